@@ -1,0 +1,29 @@
+"""Every table and figure of four papers on identifying bodies from impacts, re-derived from data in one run."""
+
+from snakemake.utils import min_version
+
+min_version("9.12")
+
+
+configfile: "config/default.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/datasets.smk"
+
+
+if "tossing" in config["studies"]:
+
+    include: "workflow/rules/tossing.smk"
+
+
+include: "workflow/rules/checks.smk"
+
+
+rule all:
+    """Everything the run's configuration asks for."""
+    default_target: True
+    input:
+        "<results>/checks.csv",
+        "<results>/provenance.json",
+        STUDY_TARGETS,

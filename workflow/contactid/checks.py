@@ -1,0 +1,70 @@
+"""Hold reproduced numbers against printed ones: one row per printed number, with a verdict and its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+AGREES, DIFFERS, BETTER, NOT_COMPARABLE = "agrees", "differs", "better", "not_comparable"
+COLUMNS = (
+    "study", "artefact", "quantity", "condition", "published", "reproduced", "unit", "tolerance", "verdict", "note",
+)  # fmt: skip
+
+Key = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A number of ours that answers to a printed one.
+
+    Attributes
+    ----------
+    value : in the printed number's unit
+    tolerance : largest difference that agrees; the printed number's own rounding where it is None
+    comparable : whether it was made from what the paper's number was made from
+    note : reason of a ``not_comparable``, or the tolerance's origin
+    """
+
+    value: float
+    tolerance: float | None = None
+    comparable: bool = True
+    note: str = ""
+
+
+def compare(
+    study: str, published: pd.DataFrame, reproduced: Mapping[Key, Reproduced], reasons: Mapping[str, str]
+) -> pd.DataFrame:
+    """One row per printed number.
+
+    Parameters
+    ----------
+    published
+        Columns artefact, quantity, condition, value, unit, tolerance, where.
+    reproduced
+        Our numbers by (artefact, quantity, condition).
+    reasons
+        Why an artefact's numbers without a counterpart can't be compared, by artefact; ``""`` for all others.
+    """
+    rows = []
+    for printed in published.itertuples(index=False):
+        ours = reproduced.get((str(printed.artefact), str(printed.quantity), str(printed.condition)))
+        tolerance = float(printed.tolerance)
+        if ours is None:
+            value, verdict = np.nan, NOT_COMPARABLE
+            note = reasons.get(str(printed.artefact), reasons.get("", "not reproduced by this run"))
+        else:
+            value, note = ours.value, ours.note
+            tolerance = tolerance if ours.tolerance is None else ours.tolerance
+            # the last digit of a difference of rounded numbers must not decide
+            agrees = abs(ours.value - float(printed.value)) <= tolerance * (1.0 + 1e-9)
+            verdict = NOT_COMPARABLE if not ours.comparable else AGREES if agrees else DIFFERS
+        rows.append(
+            (
+                study, printed.artefact, printed.quantity, printed.condition, printed.value, value, printed.unit,
+                tolerance, verdict, note,
+            )
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=list(COLUMNS))

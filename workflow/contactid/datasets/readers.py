@@ -1,0 +1,29 @@
+"""One entry for all readers: a registry entry and its files in, the canonical dataset out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import xarray as xr
+
+from contactid.datasets.contactnets import read_contactnets
+from contactid.datasets.iam_archive import read_iam_archive
+from contactid.datasets.registry import Dataset
+
+
+def read_motion(dataset: Dataset, path: str | Path) -> xr.Dataset:
+    """Read ``path`` with the dataset's reader."""
+    if dataset.reader == "contactnets":
+        motion = read_contactnets(path, licence=dataset.licence)
+    else:
+        motion = read_iam_archive(
+            path,
+            dataset.object,
+            surface_name=dataset.surface or None,
+            surface_height=float(dataset.surface_height),
+            licence=dataset.licence,
+            synthetic=dataset.synthetic,
+        )
+    motion.attrs["dataset"] = dataset.name
+    motion.attrs["citation"] = dataset.citation
+    return motion

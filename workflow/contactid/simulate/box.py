@@ -1,0 +1,209 @@
+"""Simulate a rigid body tossed onto a plane (section II-B of the tossing paper), one toss at a time.
+
+Everything is expressed in the surface frame C: origin in the plane, z_C its outward normal. Twists are hybrid, as in
+eq. 15: the velocity of B's origin and the angular velocity, both in C's orientation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from contactid import rotations
+from contactid.datasets.motion import BodyProperties
+from contactid.errors import ContactIdError
+from contactid.simulate import box_kernel
+from contactid.simulate.box_kernel import STATE_SIZE, BodyArrays, ContactLaw
+
+GRAVITY = 9.81  # m/s2
+_SOLVERS = {"gauss_seidel": box_kernel.GAUSS_SEIDEL, "prox": box_kernel.PROX}
+
+
+@dataclass(frozen=True)
+class ContactParameters:
+    """Friction and restitution of eqs. 7, 9 and 11, all dimensionless."""
+
+    friction_mu: float
+    restitution_e_n: float
+    restitution_e_t: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.friction_mu >= 0:
+            raise ContactIdError(f"friction_mu is {self.friction_mu}", "It must be 0 or more")
+        for name in ("restitution_e_n", "restitution_e_t"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ContactIdError(f"{name} is {getattr(self, name)}", "It must lie in [0, 1]")
+
+
+@dataclass(frozen=True)
+class SteppingOptions:
+    """How a simulation is stepped.
+
+    Attributes
+    ----------
+    time_step
+        Seconds between samples; the paper steps at the recording's own rate.
+    substeps
+        Steps per sample.
+    solver
+        ``gauss_seidel`` (converged) or ``prox`` (the paper's fixed point).
+    tolerance
+        Gauss-Seidel: largest change of the contacts' velocity in a sweep, m/s. Prox: change of the impulses, N s.
+    max_iterations
+        Where the solver gives up; the step is then counted as not converged.
+    prox_step
+        The r of eqs. 8 and 10 in kg.
+    gravity
+        (3,) m/s2 in C.
+    """
+
+    time_step: float
+    substeps: int = 1
+    solver: str = "gauss_seidel"
+    tolerance: float = 1e-11
+    max_iterations: int = 5000
+    prox_step: float = 1e-4
+    gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY)
+
+    def __post_init__(self) -> None:
+        if not self.time_step > 0 or self.substeps < 1:
+            raise ContactIdError("the time step or the number of substeps is not positive", "Check the configuration")
+        if self.solver not in _SOLVERS:
+            raise ContactIdError(f"unknown contact solver {self.solver!r}", f"Choose one of {', '.join(_SOLVERS)}")
+
+    @property
+    def step(self) -> float:
+        """Length of one step in s."""
+        return self.time_step / self.substeps
+
+
+@dataclass(frozen=True)
+class State:
+    """Pose and hybrid twist of B in C.
+
+    Attributes
+    ----------
+    position : (3,) m, B's origin
+    orientation : (4,) quaternion of R_CB, real part first
+    linear_velocity : (3,) m/s of B's origin
+    angular_velocity : (3,) rad/s, in C
+    """
+
+    position: np.ndarray
+    orientation: np.ndarray
+    linear_velocity: np.ndarray
+    angular_velocity: np.ndarray
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """A simulated toss; n samples, sample 0 is the initial state.
+
+    Attributes
+    ----------
+    position, orientation, linear_velocity, angular_velocity
+        (n, 3), (n, 4), (n, 3), (n, 3): as in :class:`State`.
+    contacts, iterations
+        Per step ((n - 1) substeps): closed contacts and solver iterations.
+    residual
+        Per step: violation of the contact law, m/s.
+    energy
+        Per step: kinetic plus potential energy after it, J.
+    impulses
+        (steps, vertices, 3) N s in C.
+    """
+
+    position: np.ndarray
+    orientation: np.ndarray
+    linear_velocity: np.ndarray
+    angular_velocity: np.ndarray
+    contacts: np.ndarray
+    iterations: np.ndarray
+    residual: np.ndarray
+    energy: np.ndarray
+    impulses: np.ndarray = field(repr=False)
+
+
+def body_arrays(body: BodyProperties) -> BodyArrays:
+    """The body in the form the compiled code takes."""
+    inertia = np.ascontiguousarray(body.inertia, dtype=float)
+    spherical = bool(np.abs(inertia - inertia[0, 0] * np.eye(3)).max() < 1e-12 * inertia[0, 0])
+    return BodyArrays(
+        vertices=np.ascontiguousarray(body.vertices - body.center_of_mass),
+        center_of_mass=np.ascontiguousarray(body.center_of_mass, dtype=float),
+        inverse_mass=1.0 / body.mass,
+        inertia=inertia,
+        inverse_inertia=np.ascontiguousarray(np.linalg.inv(inertia)),
+        spherical=spherical,
+    )
+
+
+def contact_law(
+    parameters: ContactParameters, options: SteppingOptions, surface_velocity: np.ndarray | None = None
+) -> ContactLaw:
+    """Parameters and solver options in the form the compiled code takes."""
+    return ContactLaw(
+        friction_mu=float(parameters.friction_mu),
+        restitution_e_n=float(parameters.restitution_e_n),
+        restitution_e_t=float(parameters.restitution_e_t),
+        surface_velocity=np.zeros(3) if surface_velocity is None else np.array(surface_velocity, dtype=float),
+        gravity=np.array(options.gravity, dtype=float),
+        solver=_SOLVERS[options.solver],
+        tolerance=float(options.tolerance),
+        max_iterations=int(options.max_iterations),
+        prox_step=float(options.prox_step),
+    )
+
+
+def pack_state(body: BodyProperties, state: State) -> np.ndarray:
+    """The 13 numbers of :mod:`contactid.simulate.box_kernel` for a state given at B's origin."""
+    rotation = rotations.matrices(state.orientation)
+    offset = rotation @ body.center_of_mass
+    omega = np.asarray(state.angular_velocity, dtype=float)
+    packed = np.empty(STATE_SIZE)
+    packed[0:3] = state.position + offset
+    packed[3:7] = np.asarray(state.orientation) / np.linalg.norm(state.orientation)
+    packed[7:10] = state.linear_velocity + np.cross(omega, offset)
+    packed[10:13] = rotation.T @ omega
+    return packed
+
+
+def simulate(
+    body: BodyProperties,
+    state: State,
+    parameters: ContactParameters,
+    options: SteppingOptions,
+    n_samples: int,
+    surface_velocity: np.ndarray | None = None,
+) -> Trajectory:
+    """Simulate ``n_samples`` samples of a toss, the first of them being ``state``.
+
+    Raises
+    ------
+    ContactIdError
+        Where ``n_samples`` is below 1 or the state isn't finite.
+    """
+    if n_samples < 1:
+        raise ContactIdError("a simulation of no samples was asked for", "Give at least one")
+    packed = pack_state(body, state)
+    if not np.isfinite(packed).all():
+        raise ContactIdError("the initial state of a simulation holds a NaN", "Check the measured start of the toss")
+    n_steps = (n_samples - 1) * options.substeps
+    poses, twists = np.empty((n_samples, 7)), np.empty((n_samples, 6))
+    steps, impulses = np.empty((n_steps, 5)), np.empty((n_steps, len(body.vertices), 3))
+    law = contact_law(parameters, options, surface_velocity)
+    box_kernel.rollout(
+        body_arrays(body), law, options.step, options.substeps, packed, poses, twists, steps, impulses
+    )
+    return Trajectory(
+        position=poses[:, :3],
+        orientation=poses[:, 3:],
+        linear_velocity=twists[:, :3],
+        angular_velocity=twists[:, 3:],
+        contacts=steps[:, 0].astype(int),
+        iterations=steps[:, 1].astype(int),
+        residual=steps[:, 3],
+        energy=steps[:, 4],
+        impulses=impulses,
+    )

@@ -1,0 +1,67 @@
+"""The one place that decides how figures look: sizes, fonts, colours, and how they are saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from contactid.atomic import replacing
+
+SINGLE_COLUMN = 3.5  # inches, an IEEE column
+DOUBLE_COLUMN = 7.16
+
+# Okabe and Ito's palette, distinguishable with any colour vision
+MEASURED = "#8c8c8c"
+SIMULATED = "#E69F00"
+RELEASE = "#D55E00"
+REST = "#F0E442"
+REST_EDGE = "#8a7f00"
+LINE = "#0072B2"
+ACCENT = "#009E73"
+
+FORMATS = ("pdf", "png", "svg")
+
+_SETTINGS = {
+    "font.family": "DejaVu Sans",
+    "mathtext.fontset": "dejavusans",
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "legend.fontsize": 7,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.2,
+    "savefig.dpi": 300,
+    "figure.constrained_layout.use": True,
+    "svg.hashsalt": "contactid",  # identical figures from identical data
+    "pdf.fonttype": 42,
+}
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw inside this context."""
+    mpl.use("Agg")
+    with mpl.rc_context(_SETTINGS):
+        yield
+
+
+def label_data(figure: Figure, text: str) -> None:
+    """Say in the picture itself which data it was made from."""
+    figure.supxlabel(text, fontsize=6, color="#555555", x=0.995, ha="right")
+
+
+def save(figure: Figure, stem: str | Path) -> None:
+    """Write ``stem`` with the extensions pdf, png and svg, without dates, so that equal figures are equal files."""
+    for extension in FORMATS:
+        metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[extension]
+        with replacing(f"{stem}.{extension}") as partial:
+            figure.savefig(partial, metadata=metadata)

@@ -1,0 +1,133 @@
+"""Draw figures 10 to 13 of the tossing paper from their data files; nothing is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
+from contactid import style
+
+
+def draw_height(data: pd.DataFrame) -> Figure:
+    """Figure 10: moments of release and rest."""
+    figure, axes = plt.subplots(figsize=(style.SINGLE_COLUMN, 2.2))
+    axes.plot(data["sample"], data["height_m"], color=style.LINE)
+    for event, colour, name in (
+        ("release", style.RELEASE, r"release $k_\mathrm{rel}$"),
+        ("rest", style.REST, r"rest $k_\mathrm{rest}$"),
+    ):
+        row = data[data["event"] == event]
+        axes.plot(row["sample"], row["height_m"], "o", color=colour, mec="black", mew=0.5, ms=5, label=name, ls="none")
+    axes.set(xlabel=r"sample $k$", ylabel=r"height $({}^C\mathbf{o}_B)_z$ (m)", ylim=(0, None))
+    axes.set_title(f"{data['object'].iloc[0]}, toss {data['toss'].iloc[0]}", loc="left")
+    axes.legend(loc="upper right")
+    return figure
+
+
+def draw_trajectory(data: pd.DataFrame) -> Figure:
+    """Figure 11: the measured toss from release to rest."""
+    figure = plt.figure(figsize=(style.SINGLE_COLUMN, 3.0))
+    axes = figure.add_subplot(projection="3d")
+    looks = {
+        "path": (style.LINE, 0.8, 1.0),
+        "between": (style.MEASURED, 0.5, 0.7),
+        "release": (style.RELEASE, 1.4, 1.0),
+        "rest": (style.REST_EDGE, 1.4, 1.0),
+    }
+    ends = data[["x0_m", "y0_m", "z0_m", "x1_m", "y1_m", "z1_m"]].to_numpy().reshape(-1, 2, 3)
+    for kind, (colour, width, alpha) in looks.items():
+        segments = ends[(data["kind"] == kind).to_numpy()]
+        label = None if kind == "between" else {"path": r"path of $\mathbf{o}_B$"}.get(kind, kind)
+        axes.add_collection3d(Line3DCollection(segments, colors=colour, linewidths=width, alpha=alpha, label=label))
+    low, high = ends.reshape(-1, 3).min(axis=0), ends.reshape(-1, 3).max(axis=0)
+    low[2] = min(low[2], 0.0)
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
+    axes.set_box_aspect(high - low, zoom=0.85)
+    axes.set(xlabel=r"$x_C$ (m)", ylabel=r"$y_C$ (m)")
+    axes.set_zlabel(r"$z_C$ (m)")
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        axis.set_major_locator(plt.MaxNLocator(4, steps=[1, 2, 5]))
+        axis.set_tick_params(pad=-2)
+    axes.view_init(elev=22, azim=-62)
+    axes.legend(loc="upper center", ncols=3)
+    axes.set_title(f"{data['object'].iloc[0]}, toss {data['toss'].iloc[0]}", loc="left", pad=0)
+    return figure
+
+
+def draw_costs(data: pd.DataFrame) -> Figure:
+    """Figure 12: cost over friction and restitution, one panel per dataset."""
+    names = list(dict.fromkeys(data["dataset"]))
+    columns = min(2, len(names))
+    rows = -(-len(names) // columns)
+    width = style.SINGLE_COLUMN if columns == 1 else style.DOUBLE_COLUMN * 0.75
+    figure, panels = plt.subplots(rows, columns, figsize=(width, 2.5 * rows), squeeze=False, sharex=True, sharey=True)
+    for panel in panels.flat[len(names) :]:
+        panel.set_visible(False)
+    for panel, name in zip(panels.flat, names, strict=False):
+        part = data[data["dataset"] == name]
+        table = part.pivot(index="restitution_e_n", columns="friction_mu", values="mean_loss")
+        levels = np.linspace(float(table.min().min()), float(table.max().max()), 15)
+        mu, e_n = table.columns.to_numpy(dtype=float), table.index.to_numpy(dtype=float)
+        filled = panel.contourf(mu, e_n, table.to_numpy(), levels=levels, cmap="viridis")
+        figure.colorbar(filled, ax=panel, label=r"mean $L_\mathrm{traj}$", format="%.2f")
+        best = part[part["optimum"]].iloc[0]
+        panel.plot(best["friction_mu"], best["restitution_e_n"], "*", color=style.RELEASE, mec="white", mew=0.5, ms=9)
+        panel.set_title(
+            f"{best['object']}: $\\mu$ = {best['friction_mu']:.2f}, $e_N$ = {best['restitution_e_n']:.2f}", loc="left"
+        )
+    for panel in panels[-1]:
+        panel.set_xlabel(r"friction $\mu$")
+    for panel in panels[:, 0]:
+        panel.set_ylabel(r"restitution $e_N$")
+    return figure
+
+
+def draw_rest_poses(data: pd.DataFrame) -> Figure:
+    """Figure 13: measured and predicted rest poses from above, a row per object."""
+    names = list(dict.fromkeys(data["dataset"]))
+    columns = int(data["panel"].max()) + 1
+    figure, panels = plt.subplots(
+        len(names), columns, figsize=(style.DOUBLE_COLUMN * 0.8, 1.85 * len(names) + 0.4), squeeze=False
+    )
+    reach = 1.05 * float(data[["x_m", "y_m"]].abs().to_numpy().max())
+    for row, name in enumerate(names):
+        for column in range(columns):
+            panel = panels[row, column]
+            part = data[(data["dataset"] == name) & (data["panel"] == column)]
+            if part.empty:
+                panel.set_visible(False)
+                continue
+            for kind, colour, alpha in (("measured", style.MEASURED, 0.7), ("simulated", style.SIMULATED, 0.55)):
+                outline = part[part["kind"] == kind][["x_m", "y_m"]].to_numpy()
+                panel.fill(*outline.T, facecolor=colour, edgecolor="black", lw=0.6, alpha=alpha, label=kind)
+            panel.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+            panel.set_title(f"{part['object'].iloc[0]}, toss {part['toss'].iloc[0]}", loc="left", fontsize=7)
+            if row == len(names) - 1:
+                panel.set_xlabel(r"$x_C$ (m)")
+            if column == 0:
+                panel.set_ylabel(r"$y_C$ (m)")
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=2)
+    return figure
+
+
+DRAWINGS: dict[str, Callable[[pd.DataFrame], Figure]] = {
+    "fig10_release_and_rest": draw_height,
+    "fig11_trajectory": draw_trajectory,
+    "fig12_trajectory_costs": draw_costs,
+    "fig13_rest_poses": draw_rest_poses,
+}
+
+
+def draw(name: str, data: pd.DataFrame, source: str, stem: str) -> None:
+    """Draw a figure and save it as pdf, png and svg; ``source`` is printed in it."""
+    with style.styled():
+        figure = DRAWINGS[name](data)
+        style.label_data(figure, source)
+        style.save(figure, stem)
+        plt.close(figure)

@@ -1,0 +1,49 @@
+"""Verdicts on the printed numbers, and a record of what made them."""
+
+
+rule checks:
+    """Hold every printed number against the reproduced one."""
+    input:
+        published="workflow/resources/published/tossing.csv",
+        properties="<results>/tossing/tables/tab01_object_properties.csv",
+        parameters="<results>/tossing/tables/tab02_identified_parameters.csv",
+        rest="<results>/tossing/tables/tab03_rest_pose_errors.csv",
+    output:
+        checks="<results>/checks.csv",
+    params:
+        code=code("checks"),
+    log:
+        "<logs>/checks.log",
+    benchmark:
+        "<benchmarks>/checks.tsv"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../scripts/checks.py"
+
+
+rule provenance:
+    """Record the code, versions, configuration and data that the run was made with."""
+    input:
+        checks="<results>/checks.csv",
+    output:
+        record="<results>/provenance.json",
+    params:
+        config=config,
+        code=code("provenance"),
+    log:
+        "<logs>/provenance.log",
+    benchmark:
+        "<benchmarks>/provenance.tsv"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../scripts/provenance.py"

@@ -1,0 +1,49 @@
+"""Paths, validation of the configuration, and the fingerprint that ties outputs to code."""
+
+import os
+import sys
+
+WORKFLOW = Path(workflow.basedir) / "workflow"
+CONFIG = Path(workflow.basedir) / "config"
+# jobs import the package from here, whichever environment they run in
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, [str(WORKFLOW), os.environ.get("PYTHONPATH")])
+)
+# jobs run side by side on all cores, so none of them may start threads of its own
+for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"):
+    os.environ[f"{library}_NUM_THREADS"] = "1"
+sys.path.insert(0, str(WORKFLOW))
+
+from contactid.configuration import cases, check_configuration
+from contactid.datasets.registry import load_registry, pick
+from contactid.errors import ContactIdError
+from contactid.fingerprint import fingerprint
+
+try:
+    check_configuration(config, WORKFLOW / "schemas/config.schema.yaml")
+    DATASETS = load_registry(CONFIG / "datasets.tsv", config["datasets"])
+except ContactIdError as error:
+    sys.exit(f"ERROR {error}")
+
+STUDY_TARGETS = []
+
+
+pathvars:
+    results=f"results/{config['run']}",
+    logs=f"results/{config['run']}/logs",
+    benchmarks=f"results/{config['run']}/benchmarks",
+
+
+def code(script):
+    """Fingerprint of a rule's script and of the package modules behind it."""
+    return fingerprint(WORKFLOW / "scripts" / f"{script}.py")
+
+
+wildcard_constraints:
+    dataset=r"[A-Za-z][A-Za-z0-9_]*",
+    identified_on=r"[A-Za-z][A-Za-z0-9_]*",
+    variant=r"[A-Za-z][A-Za-z0-9_]*",
+
+
+localrules:
+    all,

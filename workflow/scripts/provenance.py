@@ -1,0 +1,25 @@
+"""Rule provenance: what the run was made with."""
+
+from typing import Any
+
+from contactid.fits import write_json
+from contactid.job import job
+from contactid.provenance import collect
+
+
+def main(
+    *,
+    config: dict[str, Any],
+    record: str,
+) -> None:
+    """Translate the rule's files and parameters into calls of the package."""
+    write_json(record, collect(config))
+
+
+if __name__ == "__main__":
+    smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
+    with job(smk.rule, smk.wildcards, smk.log[0]):
+        main(
+            config=smk.params.config,
+            record=smk.output.record,
+        )

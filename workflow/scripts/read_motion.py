@@ -1,0 +1,28 @@
+"""Rule read_motion: a dataset's own files to the canonical form."""
+
+from typing import Any
+
+from contactid.datasets.motion import write_dataset
+from contactid.datasets.readers import read_motion
+from contactid.datasets.registry import Dataset
+from contactid.job import job
+
+
+def main(
+    *,
+    entry: dict[str, Any],
+    raw: str,
+    motion: str,
+) -> None:
+    """Translate the rule's files and parameters into calls of the package."""
+    write_dataset(read_motion(Dataset(**entry), raw), motion)
+
+
+if __name__ == "__main__":
+    smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
+    with job(smk.rule, smk.wildcards, smk.log[0]):
+        main(
+            entry=smk.params.entry,
+            raw=smk.input.raw,
+            motion=smk.output.motion,
+        )

@@ -1,0 +1,34 @@
+"""Rule tossing_figure_data: the data behind the figures."""
+
+from typing import Any
+
+from contactid.job import job
+from contactid.tossing.result_files import write_figure_data
+
+
+def main(
+    *,
+    folder: str,
+    data_folder: str,
+    cases: list[tuple[str, str]],
+    variant: str,
+    figures: dict[str, Any],
+) -> None:
+    """Translate the rule's files and parameters into calls of the package."""
+    write_figure_data(folder, data_folder, cases=cases, variant=variant, **figures)
+
+
+if __name__ == "__main__":
+    smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
+    with job(smk.rule, smk.wildcards, smk.log[0]):
+        main(
+            folder=smk.params.folder,
+            data_folder=smk.params.data_folder,
+            cases=smk.params.cases,
+            variant=smk.params.variant,
+            figures={
+                "example_object": smk.params.figures["object"],
+                "n_tosses": smk.params.figures["tosses"],
+                "seed": smk.params.figures["seed"],
+            },
+        )

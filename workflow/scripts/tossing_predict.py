@@ -1,0 +1,37 @@
+"""Rule tossing_predict: predict the test tosses."""
+
+from typing import Any
+
+from contactid.fits import read_json
+from contactid.job import job
+from contactid.simulate.box import ContactParameters
+from contactid.tables import write_csv
+from contactid.tossing.prediction import predict
+from contactid.tossing.preprocess import TEST
+from contactid.tossing.variants import Variant, load_problem
+
+
+def main(
+    *,
+    prepared: str,
+    calibration: str | None,
+    fit: str,
+    variant: dict[str, Any],
+    predictions: str,
+) -> None:
+    """Translate the rule's files and parameters into calls of the package."""
+    problem = load_problem(prepared, calibration, Variant.from_config(variant), TEST)
+    parameters = ContactParameters(**read_json(fit)["parameters"])
+    write_csv(predict(problem.body, problem.tosses, parameters, problem.options, problem.length), predictions)
+
+
+if __name__ == "__main__":
+    smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
+    with job(smk.rule, smk.wildcards, smk.log[0]):
+        main(
+            prepared=smk.input.prepared,
+            calibration=smk.input.get("calibration") or None,
+            fit=smk.input.fit,
+            variant=smk.params.variant,
+            predictions=smk.output.predictions,
+        )
