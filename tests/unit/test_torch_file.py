@@ -11,11 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from contactid.datasets.torch_file import UnsafeTorchFileError, read_tensor
 from contactid.errors import ContactIdError
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 DTYPES = {
     "DoubleStorage": "<f8",
@@ -194,7 +193,7 @@ def test_a_truncated_file_is_refused_wherever_it_ends(
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_file_cut_at_any_of_its_last_and_first_bytes_is_refused(tmp_path: Path, form: str) -> None:
     content = file_of(form, np.arange(4.0), "DoubleStorage", shape=(4,), strides=(1,))
-    for end in (*range(0, 40), *range(len(content) - 40, len(content))):
+    for end in (*range(40), *range(len(content) - 40, len(content))):
         refusal(tmp_path, content[:end])
 
 

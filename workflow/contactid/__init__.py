@@ -1,0 +1,1 @@
+"""Identify bodies from impacts: the mathematics behind the workflow, with no Snakemake in it."""

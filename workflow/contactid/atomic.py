@@ -21,7 +21,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield partial
-        os.replace(partial, path)
+        partial.replace(path)
     except OSError as error:
         raise ContactIdError(
             f"{path}: cannot be written ({error.strerror or error})", "Check space and permissions of the folder"

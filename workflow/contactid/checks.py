@@ -49,22 +49,22 @@ def compare(
         Why an artefact's numbers without a counterpart can't be compared, by artefact; ``""`` for all others.
     """
     rows = []
-    for printed in published.itertuples(index=False):
-        ours = reproduced.get((str(printed.artefact), str(printed.quantity), str(printed.condition)))
-        tolerance = float(printed.tolerance)
+    for printed in published.to_dict("records"):
+        ours = reproduced.get((printed["artefact"], printed["quantity"], printed["condition"]))
+        tolerance = float(printed["tolerance"])
         if ours is None:
             value, verdict = np.nan, NOT_COMPARABLE
-            note = reasons.get(str(printed.artefact), reasons.get("", "not reproduced by this run"))
+            note = reasons.get(printed["artefact"], reasons.get("", "not reproduced by this run"))
         else:
             value, note = ours.value, ours.note
             tolerance = tolerance if ours.tolerance is None else ours.tolerance
             # the last digit of a difference of rounded numbers must not decide
-            agrees = abs(ours.value - float(printed.value)) <= tolerance * (1.0 + 1e-9)
+            agrees = abs(ours.value - float(printed["value"])) <= tolerance * (1.0 + 1e-9)
             verdict = NOT_COMPARABLE if not ours.comparable else AGREES if agrees else DIFFERS
         rows.append(
             (
-                study, printed.artefact, printed.quantity, printed.condition, printed.value, value, printed.unit,
-                tolerance, verdict, note,
+                study, printed["artefact"], printed["quantity"], printed["condition"], printed["value"], value,
+                printed["unit"], tolerance, verdict, note,
             )
         )  # fmt: skip
     return pd.DataFrame(rows, columns=list(COLUMNS))

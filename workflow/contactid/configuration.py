@@ -27,7 +27,7 @@ def check_configuration(config: Mapping[str, Any], schema_path: str | Path) -> N
     identify_on, predict_on = tossing["identify_on"], tossing["predict_on"]
     if len(identify_on) != len(predict_on) and 1 not in (len(identify_on), len(predict_on)):
         raise ContactIdError(
-            f"configuration: tossing.identify_on has {len(identify_on)} entries and tossing.predict_on {len(predict_on)}",
+            f"configuration: tossing.identify_on has {len(identify_on)} entries, tossing.predict_on {len(predict_on)}",
             "Give lists of one length, or one list of length 1",
         )
     for name, values in tossing["grid"].items():
@@ -38,17 +38,35 @@ def check_configuration(config: Mapping[str, Any], schema_path: str | Path) -> N
         raise ContactIdError("configuration: two tossing.variants have the same name", "Rename one")
 
 
+def restore_numbers(block: Any) -> Any:
+    """The same nested block with numbers and booleans in place of their texts.
+
+    Snakemake hands over whatever stands inside a ``--config key={...}`` as text. No text of a study's block looks like
+    a number, so nothing else is touched.
+    """
+    if isinstance(block, dict):
+        return {key: restore_numbers(value) for key, value in block.items()}
+    if isinstance(block, list):
+        return [restore_numbers(value) for value in block]
+    if isinstance(block, str):
+        value = yaml.safe_load(block) if block.strip() else block
+        return value if isinstance(value, bool | int | float) else block
+    return block
+
+
 def _explain(error: ValidationError) -> ContactIdError:
+    schema: Any = error.schema
+    allowed: Any = error.validator_value
     where = ".".join(map(str, error.absolute_path)) or "top level"
     if error.validator == "additionalProperties":
-        known = list(error.schema.get("properties", {}))
-        unknown = sorted(set(error.instance) - set(known), key=str)[0]
+        known = list(schema.get("properties", {}))
+        unknown = sorted(set(dict(error.instance)) - set(known), key=str)[0]
         path = f"{where}.{unknown}" if error.absolute_path else unknown
         return ContactIdError(f"configuration: unknown key {path}", _suggest(unknown, known))
     if error.validator == "required":
-        missing = sorted(set(error.validator_value) - set(error.instance))
+        missing = sorted(set(allowed) - set(dict(error.instance)))
         return ContactIdError(f"configuration: {where} lacks {', '.join(missing)}", "Add it; see config/default.yaml")
-    described = error.schema.get("description", "") if isinstance(error.schema, Mapping) else ""
+    described = schema.get("description", "") if isinstance(schema, Mapping) else ""
     return ContactIdError(
         f"configuration: {where} is {error.instance!r}, but {_rule(error)}", described.rstrip(".") or "See the schema"
     )

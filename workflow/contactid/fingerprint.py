@@ -1,8 +1,8 @@
 """A fingerprint of the code a rule depends on: its script and every package module that it imports.
 
-Snakemake notices an edit of a script but not of the package behind it, and reruns for a changed comment. The fingerprint
-is taken of the syntax trees without docstrings, so a docstring or comment edit changes nothing and a code edit changes
-exactly the rules whose scripts import the edited module, directly or not.
+Snakemake notices an edit of a script but not of the package behind it, and reruns for a changed comment. The
+fingerprint is taken of the syntax trees without docstrings, so a docstring or comment edit changes nothing and a code
+edit changes exactly the rules whose scripts import the edited module, directly or not.
 """
 
 from __future__ import annotations
@@ -52,7 +52,11 @@ def _code_of(path: Path) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
                 node.body = node.body[1:] or [ast.Pass()]
     return ast.dump(tree)
 

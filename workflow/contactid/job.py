@@ -31,7 +31,7 @@ def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[No
     terminal = os.dup(2)
     sys.stdout.flush()
     sys.stderr.flush()
-    with open(log, "w", buffering=1, encoding="utf-8") as file:  # noqa: SIM115 - kept open for the descriptors
+    with Path(log).open("w", buffering=1, encoding="utf-8") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
         logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s", force=True)
@@ -47,7 +47,8 @@ def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[No
         except Exception as error:  # a defect of ours: say so, and where the traceback is
             traceback.print_exc()
             _fail(
-                terminal, f"{label}: unexpected {type(error).__name__}: {error}. Please report it with the log. Log: {log}"
+                terminal,
+                f"{label}: unexpected {type(error).__name__}: {error}. Please report it with the log. Log: {log}",
             )
 
 

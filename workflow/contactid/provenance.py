@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 _PACKAGES = (
-    "snakemake", "numpy", "scipy", "pandas", "xarray", "h5py", "h5netcdf", "numba", "llvmlite", "matplotlib", "pyomo", "casadi",
+    "snakemake", "numpy", "scipy", "pandas", "xarray", "h5py", "h5netcdf", "numba", "llvmlite", "matplotlib",
+    "pyomo", "casadi",
 )  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def continuous(quaternions: np.ndarray) -> np.ndarray:
 
 
 def log(quaternions: np.ndarray) -> np.ndarray:
-    """Rotation vectors ``(..., 3)`` with angle in [0, pi], accurate near 0 and near pi (the ``log`` of eq. 13, tossing).
+    """Rotation vectors ``(..., 3)`` with angle in [0, pi], accurate near 0 and pi (the ``log`` of eq. 13, tossing).
 
     The quaternion's half angle is well conditioned everywhere, unlike the arc cosine of the matrix's trace, whose
     derivative is infinite at pi.

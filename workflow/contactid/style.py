@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -25,7 +26,7 @@ ACCENT = "#009E73"
 
 FORMATS = ("pdf", "png", "svg")
 
-_SETTINGS = {
+_SETTINGS: Any = {
     "font.family": "DejaVu Sans",
     "mathtext.fontset": "dejavusans",
     "font.size": 8,

@@ -9,7 +9,9 @@ import pandas as pd
 
 from contactid.atomic import replacing, write_text
 
-PRECISION = 6  # significant digits in csv files; enough for every comparison, few enough to be the same on every machine
+PRECISION = (
+    6  # significant digits in csv files; enough for every comparison, few enough to be the same on every machine
+)
 
 
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:

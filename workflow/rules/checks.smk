@@ -10,18 +10,18 @@ rule checks:
         rest="<results>/tossing/tables/tab03_rest_pose_errors.csv",
     output:
         checks="<results>/checks.csv",
-    params:
-        code=code("checks"),
     log:
         "<logs>/checks.log",
     benchmark:
         "<benchmarks>/checks.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=500,
         runtime=5,
-    conda:
-        "../../envs/environment.yaml"
+    params:
+        code=code("checks"),
     script:
         "../scripts/checks.py"
 
@@ -32,18 +32,18 @@ rule provenance:
         checks="<results>/checks.csv",
     output:
         record="<results>/provenance.json",
-    params:
-        config=config,
-        code=code("provenance"),
     log:
         "<logs>/provenance.log",
     benchmark:
         "<benchmarks>/provenance.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=500,
         runtime=5,
-    conda:
-        "../../envs/environment.yaml"
+    params:
+        config=config,
+        code=code("provenance"),
     script:
         "../scripts/provenance.py"

@@ -6,19 +6,20 @@ import sys
 WORKFLOW = Path(workflow.basedir) / "workflow"
 CONFIG = Path(workflow.basedir) / "config"
 # jobs import the package from here, whichever environment they run in
-os.environ["PYTHONPATH"] = os.pathsep.join(
-    filter(None, [str(WORKFLOW), os.environ.get("PYTHONPATH")])
-)
+os.environ.update(PYTHONPATH=str(WORKFLOW))
 # jobs run side by side on all cores, so none of them may start threads of its own
-for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"):
-    os.environ[f"{library}_NUM_THREADS"] = "1"
+os.environ.update(
+    {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
+)
 sys.path.insert(0, str(WORKFLOW))
 
-from contactid.configuration import cases, check_configuration
+from contactid.configuration import cases, check_configuration, restore_numbers
 from contactid.datasets.registry import load_registry, pick
 from contactid.errors import ContactIdError
 from contactid.fingerprint import fingerprint
 
+for study in config["studies"]:
+    config[study] = restore_numbers(config.get(study))
 try:
     check_configuration(config, WORKFLOW / "schemas/config.schema.yaml")
     DATASETS = load_registry(CONFIG / "datasets.tsv", config["datasets"])
@@ -39,10 +40,17 @@ def code(script):
     return fingerprint(WORKFLOW / "scripts" / f"{script}.py")
 
 
+def raw_data(wildcards):
+    """Where a dataset's files are: in the repository, at the user's path, or fetched by this run."""
+    dataset = DATASETS[wildcards.dataset]
+    if dataset.kind == "github":
+        return f"results/{config['run']}/data/{dataset.name}/raw"
+    return dataset.source
+
+
 wildcard_constraints:
     dataset=r"[A-Za-z][A-Za-z0-9_]*",
     identified_on=r"[A-Za-z][A-Za-z0-9_]*",
-    variant=r"[A-Za-z][A-Za-z0-9_]*",
 
 
 localrules:

@@ -1,69 +1,11 @@
 """The tossing study: prepare tosses, identify friction and restitution on them, predict rest poses."""
 
-TOSSING = config["tossing"]
-TOSSING_CASES = cases(TOSSING)
-TOSSING_VARIANTS = {variant["name"]: variant for variant in TOSSING["variants"]}
-TOSSING_DATASETS = list(
-    dict.fromkeys(name for case in TOSSING_CASES for name in case)
-)
-TOSSING_IDENTIFIED = list(dict.fromkeys(on for on, _ in TOSSING_CASES))
-TOSSING_FIGURES = [
-    "fig10_release_and_rest",
-    "fig11_trajectory",
-    "fig12_trajectory_costs",
-    "fig13_rest_poses",
-]
-TOSSING_TABLES = [
-    "tab01_object_properties",
-    "tab02_identified_parameters",
-    "tab03_rest_pose_errors",
-    "ext_identification",
-    "ext_calibration",
-]
-FIRST_VARIANT = TOSSING["variants"][0]["name"]
 
-try:
-    for name in TOSSING_DATASETS:
-        pick(DATASETS, name)
-except ContactIdError as error:
-    sys.exit(f"ERROR {error}")
-
-STUDY_TARGETS += expand(
-    "<results>/tossing/figures/{figure}.{extension}",
-    figure=TOSSING_FIGURES,
-    extension=["csv", "pdf", "png", "svg"],
-)
-STUDY_TARGETS += expand(
-    "<results>/tossing/tables/{table}.{extension}",
-    table=TOSSING_TABLES,
-    extension=["csv", "tex"],
-)
-STUDY_TARGETS += ["<results>/tossing/tosses.csv"]
+include: "tossing_inputs.smk"
 
 
-def identification_share(wildcards):
-    """All of a dataset, none of it, or the configured share where it is both identified and predicted on."""
-    identified = wildcards.dataset in TOSSING_IDENTIFIED
-    predicted = wildcards.dataset in [dataset for _, dataset in TOSSING_CASES]
-    if identified and predicted:
-        return TOSSING["split"]["identification_share"]
-    return 1.0 if identified else 0.0
-
-
-def calibration_of(dataset, variant):
-    """The calibration that a variant asks for, nothing where it asks for none."""
-    if TOSSING_VARIANTS[variant]["calibrated"]:
-        return f"results/{config['run']}/tossing/fits/{dataset}.calibration.json"
-    return []
-
-
-def prediction_files(variants):
-    """Prediction tables of all cases for some variants."""
-    return [
-        f"<results>/tossing/predictions/{on}/{dataset}.{variant}.csv"
-        for on, dataset in TOSSING_CASES
-        for variant in variants
-    ]
+wildcard_constraints:
+    variant="|".join(TOSSING_VARIANTS),
 
 
 rule tossing_preprocess:
@@ -73,22 +15,22 @@ rule tossing_preprocess:
     output:
         prepared="<results>/data/{dataset}/tosses.nc",
         table="<results>/data/{dataset}/tosses.csv",
+    log:
+        "<logs>/tossing_preprocess/{dataset}.log",
+    benchmark:
+        "<benchmarks>/tossing_preprocess/{dataset}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
     params:
         share=identification_share,
         seed=TOSSING["split"]["seed"],
         exclude_tumbling=TOSSING["exclude_tumbling"],
         events=TOSSING["events"],
         code=code("tossing_preprocess"),
-    log:
-        "<logs>/tossing_preprocess/{dataset}.log",
-    benchmark:
-        "<benchmarks>/tossing_preprocess/{dataset}.tsv"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    conda:
-        "../../envs/environment.yaml"
     script:
         "../scripts/tossing_preprocess.py"
 
@@ -99,18 +41,18 @@ rule tossing_calibrate:
         prepared="<results>/data/{dataset}/tosses.nc",
     output:
         calibration="<results>/tossing/fits/{dataset}.calibration.json",
-    params:
-        code=code("tossing_calibrate"),
     log:
         "<logs>/tossing_calibrate/{dataset}.log",
     benchmark:
         "<benchmarks>/tossing_calibrate/{dataset}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime=10,
-    conda:
-        "../../envs/environment.yaml"
+    params:
+        code=code("tossing_calibrate"),
     script:
         "../scripts/tossing_calibrate.py"
 
@@ -124,20 +66,20 @@ rule tossing_sweep:
         ),
     output:
         sweep="<results>/tossing/sweeps/{dataset}.{variant}.nc",
-    params:
-        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
-        grid=TOSSING["grid"],
-        code=code("tossing_sweep"),
     log:
         "<logs>/tossing_sweep/{dataset}.{variant}.log",
     benchmark:
         "<benchmarks>/tossing_sweep/{dataset}.{variant}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1500,
         runtime=30,
-    conda:
-        "../../envs/environment.yaml"
+    params:
+        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
+        grid=TOSSING["grid"],
+        code=code("tossing_sweep"),
     script:
         "../scripts/tossing_sweep.py"
 
@@ -152,20 +94,20 @@ rule tossing_identify:
         ),
     output:
         fit="<results>/tossing/fits/{dataset}.{variant}.json",
-    params:
-        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
-        bootstrap=TOSSING["bootstrap"],
-        code=code("tossing_identify"),
     log:
         "<logs>/tossing_identify/{dataset}.{variant}.log",
     benchmark:
         "<benchmarks>/tossing_identify/{dataset}.{variant}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1500,
         runtime=30,
-    conda:
-        "../../envs/environment.yaml"
+    params:
+        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
+        bootstrap=TOSSING["bootstrap"],
+        code=code("tossing_identify"),
     script:
         "../scripts/tossing_identify.py"
 
@@ -180,19 +122,19 @@ rule tossing_predict:
         ),
     output:
         predictions="<results>/tossing/predictions/{identified_on}/{dataset}.{variant}.csv",
-    params:
-        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
-        code=code("tossing_predict"),
     log:
         "<logs>/tossing_predict/{identified_on}/{dataset}.{variant}.log",
     benchmark:
         "<benchmarks>/tossing_predict/{identified_on}/{dataset}.{variant}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime=10,
-    conda:
-        "../../envs/environment.yaml"
+    params:
+        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
+        code=code("tossing_predict"),
     script:
         "../scripts/tossing_predict.py"
 
@@ -227,22 +169,22 @@ rule tossing_tables:
             extension=["csv", "tex"],
         ),
         tosses="<results>/tossing/tosses.csv",
-    params:
-        folder=f"results/{config['run']}/tossing",
-        data_folder=f"results/{config['run']}/data",
-        cases=TOSSING_CASES,
-        variants=TOSSING["variants"],
-        code=code("tossing_tables"),
     log:
         "<logs>/tossing_tables.log",
     benchmark:
         "<benchmarks>/tossing_tables.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime=10,
-    conda:
-        "../../envs/environment.yaml"
+    params:
+        folder=lambda wildcards, output: str(Path(output.tosses).parent),
+        data_folder=lambda wildcards, input: str(Path(input.prepared[0]).parents[1]),
+        cases=TOSSING_CASES,
+        variants=TOSSING["variants"],
+        code=code("tossing_tables"),
     script:
         "../scripts/tossing_tables.py"
 
@@ -258,27 +200,25 @@ rule tossing_figure_data:
         ),
         predictions=prediction_files([FIRST_VARIANT]),
     output:
-        figures=expand(
-            "<results>/tossing/figures/{figure}.csv", figure=TOSSING_FIGURES
-        ),
+        figures=expand("<results>/tossing/figures/{figure}.csv", figure=TOSSING_FIGURES),
         sources="<results>/tossing/figures/sources.json",
-    params:
-        folder=f"results/{config['run']}/tossing",
-        data_folder=f"results/{config['run']}/data",
-        cases=TOSSING_CASES,
-        variant=FIRST_VARIANT,
-        figures=TOSSING["figures"],
-        code=code("tossing_figure_data"),
     log:
         "<logs>/tossing_figure_data.log",
     benchmark:
         "<benchmarks>/tossing_figure_data.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime=10,
-    conda:
-        "../../envs/environment.yaml"
+    params:
+        folder=lambda wildcards, output: str(Path(output.sources).parents[1]),
+        data_folder=lambda wildcards, input: str(Path(input.prepared[0]).parents[1]),
+        cases=TOSSING_CASES,
+        variant=FIRST_VARIANT,
+        figures=TOSSING["figures"],
+        code=code("tossing_figure_data"),
     script:
         "../scripts/tossing_figure_data.py"
 
@@ -292,17 +232,17 @@ rule tossing_draw:
         pdf="<results>/tossing/figures/{figure}.pdf",
         png="<results>/tossing/figures/{figure}.png",
         svg="<results>/tossing/figures/{figure}.svg",
-    params:
-        code=code("tossing_draw"),
     log:
         "<logs>/tossing_draw/{figure}.log",
     benchmark:
         "<benchmarks>/tossing_draw/{figure}.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=1000,
         runtime=5,
-    conda:
-        "../../envs/environment.yaml"
+    params:
+        code=code("tossing_draw"),
     script:
         "../scripts/tossing_draw.py"

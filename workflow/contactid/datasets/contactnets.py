@@ -50,7 +50,8 @@ def read_contactnets(folder: str | Path, *, licence: str) -> xr.Dataset:
     files = sorted(toss_folder.glob("*.pt"), key=lambda file: (len(file.stem), file.stem))
     if not files:
         raise ContactIdError(
-            f"{folder}: no ContactNets tosses there (looked for tosses_processed/*.pt)", "Check data_mirror or fetch again"
+            f"{folder}: no ContactNets tosses there (looked for tosses_processed/*.pt)",
+            "Check data_mirror or fetch again",
         )
     experiment = _read_experiment(folder / "params_processed" / "experiment.json")
     recordings: list[Recording] = []

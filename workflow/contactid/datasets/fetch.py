@@ -53,7 +53,8 @@ def fetch(
             elif offline:
                 tried = ", ".join(mirrors) or "none configured"
                 raise ContactIdError(
-                    f"{dataset.name} ({dataset.size_mb} MB, {dataset.source}) is in no mirror (tried: {tried}) and offline is true",
+                    f"{dataset.name} ({dataset.size_mb} MB, {dataset.source}) is in no mirror (tried: {tried}), "
+                    "and offline is true",
                     "Name a folder that holds it in data_mirror, or set offline to false",
                 )
             else:

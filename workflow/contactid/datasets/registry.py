@@ -53,7 +53,7 @@ def load_registry(path: str | Path, own: Mapping[str, Mapping[str, Any]]) -> dic
     registry: dict[str, Dataset] = {}
     with Path(path).open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t"):
-            fields = {key: row[key] for key in row if key in Dataset.__dataclass_fields__}
+            fields: dict[str, Any] = {key: row[key] for key in row if key in Dataset.__dataclass_fields__}
             registry[row["name"]] = Dataset(**fields)
     for name, entry in own.items():
         if name in registry:

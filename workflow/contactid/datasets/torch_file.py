@@ -3,8 +3,8 @@
 A ``.pt`` file is a pickle, and unpickling runs whatever the file names. This reader accepts the handful of names that a
 saved tensor needs and refuses every other one, so a hostile file can't do more than fail. It knows both formats:
 
-* *legacy* (before torch 1.6): magic number, protocol, system info, one pickle with the object, a pickled list of storage
-  keys, then for each storage its element count (8 bytes, little endian) and its bytes;
+* *legacy* (before torch 1.6): magic number, protocol, system info, one pickle with the object, a pickled list of
+  storage keys, then for each storage its element count (8 bytes, little endian) and its bytes;
 * *zip* (since torch 1.6): ``<root>/data.pkl`` with the object and ``<root>/data/<key>`` with each storage's bytes.
 """
 
@@ -25,7 +25,7 @@ from contactid.errors import ContactIdError
 
 _LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _LEGACY_PROTOCOL = 1001
-_STORAGE_DTYPES = {
+_STORAGE_DTYPES: dict[str, np.dtype[Any]] = {
     "DoubleStorage": np.dtype("<f8"),
     "FloatStorage": np.dtype("<f4"),
     "HalfStorage": np.dtype("<f2"),
@@ -124,7 +124,9 @@ def read_tensor(path: str | Path) -> np.ndarray:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise ContactIdError(f"{path}: cannot be read ({error.strerror})", "Check the path and its permissions") from None
+        raise ContactIdError(
+            f"{path}: cannot be read ({error.strerror})", "Check the path and its permissions"
+        ) from None
     try:
         return _read_zip(content) if content[:2] == b"PK" else _read_legacy(content)
     except UnsafeTorchFileError as error:

@@ -198,7 +198,8 @@ def _drop(box: BoxModel, belt: np.ndarray, rng: np.random.Generator) -> Toss | N
     others = np.sort(corners[impact - _CORNER_WINDOW : impact + _CORNER_WINDOW + 1], axis=1)[:, 1]
     # The authors' rule for an impact of a corner: a dip to the surface that rises by 2 cm on both sides.
     dips = [find_peaks(-height, height=-0.005, distance=5, prominence=0.02)[0] for height in corners.T]
-    if others.min() < 0.003 or sum(map(len, dips)) < 2:
+    first = dips[int(np.argmin(corners[impact]))]
+    if others.min() < 0.003 or sum(map(len, dips)) < 2 or not (np.abs(first - impact) <= 1).any():
         return None
     return _joined(release, hold, flown, len(flown.position), impact, _rest_sample(flown, belt), belt)
 
@@ -223,7 +224,7 @@ def _joined(
 def _carried(release: State, n: int) -> tuple[np.ndarray, np.ndarray]:
     """Poses (n, 3), (n, 4) of a hand that goes from standstill to the release state.
 
-    The twist is the release twist times ``3 s^2 - 2 s^3`` with s = t / T from 0 to 1: the hand starts softly and ends at
+    The twist is the release twist times ``3 s^2 - 2 s^3`` with s = t / T from 0 to 1: a soft start that ends at
     the release velocity. The way still to go at s is ``T (1/2 - s^3 + s^4 / 2)`` times the twist.
     """
     s = np.arange(n) / n

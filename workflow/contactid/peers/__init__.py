@@ -1,0 +1,1 @@
+"""Other simulators behind one small interface."""

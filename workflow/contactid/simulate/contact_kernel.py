@@ -201,9 +201,7 @@ def solve_gauss_seidel(
                 s0, s1 = b0, b1
             t0, t1, normal = solve_contact(gi, g_inverse[i], b0, b1, b2, mu, s0, s1, precision)
             impulse[i, 0], impulse[i, 1], impulse[i, 2] = t0, t1, normal
-            apply_impulse(
-                inverse_mass, inverse_inertia, arm, i, t0 - p0, t1 - p1, normal - p2, linear, angular
-            )
+            apply_impulse(inverse_mass, inverse_inertia, arm, i, t0 - p0, t1 - p1, normal - p2, linear, angular)
             reach = max(reach, abs(arm[i, 0]) + abs(arm[i, 1]) + abs(arm[i, 2]))
         if n == 1:
             return 1
@@ -253,7 +251,9 @@ def solve_prox(
 
 
 @numba.njit(**_OPTIONS)
-def contact_residual(n, inverse_mass, inverse_inertia, arm, pre, surface, mu, e_n, e_t, impulse, linear, angular, block):
+def contact_residual(
+    n, inverse_mass, inverse_inertia, arm, pre, surface, mu, e_n, e_t, impulse, linear, angular, block
+):
     """Largest violation of the impact and friction law over the contacts, in m/s, recomputed from the solution.
 
     The natural map of eqs. 8 and 10 with r = 1 / G: zero exactly at a solution.

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numba
 import numpy as np
@@ -32,7 +33,7 @@ from contactid.simulate.box_kernel import (
     with_values,
 )
 
-_OPTIONS = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
+_OPTIONS: Any = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
 
 # columns of the compiled result
 _POSITION, _ROTATION, _FAILED = 0, 1, 2

@@ -101,9 +101,11 @@ def _rest(
     velocity = central_differences(position, orientation, time_step)[:, :3] - surface_velocity
     slow = np.linalg.norm(velocity, axis=1) < limit
     first = release if rule.rest_from is None else min(rule.rest_from, len(slow))
-    runs = np.lib.stride_tricks.sliding_window_view(slow[first:], _REST_SAMPLES).all(axis=1) if (
-        len(slow) - first >= _REST_SAMPLES
-    ) else np.zeros(0, dtype=bool)
+    runs = (
+        np.lib.stride_tricks.sliding_window_view(slow[first:], _REST_SAMPLES).all(axis=1)
+        if (len(slow) - first >= _REST_SAMPLES)
+        else np.zeros(0, dtype=bool)
+    )
     starts = np.flatnonzero(runs)
     if not len(starts):
         return -1

@@ -2,8 +2,8 @@
 
 Three facts need no contact law, so they can be had before friction and restitution are identified:
 
-* in free flight the centre of mass falls on a parabola:  o(t) + R(t) c = x0 + v0 t + g t^2 / 2  is linear in the centre of
-  mass c, in each toss's x0 and v0, and in g; the length scale follows from g against 9.81 m/s2;
+* in free flight the centre of mass falls on a parabola:  o(t) + R(t) c = x0 + v0 t + g t^2 / 2  is linear in the centre
+  of mass c, in each toss's x0 and v0, and in g; the length scale follows from g against 9.81 m/s2;
 * at rest a face lies on the surface: the body's height against its half-width gives the scale a second time;
 * in an impact at one vertex, whatever the contact law, the impulse that changes the momentum also changes the spin:
   I (w+ - w-) = r x m (v+ - v-)  with r from the centre of mass to the vertex is linear in the inertia tensor I.
@@ -109,9 +109,7 @@ def calibrate(prepared: xr.Dataset) -> Calibration:
     scale_se = scale * float(fall_se[5]) / float(np.linalg.norm(measured_gravity))
     center = scale * fall[:3]
     rest_scale, rest_scale_se = _scale_from_rest(tosses, body, prepared.attrs["plane_height"])
-    balances = [
-        balance for samples in tosses for balance in _impact_balance(samples, body, center, scale, time_step)
-    ]
+    balances = [balance for samples in tosses for balance in _impact_balance(samples, body, center, scale, time_step)]
     if len(balances) < _FEWEST_TOSSES:
         raise ContactIdError(
             f"{prepared.attrs['source']}: {len(balances)} clean single-vertex impacts are too few to find the inertia",

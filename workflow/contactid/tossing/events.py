@@ -5,7 +5,7 @@ The rule here asks for the physics instead:
 
 * *rest* begins with the last run of samples that lasts to the end of the recording and in which the body moves slower,
   relative to the surface, than 2 cm/s (the authors' own threshold);
-* *first contact* is the first sample, before rest, at which the body is near the surface and doesn't fall freely any more;
+* *first contact* is the first sample, before rest, at which the body is near the surface and doesn't fall freely;
 * *release* is the beginning of the free fall that ends with the first contact: the longest run of samples before it at
   which a parabola fitted to the neighbouring samples has the acceleration of gravity.
 """

@@ -20,7 +20,11 @@ def example_toss(prepared: xr.Dataset) -> xr.Dataset:
     """The usable toss with the median horizontal travel from release to rest: neither the best nor the worst."""
     candidates = []
     for _, samples in iterate_recordings(prepared):
-        if not str(samples["reason"].values) and not int(samples["tumbled"]) and not np.any(samples["surface_velocity"]):
+        if (
+            not str(samples["reason"].values)
+            and not int(samples["tumbled"])
+            and not np.any(samples["surface_velocity"])
+        ):
             path = samples["position"].values
             travel = np.linalg.norm(path[int(samples["rest"]), :2] - path[int(samples["release"]), :2])
             candidates.append((float(travel), samples))
@@ -50,7 +54,10 @@ def trajectory_of_example(prepared: xr.Dataset) -> pd.DataFrame:
     """Figure 11: edges of the box at samples spread evenly in distance from release to rest, in C (m)."""
     samples = example_toss(prepared)
     first, last = int(samples["release"]), int(samples["rest"])
-    position, orientation = samples["position"].values[first : last + 1], samples["orientation"].values[first : last + 1]
+    position, orientation = (
+        samples["position"].values[first : last + 1],
+        samples["orientation"].values[first : last + 1],
+    )
     travelled = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(position, axis=0), axis=1))])
     chosen = np.searchsorted(travelled, np.linspace(0.0, travelled[-1], _DRAWN_SAMPLES))
     chosen = np.unique(np.minimum(np.concatenate([chosen, [len(position) - 1]]), len(position) - 1))

@@ -1,7 +1,7 @@
 """Estimate the state at release from the whole free flight instead of two neighbouring samples.
 
-In flight the centre of mass moves on a parabola and the body turns torque-free, so every sample before the first contact
-tells about the state at release. A central difference (eqs. 12 to 15) uses two of them: its velocity error is
+In flight the centre of mass moves on a parabola and the body turns torque-free, so every sample before the first
+contact tells about the state at release. A central difference (eqs. 12 to 15) uses two of them: its velocity error is
 ``sigma / (sqrt 2 dt)``; the fit's falls with the flight's length to the power 1.5.
 """
 
@@ -18,9 +18,7 @@ _HIGH_ABOVE = 1e3  # m: flies without ever meeting the surface
 _ITERATIONS = 6
 
 
-def central_difference_state(
-    position: np.ndarray, orientation: np.ndarray, sample: int, time_step: float
-) -> State:
+def central_difference_state(position: np.ndarray, orientation: np.ndarray, sample: int, time_step: float) -> State:
     """The state at ``sample`` (1 or later) as the paper takes it: measured pose, central-difference twist (eq. 15)."""
     around = slice(sample - 1, sample + 2)
     twist = central_differences(position[around], orientation[around], time_step)[1]

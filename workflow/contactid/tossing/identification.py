@@ -167,7 +167,7 @@ def _best(mean: xr.DataArray) -> tuple[float, float, float]:
 
 def _polish(
     body: BodyProperties, tosses: Sequence[MeasuredToss], options: SteppingOptions, length: float, mu: float, e_n: float
-):  # noqa: ANN202 - SciPy's result type
+):
     def objective(point: np.ndarray) -> float:
         result = sweep(body, tosses, point[:1], point[1:], options, length=length)
         return float(result.loss.mean())
@@ -196,9 +196,7 @@ def _bootstrap(swept: xr.Dataset, samples: int, seed: int) -> tuple[tuple[float,
     return (float(mu[0]), float(mu[1])), (float(e_n[0]), float(e_n[1]))
 
 
-def fit_record(
-    identified: Identified, variant: Variant, *, dataset: str, n_tosses: int, seed: int
-) -> dict[str, Any]:
+def fit_record(identified: Identified, variant: Variant, *, dataset: str, n_tosses: int, seed: int) -> dict[str, Any]:
     """The fit as a record for ``fits/*.json``."""
     return {
         "parameters": {"friction_mu": identified.friction_mu, "restitution_e_n": identified.restitution_e_n},

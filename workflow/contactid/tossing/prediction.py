@@ -26,8 +26,8 @@ def predict(
 ) -> pd.DataFrame:
     """One row per toss: trajectory errors (eq. 18), rest-pose errors (eqs. 20, 21) and the simulated rest pose.
 
-    Columns: ``toss``, ``tumbled``, ``moving`` (surface), ``loss``, ``position_error_pct`` (of ``length``), ``rotation_error_deg``,
-    ``rest_position_error_cm`` (eq. 21), ``rest_rotation_error_deg`` (geodesic angle), ``e_rot_deg`` (eq. 20, signed),
+    Columns: ``toss``, ``tumbled``, ``moving`` (surface), ``loss``, ``position_error_pct`` (of ``length``),
+    ``rotation_error_deg``, ``rest_position_error_cm`` (eq. 21), ``rest_rotation_error_deg`` (geodesic angle), ``e_rot_deg`` (eq. 20, signed),
     ``same_face``, ``failed_steps``, ``largest_residual`` (m/s), and measured and simulated rest poses in C.
     """
     rows = []
@@ -53,7 +53,9 @@ def predict(
                 "same_face": bool(upper_face(item.rest_orientation) == upper_face(rest_orientation)),
                 "failed_steps": _failed(run, options),
                 "largest_residual": float(run.residual.max(initial=0.0)),
-                **dict(zip((f"measured_{k}" for k in _POSE), (*item.rest_position, *item.rest_orientation), strict=True)),
+                **dict(
+                    zip((f"measured_{k}" for k in _POSE), (*item.rest_position, *item.rest_orientation), strict=True)
+                ),
                 **dict(zip((f"simulated_{k}" for k in _POSE), (*rest_position, *rest_orientation), strict=True)),
             }
         )

@@ -1,4 +1,4 @@
-"""From canonical motion to tosses: poses in the corrected surface frame, events, rest poses, and why a toss is left out.
+"""From canonical motion to tosses: surface frame, events, rest poses, and why a toss is left out.
 
 The result is the canonical dataset with its poses expressed in C (the plane corrected by the bodies at rest, so that
 z = 0 is the surface) and, per recording:
@@ -71,7 +71,7 @@ def split_of(names: np.ndarray, share: float, seed: int) -> np.ndarray:
 
 
 def upper_face(orientation: np.ndarray) -> np.ndarray:
-    """Which face of a box looks up: +-1, +-2, +-3 for the body axis nearest to z_C; ``orientation`` (..., 4) of R_CB."""
+    """Which face looks up: +-1, +-2, +-3 for the body axis nearest to z_C; ``orientation`` (..., 4) of R_CB."""
     upward = rotations.matrices(orientation)[..., 2, :]
     axis = np.argmax(np.abs(upward), axis=-1)
     return (axis + 1) * np.sign(np.take_along_axis(upward, axis[..., None], axis=-1)[..., 0]).astype(int)
@@ -80,8 +80,8 @@ def upper_face(orientation: np.ndarray) -> np.ndarray:
 def preprocess(motion: xr.Dataset, options: PreprocessOptions, event_rule: EventRule = find_events) -> xr.Dataset:
     """Prepare all recordings of a canonical dataset; see the module's docstring for what is added.
 
-    The plane is fitted to the rest poses of the identification part alone (all of it where nothing is held out), so that
-    test tosses contribute to nothing they are tested on.
+    The plane is fitted to the rest poses of the identification part alone, so that test tosses contribute to nothing
+    they are tested on; a dataset that is only tested on has nothing else, and its own rest poses are used.
     """
     body = body_of(motion)
     time_step = 1.0 / motion.attrs["sample_frequency"]
@@ -106,7 +106,7 @@ def preprocess(motion: xr.Dataset, options: PreprocessOptions, event_rule: Event
         toss.correct(plane, body, time_step, options.exclude_tumbling)
     if not any(not toss.reason for toss in tosses):
         raise ContactIdError(
-            f"{motion.attrs['source']}: none of the {len(tosses)} recordings is usable (first reason: {tosses[0].reason})",
+            f"{motion.attrs['source']}: none of its {len(tosses)} recordings is usable (the first: {tosses[0].reason})",
             "Check the data or the event thresholds",
         )
     return _assemble(motion, tosses, split, plane)

@@ -132,7 +132,8 @@ def _example(prepared: dict[str, xr.Dataset], identified: Sequence[str], wanted:
             return prepared[name]
     known = ", ".join(dict.fromkeys(str(prepared[name].attrs["object"]) for name in identified))
     raise ContactIdError(
-        f"configuration: tossing.figures.object is {wanted}, which no identification dataset shows", f"Use one of {known}"
+        f"configuration: tossing.figures.object is {wanted}, which no identification dataset shows",
+        f"Use one of {known}",
     )
 
 

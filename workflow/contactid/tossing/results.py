@@ -142,7 +142,7 @@ def identification_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
 
 
 def calibration_table(calibrations: Sequence[tuple[xr.Dataset, dict[str, Any]]]) -> pd.DataFrame:
-    """``ext_calibration``: every calibrated quantity with standard error, nominal value and their difference in errors."""
+    """``ext_calibration``: calibrated quantities with standard errors, beside the nominal values."""
     rows = []
     for dataset, calibration in calibrations:
         body = body_of(dataset)

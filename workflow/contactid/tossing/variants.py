@@ -1,4 +1,4 @@
-"""The ways in which the study is run on a dataset: how a toss starts, how it is stepped, whether the body is calibrated."""
+"""The ways to run the study: how a toss starts, how it is stepped, whether the body is calibrated first."""
 
 from __future__ import annotations
 

@@ -1,0 +1,65 @@
+# Two commands do everything: `make` (environment and the default run) and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# A folder with public data beside the checkout is used before the network; DATA_MIRROR= switches that off.
+DATA_MIRROR ?= $(wildcard ../shared/data)
+# A folder of ContactNets tosses to predict with the parameters found on the public ones.
+PREDICT_ON ?=
+SNAKEMAKE := $(BIN)/snakemake
+MIRROR_ENTRY := $(if $(DATA_MIRROR),"$(DATA_MIRROR)")
+MIRROR := --config data_mirror='[$(MIRROR_ENTRY)]'
+UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"}}' \
+	tossing='{"predict_on": ["unseen"]}' run=unseen
+
+.DEFAULT_GOAL := run
+.PHONY: env run public dry-run test test-public lint bench lock-env clean help
+
+$(VENV)/.ready: envs/requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "ERROR contactid needs Python 3.11 or newer. Set PYTHON to one, for instance make PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.lock
+	@touch $@
+
+env: $(VENV)/.ready ## install the pinned environment into .venv
+
+run: env ## the default run: synthetic twins, offline
+	$(SNAKEMAKE)
+
+public: env ## the ContactNets cube; PREDICT_ON=folder predicts tosses never seen
+	$(SNAKEMAKE) --configfile config/public.yaml $(MIRROR) $(if $(PREDICT_ON),$(UNSEEN))
+
+dry-run: env ## what a default run would still do
+	$(SNAKEMAKE) --dry-run
+
+lint: env ## formatting, lint, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/mypy
+	$(BIN)/snakemake --lint --quiet all
+
+test: lint ## all checks and tests that need no real data
+	$(BIN)/python -m pytest
+
+test-public: env ## the long tests on real data (DATA_MIRROR)
+	DATA_MIRROR="$(DATA_MIRROR)" $(BIN)/python -m pytest -m public tests/public
+
+bench: env $(VENV)-mujoco/.ready ## speed against MuJoCo on the same tosses, one core
+	$(BIN)/python workflow/scripts/bench.py --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
+
+$(VENV)-mujoco/.ready: envs/mujoco.lock
+	$(PYTHON) -m venv $(VENV)-mujoco
+	$(VENV)-mujoco/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/mujoco.lock
+	@touch $@
+
+lock-env: ## pin envs/requirements.in again (needs uv)
+	uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header \
+		--no-emit-index-url envs/requirements.in -o envs/requirements.lock
+
+clean: ## remove outputs, keep the environments
+	rm -rf .snakemake $(filter-out results/README.md,$(wildcard results/*))
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 20
