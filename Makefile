@@ -47,7 +47,7 @@ test-public: env ## the long tests on real data (DATA_MIRROR)
 	DATA_MIRROR="$(DATA_MIRROR)" $(BIN)/python -m pytest -m public tests/public
 
 bench: env $(VENV)-mujoco/.ready ## speed against MuJoCo on the same tosses, one core
-	$(BIN)/python workflow/scripts/bench.py --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
+	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
 
 $(VENV)-mujoco/.ready: envs/mujoco.lock
 	$(PYTHON) -m venv $(VENV)-mujoco

@@ -57,14 +57,15 @@ def restore_numbers(block: Any) -> Any:
 def _explain(error: ValidationError) -> ContactIdError:
     schema: Any = error.schema
     allowed: Any = error.validator_value
+    instance: Any = error.instance
     where = ".".join(map(str, error.absolute_path)) or "top level"
     if error.validator == "additionalProperties":
         known = list(schema.get("properties", {}))
-        unknown = sorted(set(dict(error.instance)) - set(known), key=str)[0]
+        unknown = sorted(set(instance) - set(known), key=str)[0]
         path = f"{where}.{unknown}" if error.absolute_path else unknown
         return ContactIdError(f"configuration: unknown key {path}", _suggest(unknown, known))
     if error.validator == "required":
-        missing = sorted(set(allowed) - set(dict(error.instance)))
+        missing = sorted(set(allowed) - set(instance))
         return ContactIdError(f"configuration: {where} lacks {', '.join(missing)}", "Add it; see config/default.yaml")
     described = schema.get("description", "") if isinstance(schema, Mapping) else ""
     return ContactIdError(

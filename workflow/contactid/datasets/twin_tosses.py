@@ -1,9 +1,10 @@
 """Noise-free tosses and drops of the tossing study's boxes, each with its known truth.
 
 A toss is what an experiment would be: the box is carried from standstill to its release velocity, flies, hits the
-surface, slides, and lies still on it. Everything is expressed in the surface frame C (z_C its normal, gravity along
--z_C). The motion after the release comes from :func:`contactid.simulate.box.simulate` with four steps per sample, a
-finer grid than the identification's, so that an identification doesn't merely undo its own discretisation.
+surface, slides, and lies still on it. Everything is expressed in the surface frame C (z_C its normal), which may be a
+little tilted against gravity. The motion after the release comes from :func:`contactid.simulate.box.simulate` with four
+steps per sample, a finer grid than the identification's, so that an identification doesn't merely undo its own
+discretisation.
 
 Candidates are drawn at random and those that no experimenter would have kept are drawn again: boxes that tumble, bounce
 high, or aren't at rest in time, and drops that don't land on one corner.
@@ -30,8 +31,9 @@ _MOST_CANDIDATES = 2000
 _LONGEST_TOSS = 2.0  # s from release to rest
 _LARGEST_REST_TILT = np.deg2rad(5.0)
 _LARGEST_TILT = np.deg2rad(60.0)  # on the way; beyond it a box is tumbling even if it comes to lie upright
-_REST_LINEAR, _REST_ANGULAR = 2e-3, 2e-2  # m/s and rad/s relative to the surface
+_REST_LINEAR, _REST_ANGULAR = 5e-3, 0.1  # m/s and rad/s relative to the surface; settling by < 1 mm is still rest
 _HIGHEST_REBOUND = 0.08  # m, of the box's origin; the authors find the release as the last peak above 0.095 m
+_LOWEST_CARRY = 0.02  # m below the lowest corner while the box is carried
 _CORNER_WINDOW = 6  # samples around a drop's first impact in which no other corner touches
 
 
@@ -117,7 +119,22 @@ def box_model(object_name: str) -> BoxModel:
     return BOXES[names.index(object_name)]
 
 
-def make_toss(box: BoxModel, role: str, rng: np.random.Generator, *, belt_speed: float = 0.0) -> Toss:
+@dataclass(frozen=True)
+class _Surroundings:
+    """What acts on a box; both (3,) in C."""
+
+    belt: np.ndarray  # m/s
+    gravity: tuple[float, float, float]  # m/s2
+
+
+def make_toss(
+    box: BoxModel,
+    role: str,
+    rng: np.random.Generator,
+    *,
+    belt_speed: float = 0.0,
+    gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY),
+) -> Toss:
     """Draw candidates until one is what an experimenter would have kept.
 
     Parameters
@@ -130,15 +147,17 @@ def make_toss(box: BoxModel, role: str, rng: np.random.Generator, *, belt_speed:
         Source of all randomness.
     belt_speed
         Speed of the surface along x_C, m/s.
+    gravity
+        (3,) m/s2 in C.
     """
     if role not in ROLES:
         raise ContactIdError(f"unknown role {role!r}", f"Choose one of {', '.join(ROLES)}")
-    belt = np.array([belt_speed, 0.0, 0.0])
+    around = _Surroundings(np.array([belt_speed, 0.0, 0.0]), gravity)
     for _ in range(_MOST_CANDIDATES):
         if role == "drops":
-            toss = _drop(box, belt, rng)
+            toss = _drop(box, around, rng)
         else:
-            toss = _long_toss(box, _ROBOT if role == "trajectories" else _MANUAL, belt, rng)
+            toss = _long_toss(box, _ROBOT if role == "trajectories" else _MANUAL, around, rng)
         if toss is not None:
             return toss
     raise ContactIdError(
@@ -146,7 +165,8 @@ def make_toss(box: BoxModel, role: str, rng: np.random.Generator, *, belt_speed:
     )
 
 
-def _long_toss(box: BoxModel, style: TossStyle, belt: np.ndarray, rng: np.random.Generator) -> Toss | None:
+def _long_toss(box: BoxModel, style: TossStyle, around: _Surroundings, rng: np.random.Generator) -> Toss | None:
+    belt = around.belt
     roll, pitch = rng.normal(scale=style.tilt, size=2)
     yaw, heading = rng.uniform(-style.yaw, style.yaw), rng.uniform(-style.heading, style.heading)
     orientation = rotations.as_quaternions(
@@ -163,8 +183,9 @@ def _long_toss(box: BoxModel, style: TossStyle, belt: np.ndarray, rng: np.random
     release = State(np.array([-0.5 * travel, rng.uniform(-0.05, 0.05), height]), orientation, velocity, spin)
     hold = round(rng.uniform(0.15, 0.30) * SAMPLE_FREQUENCY)
     lying = round(rng.uniform(0.45, 0.60) * SAMPLE_FREQUENCY)
-
-    flown = _simulate(box, release, round(_LONGEST_TOSS * SAMPLE_FREQUENCY), belt)
+    if _corner_heights(box.body, *_carried(release, hold)).min() < _LOWEST_CARRY:
+        return None
+    flown = _simulate(box, release, round(_LONGEST_TOSS * SAMPLE_FREQUENCY), around)
     rest, impact = _rest_sample(flown, belt), _first_contact(flown)
     if rest is None or impact is None:
         return None
@@ -181,7 +202,7 @@ def _long_toss(box: BoxModel, style: TossStyle, belt: np.ndarray, rng: np.random
     return _joined(release, hold, flown, rest + lying + 1, impact, rest, belt)
 
 
-def _drop(box: BoxModel, belt: np.ndarray, rng: np.random.Generator) -> Toss | None:
+def _drop(box: BoxModel, around: _Surroundings, rng: np.random.Generator) -> Toss | None:
     orientation = rotations.exp(rng.uniform(-np.pi, np.pi, size=3))
     heights = np.sort(_corner_heights(box.body, np.zeros(3), orientation))
     if heights[1] - heights[0] < 0.02:
@@ -190,7 +211,7 @@ def _drop(box: BoxModel, belt: np.ndarray, rng: np.random.Generator) -> Toss | N
     release = State(position, orientation, rng.normal(scale=0.05, size=3), rng.normal(scale=0.2, size=3))
     hold = round(rng.uniform(0.06, 0.10) * SAMPLE_FREQUENCY)
     total = round(rng.uniform(0.55, 0.70) * SAMPLE_FREQUENCY)
-    flown = _simulate(box, release, total - hold, belt)
+    flown = _simulate(box, release, total - hold, around)
     impact = _first_contact(flown)
     if impact is None or impact + _CORNER_WINDOW >= len(flown.position):
         return None
@@ -201,7 +222,8 @@ def _drop(box: BoxModel, belt: np.ndarray, rng: np.random.Generator) -> Toss | N
     first = dips[int(np.argmin(corners[impact]))]
     if others.min() < 0.003 or sum(map(len, dips)) < 2 or not (np.abs(first - impact) <= 1).any():
         return None
-    return _joined(release, hold, flown, len(flown.position), impact, _rest_sample(flown, belt), belt)
+    rest = _rest_sample(flown, around.belt)
+    return _joined(release, hold, flown, len(flown.position), impact, rest, around.belt)
 
 
 def _joined(
@@ -249,9 +271,9 @@ def _release_speed(parameters: ContactParameters, travel: float, clearance: floa
     return float(left + lost)
 
 
-def _simulate(box: BoxModel, release: State, n_samples: int, belt: np.ndarray) -> Trajectory:
-    options = SteppingOptions(time_step=1.0 / SAMPLE_FREQUENCY, substeps=SUBSTEPS)
-    return simulate(box.body, release, box.parameters, options, n_samples, surface_velocity=belt)
+def _simulate(box: BoxModel, release: State, n_samples: int, around: _Surroundings) -> Trajectory:
+    options = SteppingOptions(time_step=1.0 / SAMPLE_FREQUENCY, substeps=SUBSTEPS, gravity=around.gravity)
+    return simulate(box.body, release, box.parameters, options, n_samples, surface_velocity=around.belt)
 
 
 def _first_contact(flown: Trajectory) -> int | None:

@@ -24,7 +24,7 @@ from contactid.datasets.iam_fields import open_archive, text_of
 from contactid.datasets.iam_writer import ArchiveRecording, TrackedBody, new_archive, set_text, write_recording
 from contactid.datasets.twin_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, Toss, box_model, make_toss
 from contactid.errors import ContactIdError
-from contactid.simulate.box import ContactParameters, State
+from contactid.simulate.box import GRAVITY, ContactParameters, State
 
 SURFACE_NAMES = MappingProxyType(
     {"trajectories": "ConveyorPart001", "validation": "ConveyorPart002", "drops": "GroundPlane001"}
@@ -90,6 +90,11 @@ class RecordingTruth:
     surface_orientation: np.ndarray
     surface_velocity: np.ndarray
 
+    @property
+    def gravity(self) -> tuple[float, float, float]:
+        """Gravity (3,) in C, m/s2: it is vertical in M, and C is a little tilted."""
+        return _gravity_in(self.surface_orientation)
+
 
 @dataclass(frozen=True)
 class TwinTruth:
@@ -151,15 +156,18 @@ def write_twin(
             streams = np.random.SeedSequence(seed, spawn_key=(*place, 1 + index)).spawn(2)
             rng, noise_rng = (np.random.default_rng(stream) for stream in streams)
             moving = index >= n_recordings - n_moving
-            toss = make_toss(box, role, rng, belt_speed=rng.uniform(*_BELT_SPEEDS) if moving else 0.0)
+            position = surface_position + rng.normal(scale=[0.005, 0.005, 0.0005])
+            orientation = rotations.exp(surface_turn + rng.normal(scale=[0.0005, 0.0005, 0.005]))
+            belt_speed = rng.uniform(*_BELT_SPEEDS) if moving else 0.0
+            toss = make_toss(box, role, rng, belt_speed=belt_speed, gravity=_gravity_in(orientation))
             name = f"Rec_{start + timedelta(minutes=index):%Y%m%dT%H%M%SZ}"
             truths[name] = RecordingTruth(
                 toss.release_sample,
                 toss.impact_sample,
                 toss.rest_sample,
                 toss.release,
-                surface_position + rng.normal(scale=[0.005, 0.005, 0.0005]),
-                rotations.exp(surface_turn + rng.normal(scale=[0.0005, 0.0005, 0.005])),
+                position,
+                orientation,
                 toss.surface_velocity,
             )
             note = f"Synthetic {role} {index + 1} of {n_recordings}" + (", conveyor running" if moving else "")
@@ -221,6 +229,11 @@ def write_embedded_twins(folder: str | Path) -> list[Path]:
     sums |= {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
     write_text(sums_path, "".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items())))
     return paths
+
+
+def _gravity_in(surface_orientation: np.ndarray) -> tuple[float, float, float]:
+    x, y, z = rotations.as_rotation(surface_orientation).inv().apply([0.0, 0.0, -GRAVITY])
+    return float(x), float(y), float(z)
 
 
 def _place_surface(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

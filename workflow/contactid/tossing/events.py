@@ -4,7 +4,7 @@ The authors found release and rest with thresholds kept by hand for each box (:m
 The rule here asks for the physics instead:
 
 * *rest* begins with the last run of samples that lasts to the end of the recording and in which the body moves slower,
-  relative to the surface, than 2 cm/s (the authors' own threshold);
+  relative to the surface, than 2 cm/s (the authors' own threshold) and hardly spins;
 * *first contact* is the first sample, before rest, at which the body is near the surface and doesn't fall freely;
 * *release* is the beginning of the free fall that ends with the first contact: the longest run of samples before it at
   which a parabola fitted to the neighbouring samples has the acceleration of gravity.
@@ -22,6 +22,8 @@ from contactid.velocities import local_fit
 _WINDOW = 0.025  # s on either side: at 360 Hz and 0.2 mm noise the fitted speed is good to 3 mm/s
 _FEWEST_FLIGHT_SAMPLES = 5
 _FEWEST_REST_SAMPLES = 4
+_TOUCH_HEIGHT = 1e-3  # m: twice the scatter of resting vertices
+_JUMP = 0.15  # m/s: a smaller jump in the velocity of the centre of mass is not told from noise
 
 
 @dataclass(frozen=True)
@@ -64,33 +66,27 @@ def find_events(
     Parameters
     ----------
     position, orientation
-        (n, 3) m and (n, 4) in C.
+        (n, 3) m and (n, 4) in C, the surface at z = 0.
     vertices, center_of_mass
         (v, 3) and (3,) m in B.
     gravity, surface_velocity
         (3,) m/s2 and m/s in C.
     """
     options = options or EventOptions()
-    half = max(2, round(_WINDOW / time_step))
+    half = half_window(time_step)
     if len(position) < 2 * half + _FEWEST_REST_SAMPLES:
         return Events(reason=f"only {len(position)} frames")
-    rest = _rest(position, surface_velocity, time_step, half, options.rest_speed)
+    rest = find_rest(position, orientation, vertices, time_step, surface_velocity=surface_velocity, options=options)
     if rest < 0:
         return Events(reason="not at rest at the end of the recording")
     if rest == 0:
         return Events(reason="at rest from the first sample on")
-    points = vertex_positions(position, orientation, vertices)
-    mass_center = position + (vertex_positions(position, orientation, center_of_mass[None, :])[:, 0] - position)
-    lowest = points[:, :, 2].min(axis=1)
-    jerk = np.full(len(position), np.inf)
-    second = (mass_center[2:] - 2.0 * mass_center[1:-1] + mass_center[:-2]) / time_step**2
-    jerk[1:-1] = np.linalg.norm(second - gravity, axis=1)
-    near = 0.1 * float(np.ptp(vertices, axis=0).min())
-    noise = 1.4826 * float(np.median(jerk[1:-1][lowest[1:-1] > near])) if (lowest[1:-1] > near).sum() > 8 else 0.0
-    hits = np.flatnonzero((jerk[1:-1] > max(20.0, 5.0 * noise)) & (lowest[1:-1] < near)) + 1
-    airborne = np.flatnonzero(lowest > near)
+    heights = vertex_positions(position, orientation, vertices)[:, :, 2]
+    airborne = np.flatnonzero(heights.min(axis=1) > _near(vertices))
     if not len(airborne) or airborne[0] > rest:
         return Events(reason="never above the surface before it is at rest")
+    mass_center = vertex_positions(position, orientation, center_of_mass[None, :])[:, 0]
+    hits = np.flatnonzero(_touches(heights, mass_center, vertices, time_step, gravity))
     hits = hits[(hits > airborne[0]) & (hits <= rest)]
     if not len(hits):
         return Events(reason="no impact between release and rest")
@@ -101,12 +97,53 @@ def find_events(
     return Events(release, contact, rest)
 
 
-def _rest(position: np.ndarray, surface_velocity: np.ndarray, time_step: float, half: int, limit: float) -> int:
-    """Start of the last slow run, -1 where the recording ends in motion."""
-    velocity, _ = local_fit(position, time_step, half, 1)
-    fast = np.flatnonzero(np.linalg.norm(velocity - surface_velocity, axis=1) >= limit)
+def half_window(time_step: float) -> int:
+    """Samples on either side of a local fit."""
+    return max(2, round(_WINDOW / time_step))
+
+
+def find_rest(
+    position: np.ndarray,
+    orientation: np.ndarray,
+    vertices: np.ndarray,
+    time_step: float,
+    *,
+    surface_velocity: np.ndarray,
+    options: EventOptions,
+) -> int:
+    """First sample of the last slow run, which lasts to the end; -1 where the recording ends in motion.
+
+    Slow means the origin, and every vertex at twice the limit, so that a body spinning on the spot is not at rest; twice,
+    because orientation noise moves the vertices. The speed is that of straight lines fitted to neighbouring samples,
+    which is less noisy than a central difference.
+    """
+    points = vertex_positions(position, orientation, np.vstack([np.zeros(3), vertices]))
+    velocity, _ = local_fit(points.reshape(len(points), -1), time_step, half_window(time_step), 1)
+    speed = np.linalg.norm(velocity.reshape(points.shape) - surface_velocity, axis=2)
+    fast = np.flatnonzero(np.maximum(speed[:, 0], 0.5 * speed[:, 1:].max(axis=1)) >= options.rest_speed)
     start = int(fast[-1]) + 1 if len(fast) else 0
     return start if len(position) - start >= _FEWEST_REST_SAMPLES else -1
+
+
+def _near(vertices: np.ndarray) -> float:
+    """Below this height (m) a vertex may be touching between two samples."""
+    return 0.1 * float(np.ptp(vertices, axis=0).min())
+
+
+def _touches(
+    heights: np.ndarray, mass_center: np.ndarray, vertices: np.ndarray, time_step: float, gravity: np.ndarray
+) -> np.ndarray:
+    """Samples (n,) at which a low vertex reaches the surface or turns back, or the centre of mass doesn't fall freely."""
+    near = _near(vertices)
+    lowest = heights.min(axis=1)
+    touching = lowest < _TOUCH_HEIGHT
+    fall = np.linalg.norm(mass_center[2:] - 2.0 * mass_center[1:-1] + mass_center[:-2] - gravity * time_step**2, axis=1)
+    turn = np.where(heights[1:-1] < near, heights[2:] - 2.0 * heights[1:-1] + heights[:-2], 0.0).max(axis=1)
+    aloft = lowest[1:-1] > near
+    noise = 1.4826 * float(np.median(fall[aloft])) if aloft.sum() > 8 else 0.0
+    jump = max(_JUMP * time_step, 5.0 * noise)
+    touching[1:-1] |= (lowest[1:-1] < near) & ((fall > jump) | (turn > 2.0 * jump))
+    return touching
 
 
 def _release(
@@ -124,4 +161,5 @@ def _release(
     near_contact = deviation[-max(3, width) :]
     limit = max(tolerance, 6.0 * float(np.median(near_contact)))
     held = np.flatnonzero(deviation > limit)
-    return int(held[-1]) + 1 if len(held) else 0
+    # the first window that fits may still begin with a few held samples, so release is taken at its middle
+    return int(held[-1]) + 1 + half if len(held) else 0

@@ -27,8 +27,9 @@ def predict(
     """One row per toss: trajectory errors (eq. 18), rest-pose errors (eqs. 20, 21) and the simulated rest pose.
 
     Columns: ``toss``, ``tumbled``, ``moving`` (surface), ``loss``, ``position_error_pct`` (of ``length``),
-    ``rotation_error_deg``, ``rest_position_error_cm`` (eq. 21), ``rest_rotation_error_deg`` (geodesic angle), ``e_rot_deg`` (eq. 20, signed),
-    ``same_face``, ``failed_steps``, ``largest_residual`` (m/s), and measured and simulated rest poses in C.
+    ``rotation_error_deg``, ``rest_position_error_cm`` (eq. 21), ``rest_rotation_error_deg`` (geodesic angle),
+    ``e_rot_deg`` (eq. 20, signed), ``same_face``, ``failed_steps``, ``largest_residual`` (m/s), and measured and
+    simulated rest poses in C.
     """
     rows = []
     for item in tosses:

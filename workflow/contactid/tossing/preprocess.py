@@ -30,7 +30,7 @@ import xarray as xr
 from contactid import rotations
 from contactid.datasets.motion import BodyProperties, body_of, iterate_recordings
 from contactid.errors import ContactIdError
-from contactid.tossing.events import EventOptions, Events, find_events
+from contactid.tossing.events import EventOptions, Events, find_events, find_rest
 from contactid.tossing.surface import PlaneCorrection, fit_plane, in_surface_frame
 
 IDENTIFICATION, TEST = "identification", "test"
@@ -94,16 +94,13 @@ def preprocess(motion: xr.Dataset, options: PreprocessOptions, event_rule: Event
             samples["surface_position"].values,
             samples["surface_orientation"].values,
         )
-        velocity = samples["surface_velocity"].values.astype(float)
         gravity = rotations.as_rotation(samples["surface_orientation"].values).inv().apply([0.0, 0.0, -_GRAVITY])
-        events = event_rule(
-            position, orientation, body.vertices, body.center_of_mass, time_step,
-            gravity=gravity, surface_velocity=velocity, options=options.events,
-        )  # fmt: skip
-        tosses.append(_Toss(position, rotations.continuous(orientation), velocity, gravity, events))
-    plane = _surface_from_rest(tosses, split, body, time_step)
+        belt = samples["surface_velocity"].values.astype(float)
+        tosses.append(_Toss(position, rotations.continuous(orientation), belt, gravity))
+    plane = _surface_from_rest(tosses, split, body, time_step, options.events)
     for toss in tosses:
-        toss.correct(plane, body, time_step, options.exclude_tumbling)
+        toss.correct(plane)
+        toss.judge(body, time_step, options, event_rule)
     if not any(not toss.reason for toss in tosses):
         raise ContactIdError(
             f"{motion.attrs['source']}: none of its {len(tosses)} recordings is usable (the first: {tosses[0].reason})",
@@ -115,48 +112,55 @@ def preprocess(motion: xr.Dataset, options: PreprocessOptions, event_rule: Event
 class _Toss:
     """One recording while it is prepared."""
 
-    def __init__(
-        self, position: np.ndarray, orientation: np.ndarray, belt: np.ndarray, gravity: np.ndarray, events: Events
-    ) -> None:
-        self.position, self.orientation, self.belt, self.gravity, self.events = (
-            position, orientation, belt, gravity, events,
-        )  # fmt: skip
-        self.reason = events.reason
+    def __init__(self, position: np.ndarray, orientation: np.ndarray, belt: np.ndarray, gravity: np.ndarray) -> None:
+        self.position, self.orientation, self.belt, self.gravity = position, orientation, belt, gravity
+        self.events = Events(reason="not judged yet")
+        self.reason = ""
         self.tumbled = False
         self.rest_position = np.full(3, np.nan)
         self.rest_orientation = np.full(4, np.nan)
 
-    def mean_rest_pose(self, time_step: float) -> tuple[np.ndarray, np.ndarray]:
-        """Mean pose from rest on; the belt's travel since then is taken out."""
-        first = self.events.rest
+    def mean_pose_from(self, first: int, time_step: float) -> tuple[np.ndarray, np.ndarray]:
+        """Mean pose of the rest that begins at a sample; the belt's travel since then is taken out."""
         end = min(first + max(1, round(_REST_MEAN_SECONDS / time_step)), len(self.position))
         travel = np.arange(end - first)[:, None] * time_step * self.belt
         return (self.position[first:end] - travel).mean(axis=0), rotations.karcher_mean(self.orientation[first:end])
 
-    def correct(self, plane: PlaneCorrection, body: BodyProperties, time_step: float, exclude_tumbling: bool) -> None:
-        """Move the poses to the plane's frame and judge the toss."""
+    def correct(self, plane: PlaneCorrection) -> None:
+        """Move the poses to the plane's frame."""
         self.position, self.orientation = plane.apply(self.position, self.orientation)
         self.gravity = plane.rotation.inv().apply(self.gravity)
+
+    def judge(self, body: BodyProperties, time_step: float, options: PreprocessOptions, rule: EventRule) -> None:
+        """Find events and rest pose, and say why the toss can't be used where it can't."""
+        self.events = rule(
+            self.position, self.orientation, body.vertices, body.center_of_mass, time_step,
+            gravity=self.gravity, surface_velocity=self.belt, options=options.events,
+        )  # fmt: skip
+        self.reason = self.events.reason
         if self.reason:
             return
-        self.rest_position, self.rest_orientation = self.mean_rest_pose(time_step)
-        before = self.orientation[self.events.contact]
-        self.tumbled = bool(upper_face(before) != upper_face(self.rest_orientation))
-        height = rotations.matrices(self.rest_orientation)[2] @ body.vertices.T
-        if self.rest_position[2] + np.sort(height)[3] > 0.1 * np.ptp(body.vertices[:, 2]):
+        self.rest_position, self.rest_orientation = self.mean_pose_from(self.events.rest, time_step)
+        self.tumbled = bool(upper_face(self.orientation[self.events.contact]) != upper_face(self.rest_orientation))
+        heights = self.rest_position[2] + rotations.matrices(self.rest_orientation)[2] @ body.vertices.T
+        if np.sort(heights)[3] > 0.1 * np.ptp(body.vertices[:, 2]):
             self.reason = "at rest on something else than a face"
-        elif self.tumbled and exclude_tumbling:
+        elif self.tumbled and options.exclude_tumbling:
             self.reason = "tumbles onto another face"
 
 
 def _surface_from_rest(
-    tosses: list[_Toss], split: np.ndarray, body: BodyProperties, time_step: float
+    tosses: list[_Toss], split: np.ndarray, body: BodyProperties, time_step: float, options: EventOptions
 ) -> PlaneCorrection:
-    resting = [
-        toss.mean_rest_pose(time_step)
-        for toss, part in zip(tosses, split, strict=True)
-        if not toss.reason and (part == IDENTIFICATION or not (split == IDENTIFICATION).any())
-    ]
+    """The plane under the bodies at rest of the identification part (of all where there is none)."""
+    resting = []
+    for toss, part in zip(tosses, split, strict=True):
+        if part == IDENTIFICATION or not (split == IDENTIFICATION).any():
+            rest = find_rest(
+                toss.position, toss.orientation, body.vertices, time_step, surface_velocity=toss.belt, options=options
+            )
+            if rest > 0:
+                resting.append(toss.mean_pose_from(rest, time_step))
     if not resting:
         return PlaneCorrection(0.0, np.zeros(2), 0.0, 0)
     positions, orientations = map(np.stack, zip(*resting, strict=True))

@@ -1,0 +1,228 @@
+"""Speed and accuracy of the box simulator against MuJoCo, in one run on one core: ``make bench``.
+
+Both simulate the same tosses with as many steps; times are those of the compiled loops, and only their ratios are meant
+to be compared across machines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from contactid.datasets.contactnets import read_contactnets
+from contactid.errors import ContactIdError
+from contactid.peers.exchange import Problem as PeerProblem
+from contactid.simulate.sweep import sweep
+from contactid.tables import write_csv
+from contactid.tossing.identification import Grid, grid_values, identify, sweep_grid
+from contactid.tossing.preprocess import IDENTIFICATION, TEST, PreprocessOptions, preprocess
+from contactid.tossing.variants import Problem, Variant, set_up
+
+_GRID = Grid(grid_values(0.0, 1.0, 0.05), grid_values(0.0, 1.0, 0.05))
+_SAMPLED_TOSSES = 100
+_IDENTIFIED = (0.2, 0.1)
+_REPEATS = 3
+
+
+def peer_problem(problem: Problem, first: int | None = None) -> PeerProblem:
+    """The problem (or its first tosses) in the form other simulators take."""
+    tosses = problem.measured[:first]
+    starts = [
+        np.concatenate(
+            [toss.start.position, toss.start.orientation, toss.start.linear_velocity, toss.start.angular_velocity]
+        )
+        for toss in tosses
+    ]
+    return PeerProblem(
+        vertices=problem.body.vertices,
+        center_of_mass=problem.body.center_of_mass,
+        mass=problem.body.mass,
+        inertia=problem.body.inertia,
+        length=problem.length,
+        gravity=np.array(problem.options.gravity),
+        time_step=problem.options.time_step,
+        rows=np.concatenate([[0], np.cumsum([len(toss.position) for toss in tosses])]),
+        position=np.concatenate([toss.position for toss in tosses]),
+        orientation=np.concatenate([toss.orientation for toss in tosses]),
+        starts=np.stack(starts),
+    )
+
+
+class MuJoCo:
+    """Asks the peer module in MuJoCo's own environment."""
+
+    def __init__(self, python: str, scratch: Path) -> None:
+        self.python, self.scratch = python, scratch
+
+    def ask(self, problem: PeerProblem, substeps: int, pairs: list[tuple[float, float, float]], errors: bool) -> Any:
+        """Run all parameter sets; see :mod:`contactid.peers.mujoco` for the answer."""
+        problem.save(self.scratch / "problem.npz")
+        request = {"substeps": substeps, "pairs": pairs, "errors": errors}
+        (self.scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
+        files = [str(self.scratch / name) for name in ("problem.npz", "request.json", "answer.json")]
+        workflow = str(Path(__file__).resolve().parents[1])
+        environment = {**os.environ, "PYTHONPATH": workflow, "OMP_NUM_THREADS": "1"}
+        run = subprocess.run(
+            [self.python, "-m", "contactid.peers.mujoco", *files], env=environment, capture_output=True, text=True
+        )
+        if run.returncode:
+            raise ContactIdError(f"MuJoCo failed ({run.stderr.strip().splitlines()[-1:]})", "Run make bench again")
+        return json.loads((self.scratch / "answer.json").read_text(encoding="utf-8"))
+
+
+def damping_ratio(restitution: float) -> float:
+    """The damping ratio of a linear oscillator whose rebound has this restitution."""
+    if restitution <= 0.0:
+        return 1.0
+    decay = -np.log(min(restitution, 0.999)) / np.pi
+    return float(decay / np.sqrt(1.0 + decay**2))
+
+
+def _fastest(function: Any, repeats: int = _REPEATS) -> float:
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def speed_rows(problem: Problem, everything: Problem, mujoco: MuJoCo) -> list[dict[str, Any]]:
+    """Speed on the grid and at the identified point, ours and MuJoCo's, and the whole grid on all tosses."""
+    sample = problem.measured[:_SAMPLED_TOSSES]
+    mu, e_n = _GRID.pairs()
+    one = (np.array([_IDENTIFIED[0]]), np.array([_IDENTIFIED[1]]))
+    body, options = problem.body, problem.options
+    sweep(body, sample[:1], *one, options)  # compile
+    steps = sum(len(toss.position) - 1 for toss in sample)
+    ours_grid = _fastest(lambda: sweep(body, sample, mu, e_n, options))
+    ours_executed = _fastest(lambda: sweep(body, sample, mu, e_n, options, share=False))
+    ours_point = _fastest(lambda: sweep(body, sample, *one, options, share=False), 20)
+    peer = peer_problem(problem, _SAMPLED_TOSSES)
+    time_constant = 3.0 * options.time_step
+    grid_pairs = [(float(a), time_constant, damping_ratio(float(b))) for a, b in zip(mu, e_n, strict=True)]
+    grid_answer = mujoco.ask(peer, 1, grid_pairs, errors=False)
+    point_pair = (_IDENTIFIED[0], time_constant, damping_ratio(_IDENTIFIED[1]))
+    point_answer = mujoco.ask(peer, 1, [point_pair] * 5, errors=False)
+    assert grid_answer["steps"] == steps * mu.size, "both must execute as many steps"
+    whole = _fastest(lambda: sweep(everything.body, everything.measured, mu, e_n, everything.options), 2)
+
+    def row(quantity: str, ours: float, theirs: float, n_steps: int) -> dict[str, Any]:
+        return {
+            "quantity": quantity,
+            "contactid_s": ours,
+            "mujoco_s": theirs,
+            "ratio": theirs / ours,
+            "contactid_us_per_step": 1e6 * ours / n_steps,
+            "mujoco_us_per_step": 1e6 * theirs / n_steps,
+        }
+
+    executed = steps * mu.size
+    return [
+        row(f"grid {mu.size} x {len(sample)} tosses, shared steps", ours_grid, grid_answer["seconds"], executed),
+        row(f"grid {mu.size} x {len(sample)}, every step executed", ours_executed, grid_answer["seconds"], executed),
+        row(f"at mu, e_N = {_IDENTIFIED}, {len(sample)} tosses", ours_point, point_answer["seconds"] / 5, steps),
+        row(
+            f"grid {mu.size} x {len(everything.measured)} tosses, shared steps",
+            whole,
+            np.nan,
+            mu.size * sum(len(toss.position) - 1 for toss in everything.measured),
+        ),
+    ]
+
+
+def memory_row(problem: Problem) -> dict[str, Any]:
+    """Growth of the peak memory from a grid of 21 points to one of 4,410, beyond the result array itself."""
+
+    def peak() -> float:
+        scale = 1024.0 if sys.platform != "darwin" else 1024.0**2
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
+
+    sample = problem.measured[:20]
+    small, large = np.linspace(0.0, 1.0, 21), np.linspace(0.0, 1.0, 4410)
+    sweep(problem.body, sample, small, np.zeros(21), problem.options)
+    before = peak()
+    sweep(problem.body, sample, large, np.zeros(4410), problem.options)
+    result = 3 * 8 * len(sample) * (large.size - small.size) / 1024.0**2
+    return {"quantity": f"peak memory growth, grid 21 to 4410 points (MB; result {result:.1f} MB)",
+            "contactid_s": peak() - before}  # fmt: skip
+
+
+def accuracy_rows(prepared: Any, mujoco: MuJoCo) -> list[dict[str, Any]]:
+    """Test losses after identification on the same tosses: ours, and MuJoCo at its best setting of a search."""
+    rows = []
+    for substeps in (1, 4):
+        variant = Variant("bench", "flight_fit", substeps, "gauss_seidel", True, False)
+        train, test = set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, TEST)
+        near = Grid(grid_values(0.1, 0.3, 0.02), grid_values(0.0, 0.4, 0.1))
+        coarse = sweep_grid(train.body, train.measured, near, train.options, train.length)
+        ours = identify(
+            train.body, train.measured, coarse, train.options, train.length, refine=True, bootstrap_samples=100, seed=1
+        )
+        point = np.array([ours.friction_mu]), np.array([ours.restitution_e_n])
+        losses = sweep(test.body, test.measured, *point, test.options, length=test.length).loss[:, 0]
+        pairs = [
+            (float(friction), factor * train.options.step, ratio)
+            for friction in np.arange(0.14, 0.23, 0.01)
+            for factor in (1.0, 2.0, 4.0, 8.0)
+            for ratio in (0.3, 0.6, 1.0)
+        ]
+        answer = mujoco.ask(peer_problem(train), substeps, pairs, errors=True)
+        mean = (np.array(answer["position_error"]) + np.array(answer["rotation_error"])).mean(axis=1)
+        best = pairs[int(mean.argmin())]
+        held_out = mujoco.ask(peer_problem(test), substeps, [best], errors=True)
+        theirs = (np.array(held_out["position_error"]) + np.array(held_out["rotation_error"]))[0]
+        rows.append(
+            {
+                "quantity": f"test loss, {substeps} steps per sample, fitted start",
+                "contactid_s": losses.mean(),
+                "mujoco_s": theirs.mean(),
+                "ratio": theirs.mean() / losses.mean(),
+                "note": f"{answer['simulator']}: friction {best[0]:.2f}, solref ({best[1]:.4f}, {best[2]:.1f}), "
+                f"best of {len(pairs)}; standard error {losses.std(ddof=1) / np.sqrt(len(losses)):.3f}; "
+                f"paired difference {np.mean(theirs - losses):.4f} +- "
+                f"{np.std(theirs - losses, ddof=1) / np.sqrt(len(losses)):.4f}",
+            }
+        )
+    return rows
+
+
+def main(mirror: str, mujoco_python: str, output: str) -> None:
+    """Measure everything and write one table."""
+    folder = Path(mirror) / "contactnets"
+    if not mirror or not folder.is_dir():
+        raise ContactIdError("make bench needs the ContactNets tosses", "Set DATA_MIRROR to a folder with contactnets/")
+    motion = read_contactnets(folder, licence="BSD-3-Clause")
+    options = PreprocessOptions(identification_share=0.7, split_seed=20230206, exclude_tumbling=False)
+    prepared = preprocess(motion, options)
+    variant = Variant("bench", "central_difference", 1, "gauss_seidel", False, False)
+    train, everything = set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, None)
+    with tempfile.TemporaryDirectory() as scratch:
+        mujoco = MuJoCo(mujoco_python, Path(scratch))
+        rows = [memory_row(train), *speed_rows(train, everything, mujoco), *accuracy_rows(prepared, mujoco)]
+    table = pd.DataFrame(rows).rename(columns={"contactid_s": "contactid", "mujoco_s": "mujoco"})
+    write_csv(table, output)
+    print(table.to_string(index=False, float_format=lambda value: f"{value:.4g}"))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mirror", default="", help="folder that holds contactnets/")
+    parser.add_argument("--mujoco-python", required=True, help="Python of the environment that MuJoCo is in")
+    parser.add_argument("--output", default="results/bench/bench.csv")
+    arguments = parser.parse_args()
+    try:
+        main(arguments.mirror, arguments.mujoco_python, arguments.output)
+    except ContactIdError as error:
+        sys.exit(f"ERROR {error}")
