@@ -9,6 +9,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+
 from contactid import rotations
 from contactid.datasets.iam_archive import read_iam_archive
 from contactid.datasets.iam_writer import (

@@ -8,6 +8,9 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from contactid import rotations
 from contactid.datasets.iam_writer import (
     POSITION_STEP,
@@ -18,8 +21,6 @@ from contactid.datasets.iam_writer import (
     write_recording,
 )
 from contactid.datasets.motion import BodyProperties, body_of, iterate_recordings
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from iam_files import (
     FREQUENCY,
     MOCAP,

@@ -9,10 +9,11 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-from contactid.datasets.iam_archive import read_iam_archive
-from contactid.errors import ContactIdError
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from contactid.datasets.iam_archive import read_iam_archive
+from contactid.errors import ContactIdError
 from iam_files import (
     FREQUENCY,
     MOCAP,

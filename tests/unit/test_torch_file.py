@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from contactid.datasets.torch_file import UnsafeTorchFileError, read_tensor
-from contactid.errors import ContactIdError
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from contactid.datasets.torch_file import UnsafeTorchFileError, read_tensor
+from contactid.errors import ContactIdError
 
 DTYPES = {
     "DoubleStorage": "<f8",

@@ -7,10 +7,14 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
-import contactid
 import h5py
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.signal import find_peaks
+
+import contactid
 from contactid import rotations
 from contactid.datasets.iam_archive import read_iam_archive
 from contactid.datasets.iam_writer import POSITION_STEP, ROTATION_STEP
@@ -26,9 +30,6 @@ from contactid.datasets.twins import (
 )
 from contactid.errors import ContactIdError
 from contactid.simulate.box import ContactParameters, SteppingOptions, simulate
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.signal import find_peaks
 
 EMBEDDED = Path(contactid.__path__[0]).parent / "resources" / "embedded"
 SILENT = MocapNoise(0.0, 0.0, 0.0, 0.0)

@@ -49,8 +49,11 @@ def restore_numbers(block: Any) -> Any:
     if isinstance(block, list):
         return [restore_numbers(value) for value in block]
     if isinstance(block, str):
-        value = yaml.safe_load(block) if block.strip() else block
-        return value if isinstance(value, bool | int | float) else block
+        for parse in (int, float, {"true": True, "false": False}.__getitem__):
+            try:
+                return parse(block)
+            except (ValueError, KeyError):
+                continue
     return block
 
 

@@ -11,4 +11,5 @@ class ContactIdError(Exception):
     def __init__(self, problem: str, remedy: str = "") -> None:
         self.problem = problem
         self.remedy = remedy
-        super().__init__(f"{problem}. {remedy}." if remedy else f"{problem}.")
+        text = f"{problem}. {remedy}." if remedy else f"{problem}."
+        super().__init__(" ".join(text.split()))  # one line, whatever a library put into the reason

@@ -38,7 +38,8 @@ def central_differences(position: np.ndarray, orientation: np.ndarray, time_step
 def local_fit(position: np.ndarray, time_step: float, half_window: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
     """Velocity and acceleration (n, d) of the polynomial fitted to the samples within ``half_window`` of each sample.
 
-    ``position`` is (n, d). Near the ends the window is cut, so that it stays within the recording; the acceleration is zero for ``degree`` 1.
+    ``position`` is (n, d). Near the ends the window is cut, so that it stays within the recording; the acceleration is
+    zero for ``degree`` 1.
     """
     n = len(position)
     velocity, acceleration = np.zeros(position.shape), np.zeros(position.shape)

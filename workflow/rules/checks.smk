@@ -21,6 +21,7 @@ rule checks:
         mem_mb=500,
         runtime=5,
     params:
+        scheme=config["tossing"]["variants"][0]["name"],
         code=code("checks"),
     script:
         "../scripts/checks.py"

@@ -12,10 +12,11 @@ def main(
     properties: str,
     parameters: str,
     rest: str,
+    scheme: str,
     checks: str,
 ) -> None:
     """Translate the rule's files and parameters into calls of the package."""
-    numbers = reproduced_numbers(read_csv(properties), read_csv(parameters), read_csv(rest))
+    numbers = reproduced_numbers(read_csv(properties), read_csv(parameters), read_csv(rest), scheme)
     write_csv(compare("tossing", read_csv(published), numbers, REASONS), checks)
 
 
@@ -27,5 +28,6 @@ if __name__ == "__main__":
             properties=smk.input.properties,
             parameters=smk.input.parameters,
             rest=smk.input.rest,
+            scheme=smk.params.scheme,
             checks=smk.output.checks,
         )

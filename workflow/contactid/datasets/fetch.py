@@ -113,7 +113,12 @@ def _below(name: str, folder: str) -> Path | None:
     """Path inside ``folder`` of an archive member ``<root>/<folder>/...``; None for others and for unsafe names."""
     parts = PurePosixPath(name).parts[1:]
     wanted = PurePosixPath(folder).parts
-    if parts[: len(wanted)] != wanted or len(parts) == len(wanted) or ".." in parts:
+    if (
+        PurePosixPath(name).is_absolute()
+        or parts[: len(wanted)] != wanted
+        or len(parts) == len(wanted)
+        or ".." in parts
+    ):
         return None
     return Path(*parts[len(wanted) :])
 

@@ -20,7 +20,7 @@ def read_motion(dataset: Dataset, path: str | Path) -> xr.Dataset:
             path,
             dataset.object,
             surface_name=dataset.surface or None,
-            surface_height=float(dataset.surface_height),
+            surface_height=dataset.surface_height,
             licence=dataset.licence,
             synthetic=dataset.synthetic,
         )

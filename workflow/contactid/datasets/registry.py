@@ -25,7 +25,8 @@ class Dataset:
     reader : ``contactnets`` or ``iam``
     source : path (embedded, own) or URL (github)
     folder : the folder inside a downloaded archive that holds the data
-    object, surface, surface_height : what to read from an I.AM. archive
+    object, surface, surface_height : what to read from an I.AM. archive; with a height (m), a recording without the
+        surface object lies on a level plane at that height
     licence, citation, version : as published
     """
 
@@ -37,7 +38,7 @@ class Dataset:
     folder: str = ""
     object: str = ""
     surface: str = ""
-    surface_height: float = 0.0
+    surface_height: float | None = None
     size_mb: str = ""
     licence: str = "unknown"
     citation: str = ""

@@ -11,6 +11,7 @@ saved tensor needs and refuses every other one, so a hostile file can't do more 
 from __future__ import annotations
 
 import io
+import math
 import pickle
 import struct
 import zipfile
@@ -25,6 +26,7 @@ from contactid.errors import ContactIdError
 
 _LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _LEGACY_PROTOCOL = 1001
+_LARGEST_EXPANSION = 1_000_000  # elements
 _STORAGE_DTYPES: dict[str, np.dtype[Any]] = {
     "DoubleStorage": np.dtype("<f8"),
     "FloatStorage": np.dtype("<f4"),
@@ -71,6 +73,9 @@ class _TensorView:
         """Copy the view out of the storage ``flat`` (1-D), refusing one that reaches beyond it."""
         if any(n < 0 for n in (self.offset, *self.shape, *self.strides)) or len(self.shape) != len(self.strides):
             raise ValueError("a tensor has a negative or inconsistent shape")
+        # an expanded tensor repeats elements by a stride of zero; a small file must not claim any amount of memory by it
+        if math.prod(self.shape) > max(flat.size, _LARGEST_EXPANSION):
+            raise ValueError("a tensor claims more elements than its storage has")
         if 0 in self.shape:
             return np.empty(self.shape, dtype=flat.dtype)
         last = self.offset + sum((n - 1) * s for n, s in zip(self.shape, self.strides, strict=True))
@@ -170,9 +175,12 @@ def _read_zip(content: bytes) -> np.ndarray:
         if f"{root}byteorder" in archive.namelist() and archive.read(f"{root}byteorder").strip() != b"little":
             raise ValueError("written on a big-endian machine")
         view = _single_tensor(_TensorUnpickler(io.BytesIO(archive.read(pickles[0]))).load())
-        raw = archive.read(f"{root}data/{view.storage.key}")
-        if len(raw) != view.storage.size * view.storage.dtype.itemsize:
+        member = archive.getinfo(f"{root}data/{view.storage.key}")
+        if member.file_size != view.storage.size * view.storage.dtype.itemsize:
             raise ValueError("storage sizes disagree")
+        if member.compress_type != zipfile.ZIP_STORED:  # torch never compresses; a tiny file can't unfold to gigabytes
+            raise ValueError("a compressed storage")
+        raw = archive.read(member)
         return view.over(np.frombuffer(raw, dtype=view.storage.dtype))
 
 

@@ -17,12 +17,14 @@ REASONS = {
 }
 
 
-def reproduced_numbers(properties: pd.DataFrame, parameters: pd.DataFrame, rest: pd.DataFrame) -> dict[Key, Reproduced]:
-    """Our numbers by the printed number they answer to, from the tables I to III of a run."""
+def reproduced_numbers(
+    properties: pd.DataFrame, parameters: pd.DataFrame, rest: pd.DataFrame, scheme: str
+) -> dict[Key, Reproduced]:
+    """Our numbers by the printed number they answer to, from tables I to III; ``scheme`` is the paper's."""
     numbers: dict[Key, Reproduced] = {}
     for row in properties.to_dict("records"):
         numbers |= _homogeneous_inertia(row)
-    for row in parameters[parameters["simulator"] == SIMULATOR].to_dict("records"):
+    for row in _ours(parameters, scheme).to_dict("records"):
         condition = f"object={row['object']};parameters=trajectory;simulator=matlab"
         for quantity in ("friction_mu", "restitution_e_n"):
             value = float(row[quantity])
@@ -34,7 +36,7 @@ def reproduced_numbers(properties: pd.DataFrame, parameters: pd.DataFrame, rest:
                 comparable=False,
                 note=_why(row) + "; largest e_N whose mean loss is within 2 % of the optimum",
             )
-    for row in rest[(rest["simulator"] == SIMULATOR) & (rest["subset"] == "all")].to_dict("records"):
+    for row in _ours(rest[rest["subset"] == "all"], scheme).to_dict("records"):
         condition = f"object={row['object']};parameters=trajectory;simulator=matlab"
         for quantity in (
             "position_error_mean_cm", "position_error_std_cm", "rotation_error_mean_deg", "rotation_error_std_deg",
@@ -43,6 +45,10 @@ def reproduced_numbers(properties: pd.DataFrame, parameters: pd.DataFrame, rest:
                 float(row[quantity]), comparable=False, note=f"{_why(row)}; {row['n_tosses']} tosses"
             )
     return numbers
+
+
+def _ours(table: pd.DataFrame, scheme: str) -> pd.DataFrame:
+    return table[(table["simulator"] == SIMULATOR) & (table["scheme"] == scheme)]
 
 
 def _why(row: dict) -> str:

@@ -113,8 +113,8 @@ def find_rest(
 ) -> int:
     """First sample of the last slow run, which lasts to the end; -1 where the recording ends in motion.
 
-    Slow means the origin, and every vertex at twice the limit, so that a body spinning on the spot is not at rest; twice,
-    because orientation noise moves the vertices. The speed is that of straight lines fitted to neighbouring samples,
+    Slow means the origin, and every vertex at twice the limit, so that a body spinning on the spot is not at rest;
+    twice, because orientation noise moves the vertices. The speed is that of straight lines fitted to neighbouring samples,
     which is less noisy than a central difference.
     """
     points = vertex_positions(position, orientation, np.vstack([np.zeros(3), vertices]))
@@ -133,7 +133,7 @@ def _near(vertices: np.ndarray) -> float:
 def _touches(
     heights: np.ndarray, mass_center: np.ndarray, vertices: np.ndarray, time_step: float, gravity: np.ndarray
 ) -> np.ndarray:
-    """Samples (n,) at which a low vertex reaches the surface or turns back, or the centre of mass doesn't fall freely."""
+    """Samples (n,) at which a low vertex reaches the surface or turns back, or the body near it doesn't fall."""
     near = _near(vertices)
     lowest = heights.min(axis=1)
     touching = lowest < _TOUCH_HEIGHT

@@ -10,7 +10,7 @@ import xarray as xr
 
 from contactid import rotations
 from contactid.datasets.motion import iterate_recordings
-from contactid.tossing.identification import mean_loss
+from contactid.tossing.losses import mean_loss
 from contactid.tossing.surface import vertex_positions
 
 _DRAWN_SAMPLES = 12

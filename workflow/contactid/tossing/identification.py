@@ -15,6 +15,7 @@ from contactid.datasets.motion import BodyProperties
 from contactid.errors import ContactIdError
 from contactid.simulate.box import SteppingOptions
 from contactid.simulate.sweep import MeasuredToss, sweep
+from contactid.tossing.losses import mean_loss
 from contactid.tossing.variants import Variant
 
 _FINE_REACH = 0.06  # in mu, on either side of the coarse optimum
@@ -60,11 +61,6 @@ def sweep_grid(
             "restitution_e_n": grid.restitution_e_n,
         },
     )
-
-
-def mean_loss(swept: xr.Dataset) -> xr.DataArray:
-    """Eq. 16's mean of eq. 18 over tosses: (friction_mu, restitution_e_n)."""
-    return (swept["position_error"] + swept["rotation_error"]).mean("toss")
 
 
 @dataclass(frozen=True)
@@ -184,16 +180,25 @@ def _polish(
 
 
 def _bootstrap(swept: xr.Dataset, samples: int, seed: int) -> tuple[tuple[float, float], tuple[float, float]]:
-    """95 % percentile intervals of the grid's best point over resampled tosses."""
+    """95 % percentile intervals of the grid's best point over resampled tosses, wider by half a grid step on each side.
+
+    Half a step is what the grid itself can't resolve; the intervals stay within the grid.
+    """
     loss = (swept["position_error"] + swept["rotation_error"]).values
     n = len(loss)
     draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=samples)
-    means = draws @ loss.reshape(n, -1)
-    best = means.argmin(axis=1)
+    best = (draws @ loss.reshape(n, -1)).argmin(axis=1)
     mu_index, e_index = np.unravel_index(best, loss.shape[1:])
-    mu = np.percentile(swept["friction_mu"].values[mu_index], [2.5, 97.5])
-    e_n = np.percentile(swept["restitution_e_n"].values[e_index], [2.5, 97.5])
-    return (float(mu[0]), float(mu[1])), (float(e_n[0]), float(e_n[1]))
+    return (
+        _interval(swept["friction_mu"].values, mu_index),
+        _interval(swept["restitution_e_n"].values, e_index),
+    )
+
+
+def _interval(values: np.ndarray, chosen: np.ndarray) -> tuple[float, float]:
+    half_step = 0.5 * float(np.diff(values).mean()) if len(values) > 1 else 0.0
+    low, high = np.percentile(values[chosen], [2.5, 97.5])
+    return float(max(low - half_step, values[0])), float(min(high + half_step, values[-1]))
 
 
 def fit_record(identified: Identified, variant: Variant, *, dataset: str, n_tosses: int, seed: int) -> dict[str, Any]:

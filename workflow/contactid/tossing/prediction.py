@@ -65,22 +65,3 @@ def predict(
 
 def _failed(run: Trajectory, options: SteppingOptions) -> int:
     return int((run.iterations > options.max_iterations).sum())
-
-
-def summarise(predictions: pd.DataFrame) -> dict[str, float]:
-    """Mean errors over tosses, with the standard error of the mean loss."""
-    n = len(predictions)
-    return {
-        "n_tosses": n,
-        "mean_loss": float(predictions["loss"].mean()) if n else np.nan,
-        "sem_loss": float(predictions["loss"].std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan,
-        **{
-            name: float(predictions[name].mean()) if n else np.nan
-            for name in (
-                "position_error_pct",
-                "rotation_error_deg",
-                "rest_position_error_cm",
-                "rest_rotation_error_deg",
-            )
-        },
-    }

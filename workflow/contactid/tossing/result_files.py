@@ -33,10 +33,7 @@ def write_tables(
     variants: Sequence[dict[str, Any]],
     published: str | Path,
 ) -> None:
-    """Write tables I to III, ``ext_identification``, ``ext_calibration`` (csv and tex) and ``tosses.csv``.
-
-    The paper's tables come from the first variant.
-    """
+    """Write tables I to III, ``ext_identification``, ``ext_calibration`` (csv and tex) and ``tosses.csv``."""
     folder, data_folder = Path(folder), Path(data_folder)
     names = list(dict.fromkeys(name for case in cases for name in case))
     identified = list(dict.fromkeys(on for on, _ in cases))
@@ -44,19 +41,18 @@ def write_tables(
     predictions = [
         _load_prediction(folder, prepared, on, dataset, variant) for on, dataset in cases for variant in variants
     ]
-    first = variants[0]["name"]
-    firsts = [prediction for prediction in predictions if prediction.variant == first]
     printed = read_csv(published)
     tables = {
         "tab01_object_properties": results.properties_table(list(prepared.values())),
         "tab02_identified_parameters": results.parameters_table(
             [
-                (str(prepared[on].attrs["object"]), data_label(prepared[on]), _load_fit(folder, on, first))
+                (str(prepared[on].attrs["object"]), data_label(prepared[on]), _load_fit(folder, on, variant["name"]))
                 for on in identified
+                for variant in variants
             ],
             printed_table(printed, "tab02"),
         ),
-        "tab03_rest_pose_errors": results.rest_pose_table(firsts, printed_table(printed, "tab03")),
+        "tab03_rest_pose_errors": results.rest_pose_table(predictions, printed_table(printed, "tab03")),
         "ext_identification": results.identification_table(predictions),
         "ext_calibration": results.calibration_table(
             [

@@ -11,7 +11,6 @@ import pandas as pd
 import xarray as xr
 
 from contactid.datasets.motion import body_of
-from contactid.tossing.prediction import summarise
 
 SIMULATOR = "contactid"
 
@@ -63,12 +62,13 @@ def properties_table(prepared: Sequence[xr.Dataset]) -> pd.DataFrame:
 
 
 def parameters_table(fits: Sequence[tuple[str, str, dict[str, Any]]], published: pd.DataFrame) -> pd.DataFrame:
-    """Table II: identified parameters beside the printed ones; ``fits`` are (object, data, fit record)."""
+    """Table II: parameters identified by every scheme beside the printed ones; ``fits`` are (object, data, record)."""
     rows = [
         {
             "object": name,
             "parameters": "trajectory",
             "simulator": SIMULATOR,
+            "scheme": fit["variant"],
             "friction_mu": fit["parameters"]["friction_mu"],
             "restitution_e_n": fit["parameters"]["restitution_e_n"],
             "friction_mu_low": fit["intervals"]["friction_mu"][0],
@@ -103,6 +103,7 @@ def rest_pose_table(predictions: Sequence[Prediction], published: pd.DataFrame) 
                 {
                     "parameters": "trajectory",
                     "simulator": SIMULATOR,
+                    "scheme": prediction.variant,
                     "object": prediction.object,
                     "position_error_mean_cm": part["rest_position_error_cm"].mean(),
                     "position_error_std_cm": part["rest_position_error_cm"].std(ddof=1),
@@ -227,3 +228,22 @@ def _beside_printed(ours: pd.DataFrame, published: pd.DataFrame, where: str) -> 
     printed = published.copy()
     printed = printed[printed["object"].isin(set(ours["object"])) & (printed["parameters"] == "trajectory")]
     return pd.concat([ours, printed.assign(data=f"printed, {where}")], ignore_index=True)
+
+
+def summarise(predictions: pd.DataFrame) -> dict[str, float]:
+    """Mean errors over tosses, with the standard error of the mean loss."""
+    n = len(predictions)
+    return {
+        "n_tosses": n,
+        "mean_loss": float(predictions["loss"].mean()) if n else np.nan,
+        "sem_loss": float(predictions["loss"].std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan,
+        **{
+            name: float(predictions[name].mean()) if n else np.nan
+            for name in (
+                "position_error_pct",
+                "rotation_error_deg",
+                "rest_position_error_cm",
+                "rest_rotation_error_deg",
+            )
+        },
+    }

@@ -1,0 +1,116 @@
+"""A wrong configuration is refused with the key, the reason and the way out."""
+
+import copy
+from pathlib import Path
+
+import pytest
+import yaml
+
+from contactid.configuration import cases, check_configuration, restore_numbers
+from contactid.datasets.registry import load_registry, pick
+from contactid.errors import ContactIdError
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
+DEFAULT = yaml.safe_load((ROOT / "config/default.yaml").read_text())
+
+
+def merged(overlay):
+    config = copy.deepcopy(DEFAULT)
+
+    def merge(into, other):
+        for key, value in other.items():
+            if isinstance(value, dict) and isinstance(into.get(key), dict):
+                merge(into[key], value)
+            else:
+                into[key] = value
+
+    merge(config, overlay)
+    return config
+
+
+@pytest.mark.parametrize("name", ["default", "public", "test"])
+def test_shipped_configurations_are_valid(name):
+    config = merged(yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()))
+    check_configuration(config, SCHEMA)
+    registry = load_registry(ROOT / "config/datasets.tsv", config["datasets"])
+    for pair in cases(config["tossing"]):
+        for dataset in pair:
+            assert pick(registry, dataset)
+
+
+@pytest.mark.parametrize(
+    ("overlay", "message"),
+    [
+        ({"runn": "x"}, "unknown key runn. Did you mean run."),
+        ({"tossing": {"gird": {}}}, "unknown key tossing.gird. Did you mean grid."),
+        ({"tossing": {"split": {"identification_share": 1.2}}}, "identification_share is 1.2, but must be less than 1"),
+        (
+            {"tossing": {"grid": {"restitution_e_n": {"stop": 1.5}}}},
+            "restitution_e_n.stop is 1.5, but must be at most 1",
+        ),
+        ({"tossing": {"grid": {"friction_mu": {"start": -0.1}}}}, "friction_mu.start is -0.1, but must be at least 0"),
+        ({"tossing": {"grid": {"friction_mu": {"start": 2.0}}}}, "tossing.grid.friction_mu stops before it starts"),
+        ({"tossing": {"identify_on": []}}, "tossing.identify_on is [], but must not be empty"),
+        (
+            {"tossing": {"identify_on": ["a", "b"], "predict_on": ["a", "b", "c"]}},
+            "has 2 entries, tossing.predict_on 3",
+        ),
+        ({"tossing": {"events": {"rule": "by_hand"}}}, "must be one of data_driven, authors"),
+        ({"offline": "yes"}, "offline is 'yes', but must be of type boolean"),
+        ({"run": "../elsewhere"}, "must be a name of letters, digits and underscores"),
+    ],
+)
+def test_a_wrong_key_or_value_is_named(overlay, message):
+    with pytest.raises(ContactIdError) as error:
+        check_configuration(merged(overlay), SCHEMA)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_two_variants_of_one_name_are_refused():
+    config = merged({})
+    config["tossing"]["variants"] *= 2
+    with pytest.raises(ContactIdError, match="same name"):
+        check_configuration(config, SCHEMA)
+
+
+def test_every_key_of_the_schema_is_described_or_obvious():
+    schema = yaml.safe_load(SCHEMA.read_text())
+
+    def closed(node, path):
+        if node.get("type") == "object" and "properties" in node:
+            assert node.get("additionalProperties") is False, f"{path} is open"
+            for key, child in node["properties"].items():
+                closed(child, f"{path}.{key}")
+        if "items" in node:
+            closed(node["items"], f"{path}[]")
+
+    closed(schema, "config")
+
+
+def test_numbers_given_as_text_are_restored():
+    block = {"split": {"share": "0.7", "seed": "3"}, "flag": "true", "names": ["a", "1e-3"], "text": "box 3"}
+    assert restore_numbers(block) == {
+        "split": {"share": 0.7, "seed": 3}, "flag": True, "names": ["a", 1e-3], "text": "box 3",
+    }  # fmt: skip
+
+
+def test_cases_pair_up_and_broadcast():
+    assert cases({"identify_on": ["a", "b"], "predict_on": ["c", "d"]}) == [("a", "c"), ("b", "d")]
+    assert cases({"identify_on": ["a"], "predict_on": ["c", "d"]}) == [("a", "c"), ("a", "d")]
+
+
+def test_unknown_dataset_suggests_the_nearest():
+    registry = load_registry(ROOT / "config/datasets.tsv", {})
+    with pytest.raises(ContactIdError, match="unknown dataset contactnet. Did you mean contactnets"):
+        pick(registry, "contactnet")
+
+
+def test_own_datasets_must_exist_and_not_shadow(tmp_path):
+    with pytest.raises(ContactIdError, match=r"datasets.mine.path: .* does not exist"):
+        load_registry(ROOT / "config/datasets.tsv", {"mine": {"reader": "contactnets", "path": str(tmp_path / "no")}})
+    with pytest.raises(ContactIdError, match="Rename yours"):
+        load_registry(ROOT / "config/datasets.tsv", {"contactnets": {"reader": "contactnets", "path": str(tmp_path)}})
+    own = load_registry(ROOT / "config/datasets.tsv", {"mine": {"reader": "contactnets", "path": str(tmp_path)}})
+    assert own["mine"].kind == "own" and not own["mine"].synthetic

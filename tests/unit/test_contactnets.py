@@ -1,0 +1,122 @@
+"""The ContactNets reader on files made here: units, frames, and every kind of damage."""
+
+import json
+import pickle
+import struct
+
+import numpy as np
+import pytest
+
+from contactid import rotations
+from contactid.datasets.contactnets import HALF_WIDTH, read_contactnets
+from contactid.datasets.motion import body_of, iterate_recordings
+from contactid.errors import ContactIdError
+
+
+def _name(module, name):
+    return f"c{module}\n{name}\n".encode()
+
+
+def legacy_file(table):
+    """Bytes of a legacy torch file with a (1, T, columns) double tensor, written by hand."""
+    frames, columns = table.shape
+    storage = b"(" + b"X\x07\x00\x00\x00storage" + _name("torch", "DoubleStorage")
+    storage += b"X\x01\x00\x00\x000" + b"X\x03\x00\x00\x00cpu" + b"J" + struct.pack("<i", table.size) + b"NtQ"
+
+    def integer(value):
+        return b"J" + struct.pack("<i", value)
+
+    shape = b"(" + integer(1) + integer(frames) + integer(columns) + b"t"
+    strides = b"(" + integer(table.size) + integer(columns) + integer(1) + b"t"
+    tensor = b"\x80\x02" + _name("torch._utils", "_rebuild_tensor_v2")
+    tensor += b"(" + storage + integer(0) + shape + strides + b"\x89" + _name("collections", "OrderedDict") + b")Rt"
+    parts = [pickle.dumps(0x1950A86A20F9469CFC6C, 2), pickle.dumps(1001, 2), pickle.dumps({"little_endian": True}, 2)]
+    parts += [tensor + b"R.", pickle.dumps(["0"], 2), struct.pack("<q", table.size), table.astype("<f8").tobytes()]
+    return b"".join(parts)
+
+
+def toss(frames=30):
+    table = np.zeros((frames, 19))
+    table[:, 0] = np.linspace(0, 3, frames)
+    table[:, 2] = 1.0
+    table[:, 3:7] = rotations.exp(np.outer(np.linspace(0, 1, frames), [0, 0, 1.0]))
+    return table
+
+
+def folder_of(tmp_path, tables):
+    (tmp_path / "tosses_processed").mkdir(parents=True, exist_ok=True)
+    for name, table in tables.items():
+        (tmp_path / "tosses_processed" / f"{name}.pt").write_bytes(legacy_file(table))
+    return tmp_path
+
+
+def test_positions_become_metres_and_the_body_is_the_published_one(tmp_path):
+    motion = read_contactnets(folder_of(tmp_path, {"10": toss(), "2": toss(20)}), licence="BSD")
+    names = [name for name, _ in iterate_recordings(motion)]
+    assert names == ["2", "10"]
+    _, samples = next(iterate_recordings(motion))
+    assert samples["position"].values[-1] == pytest.approx([3 * HALF_WIDTH, 0, HALF_WIDTH])
+    assert np.allclose(samples["orientation"].values, toss(20)[:, 3:7])
+    body = body_of(motion)
+    assert body.length == pytest.approx(0.1048) and body.mass == 0.37
+    assert body.inertia[0, 0] == pytest.approx(8.1e-4, rel=1e-3)
+    assert motion.attrs["sample_frequency"] == pytest.approx(148.0) and not motion.attrs["synthetic"]
+
+
+def test_a_folder_of_bare_files_will_do(tmp_path):
+    folder_of(tmp_path, {"0": toss()})
+    assert read_contactnets(tmp_path / "tosses_processed", licence="BSD").sizes["recording"] == 1
+
+
+def damaged(kind):
+    table = toss()
+    if kind == "nan":
+        table[3, 1] = np.nan
+    elif kind == "quaternion":
+        table[:, 3:7] *= 1.1
+    elif kind == "millimetres":
+        table[:, :3] *= 52.4
+    elif kind == "short":
+        table = table[:3]
+    return table
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("nan", "a NaN"),
+        ("quaternion", "unit length"),
+        ("millimetres", "not in half-widths"),
+        ("short", "only 3 frames"),
+    ],
+)
+def test_an_unusable_toss_is_listed_with_its_reason(tmp_path, kind, reason):
+    motion = read_contactnets(folder_of(tmp_path, {"0": toss(), "1": damaged(kind)}), licence="BSD")
+    assert list(motion["recording"].values) == ["0"]
+    assert reason in json.loads(motion.attrs["left_out"])["1"]
+
+
+def test_nothing_usable_is_an_error(tmp_path):
+    with pytest.raises(ContactIdError, match="none of the 1 tosses can be used .first: a NaN"):
+        read_contactnets(folder_of(tmp_path, {"0": damaged("nan")}), licence="BSD")
+
+
+def test_missing_folder_and_damaged_file(tmp_path):
+    with pytest.raises(ContactIdError, match="no ContactNets tosses there"):
+        read_contactnets(tmp_path / "nowhere", licence="BSD")
+    folder_of(tmp_path, {"0": toss()})
+    file = tmp_path / "tosses_processed/0.pt"
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(ContactIdError, match=r"0.pt: not a readable PyTorch tensor file .the file ends early"):
+        read_contactnets(tmp_path, licence="BSD")
+
+
+def test_wrong_shape_and_bad_experiment(tmp_path):
+    folder_of(tmp_path, {"0": toss()[:, :13]})
+    with pytest.raises(ContactIdError, match=r"shape \(1, 30, 13\) instead of"):
+        read_contactnets(tmp_path, licence="BSD")
+    folder_of(tmp_path, {"0": toss()})
+    (tmp_path / "params_processed").mkdir()
+    (tmp_path / "params_processed/experiment.json").write_text('{"dt": -1, "mass": 1, "inertia": 1}')
+    with pytest.raises(ContactIdError, match="must be positive"):
+        read_contactnets(tmp_path, licence="BSD")

@@ -1,0 +1,154 @@
+"""What every rule, script, file and figure of this repository keeps to."""
+
+import ast
+import hashlib
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from contactid.fingerprint import fingerprint, modules_of
+
+ROOT = Path(__file__).parents[2]
+RULE_FILES = sorted((ROOT / "workflow/rules").glob("*.smk"))
+SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
+# rules that compute nothing
+TARGETS = {"all"}
+
+
+def rules():
+    """Name and text of every rule."""
+    found = {}
+    for file in [ROOT / "Snakefile", *RULE_FILES]:
+        for block in re.split(r"^(?=rule )", file.read_text(), flags=re.M)[1:]:
+            name = re.match(r"rule (\w+):", block).group(1)
+            body = [line for line in block.splitlines()[1:] if not line or line.startswith(" ")]
+            found[name] = "\n".join(body)
+    return found
+
+
+RULES = rules()
+
+
+def tracked():
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    return [ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()]
+
+
+@pytest.mark.parametrize("name", sorted(set(RULES) - TARGETS))
+def test_every_rule_is_documented_logged_measured_and_tied_to_its_code(name):
+    text = RULES[name]
+    assert re.match(r'\s*"""[A-Z].*\.', text), "a docstring first"
+    for directive in ("output:", "params:", "log:", "benchmark:", "threads:", "resources:", "conda:", "script:"):
+        assert re.search(rf"^\s+{directive}", text, re.M), f"no {directive}"
+    assert f'code=code("{name}")' in text, "its own fingerprint"
+    assert f"scripts/{name}.py" in text, "the script of its name"
+    for directive in ("input", "output"):
+        for match in re.finditer(rf"^    {directive}:\n((?:        .*\n)+)", text + "\n", re.M):
+            assert re.match(r"\s+\w+=", match.group(1)), f"named {directive}"
+
+
+def test_every_script_has_a_rule_and_is_thin():
+    assert {script.stem for script in SCRIPTS} == set(RULES) - TARGETS
+    for script in SCRIPTS:
+        lines = script.read_text().splitlines()
+        assert len(lines) <= 60, script.name
+        tree = ast.parse(script.read_text())
+        assert [node.name for node in tree.body if isinstance(node, ast.FunctionDef)] == ["main"], script.name
+
+
+def test_no_file_of_ours_is_too_long():
+    for file in [*(ROOT / "workflow").rglob("*.py"), *RULE_FILES, *(ROOT / "tests").rglob("*.py")]:
+        assert len(file.read_text().splitlines()) <= 450, file
+
+
+def test_common_rules_stay_small():
+    assert len((ROOT / "workflow/rules/common.smk").read_text().splitlines()) < 100
+
+
+def test_the_package_knows_no_snakemake():
+    for file in (ROOT / "workflow/contactid").rglob("*.py"):
+        names = {node.id for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Name)}
+        assert "snakemake" not in names, file
+
+
+def test_conda_and_pip_install_the_same_versions():
+    lock = dict(re.findall(r"^([A-Za-z0-9_.-]+)==([^ ;\\]+)", (ROOT / "envs/requirements.lock").read_text(), re.M))
+    direct = {
+        line.strip().lower()
+        for line in (ROOT / "envs/requirements.in").read_text().splitlines()
+        if line.strip() and not line.startswith("#")
+    }
+    environment = yaml.safe_load((ROOT / "envs/environment.yaml").read_text())["dependencies"]
+    conda = dict(item.split("=") for item in environment if "=" in item and ">" not in item)
+    conda = {"snakemake" if name == "snakemake-minimal" else name: version for name, version in conda.items()}
+    pip = {name.lower(): version for name, version in lock.items()}
+    assert conda == {name: pip[name] for name in direct}
+    assert "ipopt" in environment
+
+
+@pytest.mark.parametrize("name", ["requirements", "mujoco"])
+def test_locks_have_hashes_and_name_no_index(name):
+    text = (ROOT / f"envs/{name}.lock").read_text()
+    assert not re.search(r"https?://|--index|--extra-index|--find-links", text)
+    for requirement in re.split(r"\n(?=\S)", text.strip()):
+        if not requirement.startswith("#"):
+            assert "--hash=sha256:" in requirement, requirement
+
+
+def test_no_machine_path_is_committed():
+    pattern = re.compile(r"(^|[\"' (=])/(work|farm|home|root|tmp)/")
+    for file in tracked():
+        if file.suffix in {".py", ".smk", ".yaml", ".md", ".toml", ".tsv", ".csv", ".in", ".lock", ""}:
+            for number, line in enumerate(file.read_text(encoding="utf-8", errors="ignore").splitlines(), 1):
+                assert not pattern.search(line) or "pattern = re.compile" in line, f"{file}:{number}"
+
+
+def test_embedded_files_are_what_they_were():
+    folder = ROOT / "workflow/resources/embedded"
+    sums = dict(reversed(line.split(maxsplit=1)) for line in (folder / "SHA256SUMS").read_text().splitlines())
+    assert {file.name for file in folder.glob("*.h5")} == set(sums)
+    for name, digest in sums.items():
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, name
+
+
+def test_fingerprint_ignores_words_and_notices_code(tmp_path, monkeypatch):
+    package = tmp_path / "contactid"
+    (package / "deep").mkdir(parents=True)
+    for folder in (package, package / "deep"):
+        (folder / "__init__.py").write_text("")
+    (package / "a.py").write_text(
+        '"""A."""\nfrom contactid.deep.b import f\n\n\ndef g():\n    """G."""\n    return f()\n'
+    )
+    (package / "deep/b.py").write_text("def f():\n    return 1\n")
+    (package / "unused.py").write_text("X = 1\n")
+    script = tmp_path / "script.py"
+    script.write_text("from contactid.a import g\n")
+    import contactid.fingerprint as module
+
+    def taken():
+        for cached in (module._tree, module._code_of, module._imports):
+            cached.cache_clear()
+        return fingerprint(script)
+
+    monkeypatch.setattr(module, "_WORKFLOW", tmp_path)
+    before = taken()
+    assert modules_of(script) == ["contactid/a.py", "contactid/deep/b.py"]
+    (package / "a.py").write_text(
+        '"""Other words."""\nfrom contactid.deep.b import f\n\n\ndef g():  # why\n    return f()\n'
+    )
+    (package / "unused.py").write_text("X = 2\n")
+    assert taken() == before
+    (package / "deep/b.py").write_text("def f():\n    return 2\n")
+    assert taken() != before
+
+
+def test_editing_the_simulator_changes_exactly_the_stages_that_simulate():
+    simulating = {
+        script.stem for script in SCRIPTS if any(name.startswith("contactid/simulate/") for name in modules_of(script))
+    }
+    assert simulating == {"tossing_sweep", "tossing_identify", "tossing_predict"}
