@@ -103,7 +103,7 @@ def test_cases_pair_up_and_broadcast():
 
 def test_unknown_dataset_suggests_the_nearest():
     registry = load_registry(ROOT / "config/datasets.tsv", {})
-    with pytest.raises(ContactIdError, match="unknown dataset contactnet. Did you mean contactnets"):
+    with pytest.raises(ContactIdError, match=r"unknown dataset contactnet\. Did you mean contactnets"):
         pick(registry, "contactnet")
 
 

@@ -97,7 +97,7 @@ def test_an_unusable_toss_is_listed_with_its_reason(tmp_path, kind, reason):
 
 
 def test_nothing_usable_is_an_error(tmp_path):
-    with pytest.raises(ContactIdError, match="none of the 1 tosses can be used .first: a NaN"):
+    with pytest.raises(ContactIdError, match=r"none of the 1 tosses can be used .first: a NaN"):
         read_contactnets(folder_of(tmp_path, {"0": damaged("nan")}), licence="BSD")
 
 

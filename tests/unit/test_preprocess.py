@@ -98,7 +98,7 @@ def test_tumbling_tosses_are_left_out_only_when_asked():
 def test_no_usable_toss_is_an_error_that_says_why():
     body = box()
     first = recordings(body, 1, seed=5)[0]
-    with pytest.raises(ContactIdError, match="none of its 1 recordings is usable .the first: not at rest"):
+    with pytest.raises(ContactIdError, match=r"none of its 1 recordings is usable .the first: not at rest"):
         preprocess(motion([Recording(first.name, first.position[:40], first.orientation[:40])], body), ALL)
 
 

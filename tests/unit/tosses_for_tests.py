@@ -17,7 +17,7 @@ def box(center=(0.0, 0.0, 0.0), inertia=None):
 
 
 def recordings(body, count, seed, *, noise=0.0, scale=1.0, seconds=1.4, substeps=4):
-    """Tosses that start in flight and end at rest; positions are divided by ``scale``, as an uncalibrated camera would."""
+    """Tosses that start in flight and end at rest; a camera that isn't calibrated divides lengths by ``scale``."""
     random = np.random.default_rng(seed)
     made = []
     while len(made) < count:

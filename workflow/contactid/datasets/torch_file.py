@@ -73,7 +73,7 @@ class _TensorView:
         """Copy the view out of the storage ``flat`` (1-D), refusing one that reaches beyond it."""
         if any(n < 0 for n in (self.offset, *self.shape, *self.strides)) or len(self.shape) != len(self.strides):
             raise ValueError("a tensor has a negative or inconsistent shape")
-        # an expanded tensor repeats elements by a stride of zero; a small file must not claim any amount of memory by it
+        # an expanded tensor repeats elements by a stride of zero; a small file must not claim much memory by it
         if math.prod(self.shape) > max(flat.size, _LARGEST_EXPANSION):
             raise ValueError("a tensor claims more elements than its storage has")
         if 0 in self.shape:

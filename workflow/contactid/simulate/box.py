@@ -6,6 +6,7 @@ eq. 15: the velocity of B's origin and the angular velocity, both in C's orienta
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -62,7 +63,7 @@ class SteppingOptions:
     substeps: int = 1
     solver: str = "gauss_seidel"
     tolerance: float = 1e-11
-    max_iterations: int = 5000
+    max_iterations: int = 100
     prox_step: float = 1e-4
     gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY)
 
@@ -125,17 +126,28 @@ class Trajectory:
     impulses: np.ndarray = field(repr=False)
 
 
+def _symmetric(tensor: np.ndarray) -> tuple[float, ...]:
+    """(xx, xy, xz, yy, yz, zz) of a symmetric 3 x 3 matrix."""
+    return tuple(float(tensor[i, j]) for i in range(3) for j in range(i, 3))
+
+
+def _vector(values: Sequence[float] | np.ndarray) -> tuple[float, float, float]:
+    x, y, z = values
+    return float(x), float(y), float(z)
+
+
 def body_arrays(body: BodyProperties) -> BodyArrays:
     """The body in the form the compiled code takes."""
-    inertia = np.ascontiguousarray(body.inertia, dtype=float)
-    spherical = bool(np.abs(inertia - inertia[0, 0] * np.eye(3)).max() < 1e-12 * inertia[0, 0])
+    inertia = np.asarray(body.inertia, dtype=float)
+    vertices = np.ascontiguousarray(body.vertices - body.center_of_mass, dtype=float)
     return BodyArrays(
-        vertices=np.ascontiguousarray(body.vertices - body.center_of_mass),
-        center_of_mass=np.ascontiguousarray(body.center_of_mass, dtype=float),
-        inverse_mass=1.0 / body.mass,
-        inertia=inertia,
-        inverse_inertia=np.ascontiguousarray(np.linalg.inv(inertia)),
-        spherical=spherical,
+        vertices=vertices,
+        center_of_mass=_vector(body.center_of_mass),
+        inertia=_symmetric(inertia),
+        inverse_inertia=_symmetric(np.linalg.inv(inertia)),
+        inverse_mass=1.0 / float(body.mass),
+        radius=float(np.linalg.norm(vertices, axis=1).max()) * (1.0 + 1e-12),
+        spherical=bool(np.abs(inertia - inertia[0, 0] * np.eye(3)).max() < 1e-12 * inertia[0, 0]),
     )
 
 
@@ -147,8 +159,8 @@ def contact_law(
         friction_mu=float(parameters.friction_mu),
         restitution_e_n=float(parameters.restitution_e_n),
         restitution_e_t=float(parameters.restitution_e_t),
-        surface_velocity=np.zeros(3) if surface_velocity is None else np.array(surface_velocity, dtype=float),
-        gravity=np.array(options.gravity, dtype=float),
+        surface_velocity=(0.0, 0.0, 0.0) if surface_velocity is None else _vector(surface_velocity),
+        gravity=_vector(options.gravity),
         solver=_SOLVERS[options.solver],
         tolerance=float(options.tolerance),
         max_iterations=int(options.max_iterations),
@@ -157,7 +169,7 @@ def contact_law(
 
 
 def pack_state(body: BodyProperties, state: State) -> np.ndarray:
-    """The 13 numbers of :mod:`contactid.simulate.box_kernel` for a state given at B's origin."""
+    """The 14 numbers of :mod:`contactid.simulate.box_kernel` for a state given at B's origin."""
     rotation = rotations.matrices(state.orientation)
     offset = rotation @ body.center_of_mass
     omega = np.asarray(state.angular_velocity, dtype=float)
@@ -166,6 +178,7 @@ def pack_state(body: BodyProperties, state: State) -> np.ndarray:
     packed[3:7] = np.asarray(state.orientation) / np.linalg.norm(state.orientation)
     packed[7:10] = state.linear_velocity + np.cross(omega, offset)
     packed[10:13] = rotation.T @ omega
+    packed[13] = 0.0
     return packed
 
 
@@ -193,7 +206,9 @@ def simulate(
     poses, twists = np.empty((n_samples, 7)), np.empty((n_samples, 6))
     steps, impulses = np.empty((n_steps, 5)), np.empty((n_steps, len(body.vertices), 3))
     law = contact_law(parameters, options, surface_velocity)
-    box_kernel.rollout(body_arrays(body), law, options.step, options.substeps, packed, poses, twists, steps, impulses)
+    box_kernel.rollout(
+        body_arrays(body), law, options.step, options.substeps, packed, poses, twists, steps, impulses
+    )
     return Trajectory(
         position=poses[:, :3],
         orientation=poses[:, 3:],

@@ -1,7 +1,8 @@
 """Compiled time-stepping of one rigid body over a plane: Moreau's midpoint scheme (eqs. 3 to 11, tossing paper).
 
-A state is one row of 13 numbers: centre of mass in C (3, m), quaternion of R_CB (4, real part first), velocity of the
-centre of mass in C (3, m/s), angular velocity in B (3, rad/s). One step of length h:
+A state is one row of 14 numbers: centre of mass in C (3, m), quaternion of R_CB (4, real part first), velocity of the
+centre of mass in C (3, m/s), angular velocity in B (3, rad/s), number of contacts closed in the step that led to it. One
+step of length h:
 
 1. half a step of motion with the old twist gives the midpoint pose, where contacts are detected and force directions taken;
 2. free motion: gravity, and the gyroscopic term of eq. 3 by the implicit midpoint rule, which keeps the kinetic energy;
@@ -20,23 +21,35 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from contactid.simulate.contact_kernel import contact_residual, solve_gauss_seidel, solve_prox
+from contactid.simulate.contact_kernel import (
+    ARM,
+    COLUMNS,
+    IMPULSE,
+    MEMORY,
+    OFFSET,
+    OPTIONS,
+    VERTEX,
+    contact_residual,
+    solve_prox,
+    twist_of,
+)
+from contactid.simulate.contact_newton import FAILED, solve_contacts
 
-_OPTIONS = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
-
-STATE_SIZE = 13
+STATE_SIZE = 14
+TOUCHING = 13  # the entry of the state that counts contacts
 GAUSS_SEIDEL, PROX = 0, 1
 _REST_SPEED = 1e-9  # m/s: a body slower than this before and after a step repeats that step for ever
 
 
 class BodyArrays(NamedTuple):
-    """A rigid body as the compiled code wants it; frame B throughout."""
+    """A rigid body as the compiled code wants it; frame B throughout, symmetric tensors as (xx, xy, xz, yy, yz, zz)."""
 
     vertices: np.ndarray  # (n_vertices, 3) m, from the centre of mass
-    center_of_mass: np.ndarray  # (3,) m, from the body's origin
+    center_of_mass: tuple[float, float, float]  # m, from the body's origin
+    inertia: tuple[float, ...]  # kg m2
+    inverse_inertia: tuple[float, ...]
     inverse_mass: float
-    inertia: np.ndarray  # (3, 3) kg m2
-    inverse_inertia: np.ndarray  # (3, 3)
+    radius: float  # m, of the sphere about the centre of mass that holds all vertices
     spherical: bool  # the inertia is a multiple of the identity: no gyroscopic term
 
 
@@ -46,15 +59,28 @@ class ContactLaw(NamedTuple):
     friction_mu: float
     restitution_e_n: float
     restitution_e_t: float
-    surface_velocity: np.ndarray  # (3,) m/s in C
-    gravity: np.ndarray  # (3,) m/s2 in C
+    surface_velocity: tuple[float, float, float]  # m/s in C
+    gravity: tuple[float, float, float]  # m/s2 in C
     solver: int  # GAUSS_SEIDEL or PROX
     tolerance: float  # m/s (Gauss-Seidel) or N s (prox)
     max_iterations: int
     prox_step: float  # kg, the r of eqs. 8 and 10
 
 
-@numba.njit(**_OPTIONS)
+class Workspace(NamedTuple):
+    """Memory of a rollout."""
+
+    contacts: np.ndarray  # (n_vertices, COLUMNS), see contact_kernel
+    system: np.ndarray  # (6, 8), see contact_newton
+
+
+@numba.njit(**OPTIONS)
+def new_workspace(n_vertices):
+    """Allocate the memory of one rollout."""
+    return Workspace(np.zeros((n_vertices, COLUMNS)), np.zeros((6, 8)))
+
+
+@numba.njit(**OPTIONS)
 def with_values(law, friction_mu, restitution_e_n, surface_velocity):
     """The same law with other friction, restitution and surface velocity (compiled code has no ``_replace``)."""
     return ContactLaw(
@@ -70,54 +96,14 @@ def with_values(law, friction_mu, restitution_e_n, surface_velocity):
     )
 
 
-class Workspace(NamedTuple):
-    """Scratch memory of a rollout; nothing in it outlives one step, except ``memory`` (impulses of the last step)."""
-
-    memory: np.ndarray  # (n_vertices, 3) N s, by vertex
-    arm: np.ndarray
-    pre: np.ndarray
-    impulse: np.ndarray
-    vertex: np.ndarray  # (n_vertices,) index of the vertex of each contact
-    block: np.ndarray
-    block_inverse: np.ndarray
-    rotation: np.ndarray
-    inertia_c: np.ndarray
-    linear: np.ndarray
-    angular: np.ndarray
-    report: np.ndarray  # (4,) see the constants below
-
-
-# entries of Workspace.report after a step
-CONTACTS, ITERATIONS, FRICTION_NEEDED, RESIDUAL = 0, 1, 2, 3
-
-
-@numba.njit(**_OPTIONS)
-def new_workspace(n_vertices):
-    """Allocate the scratch memory of one rollout."""
-    return Workspace(
-        np.zeros((n_vertices, 3)),
-        np.empty((n_vertices, 3)),
-        np.empty((n_vertices, 3)),
-        np.empty((n_vertices, 3)),
-        np.empty(n_vertices, dtype=np.int64),
-        np.empty((n_vertices, 3, 3)),
-        np.empty((n_vertices, 3, 3)),
-        np.empty((3, 3)),
-        np.empty((3, 3)),
-        np.empty(3),
-        np.empty(3),
-        np.zeros(4),
-    )
-
-
-@numba.njit(**_OPTIONS)
+@numba.njit(**OPTIONS)
 def rotate_by(state, h):
     """Turn the state's quaternion by ``exp(h omega_B)`` from the right and renormalise it."""
     a, b, c = 0.5 * h * state[10], 0.5 * h * state[11], 0.5 * h * state[12]
     s = a * a + b * b + c * c
     if s < 0.01:  # half an angle below 0.1 rad: the series is exact to the last digit
-        k = 1.0 - s * (1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s / 362880.0)))
-        r = 1.0 - s * (0.5 - s * (1.0 / 24.0 - s * (1.0 / 720.0 - s * (1.0 / 40320.0 - s / 3628800.0))))
+        k = 1.0 - s * (1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s * (1.0 / 362880.0))))
+        r = 1.0 - s * (0.5 - s * (1.0 / 24.0 - s * (1.0 / 720.0 - s * (1.0 / 40320.0 - s * (1.0 / 3628800.0)))))
     else:
         half = np.sqrt(s)
         k, r = np.sin(half) / half, np.cos(half)
@@ -127,151 +113,190 @@ def rotate_by(state, h):
     p1 = q0 * a + q1 * r + q2 * c - q3 * b
     p2 = q0 * b - q1 * c + q2 * r + q3 * a
     p3 = q0 * c + q1 * b - q2 * a + q3 * r
-    size = 1.0 / np.sqrt(p0 * p0 + p1 * p1 + p2 * p2 + p3 * p3)
+    # the norm is 1 up to rounding, where one Newton step for its inverse is exact
+    size = 1.5 - 0.5 * (p0 * p0 + p1 * p1 + p2 * p2 + p3 * p3)
     state[3], state[4], state[5], state[6] = p0 * size, p1 * size, p2 * size, p3 * size
 
 
-@numba.njit(**_OPTIONS)
-def rotation_matrix(state, out):
-    """Fill ``out`` (3, 3) with R_CB of the state's quaternion."""
+@numba.njit(**OPTIONS)
+def rotation_of(state):
+    """R_CB of the state's quaternion, row by row (9 scalars)."""
     w, x, y, z = state[3], state[4], state[5], state[6]
-    out[0, 0] = 1.0 - 2.0 * (y * y + z * z)
-    out[0, 1] = 2.0 * (x * y - w * z)
-    out[0, 2] = 2.0 * (x * z + w * y)
-    out[1, 0] = 2.0 * (x * y + w * z)
-    out[1, 1] = 1.0 - 2.0 * (x * x + z * z)
-    out[1, 2] = 2.0 * (y * z - w * x)
-    out[2, 0] = 2.0 * (x * z - w * y)
-    out[2, 1] = 2.0 * (y * z + w * x)
-    out[2, 2] = 1.0 - 2.0 * (x * x + y * y)
+    return (
+        1.0 - 2.0 * (y * y + z * z),
+        2.0 * (x * y - w * z),
+        2.0 * (x * z + w * y),
+        2.0 * (x * y + w * z),
+        1.0 - 2.0 * (x * x + z * z),
+        2.0 * (y * z - w * x),
+        2.0 * (x * z - w * y),
+        2.0 * (y * z + w * x),
+        1.0 - 2.0 * (x * x + y * y),
+    )
 
 
-@numba.njit(**_OPTIONS)
+@numba.njit(**OPTIONS)
+def turn(rotation, a0, a1, a2):
+    """R a: coordinates in C of a vector given in B."""
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = rotation
+    return r00 * a0 + r01 * a1 + r02 * a2, r10 * a0 + r11 * a1 + r12 * a2, r20 * a0 + r21 * a1 + r22 * a2
+
+
+@numba.njit(**OPTIONS)
+def turn_tensor(rotation, tensor):
+    """R T R^T for a symmetric tensor."""
+    xx, xy, xz, yy, yz, zz = tensor
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = rotation
+    a0, b0, c0 = turn(rotation, xx, xy, xz)  # columns of R T
+    a1, b1, c1 = turn(rotation, xy, yy, yz)
+    a2, b2, c2 = turn(rotation, xz, yz, zz)
+    return (
+        a0 * r00 + a1 * r01 + a2 * r02,
+        a0 * r10 + a1 * r11 + a2 * r12,
+        a0 * r20 + a1 * r21 + a2 * r22,
+        b0 * r10 + b1 * r11 + b2 * r12,
+        b0 * r20 + b1 * r21 + b2 * r22,
+        c0 * r20 + c1 * r21 + c2 * r22,
+    )
+
+
+@numba.njit(**OPTIONS)
 def turn_freely(body, h, state):
     """Advance the angular velocity (B) by torque-free motion: I (w' - w) = -h m x I m with m = (w + w') / 2.
 
     The implicit midpoint rule keeps w.I.w exactly, because m.(m x I m) = 0.
     """
     w0, w1, w2 = state[10], state[11], state[12]
-    n0, n1, n2 = w0, w1, w2
-    inertia, inverse = body.inertia, body.inverse_inertia
+    m0, m1, m2 = w0, w1, w2
+    half = 0.5 * h
+    xx, xy, xz, yy, yz, zz = body.inertia
+    ixx, ixy, ixz, iyy, iyz, izz = body.inverse_inertia
     for _ in range(60):
-        m0, m1, m2 = 0.5 * (w0 + n0), 0.5 * (w1 + n1), 0.5 * (w2 + n2)
-        l0 = inertia[0, 0] * m0 + inertia[0, 1] * m1 + inertia[0, 2] * m2
-        l1 = inertia[1, 0] * m0 + inertia[1, 1] * m1 + inertia[1, 2] * m2
-        l2 = inertia[2, 0] * m0 + inertia[2, 1] * m1 + inertia[2, 2] * m2
+        l0, l1, l2 = xx * m0 + xy * m1 + xz * m2, xy * m0 + yy * m1 + yz * m2, xz * m0 + yz * m1 + zz * m2
         t0, t1, t2 = m1 * l2 - m2 * l1, m2 * l0 - m0 * l2, m0 * l1 - m1 * l0
-        x0 = w0 - h * (inverse[0, 0] * t0 + inverse[0, 1] * t1 + inverse[0, 2] * t2)
-        x1 = w1 - h * (inverse[1, 0] * t0 + inverse[1, 1] * t1 + inverse[1, 2] * t2)
-        x2 = w2 - h * (inverse[2, 0] * t0 + inverse[2, 1] * t1 + inverse[2, 2] * t2)
-        change = abs(x0 - n0) + abs(x1 - n1) + abs(x2 - n2)
-        n0, n1, n2 = x0, x1, x2
+        x0 = w0 - half * (ixx * t0 + ixy * t1 + ixz * t2)
+        x1 = w1 - half * (ixy * t0 + iyy * t1 + iyz * t2)
+        x2 = w2 - half * (ixz * t0 + iyz * t1 + izz * t2)
+        change = abs(x0 - m0) + abs(x1 - m1) + abs(x2 - m2)
+        m0, m1, m2 = x0, x1, x2
         if change < 1e-13:
             break
-    state[10], state[11], state[12] = n0, n1, n2
+    state[10], state[11], state[12] = 2.0 * m0 - w0, 2.0 * m1 - w1, 2.0 * m2 - w2
 
 
-@numba.njit(**_OPTIONS)
-def advance(body, law, h, state, work):
-    """Advance ``state`` (13,) in place by one step of ``h`` seconds; ``work.report`` says what happened.
+@numba.njit(**OPTIONS)
+def find_contacts(body, state, contacts):
+    """List the vertices at or below the plane in the table; returns their number."""
+    w, x, y, z = state[3], state[4], state[5], state[6]
+    r0, r1, r2 = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
+    n = 0
+    for i in range(body.vertices.shape[0]):
+        if state[2] + r0 * body.vertices[i, 0] + r1 * body.vertices[i, 1] + r2 * body.vertices[i, 2] <= 0.0:
+            contacts[n, VERTEX] = i
+            n += 1
+    return n
 
-    report[CONTACTS]: closed contacts; report[ITERATIONS]: solver iterations, one more than allowed where it failed;
-    report[FRICTION_NEEDED]: the least friction coefficient for which this step comes out the same (infinite where a
-    contact slid).
-    """
+
+@numba.njit(**OPTIONS)
+def advance(body, law, h, state, work, check):
+    """One step of length ``h``, in place; returns (contacts, iterations, friction needed, residual in m/s if ``check``)."""
     half = 0.5 * h
-    state[0] += half * state[7]
-    state[1] += half * state[8]
-    state[2] += half * state[9]
-    rotate_by(state, half)
+    for k in range(3):
+        state[k] += half * state[7 + k]
+    n, iterations, needed, residual = 0, 0, 0.0, 0.0
+    if state[2] > body.radius and body.spherical:
+        _fly(body, law, h, state)
+        rotate_by(state, h)
+    else:
+        rotate_by(state, half)
+        if state[2] <= body.radius:
+            n = find_contacts(body, state, work.contacts)
+        if n > 0:
+            iterations, needed, residual = _touch(body, law, h, state, work, n, check)
+        else:
+            _fly(body, law, h, state)
+        rotate_by(state, half)
+    state[TOUCHING] = n
+    for k in range(3):
+        state[k] += half * state[7 + k]
+    return n, iterations, needed, residual
+
+
+@numba.njit(**OPTIONS)
+def _fly(body, law, h, state):
+    """Gravity and the gyroscopic term over a whole step."""
+    g0, g1, g2 = law.gravity
+    state[7] += h * g0
+    state[8] += h * g1
+    state[9] += h * g2
     if not body.spherical:
         turn_freely(body, h, state)
-    rotation = work.rotation
-    rotation_matrix(state, rotation)
-    n = 0
-    r20, r21, r22, height = rotation[2, 0], rotation[2, 1], rotation[2, 2], state[2]
-    for j in range(body.vertices.shape[0]):
-        if height + r20 * body.vertices[j, 0] + r21 * body.vertices[j, 1] + r22 * body.vertices[j, 2] < 0.0:
-            work.vertex[n] = j
-            n += 1
-    report = work.report
-    report[CONTACTS], report[ITERATIONS], report[FRICTION_NEEDED] = n, 0, 0.0
-    gravity = law.gravity
-    if n == 0:
-        state[7] += h * gravity[0]
-        state[8] += h * gravity[1]
-        state[9] += h * gravity[2]
-        work.memory[:, :] = 0.0
-    else:
-        _touch(body, law, h, state, work, n)
-    state[0] += half * state[7]
-    state[1] += half * state[8]
-    state[2] += half * state[9]
-    rotate_by(state, half)
 
 
-@numba.njit(**_OPTIONS)
-def _touch(body, law, h, state, work, n):
-    """Solve the contact problem at the midpoint pose and put the new twist into ``state``."""
-    rotation, inertia_c, linear, angular = work.rotation, work.inertia_c, work.linear, work.angular
-    arm, pre, impulse, surface = work.arm, work.pre, work.impulse, law.surface_velocity
-    if body.spherical:
-        inertia_c[:, :] = 0.0
-        for k in range(3):
-            inertia_c[k, k] = body.inverse_inertia[0, 0]
-    else:
-        for i in range(3):
-            t0 = t1 = t2 = 0.0
-            for k in range(3):
-                t0 += rotation[i, k] * body.inverse_inertia[k, 0]
-                t1 += rotation[i, k] * body.inverse_inertia[k, 1]
-                t2 += rotation[i, k] * body.inverse_inertia[k, 2]
-            for j in range(3):
-                inertia_c[i, j] = t0 * rotation[j, 0] + t1 * rotation[j, 1] + t2 * rotation[j, 2]
-    for k in range(3):
-        linear[k] = state[7 + k]
-        angular[k] = rotation[k, 0] * state[10] + rotation[k, 1] * state[11] + rotation[k, 2] * state[12]
+@numba.njit(**OPTIONS)
+def _set_up(body, law, state, rotation, contacts, n):
+    """Fill the table with the contacts of the midpoint pose, from the state before gravity and impulses."""
+    w0, w1, w2 = turn(rotation, state[10], state[11], state[12])
+    v0, v1, v2 = state[7], state[8], state[9]
+    s0, s1, s2 = law.surface_velocity
+    e_n, e_t = law.restitution_e_n, law.restitution_e_t
+    remember = state[TOUCHING] > 0.0
     for i in range(n):
-        p = body.vertices[work.vertex[i]]
+        j = int(contacts[i, VERTEX])
+        x, y, z = turn(rotation, body.vertices[j, 0], body.vertices[j, 1], body.vertices[j, 2])
+        contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2] = x, y, z
+        contacts[i, OFFSET] = e_t * (v0 + w1 * z - w2 * y - s0) - s0
+        contacts[i, OFFSET + 1] = e_t * (v1 + w2 * x - w0 * z - s1) - s1
+        contacts[i, OFFSET + 2] = e_n * (v2 + w0 * y - w1 * x - s2) - s2
         for k in range(3):
-            arm[i, k] = rotation[k, 0] * p[0] + rotation[k, 1] * p[1] + rotation[k, 2] * p[2]
-            impulse[i, k] = work.memory[work.vertex[i], k]
-        pre[i, 0] = linear[0] + angular[1] * arm[i, 2] - angular[2] * arm[i, 1] - surface[0]
-        pre[i, 1] = linear[1] + angular[2] * arm[i, 0] - angular[0] * arm[i, 2] - surface[1]
-        pre[i, 2] = linear[2] + angular[0] * arm[i, 1] - angular[1] * arm[i, 0] - surface[2]
-    for k in range(3):
-        linear[k] += h * law.gravity[k]
-    report = work.report
+            contacts[i, IMPULSE + k] = contacts[j, MEMORY + k] if remember else 0.0
+
+
+@numba.njit(**OPTIONS)
+def _touch(body, law, h, state, work, n, check):
+    """Solve the contact problem at the midpoint pose and put the new twist into the state."""
+    contacts, inverse_mass = work.contacts, body.inverse_mass
+    rotation = rotation_of(state)
+    _set_up(body, law, state, rotation, contacts, n)
+    inertia, inverse_inertia = body.inertia, body.inverse_inertia
+    if not body.spherical:
+        inertia, inverse_inertia = turn_tensor(rotation, inertia), turn_tensor(rotation, inverse_inertia)
+    _fly(body, law, h, state)
+    w0, w1, w2 = turn(rotation, state[10], state[11], state[12])
+    free = state[7], state[8], state[9], w0, w1, w2
     if law.solver == GAUSS_SEIDEL:
-        iterations = solve_gauss_seidel(
-            n, body.inverse_mass, inertia_c, arm, pre, surface, law.friction_mu, law.restitution_e_n,
-            law.restitution_e_t, law.tolerance, law.max_iterations, impulse, linear, angular, work.block,
-            work.block_inverse,
+        iterations, violation, needed, twist = solve_contacts(
+            n, inverse_mass, inertia, inverse_inertia, law.friction_mu, law.tolerance, law.max_iterations, free,
+            contacts, work.system,
         )  # fmt: skip
+        if violation > FAILED:
+            iterations = law.max_iterations + 1
     else:
         iterations = solve_prox(
-            n, body.inverse_mass, inertia_c, arm, pre, surface, law.friction_mu, law.restitution_e_n,
-            law.restitution_e_t, law.prox_step, law.tolerance, law.max_iterations, impulse, linear, angular,
+            n, inverse_mass, inverse_inertia, law.friction_mu, law.prox_step, law.tolerance, law.max_iterations, free,
+            contacts,
         )  # fmt: skip
-    report[ITERATIONS] = iterations
-    mu = law.friction_mu
-    needed = 0.0
-    work.memory[:, :] = 0.0
-    for i in range(n):
-        friction = np.sqrt(impulse[i, 0] ** 2 + impulse[i, 1] ** 2)
-        if friction >= mu * impulse[i, 2] * (1.0 - 1e-9) and impulse[i, 2] > 0.0:
-            needed = np.inf
-        elif impulse[i, 2] > 0.0:
-            needed = max(needed, friction / impulse[i, 2])
+        needed, twist = np.inf, twist_of(n, inverse_mass, inverse_inertia, free, contacts)
+    residual = 0.0
+    if check:
+        residual = contact_residual(n, inverse_mass, inverse_inertia, law.friction_mu, free, contacts)
+    for i in range(contacts.shape[0]):
         for k in range(3):
-            work.memory[work.vertex[i], k] = impulse[i, k]
-    report[FRICTION_NEEDED] = needed
-    for k in range(3):
-        state[7 + k] = linear[k]
-        state[10 + k] = rotation[0, k] * angular[0] + rotation[1, k] * angular[1] + rotation[2, k] * angular[2]
+            contacts[i, MEMORY + k] = 0.0
+    for i in range(n):
+        j = int(contacts[i, VERTEX])
+        for k in range(3):
+            contacts[j, MEMORY + k] = contacts[i, IMPULSE + k]
+    v0, v1, v2, w0, w1, w2 = twist
+    r00, r01, r02, r10, r11, r12, r20, r21, r22 = rotation
+    state[7], state[8], state[9] = v0, v1, v2
+    state[10] = r00 * w0 + r10 * w1 + r20 * w2
+    state[11] = r01 * w0 + r11 * w1 + r21 * w2
+    state[12] = r02 * w0 + r12 * w1 + r22 * w2
+    return iterations, needed, residual
 
 
-@numba.njit(**_OPTIONS)
+@numba.njit(**OPTIONS)
 def at_rest(state):
     """Whether the body is as good as motionless (to 1e-9 m/s and rad/s)."""
     for k in range(7, 13):
@@ -280,61 +305,66 @@ def at_rest(state):
     return True
 
 
-@numba.njit(**_OPTIONS)
-def rollout(body, law, h, substeps, state, poses, twists, steps, impulses):
-    """Simulate from ``state`` (13,), recording every ``substeps`` steps; sample 0 is the initial state.
+@numba.njit(**OPTIONS)
+def energy(body, gravity, state):
+    """Kinetic plus potential energy in J; the potential is zero at the origin of C."""
+    w0, w1, w2 = state[10], state[11], state[12]
+    xx, xy, xz, yy, yz, zz = body.inertia
+    g0, g1, g2 = gravity
+    spin = xx * w0 * w0 + yy * w1 * w1 + zz * w2 * w2 + 2.0 * (xy * w0 * w1 + xz * w0 * w2 + yz * w1 * w2)
+    square = state[7] * state[7] + state[8] * state[8] + state[9] * state[9]
+    height = g0 * state[0] + g1 * state[1] + g2 * state[2]
+    return 0.5 * spin + (0.5 * square - height) / body.inverse_mass
+
+
+@numba.njit(**OPTIONS)
+def origin_of(body, state):
+    """The origin of B in C (3 scalars)."""
+    c0, c1, c2 = body.center_of_mass
+    if c0 == 0.0 and c1 == 0.0 and c2 == 0.0:
+        return state[0], state[1], state[2]
+    w, x, y, z = state[3], state[4], state[5], state[6]
+    # R c = c + 2 (w t + q x t) with t = q x c
+    t0, t1, t2 = y * c2 - z * c1, z * c0 - x * c2, x * c1 - y * c0
+    return (
+        state[0] - c0 - 2.0 * (w * t0 + y * t2 - z * t1),
+        state[1] - c1 - 2.0 * (w * t1 + z * t0 - x * t2),
+        state[2] - c2 - 2.0 * (w * t2 + x * t1 - y * t0),
+    )
+
+
+@numba.njit(**OPTIONS)
+def _record(body, state, sample, poses, twists):
+    """Write pose and twist of B's origin into row ``sample``."""
+    w0, w1, w2 = turn(rotation_of(state), state[10], state[11], state[12])
+    x0, x1, x2 = origin_of(body, state)
+    a0, a1, a2 = x0 - state[0], x1 - state[1], x2 - state[2]
+    poses[sample, 0], poses[sample, 1], poses[sample, 2] = x0, x1, x2
+    for k in range(4):
+        poses[sample, 3 + k] = state[3 + k]
+    twists[sample, 0] = state[7] + w1 * a2 - w2 * a1
+    twists[sample, 1] = state[8] + w2 * a0 - w0 * a2
+    twists[sample, 2] = state[9] + w0 * a1 - w1 * a0
+    twists[sample, 3], twists[sample, 4], twists[sample, 5] = w0, w1, w2
+
+
+@numba.njit(**OPTIONS)
+def rollout(body, law, h, substeps, start, poses, twists, steps, impulses):
+    """Simulate from ``start`` (14,), recording every ``substeps`` steps; sample 0 is the initial state.
 
     Fills ``poses`` (n, 7: origin of B in C, quaternion), ``twists`` (n, 6: velocity of B's origin in C, angular velocity
     in C), ``steps`` ((n - 1) substeps, 5: contacts, iterations, friction needed, residual in m/s, energy after the step in
     J) and ``impulses`` ((n - 1) substeps, n_vertices, 3: N s in C).
     """
     work = new_workspace(body.vertices.shape[0])
-    current = state.copy()
-    _record(body, current, work.rotation, poses[0], twists[0])
+    state = start.copy()
+    _record(body, state, 0, poses, twists)
     for sample in range(1, poses.shape[0]):
-        for sub in range(substeps):
-            row = (sample - 1) * substeps + sub
-            advance(body, law, h, current, work)
-            n = int(work.report[CONTACTS])
-            work.report[RESIDUAL] = contact_residual(
-                n, body.inverse_mass, work.inertia_c, work.arm, work.pre, law.surface_velocity, law.friction_mu,
-                law.restitution_e_n, law.restitution_e_t, work.impulse, work.linear, work.angular, work.block[0],
-            )  # fmt: skip
-            steps[row, 0:4] = work.report
-            steps[row, 4] = energy(body, law.gravity, current)
-            impulses[row] = work.memory
-        _record(body, current, work.rotation, poses[sample], twists[sample])
-
-
-@numba.njit(**_OPTIONS)
-def energy(body, gravity, state):
-    """Kinetic plus potential energy in J; the potential is zero at the origin of C."""
-    total = 0.0
-    for k in range(3):
-        total += (0.5 * state[7 + k] * state[7 + k] - gravity[k] * state[k]) / body.inverse_mass
-        for j in range(3):
-            total += 0.5 * state[10 + k] * body.inertia[k, j] * state[10 + j]
-    return total
-
-
-@numba.njit(**_OPTIONS)
-def origin_of(body, state, rotation, out):
-    """Fill ``out`` (3,) with the origin of B in C; ``rotation`` (3, 3) is filled with R_CB."""
-    rotation_matrix(state, rotation)
-    c = body.center_of_mass
-    for k in range(3):
-        out[k] = state[k] - (rotation[k, 0] * c[0] + rotation[k, 1] * c[1] + rotation[k, 2] * c[2])
-
-
-@numba.njit(**_OPTIONS)
-def _record(body, state, rotation, pose, twist):
-    origin_of(body, state, rotation, pose)
-    pose[3:7] = state[3:7]
-    w = np.empty(3)
-    for k in range(3):
-        w[k] = rotation[k, 0] * state[10] + rotation[k, 1] * state[11] + rotation[k, 2] * state[12]
-    a0, a1, a2 = pose[0] - state[0], pose[1] - state[1], pose[2] - state[2]
-    twist[0] = state[7] + w[1] * a2 - w[2] * a1
-    twist[1] = state[8] + w[2] * a0 - w[0] * a2
-    twist[2] = state[9] + w[0] * a1 - w[1] * a0
-    twist[3:6] = w
+        for row in range((sample - 1) * substeps, sample * substeps):
+            n, iterations, needed, residual = advance(body, law, h, state, work, True)
+            steps[row, 0], steps[row, 1], steps[row, 2], steps[row, 3] = n, iterations, needed, residual
+            steps[row, 4] = energy(body, law.gravity, state)
+            for i in range(impulses.shape[1]):
+                for k in range(3):
+                    impulses[row, i, k] = work.contacts[i, MEMORY + k] if n > 0 else 0.0
+        _record(body, state, sample, poses, twists)

@@ -1,18 +1,20 @@
-"""Compiled contact solvers for a rigid body whose vertices touch a plane (eqs. 7 to 11 of the tossing paper).
+"""The impact and friction law of a rigid body whose vertices touch a plane (eqs. 7 to 11 of the tossing paper), compiled.
 
-For every closed contact i with impulse P_i = (T_x, T_y, N), all in the surface frame C:
+For every closed contact i with impulse ``P_i = (T_x, T_y, N)``, all in the surface frame C:
 
 * ``xi_i = gamma_i^+ + diag(e_T, e_T, e_N) gamma_i^-`` (eq. 9 and the text above eq. 8),
 * ``0 <= N_i``, ``xi_Ni >= 0``, ``N_i xi_Ni = 0`` (eq. 8),
 * ``|T_i| <= mu N_i``; ``xi_Ti = 0`` inside the disk, ``xi_Ti`` opposed to ``T_i`` on its rim (eqs. 10, 11).
 
-Two solvers of the same problem: :func:`solve_gauss_seidel` goes round the contacts and solves each one exactly;
-:func:`solve_prox` is the paper's fixed point ``P <- prox(P - r xi)``. With two or more contacts the impulses may not be
-unique (the system is hyperstatic), so both judge convergence by the body's twist, not by the impulses.
+With the twist ``u = (v, omega)`` of the centre of mass after the impulses, ``xi_i = W_i u + offset_i = v + omega x r_i +
+offset_i``, where the offset (``diag(e) gamma_i^-`` minus the surface's velocity) is known beforehand, and
+``u = u_free + M^-1 sum W_i^T P_i``.
 
-Shapes: ``arm`` (8, 3) m from the centre of mass to each contact; ``pre`` (8, 3) m/s holds ``gamma^-`` relative to the
-surface; ``impulse`` (8, 3) N s, warm start in, solution out; ``linear`` (3,) and ``angular`` (3,) are the twist in C, free
-motion in, post-contact out; ``inverse_inertia`` (3, 3) in C; ``surface`` (3,) m/s. Only the first ``n`` rows count.
+This module holds the law itself, the exact solution of a single contact, and the iterations that go round the contacts.
+:mod:`contactid.simulate.contact_newton` solves all contacts at once.
+
+The data of a step are one row per closed contact in a table with the columns below; what belongs to the body as a whole are
+tuples: twists (6), symmetric tensors (xx, xy, xz, yy, yz, zz). Compiled code pays for every array it is handed.
 """
 
 from __future__ import annotations
@@ -20,254 +22,282 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-_OPTIONS = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
+OPTIONS = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
+
+# first columns of the table of contacts
+ARM = 0  # 3: m, from the centre of mass to the contact, in C
+OFFSET = 3  # 3: m/s, the known part of xi
+IMPULSE = 6  # 3: N s, warm start in, solution out
+XI = 9  # 3: m/s
+SCALE_N = 12  # 1/kg: G_NN of the Delassus block G_ii = 1/m + [r]x^T I^-1 [r]x
+SCALE_T = 13  # 1/kg: mean of its two tangential diagonal entries
+AFFINE = 14  # 3: N s, the p of the linearised law P = p - K W du
+STIFF = 17  # 6: kg, K = [[0, 1, 3], [1, 2, 4], [., ., 5]]
+BLOCK = 23  # 9: G_ii
+INVERSE = 32  # 9: its inverse
+MEMORY = 41  # 3: N s, impulse of the last step; this column's rows are vertices, not contacts
+VERTEX = 44  # the contact's vertex
+COLUMNS = 45
 
 _MAX_ANGLE_STEPS = 30
 _SCAN = 256
+_PRECISION = 1e-7  # rad: last Newton step of a direction; the error left is about its square
 
 
-@numba.njit(**_OPTIONS)
-def delassus(inverse_mass, inverse_inertia, arm, i, out):
-    """Fill ``out`` (3, 3) with G_ii = 1/m + [r]x^T I^-1 [r]x of contact i, in 1/kg."""
-    x, y, z = arm[i, 0], arm[i, 1], arm[i, 2]
-    # columns of [r]x^T applied to the axes: r x e_k
-    for k in range(3):
+@numba.njit(**OPTIONS)
+def twist_of(n, inverse_mass, inverse_inertia, free, contacts):
+    """``u_free + M^-1 sum W_i^T P_i``."""
+    f0 = f1 = f2 = m0 = m1 = m2 = 0.0
+    for i in range(n):
+        x, y, z = contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2]
+        p0, p1, p2 = contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2]
+        f0 += p0
+        f1 += p1
+        f2 += p2
+        m0 += y * p2 - z * p1
+        m1 += z * p0 - x * p2
+        m2 += x * p1 - y * p0
+    v0, v1, v2, w0, w1, w2 = free
+    xx, xy, xz, yy, yz, zz = inverse_inertia
+    return (
+        v0 + inverse_mass * f0,
+        v1 + inverse_mass * f1,
+        v2 + inverse_mass * f2,
+        w0 + xx * m0 + xy * m1 + xz * m2,
+        w1 + xy * m0 + yy * m1 + yz * m2,
+        w2 + xz * m0 + yz * m1 + zz * m2,
+    )
+
+
+@numba.njit(**OPTIONS)
+def set_scale(inverse_mass, inverse_inertia, contacts, i):
+    """Fill the scales of contact i."""
+    x, y, z = contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2]
+    xx, xy, xz, yy, yz, zz = inverse_inertia
+    g_x = yy * z * z - 2.0 * yz * y * z + zz * y * y
+    g_y = xx * z * z - 2.0 * xz * x * z + zz * x * x
+    contacts[i, SCALE_N] = inverse_mass + xx * y * y - 2.0 * xy * x * y + yy * x * x
+    contacts[i, SCALE_T] = inverse_mass + 0.5 * (g_x + g_y)
+
+
+@numba.njit(**OPTIONS)
+def xi_of(contacts, i, twist):
+    """``xi`` of contact i for a twist (3 scalars)."""
+    x, y, z = contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2]
+    v0, v1, v2, w0, w1, w2 = twist
+    return (
+        v0 + w1 * z - w2 * y + contacts[i, OFFSET],
+        v1 + w2 * x - w0 * z + contacts[i, OFFSET + 1],
+        v2 + w0 * y - w1 * x + contacts[i, OFFSET + 2],
+    )
+
+
+@numba.njit(**OPTIONS)
+def contact_residual(n, inverse_mass, inverse_inertia, mu, free, contacts):
+    """Largest violation of the law over the contacts in m/s, everything recomputed from the impulses.
+
+    It is the natural map of eqs. 8 and 10 with r = 1 / G, ``|P - prox(P - r xi)| / r``: zero exactly at a solution.
+    """
+    twist = twist_of(n, inverse_mass, inverse_inertia, free, contacts)
+    worst = 0.0
+    for i in range(n):
+        set_scale(inverse_mass, inverse_inertia, contacts, i)
+        g_n, g_t = contacts[i, SCALE_N], contacts[i, SCALE_T]
+        x0, x1, x2 = xi_of(contacts, i, twist)
+        normal, limit = abs(min(g_n * contacts[i, IMPULSE + 2], x2)), g_t * mu * max(contacts[i, IMPULSE + 2], 0.0)
+        t0, t1 = g_t * contacts[i, IMPULSE], g_t * contacts[i, IMPULSE + 1]
+        y0, y1 = t0 - x0, t1 - x1
+        square = y0 * y0 + y1 * y1
+        if square > limit * limit:
+            shrink = limit / np.sqrt(square)
+            x0, x1 = t0 - shrink * y0, t1 - shrink * y1
+        worst = max(worst, normal, np.sqrt(x0 * x0 + x1 * x1))
+    return worst
+
+
+@numba.njit(**OPTIONS)
+def set_block(inverse_mass, inverse_inertia, contacts, i):
+    """Fill the Delassus block of contact i and its inverse."""
+    x, y, z = contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2]
+    xx, xy, xz, yy, yz, zz = inverse_inertia
+    for k in range(3):  # column k: the velocity that a unit impulse along axis k gives the contact
         if k == 0:
             ax, ay, az = 0.0, z, -y
         elif k == 1:
             ax, ay, az = -z, 0.0, x
         else:
             ax, ay, az = y, -x, 0.0
-        wx = inverse_inertia[0, 0] * ax + inverse_inertia[0, 1] * ay + inverse_inertia[0, 2] * az
-        wy = inverse_inertia[1, 0] * ax + inverse_inertia[1, 1] * ay + inverse_inertia[1, 2] * az
-        wz = inverse_inertia[2, 0] * ax + inverse_inertia[2, 1] * ay + inverse_inertia[2, 2] * az
-        out[0, k] = wy * z - wz * y
-        out[1, k] = wz * x - wx * z
-        out[2, k] = wx * y - wy * x
-        out[k, k] += inverse_mass
+        wx = xx * ax + xy * ay + xz * az
+        wy = xy * ax + yy * ay + yz * az
+        wz = xz * ax + yz * ay + zz * az
+        contacts[i, BLOCK + k] = wy * z - wz * y
+        contacts[i, BLOCK + 3 + k] = wz * x - wx * z
+        contacts[i, BLOCK + 6 + k] = wx * y - wy * x
+        contacts[i, BLOCK + 4 * k] += inverse_mass
+    g00, g01, g02, g11, g12, g22 = block_of(contacts, i)
+    c00, c01, c02 = g11 * g22 - g12 * g12, g02 * g12 - g01 * g22, g01 * g12 - g02 * g11
+    scale = 1.0 / (g00 * c00 + g01 * c01 + g02 * c02)
+    contacts[i, INVERSE] = c00 * scale
+    contacts[i, INVERSE + 1] = contacts[i, INVERSE + 3] = c01 * scale
+    contacts[i, INVERSE + 2] = contacts[i, INVERSE + 6] = c02 * scale
+    contacts[i, INVERSE + 4] = (g00 * g22 - g02 * g02) * scale
+    contacts[i, INVERSE + 5] = contacts[i, INVERSE + 7] = (g01 * g02 - g00 * g12) * scale
+    contacts[i, INVERSE + 8] = (g00 * g11 - g01 * g01) * scale
 
 
-@numba.njit(**_OPTIONS)
-def _slip_direction(g, b0, b1, b2, mu, d0, d1, precision):
-    """Newton's method for the sliding direction d of one contact; returns (found, d0, d1, N).
+@numba.njit(**OPTIONS)
+def block_of(contacts, i):
+    """The Delassus block of contact i as a symmetric tensor."""
+    return (
+        contacts[i, BLOCK],
+        contacts[i, BLOCK + 1],
+        contacts[i, BLOCK + 2],
+        contacts[i, BLOCK + 4],
+        contacts[i, BLOCK + 5],
+        contacts[i, BLOCK + 8],
+    )
 
-    With T = -mu N d the normal condition gives N(d) = -b_N / (G_NN - mu g.d); the wanted d is parallel to
-    xi_T(d) = b_T + N (g - mu G_TT d), with a positive factor.
+
+@numba.njit(**OPTIONS)
+def _sliding(block, b0, b1, b2, mu, d0, d1):
+    """Normal impulse and tangential ``xi`` of a contact that slides along d: (denominator, N, xi_x, xi_y).
+
+    With T = -mu N d the condition xi_N = 0 gives N = -b_N / (G_NN - mu g.d), g being the coupling of N and T.
     """
+    g00, g01, g02, g11, g12, g22 = block
+    denominator = g22 - mu * (g02 * d0 + g12 * d1)
+    normal = -b2 / denominator
+    x0 = b0 + normal * (g02 - mu * (g00 * d0 + g01 * d1))
+    x1 = b1 + normal * (g12 - mu * (g01 * d0 + g11 * d1))
+    return denominator, normal, x0, x1
+
+
+@numba.njit(**OPTIONS)
+def _slip_direction(block, b0, b1, b2, mu, d0, d1):
+    """Newton's method for the direction d of sliding, which is parallel to xi_T(d); returns (found, d0, d1, N)."""
+    g00, g01, g02, g11, g12, g22 = block
     for _ in range(_MAX_ANGLE_STEPS):
-        denominator = g[2, 2] - mu * (g[0, 2] * d0 + g[1, 2] * d1)
+        denominator, normal, x0, x1 = _sliding(block, b0, b1, b2, mu, d0, d1)
         if denominator <= 0.0:
             return False, d0, d1, 0.0
-        normal = -b2 / denominator
-        x0 = b0 + normal * (g[0, 2] - mu * (g[0, 0] * d0 + g[0, 1] * d1))
-        x1 = b1 + normal * (g[1, 2] - mu * (g[1, 0] * d0 + g[1, 1] * d1))
-        cross = -d1 * x0 + d0 * x1
-        along = d0 * x0 + d1 * x1
-        change = normal * mu * (-g[0, 2] * d1 + g[1, 2] * d0) / denominator
-        s0 = change * (g[0, 2] - mu * (g[0, 0] * d0 + g[0, 1] * d1)) + mu * normal * (g[0, 0] * d1 - g[0, 1] * d0)
-        s1 = change * (g[1, 2] - mu * (g[1, 0] * d0 + g[1, 1] * d1)) + mu * normal * (g[1, 0] * d1 - g[1, 1] * d0)
-        slope = -along + (-d1 * s0 + d0 * s1)
+        cross, along = d0 * x1 - d1 * x0, d0 * x0 + d1 * x1
+        change = normal * mu * (g12 * d0 - g02 * d1) / denominator
+        s0 = change * (g02 - mu * (g00 * d0 + g01 * d1)) + mu * normal * (g00 * d1 - g01 * d0)
+        s1 = change * (g12 - mu * (g01 * d0 + g11 * d1)) + mu * normal * (g01 * d1 - g11 * d0)
+        slope = -along + (d0 * s1 - d1 * s0)
         # slope < 0 at a stable solution; elsewhere go towards xi_T
         step = -cross / slope if slope < 0.0 else (0.5 if cross > 0.0 else -0.5)
-        if step > 0.7:
-            step = 0.7
-        elif step < -0.7:
-            step = -0.7
+        step = min(max(step, -0.7), 0.7)
         e0, e1 = d0 - step * d1, d1 + step * d0
         size = 1.0 / np.sqrt(e0 * e0 + e1 * e1)
         d0, d1 = e0 * size, e1 * size
-        if abs(step) < precision:  # Newton converges quadratically: the error left is about the square of this
-            denominator = g[2, 2] - mu * (g[0, 2] * d0 + g[1, 2] * d1)
+        if abs(step) < _PRECISION:
+            denominator = g22 - mu * (g02 * d0 + g12 * d1)
             return along > 0.0 and denominator > 0.0, d0, d1, -b2 / denominator
     return False, d0, d1, 0.0
 
 
-@numba.njit(**_OPTIONS)
-def solve_contact(g, inverse, b0, b1, b2, mu, start0, start1, precision):
-    """Exact impulse of one contact whose ``xi`` without its own impulse is ``b``; returns (T_x, T_y, N).
-
-    ``g`` is its Delassus block, ``inverse`` that block's inverse, ``start`` a first guess of the direction of sliding,
-    ``precision`` (rad) the last Newton step of that direction.
-    """
-    if b2 >= 0.0:
-        return 0.0, 0.0, 0.0
-    t0 = -(inverse[0, 0] * b0 + inverse[0, 1] * b1 + inverse[0, 2] * b2)
-    t1 = -(inverse[1, 0] * b0 + inverse[1, 1] * b1 + inverse[1, 2] * b2)
-    n = -(inverse[2, 0] * b0 + inverse[2, 1] * b1 + inverse[2, 2] * b2)
-    if n >= 0.0 and t0 * t0 + t1 * t1 <= mu * mu * n * n:
-        return t0, t1, n
-    size = np.sqrt(start0 * start0 + start1 * start1)
-    if size > 0.0:
-        found, d0, d1, normal = _slip_direction(g, b0, b1, b2, mu, start0 / size, start1 / size, precision)
-        if found:
-            return -mu * normal * d0, -mu * normal * d1, normal
-    # the rare cases: scan the circle for the direction along which xi_T is most nearly parallel, then polish it
+@numba.njit(**OPTIONS)
+def _scan_directions(block, b0, b1, b2, mu):
+    """The rare cases: the direction of a coarse circle along which xi_T is most nearly parallel to it."""
     best, best0, best1 = -2.0, 1.0, 0.0
     for k in range(_SCAN):
         angle = 2.0 * np.pi * k / _SCAN
         d0, d1 = np.cos(angle), np.sin(angle)
-        denominator = g[2, 2] - mu * (g[0, 2] * d0 + g[1, 2] * d1)
+        denominator, _, x0, x1 = _sliding(block, b0, b1, b2, mu, d0, d1)
         if denominator <= 0.0:
             continue
-        normal = -b2 / denominator
-        x0 = b0 + normal * (g[0, 2] - mu * (g[0, 0] * d0 + g[0, 1] * d1))
-        x1 = b1 + normal * (g[1, 2] - mu * (g[1, 0] * d0 + g[1, 1] * d1))
         size = np.sqrt(x0 * x0 + x1 * x1)
         cosine = (x0 * d0 + x1 * d1) / size if size > 0.0 else 1.0
         if cosine > best:
             best, best0, best1 = cosine, d0, d1
-    found, d0, d1, normal = _slip_direction(g, b0, b1, b2, mu, best0, best1, precision)
-    if found:
-        return -mu * normal * d0, -mu * normal * d1, normal
-    denominator = g[2, 2] - mu * (g[0, 2] * best0 + g[1, 2] * best1)
-    normal = -b2 / denominator if denominator > 0.0 else -b2 / g[2, 2]
-    return -mu * normal * best0, -mu * normal * best1, normal
+    return best0, best1
 
 
-@numba.njit(**_OPTIONS)
-def apply_impulse(inverse_mass, inverse_inertia, arm, i, d0, d1, d2, linear, angular):
-    """Add an impulse (d0, d1, d2) at contact i to the twist, in place."""
-    x, y, z = arm[i, 0], arm[i, 1], arm[i, 2]
-    linear[0] += inverse_mass * d0
-    linear[1] += inverse_mass * d1
-    linear[2] += inverse_mass * d2
-    m0, m1, m2 = y * d2 - z * d1, z * d0 - x * d2, x * d1 - y * d0
-    angular[0] += inverse_inertia[0, 0] * m0 + inverse_inertia[0, 1] * m1 + inverse_inertia[0, 2] * m2
-    angular[1] += inverse_inertia[1, 0] * m0 + inverse_inertia[1, 1] * m1 + inverse_inertia[1, 2] * m2
-    angular[2] += inverse_inertia[2, 0] * m0 + inverse_inertia[2, 1] * m1 + inverse_inertia[2, 2] * m2
+@numba.njit(**OPTIONS)
+def solve_contact(contacts, i, b0, b1, b2, mu, start0, start1):
+    """Exact impulse of contact i whose ``xi`` without its own impulse is ``b``; returns (T_x, T_y, N).
 
-
-@numba.njit(**_OPTIONS)
-def contact_xi(arm, pre, i, linear, angular, surface, e_n, e_t):
-    """``xi`` of contact i for the present twist (3 scalars)."""
-    x, y, z = arm[i, 0], arm[i, 1], arm[i, 2]
-    return (
-        linear[0] + angular[1] * z - angular[2] * y - surface[0] + e_t * pre[i, 0],
-        linear[1] + angular[2] * x - angular[0] * z - surface[1] + e_t * pre[i, 1],
-        linear[2] + angular[0] * y - angular[1] * x - surface[2] + e_n * pre[i, 2],
-    )
-
-
-@numba.njit(**_OPTIONS)
-def _invert(g, out):
-    """Inverse of a symmetric 3 x 3 matrix by cofactors."""
-    c00 = g[1, 1] * g[2, 2] - g[1, 2] * g[1, 2]
-    c01 = g[0, 2] * g[1, 2] - g[0, 1] * g[2, 2]
-    c02 = g[0, 1] * g[1, 2] - g[0, 2] * g[1, 1]
-    scale = 1.0 / (g[0, 0] * c00 + g[0, 1] * c01 + g[0, 2] * c02)
-    out[0, 0] = c00 * scale
-    out[0, 1] = out[1, 0] = c01 * scale
-    out[0, 2] = out[2, 0] = c02 * scale
-    out[1, 1] = (g[0, 0] * g[2, 2] - g[0, 2] * g[0, 2]) * scale
-    out[1, 2] = out[2, 1] = (g[0, 1] * g[0, 2] - g[0, 0] * g[1, 2]) * scale
-    out[2, 2] = (g[0, 0] * g[1, 1] - g[0, 1] * g[0, 1]) * scale
-
-
-@numba.njit(**_OPTIONS)
-def solve_gauss_seidel(
-    n, inverse_mass, inverse_inertia, arm, pre, surface, mu, e_n, e_t, tolerance, max_sweeps, impulse, linear, angular,
-    g, g_inverse,
-):  # fmt: skip
-    """Solve the contact problem by block Gauss-Seidel with exact blocks; returns the number of sweeps.
-
-    The iteration ends when a whole sweep changes neither the velocity of the centre of mass nor that of the contacts by
-    more than ``tolerance`` (m/s). ``max_sweeps + 1`` is returned where it doesn't. ``g`` and ``g_inverse`` (8, 3, 3) are
-    workspace.
+    Sticking is a linear system; sliding is one equation for the direction, begun at ``start``.
     """
-    # among several contacts later sweeps polish the directions anyway
-    precision = 1e-7 if n == 1 else 1e-4
+    if b2 >= 0.0:
+        return 0.0, 0.0, 0.0
+    t0 = -(contacts[i, INVERSE] * b0 + contacts[i, INVERSE + 1] * b1 + contacts[i, INVERSE + 2] * b2)
+    t1 = -(contacts[i, INVERSE + 3] * b0 + contacts[i, INVERSE + 4] * b1 + contacts[i, INVERSE + 5] * b2)
+    n = -(contacts[i, INVERSE + 6] * b0 + contacts[i, INVERSE + 7] * b1 + contacts[i, INVERSE + 8] * b2)
+    if n >= 0.0 and t0 * t0 + t1 * t1 <= mu * mu * n * n:
+        return t0, t1, n
+    block = block_of(contacts, i)
+    size = np.sqrt(start0 * start0 + start1 * start1)
+    if size > 0.0:
+        found, d0, d1, normal = _slip_direction(block, b0, b1, b2, mu, start0 / size, start1 / size)
+        if found:
+            return -mu * normal * d0, -mu * normal * d1, normal
+    best0, best1 = _scan_directions(block, b0, b1, b2, mu)
+    found, d0, d1, normal = _slip_direction(block, b0, b1, b2, mu, best0, best1)
+    if not found:
+        d0, d1 = best0, best1
+        denominator, normal, _, _ = _sliding(block, b0, b1, b2, mu, d0, d1)
+        if denominator <= 0.0:
+            normal = -b2 / block[5]
+    return -mu * normal * d0, -mu * normal * d1, normal
+
+
+@numba.njit(**OPTIONS)
+def sweep_contacts(n, inverse_mass, inverse_inertia, mu, twist, contacts):
+    """One sweep of block Gauss-Seidel: solve each contact exactly with the others' impulses held; returns the new twist.
+
+    The blocks must be filled, and the twist must belong to the impulses.
+    """
+    xx, xy, xz, yy, yz, zz = inverse_inertia
     for i in range(n):
-        delassus(inverse_mass, inverse_inertia, arm, i, g[i])
-        _invert(g[i], g_inverse[i])
-        if n > 1:
-            apply_impulse(
-                inverse_mass, inverse_inertia, arm, i, impulse[i, 0], impulse[i, 1], impulse[i, 2], linear, angular
-            )
-        else:
-            impulse[i, :] = 0.0
-    for sweep in range(max_sweeps):
-        l0, l1, l2 = linear[0], linear[1], linear[2]
-        w0, w1, w2 = angular[0], angular[1], angular[2]
-        reach = 0.0
-        for i in range(n):
-            x0, x1, x2 = contact_xi(arm, pre, i, linear, angular, surface, e_n, e_t)
-            p0, p1, p2 = impulse[i, 0], impulse[i, 1], impulse[i, 2]
-            gi = g[i]
-            b0 = x0 - (gi[0, 0] * p0 + gi[0, 1] * p1 + gi[0, 2] * p2)
-            b1 = x1 - (gi[0, 1] * p0 + gi[1, 1] * p1 + gi[1, 2] * p2)
-            b2 = x2 - (gi[0, 2] * p0 + gi[1, 2] * p1 + gi[2, 2] * p2)
-            s0, s1 = -p0, -p1
-            if s0 == 0.0 and s1 == 0.0:
-                s0, s1 = b0, b1
-            t0, t1, normal = solve_contact(gi, g_inverse[i], b0, b1, b2, mu, s0, s1, precision)
-            impulse[i, 0], impulse[i, 1], impulse[i, 2] = t0, t1, normal
-            apply_impulse(inverse_mass, inverse_inertia, arm, i, t0 - p0, t1 - p1, normal - p2, linear, angular)
-            reach = max(reach, abs(arm[i, 0]) + abs(arm[i, 1]) + abs(arm[i, 2]))
-        if n == 1:
-            return 1
-        moved = max(abs(linear[0] - l0), abs(linear[1] - l1), abs(linear[2] - l2))
-        turned = max(abs(angular[0] - w0), abs(angular[1] - w1), abs(angular[2] - w2))
-        if moved + turned * reach < tolerance:
-            return sweep + 1
-    return max_sweeps + 1
+        x0, x1, x2 = xi_of(contacts, i, twist)
+        p0, p1, p2 = contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2]
+        g00, g01, g02, g11, g12, g22 = block_of(contacts, i)
+        b0 = x0 - (g00 * p0 + g01 * p1 + g02 * p2)
+        b1 = x1 - (g01 * p0 + g11 * p1 + g12 * p2)
+        b2 = x2 - (g02 * p0 + g12 * p1 + g22 * p2)
+        start0, start1 = -p0, -p1
+        if start0 == 0.0 and start1 == 0.0:
+            start0, start1 = b0, b1
+        q0, q1, q2 = solve_contact(contacts, i, b0, b1, b2, mu, start0, start1)
+        contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2] = q0, q1, q2
+        d0, d1, d2 = q0 - p0, q1 - p1, q2 - p2
+        x, y, z = contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2]
+        m0, m1, m2 = y * d2 - z * d1, z * d0 - x * d2, x * d1 - y * d0
+        v0, v1, v2, w0, w1, w2 = twist
+        twist = (
+            v0 + inverse_mass * d0,
+            v1 + inverse_mass * d1,
+            v2 + inverse_mass * d2,
+            w0 + xx * m0 + xy * m1 + xz * m2,
+            w1 + xy * m0 + yy * m1 + yz * m2,
+            w2 + xz * m0 + yz * m1 + zz * m2,
+        )
+    return twist
 
 
-@numba.njit(**_OPTIONS)
-def solve_prox(
-    n, inverse_mass, inverse_inertia, arm, pre, surface, mu, e_n, e_t, step, tolerance, max_iterations, impulse, linear,
-    angular,
-):  # fmt: skip
+@numba.njit(**OPTIONS)
+def solve_prox(n, inverse_mass, inverse_inertia, mu, step, tolerance, max_iterations, free, contacts):
     """The paper's fixed point P <- prox(P - r xi) (eqs. 8 and 10) with r = ``step`` in kg; returns the iterations.
 
-    It ends when the impulses' change, summed over contacts, is below ``tolerance`` (N s), as in the authors' code.
+    It ends when the impulses' change, summed over contacts, is below ``tolerance`` (N s), as in the authors' code;
+    ``max_iterations + 1`` is returned where it doesn't.
     """
-    for i in range(n):
-        apply_impulse(
-            inverse_mass, inverse_inertia, arm, i, impulse[i, 0], impulse[i, 1], impulse[i, 2], linear, angular
-        )
-    old = np.empty((n, 3))
     for iteration in range(max_iterations):
+        twist = twist_of(n, inverse_mass, inverse_inertia, free, contacts)
         change_n, change_t = 0.0, 0.0
-        # all xi belong to the same twist (Jacobi), so impulses are updated before any is applied
         for i in range(n):
-            x0, x1, x2 = contact_xi(arm, pre, i, linear, angular, surface, e_n, e_t)
-            old[i, 0], old[i, 1], old[i, 2] = impulse[i, 0], impulse[i, 1], impulse[i, 2]
-            normal = max(0.0, impulse[i, 2] - step * x2)
-            t0, t1 = impulse[i, 0] - step * x0, impulse[i, 1] - step * x1
-            size = np.sqrt(t0 * t0 + t1 * t1)
-            if size > mu * normal:
-                t0, t1 = t0 * mu * normal / size, t1 * mu * normal / size
-            impulse[i, 0], impulse[i, 1], impulse[i, 2] = t0, t1, normal
-            change_n += (normal - old[i, 2]) ** 2
-            change_t += (t0 - old[i, 0]) ** 2 + (t1 - old[i, 1]) ** 2
-        for i in range(n):
-            apply_impulse(
-                inverse_mass, inverse_inertia, arm, i,
-                impulse[i, 0] - old[i, 0], impulse[i, 1] - old[i, 1], impulse[i, 2] - old[i, 2], linear, angular,
-            )  # fmt: skip
+            x0, x1, x2 = xi_of(contacts, i, twist)
+            p0, p1, p2 = contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2]
+            normal = max(0.0, p2 - step * x2)
+            t0, t1 = p0 - step * x0, p1 - step * x1
+            size, limit = np.sqrt(t0 * t0 + t1 * t1), mu * normal
+            if size > limit:
+                t0, t1 = t0 * limit / size, t1 * limit / size
+            contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2] = t0, t1, normal
+            change_n += (normal - p2) ** 2
+            change_t += (t0 - p0) ** 2 + (t1 - p1) ** 2
         if np.sqrt(change_n) + np.sqrt(change_t) < tolerance:
             return iteration + 1
     return max_iterations + 1
-
-
-@numba.njit(**_OPTIONS)
-def contact_residual(
-    n, inverse_mass, inverse_inertia, arm, pre, surface, mu, e_n, e_t, impulse, linear, angular, block
-):
-    """Largest violation of the impact and friction law over the contacts, in m/s, recomputed from the solution.
-
-    The natural map of eqs. 8 and 10 with r = 1 / G: zero exactly at a solution.
-    """
-    worst = 0.0
-    for i in range(n):
-        delassus(inverse_mass, inverse_inertia, arm, i, block)
-        x0, x1, x2 = contact_xi(arm, pre, i, linear, angular, surface, e_n, e_t)
-        normal = impulse[i, 2]
-        worst = max(worst, abs(min(block[2, 2] * normal, x2)))
-        stiffness = 0.5 * (block[0, 0] + block[1, 1])
-        t0, t1 = impulse[i, 0] - x0 / stiffness, impulse[i, 1] - x1 / stiffness
-        size, limit = np.sqrt(t0 * t0 + t1 * t1), mu * max(normal, 0.0)
-        if size > limit:
-            t0, t1 = t0 * limit / size, t1 * limit / size
-        worst = max(worst, stiffness * np.sqrt((t0 - impulse[i, 0]) ** 2 + (t1 - impulse[i, 1]) ** 2))
-    return worst

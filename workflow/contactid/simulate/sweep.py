@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -21,19 +21,8 @@ import numpy as np
 from contactid.datasets.motion import BodyProperties
 from contactid.errors import ContactIdError
 from contactid.simulate.box import ContactParameters, State, SteppingOptions, body_arrays, contact_law, pack_state
-from contactid.simulate.box_kernel import (
-    CONTACTS,
-    FRICTION_NEEDED,
-    ITERATIONS,
-    STATE_SIZE,
-    advance,
-    at_rest,
-    new_workspace,
-    origin_of,
-    with_values,
-)
-
-_OPTIONS: Any = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
+from contactid.simulate.box_kernel import STATE_SIZE, TOUCHING, advance, at_rest, new_workspace, origin_of, with_values
+from contactid.simulate.contact_kernel import MEMORY, OPTIONS
 
 # columns of the compiled result
 _POSITION, _ROTATION, _FAILED = 0, 1, 2
@@ -80,80 +69,119 @@ class SweepResult:
         return self.position_error + self.rotation_error
 
 
-@numba.njit(**_OPTIONS)
-def _add_errors(body, state, work, origin, position, orientation, sample, errors):
-    """Add this sample's position (m) and rotation (rad) error to ``errors``."""
-    origin_of(body, state, work.rotation, origin)
-    x, y, z = origin[0] - position[sample, 0], origin[1] - position[sample, 1], origin[2] - position[sample, 2]
+@numba.njit(**OPTIONS)
+def _add_errors(body, state, position, orientation, row, errors):
+    """Add the position (m) and rotation (rad) error of the measured sample ``row`` to ``errors``."""
+    x, y, z = origin_of(body, state)
+    x, y, z = x - position[row, 0], y - position[row, 1], z - position[row, 2]
     errors[_POSITION] += np.sqrt(x * x + y * y + z * z)
     near = far = 0.0
     for k in range(4):
-        near += (state[3 + k] - orientation[sample, k]) ** 2
-        far += (state[3 + k] + orientation[sample, k]) ** 2
+        near += (state[3 + k] - orientation[row, k]) ** 2
+        far += (state[3 + k] + orientation[row, k]) ** 2
     errors[_ROTATION] += 4.0 * np.arcsin(min(0.5 * np.sqrt(min(near, far)), 1.0))
 
 
-@numba.njit(**_OPTIONS)
-def _sweep_toss(body, law, h, substeps, start, position, orientation, mus, e_ns, share, out):
-    """Fill ``out`` (pair, 3) with summed position and rotation errors and failed steps of one toss.
+class _History(NamedTuple):
+    """What the previous run left behind at each sample, for the next one to begin from."""
 
-    ``mus`` and ``e_ns`` (pair,) are sorted by e_N, then by descending mu, so that runs with equal e_N can share steps.
+    states: np.ndarray  # (n, 13)
+    memories: np.ndarray  # (n, vertices, 3) N s
+    sums: np.ndarray  # (n, 3) errors up to and including the sample
+    needed: np.ndarray  # (n,) friction needed up to and including the sample
+
+
+@numba.njit(**OPTIONS)
+def _store(history, sample, state, contacts, errors, requirement):
+    """Keep the present sample."""
+    for k in range(STATE_SIZE):
+        history.states[sample, k] = state[k]
+    for k in range(3):
+        history.sums[sample, k] = errors[k]
+    history.needed[sample] = requirement
+    if state[TOUCHING] > 0.0:
+        for i in range(contacts.shape[0]):
+            for k in range(3):
+                history.memories[sample, i, k] = contacts[i, MEMORY + k]
+
+
+@numba.njit(**OPTIONS)
+def _restore(history, sample, state, contacts, errors):
+    """Go back to a kept sample; returns the friction needed so far."""
+    for k in range(STATE_SIZE):
+        state[k] = history.states[sample, k]
+    for k in range(3):
+        errors[k] = history.sums[sample, k]
+    for i in range(contacts.shape[0]):
+        for k in range(3):
+            contacts[i, MEMORY + k] = history.memories[sample, i, k]
+    return history.needed[sample]
+
+
+@numba.njit(**OPTIONS)
+def _sweep_toss(body, law, h, substeps, start, position, orientation, first, end, mus, e_ns, share, out, toss):
+    """Fill ``out[toss]`` (pair, 3) with summed position and rotation errors and failed steps of one toss.
+
+    The toss's measured samples are rows ``first`` to ``end``. ``mus`` and ``e_ns`` (pair,) are sorted by e_N, then by
+    descending mu, so that runs with equal e_N can share steps.
     """
-    n = position.shape[0]
-    n_vertices = body.vertices.shape[0]
+    n, n_vertices = end - first, body.vertices.shape[0]
     work = new_workspace(n_vertices)
-    origin, state, errors = np.empty(3), np.empty(STATE_SIZE), np.zeros(3)
-    # what the previous run left behind at each sample: state, impulses, sums so far, friction needed so far
-    states = np.empty((n, STATE_SIZE))
-    memories = np.empty((n, n_vertices, 3))
-    sums = np.empty((n, 3))
-    needed = np.empty(n)
-    state[:] = start
-    _add_errors(body, state, work, origin, position, orientation, 0, errors)
-    states[0], memories[0], sums[0], needed[0] = state, 0.0, errors, 0.0
-    still = not (law.surface_velocity[0] != 0.0 or law.surface_velocity[1] != 0.0 or law.surface_velocity[2] != 0.0)
+    state, errors = np.empty(STATE_SIZE), np.zeros(3)
+    history = _History(
+        np.empty((n, STATE_SIZE)), np.zeros((n, n_vertices, 3)), np.empty((n, 3)), np.empty(n)
+    )
+    for k in range(STATE_SIZE):
+        state[k] = start[toss, k]
+    _add_errors(body, state, position, orientation, first, errors)
+    _store(history, 0, state, work.contacts, errors, 0.0)
+    s0, s1, s2 = law.surface_velocity
+    still = s0 == 0.0 and s1 == 0.0 and s2 == 0.0
     flown = 0  # samples 0..flown are the same for all pairs
-    last = -1  # samples 0..last belong to the previous run
     for pair in range(mus.shape[0]):
         mu, e_n = mus[pair], e_ns[pair]
         begin = flown
         if share and pair > 0 and e_ns[pair - 1] == e_n and mus[pair - 1] >= mu:
-            while begin < last and needed[begin + 1] <= mu:
+            while begin < n - 1 and history.needed[begin + 1] <= mu:
                 begin += 1
-        state[:] = states[begin]
-        work.memory[:, :] = memories[begin]
-        errors[:] = sums[begin]
-        requirement = needed[begin]
+        requirement = _restore(history, begin, state, work.contacts, errors)
         parameters = with_values(law, mu, e_n, law.surface_velocity)
         touched = begin > flown
-        asleep = False
+        asleep = rested = False
+        closed = 0
         for sample in range(begin + 1, n):
             if not asleep:
                 for _ in range(substeps):
-                    advance(body, parameters, h, state, work)
-                    if work.report[CONTACTS] > 0:
+                    closed, iterations, needed, _ = advance(body, parameters, h, state, work, False)
+                    if closed > 0:
                         touched = True
-                        requirement = max(requirement, work.report[FRICTION_NEEDED])
-                        if work.report[ITERATIONS] > law.max_iterations:
+                        requirement = max(requirement, needed)
+                        if iterations > law.max_iterations:
                             errors[_FAILED] += 1.0
-                if still and work.report[CONTACTS] > 0 and at_rest(state) and at_rest(states[sample - 1]):
-                    asleep = True
-            _add_errors(body, state, work, origin, position, orientation, sample, errors)
-            states[sample], memories[sample], sums[sample], needed[sample] = state, work.memory, errors, requirement
-            if share and not touched:
-                flown = sample
-        last = n - 1
-        out[pair] = errors
+                rests = still and closed > 0 and at_rest(state)
+                asleep = rests and rested
+                rested = rests
+            _add_errors(body, state, position, orientation, first + sample, errors)
+            if share:
+                _store(history, sample, state, work.contacts, errors, requirement)
+                if not touched:
+                    flown = sample
+        for k in range(3):
+            out[toss, pair, k] = errors[k]
 
 
-@numba.njit(**_OPTIONS)
+@numba.njit(**OPTIONS)
 def _sweep(body, law, h, substeps, starts, rows, position, orientation, surface_velocity, mus, e_ns, share, out):
     for toss in range(starts.shape[0]):
-        first, end = rows[toss], rows[toss + 1]
-        moving = with_values(law, law.friction_mu, law.restitution_e_n, surface_velocity[toss])
+        moving = with_values(
+            law,
+            law.friction_mu,
+            law.restitution_e_n,
+            (surface_velocity[toss, 0], surface_velocity[toss, 1], surface_velocity[toss, 2]),
+        )
         _sweep_toss(
-            body, moving, h, substeps, starts[toss], position[first:end], orientation[first:end], mus, e_ns, share,
-            out[toss],
+            body, moving, h, substeps, starts, position, orientation, rows[toss], rows[toss + 1], mus, e_ns, share, out,
+            toss,
         )  # fmt: skip
 
 

@@ -114,8 +114,8 @@ def find_rest(
     """First sample of the last slow run, which lasts to the end; -1 where the recording ends in motion.
 
     Slow means the origin, and every vertex at twice the limit, so that a body spinning on the spot is not at rest;
-    twice, because orientation noise moves the vertices. The speed is that of straight lines fitted to neighbouring samples,
-    which is less noisy than a central difference.
+    twice, because orientation noise moves the vertices. The speed is that of straight lines fitted to neighbouring
+    samples, which is less noisy than a central difference.
     """
     points = vertex_positions(position, orientation, np.vstack([np.zeros(3), vertices]))
     velocity, _ = local_fit(points.reshape(len(points), -1), time_step, half_window(time_step), 1)

@@ -1,0 +1,199 @@
+"""A whole run of the test configuration: its outputs, what reruns after which edit, and how failures read."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
+FIGURES = ("fig10_release_and_rest", "fig11_trajectory", "fig12_trajectory_costs", "fig13_rest_poses")
+TABLES = (
+    "tab01_object_properties",
+    "tab02_identified_parameters",
+    "tab03_rest_pose_errors",
+    "ext_identification",
+    "ext_calibration",
+)
+
+
+def copy_of_the_repository(folder):
+    for part in PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, folder / part)
+    return folder
+
+
+def snakemake(folder, *arguments, configfile="config/test.yaml"):
+    # a job that dies must not be helped by a package path of the test process
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", configfile, *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900)
+
+
+def to_be_done(folder):
+    """Rules that a dry run would execute."""
+    run = snakemake(folder, "--dry-run", "--quiet", "host")
+    assert run.returncode == 0, run.stderr
+    lines = (run.stdout + run.stderr).splitlines()
+    start = next((number for number, line in enumerate(lines) if line.startswith("Job stats")), None)
+    if start is None:
+        return set()
+    rows = [line.split() for line in lines[start + 3 :]]
+    names = set()
+    for row in rows:
+        if len(row) != 2 or row[0] == "total":
+            break
+        names.add(row[0])
+    return names
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = copy_of_the_repository(tmp_path_factory.mktemp("repository"))
+    run = snakemake(folder)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return folder
+
+
+def edit(file, old, new):
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+    return text
+
+
+def test_everything_promised_is_there_and_labelled(finished):
+    results = finished / "results/test"
+    for figure in FIGURES:
+        for extension in ("csv", "pdf", "png", "svg"):
+            assert (results / f"tossing/figures/{figure}.{extension}").stat().st_size > 200
+        assert "SYNTHETIC" in (results / f"tossing/figures/{figure}.svg").read_text()
+    sources = json.loads((results / "tossing/figures/sources.json").read_text())
+    assert all("SYNTHETIC" in source for source in sources.values())
+    for table in TABLES:
+        assert (results / f"tossing/tables/{table}.tex").read_text().startswith("\\begin{table}")
+    rest = pd.read_csv(results / "tossing/tables/tab03_rest_pose_errors.csv")
+    assert set(rest["data"]) == {"synthetic twin", "printed, Table III"}
+    tosses = pd.read_csv(results / "tossing/tosses.csv")
+    assert len(tosses) == 30 and tosses["used"].all()
+    record = json.loads((results / "provenance.json").read_text())
+    assert record["configuration"]["run"] == "test" and record["packages"]["numba"]
+
+
+def test_checks_cover_every_printed_number(finished):
+    checks = pd.read_csv(finished / "results/test/checks.csv")
+    published = pd.read_csv(ROOT / "workflow/resources/published/tossing.csv")
+    assert len(checks) == len(published) == 166
+    assert set(checks["verdict"]) <= {"agrees", "differs", "better", "not_comparable"}
+    assert checks.loc[checks["verdict"] == "not_comparable", "note"].notna().all()
+    inertia = checks[(checks["artefact"] == "tab01") & checks["reproduced"].notna()]
+    assert len(inertia) == 3 and (inertia["verdict"] == "agrees").all()
+
+
+def test_fits_have_the_promised_keys(finished):
+    fit = json.loads((finished / "results/test/tossing/fits/box006_trajectories.paper.json").read_text())
+    promised = "parameters objective status converged residuals iterations seconds seed data model reformulation"
+    assert set(promised.split()) <= set(fit)
+    assert fit["parameters"] == {"friction_mu": 0.4, "restitution_e_n": 0.25} and fit["converged"]
+
+
+def test_logs_and_benchmarks_exist_for_every_job(finished):
+    results = finished / "results/test"
+    logs = {file.relative_to(results / "logs").with_suffix("") for file in (results / "logs").rglob("*.log")}
+    measured = {
+        file.relative_to(results / "benchmarks").with_suffix("") for file in (results / "benchmarks").rglob("*.tsv")
+    }
+    assert logs == measured and len(logs) == 15
+
+
+def test_nothing_is_to_be_done_after_a_run_nor_after_a_docstring_edit(finished):
+    assert to_be_done(finished) == set()
+    file = finished / "workflow/contactid/simulate/box.py"
+    before = edit(file, '"""Simulate a rigid body', '"""Simulates, in other words, a rigid body')
+    script = finished / "workflow/scripts/tossing_sweep.py"
+    script.touch()
+    assert to_be_done(finished) == set()
+    file.write_text(before)
+
+
+def test_editing_the_simulator_reruns_exactly_what_depends_on_it(finished):
+    file = finished / "workflow/contactid/simulate/box.py"
+    before = edit(file, "GRAVITY = 9.81", "GRAVITY = 9.80")
+    assert to_be_done(finished) == {
+        "tossing_sweep", "tossing_identify", "tossing_predict", "tossing_tables", "tossing_figure_data",
+        "tossing_draw", "checks", "provenance", "all",
+    }  # fmt: skip
+    file.write_text(before)
+    assert to_be_done(finished) == set()
+
+
+def test_restyling_a_figure_solves_nothing(finished):
+    file = finished / "workflow/contactid/style.py"
+    before = edit(file, '"font.size": 8', '"font.size": 9')
+    assert to_be_done(finished) == {"tossing_draw", "all"}
+    file.write_text(before)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--config", 'tossing={"gird": {}}'], "ERROR configuration: unknown key tossing.gird. Did you mean grid."),
+        (
+            ["--config", 'tossing={"predict_on": ["box06_validation"]}'],
+            "unknown dataset box06_validation. Did you mean",
+        ),
+        (
+            ["--config", 'datasets={"mine": {"reader": "iam", "path": "nowhere.h5"}}'],
+            "ERROR configuration: datasets.mine.path: nowhere.h5 does not exist",
+        ),
+    ],
+)
+def test_a_wrong_configuration_is_one_plain_line(finished, arguments, message):
+    run = snakemake(finished, *arguments)
+    assert run.returncode != 0
+    output = run.stdout + run.stderr
+    assert [line for line in output.splitlines() if message in line] and "Traceback" not in output
+
+
+def failing_run(folder, tmp_path, own, expected):
+    """A run on the user's own data that fails: one ERROR line with the log, and no output of the failed rule."""
+    run = snakemake(
+        folder,
+        "--config",
+        "run=broken",
+        f"datasets={json.dumps(own)}",
+        'tossing={"identify_on": ["mine"], "predict_on": ["mine"]}',
+    )
+    assert run.returncode != 0
+    lines = [line for line in (run.stdout + run.stderr).splitlines() if line.startswith("ERROR")]
+    assert len(lines) == 1 and expected in lines[0] and "Log: results/broken/logs/" in lines[0], lines
+    assert not list((folder / "results/broken/data").rglob("*.nc"))
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"<html>not found</html>", "read_motion dataset=mine:"),
+        (b"", "read_motion dataset=mine:"),
+    ],
+)
+def test_a_damaged_archive_fails_with_one_line_and_leaves_nothing(finished, tmp_path, content, expected):
+    file = tmp_path / "mine.h5"
+    file.write_bytes(content)
+    failing_run(finished, tmp_path, {"mine": {"reader": "iam", "path": str(file), "object": "Box006"}}, expected)
+
+
+def test_an_unknown_object_is_answered_with_those_there_are(finished, tmp_path):
+    file = finished / "workflow/resources/embedded/box006_trajectories_twin.h5"
+    line = failing_run(finished, tmp_path, {"mine": {"reader": "iam", "path": str(file), "object": "Box600"}}, "Box600")
+    assert "Box006" in line
