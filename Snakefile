@@ -20,10 +20,17 @@ if "tossing" in config["studies"]:
 include: "workflow/rules/checks.smk"
 
 
+onsuccess:
+    page = Path(f"results/{config['run']}/summary.md")
+    if page.exists():
+        print(f"\n{page.read_text(encoding='utf-8')}\nAll of it: results/{config['run']}/")
+
+
 rule all:
     """Everything the run's configuration asks for."""
     default_target: True
     input:
         "<results>/checks.csv",
         "<results>/provenance.json",
+        "<results>/summary.md",
         STUDY_TARGETS,

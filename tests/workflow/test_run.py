@@ -112,7 +112,7 @@ def test_logs_and_benchmarks_exist_for_every_job(finished):
     measured = {
         file.relative_to(results / "benchmarks").with_suffix("") for file in (results / "benchmarks").rglob("*.tsv")
     }
-    assert logs == measured and len(logs) == 15
+    assert logs == measured and len(logs) == 16
 
 
 def test_nothing_is_to_be_done_after_a_run_nor_after_a_docstring_edit(finished):
@@ -130,7 +130,7 @@ def test_editing_the_simulator_reruns_exactly_what_depends_on_it(finished):
     before = edit(file, "GRAVITY = 9.81", "GRAVITY = 9.80")
     assert to_be_done(finished) == {
         "tossing_sweep", "tossing_identify", "tossing_predict", "tossing_tables", "tossing_figure_data",
-        "tossing_draw", "checks", "provenance", "all",
+        "tossing_draw", "checks", "summary", "provenance", "all",
     }  # fmt: skip
     file.write_text(before)
     assert to_be_done(finished) == set()

@@ -27,6 +27,32 @@ rule checks:
         "../scripts/checks.py"
 
 
+rule summary:
+    """Say on one page what the run found; the terminal shows it at the end of the run."""
+    input:
+        identification="<results>/tossing/tables/ext_identification.csv",
+        calibration="<results>/tossing/tables/ext_calibration.csv",
+        tosses="<results>/tossing/tosses.csv",
+        checks="<results>/checks.csv",
+    output:
+        summary="<results>/summary.md",
+    params:
+        run=config["run"],
+        code=code("summary"),
+    log:
+        "<logs>/summary.log",
+    benchmark:
+        "<benchmarks>/summary.tsv"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    conda:
+        "../../envs/environment.yaml"
+    script:
+        "../scripts/summary.py"
+
+
 rule provenance:
     """Record the code, versions, configuration and data that the run was made with."""
     input:

@@ -206,9 +206,7 @@ def simulate(
     poses, twists = np.empty((n_samples, 7)), np.empty((n_samples, 6))
     steps, impulses = np.empty((n_steps, 5)), np.empty((n_steps, len(body.vertices), 3))
     law = contact_law(parameters, options, surface_velocity)
-    box_kernel.rollout(
-        body_arrays(body), law, options.step, options.substeps, packed, poses, twists, steps, impulses
-    )
+    box_kernel.rollout(body_arrays(body), law, options.step, options.substeps, packed, poses, twists, steps, impulses)
     return Trajectory(
         position=poses[:, :3],
         orientation=poses[:, 3:],

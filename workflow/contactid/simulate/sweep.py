@@ -128,9 +128,7 @@ def _sweep_toss(body, law, h, substeps, start, position, orientation, first, end
     n, n_vertices = end - first, body.vertices.shape[0]
     work = new_workspace(n_vertices)
     state, errors = np.empty(STATE_SIZE), np.zeros(3)
-    history = _History(
-        np.empty((n, STATE_SIZE)), np.zeros((n, n_vertices, 3)), np.empty((n, 3)), np.empty(n)
-    )
+    history = _History(np.empty((n, STATE_SIZE)), np.zeros((n, n_vertices, 3)), np.empty((n, 3)), np.empty(n))
     for k in range(STATE_SIZE):
         state[k] = start[toss, k]
     _add_errors(body, state, position, orientation, first, errors)

@@ -31,7 +31,7 @@ def draw_height(data: pd.DataFrame) -> Figure:
 
 def draw_trajectory(data: pd.DataFrame) -> Figure:
     """Figure 11: the measured toss from release to rest."""
-    figure = plt.figure(figsize=(style.SINGLE_COLUMN, 3.0))
+    figure = plt.figure(figsize=(style.SINGLE_COLUMN, 2.7))
     axes = figure.add_subplot(projection="3d")
     looks = {
         "path": (style.LINE, 0.8, 1.0),
@@ -47,7 +47,7 @@ def draw_trajectory(data: pd.DataFrame) -> Figure:
     low, high = ends.reshape(-1, 3).min(axis=0), ends.reshape(-1, 3).max(axis=0)
     low[2] = min(low[2], 0.0)
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
-    axes.set_box_aspect(high - low, zoom=0.85)
+    axes.set_box_aspect(high - low, zoom=0.95)
     axes.set(xlabel=r"$x_C$ (m)", ylabel=r"$y_C$ (m)")
     axes.set_zlabel(r"$z_C$ (m)")
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
@@ -106,11 +106,11 @@ def draw_rest_poses(data: pd.DataFrame) -> Figure:
                 outline = part[part["kind"] == kind][["x_m", "y_m"]].to_numpy()
                 panel.fill(*outline.T, facecolor=colour, edgecolor="black", lw=0.6, alpha=alpha, label=kind)
             panel.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
-            panel.set_title(f"{part['object'].iloc[0]}, toss {part['toss'].iloc[0]}", loc="left", fontsize=7)
+            panel.set_title(f"toss {part['toss'].iloc[0]}", loc="left", fontsize=6)
             if row == len(names) - 1:
                 panel.set_xlabel(r"$x_C$ (m)")
             if column == 0:
-                panel.set_ylabel(r"$y_C$ (m)")
+                panel.set_ylabel(f"{part['object'].iloc[0]}\n$y_C$ (m)")
     handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2)
     return figure

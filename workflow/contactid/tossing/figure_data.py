@@ -13,7 +13,7 @@ from contactid.datasets.motion import iterate_recordings
 from contactid.tossing.losses import mean_loss
 from contactid.tossing.surface import vertex_positions
 
-_DRAWN_SAMPLES = 12
+_DRAWN_SAMPLES = 7
 
 
 def example_toss(prepared: xr.Dataset) -> xr.Dataset:

@@ -1,0 +1,105 @@
+"""What a run found, in a page of plain text for the terminal and the results folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+_SURE = 5.0  # standard errors
+
+
+def summarise_run(
+    run: str, identification: pd.DataFrame, calibration: pd.DataFrame, tosses: pd.DataFrame, checks: pd.DataFrame
+) -> str:
+    """Markdown: tosses used, parameters and test errors per scheme, what the calibration says, verdicts.
+
+    Parameters
+    ----------
+    identification, calibration
+        Tables ``ext_identification`` and ``ext_calibration``.
+    tosses
+        ``tosses.csv``.
+    checks
+        ``checks.csv``.
+    """
+    parts = [f"# Run {run}: tossing", _used(tosses), _errors(identification), *_body(identification, calibration)]
+    parts.append(_verdicts(checks))
+    return "\n\n".join(parts) + "\n"
+
+
+def _used(tosses: pd.DataFrame) -> str:
+    lines = []
+    for dataset, part in tosses.groupby("dataset", sort=False):
+        left = part.loc[~part["used"].astype(bool), "reason"].value_counts()
+        why = "; ".join(f"{count} {reason}" for reason, count in left.items()) or "none left out"
+        lines.append(f"* {dataset}: {int(part['used'].sum())} of {len(part)} tosses used ({why})")
+    return "\n".join(lines)
+
+
+def _errors(identification: pd.DataFrame) -> str:
+    names = [
+        "dataset", "scheme", "subset", "n_tosses", "friction_mu", "restitution_e_n", "mean_loss", "sem_loss",
+        "position_error_pct", "rotation_error_deg", "rest_position_error_cm", "rest_rotation_error_deg",
+    ]  # fmt: skip
+    titles = ["dataset", "scheme", "subset", "n", "mu", "e_N", "loss", "+-", "pos %", "rot deg", "rest cm", "rest deg"]
+    digits = {"friction_mu": 3, "restitution_e_n": 2, "mean_loss": 3, "sem_loss": 3}
+    rows = [
+        [f"{row[name]:.{digits.get(name, 1)}f}" if isinstance(row[name], float) else str(row[name]) for name in names]
+        for row in identification.to_dict("records")
+    ]
+    return "Errors on the test tosses:\n\n" + _table(titles, rows)
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[k]) for row in [titles, *rows]) for k in range(len(titles))]
+
+    def line(cells: Sequence[str]) -> str:
+        return "| " + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)) + " |"
+
+    return "\n".join([line(titles), line(["-" * width for width in widths]), *map(line, rows)])
+
+
+def _body(identification: pd.DataFrame, calibration: pd.DataFrame) -> list[str]:
+    """For every calibrated object, whether it is the body it is taken for."""
+    found = []
+    for dataset, part in calibration.groupby("dataset", sort=False):
+        values = {row["quantity"]: row for row in part.to_dict("records")}
+        name = str(part["object"].iloc[0])
+        moments = [values[f"inertia_{axis}"] for axis in ("xx", "yy", "zz")]
+        offsets = [values[f"center_of_mass_{axis}"] for axis in "xyz"]
+        unusual = any(abs(row["difference_in_standard_errors"]) > _SURE for row in [*moments, *offsets])
+        scale = values["scale_from_free_flight"]
+        lines = [
+            f"{name} is not the homogeneous body it is taken for:"
+            if unusual
+            else f"{name} is the body it is taken for, within {_SURE:g} standard errors:",
+            "* centre of mass off the geometric centre by "
+            + ", ".join(f"{row['calibrated']:.2f} +- {row['standard_error']:.2f}" for row in offsets)
+            + " mm (x, y, z)",
+            "* moments of inertia "
+            + ", ".join(f"{row['calibrated']:.0f} +- {row['standard_error']:.0f}" for row in moments)
+            + " kg mm2 instead of "
+            + ", ".join(f"{row['nominal']:.0f}" for row in moments),
+            f"* things fall in it with {abs(values['gravity_z']['calibrated']):.3f} m/s2, so true lengths are the data's "
+            f"times {scale['calibrated']:.4f} +- {scale['standard_error']:.4f} (the height at rest says "
+            f"{values['scale_from_rest_height']['calibrated']:.4f} +- "
+            f"{values['scale_from_rest_height']['standard_error']:.4f})",
+        ]
+        found.append("\n".join([*lines, *_gain(identification, str(dataset))]))
+    return found
+
+
+def _gain(identification: pd.DataFrame, dataset: str) -> list[str]:
+    """What the calibration changes in the test loss, against the last scheme without it."""
+    rows = identification[(identification["identified_on"] == dataset) & (identification["subset"] == "all")]
+    plain, calibrated = rows[~rows["calibrated"].astype(bool)], rows[rows["calibrated"].astype(bool)]
+    if plain.empty or calibrated.empty:
+        return []
+    before, after = float(plain["mean_loss"].iloc[-1]), float(calibrated["mean_loss"].iloc[-1])
+    return [f"* calibrating it changes the mean test loss from {before:.3f} to {after:.3f} ({after / before - 1:+.0%})"]
+
+
+def _verdicts(checks: pd.DataFrame) -> str:
+    counts = checks["verdict"].value_counts()
+    return "Printed numbers: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) + " (checks.csv)"

@@ -1,0 +1,33 @@
+"""Rule summary: what the run found, as a page of text."""
+
+from contactid.atomic import write_text
+from contactid.job import job
+from contactid.tables import read_csv
+from contactid.tossing.summary import summarise_run
+
+
+def main(
+    *,
+    run: str,
+    identification: str,
+    calibration: str,
+    tosses: str,
+    checks: str,
+    summary: str,
+) -> None:
+    """Translate the rule's files and parameters into calls of the package."""
+    tables = [read_csv(path) for path in (identification, calibration, tosses, checks)]
+    write_text(summary, summarise_run(run, *tables))
+
+
+if __name__ == "__main__":
+    smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
+    with job(smk.rule, smk.wildcards, smk.log[0]):
+        main(
+            run=smk.params.run,
+            identification=smk.input.identification,
+            calibration=smk.input.calibration,
+            tosses=smk.input.tosses,
+            checks=smk.input.checks,
+            summary=smk.output.summary,
+        )
