@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from contactid.errors import ContactIdError
@@ -27,7 +27,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
             f"{path}: cannot be written ({error.strerror or error})", "Check space and permissions of the folder"
         ) from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # nothing was begun, or it has its final name already
+            partial.unlink()
 
 
 def write_text(path: str | Path, text: str) -> None:

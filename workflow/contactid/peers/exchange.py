@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,8 @@ class Problem:
 
     def save(self, path: str | Path) -> None:
         """Write the problem as ``npz``."""
-        np.savez(path, **{field.name: np.asarray(getattr(self, field.name)) for field in fields(self)})
+        arrays: dict[str, Any] = {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}
+        np.savez(path, **arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Problem:

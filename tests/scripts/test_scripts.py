@@ -1,0 +1,94 @@
+"""Every stage's script on tiny files, one after the other, without Snakemake."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from contactid.datasets.motion import read_dataset
+from contactid.datasets.twins import write_twin
+from contactid.errors import ContactIdError
+
+SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
+VARIANT = {
+    "name": "tiny", "start": "flight_fit", "substeps": 1, "solver": "gauss_seidel", "refine": False, "calibrated": False,
+}  # fmt: skip
+EVENTS = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}
+
+
+def main_of(name):
+    spec = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.main
+
+
+def entry(path, **changes):
+    fields = {"name": "tiny", "kind": "own", "reader": "iam", "source": str(path), "object": "Box005",
+              "surface": "ConveyorPart001", "licence": "CC0-1.0"}  # fmt: skip
+    return {**fields, **changes}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tiny")
+    write_twin(folder / "tiny.h5", "Box005", "trajectories", 4, seed=1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def prepared(folder):
+    main_of("read_motion")(entry=entry(folder / "tiny.h5"), raw=str(folder / "tiny.h5"), motion=str(folder / "m.nc"))
+    main_of("tossing_preprocess")(
+        motion=str(folder / "m.nc"), share=0.5, seed=1, exclude_tumbling=True, events=EVENTS, dataset="tiny",
+        prepared=str(folder / "t.nc"), table=str(folder / "t.csv"),
+    )  # fmt: skip
+    return folder / "t.nc"
+
+
+def test_prepared_tosses_are_split_and_carry_units(folder, prepared):
+    dataset = read_dataset(prepared)
+    assert sorted(dataset["split"].values) == ["identification"] * 2 + ["test"] * 2
+    assert dataset["position"].attrs["units"] == "m" and dataset["gravity"].attrs["units"] == "m/s2"
+    assert pd.read_csv(folder / "t.csv")["used"].all()
+
+
+def test_sweep_identify_and_predict(folder, prepared):
+    grid = {"friction_mu": {"start": 0.35, "stop": 0.55, "step": 0.05},
+            "restitution_e_n": {"start": 0.0, "stop": 0.2, "step": 0.1}}  # fmt: skip
+    sweep, fit, predictions = (str(folder / name) for name in ("s.nc", "f.json", "p.csv"))
+    common = {"prepared": str(prepared), "calibration": None, "variant": VARIANT}
+    main_of("tossing_sweep")(**common, grid=grid, sweep=sweep)
+    swept = read_dataset(sweep)
+    assert dict(swept.sizes) == {"toss": 2, "friction_mu": 5, "restitution_e_n": 3}
+    main_of("tossing_identify")(**common, sweep=sweep, dataset="tiny", samples=20, seed=1, fit=fit)
+    record = json.loads(Path(fit).read_text())
+    assert abs(record["parameters"]["friction_mu"] - 0.45) < 0.051 and record["data"]["n_tosses"] == 2
+    main_of("tossing_predict")(**common, fit=fit, predictions=predictions)
+    table = pd.read_csv(predictions)
+    assert len(table) == 2 and (table["rest_position_error_cm"] < 20).all() and table["same_face"].all()
+
+
+def test_calibration_refuses_four_tosses_and_writes_nothing(folder, prepared):
+    with pytest.raises(ContactIdError, match="too few to calibrate"):
+        main_of("tossing_calibrate")(prepared=str(prepared), calibration=str(folder / "c.json"))
+    assert not (folder / "c.json").exists()
+
+
+def test_unknown_object_writes_nothing(folder):
+    with pytest.raises(ContactIdError, match="Box005"):
+        main_of("read_motion")(
+            entry=entry(folder / "tiny.h5", object="Box05"), raw=str(folder / "tiny.h5"), motion=str(folder / "x.nc")
+        )
+    assert not (folder / "x.nc").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_named(folder, prepared):
+    blocked = folder / "file"
+    blocked.write_text("in the way")
+    with pytest.raises(ContactIdError, match=r"cannot be written"):
+        main_of("tossing_preprocess")(
+            motion=str(folder / "m.nc"), share=0.5, seed=1, exclude_tumbling=True, events=EVENTS, dataset="tiny",
+            prepared=str(blocked / "t.nc"), table=str(blocked / "t.csv"),
+        )  # fmt: skip
