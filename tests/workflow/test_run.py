@@ -19,6 +19,7 @@ TABLES = (
     "tab03_rest_pose_errors",
     "ext_identification",
     "ext_calibration",
+    "ext_solver",
 )
 
 

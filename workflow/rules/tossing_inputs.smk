@@ -17,6 +17,7 @@ TOSSING_TABLES = [
     "tab03_rest_pose_errors",
     "ext_identification",
     "ext_calibration",
+    "ext_solver",
 ]
 FIRST_VARIANT = TOSSING["variants"][0]["name"]
 

@@ -10,10 +10,11 @@ import pandas as pd
 from contactid import rotations
 from contactid.datasets.motion import BodyProperties
 from contactid.metrics import rest_position_error, rest_rotation_error
-from contactid.simulate.box import ContactParameters, SteppingOptions, Trajectory, simulate
+from contactid.simulate.box import ContactParameters, SteppingOptions, simulate
 from contactid.tossing.preprocess import upper_face
 from contactid.tossing.tosses import PreparedToss
 
+SOLVED = 1e-9  # m/s: a contact step whose law is violated by more counts as unsolved
 _POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
 
 
@@ -28,8 +29,8 @@ def predict(
 
     Columns: ``toss``, ``tumbled``, ``moving`` (surface), ``loss``, ``position_error_pct`` (of ``length``),
     ``rotation_error_deg``, ``rest_position_error_cm`` (eq. 21), ``rest_rotation_error_deg`` (geodesic angle),
-    ``e_rot_deg`` (eq. 20, signed), ``same_face``, ``failed_steps``, ``largest_residual`` (m/s), and measured and
-    simulated rest poses in C.
+    ``e_rot_deg`` (eq. 20, signed), ``same_face``, steps with contact, with two contacts or more, and with a violation
+    of the contact law above 1e-9 m/s, ``largest_residual`` (m/s), and measured and simulated rest poses in C.
     """
     rows = []
     for item in tosses:
@@ -52,7 +53,9 @@ def predict(
                 ),
                 "e_rot_deg": np.degrees(float(rest_rotation_error(item.rest_orientation, rest_orientation))),
                 "same_face": bool(upper_face(item.rest_orientation) == upper_face(rest_orientation)),
-                "failed_steps": _failed(run, options),
+                "contact_steps": int((run.contacts > 0).sum()),
+                "hyperstatic_steps": int((run.contacts > 1).sum()),
+                "unsolved_steps": int((run.residual > SOLVED).sum()),
                 "largest_residual": float(run.residual.max(initial=0.0)),
                 **dict(
                     zip((f"measured_{k}" for k in _POSE), (*item.rest_position, *item.rest_orientation), strict=True)
@@ -61,7 +64,3 @@ def predict(
             }
         )
     return pd.DataFrame(rows)
-
-
-def _failed(run: Trajectory, options: SteppingOptions) -> int:
-    return int((run.iterations > options.max_iterations).sum())

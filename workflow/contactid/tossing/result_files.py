@@ -21,6 +21,7 @@ _CAPTIONS = {
     "tab02_identified_parameters": "Parameters identified on trajectories, beside the printed ones",
     "tab03_rest_pose_errors": "Errors of the predicted rest pose, beside the printed ones",
     "ext_identification": "Errors on the test tosses by scheme",
+    "ext_solver": "Contact steps of the predicted tosses and how many of them the contact solver solved to 1e-9 m/s",
     "ext_calibration": "Calibrated body and length scale",
 }
 
@@ -54,6 +55,7 @@ def write_tables(
         ),
         "tab03_rest_pose_errors": results.rest_pose_table(predictions, printed_table(printed, "tab03")),
         "ext_identification": results.identification_table(predictions),
+        "ext_solver": results.solver_table(predictions),
         "ext_calibration": results.calibration_table(
             [
                 (prepared[on], read_json(folder / "fits" / f"{on}.calibration.json"))

@@ -142,6 +142,29 @@ def identification_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
     return pd.DataFrame(rows)[columns]
 
 
+def solver_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
+    """``ext_solver``: how well the contact law held in the predicted tosses, recomputed in every step."""
+    rows = []
+    for prediction in predictions:
+        table = prediction.table
+        steps = int(table["contact_steps"].sum())
+        rows.append(
+            {
+                "dataset": prediction.dataset,
+                "identified_on": prediction.identified_on,
+                "scheme": prediction.variant,
+                "n_tosses": len(table),
+                "contact_steps": steps,
+                "hyperstatic_steps": int(table["hyperstatic_steps"].sum()),
+                "unsolved_steps": int(table["unsolved_steps"].sum()),
+                "solved_pct": 100.0 * (1.0 - table["unsolved_steps"].sum() / steps) if steps else np.nan,
+                "largest_residual_m_s": table["largest_residual"].max(),
+                "data": prediction.data,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
 def calibration_table(calibrations: Sequence[tuple[xr.Dataset, dict[str, Any]]]) -> pd.DataFrame:
     """``ext_calibration``: calibrated quantities with standard errors, beside the nominal values."""
     rows = []
