@@ -48,11 +48,13 @@ class SteppingOptions:
     substeps
         Steps per sample.
     solver
-        ``gauss_seidel`` (converged) or ``prox`` (the paper's fixed point).
+        ``gauss_seidel`` (converged: one contact exactly, several by Newton's method with Gauss-Seidel behind it, see
+        :mod:`contactid.simulate.contact_newton`) or ``prox`` (the paper's fixed point).
     tolerance
-        Gauss-Seidel: largest change of the contacts' velocity in a sweep, m/s. Prox: change of the impulses, N s.
+        Gauss-Seidel: violation of the contact law, m/s. Prox: change of the impulses, N s.
     max_iterations
-        Where the solver gives up; the step is then counted as not converged.
+        Where the solver gives up. Gauss-Seidel: the step has failed if the law is then violated by more than 1e-9 m/s.
+        Prox: the step has failed. A failed step reports ``max_iterations + 1`` iterations.
     prox_step
         The r of eqs. 8 and 10 in kg.
     gravity
@@ -168,18 +170,23 @@ def contact_law(
     )
 
 
-def pack_state(body: BodyProperties, state: State) -> np.ndarray:
-    """The 14 numbers of :mod:`contactid.simulate.box_kernel` for a state given at B's origin."""
-    rotation = rotations.matrices(state.orientation)
-    offset = rotation @ body.center_of_mass
-    omega = np.asarray(state.angular_velocity, dtype=float)
-    packed = np.empty(STATE_SIZE)
-    packed[0:3] = state.position + offset
-    packed[3:7] = np.asarray(state.orientation) / np.linalg.norm(state.orientation)
-    packed[7:10] = state.linear_velocity + np.cross(omega, offset)
-    packed[10:13] = rotation.T @ omega
-    packed[13] = 0.0
+def pack_states(body: BodyProperties, states: Sequence[State]) -> np.ndarray:
+    """Rows of the 14 numbers of :mod:`contactid.simulate.box_kernel` for states given at B's origin."""
+    orientation = np.array([state.orientation for state in states], dtype=float)
+    omega = np.array([state.angular_velocity for state in states], dtype=float)
+    rotation = rotations.matrices(orientation)
+    offset = rotation @ np.asarray(body.center_of_mass, dtype=float)
+    packed = np.zeros((len(states), STATE_SIZE))
+    packed[:, 0:3] = np.array([state.position for state in states]) + offset
+    packed[:, 3:7] = orientation / np.linalg.norm(orientation, axis=1, keepdims=True)
+    packed[:, 7:10] = np.array([state.linear_velocity for state in states]) + np.cross(omega, offset)
+    packed[:, 10:13] = np.einsum("nji,nj->ni", rotation, omega)
     return packed
+
+
+def pack_state(body: BodyProperties, state: State) -> np.ndarray:
+    """The 14 numbers of a single state."""
+    return pack_states(body, [state])[0]
 
 
 def simulate(

@@ -1,10 +1,10 @@
 """Compiled time-stepping of one rigid body over a plane: Moreau's midpoint scheme (eqs. 3 to 11, tossing paper).
 
 A state is one row of 14 numbers: centre of mass in C (3, m), quaternion of R_CB (4, real part first), velocity of the
-centre of mass in C (3, m/s), angular velocity in B (3, rad/s), number of contacts closed in the step that led to it. One
-step of length h:
+centre of mass in C (3, m/s), angular velocity in B (3, rad/s), number of contacts closed in the step that led to it.
+One step of length h:
 
-1. half a step of motion with the old twist gives the midpoint pose, where contacts are detected and force directions taken;
+1. half a step of motion with the old twist gives the midpoint pose, where contacts and force directions are found;
 2. free motion: gravity, and the gyroscopic term of eq. 3 by the implicit midpoint rule, which keeps the kinetic energy;
 3. impulses of the closed contacts from the impact and friction law (:mod:`contactid.simulate.contact_kernel`);
 4. half a step of motion with the new twist.
@@ -25,6 +25,7 @@ from contactid.simulate.contact_kernel import (
     ARM,
     COLUMNS,
     IMPULSE,
+    INLINE,
     MEMORY,
     OFFSET,
     OPTIONS,
@@ -67,19 +68,6 @@ class ContactLaw(NamedTuple):
     prox_step: float  # kg, the r of eqs. 8 and 10
 
 
-class Workspace(NamedTuple):
-    """Memory of a rollout."""
-
-    contacts: np.ndarray  # (n_vertices, COLUMNS), see contact_kernel
-    system: np.ndarray  # (6, 8), see contact_newton
-
-
-@numba.njit(**OPTIONS)
-def new_workspace(n_vertices):
-    """Allocate the memory of one rollout."""
-    return Workspace(np.zeros((n_vertices, COLUMNS)), np.zeros((6, 8)))
-
-
 @numba.njit(**OPTIONS)
 def with_values(law, friction_mu, restitution_e_n, surface_velocity):
     """The same law with other friction, restitution and surface velocity (compiled code has no ``_replace``)."""
@@ -96,7 +84,7 @@ def with_values(law, friction_mu, restitution_e_n, surface_velocity):
     )
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def rotate_by(state, h):
     """Turn the state's quaternion by ``exp(h omega_B)`` from the right and renormalise it."""
     a, b, c = 0.5 * h * state[10], 0.5 * h * state[11], 0.5 * h * state[12]
@@ -118,7 +106,7 @@ def rotate_by(state, h):
     state[3], state[4], state[5], state[6] = p0 * size, p1 * size, p2 * size, p3 * size
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def rotation_of(state):
     """R_CB of the state's quaternion, row by row (9 scalars)."""
     w, x, y, z = state[3], state[4], state[5], state[6]
@@ -135,14 +123,14 @@ def rotation_of(state):
     )
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def turn(rotation, a0, a1, a2):
     """R a: coordinates in C of a vector given in B."""
     r00, r01, r02, r10, r11, r12, r20, r21, r22 = rotation
     return r00 * a0 + r01 * a1 + r02 * a2, r10 * a0 + r11 * a1 + r12 * a2, r20 * a0 + r21 * a1 + r22 * a2
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def turn_tensor(rotation, tensor):
     """R T R^T for a symmetric tensor."""
     xx, xy, xz, yy, yz, zz = tensor
@@ -184,22 +172,25 @@ def turn_freely(body, h, state):
     state[10], state[11], state[12] = 2.0 * m0 - w0, 2.0 * m1 - w1, 2.0 * m2 - w2
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def find_contacts(body, state, contacts):
     """List the vertices at or below the plane in the table; returns their number."""
     w, x, y, z = state[3], state[4], state[5], state[6]
     r0, r1, r2 = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)
     n = 0
     for i in range(body.vertices.shape[0]):
-        if state[2] + r0 * body.vertices[i, 0] + r1 * body.vertices[i, 1] + r2 * body.vertices[i, 2] <= 0.0:
-            contacts[n, VERTEX] = i
-            n += 1
+        contacts[n, VERTEX] = i  # overwritten by the next one unless it counts: branches would cost more
+        height = state[2] + r0 * body.vertices[i, 0] + r1 * body.vertices[i, 1] + r2 * body.vertices[i, 2]
+        n += 1 if height <= 0.0 else 0
     return n
 
 
-@numba.njit(**OPTIONS)
-def advance(body, law, h, state, work, check):
-    """One step of length ``h``, in place; returns (contacts, iterations, friction needed, residual in m/s if ``check``)."""
+@numba.njit(**INLINE)
+def advance(body, law, h, state, contacts, check):
+    """One step of length ``h``, in place; returns (contacts, iterations, friction needed, residual).
+
+    The residual of the contact law (m/s) is 0 where ``check`` doesn't ask for it.
+    """
     half = 0.5 * h
     for k in range(3):
         state[k] += half * state[7 + k]
@@ -210,9 +201,9 @@ def advance(body, law, h, state, work, check):
     else:
         rotate_by(state, half)
         if state[2] <= body.radius:
-            n = find_contacts(body, state, work.contacts)
+            n = find_contacts(body, state, contacts)
         if n > 0:
-            iterations, needed, residual = _touch(body, law, h, state, work, n, check)
+            iterations, needed, residual = _touch(body, law, h, state, contacts, n, check)
         else:
             _fly(body, law, h, state)
         rotate_by(state, half)
@@ -222,7 +213,7 @@ def advance(body, law, h, state, work, check):
     return n, iterations, needed, residual
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def _fly(body, law, h, state):
     """Gravity and the gyroscopic term over a whole step."""
     g0, g1, g2 = law.gravity
@@ -233,7 +224,7 @@ def _fly(body, law, h, state):
         turn_freely(body, h, state)
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def _set_up(body, law, state, rotation, contacts, n):
     """Fill the table with the contacts of the midpoint pose, from the state before gravity and impulses."""
     w0, w1, w2 = turn(rotation, state[10], state[11], state[12])
@@ -252,10 +243,10 @@ def _set_up(body, law, state, rotation, contacts, n):
             contacts[i, IMPULSE + k] = contacts[j, MEMORY + k] if remember else 0.0
 
 
-@numba.njit(**OPTIONS)
-def _touch(body, law, h, state, work, n, check):
+@numba.njit(**INLINE)
+def _touch(body, law, h, state, contacts, n, check):
     """Solve the contact problem at the midpoint pose and put the new twist into the state."""
-    contacts, inverse_mass = work.contacts, body.inverse_mass
+    inverse_mass = body.inverse_mass
     rotation = rotation_of(state)
     _set_up(body, law, state, rotation, contacts, n)
     inertia, inverse_inertia = body.inertia, body.inverse_inertia
@@ -267,10 +258,11 @@ def _touch(body, law, h, state, work, n, check):
     if law.solver == GAUSS_SEIDEL:
         iterations, violation, needed, twist = solve_contacts(
             n, inverse_mass, inertia, inverse_inertia, law.friction_mu, law.tolerance, law.max_iterations, free,
-            contacts, work.system,
+            contacts,
         )  # fmt: skip
         if violation > FAILED:
-            iterations = law.max_iterations + 1
+            exact = contact_residual(n, inverse_mass, inverse_inertia, law.friction_mu, free, contacts)
+            iterations = law.max_iterations + (1 if exact > FAILED else 0)
     else:
         iterations = solve_prox(
             n, inverse_mass, inverse_inertia, law.friction_mu, law.prox_step, law.tolerance, law.max_iterations, free,
@@ -296,13 +288,13 @@ def _touch(body, law, h, state, work, n, check):
     return iterations, needed, residual
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def at_rest(state):
     """Whether the body is as good as motionless (to 1e-9 m/s and rad/s)."""
+    fastest = 0.0
     for k in range(7, 13):
-        if abs(state[k]) > _REST_SPEED:
-            return False
-    return True
+        fastest = max(fastest, abs(state[k]))
+    return fastest <= _REST_SPEED
 
 
 @numba.njit(**OPTIONS)
@@ -317,7 +309,7 @@ def energy(body, gravity, state):
     return 0.5 * spin + (0.5 * square - height) / body.inverse_mass
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def origin_of(body, state):
     """The origin of B in C (3 scalars)."""
     c0, c1, c2 = body.center_of_mass
@@ -352,19 +344,19 @@ def _record(body, state, sample, poses, twists):
 def rollout(body, law, h, substeps, start, poses, twists, steps, impulses):
     """Simulate from ``start`` (14,), recording every ``substeps`` steps; sample 0 is the initial state.
 
-    Fills ``poses`` (n, 7: origin of B in C, quaternion), ``twists`` (n, 6: velocity of B's origin in C, angular velocity
-    in C), ``steps`` ((n - 1) substeps, 5: contacts, iterations, friction needed, residual in m/s, energy after the step in
-    J) and ``impulses`` ((n - 1) substeps, n_vertices, 3: N s in C).
+    Fills ``poses`` (n, 7: origin of B in C, quaternion), ``twists`` (n, 6: velocity of B's origin in C, angular
+    velocity in C), ``steps`` ((n - 1) substeps, 5: contacts, iterations, friction needed, residual in m/s, energy after
+    the step in J) and ``impulses`` ((n - 1) substeps, n_vertices, 3: N s in C).
     """
-    work = new_workspace(body.vertices.shape[0])
+    contacts = np.zeros((body.vertices.shape[0], COLUMNS))
     state = start.copy()
     _record(body, state, 0, poses, twists)
     for sample in range(1, poses.shape[0]):
         for row in range((sample - 1) * substeps, sample * substeps):
-            n, iterations, needed, residual = advance(body, law, h, state, work, True)
+            n, iterations, needed, residual = advance(body, law, h, state, contacts, True)
             steps[row, 0], steps[row, 1], steps[row, 2], steps[row, 3] = n, iterations, needed, residual
             steps[row, 4] = energy(body, law.gravity, state)
             for i in range(impulses.shape[1]):
                 for k in range(3):
-                    impulses[row, i, k] = work.contacts[i, MEMORY + k] if n > 0 else 0.0
+                    impulses[row, i, k] = contacts[i, MEMORY + k] if n > 0 else 0.0
         _record(body, state, sample, poses, twists)

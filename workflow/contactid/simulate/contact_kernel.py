@@ -1,4 +1,4 @@
-"""The impact and friction law of a rigid body whose vertices touch a plane (eqs. 7 to 11 of the tossing paper), compiled.
+"""The impact and friction law of a rigid body whose vertices touch a plane (eqs. 7 to 11, tossing paper), compiled.
 
 For every closed contact i with impulse ``P_i = (T_x, T_y, N)``, all in the surface frame C:
 
@@ -6,23 +6,27 @@ For every closed contact i with impulse ``P_i = (T_x, T_y, N)``, all in the surf
 * ``0 <= N_i``, ``xi_Ni >= 0``, ``N_i xi_Ni = 0`` (eq. 8),
 * ``|T_i| <= mu N_i``; ``xi_Ti = 0`` inside the disk, ``xi_Ti`` opposed to ``T_i`` on its rim (eqs. 10, 11).
 
-With the twist ``u = (v, omega)`` of the centre of mass after the impulses, ``xi_i = W_i u + offset_i = v + omega x r_i +
-offset_i``, where the offset (``diag(e) gamma_i^-`` minus the surface's velocity) is known beforehand, and
+With the twist ``u = (v, omega)`` of the centre of mass after the impulses, ``xi_i = W_i u + offset_i``, where
+``W_i u = v + omega x r_i`` and the offset (``diag(e) gamma_i^-`` minus the surface's velocity) is known beforehand, and
 ``u = u_free + M^-1 sum W_i^T P_i``.
 
 This module holds the law itself, the exact solution of a single contact, and the iterations that go round the contacts.
 :mod:`contactid.simulate.contact_newton` solves all contacts at once.
 
-The data of a step are one row per closed contact in a table with the columns below; what belongs to the body as a whole are
-tuples: twists (6), symmetric tensors (xx, xy, xz, yy, yz, zz). Compiled code pays for every array it is handed.
+The data of a step are one row per closed contact in a table with the columns below; what belongs to the body as a whole
+are tuples: twists (6), symmetric tensors (xx, xy, xz, yy, yz, zz). Compiled code pays for every array it is handed.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 
-OPTIONS = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
+OPTIONS: Any = {"cache": True, "error_model": "numpy", "fastmath": {"contract"}}
+# small functions, and those called from one place: a call that isn't inlined counts references to its arrays
+INLINE: Any = {"forceinline": True, **OPTIONS}
 
 # first columns of the table of contacts
 ARM = 0  # 3: m, from the centre of mass to the contact, in C
@@ -37,14 +41,15 @@ BLOCK = 23  # 9: G_ii
 INVERSE = 32  # 9: its inverse
 MEMORY = 41  # 3: N s, impulse of the last step; this column's rows are vertices, not contacts
 VERTEX = 44  # the contact's vertex
-COLUMNS = 45
+INVERSE_SPEED = 45  # s/m, 1 / |xi_T|
+COLUMNS = 46
 
 _MAX_ANGLE_STEPS = 30
 _SCAN = 256
 _PRECISION = 1e-7  # rad: last Newton step of a direction; the error left is about its square
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def twist_of(n, inverse_mass, inverse_inertia, free, contacts):
     """``u_free + M^-1 sum W_i^T P_i``."""
     f0 = f1 = f2 = m0 = m1 = m2 = 0.0
@@ -69,7 +74,7 @@ def twist_of(n, inverse_mass, inverse_inertia, free, contacts):
     )
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def set_scale(inverse_mass, inverse_inertia, contacts, i):
     """Fill the scales of contact i."""
     x, y, z = contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2]
@@ -80,7 +85,7 @@ def set_scale(inverse_mass, inverse_inertia, contacts, i):
     contacts[i, SCALE_T] = inverse_mass + 0.5 * (g_x + g_y)
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def xi_of(contacts, i, twist):
     """``xi`` of contact i for a twist (3 scalars)."""
     x, y, z = contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2]
@@ -145,7 +150,7 @@ def set_block(inverse_mass, inverse_inertia, contacts, i):
     contacts[i, INVERSE + 8] = (g00 * g11 - g01 * g01) * scale
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def block_of(contacts, i):
     """The Delassus block of contact i as a symmetric tensor."""
     return (
@@ -158,7 +163,7 @@ def block_of(contacts, i):
     )
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def _sliding(block, b0, b1, b2, mu, d0, d1):
     """Normal impulse and tangential ``xi`` of a contact that slides along d: (denominator, N, xi_x, xi_y).
 
@@ -245,9 +250,9 @@ def solve_contact(contacts, i, b0, b1, b2, mu, start0, start1):
 
 @numba.njit(**OPTIONS)
 def sweep_contacts(n, inverse_mass, inverse_inertia, mu, twist, contacts):
-    """One sweep of block Gauss-Seidel: solve each contact exactly with the others' impulses held; returns the new twist.
+    """One sweep of block Gauss-Seidel: solve each contact exactly with the others' impulses held.
 
-    The blocks must be filled, and the twist must belong to the impulses.
+    The blocks must be filled, and the twist must belong to the impulses; returns the new twist.
     """
     xx, xy, xz, yy, yz, zz = inverse_inertia
     for i in range(n):

@@ -20,9 +20,9 @@ import numpy as np
 
 from contactid.datasets.motion import BodyProperties
 from contactid.errors import ContactIdError
-from contactid.simulate.box import ContactParameters, State, SteppingOptions, body_arrays, contact_law, pack_state
-from contactid.simulate.box_kernel import STATE_SIZE, TOUCHING, advance, at_rest, new_workspace, origin_of, with_values
-from contactid.simulate.contact_kernel import MEMORY, OPTIONS
+from contactid.simulate.box import ContactParameters, State, SteppingOptions, body_arrays, contact_law, pack_states
+from contactid.simulate.box_kernel import STATE_SIZE, TOUCHING, advance, at_rest, origin_of, with_values
+from contactid.simulate.contact_kernel import COLUMNS, INLINE, MEMORY, OPTIONS
 
 # columns of the compiled result
 _POSITION, _ROTATION, _FAILED = 0, 1, 2
@@ -69,7 +69,7 @@ class SweepResult:
         return self.position_error + self.rotation_error
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def _add_errors(body, state, position, orientation, row, errors):
     """Add the position (m) and rotation (rad) error of the measured sample ``row`` to ``errors``."""
     x, y, z = origin_of(body, state)
@@ -91,7 +91,7 @@ class _History(NamedTuple):
     needed: np.ndarray  # (n,) friction needed up to and including the sample
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def _store(history, sample, state, contacts, errors, requirement):
     """Keep the present sample."""
     for k in range(STATE_SIZE):
@@ -105,7 +105,7 @@ def _store(history, sample, state, contacts, errors, requirement):
                 history.memories[sample, i, k] = contacts[i, MEMORY + k]
 
 
-@numba.njit(**OPTIONS)
+@numba.njit(**INLINE)
 def _restore(history, sample, state, contacts, errors):
     """Go back to a kept sample; returns the friction needed so far."""
     for k in range(STATE_SIZE):
@@ -126,13 +126,13 @@ def _sweep_toss(body, law, h, substeps, start, position, orientation, first, end
     descending mu, so that runs with equal e_N can share steps.
     """
     n, n_vertices = end - first, body.vertices.shape[0]
-    work = new_workspace(n_vertices)
+    contacts = np.zeros((n_vertices, COLUMNS))
     state, errors = np.empty(STATE_SIZE), np.zeros(3)
     history = _History(np.empty((n, STATE_SIZE)), np.zeros((n, n_vertices, 3)), np.empty((n, 3)), np.empty(n))
     for k in range(STATE_SIZE):
         state[k] = start[toss, k]
     _add_errors(body, state, position, orientation, first, errors)
-    _store(history, 0, state, work.contacts, errors, 0.0)
+    _store(history, 0, state, contacts, errors, 0.0)
     s0, s1, s2 = law.surface_velocity
     still = s0 == 0.0 and s1 == 0.0 and s2 == 0.0
     flown = 0  # samples 0..flown are the same for all pairs
@@ -142,7 +142,7 @@ def _sweep_toss(body, law, h, substeps, start, position, orientation, first, end
         if share and pair > 0 and e_ns[pair - 1] == e_n and mus[pair - 1] >= mu:
             while begin < n - 1 and history.needed[begin + 1] <= mu:
                 begin += 1
-        requirement = _restore(history, begin, state, work.contacts, errors)
+        requirement = _restore(history, begin, state, contacts, errors)
         parameters = with_values(law, mu, e_n, law.surface_velocity)
         touched = begin > flown
         asleep = rested = False
@@ -150,7 +150,7 @@ def _sweep_toss(body, law, h, substeps, start, position, orientation, first, end
         for sample in range(begin + 1, n):
             if not asleep:
                 for _ in range(substeps):
-                    closed, iterations, needed, _ = advance(body, parameters, h, state, work, False)
+                    closed, iterations, needed, _ = advance(body, parameters, h, state, contacts, False)
                     if closed > 0:
                         touched = True
                         requirement = max(requirement, needed)
@@ -161,7 +161,7 @@ def _sweep_toss(body, law, h, substeps, start, position, orientation, first, end
                 rested = rests
             _add_errors(body, state, position, orientation, first + sample, errors)
             if share:
-                _store(history, sample, state, work.contacts, errors, requirement)
+                _store(history, sample, state, contacts, errors, requirement)
                 if not touched:
                     flown = sample
         for k in range(3):
@@ -218,7 +218,7 @@ def sweep(
         raise ContactIdError("no toss is left to simulate", "Look at the reasons in tosses.csv")
     ContactParameters(float(mus.min()), float(e_ns.min())), ContactParameters(float(mus.max()), float(e_ns.max()))
     order = np.lexsort((-mus, e_ns))
-    starts = np.stack([pack_state(body, toss.start) for toss in tosses])
+    starts = pack_states(body, [toss.start for toss in tosses])
     sizes = np.array([len(toss.position) for toss in tosses])
     if not np.isfinite(starts).all():
         raise ContactIdError("the initial state of a simulation holds a NaN", "Check the measured start of the toss")

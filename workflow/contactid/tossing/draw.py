@@ -31,7 +31,7 @@ def draw_height(data: pd.DataFrame) -> Figure:
 
 def draw_trajectory(data: pd.DataFrame) -> Figure:
     """Figure 11: the measured toss from release to rest."""
-    figure = plt.figure(figsize=(style.SINGLE_COLUMN, 2.7))
+    figure = plt.figure(figsize=(style.DOUBLE_COLUMN * 0.7, 2.9))
     axes = figure.add_subplot(projection="3d")
     looks = {
         "path": (style.LINE, 0.8, 1.0),
@@ -44,19 +44,30 @@ def draw_trajectory(data: pd.DataFrame) -> Figure:
         segments = ends[(data["kind"] == kind).to_numpy()]
         label = None if kind == "between" else {"path": r"path of $\mathbf{o}_B$"}.get(kind, kind)
         axes.add_collection3d(Line3DCollection(segments, colors=colour, linewidths=width, alpha=alpha, label=label))
-    low, high = ends.reshape(-1, 3).min(axis=0), ends.reshape(-1, 3).max(axis=0)
-    low[2] = min(low[2], 0.0)
+    low, high = _roomy(ends.reshape(-1, 3))
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
-    axes.set_box_aspect(high - low, zoom=0.95)
-    axes.set(xlabel=r"$x_C$ (m)", ylabel=r"$y_C$ (m)")
-    axes.set_zlabel(r"$z_C$ (m)")
-    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
-        axis.set_major_locator(plt.MaxNLocator(4, steps=[1, 2, 5]))
+    axes.set_box_aspect(high - low, zoom=1.15)
+    axes.set_xlabel(r"$x_C$ (m)", labelpad=4)
+    axes.set_ylabel(r"$y_C$ (m)", labelpad=0)
+    axes.set_zlabel(r"$z_C$ (m)", labelpad=-4)
+    for axis, steps in ((axes.xaxis, 6), (axes.yaxis, 3), (axes.zaxis, 3)):
+        axis.set_major_locator(plt.MaxNLocator(steps, steps=[1, 2, 5, 10]))
         axis.set_tick_params(pad=-2)
     axes.view_init(elev=22, azim=-62)
     axes.legend(loc="upper center", ncols=3)
     axes.set_title(f"{data['object'].iloc[0]}, toss {data['toss'].iloc[0]}", loc="left", pad=0)
     return figure
+
+
+def _roomy(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Limits (3,), (3,) around points (n, 3): the surface in view, no side shorter than a third of the longest."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    low[2] = min(low[2], 0.0)
+    missing = np.maximum((high - low).max() / 3.0 - (high - low), 0.0)
+    low[:2] -= 0.5 * missing[:2]
+    high[:2] += 0.5 * missing[:2]
+    high[2] += missing[2]
+    return low, high
 
 
 def draw_costs(data: pd.DataFrame) -> Figure:

@@ -175,7 +175,7 @@ def _polish(
         corner,
         method="Nelder-Mead",
         bounds=[(0.0, None), (0.0, 1.0)],
-        options={"initial_simplex": corner + steps, "xatol": 1e-4, "fatol": 1e-6, "maxfev": 120},
+        options={"initial_simplex": corner + steps, "xatol": 5e-4, "fatol": 1e-5, "maxfev": 300},
     )
 
 
@@ -198,7 +198,7 @@ def _bootstrap(swept: xr.Dataset, samples: int, seed: int) -> tuple[tuple[float,
 def _interval(values: np.ndarray, chosen: np.ndarray) -> tuple[float, float]:
     half_step = 0.5 * float(np.diff(values).mean()) if len(values) > 1 else 0.0
     low, high = np.percentile(values[chosen], [2.5, 97.5])
-    return float(max(low - half_step, values[0])), float(min(high + half_step, values[-1]))
+    return round(float(max(low - half_step, values[0])), 10), round(float(min(high + half_step, values[-1])), 10)
 
 
 def fit_record(identified: Identified, variant: Variant, *, dataset: str, n_tosses: int, seed: int) -> dict[str, Any]:
