@@ -65,28 +65,31 @@ def initial_states(problem: Problem, model: Any) -> np.ndarray:
 
 
 def run(problem: Problem, request: dict[str, Any]) -> dict[str, Any]:
-    """Simulate every toss with every parameter set; errors per toss, and the seconds spent in MuJoCo's own rollout."""
+    """Simulate every toss with every parameter set; errors per toss, and MuJoCo's own rollout's seconds per set."""
     substeps = int(request["substeps"])
     model = build_model(problem, substeps)
     states = initial_states(problem, model)
     data = mujoco.MjData(model)
     sizes = np.diff(problem.rows)
-    seconds, steps = 0.0, 0
+    seconds: list[float] = []
+    steps = 0
     position_error, rotation_error = [], []
     for friction, time_constant, damping_ratio in request["pairs"]:
         model.geom_friction[:, 0] = friction
         model.geom_solref[:] = (time_constant, damping_ratio)
         errors = []
+        spent = 0.0
         for toss in range(problem.n_tosses):
             count = (int(sizes[toss]) - 1) * substeps
             begin = time.perf_counter()
             trajectory, _ = rollout.rollout(model, data, states[toss : toss + 1], nstep=count)
-            seconds += time.perf_counter() - begin
+            spent += time.perf_counter() - begin
             steps += count
             if request.get("errors", True):
                 poses = trajectory[0, substeps - 1 :: substeps, 1:8]
                 poses = np.vstack([problem.starts[toss, :7], poses])
                 errors.append(trajectory_errors(problem, toss, poses[:, :3], poses[:, 3:]))
+        seconds.append(spent)
         if errors:
             position_error.append([error[0] for error in errors])
             rotation_error.append([error[1] for error in errors])
