@@ -6,14 +6,20 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
 from contactid.datasets.motion import read_dataset
 from contactid.datasets.twins import write_twin
 from contactid.errors import ContactIdError
 
 SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
 VARIANT = {
-    "name": "tiny", "start": "flight_fit", "substeps": 1, "solver": "gauss_seidel", "refine": False, "calibrated": False,
-}  # fmt: skip
+    "name": "tiny",
+    "start": "flight_fit",
+    "substeps": 1,
+    "solver": "gauss_seidel",
+    "refine": False,
+    "calibrated": False,
+}
 EVENTS = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}
 
 

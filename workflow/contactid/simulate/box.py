@@ -18,7 +18,7 @@ from contactid.simulate import box_kernel
 from contactid.simulate.box_kernel import STATE_SIZE, BodyArrays, ContactLaw
 
 GRAVITY = 9.81  # m/s2
-_SOLVERS = {"gauss_seidel": box_kernel.GAUSS_SEIDEL, "prox": box_kernel.PROX}
+_SOLVERS = {"newton": box_kernel.NEWTON, "gauss_seidel": box_kernel.NEWTON, "prox": box_kernel.PROX}
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class SteppingOptions:
     substeps
         Steps per sample.
     solver
-        ``gauss_seidel`` (converged: one contact exactly, several by Newton's method with Gauss-Seidel behind it, see
-        :mod:`contactid.simulate.contact_newton`) or ``prox`` (the paper's fixed point).
+        ``newton`` (converged, see :mod:`contactid.simulate.contact_newton`; ``gauss_seidel`` is a synonym) or
+        ``prox`` (the paper's fixed point).
     tolerance
-        Gauss-Seidel: violation of the contact law, m/s. Prox: change of the impulses, N s.
+        Newton: violation of the contact law, m/s. Prox: change of the impulses, N s.
     max_iterations
-        Where the solver gives up. Gauss-Seidel: the step has failed if the law is then violated by more than 1e-9 m/s.
+        Where the solver gives up. Newton: the step has failed if the law is then violated by more than 1e-9 m/s.
         Prox: the step has failed. A failed step reports ``max_iterations + 1`` iterations.
     prox_step
         The r of eqs. 8 and 10 in kg.
@@ -63,7 +63,7 @@ class SteppingOptions:
 
     time_step: float
     substeps: int = 1
-    solver: str = "gauss_seidel"
+    solver: str = "newton"
     tolerance: float = 1e-11
     max_iterations: int = 100
     prox_step: float = 1e-4

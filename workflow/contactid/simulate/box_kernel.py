@@ -38,7 +38,7 @@ from contactid.simulate.contact_newton import FAILED, solve_contacts
 
 STATE_SIZE = 14
 TOUCHING = 13  # the entry of the state that counts contacts
-GAUSS_SEIDEL, PROX = 0, 1
+NEWTON, PROX = 0, 1
 _REST_SPEED = 1e-9  # m/s: a body slower than this before and after a step repeats that step for ever
 
 
@@ -62,8 +62,8 @@ class ContactLaw(NamedTuple):
     restitution_e_t: float
     surface_velocity: tuple[float, float, float]  # m/s in C
     gravity: tuple[float, float, float]  # m/s2 in C
-    solver: int  # GAUSS_SEIDEL or PROX
-    tolerance: float  # m/s (Gauss-Seidel) or N s (prox)
+    solver: int  # NEWTON or PROX
+    tolerance: float  # m/s (Newton) or N s (prox)
     max_iterations: int
     prox_step: float  # kg, the r of eqs. 8 and 10
 
@@ -255,7 +255,7 @@ def _touch(body, law, h, state, contacts, n, check):
     _fly(body, law, h, state)
     w0, w1, w2 = turn(rotation, state[10], state[11], state[12])
     free = state[7], state[8], state[9], w0, w1, w2
-    if law.solver == GAUSS_SEIDEL:
+    if law.solver == NEWTON:
         iterations, violation, needed, twist = solve_contacts(
             n, inverse_mass, inertia, inverse_inertia, law.friction_mu, law.tolerance, law.max_iterations, free,
             contacts,

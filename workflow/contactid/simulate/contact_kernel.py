@@ -10,8 +10,8 @@ With the twist ``u = (v, omega)`` of the centre of mass after the impulses, ``xi
 ``W_i u = v + omega x r_i`` and the offset (``diag(e) gamma_i^-`` minus the surface's velocity) is known beforehand, and
 ``u = u_free + M^-1 sum W_i^T P_i``.
 
-This module holds the law itself, the exact solution of a single contact, and the iterations that go round the contacts.
-:mod:`contactid.simulate.contact_newton` solves all contacts at once.
+This module holds the law itself, the exact solution of a single contact, and the paper's fixed point for several.
+:mod:`contactid.simulate.contact_newton` solves several at once.
 
 The data of a step are one row per closed contact in a table with the columns below; what belongs to the body as a whole
 are tuples: twists (6), symmetric tensors (xx, xy, xz, yy, yz, zz). Compiled code pays for every array it is handed.
@@ -246,40 +246,6 @@ def solve_contact(contacts, i, b0, b1, b2, mu, start0, start1):
         if denominator <= 0.0:
             normal = -b2 / block[5]
     return -mu * normal * d0, -mu * normal * d1, normal
-
-
-@numba.njit(**OPTIONS)
-def sweep_contacts(n, inverse_mass, inverse_inertia, mu, twist, contacts):
-    """One sweep of block Gauss-Seidel: solve each contact exactly with the others' impulses held.
-
-    The blocks must be filled, and the twist must belong to the impulses; returns the new twist.
-    """
-    xx, xy, xz, yy, yz, zz = inverse_inertia
-    for i in range(n):
-        x0, x1, x2 = xi_of(contacts, i, twist)
-        p0, p1, p2 = contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2]
-        g00, g01, g02, g11, g12, g22 = block_of(contacts, i)
-        b0 = x0 - (g00 * p0 + g01 * p1 + g02 * p2)
-        b1 = x1 - (g01 * p0 + g11 * p1 + g12 * p2)
-        b2 = x2 - (g02 * p0 + g12 * p1 + g22 * p2)
-        start0, start1 = -p0, -p1
-        if start0 == 0.0 and start1 == 0.0:
-            start0, start1 = b0, b1
-        q0, q1, q2 = solve_contact(contacts, i, b0, b1, b2, mu, start0, start1)
-        contacts[i, IMPULSE], contacts[i, IMPULSE + 1], contacts[i, IMPULSE + 2] = q0, q1, q2
-        d0, d1, d2 = q0 - p0, q1 - p1, q2 - p2
-        x, y, z = contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2]
-        m0, m1, m2 = y * d2 - z * d1, z * d0 - x * d2, x * d1 - y * d0
-        v0, v1, v2, w0, w1, w2 = twist
-        twist = (
-            v0 + inverse_mass * d0,
-            v1 + inverse_mass * d1,
-            v2 + inverse_mass * d2,
-            w0 + xx * m0 + xy * m1 + xz * m2,
-            w1 + xy * m0 + yy * m1 + yz * m2,
-            w2 + xz * m0 + yz * m1 + zz * m2,
-        )
-    return twist
 
 
 @numba.njit(**OPTIONS)

@@ -42,7 +42,8 @@ from contactid.simulate.contact_kernel import (
     XI,
     set_block,
     set_scale,
-    sweep_contacts,
+    solve_contact,
+    solve_prox,
     twist_of,
     xi_of,
 )
@@ -51,8 +52,7 @@ FAILED = 1e-9  # m/s: a step whose contact law is violated by more has failed
 _STIFFNESS = 1e8  # k G_NN
 _EPSILON = 1e-15  # m/s
 _ENOUGH = 4  # Newton steps after which half of FAILED is good enough: slip of 1e-9 m/s has directions good to 1e-8
-_PATIENCE = 40  # Newton steps before Gauss-Seidel finds another start
-_SWEEPS = 12
+_PATIENCE = 25  # Newton steps before the fixed point finds another start
 _STICKING_STEPS = 4
 
 
@@ -271,22 +271,23 @@ def friction_needed(n, contacts):
 def _solve_single(inverse_mass, inverse_inertia, mu, free, contacts):
     """Solve one contact exactly; returns its twist and the friction needed (infinite where it slides)."""
     set_block(inverse_mass, inverse_inertia, contacts, 0)
-    contacts[0, IMPULSE] = contacts[0, IMPULSE + 1] = contacts[0, IMPULSE + 2] = 0.0
-    twist = sweep_contacts(1, inverse_mass, inverse_inertia, mu, free, contacts)
+    b0, b1, b2 = xi_of(contacts, 0, free)
+    p0, p1, p2 = solve_contact(contacts, 0, b0, b1, b2, mu, b0, b1)
+    contacts[0, IMPULSE], contacts[0, IMPULSE + 1], contacts[0, IMPULSE + 2] = p0, p1, p2
     needed = friction_needed(1, contacts)
+    twist = twist_of(1, inverse_mass, inverse_inertia, free, contacts)
     return twist, (needed if needed < mu * (1.0 - 1e-12) else np.inf)
 
 
 @numba.njit(**OPTIONS)
-def _restart(n, inverse_mass, inverse_inertia, mu, free, contacts):
-    """Sweeps of Gauss-Seidel from rest: another start for Newton's method; returns its twist."""
+def _restart(n, inverse_mass, inverse_inertia, mu, steps, free, contacts):
+    """Another start for Newton: some steps of the fixed point of eqs. 8 and 10 from rest; returns its twist."""
+    total = 0.0  # at least the largest eigenvalue of W M^-1 W^T
     for i in range(n):
-        set_block(inverse_mass, inverse_inertia, contacts, i)
         contacts[i, IMPULSE] = contacts[i, IMPULSE + 1] = contacts[i, IMPULSE + 2] = 0.0
-    twist = free
-    for _ in range(_SWEEPS):
-        twist = sweep_contacts(n, inverse_mass, inverse_inertia, mu, twist, contacts)
-    return twist
+        total += contacts[i, SCALE_N] + 2.0 * contacts[i, SCALE_T]
+    solve_prox(n, inverse_mass, inverse_inertia, mu, 1.0 / total, 0.0, steps, free, contacts)
+    return twist_of(n, inverse_mass, inverse_inertia, free, contacts)
 
 
 @numba.njit(**INLINE)
@@ -324,8 +325,8 @@ def solve_contacts(n, inverse_mass, inertia, inverse_inertia, mu, tolerance, max
                 continue
         elif solved or iterations >= max_iterations:
             return iterations, violation, np.inf, twist
-        if iterations % _PATIENCE == _PATIENCE - 1:
-            twist = _restart(n, inverse_mass, inverse_inertia, mu, free, contacts)
-            violation, momentum = violation_of(n, inverse_mass, inertia, mu, sticking, free, twist, contacts)
-        twist = newton_step(n, inverse_mass, inertia, mu, sticking, momentum, twist, contacts)
         iterations += 1
+        if iterations % _PATIENCE == 0:
+            twist = _restart(n, inverse_mass, inverse_inertia, mu, iterations * iterations, free, contacts)
+        else:
+            twist = newton_step(n, inverse_mass, inertia, mu, sticking, momentum, twist, contacts)
