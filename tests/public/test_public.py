@@ -49,7 +49,7 @@ def calibration(prepared):
 
 
 def variant(name, start="flight_fit", substeps=4, refine=True, calibrated=False):
-    return Variant(name, start, substeps, "gauss_seidel", refine, calibrated)
+    return Variant(name, start, substeps, "newton", refine, calibrated)
 
 
 VARIANTS = {

@@ -16,7 +16,7 @@ VARIANT = {
     "name": "tiny",
     "start": "flight_fit",
     "substeps": 1,
-    "solver": "gauss_seidel",
+    "solver": "newton",
     "refine": False,
     "calibrated": False,
 }

@@ -106,7 +106,7 @@ def test_the_truth_has_no_loss_and_the_map_its_minimum_there():
 
 
 def test_a_moving_belt_keeps_carrying_a_body_that_rests_on_it():
-    """A body at rest is not stepped on, but one at rest on a moving belt is."""
+    """A body at rest is not stepped on; one at rest on a moving belt moves."""
     box = body()
     start = State(np.array([0, 0, HALF]), np.array([1.0, 0, 0, 0]), BELT, np.zeros(3))
     carried = np.array([0, 0, HALF]) + BELT * OPTIONS.time_step * np.arange(150)[:, None]

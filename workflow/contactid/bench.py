@@ -164,7 +164,7 @@ def accuracy_rows(prepared: Any, mujoco: MuJoCo) -> list[dict[str, Any]]:
     """Test losses after identification on the same tosses: ours, and MuJoCo at its best setting of a search."""
     rows = []
     for substeps in (1, 4):
-        variant = Variant("bench", "flight_fit", substeps, "gauss_seidel", True, False)
+        variant = Variant("bench", "flight_fit", substeps, "newton", True, False)
         train, test = set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, TEST)
         near = Grid(grid_values(0.1, 0.3, 0.02), grid_values(0.0, 0.4, 0.1))
         coarse = sweep_grid(train.body, train.measured, near, train.options, train.length)
@@ -207,7 +207,7 @@ def main(mirror: str, mujoco_python: str, output: str) -> None:
     motion = read_contactnets(folder, licence="BSD-3-Clause")
     options = PreprocessOptions(identification_share=0.7, split_seed=20230206, exclude_tumbling=False)
     prepared = preprocess(motion, options)
-    variant = Variant("bench", "central_difference", 1, "gauss_seidel", False, False)
+    variant = Variant("bench", "central_difference", 1, "newton", False, False)
     train, everything = set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, None)
     with tempfile.TemporaryDirectory() as scratch:
         mujoco = MuJoCo(mujoco_python, Path(scratch))

@@ -18,7 +18,7 @@ from contactid.simulate import box_kernel
 from contactid.simulate.box_kernel import STATE_SIZE, BodyArrays, ContactLaw
 
 GRAVITY = 9.81  # m/s2
-_SOLVERS = {"newton": box_kernel.NEWTON, "gauss_seidel": box_kernel.NEWTON, "prox": box_kernel.PROX}
+_SOLVERS = {"newton": box_kernel.NEWTON, "prox": box_kernel.PROX}
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class SteppingOptions:
     substeps
         Steps per sample.
     solver
-        ``newton`` (converged, see :mod:`contactid.simulate.contact_newton`; ``gauss_seidel`` is a synonym) or
+        ``newton`` (converged, see :mod:`contactid.simulate.contact_newton`) or
         ``prox`` (the paper's fixed point).
     tolerance
         Newton: violation of the contact law, m/s. Prox: change of the impulses, N s.

@@ -133,8 +133,6 @@ def _sweep_toss(body, law, h, substeps, start, position, orientation, first, end
         state[k] = start[toss, k]
     _add_errors(body, state, position, orientation, first, errors)
     _store(history, 0, state, contacts, errors, 0.0)
-    s0, s1, s2 = law.surface_velocity
-    still = s0 == 0.0 and s1 == 0.0 and s2 == 0.0
     flown = 0  # samples 0..flown are the same for all pairs
     for pair in range(mus.shape[0]):
         mu, e_n = mus[pair], e_ns[pair]
@@ -156,7 +154,7 @@ def _sweep_toss(body, law, h, substeps, start, position, orientation, first, end
                         requirement = max(requirement, needed)
                         if iterations > law.max_iterations:
                             errors[_FAILED] += 1.0
-                rests = still and closed > 0 and at_rest(state)
+                rests = closed > 0 and at_rest(state)  # twice the same state: it repeats for ever
                 asleep = rests and rested
                 rested = rests
             _add_errors(body, state, position, orientation, first + sample, errors)
