@@ -1,7 +1,7 @@
 """Time-stepping simulators.
 
-Compiled code is kept from run to run in a cache that is keyed to the sources of this folder: numba itself notices an edit
-of the file that a function stands in, but not of the files whose functions it calls.
+Compiled code is kept from run to run in a cache that is keyed to the sources of this folder: numba itself notices an
+edit of the file that a function stands in, but not of the files whose functions it calls.
 """
 
 from __future__ import annotations
