@@ -23,7 +23,9 @@ include: "workflow/rules/checks.smk"
 onsuccess:
     page = Path(f"results/{config['run']}/summary.md")
     if page.exists():
-        print(f"\n{page.read_text(encoding='utf-8')}\nAll of it: results/{config['run']}/")
+        print(
+            f"\n{page.read_text(encoding='utf-8')}\nAll of it: results/{config['run']}/"
+        )
 
 
 rule all:

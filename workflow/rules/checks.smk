@@ -36,19 +36,19 @@ rule summary:
         checks="<results>/checks.csv",
     output:
         summary="<results>/summary.md",
-    params:
-        run=config["run"],
-        code=code("summary"),
     log:
         "<logs>/summary.log",
     benchmark:
         "<benchmarks>/summary.tsv"
+    conda:
+        "../../envs/environment.yaml"
     threads: 1
     resources:
         mem_mb=500,
         runtime=5,
-    conda:
-        "../../envs/environment.yaml"
+    params:
+        run=config["run"],
+        code=code("summary"),
     script:
         "../scripts/summary.py"
 
