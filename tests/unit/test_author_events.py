@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from contactid.datasets.iam_archive import read_iam_archive
 from contactid.datasets.motion import iterate_recordings
 from contactid.errors import ContactIdError

@@ -198,3 +198,24 @@ def test_an_unknown_object_is_answered_with_those_there_are(finished, tmp_path):
     file = finished / "workflow/resources/embedded/box006_trajectories_twin.h5"
     line = failing_run(finished, tmp_path, {"mine": {"reader": "iam", "path": str(file), "object": "Box600"}}, "Box600")
     assert "Box006" in line
+
+
+def test_parameters_of_one_dataset_predict_another(finished):
+    """Every toss of a dataset that is only identified on is used for that, and every toss of the other is predicted."""
+    own = {"mine": {"reader": "iam", "path": "workflow/resources/embedded/box006_drops_twin.h5", "object": "Box006",
+                    "surface": "GroundPlane001"}}  # fmt: skip
+    run = snakemake(
+        finished,
+        "--config",
+        "run=other",
+        f"datasets={json.dumps(own)}",
+        'tossing={"predict_on": ["mine"], "exclude_tumbling": false}',
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    table = pd.read_csv(finished / "results/other/tossing/tables/ext_identification.csv")
+    assert set(table["identified_on"]) == {"box006_trajectories"} and set(table["dataset"]) == {"mine"}
+    tosses = pd.read_csv(finished / "results/other/tossing/tosses.csv")
+    assert (tosses.loc[tosses["dataset"] == "mine", "split"] == "test").all()
+    assert (tosses.loc[tosses["dataset"] == "box006_trajectories", "split"] == "identification").all()
+    predicted = tosses.loc[(tosses["dataset"] == "mine") & tosses["used"], "paper_loss"]
+    assert len(predicted) and predicted.notna().all()
