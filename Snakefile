@@ -28,6 +28,12 @@ onsuccess:
         )
 
 
+onerror:
+    print(
+        "\nWhat failed:", *failures(f"results/{config['run']}/logs", STARTED), sep="\n"
+    )
+
+
 rule all:
     """Everything the run's configuration asks for."""
     default_target: True

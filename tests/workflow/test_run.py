@@ -176,7 +176,10 @@ def failing_run(folder, tmp_path, own, expected):
     )
     assert run.returncode != 0
     lines = [line for line in (run.stdout + run.stderr).splitlines() if line.startswith("ERROR")]
-    assert len(lines) == 1 and expected in lines[0] and "Log: results/broken/logs/" in lines[0], lines
+    # told when it happens, and again at the end of the run
+    assert (
+        len(lines) == 2 and len(set(lines)) == 1 and expected in lines[0] and "Log: results/broken/logs/" in lines[0]
+    ), lines
     assert not list((folder / "results/broken/data").rglob("*.nc"))
     return lines[0]
 

@@ -53,6 +53,18 @@ def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[No
 
 
 def _fail(terminal: int, line: str) -> None:
-    sys.stderr.flush()
-    os.write(terminal, (" ".join(f"ERROR {line}".split()) + "\n").encode())
+    plain = " ".join(f"ERROR {line}".split())
+    print(plain, file=sys.stderr, flush=True)  # the log's last line, where failures() finds it
+    os.write(terminal, f"{plain}\n".encode())
     sys.exit(1)
+
+
+def failures(logs: str | Path, since: float) -> list[str]:
+    """The plain lines of the jobs that failed since a time (s since the epoch): the last lines of their logs."""
+    lines = []
+    for log in sorted(Path(logs).rglob("*.log")):
+        if log.stat().st_mtime >= since:
+            last = log.read_text(encoding="utf-8", errors="replace").rstrip().rsplit("\n", 1)[-1]
+            if last.startswith("ERROR "):
+                lines.append(last)
+    return lines

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 WORKFLOW = Path(workflow.basedir) / "workflow"
 CONFIG = Path(workflow.basedir) / "config"
@@ -17,6 +18,7 @@ from contactid.configuration import cases, check_configuration, restore_numbers
 from contactid.datasets.registry import load_registry, pick
 from contactid.errors import ContactIdError
 from contactid.fingerprint import fingerprint
+from contactid.job import failures
 
 for study in config["studies"]:
     config[study] = restore_numbers(config.get(study))
@@ -27,6 +29,7 @@ except ContactIdError as error:
     sys.exit(f"ERROR {error}")
 
 STUDY_TARGETS = []
+STARTED = time.time()
 
 
 pathvars:
