@@ -30,7 +30,9 @@ onsuccess:
 
 onerror:
     print(
-        "\nWhat failed:", *failures(f"results/{config['run']}/logs", STARTED), sep="\n"
+        "\nWhat failed:",
+        *failures(f"results/{config['run']}/logs", STARTED),
+        sep="\n",
     )
 
 
