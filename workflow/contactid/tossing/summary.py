@@ -89,7 +89,8 @@ def _body(identification: pd.DataFrame, calibration: pd.DataFrame) -> list[str]:
             + ", ".join(f"{row['calibrated']:.0f} +- {row['standard_error']:.0f}" for row in moments)
             + " kg mm2 instead of "
             + ", ".join(f"{row['nominal']:.0f}" for row in moments),
-            f"* it falls with {abs(values['gravity_z']['calibrated']):.3f} m/s2 in the data's lengths; true ones are these "
+            f"* it falls with {abs(values['gravity_z']['calibrated']):.3f} m/s2 in the data's lengths; true ones are "
+            "these "
             f"times {scale['calibrated']:.4f} +- {scale['standard_error']:.4f} (the height at rest says "
             f"{values['scale_from_rest_height']['calibrated']:.4f} +- "
             f"{values['scale_from_rest_height']['standard_error']:.4f})",
