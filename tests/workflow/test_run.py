@@ -205,8 +205,8 @@ def test_an_unknown_object_is_answered_with_those_there_are(finished, tmp_path):
 
 def test_parameters_of_one_dataset_predict_another(finished):
     """Every toss of a dataset that is only identified on is used for that, and every toss of the other is predicted."""
-    own = {"mine": {"reader": "iam", "path": "workflow/resources/embedded/box006_drops_twin.h5", "object": "Box006",
-                    "surface": "GroundPlane001"}}  # fmt: skip
+    own = {"mine": {"reader": "iam", "path": "workflow/resources/embedded/box006_validation_twin.h5", "object": "Box006",
+                    "surface": "ConveyorPart002"}}  # fmt: skip
     run = snakemake(
         finished,
         "--config",

@@ -7,12 +7,8 @@ to be compared across machines.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import resource
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -22,7 +18,10 @@ import pandas as pd
 
 from contactid.datasets.contactnets import read_contactnets
 from contactid.errors import ContactIdError
+from contactid.peers.client import PeerSession
+from contactid.peers.exchange import Answer, Request
 from contactid.peers.exchange import Problem as PeerProblem
+from contactid.peers.problems import peer_problem
 from contactid.simulate.sweep import sweep
 from contactid.tables import write_csv
 from contactid.tossing.identification import Grid, grid_values, identify, sweep_grid
@@ -33,52 +32,13 @@ _GRID = Grid(grid_values(0.0, 1.0, 0.05), grid_values(0.0, 1.0, 0.05))
 _SAMPLED_TOSSES = 100
 _IDENTIFIED = (0.2, 0.1)
 _REPEATS = 3
+_MUJOCO_PARAMETERS = np.array(["friction", "timeconst", "dampratio"])
 
 
-def peer_problem(problem: Problem, first: int | None = None) -> PeerProblem:
-    """The problem (or its first tosses) in the form other simulators take."""
-    tosses = problem.measured[:first]
-    starts = [
-        np.concatenate(
-            [toss.start.position, toss.start.orientation, toss.start.linear_velocity, toss.start.angular_velocity]
-        )
-        for toss in tosses
-    ]
-    return PeerProblem(
-        vertices=problem.body.vertices,
-        center_of_mass=problem.body.center_of_mass,
-        mass=problem.body.mass,
-        inertia=problem.body.inertia,
-        length=problem.length,
-        gravity=np.array(problem.options.gravity),
-        time_step=problem.options.time_step,
-        rows=np.concatenate([[0], np.cumsum([len(toss.position) for toss in tosses])]),
-        position=np.concatenate([toss.position for toss in tosses]),
-        orientation=np.concatenate([toss.orientation for toss in tosses]),
-        starts=np.stack(starts),
-    )
-
-
-class MuJoCo:
-    """Asks the peer module in MuJoCo's own environment."""
-
-    def __init__(self, python: str, scratch: Path) -> None:
-        self.python, self.scratch = python, scratch
-
-    def ask(self, problem: PeerProblem, substeps: int, pairs: list[tuple[float, float, float]], errors: bool) -> Any:
-        """Run all parameter sets; see :mod:`contactid.peers.mujoco` for the answer."""
-        problem.save(self.scratch / "problem.npz")
-        request = {"substeps": substeps, "pairs": pairs, "errors": errors}
-        (self.scratch / "request.json").write_text(json.dumps(request), encoding="utf-8")
-        files = [str(self.scratch / name) for name in ("problem.npz", "request.json", "answer.json")]
-        workflow = str(Path(__file__).resolve().parents[1])
-        environment = {**os.environ, "PYTHONPATH": workflow, "OMP_NUM_THREADS": "1"}
-        run = subprocess.run(
-            [self.python, "-m", "contactid.peers.mujoco", *files], env=environment, capture_output=True, text=True
-        )
-        if run.returncode:
-            raise ContactIdError(f"MuJoCo failed ({run.stderr.strip().splitlines()[-1:]})", "Run make bench again")
-        return json.loads((self.scratch / "answer.json").read_text(encoding="utf-8"))
+def ask_mujoco(python: str, problem: PeerProblem, substeps: int, triples: list[tuple[float, float, float]]) -> Answer:
+    """MuJoCo's answer for triples of friction, time constant (s) and damping ratio."""
+    with PeerSession("mujoco", problem, python) as session:
+        return session.ask(Request(_MUJOCO_PARAMETERS, np.array(triples), substeps))
 
 
 def damping_ratio(restitution: float) -> float:
@@ -98,7 +58,7 @@ def _fastest(function: Any, repeats: int = _REPEATS) -> float:
     return min(times)
 
 
-def speed_rows(problem: Problem, everything: Problem, mujoco: MuJoCo) -> list[dict[str, Any]]:
+def speed_rows(problem: Problem, everything: Problem, mujoco_python: str) -> list[dict[str, Any]]:
     """Speed on the grid and at the identified point, ours and MuJoCo's, and the whole grid on all tosses."""
     sample = problem.measured[:_SAMPLED_TOSSES]
     mu, e_n = _GRID.pairs()
@@ -112,11 +72,11 @@ def speed_rows(problem: Problem, everything: Problem, mujoco: MuJoCo) -> list[di
     peer = peer_problem(problem, _SAMPLED_TOSSES)
     time_constant = 3.0 * options.time_step
     grid_pairs = [(float(a), time_constant, damping_ratio(float(b))) for a, b in zip(mu, e_n, strict=True)]
-    grid_answer = mujoco.ask(peer, 1, grid_pairs, errors=False)
+    grid_answer = ask_mujoco(mujoco_python, peer, 1, grid_pairs)
     point_pair = (_IDENTIFIED[0], time_constant, damping_ratio(_IDENTIFIED[1]))
-    point_answer = mujoco.ask(peer, 1, [point_pair] * 20, errors=False)
-    assert grid_answer["steps"] == steps * mu.size, "both must execute as many steps"
-    theirs_grid = sum(grid_answer["seconds"])
+    point_answer = ask_mujoco(mujoco_python, peer, 1, [point_pair] * 20)
+    assert grid_answer.steps == steps, "both must execute as many steps"
+    theirs_grid = float(grid_answer.seconds.sum())
     whole = _fastest(lambda: sweep(everything.body, everything.measured, mu, e_n, everything.options), 2)
 
     def row(quantity: str, ours: float, theirs: float, n_steps: int) -> dict[str, Any]:
@@ -133,7 +93,7 @@ def speed_rows(problem: Problem, everything: Problem, mujoco: MuJoCo) -> list[di
     return [
         row(f"grid {mu.size} x {len(sample)} tosses, shared steps", ours_grid, theirs_grid, executed),
         row(f"grid {mu.size} x {len(sample)}, every step executed", ours_executed, theirs_grid, executed),
-        row(f"at mu, e_N = {_IDENTIFIED}, {len(sample)} tosses", ours_point, min(point_answer["seconds"]), steps),
+        row(f"at mu, e_N = {_IDENTIFIED}, {len(sample)} tosses", ours_point, float(point_answer.seconds.min()), steps),
         row(
             f"grid {mu.size} x {len(everything.measured)} tosses, shared steps",
             whole,
@@ -160,7 +120,7 @@ def memory_row(problem: Problem) -> dict[str, Any]:
             "contactid_s": peak() - before}  # fmt: skip
 
 
-def accuracy_rows(prepared: Any, mujoco: MuJoCo) -> list[dict[str, Any]]:
+def accuracy_rows(prepared: Any, mujoco_python: str) -> list[dict[str, Any]]:
     """Test losses after identification on the same tosses: ours, and MuJoCo at its best setting of a search."""
     rows = []
     for substeps in (1, 4):
@@ -179,18 +139,16 @@ def accuracy_rows(prepared: Any, mujoco: MuJoCo) -> list[dict[str, Any]]:
             for factor in (1.0, 2.0, 4.0, 8.0)
             for ratio in (0.3, 0.6, 1.0)
         ]
-        answer = mujoco.ask(peer_problem(train), substeps, pairs, errors=True)
-        mean = (np.array(answer["position_error"]) + np.array(answer["rotation_error"])).mean(axis=1)
-        best = pairs[int(mean.argmin())]
-        held_out = mujoco.ask(peer_problem(test), substeps, [best], errors=True)
-        theirs = (np.array(held_out["position_error"]) + np.array(held_out["rotation_error"]))[0]
+        answer = ask_mujoco(mujoco_python, peer_problem(train), substeps, pairs)
+        best = pairs[int(np.nanargmin(answer.loss.mean(axis=1)))]
+        theirs = ask_mujoco(mujoco_python, peer_problem(test), substeps, [best]).loss[0]
         rows.append(
             {
                 "quantity": f"test loss, {substeps} steps per sample, fitted start",
                 "contactid_s": losses.mean(),
                 "mujoco_s": theirs.mean(),
                 "ratio": theirs.mean() / losses.mean(),
-                "note": f"{answer['simulator']}: friction {best[0]:.2f}, solref ({best[1]:.4f}, {best[2]:.1f}), "
+                "note": f"{answer.simulator}: friction {best[0]:.2f}, solref ({best[1]:.4f}, {best[2]:.1f}), "
                 f"best of {len(pairs)}; standard error {losses.std(ddof=1) / np.sqrt(len(losses)):.3f}; "
                 f"paired difference {np.mean(theirs - losses):.4f} +- "
                 f"{np.std(theirs - losses, ddof=1) / np.sqrt(len(losses)):.4f}",
@@ -209,9 +167,11 @@ def main(mirror: str, mujoco_python: str, output: str) -> None:
     prepared = preprocess(motion, options)
     variant = Variant("bench", "central_difference", 1, "newton", False, False)
     train, everything = set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, None)
-    with tempfile.TemporaryDirectory() as scratch:
-        mujoco = MuJoCo(mujoco_python, Path(scratch))
-        rows = [memory_row(train), *speed_rows(train, everything, mujoco), *accuracy_rows(prepared, mujoco)]
+    rows = [
+        memory_row(train),
+        *speed_rows(train, everything, mujoco_python),
+        *accuracy_rows(prepared, mujoco_python),
+    ]
     table = pd.DataFrame(rows).rename(columns={"contactid_s": "contactid", "mujoco_s": "mujoco"})
     write_csv(table, output)
     print(table.to_string(index=False, float_format=lambda value: f"{value:.4g}"))

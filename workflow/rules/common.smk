@@ -19,6 +19,12 @@ from contactid.datasets.registry import load_registry, pick
 from contactid.errors import ContactIdError
 from contactid.fingerprint import fingerprint
 from contactid.job import failures
+from contactid.tossing.schemes import (
+    WINDOW_SCHEME,
+    predictions_of,
+    schemes_of,
+    velocity_cases,
+)
 
 for study in config["studies"]:
     config[study] = restore_numbers(config.get(study))

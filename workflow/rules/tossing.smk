@@ -2,10 +2,14 @@
 
 
 include: "tossing_inputs.smk"
+include: "tossing_impacts.smk"
+include: "tossing_outlook.smk"
+include: "tossing_report.smk"
 
 
 wildcard_constraints:
     variant="|".join(TOSSING_VARIANTS),
+    scheme="|".join(TOSSING_SCHEMES),
 
 
 rule tossing_preprocess:
@@ -29,6 +33,8 @@ rule tossing_preprocess:
         share=identification_share,
         seed=TOSSING["split"]["seed"],
         exclude_tumbling=TOSSING["exclude_tumbling"],
+        # drops are recorded for their impacts and may end before the box lies still
+        require_usable=lambda wildcards: wildcards.dataset in TOSSING_DATASETS,
         events=TOSSING["events"],
         code=code("tossing_preprocess"),
     script:
@@ -61,9 +67,7 @@ rule tossing_sweep:
     """Simulate every toss at every point of the parameter grid (eqs. 16 and 18)."""
     input:
         prepared="<results>/data/{dataset}/tosses.nc",
-        calibration=lambda wildcards: calibration_of(
-            wildcards.dataset, wildcards.variant
-        ),
+        calibration=calibration_for_variant,
     output:
         sweep="<results>/tossing/sweeps/{dataset}.{variant}.nc",
     log:
@@ -89,9 +93,7 @@ rule tossing_identify:
     input:
         prepared="<results>/data/{dataset}/tosses.nc",
         sweep="<results>/tossing/sweeps/{dataset}.{variant}.nc",
-        calibration=lambda wildcards: calibration_of(
-            wildcards.dataset, wildcards.variant
-        ),
+        calibration=calibration_for_variant,
     output:
         fit="<results>/tossing/fits/{dataset}.{variant}.json",
     log:
@@ -116,16 +118,17 @@ rule tossing_predict:
     """Predict the test tosses with the identified parameters and measure the errors (eqs. 18 to 21)."""
     input:
         prepared="<results>/data/{dataset}/tosses.nc",
-        fit="<results>/tossing/fits/{identified_on}.{variant}.json",
+        fit=lambda wildcards: f"<results>/tossing/fits/{wildcards.identified_on}."
+        f"{TOSSING_SCHEMES[wildcards.scheme].fit}.json",
         calibration=lambda wildcards: calibration_of(
-            wildcards.identified_on, wildcards.variant
+            wildcards.identified_on, TOSSING_SCHEMES[wildcards.scheme].calibrated
         ),
     output:
-        predictions="<results>/tossing/predictions/{identified_on}/{dataset}.{variant}.csv",
+        predictions="<results>/tossing/predictions/{identified_on}/{dataset}.{scheme}.csv",
     log:
-        "<logs>/tossing_predict/{identified_on}/{dataset}.{variant}.log",
+        "<logs>/tossing_predict/{identified_on}/{dataset}.{scheme}.log",
     benchmark:
-        "<benchmarks>/tossing_predict/{identified_on}/{dataset}.{variant}.tsv"
+        "<benchmarks>/tossing_predict/{identified_on}/{dataset}.{scheme}.tsv"
     conda:
         "../../envs/environment.yaml"
     threads: 1
@@ -133,116 +136,8 @@ rule tossing_predict:
         mem_mb=1000,
         runtime=10,
     params:
-        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
+        variant=lambda wildcards: dict(TOSSING_SCHEMES[wildcards.scheme].stepping),
+        kind=lambda wildcards: TOSSING_SCHEMES[wildcards.scheme].kind,
         code=code("tossing_predict"),
     script:
         "../scripts/tossing_predict.py"
-
-
-rule tossing_tables:
-    """Tables I to III beside the printed values, and the tables that go beyond the paper."""
-    input:
-        prepared=expand("<results>/data/{dataset}/tosses.nc", dataset=TOSSING_DATASETS),
-        toss_tables=expand(
-            "<results>/data/{dataset}/tosses.csv", dataset=TOSSING_DATASETS
-        ),
-        fits=expand(
-            "<results>/tossing/fits/{dataset}.{variant}.json",
-            dataset=TOSSING_IDENTIFIED,
-            variant=TOSSING_VARIANTS,
-        ),
-        predictions=prediction_files(TOSSING_VARIANTS),
-        calibrations=[
-            file
-            for dataset in TOSSING_IDENTIFIED
-            for file in {
-                calibration_of(dataset, variant)
-                for variant in TOSSING_VARIANTS
-                if TOSSING_VARIANTS[variant]["calibrated"]
-            }
-        ],
-        published="workflow/resources/published/tossing.csv",
-    output:
-        tables=expand(
-            "<results>/tossing/tables/{table}.{extension}",
-            table=TOSSING_TABLES,
-            extension=["csv", "tex"],
-        ),
-        tosses="<results>/tossing/tosses.csv",
-    log:
-        "<logs>/tossing_tables.log",
-    benchmark:
-        "<benchmarks>/tossing_tables.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    params:
-        folder=lambda wildcards, output: str(Path(output.tosses).parent),
-        data_folder=lambda wildcards, input: str(Path(input.prepared[0]).parents[1]),
-        cases=TOSSING_CASES,
-        variants=TOSSING["variants"],
-        code=code("tossing_tables"),
-    script:
-        "../scripts/tossing_tables.py"
-
-
-rule tossing_figure_data:
-    """The data behind figures 10 to 13."""
-    input:
-        prepared=expand("<results>/data/{dataset}/tosses.nc", dataset=TOSSING_DATASETS),
-        sweeps=expand(
-            "<results>/tossing/sweeps/{dataset}.{variant}.nc",
-            dataset=TOSSING_IDENTIFIED,
-            variant=[FIRST_VARIANT],
-        ),
-        predictions=prediction_files([FIRST_VARIANT]),
-    output:
-        figures=expand("<results>/tossing/figures/{figure}.csv", figure=TOSSING_FIGURES),
-        sources="<results>/tossing/figures/sources.json",
-    log:
-        "<logs>/tossing_figure_data.log",
-    benchmark:
-        "<benchmarks>/tossing_figure_data.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    params:
-        folder=lambda wildcards, output: str(Path(output.sources).parents[1]),
-        data_folder=lambda wildcards, input: str(Path(input.prepared[0]).parents[1]),
-        cases=TOSSING_CASES,
-        variant=FIRST_VARIANT,
-        figures=TOSSING["figures"],
-        code=code("tossing_figure_data"),
-    script:
-        "../scripts/tossing_figure_data.py"
-
-
-rule tossing_draw:
-    """Draw one figure from its data file."""
-    input:
-        data="<results>/tossing/figures/{figure}.csv",
-        sources="<results>/tossing/figures/sources.json",
-    output:
-        pdf="<results>/tossing/figures/{figure}.pdf",
-        png="<results>/tossing/figures/{figure}.png",
-        svg="<results>/tossing/figures/{figure}.svg",
-    log:
-        "<logs>/tossing_draw/{figure}.log",
-    benchmark:
-        "<benchmarks>/tossing_draw/{figure}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=5,
-    params:
-        code=code("tossing_draw"),
-    script:
-        "../scripts/tossing_draw.py"

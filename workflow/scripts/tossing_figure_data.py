@@ -3,19 +3,17 @@
 from typing import Any
 
 from contactid.job import job
-from contactid.tossing.result_files import write_figure_data
+from contactid.tossing.figure_files import write_figure_data
 
 
 def main(
     *,
     folder: str,
     data_folder: str,
-    cases: list[tuple[str, str]],
-    variant: str,
-    figures: dict[str, Any],
+    block: dict[str, Any],
 ) -> None:
     """Translate the rule's files and parameters into calls of the package."""
-    write_figure_data(folder, data_folder, cases=cases, variant=variant, **figures)
+    write_figure_data(folder, data_folder, block=block)
 
 
 if __name__ == "__main__":
@@ -24,11 +22,5 @@ if __name__ == "__main__":
         main(
             folder=smk.params.folder,
             data_folder=smk.params.data_folder,
-            cases=smk.params.cases,
-            variant=smk.params.variant,
-            figures={
-                "example_object": smk.params.figures["object"],
-                "n_tosses": smk.params.figures["tosses"],
-                "seed": smk.params.figures["seed"],
-            },
+            block=smk.params.block,
         )

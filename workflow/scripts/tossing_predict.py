@@ -8,6 +8,8 @@ from contactid.simulate.box import ContactParameters
 from contactid.tables import write_csv
 from contactid.tossing.prediction import predict
 from contactid.tossing.preprocess import TEST
+from contactid.tossing.schemes import NO_RESTITUTION
+from contactid.tossing.sensitivity import without_restitution
 from contactid.tossing.variants import Variant, load_problem
 
 
@@ -17,11 +19,14 @@ def main(
     calibration: str | None,
     fit: str,
     variant: dict[str, Any],
+    kind: str,
     predictions: str,
 ) -> None:
     """Translate the rule's files and parameters into calls of the package."""
     problem = load_problem(prepared, calibration, Variant.from_config(variant), TEST)
     parameters = ContactParameters(**read_json(fit)["parameters"])
+    if kind == NO_RESTITUTION:
+        parameters = without_restitution(parameters)
     write_csv(predict(problem.body, problem.tosses, parameters, problem.options, problem.length), predictions)
 
 
@@ -33,5 +38,6 @@ if __name__ == "__main__":
             calibration=smk.input.get("calibration") or None,
             fit=smk.input.fit,
             variant=smk.params.variant,
+            kind=smk.params.kind,
             predictions=smk.output.predictions,
         )

@@ -16,6 +16,7 @@ def main(
     share: float,
     seed: int,
     exclude_tumbling: bool,
+    require_usable: bool,
     events: dict[str, Any],
     dataset: str,
     prepared: str,
@@ -27,6 +28,7 @@ def main(
         identification_share=share,
         split_seed=seed,
         exclude_tumbling=exclude_tumbling,
+        require_usable=require_usable,
         events=EventOptions(rest_speed=events["rest_speed"], fall_tolerance=events["fall_tolerance"]),
     )
     tosses = preprocess(read_dataset(motion), options, rule)
@@ -42,6 +44,7 @@ if __name__ == "__main__":
             share=smk.params.share,
             seed=smk.params.seed,
             exclude_tumbling=smk.params.exclude_tumbling,
+            require_usable=smk.params.require_usable,
             events=smk.params.events,
             dataset=smk.wildcards.dataset,
             prepared=smk.output.prepared,

@@ -10,12 +10,12 @@ def main(
     *,
     folder: str,
     data_folder: str,
-    cases: list[tuple[str, str]],
-    variants: list[dict[str, Any]],
+    block: dict[str, Any],
+    simulated: list[tuple[str, str, str]],
     published: str,
 ) -> None:
     """Translate the rule's files and parameters into calls of the package."""
-    write_tables(folder, data_folder, cases=cases, variants=variants, published=published)
+    write_tables(folder, data_folder, block=block, simulated=simulated, published=published)
 
 
 if __name__ == "__main__":
@@ -24,7 +24,7 @@ if __name__ == "__main__":
         main(
             folder=smk.params.folder,
             data_folder=smk.params.data_folder,
-            cases=smk.params.cases,
-            variants=smk.params.variants,
+            block=smk.params.block,
+            simulated=smk.params.simulated,
             published=smk.input.published,
         )

@@ -3,8 +3,8 @@
 A toss is what an experiment would be: the box is carried from standstill to its release velocity, flies, hits the
 surface, slides, and lies still on it. Everything is expressed in the surface frame C (z_C its normal), which may be a
 little tilted against gravity. The motion after the release comes from :func:`contactid.simulate.box.simulate` with four
-steps per sample, a finer grid than the identification's, so that an identification doesn't merely undo its own
-discretisation.
+steps per sample or more (:data:`SUBSTEPS`), a finer grid than the identification's, so that an identification doesn't
+merely undo its own discretisation.
 
 Candidates are drawn at random and those that no experimenter would have kept are drawn again: boxes that tumble, bounce
 high, or aren't at rest in time, and drops that don't land on one corner.
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from types import MappingProxyType
 
 import numpy as np
 from scipy.signal import find_peaks
@@ -24,7 +25,9 @@ from contactid.errors import ContactIdError
 from contactid.simulate.box import GRAVITY, ContactParameters, State, SteppingOptions, Trajectory, simulate
 
 SAMPLE_FREQUENCY = 360.0  # Hz
-SUBSTEPS = 4
+# per sample; a drop's impacts are looked at one by one, so its steps are short enough that the scheme's own error in
+# the restitution (gravity times a step over the impact's speed) is far below what is to be identified
+SUBSTEPS = MappingProxyType({"trajectories": 4, "validation": 4, "drops": 64})
 ROLES = ("trajectories", "validation", "drops")
 
 _MOST_CANDIDATES = 2000
@@ -34,6 +37,8 @@ _LARGEST_TILT = np.deg2rad(60.0)  # on the way; beyond it a box is tumbling even
 _REST_LINEAR, _REST_ANGULAR = 5e-3, 0.1  # m/s and rad/s relative to the surface; settling by < 1 mm is still rest
 _HIGHEST_REBOUND = 0.08  # m, of the box's origin; the authors find the release as the last peak above 0.095 m
 _LOWEST_CARRY = 0.02  # m below the lowest corner while the box is carried
+# a drop that goes straight down sticks where it hits, and then friction has no influence on it
+_DROP_SPEED, _DROP_SPIN = (0.5, 0.5, 0.05), 0.5  # m/s along x_C, y_C, z_C and rad/s, standard deviations
 _CORNER_WINDOW = 6  # samples around a drop's first impact in which no other corner touches
 
 
@@ -185,8 +190,8 @@ def _long_toss(box: BoxModel, style: TossStyle, around: _Surroundings, rng: np.r
     lying = round(rng.uniform(0.45, 0.60) * SAMPLE_FREQUENCY)
     if _corner_heights(box.body, *_carried(release, hold)).min() < _LOWEST_CARRY:
         return None
-    flown = _simulate(box, release, round(_LONGEST_TOSS * SAMPLE_FREQUENCY), around)
-    rest, impact = _rest_sample(flown, belt), _first_contact(flown)
+    flown = _simulate(box, release, round(_LONGEST_TOSS * SAMPLE_FREQUENCY), around, SUBSTEPS["trajectories"])
+    rest, impact = _rest_sample(flown, belt), _first_contact(flown, SUBSTEPS["trajectories"])
     if rest is None or impact is None:
         return None
     tilt = np.arccos(np.clip(rotations.matrices(flown.orientation)[:, 2, 2], -1.0, 1.0))
@@ -208,11 +213,11 @@ def _drop(box: BoxModel, around: _Surroundings, rng: np.random.Generator) -> Tos
     if heights[1] - heights[0] < 0.02:
         return None
     position = np.array([*rng.uniform(-0.1, 0.1, size=2), rng.uniform(0.10, 0.25) - heights[0]])
-    release = State(position, orientation, rng.normal(scale=0.05, size=3), rng.normal(scale=0.2, size=3))
+    release = State(position, orientation, rng.normal(scale=_DROP_SPEED), rng.normal(scale=_DROP_SPIN, size=3))
     hold = round(rng.uniform(0.06, 0.10) * SAMPLE_FREQUENCY)
     total = round(rng.uniform(0.55, 0.70) * SAMPLE_FREQUENCY)
-    flown = _simulate(box, release, total - hold, around)
-    impact = _first_contact(flown)
+    flown = _simulate(box, release, total - hold, around, SUBSTEPS["drops"])
+    impact = _first_contact(flown, SUBSTEPS["drops"])
     if impact is None or impact + _CORNER_WINDOW >= len(flown.position):
         return None
     corners = _corner_heights(box.body, flown.position, flown.orientation)
@@ -271,14 +276,14 @@ def _release_speed(parameters: ContactParameters, travel: float, clearance: floa
     return float(left + lost)
 
 
-def _simulate(box: BoxModel, release: State, n_samples: int, around: _Surroundings) -> Trajectory:
-    options = SteppingOptions(time_step=1.0 / SAMPLE_FREQUENCY, substeps=SUBSTEPS, gravity=around.gravity)
+def _simulate(box: BoxModel, release: State, n_samples: int, around: _Surroundings, substeps: int) -> Trajectory:
+    options = SteppingOptions(time_step=1.0 / SAMPLE_FREQUENCY, substeps=substeps, gravity=around.gravity)
     return simulate(box.body, release, box.parameters, options, n_samples, surface_velocity=around.belt)
 
 
-def _first_contact(flown: Trajectory) -> int | None:
+def _first_contact(flown: Trajectory, substeps: int) -> int | None:
     steps = np.flatnonzero(flown.contacts > 0)
-    return int(steps[0]) // SUBSTEPS + 1 if len(steps) else None
+    return int(steps[0]) // substeps + 1 if len(steps) else None
 
 
 def _rest_sample(flown: Trajectory, belt: np.ndarray) -> int | None:

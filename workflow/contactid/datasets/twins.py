@@ -30,7 +30,7 @@ SURFACE_NAMES = MappingProxyType(
     {"trajectories": "ConveyorPart001", "validation": "ConveyorPart002", "drops": "GroundPlane001"}
 )
 _EMBEDDED_SEED = 20230206
-_EMBEDDED_RECORDINGS = MappingProxyType({"trajectories": (16, 0), "validation": (14, 2), "drops": (6, 0)})
+_EMBEDDED_RECORDINGS = MappingProxyType({"trajectories": (16, 0), "validation": (14, 2), "drops": (48, 0)})
 _BELT_SPEEDS = (0.3, 0.5)  # m/s
 _PLANE_EXTRA_FRAMES = 5  # the archives promise a plane at least the box's frames
 _KERNEL_REACH = 4.0  # standard deviations of the smoothing kernel that are kept

@@ -1,112 +1,77 @@
-"""MuJoCo as a peer: the same tosses, the same loss, its own contact model.
+"""MuJoCo as a peer.
 
-Parameters are named as in MuJoCo's documentation: ``friction`` (sliding) and ``solref`` (time constant in s, damping
-ratio) of the contact. ``refsafe`` is switched off, because it would lengthen time constants below two steps. Run in its
-own environment:  ``python -m contactid.peers.mujoco problem.npz request.json answer.json``, where the request is
-``{"substeps": 4, "pairs": [[friction, timeconst, dampratio], ...], "repeat": 1}``.
+Parameters, named as in MuJoCo's documentation: ``friction`` (sliding; of a pair of geoms the larger counts, so both
+get it) and ``solref`` of the contact as its two numbers ``timeconst`` (s) and ``dampratio``; ``solref`` of a pair is
+their mean, so both geoms get it. ``refsafe`` is switched off, because it would lengthen time constants below two steps.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 import time
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import mujoco
 import numpy as np
 from mujoco import rollout
 
-from contactid.peers.exchange import Problem, trajectory_errors
+from contactid.peers.principal import PrincipalBody, matrices_of
+
+_DIVERGED = tuple(
+    int(kind)
+    for kind in (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
+)
 
 
-def build_model(problem: Problem, substeps: int) -> Any:
-    """A free box over a plane; the body frame is B, its inertial frame sits at the centre of mass."""
-    half = 0.5 * np.ptp(problem.vertices, axis=0)
-    middle = 0.5 * (problem.vertices.max(axis=0) + problem.vertices.min(axis=0))
-    inertia = problem.inertia
-    full = [inertia[0, 0], inertia[1, 1], inertia[2, 2], inertia[0, 1], inertia[0, 2], inertia[1, 2]]
+class MuJoCo:
+    """A free box over a plane; see :class:`contactid.peers.simulator.Simulator`."""
 
-    def text(values: Any) -> str:
-        return " ".join(f"{value:.12g}" for value in values)
+    name = "MuJoCo"
+    version = str(mujoco.__version__)
+    parameters: tuple[str, ...] = ("friction", "timeconst", "dampratio")
 
+    def __init__(self, body: PrincipalBody, gravity: np.ndarray, step: float, parameters: Mapping[str, float]) -> None:
+        self.seconds = 0.0
+        self._model = _model(body, gravity, step)
+        self._model.geom_friction[:, 0] = parameters["friction"]
+        self._model.geom_solref[:] = (parameters["timeconst"], parameters["dampratio"])
+        self._data = mujoco.MjData(self._model)
+        self._state = np.zeros(mujoco.mj_stateSize(self._model, mujoco.mjtState.mjSTATE_FULLPHYSICS))
+
+    def simulate(self, start: np.ndarray, n_samples: int, substeps: int) -> tuple[np.ndarray, np.ndarray]:
+        """Poses of P, (n_samples - 1, 3) and (n_samples - 1, 4), by the library's own loop."""
+        mujoco.mj_resetData(self._model, self._data)
+        self._data.qpos[:] = start[:7]
+        self._data.qvel[:3] = start[7:10]
+        self._data.qvel[3:] = matrices_of(start[3:7]).T @ start[10:13]  # a free joint's spin is given in the body
+        mujoco.mj_getState(self._model, self._data, self._state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+        begin = time.perf_counter()
+        states, _ = rollout.rollout(self._model, self._data, self._state[None], nstep=(n_samples - 1) * substeps)
+        self.seconds += time.perf_counter() - begin
+        if any(self._data.warning[kind].number for kind in _DIVERGED):  # the loop then stops and repeats its last state
+            raise RuntimeError("the motion diverged")
+        poses = states[0, substeps - 1 :: substeps, 1:8]  # a state's first number is the time
+        return poses[:, :3], poses[:, 3:]
+
+
+def _text(values: Any) -> str:
+    return " ".join(f"{value:.17g}" for value in values)
+
+
+def _model(body: PrincipalBody, gravity: np.ndarray, step: float) -> Any:
     return mujoco.MjModel.from_xml_string(f"""
     <mujoco>
-      <option timestep="{problem.time_step / substeps:.12g}" gravity="{text(problem.gravity)}" cone="elliptic"
-              integrator="implicitfast" solver="Newton" tolerance="1e-10" iterations="50">
-        <flag refsafe="disable"/>
+      <option timestep="{step:.17g}" gravity="{_text(gravity)}" cone="elliptic" integrator="implicitfast"
+              solver="Newton" tolerance="1e-10" iterations="50">
+        <flag refsafe="disable" autoreset="disable"/>
       </option>
       <worldbody>
-        <geom name="plane" type="plane" size="0 0 1"/>
-        <body name="box">
+        <geom type="plane" size="0 0 1"/>
+        <body>
           <freejoint/>
-          <inertial pos="{text(problem.center_of_mass)}" mass="{problem.mass:.12g}" fullinertia="{text(full)}"/>
-          <geom name="box" type="box" size="{text(half)}" pos="{text(middle)}" condim="3"/>
+          <inertial pos="0 0 0" mass="{body.mass:.17g}" diaginertia="{_text(body.moments)}"/>
+          <geom type="box" size="{_text(body.half_extents)}" pos="{_text(body.box_position)}"
+                quat="{_text(body.box_orientation)}" condim="3"/>
         </body>
       </worldbody>
     </mujoco>""")
-
-
-def initial_states(problem: Problem, model: Any) -> np.ndarray:
-    """Full-physics states (t, n): qpos is B's pose; qvel is B's velocity in the world and its spin in B."""
-    size = mujoco.mj_stateSize(model, mujoco.mjtState.mjSTATE_FULLPHYSICS)
-    states = np.zeros((problem.n_tosses, size))
-    data = mujoco.MjData(model)
-    for toss, start in enumerate(problem.starts):
-        mujoco.mj_resetData(model, data)
-        data.qpos[:] = start[:7]
-        matrix = np.empty(9)
-        mujoco.mju_quat2Mat(matrix, start[3:7])
-        data.qvel[:3] = start[7:10]
-        data.qvel[3:] = matrix.reshape(3, 3).T @ start[10:13]
-        mujoco.mj_getState(model, data, states[toss], mujoco.mjtState.mjSTATE_FULLPHYSICS)
-    return states
-
-
-def run(problem: Problem, request: dict[str, Any]) -> dict[str, Any]:
-    """Simulate every toss with every parameter set; errors per toss, and MuJoCo's own rollout's seconds per set."""
-    substeps = int(request["substeps"])
-    model = build_model(problem, substeps)
-    states = initial_states(problem, model)
-    data = mujoco.MjData(model)
-    sizes = np.diff(problem.rows)
-    seconds: list[float] = []
-    steps = 0
-    position_error, rotation_error = [], []
-    for friction, time_constant, damping_ratio in request["pairs"]:
-        model.geom_friction[:, 0] = friction
-        model.geom_solref[:] = (time_constant, damping_ratio)
-        errors = []
-        spent = 0.0
-        for toss in range(problem.n_tosses):
-            count = (int(sizes[toss]) - 1) * substeps
-            begin = time.perf_counter()
-            trajectory, _ = rollout.rollout(model, data, states[toss : toss + 1], nstep=count)
-            spent += time.perf_counter() - begin
-            steps += count
-            if request.get("errors", True):
-                poses = trajectory[0, substeps - 1 :: substeps, 1:8]
-                poses = np.vstack([problem.starts[toss, :7], poses])
-                errors.append(trajectory_errors(problem, toss, poses[:, :3], poses[:, 3:]))
-        seconds.append(spent)
-        if errors:
-            position_error.append([error[0] for error in errors])
-            rotation_error.append([error[1] for error in errors])
-    return {
-        "simulator": f"MuJoCo {mujoco.__version__}",
-        "seconds": seconds,
-        "steps": steps,
-        "position_error": position_error,
-        "rotation_error": rotation_error,
-    }
-
-
-def main(problem_path: str, request_path: str, answer_path: str) -> None:
-    """Read a problem and a request, write the answer."""
-    request = json.loads(Path(request_path).read_text(encoding="utf-8"))
-    Path(answer_path).write_text(json.dumps(run(Problem.load(problem_path), request)), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:4])

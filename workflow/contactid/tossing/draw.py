@@ -1,4 +1,7 @@
-"""Draw figures 10 to 13 of the tossing paper from their data files; nothing is computed here."""
+"""Draw the figures of the tossing study from their data files; nothing is computed here.
+
+Figures 10 to 13 are here; the others are in the modules that this one gathers.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from contactid import style
+from contactid.tossing import draw_impacts, draw_sensitivity, draw_setup
+from contactid.tossing.draw_costs import draw_costs
 
 
 def draw_height(data: pd.DataFrame) -> Figure:
@@ -70,46 +75,20 @@ def _roomy(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
-def draw_costs(data: pd.DataFrame) -> Figure:
-    """Figure 12: cost over friction and restitution, one panel per dataset."""
-    names = list(dict.fromkeys(data["dataset"]))
-    columns = min(2, len(names))
-    rows = -(-len(names) // columns)
-    width = style.SINGLE_COLUMN if columns == 1 else style.DOUBLE_COLUMN * 0.75
-    figure, panels = plt.subplots(rows, columns, figsize=(width, 2.5 * rows), squeeze=False, sharex=True, sharey=True)
-    for panel in panels.flat[len(names) :]:
-        panel.set_visible(False)
-    for panel, name in zip(panels.flat, names, strict=False):
-        part = data[data["dataset"] == name]
-        table = part.pivot(index="restitution_e_n", columns="friction_mu", values="mean_loss")
-        levels = np.linspace(float(table.min().min()), float(table.max().max()), 15)
-        mu, e_n = table.columns.to_numpy(dtype=float), table.index.to_numpy(dtype=float)
-        filled = panel.contourf(mu, e_n, table.to_numpy(), levels=levels, cmap="viridis")
-        figure.colorbar(filled, ax=panel, label=r"mean $L_\mathrm{traj}$", format="%.2f")
-        best = part[part["optimum"]].iloc[0]
-        panel.plot(best["friction_mu"], best["restitution_e_n"], "*", color=style.RELEASE, mec="white", mew=0.5, ms=9)
-        panel.set_title(
-            f"{best['object']}: $\\mu$ = {best['friction_mu']:.2f}, $e_N$ = {best['restitution_e_n']:.2f}", loc="left"
-        )
-    for panel in panels[-1]:
-        panel.set_xlabel(r"friction $\mu$")
-    for panel in panels[:, 0]:
-        panel.set_ylabel(r"restitution $e_N$")
-    return figure
-
-
 def draw_rest_poses(data: pd.DataFrame) -> Figure:
-    """Figure 13: measured and predicted rest poses from above, a row per object."""
-    names = list(dict.fromkeys(data["dataset"]))
+    """Figure 13: measured and predicted rest poses from above, a row per object and kind of parameters."""
+    rows = list(dict.fromkeys(zip(data["dataset"], data["parameters"], strict=True)))
+    rows.sort(key=lambda row: (list(dict.fromkeys(data["dataset"])).index(row[0]), row[1] != "velocity"))
     columns = int(data["panel"].max()) + 1
     figure, panels = plt.subplots(
-        len(names), columns, figsize=(style.DOUBLE_COLUMN * 0.8, 1.85 * len(names) + 0.4), squeeze=False
+        len(rows), columns, figsize=(style.DOUBLE_COLUMN * 0.75, 1.5 * len(rows) + 0.4), squeeze=False
     )
-    reach = 1.05 * float(data[["x_m", "y_m"]].abs().to_numpy().max())
-    for row, name in enumerate(names):
+    for row, (name, parameters) in enumerate(rows):
+        of_dataset = data[data["dataset"] == name]
+        reach = 1.05 * float(of_dataset[["x_m", "y_m"]].abs().to_numpy().max())
         for column in range(columns):
             panel = panels[row, column]
-            part = data[(data["dataset"] == name) & (data["panel"] == column)]
+            part = of_dataset[(of_dataset["panel"] == column) & (of_dataset["parameters"] == parameters)]
             if part.empty:
                 panel.set_visible(False)
                 continue
@@ -118,20 +97,23 @@ def draw_rest_poses(data: pd.DataFrame) -> Figure:
                 panel.fill(*outline.T, facecolor=colour, edgecolor="black", lw=0.6, alpha=alpha, label=kind)
             panel.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
             panel.set_title(f"toss {part['toss'].iloc[0]}", loc="left", fontsize=6)
-            if row == len(names) - 1:
+            if row == len(rows) - 1:
                 panel.set_xlabel(r"$x_C$ (m)")
             if column == 0:
-                panel.set_ylabel(f"{part['object'].iloc[0]}\n$y_C$ (m)")
+                panel.set_ylabel(f"{part['object'].iloc[0]}\n{parameters}\n$y_C$ (m)")
     handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2)
     return figure
 
 
 DRAWINGS: dict[str, Callable[[pd.DataFrame], Figure]] = {
+    **draw_setup.DRAWINGS,
+    **draw_impacts.DRAWINGS,
     "fig10_release_and_rest": draw_height,
     "fig11_trajectory": draw_trajectory,
-    "fig12_trajectory_costs": draw_costs,
+    "fig12_trajectory_costs": lambda data: draw_costs(data, r"mean $L_\mathrm{traj}$"),
     "fig13_rest_poses": draw_rest_poses,
+    **draw_sensitivity.DRAWINGS,
 }
 
 

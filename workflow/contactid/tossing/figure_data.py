@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid import rotations
 from contactid.datasets.motion import iterate_recordings
 from contactid.tossing.losses import mean_loss
+from contactid.tossing.outlines import top_outline
 from contactid.tossing.surface import vertex_positions
 
 _DRAWN_SAMPLES = 7
@@ -96,7 +96,7 @@ def costs(swept: Mapping[str, xr.Dataset], objects: Mapping[str, str]) -> pd.Dat
 
 
 def rest_poses(
-    predictions: Mapping[str, pd.DataFrame],
+    predictions: Mapping[tuple[str, str], pd.DataFrame],
     objects: Mapping[str, str],
     vertices: Mapping[str, np.ndarray],
     n_tosses: int,
@@ -104,10 +104,11 @@ def rest_poses(
 ) -> pd.DataFrame:
     """Figure 13: outlines in the surface (m) of measured and simulated rest poses of randomly chosen tosses.
 
-    Outlines are those of the face that lies up, centred on the measured position.
+    ``predictions`` are by dataset and kind of parameters (``velocity``, ``trajectory``); both kinds show the same
+    tosses. Outlines are those of the face that lies up, centred on the measured position.
     """
     rows = []
-    for dataset, table in predictions.items():
+    for (dataset, parameters), table in predictions.items():
         random = np.random.default_rng(seed)
         chosen = sorted(random.choice(len(table), size=min(n_tosses, len(table)), replace=False))
         for panel, k in enumerate(chosen):
@@ -116,18 +117,15 @@ def rest_poses(
             for kind in ("measured", "simulated"):
                 outline = _outline(toss, kind, vertices[dataset]) - origin
                 for corner, (x, y) in enumerate(outline):
-                    rows.append((dataset, objects[dataset], panel, str(toss["toss"]), kind, corner, x, y))
-    names = ["dataset", "object", "panel", "toss", "kind", "corner", "x_m", "y_m"]
+                    rows.append((dataset, objects[dataset], parameters, panel, str(toss["toss"]), kind, corner, x, y))
+    names = ["dataset", "object", "parameters", "panel", "toss", "kind", "corner", "x_m", "y_m"]
     return pd.DataFrame(rows, columns=names)
 
 
 def _outline(toss: pd.Series, kind: str, vertices: np.ndarray) -> np.ndarray:
     """The four highest corners (4, 2), in order round their centre."""
     pose = toss[[f"{kind}_{name}" for name in ("x", "y", "z", "qw", "qx", "qy", "qz")]].to_numpy(dtype=float)
-    corners = pose[:3] + vertices @ rotations.matrices(pose[3:]).T
-    top = corners[np.argsort(corners[:, 2])[-4:], :2]
-    around = top - top.mean(axis=0)
-    return top[np.argsort(np.arctan2(around[:, 1], around[:, 0]))]
+    return top_outline(pose, vertices)
 
 
 def describe(datasets: Sequence[xr.Dataset]) -> str:

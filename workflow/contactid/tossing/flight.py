@@ -7,6 +7,8 @@ contact tells about the state at release. A central difference (eqs. 12 to 15) u
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from contactid import rotations
@@ -16,6 +18,22 @@ from contactid.velocities import central_differences
 
 _HIGH_ABOVE = 1e3  # m: flies without ever meeting the surface
 _ITERATIONS = 6
+_MOST_CORRELATED = 0.9  # of neighbouring residuals; more can't be told from a wrong model in a short flight
+
+
+@dataclass(frozen=True)
+class FlightFit:
+    """The state at row 0 of a flight with what the flight leaves uncertain of it.
+
+    Attributes
+    ----------
+    state : pose and twist of B in C
+    covariance : (12, 12) of the errors (position of the centre of mass, m; rotation vector d in C, with true R =
+        exp(d) R, rad; velocity of the centre of mass, m/s; angular velocity in C, rad/s), in this order
+    """
+
+    state: State
+    covariance: np.ndarray
 
 
 def central_difference_state(position: np.ndarray, orientation: np.ndarray, sample: int, time_step: float) -> State:
@@ -39,18 +57,50 @@ def fit_flight_state(
     gravity
         (3,) m/s2 in C.
     """
+    return fit_flight(body, position, orientation, time_step, gravity).state
+
+
+def fit_flight(
+    body: BodyProperties, position: np.ndarray, orientation: np.ndarray, time_step: float, gravity: np.ndarray
+) -> FlightFit:
+    """:func:`fit_flight_state` with the covariance of the state.
+
+    The covariance is that of least squares, with the noise taken from the residuals. Motion capture errors last for
+    several samples, so it is multiplied by ``(1 + r) / (1 - r)``, the loss of independent samples under residuals whose
+    neighbours correlate by r. Errors of turning also move an eccentric centre of mass; that correlation between the two
+    halves of the state (micrometres) is left out. What is slower than the flight itself can't be seen in it.
+    """
     times = np.arange(len(position)) * time_step
     design = np.column_stack([np.ones_like(times), times])
-    quaternion, omega = _fit_turning(body, orientation, time_step)
+    quaternion, omega, turning = _fit_turning(body, orientation, time_step)
     offset = rotations.as_rotation(orientation).apply(body.center_of_mass)
     mass_center = position + offset - 0.5 * times[:, None] ** 2 * gravity
     (start, velocity), *_ = np.linalg.lstsq(design, mass_center, rcond=None)
     start_offset = rotations.as_rotation(quaternion).apply(body.center_of_mass)
-    return State(start - start_offset, quaternion, velocity - np.cross(omega, start_offset), omega)
+    state = State(start - start_offset, quaternion, velocity - np.cross(omega, start_offset), omega)
+    noise = _noise_variance(mass_center - design @ np.stack([start, velocity]))
+    covariance = np.zeros((12, 12))
+    moving = np.r_[0:3, 6:9]
+    covariance[np.ix_(moving, moving)] = noise * np.kron(np.linalg.inv(design.T @ design), np.eye(3))
+    covariance[np.ix_(moving + 3, moving + 3)] = turning
+    return FlightFit(state, covariance)
 
 
-def _fit_turning(body: BodyProperties, orientation: np.ndarray, time_step: float) -> tuple[np.ndarray, np.ndarray]:
-    """Gauss-Newton for orientation (4,) and angular velocity (3,) in C at row 0."""
+def _noise_variance(residuals: np.ndarray) -> float:
+    """Variance per sample of residuals (n, 3) of a fit with two parameters per column, raised for their correlation."""
+    n = len(residuals)
+    square = float((residuals**2).sum())
+    if n <= 2 or square == 0.0:
+        return 0.0
+    neighbours = float((residuals[1:] * residuals[:-1]).sum()) / square
+    correlation = min(max(neighbours, 0.0), _MOST_CORRELATED)
+    return square / (3 * (n - 2)) * (1.0 + correlation) / (1.0 - correlation)
+
+
+def _fit_turning(
+    body: BodyProperties, orientation: np.ndarray, time_step: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gauss-Newton for orientation (4,) and angular velocity (3,) in C at row 0, and their covariance (6, 6)."""
     measured = rotations.as_rotation(orientation)
     times = np.arange(len(orientation)) * time_step
     steps = (measured[1:] * measured[:-1].inv()).as_rotvec() / time_step
@@ -65,9 +115,9 @@ def _fit_turning(body: BodyProperties, orientation: np.ndarray, time_step: float
             model = rotations.as_rotation(_turn(body, rotations.as_quaternions(first), rate, time_step, len(times)))
         return (measured * model.inv()).as_rotvec().ravel()
 
+    jacobian = np.empty((3 * len(times), 6))
     for _ in range(_ITERATIONS):
         base = residuals(np.zeros(3), omega)
-        jacobian = np.empty((base.size, 6))
         for k in range(3):
             nudge = np.zeros(3)
             nudge[k] = 1e-6
@@ -78,7 +128,8 @@ def _fit_turning(body: BodyProperties, orientation: np.ndarray, time_step: float
         omega = omega + step[3:]
         if np.abs(step).max() < 1e-9:
             break
-    return rotations.as_quaternions(start), omega
+    noise = _noise_variance(residuals(np.zeros(3), omega).reshape(-1, 3))
+    return rotations.as_quaternions(start), omega, noise * np.linalg.inv(jacobian.T @ jacobian)
 
 
 def _turn(body: BodyProperties, quaternion: np.ndarray, rate: np.ndarray, time_step: float, n: int) -> np.ndarray:

@@ -18,8 +18,8 @@ from contactid.simulate.sweep import MeasuredToss, sweep
 from contactid.tossing.losses import mean_loss
 from contactid.tossing.variants import Variant
 
-_FINE_REACH = 0.06  # in mu, on either side of the coarse optimum
-_FINE_STEP = 0.005
+FINE_REACH = 0.06  # in mu, on either side of the coarse optimum
+FINE_STEP = 0.005
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ def identify(
     mu, e_n, loss = _best(coarse_mean)
     evaluations, status, regular, finest = coarse_mean.size, "best point of the grid", True, coarse
     if refine:
-        low, high = max(0.0, mu - _FINE_REACH), mu + _FINE_REACH
-        fine_grid = Grid(grid_values(low, high, _FINE_STEP), coarse["restitution_e_n"].values)
+        low, high = max(0.0, mu - FINE_REACH), mu + FINE_REACH
+        fine_grid = Grid(grid_values(low, high, FINE_STEP), coarse["restitution_e_n"].values)
         finest = sweep_grid(body, tosses, fine_grid, options, length)
         mu, e_n, loss = _best(mean_loss(finest))
         search = _polish(body, tosses, options, length, mu, e_n)
@@ -169,7 +169,7 @@ def _polish(
         return float(result.loss.mean())
 
     corner = np.array([mu, e_n])
-    steps = np.array([[0.0, 0.0], [_FINE_STEP, 0.0], [0.0, 0.025 if e_n < 0.5 else -0.025]])
+    steps = np.array([[0.0, 0.0], [FINE_STEP, 0.0], [0.0, 0.025 if e_n < 0.5 else -0.025]])
     return minimize(
         objective,
         corner,
@@ -184,20 +184,23 @@ def _bootstrap(swept: xr.Dataset, samples: int, seed: int) -> tuple[tuple[float,
 
     Half a step is what the grid itself can't resolve; the intervals stay within the grid.
     """
+    mu, e_n = bootstrap_draws(swept, samples, seed).T
+    return _interval(swept["friction_mu"].values, mu), _interval(swept["restitution_e_n"].values, e_n)
+
+
+def bootstrap_draws(swept: xr.Dataset, samples: int, seed: int) -> np.ndarray:
+    """The grid's best (mu, e_N), (samples, 2), of tosses drawn with replacement: draws from what is known of them."""
     loss = (swept["position_error"] + swept["rotation_error"]).values
     n = len(loss)
     draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=samples)
     best = (draws @ loss.reshape(n, -1)).argmin(axis=1)
     mu_index, e_index = np.unravel_index(best, loss.shape[1:])
-    return (
-        _interval(swept["friction_mu"].values, mu_index),
-        _interval(swept["restitution_e_n"].values, e_index),
-    )
+    return np.column_stack([swept["friction_mu"].values[mu_index], swept["restitution_e_n"].values[e_index]])
 
 
-def _interval(values: np.ndarray, chosen: np.ndarray) -> tuple[float, float]:
+def _interval(values: np.ndarray, drawn: np.ndarray) -> tuple[float, float]:
     half_step = 0.5 * float(np.diff(values).mean()) if len(values) > 1 else 0.0
-    low, high = np.percentile(values[chosen], [2.5, 97.5])
+    low, high = np.percentile(drawn, [2.5, 97.5])
     return round(float(max(low - half_step, values[0])), 10), round(float(min(high + half_step, values[-1])), 10)
 
 

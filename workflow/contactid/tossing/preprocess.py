@@ -49,12 +49,14 @@ class PreprocessOptions:
     identification_share : share of the recordings that is kept for identification; the rest is the test part
     split_seed : seed of that split
     exclude_tumbling : leave out tosses that change their upper face, as the paper does
+    require_usable : refuse a dataset without a usable toss; drops, of which only impacts are used, need none
     events : thresholds of the event rule
     """
 
     identification_share: float = 1.0
     split_seed: int = 0
     exclude_tumbling: bool = True
+    require_usable: bool = True
     events: EventOptions = field(default_factory=EventOptions)
 
 
@@ -101,7 +103,7 @@ def preprocess(motion: xr.Dataset, options: PreprocessOptions, event_rule: Event
     for toss in tosses:
         toss.correct(plane)
         toss.judge(body, time_step, options, event_rule)
-    if not any(not toss.reason for toss in tosses):
+    if options.require_usable and not any(not toss.reason for toss in tosses):
         raise ContactIdError(
             f"{motion.attrs['source']}: none of its {len(tosses)} recordings is usable (the first: {tosses[0].reason})",
             "Check the data or the event thresholds",

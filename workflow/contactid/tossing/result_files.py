@@ -1,28 +1,37 @@
-"""Gather a run's files of the tossing study into its tables and figure data."""
+"""Gather a run's files of the tossing study into its tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import xarray as xr
 
+from contactid.configuration import cases
 from contactid.datasets.motion import read_dataset
-from contactid.errors import ContactIdError
-from contactid.fits import read_json, write_json
+from contactid.fits import read_json
 from contactid.tables import read_csv, write_csv, write_tex
-from contactid.tossing import figure_data, results
+from contactid.tossing import impact_tables, outlook_tables, results
 from contactid.tossing.results import Prediction, data_label
+from contactid.tossing.schemes import NO_RESTITUTION, Scheme, predictions_of, schemes_of, velocity_cases
 
 _CAPTIONS = {
     "tab01_object_properties": "Properties of the objects, and the inertia of a homogeneous box of that size and mass",
-    "tab02_identified_parameters": "Parameters identified on trajectories, beside the printed ones",
+    "tab02_identified_parameters": "Identified parameters, beside the printed ones",
     "tab03_rest_pose_errors": "Errors of the predicted rest pose, beside the printed ones",
+    "tab04_rest_pose_errors_without_restitution": "Errors of the predicted rest pose with restitution set to zero",
     "ext_identification": "Errors on the test tosses by scheme",
     "ext_solver": "Contact steps of the predicted tosses and how many of them the contact solver solved to 1e-9 m/s",
     "ext_calibration": "Calibrated body and length scale",
+    "ext_velocity_identification": "Velocity-based identification: impacts, losses and parameters",
+    "ext_impact_mpec": "The impact MPEC in several forms",
+    "ext_sensitivity": "Change of the rest pose where one parameter is varied",
+    "ext_sobol": "Sobol indices of the rest pose",
+    "ext_moving_surface": "Errors on a moving surface against those on one at rest",
+    "ext_rest_pose_coverage": "Coverage of the predicted regions of the rest pose on held-out tosses",
+    "ext_rest_pose_errors": "Predicted and actual errors of every toss's rest pose",
+    "ext_simulators": "Simulators identified and tested on the same tosses with the same budget",
 }
 
 
@@ -30,46 +39,169 @@ def write_tables(
     folder: str | Path,
     data_folder: str | Path,
     *,
-    cases: Sequence[tuple[str, str]],
-    variants: Sequence[dict[str, Any]],
+    block: Mapping[str, Any],
+    simulated: Sequence[tuple[str, str, str]],
     published: str | Path,
 ) -> None:
-    """Write tables I to III, ``ext_identification``, ``ext_calibration`` (csv and tex) and ``tosses.csv``."""
-    folder, data_folder = Path(folder), Path(data_folder)
-    names = list(dict.fromkeys(name for case in cases for name in case))
-    identified = list(dict.fromkeys(on for on, _ in cases))
-    prepared = {name: read_dataset(data_folder / name / "tosses.nc") for name in names}
-    predictions = [
-        _load_prediction(folder, prepared, on, dataset, variant) for on, dataset in cases for variant in variants
-    ]
-    printed = read_csv(published)
-    tables = {
-        "tab01_object_properties": results.properties_table(list(prepared.values())),
-        "tab02_identified_parameters": results.parameters_table(
-            [
-                (str(prepared[on].attrs["object"]), data_label(prepared[on]), _load_fit(folder, on, variant["name"]))
-                for on in identified
-                for variant in variants
-            ],
-            printed_table(printed, "tab02"),
-        ),
-        "tab03_rest_pose_errors": results.rest_pose_table(predictions, printed_table(printed, "tab03")),
-        "ext_identification": results.identification_table(predictions),
-        "ext_solver": results.solver_table(predictions),
-        "ext_calibration": results.calibration_table(
-            [
-                (prepared[on], read_json(folder / "fits" / f"{on}.calibration.json"))
-                for on in identified
-                if any(variant["calibrated"] for variant in variants)
-            ]
-        ),
-    }
+    """Write tables I to IV and those beyond the paper (csv and tex), ``tosses.csv`` and ``impacts.csv``.
+
+    Parameters
+    ----------
+    folder, data_folder
+        The study's results, and the prepared datasets.
+    block
+        The study's block of the configuration.
+    simulated
+        (identified on, predicted on, variant) of every comparison of simulators.
+    published
+        The printed values.
+    """
+    run = _Run(Path(folder), Path(data_folder), block, read_csv(published))
+    tables = run.papers() | run.impacts() | run.outlook() | run.simulators(simulated)
+    sources = ", ".join(dict.fromkeys(data_label(dataset) for dataset in run.prepared.values()))
     for name, table in tables.items():
-        write_csv(table, folder / "tables" / f"{name}.csv")
-        sources = ", ".join(dict.fromkeys(data_label(dataset) for dataset in prepared.values()))
-        write_tex(table, folder / "tables" / f"{name}.tex", caption=f"{_CAPTIONS[name]}. Data: {sources}.")
-    toss_tables = [read_csv(data_folder / name / "tosses.csv").astype({"toss": str}) for name in names]
-    write_csv(results.toss_rows(toss_tables, predictions), folder / "tosses.csv")
+        write_csv(table, run.folder / "tables" / f"{name}.csv")
+        write_tex(table, run.folder / "tables" / f"{name}.tex", caption=f"{_CAPTIONS[name]}. Data: {sources}.")
+    tosses = [read_csv(run.data_folder / name / "tosses.csv").astype({"toss": str}) for name in run.tossed]
+    write_csv(results.toss_rows(tosses, run.predictions), run.folder / "tosses.csv")
+    if run.impact_cases:
+        first = block["velocity"]["variants"][0]["name"]
+        found = [read_csv(run.folder / "impacts" / f"{on}.{first}.csv") for on in run.impact_datasets]
+        write_csv(pd.concat(found, ignore_index=True), run.folder / "impacts.csv")
+
+
+class _Run:
+    """A run's files, and the tables made of them."""
+
+    def __init__(self, folder: Path, data_folder: Path, block: Mapping[str, Any], published: pd.DataFrame) -> None:
+        self.folder, self.data_folder, self.block, self.published = folder, data_folder, block, published
+        self.cases, self.impact_cases = cases(block), velocity_cases(block)
+        self.schemes = schemes_of(block)
+        self.identified = list(dict.fromkeys(on for on, _ in self.cases))
+        self.impact_datasets = list(dict.fromkeys(on for on, _ in self.impact_cases))
+        self.tossed = list(dict.fromkeys(name for case in self.cases for name in case))
+        names = dict.fromkeys([*self.tossed, *self.impact_datasets])
+        self.prepared = {name: read_dataset(data_folder / name / "tosses.nc") for name in names}
+        self.predictions = [
+            self._prediction(on, dataset, self.schemes[name]) for on, dataset, name in predictions_of(block)
+        ]
+
+    def _prediction(self, identified_on: str, dataset: str, scheme: Scheme) -> Prediction:
+        file = self.folder / "predictions" / identified_on / f"{dataset}.{scheme.name}.csv"
+        fit = read_json(self.folder / "fits" / f"{identified_on}.{scheme.fit}.json")
+        if scheme.kind == NO_RESTITUTION:
+            fit = {**fit, "parameters": {**fit["parameters"], "restitution_e_n": 0.0}}
+        return Prediction(
+            dataset=dataset,
+            identified_on=identified_on,
+            scheme=scheme,
+            object=str(self.prepared[dataset].attrs["object"]),
+            data=data_label(self.prepared[dataset]),
+            fit=fit,
+            table=read_csv(file).astype({"toss": str}),
+        )
+
+    def papers(self) -> dict[str, pd.DataFrame]:
+        """Tables I to IV, and what our schemes do on the same tosses."""
+        identified = [item for item in self.predictions if item.scheme.kind != NO_RESTITUTION]
+        without = [item for item in self.predictions if item.scheme.kind == NO_RESTITUTION]
+        calibrated = any(variant["calibrated"] for variant in self.block["variants"])
+        return {
+            "tab01_object_properties": results.properties_table([self.prepared[name] for name in self.tossed]),
+            "tab02_identified_parameters": results.parameters_table(identified, self._printed("tab02")),
+            "tab03_rest_pose_errors": results.rest_pose_table(identified, self._printed("tab03"), "Table III"),
+            "tab04_rest_pose_errors_without_restitution": results.rest_pose_table(
+                without, self._printed("tab04"), "Table IV"
+            ),
+            "ext_identification": results.identification_table(self.predictions),
+            "ext_solver": results.solver_table(self.predictions),
+            "ext_moving_surface": outlook_tables.moving_table(self.predictions),
+            "ext_calibration": results.calibration_table(
+                [
+                    (self.prepared[on], read_json(self.folder / "fits" / f"{on}.calibration.json"))
+                    for on in (self.identified if calibrated else [])
+                ]
+            ),
+        }
+
+    def _printed(self, artefact: str) -> pd.DataFrame:
+        return printed_table(self.published, artefact)
+
+    def impacts(self) -> dict[str, pd.DataFrame]:
+        """What the velocity-based part found."""
+        if not self.impact_cases:
+            return {}
+        variants = self.block["velocity"]["variants"]
+        rows, forms = [], []
+        for on in self.impact_datasets:
+            data, name = data_label(self.prepared[on]), str(self.prepared[on].attrs["object"])
+            for variant in variants:
+                stem = self.folder / "impacts" / f"{on}.{variant['name']}"
+                fit = read_json(self.folder / "fits" / f"{on}.{variant['name']}.json")
+                rows.append(
+                    impact_tables.velocity_row(
+                        fit, read_csv(f"{stem}.csv"), read_csv(f"{stem}.losses.csv"),
+                        n_tosses=self.prepared[on].sizes["recording"],
+                    )
+                    | {"object": name, "dataset": on, "calibrated": variant["calibrated"], "data": data}
+                )  # fmt: skip
+                if variant["mpec"]:
+                    table = read_csv(f"{stem}.mpec.csv").assign(data=data)
+                    table.insert(0, "dataset", on)
+                    table.insert(1, "scheme", f"{variant['name']}_mpec")
+                    forms.append(table)
+        tables = {"ext_velocity_identification": impact_tables.ordered(rows)}
+        return tables | ({"ext_impact_mpec": pd.concat(forms, ignore_index=True)} if forms else {})
+
+    def outlook(self) -> dict[str, pd.DataFrame]:
+        """Sensitivity and uncertainty."""
+        first, last = self.block["variants"][0]["name"], self.block["variants"][-1]["name"]
+        folder = self.folder / "sensitivity"
+        stems = {dataset: folder / on / dataset for on, dataset in self.cases}
+        objects = {dataset: str(self.prepared[dataset].attrs["object"]) for dataset in stems}
+        data = {dataset: data_label(self.prepared[dataset]) for dataset in stems}
+        tables = {
+            "ext_sensitivity": pd.concat(
+                [
+                    read_csv(f"{stem}.{first}.summary.csv").assign(
+                        dataset=dataset, object=objects[dataset], data=data[dataset],
+                        restitution_insensitive_below=outlook_tables.insensitive_below(
+                            read_csv(f"{stem}.{first}.profile.csv"), self.prepared[dataset]
+                        ),
+                    )
+                    for dataset, stem in stems.items()
+                ],
+                ignore_index=True,
+            ),
+            "ext_sobol": pd.concat(
+                [
+                    read_csv(f"{stem}.{last}.sobol.csv").assign(
+                        dataset=dataset, object=objects[dataset], scheme=last, data=data[dataset]
+                    )
+                    for dataset, stem in stems.items()
+                ],
+                ignore_index=True,
+            ),
+        }  # fmt: skip
+        variants = self.block["rest_poses"]["variants"]
+        if variants:
+            places = [(self.folder / "rest_poses" / on / dataset, dataset) for on, dataset in self.cases]
+            tables |= outlook_tables.rest_pose_tables(places, variants, data)
+        return tables
+
+    def simulators(self, simulated: Sequence[tuple[str, str, str]]) -> dict[str, pd.DataFrame]:
+        """Other simulators beside ours."""
+        if not simulated:
+            return {}
+        names = ["contactid", *self.block["simulators"]["names"]]
+        rows = [
+            outlook_tables.simulator_rows(
+                self.folder / "simulators" / on / f"{dataset}.{variant}", names, dataset, variant,
+                bool(self.schemes[variant].calibrated), self.block["bootstrap"],
+            )
+            for on, dataset, variant in simulated
+        ]  # fmt: skip
+        return {"ext_simulators": pd.concat(rows, ignore_index=True)}
 
 
 def printed_table(published: pd.DataFrame, artefact: str) -> pd.DataFrame:
@@ -79,80 +211,3 @@ def printed_table(published: pd.DataFrame, artefact: str) -> pd.DataFrame:
     wide = part.assign(**pd.DataFrame(list(conditions), index=part.index))
     keys = ["object", "parameters", "simulator"]
     return wide.pivot(index=keys, columns="quantity", values="value").reset_index().rename_axis(columns=None)
-
-
-def write_figure_data(
-    folder: str | Path,
-    data_folder: str | Path,
-    *,
-    cases: Sequence[tuple[str, str]],
-    variant: str,
-    example_object: str,
-    n_tosses: int,
-    seed: int,
-) -> None:
-    """Write the csv files behind figures 10 to 13 and ``sources.json``, the line each figure carries about its data."""
-    folder, data_folder = Path(folder), Path(data_folder)
-    identified = list(dict.fromkeys(on for on, _ in cases))
-    predicted = list(dict.fromkeys(dataset for _, dataset in cases))
-    prepared = {name: read_dataset(data_folder / name / "tosses.nc") for name in {*identified, *predicted}}
-    objects = {name: str(dataset.attrs["object"]) for name, dataset in prepared.items()}
-    example = _example(prepared, identified, example_object)
-    tables = {
-        "fig10_release_and_rest": (figure_data.height_of_example(example), [example]),
-        "fig11_trajectory": (figure_data.trajectory_of_example(example), [example]),
-        "fig12_trajectory_costs": (
-            figure_data.costs(
-                {on: read_dataset(folder / "sweeps" / f"{on}.{variant}.nc") for on in identified}, objects
-            ),
-            [prepared[on] for on in identified],
-        ),
-        "fig13_rest_poses": (
-            figure_data.rest_poses(
-                {dataset: read_csv(_prediction_file(folder, on, dataset, variant)) for on, dataset in cases},
-                objects,
-                {name: dataset["vertices"].values for name, dataset in prepared.items()},
-                n_tosses,
-                seed,
-            ),
-            [prepared[dataset] for dataset in predicted],
-        ),
-    }
-    for name, (table, _) in tables.items():
-        write_csv(table, folder / "figures" / f"{name}.csv")
-    sources = {name: figure_data.describe(datasets) for name, (_, datasets) in tables.items()}
-    write_json(folder / "figures" / "sources.json", sources)
-
-
-def _example(prepared: dict[str, xr.Dataset], identified: Sequence[str], wanted: str) -> xr.Dataset:
-    for name in identified:
-        if prepared[name].attrs["object"] == wanted:
-            return prepared[name]
-    known = ", ".join(dict.fromkeys(str(prepared[name].attrs["object"]) for name in identified))
-    raise ContactIdError(
-        f"configuration: tossing.figures.object is {wanted}, which no identification dataset shows",
-        f"Use one of {known}",
-    )
-
-
-def _load_fit(folder: Path, dataset: str, variant: str) -> dict[str, Any]:
-    return read_json(folder / "fits" / f"{dataset}.{variant}.json")
-
-
-def _prediction_file(folder: Path, identified_on: str, dataset: str, variant: str) -> Path:
-    return folder / "predictions" / identified_on / f"{dataset}.{variant}.csv"
-
-
-def _load_prediction(
-    folder: Path, prepared: dict[str, xr.Dataset], identified_on: str, dataset: str, variant: dict[str, Any]
-) -> Prediction:
-    return Prediction(
-        dataset=dataset,
-        identified_on=identified_on,
-        variant=variant["name"],
-        object=str(prepared[dataset].attrs["object"]),
-        data=data_label(prepared[dataset]),
-        calibrated=bool(variant["calibrated"]),
-        fit=_load_fit(folder, identified_on, variant["name"]),
-        table=read_csv(_prediction_file(folder, identified_on, dataset, variant["name"])).astype({"toss": str}),
-    )

@@ -1,4 +1,4 @@
-"""The tossing study's tables: I to III in the paper's quantities, and what goes beyond them."""
+"""The tossing study's tables: I to IV in the paper's quantities, and what goes beyond them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.stats import t as student
 
 from contactid.datasets.motion import body_of
+from contactid.tossing.schemes import Scheme
 
 SIMULATOR = "contactid"
 
@@ -21,19 +23,18 @@ class Prediction:
 
     Attributes
     ----------
-    dataset, identified_on, variant : names
+    dataset, identified_on : names
+    scheme : where its parameters come from and how it is stepped
     object, data : what was tossed, and which data it is
-    calibrated : whether the body was calibrated
     fit : the fit record used
     table : from :func:`contactid.tossing.prediction.predict`
     """
 
     dataset: str
     identified_on: str
-    variant: str
+    scheme: Scheme
     object: str
     data: str
-    calibrated: bool
     fit: dict[str, Any]
     table: pd.DataFrame
 
@@ -61,36 +62,39 @@ def properties_table(prepared: Sequence[xr.Dataset]) -> pd.DataFrame:
     return pd.DataFrame(rows.values())
 
 
-def parameters_table(fits: Sequence[tuple[str, str, dict[str, Any]]], published: pd.DataFrame) -> pd.DataFrame:
-    """Table II: parameters identified by every scheme beside the printed ones; ``fits`` are (object, data, record)."""
+def parameters_table(predictions: Sequence[Prediction], published: pd.DataFrame) -> pd.DataFrame:
+    """Table II: parameters identified by every scheme beside the printed ones."""
     rows = [
         {
-            "object": name,
-            "parameters": "trajectory",
+            "object": item.object,
+            "parameters": item.scheme.parameters,
             "simulator": SIMULATOR,
-            "scheme": fit["variant"],
-            "friction_mu": fit["parameters"]["friction_mu"],
-            "restitution_e_n": fit["parameters"]["restitution_e_n"],
-            "friction_mu_low": fit["intervals"]["friction_mu"][0],
-            "friction_mu_high": fit["intervals"]["friction_mu"][1],
-            "restitution_e_n_low": fit["intervals"]["restitution_e_n"][0],
-            "restitution_e_n_high": fit["intervals"]["restitution_e_n"][1],
-            "restitution_flat_to": fit["restitution_flat_to"],
-            "mean_loss": fit["objective"],
-            "n_tosses": fit["data"]["n_tosses"],
-            "converged": fit["converged"],
-            "data": data,
+            "scheme": item.scheme.name,
+            "friction_mu": item.fit["parameters"]["friction_mu"],
+            "restitution_e_n": item.fit["parameters"]["restitution_e_n"],
+            **{
+                f"{name}_{side}": np.nan if item.fit["intervals"][name][k] is None else item.fit["intervals"][name][k]
+                for name in ("friction_mu", "restitution_e_n")
+                for k, side in enumerate(("low", "high"))
+            },
+            "restitution_flat_to": item.fit.get("restitution_flat_to", np.nan),
+            "objective": item.fit["objective"],
+            "n_tosses": item.fit["data"]["n_tosses"],
+            "n_impacts": item.fit["data"].get("n_impacts", np.nan),
+            "converged": item.fit["converged"],
+            "identified_on": item.identified_on,
+            "data": item.data,
         }
-        for name, data, fit in fits
+        for item in predictions
     ]
     return _beside_printed(pd.DataFrame(rows), published, "Table II")
 
 
-def rest_pose_table(predictions: Sequence[Prediction], published: pd.DataFrame) -> pd.DataFrame:
-    """Table III, trajectory rows: rest-pose errors (eqs. 20, 21) on a stationary surface, mean and standard deviation.
+def rest_pose_table(predictions: Sequence[Prediction], published: pd.DataFrame, where: str) -> pd.DataFrame:
+    """Tables III and IV: rest-pose errors (eqs. 20, 21) on a stationary surface, mean and standard deviation.
 
     A toss that ends on another face than predicted has no angle about the normal in the sense of eq. 20; the rotation
-    columns are over the others, and ``n_same_face`` counts them.
+    columns are over the others, and ``n_same_face`` counts them. The 95 % intervals are those of the means.
     """
     rows = []
     for prediction in predictions:
@@ -98,24 +102,34 @@ def rest_pose_table(predictions: Sequence[Prediction], published: pd.DataFrame) 
         for subset, part in _subsets(still):
             if part.empty:
                 continue
+            position = part["rest_position_error_cm"]
             angle = part.loc[part["same_face"], "e_rot_deg"].abs()
             rows.append(
                 {
-                    "parameters": "trajectory",
+                    "parameters": prediction.scheme.parameters,
                     "simulator": SIMULATOR,
-                    "scheme": prediction.variant,
+                    "scheme": prediction.scheme.name,
                     "object": prediction.object,
-                    "position_error_mean_cm": part["rest_position_error_cm"].mean(),
-                    "position_error_std_cm": part["rest_position_error_cm"].std(ddof=1),
+                    "position_error_mean_cm": position.mean(),
+                    "position_error_std_cm": position.std(ddof=1),
                     "rotation_error_mean_deg": angle.mean(),
                     "rotation_error_std_deg": angle.std(ddof=1),
+                    **_interval("position_error_mean_cm", position),
+                    **_interval("rotation_error_mean_deg", angle),
                     "subset": subset,
                     "n_tosses": len(part),
                     "n_same_face": len(angle),
                     "data": prediction.data,
                 }
             )
-    return _beside_printed(pd.DataFrame(rows), published, "Table III")
+    return _beside_printed(pd.DataFrame(rows), published, where)
+
+
+def _interval(name: str, values: pd.Series) -> dict[str, float]:
+    """95 % interval of a mean over tosses by Student's distribution; NaN for fewer than two."""
+    n = len(values)
+    reach = float(student.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
+    return {f"{name}_low": float(values.mean()) - reach, f"{name}_high": float(values.mean()) + reach}
 
 
 def identification_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
@@ -128,15 +142,16 @@ def identification_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
                     "dataset": prediction.dataset,
                     "identified_on": prediction.identified_on,
                     "simulator": SIMULATOR,
-                    "scheme": prediction.variant,
-                    "calibrated": prediction.calibrated,
+                    "scheme": prediction.scheme.name,
+                    "parameters": prediction.scheme.parameters,
+                    "calibrated": prediction.scheme.calibrated,
                     "subset": subset,
                     **_with_parameters(summarise(part), prediction.fit),
                 }
             )
     columns = [
-        "dataset", "identified_on", "simulator", "scheme", "calibrated", "subset", "n_tosses", "friction_mu",
-        "restitution_e_n", "mean_loss", "sem_loss", "position_error_pct", "rotation_error_deg",
+        "dataset", "identified_on", "simulator", "scheme", "parameters", "calibrated", "subset", "n_tosses",
+        "friction_mu", "restitution_e_n", "mean_loss", "sem_loss", "position_error_pct", "rotation_error_deg",
         "rest_position_error_cm", "rest_rotation_error_deg",
     ]  # fmt: skip
     return pd.DataFrame(rows)[columns]
@@ -152,7 +167,7 @@ def solver_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
             {
                 "dataset": prediction.dataset,
                 "identified_on": prediction.identified_on,
-                "scheme": prediction.variant,
+                "scheme": prediction.scheme.name,
                 "n_tosses": len(table),
                 "contact_steps": steps,
                 "hyperstatic_steps": int(table["hyperstatic_steps"].sum()),
@@ -222,11 +237,11 @@ def toss_rows(tables: Sequence[pd.DataFrame], predictions: Sequence[Prediction])
     errors = [
         "loss", "position_error_pct", "rotation_error_deg", "rest_position_error_cm", "rest_rotation_error_deg",
     ]  # fmt: skip
-    for variant in dict.fromkeys(prediction.variant for prediction in predictions):
+    for variant in dict.fromkeys(prediction.scheme.name for prediction in predictions):
         parts = [
             prediction.table[["toss", *errors]].assign(dataset=prediction.dataset)
             for prediction in predictions
-            if prediction.variant == variant
+            if prediction.scheme.name == variant
         ]
         table = pd.concat(parts, ignore_index=True).drop_duplicates(["dataset", "toss"])
         renamed = table.rename(columns={name: f"{variant}_{name}" for name in errors})
@@ -249,7 +264,7 @@ def _with_parameters(summary: dict[str, float], fit: dict[str, Any]) -> dict[str
 def _beside_printed(ours: pd.DataFrame, published: pd.DataFrame, where: str) -> pd.DataFrame:
     """Append the printed rows of the table for the objects at hand."""
     printed = published.copy()
-    printed = printed[printed["object"].isin(set(ours["object"])) & (printed["parameters"] == "trajectory")]
+    printed = printed[printed["object"].isin(set(ours["object"])) & printed["parameters"].isin(set(ours["parameters"]))]
     return pd.concat([ours, printed.assign(data=f"printed, {where}")], ignore_index=True)
 
 

@@ -67,13 +67,20 @@ class Problem:
         """Start states and measured poses alone."""
         return [item.toss for item in self.tosses]
 
+    def first(self, n_tosses: int) -> Problem:
+        """The same with at most so many tosses."""
+        return replace(self, tosses=self.tosses[:n_tosses])
+
 
 def load_problem(prepared: str | Path, calibration: str | Path | None, variant: Variant, split: str) -> Problem:
     """Read a prepared dataset, apply a calibration where one is given, and set the problem up."""
+    return set_up(load_dataset(prepared, calibration), variant, split)
+
+
+def load_dataset(prepared: str | Path, calibration: str | Path | None) -> xr.Dataset:
+    """Read a prepared dataset and apply a calibration where one is given."""
     dataset = read_dataset(prepared)
-    if calibration:
-        dataset = Calibration(**read_json(calibration)).apply(dataset)
-    return set_up(dataset, variant, split)
+    return Calibration(**read_json(calibration)).apply(dataset) if calibration else dataset
 
 
 def set_up(prepared: xr.Dataset, variant: Variant, split: str | None) -> Problem:

@@ -1,0 +1,281 @@
+"""Complementarity constraints in Pyomo models: reformulations, a continuation that solves them, and what is left over.
+
+A pair (a, b) of expressions stands for ``0 <= a``, ``0 <= b``, ``a b = 0``. No ordinary solver takes that as it is: at
+every feasible point the constraints' gradients are dependent. A *reformulation* replaces it by something regular with a
+parameter, and a *continuation* drives the parameter towards its limit, every stage starting from the last one's answer.
+How far it got is never read from the parameter but from the point: the *residual* of a pair is ``|min(a, b)|``, which
+is zero exactly where the pair holds and has the unit of the pair. Scale pairs to the order of one before handing them
+over.
+
+A continuation ends near a solution, not on it. :func:`settle` then decides for every pair which side is zero, and
+solves the ordinary problem that is left; where the decision is right, the residual is that of a linear solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo  # type: ignore[import-untyped]
+
+from contactid.errors import ContactIdError
+from contactid.solve import Solution, SolverOptions, solve
+
+Pair = tuple[Any, Any]
+_BLOCK = "complementarity"
+
+
+class Reformulation(Enum):
+    """Ways to write ``0 <= a``, ``0 <= b``, ``a b = 0``; t or w is the parameter that the continuation changes."""
+
+    L1_PENALTY = "l1_penalty"
+    """``a, b >= 0`` and the objective plus ``w sum(a b)``; w grows. Exact from a finite w on."""
+
+    SCHOLTES = "scholtes"
+    """``a, b >= 0``, ``a b <= t``; t falls. The residual is at most ``sqrt t``."""
+
+    FISCHER_BURMEISTER = "fischer_burmeister"
+    """``a + b = sqrt(a^2 + b^2 + 2 t^2)``, which is ``a, b > 0``, ``a b = t^2``; t falls. The residual is at most t."""
+
+
+_STAGES = {
+    Reformulation.L1_PENALTY: (1.0, 10.0, 100.0, 1e3, 1e4, 1e5),
+    Reformulation.SCHOLTES: (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10),
+    Reformulation.FISCHER_BURMEISTER: (1e-1, 3e-2, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
+}
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """How to drive a reformulation to its limit.
+
+    Attributes
+    ----------
+    reformulation : which one
+    stages : values of its parameter, in order; a customary sequence where empty
+    tolerance : residual at which no further stage is needed
+    settle : end with :func:`settle`
+    """
+
+    reformulation: Reformulation = Reformulation.L1_PENALTY
+    stages: tuple[float, ...] = ()
+    tolerance: float = 1e-6
+    settle: bool = True
+
+    @property
+    def parameters(self) -> tuple[float, ...]:
+        """The stages' parameters."""
+        return self.stages or _STAGES[self.reformulation]
+
+
+@dataclass(frozen=True)
+class Complementarities:
+    """The pairs of a model under one reformulation, as :func:`attach` made them.
+
+    Attributes
+    ----------
+    model : what they belong to
+    block : holds the constraints; deactivate it to be rid of them
+    pairs : as given
+    reformulation : theirs
+    objective : the model's own objective, deactivated under a penalty
+    """
+
+    model: pyo.ConcreteModel
+    block: Any
+    pairs: tuple[Pair, ...]
+    reformulation: Reformulation
+    objective: Any
+
+    def values(self) -> np.ndarray:
+        """(n, 2) values of the pairs at the model's present point."""
+        return np.array([[pyo.value(a), pyo.value(b)] for a, b in self.pairs]).reshape(-1, 2)
+
+    def residual(self) -> float:
+        """Largest ``|min(a, b)|`` at the model's present point."""
+        return float(np.abs(self.values().min(axis=1)).max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class MpecSolution:
+    """What came of a continuation.
+
+    Attributes
+    ----------
+    stages : one solve per parameter, a settling one last where it was kept
+    parameters : of the stages; NaN for a settling one
+    residual : largest ``|min(a, b)|`` at the end
+    objective : of the model itself, without any penalty
+    converged : the last solve converged and the residual is within the tolerance
+    settled : whether the last stage is a settled one
+    """
+
+    stages: tuple[Solution, ...] = field(repr=False)
+    parameters: tuple[float, ...]
+    residual: float
+    objective: float
+    converged: bool
+    settled: bool
+
+    @property
+    def last(self) -> Solution:
+        """The last stage."""
+        return self.stages[-1]
+
+    @property
+    def iterations(self) -> int:
+        """Of all stages."""
+        return sum(stage.iterations for stage in self.stages)
+
+    @property
+    def seconds(self) -> float:
+        """Of all stages."""
+        return sum(stage.seconds for stage in self.stages)
+
+
+def attach(model: pyo.ConcreteModel, pairs: Sequence[Pair], reformulation: Reformulation) -> Complementarities:
+    """Add a block ``complementarity`` with the reformulated pairs to a model.
+
+    Raises
+    ------
+    ContactIdError
+        Where the model has pairs already, or not exactly one active objective.
+    """
+    if model.component(_BLOCK) is not None:
+        raise ContactIdError(f"model {model.name!r} has complementarity pairs already", "Remove its block first")
+    objectives = list(model.component_data_objects(pyo.Objective, active=True))
+    if len(objectives) != 1:
+        raise ContactIdError(
+            f"model {model.name!r} has {len(objectives)} active objectives", "Activate exactly one objective"
+        )
+    block = pyo.Block(concrete=True)
+    model.add_component(_BLOCK, block)
+    block.parameter = pyo.Param(initialize=1.0, mutable=True)
+    block.rules = pyo.ConstraintList()
+    _REFORMULATE[reformulation](block, pairs, objectives[0])
+    return Complementarities(model, block, tuple(pairs), reformulation, objectives[0])
+
+
+def _signs(block: Any, pairs: Sequence[Pair]) -> None:
+    for side in (side for pair in pairs for side in pair):
+        if not (getattr(side, "is_variable_type", bool)() and side.lb is not None and side.lb >= 0.0):
+            block.rules.add(side >= 0.0)
+
+
+def _l1_penalty(block: Any, pairs: Sequence[Pair], objective: Any) -> None:
+    _signs(block, pairs)
+    direction = -1.0 if objective.sense == pyo.maximize else 1.0
+    products = pyo.quicksum(a * b for a, b in pairs)
+    block.penalised = pyo.Objective(expr=objective.expr + direction * block.parameter * products, sense=objective.sense)
+    objective.deactivate()
+
+
+def _scholtes(block: Any, pairs: Sequence[Pair], objective: Any) -> None:
+    _signs(block, pairs)
+    for a, b in pairs:
+        block.rules.add(a * b <= block.parameter)
+
+
+def _fischer_burmeister(block: Any, pairs: Sequence[Pair], objective: Any) -> None:
+    for a, b in pairs:
+        block.rules.add(a + b - pyo.sqrt(a**2 + b**2 + 2.0 * block.parameter**2) == 0.0)
+
+
+_REFORMULATE = {
+    Reformulation.L1_PENALTY: _l1_penalty,
+    Reformulation.SCHOLTES: _scholtes,
+    Reformulation.FISCHER_BURMEISTER: _fischer_burmeister,
+}
+
+
+def solve_mpec(
+    pairs: Complementarities,
+    continuation: Continuation,
+    options: SolverOptions | None = None,
+    *,
+    log: str | Path | None = None,
+) -> MpecSolution:
+    """Run a continuation from the model's present point; the model holds the answer afterwards.
+
+    Parameters
+    ----------
+    pairs
+        From :func:`attach`, with the continuation's reformulation.
+    log
+        A file whose name gets the stage's number before its suffix.
+    """
+    if continuation.reformulation is not pairs.reformulation:
+        raise ContactIdError(
+            f"the model was reformulated by {pairs.reformulation.value}, not {continuation.reformulation.value}",
+            "Attach the pairs with the continuation's reformulation",
+        )
+    options = options or SolverOptions()
+    logs = _numbered(log)
+    stages: list[Solution] = []
+    parameters: list[float] = []
+    for parameter in continuation.parameters:
+        pairs.block.parameter.set_value(parameter)
+        stages.append(solve(pairs.model, options.warm() if stages else options, log=next(logs)))
+        parameters.append(parameter)
+        if stages[-1].converged and pairs.residual() <= continuation.tolerance:
+            break
+    settled = False
+    if continuation.settle and stages[-1].primal_infeasibility <= 1e-2:
+        ended = settle(pairs, options, log=next(logs))
+        if ended is not None:
+            settled = True
+            stages.append(ended)
+            parameters.append(float("nan"))
+    residual = pairs.residual()
+    return MpecSolution(
+        stages=tuple(stages),
+        parameters=tuple(parameters),
+        residual=residual,
+        objective=float(pyo.value(pairs.objective)),
+        converged=stages[-1].converged and residual <= continuation.tolerance,
+        settled=settled,
+    )
+
+
+def settle(
+    pairs: Complementarities, options: SolverOptions | None = None, *, log: str | Path | None = None
+) -> Solution | None:
+    """Set the smaller side of every pair to zero, keep the other one non-negative, and solve what is left.
+
+    Returns ``None``, and leaves the model's point as it was, where that problem isn't solved to convergence.
+    """
+    model, values = pairs.model, pairs.values()
+    before = [(variable, variable.value) for variable in model.component_data_objects(pyo.Var)]
+    penalised = pairs.reformulation is Reformulation.L1_PENALTY
+    pairs.block.deactivate()
+    if penalised:
+        pairs.objective.activate()
+    model.settled = pyo.ConstraintList()
+    for (a, b), (at_a, at_b) in zip(pairs.pairs, values, strict=True):
+        zero, other = (a, b) if at_a <= at_b else (b, a)
+        model.settled.add(zero == 0.0)
+        model.settled.add(other >= 0.0)
+    try:
+        solution = solve(model, (options or SolverOptions()).warm(), log=log)
+    finally:
+        model.del_component("settled")
+        pairs.block.activate()
+        if penalised:
+            pairs.objective.deactivate()
+    if solution.converged:
+        return solution
+    for variable, value in before:
+        variable.set_value(value, skip_validation=True)
+    return None
+
+
+def _numbered(log: str | Path | None) -> Iterator[Path | None]:
+    number = 0
+    while True:
+        number += 1
+        path = None if log is None else Path(log)
+        yield path and path.with_name(f"{path.stem}_{number}{path.suffix}")

@@ -1,0 +1,1 @@
+"""Identification models: one builder per model, each an optimisation with complementarity constraints in Pyomo."""

@@ -1,0 +1,75 @@
+"""Run one simulator through the study: identify it on the identification tosses, predict the test tosses with it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from contactid import rotations
+from contactid.fits import write_fit
+from contactid.metrics import rest_position_error, rest_rotation_error
+from contactid.peers.problems import peer_problem
+from contactid.peers.search import Budget, evaluate, identify, open_session, penalised
+from contactid.tables import write_csv
+from contactid.tossing.preprocess import upper_face
+from contactid.tossing.variants import Problem
+
+
+def run_simulator(
+    simulator: str, known: Problem, test: Problem, budget: Budget, *, fit: str | Path, predictions: str | Path
+) -> None:
+    """Search the simulator's own parameters within the budget, then simulate every test toss at the best ones.
+
+    Parameters
+    ----------
+    simulator
+        ``contactid``, ``mujoco``, ``drake`` or ``pybullet``.
+    known, test
+        Tosses to identify on and to predict.
+    fit, predictions
+        Files for the record and for one row per test toss.
+    """
+    found = identify(simulator, peer_problem(known), budget)
+    with open_session(simulator, peer_problem(test)) as session:
+        answer = evaluate(session, found.parameters, budget.substeps)
+    rest, turned = answer.rest_position[0], answer.rest_orientation[0]
+    measured = np.stack([item.rest_position for item in test.tosses])
+    orientation = np.stack([item.rest_orientation for item in test.tosses])
+    same = upper_face(turned) == upper_face(orientation)
+    table = pd.DataFrame(
+        {
+            "toss": [item.toss.name for item in test.tosses],
+            "tumbled": [item.tumbled for item in test.tosses],
+            "moving": [bool(np.any(item.toss.surface_velocity)) for item in test.tosses],
+            "failed": answer.failed[0],
+            "loss": penalised(answer)[0],
+            "position_error_pct": 100.0 * answer.position_error[0],
+            "rotation_error_deg": np.degrees(answer.rotation_error[0]),
+            "rest_position_error_cm": 100.0 * rest_position_error(measured, rest),
+            "rest_rotation_error_deg": np.degrees(rotations.angle_between(orientation, turned)),
+            "e_rot_deg": np.degrees(rest_rotation_error(orientation, turned)),
+            "same_face": same,
+        }
+    )
+    record = {
+        "parameters": found.parameters,
+        "objective": found.loss,
+        "status": "budget spent",
+        "converged": not found.at_bound,
+        "residuals": {"failed_evaluations": found.failed_evaluations, "failed_test_tosses": int(answer.failed.sum())},
+        "iterations": found.evaluations,
+        "seconds": found.seconds,
+        "seed": budget.seed,
+        "data": {"part": "identification", "n_tosses": found.tosses},
+        "model": f"{found.simulator}, {budget.substeps} steps per sample",
+        "reformulation": "simulation and search (eqs. 16 and 18)",
+        "simulator": found.simulator,
+        "at_bound": list(found.at_bound),
+        "seconds_per_evaluation": found.seconds_per_evaluation,
+        "budget": asdict(budget),
+    }
+    write_csv(table, predictions)
+    write_fit(fit, record)
