@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 DATA_MIRROR ?= $(wildcard ../shared/data)
 # A folder of ContactNets tosses to predict with the parameters found on the public ones.
 PREDICT_ON ?=
+PEERS := mujoco drake pybullet
 SNAKEMAKE := $(BIN)/snakemake
 MIRROR_ENTRY := $(if $(DATA_MIRROR),"$(DATA_MIRROR)")
 MIRROR := --config data_mirror='[$(MIRROR_ENTRY)]'
@@ -13,7 +14,7 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: env run public dry-run test test-public lint bench lock-env clean help
+.PHONY: env run public peers simulators dry-run test test-public lint bench lock-env clean help
 
 $(VENV)/.ready: envs/requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -29,6 +30,11 @@ run: env ## the default run: synthetic twins, offline
 
 public: env ## the ContactNets cube; PREDICT_ON=folder predicts tosses never seen
 	$(SNAKEMAKE) --configfile config/public.yaml $(MIRROR) $(if $(PREDICT_ON),$(UNSEEN))
+
+peers: $(foreach name,$(PEERS),$(VENV)-$(name)/.ready) ## MuJoCo, Drake and PyBullet, each in its own environment
+
+simulators: env peers ## the ContactNets cube with all simulators
+	$(SNAKEMAKE) --configfile config/public.yaml config/simulators.yaml $(MIRROR)
 
 dry-run: env ## what a default run would still do
 	$(SNAKEMAKE) --dry-run
@@ -49,9 +55,9 @@ test-public: env ## the long tests on real data (DATA_MIRROR)
 bench: env $(VENV)-mujoco/.ready ## speed against MuJoCo on the same tosses, one core
 	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
 
-$(VENV)-mujoco/.ready: envs/mujoco.lock
-	$(PYTHON) -m venv $(VENV)-mujoco
-	$(VENV)-mujoco/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/mujoco.lock
+$(VENV)-%/.ready: envs/%.lock
+	$(PYTHON) -m venv $(VENV)-$*
+	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/$*.lock
 	@touch $@
 
 lock-env: ## pin envs/requirements.in again (needs uv)

@@ -47,7 +47,8 @@ def folder(tmp_path_factory):
 def prepared(folder):
     main_of("read_motion")(entry=entry(folder / "tiny.h5"), raw=str(folder / "tiny.h5"), motion=str(folder / "m.nc"))
     main_of("tossing_preprocess")(
-        motion=str(folder / "m.nc"), share=0.5, seed=1, exclude_tumbling=True, events=EVENTS, dataset="tiny",
+        motion=str(folder / "m.nc"), share=0.5, seed=1, exclude_tumbling=True, require_usable=True, events=EVENTS,
+        dataset="tiny",
         prepared=str(folder / "t.nc"), table=str(folder / "t.csv"),
     )  # fmt: skip
     return folder / "t.nc"
@@ -71,7 +72,7 @@ def test_sweep_identify_and_predict(folder, prepared):
     main_of("tossing_identify")(**common, sweep=sweep, dataset="tiny", samples=20, seed=1, fit=fit)
     record = json.loads(Path(fit).read_text())
     assert abs(record["parameters"]["friction_mu"] - 0.45) < 0.051 and record["data"]["n_tosses"] == 2
-    main_of("tossing_predict")(**common, fit=fit, predictions=predictions)
+    main_of("tossing_predict")(**common, fit=fit, kind="trajectory", predictions=predictions)
     table = pd.read_csv(predictions)
     assert len(table) == 2 and (table["rest_position_error_cm"] < 20).all() and table["same_face"].all()
 
@@ -95,6 +96,7 @@ def test_a_folder_that_cannot_be_written_is_named(folder, prepared):
     blocked.write_text("in the way")
     with pytest.raises(ContactIdError, match=r"cannot be written"):
         main_of("tossing_preprocess")(
-            motion=str(folder / "m.nc"), share=0.5, seed=1, exclude_tumbling=True, events=EVENTS, dataset="tiny",
+            motion=str(folder / "m.nc"), share=0.5, seed=1, exclude_tumbling=True, require_usable=True, events=EVENTS,
+        dataset="tiny",
             prepared=str(blocked / "t.nc"), table=str(blocked / "t.csv"),
         )  # fmt: skip

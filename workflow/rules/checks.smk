@@ -5,9 +5,8 @@ rule checks:
     """Hold every printed number against the reproduced one."""
     input:
         published="workflow/resources/published/tossing.csv",
-        properties="<results>/tossing/tables/tab01_object_properties.csv",
-        parameters="<results>/tossing/tables/tab02_identified_parameters.csv",
-        rest="<results>/tossing/tables/tab03_rest_pose_errors.csv",
+        tables=expand("<results>/tossing/tables/{table}.csv", table=TOSSING_TABLES)
+        + (["<results>/tossing/impacts.csv"] if VELOCITY_IDENTIFIED else []),
     output:
         checks="<results>/checks.csv",
     log:
@@ -21,7 +20,15 @@ rule checks:
         mem_mb=500,
         runtime=5,
     params:
-        scheme=config["tossing"]["variants"][0]["name"],
+        paper_schemes={
+            (
+                "no_restitution"
+                if scheme.kind == "no_restitution"
+                else scheme.parameters
+            ): name
+            for name, scheme in TOSSING_SCHEMES.items()
+            if scheme.paper
+        },
         code=code("checks"),
     script:
         "../scripts/checks.py"

@@ -19,6 +19,8 @@ from contactid.datasets.registry import load_registry, pick
 from contactid.errors import ContactIdError
 from contactid.fingerprint import fingerprint
 from contactid.job import failures
+from contactid.peers.catalogue import OWN, OWN_TANGENTIAL
+from contactid.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
 from contactid.tossing.schemes import (
     WINDOW_SCHEME,
     predictions_of,

@@ -204,6 +204,6 @@ def outlook_files():
     return files + [
         f"<results>/tossing/simulators/{on}/{dataset}.{variant}.{simulator}.{extension}"
         for on, dataset, variant in SIMULATED_CASES
-        for simulator in ["contactid", *SIMULATORS]
+        for simulator in [OWN, OWN_TANGENTIAL, *SIMULATORS]
         for extension in ("json", "csv")
     ]

@@ -2,7 +2,7 @@
 
 
 wildcard_constraints:
-    simulator="contactid|mujoco|drake|pybullet",
+    simulator="|".join(KNOWN_SIMULATORS),
 
 
 rule tossing_sensitivity:

@@ -1,23 +1,17 @@
 """Rule checks: hold every printed number against the reproduced one."""
 
+from pathlib import Path
+
 from contactid.checks import compare
 from contactid.job import job
 from contactid.tables import read_csv, write_csv
 from contactid.tossing.checks import REASONS, reproduced_numbers
 
 
-def main(
-    *,
-    published: str,
-    properties: str,
-    parameters: str,
-    rest: str,
-    scheme: str,
-    checks: str,
-) -> None:
+def main(*, published: str, tables: list[str], paper_schemes: dict[str, str], checks: str) -> None:
     """Translate the rule's files and parameters into calls of the package."""
-    numbers = reproduced_numbers(read_csv(properties), read_csv(parameters), read_csv(rest), scheme)
-    write_csv(compare("tossing", read_csv(published), numbers, REASONS), checks)
+    by_name = {Path(table).stem: read_csv(table) for table in tables}
+    write_csv(compare("tossing", read_csv(published), reproduced_numbers(by_name, paper_schemes), REASONS), checks)
 
 
 if __name__ == "__main__":
@@ -25,9 +19,7 @@ if __name__ == "__main__":
     with job(smk.rule, smk.wildcards, smk.log[0]):
         main(
             published=smk.input.published,
-            properties=smk.input.properties,
-            parameters=smk.input.parameters,
-            rest=smk.input.rest,
-            scheme=smk.params.scheme,
+            tables=list(smk.input.tables),
+            paper_schemes=smk.params.paper_schemes,
             checks=smk.output.checks,
         )

@@ -4,10 +4,11 @@ from typing import Any
 
 from contactid.fits import write_fit
 from contactid.job import job
+from contactid.models.window_fit import identify_from_windows, window_fit_record
+from contactid.models.windows import options_for
 from contactid.tossing.preprocess import IDENTIFICATION
 from contactid.tossing.schemes import WINDOW_SCHEME
 from contactid.tossing.variants import Variant, load_problem
-from contactid.tossing.window_identification import identify_from_windows, window_fit_record
 
 
 def main(
@@ -22,8 +23,12 @@ def main(
 ) -> None:
     """Translate the rule's files and parameters into calls of the package."""
     problem = load_problem(prepared, calibration, Variant.from_config(variant), IDENTIFICATION)
-    found = identify_from_windows(problem, tosses, seed)
-    write_fit(fit, window_fit_record(found, WINDOW_SCHEME, dataset=dataset, seed=seed))
+    options = options_for(problem.options.time_step)
+    found = identify_from_windows(
+        problem.body, problem.measured, problem.options, options, largest_number=tosses, seed=seed
+    )
+    record = window_fit_record(found, options, dataset=dataset, part=IDENTIFICATION, seed=seed)
+    write_fit(fit, {**record, "variant": WINDOW_SCHEME})
 
 
 if __name__ == "__main__":

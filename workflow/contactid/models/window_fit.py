@@ -8,8 +8,8 @@ of mu falls with the number of contacts that slide. So the weights are ``1 / max
 mu times the sliding contacts. Intervals come from the scatter between groups, with Student's quantile for their
 effective number.
 
-The intervals hold what differs between groups, not what the scheme does to all of them. On simulated tosses at 360 Hz mu
-was within 0.015 of the truth and e_N low by 0.03 to 0.06: take e_N from impacts.
+The intervals hold what differs between groups, not what the scheme does to all of them. On simulated tosses at 360 Hz
+mu was within 0.015 of the truth and e_N low by 0.03 to 0.06: take e_N from impacts.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ def window_fit_record(
         "iterations": sum(solution.iterations for solution in solutions),
         "seconds": sum(solution.seconds for solution in solutions),
         "seed": seed,
-        "data": {"dataset": dataset, "part": part, "n_windows": sum(len(group.tosses) for group in fit.groups)},
+        "data": {"dataset": dataset, "part": part, "n_tosses": sum(len(group.tosses) for group in fit.groups)},
         "model": f"windows of {options.before} + {options.after} samples, {options.substeps} steps per sample",
         "reformulation": continuation.reformulation.value + (", settled" if continuation.settle else ""),
         "intervals": {"friction_mu": list(fit.mu_interval), "restitution_e_n": list(fit.e_n_interval)},

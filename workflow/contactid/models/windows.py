@@ -43,6 +43,7 @@ from contactid.errors import ContactIdError
 from contactid.simulate.sweep import MeasuredToss
 from contactid.tossing.impact import cross_matrix
 
+_AFTER, _LONGEST_STEP = 0.07, 2e-3  # s
 _SPEED = 0.3  # m/s: scale of contact velocities
 _LEAST_IMPULSE = 1e-3  # weight of impulses squared (scaled): makes those of hyperstatic contacts unique
 
@@ -67,6 +68,16 @@ class WindowOptions:
     position_deviation: float = 0.001
     rotation_deviation: float = 0.01
     largest_mu: float = 2.0
+
+
+def options_for(time_step: float) -> WindowOptions:
+    """Windows of 0.07 s after the first contact in steps of at most 2 ms, whatever the time between samples (s).
+
+    The scheme's error per contact is about a step times the impact speed over two; longer windows let mu drift.
+    """
+    return WindowOptions(
+        after=max(round(_AFTER / time_step), 6), substeps=max(int(np.ceil(time_step / _LONGEST_STEP)), 2)
+    )
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,11 @@ def _mark_sides(panel: Axes, data: pd.DataFrame) -> None:
     for side, pick in (("pre", "max"), ("post", "min")):
         offset = fitted.loc[fitted["side"] == side, "offset"].agg(pick)
         panel.axvline(offset, color=style.MEASURED, lw=0.7, ls="-", zorder=0)
+        name = "$-b$" if side == "pre" else "$c$"
+        panel.annotate(
+            name, (offset, 1.0), xycoords=("data", "axes fraction"), xytext=(2, -1), textcoords="offset points",
+            va="top", fontsize=7, color="#555555",
+        )  # fmt: skip
 
 
 DRAWINGS: dict[str, Callable[[pd.DataFrame], Figure]] = {

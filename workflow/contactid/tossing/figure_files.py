@@ -26,6 +26,7 @@ from contactid.tossing.sensitivity import variation_outlines
 
 Drawn = tuple[pd.DataFrame, list[xr.Dataset]]
 _CURVE = tuple(np.round(np.arange(0.05, 1.0, 0.05), 2))
+_IN_PLACE_OF = {"fig07_simulated_velocities_substeps": "; contactid at 16 steps in place of Algoryx Dynamics"}
 _FINER = 16  # steps per sample of figure 7, which stands in for the simulator that can't be had
 
 
@@ -43,7 +44,9 @@ def write_figure_data(folder: str | Path, data_folder: str | Path, *, block: Map
     tables = figures.setup() | figures.impacts() | figures.tosses() | figures.outlook()
     for name, (table, _) in tables.items():
         write_csv(table, Path(folder) / "figures" / f"{name}.csv")
-    sources = {name: figure_data.describe(datasets) for name, (_, datasets) in tables.items()}
+    sources = {
+        name: figure_data.describe(datasets) + _IN_PLACE_OF.get(name, "") for name, (_, datasets) in tables.items()
+    }
     write_json(Path(folder) / "figures" / "sources.json", sources)
 
 

@@ -185,7 +185,7 @@ def _bootstrap(swept: xr.Dataset, samples: int, seed: int) -> tuple[tuple[float,
     Half a step is what the grid itself can't resolve; the intervals stay within the grid.
     """
     mu, e_n = bootstrap_draws(swept, samples, seed).T
-    return _interval(swept["friction_mu"].values, mu), _interval(swept["restitution_e_n"].values, e_n)
+    return interval_of(swept["friction_mu"].values, mu), interval_of(swept["restitution_e_n"].values, e_n)
 
 
 def bootstrap_draws(swept: xr.Dataset, samples: int, seed: int) -> np.ndarray:
@@ -198,7 +198,7 @@ def bootstrap_draws(swept: xr.Dataset, samples: int, seed: int) -> np.ndarray:
     return np.column_stack([swept["friction_mu"].values[mu_index], swept["restitution_e_n"].values[e_index]])
 
 
-def _interval(values: np.ndarray, drawn: np.ndarray) -> tuple[float, float]:
+def interval_of(values: np.ndarray, drawn: np.ndarray) -> tuple[float, float]:
     half_step = 0.5 * float(np.diff(values).mean()) if len(values) > 1 else 0.0
     low, high = np.percentile(drawn, [2.5, 97.5])
     return round(float(max(low - half_step, values[0])), 10), round(float(min(high + half_step, values[-1])), 10)

@@ -45,8 +45,10 @@ def identify_with_model_error(
         body, impacts, replace(options, objective=Objective.MEAN_NORM, estimate_pre_twist=False),
         bootstrap_samples=2, seed=seed,
     )  # fmt: skip
-    for _ in range(_ROUNDS):
-        options = replace(options, model_error=model_error(body, windows, fit.mu, fit.e_n))
+    for round_ in range(_ROUNDS):
+        before, options = options, replace(options, model_error=model_error(body, windows, fit.mu, fit.e_n))
+        if round_ and options == before:
+            break
         fit = identify_from_impacts(body, impacts, options, seed=seed)
     return fit, options
 

@@ -18,35 +18,39 @@ from contactid.tossing.rest_pose_files import read_scores
 from contactid.tossing.results import Prediction, summarise
 from contactid.tossing.sensitivity import largest_dimension, restitution_insensitive_below
 
-_MOVING = ["dataset", "scheme", "moving_n", "still_n"]
+ALL = "all"
+_ERRORS = ("rest_position_error_cm", "rest_rotation_error_deg")
 
 
 def moving_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
     """Errors on a moving surface over those on one at rest; the paper says that they are of the same order.
 
-    ``ratio`` columns are moving over still means; ``same_order`` says whether the position ratio is within 1/3 and 3
-    (half an order of magnitude either way).
+    One row per dataset and scheme, and one over ``all`` datasets for each scheme. ``ratio`` columns are moving over
+    still means; ``same_order``: the position's ratio is within half an order of magnitude either way.
     """
-    rows = []
-    for prediction in predictions:
-        moving = prediction.table[prediction.table["moving"]]
-        still = prediction.table[~prediction.table["moving"]]
-        if moving.empty or still.empty:
-            continue
-        row: dict[str, Any] = {
-            "dataset": prediction.dataset,
-            "scheme": prediction.scheme.name,
-            "moving_n": len(moving),
-            "still_n": len(still),
-        }
-        for name in ("rest_position_error_cm", "rest_rotation_error_deg"):
-            row |= {f"moving_{name}": moving[name].mean(), f"still_{name}": still[name].mean()}
-            row |= {f"ratio_{name}": moving[name].mean() / still[name].mean()}
-        row["same_order"] = bool(1 / 3 <= row["ratio_rest_position_error_cm"] <= 3)
-        rows.append(row | {"data": prediction.data})
-    names = ("rest_position_error_cm", "rest_rotation_error_deg")
-    columns = [*_MOVING, *(f"{kind}_{name}" for name in names for kind in ("moving", "still", "ratio"))]
-    return pd.DataFrame(rows, columns=[*columns, "same_order", "data"])
+    rows: list[dict[str, Any]] = []
+    for scheme in dict.fromkeys(prediction.scheme.name for prediction in predictions):
+        parts = {item.dataset: item.table for item in predictions if item.scheme.name == scheme}
+        if len(parts) > 1:
+            parts[ALL] = pd.concat(list(parts.values()), ignore_index=True)
+        data = ", ".join(dict.fromkeys(item.data for item in predictions if item.scheme.name == scheme))
+        rows.extend(
+            {"dataset": dataset, "scheme": scheme, **_ratios(table), "data": data}
+            for dataset, table in parts.items()
+            if table["moving"].any() and not table["moving"].all()
+        )
+    names = [f"{kind}_{name}" for name in _ERRORS for kind in ("moving", "still", "ratio")]
+    return pd.DataFrame(rows, columns=["dataset", "scheme", "moving_n", "still_n", *names, "same_order", "data"])
+
+
+def _ratios(table: pd.DataFrame) -> dict[str, Any]:
+    moving, still = table[table["moving"]], table[~table["moving"]]
+    row: dict[str, Any] = {"moving_n": len(moving), "still_n": len(still)}
+    for name in _ERRORS:
+        row |= {f"moving_{name}": moving[name].mean(), f"still_{name}": still[name].mean()}
+        row |= {f"ratio_{name}": moving[name].mean() / still[name].mean()}
+    ratio = float(row[f"ratio_{_ERRORS[0]}"])
+    return row | {"same_order": bool(abs(np.log10(ratio)) <= 0.5)}
 
 
 def insensitive_below(profile: pd.DataFrame, prepared: xr.Dataset) -> float:
@@ -75,9 +79,14 @@ def rest_pose_tables(
 
 
 def simulator_rows(
-    stem: Path, names: Sequence[str], dataset: str, variant: str, calibrated: bool, bootstrap: Mapping[str, int]
+    stem: Path,
+    names: Sequence[str],
+    case: tuple[str, str, str],
+    calibrated: bool,
+    bootstrap: Mapping[str, int],
 ) -> pd.DataFrame:
     """One row per simulator and subset: its parameters, test losses, and the paired difference to ours (the first)."""
+    identified_on, dataset, variant = case
     tables = {name: read_csv(f"{stem}.{name}.csv") for name in names}
     ours, rows = tables[names[0]], []
     for name in names:
@@ -93,15 +102,18 @@ def simulator_rows(
             rows.append(
                 {
                     "dataset": dataset,
-                    "body": "calibrated" if calibrated else "nominal",
+                    "identified_on": identified_on,
+                    "calibrated": calibrated,
                     "scheme": variant,
                     "simulator": fit["simulator"],
                     "subset": subset,
                     **summarise(table[keep]),
+                    **_as_table_iii(table[keep]),
                     "failed_tosses": int(table.loc[keep, "failed"].sum()),
                     "difference_to_ours": difference.difference,
                     "difference_low": difference.low,
                     "difference_high": difference.high,
+                    "friction_mu": next(value for key, value in fit["parameters"].items() if "riction" in key),
                     "parameters": "; ".join(f"{key} = {value:.4g}" for key, value in fit["parameters"].items()),
                     "at_bound": ", ".join(fit["at_bound"]),
                     "identification_loss": fit["objective"],
@@ -111,3 +123,27 @@ def simulator_rows(
                 }
             )
     return pd.DataFrame(rows)
+
+
+def _as_table_iii(table: pd.DataFrame) -> dict[str, float]:
+    """The columns of Table III for another simulator, on a stationary surface."""
+    still = table[~table["moving"]]
+    angle = still.loc[still["same_face"], "e_rot_deg"].abs()
+    position = still["rest_position_error_cm"]
+    return {
+        "position_error_mean_cm": float(position.mean()),
+        "position_error_std_cm": float(position.std(ddof=1)),
+        "rotation_error_mean_deg": float(angle.mean()),
+        "rotation_error_std_deg": float(angle.std(ddof=1)),
+    }
+
+
+def as_identification_rows(simulators: pd.DataFrame) -> pd.DataFrame:
+    """Rows of ``ext_simulators`` with the columns of ``ext_identification``; only our own have an e_N."""
+    rows = simulators.assign(parameters="trajectory", scheme=simulators["scheme"] + "_equal_budget")
+    columns = [
+        "dataset", "identified_on", "simulator", "scheme", "parameters", "calibrated", "subset", "n_tosses",
+        "friction_mu", "mean_loss", "sem_loss", "position_error_pct", "rotation_error_deg", "rest_position_error_cm",
+        "rest_rotation_error_deg",
+    ]  # fmt: skip
+    return rows[columns]

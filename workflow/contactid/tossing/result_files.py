@@ -11,6 +11,7 @@ import pandas as pd
 from contactid.configuration import cases
 from contactid.datasets.motion import read_dataset
 from contactid.fits import read_json
+from contactid.peers.catalogue import OWN, OWN_TANGENTIAL
 from contactid.tables import read_csv, write_csv, write_tex
 from contactid.tossing import impact_tables, outlook_tables, results
 from contactid.tossing.results import Prediction, data_label
@@ -58,6 +59,9 @@ def write_tables(
     """
     run = _Run(Path(folder), Path(data_folder), block, read_csv(published))
     tables = run.papers() | run.impacts() | run.outlook() | run.simulators(simulated)
+    if simulated:
+        rows = outlook_tables.as_identification_rows(tables["ext_simulators"])
+        tables["ext_identification"] = pd.concat([tables["ext_identification"], rows], ignore_index=True)
     sources = ", ".join(dict.fromkeys(data_label(dataset) for dataset in run.prepared.values()))
     for name, table in tables.items():
         write_csv(table, run.folder / "tables" / f"{name}.csv")
@@ -193,11 +197,11 @@ class _Run:
         """Other simulators beside ours."""
         if not simulated:
             return {}
-        names = ["contactid", *self.block["simulators"]["names"]]
+        names = [OWN, OWN_TANGENTIAL, *self.block["simulators"]["names"]]
         rows = [
             outlook_tables.simulator_rows(
-                self.folder / "simulators" / on / f"{dataset}.{variant}", names, dataset, variant,
-                bool(self.schemes[variant].calibrated), self.block["bootstrap"],
+                self.folder / "simulators" / on / f"{dataset}.{variant}", names, (on, dataset, variant),
+                self.schemes[variant].calibrated, self.block["bootstrap"],
             )
             for on, dataset, variant in simulated
         ]  # fmt: skip

@@ -96,9 +96,19 @@ def _named(variants: Mapping[str, Mapping[str, Any]], name: str, where: str) -> 
 
 def velocity_cases(block: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Pairs (impacts identified on, predicted on); none where the configuration names no dataset of impacts."""
-    if not block["velocity"]["identify_on"]:
+    identify_on, predict_on = block["velocity"]["identify_on"], block["predict_on"]
+    if not identify_on:
         return []
-    return cases({"identify_on": block["velocity"]["identify_on"], "predict_on": block["predict_on"]})
+    if len(identify_on) not in (1, len(cases(block))):
+        raise _unpaired(len(identify_on), len(cases(block)))
+    return cases({"identify_on": identify_on, "predict_on": predict_on})
+
+
+def _unpaired(impacts: int, predicted: int) -> ContactIdError:
+    return ContactIdError(
+        f"configuration: tossing.velocity.identify_on has {impacts} datasets for {predicted} predicted ones",
+        "Give one for each, or [] to leave the velocity-based part out",
+    )
 
 
 def predictions_of(block: Mapping[str, Any]) -> list[tuple[str, str, str]]:

@@ -16,7 +16,7 @@ from contactid.datasets.motion import BodyProperties
 from contactid.errors import ContactIdError
 from contactid.simulate.box import SteppingOptions
 from contactid.simulate.impact_sweep import end_twists
-from contactid.tossing.identification import Grid, grid_values
+from contactid.tossing.identification import Grid, grid_values, interval_of
 from contactid.tossing.impact import ImpactWindow
 
 WEIGHTS = np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])  # diagonal of W in eq. 17: 1 for m/s, 0.1 m for rad/s
@@ -182,32 +182,20 @@ def _best_of(mean: xr.DataArray) -> tuple[float, float]:
 def _bootstrap(
     swept: xr.Dataset, tosses: Sequence[str], samples: int, seed: int
 ) -> tuple[tuple[float, float], tuple[float, float]]:
-    """95 % percentile intervals of the best point, resampling tosses; finer than the grid by local parabolas."""
+    """95 % percentile intervals of the best point, resampling tosses, half a grid step wider."""
     names, index = np.unique(np.array(tosses), return_inverse=True)
     loss = swept["loss"].values
     summed = np.zeros((len(names), *loss.shape[1:]))
     np.add.at(summed, index, loss)
     counts = np.bincount(index, minlength=len(names)).astype(float)
     draws = np.random.default_rng(seed).multinomial(len(names), np.full(len(names), 1.0 / len(names)), size=samples)
-    mu, e_n = swept["friction_mu"].values, swept["restitution_e_n"].values
-    chosen = np.array([_vertex(mu, e_n, np.tensordot(draw, summed, 1) / (draw @ counts)) for draw in draws])
-    low, high = np.percentile(chosen, [2.5, 97.5], axis=0)
-    return (float(low[0]), float(high[0])), (float(low[1]), float(high[1]))
-
-
-def _vertex(mu: np.ndarray, e_n: np.ndarray, mean: np.ndarray) -> tuple[float, float]:
-    """Best grid point, moved to the vertex of the parabola through its neighbours along each axis."""
-    i, j = np.unravel_index(int(mean.argmin()), mean.shape)
-    return _parabola(mu, mean[:, j], int(i)), _parabola(e_n, mean[i], int(j))
-
-
-def _parabola(values: np.ndarray, cost: np.ndarray, best: int) -> float:
-    if best in (0, len(values) - 1):
-        return float(values[best])
-    left, middle, right = cost[best - 1 : best + 2]
-    curvature = left - 2.0 * middle + right
-    shift = 0.5 * (left - right) / curvature if curvature > 0 else 0.0
-    return float(values[best] + shift * (values[best + 1] - values[best]))
+    mean = np.tensordot(draws, summed, 1) / (draws @ counts)[:, None, None]
+    best = np.unravel_index(mean.reshape(samples, -1).argmin(axis=1), loss.shape[1:])
+    low_high = [
+        interval_of(swept[name].values, index)
+        for name, index in zip(("friction_mu", "restitution_e_n"), best, strict=True)
+    ]
+    return low_high[0], low_high[1]
 
 
 def loss_table(

@@ -1,0 +1,128 @@
+"""What is true of the impacts of synthetic drops: simulated again, step by step, from their known releases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from contactid import rotations
+from contactid.datasets.iam_archive import read_iam_archive
+from contactid.datasets.motion import BodyProperties
+from contactid.datasets.twin_tosses import SAMPLE_FREQUENCY, SUBSTEPS, box_model
+from contactid.datasets.twins import SURFACE_NAMES, MocapNoise, TwinTruth, read_truth
+from contactid.simulate.box import ContactParameters, SteppingOptions, Trajectory, simulate
+from contactid.tossing.impact_sides import FEWEST_SAMPLES
+from contactid.tossing.preprocess import PreprocessOptions, preprocess
+
+EMBEDDED = Path(__file__).parents[2] / "workflow" / "resources" / "embedded"
+BOXES = ("box004", "box005", "box006", "box007")
+PER_SAMPLE = SUBSTEPS["drops"]
+WINDOW = 5  # samples
+
+
+@dataclass(frozen=True)
+class TrueImpact:
+    """One corner's first step in contact.
+
+    Attributes
+    ----------
+    instant : samples from the beginning of the recording; the middle of the step
+    vertex, speed : which corner, and its normal speed towards the surface just before, m/s
+    alone : nothing else touches within five samples on either side, and the window lies in free flight
+    pre_twist, post_twist : (6,) hybrid twists just before and after
+    """
+
+    instant: float
+    vertex: int
+    speed: float
+    alone: bool
+    pre_twist: np.ndarray
+    post_twist: np.ndarray
+
+
+@dataclass(frozen=True)
+class TrueDrop:
+    """One drop: every step of its free motion, the sample of its release, and its impacts in order of time."""
+
+    fine: Trajectory
+    release_sample: int
+    impacts: list[TrueImpact]
+
+    def normal_impulses(self, first: float, last: float) -> np.ndarray:
+        """(vertex,) N s between two instants, samples from the beginning of the recording."""
+        low, high = (max(round((end - self.release_sample) * PER_SAMPLE), 0) for end in (first, last))
+        return self.fine.impulses[low:high, :, 2].sum(axis=0)
+
+
+@dataclass(frozen=True)
+class Drops:
+    """A twin of drops, prepared as the study does it, with its truth; ``drops`` by the recording's name."""
+
+    prepared: xr.Dataset
+    body: BodyProperties
+    parameters: ContactParameters
+    noise: MocapNoise
+    drops: dict[str, TrueDrop]
+
+    @property
+    def speed_deviation(self) -> float:
+        """Standard deviation (m/s) of a fitted corner's speed where the fewest samples are fitted."""
+        spread = np.sqrt(FEWEST_SAMPLES * (FEWEST_SAMPLES**2 - 1) / 12.0) / SAMPLE_FREQUENCY
+        arm = float(np.linalg.norm(self.body.vertices, axis=1).max())
+        return float(np.hypot(self.noise.position_jitter, self.noise.orientation_jitter * arm) / spread)
+
+    def matching(self, toss: str, vertex: int, instant: float) -> TrueImpact | None:
+        """The true impact of a corner within one sample of an instant; the hardest where there are several."""
+        near = [one for one in self.drops[toss].impacts if one.vertex == vertex and abs(one.instant - instant) < 1.0]
+        return max(near, key=lambda one: one.speed, default=None)
+
+
+def load_drops(path: Path) -> Drops:
+    """A twin's file, read, prepared and simulated again."""
+    truth = read_truth(path)
+    motion = read_iam_archive(
+        path, truth.object_name, surface_name=SURFACE_NAMES[truth.role], licence="none", synthetic=True
+    )
+    prepared = preprocess(motion, PreprocessOptions(exclude_tumbling=False, require_usable=False))
+    lengths = dict(zip(map(str, prepared["recording"].values), prepared["row_size"].values, strict=True))
+    body = box_model(truth.object_name).body
+    drops = {name: _true_drop(truth, body, name, int(lengths[name])) for name in truth.recordings}
+    return Drops(prepared, body, truth.parameters, truth.noise, drops)
+
+
+def _true_drop(truth: TwinTruth, body: BodyProperties, name: str, n_samples: int) -> TrueDrop:
+    recording = truth.recordings[name]
+    step = 1.0 / (SAMPLE_FREQUENCY * PER_SAMPLE)
+    fine = simulate(
+        body,
+        recording.release,
+        truth.parameters,
+        SteppingOptions(step, gravity=recording.gravity),
+        (n_samples - recording.release_sample - 1) * PER_SAMPLE + 1,
+        recording.surface_velocity,
+    )
+    # in the middle of a step half of its gravity has acted
+    half = 0.5 * step * np.array([*recording.gravity, 0.0, 0.0, 0.0])
+    twists = np.hstack([fine.linear_velocity, fine.angular_velocity])
+    pushed = fine.impulses[:, :, 2] > 1e-12
+    reach = WINDOW * PER_SAMPLE
+    impacts = []
+    for at, vertex in zip(*np.nonzero(pushed), strict=True):
+        if at > 0 and pushed[at - 1, vertex]:
+            continue
+        arm = rotations.matrices(fine.orientation[at]) @ body.vertices[vertex]
+        pre = twists[at] + half
+        impacts.append(
+            TrueImpact(
+                instant=recording.release_sample + (at + 0.5) / PER_SAMPLE,
+                vertex=int(vertex),
+                speed=-float((pre[:3] + np.cross(pre[3:], arm))[2]),
+                alone=at >= reach and at + reach < len(pushed) and pushed[at - reach : at + reach + 1].sum() == 1,
+                pre_twist=pre,
+                post_twist=twists[at + 1] - half,
+            )
+        )
+    return TrueDrop(fine, recording.release_sample, impacts)
