@@ -41,6 +41,17 @@ rule summary:
         calibration="<results>/tossing/tables/ext_calibration.csv",
         tosses="<results>/tossing/tosses.csv",
         checks="<results>/checks.csv",
+        more=[
+            f"<results>/tossing/tables/{table}.csv"
+            for table in TOSSING_TABLES
+            if table
+            in (
+                "ext_velocity_identification",
+                "ext_velocity_against_trajectory",
+                "ext_rest_pose_coverage",
+                "ext_simulators",
+            )
+        ],
     output:
         summary="<results>/summary.md",
     log:

@@ -88,7 +88,11 @@ TOSSING_TABLES = [
     "ext_sensitivity",
     "ext_sobol",
     "ext_moving_surface",
-    *(["ext_velocity_identification"] if VELOCITY_IDENTIFIED else []),
+    *(
+        ["ext_velocity_identification", "ext_velocity_against_trajectory"]
+        if VELOCITY_IDENTIFIED
+        else []
+    ),
     *(["ext_impact_mpec"] if MPEC_VARIANTS else []),
     *(["ext_rest_pose_coverage", "ext_rest_pose_errors"] if REST_POSE_CASES else []),
     *(["ext_simulators"] if SIMULATED_CASES else []),

@@ -1,5 +1,7 @@
 """Rule summary: what the run found, as a page of text."""
 
+from pathlib import Path
+
 from contactid.atomic import write_text
 from contactid.job import job
 from contactid.tables import read_csv
@@ -13,11 +15,13 @@ def main(
     calibration: str,
     tosses: str,
     checks: str,
+    more: list[str],
     summary: str,
 ) -> None:
     """Translate the rule's files and parameters into calls of the package."""
     tables = [read_csv(path) for path in (identification, calibration, tosses, checks)]
-    write_text(summary, summarise_run(run, *tables))
+    by_name = {Path(path).stem: read_csv(path) for path in more}
+    write_text(summary, summarise_run(run, *tables, by_name))
 
 
 if __name__ == "__main__":
@@ -29,5 +33,6 @@ if __name__ == "__main__":
             calibration=smk.input.calibration,
             tosses=smk.input.tosses,
             checks=smk.input.checks,
+            more=list(smk.input.more),
             summary=smk.output.summary,
         )

@@ -4,8 +4,8 @@
     python -m contactid.peers.agx_exchange losses tosses.nc results.h5 losses.csv [--split test] [--start flight_fit]
 
 ``states`` writes the start of every usable toss (of one part) in the order of the dataset. ``losses`` reads what AGX
-made of them, in the same order and at the recording's own rate, and writes eq. 18 and the rest-pose errors of every toss and
-parameter set; the mean over tosses per parameter set is eq. 16, whose least value is AGX's entry of Table II.
+made of them, in the same order and at the recording's own rate, and writes eq. 18 and the rest-pose errors of every
+toss and parameter set; the mean over tosses per parameter set is eq. 16, whose least value is AGX's entry of Table II.
 """
 
 from __future__ import annotations

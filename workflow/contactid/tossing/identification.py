@@ -199,6 +199,7 @@ def bootstrap_draws(swept: xr.Dataset, samples: int, seed: int) -> np.ndarray:
 
 
 def interval_of(values: np.ndarray, drawn: np.ndarray) -> tuple[float, float]:
+    """95 % percentile interval of drawn grid values, half a step wider on each side, within the grid ``values``."""
     half_step = 0.5 * float(np.diff(values).mean()) if len(values) > 1 else 0.0
     low, high = np.percentile(drawn, [2.5, 97.5])
     return round(float(max(low - half_step, values[0])), 10), round(float(min(high + half_step, values[-1])), 10)

@@ -15,7 +15,7 @@ from contactid.peers.compare import paired_difference
 from contactid.tables import read_csv
 from contactid.tossing.rest_pose_distribution import coverage_table
 from contactid.tossing.rest_pose_files import read_scores
-from contactid.tossing.results import Prediction, summarise
+from contactid.tossing.results import EQUAL_BUDGET, Prediction, summarise
 from contactid.tossing.sensitivity import largest_dimension, restitution_insensitive_below
 
 ALL = "all"
@@ -51,6 +51,46 @@ def _ratios(table: pd.DataFrame) -> dict[str, Any]:
         row |= {f"ratio_{name}": moving[name].mean() / still[name].mean()}
     ratio = float(row[f"ratio_{_ERRORS[0]}"])
     return row | {"same_order": bool(abs(np.log10(ratio)) <= 0.5)}
+
+
+def disagreement_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
+    """``ext_velocity_against_trajectory``: parameters from impacts less those from trajectories, with 95 % intervals.
+
+    Each scheme on impacts is held against the trajectory scheme that steps as it predicts, which has the same body. The
+    two are identified on different motion, so their errors are taken as independent and half-widths add in squares.
+    """
+    rows = []
+    for item in predictions:
+        if item.scheme.parameters != "velocity":
+            continue
+        others = [
+            other
+            for other in predictions
+            if other.dataset == item.dataset and other.scheme.name == item.scheme.stepping["name"]
+        ]
+        for other in others:
+            row: dict[str, Any] = {
+                "object": item.object,
+                "scheme": item.scheme.name,
+                "against": other.scheme.name,
+                "calibrated": item.scheme.calibrated,
+            }
+            for name in ("friction_mu", "restitution_e_n"):
+                values = [each.fit["parameters"][name] for each in (item, other)]
+                ends = np.array([each.fit["intervals"][name] for each in (item, other)], dtype=float)
+                sides = np.abs(ends - np.array(values)[:, None])
+                # upwards: the first's upper and the second's lower end
+                up, down = np.hypot(sides[0, 1], sides[1, 0]), np.hypot(sides[0, 0], sides[1, 1])
+                difference = values[0] - values[1]
+                row |= {
+                    f"{name}_velocity": values[0],
+                    f"{name}_trajectory": values[1],
+                    f"{name}_difference": difference,
+                }
+                row |= {f"{name}_difference_low": difference - down, f"{name}_difference_high": difference + up}
+                row |= {f"{name}_differs": bool(difference - down > 0 or difference + up < 0)}
+            rows.append(row | {"data": item.data})
+    return pd.DataFrame(rows)
 
 
 def insensitive_below(profile: pd.DataFrame, prepared: xr.Dataset) -> float:
@@ -140,7 +180,7 @@ def _as_table_iii(table: pd.DataFrame) -> dict[str, float]:
 
 def as_identification_rows(simulators: pd.DataFrame) -> pd.DataFrame:
     """Rows of ``ext_simulators`` with the columns of ``ext_identification``; only our own have an e_N."""
-    rows = simulators.assign(parameters="trajectory", scheme=simulators["scheme"] + "_equal_budget")
+    rows = simulators.assign(parameters="trajectory", scheme=simulators["scheme"] + EQUAL_BUDGET)
     columns = [
         "dataset", "identified_on", "simulator", "scheme", "parameters", "calibrated", "subset", "n_tosses",
         "friction_mu", "mean_loss", "sem_loss", "position_error_pct", "rotation_error_deg", "rest_position_error_cm",

@@ -26,6 +26,7 @@ _CAPTIONS = {
     "ext_solver": "Contact steps of the predicted tosses and how many of them the contact solver solved to 1e-9 m/s",
     "ext_calibration": "Calibrated body and length scale",
     "ext_velocity_identification": "Velocity-based identification: impacts, losses and parameters",
+    "ext_velocity_against_trajectory": "Parameters from impacts less those from trajectories",
     "ext_impact_mpec": "The impact MPEC in several forms",
     "ext_sensitivity": "Change of the rest pose where one parameter is varied",
     "ext_sobol": "Sobol indices of the rest pose",
@@ -154,7 +155,10 @@ class _Run:
                     table.insert(0, "dataset", on)
                     table.insert(1, "scheme", f"{variant['name']}_mpec")
                     forms.append(table)
-        tables = {"ext_velocity_identification": impact_tables.ordered(rows)}
+        tables = {
+            "ext_velocity_identification": impact_tables.ordered(rows),
+            "ext_velocity_against_trajectory": outlook_tables.disagreement_table(self.predictions),
+        }
         return tables | ({"ext_impact_mpec": pd.concat(forms, ignore_index=True)} if forms else {})
 
     def outlook(self) -> dict[str, pd.DataFrame]:

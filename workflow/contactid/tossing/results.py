@@ -15,6 +15,7 @@ from contactid.datasets.motion import body_of
 from contactid.tossing.schemes import Scheme
 
 SIMULATOR = "contactid"
+EQUAL_BUDGET = "_equal_budget"  # ends the scheme of a row that comes from the comparison of simulators
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
+
+from contactid.tossing.results import EQUAL_BUDGET, SIMULATOR
+from contactid.tossing.schemes import NO_RESTITUTION, TRAJECTORY, WINDOW_SCHEME
 
 _SURE = 5.0  # standard errors
 
 
 def summarise_run(
-    run: str, identification: pd.DataFrame, calibration: pd.DataFrame, tosses: pd.DataFrame, checks: pd.DataFrame
+    run: str,
+    identification: pd.DataFrame,
+    calibration: pd.DataFrame,
+    tosses: pd.DataFrame,
+    checks: pd.DataFrame,
+    more: Mapping[str, pd.DataFrame],
 ) -> str:
     """Markdown: tosses used, parameters and test errors per scheme, what the calibration says, verdicts.
 
@@ -22,8 +30,19 @@ def summarise_run(
         ``tosses.csv``.
     checks
         ``checks.csv``.
+    more
+        Tables of the parts that a run may leave out, by name: ``ext_velocity_identification``,
+        ``ext_velocity_against_trajectory``, ``ext_rest_pose_coverage``, ``ext_simulators``.
     """
+    identification = identification[identification["simulator"] == SIMULATOR]
+    identification = identification[~identification["scheme"].str.endswith(EQUAL_BUDGET)]
     parts = [f"# Run {run}: tossing", _used(tosses), _errors(identification), *_body(identification, calibration)]
+    if "ext_velocity_identification" in more:
+        parts.append(_impacts(more["ext_velocity_identification"], more["ext_velocity_against_trajectory"]))
+    if "ext_rest_pose_coverage" in more:
+        parts.append(_coverage(more["ext_rest_pose_coverage"]))
+    if "ext_simulators" in more:
+        parts.append(_simulators(more["ext_simulators"]))
     parts.append(_verdicts(checks))
     return "\n\n".join(parts) + "\n"
 
@@ -102,11 +121,59 @@ def _body(identification: pd.DataFrame, calibration: pd.DataFrame) -> list[str]:
 def _gain(identification: pd.DataFrame, dataset: str) -> list[str]:
     """What the calibration changes in the test loss, against the last scheme without it."""
     rows = identification[(identification["identified_on"] == dataset) & (identification["subset"] == "all")]
+    rows = rows[(rows["parameters"] == TRAJECTORY) & ~rows["scheme"].isin([NO_RESTITUTION, WINDOW_SCHEME])]
     plain, calibrated = rows[~rows["calibrated"].astype(bool)], rows[rows["calibrated"].astype(bool)]
     if plain.empty or calibrated.empty:
         return []
     before, after = float(plain["mean_loss"].iloc[-1]), float(calibrated["mean_loss"].iloc[-1])
     return [f"* calibrating it changes the mean test loss from {before:.3f} to {after:.3f} ({after / before - 1:+.0%})"]
+
+
+def _impacts(velocity: pd.DataFrame, against: pd.DataFrame) -> str:
+    """What single impacts say, and whether trajectories say the same."""
+    lines = ["Impacts of single corners:"]
+    for row in velocity.to_dict("records"):
+        held_out = f", {row['test_loss']:.3f} on {row['n_test_impacts']} test impacts" if row["n_test_impacts"] else ""
+        lines.append(
+            f"* {row['dataset']}, {row['scheme']}: {row['n_impacts']} impacts ({row['impacts_per_toss']:.2f} per toss),"
+            f" mu = {row['friction_mu']:.3f}, e_N = {row['restitution_e_n']:.3f}, loss "
+            f"{row['identification_loss']:.3f} m/s{held_out} (without contact {row['loss_without_contact']:.2f})"
+        )
+    for row in against[against["restitution_e_n_differs"].astype(bool)].to_dict("records"):
+        lines.append(
+            f"* {row['object']}: e_N of {row['scheme']} is above that of {row['against']} by "
+            f"{row['restitution_e_n_difference']:.3f} "
+            f"({row['restitution_e_n_difference_low']:.3f} to {row['restitution_e_n_difference_high']:.3f})"
+        )
+    return "\n".join(lines)
+
+
+def _coverage(coverage: pd.DataFrame) -> str:
+    """How often the 90 % regions hold the measured rest pose."""
+    ninety = coverage[coverage["nominal_pct"] == 90]
+    lines = ["90 % regions of the rest pose hold, of the test tosses:"]
+    for (scheme, name), part in ninety.groupby(["scheme", "object"], sort=False):
+        shares = ", ".join(f"{row['covered_pct']:.0f} % ({row['level']})" for row in part.to_dict("records"))
+        lines.append(f"* {name}, {scheme}, {part['n_tosses'].iloc[0]} tosses: {shares}")
+    return "\n".join(lines)
+
+
+def _simulators(simulators: pd.DataFrame) -> str:
+    """Equal budgets, same tosses."""
+    every = simulators[simulators["subset"] == "all"]
+    rows = [
+        [
+            row["dataset"],
+            row["scheme"],
+            row["simulator"],
+            f"{row['mean_loss']:.3f}",
+            f"{row['difference_to_ours']:+.3f} ({row['difference_low']:+.3f} to {row['difference_high']:+.3f})",
+            row["parameters"],
+        ]
+        for row in every.to_dict("records")
+    ]
+    titles = ["dataset", "body and start of", "simulator", "test loss", "minus ours (95 %)", "parameters"]
+    return "Simulators with equal budgets:\n\n" + _table(titles, rows)
 
 
 def _verdicts(checks: pd.DataFrame) -> str:

@@ -192,7 +192,7 @@ def _bootstrap(
     mean = np.tensordot(draws, summed, 1) / (draws @ counts)[:, None, None]
     best = np.unravel_index(mean.reshape(samples, -1).argmin(axis=1), loss.shape[1:])
     low_high = [
-        interval_of(swept[name].values, index)
+        interval_of(swept[name].values, swept[name].values[index])
         for name, index in zip(("friction_mu", "restitution_e_n"), best, strict=True)
     ]
     return low_high[0], low_high[1]
