@@ -12,13 +12,18 @@ import pytest
 
 from contactid import rotations
 from contactid.datasets.contactnets import HALF_WIDTH, read_contactnets, read_toss_table
-from contactid.simulate.box import ContactParameters
+from contactid.datasets.motion import body_of
+from contactid.models.impacts import ImpactModelOptions, Objective
+from contactid.simulate.box import ContactParameters, SteppingOptions
 from contactid.simulate.sweep import sweep
 from contactid.tossing.calibration import calibrate
 from contactid.tossing.identification import Grid, grid_values, identify, sweep_grid
+from contactid.tossing.impact_selection import SelectionOptions, find_impacts
+from contactid.tossing.mpec_identification import identify_from_impacts
 from contactid.tossing.prediction import predict
 from contactid.tossing.preprocess import IDENTIFICATION, TEST, PreprocessOptions, preprocess, toss_table
 from contactid.tossing.variants import Variant, set_up
+from contactid.tossing.velocity_identification import identify_velocities, loss_table, sweep_velocities
 from contactid.velocities import central_differences
 
 MIRROR = Path(os.environ.get("DATA_MIRROR") or "../shared/data")
@@ -136,3 +141,58 @@ def test_calibration_lowers_the_test_loss_by_a_quarter(losses):
     assert after.mean() <= 0.75 * before.mean()
     paired = pd.Series(before.to_numpy() - after.to_numpy())
     assert paired.mean() > 4 * paired.std(ddof=1) / np.sqrt(len(paired))
+
+
+# Velocity-based identification: largest misfit and imbalance as in config/public.yaml
+SELECTION = {False: SelectionOptions(largest_misfit=9.0, largest_imbalance=0.7),
+             True: SelectionOptions(largest_misfit=9.0, largest_imbalance=0.25)}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def impacts(prepared):
+    return [candidate.impact for candidate in find_impacts(prepared, SELECTION[False]) if candidate.impact]
+
+
+def of_part(windows, part):
+    return [window for window in windows if window.split == part]
+
+
+def test_short_impacts_are_many_and_predicted_well(prepared, impacts):
+    """At least 0.65 impacts per toss; the optimum near (0.2, 0.2); held-out loss below 0.25 m/s."""
+    assert len(impacts) >= 0.65 * prepared.sizes["recording"]
+    body, options = body_of(prepared), SteppingOptions(1.0 / prepared.attrs["sample_frequency"])
+    known, test = of_part(impacts, IDENTIFICATION), of_part(impacts, TEST)
+    grid = Grid(grid_values(0.0, 0.5, 0.05), grid_values(0.0, 0.5, 0.05))
+    swept = sweep_velocities(body, known, grid, options)
+    found = identify_velocities(body, known, swept, options, refine=False, bootstrap_samples=50, seed=1)
+    assert found.friction_mu == pytest.approx(0.2, abs=0.051) and found.restitution_e_n == pytest.approx(0.2, abs=0.051)
+    assert loss_table(body, test, found, options)["loss"].mean() < 0.25
+    assert found.no_impact > 1.0
+
+
+def test_the_impact_mpec_agrees_with_the_refined_grid_on_the_same_loss(prepared, impacts):
+    body, known = body_of(prepared), of_part(impacts, IDENTIFICATION)
+    options = ImpactModelOptions(objective=Objective.MEAN_NORM, estimate_pre_twist=False)
+    found = identify_from_impacts(body, [window.impact for window in known], options, bootstrap_samples=50, seed=1)
+    stepping = SteppingOptions(1.0 / prepared.attrs["sample_frequency"], substeps=16)
+    grid = Grid(grid_values(0.1, 0.4, 0.05), grid_values(0.0, 0.5, 0.05))
+    swept = sweep_velocities(body, known, grid, stepping)
+    refined = identify_velocities(body, known, swept, stepping, refine=True, bootstrap_samples=50, seed=1)
+    assert found.converged and found.solution.residual < 1e-8
+    # the same loss at the instant of impact and at the window's end
+    assert found.mu == pytest.approx(refined.friction_mu, abs=0.05)
+    assert found.e_n == pytest.approx(refined.restitution_e_n, abs=0.05)
+
+
+def test_a_calibrated_body_reconciles_impacts_and_trajectories(prepared, calibration, losses):
+    """With the nominal body e_N of impacts is 0.2 above that of trajectories; calibrated, they agree to 0.1."""
+    truly = calibration.apply(prepared)
+    windows = [candidate.impact for candidate in find_impacts(truly, SELECTION[True]) if candidate.impact]
+    known, body = of_part(windows, IDENTIFICATION), body_of(truly)
+    options = SteppingOptions(1.0 / prepared.attrs["sample_frequency"], substeps=4)
+    grid = Grid(grid_values(0.05, 0.4, 0.05), grid_values(0.0, 0.5, 0.05))
+    swept = sweep_velocities(body, known, grid, options)
+    found = identify_velocities(body, known, swept, options, refine=True, bootstrap_samples=50, seed=1)
+    assert found.loss < 0.12
+    assert found.restitution_e_n - losses["substeps"][0].restitution_e_n > 0.2
+    assert found.restitution_e_n == pytest.approx(losses["calibrated"][0].restitution_e_n, abs=0.1)

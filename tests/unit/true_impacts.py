@@ -81,16 +81,23 @@ class Drops:
         return max(near, key=lambda one: one.speed, default=None)
 
 
-def load_drops(path: Path) -> Drops:
-    """A twin's file, read, prepared and simulated again."""
+def prepared_drops(path: Path, last: int | None = None) -> xr.Dataset:
+    """A twin's file (or only its last recordings), read and prepared."""
     truth = read_truth(path)
-    motion = read_iam_archive(
-        path, truth.object_name, surface_name=SURFACE_NAMES[truth.role], licence="none", synthetic=True
-    )
-    prepared = preprocess(motion, PreprocessOptions(exclude_tumbling=False, require_usable=False))
+    surface = SURFACE_NAMES[truth.role]
+    motion = read_iam_archive(path, truth.object_name, surface_name=surface, licence="none", synthetic=True)
+    if last is not None:
+        sizes = motion["row_size"].values
+        motion = motion.isel(recording=slice(-last, None), sample=slice(int(sizes[:-last].sum()), None))
+    return preprocess(motion, PreprocessOptions(exclude_tumbling=False, require_usable=False))
+
+
+def load_drops(path: Path, last: int | None = None) -> Drops:
+    """A twin's file (or only its last recordings), prepared and simulated again."""
+    truth, prepared = read_truth(path), prepared_drops(path, last)
     lengths = dict(zip(map(str, prepared["recording"].values), prepared["row_size"].values, strict=True))
     body = box_model(truth.object_name).body
-    drops = {name: _true_drop(truth, body, name, int(lengths[name])) for name in truth.recordings}
+    drops = {name: _true_drop(truth, body, name, int(length)) for name, length in lengths.items()}
     return Drops(prepared, body, truth.parameters, truth.noise, drops)
 
 

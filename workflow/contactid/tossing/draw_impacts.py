@@ -55,7 +55,7 @@ def draw_velocities(data: pd.DataFrame) -> Figure:
             for kind in kinds:
                 run = part[part["kind"] == kind]
                 panel.plot(run["offset"], run["value"], ":", color=colour, lw=1.6)
-        _mark_sides(panel, data)
+        _mark_sides(panel, data, named=panel is panels[0])
         panel.set_ylabel(label)
         panel.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=1.2)
     panels[1].set_xlabel(r"sample $k - k_\mathrm{im}$")
@@ -65,21 +65,21 @@ def draw_velocities(data: pd.DataFrame) -> Figure:
     proxies.append(plt.Line2D([], [], color="black", ls="--", lw=0.9, label="fitted"))
     proxies.extend(plt.Line2D([], [], color="black", ls=":", lw=1.6, label=kind) for kind in kinds)
     figure.legend(handles=proxies, loc="outside upper center", ncols=min(len(proxies), 3), columnspacing=1.0)
-    panels[0].set_title(f"{data['object'].iloc[0]}, $k_\\mathrm{{im}}$ = {data['k_im'].iloc[0]}", loc="left")
+    panels[0].set_title(f"{data['object'].iloc[0]}, $k_\\mathrm{{im}}$ = {data['k_im'].iloc[0]}", loc="left", pad=12)
     return figure
 
 
-def _mark_sides(panel: Axes, data: pd.DataFrame) -> None:
+def _mark_sides(panel: Axes, data: pd.DataFrame, *, named: bool) -> None:
     """Pre- and post-impact indices -b and c."""
     fitted = data[data["kind"] == "fitted"]
     for side, pick in (("pre", "max"), ("post", "min")):
         offset = fitted.loc[fitted["side"] == side, "offset"].agg(pick)
         panel.axvline(offset, color=style.MEASURED, lw=0.7, ls="-", zorder=0)
-        name = "$-b$" if side == "pre" else "$c$"
-        panel.annotate(
-            name, (offset, 1.0), xycoords=("data", "axes fraction"), xytext=(2, -1), textcoords="offset points",
-            va="top", fontsize=7, color="#555555",
-        )  # fmt: skip
+        if named:
+            panel.annotate(
+                "$-b$" if side == "pre" else "$c$", (offset, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2),
+                textcoords="offset points", ha="center", fontsize=7, color="#555555",
+            )  # fmt: skip
 
 
 DRAWINGS: dict[str, Callable[[pd.DataFrame], Figure]] = {

@@ -13,6 +13,7 @@ from contactid.simulate.box import ContactParameters, SteppingOptions, simulate
 from contactid.tossing.free_motion import fit_free_motion
 from contactid.tossing.impact import ImpactWindow
 from contactid.tossing.surface import vertex_positions
+from contactid.tossing.velocity_identification import WEIGHTS
 from contactid.velocities import central_differences
 
 _KNOWS_NOTHING = 0.05  # of the change of velocity
@@ -100,10 +101,11 @@ def window_velocities(
 
 def _last_free(twist: np.ndarray, window: ImpactWindow, step: float) -> int:
     """-b of the paper: the last central difference up to k_im that knows nothing of the impact."""
-    jump = np.linalg.norm(window.impact.post_twist[:3] - window.impact.pre_twist[:3])
+    before = window.impact.pre_twist
+    jump = np.linalg.norm(WEIGHTS * (window.impact.post_twist - before))
     for offset in range(0, 2 - len(twist), -1):
-        expected = window.impact.pre_twist[:3] + offset * step * window.gravity
-        if np.linalg.norm(twist[offset - 1, :3] - expected) < _KNOWS_NOTHING * jump:
+        expected = before + np.concatenate([offset * step * window.gravity, np.zeros(3)])
+        if np.linalg.norm(WEIGHTS * (twist[offset - 1] - expected)) < _KNOWS_NOTHING * jump:
             return offset
     return 2 - len(twist)
 

@@ -153,7 +153,7 @@ def simulator_rows(
                     "difference_to_ours": difference.difference,
                     "difference_low": difference.low,
                     "difference_high": difference.high,
-                    "friction_mu": next(value for key, value in fit["parameters"].items() if "riction" in key),
+                    "friction_mu": next(iter(fit["parameters"].values())),  # every catalogue begins with it
                     "parameters": "; ".join(f"{key} = {value:.4g}" for key, value in fit["parameters"].items()),
                     "at_bound": ", ".join(fit["at_bound"]),
                     "identification_loss": fit["objective"],
