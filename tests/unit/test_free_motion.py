@@ -113,8 +113,8 @@ def test_the_fit_does_not_depend_on_the_frame(turn, shift, drift, seed):
     assert there.twist(STEP) == pytest.approx(expected, abs=1e-6)
     assert there.misfit(NOISE) == pytest.approx(here.misfit(NOISE), rel=1e-5)
     blocks = np.kron(np.eye(2), frame.as_matrix())
-    covariance = blocks @ here.twist_covariance(NOISE, STEP) @ blocks.T
-    assert np.allclose(there.twist_covariance(NOISE, STEP), covariance, atol=1e-9)
+    covariance = blocks @ here.twist_covariance(NOISE) @ blocks.T
+    assert np.allclose(there.twist_covariance(NOISE), covariance, atol=1e-9)
 
 
 # with noise
@@ -130,7 +130,7 @@ def drawn(request):
         motion = fit_free_motion(body, times(5), *noisy(position, orientation, rng), GRAVITY)
         errors.append(motion.twist(2.0 * STEP) - twists[4])
         misfits.append(motion.misfit(NOISE))
-        covariances.append(motion.twist_covariance(NOISE, 2.0 * STEP))
+        covariances.append(motion.twist_covariance(NOISE))
     return np.array(errors), np.mean(covariances, axis=0), np.array(misfits)
 
 
@@ -157,11 +157,11 @@ def test_the_covariance_grows_with_the_square_of_the_noise():
     position, orientation, _ = flight(BODIES["offset centre"], 6, speed=6.0)
     motion = fit_free_motion(BODIES["offset centre"], times(6), position, orientation, GRAVITY)
     doubled = PoseNoise(2.0 * NOISE.position, 2.0 * NOISE.rotation)
-    assert np.allclose(motion.twist_covariance(doubled, 0.01), 4.0 * motion.twist_covariance(NOISE, 0.01))
-    assert np.linalg.eigvalsh(motion.twist_covariance(NOISE, 0.01)).min() > 0.0
+    assert np.allclose(motion.twist_covariance(doubled), 4.0 * motion.twist_covariance(NOISE))
+    assert np.linalg.eigvalsh(motion.twist_covariance(NOISE)).min() > 0.0
     # the variance of a line's slope: that of a sample over the sum of squared times about their mean
     assert motion.spread == pytest.approx(STEP**2 * (0.5**2 + 1.5**2 + 2.5**2) * 2)
-    assert motion.twist_covariance(NOISE, 0.01)[3, 3] == pytest.approx(NOISE.rotation**2 / motion.spread)
+    assert motion.twist_covariance(NOISE)[3, 3] == pytest.approx(NOISE.rotation**2 / motion.spread)
 
 
 # what isn't free motion

@@ -45,7 +45,7 @@ class Problem:
         path = EMBEDDED / f"{name}_drops_twin.h5"
         self.truth = read_truth(path).parameters
         self.body = box_model(read_truth(path).object_name).body
-        candidates = find_impacts(prepared_drops(path, last=30))
+        candidates = find_impacts(prepared_drops(path, last=24))
         self.windows = [candidate.impact for candidate in candidates if candidate.impact is not None]
         self.swept = sweep_velocities(self.body, self.windows, COARSE, OPTIONS)
 

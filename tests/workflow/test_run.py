@@ -243,7 +243,7 @@ def test_parameters_of_one_dataset_predict_another(finished):
     )
     assert run.returncode == 0, run.stdout + run.stderr
     table = pd.read_csv(finished / "results/other/tossing/tables/ext_identification.csv")
-    assert set(table["identified_on"]) == {"box006_trajectories"} and set(table["dataset"]) == {"mine"}
+    assert set(table["identified_on"]) == {"box006_trajectories", "box006_drops"} and set(table["dataset"]) == {"mine"}
     tosses = pd.read_csv(finished / "results/other/tossing/tosses.csv")
     assert (tosses.loc[tosses["dataset"] == "mine", "split"] == "test").all()
     assert (tosses.loc[tosses["dataset"] == "box006_trajectories", "split"] == "identification").all()

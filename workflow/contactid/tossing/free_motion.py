@@ -16,7 +16,7 @@ import numpy as np
 
 from contactid import rotations
 from contactid.datasets.motion import BodyProperties
-from contactid.tossing.impact import cross, cross_matrix
+from contactid.tossing.impact import cross
 
 _ITERATIONS = 8
 _SETTLED = 1e-9  # rad and rad/s
@@ -73,25 +73,18 @@ class FreeMotion:
 
     def twist(self, time: float) -> np.ndarray:
         """Hybrid twist (6,) B[C] at a time: velocity of B's origin and angular velocity, both in C."""
-        turned = (
-            self.rotation * rotations.Rotation.from_rotvec(_turn(self.body.inertia, self.spin, np.array([time])))[0]
-        )
+        turned = self._rotation_at(time)
         omega = turned.apply(_spin_at(self.body.inertia, self.spin, time))
         velocity = self.center_velocity + time * self.gravity
-        return np.concatenate([velocity - np.cross(omega, turned.apply(self.body.center_of_mass)), omega])
+        return np.concatenate([velocity - cross(omega, turned.apply(self.body.center_of_mass)), omega])
 
-    def twist_covariance(self, noise: PoseNoise, time: float) -> np.ndarray:
-        """Covariance (6, 6) of :meth:`twist` for a given noise of the poses.
+    def twist_covariance(self, noise: PoseNoise) -> np.ndarray:
+        """Covariance (6, 6) of :meth:`twist` for a given noise of the poses, whatever the time.
 
-        The centre of mass is taken as measured as precisely as B's origin; the two are millimetres apart.
+        Diagonal even where the centre of mass is elsewhere: B's origin is what is measured, so what an error of the
+        spin does to the velocity of the centre of mass, the way back to the origin undoes.
         """
-        turned = (
-            self.rotation * rotations.Rotation.from_rotvec(_turn(self.body.inertia, self.spin, np.array([time])))[0]
-        )
-        to_origin = np.eye(6)
-        to_origin[:3, 3:] = cross_matrix(turned.apply(self.body.center_of_mass))
-        variances = np.repeat([noise.position**2, noise.rotation**2], 3) / self.spread
-        return to_origin @ np.diag(variances) @ to_origin.T
+        return np.diag(np.repeat([noise.position**2, noise.rotation**2], 3) / self.spread)
 
     def misfit(self, noise: PoseNoise) -> float:
         """Sum of squared standardised residuals per degree of freedom; 1 is expected in free motion."""

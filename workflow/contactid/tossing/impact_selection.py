@@ -52,10 +52,12 @@ class SelectionOptions:
     window: int = 5
     slowest: float = 0.3
     largest_misfit: float = 2.5
-    largest_imbalance: float = 0.04
+    largest_imbalance: float = 0.03
 
     def __post_init__(self) -> None:
-        if self.window < FEWEST_SAMPLES or not min(self.slowest, self.largest_misfit, self.largest_imbalance) > 0:
+        if self.window < FEWEST_SAMPLES or not all(
+            limit > 0 for limit in (self.slowest, self.largest_misfit, self.largest_imbalance)
+        ):
             raise ContactIdError(
                 "the selection of impacts has a window below four samples or a threshold that isn't positive",
                 "Check tossing.velocity in the configuration",

@@ -229,8 +229,8 @@ class Sides:
             orientation=rotations.as_quaternions(halfway),
             pre_twist=self.before.twist(pre_time),
             post_twist=self.after.twist(post_time),
-            pre_covariance=self.before.twist_covariance(self.noise, pre_time),
-            post_covariance=self.after.twist_covariance(self.noise, post_time),
+            pre_covariance=self.before.twist_covariance(self.noise),
+            post_covariance=self.after.twist_covariance(self.noise),
             surface_velocity=self.recording.surface_velocity,
         )
         return replace(candidate, impact=self._window(impact, candidate.contact_height))

@@ -14,6 +14,8 @@ from contactid.tossing.impact import ImpactWindow
 from contactid.tossing.impact_law import impact_table
 from contactid.tossing.mpec_identification import ImpactIdentification, identify_from_impacts
 
+_GENEROUS = (0.05, 0.5)  # m/s and rad/s
+_SETTLED = 0.1  # relative change of the model's error that is no change
 _ROUNDS = 2  # of estimating the model's error from the residuals at the last parameters
 _NORMAL = 1.4826  # median absolute value to standard deviation
 _PLACES = slice(0, 3), slice(3, 6)
@@ -23,7 +25,8 @@ def model_error(body: BodyProperties, windows: Sequence[ImpactWindow], mu: float
     """Standard deviations (m/s, rad/s) per axis of what the law gets wrong beyond the fitted twists' noise.
 
     From the median absolute residuals at given parameters, so that a few impacts that the law misses altogether don't
-    decide; the expected noise of both twists is subtracted.
+    decide; twice the noise of both twists is subtracted, which bounds what the law makes of it from above: an error of
+    the size of the noise is not told from it.
     """
     table = impact_table(body, [window.impact for window in windows])
     residual = table.post_twist - table.predict(mu, e_n)
@@ -38,17 +41,18 @@ def model_error(body: BodyProperties, windows: Sequence[ImpactWindow], mu: float
 def identify_with_model_error(
     body: BodyProperties, windows: Sequence[ImpactWindow], *, seed: int
 ) -> tuple[ImpactIdentification, ImpactModelOptions]:
-    """Least squares over an exact disk, with the model's own error estimated between solves."""
+    """Least squares over an exact disk, with the model's own error estimated between solves.
+
+    It begins with a generous model error, under which a few impacts with tiny noise can't mislead the first solve.
+    """
     impacts = [window.impact for window in windows]
-    options = ImpactModelOptions()
-    fit = identify_from_impacts(
-        body, impacts, replace(options, objective=Objective.MEAN_NORM, estimate_pre_twist=False),
-        bootstrap_samples=2, seed=seed,
-    )  # fmt: skip
-    for round_ in range(_ROUNDS):
-        before, options = options, replace(options, model_error=model_error(body, windows, fit.mu, fit.e_n))
-        if round_ and options == before:
+    options = ImpactModelOptions(model_error=_GENEROUS)
+    fit = identify_from_impacts(body, impacts, options, seed=seed)
+    for _ in range(_ROUNDS):
+        error = model_error(body, windows, fit.mu, fit.e_n)
+        if np.allclose(error, options.model_error, rtol=_SETTLED, atol=1e-9):
             break
+        options = replace(options, model_error=error)
         fit = identify_from_impacts(body, impacts, options, seed=seed)
     return fit, options
 
