@@ -96,7 +96,7 @@ def draw_rest_poses(data: pd.DataFrame) -> Figure:
                 outline = part[part["kind"] == kind][["x_m", "y_m"]].to_numpy()
                 panel.fill(*outline.T, facecolor=colour, edgecolor="black", lw=0.6, alpha=alpha, label=kind)
             panel.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
-            panel.set_title(f"toss {part['toss'].iloc[0]}", loc="left", fontsize=6)
+            panel.set_title(f"toss {str(part['toss'].iloc[0]).removeprefix('Rec_')}", loc="left", fontsize=6)
             if row == len(rows) - 1:
                 panel.set_xlabel(r"$x_C$ (m)")
             if column == 0:
