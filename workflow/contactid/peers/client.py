@@ -59,7 +59,7 @@ class PeerSession:
 
     def __init__(self, name: str, problem: Problem, python: str | Path | None = None, timeout: float = 3600.0) -> None:
         self.name, self.problem, self._timeout = name, problem, timeout
-        self._python = str(python or peer_python(name))
+        self._python = str(Path(python or peer_python(name)).absolute())
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
@@ -89,6 +89,7 @@ class PeerSession:
         try:
             self._process = subprocess.Popen(
                 command,
+                cwd=self._scratch,  # MuJoCo leaves a log where it runs
                 env={**os.environ, "PYTHONPATH": str(_WORKFLOW), "OMP_NUM_THREADS": "1"},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
