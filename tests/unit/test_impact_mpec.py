@@ -18,8 +18,8 @@ from contactid.errors import ContactIdError
 from contactid.fits import write_fit
 from contactid.models.impact_likelihood import likelihood, minimise
 from contactid.models.impact_uncertainty import friction_evidence, interval, uncertainty
-from contactid.models.impacts import WEIGHTS, Friction, ImpactModelOptions, Objective, build_impact_model
-from contactid.tossing.impact import impact_geometry
+from contactid.models.impacts import Friction, ImpactModelOptions, Objective, build_impact_model
+from contactid.tossing.impact import WEIGHTS, impact_geometry
 from contactid.tossing.impact_law import impact_table, law_residual, predict_post_twist
 from contactid.tossing.mpec_identification import identify_from_impacts, impact_fit_record
 from impacts_for_tests import box, impacts
@@ -133,7 +133,7 @@ def test_eq_17_has_its_optimum_where_a_grid_has_it() -> None:
     table = impact_table(BODY, impacts(6, 20, 0.35, 0.2))
 
     def loss(point: np.ndarray) -> float:
-        error = (table.post_twist - table.predict(point[0], point[1])) * np.array(WEIGHTS)
+        error = (table.post_twist - table.predict(point[0], point[1])) * WEIGHTS
         return float(np.sqrt(EQ_17.smoothing**2 + (error**2).sum(axis=1)).mean())
 
     grid = [(mu, e_n) for mu in np.arange(0.0, 1.0, 0.02) for e_n in np.arange(0.0, 1.0, 0.05)]

@@ -15,12 +15,11 @@ from contactid.errors import ContactIdError
 from contactid.simulate.box import ContactParameters, State, SteppingOptions, simulate
 from contactid.simulate.impact_sweep import end_twists
 from contactid.tossing.identification import Grid, grid_values
-from contactid.tossing.impact import ImpactWindow, impact_geometry
+from contactid.tossing.impact import WEIGHTS, ImpactWindow, impact_geometry
 from contactid.tossing.impact_law import predict_post_twist
 from contactid.tossing.impact_selection import find_impacts
 from contactid.tossing.mpec_comparison import identify_with_model_error, model_error
 from contactid.tossing.velocity_identification import (
-    WEIGHTS,
     identify_velocities,
     loss_table,
     no_impact_losses,
@@ -203,10 +202,17 @@ def test_the_loss_weighs_turning_by_a_tenth_of_a_metre():
     assert WEIGHTS.tolist() == [1.0, 1.0, 1.0, 0.1, 0.1, 0.1]
 
 
-def test_without_a_surface_the_twist_stays_as_it_was():
-    windows = made_windows(n=4)
-    expected = velocity_losses(windows, np.stack([window.impact.pre_twist for window in windows])[:, None])[:, 0]
-    assert no_impact_losses(windows) == pytest.approx(expected)
+def test_without_a_surface_the_body_falls_on():
+    options = SteppingOptions(1.0 / 360.0, substeps=4)
+    windows = [
+        replace(window, start=replace(window.start, angular_velocity=np.zeros(3))) for window in made_windows(n=4)
+    ]
+    fallen = [
+        np.concatenate([window.start.linear_velocity + window.n_steps / 360.0 * window.gravity, np.zeros(3)])
+        for window in windows
+    ]
+    expected = velocity_losses(windows, np.stack(fallen)[:, None])[:, 0]
+    assert no_impact_losses(BODY, windows, options) == pytest.approx(expected)
 
 
 # the identification

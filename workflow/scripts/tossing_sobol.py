@@ -25,7 +25,7 @@ def main(
     indices: str,
 ) -> None:
     """Translate the rule's files and parameters into calls of the package."""
-    problem = load_problem(prepared, calibration, Variant.from_config(variant), TEST).first(n_tosses)
+    problem = load_problem(prepared, calibration, Variant.from_config(variant), TEST).some(n_tosses, seed)
     parameters = ContactParameters(**read_json(fit)["parameters"])
     covariances = release_covariances(load_dataset(prepared, calibration), problem.body, problem.tosses)
     spread = InputSpread(friction_mu=reach, restitution_e_n=reach)

@@ -33,9 +33,9 @@ import pyomo.environ as pyo  # type: ignore[import-untyped]
 
 from contactid.complementarity import Pair
 from contactid.errors import ContactIdError
+from contactid.tossing.impact import WEIGHTS
 from contactid.tossing.impact_law import ImpactTable
 
-WEIGHTS = (1.0, 1.0, 1.0, 0.1, 0.1, 0.1)  # the diagonal of eq. 17's W
 _SLOWEST = 0.05  # m/s, least scale of an impact's speed
 
 

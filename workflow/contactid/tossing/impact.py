@@ -10,6 +10,8 @@ from contactid import rotations
 from contactid.datasets.motion import BodyProperties
 from contactid.simulate.box import State
 
+WEIGHTS = np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])  # diagonal of W in eq. 17: 1 for m/s, 0.1 m for rad/s
+
 
 @dataclass(frozen=True)
 class Impact:

@@ -11,9 +11,8 @@ import xarray as xr
 from contactid.datasets.motion import body_of, iterate_recordings
 from contactid.simulate.box import ContactParameters, SteppingOptions, simulate
 from contactid.tossing.free_motion import fit_free_motion
-from contactid.tossing.impact import ImpactWindow
+from contactid.tossing.impact import WEIGHTS, ImpactWindow
 from contactid.tossing.surface import vertex_positions
-from contactid.tossing.velocity_identification import WEIGHTS
 from contactid.velocities import central_differences
 
 _KNOWS_NOTHING = 0.05  # of the change of velocity

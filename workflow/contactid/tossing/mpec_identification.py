@@ -19,9 +19,9 @@ from contactid.datasets.motion import BodyProperties
 from contactid.errors import ContactIdError
 from contactid.models.impact_likelihood import Likelihood, likelihood
 from contactid.models.impact_uncertainty import FrictionEvidence, Uncertainty, friction_evidence, interval, uncertainty
-from contactid.models.impacts import WEIGHTS, Friction, ImpactModel, ImpactModelOptions, Objective, build_impact_model
+from contactid.models.impacts import Friction, ImpactModel, ImpactModelOptions, Objective, build_impact_model
 from contactid.solve import SolverOptions
-from contactid.tossing.impact import Impact
+from contactid.tossing.impact import WEIGHTS, Impact
 from contactid.tossing.impact_law import ImpactTable, impact_table, law_residual
 
 _AGREES = 1e-3  # in a parameter: starts that ended this close to the best one found the same answer
@@ -236,7 +236,7 @@ def _from_exact_law(
 
 def _losses(table: ImpactTable, options: ImpactModelOptions, mu: float, e_n: float, e_t: float) -> np.ndarray:
     """(n,) eq. 17 by the exact law, with the model's smoothing."""
-    error = (table.post_twist - table.predict(mu, e_n, e_t)) * np.array(WEIGHTS)
+    error = (table.post_twist - table.predict(mu, e_n, e_t)) * WEIGHTS
     return np.sqrt(options.smoothing**2 + (error**2).sum(axis=1))
 
 

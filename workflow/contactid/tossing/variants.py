@@ -67,9 +67,10 @@ class Problem:
         """Start states and measured poses alone."""
         return [item.toss for item in self.tosses]
 
-    def first(self, n_tosses: int) -> Problem:
-        """The same with at most so many tosses."""
-        return replace(self, tosses=self.tosses[:n_tosses])
+    def some(self, n_tosses: int, seed: int) -> Problem:
+        """The same with at most so many tosses, drawn at random: the first ones may all be of one session."""
+        chosen = np.random.default_rng(seed).permutation(len(self.tosses))[:n_tosses]
+        return replace(self, tosses=[self.tosses[k] for k in sorted(chosen.tolist())])
 
 
 def load_problem(prepared: str | Path, calibration: str | Path | None, variant: Variant, split: str) -> Problem:

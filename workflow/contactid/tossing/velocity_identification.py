@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,10 @@ from contactid.datasets.motion import BodyProperties
 from contactid.errors import ContactIdError
 from contactid.simulate.box import SteppingOptions
 from contactid.simulate.impact_sweep import end_twists
-from contactid.tossing.identification import Grid, grid_values, interval_of
-from contactid.tossing.impact import ImpactWindow
+from contactid.tossing.identification import FINE_REACH, FINE_STEP, Grid, grid_values, interval_of
+from contactid.tossing.impact import WEIGHTS, ImpactWindow
 
-WEIGHTS = np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])  # diagonal of W in eq. 17: 1 for m/s, 0.1 m for rad/s
-_FINE_REACH, _FINE_STEP = 0.06, 0.005  # of the grid around the coarse optimum, in mu and e_N
+_OUT_OF_REACH = np.array([0.0, 0.0, 1e3])  # m
 _POLISH_REACH = (0.003, 0.003)  # first steps of the search from there
 
 
@@ -55,10 +54,13 @@ def velocity_losses(windows: Sequence[ImpactWindow], simulated: np.ndarray) -> n
     return np.linalg.norm((simulated - measured[:, None, :]) * WEIGHTS, axis=-1)
 
 
-def no_impact_losses(windows: Sequence[ImpactWindow]) -> np.ndarray:
-    """Eq. 17 where the surface isn't there: (window,); what a prediction must beat."""
-    flown = np.stack([window.impact.pre_twist - window.end_twist for window in windows])
-    return np.linalg.norm(flown * WEIGHTS, axis=-1)
+def no_impact_losses(body: BodyProperties, windows: Sequence[ImpactWindow], options: SteppingOptions) -> np.ndarray:
+    """Eq. 17 where the surface isn't there, so that the body falls on: (window,); what a prediction must beat."""
+    lifted = [
+        replace(window, start=replace(window.start, position=window.start.position + _OUT_OF_REACH))
+        for window in windows
+    ]
+    return velocity_losses(windows, simulate_windows(body, lifted, np.zeros(1), np.zeros(1), options))[:, 0]
 
 
 def sweep_velocities(
@@ -160,7 +162,7 @@ def identify_velocities(
         restitution_e_n_interval=intervals[1],
         friction_flat_from=float(mus[first_flat]) if first_flat < len(mus) - 1 else float("inf"),
         best_per_impact=float(swept["loss"].min(["friction_mu", "restitution_e_n"]).mean()),
-        no_impact=float(no_impact_losses(windows).mean()),
+        no_impact=float(no_impact_losses(body, windows, options).mean()),
         converged=converged,
         status=status,
         evaluations=evaluations,
@@ -170,8 +172,8 @@ def identify_velocities(
 
 def _around(value: float, largest: float) -> np.ndarray:
     """Values near an optimum of the coarse grid, within the parameter's bounds."""
-    low, high = max(value - _FINE_REACH, 0.0), min(value + _FINE_REACH, largest)
-    return grid_values(round(low, 10), round(high, 10), _FINE_STEP)
+    low, high = max(value - FINE_REACH, 0.0), min(value + FINE_REACH, largest)
+    return grid_values(round(low, 10), round(high, 10), FINE_STEP)
 
 
 def _best_of(mean: xr.DataArray) -> tuple[float, float]:
@@ -211,7 +213,7 @@ def loss_table(
             "vertex": [window.impact.vertex + 1 for window in windows],
             "split": [window.split for window in windows],
             "loss": losses,
-            "loss_without_contact": no_impact_losses(windows),
+            "loss_without_contact": no_impact_losses(body, windows, options),
         }
     )
 
