@@ -17,6 +17,11 @@ if "tossing" in config["studies"]:
     include: "workflow/rules/tossing.smk"
 
 
+if "planar" in config["studies"]:
+
+    include: "workflow/rules/planar.smk"
+
+
 include: "workflow/rules/checks.smk"
 
 

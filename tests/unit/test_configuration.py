@@ -9,6 +9,7 @@ import yaml
 from contactid.configuration import cases, check_configuration, restore_numbers
 from contactid.datasets.registry import load_registry, pick
 from contactid.errors import ContactIdError
+from contactid.planar.scenes import check_scenes, scene_of
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
@@ -57,6 +58,24 @@ def test_shipped_configurations_are_valid(name):
             "has 2 entries, tossing.predict_on 3",
         ),
         ({"tossing": {"events": {"rule": "by_hand"}}}, "must be one of data_driven, authors"),
+        (
+            {"planar": {"scenes": {"throw": {"time_step": 0}}}},
+            "planar.scenes.throw.time_step is 0, but must be greater than 0",
+        ),
+        (
+            {"planar": {"scenes": {"throw": {"restitution_e_n": [0.5, 1.2]}}}},
+            "planar.scenes.throw.restitution_e_n.1 is 1.2, but must be at most 1",
+        ),
+        (
+            {"planar": {"scenes": {"throw": {"friction_mu": [-0.1]}}}},
+            "planar.scenes.throw.friction_mu.0 is -0.1, but must be at least 0",
+        ),
+        ({"planar": {"scenes": {"throw": {"slope": 0.1}}}}, "unknown key planar.scenes.throw.slope"),
+        (
+            {"planar": {"bodies": {"ellipse": {"mass": 0}}}},
+            "planar.bodies.ellipse.mass is 0, but must be greater than 0",
+        ),
+        ({"planar": {"bodies": {"ellipse": {"semi_axes": [1.0]}}}}, "must have at least 2 entries"),
         ({"offline": "yes"}, "offline is 'yes', but must be of type boolean"),
         ({"run": "../elsewhere"}, "must be a name of letters, digits and underscores"),
     ],
@@ -114,3 +133,46 @@ def test_own_datasets_must_exist_and_not_shadow(tmp_path):
         load_registry(ROOT / "config/datasets.tsv", {"contactnets": {"reader": "contactnets", "path": str(tmp_path)}})
     own = load_registry(ROOT / "config/datasets.tsv", {"mine": {"reader": "contactnets", "path": str(tmp_path)}})
     assert own["mine"].kind == "own" and not own["mine"].synthetic
+
+
+@pytest.mark.parametrize(
+    ("overlay", "message"),
+    [
+        (
+            {"scenes": {"drop": {"position": [0.0, 0.9, 0.0]}}},
+            "planar.scenes.drop.position: the body starts 0.1 m inside the ground. Raise it by 0.1 m",
+        ),
+        (
+            {"scenes": {"drop": {"body": "elipse"}}},
+            "planar.scenes.drop.body is 'elipse', which is no body. Use one of ellipse",
+        ),
+        (
+            {"scenes": {"drop": {"duration": 1e-4}}},
+            "planar.scenes.drop.duration is 0.0001 s, shorter than its time_step",
+        ),
+        (
+            {"bodies": {"ellipse": {"vertices": [[0, 0], [1, 0], [0, 1]]}}},
+            "planar.bodies.ellipse needs either semi_axes",
+        ),
+        (
+            {"bodies": {"square": {"vertices": [[0, 0], [0, 1], [1, 0]]}}},
+            "planar.bodies.square: a polygon's vertices are not",
+        ),
+    ],
+)
+def test_a_scene_that_cannot_be_simulated_is_named(overlay, message):
+    block = merged({"planar": overlay})["planar"]
+    with pytest.raises(ContactIdError) as error:
+        check_scenes(block)
+    assert f"configuration: {message}" in str(error.value)
+
+
+def test_scenes_simulate_every_law():
+    block = merged({"planar": {"scenes": {"drop": {"friction_mu": [0.1, 0.2], "restitution_e_n": [0.0, 0.5, 1.0]}}}})[
+        "planar"
+    ]
+    scene = scene_of(block, "drop")
+    assert [(law.friction_mu, law.restitution_e_n) for law in scene.laws] == [
+        (0.1, 0.0), (0.1, 0.5), (0.1, 1.0), (0.2, 0.0), (0.2, 0.5), (0.2, 1.0)
+    ]  # fmt: skip
+    assert scene.steps == 1600

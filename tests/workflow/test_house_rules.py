@@ -152,7 +152,8 @@ def test_editing_the_simulator_changes_nothing_before_it_and_no_drawing():
         script.stem for script in SCRIPTS if any(name.startswith("contactid/simulate/") for name in modules_of(script))
     }
     without = {
-        "checks", "fetch_dataset", "provenance", "read_motion", "summary", "tossing_calibrate", "tossing_draw",
-        "tossing_preprocess",
+        "checks", "fetch_dataset", "planar_animate", "planar_checks", "planar_draw", "planar_summary", "planar_tables",
+        "provenance", "read_motion", "summary", "tossing_calibrate", "tossing_checks", "tossing_draw",
+        "tossing_preprocess", "tossing_summary",
     }  # fmt: skip
     assert simulating == {script.stem for script in SCRIPTS} - without

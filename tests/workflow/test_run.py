@@ -10,6 +10,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from contactid.planar.names import ANIMATIONS, PAPER_FIGURES
+
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
 FIGURES = (
@@ -59,10 +61,10 @@ def copy_of_the_repository(folder):
     return folder
 
 
-def snakemake(folder, *arguments, configfile="config/test.yaml"):
+def snakemake(folder, *arguments, configfile=("config/test.yaml",)):
     # a job that dies must not be helped by a package path of the test process
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", configfile, *arguments]
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", *configfile, *arguments]
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900)
 
 
@@ -118,12 +120,44 @@ def test_everything_promised_is_there_and_labelled(finished):
 
 def test_checks_cover_every_printed_number(finished):
     checks = pd.read_csv(finished / "results/test/checks.csv")
-    published = pd.read_csv(ROOT / "workflow/resources/published/tossing.csv")
-    assert len(checks) == len(published) == 180
+    for study, count in {"tossing": 180, "planar": 64}.items():
+        published = pd.read_csv(ROOT / f"workflow/resources/published/{study}.csv")
+        assert (checks["study"] == study).sum() == len(published) == count
     assert set(checks["verdict"]) <= {"agrees", "differs", "better", "not_comparable"}
     assert checks.loc[checks["verdict"] == "not_comparable", "note"].notna().all()
     inertia = checks[(checks["artefact"] == "tab01") & checks["reproduced"].notna()]
     assert len(inertia) == 3 and (inertia["verdict"] == "agrees").all()
+
+
+def test_planar_artefacts_are_there_and_its_laws_hold(finished):
+    results = finished / "results/test/planar"
+    for figure in [*PAPER_FIGURES, "ext_scene_square_on_slope"]:
+        for extension in ("csv", "pdf", "png", "svg"):
+            assert (results / f"figures/{figure}.{extension}").stat().st_size > 200
+    for figure in ANIMATIONS:
+        assert (results / f"animations/{figure}.gif").read_bytes().startswith(b"GIF8")
+    energy = pd.read_csv(results / "tables/ext_energy.csv")
+    assert (energy["closure"] < 1e-10).all() and len(energy) == 21
+    steps = pd.read_csv(results / "tables/ext_nlp_step.csv")
+    assert (steps["converged"] == steps["steps"]).all() and (steps["largest_position_difference_m"] < 1e-8).all()
+    assert (steps["speed_ratio"] > 1000).all()
+    checks = pd.read_csv(results / "checks.csv").set_index("quantity")
+    assert checks.loc[["peak_impulse_drop_ns", "liftoff_friction_mu"], "verdict"].tolist() == [
+        "not_comparable",
+        "agrees",
+    ]
+
+
+def test_a_scene_of_ones_own_needs_no_code(finished):
+    """An overlay adds a scene; only what depends on it runs."""
+    overlay = finished / "mine.yaml"
+    scene = """{body: square, ground: {slope: 0.1, start: [0.0, -1.0]}, position: [0.0, 0.0, 0.5],
+       velocity: [0.1, 0.0, 2.0], duration: 0.6, time_step: 0.001, friction_mu: [0.3], restitution_e_n: [0.5], restitution_e_t: 0.0}"""
+    overlay.write_text(f"planar:\n  scenes:\n    mine:\n      {scene}\n")
+    target = "results/test/planar/figures/ext_scene_mine.svg"
+    run = snakemake(finished, target, configfile=("config/test.yaml", "mine.yaml"))
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "centre of mass" in (finished / target).read_text()
 
 
 def test_fits_have_the_promised_keys(finished):
@@ -139,7 +173,7 @@ def test_logs_and_benchmarks_exist_for_every_job(finished):
     measured = {
         file.relative_to(results / "benchmarks").with_suffix("") for file in (results / "benchmarks").rglob("*.tsv")
     }
-    assert logs == measured and len(logs) == 43 - 1
+    assert logs == measured and len(logs) == 77
 
 
 def test_nothing_is_to_be_done_after_a_run_nor_after_a_docstring_edit(finished):
@@ -158,7 +192,8 @@ def test_editing_the_simulator_reruns_exactly_what_depends_on_it(finished):
     assert to_be_done(finished) == {
         "tossing_sweep", "tossing_identify", "tossing_predict", "tossing_impacts", "tossing_velocity_identify",
         "tossing_impact_mpec", "tossing_window_mpec", "tossing_sensitivity", "tossing_sobol", "tossing_rest_poses",
-        "tossing_tables", "tossing_figure_data", "tossing_draw", "checks", "summary", "provenance", "all",
+        "tossing_tables", "tossing_figure_data", "tossing_draw", "tossing_checks", "tossing_summary",
+        "checks", "summary", "provenance", "all",
     }  # fmt: skip
     file.write_text(before)
     assert to_be_done(finished) == set()
@@ -167,7 +202,7 @@ def test_editing_the_simulator_reruns_exactly_what_depends_on_it(finished):
 def test_restyling_a_figure_solves_nothing(finished):
     file = finished / "workflow/contactid/style.py"
     before = edit(file, '"font.size": 8', '"font.size": 9')
-    assert to_be_done(finished) == {"tossing_draw", "all"}
+    assert to_be_done(finished) == {"tossing_draw", "planar_draw", "planar_animate", "all"}
     file.write_text(before)
 
 
@@ -175,6 +210,10 @@ def test_restyling_a_figure_solves_nothing(finished):
     ("arguments", "message"),
     [
         (["--config", 'tossing={"gird": {}}'], "ERROR configuration: unknown key tossing.gird. Did you mean grid."),
+        (
+            ["--config", 'planar={"scenes": {"drop": {"position": [0, 0.5, 0]}}}'],
+            "ERROR configuration: planar.scenes.drop.position: the body starts 0.5 m inside the ground.",
+        ),
         (
             ["--config", 'tossing={"predict_on": ["box06_validation"]}'],
             "unknown dataset box06_validation. Did you mean",

@@ -23,7 +23,11 @@ def check_configuration(config: Mapping[str, Any], schema_path: str | Path) -> N
     errors = sorted(Draft202012Validator(schema).iter_errors(content), key=lambda error: list(map(str, error.path)))
     if errors:
         raise _explain(errors[0])
-    tossing = content["tossing"]
+    if "tossing" in content["studies"]:
+        _check_tossing(content["tossing"])
+
+
+def _check_tossing(tossing: Mapping[str, Any]) -> None:
     identify_on, predict_on = tossing["identify_on"], tossing["predict_on"]
     if len(identify_on) != len(predict_on) and 1 not in (len(identify_on), len(predict_on)):
         raise ContactIdError(
@@ -85,7 +89,8 @@ def _rule(error: ValidationError) -> str:
         "exclusiveMaximum": f"must be less than {value}",
         "type": f"must be of type {value}",
         "enum": f"must be one of {', '.join(map(str, value)) if isinstance(value, Iterable) else value}",
-        "minItems": "must not be empty",
+        "minItems": "must not be empty" if value == 1 else f"must have at least {value} entries",
+        "maxItems": f"must have at most {value} entries",
         "pattern": "must be a name of letters, digits and underscores",
     }
     return rules.get(str(error.validator), error.message)

@@ -1,12 +1,10 @@
-"""Verdicts on the printed numbers, and a record of what made them."""
+"""Verdicts on the printed numbers of all studies, the page that sums them up, and a record of what made them."""
 
 
 rule checks:
-    """Hold every printed number against the reproduced one."""
+    """Gather every study's verdicts on its printed numbers."""
     input:
-        published="workflow/resources/published/tossing.csv",
-        tables=expand("<results>/tossing/tables/{table}.csv", table=TOSSING_TABLES)
-        + (["<results>/tossing/impacts.csv"] if VELOCITY_IDENTIFIED else []),
+        studies=STUDY_CHECKS,
     output:
         checks="<results>/checks.csv",
     log:
@@ -20,15 +18,6 @@ rule checks:
         mem_mb=500,
         runtime=5,
     params:
-        paper_schemes={
-            (
-                "no_restitution"
-                if scheme.kind == "no_restitution"
-                else scheme.parameters
-            ): name
-            for name, scheme in TOSSING_SCHEMES.items()
-            if scheme.paper
-        },
         code=code("checks"),
     script:
         "../scripts/checks.py"
@@ -37,21 +26,8 @@ rule checks:
 rule summary:
     """Say on one page what the run found; the terminal shows it at the end of the run."""
     input:
-        identification="<results>/tossing/tables/ext_identification.csv",
-        calibration="<results>/tossing/tables/ext_calibration.csv",
-        tosses="<results>/tossing/tosses.csv",
+        sections=STUDY_SUMMARIES,
         checks="<results>/checks.csv",
-        more=[
-            f"<results>/tossing/tables/{table}.csv"
-            for table in TOSSING_TABLES
-            if table
-            in (
-                "ext_velocity_identification",
-                "ext_velocity_against_trajectory",
-                "ext_rest_pose_coverage",
-                "ext_simulators",
-            )
-        ],
     output:
         summary="<results>/summary.md",
     log:

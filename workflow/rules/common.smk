@@ -21,6 +21,9 @@ from contactid.fingerprint import fingerprint
 from contactid.job import failures
 from contactid.peers.catalogue import OWN, OWN_TANGENTIAL
 from contactid.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
+from contactid.planar.names import ANIMATIONS, PAPER_FIGURES, scene_figures
+from contactid.planar.names import TABLES as PLANAR_TABLES
+from contactid.planar.scenes import check_scenes
 from contactid.tossing.schemes import (
     WINDOW_SCHEME,
     predictions_of,
@@ -36,7 +39,8 @@ try:
 except ContactIdError as error:
     sys.exit(f"ERROR {error}")
 
-STUDY_TARGETS = []
+# what every study adds to the run: its artefacts, its verdicts, its section of the summary
+STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES = [], [], []
 STARTED = time.time()
 
 

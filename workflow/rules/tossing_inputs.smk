@@ -109,6 +109,8 @@ STUDY_TARGETS += expand(
     extension=["csv", "tex"],
 )
 STUDY_TARGETS += ["<results>/tossing/tosses.csv"]
+STUDY_CHECKS += ["<results>/tossing/checks.csv"]
+STUDY_SUMMARIES += ["<results>/tossing/summary.md"]
 if VELOCITY_IDENTIFIED:
     STUDY_TARGETS += ["<results>/tossing/impacts.csv"]
 

@@ -109,3 +109,71 @@ rule tossing_draw:
         code=code("tossing_draw"),
     script:
         "../scripts/tossing_draw.py"
+
+
+rule tossing_checks:
+    """Hold every printed number of the study against the reproduced one."""
+    input:
+        published="workflow/resources/published/tossing.csv",
+        tables=expand("<results>/tossing/tables/{table}.csv", table=TOSSING_TABLES)
+        + (["<results>/tossing/impacts.csv"] if VELOCITY_IDENTIFIED else []),
+    output:
+        checks="<results>/tossing/checks.csv",
+    log:
+        "<logs>/tossing_checks.log",
+    benchmark:
+        "<benchmarks>/tossing_checks.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        paper_schemes={
+            (
+                "no_restitution"
+                if scheme.kind == "no_restitution"
+                else scheme.parameters
+            ): name
+            for name, scheme in TOSSING_SCHEMES.items()
+            if scheme.paper
+        },
+        code=code("tossing_checks"),
+    script:
+        "../scripts/tossing_checks.py"
+
+
+rule tossing_summary:
+    """Say in a section of text what the study found."""
+    input:
+        identification="<results>/tossing/tables/ext_identification.csv",
+        calibration="<results>/tossing/tables/ext_calibration.csv",
+        tosses="<results>/tossing/tosses.csv",
+        more=[
+            f"<results>/tossing/tables/{table}.csv"
+            for table in TOSSING_TABLES
+            if table
+            in (
+                "ext_velocity_identification",
+                "ext_velocity_against_trajectory",
+                "ext_rest_pose_coverage",
+                "ext_simulators",
+            )
+        ],
+    output:
+        summary="<results>/tossing/summary.md",
+    log:
+        "<logs>/tossing_summary.log",
+    benchmark:
+        "<benchmarks>/tossing_summary.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        code=code("tossing_summary"),
+    script:
+        "../scripts/tossing_summary.py"

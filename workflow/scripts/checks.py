@@ -1,25 +1,24 @@
-"""Rule checks: hold every printed number against the reproduced one."""
+"""Rule checks: every study's verdicts in one table."""
 
-from pathlib import Path
+import pandas as pd
 
-from contactid.checks import compare
 from contactid.job import job
 from contactid.tables import read_csv, write_csv
-from contactid.tossing.checks import REASONS, reproduced_numbers
 
 
-def main(*, published: str, tables: list[str], paper_schemes: dict[str, str], checks: str) -> None:
+def main(
+    *,
+    studies: list[str],
+    checks: str,
+) -> None:
     """Translate the rule's files and parameters into calls of the package."""
-    by_name = {Path(table).stem: read_csv(table) for table in tables}
-    write_csv(compare("tossing", read_csv(published), reproduced_numbers(by_name, paper_schemes), REASONS), checks)
+    write_csv(pd.concat([read_csv(study) for study in studies], ignore_index=True), checks)
 
 
 if __name__ == "__main__":
     smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
     with job(smk.rule, smk.wildcards, smk.log[0]):
         main(
-            published=smk.input.published,
-            tables=list(smk.input.tables),
-            paper_schemes=smk.params.paper_schemes,
+            studies=list(smk.input.studies),
             checks=smk.output.checks,
         )

@@ -4,24 +4,20 @@ from pathlib import Path
 
 from contactid.atomic import write_text
 from contactid.job import job
+from contactid.summary import summarise_run
 from contactid.tables import read_csv
-from contactid.tossing.summary import summarise_run
 
 
 def main(
     *,
     run: str,
-    identification: str,
-    calibration: str,
-    tosses: str,
+    sections: list[str],
     checks: str,
-    more: list[str],
     summary: str,
 ) -> None:
     """Translate the rule's files and parameters into calls of the package."""
-    tables = [read_csv(path) for path in (identification, calibration, tosses, checks)]
-    by_name = {Path(path).stem: read_csv(path) for path in more}
-    write_text(summary, summarise_run(run, *tables, by_name))
+    texts = [Path(section).read_text(encoding="utf-8") for section in sections]
+    write_text(summary, summarise_run(run, texts, read_csv(checks)))
 
 
 if __name__ == "__main__":
@@ -29,10 +25,7 @@ if __name__ == "__main__":
     with job(smk.rule, smk.wildcards, smk.log[0]):
         main(
             run=smk.params.run,
-            identification=smk.input.identification,
-            calibration=smk.input.calibration,
-            tosses=smk.input.tosses,
+            sections=list(smk.input.sections),
             checks=smk.input.checks,
-            more=list(smk.input.more),
             summary=smk.output.summary,
         )

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 
+from contactid.summary import text_table
 from contactid.tossing.results import EQUAL_BUDGET, SIMULATOR
 from contactid.tossing.schemes import NO_RESTITUTION, TRAJECTORY, WINDOW_SCHEME
 
 _SURE = 5.0  # standard errors
 
 
-def summarise_run(
-    run: str,
+def summarise(
     identification: pd.DataFrame,
     calibration: pd.DataFrame,
     tosses: pd.DataFrame,
-    checks: pd.DataFrame,
     more: Mapping[str, pd.DataFrame],
 ) -> str:
-    """Markdown: tosses used, parameters and test errors per scheme, what the calibration says, verdicts.
+    """Markdown: tosses used, parameters and test errors per scheme, what the calibration says.
 
     Parameters
     ----------
@@ -28,22 +27,19 @@ def summarise_run(
         Tables ``ext_identification`` and ``ext_calibration``.
     tosses
         ``tosses.csv``.
-    checks
-        ``checks.csv``.
     more
         Tables of the parts that a run may leave out, by name: ``ext_velocity_identification``,
         ``ext_velocity_against_trajectory``, ``ext_rest_pose_coverage``, ``ext_simulators``.
     """
     identification = identification[identification["simulator"] == SIMULATOR]
     identification = identification[~identification["scheme"].str.endswith(EQUAL_BUDGET)]
-    parts = [f"# Run {run}: tossing", _used(tosses), _errors(identification), *_body(identification, calibration)]
+    parts = ["## tossing", _used(tosses), _errors(identification), *_body(identification, calibration)]
     if "ext_velocity_identification" in more:
         parts.append(_impacts(more["ext_velocity_identification"], more["ext_velocity_against_trajectory"]))
     if "ext_rest_pose_coverage" in more:
         parts.append(_coverage(more["ext_rest_pose_coverage"]))
     if "ext_simulators" in more:
         parts.append(_simulators(more["ext_simulators"]))
-    parts.append(_verdicts(checks))
     return "\n\n".join(parts) + "\n"
 
 
@@ -67,7 +63,7 @@ def _errors(identification: pd.DataFrame) -> str:
         [f"{row[name]:.{digits.get(name, 1)}f}" if isinstance(row[name], float) else str(row[name]) for name in names]
         for row in _told_apart(identification).to_dict("records")
     ]
-    return "Errors on the test tosses:\n\n" + _table(titles, rows)
+    return "Errors on the test tosses:\n\n" + text_table(titles, rows)
 
 
 def _told_apart(identification: pd.DataFrame) -> pd.DataFrame:
@@ -76,15 +72,6 @@ def _told_apart(identification: pd.DataFrame) -> pd.DataFrame:
     everything = identification[identification["subset"] == "all"].set_index(keys)["n_tosses"]
     same = identification.set_index(keys)["n_tosses"].eq(everything.reindex(identification.set_index(keys).index))
     return identification[~(same.to_numpy() & (identification["subset"] != "all").to_numpy())]
-
-
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(row[k]) for row in [titles, *rows]) for k in range(len(titles))]
-
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)) + " |"
-
-    return "\n".join([line(titles), line(["-" * width for width in widths]), *map(line, rows)])
 
 
 def _body(identification: pd.DataFrame, calibration: pd.DataFrame) -> list[str]:
@@ -173,9 +160,4 @@ def _simulators(simulators: pd.DataFrame) -> str:
         for row in every.to_dict("records")
     ]
     titles = ["dataset", "body and start of", "simulator", "test loss", "minus ours (95 %)", "parameters"]
-    return "Simulators with equal budgets:\n\n" + _table(titles, rows)
-
-
-def _verdicts(checks: pd.DataFrame) -> str:
-    counts = checks["verdict"].value_counts()
-    return "Printed numbers: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()) + " (checks.csv)"
+    return "Simulators with equal budgets:\n\n" + text_table(titles, rows)

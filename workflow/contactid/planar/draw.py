@@ -1,0 +1,35 @@
+"""Draw the figures and animations of the planar study from their data files; nothing is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from contactid import style
+from contactid.planar import draw_impulses, draw_motion, draw_setting
+from contactid.planar.animate import animate
+
+_SOURCE = "simulated, contactid planar"
+_DRAWING = "drawing, contactid planar"
+DRAWINGS: dict[str, Callable[[pd.DataFrame], Figure]] = {
+    **draw_setting.DRAWINGS,
+    **draw_impulses.DRAWINGS,
+    **draw_motion.DRAWINGS,
+}
+
+
+def draw(name: str, data: pd.DataFrame, stem: str) -> None:
+    """Draw a figure and save it as pdf, png and svg; a scene of the user is drawn as a time lapse."""
+    with style.styled():
+        figure = DRAWINGS.get(name, draw_motion.draw_scene)(data)
+        style.label_data(figure, _DRAWING if name in draw_setting.DRAWINGS else _SOURCE)
+        style.save(figure, stem)
+        plt.close(figure)
+
+
+def animate_figure(frames: pd.DataFrame, path: str) -> None:
+    """Write a figure's animation as gif."""
+    animate(frames, path, source=_SOURCE)

@@ -1,0 +1,34 @@
+"""Names that files, configuration and figures of the planar study share; nothing is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# the paper's own scenes; every other scene of a configuration is the user's
+DROP, THROW, SLIDING, RESTITUTION = "drop", "throw", "sliding", "restitution"
+PAPER_SCENES = (DROP, THROW, SLIDING, RESTITUTION)
+# impulse-restitution and impulse-gap complementarity
+IRC, IGC = "IRC", "IGC"
+PAPER_FIGURES = (
+    "fig01_contact_frames", "fig02_contact_states", "fig03_restitution", "fig04_friction_cones", "fig05_normal_gap",
+    "fig06_drop_peaks", "fig07_drop_impulses", "fig08_throw_peaks", "fig09_throw_motion", "fig10_throw_impulses",
+    "fig11_sliding_motion", "fig12_sliding_energy", "fig13_restitution_motion", "fig14_restitution_energy",
+    "fig15_fitted_trajectory", "fig16_time_instants",
+)  # fmt: skip
+ANIMATIONS = ("fig09_throw_motion", "fig11_sliding_motion", "fig13_restitution_motion")
+
+CAPTIONS = {
+    "ext_energy": "Energy at the end of every simulated motion, and where the rest went (J).",
+    "ext_tangential_impulses": "Energy that tangential impulses take and give in the motions of figure 14 (J).",
+    "ext_impulse_convergence": "First normal impulse against its limit as the time step tends to zero.",
+    "ext_impact_times": "Time of the first impact since release, simulated and printed (ms).",
+    "ext_liftoff": "Friction above which the sliding ellipse leaves the ground.",
+    "ext_nlp_step": "The paper's nonlinear program for one step against the exact step.",
+}
+TABLES = tuple(CAPTIONS)
+
+
+def scene_figures(block: Mapping[str, Any]) -> list[str]:
+    """Figures of the scenes that aren't the paper's."""
+    return [f"ext_scene_{name}" for name in block["scenes"] if name not in PAPER_SCENES]

@@ -1,0 +1,114 @@
+"""Scenes: a body thrown over a straight ground, as the configuration describes it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from contactid.errors import ContactIdError
+from contactid.simulate.planar import PlanarBody, PlanarLaw, PlanarMotion, refuse_start_inside, simulate
+from contactid.simulate.planar_geometry import Ellipse, Ground, Polygon, Shape
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What to simulate: every law from one start state.
+
+    Attributes
+    ----------
+    name : of the scene
+    body, ground : of the scene
+    position : q = (x, y, theta) at the start, m and rad
+    velocity : v at the start, m/s and rad/s
+    duration, time_step : s
+    laws : friction changes slowest
+    """
+
+    name: str
+    body: PlanarBody
+    ground: Ground
+    position: tuple[float, float, float]
+    velocity: tuple[float, float, float]
+    duration: float
+    time_step: float
+    laws: tuple[PlanarLaw, ...]
+
+    @property
+    def steps(self) -> int:
+        """Number of steps of a whole simulation."""
+        return round(self.duration / self.time_step)
+
+    def run(self, law: PlanarLaw, *, time_step: float | None = None, duration: float | None = None) -> PlanarMotion:
+        """Simulate under one law; another time step or duration replaces the scene's own."""
+        h = self.time_step if time_step is None else time_step
+        steps = max(1, round((self.duration if duration is None else duration) / h))
+        return simulate(self.body, self.ground, law, self.position, self.velocity, time_step=h, steps=steps)
+
+
+def scene_of(block: Mapping[str, Any], name: str) -> Scene:
+    """The scene of a name in the study's block of the configuration.
+
+    Raises
+    ------
+    ContactIdError
+        Names the key: a scene or body that isn't there, a body that starts inside the ground, a shape that is none.
+    """
+    key = f"planar.scenes.{name}"
+    scene = block["scenes"][name]
+    body_of_scene = body_of(block, scene["body"], key)
+    ground = Ground(float(scene["ground"]["slope"]), *map(float, scene["ground"]["start"]))
+    x, y, theta = map(float, scene["position"])
+    v_x, v_y, omega = map(float, scene["velocity"])
+    try:
+        refuse_start_inside(body_of_scene.shape, ground, [x, y, theta])  # type: ignore[arg-type]
+    except ContactIdError as error:
+        raise ContactIdError(f"configuration: {key}.position: {error.problem}", error.remedy) from None
+    if scene["duration"] < scene["time_step"]:
+        raise ContactIdError(
+            f"configuration: {key}.duration is {scene['duration']:g} s, shorter than its time_step of "
+            f"{scene['time_step']:g} s",
+            "Give at least one step",
+        )
+    laws = itertools.product(scene["friction_mu"], scene["restitution_e_n"])
+    return Scene(
+        name=name,
+        body=body_of_scene,
+        ground=ground,
+        position=(x, y, theta),
+        velocity=(v_x, v_y, omega),
+        duration=float(scene["duration"]),
+        time_step=float(scene["time_step"]),
+        laws=tuple(
+            PlanarLaw(float(mu), float(e_n), float(scene["restitution_e_t"]), float(block["gravity"]))
+            for mu, e_n in laws
+        ),
+    )
+
+
+def body_of(block: Mapping[str, Any], name: str, asked_by: str) -> PlanarBody:
+    """A body of the study's block by its name."""
+    if name not in block["bodies"]:
+        known = ", ".join(block["bodies"])
+        raise ContactIdError(f"configuration: {asked_by}.body is {name!r}, which is no body", f"Use one of {known}")
+    body, key = block["bodies"][name], f"planar.bodies.{name}"
+    if ("semi_axes" in body) == ("vertices" in body):
+        raise ContactIdError(
+            f"configuration: {key} needs either semi_axes (an ellipse) or vertices (a polygon)", "Give exactly one"
+        )
+    try:
+        shape: Shape
+        if "semi_axes" in body:
+            shape = Ellipse(*map(float, body["semi_axes"]))
+        else:
+            shape = Polygon(tuple((float(x), float(y)) for x, y in body["vertices"]))
+        return PlanarBody(shape, float(body["mass"]), float(body["inertia"]))
+    except ContactIdError as error:
+        raise ContactIdError(f"configuration: {key}: {error.problem}", error.remedy) from None
+
+
+def check_scenes(block: Mapping[str, Any]) -> None:
+    """Raise :class:`ContactIdError` for the first scene that can't be simulated."""
+    for name in block["scenes"]:
+        scene_of(block, name)

@@ -1,0 +1,77 @@
+"""What a run of the planar study found, as a section of plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from contactid.planar.names import IRC
+from contactid.summary import text_table
+
+
+def summarise(tables: Mapping[str, pd.DataFrame]) -> str:
+    """Markdown: convergence of the impulses, lift-off, energy, agreement and speed of the two forms of a step."""
+    parts = [
+        "## planar",
+        _peaks(tables["ext_impulse_convergence"]),
+        _energy(tables["ext_energy"], tables["ext_tangential_impulses"]),
+        _liftoff(tables["ext_liftoff"]),
+        _steps(tables["ext_nlp_step"]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _peaks(convergence: pd.DataFrame) -> str:
+    rows = [
+        [
+            row["scene"],
+            row["model"],
+            f"{row['limit_ns']:.2f}",
+            f"{row['peak_least_ns']:.1f} to {row['peak_largest_ns']:.1f}",
+            f"{row['error_pct_up_to_1_ms_largest']:.2f}",
+            f"{row['order']:.2f} +- {row['order_se']:.2f}" if row["model"] == IRC else "does not converge",
+        ]
+        for row in convergence.to_dict("records")
+    ]
+    titles = ["scene", "model", "limit N s", "first peaks N s", "largest error % (h <= 1 ms)", "order in h"]
+    return "First normal impulse:\n\n" + text_table(titles, rows)
+
+
+def _energy(energy: pd.DataFrame, tangential: pd.DataFrame) -> str:
+    elastic = tangential[tangential["restitution_e_n"] == 1.0]
+    lines = [
+        f"Energy: the balance of {len(energy)} motions closes to {energy['closure'].max():.0e} of the largest energy."
+    ]
+    for row in elastic.to_dict("records"):
+        lines.append(
+            f"With e_N = 1 and friction {row['friction_mu']:g} it changes by {row['energy_change_pct']:+.2f} % though "
+            f"nothing slides in {row['steps_in_contact'] - row['steps_sliding']} of {row['steps_in_contact']} contact "
+            "steps: sticking impacts do take energy."
+        )
+    gain = tangential.sort_values("largest_gain_in_one_step_j").to_dict("records")[-1]
+    if gain["largest_gain_in_one_step_j"] > 0.1:
+        lines.append(
+            f"At e_N = {gain['restitution_e_n']:g} the tangential impulse of one impact even gives "
+            f"{gain['largest_gain_in_one_step_j']:.1f} J: it acts against a sliding that the normal impulse makes."
+        )
+    return "\n".join(lines)
+
+
+def _liftoff(liftoff: pd.DataFrame) -> str:
+    lines = ["The sliding ellipse leaves the ground from this friction on:"]
+    for row in liftoff.to_dict("records"):
+        lines.append(
+            f"* {row['friction_mu']:.3f} (gap above {row['clearance_mm']:g} mm within {row['duration_s']:g} s)"
+        )
+    return "\n".join(lines)
+
+
+def _steps(steps: pd.DataFrame) -> str:
+    lines = ["The paper's nonlinear program (eq. 20) against the exact step, over the throw:"]
+    for row in steps.to_dict("records"):
+        lines.append(
+            f"* h = {row['time_step_ms']:g} ms: {row['converged']} of {row['steps']} steps converged, positions agree "
+            f"to {row['largest_position_difference_m']:.1e} m; the exact step is {row['speed_ratio']:.2g} times as fast"
+        )
+    return "\n".join(lines)

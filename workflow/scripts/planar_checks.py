@@ -1,0 +1,32 @@
+"""Rule planar_checks: hold the study's printed numbers against the reproduced ones."""
+
+from pathlib import Path
+from typing import Any
+
+from contactid.checks import compare
+from contactid.job import job
+from contactid.planar.checks import REASONS, reproduced_numbers
+from contactid.tables import read_csv, write_csv
+
+
+def main(
+    *,
+    published: str,
+    tables: list[str],
+    block: dict[str, Any],
+    checks: str,
+) -> None:
+    """Translate the rule's files and parameters into calls of the package."""
+    by_name = {Path(table).stem: read_csv(table) for table in tables}
+    write_csv(compare("planar", read_csv(published), reproduced_numbers(by_name, block), REASONS), checks)
+
+
+if __name__ == "__main__":
+    smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
+    with job(smk.rule, smk.wildcards, smk.log[0]):
+        main(
+            published=smk.input.published,
+            tables=list(smk.input.tables),
+            block=smk.params.block,
+            checks=smk.output.checks,
+        )

@@ -1,0 +1,24 @@
+"""Rule planar_figure_data: the data behind the figures and animations."""
+
+from typing import Any
+
+from contactid.job import job
+from contactid.planar.figure_files import write_figure_data
+
+
+def main(
+    *,
+    folder: str,
+    block: dict[str, Any],
+) -> None:
+    """Translate the rule's files and parameters into calls of the package."""
+    write_figure_data(folder, block=block)
+
+
+if __name__ == "__main__":
+    smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
+    with job(smk.rule, smk.wildcards, smk.log[0]):
+        main(
+            folder=smk.params.folder,
+            block=smk.params.block,
+        )
