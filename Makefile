@@ -10,6 +10,9 @@ PEERS := mujoco drake pybullet
 SNAKEMAKE := $(BIN)/snakemake
 MIRROR_ENTRY := $(if $(DATA_MIRROR),"$(DATA_MIRROR)")
 MIRROR := --config data_mirror='[$(MIRROR_ENTRY)]'
+# STUDY=planar runs one study alone
+STUDY ?=
+ONE_STUDY := $(if $(STUDY),studies='["$(STUDY)"]')
 UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"}}' \
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
@@ -25,11 +28,11 @@ $(VENV)/.ready: envs/requirements.lock
 
 env: $(VENV)/.ready ## install the pinned environment into .venv
 
-run: env ## the default run: synthetic twins, offline
-	$(SNAKEMAKE)
+run: env ## the default run, offline; STUDY=planar runs one study
+	$(SNAKEMAKE) $(if $(STUDY),--config $(ONE_STUDY))
 
 public: env ## the ContactNets cube; PREDICT_ON=folder predicts tosses never seen
-	$(SNAKEMAKE) --configfile config/public.yaml $(MIRROR) $(if $(PREDICT_ON),$(UNSEEN))
+	$(SNAKEMAKE) --configfile config/public.yaml $(MIRROR) $(ONE_STUDY) $(if $(PREDICT_ON),$(UNSEEN))
 
 peers: $(foreach name,$(PEERS),$(VENV)-$(name)/.ready) ## MuJoCo, Drake and PyBullet, each in its own environment
 

@@ -12,8 +12,9 @@ from contactid import style
 from contactid.planar import draw_impulses, draw_motion, draw_setting
 from contactid.planar.animate import animate
 
-_SOURCE = "simulated, contactid planar"
+_SIMULATED = "simulated, contactid planar"
 _DRAWING = "drawing, contactid planar"
+_SOURCES = {"fig15_fitted_trajectory": "qualitative: a simulated motion and the same with noise, contactid planar"}
 DRAWINGS: dict[str, Callable[[pd.DataFrame], Figure]] = {
     **draw_setting.DRAWINGS,
     **draw_impulses.DRAWINGS,
@@ -25,11 +26,11 @@ def draw(name: str, data: pd.DataFrame, stem: str) -> None:
     """Draw a figure and save it as pdf, png and svg; a scene of the user is drawn as a time lapse."""
     with style.styled():
         figure = DRAWINGS.get(name, draw_motion.draw_scene)(data)
-        style.label_data(figure, _DRAWING if name in draw_setting.DRAWINGS else _SOURCE)
+        style.label_data(figure, _SOURCES.get(name, _DRAWING if name in draw_setting.DRAWINGS else _SIMULATED))
         style.save(figure, stem)
         plt.close(figure)
 
 
 def animate_figure(frames: pd.DataFrame, path: str) -> None:
     """Write a figure's animation as gif."""
-    animate(frames, path, source=_SOURCE)
+    animate(frames, path, source=_SIMULATED)
