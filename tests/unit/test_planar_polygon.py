@@ -239,15 +239,6 @@ def test_a_polygon_that_tips_over_a_corner_turns_on_as_a_rimless_wheel(corners):
     assert np.count_nonzero(motion.impulse_n[1]) == 1
 
 
-def test_a_rocking_corner_is_let_go_and_a_falling_one_is_not():
-    body = uniform_body(rectangle(0.06, 0.06))
-    motion = run(body, PlanarLaw(0.0, 0.0, gravity=0.0), [0.0, 0.03 - LAID, 0.0], [0.0, 0.0, 2.0], 1)
-    pushed, free = motion.impulse_n[1, :2]
-    speeds = contacts(body.shape, Ground(), motion.position[0]).normal[:2] @ motion.velocity[1]
-    assert pushed > 0.0 and free == 0.0
-    assert speeds[0] == pytest.approx(0.0, abs=1e-15) and speeds[1] > 0.01
-
-
 # rest and sliding
 
 

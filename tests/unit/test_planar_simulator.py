@@ -15,6 +15,11 @@ from contactid.simulate.planar import GRAVITY, PlanarBody, PlanarLaw, PlanarMoti
 from contactid.simulate.planar_geometry import Contacts, Ellipse, Ground, contacts
 from contactid.simulate.planar_kernel import CLOSING, EllipseArrays, LawValues, contact_impulse, run_ellipse
 
+
+def between(low: float, high: float) -> st.SearchStrategy[float]:
+    return st.floats(low, high, allow_nan=False, allow_subnormal=False)
+
+
 THOROUGH = settings(max_examples=300, deadline=None)
 MOTIONS = settings(max_examples=60, deadline=None)
 LEVEL = Ground()
@@ -22,10 +27,7 @@ BODY = PlanarBody(Ellipse(1.5, 1.0), 10.0, 2.0)  # the paper's
 PLAIN = PlanarLaw(0.3, 0.5)
 THROW = ((0.0, 5.0, 0.0), (10.0, -3.0, -8.0))
 ROUNDING = 1e-12
-
-
-def between(low: float, high: float) -> st.SearchStrategy[float]:
-    return st.floats(low, high, allow_nan=False, allow_subnormal=False)
+INSIDE, TOWARDS = between(1e-9, 0.1), between(0.0, 10.0)
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,6 @@ class Step:
 
     @property
     def fall(self) -> np.ndarray:
-        """Change of velocity by gravity."""
         return np.array([0.0, -self.h * self.law.gravity, 0.0])
 
     def along(self, v: np.ndarray) -> np.ndarray:
@@ -66,9 +67,6 @@ class Step:
     def speed(self) -> float:
         """What rounding is relative to, m/s."""
         return 3.0 * float(np.abs([self.v, self.taken().velocity[1], self.fall]).max())
-
-
-INSIDE, TOWARDS = between(1e-9, 0.1), between(0.0, 10.0)
 
 
 @st.composite
@@ -124,7 +122,7 @@ def test_friction_sticks_or_opposes_sliding_and_no_other_impulse_dissipates_more
 
 
 @THOROUGH
-@given(st.one_of(steps_at(depth=between(-3, -1e-9)), steps_at(approach=between(-10, -2 * CLOSING))))
+@given(st.one_of(steps_at(depth=between(-3, -1e-9)), steps_at(approach=between(-10, -1e-8))))
 def test_open_and_separating_contacts_bear_nothing(step):
     motion = step.taken()
     assert motion.impulse_n[1, 0] == 0.0 and motion.impulse_t[1, 0] == 0.0
@@ -192,11 +190,10 @@ def test_a_tangent_start_is_in_contact_at_once(depth):
     assert started((0, 1 - depth, 0), steps=0).position.tolist() == [[0, 1 - depth, 0]]
 
 
-def test_a_start_inside_the_ground_is_refused_with_its_depth():
-    with pytest.raises(ContactIdError, match=r"0\.25 m inside the ground") as caught:
-        started((0, 0.75, 0))
-    assert "0.25 m" in caught.value.remedy, "raised by this much, it starts"
-    started((0, 0.75 + 0.25, 0))
+@pytest.mark.parametrize(("depth", "named"), [(0.25, r"0\.25 m"), (1e-8, "1e-08 m")])
+def test_a_start_inside_the_ground_is_refused_with_its_depth(depth, named):
+    with pytest.raises(ContactIdError, match=f"{named} inside the ground.*{named}"):
+        started((0, 1 - depth, 0))
 
 
 NAN, INF = float("nan"), float("inf")
@@ -294,7 +291,7 @@ def test_the_throws_impulse_converges_to_the_exact_impact():
 
 
 @pytest.mark.parametrize("slope", [0.2, -0.5, 0.8914715719063546])
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.99, 1.0, 1.01, 3.0])
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.99999, 1.0, 1.00001, 3.0])
 def test_a_cylinder_slides_or_rolls_down_a_slope(slope, share):
     """Friction is a share of what rolling needs: tan(slope) / (1 + m r^2 / J)."""
     body, ground = PlanarBody(Ellipse(0.3, 0.3), 2.0, 0.09), Ground(slope)
@@ -324,14 +321,17 @@ def run(throw, ground: Ground = LEVEL, body: PlanarBody = BODY, steps: int = 300
     return simulate(body, ground, law, q, v, time_step=h, steps=steps)
 
 
+def rates(ground: Ground, position: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+    """(k,) velocities of the contact point along n."""
+    return np.einsum("kji,ki->k", contacts(BODY.shape, ground, position).normal, velocity)
+
+
 @MOTIONS
 @given(throws, between(-0.8, 0.8))
 def test_the_gap_follows_its_rate_up_to_the_curvature_of_the_ellipse(throw, slope):
     # g = d - H(phi), and H'' = (radius of curvature) - H lies between b^2/a - a and a^2/b - b
     motion, h = run(throw, Ground(slope)), throw[2]
-    at = contacts(BODY.shape, Ground(slope), motion.position[:-1])
-    rate = np.einsum("kji,ki->k", at.normal, motion.velocity[1:])
-    beyond = np.diff(motion.gap[:, 0]) - h * rate
+    beyond = np.diff(motion.gap[:, 0]) - h * rates(Ground(slope), motion.position[:-1], motion.velocity[1:])
     turned = 0.5 * (h * motion.velocity[1:, 2]) ** 2
     assert (beyond >= -turned * (1.5**2 / 1.0 - 1.0) - ROUNDING).all()
     assert (beyond <= turned * (1.5 - 1.0**2 / 1.5) + ROUNDING).all()
@@ -341,10 +341,8 @@ def test_the_gap_follows_its_rate_up_to_the_curvature_of_the_ellipse(throw, slop
 @given(throws, between(-0.8, 0.8))
 def test_no_deeper_than_the_closing_step_and_what_follows_from_there(throw, slope):
     """Inside, only curvature deepens a borne contact, and only gravity's h^2 g cos(slope) one that is leaving."""
-    (_, _, h, law), ground = throw, Ground(slope)
-    motion = run(throw, ground)
-    at = contacts(BODY.shape, ground, motion.position[:-1])
-    approach = -np.einsum("kji,ki->k", at.normal, motion.velocity[1:])
+    (_, _, h, law), motion = throw, run(throw, Ground(slope))
+    approach = -rates(Ground(slope), motion.position[:-1], motion.velocity[1:])
     allowed, drift = 0.0, 0.5 * (1.5**2 - 1.0) * (h * motion.velocity[1:, 2]) ** 2
     for k, gap in enumerate(motion.gap[:-1, 0]):
         if gap > 0.0:
@@ -391,6 +389,8 @@ def test_without_gravity_no_slope_is_special(throw, slope, angle):
 def test_no_place_no_length_and_no_mass_is_special(throw, slope, place, length, mass):
     (gap, theta), v, h, law = throw
     here = run(throw, Ground(slope), steps=100)
+    leaving = rates(Ground(slope), here.position, here.velocity)[here.gap[:, 0] <= 0.0]
+    assume(not ((leaving > CLOSING / 10) & (leaving < CLOSING * 10)).any())  # CLOSING is a speed, not scaled
     big = PlanarBody(Ellipse(1.5 * length, length), 10.0 * mass, 2.0 * mass * length**2)
     pace = np.sqrt(length)
     start = (length * (gap + SPARE) - SPARE, theta)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -23,30 +22,10 @@ import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
 
 from contactid.errors import ContactIdError
+from contactid.reformulations import STAGES, Pair, Reformulation, reformulate, set_parameter
 from contactid.solve import Solution, SolverOptions, solve
 
-Pair = tuple[Any, Any]
 _BLOCK = "complementarity"
-
-
-class Reformulation(Enum):
-    """Ways to write ``0 <= a``, ``0 <= b``, ``a b = 0``; t or w is the parameter that the continuation changes."""
-
-    L1_PENALTY = "l1_penalty"
-    """``a, b >= 0`` and the objective plus ``w sum(a b)``; w grows. Exact from a finite w on."""
-
-    SCHOLTES = "scholtes"
-    """``a, b >= 0``, ``a b <= t``; t falls. The residual is at most ``sqrt t``."""
-
-    FISCHER_BURMEISTER = "fischer_burmeister"
-    """``a + b = sqrt(a^2 + b^2 + 2 t^2)``, which is ``a, b > 0``, ``a b = t^2``; t falls. The residual is at most t."""
-
-
-_STAGES = {
-    Reformulation.L1_PENALTY: (1.0, 10.0, 100.0, 1e3, 1e4, 1e5),
-    Reformulation.SCHOLTES: (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10),
-    Reformulation.FISCHER_BURMEISTER: (1e-1, 3e-2, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6),
-}
 
 
 @dataclass(frozen=True)
@@ -69,7 +48,7 @@ class Continuation:
     @property
     def parameters(self) -> tuple[float, ...]:
         """The stages' parameters."""
-        return self.stages or _STAGES[self.reformulation]
+        return self.stages or STAGES[self.reformulation]
 
 
 @dataclass(frozen=True)
@@ -154,42 +133,8 @@ def attach(model: pyo.ConcreteModel, pairs: Sequence[Pair], reformulation: Refor
         )
     block = pyo.Block(concrete=True)
     model.add_component(_BLOCK, block)
-    block.parameter = pyo.Param(initialize=1.0, mutable=True)
-    block.rules = pyo.ConstraintList()
-    _REFORMULATE[reformulation](block, pairs, objectives[0])
+    reformulate(block, pairs, reformulation, objectives[0])
     return Complementarities(model, block, tuple(pairs), reformulation, objectives[0])
-
-
-def _signs(block: Any, pairs: Sequence[Pair]) -> None:
-    for side in (side for pair in pairs for side in pair):
-        if not (getattr(side, "is_variable_type", bool)() and side.lb is not None and side.lb >= 0.0):
-            block.rules.add(side >= 0.0)
-
-
-def _l1_penalty(block: Any, pairs: Sequence[Pair], objective: Any) -> None:
-    _signs(block, pairs)
-    direction = -1.0 if objective.sense == pyo.maximize else 1.0
-    products = pyo.quicksum(a * b for a, b in pairs)
-    block.penalised = pyo.Objective(expr=objective.expr + direction * block.parameter * products, sense=objective.sense)
-    objective.deactivate()
-
-
-def _scholtes(block: Any, pairs: Sequence[Pair], objective: Any) -> None:
-    _signs(block, pairs)
-    for a, b in pairs:
-        block.rules.add(a * b <= block.parameter)
-
-
-def _fischer_burmeister(block: Any, pairs: Sequence[Pair], objective: Any) -> None:
-    for a, b in pairs:
-        block.rules.add(a + b - pyo.sqrt(a**2 + b**2 + 2.0 * block.parameter**2) == 0.0)
-
-
-_REFORMULATE = {
-    Reformulation.L1_PENALTY: _l1_penalty,
-    Reformulation.SCHOLTES: _scholtes,
-    Reformulation.FISCHER_BURMEISTER: _fischer_burmeister,
-}
 
 
 def solve_mpec(
@@ -218,7 +163,7 @@ def solve_mpec(
     stages: list[Solution] = []
     parameters: list[float] = []
     for parameter in continuation.parameters:
-        pairs.block.parameter.set_value(parameter)
+        set_parameter(pairs.block, parameter)
         stages.append(solve(pairs.model, options.warm() if stages else options, log=next(logs)))
         parameters.append(parameter)
         if stages[-1].converged and pairs.residual() <= continuation.tolerance:
@@ -250,7 +195,7 @@ def settle(
     """
     model, values = pairs.model, pairs.values()
     before = [(variable, variable.value) for variable in model.component_data_objects(pyo.Var)]
-    penalised = pairs.reformulation is Reformulation.L1_PENALTY
+    penalised = pairs.reformulation.is_penalty
     pairs.block.deactivate()
     if penalised:
         pairs.objective.activate()

@@ -5,26 +5,27 @@ differ in what ends an approach: the restitution of contacts that are closed at 
 ``0 <= c_n perp g_n(q^(k+1)) >= 0`` with the gap of the shape itself, which has no restitution.
 
 A model is built once. State, directions, toggles and scales are mutable parameters, so that a step only sets numbers.
-``q^(k+1)`` is a variable through its change over the step, which rounding far from the origin doesn't spoil. Impulses
-are multiples of ``impulse_scale`` and tangential velocities of ``speed_scale``, both chosen for every step from the
-motion without contact; so the complementarity pairs are of the order of one in an impact and at rest alike:
+``q^(k+1)`` is a variable through its change over the step, which rounding far from the origin doesn't spoil. Normal
+impulses are multiples of ``impulse_scale``, tangential ones of mu times that, tangential velocities and lambda of
+``speed_scale``. The scales are chosen for every step from the motion without contact; so the complementarity pairs are
+of the order of one in an impact and at rest alike:
 
 * ``c_t+`` and ``T^T (v^(k+1) + e_T v^k) + lambda``, where ``d+ = t``;
 * ``c_t-`` and ``-T^T (v^(k+1) + e_T v^k) + lambda``, where ``d- = -t``;
-* ``lambda`` and ``mu c_n - c_t+ - c_t-``.
+* ``lambda`` and ``mu c_n - c_t+ - c_t-``, where the scales leave no mu.
 
 The paper has ``e_T = 0``.
 
 Deviation: eq. 20 minimises squares of products that are zero at the solution together with their derivatives. An
 interior-point method converges slowly there, and stops where the pairs are left with some 1e-6 to 1e-2, depending on
-its tolerance. So the problem is eq. 20 times a large constant, which moves no solution; and the solution that IPOPT
+its tolerance. So the products are scaled and multiplied by a large constant, which moves no solution; and what IPOPT
 returns is settled: the smaller side of every pair is set to zero, and the same constraints are solved once more
 (:func:`contactid.complementarity.settle`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ _SETTLING: dict[str, str | int | float] = {
     "perturb_always_cd": "yes",
     "jacobian_regularization_value": 1e-12,
 }
+_LEAST_WEIGHT, _LEAST_SLIP = 1e-4, 1e-6
 _AXES = range(3)
 
 
@@ -108,6 +110,7 @@ class StepModel:
     ----------
     model : variables ``move`` (``q^(k+1) - q^k``), ``v_next, c_n, c_plus, c_minus, slip`` (lambda)
     pairs : of friction; for impulse-gap complementarity those of impulse and gap too
+    penalised : the same with the weights that impulse-gap complementarity is solved with
     """
 
     model: pyo.ConcreteModel
@@ -116,16 +119,25 @@ class StepModel:
     ground: Ground
     law: PlanarLaw
     time_step: float
+    penalised: Complementarities | None = None
 
-    def free(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The step without contact: (3,) position and velocity."""
-        velocity = v - [0.0, self.time_step * self.law.gravity, 0.0]
-        return q + self.time_step * velocity, velocity
+    def free(self, v: np.ndarray) -> np.ndarray:
+        """(3,) velocity after the step without contact."""
+        return v - np.array([0.0, self.time_step * self.law.gravity, 0.0])
 
-    def start(self, q: np.ndarray, v: np.ndarray, at: Contacts, impulse: float, slipping: np.ndarray) -> None:
-        """Set state, directions and scales (impulse in N s, tangential velocities in m/s), and a neutral start."""
-        model, n_contacts = self.model, self.body.shape.n_contacts
-        _, v_free = self.free(q, v)
+    def start(self, v: np.ndarray, at: Contacts, push: np.ndarray, least: float) -> None:
+        """Set velocity, directions and scales, and a neutral start.
+
+        ``push`` (n_c,) are the changes of normal velocity that the contacts have to bring about, m/s; the scales belong
+        to their largest one, but at least to ``least``. Slipping is scaled by what it would be without friction, each
+        contact by itself, and what friction can change.
+        """
+        model, law, inverse = self.model, self.law, 1.0 / self.body.mass_matrix
+        n_contacts = self.body.shape.n_contacts
+        v_free = self.free(v)
+        alone = push / (at.normal**2 @ inverse)
+        slipping = at.tangent @ (v_free + law.restitution_e_t * v) + alone * ((at.normal * at.tangent) @ inverse)
+        speed = max(float(push.max()), least)
         for i in _AXES:
             model.v[i] = v[i]
             model.move[i].set_value(self.time_step * v_free[i])
@@ -135,10 +147,10 @@ class StepModel:
                 model.N[j, i], model.T[j, i] = at.normal[j, i], at.tangent[j, i]
             model.c_n[j].set_value(1.0, skip_validation=True)
             for variable in (model.c_plus, model.c_minus):
-                variable[j].set_value(0.25 * self.law.friction_mu)
+                variable[j].set_value(0.25)
             model.slip[j].set_value(1.0)
-        model.impulse_scale.set_value(impulse)
-        model.speed_scale.set_value(float(np.abs(slipping).max()) + impulse / self.body.mass)
+        model.impulse_scale.set_value(self.body.mass * speed)
+        model.speed_scale.set_value(max(float(np.abs(slipping).max()) + law.friction_mu * speed, _LEAST_SLIP * speed))
 
     def solution(
         self, q: np.ndarray, iterations: int, seconds: float, solved: bool, unsettled: float, tolerance: float
@@ -150,7 +162,9 @@ class StepModel:
             position=q + [model.move[i].value for i in _AXES],
             velocity=np.array([model.v_next[i].value for i in _AXES]),
             impulse_n=unit * np.array([model.c_n[j].value for j in n_contacts]),
-            impulse_t=unit * np.array([model.c_plus[j].value - model.c_minus[j].value for j in n_contacts]),
+            impulse_t=unit
+            * self.law.friction_mu
+            * np.array([model.c_plus[j].value - model.c_minus[j].value for j in n_contacts]),
             iterations=iterations,
             seconds=seconds,
             converged=solved and residual <= tolerance,
@@ -204,12 +218,8 @@ def solve_irc_step(
     """Solve eq. 20 from state q, v (3,) with the contacts ``at`` q, whether any is closed or not."""
     options = options or StepOptions()
     model, closed, law = step.model, closed_contacts(at, v), step.law
-    _, v_free = step.free(q, v)
-    wanted = -(at.normal @ v_free + law.restitution_e_n * (at.normal @ v))
-    weight = step.time_step * law.gravity
-    stopping = float(wanted[closed].max(initial=weight))
-    slipping = at.tangent @ (v_free + law.restitution_e_t * v)
-    step.start(q, v, at, step.body.mass * _positive(stopping, v), slipping)
+    wanted = -(at.normal @ (step.free(v) + law.restitution_e_n * v))
+    step.start(v, at, np.where(closed, wanted, 0.0).clip(min=0.0), _positive(step.time_step * law.gravity, v))
     for j, is_closed in enumerate(closed):
         model.z_c[j], model.z_nc[j] = float(is_closed), float(not is_closed)
         model.c_n[j].set_value(float(is_closed), skip_validation=True)
@@ -231,7 +241,9 @@ def solve_irc_step(
 def build_igc_step(body: PlanarBody, ground: Ground, law: PlanarLaw, time_step: float) -> StepModel:
     """Eqs. 16 to 18 with ``0 <= c_n perp g_n(q^(k+1)) >= 0`` in place of eq. 19 (section 4; restitution has no part).
 
-    Gaps are multiples of ``gap_scale``, one per contact. There is nothing to minimise but the products of the pairs.
+    Gaps are multiples of ``gap_scale``, one per contact. There is nothing to minimise but the products of the pairs. In
+    that sum friction must not outweigh the gap, or it has minima that are no solutions: the products of friction get
+    the weight that they have in power, or less.
     """
     model, pairs = _scheme(body, law, time_step)
     contact = model.c_n.index_set()
@@ -241,8 +253,11 @@ def build_igc_step(body: PlanarBody, ground: Ground, law: PlanarLaw, time_step: 
     gaps = _gaps(body, ground, model)
     normal: list[Pair] = [(model.c_n[j], gaps[j] / model.gap_scale[j]) for j in contact]
     model.nothing = pyo.Objective(expr=0.0 * model.c_n[0])
-    held = attach(model, normal + pairs, Reformulation.L1_PENALTY)
-    return StepModel(model, held, body, ground, law, time_step)
+    model.friction_weight = pyo.Param(initialize=1.0, mutable=True)
+    weighted = normal + [(a, model.friction_weight * b) for a, b in pairs]
+    penalised = attach(model, weighted, Reformulation.L1_PENALTY)
+    held = replace(penalised, pairs=tuple(normal + pairs))
+    return StepModel(model, held, body, ground, law, time_step, penalised)
 
 
 def solve_igc_step(
@@ -253,24 +268,24 @@ def solve_igc_step(
     Two starts that slide one way and the other follow where the neutral one fails.
     """
     options = options or StepOptions()
-    model, law = step.model, step.law
-    q_free, v_free = step.free(q, v)
-    gap = contacts(step.body.shape, step.ground, q_free).gap
-    depth = _positive(float(-gap.min()), q_free)
-    slipping = at.tangent @ (v_free + law.restitution_e_t * v)
+    model, h = step.model, step.time_step
+    gap = contacts(step.body.shape, step.ground, q + h * step.free(v)).gap
+    depth = _positive(float(-gap.min()), q)
     model.theta.set_value(q[2])
     model.height.set_value(at.gap[0] + at.tangent[0, 2])  # T = (t, -r_n)
     once = Continuation(Reformulation.L1_PENALTY, (1.0,), options.tolerance, settle=False)
     iterations, seconds, unsettled = 0, 0.0, float("nan")
     for c_plus, c_minus in ((0.25, 0.25), (0.9, 0.05), (0.05, 0.9)):
-        step.start(q, v, at, step.body.mass * depth / step.time_step, slipping)
+        step.start(v, at, (-gap / h).clip(min=0.0), depth / h)
         for j in model.c_n:
             model.gap_scale[j] = max(depth, float(gap[j]))
-            model.c_plus[j].set_value(c_plus * law.friction_mu)
-            model.c_minus[j].set_value(c_minus * law.friction_mu)
-        found = solve_mpec(step.pairs, once, options.solver)
+            model.c_plus[j].set_value(c_plus)
+            model.c_minus[j].set_value(c_minus)
+        relative = pyo.value(model.speed_scale) / (depth / h)
+        model.friction_weight.set_value(max(step.law.friction_mu * min(1.0, relative), _LEAST_WEIGHT))
+        found = solve_mpec(step.penalised or step.pairs, once, options.solver)
         iterations, seconds, solved = iterations + found.iterations, seconds + found.seconds, found.converged
-        unsettled = found.residual
+        unsettled = step.pairs.residual()
         settled = settle(step.pairs, options.settling_solver) if options.settle else None
         if settled is not None:
             iterations, seconds, solved = iterations + settled.iterations, seconds + settled.seconds, True
@@ -299,7 +314,8 @@ def _scheme(body: PlanarBody, law: PlanarLaw, time_step: float) -> tuple[pyo.Con
     fall = [0.0, -time_step * law.gravity, 0.0]
 
     def dynamics(m: Any, i: int) -> Any:
-        wrench = sum(m.N[j, i] * m.c_n[j] + m.T[j, i] * (m.c_plus[j] - m.c_minus[j]) for j in contact)
+        tangential = [law.friction_mu * (m.c_plus[j] - m.c_minus[j]) for j in contact]
+        wrench = sum(m.N[j, i] * m.c_n[j] + m.T[j, i] * tangential[j] for j in contact)
         return m.v_next[i] - m.v[i] == m.impulse_scale / float(body.mass_matrix[i]) * wrench + fall[i]
 
     model.dynamics = pyo.Constraint(_AXES, rule=dynamics)
@@ -311,7 +327,7 @@ def _scheme(body: PlanarBody, law: PlanarLaw, time_step: float) -> tuple[pyo.Con
         pairs += [
             (model.c_plus[j], relative + model.slip[j]),
             (model.c_minus[j], -relative + model.slip[j]),
-            (model.slip[j], law.friction_mu * model.c_n[j] - model.c_plus[j] - model.c_minus[j]),
+            (model.slip[j], model.c_n[j] - model.c_plus[j] - model.c_minus[j]),
         ]
     return model, pairs
 

@@ -20,6 +20,9 @@ from contactid.simulate.planar import PlanarBody, PlanarMotion
 from contactid.simulate.planar_geometry import Ground, contacts
 
 
+_AT_REST = 1e-4  # share of the potential energy below which a body counts as not having moved
+
+
 @dataclass(frozen=True)
 class EnergyBalance:
     """Energies and cumulative losses at every state, J, all (n + 1,); losses are positive where energy leaves.
@@ -50,9 +53,13 @@ class EnergyBalance:
 
     @property
     def closure(self) -> float:
-        """Largest ``|E + losses - E_0|`` over the largest kinetic energy or change of potential."""
+        """Largest ``|E + losses - E_0|`` over the largest kinetic energy or change of potential.
+
+        A body at rest has neither; the potential energy itself, of which rounding takes its share, is then the measure.
+        """
         left = self.total + self.restitution + self.friction + self.scheme - self.total[0]
-        scale = max(float(self.kinetic.max()), float(np.ptp(self.potential)), np.finfo(float).tiny)
+        moved = max(float(self.kinetic.max()), float(np.ptp(self.potential)))
+        scale = max(moved, _AT_REST * float(np.abs(self.potential).max()), np.finfo(float).tiny)
         return float(np.abs(left).max()) / scale
 
 

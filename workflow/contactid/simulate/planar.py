@@ -47,6 +47,8 @@ class PlanarLaw:
     def __post_init__(self) -> None:
         if not 0.0 <= self.friction_mu < np.inf:
             raise ContactIdError(f"friction_mu is {self.friction_mu:g}", "It must be 0 or more")
+        if not np.isfinite(self.gravity):
+            raise ContactIdError(f"gravity is {self.gravity:g} m/s2", "Give a finite number")
         for name in ("restitution_e_n", "restitution_e_t"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ContactIdError(f"{name} is {getattr(self, name):g}", "It must lie between 0 and 1")
@@ -92,8 +94,12 @@ def simulate(
     """
     if not 0.0 < time_step < np.inf:
         raise ContactIdError(f"the time step is {time_step:g} s", "It must be greater than 0")
+    if steps < 0:
+        raise ContactIdError(f"the number of steps is {steps}", "It must be 0 or more")
+    if len(position) != 3 or len(velocity) != 3:
+        raise ContactIdError("a start state isn't six finite numbers", "Give x, y, theta and their rates")
     state = np.array([*position, *velocity], dtype=float)
-    if state.shape != (6,) or not np.isfinite(state).all():
+    if not np.isfinite(state).all():
         raise ContactIdError("a start state isn't six finite numbers", "Give x, y, theta and their rates")
     refuse_start_inside(body.shape, ground, state[:3])
     n_contacts = body.shape.n_contacts

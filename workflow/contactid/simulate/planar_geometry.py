@@ -49,6 +49,12 @@ class Ground:
     x0: float = 0.0
     y0: float = 0.0
 
+    def __post_init__(self) -> None:
+        if not np.isfinite([self.slope, self.x0, self.y0]).all():
+            raise ContactIdError(
+                f"a ground has slope {self.slope:g} through ({self.x0:g}, {self.y0:g})", "Give finite numbers"
+            )
+
     @property
     def tangent(self) -> np.ndarray:
         """(2,) unit vector along the ground."""
@@ -98,7 +104,10 @@ class Polygon:
     vertices: tuple[tuple[float, float], ...]
 
     def __post_init__(self) -> None:
-        points = np.array(self.vertices, dtype=float)
+        try:
+            points = np.array(self.vertices, dtype=float)
+        except (ValueError, TypeError):
+            points = np.zeros(0)
         if points.ndim != 2 or points.shape[0] < 3 or points.shape[1] != 2 or not np.isfinite(points).all():
             raise ContactIdError("a polygon needs three or more vertices (x, y)", "Give them in m")
         edges = np.roll(points, -1, axis=0) - points

@@ -10,7 +10,7 @@ With ``W = [N T]^T M^-1 [N T]`` and ``u = [N T]^T v^k``,
 * stick: ``u_t^+ = -e_T u_t`` where ``|c_t| <= mu c_n``; the paper has ``e_T = 0``;
 * slide: ``c_t = -+ mu c_n`` where ``+-(u_t^+ + e_T u_t) >= 0``.
 
-Where several of them hold (wedging, ``mu |W_nt| > W_nn``), stick is taken.
+A closed contact that must push (``b_n > 0``) has exactly one solution.
 """
 
 from __future__ import annotations
@@ -62,14 +62,10 @@ def contact_impulse(w_nn, w_nt, w_tt, b_n, b_t, mu):
     c_t = (w_nn * b_t - w_nt * b_n) / determinant
     if c_n >= 0.0 and abs(c_t) <= mu * c_n:
         return c_n, c_t
-    for direction in (1.0, -1.0):
-        inverse = w_nn - direction * mu * w_nt
-        if inverse > 0.0:
-            c_n = b_n / inverse
-            c_t = -direction * mu * c_n
-            if direction * (w_nt * c_n + w_tt * c_t - b_t) >= 0.0:
-                return c_n, c_t
-    return np.nan, np.nan  # can't be: the problem always has a solution
+    # as c_t goes through what the cone allows, the sliding speed rises: the edge on the side of stick's c_t opposes it
+    side = 1.0 if c_t > 0.0 else -1.0
+    c_n = b_n / (w_nn + side * mu * w_nt)
+    return c_n, side * mu * c_n
 
 
 @numba.njit(**OPTIONS)

@@ -102,7 +102,7 @@ def solve_contacts(w, b_n, b_t, mu):
     Returns
     -------
     c_n, c_t : (n,) N s; not numbers where the problem isn't solved, 0 where no contact needs an impulse
-    residual : ``max |min(z, w)|`` of the problem in units of the largest b, recomputed from the impulses
+    residual : ``max |min(z, w)|`` of the problem in units of the largest b, recomputed from z
     """
     n = b_n.shape[0]
     c_n, c_t = np.zeros(n), np.zeros(n)
@@ -118,7 +118,8 @@ def solve_contacts(w, b_n, b_t, mu):
     if status == SOLVED:
         unit = speed / mobility
         for i in range(n):
-            c_n[i], c_t[i] = unit * z[i], unit * (z[n + i] - z[2 * n + i])
+            c_n[i], limit = unit * z[i], mu * unit * z[i]
+            c_t[i] = min(max(unit * (z[n + i] - z[2 * n + i]), -limit), limit)  # rounding mustn't leave the cone
     else:
         c_n[:], c_t[:] = np.nan, np.nan
     return c_n, c_t, residual
