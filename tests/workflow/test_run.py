@@ -133,7 +133,8 @@ def test_planar_artefacts_are_there_and_its_laws_hold(finished):
     results = finished / "results/test/planar"
     for figure in [*PAPER_FIGURES, "ext_scene_square_on_slope"]:
         for extension in ("csv", "pdf", "png", "svg"):
-            assert (results / f"figures/{figure}.{extension}").stat().st_size > 200
+            least = 100 if extension == "csv" else 200
+            assert (results / f"figures/{figure}.{extension}").stat().st_size > least
     for figure in ANIMATIONS:
         assert (results / f"animations/{figure}.gif").read_bytes().startswith(b"GIF8")
     energy = pd.read_csv(results / "tables/ext_energy.csv")
@@ -152,7 +153,8 @@ def test_a_scene_of_ones_own_needs_no_code(finished):
     """An overlay adds a scene; only what depends on it runs."""
     overlay = finished / "mine.yaml"
     scene = """{body: square, ground: {slope: 0.1, start: [0.0, -1.0]}, position: [0.0, 0.0, 0.5],
-       velocity: [0.1, 0.0, 2.0], duration: 0.6, time_step: 0.001, friction_mu: [0.3], restitution_e_n: [0.5], restitution_e_t: 0.0}"""
+       velocity: [0.1, 0.0, 2.0], duration: 0.6, time_step: 0.001,
+       friction_mu: [0.3], restitution_e_n: [0.5], restitution_e_t: 0.0}"""
     overlay.write_text(f"planar:\n  scenes:\n    mine:\n      {scene}\n")
     target = "results/test/planar/figures/ext_scene_mine.svg"
     run = snakemake(finished, target, configfile=("config/test.yaml", "mine.yaml"))
