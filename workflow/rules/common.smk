@@ -21,9 +21,17 @@ from contactid.fingerprint import fingerprint
 from contactid.job import failures
 from contactid.peers.catalogue import OWN, OWN_TANGENTIAL
 from contactid.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
-from contactid.planar.names import ANIMATIONS, PAPER_FIGURES, scene_figures
+from contactid.planar.names import (
+    ANIMATIONS,
+    IDENTIFICATION_FIGURES,
+    IDENTIFICATION_TABLES,
+    PAPER_FIGURES,
+    REFORMULATIONS,
+    scene_figures,
+)
 from contactid.planar.names import TABLES as PLANAR_TABLES
 from contactid.planar.scenes import check_scenes
+from contactid.planar.synthetic_throws import check_identification
 from contactid.tossing.schemes import (
     WINDOW_SCHEME,
     predictions_of,

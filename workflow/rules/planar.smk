@@ -2,6 +2,8 @@
 
 
 include: "planar_inputs.smk"
+include: "planar_identification_inputs.smk"
+include: "planar_identification.smk"
 
 
 wildcard_constraints:
@@ -202,7 +204,10 @@ rule planar_checks:
     """Hold every printed number of the study against the reproduced one."""
     input:
         published="workflow/resources/published/planar.csv",
-        tables=expand("<results>/planar/tables/{table}.csv", table=PLANAR_TABLES),
+        tables=expand(
+            "<results>/planar/tables/{table}.csv",
+            table=[*PLANAR_TABLES, *IDENTIFICATION_TABLES],
+        ),
     output:
         checks="<results>/planar/checks.csv",
     log:
@@ -225,7 +230,10 @@ rule planar_checks:
 rule planar_summary:
     """Say in a section of text what the study found."""
     input:
-        tables=expand("<results>/planar/tables/{table}.csv", table=PLANAR_TABLES),
+        tables=expand(
+            "<results>/planar/tables/{table}.csv",
+            table=[*PLANAR_TABLES, *IDENTIFICATION_TABLES],
+        ),
     output:
         summary="<results>/planar/summary.md",
     log:

@@ -2,6 +2,7 @@
 
 try:
     check_scenes(config["planar"])
+    check_identification(config["planar"])
 except ContactIdError as error:
     sys.exit(f"ERROR {error}")
 

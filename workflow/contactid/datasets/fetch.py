@@ -34,7 +34,8 @@ def fetch(
     dataset
         An entry of kind ``github``.
     mirrors
-        Folders that may hold a folder ``<dataset.name>``; tried in order before the network.
+        Folders that may hold a folder ``<dataset.name>``, possibly with dashes for underscores; tried in order before
+        the network.
     offline
         Don't use the network.
     checksums
@@ -74,8 +75,9 @@ def _find_mirror(name: str, mirrors: Sequence[str]) -> Path | None:
     for mirror in mirrors:
         if not Path(mirror).is_dir():
             raise ContactIdError(f"data_mirror: {mirror} is no folder", "Correct the path or take it out of the list")
-        if (Path(mirror) / name).is_dir():
-            return Path(mirror) / name
+        for folder in (name, name.replace("_", "-")):
+            if (Path(mirror) / folder).is_dir():
+                return Path(mirror) / folder
     return None
 
 

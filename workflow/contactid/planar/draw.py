@@ -9,16 +9,36 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from contactid import style
-from contactid.planar import draw_impulses, draw_motion, draw_setting
+from contactid.planar import (
+    draw_identification,
+    draw_identification_tables,
+    draw_impulses,
+    draw_motion,
+    draw_rig,
+    draw_setting,
+)
 from contactid.planar.animate import animate
 
 _SIMULATED = "simulated, contactid planar"
 _DRAWING = "drawing, contactid planar"
-_SOURCES = {"fig15_fitted_trajectory": "qualitative: a simulated motion and the same with noise, contactid planar"}
+_IDENTIFIED = "simulated throws with noise, identified, contactid planar"
+_SOURCES = {
+    "fig15_fitted_trajectory": "qualitative: a simulated motion and the same with noise, contactid planar",
+    "fig17_identified_trajectories": _IDENTIFIED,
+    "fig18_identified_impulses": _IDENTIFIED,
+    "fig19_identified_friction": _IDENTIFIED,
+    "fig20_rig": _DRAWING,
+    "fig21_release": _DRAWING,
+    "ext_identification_error": _IDENTIFIED,
+    "ext_reformulations": _IDENTIFIED,
+}
 DRAWINGS: dict[str, Callable[[pd.DataFrame], Figure]] = {
     **draw_setting.DRAWINGS,
     **draw_impulses.DRAWINGS,
     **draw_motion.DRAWINGS,
+    **draw_identification.DRAWINGS,
+    **draw_identification_tables.DRAWINGS,
+    **draw_rig.DRAWINGS,
 }
 
 

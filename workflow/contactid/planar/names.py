@@ -27,6 +27,21 @@ CAPTIONS = {
     "ext_nlp_step": "The paper's nonlinear program for one step against the exact step.",
 }
 TABLES = tuple(CAPTIONS)
+IDENTIFICATION_CAPTIONS = {
+    "tab01_inertia_ratio_error": "Errors of the identified J/m by friction and frame rate (%).",
+    "ext_identification_by_rate": "Errors of the identified J/m by frame rate, over friction from 0.2 on (%).",
+    "ext_identification_failed": "Identifications that did not converge, or whose misfit noise does not explain.",
+    "ext_reformulations": "Reformulations of complementarity on the same throws, one solve each.",
+}
+IDENTIFICATION_TABLES = tuple(IDENTIFICATION_CAPTIONS)
+IDENTIFICATION_FIGURES = (
+    "fig17_identified_trajectories", "fig18_identified_impulses", "fig19_identified_friction", "fig20_rig",
+    "fig21_release", "ext_identification_error", "ext_reformulations",
+)  # fmt: skip
+REFORMULATIONS = (
+    "l1_penalty", "squared_penalty", "scholtes", "lin_fukushima", "steffensen_ulbrich", "fischer_burmeister",
+    "pyomo_mpec",
+)  # fmt: skip
 
 
 def scene_figures(block: Mapping[str, Any]) -> list[str]:

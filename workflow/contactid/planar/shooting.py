@@ -1,0 +1,229 @@
+"""A first guess of everything: motions simulated from a start, fitted to measured poses over growing horizons.
+
+The nonlinear program needs a start from which the contacts are about right. This makes it from the data alone: many
+motions with drawn velocities, J/m, mu and restitution are simulated through the first contact, the best are fitted to
+the poses by least squares, over a horizon that grows until it holds the whole throw, and at each extension the worst
+are dropped. One number e_N serves all impacts here; it is the guess's crutch and no part of the identified model.
+
+Motions are those of :mod:`contactid.simulate.planar_events`, smooth in what is fitted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import qmc
+
+from contactid.planar.measured_throw import MeasuredThrow
+from contactid.simulate.planar_events import EventMotion, Outline, event_motion, frames_of_motion, outline_of
+from contactid.simulate.planar_geometry import Shape, contacts
+
+N_PARAMETERS = 9  # q (3), v (3), J/m, mu, e_N
+RATIO, MU, E_N = 6, 7, 8
+_NEAR = 3e-3  # m: a measured gap below it may be a contact
+_CAP = 30.0  # residuals grow with their logarithm above that many standard deviations
+
+
+@dataclass(frozen=True)
+class ShootingOptions:
+    """How thoroughly to look.
+
+    Attributes
+    ----------
+    samples : motions drawn, a power of 2
+    kept : of them, fitted over the first horizon
+    dropped : share that goes at each extension of the horizon
+    fewest : how many stay
+    horizons : number of extensions
+    coarse, fine : time steps of the drawn and of the finally fitted motions, s
+    smallest_ratio : of J/m, by the uniform body's; the largest is the outline's largest radius squared
+    largest_mu : of friction
+    gravity : m/s2
+    seed : of the drawn motions
+    """
+
+    samples: int = 4096
+    kept: int = 48
+    dropped: float = 0.3
+    fewest: int = 6
+    horizons: int = 8
+    coarse: float = 1e-3
+    fine: float = 2.5e-4
+    smallest_ratio: float = 0.1
+    largest_mu: float = 1.5
+    gravity: float = 9.81
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A fitted motion.
+
+    Attributes
+    ----------
+    parameters : (9,) q and v at the first frame (m, rad, m/s, rad/s), J/m (m2), mu, e_N
+    misfit : half the sum of squared residuals in units of their noise
+    """
+
+    parameters: np.ndarray
+    misfit: float
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Residuals of one throw over a horizon."""
+
+    outline: Outline
+    throw: MeasuredThrow
+    options: ShootingOptions
+    low: np.ndarray
+    high: np.ndarray
+    steps: np.ndarray  # of numerical differences, and units of the parameters
+    centre: np.ndarray
+    spread: np.ndarray  # of weak preferences, infinite where there is none
+
+    def poses(self, parameters: np.ndarray, frames: int, step: float) -> np.ndarray:
+        return frames_of_motion(
+            self.outline, parameters, self.options.gravity, self.throw.frame_interval, frames, step
+        )
+
+    def residuals(self, parameters: np.ndarray, frames: int, step: float, floor: np.ndarray) -> np.ndarray:
+        """Capped residuals in units of noise (enlarged by ``floor``), then the preferences'."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = (self.poses(parameters, frames, step) - self.throw.position[: frames + 1]) / (
+                self.throw.sigma + floor
+            )
+        apart = np.nan_to_num(apart.ravel(), nan=1e9, posinf=1e9, neginf=-1e9)
+        preferred = (parameters - self.centre) / self.spread
+        return np.concatenate([_CAP * np.arcsinh(apart / _CAP), preferred[RATIO:]])
+
+    def misfit(self, parameters: np.ndarray, step: float) -> float:
+        apart = (self.poses(parameters, self.throw.n_frames, step) - self.throw.position) / self.throw.sigma
+        return 0.5 * float((apart**2).sum())
+
+
+def shoot(shape: Shape, throw: MeasuredThrow, options: ShootingOptions | None = None) -> list[Candidate]:
+    """Fitted motions of one throw, best first."""
+    options = options or ShootingOptions()
+    problem = _problem(shape, throw, options)
+    first = _first_horizon(shape, throw)
+    floor = np.array([1e-3, 1e-3, 2e-2])
+    drawn = _draw(problem)
+    costs = [float((problem.residuals(p, first, options.coarse, floor) ** 2).sum()) for p in drawn]
+    pool = [drawn[i] for i in np.argsort(costs)[: options.kept]]
+    horizons = np.unique(np.round(np.geomspace(first, throw.n_frames, options.horizons)).astype(int))
+    for number, frames in enumerate(horizons):
+        step = options.coarse if number < 2 else 2.0 * options.fine
+        last = number == len(horizons) - 1
+        fits = [_fit(problem, p, frames, step, 0.0 * floor if last else floor, 6) for p in pool]
+        fits.sort(key=lambda fit: fit[1])
+        pool = [fit[0] for fit in fits[: max(options.fewest, int(len(fits) * (1.0 - options.dropped)))]]
+    pool = pool[: options.fewest]
+    fitted = [_fit(problem, p, throw.n_frames, options.fine, 0.0 * floor, 15)[0] for p in pool]
+    found = [Candidate(p, problem.misfit(p, options.fine)) for p in fitted]
+    return sorted(found, key=lambda candidate: candidate.misfit)
+
+
+def motion_of(shape: Shape, throw: MeasuredThrow, candidate: Candidate, options: ShootingOptions) -> EventMotion:
+    """A candidate's whole motion."""
+    return event_motion(
+        outline_of(shape, throw.ground),
+        candidate.parameters,
+        options.gravity,
+        throw.frame_interval,
+        throw.n_frames,
+        options.fine,
+    )
+
+
+def _problem(shape: Shape, throw: MeasuredThrow, options: ShootingOptions) -> _Problem:
+    ratio = shape.uniform_inertia_ratio
+    largest = 0.99 * float((shape.outline() ** 2).sum(axis=1).max())  # no body within the outline has more
+    free = np.full(6, np.inf)
+    return _Problem(
+        outline=outline_of(shape, throw.ground),
+        throw=throw,
+        options=options,
+        low=np.concatenate([-free, [options.smallest_ratio * ratio, 0.0, 0.0]]),
+        high=np.concatenate([free, [largest, options.largest_mu, 1.0]]),
+        steps=np.array([3e-4, 3e-4, 3e-3, 0.03, 0.03, 0.5, 0.03 * ratio, 0.015, 0.015]),
+        centre=np.concatenate([np.zeros(6), [ratio, 0.4, 0.3]]),
+        spread=np.concatenate([free, [0.7 * ratio, 0.7, 0.5]]),
+    )
+
+
+def _first_horizon(shape: Shape, throw: MeasuredThrow) -> int:
+    """Frames up to some after the first that is close to the ground."""
+    near = contacts(shape, throw.ground, throw.position).gap.min(axis=1) < _NEAR
+    first = int(np.argmax(near)) if near.any() else throw.n_frames
+    after = max(4, int(0.03 / throw.frame_interval))
+    return min(throw.n_frames, max(first, 1) + after)
+
+
+def _draw(problem: _Problem) -> np.ndarray:
+    """(samples, 9) starts: the first pose; velocities, J/m, mu and e_N drawn evenly."""
+    throw, options = problem.throw, problem.options
+    change = np.diff(throw.position, axis=0)[:4] / throw.frame_interval
+    spread = 2.0 * np.abs(np.diff(change, axis=0)).max(axis=0) + 3.0 * throw.sigma / throw.frame_interval
+    u = qmc.Sobol(6, rng=np.random.default_rng(options.seed)).random(options.samples)
+    ratio = problem.centre[RATIO]
+    drawn = np.empty((options.samples, N_PARAMETERS))
+    drawn[:, :3] = throw.position[0]
+    drawn[:, 3:6] = change[0] + (2.0 * u[:, :3] - 1.0) * spread
+    drawn[:, RATIO] = np.minimum(ratio * 2.0 ** (2.0 * u[:, 3] - 1.0), problem.high[RATIO])
+    drawn[:, MU] = 0.02 + 0.9 * u[:, 4]
+    drawn[:, E_N] = 0.8 * u[:, 5]
+    return drawn
+
+
+def _fit(
+    problem: _Problem, start: np.ndarray, frames: int, step: float, floor: np.ndarray, iterations: int
+) -> tuple[np.ndarray, float]:
+    """Levenberg-Marquardt with central differences over the given steps: small kinks must not count as slopes."""
+    units = problem.steps
+
+    def residuals(z: np.ndarray) -> np.ndarray:
+        return problem.residuals(z, frames, step, floor)
+
+    def inside(z: np.ndarray) -> np.ndarray:
+        return np.clip(z, problem.low, problem.high)
+
+    point = inside(start)
+    at = residuals(point)
+    cost, damping = float(at @ at), 1e-2
+    for _ in range(iterations):
+        slopes = np.column_stack(
+            [
+                0.5 * (residuals(inside(point + units * axis)) - residuals(inside(point - units * axis)))
+                for axis in np.eye(N_PARAMETERS)
+            ]
+        )
+        square, gradient = slopes.T @ slopes, slopes.T @ at
+        better = None
+        for _ in range(5):
+            move = -np.linalg.solve(square + damping * np.diag(np.diag(square) + 1e-9), gradient)
+            trial = inside(point + units * move)
+            there = residuals(trial)
+            if float(there @ there) < cost:
+                better = trial, there
+                break
+            damping *= 5.0
+        if better is None:
+            break
+        gain = cost - float(better[1] @ better[1])
+        point, at = better
+        cost, damping = cost - gain, max(damping / 5.0, 1e-6)
+        if gain < 1e-2:
+            break
+    return point, cost
+
+
+def least_friction(shape: Shape, throws: Sequence[MeasuredThrow], motions: Sequence[EventMotion]) -> float:
+    """Largest ratio |c_t| / c_n of the motions' impulses: what friction must be at least."""
+    ratios = [0.0]
+    for motion in motions:
+        pushes = motion.impulse_n > 1e-9
+        ratios.extend((np.abs(motion.impulse_t[pushes]) / motion.impulse_n[pushes]).tolist())
+    return float(max(ratios))

@@ -1,0 +1,289 @@
+"""Identify J/m, friction, states and impulses from measured throws: starts, continuation, settled solution, intervals.
+
+The way is the same for every throw, with nothing to tune. A start is a simulated motion that was fitted to the poses
+(:mod:`contactid.planar.shooting`). From there a penalty with a growing weight drives complementarity home, and at last
+every pair is settled: one side is exactly zero, and what remains is an ordinary least-squares problem with a
+covariance. An answer counts when complementarity holds and the poses are fitted as well as their noise lets expect;
+else the next start is tried, and the best answer is taken.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyomo.environ as pyo  # type: ignore[import-untyped]
+from scipy.stats import chi2
+
+from contactid.complementarity import Complementarities, Continuation, MpecSolution, Reformulation, attach, solve_mpec
+from contactid.covariance import covariance
+from contactid.errors import ContactIdError
+from contactid.models.planar_trajectory import (
+    Guess,
+    ModelOptions,
+    Scales,
+    TrajectoryModel,
+    build_trajectory_model,
+    sub_steps_of,
+)
+from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.shooting import MU, RATIO, Candidate, ShootingOptions, motion_of, shoot
+from contactid.planar.trajectory_guess import interpolated_throw, simulated_throw
+from contactid.planar.trajectory_states import ThrowStates, read_states
+from contactid.simulate.planar_geometry import Shape
+from contactid.solve import SolverOptions
+
+RECOMMENDED = tuple(
+    Continuation(Reformulation.L1_PENALTY, stages, tolerance=1e-6)
+    for stages in ((1e4, 1e6, 1e7), (1e3, 1e5, 1e7), (1e2, 1e4, 1e6, 1e7), (1e5, 1e7))
+)
+"""From staying close to the start to letting go of it: each may end in another sequence of contacts."""
+
+_PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise
+_SLIDING = 0.02  # of the scale speed: contacts that move slower, on the impulses' average, roll
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How to identify.
+
+    Attributes
+    ----------
+    longest_step : h-bar of section 5.1, s
+    continuations : reformulation and its stages; every start goes through them in turn
+    solver : of every stage
+    model, shooting : of the program and of its starts
+    enough : solves after which a plausible answer does, even if a better one may be found
+    tries : most solves, of all starts and continuations
+    margin : contacts may push where the start's gap is at most this and the noise's, m
+    """
+
+    longest_step: float = 2.1e-3
+    continuations: tuple[Continuation, ...] = RECOMMENDED
+    solver: SolverOptions = field(
+        default_factory=lambda: SolverOptions(tolerance=1e-5, max_iterations=300).warm(1e-3, 1e-4)
+    )
+    model: ModelOptions = field(default_factory=ModelOptions)
+    shooting: ShootingOptions = field(default_factory=ShootingOptions)
+    enough: int = 3
+    tries: int = 6
+    margin: float = 2e-3
+
+
+@dataclass(frozen=True)
+class TrajectoryFit:
+    """An identified body.
+
+    Attributes
+    ----------
+    inertia_ratio, friction_mu : J/m (m2) and mu
+    inertia_ratio_se, friction_mu_se : their standard errors, see :func:`combined_errors`; NaN where nothing settled
+    friction_is_bound : nothing slides, so mu is only the least that explains the motion
+    misfit : half the sum of squared residuals in units of their noise
+    residuals : their number
+    complementarity : largest residual of the pairs, dimensionless, recomputed
+    converged : the last solve converged and complementarity holds
+    plausible : the misfit is one that noise explains
+    throws : states and impulses of every throw
+    reformulation : of the accepted try
+    solution : of its continuation
+    accepted : number of the accepted try, from 0
+    tries : how many there were
+    seconds, build_seconds : wall time in all, and of building the accepted model
+    """
+
+    inertia_ratio: float
+    friction_mu: float
+    inertia_ratio_se: float
+    friction_mu_se: float
+    friction_is_bound: bool
+    misfit: float
+    residuals: int
+    complementarity: float
+    converged: bool
+    plausible: bool
+    throws: tuple[ThrowStates, ...]
+    reformulation: Reformulation
+    solution: MpecSolution = field(repr=False)
+    accepted: int = 0
+    tries: int = 1
+    seconds: float = 0.0
+    build_seconds: float = 0.0
+
+    @property
+    def degrees(self) -> int:
+        """Residuals less states, J/m, mu and an impulse per impact; at least 1."""
+        return max(self.residuals - 6 * len(self.throws) - 2 - sum(throw.n_impacts for throw in self.throws), 1)
+
+    @property
+    def iterations(self) -> int:
+        """Of the accepted start's continuation."""
+        return self.solution.iterations
+
+
+def scales_of(shape: Shape, throws: Sequence[MeasuredThrow]) -> Scales:
+    """The outline's largest radius, and the largest speed of the throws."""
+    speeds = [
+        np.linalg.norm(np.diff(throw.position[:, :2], axis=0), axis=1).max() / throw.frame_interval for throw in throws
+    ]
+    return Scales(float(np.linalg.norm(shape.outline(), axis=1).max()), max(float(max(speeds)), 1e-3))
+
+
+def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: FitOptions | None = None) -> TrajectoryFit:
+    """Identify J/m and mu of one body from one or several throws.
+
+    Raises
+    ------
+    ContactIdError
+        Without a throw.
+    """
+    options = options or FitOptions()
+    if not throws:
+        raise ContactIdError("there is no throw to identify from", "Give one or more")
+    begin = time.perf_counter()
+    scales = scales_of(shape, throws)
+    sub_steps = [sub_steps_of(throw, options.longest_step) for throw in throws]
+    fits: list[TrajectoryFit] = []
+    best: TrajectoryFit | None = None
+    ways = itertools.product(_starts(shape, throws, sub_steps, options), options.continuations)
+    for guess, continuation in itertools.islice(ways, options.tries):
+        fit = _fit_from(shape, throws, guess, scales, sub_steps, options, continuation)
+        if best is None or _rank(fit) < _rank(best):
+            best = replace(fit, accepted=len(fits))
+        fits.append(fit)
+        if best.converged and (best.misfit <= 0.5 * best.degrees or (len(fits) >= options.enough and best.plausible)):
+            break
+    assert best is not None
+    ratio_se, mu_se = combined_errors(best, fits)
+    return replace(
+        best,
+        inertia_ratio_se=ratio_se,
+        friction_mu_se=np.nan if best.friction_is_bound else mu_se,
+        tries=len(fits),
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def combined_errors(best: TrajectoryFit, fits: Sequence[TrajectoryFit]) -> tuple[float, float]:
+    """Standard errors of J/m (m2) and mu of the best answer, with what the other settled answers say.
+
+    A standard error from the reduced Hessian holds for one sequence of contacts. Where another sequence explains the
+    poses about as well, the truth may be there: each answer counts with its likelihood relative to the best, and its
+    distance from the best adds to the variance. Where the misfit exceeds its expectation, errors grow by its root.
+    """
+    settled = [fit for fit in fits if fit.solution.settled and fit.converged and np.isfinite(fit.inertia_ratio_se)]
+    if not settled:
+        return float("nan"), float("nan")
+    excess = max(1.0, 2.0 * best.misfit / best.degrees)
+    weights = np.exp(-np.array([max(fit.misfit - best.misfit, 0.0) for fit in settled]) / excess)
+    weights /= weights.sum()
+    ratio = sum(
+        w * (fit.inertia_ratio_se**2 * excess + (fit.inertia_ratio - best.inertia_ratio) ** 2)
+        for w, fit in zip(weights, settled, strict=True)
+    )
+    slip = [(w, fit) for w, fit in zip(weights, settled, strict=True) if np.isfinite(fit.friction_mu_se)]
+    whole = sum(w for w, _ in slip)
+    mu = sum(w * (fit.friction_mu_se**2 * excess + (fit.friction_mu - best.friction_mu) ** 2) for w, fit in slip)
+    return float(np.sqrt(ratio)), float(np.sqrt(mu / whole)) if slip else float("nan")
+
+
+def _rank(fit: TrajectoryFit) -> tuple[bool, float]:
+    """Order of answers: those that obey the contact law first, then by misfit."""
+    return not fit.converged, fit.misfit if fit.converged else fit.complementarity
+
+
+def _starts(
+    shape: Shape, throws: Sequence[MeasuredThrow], sub_steps: Sequence[int], options: FitOptions
+) -> Iterator[Guess]:
+    """Fitted motions, best first, and where there are few the bare measurements."""
+    candidates = [_distinct(shoot(shape, throw, options.shooting)) for throw in throws]
+    for rank in range(max(len(found) for found in candidates)):
+        chosen = [found[min(rank, len(found) - 1)] for found in candidates]
+        guesses = [
+            simulated_throw(
+                shape,
+                throw,
+                n_s,
+                motion_of(shape, throw, candidate, options.shooting),
+                least_share=1.5 * (1.0 - options.model.time_shift),
+                margin=options.margin,
+            )
+            for throw, n_s, candidate in zip(throws, sub_steps, chosen, strict=True)
+        ]
+        ratio, mu = np.median([candidate.parameters[[RATIO, MU]] for candidate in chosen], axis=0)
+        yield Guess(float(ratio), float(mu), tuple(guesses))
+    bare = [interpolated_throw(shape, throw, n_s) for throw, n_s in zip(throws, sub_steps, strict=True)]
+    yield Guess(shape.uniform_inertia_ratio, 0.3, tuple(bare))
+
+
+def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Without those that are another one again."""
+    kept: list[Candidate] = []
+    for candidate in candidates:
+        same = (
+            np.allclose(candidate.parameters[RATIO:], other.parameters[RATIO:], rtol=0.02, atol=1e-3) for other in kept
+        )
+        if not any(same):
+            kept.append(candidate)
+    return kept
+
+
+def _fit_from(
+    shape: Shape,
+    throws: Sequence[MeasuredThrow],
+    guess: Guess,
+    scales: Scales,
+    sub_steps: Sequence[int],
+    options: FitOptions,
+    continuation: Continuation,
+) -> TrajectoryFit:
+    """Build and solve from one start."""
+    begin = time.perf_counter()
+    built = build_trajectory_model(shape, throws, guess, scales, sub_steps, options.model)
+    pairs = attach(built.model, built.pairs, continuation.reformulation)
+    build_seconds = time.perf_counter() - begin
+    solution = solve_mpec(pairs, continuation, options.solver)
+    states = tuple(read_states(built, j, shape, throw) for j, throw in enumerate(throws))
+    bound = max(throw.mean_sliding for throw in states) < _SLIDING * scales.speed
+    ratio_se, mu_se = standard_errors(built, pairs) if solution.settled else (np.nan, np.nan)
+    misfit = float(pyo.value(built.misfit))
+    residuals = sum(throw.position.size for throw in throws)
+    return TrajectoryFit(
+        inertia_ratio=built.inertia_ratio,
+        friction_mu=built.friction_mu,
+        inertia_ratio_se=ratio_se,
+        friction_mu_se=np.nan if bound else mu_se,
+        friction_is_bound=bound,
+        misfit=misfit,
+        residuals=residuals,
+        complementarity=solution.residual,
+        converged=solution.converged,
+        plausible=2.0 * misfit <= float(chi2.ppf(_PLAUSIBLE, residuals)),
+        throws=states,
+        reformulation=continuation.reformulation,
+        solution=solution,
+        build_seconds=build_seconds,
+    )
+
+
+def standard_errors(built: TrajectoryModel, pairs: Complementarities) -> tuple[float, float]:
+    """Of J/m (m2) and mu at a settled solution, with the zero side of every pair held at zero."""
+    model = built.model
+    pairs.block.deactivate()
+    if pairs.reformulation.is_penalty:
+        pairs.objective.activate()
+    model.held = pyo.ConstraintList()
+    for (a, b), (at_a, at_b) in zip(pairs.pairs, pairs.values(), strict=True):
+        model.held.add((a if at_a <= at_b else b) == 0.0)
+    try:
+        spread = covariance(model, [model.inertia_ratio, model.friction_mu])
+    finally:
+        model.del_component("held")
+        pairs.block.activate()
+        if pairs.reformulation.is_penalty:
+            pairs.objective.deactivate()
+    variances = np.maximum(np.diag(spread), 0.0)
+    return float(np.sqrt(variances[0])) * built.scales.length**2, float(np.sqrt(variances[1]))

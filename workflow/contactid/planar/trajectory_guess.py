@@ -1,0 +1,90 @@
+"""Starts of the trajectory model: from a fitted motion, or from nothing but the measured poses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from contactid.models.planar_trajectory import GuessedThrow
+from contactid.planar.measured_throw import MeasuredThrow
+from contactid.simulate.planar_events import EventMotion
+from contactid.simulate.planar_geometry import Shape, contacts
+
+_SPREADS = 6.0  # of the noise, beyond which a measured gap is surely open
+_SUDDEN = 5.0  # times gravity's impulse over a sub-step: an impact, no lasting contact
+
+
+def interpolated_throw(shape: Shape, throw: MeasuredThrow, n_s: int) -> GuessedThrow:
+    """Poses by interpolation between frames, velocities by their differences, no impulses.
+
+    Contacts may push wherever the measured gap, noise and motion between frames allow.
+    """
+    n = n_s * throw.n_frames
+    grid = np.linspace(throw.time[0], throw.time[-1], n + 1)
+    q = np.column_stack([np.interp(grid, throw.time, throw.position[:, i]) for i in range(3)])
+    change = np.diff(q, axis=0) / (throw.frame_interval / n_s)
+    none = np.zeros((n, shape.n_contacts))
+    speed = np.linalg.norm(np.diff(throw.position[:, :2], axis=0), axis=1).max() / throw.frame_interval
+    reach = _noise_of_gap(shape, throw) + speed * throw.frame_interval
+    near = contacts(shape, throw.ground, q[:-1]).gap <= reach
+    return GuessedThrow(np.ones(n), q, np.vstack([change[:1], change]), none, none, near)
+
+
+def simulated_throw(
+    shape: Shape, throw: MeasuredThrow, n_s: int, motion: EventMotion, *, least_share: float, margin: float
+) -> GuessedThrow:
+    """A motion on the model's grid, of which an instant lies at each impact; impulses are summed over the steps.
+
+    Parameters
+    ----------
+    motion
+        Of the whole throw, its time counted from the first frame.
+    least_share
+        Shortest duration of a step, by the even one.
+    margin
+        A contact may push where the motion's gap is at most this and the noise's, m.
+    """
+    even = throw.frame_interval / n_s
+    times = grid_with_impacts(throw, n_s, _impact_times(motion, even), least_share)
+    share = np.diff(times) / even
+    q = np.column_stack([np.interp(times, motion.time, motion.position[:, i]) for i in range(3)])
+    change = np.diff(q, axis=0) / np.diff(times)[:, None]
+    first = np.array([np.interp(times[0], motion.time, motion.velocity[:, i]) for i in range(3)])
+    step = np.clip(np.searchsorted(times, motion.time[:-1] + 1e-3 * even, side="right") - 1, 0, len(share) - 1)
+    impulse_n, impulse_t = np.zeros((2, len(share), shape.n_contacts))
+    np.add.at(impulse_n, step, motion.impulse_n)
+    np.add.at(impulse_t, step, motion.impulse_t)
+    near = contacts(shape, throw.ground, q[:-1]).gap <= _noise_of_gap(shape, throw) + margin
+    near |= impulse_n > 0.0
+    return GuessedThrow(share, q, np.vstack([first, change]), impulse_n, impulse_t, near)
+
+
+def grid_with_impacts(throw: MeasuredThrow, n_s: int, impacts: np.ndarray, least_share: float) -> np.ndarray:
+    """(n + 1,) instants from 0: frames stay, inner instants of a frame move so that one lies at each impact."""
+    interval = throw.frame_interval
+    times = np.linspace(0.0, interval * throw.n_frames, n_s * throw.n_frames + 1)
+    if n_s < 2:
+        return times
+    for i in range(throw.n_frames):
+        inside = (impacts - i * interval) / interval * n_s  # in sub-steps from the frame
+        inside = inside[(inside > 0.0) & (inside < n_s)]
+        anchors, places = [0], [0.0]
+        for at in inside:
+            index = int(np.clip(round(at), anchors[-1] + 1, n_s - 1))
+            room = least_share * (index - anchors[-1])
+            if index > anchors[-1] and at - places[-1] >= room and n_s - at >= least_share * (n_s - index):
+                anchors.append(index)
+                places.append(float(at))
+        inner = np.interp(np.arange(n_s + 1), [*anchors, n_s], [*places, float(n_s)])
+        times[i * n_s : (i + 1) * n_s] = i * interval + inner[:-1] * interval / n_s
+    return times
+
+
+def _impact_times(motion: EventMotion, even: float) -> np.ndarray:
+    """Instants of impulses that gravity alone doesn't explain, s."""
+    return motion.time[:-1][motion.impulse_n.sum(axis=1) > _SUDDEN * 9.81 * even]
+
+
+def _noise_of_gap(shape: Shape, throw: MeasuredThrow) -> float:
+    """A bound of what noise does to a measured gap, m."""
+    radius = float(np.linalg.norm(shape.outline(), axis=1).max())
+    return _SPREADS * float(np.hypot(throw.sigma[:2].max(), radius * throw.sigma[2]))
