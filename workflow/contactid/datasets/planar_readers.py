@@ -36,6 +36,7 @@ def read_planar(dataset: Dataset, path: str | Path, *, shape: Shape | None = Non
     """
     data = _read(dataset, path, shape)
     data.attrs["dataset"] = dataset.name
+    data.attrs["synthetic"] = int(dataset.synthetic)
     data.attrs["citation"] = dataset.citation
     return data
 

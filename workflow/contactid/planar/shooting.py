@@ -10,7 +10,6 @@ Motions are those of :mod:`contactid.simulate.planar_events`, smooth in what is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -218,12 +217,3 @@ def _fit(
         if gain < 1e-2:
             break
     return point, cost
-
-
-def least_friction(shape: Shape, throws: Sequence[MeasuredThrow], motions: Sequence[EventMotion]) -> float:
-    """Largest ratio |c_t| / c_n of the motions' impulses: what friction must be at least."""
-    ratios = [0.0]
-    for motion in motions:
-        pushes = motion.impulse_n > 1e-9
-        ratios.extend((np.abs(motion.impulse_t[pushes]) / motion.impulse_n[pushes]).tolist())
-    return float(max(ratios))

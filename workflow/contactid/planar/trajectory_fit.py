@@ -31,7 +31,7 @@ from contactid.models.planar_trajectory import (
 )
 from contactid.planar.measured_throw import MeasuredThrow
 from contactid.planar.shooting import MU, RATIO, Candidate, ShootingOptions, motion_of, shoot
-from contactid.planar.trajectory_guess import interpolated_throw, simulated_throw
+from contactid.planar.trajectory_guess import identified_throw, interpolated_throw, simulated_throw
 from contactid.planar.trajectory_states import ThrowStates, read_states
 from contactid.simulate.planar_geometry import Shape
 from contactid.solve import SolverOptions
@@ -81,7 +81,7 @@ class TrajectoryFit:
     ----------
     inertia_ratio, friction_mu : J/m (m2) and mu
     inertia_ratio_se, friction_mu_se : their standard errors, see :func:`combined_errors`; NaN where nothing settled
-    friction_is_bound : nothing slides, so mu is only the least that explains the motion
+    friction_is_bound : nothing slides, so mu is only the largest ratio of impulses, the least that explains the motion
     misfit : half the sum of squared residuals in units of their noise
     residuals : their number
     complementarity : largest residual of the pairs, dimensionless, recomputed
@@ -154,7 +154,9 @@ def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: Fit
         if best is None or _rank(fit) < _rank(best):
             best = replace(fit, accepted=len(fits))
         fits.append(fit)
-        if best.converged and (best.misfit <= 0.5 * best.degrees or (len(fits) >= options.enough and best.plausible)):
+        if best.solution.settled and (
+            best.misfit <= 0.5 * best.degrees or (len(fits) >= options.enough and best.plausible)
+        ):
             break
     assert best is not None
     ratio_se, mu_se = combined_errors(best, fits)
@@ -184,39 +186,57 @@ def combined_errors(best: TrajectoryFit, fits: Sequence[TrajectoryFit]) -> tuple
         w * (fit.inertia_ratio_se**2 * excess + (fit.inertia_ratio - best.inertia_ratio) ** 2)
         for w, fit in zip(weights, settled, strict=True)
     )
-    slip = [(w, fit) for w, fit in zip(weights, settled, strict=True) if np.isfinite(fit.friction_mu_se)]
+    slip = [(w, fit) for w, fit in zip(weights, settled, strict=True) if w > 0.0 and np.isfinite(fit.friction_mu_se)]
     whole = sum(w for w, _ in slip)
     mu = sum(w * (fit.friction_mu_se**2 * excess + (fit.friction_mu - best.friction_mu) ** 2) for w, fit in slip)
     return float(np.sqrt(ratio)), float(np.sqrt(mu / whole)) if slip else float("nan")
 
 
 def _rank(fit: TrajectoryFit) -> tuple[bool, float]:
-    """Order of answers: those that obey the contact law first, then by misfit."""
-    return not fit.converged, fit.misfit if fit.converged else fit.complementarity
+    """Order of answers: those that obey the contact law exactly first, then by misfit."""
+    good = fit.converged and fit.solution.settled
+    return not good, fit.misfit if good else fit.complementarity
 
 
 def _starts(
     shape: Shape, throws: Sequence[MeasuredThrow], sub_steps: Sequence[int], options: FitOptions
 ) -> Iterator[Guess]:
-    """Fitted motions, best first, and where there are few the bare measurements."""
-    candidates = [_distinct(shoot(shape, throw, options.shooting)) for throw in throws]
-    for rank in range(max(len(found) for found in candidates)):
-        chosen = [found[min(rank, len(found) - 1)] for found in candidates]
-        guesses = [
-            simulated_throw(
-                shape,
-                throw,
-                n_s,
-                motion_of(shape, throw, candidate, options.shooting),
-                least_share=1.5 * (1.0 - options.model.time_shift),
-                margin=options.margin,
-            )
-            for throw, n_s, candidate in zip(throws, sub_steps, chosen, strict=True)
-        ]
-        ratio, mu = np.median([candidate.parameters[[RATIO, MU]] for candidate in chosen], axis=0)
-        yield Guess(float(ratio), float(mu), tuple(guesses))
-    bare = [interpolated_throw(shape, throw, n_s) for throw, n_s in zip(throws, sub_steps, strict=True)]
-    yield Guess(shape.uniform_inertia_ratio, 0.3, tuple(bare))
+    """Of one throw, fitted motions, best first, and the bare measurements; of several, what each gives alone."""
+    if len(throws) > 1:
+        yield _start_of_several(shape, throws, sub_steps, options)
+        return
+    throw, n_s = throws[0], sub_steps[0]
+    for candidate in _distinct(shoot(shape, throw, options.shooting)):
+        guess = simulated_throw(
+            shape,
+            throw,
+            n_s,
+            motion_of(shape, throw, candidate, options.shooting),
+            least_share=1.5 * (1.0 - options.model.time_shift),
+            margin=options.margin,
+        )
+        yield Guess(float(candidate.parameters[RATIO]), float(candidate.parameters[MU]), (guess,))
+    yield Guess(shape.uniform_inertia_ratio, 0.3, (interpolated_throw(shape, throw, n_s),))
+
+
+def _start_of_several(
+    shape: Shape, throws: Sequence[MeasuredThrow], sub_steps: Sequence[int], options: FitOptions
+) -> Guess:
+    """States and impulses of each throw by itself; J/m and mu as their weighted mean and median.
+
+    The program of several throws falls into blocks that share J/m and mu alone, so the blocks' solutions are its start.
+    """
+    alone = [fit_trajectories(shape, [throw], options) for throw in throws]
+    errors = np.array([fit.inertia_ratio_se for fit in alone])
+    errors = np.where(np.isfinite(errors) & (errors > 0.0), errors, np.inf)
+    weights = errors**-2.0 if np.isfinite(errors).any() else np.ones(len(errors))
+    ratio = float(np.average([fit.inertia_ratio for fit in alone], weights=weights))
+    sliding = [fit.friction_mu for fit in alone if not fit.friction_is_bound] or [fit.friction_mu for fit in alone]
+    guesses = [
+        identified_throw(shape, throw, n_s, fit.throws[0], margin=options.margin)
+        for throw, n_s, fit in zip(throws, sub_steps, alone, strict=True)
+    ]
+    return Guess(ratio, float(np.median(sliding)), tuple(guesses))
 
 
 def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -253,7 +273,7 @@ def _fit_from(
     residuals = sum(throw.position.size for throw in throws)
     return TrajectoryFit(
         inertia_ratio=built.inertia_ratio,
-        friction_mu=built.friction_mu,
+        friction_mu=max(throw.largest_ratio for throw in states) if bound else built.friction_mu,
         inertia_ratio_se=ratio_se,
         friction_mu_se=np.nan if bound else mu_se,
         friction_is_bound=bound,

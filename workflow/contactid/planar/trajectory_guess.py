@@ -6,6 +6,7 @@ import numpy as np
 
 from contactid.models.planar_trajectory import GuessedThrow
 from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.trajectory_states import ThrowStates
 from contactid.simulate.planar_events import EventMotion
 from contactid.simulate.planar_geometry import Shape, contacts
 
@@ -56,6 +57,20 @@ def simulated_throw(
     near = contacts(shape, throw.ground, q[:-1]).gap <= _noise_of_gap(shape, throw) + margin
     near |= impulse_n > 0.0
     return GuessedThrow(share, q, np.vstack([first, change]), impulse_n, impulse_t, near)
+
+
+def identified_throw(
+    shape: Shape, throw: MeasuredThrow, n_s: int, states: ThrowStates, *, margin: float
+) -> GuessedThrow:
+    """States and impulses that were identified before, on the same grid."""
+    return GuessedThrow(
+        share=np.diff(states.time) / (throw.frame_interval / n_s),
+        position=states.position,
+        velocity=states.velocity,
+        impulse_n=states.impulse_n,
+        impulse_t=states.impulse_t,
+        near=(states.gap[:-1] <= _noise_of_gap(shape, throw) + margin) | (states.impulse_n > 0.0),
+    )
 
 
 def grid_with_impacts(throw: MeasuredThrow, n_s: int, impacts: np.ndarray, least_share: float) -> np.ndarray:

@@ -44,6 +44,12 @@ class ThrowStates:
         return float((self.impulse_n * np.abs(self.sliding)).sum()) / whole if whole > 0.0 else 0.0
 
     @property
+    def largest_ratio(self) -> float:
+        """Largest ratio of tangential to normal impulse; 0 without contact."""
+        pushes = self.impulse_n > _PUSHES
+        return float((np.abs(self.impulse_t[pushes]) / self.impulse_n[pushes]).max(initial=0.0))
+
+    @property
     def n_impacts(self) -> int:
         """Contacts that close: impulses at instants without one at the instant before."""
         pushes = self.impulse_n > _PUSHES
