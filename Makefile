@@ -13,11 +13,12 @@ MIRROR := --config data_mirror='[$(MIRROR_ENTRY)]'
 # STUDY=planar runs one study alone
 STUDY ?=
 ONE_STUDY := $(if $(STUDY),studies='["$(STUDY)"]')
+REPORT ?= report
 UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"}}' \
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: env run public peers simulators dry-run test test-public lint bench lock-env clean help
+.PHONY: env run public full identify peers simulators dry-run test test-public lint bench lock-env clean help
 
 $(VENV)/.ready: envs/requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -33,6 +34,12 @@ run: env ## the default run, offline; STUDY=planar runs one study
 
 public: env ## the ContactNets cube; PREDICT_ON=folder predicts tosses never seen
 	$(SNAKEMAKE) --configfile config/public.yaml $(MIRROR) $(ONE_STUDY) $(if $(PREDICT_ON),$(UNSEEN))
+
+full: env ## table 1 of the planar study over 20 noise samples per cell: an hour or more on two cores
+	$(SNAKEMAKE) --configfile config/full.yaml $(if $(STUDY),--config $(ONE_STUDY))
+
+identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.identify $(THROWS) --body $(BODY) --output $(REPORT)
 
 peers: $(foreach name,$(PEERS),$(VENV)-$(name)/.ready) ## MuJoCo, Drake and PyBullet, each in its own environment
 

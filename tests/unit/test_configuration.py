@@ -10,6 +10,7 @@ from contactid.configuration import cases, check_configuration, restore_numbers
 from contactid.datasets.registry import load_registry, pick
 from contactid.errors import ContactIdError
 from contactid.planar.scenes import check_scenes, scene_of
+from contactid.planar.synthetic_throws import check_identification
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
@@ -70,6 +71,12 @@ def test_shipped_configurations_are_valid(name):
             {"planar": {"scenes": {"throw": {"friction_mu": [-0.1]}}}},
             "planar.scenes.throw.friction_mu.0 is -0.1, but must be at least 0",
         ),
+        (
+            {"planar": {"identification": {"noise": {"one_mrad": {"position": 0}}}}},
+            "planar.identification.noise.one_mrad.position is 0, but must be greater than 0",
+        ),
+        ({"planar": {"identification": {"seed_number": 3}}}, "unknown key planar.identification.seed_number"),
+        ({"planar": {"real": {"squares": "no such"}}}, "planar.real.squares is 'no such'"),
         ({"planar": {"scenes": {"throw": {"slope": 0.1}}}}, "unknown key planar.scenes.throw.slope"),
         (
             {"planar": {"bodies": {"ellipse": {"mass": 0}}}},
@@ -176,3 +183,19 @@ def test_scenes_simulate_every_law():
         (0.1, 0.0), (0.1, 0.5), (0.1, 1.0), (0.2, 0.0), (0.2, 0.5), (0.2, 1.0)
     ]  # fmt: skip
     assert scene.steps == 1600
+
+
+@pytest.mark.parametrize(
+    ("overlay", "message"),
+    [
+        ({"body": "ball"}, "planar.identification.body is 'ball', which is no body. Use one of"),
+        ({"body": "square"}, "planar.identification.body has corners"),
+        ({"position": [0.0, 0.01, 0.0]}, "planar.identification.position: the body starts 0.015 m inside the ground"),
+        ({"frames_per_second": [240, 10]}, "planar.identification.frames_per_second: 10 gives too few"),
+    ],
+)
+def test_a_throw_that_cannot_be_identified_is_named(overlay, message):
+    block = merged({"planar": {"identification": overlay}})["planar"]
+    with pytest.raises(ContactIdError) as error:
+        check_identification(block)
+    assert f"configuration: {message}" in str(error.value)

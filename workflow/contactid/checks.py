@@ -26,12 +26,14 @@ class Reproduced:
     tolerance : largest difference that agrees; the printed number's own rounding where it is None
     comparable : whether it was made from what the paper's number was made from
     note : reason of a ``not_comparable``, or the tolerance's origin
+    is_error : the number is an error, so a smaller magnitude than the printed one is better
     """
 
     value: float
     tolerance: float | None = None
     comparable: bool = True
     note: str = ""
+    is_error: bool = False
 
 
 def compare(
@@ -60,7 +62,9 @@ def compare(
             tolerance = tolerance if ours.tolerance is None else ours.tolerance
             # the last digit of a difference of rounded numbers must not decide
             agrees = abs(ours.value - float(printed["value"])) <= tolerance * (1.0 + 1e-9)
-            verdict = NOT_COMPARABLE if not ours.comparable else AGREES if agrees else DIFFERS
+            smaller = ours.is_error and abs(ours.value) < abs(float(printed["value"]))
+            apart = BETTER if smaller else DIFFERS
+            verdict = NOT_COMPARABLE if not ours.comparable else AGREES if agrees else apart
         rows.append(
             (
                 study, printed["artefact"], printed["quantity"], printed["condition"], printed["value"], value,

@@ -15,7 +15,7 @@ os.environ.update(
 sys.path.insert(0, str(WORKFLOW))
 
 from contactid.configuration import cases, check_configuration, restore_numbers
-from contactid.datasets.registry import load_registry, pick
+from contactid.datasets.registry import check_reader, load_registry, pick
 from contactid.errors import ContactIdError
 from contactid.fingerprint import fingerprint
 from contactid.job import failures
@@ -26,6 +26,8 @@ from contactid.planar.names import (
     IDENTIFICATION_FIGURES,
     IDENTIFICATION_TABLES,
     PAPER_FIGURES,
+    REAL_ELLIPSE_FIGURES,
+    REAL_ELLIPSE_TABLES,
     REFORMULATIONS,
     scene_figures,
 )

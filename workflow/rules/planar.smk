@@ -4,6 +4,8 @@
 include: "planar_inputs.smk"
 include: "planar_identification_inputs.smk"
 include: "planar_identification.smk"
+include: "planar_real_inputs.smk"
+include: "planar_real.smk"
 
 
 wildcard_constraints:

@@ -80,3 +80,14 @@ def pick(registry: Mapping[str, Dataset], name: str) -> Dataset:
         hint = f"Did you mean {near[0]}" if near else f"Known are {', '.join(registry)}"
         raise ContactIdError(f"configuration: unknown dataset {name}", f"{hint}, or add it under datasets")
     return registry[name]
+
+
+def check_reader(registry: Mapping[str, Dataset], name: str, reader: str, key: str) -> None:
+    """Raise :class:`ContactIdError` where a key of the configuration names a dataset of another kind."""
+    found = pick(registry, name).reader
+    if found != reader:
+        known = [dataset.name for dataset in registry.values() if dataset.reader == reader]
+        raise ContactIdError(
+            f"configuration: {key} is {name}, which the reader {found} reads",
+            f"It takes data for {reader}: {', '.join(known)}",
+        )

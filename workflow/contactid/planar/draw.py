@@ -14,6 +14,7 @@ from contactid.planar import (
     draw_identification_tables,
     draw_impulses,
     draw_motion,
+    draw_real_ellipse,
     draw_rig,
     draw_setting,
 )
@@ -31,6 +32,7 @@ _SOURCES = {
     "fig21_release": _DRAWING,
     "ext_identification_error": _IDENTIFIED,
     "ext_reformulations": _IDENTIFIED,
+    "ext_real_ellipse": "public data: planar impacts of an ellipse; identified by contactid planar",
 }
 DRAWINGS: dict[str, Callable[[pd.DataFrame], Figure]] = {
     **draw_setting.DRAWINGS,
@@ -39,6 +41,7 @@ DRAWINGS: dict[str, Callable[[pd.DataFrame], Figure]] = {
     **draw_identification.DRAWINGS,
     **draw_identification_tables.DRAWINGS,
     **draw_rig.DRAWINGS,
+    **draw_real_ellipse.DRAWINGS,
 }
 
 

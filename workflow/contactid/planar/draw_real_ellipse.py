@@ -5,6 +5,7 @@ The data are ``ext_real_ellipse_impacts`` of :func:`contactid.planar.impact_fit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -106,3 +107,6 @@ def _range(values: pd.Series) -> tuple[float, float]:
     low, high = np.percentile(values, _SHOWN)
     margin = 0.06 * float(high - low)
     return float(low) - margin, float(high) + margin
+
+
+DRAWINGS: dict[str, Callable[[pd.DataFrame], Figure]] = {"ext_real_ellipse": draw}

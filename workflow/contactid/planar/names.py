@@ -38,6 +38,13 @@ IDENTIFICATION_FIGURES = (
     "fig17_identified_trajectories", "fig18_identified_impulses", "fig19_identified_friction", "fig20_rig",
     "fig21_release", "ext_identification_error", "ext_reformulations",
 )  # fmt: skip
+REAL_ELLIPSE_CAPTIONS = {
+    "ext_real_ellipse": "Velocity errors of impact laws and published models on real ellipse impacts (m/s).",
+    "ext_real_ellipse_reasons": "Where real ellipse impacts depart from the impact laws.",
+    "ext_real_ellipse_ratio": "J/m of the ellipse by eq. 31, with x as published and reversed.",
+}
+REAL_ELLIPSE_TABLES = tuple(REAL_ELLIPSE_CAPTIONS)
+REAL_ELLIPSE_FIGURES = ("ext_real_ellipse",)
 REFORMULATIONS = (
     "l1_penalty", "squared_penalty", "scholtes", "lin_fukushima", "steffensen_ulbrich", "fischer_burmeister",
     "pyomo_mpec",

@@ -22,6 +22,7 @@ from contactid.simulate.planar_geometry import Shape, contacts
 N_PARAMETERS = 9  # q (3), v (3), J/m, mu, e_N
 RATIO, MU, E_N = 6, 7, 8
 _NEAR = 3e-3  # m: a measured gap below it may be a contact
+_AWAY = 1e6  # residual of poses that aren't finite
 _CAP = 30.0  # residuals grow with their logarithm above that many standard deviations
 
 
@@ -84,9 +85,7 @@ class _Problem:
     spread: np.ndarray  # of weak preferences, infinite where there is none
 
     def poses(self, parameters: np.ndarray, frames: int, step: float) -> np.ndarray:
-        return frames_of_motion(
-            self.outline, parameters, self.options.gravity, self.throw.frame_interval, frames, step
-        )
+        return frames_of_motion(self.outline, parameters, self.options.gravity, self.throw.frame_interval, frames, step)
 
     def residuals(self, parameters: np.ndarray, frames: int, step: float, floor: np.ndarray) -> np.ndarray:
         """Capped residuals in units of noise (enlarged by ``floor``), then the preferences'."""
@@ -94,9 +93,11 @@ class _Problem:
             apart = (self.poses(parameters, frames, step) - self.throw.position[: frames + 1]) / (
                 self.throw.sigma + floor
             )
-        apart = np.nan_to_num(apart.ravel(), nan=1e9, posinf=1e9, neginf=-1e9)
+            capped = _CAP * np.arcsinh(apart.ravel() / _CAP)
+            if not np.isfinite(capped.sum()):  # a motion that runs away
+                capped = np.nan_to_num(capped, nan=_AWAY, posinf=_AWAY, neginf=-_AWAY)
         preferred = (parameters - self.centre) / self.spread
-        return np.concatenate([_CAP * np.arcsinh(apart / _CAP), preferred[RATIO:]])
+        return np.concatenate([capped, preferred[RATIO:]])
 
     def misfit(self, parameters: np.ndarray, step: float) -> float:
         apart = (self.poses(parameters, self.throw.n_frames, step) - self.throw.position) / self.throw.sigma

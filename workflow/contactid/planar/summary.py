@@ -6,18 +6,22 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from contactid.planar.identification_summary import identification_text
 from contactid.planar.names import IRC
 from contactid.summary import text_table
 
 
 def summarise(tables: Mapping[str, pd.DataFrame]) -> str:
-    """Markdown: convergence of the impulses, lift-off, energy, agreement and speed of the two forms of a step."""
+    """Markdown: impulses, energy, lift-off, the two forms of a step, and what identification found."""
     parts = [
         "## planar",
         _peaks(tables["ext_impulse_convergence"]),
         _energy(tables["ext_energy"], tables["ext_tangential_impulses"]),
         _liftoff(tables["ext_liftoff"]),
         _steps(tables["ext_nlp_step"]),
+        identification_text(
+            tables["ext_identification_by_rate"], tables["ext_identification_failed"], tables["ext_reformulations"]
+        ),
     ]
     return "\n\n".join(parts) + "\n"
 

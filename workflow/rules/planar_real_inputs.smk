@@ -1,0 +1,25 @@
+"""Measured planar throws and impacts that a run is given."""
+
+PLANAR_REAL = PLANAR["real"]
+
+try:
+    for kind, reader in {
+        "squares": "planar_throws",
+        "ellipse": "planar_impacts",
+    }.items():
+        if PLANAR_REAL[kind]:
+            check_reader(DATASETS, PLANAR_REAL[kind], reader, f"planar.real.{kind}")
+except ContactIdError as error:
+    sys.exit(f"ERROR {error}")
+
+if PLANAR_REAL["ellipse"]:
+    STUDY_TARGETS += expand(
+        "<results>/planar/tables/{table}.{extension}",
+        table=REAL_ELLIPSE_TABLES,
+        extension=["csv", "tex"],
+    )
+    STUDY_TARGETS += expand(
+        "<results>/planar/figures/{figure}.{extension}",
+        figure=REAL_ELLIPSE_FIGURES,
+        extension=["csv", "pdf", "png", "svg"],
+    )
