@@ -14,7 +14,7 @@ solves the ordinary problem that is left; where the decision is right, the resid
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from contactid.reformulations import STAGES, Pair, Reformulation, reformulate, s
 from contactid.solve import Solution, SolverOptions, solve
 
 _BLOCK = "complementarity"
+_FURTHER = 30.0  # times the parameter of an additional stage
+_ROUNDER = 100.0  # times the tolerance of a settling that stops at its solution without recognising it
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,14 @@ class Continuation:
     stages : values of its parameter, in order; a customary sequence where empty
     tolerance : residual at which no further stage is needed
     settle : end with :func:`settle`
+    extensions : further stages, each 30 times closer to the limit, while settling fails
     """
 
     reformulation: Reformulation = Reformulation.L1_PENALTY
     stages: tuple[float, ...] = ()
     tolerance: float = 1e-6
     settle: bool = True
+    extensions: int = 0
 
     @property
     def parameters(self) -> tuple[float, ...]:
@@ -169,12 +173,19 @@ def solve_mpec(
         if stages[-1].converged and pairs.residual() <= continuation.tolerance:
             break
     settled = False
-    if continuation.settle and stages[-1].primal_infeasibility <= 1e-2:
+    for extension in range(continuation.extensions + 1):
+        if not continuation.settle or stages[-1].primal_infeasibility > 1e-2:
+            break
         ended = settle(pairs, options, log=next(logs))
         if ended is not None:
             settled = True
             stages.append(ended)
             parameters.append(float("nan"))
+            break
+        if extension < continuation.extensions:
+            parameters.append(parameters[-1] * (_FURTHER if pairs.reformulation.is_penalty else 1.0 / _FURTHER))
+            set_parameter(pairs.block, parameters[-1])
+            stages.append(solve(pairs.model, options.warm(), log=next(logs)))
     residual = pairs.residual()
     return MpecSolution(
         stages=tuple(stages),
@@ -204,8 +215,12 @@ def settle(
         zero, other = (a, b) if at_a <= at_b else (b, a)
         model.settled.add(zero == 0.0)
         model.settled.add(other >= 0.0)
+    options = (options or SolverOptions()).warm()
     try:
-        solution = solve(model, (options or SolverOptions()).warm(), log=log)
+        solution = solve(model, options, log=log)
+        if not solution.converged and solution.primal_infeasibility <= options.largest_infeasibility:
+            # at the solution, where steps drown in rounding: a rounder optimality lets it be recognised
+            solution = solve(model, replace(options, tolerance=_ROUNDER * options.tolerance), log=log)
     finally:
         model.del_component("settled")
         pairs.block.activate()

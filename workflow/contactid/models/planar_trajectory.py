@@ -73,7 +73,7 @@ class ModelOptions:
     largest_ratio: float = 1.0
     largest_mu: float = 2.0
     mu_preference: float = 5.0
-    time_shift: float = 0.9
+    time_shift: float = 0.98
     even_preference: float = 1e-2
 
 

@@ -22,6 +22,7 @@ from contactid.planar.real_squares import (
     MM2,
     POOLED,
     SquareOptions,
+    SquareWindow,
     SquareWindows,
     identify_window,
     square_windows,
@@ -45,6 +46,11 @@ COLUMNS = (
 REAL, TWIN, UPPER = "real, all counted throws", "synthetic twin (600)", "tipping, no couple"
 STANDING, FITTED = "tipping, couple of the body that stands", "tipping, couple fitted to each pivot"
 ROLLING, ROUND, SMALL = "slow rolling over a corner", "uniform, rounded corners", "uniform, smaller and sharp"
+_EQ31 = (
+    "eq. 31, sharp corners",
+    "eq. 31, rounded, lever of the normal alone",
+    "eq. 31, rounded, both levers",
+)
 _ARC = 24  # points of a rounded corner
 
 
@@ -120,7 +126,7 @@ def _statistics(variant: str, values: Sequence[float] | np.ndarray) -> dict[str,
 
 
 def _fitted(variant: str, table: pd.DataFrame) -> dict[str, object]:
-    return _statistics(variant, table["inertia_ratio_mm2"]) | {
+    return _statistics(variant, table["inertia_ratio_mm2"].to_numpy(dtype=float)) | {
         "misfit_per_degree_median": table["misfit_per_degree"].median(),
         "friction_mu_median": table["friction_mu"].median(),
     }
@@ -182,23 +188,21 @@ def _impact_rows(data: xr.Dataset, usable: SquareWindows, names: list[str]) -> l
     """Eq. 31 of the counted impacts, for three ideas of the corners."""
     sharp, radius = shape_of(data), usable.prepared.radius
     assert isinstance(sharp, Polygon)
-    corners = {
-        "eq. 31, sharp corners": (sharp, 0.0),
-        "eq. 31, rounded, lever of the normal alone": (usable.shape, 0.0),
-        "eq. 31, rounded, both levers": (usable.shape, radius),
-    }
+    corners = dict(zip(_EQ31, ((sharp, 0.0), (usable.shape, 0.0), (usable.shape, radius)), strict=True))
+    windows = usable.named(names)
     return [
-        _statistics(variant, [_eq31(window.met, shape, added, window.window.corner) for window in usable.named(names)])
+        _statistics(variant, [_eq31(window, shape, added) for window in windows])
         for variant, (shape, added) in corners.items()
     ]
 
 
-def _eq31(met: object, shape: Polygon, added: float, corner: int) -> float:
-    """J/m in mm2 over a level ground; ``added``: to the lever of friction, m."""
-    at = contacts(shape, Ground(), met.position)  # type: ignore[attr-defined]
-    change = met.after - met.before  # type: ignore[attr-defined]
-    moment = at.normal[corner, 2] * change[1] + (at.tangent[corner, 2] + added) * change[0]
-    return MM2 * float(moment / change[2])
+def _eq31(window: SquareWindow, shape: Polygon, added: float) -> float:
+    """J/m in mm2; ``added`` to the lever of friction, m."""
+    met, corner = window.met, window.window.corner
+    at = contacts(shape, window.window.throw.ground, met.position)
+    change = met.after - met.before
+    along_n, along_t = change[:2] @ at.normal[corner, :2], change[:2] @ at.tangent[corner, :2]
+    return MM2 * float((along_n * at.normal[corner, 2] + along_t * (at.tangent[corner, 2] + added)) / change[2])
 
 
 def _tipping(usable: SquareWindows, options: SquareOptions, couple: float | None) -> TippingRatio | None:
@@ -232,8 +236,9 @@ def _tipping_rows(usable: SquareWindows, options: SquareOptions) -> list[dict[st
             rows.append(_tipped(variant, found, options))
     rolled = np.array(list(rolling_levers(events, shape, ground).values())).reshape(-1, 2)
     if len(rolled):
-        lever, height = np.median(rolled, axis=0) + [0.0, usable.prepared.radius]
-        rows.append({"variant": ROLLING, "n": len(rolled), "lever_mm": MM * lever, "height_mm": MM * height})
+        lever, height = MM * np.median(rolled, axis=0)
+        height += MM * usable.prepared.radius  # the ground's is that of the corners' centres
+        rows.append({"variant": ROLLING, "n": len(rolled), "lever_mm": lever, "height_mm": height})
     return rows
 
 
@@ -264,49 +269,62 @@ def _uniform_rows(data: xr.Dataset, radius: float) -> list[dict[str, object]]:
 
 def squares_summary(table: pd.DataFrame, reasons: pd.DataFrame) -> str:
     """What the real squares say, as markdown: a few lines with the numbers of both tables."""
-    by_variant = reasons.set_index("variant")
-    real = by_variant.loc[REAL]
-    throws, pooled = table[table["throw"] != POOLED], table[table["throw"] == POOLED].iloc[0]
+    said = _Said(reasons)
+    throws, pooled = table[table["throw"] != POOLED], table[table["throw"] == POOLED]
+    together, error = (float(pooled[name].iloc[0]) for name in ("inertia_ratio_mm2", "inertia_ratio_se_mm2"))
+    real, rmse = said.median(REAL), said.number(REAL, "rmse_600_pct")
+    low, high = (said.number(REAL, f"inertia_ratio_q{share}_mm2") for share in (25, 75))
     lines = [
-        f"- {len(throws)} throws are usable, {int(throws['converged'].sum())} converge, {int(real['n'])} count (the"
-        f" spin changes enough to tell J/m, and the contact law explains them): median J/m"
-        f" {real['inertia_ratio_median_mm2']:.0f} mm2 (quartiles {real['inertia_ratio_q25_mm2']:.0f} and"
-        f" {real['inertia_ratio_q75_mm2']:.0f}), friction {real['friction_mu_median']:.2f}; together"
-        f" {pooled['inertia_ratio_mm2']:.0f} +- {pooled['inertia_ratio_se_mm2']:.0f} mm2.",
-        f"- Throws agree with each other to {real['rmse_own_pct']:.1f} % (rms), better than the paper's 19 %, but with"
-        f" the uniform square's {UNIFORM_MM2:.0f} mm2 only to {real['rmse_600_pct']:.0f} %.",
+        f"- {len(throws)} throws are usable, {int(throws['converged'].sum())} converge, {said.number(REAL, 'n'):.0f}"
+        f" count (the spin changes enough to tell J/m, and the contact law explains them): median J/m {real:.0f} mm2"
+        f" (quartiles {low:.0f} and {high:.0f}), friction {said.number(REAL, 'friction_mu_median'):.2f};"
+        f" together {together:.0f} +- {error:.0f} mm2.",
+        f"- Throws agree with each other to {said.number(REAL, 'rmse_own_pct'):.1f} % (rms; the paper's has 19 %), but"
+        f" with the uniform square's {UNIFORM_MM2:.0f} mm2 only to {rmse:.0f} %.",
     ]
-    if TWIN in by_variant.index:
-        twin = by_variant.loc[TWIN]
+    if TWIN in said:
         lines.append(
-            f"- The method isn't the reason: on the synthetic twin it gives {twin['inertia_ratio_median_mm2']:.0f} mm2"
-            f" for 600 (rms error {twin['rmse_600_pct']:.1f} %). Neither are window, time step and weights, nor the"
-            " contact law: eq. 31, which knows none, gives the same."
+            f"- The method isn't the reason: on the synthetic twin it gives {said.median(TWIN):.0f} mm2 for 600 (rms"
+            f" error {said.number(TWIN, 'rmse_600_pct'):.1f} %). Neither is the contact law: eq. 31, which knows none,"
+            f" gives {said.median(_EQ31[2]):.0f} to {said.median(_EQ31[0]):.0f} mm2, depending on the corners."
         )
-    if UPPER in by_variant.index:
-        lines.append(_tipping_line(by_variant))
+    if UPPER in said:
+        lines.append(_tipping_line(said))
     return "\n".join(lines) + "\n"
 
 
-def _tipping_line(by_variant: pd.DataFrame) -> str:
-    upper, fitted = by_variant.loc[UPPER], by_variant.loc[FITTED]
-    text = (
-        f"- Without any impact, bodies that tip over a corner have at most {upper['inertia_ratio_mean_mm2']:.0f} +-"
-        f" {upper['inertia_ratio_se_mm2']:.0f} mm2"
-    )
-    if STANDING in by_variant.index:
-        held = by_variant.loc[STANDING]
+class _Said:
+    """Numbers of the experiments, by variant and column."""
+
+    def __init__(self, reasons: pd.DataFrame) -> None:
+        self.rows = {str(row["variant"]): row for row in reasons.to_dict("records")}
+
+    def __contains__(self, variant: str) -> bool:
+        return variant in self.rows
+
+    def number(self, variant: str, column: str) -> float:
+        return float(self.rows[variant][column])
+
+    def median(self, variant: str) -> float:
+        return self.number(variant, "inertia_ratio_median_mm2")
+
+    def tipped(self, variant: str) -> str:
+        mean, error = (self.number(variant, f"inertia_ratio_{name}_mm2") for name in ("mean", "se"))
+        return f"{mean:.0f} +- {error:.0f}"
+
+
+def _tipping_line(said: _Said) -> str:
+    text = f"- Without any impact, bodies that tip over a corner have at most {said.tipped(UPPER)} mm2"
+    if STANDING in said:
         text += (
-            f"; with the couple that holds a body standing on its corner (the plates' friction) it is"
-            f" {held['inertia_ratio_mean_mm2']:.0f} +- {held['inertia_ratio_se_mm2']:.0f}"
+            f"; with the couple that holds a body standing on its corner (the plates' friction) {said.tipped(STANDING)}"
         )
-    text += f", with one fitted to each {fitted['inertia_ratio_mean_mm2']:.0f} +- {fitted['inertia_ratio_se_mm2']:.0f}."
-    if ROUND in by_variant.index and ROLLING in by_variant.index:
-        rolling = by_variant.loc[ROLLING]
+    text += f", with one fitted to each {said.tipped(FITTED)}."
+    if ROUND in said and ROLLING in said:
+        lever, height = said.number(ROLLING, "lever_mm"), said.number(ROLLING, "height_mm")
         text += (
-            f" A slow roll ({rolling['lever_mm']:.1f} mm per rad at {rolling['height_mm']:.1f} mm height) shows rounded"
-            f" corners, not a smaller body, so a uniform one would have"
-            f" {by_variant.loc[ROUND, 'inertia_ratio_median_mm2']:.0f} mm2: the body isn't uniform, more of its mass is"
-            " near the centre."
+            f" A slow roll ({lever:.1f} mm per rad at {height:.1f} mm height) shows rounded corners and that the"
+            f" body isn't a smaller one, so a uniform one would have {said.median(ROUND):.0f} mm2: this one isn't"
+            " uniform, more of its mass is near the centre."
         )
     return text

@@ -37,7 +37,7 @@ from contactid.simulate.planar_geometry import Shape
 from contactid.solve import SolverOptions
 
 RECOMMENDED = tuple(
-    Continuation(Reformulation.L1_PENALTY, stages, tolerance=1e-6)
+    Continuation(Reformulation.L1_PENALTY, stages, tolerance=1e-6, extensions=2)
     for stages in ((1e4, 1e6, 1e7), (1e3, 1e5, 1e7), (1e2, 1e4, 1e6, 1e7), (1e5, 1e7))
 )
 """From staying close to the start to letting go of it: each may end in another sequence of contacts."""

@@ -11,7 +11,7 @@ from contactid.simulate.planar_events import EventMotion
 from contactid.simulate.planar_geometry import Shape, contacts
 
 _SPREADS = 6.0  # of the noise, beyond which a measured gap is surely open
-_SUDDEN = 5.0  # times gravity's impulse over a sub-step: an impact, no lasting contact
+_SUDDEN = 0.02  # of the largest impulse: an impact, no lasting contact
 
 
 def interpolated_throw(shape: Shape, throw: MeasuredThrow, n_s: int) -> GuessedThrow:
@@ -45,7 +45,7 @@ def simulated_throw(
         A contact may push where the motion's gap is at most this and the noise's, m.
     """
     even = throw.frame_interval / n_s
-    times = grid_with_impacts(throw, n_s, _impact_times(motion, even), least_share)
+    times = grid_with_impacts(throw, n_s, _impact_times(motion), least_share)
     share = np.diff(times) / even
     q = np.column_stack([np.interp(times, motion.time, motion.position[:, i]) for i in range(3)])
     change = np.diff(q, axis=0) / np.diff(times)[:, None]
@@ -94,9 +94,10 @@ def grid_with_impacts(throw: MeasuredThrow, n_s: int, impacts: np.ndarray, least
     return times
 
 
-def _impact_times(motion: EventMotion, even: float) -> np.ndarray:
-    """Instants of impulses that gravity alone doesn't explain, s."""
-    return motion.time[:-1][motion.impulse_n.sum(axis=1) > _SUDDEN * 9.81 * even]
+def _impact_times(motion: EventMotion) -> np.ndarray:
+    """Instants of impulses too large for lasting contact, s."""
+    impulse = motion.impulse_n.sum(axis=1)
+    return motion.time[:-1][impulse > _SUDDEN * impulse.max(initial=0.0)]
 
 
 def _noise_of_gap(shape: Shape, throw: MeasuredThrow) -> float:
