@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy.stats import chi2
@@ -284,8 +285,9 @@ def _write_files(found: OwnIdentification, folder: Path) -> None:
     write_csv(scene, folder / "trajectory.csv")
     drawn = states[states["throw"].isin(found.throws.names[:_DRAWN])]
     with styled():
-        save(draw_trajectory(scene), folder / "trajectory")
-        save(draw_impulses(drawn), folder / "impulses")
+        for name, figure in {"trajectory": draw_trajectory(scene), "impulses": draw_impulses(drawn)}.items():
+            save(figure, folder / name)
+            plt.close(figure)
 
 
 def states_table(found: OwnIdentification) -> pd.DataFrame:

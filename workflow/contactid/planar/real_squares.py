@@ -5,9 +5,9 @@ only after lost frames are put back (:mod:`contactid.planar.lost_frames`): 50 of
 
 Not every usable throw tells J/m. Eq. 31 divides by the change of spin, so where it is small, a contact point that lies
 half a millimetre elsewhere (a rounding that isn't a circle, a ground that gives way) moves J/m by more than the noise
-does. ``per_corner_mm`` is that lever, known before the identification. And the contact law doesn't hold for all: where
-friction doesn't stop the slip but turns it round, no impulse of eqs. 18 and 19 fits. Throws that tell and that are
-explained are ``counted``; statistics are over these, and all are listed.
+does. ``per_corner_mm_mm2`` is that lever, known before the identification. And the contact law doesn't hold for all:
+where friction doesn't stop the slip but turns it round, no impulse of eqs. 18 and 19 fits. Throws that tell and that
+are explained are ``counted``; statistics are over these, and all are listed.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from contactid.planar.throw_window import (
 from contactid.planar.trajectory_fit import FitOptions, TrajectoryFit, fit_trajectories
 from contactid.simulate.planar_geometry import Ground, Polygon, contacts
 
+_ARC = 24  # points of a rounded corner
 MM, MM2, MRAD = 1e3, 1e6, 1e3
 POOLED = "pooled"
 AS_RECORDED, FRAMES_LOST = "as recorded", "frames lost"
@@ -55,8 +56,8 @@ class SquareOptions:
     throw, flight, window : how throws are looked at
     impact_frames : of the flights around an impact, tried in this order
     fit : of a throw by itself
-    pooled : of all together: the start is already near, so few solves do
-    least_pooled, most_pooled : throws that are identified together, those with the smallest ``per_corner_mm``
+    pooled : of several together: the start is already near, so few solves do
+    least_pooled, most_pooled : throws that are identified together, those with the smallest ``per_corner_mm_mm2``
     largest_lever : J/m's change per mm of a misplaced corner, m2/m, beyond which a throw doesn't count
     largest_misfit : per degree of freedom, beyond which the contact law doesn't explain a throw
     """
@@ -103,12 +104,23 @@ class SquareWindow:
 
 @dataclass(frozen=True)
 class SquareWindows:
-    """All usable throws: what they were prepared from, the windows, and why the others were left out."""
+    """All usable throws.
+
+    Attributes
+    ----------
+    prepared : what they were prepared from
+    windows : one per usable throw
+    left_out : name of every other throw to the reason
+    interval : time between frames, s
+    outline : of the body, its corners sharp
+    ground : for the centres of its corners
+    """
 
     prepared: PreparedThrows
     windows: tuple[SquareWindow, ...]
     left_out: dict[str, str]
     interval: float
+    outline: Polygon
     ground: Ground
 
     @property
@@ -153,7 +165,7 @@ def square_windows(data: xr.Dataset, options: SquareOptions | None = None) -> Sq
             windows.append(_usable(event, shape, ground, prepared, interval, options))
         except ContactIdError as error:
             left_out[event.name] = error.problem.removeprefix(f"{event.name}: ")
-    return SquareWindows(prepared, tuple(windows), left_out, interval, ground)
+    return SquareWindows(prepared, tuple(windows), left_out, interval, outline, ground)
 
 
 def _usable(
@@ -203,12 +215,13 @@ def _described(window: ThrowWindow, mended: MendedThrow, shape: Polygon, radius:
 def identify_window(
     usable: SquareWindows, names: Sequence[str], options: SquareOptions | None = None
 ) -> tuple[pd.DataFrame, dict[str, StoredFit]]:
-    """Each of the named throws by itself: a row each with the columns :data:`COLUMNS`, and the fits by name."""
+    """Each of the named throws by itself: a row each with the columns :data:`COLUMNS`, and the fits as drawn."""
     options, rows, fits = options or SquareOptions(), [], {}
     for window in usable.named(names):
         fit = fit_trajectories(usable.shape, [window.window.throw], options.fit)
         rows.append(_row(window, fit, options))
-        fits[window.name] = stored(window.name, usable.shape, window.window.throw, fit)
+        kept = stored(window.name, usable.shape, window.window.throw, fit)
+        fits[window.name] = as_drawn(kept, usable.outline, usable.prepared.radius)
     return pd.DataFrame(rows, columns=list(COLUMNS)), fits
 
 
@@ -254,6 +267,29 @@ def shown_throws(table: pd.DataFrame, number: int) -> list[str]:
     pool = pool.sort_values("per_corner_mm_mm2").head(max(number, len(pool) // 3))
     away = (pool["inertia_ratio_mm2"] - counted["inertia_ratio_mm2"].median()).abs()
     return [str(name) for name in pool.loc[away.sort_values().index, "throw"].head(number)]
+
+
+def rounded(shape: Polygon, radius: float) -> Polygon:
+    """A polygon with rounded corners, each an arc of many short sides."""
+    inner, _ = corners_moved_in(shape, Ground(), radius)
+    corners = np.array(shape.vertices)
+    sides = np.roll(corners, -1, axis=0) - corners
+    angle = np.unwrap(np.arctan2(-sides[:, 0], sides[:, 1]))
+    points = []
+    for k, centre in enumerate(inner.vertices):
+        turn = (angle[k] - angle[k - 1]) % (2.0 * np.pi)
+        along = angle[k] - turn + turn * np.linspace(0.0, 1.0, _ARC)
+        points += [(centre[0] + radius * np.cos(a), centre[1] + radius * np.sin(a)) for a in along]
+    return Polygon(tuple((float(x), float(y)) for x, y in points))
+
+
+def as_drawn(fit: StoredFit, outline: Polygon, radius: float) -> StoredFit:
+    """The same throw with the body's whole outline (m) over its real ground, in place of the corners' centres."""
+    if radius <= 0.0:
+        return fit
+    ground = fit.throw.ground
+    ground = replace(ground, y0=float(ground.y0 - radius / np.cos(ground.slope)))
+    return replace(fit, shape=rounded(outline, radius), throw=replace(fit.throw, ground=ground))
 
 
 def left_out_table(usable: SquareWindows) -> pd.DataFrame:
