@@ -6,18 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 
 from contactid.datasets.motion import write_dataset
 from contactid.datasets.planar_throws import SQUARE_SIDE, PlanarThrow, build_throws, read_square_throws, square
 from contactid.errors import ContactIdError
-from contactid.planar.fit_files import read_fits
-from contactid.planar.identification_figure_data import real_impulses, real_squares, real_throw
 from contactid.planar.lost_frames import breaks, mend
-from contactid.planar.real_square_files import part_of, write_square_part, write_squares
-from contactid.planar.real_square_reasons import REAL, TWIN, UPPER, ReasonOptions
+from contactid.planar.real_square_files import part_of, write_square_figure_data, write_square_part, write_squares
+from contactid.planar.real_square_reasons import REAL, TWIN, UPPER, ReasonOptions, squares_reasons, squares_summary
 from contactid.planar.real_squares import (
     COLUMNS,
     FRAMES_LOST,
@@ -28,6 +25,7 @@ from contactid.planar.real_squares import (
     identify_window,
     rounded,
     square_windows,
+    with_pooled,
 )
 from contactid.planar.throw_flight import FlightOptions, FlightReport
 from contactid.planar.throw_preprocess import Contact, ThrowEvents, ThrowOptions
@@ -197,13 +195,9 @@ def test_a_rounded_square_lies_between_its_sharp_ones() -> None:
 
 def test_files_of_the_twin(twin: xr.Dataset, tmp_path: Path) -> None:
     data, part = tmp_path / "twin.nc", tmp_path / "part.csv"
-    write_dataset(twin, data)
-    write_square_part(data, part, part=0, parts=6, options=OPTIONS)
-    few = replace(OPTIONS, most_pooled=2)
-    write_squares(
-        data, tmp_path, tmp_path / "fits.nc", parts=[part], shown=2, options=few,
-        reasons=ReasonOptions(throws=1, frames=()),
-    )  # fmt: skip
+    write_dataset(twin.assign_attrs(synthetic=1), data)
+    write_square_part(data, part, part=0, parts=6)
+    write_squares(data, [part], tmp_path, tmp_path / "fits.nc", shown=2)
     table = read_csv(tmp_path / "ext_real_squares.csv")
     assert list(table.columns) == list(COLUMNS)
     assert list(table["throw"])[-1] == POOLED and table["converged"].all()
@@ -215,16 +209,25 @@ def test_files_of_the_twin(twin: xr.Dataset, tmp_path: Path) -> None:
     assert table["residual_mm"].max() < 0.1 and not (table["windows"] == FRAMES_LOST).any()
     left_out = read_csv(tmp_path / "ext_real_squares_left_out.csv")
     assert list(left_out.columns) == ["throw", "reason"] and len(left_out)
-    reasons = read_csv(tmp_path / "ext_real_squares_reasons.csv").set_index("variant")
+    write_square_figure_data(tmp_path / "fits.nc", tmp_path / "ext_real_squares.csv", tmp_path)
+    outlines = read_csv(tmp_path / "fig22_real_throw.csv")
+    assert {"outline", "measured"} <= set(outlines["kind"]) and set(outlines["source"].str[:9]) == {"synthetic"}
+    assert len(read_csv(tmp_path / "fig23_real_impulses.csv"))
+    assert set(read_csv(tmp_path / "ext_real_squares.csv")["kind"]) == {"throw", "pooled", "uniform"}
+
+
+def test_experiments_on_the_twin_find_nothing_wrong_with_it(
+    twin: xr.Dataset, usable: SquareWindows, tmp_path: Path
+) -> None:
+    table, _ = identify_window(usable, FEW, OPTIONS)
+    table = with_pooled(usable, table, replace(OPTIONS, most_pooled=2))
+    reasons = squares_reasons(twin, usable, table, options=OPTIONS, reasons=ReasonOptions(throws=1, frames=()))
+    said = squares_summary(table, reasons)
+    reasons, truth = reasons.set_index("variant"), 1e6 * RATIO
     assert reasons.loc[REAL, "inertia_ratio_median_mm2"] == pytest.approx(truth, rel=0.03)
     assert reasons.loc["eq. 31, sharp corners", "inertia_ratio_median_mm2"] == pytest.approx(truth, rel=0.03)
     assert reasons.loc[UPPER, "inertia_ratio_mean_mm2"] == pytest.approx(truth, rel=0.05)
-    assert TWIN not in reasons.index
-    assert "mm2" in (tmp_path / "ext_real_squares.md").read_text()
-    fits = read_fits(tmp_path / "fits.nc")
-    assert len(fits) == 2
-    assert {"outline", "measured"} <= set(real_throw(fits[0])["kind"]) and len(real_impulses(fits[0]))
-    assert set(real_squares(pd.DataFrame(table))["kind"]) == {"throw", "pooled", "uniform"}
+    assert TWIN not in reasons.index and "mm2" in said
 
 
 def test_named_throws_of_the_twin_are_identified(usable: SquareWindows) -> None:

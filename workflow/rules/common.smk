@@ -29,6 +29,9 @@ from contactid.planar.names import (
     REAL_ELLIPSE_FIGURES,
     REAL_ELLIPSE_TABLES,
     REFORMULATIONS,
+    SQUARE_FIGURES,
+    SQUARE_REASONS,
+    SQUARE_TABLES,
     scene_figures,
 )
 from contactid.planar.names import TABLES as PLANAR_TABLES

@@ -5,6 +5,7 @@ wildcard_constraints:
     noise="|".join(IDENTIFIED_NOISE),
     friction=r"[0-9.e+-]+",
     shard=r"[0-9]+",
+    part=r"[0-9]+",
     reformulation="|".join(REFORMULATIONS),
 
 

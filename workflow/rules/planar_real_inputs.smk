@@ -23,3 +23,15 @@ if PLANAR_REAL["ellipse"]:
         figure=REAL_ELLIPSE_FIGURES,
         extension=["csv", "pdf", "png", "svg"],
     )
+
+if PLANAR_REAL["squares"]:
+    STUDY_TARGETS += expand(
+        "<results>/planar/tables/{table}.{extension}",
+        table=[*SQUARE_TABLES, *(SQUARE_REASONS if PLANAR_REAL["experiments"] else [])],
+        extension=["csv", "tex"],
+    )
+    STUDY_TARGETS += expand(
+        "<results>/planar/figures/{figure}.{extension}",
+        figure=SQUARE_FIGURES,
+        extension=["csv", "pdf", "png", "svg"],
+    )

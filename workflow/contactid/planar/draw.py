@@ -49,9 +49,16 @@ def draw(name: str, data: pd.DataFrame, stem: str) -> None:
     """Draw a figure and save it as pdf, png and svg; a scene of the user is drawn as a time lapse."""
     with style.styled():
         figure = DRAWINGS.get(name, draw_motion.draw_scene)(data)
-        style.label_data(figure, _SOURCES.get(name, _DRAWING if name in draw_setting.DRAWINGS else _SIMULATED))
+        style.label_data(figure, _source(name, data))
         style.save(figure, stem)
         plt.close(figure)
+
+
+def _source(name: str, data: pd.DataFrame) -> str:
+    """What the figure is made from; its data say so where it depends on the run."""
+    if "source" in data:
+        return str(data["source"].iloc[0])
+    return _SOURCES.get(name, _DRAWING if name in draw_setting.DRAWINGS else _SIMULATED)
 
 
 def animate_figure(frames: pd.DataFrame, path: str) -> None:

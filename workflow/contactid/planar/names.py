@@ -45,6 +45,14 @@ REAL_ELLIPSE_CAPTIONS = {
 }
 REAL_ELLIPSE_TABLES = tuple(REAL_ELLIPSE_CAPTIONS)
 REAL_ELLIPSE_FIGURES = ("ext_real_ellipse",)
+SQUARE_CAPTIONS = {
+    "ext_real_squares": "J/m and friction from each measured throw of a square, the last row from several.",
+    "ext_real_squares_left_out": "Measured throws of a square without a usable first impact.",
+    "ext_real_squares_reasons": "Experiments on why J/m of the real square is not the uniform one's.",
+}
+SQUARE_TABLES = ("ext_real_squares", "ext_real_squares_left_out")
+SQUARE_REASONS = ("ext_real_squares_reasons",)
+SQUARE_FIGURES = ("fig22_real_throw", "fig23_real_impulses", "ext_real_squares")
 REFORMULATIONS = (
     "l1_penalty", "squared_penalty", "scholtes", "lin_fukushima", "steffensen_ulbrich", "fischer_burmeister",
     "pyomo_mpec",

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+import xarray as xr
 
 from contactid.atomic import write_text
 from contactid.datasets.motion import read_dataset
 from contactid.errors import ContactIdError
-from contactid.planar.fit_files import write_fits
-from contactid.planar.real_square_reasons import ReasonOptions, squares_reasons, squares_summary
+from contactid.planar import identification_figure_data as figures
+from contactid.planar.fit_files import read_fits, write_fits
+from contactid.planar.names import SQUARE_CAPTIONS
+from contactid.planar.real_square_reasons import squares_reasons, squares_summary
 from contactid.planar.real_squares import (
+    POOLED,
     SquareOptions,
     SquareWindows,
     identify_window,
@@ -24,11 +28,15 @@ from contactid.planar.real_squares import (
 )
 from contactid.tables import read_csv, write_csv, write_tex
 
-CAPTIONS = {
-    "ext_real_squares": "Beyond the paper: J/m and friction from each throw of a real square, last row from several",
-    "ext_real_squares_left_out": "Beyond the paper: throws of a real square without a usable first impact",
-    "ext_real_squares_reasons": "Beyond the paper: experiments on why J/m of the real square isn't the uniform one's",
-}
+SYNTHETIC, PUBLIC = "synthetic throws of a square", "public throws of a square"
+_FEWEST_SHARE = 4  # throws that must lie on each side, as a share of a small set
+
+
+def options_for(data: xr.Dataset) -> SquareOptions:
+    """Options with as many throws at rest on each side as a small set can have."""
+    plain = SquareOptions()
+    fewest = min(plain.throw.fewest_at_rest, data.sizes["throw"] // _FEWEST_SHARE)
+    return replace(plain, throw=replace(plain.throw, fewest_at_rest=fewest))
 
 
 def part_of(usable: SquareWindows, part: int, parts: int) -> list[str]:
@@ -44,68 +52,81 @@ def part_of(usable: SquareWindows, part: int, parts: int) -> list[str]:
     return [window.name for window in usable.windows[part::parts]]
 
 
-def write_square_part(
-    data: str | Path, path: str | Path, *, part: int = 0, parts: int = 1, options: SquareOptions | None = None
-) -> None:
+def write_square_part(data: str | Path, path: str | Path, *, part: int = 0, parts: int = 1) -> None:
     """Identify a share of the usable throws of a canonical netCDF file by themselves; a csv row each."""
-    usable = square_windows(read_dataset(data), options)
+    dataset = read_dataset(data)
+    options = options_for(dataset)
+    usable = square_windows(dataset, options)
     table, _ = identify_window(usable, part_of(usable, part, parts), options)
     write_csv(table, path)
 
 
 def write_squares(
-    data: str | Path,
-    tables: str | Path,
-    fits: str | Path,
-    *,
-    parts: Sequence[str | Path] = (),
-    twin: str | Path | None = None,
-    most: int | None = None,
-    shown: int = 3,
-    options: SquareOptions | None = None,
-    reasons: ReasonOptions | None = None,
+    data: str | Path, parts: Sequence[str | Path], tables: str | Path, fits: str | Path, *, shown: int = 3
 ) -> None:
-    """Write all tables as csv and tex, their summary, and the shown throws.
+    """Write the throws' table with the pooled row, those left out, and the shown throws.
 
     Parameters
     ----------
     data
         Canonical netCDF file of the throws.
+    parts
+        What :func:`write_square_part` wrote.
     tables
-        Folder of ``ext_real_squares``, ``ext_real_squares_left_out`` and ``ext_real_squares_reasons`` (csv and tex),
-        and of ``ext_real_squares.md``.
+        Folder of ``ext_real_squares`` and ``ext_real_squares_left_out`` (csv and tex).
     fits
         netCDF file of the shown throws.
-    parts
-        What :func:`write_square_part` wrote; without, everything is identified here.
-    twin
-        Canonical netCDF file of the synthetic twin, the control.
-    most
-        Usable throws that are identified, spread evenly; None: all. Not with ``parts``.
     shown
         Number of throws to show.
-    options, reasons
-        As throws are identified, and the experiments' size.
     """
     dataset = read_dataset(data)
+    options = options_for(dataset)
     usable = square_windows(dataset, options)
-    if most is not None and not parts:
-        usable = replace(usable, windows=usable.windows[:: max(1, -(-len(usable.windows) // most))])
-    if parts:
-        throws = pd.concat([read_csv(path) for path in parts], ignore_index=True)
-    else:
-        throws, _ = identify_window(usable, [window.name for window in usable.windows], options)
+    throws = pd.concat([read_csv(path) for path in parts], ignore_index=True)
     table = with_pooled(usable, throws, options)
     _, found = identify_window(usable, shown_throws(table, shown), options)
-    write_fits(list(found.values()), fits)
-    control = None if twin is None else read_dataset(twin)
-    experiments = squares_reasons(dataset, usable, table, twin=control, options=options, reasons=reasons)
-    results = {
-        "ext_real_squares": table,
-        "ext_real_squares_left_out": left_out_table(usable),
-        "ext_real_squares_reasons": experiments,
+    named = SYNTHETIC if dataset.attrs["synthetic"] else PUBLIC
+    write_fits([replace(fit, label=f"{named}, {fit.label}") for fit in found.values()], fits)
+    _write({"ext_real_squares": table, "ext_real_squares_left_out": left_out_table(usable)}, tables)
+
+
+def write_square_reasons(data: str | Path, squares: str | Path, twin: str | Path, tables: str | Path) -> None:
+    """Experiments on why J/m of the real square isn't the uniform one's: ``ext_real_squares_reasons`` and its words.
+
+    Parameters
+    ----------
+    data, twin
+        Canonical netCDF files of the throws and of the synthetic ones that are the control.
+    squares
+        ``ext_real_squares`` of the throws.
+    tables
+        Folder of the table (csv and tex) and of ``ext_real_squares_reasons.md``.
+    """
+    dataset, table = read_dataset(data), read_csv(squares)
+    options = options_for(dataset)
+    experiments = squares_reasons(
+        dataset, square_windows(dataset, options), table, twin=read_dataset(twin), options=options
+    )
+    _write({"ext_real_squares_reasons": experiments}, tables)
+    write_text(Path(tables) / "ext_real_squares_reasons.md", squares_summary(table, experiments))
+
+
+def write_square_figure_data(fits: str | Path, squares: str | Path, folder: str | Path) -> None:
+    """The csv of figures 22 and 23 and of the throws' J/m; only throws that count are shown."""
+    shown, table = read_fits(fits), read_csv(squares)
+    counted = table[(table["throw"] == POOLED) | (table["counted"].astype(str) == "True")]
+    data = {
+        "fig22_real_throw": figures.real_throw(shown[0], outlines=6),
+        "fig23_real_impulses": figures.real_impulses(shown[0]),
+        "ext_real_squares": figures.real_squares(counted),
     }
-    for name, result in results.items():
-        write_csv(result, Path(tables) / f"{name}.csv")
-        write_tex(result, Path(tables) / f"{name}.tex", caption=CAPTIONS[name])
-    write_text(Path(tables) / "ext_real_squares.md", squares_summary(table, experiments))
+    named = shown[0].label.split(",")[0]
+    for name, content in data.items():
+        content["source"] = f"{named}, identified by contactid planar"
+        write_csv(content, Path(folder) / f"{name}.csv")
+
+
+def _write(tables: Mapping[str, pd.DataFrame], folder: str | Path) -> None:
+    for name, table in tables.items():
+        write_csv(table, Path(folder) / f"{name}.csv")
+        write_tex(table, Path(folder) / f"{name}.tex", caption=SQUARE_CAPTIONS[name])

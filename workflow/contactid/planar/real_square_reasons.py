@@ -8,7 +8,7 @@ What they say of the public throws: the method gives 601 mm2 for 600 on the twin
 window, time step and weights, and throws agree to 7 %. Eq. 31 alone gives 414 to 442 with the rounded corners. Tipping
 without an impact allows 555 +- 18 at most, and 402 to 459 with the couple that the plates' friction exerts (one body
 stands on its corner, at rest). So the real body most likely isn't uniform, which would be 592: more of its mass is near
-the centre; its publishers took it as uniform and measured nothing. Sharp corners would give 544, but the body's heights
+the centre; its publishers' code takes it as uniform. Sharp corners would give 544, but the body's heights
 over the ground exclude them: it would be 2.3 mm deep.
 """
 
