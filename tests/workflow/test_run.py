@@ -175,7 +175,7 @@ def test_logs_and_benchmarks_exist_for_every_job(finished):
     measured = {
         file.relative_to(results / "benchmarks").with_suffix("") for file in (results / "benchmarks").rglob("*.tsv")
     }
-    assert logs == measured and len(logs) == 77
+    assert logs == measured and len(logs) == 104
 
 
 def test_nothing_is_to_be_done_after_a_run_nor_after_a_docstring_edit(finished):
