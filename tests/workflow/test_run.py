@@ -125,8 +125,10 @@ def test_checks_cover_every_printed_number(finished):
         assert (checks["study"] == study).sum() == len(published) == count
     assert set(checks["verdict"]) <= {"agrees", "differs", "better", "not_comparable"}
     assert checks.loc[checks["verdict"] == "not_comparable", "note"].notna().all()
-    inertia = checks[(checks["artefact"] == "tab01") & checks["reproduced"].notna()]
+    compared = checks[(checks["artefact"] == "tab01") & checks["reproduced"].notna()]
+    inertia, errors = (compared[compared["study"] == study] for study in ("tossing", "planar"))
     assert len(inertia) == 3 and (inertia["verdict"] == "agrees").all()
+    assert list(errors["condition"]) == ["friction_mu=0.2;fps=120", "friction_mu=0.7;fps=120"]
 
 
 def test_planar_artefacts_are_there_and_its_laws_hold(finished):
@@ -239,6 +241,7 @@ def failing_run(folder, tmp_path, own, expected):
         folder,
         "--config",
         "run=broken",
+        'studies=["tossing"]',
         f"datasets={json.dumps(own)}",
         'tossing={"identify_on": ["mine"], "predict_on": ["mine"], "velocity": {"identify_on": []}}',
     )
@@ -279,6 +282,7 @@ def test_parameters_of_one_dataset_predict_another(finished):
         finished,
         "--config",
         "run=other",
+        'studies=["tossing"]',
         f"datasets={json.dumps(own)}",
         'tossing={"predict_on": ["mine"], "exclude_tumbling": false}',
     )
