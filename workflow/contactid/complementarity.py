@@ -111,7 +111,7 @@ class MpecSolution:
 
     @property
     def iterations(self) -> int:
-        """Of all stages."""
+        """Of all stages; a settling that failed is none."""
         return sum(stage.iterations for stage in self.stages)
 
     @property

@@ -22,7 +22,7 @@ class Dataset:
     ----------
     name : used in the configuration and in file names
     kind : ``embedded`` (in the repository), ``github`` (an archive at a commit) or ``own`` (a path of the user's)
-    reader : ``contactnets`` or ``iam``
+    reader : ``contactnets`` or ``iam`` (tosses), ``planar_throws`` or ``planar_impacts``
     source : path (embedded, own) or URL (github)
     folder : the folder inside a downloaded archive that holds the data
     object, surface, surface_height : what to read from an I.AM. archive; with a height (m), a recording without the

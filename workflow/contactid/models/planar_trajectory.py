@@ -32,6 +32,7 @@ import pyomo.environ as pyo  # type: ignore[import-untyped]
 
 from contactid.complementarity import Pair
 from contactid.planar.measured_throw import MeasuredThrow
+from contactid.simulate.planar import GRAVITY
 from contactid.simulate.planar_geometry import Shape
 
 
@@ -69,7 +70,7 @@ class ModelOptions:
     even_preference : weight of the squared shares by which durations leave the even ones
     """
 
-    gravity: float = 9.81
+    gravity: float = GRAVITY
     largest_ratio: float = 1.0
     largest_mu: float = 2.0
     mu_preference: float = 5.0

@@ -5,7 +5,7 @@ motions with drawn velocities, J/m, mu and restitution are simulated through the
 the poses by least squares, over a horizon that grows until it holds the whole throw, and at each extension the worst
 are dropped. One number e_N serves all impacts here; it is the guess's crutch and no part of the identified model.
 
-Motions are those of :mod:`contactid.simulate.planar_events`, smooth in what is fitted.
+Motions are those of :mod:`contactid.simulate.planar_events`, nearly smooth in what is fitted.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from scipy.stats import qmc
 
 from contactid.planar.measured_throw import MeasuredThrow
+from contactid.simulate.planar import GRAVITY
 from contactid.simulate.planar_events import EventMotion, Outline, event_motion, frames_of_motion, outline_of
 from contactid.simulate.planar_geometry import Shape, contacts
 
@@ -53,7 +54,7 @@ class ShootingOptions:
     fine: float = 2.5e-4
     smallest_ratio: float = 0.1
     largest_mu: float = 1.5
-    gravity: float = 9.81
+    gravity: float = GRAVITY
     seed: int = 1
 
 

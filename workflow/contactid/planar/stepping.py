@@ -73,11 +73,6 @@ class SteppedMotion:
         return 1.0 - self.n_failed / self.n_solved if self.n_solved else float("nan")
 
     @property
-    def seconds_per_solve(self) -> float:
-        """Mean over the solved steps, s; NaN without any."""
-        return float(self.record.seconds.sum()) / self.n_solved if self.n_solved else float("nan")
-
-    @property
     def first_impact_step(self) -> int | None:
         """Index of the first state that a normal impulse led to; ``None`` without any."""
         pushed = (self.motion.impulse_n > 0.0).any(axis=1)

@@ -120,7 +120,7 @@ class TrajectoryFit:
 
     @property
     def iterations(self) -> int:
-        """Of the accepted start's continuation."""
+        """Of the accepted try's kept stages; settling attempts that failed are in ``seconds`` alone."""
         return self.solution.iterations
 
 
@@ -148,7 +148,8 @@ def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: Fit
     sub_steps = [sub_steps_of(throw, options.longest_step) for throw in throws]
     fits: list[TrajectoryFit] = []
     best: TrajectoryFit | None = None
-    ways = itertools.product(_starts(shape, throws, sub_steps, options), options.continuations)
+    # one start after the other is made, and only when it is needed
+    ways = ((guess, way) for guess in _starts(shape, throws, sub_steps, options) for way in options.continuations)
     for guess, continuation in itertools.islice(ways, options.tries):
         fit = _fit_from(shape, throws, guess, scales, sub_steps, options, continuation)
         if best is None or _rank(fit) < _rank(best):
