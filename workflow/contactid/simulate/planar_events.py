@@ -2,9 +2,10 @@
 
 The contact law is that of the compiled steps (eqs. 16 to 18; an ellipse's exact step, a polygon's linear
 complementarity problem). What differs is when it acts: a step that would end with an open contact closed is cut at the
-instant at which the gap is zero, so a motion depends on its start, J/m, mu and e_N without the jumps of a length that a
-fixed grid causes. A saw tooth is left: an impact's impulse holds gravity's share of the rest of its step, at most g h. That is what a least-squares fit needs, and it is accurate at ten times the step. Lasting contact is stepped as
-usual; bounces shorter than a step are cut a few times and then left to the grid.
+instant at which the gap is zero, so a motion depends on its start, J/m, mu and e_N without the jumps that a fixed grid
+causes, which is what a least-squares fit needs, and it is accurate at ten times the step. A saw tooth is left: an
+impact's impulse holds gravity's share of the rest of its step, at most g h. Lasting contact is stepped as usual;
+bounces shorter than a step are cut a few times and then left to the grid.
 """
 
 from __future__ import annotations
