@@ -183,18 +183,20 @@ def test_inertia_at_its_bound_and_weak_inertia_are_told(understated):
     assert not any("largest value" in w or "known to" in w for w in understated.warnings)
 
 
-def test_friction_is_bounded_by_impulses_and_told_at_its_own_bound(understated):
-    high = replace(understated, fit=replace(understated.fit, friction_is_bound=True, friction_mu=2.0))
-    ratios = [
-        np.abs(states.impulse_t[pushes] / states.impulse_n[pushes]).max()
-        for states in understated.fit.throws
-        if (pushes := states.impulse_n > 0.1).any()
-    ]
-    assert high.friction_mu == pytest.approx(max(ratios)) and high.friction_mu < 0.21
-    assert f"mu >= {high.friction_mu:.3g}" in high.lines()[1]
+def test_friction_at_its_own_bound_or_a_bound_itself_is_told(understated):
+    bound = replace(understated, fit=replace(understated.fit, friction_is_bound=True, friction_mu=0.2))
+    assert "mu >= 0.2 " in bound.lines()[1] and any("mu >= 0.2" in w for w in own_report._warnings(bound))
     sliding = replace(understated, fit=replace(understated.fit, friction_is_bound=False, friction_mu=1.99))
-    assert sliding.friction_mu == 1.99
     assert any("mu is at the largest value" in warning for warning in own_report._warnings(sliding))
+
+
+def test_least_friction_comes_from_impulses_that_are_not_small(understated):
+    states = understated.fit.throws[0]
+    large = states.impulse_n > 0.01 * states.impulse_n.max()
+    expected = np.abs(states.impulse_t[large] / states.impulse_n[large]).max()
+    noise = replace(states, impulse_n=states.impulse_n + 1e-3, impulse_t=states.impulse_t + 1e-2 * ~large)
+    assert states.largest_ratio == pytest.approx(expected)
+    assert noise.largest_ratio == pytest.approx(expected, rel=0.05)
 
 
 def test_few_frames_beside_the_contact_are_told(tmp_path):

@@ -33,8 +33,6 @@ from contactid.tables import write_csv
 _UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
 _WORSE = 1.0  # of half the squared residuals: a settled solution may be worse by that
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
-_SMALL = 0.01  # of the largest impulse: below it, ratios of impulses are noise
-_IMPULSES = ("impulse_n", "impulse_t")
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
 _NEAR_BOUND = 0.98
 _WEAK = 0.2  # relative standard error
@@ -71,16 +69,7 @@ class OwnIdentification:
     @property
     def scale(self) -> float:
         """Factor by which the misfit enlarges the standard errors, at least 1."""
-        return max(1.0, float(np.sqrt(2.0 * self.fit.misfit / self.fit.degrees)))
-
-    @property
-    def friction_mu(self) -> float:
-        """Identified mu; where nothing slides the largest ratio of impulses, which mu is at least."""
-        if not self.fit.friction_is_bound:
-            return self.fit.friction_mu
-        c_n, c_t = (np.concatenate([getattr(s, name).ravel() for s in self.fit.throws]) for name in _IMPULSES)
-        pushes = c_n > max(_PUSHES, _SMALL * float(c_n.max(initial=0.0)))
-        return min(self.fit.friction_mu, float((np.abs(c_t[pushes]) / c_n[pushes]).max(initial=0.0)))
+        return max(1.0, float(np.sqrt(self.fit.misfit_per_degree)))
 
     def lines(self) -> list[str]:
         """The two results, for a terminal."""
@@ -88,7 +77,7 @@ class OwnIdentification:
         if self.body.mass is not None:
             told[0] += f", J = {self.body.mass * self.fit.inertia_ratio:.4g} kg m2"
         if self.fit.friction_is_bound:
-            told.append(f"mu >= {self.friction_mu:.3g} (no contact slides: only a lower bound)")
+            told.append(f"mu >= {self.fit.friction_mu:.3g} (no contact slides: only a lower bound)")
         else:
             told.append(f"mu = {self.fit.friction_mu:.4g}{_error(self.fit.friction_mu_se)}")
         return told
@@ -131,7 +120,7 @@ def _diagnose(body: OwnBody, throws: OwnThrows, fit: TrajectoryFit) -> Identifia
     differs from the first one's is put into the velocity before it.
     """
     positions, before, after, closed, spreads = [], [], [], [], []
-    excess = max(1.0, 2.0 * fit.misfit / fit.degrees)
+    excess = max(1.0, fit.misfit_per_degree)
     first_step = float(np.diff(fit.throws[0].time[:2])[0])
     fewest, most = _SLOPE_FRAMES
     for states, throw in zip(fit.throws, throws.throws, strict=True):
@@ -204,7 +193,7 @@ def _warnings(found: OwnIdentification) -> list[str]:
         leading.append(Flag.SEVERAL_CONTACTS)
     warnings += [flags[flag] for flag in leading if flag in flags]
     if fit.friction_is_bound and Flag.NO_CONTACT not in flags:
-        warnings.append(f"No contact slides: mu is only bounded, mu >= {found.friction_mu:.3g}.")
+        warnings.append(f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g}.")
     elif not fit.friction_is_bound and fit.friction_mu > _NEAR_BOUND * found.options.model.largest_mu:
         warnings.append(f"mu is at the largest value that is looked at, {found.options.model.largest_mu:g}.")
     return [*warnings, *_size_warnings(found), *_frame_warnings(found)]
@@ -340,7 +329,7 @@ def scene_table(found: OwnIdentification) -> pd.DataFrame:
 def fit_record(found: OwnIdentification) -> dict[str, Any]:
     """The record that :func:`contactid.fits.write_fit` takes."""
     fit, last = found.fit, found.fit.solution.last
-    parameters = {"inertia_ratio": fit.inertia_ratio, "friction_mu": found.friction_mu}
+    parameters = {"inertia_ratio": fit.inertia_ratio, "friction_mu": fit.friction_mu}
     errors = {"inertia_ratio": fit.inertia_ratio_se, "friction_mu": fit.friction_mu_se}
     if found.body.mass is not None:
         parameters["inertia"] = found.body.mass * fit.inertia_ratio

@@ -83,7 +83,7 @@ def squares_reasons(
     Parameters
     ----------
     data, usable, table
-        The throws, their windows, and what :func:`contactid.planar.real_squares.identify_squares` made of them.
+        The throws, their windows, and what :func:`contactid.planar.real_squares.with_pooled` made of them.
     twin
         Synthetic throws of a uniform square, as the control.
     options

@@ -59,7 +59,7 @@ class SquareOptions:
     pooled : of several together: the start is already near, so few solves do
     least_pooled, most_pooled : throws that are identified together, those with the smallest ``per_corner_mm_mm2``
     largest_lever : J/m's change per mm of a misplaced corner, m2/m, beyond which a throw doesn't count
-    largest_misfit : per degree of freedom, beyond which the contact law doesn't explain a throw
+    largest_misfit : squared residuals per degree of freedom, beyond which the contact law doesn't explain a throw
     """
 
     throw: ThrowOptions = field(default_factory=ThrowOptions)
@@ -71,7 +71,7 @@ class SquareOptions:
     least_pooled: int = 2
     most_pooled: int = 40
     largest_lever: float = 0.3
-    largest_misfit: float = 10.0
+    largest_misfit: float = 20.0
 
 
 @dataclass(frozen=True)
@@ -225,15 +225,6 @@ def identify_window(
     return pd.DataFrame(rows, columns=list(COLUMNS)), fits
 
 
-def identify_squares(
-    usable: SquareWindows, options: SquareOptions | None = None, *, shown: int = 3
-) -> tuple[pd.DataFrame, list[StoredFit]]:
-    """``ext_real_squares``: all usable throws and, in the last row, the joint fit; and the throws to show."""
-    options = options or SquareOptions()
-    table, fits = identify_window(usable, [window.name for window in usable.windows], options)
-    return with_pooled(usable, table, options), [fits[name] for name in shown_throws(table, shown)]
-
-
 def with_pooled(usable: SquareWindows, table: pd.DataFrame, options: SquareOptions | None = None) -> pd.DataFrame:
     """A table of throws, sharded or not, in the dataset's order and with the joint fit as its last row."""
     options = options or SquareOptions()
@@ -325,6 +316,6 @@ def _fit_part(name: str, fit: TrajectoryFit, apart: np.ndarray) -> dict[str, Any
         "seconds": fit.seconds,
         "plausible": fit.plausible,
         "friction_is_bound": fit.friction_is_bound,
-        "misfit_per_degree": fit.misfit / fit.degrees,
+        "misfit_per_degree": fit.misfit_per_degree,
         "residual_theta_mrad": MRAD * float(np.sqrt((apart[:, 2] ** 2).mean())),
     }

@@ -119,6 +119,11 @@ class TrajectoryFit:
         return max(self.residuals - 6 * len(self.throws) - 2 - sum(throw.n_impacts for throw in self.throws), 1)
 
     @property
+    def misfit_per_degree(self) -> float:
+        """Squared residuals in units of their noise, per degree of freedom: about 1 where noise is all there is."""
+        return 2.0 * self.misfit / self.degrees
+
+    @property
     def iterations(self) -> int:
         """Of the accepted try's kept stages; settling attempts that failed are in ``seconds`` alone."""
         return self.solution.iterations
@@ -156,7 +161,7 @@ def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: Fit
             best = replace(fit, accepted=len(fits))
         fits.append(fit)
         if best.solution.settled and (
-            best.misfit <= 0.5 * best.degrees or (len(fits) >= options.enough and best.plausible)
+            best.misfit_per_degree <= 1.0 or (len(fits) >= options.enough and best.plausible)
         ):
             break
     assert best is not None
@@ -180,7 +185,7 @@ def combined_errors(best: TrajectoryFit, fits: Sequence[TrajectoryFit]) -> tuple
     settled = [fit for fit in fits if fit.solution.settled and fit.converged and np.isfinite(fit.inertia_ratio_se)]
     if not settled:
         return float("nan"), float("nan")
-    excess = max(1.0, 2.0 * best.misfit / best.degrees)
+    excess = max(1.0, best.misfit_per_degree)
     weights = np.exp(-np.array([max(fit.misfit - best.misfit, 0.0) for fit in settled]) / excess)
     weights /= weights.sum()
     ratio = sum(

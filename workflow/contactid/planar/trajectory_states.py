@@ -12,6 +12,7 @@ from contactid.planar.measured_throw import MeasuredThrow
 from contactid.simulate.planar_geometry import Shape, contacts
 
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
+_SMALL = 0.01  # of the largest impulse: below it, ratios of impulses are noise
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ class ThrowStates:
 
     @property
     def largest_ratio(self) -> float:
-        """Largest ratio of tangential to normal impulse; 0 without contact."""
-        pushes = self.impulse_n > _PUSHES
+        """Largest ratio of tangential to normal impulse, of impulses that aren't small; 0 without contact."""
+        pushes = self.impulse_n > max(_PUSHES, _SMALL * float(self.impulse_n.max(initial=0.0)))
         return float((np.abs(self.impulse_t[pushes]) / self.impulse_n[pushes]).max(initial=0.0))
 
     @property
