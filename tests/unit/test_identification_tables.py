@@ -54,6 +54,7 @@ def cells(errors, mu=0.3, fps=240.0, converged=None, se=10.0, bound=False):
             "plausible": True,
             "inertia_ratio_mm2": TRUTH * (1.0 + errors / 100.0),
             "inertia_ratio_se_mm2": se,
+            "ratio_is_limit": False,
             "friction_mu": mu + 0.01,
             "friction_mu_se": 0.01,
             "friction_is_bound": bound,

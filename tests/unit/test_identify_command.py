@@ -174,10 +174,12 @@ def test_an_answer_that_did_not_converge_is_said_first(understated):
 
 def test_inertia_at_its_bound_and_weak_inertia_are_told(understated):
     largest = 2.0 * 0.03**2  # of a corner
-    at_bound = replace(understated, fit=replace(understated.fit, inertia_ratio=0.999 * largest))
-    assert any(
-        "largest value that a body of this outline can have (1800 mm2)" in w for w in own_report._warnings(at_bound)
-    )
+    for ratio, side in ((0.999 * largest, "largest"), (0.001 * largest, "least")):
+        fit = replace(understated.fit, inertia_ratio=ratio, ratio_is_limit=True, inertia_ratio_se=np.inf)
+        at_bound = replace(understated, fit=fit)
+        told = f"{side} value that a body of this outline can have (0 to 1800 mm2)"
+        assert any(told in w for w in own_report._warnings(at_bound))
+        assert "not determined" in at_bound.lines()[0]
     weak = replace(understated, fit=replace(understated.fit, inertia_ratio_se=0.4 * understated.fit.inertia_ratio))
     assert any("known to 40 % only" in warning for warning in own_report._warnings(weak))
     assert not any("largest value" in w or "known to" in w for w in understated.warnings)

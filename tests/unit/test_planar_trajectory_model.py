@@ -312,3 +312,13 @@ def test_without_gravity_a_turned_scene_has_the_same_body():
     assert level.converged and sloping.converged and relative(level) < 5e-3
     assert sloping.inertia_ratio == pytest.approx(level.inertia_ratio, rel=2e-4)
     assert sloping.friction_mu == pytest.approx(level.friction_mu, abs=1e-4)
+
+
+def test_inertia_that_the_frames_leave_open_has_no_finite_error():
+    """One frame before the impact at 30 frames/s: any change of spin fits."""
+    quick = thrown(ELLIPSE, RATIO, PlanarLaw(0.1, 0.2), *ELLIPSE_START, 56)
+    noisy = quick.position[::8] + np.random.default_rng(1).normal(size=(8, 3)) * SIGMA
+    fit = fit_trajectories(ELLIPSE, [MeasuredThrow(np.arange(8) * 8 / RATE, noisy, SIGMA, Ground())])
+    assert fit.converged and fit.ratio_is_limit and np.isinf(fit.inertia_ratio_se)
+    assert fit.friction_mu == pytest.approx(0.1, abs=4 * fit.friction_mu_se)
+    assert not fit_of("mu 0.3").ratio_is_limit

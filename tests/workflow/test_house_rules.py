@@ -85,7 +85,8 @@ def test_conda_and_pip_install_the_same_versions():
     }
     environment = yaml.safe_load((ROOT / "envs/environment.yaml").read_text())["dependencies"]
     conda = dict(item.split("=") for item in environment if "=" in item and ">" not in item)
-    conda = {"snakemake" if name == "snakemake-minimal" else name: version for name, version in conda.items()}
+    of_pip = {"snakemake-minimal": "snakemake", "pinocchio": "pin"}
+    conda = {of_pip.get(name, name): version for name, version in conda.items()}
     pip = {name.lower(): version for name, version in lock.items()}
     assert conda == {name: pip[name] for name in direct}
     assert "ipopt" in environment

@@ -72,6 +72,7 @@ def fit_record(fit: TrajectoryFit) -> dict[str, Any]:
         "plausible": fit.plausible,
         "inertia_ratio_mm2": 1e6 * fit.inertia_ratio,
         "inertia_ratio_se_mm2": 1e6 * fit.inertia_ratio_se,
+        "ratio_is_limit": fit.ratio_is_limit,
         "friction_mu": fit.friction_mu,
         "friction_mu_se": fit.friction_mu_se,
         "friction_is_bound": fit.friction_is_bound,
@@ -139,6 +140,6 @@ def compare_reformulation(block: Mapping[str, Any], reformulation: Reformulation
 
 
 def covered(table: pd.DataFrame, truth_mm2: float) -> np.ndarray:
-    """Which rows' 95 % intervals of J/m hold the truth; rows without a standard error don't."""
+    """Which rows' 95 % intervals of J/m hold the truth; rows without a standard error don't, those at a limit do."""
     half = 1.96 * table["inertia_ratio_se_mm2"].to_numpy(dtype=float)
     return np.abs(table["inertia_ratio_mm2"].to_numpy(dtype=float) - truth_mm2) <= np.nan_to_num(half, nan=-1.0)

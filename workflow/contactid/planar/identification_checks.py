@@ -42,10 +42,12 @@ def identification_numbers(errors: pd.DataFrame, block: Mapping[str, Any]) -> di
     first = errors[errors["noise_model"] == next(iter(block["identification"]["noise"]))]
     numbers: dict[Key, Reproduced] = {}
     for row in first.to_dict("records"):
+        error, limit = row["inertia_ratio_se_median_pct"], row["ratio_is_limit_share"]
+        known = f"standard error {error:.2g} %" if limit < 0.5 else f"not determined in {limit:.0%} of the samples"
         condition = f"friction_mu={row['mu']:g};fps={row['fps']:g}"
         note = (
             f"median of {row['n_converged']} of {row['n_seeds']} noise samples, the paper has one; median magnitude "
-            f"{row['error_abs_median_pct']:.2g} %, standard error {row['inertia_ratio_se_median_pct']:.2g} %"
+            f"{row['error_abs_median_pct']:.2g} %, {known}"
         )
         numbers["tab01", "inertia_ratio_error_pct", condition] = _number(
             row["error_median_pct"], printed, note, is_error=True

@@ -52,6 +52,7 @@ def error_table(cells: pd.DataFrame, published: pd.DataFrame, truth_mm2: float) 
                 "mu_error_median": _median(mu_error),
                 "mu_is_bound_share": float(good["friction_is_bound"].mean()) if len(good) else np.nan,
                 "interval_coverage": float(covered(good, truth_mm2).mean()) if len(good) else np.nan,
+                "ratio_is_limit_share": float(good["ratio_is_limit"].mean()) if len(good) else np.nan,
                 "inertia_ratio_se_median_pct": _median(100.0 * good["inertia_ratio_se_mm2"].to_numpy() / truth_mm2),
                 "complementarity_largest": float(good["complementarity"].max()) if len(good) else np.nan,
                 "tries_mean": float(group["tries"].mean()),

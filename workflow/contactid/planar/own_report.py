@@ -84,6 +84,8 @@ class OwnIdentification:
 
 
 def _error(value: float) -> str:
+    if np.isinf(value):
+        return " (not determined)"
     return f" +- {value:.2g} (standard error)" if np.isfinite(value) else " (no standard error)"
 
 
@@ -104,12 +106,12 @@ def identify_own(body: OwnBody, throws: OwnThrows, options: FitOptions | None = 
 def _settled_fit(body: OwnBody, throws: OwnThrows, options: FitOptions) -> TrajectoryFit:
     """A fit with standard errors: where the first has none, it is tried again with a finer step."""
     first = fit_trajectories(body.shape, throws.throws, options)
-    if first.converged and np.isfinite(first.inertia_ratio_se):
+    if first.converged and not np.isnan(first.inertia_ratio_se):
         return first
     finer = fit_trajectories(body.shape, throws.throws, replace(options, longest_step=options.longest_step / 1.5))
     if not first.converged:
         return finer if finer.converged else first
-    settled = finer.converged and np.isfinite(finer.inertia_ratio_se)
+    settled = finer.converged and not np.isnan(finer.inertia_ratio_se)
     return finer if settled and finer.misfit <= first.misfit + _WORSE else first
 
 
@@ -180,7 +182,7 @@ def _warnings(found: OwnIdentification) -> list[str]:
             f"The identification did not converge ({fit.solution.last.status}, complementarity residual "
             f"{fit.complementarity:.2g}): don't use these numbers."
         )
-    elif not np.isfinite(fit.inertia_ratio_se):
+    elif np.isnan(fit.inertia_ratio_se):
         warnings.append("No standard errors: the active contacts could not be settled.")
     if chi2.sf(2.0 * fit.misfit, fit.degrees) < _UNLIKELY:
         warnings.append(
@@ -202,10 +204,12 @@ def _warnings(found: OwnIdentification) -> list[str]:
 def _size_warnings(found: OwnIdentification) -> list[str]:
     fit, warnings = found.fit, []
     largest = float((found.body.shape.outline() ** 2).sum(axis=1).max())
-    if fit.inertia_ratio > _NEAR_BOUND * found.options.model.largest_ratio * largest:
+    if fit.ratio_is_limit:
+        side = "largest" if fit.inertia_ratio > 0.5 * largest else "least"
+        hint = ", or the shape is too small" if side == "largest" else ""
         warnings.append(
-            f"J/m is at the largest value that a body of this outline can have ({MM2 * largest:.4g} mm2): the throws "
-            "don't determine it, or the shape is too small."
+            f"J/m is at the {side} value that a body of this outline can have (0 to {MM2 * largest:.4g} mm2): the "
+            f"throws don't determine it{hint}."
         )
     elif fit.inertia_ratio_se > _WEAK * fit.inertia_ratio:
         warnings.append(f"J/m is known to {100.0 * fit.inertia_ratio_se / fit.inertia_ratio:.0f} % only.")

@@ -43,6 +43,7 @@ RECOMMENDED = tuple(
 """From staying close to the start to letting go of it: each may end in another sequence of contacts."""
 
 _PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise
+_EDGE = 0.01  # share of J/m's possible range that counts as its edge
 _SLIDING = 0.02  # of the scale speed: contacts that move slower, on the impulses' average, roll
 
 
@@ -80,7 +81,9 @@ class TrajectoryFit:
     Attributes
     ----------
     inertia_ratio, friction_mu : J/m (m2) and mu
-    inertia_ratio_se, friction_mu_se : their standard errors, see :func:`combined_errors`; NaN where nothing settled
+    inertia_ratio_se, friction_mu_se : their standard errors, see :func:`combined_errors`; NaN where nothing settled,
+        infinite for J/m where it is at a limit
+    ratio_is_limit : J/m ended at the edge of what the outline makes possible, so the throws don't determine it
     friction_is_bound : nothing slides, so mu is only the largest ratio of impulses, the least that explains the motion
     misfit : half the sum of squared residuals in units of their noise
     residuals : their number
@@ -99,6 +102,7 @@ class TrajectoryFit:
     friction_mu: float
     inertia_ratio_se: float
     friction_mu_se: float
+    ratio_is_limit: bool
     friction_is_bound: bool
     misfit: float
     residuals: int
@@ -168,7 +172,7 @@ def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: Fit
     ratio_se, mu_se = combined_errors(best, fits)
     return replace(
         best,
-        inertia_ratio_se=ratio_se,
+        inertia_ratio_se=np.inf if best.ratio_is_limit else ratio_se,
         friction_mu_se=np.nan if best.friction_is_bound else mu_se,
         tries=len(fits),
         seconds=time.perf_counter() - begin,
@@ -281,6 +285,7 @@ def _fit_from(
         inertia_ratio=built.inertia_ratio,
         friction_mu=max(throw.largest_ratio for throw in states) if bound else built.friction_mu,
         inertia_ratio_se=ratio_se,
+        ratio_is_limit=_is_limit(built),
         friction_mu_se=np.nan if bound else mu_se,
         friction_is_bound=bound,
         misfit=misfit,
@@ -293,6 +298,13 @@ def _fit_from(
         solution=solution,
         build_seconds=build_seconds,
     )
+
+
+def _is_limit(built: TrajectoryModel) -> bool:
+    """Whether J/m is at an edge of its range, where the misfit is flat and no standard error means anything."""
+    low, high = built.model.inertia_ratio.bounds
+    edge = _EDGE * (high - low)
+    return not low + edge <= pyo.value(built.model.inertia_ratio) <= high - edge
 
 
 def standard_errors(built: TrajectoryModel, pairs: Complementarities) -> tuple[float, float]:
