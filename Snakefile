@@ -22,6 +22,11 @@ if "planar" in config["studies"]:
     include: "workflow/rules/planar.smk"
 
 
+if "arm" in config["studies"]:
+
+    include: "workflow/rules/arm.smk"
+
+
 include: "workflow/rules/checks.smk"
 
 

@@ -153,8 +153,10 @@ def test_editing_the_simulator_changes_nothing_before_it_and_no_drawing():
         script.stem for script in SCRIPTS if any(name.startswith("contactid/simulate/") for name in modules_of(script))
     }
     without = {
-        "checks", "fetch_dataset", "planar_animate", "planar_checks", "planar_draw", "planar_summary", "planar_tables",
-        "provenance", "read_motion", "summary", "tossing_calibrate", "tossing_checks", "tossing_draw",
-        "tossing_preprocess", "tossing_summary",
+        "arm_checks", "arm_draw", "arm_fit", "arm_fit_accuracy", "arm_fit_optimum", "arm_fit_samples",
+        "arm_impact_laws", "arm_impact_table", "arm_pose", "arm_postures", "arm_read", "arm_summary",
+        "arm_velocities", "checks", "fetch_dataset", "planar_animate", "planar_checks", "planar_draw",
+        "planar_summary", "planar_tables", "provenance", "read_motion", "summary", "tossing_calibrate",
+        "tossing_checks", "tossing_draw", "tossing_preprocess", "tossing_summary",
     }  # fmt: skip
     assert simulating == {script.stem for script in SCRIPTS} - without

@@ -69,9 +69,9 @@ def code(script):
 
 
 def raw_data(wildcards):
-    """Where a dataset's files are: in the repository, at the user's path, or fetched by this run."""
+    """Where a dataset's files are: in the repository, at the user's path, or fetched or simulated by this run."""
     dataset = DATASETS[wildcards.dataset]
-    if dataset.kind == "github":
+    if dataset.kind in ("github", "generated"):
         return f"results/{config['run']}/data/{dataset.name}/raw"
     return dataset.source
 

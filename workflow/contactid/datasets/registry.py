@@ -11,7 +11,7 @@ from typing import Any
 
 from contactid.errors import ContactIdError
 
-EMBEDDED, GITHUB, OWN = "embedded", "github", "own"
+EMBEDDED, GENERATED, GITHUB, OWN = "embedded", "generated", "github", "own"
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,9 @@ class Dataset:
     Attributes
     ----------
     name : used in the configuration and in file names
-    kind : ``embedded`` (in the repository), ``github`` (an archive at a commit) or ``own`` (a path of the user's)
-    reader : ``contactnets`` or ``iam`` (tosses), ``planar_throws`` or ``planar_impacts``
+    kind : ``embedded`` (in the repository), ``generated`` (simulated by the run), ``github`` (an archive at a commit)
+        or ``own`` (a path of the user's)
+    reader : ``contactnets`` or ``iam`` (tosses), ``planar_throws`` or ``planar_impacts``, ``arm_mat`` (arm impacts)
     source : path (embedded, own) or URL (github)
     folder : the folder inside a downloaded archive that holds the data
     object, surface, surface_height : what to read from an I.AM. archive; with a height (m), a recording without the
@@ -46,7 +47,7 @@ class Dataset:
     @property
     def synthetic(self) -> bool:
         """Whether it stands in for real data."""
-        return self.kind == EMBEDDED
+        return self.kind in (EMBEDDED, GENERATED)
 
 
 def load_registry(path: str | Path, own: Mapping[str, Mapping[str, Any]]) -> dict[str, Dataset]:

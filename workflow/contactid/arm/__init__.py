@@ -1,0 +1,1 @@
+"""Post-impact velocity of a robot arm: impact map, flexible models and modal fit."""

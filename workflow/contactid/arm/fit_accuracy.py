@@ -1,0 +1,231 @@
+"""How well the post-impact velocity is reconstructed: the twin's clean recordings with many samples of sensor noise.
+
+A sample adds white noise to the clean joint positions and rounds them to the encoder's resolution. The tip's motion is
+linearised in this change (exact to 1e-10 m), everything after it is the pipeline's own code. Errors count from three
+references:
+
+* ``map``: eq. 5 with links and motors as one, what the impact map predicts;
+* ``bent``: the same and the rate at which the pressing force bends the joints (:mod:`contactid.arm.twin_reference`);
+* ``noise_free``: the same method on the clean recording with the true impact time, so what is left is the noise's.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from contactid.arm.experiment_fit import PipelineOptions, fit_window, pre_impact_velocity
+from contactid.arm.fit_methods import Method, Window, apply
+from contactid.arm.impact_time import detect_impact
+from contactid.arm.modal_fit import ModalFit
+from contactid.arm.tip_velocity import AXES, TipMotion, linearised_motion, tip_motion
+from contactid.arm.twin_reference import bending_velocity
+from contactid.errors import ContactIdError
+from contactid.robots import Robot
+
+TRUE, DETECTED = "true", "detected"
+CLEAN = 0  # number of the sample without noise
+COMPONENTS = ("x", "z")
+_REFERENCES = ("map", "bent", "noise_free")
+_TWO_SIDED = 1.959964  # standard deviations that hold 95 % of a normal distribution
+
+
+@dataclass(frozen=True)
+class SensorNoise:
+    """Standard deviation of white noise, and the encoder's steps, rad; ``seed`` of all samples."""
+
+    noise: float
+    resolution: float
+    seed: int
+
+    def change(self, clean: np.ndarray, experiment: str, sample: int) -> np.ndarray:
+        """What a sample (1, 2, ...) adds to clean joint positions, rad; nothing for sample 0."""
+        if sample == CLEAN:
+            return np.zeros_like(clean)
+        key = (zlib.crc32(experiment.encode()), sample)
+        random = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
+        noisy = clean + self.noise * random.normal(size=clean.shape)
+        if self.resolution > 0.0:
+            noisy = self.resolution * np.round(noisy / self.resolution)
+        return noisy - clean
+
+
+@dataclass(frozen=True)
+class TwinExperiment:
+    """A twin's clean recording and what is true of it; as of ``truth.nc``.
+
+    ``joint_position`` (n, joints), ``motion`` and ``jacobians`` (n, 2, joints) at its samples, ``references`` (2,) m/s.
+    """
+
+    name: str
+    joint_position: np.ndarray
+    motion: TipMotion
+    jacobians: np.ndarray
+    at_impact: np.ndarray
+    impact_time: float
+    references: Mapping[str, np.ndarray]
+
+    def noisy(self, noise: SensorNoise, sample: int) -> TipMotion:
+        """The tip's motion as recorded in a noise sample."""
+        return linearised_motion(self.motion, self.jacobians, noise.change(self.joint_position, self.name, sample))
+
+
+def twin_experiment(robot: Robot, truth: xr.Dataset, name: str) -> TwinExperiment:
+    """One experiment of ``truth.nc``.
+
+    Raises
+    ------
+    ContactIdError
+        Where the twin has no such experiment.
+    """
+    names = [str(value) for value in truth["experiment"].values]
+    if name not in names:
+        raise ContactIdError(f"the arm's twin has no experiment {name!r}", f"Choose from {', '.join(names)}")
+    one = truth.isel(experiment=names.index(name))
+    q = one["joint_position_clean"].values
+    q = q[np.isfinite(q).all(axis=1)]
+    time = float(truth.attrs["sample_interval"]) * np.arange(len(q))
+    posture, before = one["q_impact"].values, one["joint_velocity_pre"].values
+    predicted = one["tip_velocity_post_map"].values
+    force = float(truth.attrs["pressing"]) * float(np.linalg.norm(one["tip_velocity_pre"].values))
+    bending = bending_velocity(robot, posture, before, truth["motor_inertia"].values, truth["stiffness"].values, force)
+    return TwinExperiment(
+        name=name,
+        joint_position=q,
+        motion=tip_motion(robot, time, q),
+        jacobians=np.array([robot.tip_jacobian(row)[list(AXES)] for row in q]),
+        at_impact=robot.tip_jacobian(posture)[list(AXES)],
+        impact_time=float(one["impact_time"]),
+        references={"map": predicted, "bent": predicted + bending},
+    )
+
+
+def sample_window(
+    twin: TwinExperiment, noise: SensorNoise, sample: int, timing: str, options: PipelineOptions
+) -> tuple[Window, float]:
+    """What is fitted in a noise sample, and the error of the impact time, s."""
+    motion = twin.noisy(noise, sample)
+    moment, moment_se = twin.impact_time, 0.0
+    if timing == DETECTED:
+        impact = detect_impact(
+            motion.time, motion.position, options=options.impact, name=twin.name,
+            noise_covariance=twin.at_impact @ twin.at_impact.T,
+        )  # fmt: skip
+        moment, moment_se = impact.time, impact.time_se
+    near = (motion.time >= moment - options.before) & (motion.time <= moment)
+    pre, pre_se = pre_impact_velocity(motion.time[near] - moment, motion.position[near], options.pre_degree)
+    window = fit_window(motion, moment, moment_se, pre, pre_se, twin.at_impact, options, twin.name)
+    return window, moment - twin.impact_time
+
+
+def sample_rows(
+    twin: TwinExperiment,
+    methods: Sequence[Method],
+    noise: SensorNoise,
+    samples: Sequence[int],
+    options: PipelineOptions | None = None,
+) -> pd.DataFrame:
+    """One row per sample, timing, method and component; a fit that failed has a reason and no numbers.
+
+    Columns ``experiment, sample, timing, method, component, v_plus, v_plus_se, v_minus, impact_time_error_s, converged,
+    at_bound, reason``; velocities in m/s. The noise-free reference is sample 0.
+    """
+    options = options or PipelineOptions()
+    rows = []
+    for sample in (CLEAN, *samples):
+        for timing in (TRUE,) if sample == CLEAN else (TRUE, DETECTED):
+            head = {"experiment": twin.name, "sample": sample, "timing": timing}
+            try:
+                window, late = sample_window(twin, noise, sample, timing, options)
+            except ContactIdError as error:
+                rows += [head | {"method": one.name, **_nothing(component, str(error))}
+                         for one in methods for component in COMPONENTS]  # fmt: skip
+                continue
+            for method in methods:
+                named = head | {"method": method.name, "impact_time_error_s": late}
+                rows += [named | row for row in _fitted(method, window)]
+    return pd.DataFrame(rows)
+
+
+def _fitted(method: Method, window: Window) -> list[dict[str, object]]:
+    try:
+        fits: tuple[ModalFit, ModalFit] = apply(method, window)
+    except (ContactIdError, np.linalg.LinAlgError) as error:
+        return [_nothing(component, str(error)) for component in COMPONENTS]
+    return [
+        {
+            "component": component,
+            "v_plus": fit.post_velocity,
+            "v_plus_se": fit.post_velocity_se,
+            "v_minus": fit.pre_velocity,
+            "converged": fits[1].converged,
+            "at_bound": fits[1].at_bound,
+            "reason": "",
+        }
+        for component, fit in zip(COMPONENTS, fits, strict=True)
+    ]
+
+
+def _nothing(component: str, reason: str) -> dict[str, object]:
+    empty = dict.fromkeys(("v_plus", "v_plus_se", "v_minus"), np.nan)
+    return {"component": component, **empty, "converged": False, "at_bound": False, "reason": reason}
+
+
+def accuracy_table(rows: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
+    """Bias, spread and coverage by method, timing and component.
+
+    Parameters
+    ----------
+    rows
+        Of :func:`sample_rows`, any number of experiments.
+    references
+        ``experiment, component, map, bent``, m/s.
+
+    Returns
+    -------
+    ``method, timing, component, experiments, samples, failed, impact_time_error_ms, impact_time_sd_ms``; ``bias_<r>``
+    (mean over the experiments of their mean errors), ``worst_bias_<r>`` (largest of them), ``coverage_<r>`` (share of
+    samples whose 95 % interval holds the reference) for each reference r; ``sd`` (root mean square over experiments),
+    ``worst_sd`` and ``median_se``, mm/s.
+    """
+    clean = rows[rows["sample"] == CLEAN].rename(columns={"v_plus": "noise_free"})
+    known = clean[["experiment", "method", "component", "noise_free"]].merge(references, on=["experiment", "component"])
+    noisy = rows[rows["sample"] != CLEAN].merge(known, on=["experiment", "method", "component"])
+    table = []
+    for (method, timing, component), part in noisy.groupby(["method", "timing", "component"], sort=False):
+        good = part.dropna(subset=["v_plus"])
+        spread = good.groupby("experiment")["v_plus"].std(ddof=1)
+        late = 1e3 * good["impact_time_error_s"]
+        row = {
+            "method": method, "timing": timing, "component": component,
+            "experiments": part["experiment"].nunique(), "samples": len(part), "failed": len(part) - len(good),
+            "impact_time_error_ms": late.mean(),
+            "impact_time_sd_ms": np.sqrt((late.groupby(good["experiment"]).std(ddof=1) ** 2).mean()),
+        }  # fmt: skip
+        for reference in _REFERENCES:
+            error = good["v_plus"] - good[reference]
+            bias = 1e3 * error.groupby(good["experiment"]).mean()
+            row[f"bias_{reference}_mm_s"] = bias.mean()
+            row[f"worst_bias_{reference}_mm_s"] = max(bias, key=abs, default=np.nan)
+            row[f"coverage_{reference}"] = float((error.abs() <= _TWO_SIDED * good["v_plus_se"]).mean())
+        row["sd_mm_s"] = 1e3 * float(np.sqrt((spread**2).mean()))
+        row["worst_sd_mm_s"] = 1e3 * float(spread.max())
+        row["median_se_mm_s"] = 1e3 * float(good["v_plus_se"].median())
+        table.append(row)
+    return pd.DataFrame(table)
+
+
+def reference_table(twins: Sequence[TwinExperiment]) -> pd.DataFrame:
+    """``experiment, component, map, bent``, m/s."""
+    return pd.DataFrame(
+        [
+            {"experiment": twin.name, "component": component, **{r: float(v[k]) for r, v in twin.references.items()}}
+            for twin in twins
+            for k, component in enumerate(COMPONENTS)
+        ]
+    )

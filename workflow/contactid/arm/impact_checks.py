@@ -1,0 +1,140 @@
+"""Which of the arm paper's printed numbers a run answers to, and why the others can't be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from contactid.arm.impact_table import OURS
+from contactid.arm.posture_table import PER_ANGLE, PER_SET_AND_ANGLE
+from contactid.arm.printed_table import CELLS, copied_rows, printed_statistics, row_condition, sliding_errors
+from contactid.checks import Key, Reproduced
+
+Tables = Mapping[str, pd.DataFrame]
+REASONS = {
+    "": "not reproduced by this run",
+    "tab02": "measured; the recordings (10.4121/14192429) aren't part of this run",
+}
+_POSTURE_TOLERANCE = 0.0045  # m/s, within which postures fitted to the printed rows meet them
+_ETA_TOLERANCE = 0.001  # m/s: the difference of two velocities that are rounded to 0.5 mm/s each
+_SYNTHETIC = "from synthetic recordings, which stand in for 10.4121/14192429"
+_ALL = "experiments=18"
+_PRINTED_D_ROB = 80.0  # N s/m, Table I
+_MEANS = {"mean_abs_error_mm_s": "mm/s", "mean_relative_error_pct": "%"}
+
+
+def reproduced_numbers(tables: Tables, *, synthetic: bool, window: float | None = None) -> dict[Key, Reproduced]:
+    """Our numbers by (artefact, quantity, condition) of ``published/arm.csv``.
+
+    Parameters
+    ----------
+    tables
+        The study's tables by name: ``tab02_impact_map``, and where they are there ``tab01_parameters``, ``ext_fit`` and
+        ``ext_damping_sweep``.
+    synthetic
+        Whether the recordings behind the columns ``twin_*`` are synthetic.
+    window
+        Length in s of the window that the recordings' fits use.
+    """
+    table = tables["tab02_impact_map"]
+    numbers = _impact_map(table) | _errors(table) | _measured(table, synthetic) | _claims(table, synthetic)
+    if "tab01_parameters" in tables:
+        numbers |= _parameters(tables["tab01_parameters"])
+    if "ext_damping_sweep" in tables:
+        numbers |= _convergence(tables["ext_damping_sweep"])
+    if window is not None:
+        numbers |= _window(window, tables.get("ext_fit"), synthetic)
+    return numbers
+
+
+def _parameters(table: pd.DataFrame) -> dict[Key, Reproduced]:
+    return {("tab01", row["parameter"], ""): Reproduced(float(row["used"])) for row in table.to_dict("records")}
+
+
+def _convergence(sweep: pd.DataFrame) -> dict[Key, Reproduced]:
+    """Section IV: how long the flexible robot takes to move as the rigid one."""
+    rows = sweep[(sweep["model"] == "B") & np.isclose(sweep["d_rob"], _PRINTED_D_ROB)]
+    if rows.empty:
+        return {}
+    row = rows.iloc[0]
+    note = (
+        f"until the velocity of m2 stays within 2 % of the rigid one; {row['departure_100ms_pct']:.1f} % off at most"
+        " after 100 ms"
+    )
+    return {("text", "convergence_to_rigid_ms", "model=B;mass=m2"): Reproduced(float(row["settling_ms"]), note=note)}
+
+
+def _window(window: float, fits: pd.DataFrame | None, synthetic: bool) -> dict[Key, Reproduced]:
+    """Section V: the fit's window, and how many oscillations it holds."""
+    numbers = {("text", "fitting_window_ms", ""): Reproduced(1e3 * window, note="chosen in the configuration")}
+    if fits is not None and "frequency_hz" in fits and fits["frequency_hz"].notna().any():
+        periods = window * float(fits["frequency_hz"].median())
+        note = "median frequency of the recordings' fits" + (f"; {_SYNTHETIC}" if synthetic else "")
+        numbers["text", "window_periods", ""] = Reproduced(periods, comparable=not synthetic, note=note)
+    return numbers
+
+
+def _impact_map(table: pd.DataFrame) -> dict[Key, Reproduced]:
+    """Predicted velocities: x from postures fitted to these very rows, z by the law itself."""
+    per_set = table[table["posture_rule"] == PER_SET_AND_ANGLE]
+    per_angle = table[table["posture_rule"] == PER_ANGLE][OURS].to_numpy()
+    numbers: dict[Key, Reproduced] = {}
+    for row, other in zip(per_set.to_dict("records"), per_angle, strict=True):
+        note = (
+            "one posture per set and angle, fitted to these rows: reproduction, not prediction; one per angle gives"
+            f" {other:.4f} m/s"
+        )
+        condition = row_condition(row)
+        numbers["tab02", "vx_plus_map", condition] = Reproduced(float(row[OURS]), _POSTURE_TOLERANCE, note=note)
+        numbers["tab02", "vz_plus_map", condition] = Reproduced(0.0, note="by the inelastic law, eq. 4")
+    return numbers
+
+
+def _errors(table: pd.DataFrame) -> dict[Key, Reproduced]:
+    """The errors eta, recomputed from the printed velocities beside them."""
+    numbers: dict[Key, Reproduced] = {}
+    for row in table[table["posture_rule"] == PER_ANGLE].to_dict("records"):
+        for axis in ("x", "z"):
+            value = abs(row[f"v{axis}_plus_map"] - row[f"v{axis}_plus_fit"])
+            note = "recomputed from the printed velocities, each rounded"
+            numbers["tab02", f"eta_{axis}", row_condition(row)] = Reproduced(value, _ETA_TOLERANCE, note=note)
+    return numbers
+
+
+def _measured(table: pd.DataFrame, synthetic: bool) -> dict[Key, Reproduced]:
+    """Velocities before the impact and fitted ones, of the recording with the same labels."""
+    note = f"{_SYNTHETIC}; matched by set, speed and corrected angle" if synthetic else "matched by the corrected angle"
+    numbers: dict[Key, Reproduced] = {}
+    for row in table[table["posture_rule"] == PER_ANGLE].to_dict("records"):
+        for name in CELLS:
+            value = row[f"twin_{name}"]
+            if name.endswith(("_minus", "_fit")) and np.isfinite(value):
+                key = ("tab02", name, row_condition(row))
+                numbers[key] = Reproduced(float(value), comparable=not synthetic, note=note)
+    return numbers
+
+
+def _claims(table: pd.DataFrame, synthetic: bool) -> dict[Key, Reproduced]:
+    """Section V's two means, from the printed table and from the recordings at hand."""
+    rows = table[table["posture_rule"] == PER_ANGLE].reset_index(drop=True)
+    once = rows[~copied_rows(rows)]
+    without = sliding_errors(once["vx_plus_map"].to_numpy(), once["vx_plus_fit"].to_numpy())
+    printed = dict(zip(_MEANS, printed_statistics(rows), strict=True))
+    corrected = dict(zip(_MEANS, without, strict=True))
+    numbers: dict[Key, Reproduced] = {}
+    for name, unit in _MEANS.items():
+        numbers["text", name, f"{_ALL};from=printed_table"] = Reproduced(
+            printed[name],
+            note=f"x only; {corrected[name]:.2f} {unit} from the printed velocities without the copied row",
+            is_error=True,
+        )
+    known = rows[np.isfinite(rows["twin_vx_plus_fit"])]
+    if len(known):
+        found = sliding_errors(known["twin_vx_plus_map"].to_numpy(), known["twin_vx_plus_fit"].to_numpy())
+        for name, value in zip(_MEANS, found, strict=True):
+            note = f"x only, {len(known)} recordings" + (f"; {_SYNTHETIC}" if synthetic else "")
+            key = ("text", name, f"{_ALL};from=recordings")
+            numbers[key] = Reproduced(value, comparable=not synthetic, note=note, is_error=True)
+    return numbers

@@ -1,0 +1,58 @@
+"""The data behind figure 2: joint velocities around the impact, by finite differences of recorded joint positions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from contactid.datasets.arm_impacts import arm_recording, experiment_at
+from contactid.datasets.motion import read_dataset
+from contactid.errors import ContactIdError
+from contactid.tables import read_csv, write_csv
+
+SHOWN_VELOCITY, SHOWN_ANGLE = 0.2, 90.0  # m/s and degrees, the paper's figure 2
+_BEFORE, _AFTER = 0.15, 0.30  # s of the recording that is drawn
+COLUMNS = ["experiment", "joint", "time_s", "velocity_rad_s", "impact_time_s", "source"]
+
+
+def write_velocities(impacts: str | Path, fits: str | Path, out: str | Path) -> None:
+    """Write figure 2's csv.
+
+    Parameters
+    ----------
+    impacts
+        Canonical dataset of recorded impacts.
+    fits
+        Table with the columns ``experiment`` and ``impact_time_s``, detected in the recordings.
+    out
+        The csv.
+    """
+    data = read_dataset(impacts)
+    experiment = experiment_at(data, velocity=SHOWN_VELOCITY, angle_deg=SHOWN_ANGLE)
+    times = read_csv(fits).set_index("experiment")["impact_time_s"]
+    if experiment not in times or not np.isfinite(times[experiment]):
+        raise ContactIdError(f"{fits}: no impact time of {experiment}", "Look why its impact was not found")
+    write_csv(joint_velocities(data, experiment, float(times[experiment])), out)
+
+
+def joint_velocities(impacts: xr.Dataset, experiment: str, impact_time: float) -> pd.DataFrame:
+    """Joint velocities (rad/s) of one experiment between its samples, with the columns of :data:`COLUMNS`.
+
+    ``joint`` counts from 1, as in the paper's figure 1; times are those of the recording, s.
+    """
+    recording = arm_recording(impacts, experiment)
+    velocity = np.diff(recording.joint_position, axis=0) / np.diff(recording.time)[:, None]
+    time = 0.5 * (recording.time[1:] + recording.time[:-1])
+    shown = (time >= impact_time - _BEFORE) & (time <= impact_time + _AFTER)
+    made_from = "synthetic twin, contactid arm" if impacts.attrs["synthetic"] else "recorded impacts"
+    joints = [
+        pd.DataFrame({"joint": number, "time_s": time[shown], "velocity_rad_s": column[shown]})
+        for number, column in enumerate(velocity.T, start=1)
+    ]
+    table = pd.concat(joints, ignore_index=True)
+    table["experiment"], table["impact_time_s"] = experiment, impact_time
+    table["source"] = f"{made_from}: {experiment}"
+    return table[COLUMNS]

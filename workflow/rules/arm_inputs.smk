@@ -1,0 +1,25 @@
+"""What the arm study runs on, and what it adds to a run."""
+
+from contactid.arm import names as arm_names
+
+ARM = config["arm"]
+
+try:
+    check_reader(DATASETS, ARM["data"], "arm_mat", "arm.data")
+except ContactIdError as error:
+    sys.exit(f"ERROR {error}")
+
+ARM_SYNTHETIC = DATASETS[ARM["data"]].synthetic
+
+STUDY_TARGETS += expand(
+    "<results>/arm/tables/{table}.{extension}",
+    table=arm_names.TABLES,
+    extension=["csv", "tex"],
+)
+STUDY_TARGETS += expand(
+    "<results>/arm/figures/{figure}.{extension}",
+    figure=arm_names.FIGURES,
+    extension=["csv", "pdf", "png", "svg"],
+)
+STUDY_CHECKS += ["<results>/arm/checks.csv"]
+STUDY_SUMMARIES += ["<results>/arm/summary.md"]

@@ -1,0 +1,19 @@
+"""Rule arm_read: recorded impacts of an arm to the canonical form."""
+
+from typing import Any
+
+from contactid.datasets.arm_mat import read_arm_dataset
+from contactid.datasets.motion import write_dataset
+from contactid.datasets.registry import Dataset
+from contactid.job import job
+
+
+def main(*, entry: dict[str, Any], raw: str, data: str) -> None:
+    """Translate the rule's files and parameters into calls of the package."""
+    write_dataset(read_arm_dataset(Dataset(**entry), raw), data)
+
+
+if __name__ == "__main__":
+    smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
+    with job(smk.rule, smk.wildcards, smk.log[0]):
+        main(entry=smk.params.entry, raw=smk.input.raw, data=smk.output.data)
