@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from contactid.arm import names as arm_names
 from contactid.planar.names import ANIMATIONS, PAPER_FIGURES
 
 ROOT = Path(__file__).parents[2]
@@ -120,7 +121,7 @@ def test_everything_promised_is_there_and_labelled(finished):
 
 def test_checks_cover_every_printed_number(finished):
     checks = pd.read_csv(finished / "results/test/checks.csv")
-    for study, count in {"tossing": 180, "planar": 64}.items():
+    for study, count in {"tossing": 180, "planar": 64, "arm": 161}.items():
         published = pd.read_csv(ROOT / f"workflow/resources/published/{study}.csv")
         assert (checks["study"] == study).sum() == len(published) == count
     assert set(checks["verdict"]) <= {"agrees", "differs", "better", "not_comparable"}
@@ -151,6 +152,23 @@ def test_planar_artefacts_are_there_and_its_laws_hold(finished):
     ]
 
 
+def test_arm_artefacts_are_there_and_table_ii_is_reproduced(finished):
+    results = finished / "results/test/arm"
+    for figure in arm_names.FIGURES:
+        for extension in ("csv", "pdf", "png", "svg"):
+            assert (results / f"figures/{figure}.{extension}").stat().st_size > 200
+    assert "synthetic" in (results / "figures/fig06_cartesian_fit.svg").read_text()
+    for table in arm_names.TABLES:
+        assert (results / f"tables/{table}.tex").read_text().startswith("\\begin{table}")
+    printed = pd.read_csv(results / "tables/tab02_impact_map.csv")
+    apart = (printed["vx_plus_map_ours"] - printed["vx_plus_map"]).abs().groupby(printed["posture_rule"]).max()
+    assert apart["per_angle"] < 6.5e-3 and apart["per_set_and_angle"] < 4.5e-3
+    fits = pd.read_csv(results / "tables/ext_fit.csv")
+    assert len(fits) == 3 and fits["converged"].all() and (fits["eta_x"] < 0.01).all()
+    checks = pd.read_csv(results / "checks.csv")
+    assert set(checks["verdict"]) == {"agrees", "not_comparable"}
+
+
 def test_a_scene_of_ones_own_needs_no_code(finished):
     """An overlay adds a scene, and its figure can be asked for alone."""
     overlay = finished / "mine.yaml"
@@ -177,7 +195,7 @@ def test_logs_and_benchmarks_exist_for_every_job(finished):
     measured = {
         file.relative_to(results / "benchmarks").with_suffix("") for file in (results / "benchmarks").rglob("*.tsv")
     }
-    assert logs == measured and len(logs) == 104
+    assert logs == measured and len(logs) == 127
 
 
 def test_nothing_is_to_be_done_after_a_run_nor_after_a_docstring_edit(finished):
@@ -206,7 +224,7 @@ def test_editing_the_simulator_reruns_exactly_what_depends_on_it(finished):
 def test_restyling_a_figure_solves_nothing(finished):
     file = finished / "workflow/contactid/style.py"
     before = edit(file, '"font.size": 8', '"font.size": 9')
-    assert to_be_done(finished) == {"tossing_draw", "planar_draw", "planar_animate", "all"}
+    assert to_be_done(finished) == {"tossing_draw", "planar_draw", "planar_animate", "arm_draw", "all"}
     file.write_text(before)
 
 
