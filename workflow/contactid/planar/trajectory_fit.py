@@ -57,7 +57,8 @@ class FitOptions:
     continuations : reformulation and its stages; every start goes through them in turn
     solver : of every stage
     model, shooting : of the program and of its starts
-    enough : solves after which a plausible answer does, even if a better one may be found
+    enough : solves after which a plausible answer does, even if a better one may be found; fewer do where a
+        sliding body's misfit is small
     tries : most solves, of all starts and continuations
     margin : contacts may push where the start's gap is at most this and the noise's, m
     """
@@ -164,9 +165,7 @@ def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: Fit
         if best is None or _rank(fit) < _rank(best):
             best = replace(fit, accepted=len(fits))
         fits.append(fit)
-        if best.solution.settled and (
-            best.misfit_per_degree <= 1.0 or (len(fits) >= options.enough and best.plausible)
-        ):
+        if _is_enough(best, len(fits), options):
             break
     assert best is not None
     ratio_se, mu_se = combined_errors(best, fits)
@@ -200,6 +199,21 @@ def combined_errors(best: TrajectoryFit, fits: Sequence[TrajectoryFit]) -> tuple
     whole = sum(w for w, _ in slip)
     mu = sum(w * (fit.friction_mu_se**2 * excess + (fit.friction_mu - best.friction_mu) ** 2) for w, fit in slip)
     return float(np.sqrt(ratio)), float(np.sqrt(mu / whole)) if slip else float("nan")
+
+
+def _is_enough(best: TrajectoryFit, tries: int, options: FitOptions) -> bool:
+    """Whether another try would hardly change the answer or its standard error.
+
+    A wrong sequence of contacts that slide shows in the misfit, so a misfit up to one standard deviation above its
+    expectation will do. Several sequences explain the poses of a body that rolls, and each counts in the standard
+    error.
+    """
+    if not best.solution.settled:
+        return False
+    usual = 1.0 + np.sqrt(2.0 / best.degrees)
+    if not best.friction_is_bound and best.misfit_per_degree <= usual:
+        return True
+    return tries >= options.enough and best.plausible
 
 
 def _rank(fit: TrajectoryFit) -> tuple[bool, float]:
