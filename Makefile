@@ -35,7 +35,7 @@ run: env ## the default run, offline; STUDY=planar runs one study
 public: env ## the ContactNets cube; PREDICT_ON=folder predicts tosses never seen
 	$(SNAKEMAKE) --configfile config/public.yaml $(MIRROR) $(ONE_STUDY) $(if $(PREDICT_ON),$(UNSEEN))
 
-full: env ## table 1 of the planar study over 20 noise samples per cell: an hour or more on two cores
+full: env ## many noise samples in the planar and the arm study: hours on two cores; STUDY= runs one
 	$(SNAKEMAKE) --configfile config/full.yaml $(if $(STUDY),--config $(ONE_STUDY))
 
 identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report

@@ -66,7 +66,7 @@ class FitOptions:
     longest_step: float = 2.1e-3
     continuations: tuple[Continuation, ...] = RECOMMENDED
     solver: SolverOptions = field(
-        default_factory=lambda: SolverOptions(tolerance=1e-5, max_iterations=300).warm(1e-3, 1e-4)
+        default_factory=lambda: SolverOptions(tolerance=1e-5, max_iterations=180).warm(1e-3, 1e-4)
     )
     model: ModelOptions = field(default_factory=ModelOptions)
     shooting: ShootingOptions = field(default_factory=ShootingOptions)
