@@ -57,6 +57,7 @@ def test_the_printed_predictions_are_met(rule: str, limit: float) -> None:
     rows = block_of(rule)
     assert len(rows) == 18
     assert (rows[OURS] - rows["vx_plus_map"]).abs().max() <= limit
+    assert rows["vz_plus_map_ours"].abs().max() == 0.0  # computed by eq. 5, to 12 digits
 
 
 def test_the_printed_columns_come_first_and_are_as_printed() -> None:

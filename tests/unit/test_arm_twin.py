@@ -5,12 +5,12 @@ import pytest
 from scipy.optimize import least_squares
 
 from contactid.arm.velocity_figure_data import joint_velocities, write_velocities
+from contactid.datasets.arm_encoder import reported
 from contactid.datasets.arm_impacts import Setting, build_arm_impacts
 from contactid.datasets.arm_mat import read_arm_dataset
 from contactid.datasets.arm_twins import (
     TwinOptions,
     record,
-    reported,
     simulate_experiment,
     twin_options,
     twin_settings,
@@ -101,7 +101,7 @@ def test_noise_is_small_and_steps_are_the_encoders(experiment):
     again, other = record(experiment, OPTIONS), record(experiment, OPTIONS, sample=2)
     np.testing.assert_array_equal(again.joint_position, recording.joint_position)
     assert (other.joint_position != recording.joint_position).any()
-    exact = reported(experiment.clean, TwinOptions(noise=0.0, resolution=0.0), np.random.default_rng(1))
+    exact = reported(experiment.clean, 0.0, 0.0, np.random.default_rng(1))
     np.testing.assert_array_equal(exact, experiment.clean)
 
 

@@ -25,6 +25,7 @@ from contactid.arm.impact_time import detect_impact
 from contactid.arm.modal_fit import ModalFit
 from contactid.arm.tip_velocity import AXES, TipMotion, linearised_motion, tip_motion
 from contactid.arm.twin_reference import bending_velocity
+from contactid.datasets.arm_encoder import reported
 from contactid.errors import ContactIdError
 from contactid.robots import Robot
 
@@ -49,10 +50,7 @@ class SensorNoise:
             return np.zeros_like(clean)
         key = (zlib.crc32(experiment.encode()), sample)
         random = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
-        noisy = clean + self.noise * random.normal(size=clean.shape)
-        if self.resolution > 0.0:
-            noisy = self.resolution * np.round(noisy / self.resolution)
-        return noisy - clean
+        return reported(clean, self.noise, self.resolution, random) - clean
 
 
 @dataclass(frozen=True)

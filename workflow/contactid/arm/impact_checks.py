@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from contactid.arm.impact_table import OURS
+from contactid.arm.impact_table import OURS, OURS_Z
 from contactid.arm.posture_table import PER_ANGLE, PER_SET_AND_ANGLE
 from contactid.arm.printed_table import CELLS, copied_rows, printed_statistics, row_condition, sliding_errors
 from contactid.checks import Key, Reproduced
@@ -88,7 +88,7 @@ def _impact_map(table: pd.DataFrame) -> dict[Key, Reproduced]:
         )
         condition = row_condition(row)
         numbers["tab02", "vx_plus_map", condition] = Reproduced(float(row[OURS]), _POSTURE_TOLERANCE, note=note)
-        numbers["tab02", "vz_plus_map", condition] = Reproduced(0.0, note="by the inelastic law, eq. 4")
+        numbers["tab02", "vz_plus_map", condition] = Reproduced(float(row[OURS_Z]), note="by eq. 5 at that posture")
     return numbers
 
 

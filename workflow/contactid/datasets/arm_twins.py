@@ -34,6 +34,7 @@ import xarray as xr
 from contactid.arm.impact_map import impact_map
 from contactid.arm.postures import TABLE_HEIGHT, stated_posture
 from contactid.atomic import replacing, write_text
+from contactid.datasets.arm_encoder import reported
 from contactid.datasets.arm_impacts import JOINTS, SAMPLE_INTERVAL, ArmRecording, Setting
 from contactid.datasets.motion import write_dataset
 from contactid.errors import ContactIdError
@@ -186,13 +187,9 @@ def twin_options(block: Mapping[str, Any]) -> TwinOptions:
 def record(experiment: TwinExperiment, options: TwinOptions, *, sample: int = 1) -> ArmRecording:
     """What the arm's encoders report of an experiment: noisy and rounded; ``sample`` from 1 on counts noise samples."""
     random = _stream(experiment.setting, options, sample)
-    return ArmRecording(experiment.setting, experiment.time, reported(experiment.clean, options, random))
-
-
-def reported(clean: np.ndarray, options: TwinOptions, random: np.random.Generator) -> np.ndarray:
-    """Joint positions of any shape (rad) with noise, rounded to the resolution (0 leaves them unrounded)."""
-    noisy = clean + options.noise * random.normal(size=clean.shape)
-    return options.resolution * np.round(noisy / options.resolution) if options.resolution > 0.0 else noisy
+    return ArmRecording(
+        experiment.setting, experiment.time, reported(experiment.clean, options.noise, options.resolution, random)
+    )
 
 
 def write_arm_twin(
