@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.covariance import covariance
+from contactid.solve import PreparedModel
 
 LAWS = settings(max_examples=25, deadline=None)
 
@@ -61,7 +62,7 @@ def problem(seed: int, n: int = 6, constraints: int = 2, sigma: float = 1.0) -> 
 
 
 def of_all(model: pyo.ConcreteModel) -> np.ndarray:
-    return covariance(model, list(model.x.values()))
+    return covariance(PreparedModel(model), list(model.x.values()))
 
 
 SEEDS = st.integers(0, 10**6)
@@ -88,7 +89,7 @@ def test_it_is_the_inverse_hessian_where_nothing_is_constrained(seed):
 def test_what_is_wanted_comes_in_the_order_of_asking(seed):
     model = problem(seed).model()
     whole = of_all(model)
-    some = covariance(model, [model.x[4], model.x[1]])
+    some = covariance(PreparedModel(model), [model.x[4], model.x[1]])
     assert np.allclose(some, whole[np.ix_([4, 1], [4, 1])], rtol=1e-9, atol=1e-12)
     assert np.allclose(whole, whole.T, rtol=1e-6, atol=1e-9)
 
@@ -159,7 +160,7 @@ def test_errors_propagate_through_constraints(x, sigma):
     model.misfit = pyo.Objective(expr=0.5 * ((model.x - x) / sigma) ** 2)
     slope = float(np.exp(x) + 2.0 * x)
     expected = sigma**2 * np.array([[1.0, slope], [slope, slope**2]])
-    assert np.allclose(covariance(model, [model.x, model.y]), expected, rtol=1e-5, atol=1e-7)
+    assert np.allclose(covariance(PreparedModel(model), [model.x, model.y]), expected, rtol=1e-5, atol=1e-7)
 
 
 def test_it_is_the_scatter_of_solutions_over_noise():

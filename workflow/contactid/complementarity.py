@@ -14,7 +14,8 @@ solves the ordinary problem that is left; where the decision is right, the resid
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,12 @@ import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
 
 from contactid.errors import ContactIdError
+from contactid.pair_sides import PairSides, pair_residual, side_values
 from contactid.reformulations import STAGES, Pair, Reformulation, reformulate, set_parameter
-from contactid.solve import Solution, SolverOptions, solve
+from contactid.solve import PreparedModel, Solution, SolverOptions
 
 _BLOCK = "complementarity"
 _FURTHER = 30.0  # times the parameter of an additional stage
-_ROUNDER = 100.0  # times the tolerance of a settling that stops at its solution without recognising it
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,11 @@ class Complementarities:
 
     def values(self) -> np.ndarray:
         """(n, 2) values of the pairs at the model's present point."""
-        return np.array([[pyo.value(a), pyo.value(b)] for a, b in self.pairs]).reshape(-1, 2)
+        return side_values(self.pairs)
 
     def residual(self) -> float:
         """Largest ``|min(a, b)|`` at the model's present point."""
-        return float(np.abs(self.values().min(axis=1)).max(initial=0.0))
+        return pair_residual(self.pairs)
 
 
 @dataclass(frozen=True)
@@ -166,9 +167,9 @@ def solve_mpec(
     logs = _numbered(log)
     stages: list[Solution] = []
     parameters: list[float] = []
+    prepared = _Reformulated(pairs)
     for parameter in continuation.parameters:
-        set_parameter(pairs.block, parameter)
-        stages.append(solve(pairs.model, options.warm() if stages else options, log=next(logs)))
+        stages.append(prepared.solve(parameter, options.warm() if stages else options, next(logs)))
         parameters.append(parameter)
         if stages[-1].converged and pairs.residual() <= continuation.tolerance:
             break
@@ -184,8 +185,7 @@ def solve_mpec(
             break
         if extension < continuation.extensions:
             parameters.append(parameters[-1] * (_FURTHER if pairs.reformulation.is_penalty else 1.0 / _FURTHER))
-            set_parameter(pairs.block, parameters[-1])
-            stages.append(solve(pairs.model, options.warm(), log=next(logs)))
+            stages.append(prepared.solve(parameters[-1], options.warm(), next(logs)))
     residual = pairs.residual()
     return MpecSolution(
         stages=tuple(stages),
@@ -197,6 +197,20 @@ def solve_mpec(
     )
 
 
+class _Reformulated:
+    """A reformulated model, written once where its parameter is a variable with two equal bounds."""
+
+    def __init__(self, pairs: Complementarities) -> None:
+        self._pairs = pairs
+        self._prepared: PreparedModel | None = None
+
+    def solve(self, parameter: float, options: SolverOptions, log: Path | None) -> Solution:
+        set_parameter(self._pairs.block, parameter)
+        if self._prepared is None or self._pairs.reformulation is Reformulation.PYOMO_MPEC:
+            self._prepared = PreparedModel(self._pairs.model)
+        return self._prepared.solve(options, log=log)
+
+
 def settle(
     pairs: Complementarities, options: SolverOptions | None = None, *, log: str | Path | None = None
 ) -> Solution | None:
@@ -204,33 +218,34 @@ def settle(
 
     Returns ``None``, and leaves the model's point as it was, where that problem isn't solved to convergence.
     """
-    model, values = pairs.model, pairs.values()
+    model = pairs.model
     before = [(variable, variable.value) for variable in model.component_data_objects(pyo.Var)]
-    penalised = pairs.reformulation.is_penalty
-    pairs.block.deactivate()
-    if penalised:
-        pairs.objective.activate()
-    model.settled = pyo.ConstraintList()
-    for (a, b), (at_a, at_b) in zip(pairs.pairs, values, strict=True):
-        zero, other = (a, b) if at_a <= at_b else (b, a)
-        model.settled.add(zero == 0.0)
-        model.settled.add(other >= 0.0)
     options = (options or SolverOptions()).warm()
-    try:
-        solution = solve(model, options, log=log)
-        if not solution.converged and solution.primal_infeasibility <= options.largest_infeasibility:
-            # at the solution, where steps drown in rounding: a rounder optimality lets it be recognised
-            solution = solve(model, replace(options, tolerance=_ROUNDER * options.tolerance), log=log)
-    finally:
-        model.del_component("settled")
-        pairs.block.activate()
-        if penalised:
-            pairs.objective.deactivate()
+    with settled_sides(pairs) as (sides, held):
+        solution = sides.solve(held, options, log=log)
     if solution.converged:
         return solution
     for variable, value in before:
         variable.set_value(value, skip_validation=True)
     return None
+
+
+@contextmanager
+def settled_sides(pairs: Complementarities) -> Iterator[tuple[PairSides, np.ndarray]]:
+    """The model without its reformulation, the smaller side of every pair held at zero: sides and choice (n,)."""
+    held = np.argmin(pairs.values(), axis=1)
+    pairs.block.deactivate()
+    if pairs.reformulation.is_penalty:
+        pairs.objective.activate()
+    sides = PairSides(pairs.model, pairs.pairs)
+    try:
+        sides.hold(held)
+        yield sides, held
+    finally:
+        sides.release()
+        pairs.block.activate()
+        if pairs.reformulation.is_penalty:
+            pairs.objective.deactivate()
 
 
 def _numbered(log: str | Path | None) -> Iterator[Path | None]:

@@ -78,7 +78,8 @@ def reformulate(block: Any, pairs: Sequence[Pair], reformulation: Reformulation,
         Where Pyomo's transformation gets a pair of which both sides are fixed.
     """
     if reformulation is not Reformulation.PYOMO_MPEC:  # which brings its own parameter
-        block.parameter = pyo.Param(initialize=1.0, mutable=True)
+        # a variable with two equal bounds, so that a written model needn't be written again for another value
+        block.parameter = pyo.Var(initialize=1.0, bounds=(1.0, 1.0))
         block.rules = pyo.ConstraintList()
     _WRITE[reformulation](block, pairs, objective)
 
@@ -90,6 +91,8 @@ def set_parameter(block: Any, value: float) -> None:
     """
     bound = block.component("mpec_bound")
     if bound is None:
+        block.parameter.setlb(value)
+        block.parameter.setub(value)
         block.parameter.set_value(value)
         return
     bound.set_value(value)

@@ -27,6 +27,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -145,14 +146,33 @@ class Solution:
 class _Written:
     """A model in AMPL's form, read back by CasADi; a maximisation has become the minimisation of the negative."""
 
-    folder: Path
     variables: list[Any]
     constraints: list[Any]
     nlp: Any
     sign: float
 
+    def start(self) -> np.ndarray:
+        """(n,) values of the variables now; 0 where there is none."""
+        return np.array([float(variable.value or 0.0) for variable in self.variables])
+
     def bounds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        return (np.array(self.nlp.x_lb), np.array(self.nlp.x_ub), np.array(self.nlp.g_lb), np.array(self.nlp.g_ub))
+        """Of the variables now, and of the constraints when they were written."""
+        low = np.array([-np.inf if v.lb is None else float(v.lb) for v in self.variables])
+        high = np.array([np.inf if v.ub is None else float(v.ub) for v in self.variables])
+        return low, high, np.array(self.nlp.g_lb, dtype=float), np.array(self.nlp.g_ub, dtype=float)
+
+    @cached_property
+    def problem(self) -> dict[str, Any]:
+        """x, f and g."""
+        return {"x": casadi.veccat(*self.nlp.x), "f": self.nlp.f, "g": _stack(self.nlp.g)}
+
+    @cached_property
+    def evaluate(self) -> Any:
+        """(x, y) to f, g and the slope of the Lagrangian."""
+        x, g = self.problem["x"], self.problem["g"]
+        y = casadi.MX.sym("y", len(self.nlp.g))
+        slope = casadi.gradient(self.nlp.f + casadi.dot(y, g), x)
+        return casadi.Function("residuals", [x, y], [self.nlp.f, g, slope])
 
 
 @dataclass(frozen=True)
@@ -185,8 +205,97 @@ def available_route(wanted: str = AUTO) -> str:
     return EMBEDDED
 
 
+class PreparedModel:
+    """A model that is written once and solved several times, between which values and bounds of its variables change.
+
+    What else changes in the model, it doesn't see. After a solve, ``slopes`` holds the derivative of the Lagrangian by
+    every variable, in the direction of a minimisation: where a bound holds a variable, what letting go would bring.
+
+    Raises
+    ------
+    ContactIdError
+        A model without variables or without exactly one active objective.
+    """
+
+    def __init__(self, model: pyo.ConcreteModel) -> None:
+        self.model = model
+        self.slopes: pyo.ComponentMap = pyo.ComponentMap()
+        self._written = _write(model)
+        self._solvers: dict[str, Any] = {}
+
+    @property
+    def written(self) -> Any:
+        """Variables, constraints and functions, in one order."""
+        return self._written
+
+    def solve(self, options: SolverOptions | None = None, *, log: str | Path | None = None) -> Solution:
+        """Solve from the variables' present values and load the answer into them.
+
+        Parameters
+        ----------
+        log
+            Where the solver's own output goes; nowhere by default.
+
+        Raises
+        ------
+        ContactIdError
+            A missing solver, an unknown option.
+        """
+        options = options or SolverOptions()
+        route = available_route(options.route)
+        begin = time.perf_counter()
+        with tempfile.TemporaryDirectory(prefix="contactid-") as folder:
+            own_log = Path(folder) / "solver.log"
+            try:
+                if route == EXECUTABLE:
+                    returned = _run_executable(self.model, self._written, options, own_log)
+                else:
+                    returned = self._run_embedded(options, own_log if log is not None else None)
+            finally:
+                text = own_log.read_text(encoding="utf-8", errors="replace") if own_log.exists() else ""
+                if log is not None:
+                    Path(log).parent.mkdir(parents=True, exist_ok=True)
+                    Path(log).write_text(text, encoding="utf-8")
+        for variable, value in zip(self._written.variables, returned.point, strict=True):
+            variable.set_value(float(value), skip_validation=True)
+        objective, primal, dual, slopes = _residuals(self._written, returned)
+        self.slopes = pyo.ComponentMap(zip(self._written.variables, slopes.tolist(), strict=True))
+        finite = bool(np.isfinite([objective, primal]).all())
+        return Solution(
+            status=returned.status,
+            converged=returned.status in _GOOD and finite and primal <= options.largest_infeasibility,
+            objective=objective,
+            iterations=returned.iterations,
+            seconds=time.perf_counter() - begin,
+            primal_infeasibility=primal,
+            dual_infeasibility=dual,
+            solver=_name_of_solver(text) if route == EXECUTABLE else _embedded_name(),
+            route=route,
+            variables=len(self._written.variables),
+            constraints=len(self._written.constraints),
+        )
+
+    def _run_embedded(self, options: SolverOptions, log: Path | None) -> _Returned:
+        # a solver keeps its log open, so one with a log serves once
+        key = repr(sorted(options.for_ipopt().items()))
+        solver = self._solvers.get(key) if log is None else None
+        if solver is None:
+            solver = _embedded_solver(self._written.problem, options, log)
+            if log is None:
+                self._solvers[key] = solver
+        x_low, x_high, g_low, g_high = self._written.bounds()
+        answer = solver(x0=self._written.start(), lbx=x_low, ubx=x_high, lbg=g_low, ubg=g_high)
+        said = solver.stats()
+        return _Returned(
+            np.array(answer["x"], dtype=float).ravel(),
+            np.array(answer["lam_g"], dtype=float).ravel(),
+            str(said["return_status"]),
+            int(said["iter_count"]),
+        )
+
+
 def solve(model: pyo.ConcreteModel, options: SolverOptions | None = None, *, log: str | Path | None = None) -> Solution:
-    """Solve a model with one active objective and load the answer into it.
+    """Solve a model with one active objective once and load the answer into it, see :class:`PreparedModel`.
 
     Parameters
     ----------
@@ -200,66 +309,36 @@ def solve(model: pyo.ConcreteModel, options: SolverOptions | None = None, *, log
     ContactIdError
         A missing solver, an unknown option, a model without variables or without exactly one objective.
     """
-    options = options or SolverOptions()
-    route = available_route(options.route)
-    begin = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="contactid-") as folder:
-        written = _write(model, Path(folder))
-        own_log = Path(folder) / "solver.log"
-        run = _run_executable if route == EXECUTABLE else _run_embedded
-        try:
-            returned = run(model, written, options, own_log)
-        finally:
-            text = own_log.read_text(encoding="utf-8", errors="replace") if own_log.exists() else ""
-            if log is not None:
-                Path(log).parent.mkdir(parents=True, exist_ok=True)
-                Path(log).write_text(text, encoding="utf-8")
-    for variable, value in zip(written.variables, returned.point, strict=True):
-        variable.set_value(float(value), skip_validation=True)
-    objective, primal, dual = _residuals(written, returned)
-    finite = bool(np.isfinite([objective, primal]).all())
-    return Solution(
-        status=returned.status,
-        converged=returned.status in _GOOD and finite and primal <= options.largest_infeasibility,
-        objective=objective,
-        iterations=returned.iterations,
-        seconds=time.perf_counter() - begin,
-        primal_infeasibility=primal,
-        dual_infeasibility=dual,
-        solver=_name_of_solver(text, route),
-        route=route,
-        variables=len(written.variables),
-        constraints=len(written.constraints),
-    )
+    available_route((options or SolverOptions()).route)
+    return PreparedModel(model).solve(options, log=log)
 
 
-def _write(model: pyo.ConcreteModel, folder: Path) -> _Written:
+def _write(model: pyo.ConcreteModel) -> _Written:
     """Write the model in AMPL's form and read it back."""
     objectives = list(model.component_data_objects(pyo.Objective, active=True))
     if len(objectives) != 1:
         raise ContactIdError(
             f"model {model.name!r} has {len(objectives)} active objectives", "Activate exactly one objective"
         )
-    path = folder / "model.nl"
-    try:
-        with path.open("w", encoding="ascii") as stream:
-            info = NLWriter().write(model, stream, linear_presolve=False, scale_model=False)
-    except (ValueError, InfeasibleConstraintException) as error:  # nothing is left to solve, or to satisfy
-        raise ContactIdError(f"model {model.name!r} cannot be written: {error}", "Check the model") from None
-    if not info.variables:
-        raise ContactIdError(f"model {model.name!r} has no free variable", "Free a variable that occurs in it")
     nlp = casadi.NlpBuilder()
-    nlp.import_nl(str(path))
+    with tempfile.TemporaryDirectory(prefix="contactid-") as folder:
+        path = Path(folder) / "model.nl"
+        try:
+            with path.open("w", encoding="ascii") as stream:
+                info = NLWriter().write(model, stream, linear_presolve=False, scale_model=False)
+        except (ValueError, InfeasibleConstraintException) as error:  # nothing is left to solve, or to satisfy
+            raise ContactIdError(f"model {model.name!r} cannot be written: {error}", "Check the model") from None
+        if not info.variables:
+            raise ContactIdError(f"model {model.name!r} has no free variable", "Free a variable that occurs in it")
+        nlp.import_nl(str(path))
     sign = -1.0 if objectives[0].sense == pyo.maximize else 1.0
-    return _Written(folder, list(info.variables), list(info.constraints), nlp, sign)
+    return _Written(list(info.variables), list(info.constraints), nlp, sign)
 
 
-def _run_embedded(model: pyo.ConcreteModel, written: _Written, options: SolverOptions, log: Path) -> _Returned:
-    nlp = written.nlp
-    problem = {"x": casadi.veccat(*nlp.x), "f": nlp.f, "g": casadi.veccat(*nlp.g)}
-    ipopt = {**options.for_ipopt(), "output_file": str(log)}
+def _embedded_solver(problem: dict[str, Any], options: SolverOptions, log: Path | None) -> Any:
+    ipopt = options.for_ipopt() | ({"output_file": str(log)} if log is not None else {})
     try:
-        solver = casadi.nlpsol(
+        return casadi.nlpsol(
             "solver", _PROGRAM, problem, {"expand": True, "print_time": False, "error_on_fail": False, "ipopt": ipopt}
         )
     except RuntimeError as error:
@@ -267,13 +346,10 @@ def _run_embedded(model: pyo.ConcreteModel, written: _Written, options: SolverOp
         if unknown:
             raise _unknown_option(unknown.group(1)) from None
         raise ContactIdError(f"IPOPT refuses its options ({_last_line(error)})", "Check the solver's options") from None
-    x_low, x_high, g_low, g_high = written.bounds()
-    answer = solver(x0=nlp.x_init, lbx=x_low, ubx=x_high, lbg=g_low, ubg=g_high)
-    said = solver.stats()
-    multipliers = np.array(answer["lam_g"], dtype=float).ravel()
-    return _Returned(
-        np.array(answer["x"], dtype=float).ravel(), multipliers, str(said["return_status"]), int(said["iter_count"])
-    )
+
+
+def _stack(expressions: list[Any]) -> Any:
+    return casadi.veccat(*expressions) if expressions else casadi.MX(0, 1)
 
 
 def _run_executable(model: pyo.ConcreteModel, written: _Written, options: SolverOptions, log: Path) -> _Returned:
@@ -322,13 +398,9 @@ def _last_line(error: Exception) -> str:
     return lines[-1] if lines else type(error).__name__
 
 
-def _residuals(written: _Written, returned: _Returned) -> tuple[float, float, float]:
-    """Objective, primal and dual residual at the returned point (the module's text has the formulas)."""
-    x, y = casadi.veccat(*written.nlp.x), casadi.MX.sym("y", len(written.nlp.g))
-    g = casadi.veccat(*written.nlp.g) if written.nlp.g else casadi.MX(0, 1)
-    lagrangian = written.nlp.f + casadi.dot(y, g)
-    function = casadi.Function("residuals", [x, y], [written.nlp.f, g, casadi.gradient(lagrangian, x)])
-    values = function(returned.point, returned.multipliers)
+def _residuals(written: _Written, returned: _Returned) -> tuple[float, float, float, np.ndarray]:
+    """Objective, primal and dual residual at the returned point (the module's text has the formulas), slopes (n,)."""
+    values = written.evaluate(returned.point, returned.multipliers)
     f, at, slope = float(values[0]), np.array(values[1]).ravel(), np.array(values[2]).ravel()
     x_low, x_high, g_low, g_high = written.bounds()
     point = returned.point
@@ -337,10 +409,20 @@ def _residuals(written: _Written, returned: _Returned) -> tuple[float, float, fl
     stationarity = point - np.clip(point - slope, x_low, x_high) - off_bounds
     signs = at - np.clip(at + returned.multipliers, g_low, g_high) - off_constraints
     signs[g_low == g_high] = 0.0  # the multiplier of an equation has no sign
-    return written.sign * f, primal, float(np.abs(np.concatenate([stationarity, signs])).max())
+    return written.sign * f, primal, float(np.abs(np.concatenate([stationarity, signs])).max()), slope
 
 
-def _name_of_solver(log: str, route: str) -> str:
+def _name_of_solver(log: str) -> str:
     version = re.search(r"Ipopt version (\d+(?:\.\d+)+)", log)
-    name = f"IPOPT {version.group(1)}" if version else "IPOPT"
-    return name if route == EXECUTABLE else f"{name} in CasADi {casadi.CasadiMeta.version()}"
+    return f"IPOPT {version.group(1)}" if version else "IPOPT"
+
+
+@cache
+def _embedded_name() -> str:
+    """As the solver itself prints it: by one solve of nothing."""
+    x = casadi.MX.sym("x")
+    with tempfile.TemporaryDirectory(prefix="contactid-") as folder:
+        log = Path(folder) / "solver.log"
+        _embedded_solver({"x": x, "f": x**2, "g": casadi.MX(0, 1)}, SolverOptions(), log)(x0=1.0)
+        text = log.read_text(encoding="utf-8", errors="replace")
+    return f"{_name_of_solver(text)} in CasADi {casadi.CasadiMeta.version()}"

@@ -25,13 +25,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
 
-from contactid.complementarity import Pair
+from contactid.pair_sides import FIRST, IMPLIED, SECOND
 from contactid.planar.measured_throw import MeasuredThrow
+from contactid.reformulations import Pair
 from contactid.simulate.planar import GRAVITY
 from contactid.simulate.planar_geometry import Shape
 
@@ -78,6 +80,24 @@ class ModelOptions:
     even_preference: float = 1e-2
 
 
+class ContactMode(IntEnum):
+    """What a contact does in a step; forward is along t."""
+
+    OPEN = 0
+    STICKING = 1
+    SLIDING_FORWARD = 2
+    SLIDING_BACKWARD = 3
+
+
+_HELD = {
+    ContactMode.OPEN: (FIRST, SECOND, IMPLIED),  # no normal impulse leaves no room for a tangential one
+    ContactMode.STICKING: (SECOND, FIRST, FIRST),
+    ContactMode.SLIDING_FORWARD: (SECOND, SECOND, FIRST),
+    ContactMode.SLIDING_BACKWARD: (SECOND, FIRST, SECOND),
+}
+"""Which sides of a contact's three pairs are zero."""
+
+
 @dataclass(frozen=True)
 class GuessedThrow:
     """Where to start with one throw; n steps, n_c contacts, SI units.
@@ -88,6 +108,7 @@ class GuessedThrow:
     position, velocity : (n + 1, 3)
     impulse_n, impulse_t : (n, n_c) per mass, m/s
     near : (n, n_c) where a contact may push; elsewhere there are no impulses and no bound on the gap
+    mode : (n, n_c) :class:`ContactMode` of every contact; None where the start doesn't know
     """
 
     share: np.ndarray
@@ -96,6 +117,7 @@ class GuessedThrow:
     impulse_n: np.ndarray
     impulse_t: np.ndarray
     near: np.ndarray
+    mode: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +137,7 @@ class TrajectoryModel:
     ----------
     model : Pyomo's; ``inertia_ratio`` (J/m by length^2), ``friction_mu`` and a block per throw
     pairs : complementarity pairs, dimensionless
+    held : (n,) which sides of the pairs are zero by the guess's modes; None where it has none
     misfit : expression, half the sum of squared residuals in units of their noise
     scales : its units
     sub_steps : n_s of every throw
@@ -122,6 +145,7 @@ class TrajectoryModel:
 
     model: pyo.ConcreteModel
     pairs: tuple[Pair, ...]
+    held: np.ndarray | None
     misfit: Any
     scales: Scales
     sub_steps: tuple[int, ...]
@@ -169,7 +193,15 @@ def build_trajectory_model(
     model.misfit = pyo.Objective(
         expr=misfit + options.even_preference * pyo.quicksum(uneven) + options.mu_preference * model.friction_mu
     )
-    return TrajectoryModel(model, tuple(pairs), misfit, scales, tuple(sub_steps))
+    return TrajectoryModel(model, tuple(pairs), _held(guess), misfit, scales, tuple(sub_steps))
+
+
+def _held(guess: Guess) -> np.ndarray | None:
+    """The guess's modes as sides, in the order of the pairs."""
+    modes = [throw.mode[throw.near] for throw in guess.throws if throw.mode is not None]
+    if len(modes) < len(guess.throws):
+        return None
+    return np.array([side for mode in np.concatenate(modes) for side in _HELD[ContactMode(mode)]], dtype=int)
 
 
 class _ThrowWriter:

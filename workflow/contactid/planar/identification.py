@@ -20,7 +20,7 @@ from contactid.planar.synthetic_throws import (
     true_motion,
     truth_of,
 )
-from contactid.planar.trajectory_fit import RECOMMENDED, FitOptions, TrajectoryFit, fit_trajectories
+from contactid.planar.trajectory_fit import CONTACT_SEQUENCE, RECOMMENDED, FitOptions, TrajectoryFit, fit_trajectories
 
 
 def fit_options(block: Mapping[str, Any], continuations: Sequence[Continuation] = RECOMMENDED) -> FitOptions:
@@ -79,7 +79,7 @@ def fit_record(fit: TrajectoryFit) -> dict[str, Any]:
         "misfit": fit.misfit,
         "degrees": fit.degrees,
         "complementarity": fit.complementarity,
-        "reformulation": fit.reformulation.value,
+        "reformulation": fit.method,
         "accepted": fit.accepted,
         "tries": fit.tries,
         "iterations": fit.iterations,
@@ -111,18 +111,21 @@ def shown_fits(block: Mapping[str, Any]) -> list[StoredFit]:
     return fits
 
 
-def customary(reformulation: Reformulation) -> tuple[Continuation, ...]:
-    """One continuation of a reformulation: ours where it is the recommended one, else with its customary stages."""
-    if reformulation is RECOMMENDED[0].reformulation:
-        return RECOMMENDED[:1]
-    return (Continuation(reformulation, tolerance=RECOMMENDED[0].tolerance),)
+def only_by(block: Mapping[str, Any], method: str) -> FitOptions:
+    """A single try by one method: the start's contact sequence, or a reformulation with our stages or its customary."""
+    if method == CONTACT_SEQUENCE:
+        return replace(fit_options(block, ()), sequences=1)
+    ours = RECOMMENDED[0]
+    other = Continuation(Reformulation(method), tolerance=ours.tolerance)
+    way = ours if other.reformulation is ours.reformulation else other
+    return replace(fit_options(block, (way,)), sequences=0, tries=1)
 
 
-def compare_reformulation(block: Mapping[str, Any], reformulation: Reformulation) -> pd.DataFrame:
-    """A reformulation on the cells that the configuration names: a single solve each, from the same starts."""
+def compare_reformulation(block: Mapping[str, Any], method: str) -> pd.DataFrame:
+    """A method on the cells that the configuration names: a single try each, from the same starts."""
     options = block["identification"]["reformulations"]
     noise = next(iter(block["identification"]["noise"]))
-    once = replace(fit_options(block, customary(reformulation)), enough=1, tries=1)
+    once = only_by(block, method)
     tables = [
         identify_cells(
             block,
@@ -135,7 +138,7 @@ def compare_reformulation(block: Mapping[str, Any], reformulation: Reformulation
         for mu in options["friction_mu"]
     ]
     table = pd.concat(tables, ignore_index=True)
-    table["reformulation"] = reformulation.value
+    table["reformulation"] = method
     return table
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from contactid.complementarity import Reformulation
 from contactid.planar import identification_figure_data as figures
 from contactid.planar import rig_figure_data
 from contactid.planar.fit_files import read_fits, write_fits
@@ -47,7 +46,7 @@ def write_reformulation(
     block: Mapping[str, Any], noise: Mapping[str, Any], reformulation: str, path: str | Path
 ) -> None:
     """Identify the cells that all reformulations are compared on by one of them."""
-    write_csv(compare_reformulation(with_noise(block, noise), Reformulation(reformulation)), path)
+    write_csv(compare_reformulation(with_noise(block, noise), reformulation), path)
 
 
 def write_identification_tables(

@@ -54,8 +54,8 @@ SQUARE_TABLES = ("ext_real_squares", "ext_real_squares_left_out")
 SQUARE_REASONS = ("ext_real_squares_reasons",)
 SQUARE_FIGURES = ("fig22_real_throw", "fig23_real_impulses", "ext_real_squares")
 REFORMULATIONS = (
-    "l1_penalty", "squared_penalty", "scholtes", "lin_fukushima", "steffensen_ulbrich", "fischer_burmeister",
-    "pyomo_mpec",
+    "contact_sequence", "l1_penalty", "squared_penalty", "scholtes", "lin_fukushima", "steffensen_ulbrich",
+    "fischer_burmeister", "pyomo_mpec",
 )  # fmt: skip
 
 

@@ -358,7 +358,7 @@ def fit_record(found: OwnIdentification) -> dict[str, Any]:
             "sigma_given": found.throws.sigma_given,
         },
         "model": "planar trajectory (eq. 27), contacts by their gaps, steps of free durations",
-        "reformulation": fit.reformulation.value + (", settled" if fit.solution.settled else ""),
+        "reformulation": fit.method + (", settled" if fit.solution.settled else ""),
         "standard_errors": {key: float(value) if np.isfinite(value) else None for key, value in errors.items()},
         "standard_error_scale": found.scale,
         "friction_is_bound": fit.friction_is_bound,

@@ -23,6 +23,7 @@ from contactid.simulate.planar_geometry import Shape, contacts
 N_PARAMETERS = 9  # q (3), v (3), J/m, mu, e_N
 RATIO, MU, E_N = 6, 7, 8
 _NEAR = 3e-3  # m: a measured gap below it may be a contact
+_FLIGHT = 4.0  # standard deviations that a frame of free flight may be off
 _AWAY = 1e6  # residual of poses that aren't finite
 _CAP = 30.0  # residuals grow with their logarithm above that many standard deviations
 
@@ -33,29 +34,36 @@ class ShootingOptions:
 
     Attributes
     ----------
-    samples : motions drawn, a power of 2
-    kept : of them, fitted over the first horizon
+    samples : motions drawn, a power of 2; twice or four times as many where a throw has fewer frames than ``plenty``,
+        since then unlike motions fit alike
+    kept : of each half of them, fitted over the first horizon; more in the same way
     dropped : share that goes at each extension of the horizon
-    fewest : how many stay
+    fewest : how many of each half stay
     horizons : number of extensions
     coarse, fine : time steps of the drawn and of the finally fitted motions, s
     smallest_ratio : of J/m, by the uniform body's; the largest is the outline's largest radius squared
     largest_mu : of friction
     gravity : m/s2
+    plenty : frames
     seed : of the drawn motions
     """
 
-    samples: int = 4096
-    kept: int = 48
+    samples: int = 8192
+    kept: int = 24
     dropped: float = 0.3
-    fewest: int = 6
+    fewest: int = 4
     horizons: int = 8
     coarse: float = 1e-3
     fine: float = 2.5e-4
     smallest_ratio: float = 0.1
     largest_mu: float = 1.5
     gravity: float = GRAVITY
+    plenty: int = 50
     seed: int = 1
+
+    def more(self, frames: int) -> int:
+        """1, 2 or 4: times as many motions for a throw of so many frames."""
+        return 2 ** int(np.clip(np.floor(np.log2(self.plenty / frames)), 0, 2))
 
 
 @dataclass(frozen=True)
@@ -112,17 +120,18 @@ def shoot(shape: Shape, throw: MeasuredThrow, options: ShootingOptions | None = 
     first = _first_horizon(shape, throw)
     floor = np.array([1e-3, 1e-3, 2e-2])
     drawn = _draw(problem)
-    costs = [float((problem.residuals(p, first, options.coarse, floor) ** 2).sum()) for p in drawn]
-    pool = [drawn[i] for i in np.argsort(costs)[: options.kept]]
+    costs = np.array([float((problem.residuals(p, first, options.coarse, floor) ** 2).sum()) for p in drawn])
     horizons = np.unique(np.round(np.geomspace(first, throw.n_frames, options.horizons)).astype(int))
-    for number, frames in enumerate(horizons):
-        step = options.coarse if number < 2 else 2.0 * options.fine
-        last = number == len(horizons) - 1
-        fits = [_fit(problem, p, frames, step, 0.0 * floor if last else floor, 6) for p in pool]
-        fits.sort(key=lambda fit: fit[1])
-        pool = [fit[0] for fit in fits[: max(options.fewest, int(len(fits) * (1.0 - options.dropped)))]]
-    pool = pool[: options.fewest]
-    fitted = [_fit(problem, p, throw.n_frames, options.fine, 0.0 * floor, 15)[0] for p in pool]
+    fitted: list[np.ndarray] = []
+    for half in np.array_split(np.arange(len(drawn)), 2):  # each has its hypothesis about the first frames
+        pool = [drawn[i] for i in half[np.argsort(costs[half])[: options.kept * options.more(throw.n_frames)]]]
+        for number, frames in enumerate(horizons):
+            step = options.coarse if number < 2 else 2.0 * options.fine
+            last = number == len(horizons) - 1
+            fits = [_fit(problem, p, frames, step, 0.0 * floor if last else floor, 6) for p in pool]
+            fits.sort(key=lambda fit: fit[1])
+            pool = [fit[0] for fit in fits[: max(options.fewest, int(len(fits) * (1.0 - options.dropped)))]]
+        fitted += [_fit(problem, p, throw.n_frames, options.fine, 0.0 * floor, 15)[0] for p in pool[: options.fewest]]
     found = [Candidate(p, problem.misfit(p, options.fine)) for p in fitted]
     return sorted(found, key=lambda candidate: candidate.misfit)
 
@@ -164,19 +173,41 @@ def _first_horizon(shape: Shape, throw: MeasuredThrow) -> int:
 
 
 def _draw(problem: _Problem) -> np.ndarray:
-    """(samples, 9) starts: the first pose; velocities, J/m, mu and e_N drawn evenly."""
+    """(samples, 9) starts: velocities, J/m, mu and e_N drawn evenly.
+
+    Half of the velocities are near that of a free flight through the first frames; the others assume nothing, since the
+    first contact may come before the second frame.
+    """
     throw, options = problem.throw, problem.options
     change = np.diff(throw.position, axis=0)[:4] / throw.frame_interval
-    spread = 2.0 * np.abs(np.diff(change, axis=0)).max(axis=0) + 3.0 * throw.sigma / throw.frame_interval
-    u = qmc.Sobol(6, rng=np.random.default_rng(options.seed)).random(options.samples)
+    anywhere = 2.0 * np.abs(np.diff(change, axis=0)).max(axis=0) + 3.0 * throw.sigma / throw.frame_interval
+    flight, error = _flight_velocity(throw, options.gravity)
+    number = options.samples * options.more(throw.n_frames)
+    u = qmc.Sobol(6, rng=np.random.default_rng(options.seed)).random(number)
+    flying = np.arange(number) < number // 2  # halves of the sequence, each of which fills the cube
     ratio = problem.centre[RATIO]
-    drawn = np.empty((options.samples, N_PARAMETERS))
+    drawn = np.empty((number, N_PARAMETERS))
     drawn[:, :3] = throw.position[0]
-    drawn[:, 3:6] = change[0] + (2.0 * u[:, :3] - 1.0) * spread
+    centre = np.where(flying[:, None], flight, change[0])
+    drawn[:, 3:6] = centre + (2.0 * u[:, :3] - 1.0) * np.where(flying[:, None], 3.0 * error, anywhere)
     drawn[:, RATIO] = np.minimum(ratio * 2.0 ** (2.0 * u[:, 3] - 1.0), problem.high[RATIO])
     drawn[:, MU] = 0.02 + 0.9 * u[:, 4]
     drawn[:, E_N] = 0.8 * u[:, 5]
     return drawn
+
+
+def _flight_velocity(throw: MeasuredThrow, gravity: float) -> tuple[np.ndarray, np.ndarray]:
+    """(3,) velocity at the first frame and its standard error, by as many first frames as fly freely; at least two."""
+    time = throw.time - throw.time[0]
+    fallen = throw.position + 0.5 * gravity * time[:, None] ** 2 * np.array([0.0, 1.0, 0.0])
+    velocity = error = np.zeros(3)
+    for frames in range(2, len(time) + 1):
+        line = np.column_stack([np.ones(frames), time[:frames]])
+        fitted, *_ = np.linalg.lstsq(line, fallen[:frames], rcond=None)
+        if (np.abs(fallen[:frames] - line @ fitted) > _FLIGHT * throw.sigma).any():
+            break
+        velocity, error = fitted[1], throw.sigma * np.sqrt(np.linalg.inv(line.T @ line)[1, 1])
+    return velocity, error
 
 
 def _fit(

@@ -1,10 +1,11 @@
 """Identify J/m, friction, states and impulses from measured throws: starts, continuation, settled solution, intervals.
 
 The way is the same for every throw, with nothing to tune. A start is a simulated motion that was fitted to the poses
-(:mod:`contactid.planar.shooting`). From there a penalty with a growing weight drives complementarity home, and at last
-every pair is settled: one side is exactly zero, and what remains is an ordinary least-squares problem with a
-covariance. An answer counts when complementarity holds and the poses are fitted as well as their noise lets expect;
-else the next start is tried, and the best answer is taken.
+(:mod:`contactid.planar.shooting`). First its own sequence of contacts is taken: one side of every pair is exactly zero,
+and what remains is an ordinary least-squares problem with a covariance, in which sides are exchanged while the misfit
+falls (:mod:`contactid.pair_sides`). Where no start's sequence explains the poses, a penalty with a growing weight finds
+another one, which is settled in the same way. An answer counts when complementarity holds and the poses are fitted as
+well as their noise lets expect; else the next start is tried, and the best answer is taken.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
 from scipy.stats import chi2
 
-from contactid.complementarity import Complementarities, Continuation, MpecSolution, Reformulation, attach, solve_mpec
+from contactid.complementarity import Continuation, MpecSolution, Reformulation, attach, settled_sides, solve_mpec
 from contactid.covariance import covariance
 from contactid.errors import ContactIdError
 from contactid.models.planar_trajectory import (
@@ -29,8 +30,10 @@ from contactid.models.planar_trajectory import (
     build_trajectory_model,
     sub_steps_of,
 )
+from contactid.pair_sides import PairSides, pair_residual
 from contactid.planar.measured_throw import MeasuredThrow
 from contactid.planar.shooting import MU, RATIO, Candidate, ShootingOptions, motion_of, shoot
+from contactid.planar.tangential_steps import StepBody
 from contactid.planar.trajectory_guess import identified_throw, interpolated_throw, simulated_throw
 from contactid.planar.trajectory_states import ThrowStates, read_states
 from contactid.simulate.planar_geometry import Shape
@@ -42,8 +45,13 @@ RECOMMENDED = tuple(
 )
 """From staying close to the start to letting go of it: each may end in another sequence of contacts."""
 
+CONTACT_SEQUENCE = "contact_sequence"
+"""The name of taking a start's own sequence of contacts."""
+
 _PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise
+_USUAL = 2.5  # standard deviations of chi-square above its expectation
 _EDGE = 0.01  # share of J/m's possible range that counts as its edge
+_EXACT = 1e-6  # residual of pairs that hold, dimensionless
 _SLIDING = 0.02  # of the scale speed: contacts that move slower, on the impulses' average, roll
 
 
@@ -54,16 +62,20 @@ class FitOptions:
     Attributes
     ----------
     longest_step : h-bar of section 5.1, s
+    sequences : starts whose own sequence of contacts is taken, at most
+    exchanges : improvements of such a sequence, at most
     continuations : reformulation and its stages; every start goes through them in turn
-    solver : of every stage
+    solver : of every solve
     model, shooting : of the program and of its starts
-    enough : solves after which a plausible answer does, even if a better one may be found; fewer do where a
-        sliding body's misfit is small
-    tries : most solves, of all starts and continuations
+    enough : tries after which a rolling body's answer with a usual misfit does; twice as many, and any plausible one
+        does
+    tries : continuations from starts, at most
     margin : contacts may push where the start's gap is at most this and the noise's, m
     """
 
     longest_step: float = 2.1e-3
+    sequences: int = 4
+    exchanges: int = 6
     continuations: tuple[Continuation, ...] = RECOMMENDED
     solver: SolverOptions = field(
         default_factory=lambda: SolverOptions(tolerance=1e-5, max_iterations=180).warm(1e-3, 1e-4)
@@ -90,10 +102,9 @@ class TrajectoryFit:
     residuals : their number
     complementarity : largest residual of the pairs, dimensionless, recomputed
     converged : the last solve converged and complementarity holds
-    plausible : the misfit is one that noise explains
     throws : states and impulses of every throw
-    reformulation : of the accepted try
-    solution : of its continuation
+    method : :data:`CONTACT_SEQUENCE`, or the reformulation of the accepted try
+    solution : of the accepted try
     accepted : number of the accepted try, from 0
     tries : how many there were
     seconds, build_seconds : wall time in all, and of building the accepted model
@@ -109,9 +120,8 @@ class TrajectoryFit:
     residuals: int
     complementarity: float
     converged: bool
-    plausible: bool
     throws: tuple[ThrowStates, ...]
-    reformulation: Reformulation
+    method: str
     solution: MpecSolution = field(repr=False)
     accepted: int = 0
     tries: int = 1
@@ -124,13 +134,18 @@ class TrajectoryFit:
         return max(self.residuals - 6 * len(self.throws) - 2 - sum(throw.n_impacts for throw in self.throws), 1)
 
     @property
+    def plausible(self) -> bool:
+        """Whether the misfit is one that noise explains."""
+        return 2.0 * self.misfit <= float(chi2.ppf(_PLAUSIBLE, self.degrees))
+
+    @property
     def misfit_per_degree(self) -> float:
         """Squared residuals in units of their noise, per degree of freedom: about 1 where noise is all there is."""
         return 2.0 * self.misfit / self.degrees
 
     @property
     def iterations(self) -> int:
-        """Of the accepted try's kept stages; settling attempts that failed are in ``seconds`` alone."""
+        """Of the accepted try's kept solves; attempts that failed are in ``seconds`` alone."""
         return self.solution.iterations
 
 
@@ -148,7 +163,7 @@ def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: Fit
     Raises
     ------
     ContactIdError
-        Without a throw.
+        Without a throw, or with options that leave nothing to try.
     """
     options = options or FitOptions()
     if not throws:
@@ -158,16 +173,15 @@ def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: Fit
     sub_steps = [sub_steps_of(throw, options.longest_step) for throw in throws]
     fits: list[TrajectoryFit] = []
     best: TrajectoryFit | None = None
-    # one start after the other is made, and only when it is needed
-    ways = ((guess, way) for guess in _starts(shape, throws, sub_steps, options) for way in options.continuations)
-    for guess, continuation in itertools.islice(ways, options.tries):
+    for guess, continuation in _ways(_starts(shape, throws, sub_steps, options), options):
         fit = _fit_from(shape, throws, guess, scales, sub_steps, options, continuation)
         if best is None or _rank(fit) < _rank(best):
             best = replace(fit, accepted=len(fits))
         fits.append(fit)
         if _is_enough(best, len(fits), options):
             break
-    assert best is not None
+    if best is None:
+        raise ContactIdError("no way to identify is left", "Allow a sequence or a continuation")
     ratio_se, mu_se = combined_errors(best, fits)
     return replace(
         best,
@@ -204,22 +218,35 @@ def combined_errors(best: TrajectoryFit, fits: Sequence[TrajectoryFit]) -> tuple
 def _is_enough(best: TrajectoryFit, tries: int, options: FitOptions) -> bool:
     """Whether another try would hardly change the answer or its standard error.
 
-    A wrong sequence of contacts that slide shows in the misfit, so a misfit up to one standard deviation above its
-    expectation will do. Several sequences explain the poses of a body that rolls, and each counts in the standard
-    error.
+    A wrong sequence of contacts that slide shows in the misfit, so the first whose misfit is usual will do. Several
+    sequences explain the poses of a body that rolls, and each counts in the standard error, so some are tried. A larger
+    misfit will do after twice as many.
     """
     if not best.solution.settled:
         return False
-    usual = 1.0 + np.sqrt(2.0 / best.degrees)
-    if not best.friction_is_bound and best.misfit_per_degree <= usual:
+    excess = (best.misfit_per_degree - 1.0) / np.sqrt(2.0 / best.degrees)
+    if best.friction_is_bound and excess <= 1.0:
+        return tries >= options.enough
+    if not best.friction_is_bound and excess <= _USUAL:
         return True
-    return tries >= options.enough and best.plausible
+    return tries >= 2 * options.enough and best.plausible
 
 
 def _rank(fit: TrajectoryFit) -> tuple[bool, float]:
     """Order of answers: those that obey the contact law exactly first, then by misfit."""
     good = fit.converged and fit.solution.settled
     return not good, fit.misfit if good else fit.complementarity
+
+
+def _ways(starts: Iterator[Guess], options: FitOptions) -> Iterator[tuple[Guess, Continuation | None]]:
+    """What to try: the starts' own sequences, then continuations; each start is made when it is needed."""
+    made: list[Guess] = []
+    for guess in itertools.islice(starts, options.sequences):
+        made.append(guess)
+        if all(throw.mode is not None for throw in guess.throws):
+            yield guess, None
+    every = itertools.chain(made, starts)
+    yield from itertools.islice(((guess, way) for guess in every for way in options.continuations), options.tries)
 
 
 def _starts(
@@ -231,15 +258,17 @@ def _starts(
         return
     throw, n_s = throws[0], sub_steps[0]
     for candidate in _distinct(shoot(shape, throw, options.shooting)):
+        ratio, mu = float(candidate.parameters[RATIO]), float(candidate.parameters[MU])
         guess = simulated_throw(
             shape,
             throw,
             n_s,
             motion_of(shape, throw, candidate, options.shooting),
+            StepBody(ratio, mu, options.shooting.gravity),
             least_share=1.5 * (1.0 - options.model.time_shift),
             margin=options.margin,
         )
-        yield Guess(float(candidate.parameters[RATIO]), float(candidate.parameters[MU]), (guess,))
+        yield Guess(ratio, mu, (guess,))
     yield Guess(shape.uniform_inertia_ratio, 0.3, (interpolated_throw(shape, throw, n_s),))
 
 
@@ -257,7 +286,7 @@ def _start_of_several(
     ratio = float(np.average([fit.inertia_ratio for fit in alone], weights=weights))
     sliding = [fit.friction_mu for fit in alone if not fit.friction_is_bound] or [fit.friction_mu for fit in alone]
     guesses = [
-        identified_throw(shape, throw, n_s, fit.throws[0], margin=options.margin)
+        identified_throw(shape, throw, n_s, fit.throws[0], fit.friction_mu, margin=options.margin)
         for throw, n_s, fit in zip(throws, sub_steps, alone, strict=True)
     ]
     return Guess(ratio, float(np.median(sliding)), tuple(guesses))
@@ -282,36 +311,69 @@ def _fit_from(
     scales: Scales,
     sub_steps: Sequence[int],
     options: FitOptions,
-    continuation: Continuation,
+    continuation: Continuation | None,
 ) -> TrajectoryFit:
-    """Build and solve from one start."""
+    """Build and solve from one start, by a continuation or, without one, for the start's own sequence."""
     begin = time.perf_counter()
     built = build_trajectory_model(shape, throws, guess, scales, sub_steps, options.model)
-    pairs = attach(built.model, built.pairs, continuation.reformulation)
     build_seconds = time.perf_counter() - begin
-    solution = solve_mpec(pairs, continuation, options.solver)
+    if continuation is None:
+        solution, errors = _follow_sequence(built, options)
+    else:
+        solution, errors = _follow_continuation(built, continuation, options)
     states = tuple(read_states(built, j, shape, throw) for j, throw in enumerate(throws))
     bound = max(throw.mean_sliding for throw in states) < _SLIDING * scales.speed
-    ratio_se, mu_se = standard_errors(built, pairs) if solution.settled else (np.nan, np.nan)
     misfit = float(pyo.value(built.misfit))
     residuals = sum(throw.position.size for throw in throws)
     return TrajectoryFit(
         inertia_ratio=built.inertia_ratio,
         friction_mu=max(throw.largest_ratio for throw in states) if bound else built.friction_mu,
-        inertia_ratio_se=ratio_se,
+        inertia_ratio_se=errors[0],
         ratio_is_limit=_is_limit(built),
-        friction_mu_se=np.nan if bound else mu_se,
+        friction_mu_se=np.nan if bound else errors[1],
         friction_is_bound=bound,
         misfit=misfit,
         residuals=residuals,
         complementarity=solution.residual,
         converged=solution.converged,
-        plausible=2.0 * misfit <= float(chi2.ppf(_PLAUSIBLE, residuals)),
         throws=states,
-        reformulation=continuation.reformulation,
+        method=CONTACT_SEQUENCE if continuation is None else continuation.reformulation.value,
         solution=solution,
         build_seconds=build_seconds,
     )
+
+
+def _follow_sequence(built: TrajectoryModel, options: FitOptions) -> tuple[MpecSolution, tuple[float, float]]:
+    """The program in which the guess's sequence of contacts is given, and standard errors of J/m (m2) and mu."""
+    assert built.held is not None
+    sides = PairSides(built.model, built.pairs)
+    first = sides.solve(built.held, options.solver)
+    if first.converged:
+        sides.exchange(built.held, first, options.solver.warm(), options.exchanges)
+    errors = standard_errors(built, sides) if first.converged else (np.nan, np.nan)
+    sides.release()
+    residual = pair_residual(built.pairs)
+    solution = MpecSolution(
+        stages=(first,),
+        parameters=(float("nan"),),
+        residual=residual,
+        objective=float(pyo.value(built.model.misfit)),
+        converged=first.converged and residual <= _EXACT,
+        settled=first.converged,
+    )
+    return solution, errors
+
+
+def _follow_continuation(
+    built: TrajectoryModel, continuation: Continuation, options: FitOptions
+) -> tuple[MpecSolution, tuple[float, float]]:
+    """A reformulation driven to its limit, and standard errors of J/m (m2) and mu where it settled."""
+    pairs = attach(built.model, built.pairs, continuation.reformulation)
+    solution = solve_mpec(pairs, continuation, options.solver)
+    if not solution.settled:
+        return solution, (np.nan, np.nan)
+    with settled_sides(pairs) as (sides, _):
+        return solution, standard_errors(built, sides)
 
 
 def _is_limit(built: TrajectoryModel) -> bool:
@@ -321,21 +383,8 @@ def _is_limit(built: TrajectoryModel) -> bool:
     return not low + edge <= pyo.value(built.model.inertia_ratio) <= high - edge
 
 
-def standard_errors(built: TrajectoryModel, pairs: Complementarities) -> tuple[float, float]:
+def standard_errors(built: TrajectoryModel, sides: PairSides) -> tuple[float, float]:
     """Of J/m (m2) and mu at a settled solution, with the zero side of every pair held at zero."""
-    model = built.model
-    pairs.block.deactivate()
-    if pairs.reformulation.is_penalty:
-        pairs.objective.activate()
-    model.held = pyo.ConstraintList()
-    for (a, b), (at_a, at_b) in zip(pairs.pairs, pairs.values(), strict=True):
-        model.held.add((a if at_a <= at_b else b) == 0.0)
-    try:
-        spread = covariance(model, [model.inertia_ratio, model.friction_mu])
-    finally:
-        model.del_component("held")
-        pairs.block.activate()
-        if pairs.reformulation.is_penalty:
-            pairs.objective.deactivate()
+    spread = covariance(sides.prepared, [built.model.inertia_ratio, built.model.friction_mu])
     variances = np.maximum(np.diag(spread), 0.0)
     return float(np.sqrt(variances[0])) * built.scales.length**2, float(np.sqrt(variances[1]))

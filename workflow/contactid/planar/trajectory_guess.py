@@ -6,6 +6,7 @@ import numpy as np
 
 from contactid.models.planar_trajectory import GuessedThrow
 from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.tangential_steps import StepBody, contact_modes, tangential_steps
 from contactid.planar.trajectory_states import ThrowStates
 from contactid.simulate.planar_events import EventMotion
 from contactid.simulate.planar_geometry import Shape, contacts
@@ -31,14 +32,26 @@ def interpolated_throw(shape: Shape, throw: MeasuredThrow, n_s: int) -> GuessedT
 
 
 def simulated_throw(
-    shape: Shape, throw: MeasuredThrow, n_s: int, motion: EventMotion, *, least_share: float, margin: float
+    shape: Shape,
+    throw: MeasuredThrow,
+    n_s: int,
+    motion: EventMotion,
+    body: StepBody,
+    *,
+    least_share: float,
+    margin: float,
 ) -> GuessedThrow:
     """A motion on the model's grid, of which an instant lies at each impact; impulses are summed over the steps.
+
+    What is tangential follows from the grid's own steps (:func:`~contactid.planar.tangential_steps.tangential_steps`):
+    a step in which the motion goes over from sliding to sticking does neither on the grid.
 
     Parameters
     ----------
     motion
         Of the whole throw, its time counted from the first frame.
+    body
+        J/m, mu and gravity of the motion.
     least_share
         Shortest duration of a step, by the even one.
     margin
@@ -51,16 +64,17 @@ def simulated_throw(
     change = np.diff(q, axis=0) / np.diff(times)[:, None]
     first = np.array([np.interp(times[0], motion.time, motion.velocity[:, i]) for i in range(3)])
     step = np.clip(np.searchsorted(times, motion.time[:-1] + 1e-3 * even, side="right") - 1, 0, len(share) - 1)
-    impulse_n, impulse_t = np.zeros((2, len(share), shape.n_contacts))
+    impulse_n = np.zeros((len(share), shape.n_contacts))
     np.add.at(impulse_n, step, motion.impulse_n)
-    np.add.at(impulse_t, step, motion.impulse_t)
     near = contacts(shape, throw.ground, q[:-1]).gap <= _noise_of_gap(shape, throw) + margin
     near |= impulse_n > 0.0
-    return GuessedThrow(share, q, np.vstack([first, change]), impulse_n, impulse_t, near)
+    impulse_t = tangential_steps(shape, throw.ground, body, q[:-1], first, even * share, impulse_n)
+    mode = contact_modes(impulse_n, impulse_t, body.friction_mu)
+    return GuessedThrow(share, q, np.vstack([first, change]), impulse_n, impulse_t, near, mode)
 
 
 def identified_throw(
-    shape: Shape, throw: MeasuredThrow, n_s: int, states: ThrowStates, *, margin: float
+    shape: Shape, throw: MeasuredThrow, n_s: int, states: ThrowStates, friction_mu: float, *, margin: float
 ) -> GuessedThrow:
     """States and impulses that were identified before, on the same grid."""
     return GuessedThrow(
@@ -70,6 +84,7 @@ def identified_throw(
         impulse_n=states.impulse_n,
         impulse_t=states.impulse_t,
         near=(states.gap[:-1] <= _noise_of_gap(shape, throw) + margin) | (states.impulse_n > 0.0),
+        mode=contact_modes(states.impulse_n, states.impulse_t, friction_mu),
     )
 
 
