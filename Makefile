@@ -7,9 +7,18 @@ DATA_MIRROR ?= $(wildcard ../shared/data)
 # A folder of ContactNets tosses to predict with the parameters found on the public ones.
 PREDICT_ON ?=
 PEERS := mujoco drake pybullet
+# The index with PyTorch's CPU builds, if pip isn't set up for it: on Linux the general build brings gigabytes of CUDA.
+TORCH_INDEX ?=
 SNAKEMAKE := $(BIN)/snakemake
 MIRROR_ENTRY := $(if $(DATA_MIRROR),"$(DATA_MIRROR)")
 MIRROR := --config data_mirror='[$(MIRROR_ENTRY)]'
+# another 4TU server, for instance one of your own; OFFLINE=true only looks what is there
+FOURTU_URL ?=
+OFFLINE ?=
+SOURCES = $(MIRROR) $(if $(FOURTU_URL),fourtu_url="$(FOURTU_URL)") $(if $(OFFLINE),offline=$(OFFLINE))
+# make lock: the newest version of these archives, or these archives alone
+UPDATE ?=
+ONLY ?=
 # STUDY=planar runs one study alone
 STUDY ?=
 ONE_STUDY := $(if $(STUDY),studies='["$(STUDY)"]')
@@ -18,7 +27,7 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: env run public full identify peers simulators dry-run test test-public lint bench lock-env clean help
+.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server lint bench bench-reading lock-env clean help
 
 $(VENV)/.ready: envs/requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -33,7 +42,17 @@ run: env ## the default run, offline; STUDY=planar runs one study
 	$(SNAKEMAKE) $(if $(STUDY),--config $(ONE_STUDY))
 
 public: env ## the ContactNets cube; PREDICT_ON=folder predicts tosses never seen
-	$(SNAKEMAKE) --configfile config/public.yaml $(MIRROR) $(ONE_STUDY) $(if $(PREDICT_ON),$(UNSEEN))
+	$(SNAKEMAKE) --configfile config/public.yaml $(SOURCES) $(ONE_STUDY) $(if $(PREDICT_ON),$(UNSEEN))
+
+4tu: env ## the paper's own recordings from 4TU.ResearchData (after make lock)
+	$(SNAKEMAKE) --configfile config/4tu.yaml $(SOURCES)
+
+data: env ## all public data into data/, and what is damaged there again; STUDY=tossing those of one study
+	$(SNAKEMAKE) data --forcerun fetch_dataset $(SOURCES) $(ONE_STUDY)
+
+lock: env ## resolve the public data and pin versions and checksums; ONLY= and UPDATE= name archives
+	PYTHONPATH=workflow $(BIN)/python -m contactid.lock $(if $(DATA_MIRROR),--mirror "$(DATA_MIRROR)") \
+		$(if $(FOURTU_URL),--url "$(FOURTU_URL)") $(if $(ONLY),--only $(ONLY)) $(if $(UPDATE),--update $(UPDATE))
 
 full: env ## many noise samples in the planar and the arm study: hours on two cores; STUDY= runs one
 	$(SNAKEMAKE) --configfile config/full.yaml $(if $(STUDY),--config $(ONE_STUDY))
@@ -44,7 +63,10 @@ identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=b
 peers: $(foreach name,$(PEERS),$(VENV)-$(name)/.ready) ## MuJoCo, Drake and PyBullet, each in its own environment
 
 simulators: env peers ## the ContactNets cube with all simulators
-	$(SNAKEMAKE) --configfile config/public.yaml config/simulators.yaml $(MIRROR)
+	$(SNAKEMAKE) --configfile config/public.yaml config/simulators.yaml $(SOURCES)
+
+tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in their own environment
+	$(SNAKEMAKE) --configfile config/tactile.yaml
 
 dry-run: env ## what a default run would still do
 	$(SNAKEMAKE) --dry-run
@@ -62,8 +84,20 @@ test: lint ## all checks and tests that need no real data
 test-public: env ## the long tests on real data (DATA_MIRROR)
 	DATA_MIRROR="$(DATA_MIRROR)" $(BIN)/python -m pytest -m public tests/public
 
+test-server: env ## downloads from a real 4TU server on this machine (FOURTU_SERVER names its tool; Debian, root)
+	$(BIN)/python -m pytest -m server tests/server
+
 bench: env $(VENV)-mujoco/.ready ## speed against MuJoCo on the same tosses, one core
 	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
+
+bench-reading: env ## peak memory of reading a 2 GB archive, written for it
+	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench_reading
+
+$(VENV)-torch/.ready: envs/torch.lock
+	$(PYTHON) -m venv $(VENV)-torch
+	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r envs/torch.lock
+	@touch $@
 
 $(VENV)-%/.ready: envs/%.lock
 	$(PYTHON) -m venv $(VENV)-$*
@@ -78,4 +112,4 @@ clean: ## remove outputs, keep the environments
 	rm -rf .snakemake $(filter-out results/README.md,$(wildcard results/*))
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 20
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /make \1\t/' | expand -t 20

@@ -27,6 +27,12 @@ if "arm" in config["studies"]:
     include: "workflow/rules/arm.smk"
 
 
+if "inhand" in config["studies"]:
+
+    include: "workflow/rules/inhand.smk"
+
+
+include: "workflow/rules/data_cards.smk"
 include: "workflow/rules/checks.smk"
 
 
@@ -53,4 +59,5 @@ rule all:
         "<results>/checks.csv",
         "<results>/provenance.json",
         "<results>/summary.md",
+        rules.data_cards.output.cards,
         STUDY_TARGETS,

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 import scipy.io
 
-from contactid.datasets.fetch import fetch
+from contactid.datasets.fetch import Sources, fetch
+from contactid.datasets.lockfile import read_lock
+from contactid.datasets.planar_files import read_square_throws
 from contactid.datasets.planar_impacts import (
     MASS,
     MODELS,
@@ -20,8 +22,10 @@ from contactid.datasets.planar_impacts import (
     read_ellipse_impacts,
 )
 from contactid.datasets.planar_readers import read_planar
-from contactid.datasets.planar_throws import iterate_throws, read_square_throws, shape_of
+from contactid.datasets.planar_throws import iterate_throws, shape_of
 from contactid.datasets.registry import load_registry
+from contactid.datasets.store import Store
+from contactid.datasets.verification import verify
 from contactid.planar.throw_flight import first_impacts
 from contactid.planar.throw_preprocess import ThrowOptions, align, event_table, find_events, rest_gaps
 from contactid.planar.throw_window import WindowOptions, prepare_throws
@@ -57,8 +61,10 @@ def impacts():
 @pytest.mark.parametrize("name", ["planar_square", "planar_ellipse"])
 def test_short_the_registry_finds_verifies_and_reads_them(tmp_path, name):
     entry = load_registry(CONFIG / "datasets.tsv", {})[name]
-    fetch(entry, tmp_path / name, mirrors=[str(MIRROR)], offline=True, checksums=CONFIG / "checksums")
-    data = read_planar(entry, tmp_path / name)
+    archive, store = read_lock(CONFIG / "datasets.lock.json")[name], Store(tmp_path / "data")
+    fetch(archive, store, Sources([str(MIRROR)], offline=True, fourtu_url="https://example.invalid"))
+    verify(archive, store)
+    data = read_planar(entry, store.folder(archive))
     assert data.attrs["dataset"] == name and not data.attrs["synthetic"]
 
 

@@ -26,28 +26,7 @@ from contactid.datasets.arm_mat import EXPECTED, read_arm_mat
 from contactid.datasets.mat_variables import described, read_variables
 from contactid.datasets.motion import read_dataset, write_dataset
 from contactid.errors import ContactIdError
-
-N = 120
-TIME = SAMPLE_INTERVAL * np.arange(N)
-POSITION = np.deg2rad([0.0, -86.0, 0.0, 70.0, 0.0, -23.0, 0.0]) + 0.2 * TIME[:, None]
-NAME = "set1_v010_a30.mat"
-
-
-def save(folder, name=NAME, **variables):
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    scipy.io.savemat(path, variables or {"q": POSITION, "time": TIME}, oned_as="column")
-    return path
-
-
-def save_v73(path, **variables):
-    """As MATLAB 7.3 writes numbers: HDF5 behind 512 bytes, arrays transposed, structures as groups."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with h5py.File(path, "w", userblock_size=512) as file:
-        for name, value in variables.items():
-            file.create_dataset(name, data=np.asarray(value).T)
-    with path.open("r+b") as file:
-        file.write(b"MATLAB 7.3 MAT-file".ljust(512))
+from small_files import NAME, POSITION, TIME, N, save, save_v73
 
 
 def read(path):

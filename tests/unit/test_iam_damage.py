@@ -94,9 +94,9 @@ DAMAGE = [
     (set_dataset(POSES, np.zeros((N_FRAMES, 4, 4))), "instead of (4, 4, N)"),
     (set_dataset(POSES, np.tile(np.eye(4)[:, :, None], 2)), "2 frames where at least 3 are needed"),
     (set_values(POSES, (0, 3, slice(4, 6)), np.nan), "Box006: NaN in 2 of 150 frames"),
-    (set_values(POSES, (0, 0, 7), 3.0), "1 frames are no rigid motion (first: frame 7)"),
-    (set_values(POSES, (3, 0, 8), 0.5), "1 frames are no rigid motion (first: frame 8)"),
-    (set_values(POSES, (slice(0, 3), 2), 0.0), "150 frames are no rigid motion"),
+    (set_values(POSES, (0, 0, 7), 3.0), "1 of 150 frames are no rigid motion (first: frame 7)"),
+    (set_values(POSES, (3, 0, 8), 0.5), "1 of 150 frames are no rigid motion (first: frame 8)"),
+    (set_values(POSES, (slice(0, 3), 2), 0.0), "150 of 150 frames are no rigid motion"),
     (set_values(POSES, (0, 3, 9), 450.0), "positions reach 450 m, so they may be in millimetres"),
     (set_time(lambda time: time[:100]), "Time(s) has 100 entries for 150 frames"),
     (set_time(lambda time: np.where(time > 0.2, np.nan, time)), "Time(s) has a NaN"),
@@ -165,7 +165,7 @@ def test_millimetres_are_refused(archive: Path) -> None:
     with h5py.File(archive, "r+") as file:
         for name in NAMES:
             file[f"{name}/OBJECT/Box006/vertices"][...] *= 1000
-    assert "the body measures 205 m. Lengths must be in metres" in refusal(lambda: read(archive))
+    assert "the body measures 205 m, and lengths must be in metres" in refusal(lambda: read(archive))
 
 
 # Files that are no archive

@@ -10,7 +10,8 @@ import pytest
 import xarray as xr
 
 from contactid.datasets.motion import write_dataset
-from contactid.datasets.planar_throws import SQUARE_SIDE, PlanarThrow, build_throws, read_square_throws, square
+from contactid.datasets.planar_files import read_square_throws
+from contactid.datasets.planar_throws import SQUARE_SIDE, PlanarThrow, build_throws, square
 from contactid.errors import ContactIdError
 from contactid.planar.lost_frames import breaks, mend
 from contactid.planar.real_square_files import part_of, write_square_figure_data, write_square_part, write_squares

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 RULE_FILES = sorted((ROOT / "workflow/rules").glob("*.smk"))
 SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
 # rules that compute nothing
-TARGETS = {"all"}
+TARGETS = {"all", "data"}
 
 
 def rules():
@@ -92,7 +92,7 @@ def test_conda_and_pip_install_the_same_versions():
     assert "ipopt" in environment
 
 
-@pytest.mark.parametrize("name", ["requirements", "mujoco", "drake", "pybullet"])
+@pytest.mark.parametrize("name", ["requirements", "mujoco", "drake", "pybullet", "torch"])
 def test_locks_have_hashes_and_name_no_index(name):
     text = (ROOT / f"envs/{name}.lock").read_text()
     assert not re.search(r"https?://|--index|--extra-index|--find-links", text)
@@ -155,8 +155,10 @@ def test_editing_the_simulator_changes_nothing_before_it_and_no_drawing():
     without = {
         "arm_checks", "arm_draw", "arm_fit", "arm_fit_accuracy", "arm_fit_optimum", "arm_fit_samples",
         "arm_impact_laws", "arm_impact_table", "arm_pose", "arm_postures", "arm_read", "arm_summary",
-        "arm_velocities", "checks", "fetch_dataset", "planar_animate", "planar_checks", "planar_draw",
+        "arm_velocities", "checks", "fetch_dataset", "inhand_appendix", "inhand_checks",
+        "inhand_draw", "inhand_estimate", "inhand_estimates", "inhand_force_sensing", "inhand_printed",
+        "inhand_summary", "planar_animate", "planar_checks", "planar_draw",
         "planar_summary", "planar_tables", "provenance", "read_motion", "summary", "tossing_calibrate",
-        "tossing_checks", "tossing_draw", "tossing_preprocess", "tossing_summary",
+        "tossing_checks", "tossing_draw", "tossing_preprocess", "tossing_summary", "verify_data",
     }  # fmt: skip
     assert simulating == {script.stem for script in SCRIPTS} - without

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from contactid.arm import names as arm_names
+from contactid.inhand import names as inhand_names
 from contactid.planar.names import ANIMATIONS, PAPER_FIGURES
 
 ROOT = Path(__file__).parents[2]
@@ -121,7 +122,7 @@ def test_everything_promised_is_there_and_labelled(finished):
 
 def test_checks_cover_every_printed_number(finished):
     checks = pd.read_csv(finished / "results/test/checks.csv")
-    for study, count in {"tossing": 180, "planar": 64, "arm": 161}.items():
+    for study, count in {"tossing": 180, "planar": 64, "arm": 161, "inhand": 1051}.items():
         published = pd.read_csv(ROOT / f"workflow/resources/published/{study}.csv")
         assert (checks["study"] == study).sum() == len(published) == count
     assert set(checks["verdict"]) <= {"agrees", "differs", "better", "not_comparable"}
@@ -150,6 +151,20 @@ def test_planar_artefacts_are_there_and_its_laws_hold(finished):
         "not_comparable",
         "agrees",
     ]
+
+
+def test_inhand_artefacts_are_there_and_our_estimates_are_physical(finished):
+    results = finished / "results/test/inhand"
+    for figure in inhand_names.FIGURES:
+        for extension in ("csv", "pdf", "png", "svg"):
+            assert (results / "figures" / f"{figure}.{extension}").stat().st_size > 0
+    for table in inhand_names.TABLES:
+        assert (results / "tables" / f"{table}.csv").stat().st_size > 0
+    estimates = pd.read_csv(results / "tables/ext_estimates.csv")
+    ours = estimates[estimates["solver"] == "ipopt"]
+    assert len(ours) == 20 and ours["physically_consistent"].all() and ours["geodesic_error"].max() < float("inf")
+    checks = pd.read_csv(results / "checks.csv")
+    assert checks["verdict"].value_counts().to_dict() == {"not_comparable": 851, "agrees": 200}
 
 
 def test_arm_artefacts_are_there_and_table_ii_is_reproduced(finished):
@@ -224,7 +239,7 @@ def test_editing_the_simulator_reruns_exactly_what_depends_on_it(finished):
 def test_restyling_a_figure_solves_nothing(finished):
     file = finished / "workflow/contactid/style.py"
     before = edit(file, '"font.size": 8', '"font.size": 9')
-    assert to_be_done(finished) == {"tossing_draw", "planar_draw", "planar_animate", "arm_draw", "all"}
+    assert to_be_done(finished) == {"tossing_draw", "planar_draw", "planar_animate", "arm_draw", "inhand_draw", "all"}
     file.write_text(before)
 
 

@@ -21,8 +21,8 @@ from contactid.reformulations import Pair
 from contactid.solve import PreparedModel, Solution, SolverOptions
 
 FIRST, SECOND, IMPLIED = 0, 1, 2
-"""Which side of a pair is held at zero; of an implied pair none is, and neither's sign is asked for, because others'
-choices fix both."""
+"""Which side of a pair is held at zero; of an implied pair the second one is zero by others' choices, so it is neither
+held nor bounded."""
 
 _BLOCK = "pair_sides"
 _TOUCHING = 1e-6  # of a side: it counts as zero
@@ -87,7 +87,7 @@ class PairSides:
         """Make a choice (n,) of FIRST, SECOND or IMPLIED without solving."""
         for pair, choice in zip(self._sides, held, strict=True):
             for number, side in enumerate(pair):
-                side.setlb(None if choice == IMPLIED else 0.0)
+                side.setlb(None if choice == IMPLIED and number == SECOND else 0.0)
                 side.setub(0.0 if choice == number else None)
 
     def solve(self, held: np.ndarray, options: SolverOptions, *, log: str | Path | None = None) -> Solution:

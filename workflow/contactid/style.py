@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -60,9 +60,9 @@ def label_data(figure: Figure, text: str) -> None:
     figure.supxlabel(text, fontsize=6, color="#555555", x=0.995, ha="right")
 
 
-def save(figure: Figure, stem: str | Path) -> None:
+def save(figure: Figure, stem: str | Path, formats: Sequence[str] = FORMATS) -> None:
     """Write ``stem`` with the extensions pdf, png and svg, without dates, so that equal figures are equal files."""
-    for extension in FORMATS:
+    for extension in formats:
         metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[extension]
         with replacing(f"{stem}.{extension}") as partial:
             figure.savefig(partial, metadata=metadata)

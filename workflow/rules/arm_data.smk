@@ -1,10 +1,6 @@
 """Recorded impacts of the arm, or their synthetic twin, in one canonical form; figure 2."""
 
 
-# a dataset's files are fetched, except for the twin's
-ruleorder: arm_twin > fetch_dataset
-
-
 rule arm_twin:
     """Simulate an arm with elastic joints that hits a table, as files laid out like the recorded ones."""
     output:

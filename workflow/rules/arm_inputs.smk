@@ -21,5 +21,6 @@ STUDY_TARGETS += expand(
     figure=arm_names.FIGURES,
     extension=["csv", "pdf", "png", "svg"],
 )
+STUDY_DATASETS += [ARM["data"]]
 STUDY_CHECKS += ["<results>/arm/checks.csv"]
 STUDY_SUMMARIES += ["<results>/arm/summary.md"]

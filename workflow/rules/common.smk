@@ -15,7 +15,13 @@ os.environ.update(
 sys.path.insert(0, str(WORKFLOW))
 
 from contactid.configuration import cases, check_configuration, restore_numbers
+from contactid.datasets.fetch import Sources, missing
+from contactid.datasets.locking import archives_of
+from contactid.datasets.lockfile import locked, read_lock, with_licences
+from contactid.datasets.mirrors import parse_mirrors
 from contactid.datasets.registry import check_reader, load_registry, pick
+from contactid.datasets.store import Store
+from contactid.datasets.web import check_address
 from contactid.errors import ContactIdError
 from contactid.fingerprint import fingerprint
 from contactid.job import failures
@@ -44,8 +50,8 @@ from contactid.tossing.schemes import (
     velocity_cases,
 )
 
-for study in config["studies"]:
-    config[study] = restore_numbers(config.get(study))
+for block in (*config["studies"], "offline"):
+    config[block] = restore_numbers(config.get(block))
 try:
     check_configuration(config, WORKFLOW / "schemas/config.schema.yaml")
     DATASETS = load_registry(CONFIG / "datasets.tsv", config["datasets"])
@@ -54,6 +60,8 @@ except ContactIdError as error:
 
 # what every study adds to the run: its artefacts, its verdicts, its section of the summary
 STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES = [], [], []
+# registered datasets that the studies read
+STUDY_DATASETS = []
 STARTED = time.time()
 
 
@@ -66,14 +74,6 @@ pathvars:
 def code(script):
     """Fingerprint of a rule's script and of the package modules behind it."""
     return fingerprint(WORKFLOW / "scripts" / f"{script}.py")
-
-
-def raw_data(wildcards):
-    """Where a dataset's files are: in the repository, at the user's path, or fetched or simulated by this run."""
-    dataset = DATASETS[wildcards.dataset]
-    if dataset.kind in ("github", "generated"):
-        return f"results/{config['run']}/data/{dataset.name}/raw"
-    return dataset.source
 
 
 wildcard_constraints:

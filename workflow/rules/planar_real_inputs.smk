@@ -1,6 +1,9 @@
 """Measured planar throws and impacts that a run is given."""
 
 PLANAR_REAL = PLANAR["real"]
+STUDY_DATASETS += [
+    PLANAR_REAL[kind] for kind in ("squares", "ellipse") if PLANAR_REAL[kind]
+]
 
 try:
     for kind, reader in {

@@ -109,6 +109,7 @@ STUDY_TARGETS += expand(
     extension=["csv", "tex"],
 )
 STUDY_TARGETS += ["<results>/tossing/tosses.csv"]
+STUDY_DATASETS += TOSSING_PREPARED
 STUDY_CHECKS += ["<results>/tossing/checks.csv"]
 STUDY_SUMMARIES += ["<results>/tossing/summary.md"]
 if VELOCITY_IDENTIFIED:

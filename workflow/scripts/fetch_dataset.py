@@ -1,31 +1,43 @@
-"""Rule fetch_dataset: bring a public dataset into the run's data folder."""
+"""Rule fetch_dataset: bring a public archive into the store."""
 
-from typing import Any
+import os
+from pathlib import Path
+from typing import TextIO
 
-from contactid.datasets.fetch import fetch
-from contactid.datasets.registry import Dataset
+from contactid.datasets.fetch import Sources, fetch, write_receipt
+from contactid.datasets.lockfile import read_lock
+from contactid.datasets.store import Store
 from contactid.job import job
 
 
 def main(
     *,
-    entry: dict[str, Any],
-    folder: str,
+    archive: str,
+    lock: str,
+    store: str,
+    receipt: str,
     mirrors: list[str],
     offline: bool,
-    checksums: str,
+    fourtu_url: str,
+    terminal: TextIO | None = None,
 ) -> None:
     """Translate the rule's files and parameters into calls of the package."""
-    fetch(Dataset(**entry), folder, mirrors=mirrors, offline=offline, checksums=checksums)
+    entry = read_lock(lock)[archive]
+    fetch(entry, Store(Path(store)), Sources(mirrors, offline, fourtu_url), terminal=terminal)
+    write_receipt(entry, Store(Path(store)), receipt)
 
 
 if __name__ == "__main__":
     smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
-    with job(smk.rule, smk.wildcards, smk.log[0]):
+    # the job's own stderr becomes its log; the terminal is kept for the progress bar
+    with os.fdopen(os.dup(2), "w") as terminal, job(smk.rule, smk.wildcards, smk.log[0]):
         main(
-            entry=smk.params.entry,
-            folder=smk.output.folder,
+            archive=smk.wildcards.archive,
+            lock=smk.params.lock,
+            store=smk.params.store,
+            receipt=smk.output.receipt,
             mirrors=smk.config["data_mirror"],
             offline=smk.config["offline"],
-            checksums=smk.params.checksums,
+            fourtu_url=smk.config["fourtu_url"],
+            terminal=terminal,
         )

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from contactid.datasets.motion import write_dataset
-from contactid.datasets.readers import read_motion
+from contactid.datasets.readers import convert_motion
 from contactid.datasets.registry import Dataset
 from contactid.job import job
 
@@ -15,7 +14,7 @@ def main(
     motion: str,
 ) -> None:
     """Translate the rule's files and parameters into calls of the package."""
-    write_dataset(read_motion(Dataset(**entry), raw), motion)
+    convert_motion(Dataset(**entry), raw, motion)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from contactid.datasets.left_out import joined
 from contactid.errors import ContactIdError
 
 N_JOINTS = 7
@@ -81,22 +82,31 @@ def recording_problems(time: np.ndarray, joint_position: np.ndarray, limits: np.
 
 
 def _time_problems(time: np.ndarray) -> list[str]:
-    if not np.isfinite(time).all():
-        return ["NaN in the time"]
-    steps = np.diff(time)
-    backward = steps <= 0.0
+    problems = []
+    missing = ~np.isfinite(time)
+    if missing.any():
+        problems.append(
+            f"NaN in {np.count_nonzero(missing)} samples of the time, the first at sample {np.argmax(missing)}"
+        )
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.diff(time)
+        backward = steps <= 0.0
+        uneven = (
+            np.isfinite(steps) & ~backward & (np.abs(steps - SAMPLE_INTERVAL) > _INTERVAL_TOLERANCE * SAMPLE_INTERVAL)
+        )
     if backward.any():
-        return [f"time does not increase at sample {np.argmax(backward) + 1}"]
-    uneven = np.abs(steps - SAMPLE_INTERVAL) > _INTERVAL_TOLERANCE * SAMPLE_INTERVAL
-    if uneven.all() and len(steps):
-        return [f"time steps of {1e3 * np.median(steps):.4g} ms instead of {1e3 * SAMPLE_INTERVAL:g} ms"]
-    if uneven.any():
+        problems.append(f"time does not increase at sample {np.argmax(backward) + 1}")
+    if uneven.any() and (uneven | backward).all():
+        problems.append(
+            f"time steps of {1e3 * np.median(steps[uneven]):.4g} ms instead of {1e3 * SAMPLE_INTERVAL:g} ms"
+        )
+    elif uneven.any():
         first = int(np.argmax(uneven))
-        return [
+        problems.append(
             f"{np.count_nonzero(uneven)} time steps are not {1e3 * SAMPLE_INTERVAL:g} ms, "
             f"the first {1e3 * steps[first]:.4g} ms at sample {first + 1} (dropped samples)"
-        ]
-    return []
+        )
+    return problems
 
 
 def _limit_problems(joint_position: np.ndarray, limits: np.ndarray) -> list[str]:
@@ -170,26 +180,25 @@ def _padded(values: np.ndarray, n_samples: int) -> np.ndarray:
 
 
 def validate_arm_impacts(impacts: xr.Dataset) -> None:
-    """Raise :class:`ContactIdError` naming the first thing that is not as the canonical form says."""
+    """Raise :class:`ContactIdError` with everything that is not as the canonical form says."""
     source = impacts.attrs.get("source", "arm data")
-    for name, unit in _UNITS.items():
-        if name not in impacts.variables:
-            raise ContactIdError(f"{source}: variable {name} is missing", "Read the data again")
-        if impacts[name].attrs.get("units") != unit:
-            raise ContactIdError(
-                f"{source}: {name} is in {impacts[name].attrs.get('units')!r} instead of {unit!r}",
-                "Convert to SI units",
-            )
+    missing = [f"variable {name} is missing" for name in _UNITS if name not in impacts.variables]
+    if missing:
+        raise ContactIdError(f"{source}: {joined(missing)}", "Read the data again")
+    problems = [
+        f"{name} is in {impacts[name].attrs.get('units')!r} instead of {unit!r}"
+        for name, unit in _UNITS.items()
+        if impacts[name].attrs.get("units") != unit
+    ]
     if impacts.sizes["joint"] != N_JOINTS:
-        raise ContactIdError(f"{source}: {impacts.sizes['joint']} joints instead of {N_JOINTS}", "Read the data again")
+        problems.append(f"{impacts.sizes['joint']} joints instead of {N_JOINTS}")
     names = [str(name) for name in impacts["experiment"].values]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ContactIdError(f"{source}: more than one recording is {twice[0]}", "Leave all but one of them out")
+    problems += [f"more than one recording is {name}" for name in sorted({n for n in names if names.count(n) > 1})]
     for recording in iterate_arm_recordings(impacts):
-        problems = recording_problems(recording.time, recording.joint_position)
-        if problems:
-            raise ContactIdError(f"{source}: {recording.setting.name}: {'; '.join(problems)}", "Leave it out")
+        found = recording_problems(recording.time, recording.joint_position)
+        problems += [f"{recording.setting.name}: {problem}" for problem in found]
+    if problems:
+        raise ContactIdError(f"{source}: {joined(problems)}", "Leave such recordings out, and read the data again")
 
 
 def arm_recording(impacts: xr.Dataset, experiment: str) -> ArmRecording:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import csv
 import io
-import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,12 +28,10 @@ from contactid.datasets.arm_impacts import (
     build_arm_impacts,
     recording_problems,
 )
+from contactid.datasets.left_out import joined, log_left_out, nothing_usable, reason_of
 from contactid.datasets.mat_variables import beside, described, mat_files, read_variables
 from contactid.datasets.registry import Dataset
 from contactid.errors import ContactIdError
-
-_LOG = logging.getLogger(__name__)
-_MOST_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -48,6 +45,7 @@ class Expectations:
     centimetres_from : a velocity written as a number from this on is in cm/s, a smaller one in m/s
     degrees_from : rad; larger joint positions can't be radians (no joint turns that far), so all of that file's are
         degrees
+    sets : numbers of the sets
     velocities, angles_deg : ranges of the settings, m/s and degrees
     limits : (7, 2) joint limits of the LWR 4+, rad
     """
@@ -64,6 +62,7 @@ class Expectations:
     angle: str = r"(?:^|[ _/.-])a(?:ng(?:le)?)?[ _-]?(\d+)|(\d+)[ _-]?deg"
     centimetres_from: float = 1.0
     degrees_from: float = 2.0 * np.pi
+    sets: tuple[int, ...] = (1, 2)
     velocities: tuple[float, float] = (0.02, 1.0)
     angles_deg: tuple[float, float] = (5.0, 90.0)
     limits: tuple[tuple[float, float], ...] = tuple(
@@ -123,7 +122,7 @@ def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> 
             problems: list[str] = []
             recording = _read_recording(name, part, manifest, problems)
             if recording is None:
-                left_out[name] = "; ".join(problems)
+                left_out[name] = joined(problems)
             elif recording.setting.name in recordings:
                 left_out[name] = f"another recording is {recording.setting.name}, too"
             else:
@@ -131,10 +130,9 @@ def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> 
     for name in sorted(set(manifest) - set(left_out)):
         if manifest[name].setting.name not in recordings:
             left_out[name] = f"listed in {MANIFEST}, but not there"
-    for name, reason in left_out.items():
-        _LOG.warning("%s: left out: %s", name, reason)
+    log_left_out(left_out)
     if not recordings:
-        raise ContactIdError(f"{path}: no usable recording of an impact: {_summary(left_out)}", _REMEDY)
+        raise nothing_usable(path, "recordings of an impact", left_out, _REMEDY)
     return build_arm_impacts(
         list(recordings.values()),
         source="synthetic twin of recorded arm impacts" if synthetic else "recorded impacts of an LWR 4+ on a table",
@@ -161,12 +159,6 @@ def read_arm_dataset(dataset: Dataset, path: str | Path) -> xr.Dataset:
     impacts.attrs["dataset"] = dataset.name
     impacts.attrs["citation"] = dataset.citation
     return impacts
-
-
-def _summary(left_out: Mapping[str, str]) -> str:
-    shown = [f"{name}: {reason}" for name, reason in list(left_out.items())[:_MOST_SHOWN]]
-    more = f" (and {len(left_out) - _MOST_SHOWN} files more)" if len(left_out) > _MOST_SHOWN else ""
-    return " | ".join(shown) + more
 
 
 def _parts(
@@ -237,7 +229,8 @@ def _times(variables: dict[str, np.ndarray], wanted: str, n_samples: int, proble
     if len(values) != n_samples:
         problems.append(f"{name} has {len(values)} values for {n_samples} samples of joint positions")
         return even
-    steps = np.diff(values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.diff(values)
     milliseconds = np.isfinite(steps).any() and abs(float(np.nanmedian(steps)) - 1.0) < 0.5
     return values * SAMPLE_INTERVAL if milliseconds else values
 
@@ -264,35 +257,53 @@ def _last_match(pattern: str, text: str) -> float | None:
     return float(next(group for group in found[-1].groups() if group).replace("p", "."))
 
 
-def _in_range(setting: Setting, problems: list[str]) -> bool:
+def _in_range(setting: Setting, noted: list[str]) -> bool:
+    """Whether an experiment can be one of the archive's; ``noted`` is added to where it can't."""
+    problems: list[str] = []
+    if setting.set_number not in EXPECTED.sets:
+        problems.append(f"its set is {setting.set_number} instead of {' or '.join(map(str, EXPECTED.sets))}")
     low, high = EXPECTED.velocities
     if not low <= setting.velocity <= high:
         problems.append(f"a velocity of {setting.velocity:g} m/s is not between {low:g} and {high:g}")
     flat, steep = EXPECTED.angles_deg
     if not flat <= setting.angle_deg <= steep:
         problems.append(f"an angle of {setting.angle_deg:g} degrees is not between {flat:g} and {steep:g}")
-    return low <= setting.velocity <= high and flat <= setting.angle_deg <= steep
+    noted.extend(problems)
+    return not problems
 
 
 def _read_manifest(path: str | Path) -> dict[str, _Entry]:
     text = beside(path, MANIFEST)
     if text is None:
         return {}
-    rows = csv.DictReader(io.StringIO(text))
-    missing = [column for column in _MANIFEST_COLUMNS if column not in (rows.fieldnames or [])]
+    try:
+        rows = csv.DictReader(io.StringIO(text))
+        lines, columns = list(rows), rows.fieldnames or []
+    except csv.Error as error:
+        raise ContactIdError(f"{path}: {MANIFEST} is no table ({reason_of(error)})", "Correct it") from None
+    missing = [column for column in _MANIFEST_COLUMNS if column not in columns]
     if missing:
         raise ContactIdError(f"{path}: {MANIFEST} has no column {', '.join(missing)}", "Add it")
+    problems: list[str] = []
     entries = {}
-    for line, row in enumerate(rows, start=2):
-        try:
-            setting = Setting(int(row["set"]), float(row["velocity_m_s"]), float(row["angle_deg"]))
-        except (TypeError, ValueError):
-            raise ContactIdError(f"{path}: {MANIFEST}, line {line}: a number is missing", "Correct it") from None
-        problems: list[str] = []
-        if not _in_range(setting, problems):
-            raise ContactIdError(f"{path}: {MANIFEST}, line {line}: {'; '.join(problems)}", "Correct it")
-        entries[row["file"]] = _Entry(setting, row.get("position") or "", row.get("time") or "")
+    for line, row in enumerate(lines, start=2):
+        found: list[str] = []
+        entry = _entry_of(row, found)
+        if entry is not None:
+            entries[row["file"]] = entry
+        problems += [f"line {line}: {problem}" for problem in found]
+    if problems:
+        raise ContactIdError(f"{path}: {MANIFEST}, {joined(problems)}", "Correct it")
     return entries
+
+
+def _entry_of(row: Mapping[str, str], problems: list[str]) -> _Entry | None:
+    try:
+        setting = Setting(int(row["set"]), float(row["velocity_m_s"]), float(row["angle_deg"]))
+    except (TypeError, ValueError):
+        problems.append("a number is missing")
+        return None
+    return _Entry(setting, row.get("position") or "", row.get("time") or "") if _in_range(setting, problems) else None
 
 
 def _pick(variables: dict[str, np.ndarray], names: tuple[str, ...]) -> str | None:

@@ -11,14 +11,16 @@ The reference frame M has its z axis up and its origin in the surface, so the su
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
 from contactid import rotations
-from contactid.datasets.motion import BodyProperties, Recording, build_motion
+from contactid.datasets.left_out import joined, log_left_out, nothing_usable, reason_of
+from contactid.datasets.motion import BodyProperties, Recording
+from contactid.datasets.motion_stream import MotionStream, collect
 from contactid.datasets.torch_file import read_tensor
 from contactid.errors import ContactIdError
 
@@ -27,23 +29,28 @@ HALF_WIDTH = 0.0524  # m, half the side of the acrylic cube: the file's unit of 
 _COLUMNS = 19
 _LARGEST_POSITION = 100.0  # half-widths; beyond it the file is in another unit
 _FEWEST_FRAMES = 8
+_PLAUSIBLE = {"dt": (1e-5, 1.0), "mass": (1e-3, 100.0), "inertia": (1e-4, 1e3)}  # s, kg, kg half-widths^2
+_NORM_TOLERANCE = 1e-3  # of quaternions written in double precision
 
 
-def read_contactnets(folder: str | Path, *, licence: str) -> xr.Dataset:
-    """Read a folder of ContactNets tosses.
+def stream_contactnets(folder: str | Path, *, licence: str) -> MotionStream:
+    """The tosses of a folder, each read when it is asked for.
 
-    Tosses that can't be used are left out, with the reason in ``attrs["left_out"]`` (JSON: name to reason).
+    Tosses that can't be used are left out, with all their problems in the attribute ``left_out`` (JSON: name to
+    reason).
 
     Parameters
     ----------
     folder
         Holds ``tosses_processed/`` (or the ``.pt`` files themselves) and, optionally, ``params_processed``; without the
         latter the published body and frame rate are taken.
+    licence
+        Licence of the data, kept as an attribute.
 
     Raises
     ------
     ContactIdError
-        Where the folder or its tosses are missing, or a file is damaged.
+        Where the folder or its tosses are missing, the experiment file is damaged, or no toss can be used.
     """
     folder = Path(folder)
     toss_folder = folder / "tosses_processed" if (folder / "tosses_processed").is_dir() else folder
@@ -54,30 +61,37 @@ def read_contactnets(folder: str | Path, *, licence: str) -> xr.Dataset:
             "Check data_mirror or fetch again",
         )
     experiment = _read_experiment(folder / "params_processed" / "experiment.json")
-    recordings: list[Recording] = []
-    left_out: dict[str, str] = {}
-    for file in files:
-        recording, reason = _read_toss(file)
-        if recording is None:
-            left_out[file.stem] = reason
-        else:
-            recordings.append(recording)
-    if not recordings:
-        raise ContactIdError(
-            f"{folder}: none of the {len(files)} tosses can be used (first: {next(iter(left_out.values()))})",
-            "Check the files",
-        )
-    motion = build_motion(
-        recordings,
-        _body(experiment),
+    attributes: dict[str, str] = {}
+    return MotionStream(
+        body=_body(experiment),
         object_name=OBJECT,
         sample_frequency=1.0 / experiment["dt"],
         source="ContactNets cube tosses",
         licence=licence,
         synthetic=False,
+        recordings=_tosses(folder, files, attributes),
+        attributes=attributes,
     )
-    motion.attrs["left_out"] = json.dumps(left_out)
-    return motion
+
+
+def read_contactnets(folder: str | Path, *, licence: str) -> xr.Dataset:
+    """The tosses of :func:`stream_contactnets` as one dataset in memory."""
+    return collect(stream_contactnets(folder, licence=licence))
+
+
+def _tosses(folder: Path, files: Sequence[Path], attributes: dict[str, str]) -> Iterator[Recording]:
+    left_out: dict[str, str] = {}
+    for file in files:
+        problems: list[str] = []
+        recording = _read_toss(file, problems)
+        if recording is None:
+            left_out[file.stem] = joined(problems)
+        else:
+            yield recording
+    log_left_out(left_out)
+    if len(left_out) == len(files):
+        raise nothing_usable(folder, "tosses", left_out, "Check the files, or fetch them again")
+    attributes["left_out"] = json.dumps(left_out)
 
 
 def _read_experiment(path: Path) -> Mapping[str, float]:
@@ -87,10 +101,17 @@ def _read_experiment(path: Path) -> Mapping[str, float]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         experiment = {key: float(content[key]) for key in published}
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ContactIdError(f"{path}: not a ContactNets experiment file ({error})", "Fetch it again") from None
-    if not all(np.isfinite(value) and value > 0 for value in experiment.values()):
-        raise ContactIdError(f"{path}: dt, mass and inertia must be positive numbers", "Fetch it again")
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise ContactIdError(
+            f"{path}: not a ContactNets experiment file ({reason_of(error)})", "Fetch it again"
+        ) from None
+    wrong = [
+        f"{key} is {value:g}, not between {_PLAUSIBLE[key][0]:g} and {_PLAUSIBLE[key][1]:g}"
+        for key, value in experiment.items()
+        if not _PLAUSIBLE[key][0] <= value <= _PLAUSIBLE[key][1]
+    ]
+    if wrong:
+        raise ContactIdError(f"{path}: {joined(wrong)}", "Fetch it again")
     return experiment
 
 
@@ -121,18 +142,30 @@ def read_toss_table(path: str | Path) -> np.ndarray:
     return tensor[0].astype(float)
 
 
-def _read_toss(path: Path) -> tuple[Recording | None, str]:
-    """One toss, or the reason why it can't be used."""
-    table = read_toss_table(path)
+def _read_toss(path: Path, problems: list[str]) -> Recording | None:
+    """One toss, or None with everything that is wrong with it added to ``problems``."""
+    try:
+        table = read_toss_table(path)
+    except ContactIdError as error:
+        problems.append(error.problem.removeprefix(f"{path}: "))
+        return None
     pose = table[:, :7]
     if len(table) < _FEWEST_FRAMES:
-        return None, f"only {len(table)} frames (at least {_FEWEST_FRAMES} are needed)"
-    if not np.isfinite(pose).all():
-        return None, "a NaN in its poses"
-    norms = np.linalg.norm(pose[:, 3:7], axis=1)
-    if np.abs(norms - 1.0).max() > 1e-3:
-        return None, "quaternions that are not of unit length"
-    if np.abs(pose[:, :3]).max() > _LARGEST_POSITION:
-        return None, "positions that are not in half-widths"
+        problems.append(f"only {len(table)} frames (at least {_FEWEST_FRAMES} are needed)")
+    seen = np.isfinite(pose).all(axis=1)
+    if not seen.all():
+        problems.append(f"NaN in {np.count_nonzero(~seen)} of {len(seen)} frames (first: frame {np.argmin(seen)})")
+    with np.errstate(over="ignore"):
+        norms = np.linalg.norm(pose[:, 3:7], axis=1)
+    off = seen & ~(np.abs(norms - 1.0) <= _NORM_TOLERANCE)
+    if off.any():
+        problems.append(
+            f"quaternions that are not of unit length in {np.count_nonzero(off)} frames (first: frame {np.argmax(off)})"
+        )
+    farthest = np.abs(pose[seen, :3]).max(initial=0.0)
+    if farthest > _LARGEST_POSITION:
+        problems.append(f"positions that are not in half-widths (they reach {farthest:g})")
+    if problems:
+        return None
     orientation = rotations.continuous(pose[:, 3:7] / norms[:, None])
-    return Recording(name=path.stem, position=HALF_WIDTH * pose[:, :3], orientation=orientation), ""
+    return Recording(name=path.stem, position=HALF_WIDTH * pose[:, :3], orientation=orientation)

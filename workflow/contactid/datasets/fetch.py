@@ -1,149 +1,237 @@
-"""Bring a public dataset into a folder: from a mirror on disk, else from its repository at a commit.
+"""Bring a locked archive into the store: what is there and right stays, the rest comes from a mirror or the network.
 
-Every file that ``config/checksums/<name>.sha256`` lists is checked; a wrong one is an error that shows both checksums.
-The folder appears under its final name only when it is complete.
+Nothing is resolved here: the lock file says which files, and every one is compared with it.
 """
 
 from __future__ import annotations
 
-import hashlib
+import json
 import logging
 import shutil
-import tarfile
-import tempfile
-import urllib.error
-import urllib.request
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+from urllib.parse import urlsplit
 
-from contactid.datasets.registry import Dataset
+from contactid.atomic import write_text
+from contactid.datasets.checksums import Expected, digest
+from contactid.datasets.download import Wanted, download
+from contactid.datasets.file_lock import file_lock
+from contactid.datasets.github_archive import unpack
+from contactid.datasets.lockfile import LockedArchive, LockedFile
+from contactid.datasets.mirrors import Mirror, parse_mirrors, places
+from contactid.datasets.progress import readable
+from contactid.datasets.registry import GITHUB
+from contactid.datasets.store import Store
+from contactid.datasets.web import PATIENT, Patience
 from contactid.errors import ContactIdError
 
 _LOG = logging.getLogger(__name__)
-_CHUNK = 1 << 20
-_TIMEOUT = 60.0
+_MOST_SHOWN = 5
 
 
-def fetch(
-    dataset: Dataset, destination: str | Path, *, mirrors: Sequence[str], offline: bool, checksums: str | Path
-) -> None:
-    """Fill the folder ``destination`` with the dataset.
+@dataclass(frozen=True)
+class Sources:
+    """Where data may be taken from.
 
-    Parameters
+    Attributes
     ----------
-    dataset
-        An entry of kind ``github``.
-    mirrors
-        Folders that may hold a folder ``<dataset.name>``, possibly with dashes for underscores; tried in order before
-        the network.
-    offline
-        Don't use the network.
-    checksums
-        Folder with ``<dataset.name>.sha256``.
+    mirrors : entries of ``data_mirror``, tried in order before the network
+    offline : only folders among the mirrors
+    fourtu_url : the 4TU server
     """
-    destination = Path(destination)
-    destination.parent.mkdir(parents=True, exist_ok=True)
-    expected = read_checksums(Path(checksums) / f"{dataset.name}.sha256")
-    with tempfile.TemporaryDirectory(dir=destination.parent, prefix=f".{dataset.name}.partial") as scratch:
-        partial = Path(scratch) / "data"
-        mirror = _find_mirror(dataset.name, mirrors)
-        try:
-            if mirror:
-                _LOG.info("%s: copying from the mirror %s", dataset.name, mirror)
-                shutil.copytree(mirror, partial)
-            elif offline:
-                tried = ", ".join(mirrors) or "none configured"
-                raise ContactIdError(
-                    f"{dataset.name} ({dataset.size_mb} MB, {dataset.source}) is in no mirror (tried: {tried}), "
-                    "and offline is true",
-                    "Name a folder that holds it in data_mirror, or set offline to false",
-                )
-            else:
-                _LOG.info("%s: downloading %s", dataset.name, dataset.source)
-                _download(dataset, Path(scratch), partial)
-        except OSError as error:
-            raise ContactIdError(
-                f"{dataset.name}: cannot be stored in {destination} ({error})", "Check space and permissions"
-            ) from error
-        verify(partial, expected, dataset.name)
-        if destination.exists():
-            shutil.rmtree(destination)
-        partial.rename(destination)
+
+    mirrors: Sequence[str]
+    offline: bool
+    fourtu_url: str
+    patience: Patience = PATIENT
 
 
-def _find_mirror(name: str, mirrors: Sequence[str]) -> Path | None:
+def fetch(archive: LockedArchive, store: Store, sources: Sources, *, terminal: TextIO | None = None) -> None:
+    """Have every file of the archive in the store, as the lock says it is.
+
+    Raises
+    ------
+    ContactIdError
+        Naming the file, and both checksums where it is another one; offline, naming all that is missing.
+    """
+    mirrors = parse_mirrors(sources.mirrors)
+    for file in archive.files:
+        if file.link_only:
+            _LOG.info("%s: %s is only a link to %s, which is left alone", archive.name, file.name, file.url)
+    if not archive.wanted:
+        raise ContactIdError(f"{archive.name}: {archive.source} has links only, no files", "Follow them by hand")
+    needed = [file for file in archive.wanted if _needed(archive, file, store)]
     for mirror in mirrors:
-        if not Path(mirror).is_dir():
-            raise ContactIdError(f"data_mirror: {mirror} is no folder", "Correct the path or take it out of the list")
-        for folder in (name, name.replace("_", "-")):
-            if (Path(mirror) / folder).is_dir():
-                return Path(mirror) / folder
-    return None
+        needed = _without_those_of(mirror, archive, needed, store, sources, terminal)
+    if needed and sources.offline:
+        raise ContactIdError(*missing_text(archive, needed, sources.mirrors))
+    if needed and archive.kind == GITHUB:
+        _from_repository(archive, needed, store, sources, terminal)
+    elif needed:
+        for file in needed:
+            _from_server(archive, file, store, sources, terminal)
 
 
-def _download(dataset: Dataset, scratch: Path, partial: Path) -> None:
-    archive = scratch / "archive.tar.gz"
-    try:
-        with urllib.request.urlopen(dataset.source, timeout=_TIMEOUT) as response, archive.open("wb") as file:
-            shutil.copyfileobj(response, file, _CHUNK)
-    except (urllib.error.URLError, TimeoutError, ConnectionError) as error:
-        reason = getattr(error, "reason", error)
-        raise ContactIdError(
-            f"{dataset.name}: {dataset.source} cannot be had ({reason})",
-            "Check the network, or name a folder that holds the data in data_mirror",
-        ) from None
-    try:
-        with tarfile.open(archive) as tar:
-            for member in tar:
-                inside = _below(member.name, dataset.folder)
-                if inside is not None and member.isfile():
-                    target = partial / inside
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    source = tar.extractfile(member)
-                    assert source is not None
-                    with source, target.open("wb") as file:
-                        shutil.copyfileobj(source, file, _CHUNK)
-    except (tarfile.TarError, EOFError) as error:
-        raise ContactIdError(f"{dataset.name}: the downloaded archive is damaged ({error})", "Fetch it again") from None
-    if not partial.is_dir():
-        raise ContactIdError(
-            f"{dataset.name}: the archive has no folder {dataset.folder}", "The repository has changed: report it"
-        )
+def missing(archive: LockedArchive, store: Store, sources: Sources) -> str:
+    """The text about files that neither the store nor a folder among the mirrors has; empty where all are there.
+
+    Sizes are looked at, not checksums, so this takes no time.
+    """
+    folders = [mirror for mirror in parse_mirrors(sources.mirrors) if mirror.folder is not None]
+    lacking = [
+        file
+        for file in store.missing(archive)
+        if not any(next(places(folder, archive, file.name), None) for folder in folders)
+    ]
+    return str(ContactIdError(*missing_text(archive, lacking, sources.mirrors))) if lacking else ""
 
 
-def _below(name: str, folder: str) -> Path | None:
-    """Path inside ``folder`` of an archive member ``<root>/<folder>/...``; None for others and for unsafe names."""
-    parts = PurePosixPath(name).parts[1:]
-    wanted = PurePosixPath(folder).parts
-    if (
-        PurePosixPath(name).is_absolute()
-        or parts[: len(wanted)] != wanted
-        or len(parts) == len(wanted)
-        or ".." in parts
-    ):
-        return None
-    return Path(*parts[len(wanted) :])
+def missing_text(archive: LockedArchive, files: Sequence[LockedFile], mirrors: Sequence[str]) -> tuple[str, str]:
+    """Problem and remedy for files that can't be had offline: names, sizes, DOI or address."""
+    shown = ", ".join(str(file) for file in files[:_MOST_SHOWN])
+    more = f" and {len(files) - _MOST_SHOWN} more" if len(files) > _MOST_SHOWN else ""
+    total = readable(sum(file.size or 0 for file in files))
+    return (
+        f"{archive.name}: offline is true, and {len(files)} files ({total}) of {archive.source} are missing: "
+        f"{shown}{more}; mirrors tried: {', '.join(mirrors) or 'none'}",
+        "Fetch them where there is a network (make data), or name a folder that holds them in data_mirror",
+    )
 
 
-def read_checksums(path: Path) -> dict[str, str]:
-    """SHA-256 by relative path, from a file as ``sha256sum`` writes it; empty where there is none."""
-    if not path.exists():
-        return {}
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return {name: digest for digest, name in (line.split(maxsplit=1) for line in lines if line.strip())}
+def write_receipt(archive: LockedArchive, store: Store, path: str | Path) -> None:
+    """Write down what is in the store, and from where: the same content as long as no file is replaced."""
+    origins = store.origins(archive)
+    files = []
+    for file in archive.wanted:
+        stored = store.folder(archive) / file.name
+        state = stored.stat()
+        entry = {"name": file.name, "size": state.st_size, "sha256": digest(stored), "written_ns": state.st_mtime_ns}
+        files.append(entry | origins.get(file.name, {}))
+        if not file.sha256:
+            _LOG.info("%s: %s has no known sha256 yet, make lock records it", archive.name, file.name)
+    receipt = {
+        "archive": archive.name,
+        "source": archive.source,
+        "version": archive.version,
+        "licence": archive.licence,
+        "locked": archive.digest,
+        "files": files,
+    }
+    write_text(path, json.dumps(receipt, indent=1, ensure_ascii=False) + "\n")
+    _LOG.info("%s: %d files of %s are there", archive.name, len(files), archive.source)
 
 
-def verify(folder: Path, expected: dict[str, str], name: str) -> None:
-    """Compare the files of a folder with their expected checksums; files that aren't listed are only counted."""
-    present = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
-    if expected and not present & set(expected):
-        raise ContactIdError(f"{name}: none of its known files is in {folder}", "Check data_mirror")
-    for relative in sorted(present & set(expected)):
-        digest = hashlib.sha256((folder / relative).read_bytes()).hexdigest()
-        if digest != expected[relative]:
-            raise ContactIdError(
-                f"{name}: {relative} has the checksum {digest}, expected {expected[relative]}",
-                "The file is damaged or has changed: fetch it again",
-            )
-    known = len(present & set(expected))
-    _LOG.info("%s: %d files verified, %d without a known checksum", name, known, len(present) - known)
+def address(archive: LockedArchive, file: LockedFile, fourtu_url: str) -> str:
+    """Where a file is downloaded: at the configured server, if the server has it at all."""
+    if urlsplit(file.url).scheme:
+        return file.url
+    return f"{fourtu_url.rstrip('/')}/{file.url.lstrip('/')}"
+
+
+def _needed(archive: LockedArchive, file: LockedFile, store: Store) -> bool:
+    problem = store.problem(archive, file)
+    if problem and problem != "is missing":
+        _LOG.warning("%s: %s %s; it is fetched again", archive.name, file.name, problem)
+    return bool(problem)
+
+
+def _without_those_of(
+    mirror: Mirror,
+    archive: LockedArchive,
+    needed: Sequence[LockedFile],
+    store: Store,
+    sources: Sources,
+    terminal: TextIO | None,
+) -> list[LockedFile]:
+    """What is still needed after a mirror has given what it has.
+
+    A wrong file in a folder is an error: whoever names a folder means what is in it. A server that fails once is passed
+    over for the rest of the archive.
+    """
+    left = list(needed)
+    if mirror.folder is None and sources.offline:
+        return left
+    for file in needed:
+        place = next(places(mirror, archive, file.name), None)
+        if isinstance(place, Path):
+            store.put(archive, file, place)
+            store.note_origin(archive, [file.name], str(place))
+            left.remove(file)
+        elif place is not None:
+            source = _first_that_has_it(mirror, archive, file, store, sources, terminal)
+            if not source:
+                _LOG.warning("%s: the mirror %s is passed over", archive.name, mirror)
+                break
+            store.note_origin(archive, [file.name], source)
+            left.remove(file)
+    return left
+
+
+def _first_that_has_it(
+    mirror: Mirror, archive: LockedArchive, file: LockedFile, store: Store, sources: Sources, terminal: TextIO | None
+) -> str:
+    """The address in a mirror from which the file was downloaded; empty where it has none, or a wrong one."""
+    for url in places(mirror, archive, file.name):
+        try:
+            _download(archive, file, str(url), store, sources, terminal)
+        except ContactIdError as error:
+            _LOG.warning("%s", error)
+            continue
+        return str(url)
+    return ""
+
+
+def _from_server(
+    archive: LockedArchive, file: LockedFile, store: Store, sources: Sources, terminal: TextIO | None
+) -> None:
+    url = address(archive, file, sources.fourtu_url)
+    _download(archive, file, url, store, sources, terminal)
+    store.note_origin(archive, [file.name], url)
+
+
+def _download(
+    archive: LockedArchive, file: LockedFile, url: str, store: Store, sources: Sources, terminal: TextIO | None
+) -> None:
+    download(
+        Wanted(f"{archive.name}/{file.name}", url, file.expected),
+        store.folder(archive) / file.name,
+        partial=store.partial(archive, file.name),
+        patience=sources.patience,
+        terminal=terminal,
+    )
+
+
+def _from_repository(
+    archive: LockedArchive, needed: Sequence[LockedFile], store: Store, sources: Sources, terminal: TextIO | None
+) -> None:
+    """Download a repository's archive, take the folder, keep what is needed."""
+    scratch = store.partial(archive, "repository")
+    with file_lock(scratch.with_name("repository.lock"), archive.name):
+        needed = [file for file in needed if store.problem(archive, file)]  # another process may have been faster
+        if not needed:
+            return
+        unpacked = download_repository(archive, store, sources.patience, terminal)
+        try:
+            for file in needed:
+                if not (unpacked / file.name).is_file():
+                    raise ContactIdError(
+                        f"{archive.name}: {file.name} is not in {archive.source}", "Has the repository changed?"
+                    )
+                store.put(archive, file, unpacked / file.name)
+        finally:
+            shutil.rmtree(unpacked.parent, ignore_errors=True)
+    store.note_origin(archive, [file.name for file in needed], archive.source)
+
+
+def download_repository(archive: LockedArchive, store: Store, patience: Patience, terminal: TextIO | None) -> Path:
+    """The wanted folder of a repository's archive, in a scratch folder whose parent the caller removes."""
+    scratch = store.partial(archive, "repository")
+    whole = scratch / "archive.tar.gz"
+    shutil.rmtree(scratch / "folder", ignore_errors=True)
+    wanted = Wanted(archive.name, archive.source, Expected())
+    whole.unlink(missing_ok=True)
+    download(wanted, whole, partial=scratch.with_name("repository.part"), patience=patience, terminal=terminal)
+    unpack(whole, archive.folder, scratch / "folder", archive.name)
+    return scratch / "folder"

@@ -11,17 +11,15 @@ An archive is one HDF5 file, or a folder of them, in which each group ``Rec_<tim
 The archives were written over years, so names may carry a prefix (``Result_0mass``), attribute names a space in place
 of an underscore, and numbers any numeric type or, for the frequency, text.
 
-The plane is fixed: its pose is the mean over the recording (Karcher mean for the orientation). The *belt's* velocity is
-not in that pose. It is taken from the attribute ``surface_velocity`` of the plane's group (3 values, m/s, in C) where
-there is one. Otherwise, where the note says that the conveyor is moving or running, it is the velocity with which the
-box is carried over the last 0.2 s, as the authors did; ``surface_velocity_estimated`` lists these recordings.
+An archive is gone through twice: a survey of the small fields finds the recordings of the box, their commonest sample
+frequency and body; then recordings are read one at a time, so that memory is that of the longest.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -30,60 +28,40 @@ import h5py
 import numpy as np
 import xarray as xr
 
-from contactid import rotations
-from contactid.datasets.iam_fields import (
-    attribute,
-    child,
-    numbers,
-    open_archive,
-    sample_frequency_of,
-    text_of,
-    time_problems,
-    transforms,
-)
-from contactid.datasets.motion import BodyProperties, Recording, build_motion
+from contactid.datasets.iam_fields import attribute, damage_noted, open_archive
+from contactid.datasets.iam_recording import Reading, Request, objects_in, read_body, read_frequency, read_recording
+from contactid.datasets.left_out import joined, log_left_out, nothing_usable
+from contactid.datasets.motion import BodyProperties, Recording
+from contactid.datasets.motion_stream import MotionStream, collect
 from contactid.errors import ContactIdError
 
 _SUFFIXES = (".h5", ".hdf5")
-_BELT_WORDS = re.compile(r"(?<!not )(?<!non-)(?<!n't )\b(moving|running)\b", re.IGNORECASE)
-_BELT_WINDOW = 0.2  # s at the end of a recording in which the box is taken to be carried by the belt
-_BELT_STEADY = 0.05  # m/s; a normal velocity beyond it means that the box isn't lying on the belt
-_BELT_STANDSTILL = 0.02  # m/s; the authors' threshold of rest
 _BODY_AGREEMENT = 1e-3  # relative; float32 rounding is far below, another box far above
-_LARGEST_PLAUSIBLE_POSITION = 100.0  # m; motion capture volumes are smaller, millimetres are larger
+_REMEDY = "Check the archive, or name another plane"
 
 
 @dataclass(frozen=True)
-class _Request:
-    """Which box on which plane is read."""
+class _Found:
+    """A recording of the box as the survey sees it; None for what it couldn't read there."""
 
-    object_name: str
-    surface_name: str | None
-    surface_height: float | None
-
-
-@dataclass(frozen=True)
-class _Surface:
-    """Pose of C in M, and how it came about."""
-
-    position: np.ndarray
-    orientation: np.ndarray
-    velocity: np.ndarray | None
-    assumed: bool
+    file: Path
+    name: str
+    body: BodyProperties | None
+    sample_frequency: float | None
+    problems: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class _Reading:
-    """A usable recording with what the dataset as a whole needs to know of it."""
+class _Survey:
+    """What an archive holds; ``objects`` are the names of everything in it, ``left_out`` files and copies."""
 
-    recording: Recording
-    body: BodyProperties
-    sample_frequency: float
-    surface_assumed: bool
-    belt_estimated: bool
+    recordings: tuple[_Found, ...]
+    left_out: dict[str, str]
+    objects: frozenset[str]
+    synthetic: bool
 
 
-def read_iam_archive(
+def stream_iam_archive(
     path: str | Path,
     object_name: str,
     *,
@@ -91,8 +69,8 @@ def read_iam_archive(
     surface_name: str | None = None,
     surface_height: float | None = None,
     synthetic: bool | None = None,
-) -> xr.Dataset:
-    """Read all recordings of one box.
+) -> MotionStream:
+    """All recordings of one box, each read when it is asked for.
 
     Parameters
     ----------
@@ -112,8 +90,8 @@ def read_iam_archive(
 
     Returns
     -------
-    xr.Dataset
-        The canonical form of :mod:`contactid.datasets.motion`. Its attributes ``left_out`` (recording: reason),
+    MotionStream
+        Of the canonical form of :mod:`contactid.datasets.motion`. The attributes ``left_out`` (recording: reason),
         ``surface_assumed`` and ``surface_velocity_estimated`` (names) are JSON texts.
 
     Raises
@@ -121,48 +99,49 @@ def read_iam_archive(
     ContactIdError
         Where a file can't be read, or where no recording of the box is usable.
     """
-    request = _Request(object_name, surface_name, 0.0 if surface_name is None else None)
     if surface_height is not None:
-        request = _Request(object_name, surface_name, float(surface_height))
-    readings: list[_Reading] = []
-    left_out: dict[str, str] = {}
-    found: set[str] = set()
-    declared_synthetic = False
-    for file_path in _archive_files(Path(path)):
-        with open_archive(file_path) as archive:
-            declared_synthetic = declared_synthetic or bool(attribute(archive, "synthetic") or False)
-            for name in sorted(key for key in archive if key.startswith("Rec_")):
-                group = archive[name]
-                objects = _objects_in(group)
-                found |= objects
-                if not any(key.endswith(object_name) for key in objects):
-                    continue
-                if name in left_out or any(name == reading.recording.name for reading in readings):
-                    left_out[f"{file_path.name}:{name}"] = "a recording of this name was read already"
-                    continue
-                problems: list[str] = []
-                reading = _read_recording(name, group, request, problems)
-                if reading is None:
-                    left_out[name] = "; ".join(problems)
-                else:
-                    readings.append(reading)
-    readings, inconsistent = _consistent(readings)
-    left_out |= inconsistent
-    if not readings:
-        raise _nothing_usable(path, object_name, found, left_out)
-    motion = build_motion(
-        [reading.recording for reading in readings],
-        readings[0].body,
+        request = Request(object_name, surface_name, float(surface_height))
+    else:
+        request = Request(object_name, surface_name, 0.0 if surface_name is None else None)
+    survey = _surveyed(Path(path), object_name)
+    if not survey.recordings and not survey.left_out:
+        raise _no_such_object(path, object_name, survey.objects)
+    frequency, body = _commonest(survey.recordings)
+    if frequency is None or body is None:
+        raise _nothing_usable(path, request, survey)
+    attributes: dict[str, str] = {}
+    return MotionStream(
+        body=body,
         object_name=object_name,
-        sample_frequency=readings[0].sample_frequency,
+        sample_frequency=frequency,
         source=str(path),
         licence=licence,
-        synthetic=declared_synthetic if synthetic is None else synthetic,
+        synthetic=survey.synthetic if synthetic is None else synthetic,
+        recordings=_recordings(path, request, survey, frequency, body, attributes),
+        attributes=attributes,
     )
-    motion.attrs["left_out"] = json.dumps(left_out)
-    motion.attrs["surface_assumed"] = json.dumps([r.recording.name for r in readings if r.surface_assumed])
-    motion.attrs["surface_velocity_estimated"] = json.dumps([r.recording.name for r in readings if r.belt_estimated])
-    return motion
+
+
+def read_iam_archive(
+    path: str | Path,
+    object_name: str,
+    *,
+    licence: str,
+    surface_name: str | None = None,
+    surface_height: float | None = None,
+    synthetic: bool | None = None,
+) -> xr.Dataset:
+    """The recordings of :func:`stream_iam_archive` as one dataset in memory."""
+    return collect(
+        stream_iam_archive(
+            path,
+            object_name,
+            licence=licence,
+            surface_name=surface_name,
+            surface_height=surface_height,
+            synthetic=synthetic,
+        )
+    )
 
 
 def _archive_files(path: Path) -> list[Path]:
@@ -174,50 +153,58 @@ def _archive_files(path: Path) -> list[Path]:
     return files
 
 
-def _objects_in(group: h5py.Group) -> set[str]:
-    """Names of everything that the recording describes or tracks."""
-    names: set[str] = set()
-    for place in ("OBJECT", "SENSOR_MEASUREMENT/Mocap/POSTPROCESSING"):
-        node = group.get(place) if isinstance(group, h5py.Group) else None
-        if isinstance(node, h5py.Group):
-            names |= set(node)
-    return names
+def _surveyed(path: Path, object_name: str) -> _Survey:
+    """Everything but the motion of every recording of the box."""
+    recordings: dict[str, _Found] = {}
+    left_out: dict[str, str] = {}
+    objects: set[str] = set()
+    synthetic = False
+    for file in _archive_files(path):
+        try:
+            with open_archive(file) as archive:
+                synthetic = synthetic or bool(attribute(archive, "synthetic") or False)
+                for name in sorted(key for key in archive if key.startswith("Rec_")):
+                    found = _found(file, archive, name, object_name, objects)
+                    if found is not None and name in recordings:
+                        left_out[f"{file.name}:{name}"] = "a recording of this name was read already"
+                    elif found is not None:
+                        recordings[name] = found
+        except ContactIdError as error:
+            if file == path:
+                raise
+            left_out[file.name] = error.problem.removeprefix(f"{file}: ")  # one bad file of a folder
+    return _Survey(tuple(recordings.values()), left_out, frozenset(objects), synthetic)
 
 
-def _nothing_usable(path: str | Path, object_name: str, found: set[str], left_out: dict[str, str]) -> ContactIdError:
-    if left_out:
-        name, reason = next(iter(left_out.items()))
-        return ContactIdError(
-            f"{path}: none of the {len(left_out)} recordings of {object_name} is usable; {name}: {reason}",
-            "Check the archive, or name another plane",
-        )
-    if not found:
-        return ContactIdError(
-            f"{path}: no recording of {object_name}, nor of anything else", "Is this an I.AM. archive with Rec_ groups?"
-        )
-    close = get_close_matches(object_name, sorted(found), n=1)
-    remedy = f"Did you mean {close[0]}?" if close else "Choose one of these"
-    return ContactIdError(f"{path}: no recording of {object_name}, only of {', '.join(sorted(found))}", remedy)
+def _found(file: Path, archive: h5py.File, name: str, object_name: str, objects: set[str]) -> _Found | None:
+    """A recording of the box, else None; adds what else the recording holds to ``objects``."""
+    problems: list[str] = []
+    with damage_noted(problems):
+        group = archive[name]
+        here = objects_in(group)
+        objects |= here
+        if not any(key.endswith(object_name) for key in here):
+            return None
+        body = read_body(group, object_name, problems)
+        return _Found(file, name, body, read_frequency(group, problems), tuple(problems))
+    return _Found(file, name, None, None, tuple(problems))
 
 
-def _consistent(readings: list[_Reading]) -> tuple[list[_Reading], dict[str, str]]:
-    """Keep the recordings that share the commonest sample frequency and the first one's body."""
-    if not readings:
-        return [], {}
-    (frequency, _), *_ = Counter(reading.sample_frequency for reading in readings).most_common(1)
-    body = next(reading.body for reading in readings if reading.sample_frequency == frequency)
-    kept, left_out = [], {}
-    for reading in readings:
-        reasons = []
-        if reading.sample_frequency != frequency:
-            reasons.append(f"sampled at {reading.sample_frequency:g} Hz, the others at {frequency:g} Hz")
-        if not _same_body(reading.body, body):
-            reasons.append("its box has another shape, mass or inertia than in the other recordings")
-        if reasons:
-            left_out[reading.recording.name] = "; ".join(reasons)
+def _commonest(recordings: Sequence[_Found]) -> tuple[float | None, BodyProperties | None]:
+    """The sample frequency and the body that most flawless recordings have."""
+    flawless = [found for found in recordings if not found.problems and found.sample_frequency is not None]
+    if not flawless:
+        return None, None
+    frequency = Counter(found.sample_frequency for found in flawless).most_common(1)[0][0]
+    bodies = [found.body for found in flawless if found.sample_frequency == frequency and found.body is not None]
+    kinds: list[list[BodyProperties]] = []
+    for body in bodies:
+        kind = next((kind for kind in kinds if _same_body(kind[0], body)), None)
+        if kind is None:
+            kinds.append([body])
         else:
-            kept.append(reading)
-    return kept, left_out
+            kind.append(body)
+    return frequency, max(kinds, key=len)[0] if kinds else None
 
 
 def _same_body(first: BodyProperties, second: BodyProperties) -> bool:
@@ -231,107 +218,75 @@ def _same_body(first: BodyProperties, second: BodyProperties) -> bool:
     )
 
 
-def _read_recording(name: str, group: h5py.Group, request: _Request, problems: list[str]) -> _Reading | None:
-    """One recording, or None with everything that is wrong with it added to ``problems``."""
-    body = _read_body(group, request.object_name, problems)
-    tracked = child(group, "SENSOR_MEASUREMENT/Mocap/POSTPROCESSING", problems, h5py.Group)
-    datalog = child(group, "SENSOR_MEASUREMENT/Mocap/datalog", problems, h5py.Dataset)
-    frequency = None if datalog is None else sample_frequency_of(datalog, problems)
-    poses = None
-    if tracked is not None:
-        box = child(tracked, request.object_name, problems, h5py.Group)
-        poses = None if box is None else transforms(box, request.object_name, problems)
-    if poses is None:
-        return None
-    if np.abs(poses[:, :3, 3]).max() > _LARGEST_PLAUSIBLE_POSITION:
-        problems.append(f"positions reach {np.abs(poses[:, :3, 3]).max():.3g} m, so they may be in millimetres")
-    if datalog is not None and frequency is not None:
-        problems.extend(time_problems(datalog, len(poses), frequency))
-    surface = _read_surface(tracked, request, len(poses), problems)
-    note = text_of(attribute(group, "note"))
-    velocity, estimated = np.zeros(3), False
-    if surface is not None and surface.velocity is not None:
-        velocity = surface.velocity
-    elif surface is not None and frequency is not None and _BELT_WORDS.search(note):
-        velocity, estimated = _carried_velocity(poses, surface, frequency, problems), True
-    if problems or body is None or surface is None or frequency is None:
-        return None
-    recording = Recording(
-        name=name,
-        position=poses[:, :3, 3],
-        orientation=rotations.from_matrices(poses[:, :3, :3]),
-        surface_position=surface.position,
-        surface_orientation=surface.orientation,
-        surface_velocity=velocity,
-        note=note,
+def _recordings(
+    path: str | Path,
+    request: Request,
+    survey: _Survey,
+    frequency: float,
+    body: BodyProperties,
+    attributes: dict[str, str],
+) -> Iterator[Recording]:
+    """Usable recordings one after the other; ``attributes`` is filled at the end."""
+    left_out = dict(survey.left_out)
+    assumed, estimated = [], []
+    n_usable = 0
+    for found in survey.recordings:
+        problems: list[str] = []
+        reading = _read(found, request, problems)
+        problems += _differences(found, frequency, body)
+        if reading is None or problems:
+            left_out[found.name] = joined(problems)
+            continue
+        if reading.surface_assumed:
+            assumed.append(found.name)
+        if reading.belt_estimated:
+            estimated.append(found.name)
+        n_usable += 1
+        recording = reading.recording
+        del reading  # nothing here may hold on to a recording that the writer is done with
+        yield recording
+        del recording
+    log_left_out(left_out)
+    if not n_usable:
+        raise nothing_usable(path, f"recordings of {request.object_name}", left_out, _REMEDY)
+    attributes.update(
+        left_out=json.dumps(left_out),
+        surface_assumed=json.dumps(assumed),
+        surface_velocity_estimated=json.dumps(estimated),
     )
-    return _Reading(recording, body, frequency, surface.assumed, estimated)
 
 
-def _read_body(group: h5py.Group, object_name: str, problems: list[str]) -> BodyProperties | None:
-    """Vertices, mass and inertia about the centre of mass, which is the origin of B."""
-    node = child(group, "OBJECT", problems, h5py.Group)
-    box = None if node is None else child(node, object_name, problems, h5py.Group)
-    if box is None:
-        return None
-    vertices = numbers(box, "vertices", problems, shape=(None, 3))
-    generalised = numbers(box, "inertia", problems, shape=(6, 6))
-    if vertices is None or generalised is None:
-        return None
-    mass = float(generalised[0, 0])
-    if any(key.endswith("mass") for key in box):
-        stated = numbers(box, "mass", problems, shape=None)
-        if stated is None or stated.size != 1:
-            problems.append("the mass is not one number")
-            return None
-        if not np.isclose(stated.item(), mass, rtol=0.01):
-            problems.append(f"the mass is {stated.item():g} kg but {mass:g} kg in the inertia matrix")
-        mass = float(stated.item())
-    inertia = 0.5 * (generalised[3:, 3:] + generalised[3:, 3:].T)
-    # No body within its vertices has a larger moment than all its mass at the farthest one: catches kg mm2.
-    with np.errstate(over="ignore"):
-        farthest = float(np.max(np.sum((vertices - vertices.mean(axis=0)) ** 2, axis=1)))
-    if mass > 0 and inertia.max() > 1.01 * mass * farthest:
-        problems.append(f"the inertia {inertia.max():.3g} kg m2 is too large for the box's mass and size")
-    return BodyProperties(vertices=vertices, mass=mass, inertia=inertia)
+def _read(found: _Found, request: Request, problems: list[str]) -> Reading | None:
+    with open_archive(found.file) as archive, damage_noted(problems):
+        return read_recording(found.name, archive[found.name], request, problems)
+    return None
 
 
-def _read_surface(tracked: h5py.Group | None, request: _Request, n_frames: int, problems: list[str]) -> _Surface | None:
-    """Mean pose of the plane over the box's frames, or the assumed one."""
-    missing: list[str] = []
-    plane = None
-    if request.surface_name is not None and tracked is not None:
-        plane = child(tracked, request.surface_name, missing, h5py.Group)
-    if plane is None:
-        if request.surface_height is None:
-            problems.extend(missing)
-            return None
-        return _Surface(
-            np.array([0.0, 0.0, request.surface_height]), np.array([1.0, 0.0, 0.0, 0.0]), None, assumed=True
+def _differences(found: _Found, frequency: float, body: BodyProperties) -> list[str]:
+    """In what a recording differs from the others, as sentences."""
+    reasons = []
+    if found.sample_frequency not in (None, frequency):
+        reasons.append(f"sampled at {found.sample_frequency:g} Hz, the others at {frequency:g} Hz")
+    if found.body is not None and not _same_body(found.body, body):
+        reasons.append("its box has another shape, mass or inertia than in the other recordings")
+    return reasons
+
+
+def _nothing_usable(path: str | Path, request: Request, survey: _Survey) -> ContactIdError:
+    """Where the survey found no flawless recording: all problems of each, those of its motion, too."""
+    left_out = dict(survey.left_out)
+    for found in survey.recordings:
+        problems: list[str] = []
+        _read(found, request, problems)
+        left_out[found.name] = joined(problems)
+    return nothing_usable(path, f"recordings of {request.object_name}", left_out, _REMEDY)
+
+
+def _no_such_object(path: str | Path, object_name: str, objects: frozenset[str]) -> ContactIdError:
+    if not objects:
+        return ContactIdError(
+            f"{path}: no recording of {object_name}, nor of anything else", "Is this an I.AM. archive with Rec_ groups?"
         )
-    poses = transforms(plane, str(request.surface_name), problems, skip_unseen=True, at_least=n_frames)
-    if poses is None:
-        return None
-    try:
-        orientation = rotations.karcher_mean(rotations.from_matrices(poses[:, :3, :3]))
-    except ContactIdError as error:
-        problems.append(f"{request.surface_name}: {error.problem}")
-        return None
-    velocity = attribute(plane, "surface_velocity")
-    if velocity is not None:
-        velocity = np.asarray(velocity, dtype=float).reshape(-1)
-        if velocity.shape != (3,) or not np.isfinite(velocity).all():
-            problems.append(f"{request.surface_name}: surface_velocity is not three numbers")
-            return None
-    return _Surface(poses[:, :3, 3].mean(axis=0), orientation, velocity, assumed=False)
-
-
-def _carried_velocity(poses: np.ndarray, surface: _Surface, frequency: float, problems: list[str]) -> np.ndarray:
-    """Tangential velocity (3,) in C of the box over the last 0.2 s: the slope of a straight line, m/s."""
-    window = poses[-max(3, round(_BELT_WINDOW * frequency)) :, :3, 3] - surface.position
-    in_surface = window @ rotations.matrices(surface.orientation)
-    slope = np.polyfit(np.arange(len(window)) / frequency, in_surface, deg=1)[0]
-    if abs(slope[2]) > _BELT_STEADY:
-        problems.append("the note says that the belt moves, but the box doesn't lie on it at the end")
-    speed = np.hypot(slope[0], slope[1])
-    return np.array([slope[0], slope[1], 0.0]) if speed > _BELT_STANDSTILL else np.zeros(3)
+    close = get_close_matches(object_name, sorted(objects), n=1)
+    remedy = f"Did you mean {close[0]}?" if close else "Choose one of these"
+    return ContactIdError(f"{path}: no recording of {object_name}, only of {', '.join(sorted(objects))}", remedy)

@@ -14,11 +14,13 @@ from typing import Any
 import h5py
 import numpy as np
 
+from contactid.datasets.hdf5_values import size_problem, stored_values
+from contactid.datasets.left_out import reason_of
 from contactid.errors import ContactIdError
 
-_RIGIDITY_TOLERANCE = 1e-2  # on the entries of R^T R - I; float32 rounding is near 1e-7, a wrong axis near 1
+_DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, OverflowError)  # all seen from h5py on damaged files
 _STEP_TOLERANCE = 0.5  # relative to the sample period; a dropped frame doubles the step
-_LEAST_FRAMES = 3  # central differences need neighbours on both sides
+_LARGEST_ATTRIBUTE = 1 << 16  # bytes; larger ones are damaged, or meant to exhaust memory
 
 
 @contextmanager
@@ -45,12 +47,20 @@ def open_archive(path: Path) -> Iterator[h5py.File]:
     try:
         with archive:
             yield archive
-    except ContactIdError:
-        raise
-    except (OSError, RuntimeError, KeyError, ValueError) as error:
+    except _DAMAGE as error:
         # Damage below the superblock shows only when a link, an attribute or a chunk is followed.
-        reason = " ".join(str(error).split())
-        raise ContactIdError(f"{path}: damaged ({reason})", "The download may be incomplete: fetch it again") from None
+        raise ContactIdError(
+            f"{path}: damaged ({reason_of(error)})", "The download may be incomplete: fetch it again"
+        ) from None
+
+
+@contextmanager
+def damage_noted(problems: list[str]) -> Iterator[None]:
+    """Turn what the HDF5 library raises for damage within one recording into one of its problems."""
+    try:
+        yield
+    except _DAMAGE as error:
+        problems.append(f"damaged ({reason_of(error)})")
 
 
 def attribute(node: h5py.Group | h5py.Dataset, name: str) -> Any:
@@ -58,6 +68,8 @@ def attribute(node: h5py.Group | h5py.Dataset, name: str) -> Any:
     wanted = _normal(name)
     for key in node.attrs:
         if _normal(key) == wanted:
+            if node.attrs.get_id(key).get_storage_size() > _LARGEST_ATTRIBUTE:
+                raise ValueError(f"attribute {key} is too large")
             return node.attrs[key]
     return None
 
@@ -100,64 +112,21 @@ def numbers(group: h5py.Group, name: str, problems: list[str], shape: Sequence[i
     if dataset.dtype.kind not in "fiub":
         problems.append(f"{where} doesn't hold numbers")
         return None
+    found = dataset.shape or ()
     if shape is not None and (
-        len(dataset.shape) != len(shape)
-        or any(wanted not in (None, size) for wanted, size in zip(shape, dataset.shape, strict=True))
+        len(found) != len(shape) or any(wanted not in (None, size) for wanted, size in zip(shape, found, strict=True))
     ):
         wanted_shape = ", ".join("n" if size is None else str(size) for size in shape)
-        problems.append(f"{where} has shape {dataset.shape} instead of ({wanted_shape})")
+        problems.append(f"{where} has shape {found} instead of ({wanted_shape})")
         return None
-    try:
-        values = np.asarray(dataset[()], dtype=float)
-    except (OSError, RuntimeError):
-        problems.append(f"{where} can't be decoded")
+    stored = stored_values(dataset, problems, where)
+    if stored is None:
         return None
+    values = stored.astype(float)
     if not np.isfinite(values).all():
         problems.append(f"{where} has a NaN")
         return None
     return values
-
-
-def transforms(
-    group: h5py.Group, name: str, problems: list[str], *, skip_unseen: bool = False, at_least: int = _LEAST_FRAMES
-) -> np.ndarray | None:
-    """Poses ``(N, 4, 4)`` of a tracked body from its dataset ``transforms`` (4, 4, N).
-
-    With ``skip_unseen`` frames with a NaN are passed over, which serves for a plane that doesn't move; only the first
-    ``at_least`` frames are taken then.
-    """
-    dataset = child(group, "transforms", problems, h5py.Dataset)
-    if dataset is None:
-        return None
-    if dataset.ndim != 3 or dataset.shape[:2] != (4, 4) or dataset.dtype.kind not in "fiu":
-        problems.append(f"{name}: transforms have shape {dataset.shape} instead of (4, 4, N)")
-        return None
-    if dataset.shape[2] < at_least:
-        problems.append(f"{name}: {dataset.shape[2]} frames where at least {at_least} are needed")
-        return None
-    try:
-        poses = np.moveaxis(np.asarray(dataset[()], dtype=float), 2, 0)
-    except (OSError, RuntimeError):
-        problems.append(f"{name}: transforms can't be decoded")
-        return None
-    if skip_unseen:
-        poses = poses[:at_least]
-    seen = np.isfinite(poses).all(axis=(1, 2))
-    if skip_unseen and seen.any():
-        poses = poses[seen]
-    elif not seen.all():
-        problems.append(f"{name}: NaN in {np.count_nonzero(~seen)} of {len(seen)} frames")
-        return None
-    turns = poses[:, :3, :3]
-    deviation = np.maximum(
-        np.abs(np.einsum("kji,kjl->kil", turns, turns) - np.eye(3)).max(axis=(1, 2)),
-        np.abs(poses[:, 3] - [0.0, 0.0, 0.0, 1.0]).max(axis=1),
-    )
-    bad = (deviation > _RIGIDITY_TOLERANCE) | (np.linalg.det(turns) <= 0)
-    if bad.any():
-        problems.append(f"{name}: {np.count_nonzero(bad)} frames are no rigid motion (first: frame {np.argmax(bad)})")
-        return None
-    return poses
 
 
 def sample_frequency_of(datalog: h5py.Dataset, problems: list[str]) -> float | None:
@@ -173,35 +142,50 @@ def sample_frequency_of(datalog: h5py.Dataset, problems: list[str]) -> float | N
     except ValueError:
         frequency = float("nan")
     if not 0 < frequency < float("inf"):
-        problems.append(f"sample_frequency is {text_of(value)!r}, not a positive number")
+        problems.append(f"sample_frequency is {text_of(value)[:40]!r}, not a positive number")
         return None
     return frequency
 
 
 def time_problems(datalog: h5py.Dataset, n_frames: int, frequency: float) -> list[str]:
-    """What is wrong with the column ``Time(s)`` over the box's frames, as sentences."""
+    """Everything that is wrong with the column ``Time(s)`` over the box's frames, as sentences."""
     columns = [name for name in datalog.dtype.names or () if name.replace(" ", "").lower() == "time(s)"]
     if not columns:
         return ["datalog has no column Time(s)"]
+    if datalog.dtype[columns[0]].kind not in "fiu":
+        return ["Time(s) doesn't hold numbers"]
+    too_much = size_problem(datalog)
+    if too_much:
+        return [f"datalog {too_much}"]
     try:
         time = np.asarray(datalog[columns[0]], dtype=float).reshape(-1)
     except (OSError, RuntimeError, ValueError, TypeError):
         return ["Time(s) can't be decoded"]
+    return _uneven_time(time, n_frames, frequency)
+
+
+def _uneven_time(time: np.ndarray, n_frames: int, frequency: float) -> list[str]:
+    problems = []
     if len(time) < n_frames:
-        return [f"Time(s) has {len(time)} entries for {n_frames} frames"]
+        problems.append(f"Time(s) has {len(time)} entries for {n_frames} frames")
     time = time[:n_frames]
-    if not np.isfinite(time).all():
-        return ["Time(s) has a NaN"]
-    steps = np.diff(time)
-    if (steps <= 0).any():
-        return [f"Time(s) doesn't increase after frame {np.argmax(steps <= 0)}"]
-    uneven = np.abs(steps * frequency - 1.0) > _STEP_TOLERANCE
+    missing = ~np.isfinite(time)
+    if missing.any():
+        problems.append(f"Time(s) has a NaN in {np.count_nonzero(missing)} entries (first: {np.argmax(missing)})")
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.diff(time)
+        backward = steps <= 0
+        uneven = ~backward & (np.abs(steps * frequency - 1.0) > _STEP_TOLERANCE)
+    if backward.any():
+        problems.append(
+            f"Time(s) doesn't increase after frame {np.argmax(backward)} ({np.count_nonzero(backward)} such steps)"
+        )
     if uneven.any():
-        return [
+        problems.append(
             f"{np.count_nonzero(uneven)} time steps are more than {_STEP_TOLERANCE:.0%} off 1/{frequency:g} s, as where"
             f" frames were dropped (first after frame {np.argmax(uneven)})"
-        ]
-    return []
+        )
+    return problems
 
 
 def _normal(name: str) -> str:

@@ -17,9 +17,15 @@ import h5py
 import numpy as np
 import scipy.io
 
+from contactid.datasets.hdf5_values import stored_values
+from contactid.datasets.left_out import joined, reason_of
+from contactid.datasets.mat5_structure import structure_problem
 from contactid.errors import ContactIdError
 
-_V5_START, _HDF5_SIGNATURE = b"MATLAB 5.0", b"\x89HDF\r\n\x1a\n"
+_HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_V5_BYTE_ORDERS = (b"IM", b"MI")
+_LARGEST_MEMBER = 1 << 28  # bytes of one file in a zip file
+_DEEPEST, _MOST_NODES = 16, 100_000  # of cells and structures in an HDF5 file
 _MOST_DESCRIBED = 12
 
 
@@ -35,7 +41,7 @@ def mat_files(path: str | Path) -> Iterator[tuple[str, bytes]]:
     if not path.exists():
         raise ContactIdError(f"{path}: there is no such file or folder", "Correct the path")
     if path.is_file() and path.suffix.lower() == ".mat":
-        yield path.name, _content(path)
+        yield path.name, file_content(path)
         return
     found = False
     for name, content in _zip_members(path) if path.is_file() else _folder_members(path):
@@ -48,7 +54,30 @@ def mat_files(path: str | Path) -> Iterator[tuple[str, bytes]]:
 def beside(path: str | Path, name: str) -> str | None:
     """The text of a file of that name at the top of a folder, else None."""
     file = Path(path) / name
-    return file.read_text(encoding="utf-8-sig") if file.is_file() else None
+    if not file.is_file():
+        return None
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ContactIdError(
+            f"{file}: not readable as text ({reason_of(error)})", "Give a comma-separated file"
+        ) from None
+
+
+def file_content(path: Path) -> bytes:
+    """A file's bytes.
+
+    Raises
+    ------
+    ContactIdError
+        Where it is missing or can't be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ContactIdError(
+            f"{path}: cannot be read ({error.strerror})", "Check the path and its permissions"
+        ) from None
 
 
 def read_variables(content: bytes) -> dict[str, np.ndarray]:
@@ -63,13 +92,19 @@ def read_variables(content: bytes) -> dict[str, np.ndarray]:
         raise ContactIdError("the file is empty", "Fetch it again")
     if content.lstrip()[:1] == b"<":
         raise ContactIdError("a web page, not a MATLAB file", "The download failed: fetch it again")
+    if content[:2] == b"PK":
+        raise ContactIdError("a zip file, not a MATLAB file", "Unpack it")
+    if content[512:520] == _HDF5_SIGNATURE or content[:8] == _HDF5_SIGNATURE:
+        return _read_hdf5(content)
+    if content[126:128] not in _V5_BYTE_ORDERS or 0 in content[:4]:  # a zero there would make it version 4
+        raise ContactIdError("not readable as a MATLAB file (its header is no such file's)", "Fetch it again")
+    problem = structure_problem(content)
+    if problem:
+        raise ContactIdError(f"truncated or damaged as a MATLAB file ({problem})", "Fetch it again")
     try:
-        if content[512:520] == _HDF5_SIGNATURE or content[:8] == _HDF5_SIGNATURE:
-            return _read_hdf5(content)
         loaded = scipy.io.loadmat(io.BytesIO(content), struct_as_record=True)  # type: ignore[arg-type]
-    except Exception as error:  # both libraries raise many kinds for damaged files
-        kind = "truncated or damaged" if content.startswith(_V5_START) or "trunc" in str(error) else "not readable"
-        raise ContactIdError(f"{kind} as a MATLAB file ({error})", "Fetch it again") from None
+    except Exception as error:  # scipy raises many kinds for damaged files
+        raise ContactIdError(f"truncated or damaged as a MATLAB file ({reason_of(error)})", "Fetch it again") from None
     found: dict[str, np.ndarray] = {}
     for name, value in loaded.items():
         if not name.startswith("__"):
@@ -84,17 +119,10 @@ def described(variables: dict[str, np.ndarray]) -> str:
     return ", ".join(parts[:_MOST_DESCRIBED]) + more if parts else "no numbers"
 
 
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ContactIdError(f"{path}: cannot be read ({error.strerror})", "Check its permissions") from None
-
-
 def _folder_members(folder: Path) -> Iterator[tuple[str, bytes]]:
     for file in sorted(folder.rglob("*")):
         if file.suffix.lower() == ".mat" and file.is_file() and not file.name.startswith("."):
-            yield file.relative_to(folder).as_posix(), _content(file)
+            yield file.relative_to(folder).as_posix(), file_content(file)
 
 
 def _zip_members(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -102,9 +130,11 @@ def _zip_members(path: Path) -> Iterator[tuple[str, bytes]]:
         with zipfile.ZipFile(path) as archive:
             for name in sorted(archive.namelist()):
                 if name.lower().endswith(".mat") and not Path(name).name.startswith("."):
+                    if archive.getinfo(name).file_size > _LARGEST_MEMBER:
+                        raise zipfile.BadZipFile(f"{name} unpacks to more than any recording has")
                     yield name, archive.read(name)
-    except (zipfile.BadZipFile, OSError, EOFError) as error:
-        raise ContactIdError(f"{path}: not a readable zip file ({error})", "Fetch it again") from None
+    except Exception as error:  # zipfile raises many kinds for damaged files
+        raise ContactIdError(f"{path}: not a readable zip file ({reason_of(error)})", "Fetch it again") from None
 
 
 def _flatten(name: str, value: Any, found: dict[str, np.ndarray]) -> None:
@@ -125,31 +155,57 @@ def _flatten(name: str, value: Any, found: dict[str, np.ndarray]) -> None:
 
 
 def _read_hdf5(content: bytes) -> dict[str, np.ndarray]:
-    with h5py.File(io.BytesIO(content), "r") as file:
-        found: dict[str, np.ndarray] = {}
-        for name in file:
-            if not name.startswith("#"):
-                _flatten_hdf5(name, file[name], file, found)
-        return found
+    try:
+        with h5py.File(io.BytesIO(content), "r") as file:
+            walk = _Hdf5Walk(file)
+            for name in file:
+                if not name.startswith("#"):
+                    walk.visit(name, file[name], 1)
+            return walk.found
+    except Exception as error:  # h5py raises many kinds for damaged files
+        kind = "truncated or damaged" if "trunc" in str(error) else "damaged"
+        raise ContactIdError(f"{kind} as a MATLAB file ({reason_of(error)})", "Fetch it again") from None
 
 
-def _flatten_hdf5(name: str, node: Any, file: h5py.File, found: dict[str, np.ndarray]) -> None:
-    if isinstance(node, h5py.Group):
+class _Hdf5Walk:
+    """Collects the numbers of a version 7.3 file in ``found``; a loop of references ends in an error."""
+
+    def __init__(self, file: h5py.File) -> None:
+        self.file = file
+        self.found: dict[str, np.ndarray] = {}
+        self.n_nodes = 0
+
+    def visit(self, name: str, node: Any, depth: int) -> None:
+        self.n_nodes += 1
+        if depth > _DEEPEST or self.n_nodes > _MOST_NODES:
+            raise ValueError("its cells refer to each other without end")
+        if isinstance(node, h5py.Group):
+            self._visit_structure(name, node, depth)
+        elif node.dtype == h5py.ref_dtype:
+            references = _values(node, name).reshape(-1)
+            for number, reference in enumerate(references, start=1):
+                label = name if len(references) == 1 else f"{name}{{{number}}}"
+                self.visit(label, self.file[reference], depth + 1)
+        elif node.dtype.kind in "fiub" and node.attrs.get("MATLAB_class", b"double") != b"char":
+            self.found[name] = _values(node, name).T
+
+    def _visit_structure(self, name: str, node: h5py.Group, depth: int) -> None:
         fields = list(node)
         lists = [
             node[key] for key in fields if isinstance(node[key], h5py.Dataset) and node[key].dtype == h5py.ref_dtype
         ]
-        many = len(lists) == len(fields) and len({one.size for one in lists}) == 1 and lists[0].size > 1
+        many = bool(lists) and len(lists) == len(fields) and len({one.size for one in lists}) == 1 and lists[0].size > 1
         for key in fields:
-            if many:  # a structure array keeps a list of references per field
-                for number, reference in enumerate(node[key][()].reshape(-1), start=1):
-                    _flatten_hdf5(f"{name}{{{number}}}.{key}", file[reference], file, found)
-            else:
-                _flatten_hdf5(f"{name}.{key}", node[key], file, found)
-    elif node.dtype == h5py.ref_dtype:
-        references = node[()].reshape(-1)
-        for number, reference in enumerate(references, start=1):
-            label = name if len(references) == 1 else f"{name}{{{number}}}"
-            _flatten_hdf5(label, file[reference], file, found)
-    elif node.dtype.kind in "fiub" and node.attrs.get("MATLAB_class", b"double") != b"char":
-        found[name] = np.asarray(node[()]).T
+            if not many:
+                self.visit(f"{name}.{key}", node[key], depth + 1)
+                continue
+            for number, reference in enumerate(_values(node[key], name).reshape(-1), start=1):
+                self.visit(f"{name}{{{number}}}.{key}", self.file[reference], depth + 1)
+
+
+def _values(dataset: h5py.Dataset, name: str) -> np.ndarray:
+    problems: list[str] = []
+    values = stored_values(dataset, problems, name)
+    if values is None:
+        raise ValueError(joined(problems))
+    return values

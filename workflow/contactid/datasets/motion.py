@@ -26,6 +26,7 @@ Attributes: ``object``, ``sample_frequency`` (Hz), ``source``, ``licence``, ``sy
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,6 +34,7 @@ import numpy as np
 import xarray as xr
 
 from contactid.atomic import replacing
+from contactid.datasets.left_out import joined
 from contactid.errors import ContactIdError
 
 UNITS = {
@@ -48,7 +50,10 @@ UNITS = {
     "center_of_mass": "m",
     "inertia": "kg m2",
 }
+SAMPLE_VARIABLES = ("time", "position", "orientation")
+COMPRESSION_LEVEL = 4
 _UNIT_NORM_TOLERANCE = 1e-6
+_TRIANGLE_TOLERANCE = 0.02  # relative; measured moments of a flat body may exceed the bound by their own error
 _LARGEST_PLAUSIBLE_BODY = 10.0  # m; a larger "box" means millimetres were taken for metres
 
 
@@ -90,19 +95,55 @@ def build_motion(
     licence: str,
     synthetic: bool,
 ) -> xr.Dataset:
-    """Assemble and validate the canonical dataset."""
+    """Assemble and validate the canonical dataset in memory; :mod:`contactid.datasets.motion_stream` needs less of it.
+
+    Raises
+    ------
+    ContactIdError
+        Without a recording, and for what :func:`validate_motion` finds.
+    """
+    sizes = [len(recording.position) for recording in recordings]
+    motion = without_samples(
+        recordings,
+        sizes,
+        body,
+        object_name=object_name,
+        sample_frequency=sample_frequency,
+        source=source,
+        licence=licence,
+        synthetic=synthetic,
+    )
+    motion = motion.assign(
+        time=("sample", np.concatenate([np.arange(size) / sample_frequency for size in sizes])),
+        position=(("sample", "xyz"), np.concatenate([recording.position for recording in recordings])),
+        orientation=(("sample", "wxyz"), np.concatenate([recording.orientation for recording in recordings])),
+    )
+    for name in SAMPLE_VARIABLES:
+        motion[name].attrs["units"] = UNITS[name]
+    validate_motion(motion)
+    return motion
+
+
+def without_samples(
+    recordings: Sequence[Recording],
+    sizes: Sequence[int],
+    body: BodyProperties,
+    *,
+    object_name: str,
+    sample_frequency: float,
+    source: str,
+    licence: str,
+    synthetic: bool,
+) -> xr.Dataset:
+    """The canonical dataset but for :data:`SAMPLE_VARIABLES`; ``sizes`` are the recordings' numbers of samples."""
     if not recordings:
         raise ContactIdError(f"{source}: no usable recording of {object_name}", "Check the folder or archive")
-    sizes = [len(recording.position) for recording in recordings]
 
     def per_recording(name: str) -> np.ndarray:
         return np.stack([np.asarray(getattr(recording, name), dtype=float) for recording in recordings])
 
-    motion = xr.Dataset(
+    part = xr.Dataset(
         {
-            "time": ("sample", np.concatenate([np.arange(size) / sample_frequency for size in sizes])),
-            "position": (("sample", "xyz"), np.concatenate([recording.position for recording in recordings])),
-            "orientation": (("sample", "wxyz"), np.concatenate([recording.orientation for recording in recordings])),
             "row_size": ("recording", np.array(sizes, dtype="int64")),
             "note": ("recording", np.array([recording.note for recording in recordings], dtype=object)),
             "surface_position": (("recording", "xyz"), per_recording("surface_position")),
@@ -122,38 +163,70 @@ def build_motion(
             "synthetic": int(synthetic),
         },
     )
-    for name, unit in UNITS.items():
-        motion[name].attrs["units"] = unit
-    validate_motion(motion)
-    return motion
+    for name in set(UNITS) - set(SAMPLE_VARIABLES):
+        part[name].attrs["units"] = UNITS[name]
+    return part
+
+
+def body_problems(body: BodyProperties) -> list[str]:
+    """Everything that no rigid body in SI units can have, one sentence each."""
+    problems = []
+    with np.errstate(over="ignore", invalid="ignore"):
+        extent = float(np.ptp(body.vertices, axis=0).max()) if len(body.vertices) else 0.0
+    if not 0 < extent < _LARGEST_PLAUSIBLE_BODY:
+        problems.append(f"the body measures {extent:g} m, and lengths must be in metres")
+    if not 0 < body.mass < np.inf:
+        problems.append(f"the mass is {body.mass:g} kg, not a positive number")
+    if not np.isfinite(body.inertia).all():
+        return [*problems, "the inertia is not finite"]
+    with np.errstate(over="ignore"):
+        moments = np.linalg.eigvalsh(body.inertia)
+    if not moments[0] > 0:
+        problems.append(f"the inertia is not positive definite (smallest moment {moments[0]:g} kg m2)")
+    elif moments[2] > (moments[0] + moments[1]) * (1.0 + _TRIANGLE_TOLERANCE):
+        problems.append(
+            f"no body has the principal moments {moments[0]:.3g}, {moments[1]:.3g} and {moments[2]:.3g} kg m2, "
+            "one of which exceeds the others' sum"
+        )
+    return problems
+
+
+def pose_problems(position: np.ndarray, orientation: np.ndarray) -> list[str]:
+    """What keeps poses (n, 3) and (n, 4) from being canonical, one sentence each."""
+    problems = []
+    for name, values in (("position", position), ("orientation", orientation)):
+        missing = ~np.isfinite(values).all(axis=1)
+        if missing.any():
+            count = f"{np.count_nonzero(missing)} of {len(values)} frames"
+            problems.append(f"NaN in {count} of the {name} (first: {np.argmax(missing)})")
+    norms = np.linalg.norm(orientation[np.isfinite(orientation).all(axis=1)], axis=1)
+    if len(norms) and np.abs(norms - 1.0).max() > _UNIT_NORM_TOLERANCE:
+        problems.append("quaternions that are not of unit length")
+    return problems
 
 
 def validate_motion(motion: xr.Dataset) -> None:
-    """Raise :class:`ContactIdError` naming the first thing that is not as the canonical form says."""
+    """Raise :class:`ContactIdError` with everything that is not as the canonical form says."""
     source = motion.attrs.get("source", "motion data")
-    for name, unit in UNITS.items():
-        if name not in motion:
-            raise ContactIdError(f"{source}: variable {name} is missing", "Read the data again")
-        if motion[name].attrs.get("units") != unit:
-            raise ContactIdError(
-                f"{source}: {name} is in {motion[name].attrs.get('units')!r} instead of {unit!r}", "Convert to SI units"
-            )
+    missing = [name for name in UNITS if name not in motion]
+    if missing:
+        raise ContactIdError(f"{source}: without the variables {', '.join(missing)}", "Read the data again")
+    problems = [
+        f"{name} is in {motion[name].attrs.get('units')!r} instead of {unit!r}"
+        for name, unit in UNITS.items()
+        if motion[name].attrs.get("units") != unit
+    ]
     if not motion.attrs["sample_frequency"] > 0:
-        raise ContactIdError(f"{source}: the sample frequency is not positive", "Check the source")
-    for name, samples in iterate_recordings(motion):
-        for variable in ("position", "orientation"):
-            if not np.isfinite(samples[variable].values).all():
-                raise ContactIdError(f"{source}: recording {name} has a NaN in {variable}", "Leave the recording out")
-        norms = np.linalg.norm(samples["orientation"].values, axis=1)
-        if np.abs(norms - 1.0).max() > _UNIT_NORM_TOLERANCE:
-            raise ContactIdError(f"{source}: recording {name} has quaternions that are not of unit length", "Check it")
-    if not float(motion["mass"]) > 0:
-        raise ContactIdError(f"{source}: the mass is not positive", "Check the body's properties")
-    if np.linalg.eigvalsh(motion["inertia"].values)[0] <= 0:
-        raise ContactIdError(f"{source}: the inertia is not positive definite", "Check the body's properties")
-    extent = float(np.ptp(motion["vertices"].values, axis=0).max())
-    if not 0 < extent < _LARGEST_PLAUSIBLE_BODY:
-        raise ContactIdError(f"{source}: the body measures {extent:g} m", "Lengths must be in metres")
+        problems.append("the sample frequency is not positive")
+    if int(motion["row_size"].sum()) != motion.sizes["sample"]:
+        problems.append("row_size doesn't add up to the samples")
+    else:
+        for name, samples in iterate_recordings(motion):
+            found = pose_problems(samples["position"].values, samples["orientation"].values)
+            problems += [f"recording {name}: {problem}" for problem in found]
+    problems += body_problems(body_of(motion))
+    if problems:
+        raise ContactIdError(f"{source}: {joined(problems)}", "Leave such recordings out, and give SI units")
 
 
 def body_of(motion: xr.Dataset) -> BodyProperties:
@@ -168,29 +241,45 @@ def body_of(motion: xr.Dataset) -> BodyProperties:
 
 def iterate_recordings(motion: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
     """Yield each recording's name and its part of the dataset, samples cut out and ``recording`` selected."""
-    ends = np.cumsum(motion["row_size"].values)
-    for index, end in enumerate(ends):
-        size = int(motion["row_size"].values[index])
-        yield (
-            str(motion["recording"].values[index]),
-            motion.isel(sample=slice(int(end) - size, int(end)), recording=index),
-        )
+    sizes, names = motion["row_size"].values, motion["recording"].values
+    for index, end in enumerate(np.cumsum(sizes)):
+        part = slice(int(end) - int(sizes[index]), int(end))
+        yield str(names[index]), motion.isel(sample=part, recording=index)
 
 
 def write_dataset(dataset: xr.Dataset, path: str | Path) -> None:
     """Write a dataset as netCDF (h5netcdf, compressed) under its final name only once it is complete."""
     encoding = {
-        str(name): {"zlib": True, "complevel": 4} for name in dataset.variables if dataset[name].dtype.kind in "fi"
+        str(name): {"zlib": True, "complevel": COMPRESSION_LEVEL}
+        for name in dataset.variables
+        if dataset[name].dtype.kind in "fi"
     }
     encoding = {name: options for name, options in encoding.items() if dataset[name].ndim}
     with replacing(path) as partial:
         dataset.to_netcdf(partial, engine="h5netcdf", encoding=encoding)
 
 
-def read_dataset(path: str | Path) -> xr.Dataset:
-    """Load a dataset that :func:`write_dataset` wrote, wholly into memory."""
+@contextmanager
+def opened_dataset(path: str | Path) -> Iterator[xr.Dataset]:
+    """A dataset that :func:`write_dataset` wrote, its values read only where they are asked for.
+
+    Raises
+    ------
+    ContactIdError
+        Where the file can't be read.
+    """
     try:
-        with xr.open_dataset(path, engine="h5netcdf") as dataset:
-            return dataset.load()
+        dataset = xr.open_dataset(path, engine="h5netcdf")
     except (OSError, ValueError) as error:
         raise ContactIdError(f"{path}: not a readable netCDF file ({error})", "Delete it and run again") from None
+    with dataset:
+        yield dataset
+
+
+def read_dataset(path: str | Path) -> xr.Dataset:
+    """Load a dataset that :func:`write_dataset` wrote, wholly into memory."""
+    with opened_dataset(path) as dataset:
+        try:
+            return dataset.load()
+        except (OSError, ValueError) as error:
+            raise ContactIdError(f"{path}: not a readable netCDF file ({error})", "Delete it and run again") from None

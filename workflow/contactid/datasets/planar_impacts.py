@@ -29,18 +29,20 @@ inertia_ratio                        m2                  J/m from the published 
 mass                                 kg                  as published
 ================ =================== =================== ===========================================================
 
-Attributes: ``object``, ``sample_frequency`` (Hz), ``source``, ``licence``, ``synthetic`` (0).
+Attributes: ``object``, ``sample_frequency`` (Hz), ``source``, ``licence``, ``synthetic`` (0), ``left_out``.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import scipy.io
 import xarray as xr
 
+from contactid.datasets.left_out import joined, log_left_out, nothing_usable
+from contactid.datasets.mat_variables import described, file_content, read_variables
 from contactid.errors import ContactIdError
 
 SEMI_AXES = (0.035, 0.025)  # m
@@ -57,6 +59,10 @@ MODELS = (
 )
 _COORDINATES = ("x", "y", "theta")
 _STATE_UNITS, _VELOCITY_UNITS, _ROW_UNITS = "m, m, rad", "m/s, m/s, rad/s", "1, 1, m"
+STATES_FILE, MODELS_FILE = "data_ellipse.mat", "v_models.mat"
+_STATE_TABLES = {"states_i": 6, "states_f": 6, "n": 3, "d": 3}  # columns
+_LARGEST_STATE = np.array([10.0, 10.0, 100.0, 30.0, 30.0, 500.0])  # m, m, rad, m/s, m/s, rad/s
+_DIRECTION_TOLERANCE = 1e-3
 _REVERSE_X = np.array([-1.0, 1.0, 1.0])
 _HALVE_Y = np.array([1.0, 0.5, 1.0])
 
@@ -64,14 +70,33 @@ _HALVE_Y = np.array([1.0, 0.5, 1.0])
 def read_ellipse_impacts(folder: str | Path, *, licence: str) -> xr.Dataset:
     """Read ``data_ellipse.mat`` and ``v_models.mat`` of a folder.
 
+    Impacts with a value that is no finite number, or beyond what the apparatus can do, are left out; ``left_out`` says
+    which (JSON: number of the impact from 0, to reason).
+
     Raises
     ------
     ContactIdError
-        Where a file is missing, damaged, or of another shape; or a value is not finite.
+        With everything wrong in both files: missing, damaged, or of another shape; or where no impact is usable.
     """
     folder = Path(folder)
-    before, after, normal, tangent = _read_states(folder / "data_ellipse.mat")
-    predicted = _read_predictions(folder / "v_models.mat", len(before))
+    problems: list[str] = []
+    tables = _tables(folder / STATES_FILE, _STATE_TABLES, problems)
+    tables |= _tables(folder / MODELS_FILE, {"v_models": 3 * len(MODELS)}, problems)
+    lengths = {name: len(table) for name, table in tables.items()}
+    if len(set(lengths.values())) > 1:
+        counts = ", ".join(f"{length} in {name}" for name, length in lengths.items())
+        problems.append(f"its tables have different numbers of impacts: {counts}")
+    if problems:
+        raise ContactIdError(f"{folder}: {joined(problems)}", "Check data_mirror or fetch both files again")
+    left_out = _unusable(tables)
+    log_left_out(left_out)
+    kept = np.setdiff1d(np.arange(len(tables["n"])), [int(number) for number in left_out])
+    if not len(kept):
+        raise nothing_usable(folder, "impacts", left_out, "Check data_mirror or fetch both files again")
+    before, after, normal, tangent, models = (
+        tables[name][kept] for name in ("states_i", "states_f", "n", "d", "v_models")
+    )
+    predicted = models.reshape(len(kept), len(MODELS), 3).transpose(1, 0, 2)
     turns = np.round((after[:, 2] - before[:, 2]) / (2.0 * np.pi))
     after[:, 2] -= 2.0 * np.pi * turns
     flip, place = _REVERSE_X, _REVERSE_X * _HALVE_Y
@@ -96,50 +121,47 @@ def read_ellipse_impacts(folder: str | Path, *, licence: str) -> xr.Dataset:
             "source": "planar impacts of an ellipse",
             "licence": licence,
             "synthetic": 0,
+            "left_out": json.dumps(left_out),
         },
     )
     return impacts
 
 
-def _load(path: Path, name: str) -> Any:
-    if not path.is_file():
-        raise ContactIdError(f"{path}: the file is missing", "Check data_mirror or fetch again")
+def _tables(path: Path, wanted: Mapping[str, int], problems: list[str]) -> dict[str, np.ndarray]:
+    """The file's tables (n, columns) by name, as far as they are usable, as they are in the file."""
     try:
-        content = scipy.io.loadmat(path)
-    except Exception as error:  # scipy raises many kinds for a damaged file
-        raise ContactIdError(f"{path}: not a readable MATLAB file ({error})", "Fetch it again") from None
-    if name not in content:
-        raise ContactIdError(f"{path}: no variable {name}", "It's another file: fetch it again")
-    return content[name]
-
-
-def _read_states(path: Path) -> list[np.ndarray]:
-    """States before and after (n, 6) and rows n and d (n, 3), as they are in the file."""
-    data = _load(path, "data")
-    names = {"states_i": 6, "states_f": 6, "n": 3, "d": 3}
-    if data.dtype.names is None or not set(names) <= set(data.dtype.names) or data.size != 1:
-        raise ContactIdError(f"{path}: data lacks one of {', '.join(names)}", "Fetch it again")
-    tables = [_table(path, name, data[name].item(), columns) for name, columns in names.items()]
-    if len({len(table) for table in tables}) != 1:
-        raise ContactIdError(f"{path}: its tables have different numbers of impacts", "Fetch it again")
+        variables = read_variables(file_content(path))
+    except ContactIdError as error:
+        problems.append(f"{path.name}: {error.problem.removeprefix(f'{path}: ')}")
+        return {}
+    by_name = {name.rpartition(".")[2]: value for name, value in variables.items()}
+    tables = {}
+    missing = [name for name in wanted if name not in by_name]
+    if missing:
+        problems.append(f"{path.name}: no table {', '.join(missing)} (it holds {described(variables)})")
+    for name in (name for name in wanted if name in by_name):
+        table, columns = by_name[name], wanted[name]
+        if table.ndim != 2 or table.shape[1] != columns or not len(table):
+            problems.append(f"{path.name}: {name} has shape {table.shape} instead of (n, {columns})")
+        else:
+            tables[name] = table.astype(float)
     return tables
 
 
-def _read_predictions(path: Path, n_impacts: int) -> np.ndarray:
-    """(6, n, 3) post-impact velocities, as they are in the file."""
-    table = _table(path, "v_models", _load(path, "v_models"), 3 * len(MODELS))
-    if len(table) != n_impacts:
-        raise ContactIdError(f"{path}: {len(table)} predictions of {n_impacts} impacts", "Fetch both files again")
-    return table.reshape(n_impacts, len(MODELS), 3).transpose(1, 0, 2)
-
-
-def _table(path: Path, name: str, value: Any, columns: int) -> np.ndarray:
-    table = np.asarray(value)
-    if table.dtype.kind not in "fiu" or table.ndim != 2 or table.shape[1] != columns or not len(table):
-        raise ContactIdError(f"{path}: {name} is no table of {columns} columns", "Fetch it again")
-    if not np.isfinite(table).all():
-        raise ContactIdError(f"{path}: {name} has a value that is not finite", "Fetch it again")
-    return table.astype(float)
+def _unusable(tables: Mapping[str, np.ndarray]) -> dict[str, str]:
+    """Everything wrong with single impacts: reasons by the impact's number."""
+    reasons: dict[int, list[str]] = {}
+    for name, table in tables.items():
+        for impact in np.flatnonzero(~np.isfinite(table).all(axis=1)):
+            reasons.setdefault(int(impact), []).append(f"{name} has a value that is not finite")
+    for name, bounds in (("states_i", _LARGEST_STATE), ("states_f", _LARGEST_STATE)):
+        for impact in np.flatnonzero((np.abs(tables[name]) > bounds).any(axis=1)):
+            reasons.setdefault(int(impact), []).append(f"{name} is beyond what can be in m, rad and s")
+    for name, direction in (("n", (0.0, 1.0)), ("d", (1.0, 0.0))):
+        off = np.abs(tables[name][:, :2] - direction).max(axis=1)
+        for impact in np.flatnonzero(off > _DIRECTION_TOLERANCE):
+            reasons.setdefault(int(impact), []).append(f"row {name} doesn't point along {direction}")
+    return {str(impact): joined(found) for impact, found in sorted(reasons.items())}
 
 
 def impulse_moments(impacts: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import xarray as xr
 
+from contactid.datasets.planar_files import read_own_throws, read_square_throws
 from contactid.datasets.planar_impacts import read_ellipse_impacts
-from contactid.datasets.planar_throws import read_own_throws, read_square_throws
 from contactid.datasets.registry import OWN, Dataset
 from contactid.errors import ContactIdError
 from contactid.simulate.planar_geometry import Shape

@@ -1,41 +1,42 @@
-"""One entry for all readers of motion: a registry entry and its files in, the canonical dataset out."""
+"""One entry for all readers of tosses: a registry entry and its files in, a stream of canonical recordings out."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import xarray as xr
-
-from contactid.datasets.contactnets import read_contactnets
-from contactid.datasets.iam_archive import read_iam_archive
+from contactid.datasets.contactnets import stream_contactnets
+from contactid.datasets.iam_archive import stream_iam_archive
+from contactid.datasets.motion_stream import MotionStream, write_motion
 from contactid.datasets.registry import Dataset
 from contactid.errors import ContactIdError
 
 
-def read_motion(dataset: Dataset, path: str | Path) -> xr.Dataset:
-    """Read ``path`` with the dataset's reader; planar data have :mod:`contactid.datasets.planar_readers`.
+def convert_motion(dataset: Dataset, path: str | Path, motion: str | Path) -> None:
+    """Read ``path`` with the dataset's reader and write the canonical file ``motion``, one recording at a time.
+
+    Planar data have :mod:`contactid.datasets.planar_readers`.
 
     Raises
     ------
     ContactIdError
-        For another reader, and for what the reader finds wrong.
+        For another reader, and for what the reader finds wrong; no file is left then.
     """
+    write_motion(_stream(dataset, path), motion, dataset=dataset.name, citation=dataset.citation)
+
+
+def _stream(dataset: Dataset, path: str | Path) -> MotionStream:
     if dataset.reader == "contactnets":
-        motion = read_contactnets(path, licence=dataset.licence)
-    elif dataset.reader == "iam":
-        motion = read_iam_archive(
+        return stream_contactnets(path, licence=dataset.licence)
+    if dataset.reader == "iam":
+        return stream_iam_archive(
             path,
             dataset.object,
             surface_name=dataset.surface or None,
             surface_height=dataset.surface_height,
             licence=dataset.licence,
-            synthetic=dataset.synthetic,
+            synthetic=dataset.synthetic or None,  # of what isn't our own twin, the file itself says it
         )
-    else:
-        raise ContactIdError(
-            f"configuration: {dataset.name} has the reader {dataset.reader}, which reads no tosses",
-            "Known are contactnets and iam",
-        )
-    motion.attrs["dataset"] = dataset.name
-    motion.attrs["citation"] = dataset.citation
-    return motion
+    raise ContactIdError(
+        f"configuration: {dataset.name} has the reader {dataset.reader}, which reads no tosses",
+        "Known are contactnets and iam",
+    )

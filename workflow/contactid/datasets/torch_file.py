@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import math
 import pickle
+import pickletools
 import struct
 import zipfile
 from collections import OrderedDict
@@ -22,11 +23,15 @@ from typing import Any
 
 import numpy as np
 
+from contactid.datasets.left_out import reason_of
 from contactid.errors import ContactIdError
 
 _LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _LEGACY_PROTOCOL = 1001
 _LARGEST_EXPANSION = 1_000_000  # elements
+_LARGEST_PICKLE = 1 << 20  # bytes; that of a tensor has a few hundred
+_MOST_MEMOS = 10_000  # that of a tensor has a dozen
+_MEMO_CODES = ("PUT", "BINPUT", "LONG_BINPUT")
 _STORAGE_DTYPES: dict[str, np.dtype[Any]] = {
     "DoubleStorage": np.dtype("<f8"),
     "FloatStorage": np.dtype("<f4"),
@@ -103,7 +108,7 @@ class _TensorUnpickler(pickle.Unpickler):
             return OrderedDict
         if module == "torch" and name in _STORAGE_DTYPES:
             return _StorageType(_STORAGE_DTYPES[name])
-        raise UnsafeTorchFileError(f"it asks for {module}.{name}, which no plain tensor needs")
+        raise UnsafeTorchFileError(f"it asks for {module[:80]}.{name[:80]}, which no plain tensor needs")
 
     def persistent_load(self, pid: Any) -> _Storage:
         if not (isinstance(pid, tuple) and len(pid) >= 5 and pid[0] == "storage" and isinstance(pid[1], _StorageType)):
@@ -139,23 +144,22 @@ def read_tensor(path: str | Path) -> np.ndarray:
             f"{path}: refused, {error.problem}", "Save the bare tensor with torch.save(tensor, path)"
         ) from None
     except Exception as error:  # a damaged pickle can raise nearly anything; all of it means the same to the user
-        reason = str(error) or type(error).__name__
         raise ContactIdError(
-            f"{path}: not a readable PyTorch tensor file ({reason})", "It may be truncated: fetch it again"
+            f"{path}: not a readable PyTorch tensor file ({reason_of(error)})", "It may be truncated: fetch it again"
         ) from None
 
 
 def _read_legacy(content: bytes) -> np.ndarray:
     stream = io.BytesIO(content)
-    if _TensorUnpickler(stream).load() != _LEGACY_MAGIC:
+    if _unpickled(stream) != _LEGACY_MAGIC:
         raise ValueError("wrong magic number")
-    if _TensorUnpickler(stream).load() != _LEGACY_PROTOCOL:
+    if _unpickled(stream) != _LEGACY_PROTOCOL:
         raise ValueError("unknown protocol")
-    system = _TensorUnpickler(stream).load()
+    system = _unpickled(stream)
     if not system.get("little_endian", True):
         raise ValueError("written on a big-endian machine")
-    view = _single_tensor(_TensorUnpickler(stream).load())
-    for key in _TensorUnpickler(stream).load():
+    view = _single_tensor(_unpickled(stream))
+    for key in _unpickled(stream):
         (size,) = struct.unpack("<q", _exactly(stream, 8))
         if str(key) == view.storage.key:
             if size != view.storage.size:
@@ -172,9 +176,11 @@ def _read_zip(content: bytes) -> np.ndarray:
         if len(pickles) != 1:
             raise ValueError("no data.pkl in the archive")
         root = pickles[0].removesuffix("data.pkl")
-        if f"{root}byteorder" in archive.namelist() and archive.read(f"{root}byteorder").strip() != b"little":
+        if f"{root}byteorder" in archive.namelist() and archive.open(f"{root}byteorder").read(9).strip() != b"little":
             raise ValueError("written on a big-endian machine")
-        view = _single_tensor(_TensorUnpickler(io.BytesIO(archive.read(pickles[0]))).load())
+        if archive.getinfo(pickles[0]).file_size > _LARGEST_PICKLE:
+            raise ValueError("more in data.pkl than a tensor needs")
+        view = _single_tensor(_unpickled(io.BytesIO(archive.read(pickles[0]))))
         member = archive.getinfo(f"{root}data/{view.storage.key}")
         if member.file_size != view.storage.size * view.storage.dtype.itemsize:
             raise ValueError("storage sizes disagree")
@@ -182,6 +188,20 @@ def _read_zip(content: bytes) -> np.ndarray:
             raise ValueError("a compressed storage")
         raw = archive.read(member)
         return view.over(np.frombuffer(raw, dtype=view.storage.dtype))
+
+
+def _unpickled(stream: io.BytesIO) -> Any:
+    """The next pickle of a stream, once its codes are known to be harmless.
+
+    The unpickler makes room for any memo number that a pickle names, gigabytes for four bytes, so these are looked at
+    first; that also finds texts which are longer than the file.
+    """
+    begin = stream.tell()
+    for code, argument, _ in pickletools.genops(stream):
+        if code.name in _MEMO_CODES and not 0 <= int(argument or 0) < _MOST_MEMOS:
+            raise ValueError("a memo number that no tensor needs")
+    stream.seek(begin)
+    return _TensorUnpickler(stream).load()
 
 
 def _single_tensor(loaded: object) -> _TensorView:

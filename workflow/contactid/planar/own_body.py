@@ -21,7 +21,8 @@ import numpy as np
 import yaml
 
 from contactid.configuration import restore_numbers
-from contactid.datasets.planar_throws import PlanarThrow, read_own_throw
+from contactid.datasets.planar_files import read_own_throw
+from contactid.datasets.planar_throws import PlanarThrow
 from contactid.errors import ContactIdError
 from contactid.planar.measured_throw import MeasuredThrow
 from contactid.simulate.planar import GRAVITY

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import qmc
 
+from contactid.planar.first_impact import first_impact_starts
 from contactid.planar.measured_throw import MeasuredThrow
 from contactid.simulate.planar import GRAVITY
 from contactid.simulate.planar_events import EventMotion, Outline, event_motion, frames_of_motion, outline_of
@@ -49,7 +50,7 @@ class ShootingOptions:
     """
 
     samples: int = 8192
-    kept: int = 24
+    kept: int = 16
     dropped: float = 0.3
     fewest: int = 4
     horizons: int = 8
@@ -120,11 +121,15 @@ def shoot(shape: Shape, throw: MeasuredThrow, options: ShootingOptions | None = 
     first = _first_horizon(shape, throw)
     floor = np.array([1e-3, 1e-3, 2e-2])
     drawn = _draw(problem)
-    costs = np.array([float((problem.residuals(p, first, options.coarse, floor) ** 2).sum()) for p in drawn])
+    groups = [
+        *np.array_split(drawn, 2),
+        first_impact_starts(shape, throw, options.gravity, first, problem.low, problem.high),
+    ]
     horizons = np.unique(np.round(np.geomspace(first, throw.n_frames, options.horizons)).astype(int))
     fitted: list[np.ndarray] = []
-    for half in np.array_split(np.arange(len(drawn)), 2):  # each has its hypothesis about the first frames
-        pool = [drawn[i] for i in half[np.argsort(costs[half])[: options.kept * options.more(throw.n_frames)]]]
+    for group in groups:  # each has its hypothesis about the first frames
+        costs = [float((problem.residuals(p, first, options.coarse, floor) ** 2).sum()) for p in group]
+        pool = list(group[np.argsort(costs)[: options.kept * options.more(throw.n_frames)]])
         for number, frames in enumerate(horizons):
             step = options.coarse if number < 2 else 2.0 * options.fine
             last = number == len(horizons) - 1

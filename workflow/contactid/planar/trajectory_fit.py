@@ -222,7 +222,7 @@ def _is_enough(best: TrajectoryFit, tries: int, options: FitOptions) -> bool:
     sequences explain the poses of a body that rolls, and each counts in the standard error, so some are tried. A larger
     misfit will do after twice as many.
     """
-    if not best.solution.settled:
+    if not (best.solution.settled and best.converged):
         return False
     excess = (best.misfit_per_degree - 1.0) / np.sqrt(2.0 / best.degrees)
     if best.friction_is_bound and excess <= 1.0:

@@ -1,0 +1,154 @@
+"""From the server to the canonical form by the project's own commands: lock, fetch, verify, read; then offline."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from conftest import EMBEDDED, ROOT
+
+from contactid.datasets.iam_archive import read_iam_archive
+from contactid.datasets.lockfile import read_lock, write_lock
+
+PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
+# what is read, and the twin that it must be
+DATASETS = {
+    "iam_box004_drops": ("box004_drops", "GroundPlane001"),
+    "iam_box005_drops": ("box005_drops", "GroundPlane001"),
+    "iam_box006_validation": ("box006_validation", "ConveyorPart002"),
+    "iam_box007_validation": ("box007_validation", "ConveyorPart002"),
+}
+ARCHIVES = {"4tu_17122553", "4tu_21024007", "4tu_21387606", "4tu_21387510", "4tu_21399657", "4tu_c6278310_017_Box004",
+            "4tu_c6278310_018_Box004", "4tu_c6278310_019_Box007", "4tu_c6278310_020_Box007"}  # fmt: skip
+
+
+def run(folder, *command):
+    environment = {**os.environ, "PYTHONPATH": str(folder / "workflow")}
+    return subprocess.run(
+        [sys.executable, "-m", *map(str, command)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+
+
+def snakemake(folder, server, *words, forced=(), **config):
+    settings = {"fourtu_url": server.url, "offline": "false"} | config
+    command = ["snakemake", "--cores", "2", "--configfile", "config/4tu.yaml", *forced]
+    return run(folder, *command, "--config", *(f"{key}={value}" for key, value in settings.items()), "--", *words)
+
+
+def motion_files():
+    return [f"results/fourtu/data/{name}/motion.nc" for name in DATASETS]
+
+
+@pytest.fixture(scope="module")
+def repository(server, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("repository")
+    for part in PARTS:
+        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
+        copy(ROOT / part, folder / part)
+    locked = run(folder, "contactid.lock", "--url", server.url, "--only", *sorted(ARCHIVES))
+    assert locked.returncode == 0, locked.stderr
+    return folder
+
+
+def test_every_archive_is_locked_with_both_checksums(repository, server):
+    lock = read_lock(repository / "config/datasets.lock.json")
+    for name in ARCHIVES:
+        entry = lock[name]
+        assert entry.base == server.url and entry.container and entry.version and entry.licence == "CC BY 4.0"
+        for file in entry.wanted:
+            assert file.size and file.uuid and len(file.sha256) == 64
+            assert bool(file.md5) == (name != "4tu_17122553")
+            assert file.url.startswith(f"file/{entry.container}/")
+    sources = [
+        lock[f"4tu_c6278310_{member}"].source for member in ("017_Box004", "018_Box004", "019_Box007", "020_Box007")
+    ]
+    assert sources == ["10.4121/21815511.v1", "10.4121/21815874.v1", "10.4121/21815913.v1", "10.4121/21815994.v1"]
+
+
+def test_downloaded_twins_are_read_as_the_embedded_ones(repository, server):
+    shutil.rmtree(repository / "data")  # make lock left them there; this is another machine
+    offline = snakemake(repository, server, *motion_files(), offline="true")
+    assert offline.returncode != 0
+    lines = [line for line in (offline.stdout + offline.stderr).splitlines() if line.startswith("ERROR ")]
+    assert {line.split()[1] for line in lines} == {
+        "4tu_17122553:", "4tu_21399657:", "4tu_c6278310_020_Box007:",
+    }, offline.stderr  # fmt: skip
+    assert all("offline is true, and 1 files (" in line and " of 10.4121/" in line for line in lines)
+    assert not (repository / "data").exists()
+    fetched = snakemake(repository, server, *motion_files())
+    assert fetched.returncode == 0, fetched.stdout + fetched.stderr
+    for name, (twin, plane) in DATASETS.items():
+        expected = read_iam_archive(EMBEDDED / f"{twin}_twin.h5", twin[:6].capitalize(), licence="", surface_name=plane)
+        with xr.open_dataset(repository / f"results/fourtu/data/{name}/motion.nc", engine="h5netcdf") as data:
+            assert data.attrs["synthetic"] == 1 and data.attrs["licence"] == "CC BY 4.0"
+            np.testing.assert_array_equal(data["position"].values, expected["position"].values)
+    receipt = json.loads((repository / "data/4tu_17122553/receipt.json").read_text())
+    assert receipt["source"] == "10.4121/17122553.v1"
+    assert receipt["files"][0]["from"].startswith(f"{server.url}/file/")
+
+
+def test_offline_with_everything_there(repository, server):
+    file = motion_files()[0]
+    (repository / file).unlink()
+    server.kill()
+    try:
+        again = snakemake(repository, server, file, offline="true")
+        assert again.returncode == 0, again.stdout + again.stderr
+    finally:
+        server.start()
+
+
+def test_damage_is_found_before_reading_and_mended_by_data(repository, server):
+    stored = repository / "data/4tu_21399657/files/Archive_011_Box005Box006_Validation.h5"
+    whole = stored.read_bytes()
+    stored.write_bytes(whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:])
+    wanted = "results/fourtu/data/iam_box006_validation/motion.nc"
+    shutil.rmtree(repository / "results/fourtu/data/iam_box006_validation")
+    found = snakemake(repository, server, wanted, offline="true")
+    assert found.returncode != 0
+    (line,) = [line for line in found.stdout.splitlines() + found.stderr.splitlines() if line.startswith("ERROR ")][-1:]
+    assert (
+        "verify_data dataset=iam_box006_validation: 4tu_21399657: Archive_011_Box005Box006_Validation.h5 has the"
+        in line
+    )
+    assert "expected" in line and "make data fetches what is damaged again" in line
+    mended = snakemake(repository, server, "data/4tu_21399657/receipt.json", forced=["--forcerun", "fetch_dataset"])
+    assert mended.returncode == 0, mended.stdout + mended.stderr
+    assert stored.read_bytes() == whole
+    assert snakemake(repository, server, wanted, offline="true").returncode == 0
+
+
+def test_a_file_that_changed_upstream_shows_both_checksums(repository, server, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(repository, folder, ignore=shutil.ignore_patterns("data", "results", ".snakemake"))
+    lock = read_lock(folder / "config/datasets.lock.json")
+    text = (folder / "config/datasets.lock.json").read_text()
+    ours = next(file.sha256 for file in lock["4tu_21387510"].files)
+    write_lock(folder / "config/datasets.lock.json", lock)
+    (folder / "config/datasets.lock.json").write_text(text.replace(ours, "0" * 64))
+    changed = snakemake(folder, server, "results/fourtu/data/iam_box006_trajectories/motion.nc")
+    said = changed.stdout + changed.stderr
+    assert changed.returncode != 0 and "Traceback" not in said
+    assert f"has the checksum {ours} (sha256), expected {'0' * 64}" in said
+    assert not list(Path(folder / "data").rglob("*.h5"))
+
+
+def test_an_unlocked_archive_is_named_and_nothing_is_resolved(repository, server, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(repository, folder, ignore=shutil.ignore_patterns("data", "results", ".snakemake"))
+    lock = read_lock(folder / "config/datasets.lock.json")
+    write_lock(folder / "config/datasets.lock.json", {name: lock[name] for name in lock if name != "4tu_21387510"})
+    unlocked = snakemake(folder, server, "results/fourtu/data/iam_box006_trajectories/motion.nc")
+    said = unlocked.stdout + unlocked.stderr
+    assert unlocked.returncode != 0
+    assert "4tu_21387510 (10.4121/21387510) is not in the lock file yet" in said and "Run make lock once" in said

@@ -1,0 +1,1 @@
+"""Inertia and friction of a grasped object, from forces at fingertips."""

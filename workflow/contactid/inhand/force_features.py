@@ -1,0 +1,116 @@
+"""Torch-free force models: Bayesian linear regression on random features, and plain linear regression.
+
+Random features: h hidden units tanh(W x + b) with drawn W and b (a network of one layer whose first weights are not
+trained), besides the signals themselves and a constant. The last layer is a Bayesian linear regression whose noise and
+prior variances maximise the evidence (MacKay 1992); its predictive variance holds noise and the weights' uncertainty.
+Noise that grows with the force is met by one more step: the log of the squared residual is regressed on the same
+features, on sessions that the weights were not fitted to, and scales the predictive variance.
+
+Linear: least squares on the signals and a constant, with the residual's standard deviation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+Predictor = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+_EVIDENCE_STEPS = 20
+_LOG_CHI_SQUARE_MEAN = -1.2703628454614782  # of a chi-square variable with one degree of freedom
+_SD_RANGE = (0.25, 4.0)  # of the residual step, against the homoscedastic one
+
+
+@dataclass(frozen=True)
+class ForceData:
+    """Samples of tared signals and forces.
+
+    Attributes
+    ----------
+    signals : (n, 19)
+    force : (n, 3), N
+    """
+
+    signals: np.ndarray
+    force: np.ndarray
+
+
+def fit_linear(training: ForceData, validation: ForceData) -> Predictor:
+    """Least squares from 19 signals to 3 components; the standard deviation is that of the validation residuals."""
+
+    def features(signals: np.ndarray) -> np.ndarray:
+        return np.column_stack([np.ones(len(signals)), signals])
+
+    weights = np.linalg.lstsq(features(training.signals), training.force, rcond=None)[0]
+    sd = np.std(validation.force - features(validation.signals) @ weights, axis=0)
+
+    def predict(signals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        mean = features(signals) @ weights
+        return mean, np.broadcast_to(sd, mean.shape).copy()
+
+    return predict
+
+
+def fit_bayesian_features(training: ForceData, validation: ForceData, hidden: int, seed: int) -> Predictor:
+    """Bayesian linear regression on ``hidden`` random features, drawn from ``seed``."""
+    random = np.random.default_rng(seed)
+    centre, scale = training.signals.mean(axis=0), training.signals.std(axis=0)
+    inner = random.normal(size=(training.signals.shape[1], hidden)) / np.sqrt(training.signals.shape[1])
+    bias = random.normal(size=hidden)
+
+    def features(signals: np.ndarray) -> np.ndarray:
+        scaled = (signals - centre) / scale
+        return np.column_stack([np.ones(len(scaled)), scaled, np.tanh(scaled @ inner + bias)])
+
+    fitted = [_Bayesian.fit(features(training.signals), training.force[:, axis]) for axis in range(3)]
+    log_scales = [
+        _fit_log_scale(features(validation.signals), validation.force[:, axis], one) for axis, one in enumerate(fitted)
+    ]
+
+    def predict(signals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        inputs = features(signals)
+        mean = np.column_stack([one.mean(inputs) for one in fitted])
+        sd = np.column_stack([one.sd(inputs) for one in fitted])
+        factor = np.column_stack([np.exp(0.5 * one.mean(inputs)) for one in log_scales])
+        return mean, sd * np.clip(factor, *_SD_RANGE)
+
+    return predict
+
+
+@dataclass(frozen=True)
+class _Bayesian:
+    """Posterior of a linear regression: weights ~ N(weights, covariance), noise variance."""
+
+    weights: np.ndarray
+    covariance: np.ndarray
+    noise: float
+
+    @classmethod
+    def fit(cls, inputs: np.ndarray, output: np.ndarray) -> _Bayesian:
+        """Posterior at the evidence's maximum, by MacKay's fixed point."""
+        values, vectors = np.linalg.eigh(inputs.T @ inputs)
+        values = np.maximum(values, 0.0)
+        projected, energy = vectors.T @ (inputs.T @ output), float(output @ output)
+        precision, noise = 1.0, float(np.var(output))
+        for _ in range(_EVIDENCE_STEPS):
+            mean = projected / (values + noise * precision)
+            effective = float(np.sum(values / (values + noise * precision)))
+            residual = energy - 2.0 * float(mean @ projected) + float(mean @ (values * mean))
+            precision = effective / float(mean @ mean)
+            noise = max(residual, 1e-12 * energy) / (len(output) - effective)
+        inverse = 1.0 / (values / noise + precision)
+        return cls(vectors @ (projected * inverse / noise), (vectors * inverse) @ vectors.T, noise)
+
+    def mean(self, inputs: np.ndarray) -> np.ndarray:
+        return inputs @ self.weights
+
+    def sd(self, inputs: np.ndarray) -> np.ndarray:
+        return np.sqrt(self.noise + np.sum((inputs @ self.covariance) * inputs, axis=1))
+
+
+def _fit_log_scale(inputs: np.ndarray, output: np.ndarray, model: _Bayesian) -> _Bayesian:
+    """Regression of log(error^2 / variance), less its mean for a calibrated Gaussian: the variance's log factor."""
+    ratio = ((output - model.mean(inputs)) / model.sd(inputs)) ** 2
+    return _Bayesian.fit(inputs, np.log(ratio + 1e-6) - _LOG_CHI_SQUARE_MEAN)

@@ -1,0 +1,125 @@
+"""What a run of the in-hand study found, as a section of plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from contactid.inhand.appendix_tables import is_true
+from contactid.inhand.names import (
+    APPENDIX_TABLES,
+    GROUND_TRUTH,
+    IPOPT,
+    METHOD_LABELS,
+    METHODS,
+    PRINTED,
+    SOURCES,
+)
+from contactid.inhand.printed_estimates import CENTER, ORIGIN
+from contactid.summary import text_table
+
+_OURS = "constraint_no_geodesic"
+_COLUMNS = ("consistent", "error", "mass %")
+
+
+def summarise(tables: Mapping[str, pd.DataFrame]) -> str:
+    """Markdown: verdicts on the printed rows, estimates by source and method, mass in hand, friction, force model."""
+    masses = {source: tables[name] for source, name in APPENDIX_TABLES.items()}
+    parts = [
+        "## inhand",
+        _printed(tables["ext_printed_verdicts"]),
+        _estimates(tables["ext_estimates"], masses),
+        _masses(masses),
+        _friction(tables["ext_friction"]),
+        _force_model(tables["ext_force_sensing"]),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _printed(verdicts: pd.DataFrame) -> str:
+    """How many printed estimates a body can have, at best over the sign of the off-diagonals."""
+    best = verdicts.groupby(["method", "point"])["positive_definite"].max()
+    rows = verdicts.groupby("method")["rows"].first()
+    about_center = ", ".join(
+        f"{best[method, CENTER]} of {rows[method]} {METHOD_LABELS[method]}"
+        for method in METHODS
+        if best[method, CENTER]
+    )
+    return (
+        f"Printed estimates that a rigid body can have: {best['all_estimates', ORIGIN]} of {rows['all_estimates']} with"
+        f" the tensor about the origin, as the ground truths are; about the centre of mass {about_center or 'none'}."
+    )
+
+
+def _estimates(estimates: pd.DataFrame, appendix: Mapping[str, pd.DataFrame]) -> str:
+    lines = []
+    for source in SOURCES:
+        for method in METHODS:
+            runs = estimates[(estimates["source"] == source) & (estimates["method"] == method)]
+            if len(runs):
+                cost, hard = runs[runs["solver"] != IPOPT], runs[runs["solver"] == IPOPT]
+                cells = [*_cells(cost, appendix[source]), *_cells(hard, appendix[source])]
+                lines.append([source, METHOD_LABELS[method], *cells])
+    titles = ["source", "method", *_COLUMNS, *(f"IPOPT: {_COLUMNS[0]}", *_COLUMNS[1:])]
+    return (
+        "Estimates from synthetic recordings, the paper's way and by IPOPT with hard constraints; error: median"
+        " geodesic distance to the truth, mass: median of the error's magnitude, of the runs that converged:\n\n"
+    ) + text_table(titles, lines)
+
+
+def _cells(runs: pd.DataFrame, appendix: pd.DataFrame) -> list[str]:
+    """How many runs converged and are physically consistent, of all; and their medians."""
+    if runs.empty:
+        return ["-"] * len(_COLUMNS)
+    done = runs[is_true(runs["converged"])]
+    count = f"{int(is_true(done['physically_consistent']).sum())} of {len(runs)}"
+    if done.empty:
+        return [count, "-", "-"]
+    error = float(np.median(done["geodesic_error"].fillna(np.inf)))
+    mass = (done["mass_kg"] / done["object"].map(_true_masses(appendix)) - 1.0).abs().median()
+    return [count, f"{error:.3g}", f"{100.0 * mass:.2g}"]
+
+
+def _true_masses(appendix: pd.DataFrame) -> dict[str, float]:
+    truths = appendix[appendix["method"] == GROUND_TRUTH]
+    return dict(zip(truths["object"], truths["mass_kg"], strict=True))
+
+
+def _masses(appendix: Mapping[str, pd.DataFrame]) -> str:
+    """The mass in hand, box by box: the printed rows are off by more than half."""
+    rows = []
+    for source, table in appendix.items():
+        if not source.startswith("in_hand"):
+            continue
+        truths = _true_masses(table)
+        for origin in (PRINTED, IPOPT):
+            part = table[(table["method"] == _OURS) & (table["origin"] == origin)].set_index("object")["mass_kg"]
+            cells = [
+                f"{100.0 * (part[name] / truth - 1.0):+.0f}" if name in part else "-" for name, truth in truths.items()
+            ]
+            rows.append([source, "printed" if origin == PRINTED else "IPOPT, synthetic", *cells])
+    boxes = list(_true_masses(next(table for source, table in appendix.items() if source.startswith("in_hand"))))
+    return f"Error of the mass in hand in %, {METHOD_LABELS[_OURS]}:\n\n" + text_table(["source", "from", *boxes], rows)
+
+
+def _friction(table: pd.DataFrame) -> str:
+    lines = []
+    for row in table[table["object"] == "all"].to_dict("records"):
+        lines.append(
+            f"Friction, simulated, cases {row['region']}: {row['n_slipped']} of {row['n_trials']} slipped, median"
+            f" error of a case {row['case_error']:.3f} against the slope method."
+        )
+    return "\n".join(lines)
+
+
+def _force_model(table: pd.DataFrame) -> str:
+    lines = []
+    for model, rows in table.groupby("model", sort=False):
+        share = rows["share_within_one_sd"].median() if "share_within_one_sd" in rows else np.nan
+        lines.append(
+            f"* {str(model).replace('_', ' ')}: median errors {rows['magnitude_error_n'].median():.3f} N and"
+            f" {rows['angle_error_deg'].median():.1f} degrees, {100.0 * share:.0f} % within one standard deviation"
+        )
+    return "Force from the simulated sensor's electrodes:\n" + "\n".join(lines)

@@ -1,0 +1,27 @@
+"""Rule inhand_draw: draw one figure from its data file."""
+
+from pathlib import Path
+
+from contactid.inhand.draw import draw
+from contactid.job import job
+from contactid.tables import read_csv
+
+
+def main(
+    *,
+    figure: str,
+    data: str,
+    pdf: str,
+) -> None:
+    """Translate the rule's files and parameters into calls of the package."""
+    draw(figure, read_csv(data), str(Path(pdf).with_suffix("")))
+
+
+if __name__ == "__main__":
+    smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
+    with job(smk.rule, smk.wildcards, smk.log[0]):
+        main(
+            figure=smk.wildcards.inhand_figure,
+            data=smk.input.data,
+            pdf=smk.output.pdf,
+        )

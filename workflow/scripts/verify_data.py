@@ -1,0 +1,26 @@
+"""Rule verify_data: hold stored files against the lock file and link them into the run."""
+
+from pathlib import Path
+
+from contactid.datasets.lockfile import read_lock
+from contactid.datasets.store import Store
+from contactid.datasets.verification import link, verify
+from contactid.job import job
+
+
+def main(*, archive: str, lock: str, store: str, folder: str) -> None:
+    """Translate the rule's files and parameters into calls of the package."""
+    entry = read_lock(lock)[archive]
+    verify(entry, Store(Path(store)))
+    link(entry, Store(Path(store)), folder)
+
+
+if __name__ == "__main__":
+    smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
+    with job(smk.rule, smk.wildcards, smk.log[0]):
+        main(
+            archive=smk.params.archive,
+            lock=smk.params.lock,
+            store=smk.params.store,
+            folder=smk.output.folder,
+        )
