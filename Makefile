@@ -54,7 +54,7 @@ lock: env ## resolve the public data and pin versions and checksums; ONLY= and U
 	PYTHONPATH=workflow $(BIN)/python -m contactid.lock $(if $(DATA_MIRROR),--mirror "$(DATA_MIRROR)") \
 		$(if $(FOURTU_URL),--url "$(FOURTU_URL)") $(if $(ONLY),--only $(ONLY)) $(if $(UPDATE),--update $(UPDATE))
 
-full: env ## many noise samples in the planar and the arm study: hours on two cores; STUDY= runs one
+full: env ## many noise samples in the planar, the arm and the in-hand study: hours on two cores; STUDY= runs one
 	$(SNAKEMAKE) --configfile config/full.yaml $(if $(STUDY),--config $(ONE_STUDY))
 
 identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report

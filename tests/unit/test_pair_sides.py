@@ -55,7 +55,9 @@ def test_exchanging_ends_where_no_single_exchange_helps(targets):
     sides = PairSides(model, pairs)
     held = np.full(len(targets), FIRST)
     first = sides.solve(held, OPTIONS)
-    held = sides.exchange(held, first, OPTIONS, most=len(targets) + 1)
+    held, kept = sides.exchange(held, first, OPTIONS, most=len(targets) + 1)
+    objectives = [solution.objective for solution in (first, *kept)]
+    assert all(later < earlier for earlier, later in zip(objectives, objectives[1:], strict=False))
     wrong = (targets[:, 0] > 0.0) & (targets[:, 1] < 0.0)
     assert np.array_equal(held, np.where(wrong, SECOND, FIRST))
     best = np.where(wrong, targets[:, 1], np.where(targets[:, 1] > 0.0, targets[:, 0], np.hypot(*targets.T)))
@@ -69,7 +71,8 @@ def test_no_exchange_leaves_the_solved_point():
     held = np.array([FIRST])
     first = sides.solve(held, OPTIONS)
     before = sides.values()
-    assert np.array_equal(sides.exchange(held, first, OPTIONS, most=0), held)
+    after, kept = sides.exchange(held, first, OPTIONS, most=0)
+    assert np.array_equal(after, held) and not kept
     assert np.array_equal(sides.values(), before)
 
 

@@ -104,13 +104,18 @@ class PairSides:
             return solution
         return self.prepared.solve(replace(options.warm(), tolerance=_ROUNDER * options.tolerance), log=log)
 
-    def exchange(self, held: np.ndarray, solution: Solution, options: SolverOptions, most: int) -> np.ndarray:
+    def exchange(
+        self, held: np.ndarray, solution: Solution, options: SolverOptions, most: int
+    ) -> tuple[np.ndarray, list[Solution]]:
         """Improve the choice just solved by at most ``most`` exchanges; the model holds the returned choice's point.
+
+        Returned are the choice (n,) and the solves that improved it, in order.
 
         All pairs that promise a smaller objective are exchanged at once; where that fails, the most promising alone.
         The objective is one to minimise.
         """
         best, at = solution.objective, self._point()
+        kept: list[Solution] = []
         for _ in range(most):
             promising = self._promising(held)
             trials = [promising, promising[:1]] if len(promising) > 1 else [promising]
@@ -120,12 +125,13 @@ class PairSides:
                 found = self.solve(trial, options)
                 if found.converged and found.objective < best - _WORTH:
                     held, best, at = trial, found.objective, self._point()
+                    kept.append(found)
                     break
                 self._move(at)
             else:
                 break
         self.hold(held)
-        return held
+        return held, kept
 
     def release(self) -> None:
         """Take the block off the model, and give the pairs' own variables their bounds back."""

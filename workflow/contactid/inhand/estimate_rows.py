@@ -104,6 +104,9 @@ def _with_ipopt(
 ) -> list[Estimate]:
     # loaded where it is used, so that the other solvers work without Pyomo and IPOPT
     from contactid.inhand.ipopt_estimate import estimates_with_ipopt, ipopt_options
+    from contactid.solve import available_route
+
+    available_route()  # no solver is no failed estimate but an error
 
     possible = [method for method in methods if method != "constraint_geodesic" or knowledge.prior is not None]
     try:

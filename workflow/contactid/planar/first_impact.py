@@ -24,6 +24,12 @@ _APART = 1e-2  # m, from the ground: a flight that comes no nearer began with no
 _MORE_FRICTION = (1.0, 1.6)  # times the ratio of impulses, which is less than mu where the contact sticks
 
 
+def weightless(throw: MeasuredThrow, gravity: float) -> np.ndarray:
+    """(n_m, 3) poses less gravity's part since the first frame, m, m, rad: free flight is a straight line in them."""
+    time = throw.time - throw.time[0]
+    return throw.position + 0.5 * gravity * time[:, None] ** 2 * np.array([0.0, 1.0, 0.0])
+
+
 class _Flights:
     """Free flights of one throw; a flight is the line (2, 3), constant and slope, of its poses less gravity's part."""
 
@@ -31,7 +37,7 @@ class _Flights:
         self.shape, self.throw = shape, throw
         self.time = throw.time - throw.time[0]
         self.pull = np.array([0.0, -gravity, 0.0])
-        self.fallen = throw.position - 0.5 * self.time[:, None] ** 2 * self.pull
+        self.poses = weightless(throw, gravity)
 
     def after(self, interval: int) -> Iterator[np.ndarray]:
         """Flights through the frames after an interval."""
@@ -40,13 +46,13 @@ class _Flights:
                 yield self._through(slice(interval + 1, interval + 1 + frames))
 
     def _through(self, rows: slice) -> np.ndarray:
-        return np.polynomial.polynomial.polyfit(self.time[rows], self.fallen[rows], 1)
+        return np.polynomial.polynomial.polyfit(self.time[rows], self.poses[rows], 1)
 
     def starts(self, after: np.ndarray, interval: int, impacts: int) -> Iterator[np.ndarray]:
         """(9,) starts of throws whose last impact lies in an interval, before a flight."""
         for instant in self._instants(after, interval):
             meeting = after[0] + instant * after[1]
-            slope = (meeting - self.fallen[interval]) / (instant - self.time[interval])
+            slope = (meeting - self.poses[interval]) / (instant - self.time[interval])
             since_frame = np.array([meeting - instant * slope, slope])
             whole = since_frame if interval == 0 else self._through(slice(0, interval + 1))
             for more in _MORE_FRICTION:

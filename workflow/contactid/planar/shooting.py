@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import qmc
 
-from contactid.planar.first_impact import first_impact_starts
+from contactid.planar.first_impact import first_impact_starts, weightless
 from contactid.planar.measured_throw import MeasuredThrow
 from contactid.simulate.planar import GRAVITY
 from contactid.simulate.planar_events import EventMotion, Outline, event_motion, frames_of_motion, outline_of
@@ -37,9 +37,10 @@ class ShootingOptions:
     ----------
     samples : motions drawn, a power of 2; twice or four times as many where a throw has fewer frames than ``plenty``,
         since then unlike motions fit alike
-    kept : of each half of them, fitted over the first horizon; more in the same way
+    kept : of each group of starts (the drawn ones' halves and those from the first impacts), fitted over the first
+        horizon; more in the same way
     dropped : share that goes at each extension of the horizon
-    fewest : how many of each half stay
+    fewest : how many of each group stay
     horizons : number of extensions
     coarse, fine : time steps of the drawn and of the finally fitted motions, s
     smallest_ratio : of J/m, by the uniform body's; the largest is the outline's largest radius squared
@@ -204,7 +205,7 @@ def _draw(problem: _Problem) -> np.ndarray:
 def _flight_velocity(throw: MeasuredThrow, gravity: float) -> tuple[np.ndarray, np.ndarray]:
     """(3,) velocity at the first frame and its standard error, by as many first frames as fly freely; at least two."""
     time = throw.time - throw.time[0]
-    fallen = throw.position + 0.5 * gravity * time[:, None] ** 2 * np.array([0.0, 1.0, 0.0])
+    fallen = weightless(throw, gravity)
     velocity = error = np.zeros(3)
     for frames in range(2, len(time) + 1):
         line = np.column_stack([np.ones(frames), time[:frames]])

@@ -37,7 +37,7 @@ from contactid.planar.tangential_steps import StepBody
 from contactid.planar.trajectory_guess import identified_throw, interpolated_throw, simulated_throw
 from contactid.planar.trajectory_states import ThrowStates, read_states
 from contactid.simulate.planar_geometry import Shape
-from contactid.solve import SolverOptions
+from contactid.solve import Solution, SolverOptions
 
 RECOMMENDED = tuple(
     Continuation(Reformulation.L1_PENALTY, stages, tolerance=1e-6, extensions=2)
@@ -348,14 +348,15 @@ def _follow_sequence(built: TrajectoryModel, options: FitOptions) -> tuple[MpecS
     assert built.held is not None
     sides = PairSides(built.model, built.pairs)
     first = sides.solve(built.held, options.solver)
+    further: list[Solution] = []
     if first.converged:
-        sides.exchange(built.held, first, options.solver.warm(), options.exchanges)
+        _, further = sides.exchange(built.held, first, options.solver.warm(), options.exchanges)
     errors = standard_errors(built, sides) if first.converged else (np.nan, np.nan)
     sides.release()
     residual = pair_residual(built.pairs)
     solution = MpecSolution(
-        stages=(first,),
-        parameters=(float("nan"),),
+        stages=(first, *further),
+        parameters=(float("nan"),) * (1 + len(further)),
         residual=residual,
         objective=float(pyo.value(built.model.misfit)),
         converged=first.converged and residual <= _EXACT,
