@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pyomo.environ as pyo
 import pytest
@@ -57,7 +59,7 @@ def test_exchanging_ends_where_no_single_exchange_helps(targets):
     first = sides.solve(held, OPTIONS)
     held, kept = sides.exchange(held, first, OPTIONS, most=len(targets) + 1)
     objectives = [solution.objective for solution in (first, *kept)]
-    assert all(later < earlier for earlier, later in zip(objectives, objectives[1:], strict=False))
+    assert all(later < earlier for earlier, later in itertools.pairwise(objectives))
     wrong = (targets[:, 0] > 0.0) & (targets[:, 1] < 0.0)
     assert np.array_equal(held, np.where(wrong, SECOND, FIRST))
     best = np.where(wrong, targets[:, 1], np.where(targets[:, 1] > 0.0, targets[:, 0], np.hypot(*targets.T)))
