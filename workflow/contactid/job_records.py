@@ -1,0 +1,128 @@
+"""Which job made which file, from what, and where its log is: Snakemake's own records of a run, read back.
+
+Snakemake keeps one JSON file per output in ``.snakemake/metadata``, named by the output's path in URL-safe base64 (cut
+into folders where that is too long for a file name).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(".snakemake/metadata")
+
+
+@dataclass(frozen=True)
+class JobRecord:
+    """One finished job.
+
+    Attributes
+    ----------
+    rule : the rule's name
+    outputs, inputs : paths relative to the working directory, sorted
+    log : path of its log, None where the rule has none
+    begin, end : s since the epoch
+    """
+
+    rule: str
+    outputs: tuple[str, ...]
+    inputs: tuple[str, ...]
+    log: str | None
+    begin: float
+    end: float
+
+    @property
+    def seconds(self) -> float:
+        """Wall time from submission to end."""
+        return self.end - self.begin
+
+
+def read_jobs(working_directory: str | Path, under: str) -> list[JobRecord]:
+    """The finished jobs whose outputs lie below ``under`` and still exist, in order of their end.
+
+    Parameters
+    ----------
+    working_directory
+        The folder that Snakemake was started in.
+    under
+        A folder relative to it, for instance ``results/default``.
+
+    Returns
+    -------
+    list
+        Empty where there are no records (they can be dropped without harm to the results).
+    """
+    root = Path(working_directory)
+    merged: dict[tuple[Any, ...], tuple[dict[str, Any], list[str]]] = {}
+    for file in sorted((root / FOLDER).rglob("*")):
+        path = _output_of(file.relative_to(root / FOLDER)) if file.is_file() else None
+        if path is None or not path.startswith(f"{under.rstrip('/')}/") or not (root / path).exists():
+            continue
+        record = _load(file)
+        if record is None:
+            continue
+        # a rule's jobs have logs of their own; without one, a job's outputs share their inputs and parameters
+        key = (record["rule"], *(record.get("log") or ()), record.get("job_hash"))
+        merged.setdefault(key, (record, []))[1].append(path)
+    jobs = [_job(record, outputs) for record, outputs in merged.values()]
+    return sorted(jobs, key=lambda job: (job.end, job.rule, job.outputs))
+
+
+def maker_of(jobs: Iterable[JobRecord], path: str) -> JobRecord | None:
+    """The job that wrote a file, None where there is no record of it."""
+    return next((job for job in jobs if path in job.outputs), None)
+
+
+def upstream(jobs: Iterable[JobRecord], path: str) -> list[JobRecord]:
+    """All jobs that a file depends on, its own first, then breadth first towards the data."""
+    by_output = {output: job for job in jobs for output in job.outputs}
+    found: list[JobRecord] = []
+    waiting = [path]
+    while waiting:
+        job = by_output.get(waiting.pop(0))
+        if job is not None and job not in found:
+            found.append(job)
+            waiting.extend(job.inputs)
+    return found
+
+
+def source_files(jobs: Iterable[JobRecord], path: str) -> list[str]:
+    """The files without a maker that a file depends on: data, configuration and resources that the run was given."""
+    jobs = list(jobs)
+    made = {output for job in jobs for output in job.outputs}
+    return sorted({source for job in upstream(jobs, path) for source in job.inputs if source not in made})
+
+
+def _output_of(relative: Path) -> str | None:
+    """The output's path that a record's path encodes; None for anything else that lies there."""
+    encoded = "".join(part.removeprefix("@") for part in relative.parts)
+    try:
+        return base64.urlsafe_b64decode(encoded).decode("utf-8")
+    except (binascii.Error, UnicodeDecodeError):
+        return None
+
+
+def _load(file: Path) -> dict[str, Any] | None:
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # being written, or cut short by a kill
+        return None
+    whole = isinstance(record, dict) and record.get("rule") and not record.get("incomplete")
+    return record if whole else None
+
+
+def _job(record: dict[str, Any], outputs: list[str]) -> JobRecord:
+    logs = record.get("log") or []
+    return JobRecord(
+        rule=record["rule"],
+        outputs=tuple(sorted(outputs)),
+        inputs=tuple(sorted(set(record.get("input") or []))),
+        log=logs[0] if logs else None,
+        begin=float(record.get("starttime") or 0.0),
+        end=float(record.get("endtime") or 0.0),
+    )
