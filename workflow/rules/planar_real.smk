@@ -27,7 +27,7 @@ rule read_planar:
 rule planar_ellipse:
     """Identify an impact law from half of the measured impacts, and predict the other half beside published models."""
     input:
-        data=f"<results>/data/{PLANAR_REAL['ellipse']}/planar.nc",
+        data=REAL_IMPACTS,
     output:
         tables=expand(
             "<results>/planar/tables/{table}.{extension}",
@@ -58,7 +58,7 @@ rule planar_ellipse:
 rule planar_square_part:
     """Identify a share of the measured throws of a square, one by one."""
     input:
-        data=f"<results>/data/{PLANAR_REAL['squares']}/planar.nc",
+        data=REAL_THROWS,
     output:
         table="<results>/planar/identification/squares.{part}.csv",
     log:
@@ -82,7 +82,7 @@ rule planar_square_part:
 rule planar_squares:
     """Identify the square from several throws together, and keep the states of some."""
     input:
-        data=f"<results>/data/{PLANAR_REAL['squares']}/planar.nc",
+        data=REAL_THROWS,
         parts=expand(
             "<results>/planar/identification/squares.{part}.csv",
             part=range(PLANAR_REAL["parts"]),
@@ -114,7 +114,7 @@ rule planar_squares:
 rule planar_square_reasons:
     """Experiments on why J/m of the real square isn't the uniform one's, with the synthetic twin as control."""
     input:
-        data=f"<results>/data/{PLANAR_REAL['squares']}/planar.nc",
+        data=REAL_THROWS,
         twin="<results>/data/planar_square_twin/planar.nc",
         squares="<results>/planar/tables/ext_real_squares.csv",
     output:

@@ -15,6 +15,12 @@ try:
 except ContactIdError as error:
     sys.exit(f"ERROR {error}")
 
+# without a dataset nothing asks for these
+REAL_IMPACTS, REAL_THROWS = (
+    f"<results>/data/{PLANAR_REAL[kind] or 'none'}/planar.nc"
+    for kind in ("ellipse", "squares")
+)
+
 if PLANAR_REAL["ellipse"]:
     STUDY_TARGETS += expand(
         "<results>/planar/tables/{table}.{extension}",
