@@ -34,6 +34,7 @@ if "inhand" in config["studies"]:
 
 include: "workflow/rules/data_cards.smk"
 include: "workflow/rules/checks.smk"
+include: "workflow/rules/provenance.smk"
 
 
 onsuccess:
@@ -59,5 +60,6 @@ rule all:
         "<results>/checks.csv",
         "<results>/provenance.json",
         "<results>/summary.md",
+        "<results>/ro-crate-metadata.json",
         rules.data_cards.output.cards,
         STUDY_TARGETS,

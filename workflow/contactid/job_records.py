@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(".snakemake/metadata")
+# characters of a file name, less one for the mark of a folder
+_LONGEST = 254
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,13 @@ def source_files(jobs: Iterable[JobRecord], path: str) -> list[str]:
     jobs = list(jobs)
     made = {output for job in jobs for output in job.outputs}
     return sorted({source for job in upstream(jobs, path) for source in job.inputs if source not in made})
+
+
+def path_of_record(output: str) -> Path:
+    """Where below :data:`FOLDER` the record of an output is."""
+    encoded = base64.urlsafe_b64encode(output.encode()).decode("ascii")
+    parts = [encoded[k : k + _LONGEST] for k in range(0, len(encoded), _LONGEST)]
+    return Path(*(f"@{part}" for part in parts[:-1]), parts[-1])
 
 
 def _output_of(relative: Path) -> str | None:

@@ -1,4 +1,4 @@
-"""Verdicts on the printed numbers of all studies, the page that sums them up, and a record of what made them."""
+"""Verdicts on the printed numbers of all studies, and the page that sums them up."""
 
 
 rule checks:
@@ -45,26 +45,3 @@ rule summary:
         code=code("summary"),
     script:
         "../scripts/summary.py"
-
-
-rule provenance:
-    """Record the code, versions, configuration and data that the run was made with."""
-    input:
-        checks="<results>/checks.csv",
-    output:
-        record="<results>/provenance.json",
-    log:
-        "<logs>/provenance.log",
-    benchmark:
-        "<benchmarks>/provenance.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=500,
-        runtime=5,
-    params:
-        config=config,
-        code=code("provenance"),
-    script:
-        "../scripts/provenance.py"

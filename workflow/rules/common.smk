@@ -1,6 +1,7 @@
 """Paths, validation of the configuration, and the fingerprint that ties outputs to code."""
 
 import os
+import shlex
 import sys
 import time
 

@@ -2,18 +2,20 @@
 
 from typing import Any
 
+from contactid.datasets.registry import Dataset
 from contactid.fits import write_json
 from contactid.job import job
-from contactid.provenance import collect
+from contactid.provenance.record import collect
 
 
 def main(
     *,
     config: dict[str, Any],
+    entries: list[dict[str, Any]],
     record: str,
 ) -> None:
     """Translate the rule's files and parameters into calls of the package."""
-    write_json(record, collect(config))
+    write_json(record, collect(config, [Dataset(**entry) for entry in entries]))
 
 
 if __name__ == "__main__":
@@ -21,5 +23,6 @@ if __name__ == "__main__":
     with job(smk.rule, smk.wildcards, smk.log[0]):
         main(
             config=smk.params.config,
+            entries=smk.params.entries,
             record=smk.output.record,
         )

@@ -1,0 +1,1 @@
+"""What a run was made with: code, software, machine, data, seeds."""

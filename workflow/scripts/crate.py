@@ -1,0 +1,29 @@
+"""Rule crate: the run as a research object."""
+
+from contactid.fits import write_json
+from contactid.job import job
+from contactid.run_crate.in_place import describe_run
+
+
+def main(
+    *,
+    record: str,
+    results: list[str],
+    metadata: str,
+    workflow: str,
+    configuration: str,
+) -> None:
+    """Translate the rule's files and parameters into calls of the package."""
+    write_json(metadata, describe_run(record, results, workflow=workflow, configuration=configuration))
+
+
+if __name__ == "__main__":
+    smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
+    with job(smk.rule, smk.wildcards, smk.log[0]):
+        main(
+            record=smk.input.record,
+            results=list(smk.input),
+            metadata=smk.output.metadata,
+            workflow=smk.output.workflow,
+            configuration=smk.output.configuration,
+        )
