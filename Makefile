@@ -23,11 +23,18 @@ ONLY ?=
 STUDY ?=
 ONE_STUDY := $(if $(STUDY),studies='["$(STUDY)"]')
 REPORT ?= report
+# make bundle: which run, and FORCE=1 for one that is unfinished or not committed
+RUN ?= default
+FORCE ?=
+# make verify: an archive or an unpacked folder, how many files to recompute, the seed that draws them
+BUNDLE ?= .
+SAMPLE ?= 5
+SEED ?= 1
 UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"}}' \
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server lint bench bench-reading lock-env clean help
+.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server test-bundle bundle verify lint bench bench-reading lock-env clean help
 
 $(VENV)/.ready: envs/requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -86,6 +93,15 @@ test-public: env ## the long tests on real data (DATA_MIRROR)
 
 test-server: env ## downloads from a real 4TU server on this machine (FOURTU_SERVER names its tool; Debian, root)
 	$(BIN)/python -m pytest -m server tests/server
+
+test-bundle: env $(VENV)-crate/.ready ## a small run, bundled, tampered with, verified, and validated as an RO-Crate
+	CRATE_VALIDATOR=$(VENV)-crate/bin/rocrate-validator $(BIN)/python -m pytest -m bundle tests/bundle
+
+bundle: env ## a finished run as one archive for reviewers; RUN=default, FORCE=1 where it isn't committed
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.bundle --run $(RUN) $(if $(FORCE),--force)
+
+verify: env ## check an archive and recompute a sample of its numbers: BUNDLE=file.zip SAMPLE=5 SEED=1
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.verify "$(BUNDLE)" --sample $(SAMPLE) --seed $(SEED)
 
 bench: env $(VENV)-mujoco/.ready ## speed against MuJoCo on the same tosses, one core
 	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python

@@ -92,7 +92,7 @@ def test_conda_and_pip_install_the_same_versions():
     assert "ipopt" in environment
 
 
-@pytest.mark.parametrize("name", ["requirements", "mujoco", "drake", "pybullet", "torch"])
+@pytest.mark.parametrize("name", ["requirements", "mujoco", "drake", "pybullet", "torch", "crate"])
 def test_locks_have_hashes_and_name_no_index(name):
     text = (ROOT / f"envs/{name}.lock").read_text()
     assert not re.search(r"https?://|--index|--extra-index|--find-links", text)
@@ -155,7 +155,7 @@ def test_editing_the_simulator_changes_nothing_before_it_and_no_drawing():
     without = {
         "arm_checks", "arm_draw", "arm_fit", "arm_fit_accuracy", "arm_fit_optimum", "arm_fit_samples",
         "arm_impact_laws", "arm_impact_table", "arm_pose", "arm_postures", "arm_read", "arm_summary",
-        "arm_velocities", "checks", "fetch_dataset", "inhand_appendix", "inhand_checks",
+        "arm_velocities", "checks", "crate", "fetch_dataset", "inhand_appendix", "inhand_checks",
         "inhand_draw", "inhand_estimate", "inhand_estimates", "inhand_force_sensing", "inhand_printed",
         "inhand_summary", "planar_animate", "planar_checks", "planar_draw",
         "planar_summary", "planar_tables", "provenance", "read_motion", "summary", "tossing_calibrate",

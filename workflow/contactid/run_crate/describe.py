@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rocrate.model.contextentity import ContextEntity  # type: ignore[import-untyped]
-from rocrate.rocrate import ROCrate  # type: ignore[import-untyped]
+from rocrate.model.contextentity import ContextEntity
+from rocrate.rocrate import ROCrate
 
 from contactid.datasets.checksums import digest
 from contactid.run_crate.citation import Citation

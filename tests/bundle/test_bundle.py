@@ -1,0 +1,168 @@
+"""A small real run, bundled, opened elsewhere, tampered with and verified."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from rocrate.vocabs import RO_CRATE
+
+from contactid.bundles.manifest import NAME, write_manifest
+from contactid.bundles.zip_file import unpack, write_zip
+from contactid.datasets.checksums import digest
+
+pytestmark = pytest.mark.bundle
+
+ROOT = Path(__file__).parents[2]
+# terms whose meaning changed between the RO-Crate context that rocrate brings (1.3) and the profile's (1.1)
+TERMS = {
+    "ComputationalWorkflow": "https://bioschemas.org/ComputationalWorkflow",
+    "FormalParameter": "https://bioschemas.org/FormalParameter",
+    "input": "https://bioschemas.org/ComputationalWorkflow#input",
+    "output": "https://bioschemas.org/ComputationalWorkflow#output",
+}
+
+
+def run(folder, *command):
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "CONTACTID_COMMAND")}
+    environment |= {
+        "PYTHONPATH": str(folder / "workflow"),
+        **{f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+    }
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1500)
+
+
+def python(folder, *arguments):
+    return run(folder, sys.executable, "-m", *arguments)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A checkout with a finished run of one study."""
+    folder = tmp_path_factory.mktemp("repository")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode()
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file() and not name.startswith("tests/"):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    for command in (("init", "--quiet"), ("add", "."), ("commit", "--quiet", "-m", "all")):
+        assert run(folder, "git", *command).returncode == 0
+    options = ("--cores", "2", "--configfile", "config/test.yaml", "--config", 'studies=["arm"]', "run=small")
+    done = python(folder, "snakemake", *options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def archive(finished):
+    done = python(finished, "contactid.bundle", "--run", "small")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = finished.glob("contactid-small-*.zip")
+    assert "-dirty" not in path.name
+    return path
+
+
+@pytest.fixture
+def unpacked(archive, tmp_path):
+    unpack(archive, tmp_path / "unpacked")
+    return tmp_path / "unpacked"
+
+
+def test_the_record_says_what_the_run_was_made_with(finished):
+    record = json.loads((finished / "results/small/provenance.json").read_text())
+    assert record["git_dirty"] is False and record["configuration"]["studies"] == ["arm"]
+    assert "run=small" in record["snakemake"]["arguments"]
+    assert record["jobs"]["begin"] < record["jobs"]["end"] and record["jobs"]["finished"] > 10
+    (twin,) = record["data"]
+    assert twin["name"] == "arm_twin" and twin["files"] and twin["synthetic"]
+    assert record["seeds"]["arm.twin.seed"] == 20210531
+
+
+def test_a_bundle_verifies_here_and_by_itself_elsewhere(archive, unpacked):
+    again = python(archive.parent, "contactid.verify", archive.name, "--sample", "4", "--seed", "2")
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert again.stdout.count("| identical") + again.stdout.count("| agrees") >= 4 and "differs" not in again.stdout
+    assert "of 161 in checks.csv follow" in again.stdout
+    alone = python(unpacked, "contactid.verify", "--sample", "1")
+    assert alone.returncode == 0, alone.stdout + alone.stderr
+
+
+def test_the_same_run_gives_the_same_bytes(finished, archive):
+    before = archive.read_bytes()
+    assert python(finished, "contactid.bundle", "--run", "small").returncode == 0
+    assert archive.read_bytes() == before
+
+
+def test_a_bundle_has_what_a_reviewer_needs(archive):
+    with zipfile.ZipFile(archive) as opened:
+        names = set(opened.namelist())
+        text = opened.read("README.txt").decode()
+    results = {f"results/small/{name}" for name in ("checks.csv", "summary.md", "provenance.json", "arm/fits/fits.csv")}
+    assert {"README.txt", NAME, "ro-crate-metadata.json", "Snakefile", "envs/requirements.lock"} <= names
+    assert {name for name in results if "fits" not in name} <= names
+    assert len(text.splitlines()) <= 12 and "sha256sum --check" in text
+    assert any(name.startswith(".snakemake/metadata/") for name in names)
+    assert not any(name.startswith(("data/", ".git/")) for name in names)
+
+
+def test_a_tampered_number_is_found_though_the_manifest_agrees(unpacked, tmp_path):
+    file = unpacked / "results/small/arm/tables/tab02_impact_map.csv"
+    lines = file.read_text().splitlines()
+    cells = lines[1].split(",")
+    place = next(k for k, cell in reversed(list(enumerate(cells))) if cell.replace(".", "").lstrip("-").isdigit())
+    cells[place] = f"{float(cells[place]) + 0.01:.6g}"
+    lines[1] = ",".join(cells)
+    file.write_text("\n".join(lines) + "\n")
+    files = {path.relative_to(unpacked).as_posix(): path for path in unpacked.rglob("*") if path.is_file()}
+    del files[NAME]
+    manifest = write_manifest({name: digest(path) for name, path in files.items()})
+    write_zip(tmp_path / "tampered.zip", {**files, NAME: manifest.encode()})
+    found = python(unpacked, "contactid.verify", str(tmp_path / "tampered.zip"), "--sample", "1000")
+    assert found.returncode == 1 and "Traceback" not in found.stderr, found.stderr
+    differing = [line for line in found.stdout.splitlines() if "| differs" in line]
+    assert len(differing) == 1 and "arm/tables/tab02_impact_map.csv" in differing[0]
+
+
+def test_what_is_not_finished_or_not_committed_is_refused_in_a_line(finished, archive):
+    def refused():
+        done = python(finished, "contactid.bundle", "--run", "small")
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
+        return done.stderr
+
+    assert "results/other has no" in python(finished, "contactid.bundle", "--run", "other").stderr
+    notes = finished / "notes.txt"
+    notes.write_text("x")
+    try:
+        assert "changes that aren't committed" in refused()
+    finally:
+        notes.unlink()
+    table = finished / "results/small/arm/tables/tab01_parameters.csv"
+    table = table if table.exists() else next((finished / "results/small/arm/tables").glob("tab01*.csv"))
+    content = table.read_bytes()
+    table.unlink()
+    try:
+        assert "unfinished" in refused()
+    finally:
+        table.write_bytes(content)
+
+
+@pytest.mark.parametrize("where", ["bundle", "run"])
+def test_it_is_a_workflow_run_crate(finished, unpacked, tmp_path, where):
+    """By the validator, at the level that the profile requires, without a network."""
+    validator = os.environ.get("CRATE_VALIDATOR")
+    if not validator:
+        pytest.skip("make test-bundle gives CRATE_VALIDATOR")
+    validator = Path(validator).absolute()
+    (tmp_path / "context.json").write_text(json.dumps({"@context": RO_CRATE["@context"] | TERMS}))
+    cache = tmp_path / "cache"
+    fill = [str(validator.with_name("python")), str(Path(__file__).with_name("fill_cache.py"))]
+    assert run(tmp_path, *fill, str(cache), str(tmp_path / "context.json")).returncode == 0
+    crate = unpacked if where == "bundle" else finished / "results/small"
+    for profile in ("ro-crate-1.1", "workflow-run-crate"):
+        options = ("--profile-identifier", profile, "--offline", "--cache-path", str(cache), "--no-paging")
+        checked = run(tmp_path, str(validator), "--disable-color", "validate", *options, str(crate))
+        assert checked.returncode == 0, checked.stdout + checked.stderr
