@@ -21,11 +21,11 @@ from contactid.planar.identification_tables import (
 TRUTH = 750.0
 PUBLISHED = pd.DataFrame(
     [
-        ("tab01", "inertia_ratio_error_pct", "friction_mu=0.3;fps=240", -11.0, "%", 0.5, "Table 1"),
-        ("text", "true_inertia_ratio_mm2", "body=plywood_ellipse", 756.0, "mm2", 0.5, "section 6"),
-        ("text", "rolling_friction_mu", "section=6.1;restitution_e_n=0.2", 0.6, "1", 0.05, "section 6.1"),
+        ("tab01", "inertia_ratio_error_pct", "friction_mu=0.3;fps=240", -11.0, "%", 0.5, "rounding", "Table 1"),
+        ("text", "true_inertia_ratio_mm2", "body=plywood_ellipse", 756.0, "mm2", 0.5, "rounding", "section 6"),
+        ("text", "rolling_friction_mu", "section=6.1;restitution_e_n=0.2", 0.6, "1", 0.05, "rounding", "section 6.1"),
     ],
-    columns=["artefact", "quantity", "condition", "value", "unit", "tolerance", "where"],
+    columns=["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"],
 )
 BLOCK = {
     "gravity": 9.81,

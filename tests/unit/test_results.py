@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contactid import rotations
-from contactid.checks import AGREES, BETTER, DIFFERS, NOT_COMPARABLE, Reproduced, compare
+from contactid.checks import AGREES, BETTER, DIFFERS, NOT_COMPARABLE, Reproduced, Tolerance, compare
 from contactid.errors import ContactIdError
 from contactid.metrics import rest_position_error, rest_rotation_error
 from contactid.simulate.box import SteppingOptions
@@ -83,19 +83,26 @@ def test_bootstrap_interval_is_never_narrower_than_the_grid_and_widens_with_nois
 
 def test_verdicts():
     published = pd.DataFrame(
-        [("t", q, "c", 1.0, "m", 0.05, "") for q in ("near", "far", "smaller error", "other data", "absent")],
-        columns=["artefact", "quantity", "condition", "value", "unit", "tolerance", "where"],
+        [
+            ("t", q, "c", 1.0, "m", 0.05, "rounding", "")
+            for q in ("near", "far", "wider", "smaller error", "other data", "absent")
+        ],
+        columns=["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"],
     )
     ours = {
         ("t", "near", "c"): Reproduced(1.05),
-        ("t", "far", "c"): Reproduced(1.06),
+        ("t", "far", "c"): Reproduced(1.06, note="by another way"),
+        ("t", "wider", "c"): Reproduced(1.06, Tolerance(0.1, "spread")),
         ("t", "smaller error", "c"): Reproduced(-0.9, is_error=True),
         ("t", "other data", "c"): Reproduced(1.0, comparable=False, note="twin"),
     }
     table = compare("study", published, ours, {"": "why not"})
-    assert list(table["verdict"]) == [AGREES, DIFFERS, BETTER, NOT_COMPARABLE, NOT_COMPARABLE]
-    assert list(table["note"]) == ["", "", "", "twin", "why not"]
-    assert np.isnan(table["reproduced"].iloc[4])
+    assert list(table["verdict"]) == [AGREES, DIFFERS, AGREES, BETTER, NOT_COMPARABLE, NOT_COMPARABLE]
+    assert list(table["note"]) == [
+        "tolerance: rounding", "by another way; tolerance: rounding", "tolerance: spread", "tolerance: rounding",
+        "twin", "why not",
+    ]  # fmt: skip
+    assert np.isnan(table["reproduced"].iloc[5])
 
 
 def test_tables_round_trip_and_tex_escapes(tmp_path):

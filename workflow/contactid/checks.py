@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,13 @@ COLUMNS = (
 Key = tuple[str, str, str]
 
 
+class Tolerance(NamedTuple):
+    """The largest difference that agrees, and where it comes from."""
+
+    value: float
+    origin: str
+
+
 @dataclass(frozen=True)
 class Reproduced:
     """A number of ours that answers to a printed one.
@@ -23,14 +31,14 @@ class Reproduced:
     Attributes
     ----------
     value : in the printed number's unit
-    tolerance : largest difference that agrees; the printed number's own rounding where it is None
+    tolerance : in place of the printed number's own, where what ours is made from limits the comparison
     comparable : whether it was made from what the paper's number was made from
-    note : reason of a ``not_comparable``, or the tolerance's origin
+    note : reason of a ``not_comparable``, or how ours was found
     is_error : the number is an error, so a smaller magnitude than the printed one is better
     """
 
     value: float
-    tolerance: float | None = None
+    tolerance: Tolerance | None = None
     comparable: bool = True
     note: str = ""
     is_error: bool = False
@@ -39,12 +47,12 @@ class Reproduced:
 def compare(
     study: str, published: pd.DataFrame, reproduced: Mapping[Key, Reproduced], reasons: Mapping[str, str]
 ) -> pd.DataFrame:
-    """One row per printed number.
+    """One row per printed number; the note of a comparable one ends with its tolerance's origin.
 
     Parameters
     ----------
     published
-        Columns artefact, quantity, condition, value, unit, tolerance, where.
+        Columns artefact, quantity, condition, value, unit, tolerance, tolerance_from, where.
     reproduced
         Our numbers by (artefact, quantity, condition).
     reasons
@@ -53,7 +61,7 @@ def compare(
     rows = []
     for printed in published.to_dict("records"):
         ours = reproduced.get((printed["artefact"], printed["quantity"], printed["condition"]))
-        tolerance = float(printed["tolerance"])
+        tolerance = Tolerance(float(printed["tolerance"]), str(printed["tolerance_from"]))
         if ours is None:
             value, verdict = np.nan, NOT_COMPARABLE
             note = reasons.get(printed["artefact"], reasons.get("", "not reproduced by this run"))
@@ -61,14 +69,16 @@ def compare(
             value, note = ours.value, ours.note
             tolerance = tolerance if ours.tolerance is None else ours.tolerance
             # the last digit of a difference of rounded numbers must not decide
-            agrees = abs(ours.value - float(printed["value"])) <= tolerance * (1.0 + 1e-9)
+            agrees = abs(ours.value - float(printed["value"])) <= tolerance.value * (1.0 + 1e-9)
             smaller = ours.is_error and abs(ours.value) < abs(float(printed["value"]))
             apart = BETTER if smaller else DIFFERS
             verdict = NOT_COMPARABLE if not ours.comparable else AGREES if agrees else apart
+            if ours.comparable:
+                note = "; ".join(part for part in (note, f"tolerance: {tolerance.origin}") if part)
         rows.append(
             (
                 study, printed["artefact"], printed["quantity"], printed["condition"], printed["value"], value,
-                printed["unit"], tolerance, verdict, note,
+                printed["unit"], tolerance.value, verdict, note,
             )
         )  # fmt: skip
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -41,6 +41,7 @@ rule arm_checks:
     """Hold every printed number of the study against the reproduced one."""
     input:
         published="workflow/resources/published/arm.csv",
+        links=ARM_LINKS,
         tables=expand("<results>/arm/tables/{table}.csv", table=arm_names.JUDGED),
     output:
         checks="<results>/arm/checks.csv",

@@ -9,6 +9,7 @@ try:
 except ContactIdError as error:
     sys.exit(f"ERROR {error}")
 
+ARM_LINKS = f"workflow/resources/robots/{ARM['robot']['name']}.csv"
 ARM_SYNTHETIC = DATASETS[ARM["data"]].synthetic
 
 STUDY_TARGETS += expand(

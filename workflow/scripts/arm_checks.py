@@ -14,11 +14,12 @@ def main(
     tables: list[str],
     synthetic: bool,
     window: float,
+    links: str,
     checks: str,
 ) -> None:
     """Translate the rule's files and parameters into calls of the package."""
     by_name = {Path(table).stem: read_csv(table) for table in tables}
-    numbers = reproduced_numbers(by_name, synthetic=synthetic, window=window)
+    numbers = reproduced_numbers(by_name, synthetic=synthetic, window=window, links=read_csv(links))
     write_csv(compare("arm", read_csv(published), numbers, REASONS), checks)
 
 
@@ -27,6 +28,7 @@ if __name__ == "__main__":
     with job(smk.rule, smk.wildcards, smk.log[0]):
         main(
             published=smk.input.published,
+            links=smk.input.links,
             tables=list(smk.input.tables),
             synthetic=smk.params.synthetic,
             window=smk.params.window,

@@ -8,24 +8,27 @@ import numpy as np
 import pandas as pd
 
 from contactid.arm.impact_table import OURS, OURS_Z
-from contactid.arm.posture_table import PER_ANGLE, PER_SET_AND_ANGLE
+from contactid.arm.posture_table import PER_ANGLE, PER_SET_AND_ANGLE, row_directions
 from contactid.arm.printed_table import CELLS, copied_rows, printed_statistics, row_condition, sliding_errors
-from contactid.checks import Key, Reproduced
+from contactid.checks import Key, Reproduced, Tolerance
 
 Tables = Mapping[str, pd.DataFrame]
 REASONS = {
     "": "not reproduced by this run",
     "tab02": "measured; the recordings (10.4121/14192429) aren't part of this run",
 }
-_POSTURE_TOLERANCE = 0.0045  # m/s, within which postures fitted to the printed rows meet them
-_ETA_TOLERANCE = 0.001  # m/s: the difference of two velocities that are rounded to 0.5 mm/s each
+_HALF_DIGIT = 0.0005  # m/s, of the printed velocities
+# eta and both velocities are rounded, 1.5 mm/s together, of which multiples of 1 mm/s leave 1 mm/s
+_ETA_TOLERANCE = Tolerance(2.0 * _HALF_DIGIT, "rounding of the printed error and of the velocities that it is made of")
 _SYNTHETIC = "from synthetic recordings, which stand in for 10.4121/14192429"
 _ALL = "experiments=18"
 _PRINTED_D_ROB = 80.0  # N s/m, Table I
 _MEANS = {"mean_abs_error_mm_s": "mm/s", "mean_relative_error_pct": "%"}
 
 
-def reproduced_numbers(tables: Tables, *, synthetic: bool, window: float | None = None) -> dict[Key, Reproduced]:
+def reproduced_numbers(
+    tables: Tables, *, synthetic: bool, window: float | None = None, links: pd.DataFrame | None = None
+) -> dict[Key, Reproduced]:
     """Our numbers by (artefact, quantity, condition) of ``published/arm.csv``.
 
     Parameters
@@ -37,9 +40,13 @@ def reproduced_numbers(tables: Tables, *, synthetic: bool, window: float | None 
         Whether the recordings behind the columns ``twin_*`` are synthetic.
     window
         Length in s of the window that the recordings' fits use.
+    links
+        The link table that the run's robot is built from.
     """
     table = tables["tab02_impact_map"]
     numbers = _impact_map(table) | _errors(table) | _measured(table, synthetic) | _claims(table, synthetic)
+    if links is not None:
+        numbers |= _links(links)
     if "tab01_parameters" in tables:
         numbers |= _parameters(tables["tab01_parameters"])
     if "ext_damping_sweep" in tables:
@@ -51,6 +58,17 @@ def reproduced_numbers(tables: Tables, *, synthetic: bool, window: float | None 
 
 def _parameters(table: pd.DataFrame) -> dict[Key, Reproduced]:
     return {("tab01", row["parameter"], ""): Reproduced(float(row["used"])) for row in table.to_dict("records")}
+
+
+def _links(table: pd.DataFrame) -> dict[Key, Reproduced]:
+    """The robot's link table as used; ``ext_links`` says which tensors can't be true, and what takes their place."""
+    numbers: dict[Key, Reproduced] = {}
+    for row in table.to_dict("records"):
+        for name, value in row.items():
+            if isinstance(value, float | int) and np.isfinite(value):
+                note = "read from the run's link table"
+                numbers["links", str(name), f"link={row['link']}"] = Reproduced(float(value), note=note)
+    return numbers
 
 
 def _convergence(sweep: pd.DataFrame) -> dict[Key, Reproduced]:
@@ -78,18 +96,37 @@ def _window(window: float, fits: pd.DataFrame | None, synthetic: bool) -> dict[K
 
 def _impact_map(table: pd.DataFrame) -> dict[Key, Reproduced]:
     """Predicted velocities: x from postures fitted to these very rows, z by the law itself."""
-    per_set = table[table["posture_rule"] == PER_SET_AND_ANGLE]
+    per_set = table[table["posture_rule"] == PER_SET_AND_ANGLE].reset_index(drop=True)
     per_angle = table[table["posture_rule"] == PER_ANGLE][OURS].to_numpy()
+    roundings = _posture_rounding(per_set)
     numbers: dict[Key, Reproduced] = {}
-    for row, other in zip(per_set.to_dict("records"), per_angle, strict=True):
+    for row, other, rounding in zip(per_set.to_dict("records"), per_angle, roundings, strict=True):
         note = (
             "one posture per set and angle, fitted to these rows: reproduction, not prediction; one per angle gives"
             f" {other:.4f} m/s"
         )
         condition = row_condition(row)
-        numbers["tab02", "vx_plus_map", condition] = Reproduced(float(row[OURS]), _POSTURE_TOLERANCE, note=note)
+        tolerance = Tolerance(float(rounding), "rounding of the row and of the rows that its posture is fitted to")
+        numbers["tab02", "vx_plus_map", condition] = Reproduced(float(row[OURS]), tolerance, note=note)
         numbers["tab02", "vz_plus_map", condition] = Reproduced(float(row[OURS_Z]), note="by eq. 5 at that posture")
     return numbers
+
+
+def _posture_rounding(rows: pd.DataFrame) -> np.ndarray:
+    """(rows,) how far rounding alone can bring a fitted prediction from the printed one, m/s.
+
+    A printed row obeys ``vx+ = vx- + r |vz-|`` up to ``e = (2 + r) half a digit``. Least squares over a posture's rows
+    (copies left out) brings their ``e`` into r, and r brings it back into each row.
+    """
+    fall = rows["vz_minus"].abs().to_numpy()
+    ratio = np.abs(rows[OURS].to_numpy() - rows["vx_minus"].to_numpy()) / fall
+    of_row = _HALF_DIGIT * (2.0 + ratio)
+    dataset, direction, copied = rows["dataset"].to_numpy(), row_directions(rows), copied_rows(rows)
+    found = np.empty(len(rows))
+    for k in range(len(rows)):
+        used = (dataset == dataset[k]) & (direction == direction[k]) & ~copied
+        found[k] = of_row[k] + fall[k] * (fall[used] @ of_row[used]) / (fall[used] @ fall[used])
+    return found
 
 
 def _errors(table: pd.DataFrame) -> dict[Key, Reproduced]:

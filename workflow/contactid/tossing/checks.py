@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.checks import Key, Reproduced
+from contactid.checks import Key, Reproduced, Tolerance
 from contactid.tossing.results import SIMULATOR
 
 _TWIN = "synthetic twin stands in for the 4TU archive"
@@ -210,7 +210,7 @@ def _homogeneous_inertia(row: Mapping[Any, Any]) -> dict[Key, Reproduced]:
         rounding = mass / 6.0 * 0.5 * float(others.sum()) + 0.0005 * float((others**2).sum()) / 12.0 + 0.5
         numbers["tab01", f"inertia_{k}{k}_kg_mm2", f"object={row['object']}"] = Reproduced(
             float(row[f"homogeneous_inertia_{k}{k}_kg_mm2"]),
-            tolerance=rounding,
-            note="inertia of a homogeneous box of the printed size and mass; tolerance: their printed rounding",
+            Tolerance(rounding, "rounding of the printed size, mass and inertia"),
+            note="inertia of a homogeneous box of the printed size and mass",
         )
     return numbers
