@@ -9,6 +9,7 @@ configfile: "config/default.yaml"
 
 
 include: "workflow/rules/common.smk"
+include: "workflow/rules/one_run.smk"
 include: "workflow/rules/datasets.smk"
 
 
@@ -48,7 +49,7 @@ onsuccess:
 onerror:
     print(
         "\nWhat failed:",
-        *failures(f"results/{config['run']}/logs", STARTED),
+        *failures(RESULTS, STARTED),
         sep="\n",
     )
 

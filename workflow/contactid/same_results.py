@@ -105,7 +105,8 @@ def _rows_of_text(path: Path, separator: str) -> Iterator[Row]:
     for line in io.StringIO(path.read_text(encoding="utf-8")):
         cells = [cell.strip("|\\ \n") for cell in line.split(separator)]
         if len(cells) == 1:
-            heading = []
+            if line.strip() != "\\hline":
+                heading = []
             yield {"text": line}
             continue
         if not heading:

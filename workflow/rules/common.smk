@@ -25,7 +25,6 @@ from contactid.datasets.store import Store
 from contactid.datasets.web import check_address
 from contactid.errors import ContactIdError
 from contactid.fingerprint import fingerprint
-from contactid.job import failures
 from contactid.peers.catalogue import OWN, OWN_TANGENTIAL
 from contactid.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
 from contactid.planar.names import (

@@ -1,0 +1,28 @@
+"""One run at a time in a results folder; jobs end with the run; a full disk is told of however the run ends."""
+
+import atexit
+
+from contactid.failures import failures, tell_of_full_disks
+from contactid.installed import check_installed
+from contactid.job import OWNER
+from contactid.run_lock import hold
+
+os.environ[OWNER] = str(os.getpid())
+RESULTS = Path(f"results/{config['run']}")
+# jobs and dry runs read this file too; linting doesn't ask for the environment's variables
+if (
+    workflow.is_main_process
+    and workflow.check_envvars
+    and not workflow.output_settings.dryrun
+):
+    try:
+        if not workflow.deployment_settings.deployment_method:
+            check_installed()
+        RUN_LOCK = hold(
+            RESULTS,
+            unlock=workflow.resource_settings.nodes is None or "--unlock" in sys.argv,
+        )
+    except ContactIdError as error:
+        sys.exit(f"ERROR {error}")
+    # Snakemake ends with a traceback and without a word of ours where it can't write its own records
+    atexit.register(tell_of_full_disks, RESULTS, ".snakemake")
