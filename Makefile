@@ -34,7 +34,7 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server test-bundle bundle verify lint bench bench-reading lock-env clean help
+.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server test-bundle bundle verify lint bench bench-reading lock-env clean help test-robustness
 
 $(VENV)/.ready: envs/requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -102,6 +102,9 @@ bundle: env ## a finished run as one archive for reviewers; RUN=default, FORCE=1
 
 verify: env ## check an archive and recompute a sample of its numbers: BUNDLE=file.zip SAMPLE=5 SEED=1
 	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.verify "$(BUNDLE)" --sample $(SAMPLE) --seed $(SEED)
+
+test-robustness: env ## kills, full disks, two runs at once: the same results in the end (Linux; some parts root)
+	$(BIN)/python -m pytest -m robustness tests/robustness
 
 bench: env $(VENV)-mujoco/.ready ## speed against MuJoCo on the same tosses, one core
 	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python

@@ -1,0 +1,113 @@
+"""Small runs with jobs of all four studies, and ways to stop them."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
+CONFIGFILE = "config/test.yaml"
+RESULTS = "results/test"
+#: csv, json, netCDF, mat, tex, pdf, png and svg files of every study, by fifteen jobs
+TARGETS = tuple(
+    f"{RESULTS}/{target}"
+    for target in (
+        "data/box006_trajectories/tosses.nc",
+        "planar/identification/one_mrad.mu0.7.0.csv",
+        "planar/sweeps/liftoff.csv",
+        "planar/sweeps/nlp_step.csv",
+        "data/arm_twin/arm.nc",
+        "arm/tables/tab02_impact_map.csv",
+        "arm/figures/fig01_arm.pdf",
+        "inhand/tables/ext_printed_consistency.csv",
+        "inhand/tables/ext_force_sensing.csv",
+        "inhand/figures/fig03_factor_graph.svg",
+    )
+)
+
+
+def copy_of_the_repository(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(ROOT / part, folder / part)
+    return folder
+
+
+def command(*targets, cores=2, options=()):
+    """What a user types."""
+    words = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--configfile", CONFIGFILE, *options]
+    return [*words, "--", *targets]
+
+
+def environment(**changes):
+    # a job that dies must not be helped by a package path of the test process
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    return {**kept, **changes}
+
+
+def start(folder, *targets, log=subprocess.DEVNULL, cores=2, options=(), **changes):
+    """A run in a process group of its own, as a terminal makes one."""
+    return subprocess.Popen(
+        command(*targets, cores=cores, options=options),
+        cwd=folder, env=environment(**changes), stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+    )  # fmt: skip
+
+
+def finish(folder, *targets, cores=2, options=(), timeout=1800, **changes):
+    """A run to its end, with everything that it prints in ``stdout``."""
+    return subprocess.run(
+        command(*targets, cores=cores, options=options),
+        cwd=folder, env=environment(**changes), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        timeout=timeout,
+    )  # fmt: skip
+
+
+def errors(text):
+    """Our plain lines in what a run printed."""
+    return [line for line in text.splitlines() if line.startswith("ERROR ")]
+
+
+def jobs_of(process):
+    """Process numbers of the jobs that a Snakemake runs now."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            words = (entry / "cmdline").read_text()
+        except OSError:
+            continue
+        if parent == process and ".snakemake/scripts/" in words:
+            found.append(int(entry.name))
+    return found
+
+
+def lives(number):
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def wait_until(true, seconds=120.0):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def whole_files(results):
+    """The files that a reader may rely on at any moment: all but a run's own records and those being written."""
+    about = {"logs", "benchmarks"}
+    paths = (path.relative_to(results) for path in Path(results).rglob("*") if path.is_file())
+    return {path.as_posix() for path in paths if path.parts[0] not in about and not path.name.startswith(".")}
+
+
+def interrupt_like_a_terminal(process):
+    os.killpg(process.pid, signal.SIGINT)
