@@ -30,11 +30,14 @@ FORCE ?=
 BUNDLE ?= .
 SAMPLE ?= 5
 SEED ?= 1
+
+# make check and make baseline: the run whose verdicts are meant
+RUN ?= default
 UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"}}' \
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server test-bundle bundle verify lint bench bench-reading lock-env clean help test-robustness
+.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server test-bundle bundle verify lint bench bench-reading lock-env clean help test-robustness check baseline
 
 $(VENV)/.ready: envs/requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -74,6 +77,12 @@ simulators: env peers ## the ContactNets cube with all simulators
 
 tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in their own environment
 	$(SNAKEMAKE) --configfile config/tactile.yaml
+
+check: env ## hold the verdicts of a run against the accepted ones; RUN=default, STUDY= one study alone
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.check --run "$(RUN)" $(if $(STUDY),--study "$(STUDY)")
+
+baseline: env ## accept the verdicts of a run; commit what it writes. RUN=default
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.check --run "$(RUN)" --accept
 
 dry-run: env ## what a default run would still do
 	$(SNAKEMAKE) --dry-run

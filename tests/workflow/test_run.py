@@ -122,7 +122,7 @@ def test_everything_promised_is_there_and_labelled(finished):
 
 def test_checks_cover_every_printed_number(finished):
     checks = pd.read_csv(finished / "results/test/checks.csv")
-    for study, count in {"tossing": 180, "planar": 64, "arm": 161, "inhand": 1051}.items():
+    for study, count in {"tossing": 180, "planar": 64, "arm": 390, "inhand": 1051}.items():
         published = pd.read_csv(ROOT / f"workflow/resources/published/{study}.csv")
         assert (checks["study"] == study).sum() == len(published) == count
     assert set(checks["verdict"]) <= {"agrees", "differs", "better", "not_comparable"}
@@ -131,6 +131,23 @@ def test_checks_cover_every_printed_number(finished):
     inertia, errors = (compared[compared["study"] == study] for study in ("tossing", "planar"))
     assert len(inertia) == 3 and (inertia["verdict"] == "agrees").all()
     assert list(errors["condition"]) == ["friction_mu=0.2;fps=120", "friction_mu=0.7;fps=120"]
+
+
+def test_the_verdicts_are_the_accepted_ones_and_one_flipped_number_is_found(finished, tmp_path):
+    command = [sys.executable, "-m", "contactid.check", "--run", "test", "--results"]
+    environment = {**os.environ, "PYTHONPATH": str(finished / "workflow")}
+    options = {"env": environment, "capture_output": True, "text": True}
+    run = subprocess.run([*command, str(finished / "results")], **options)
+    assert run.returncode == 0 and "->" not in run.stdout, run.stdout + run.stderr
+    checks = pd.read_csv(finished / "results/test/checks.csv")
+    row = checks.index[(checks["study"] == "arm") & (checks["quantity"] == "mean_abs_error_mm_s")][0]
+    checks.loc[row, ["reproduced", "verdict"]] = [12.0, "differs"]
+    (tmp_path / "test").mkdir()
+    checks.to_csv(tmp_path / "test/checks.csv", index=False)
+    run = subprocess.run([*command, str(tmp_path)], **options)
+    assert run.returncode == 1 and run.stderr.startswith("ERROR run test: checks got worse"), run.stderr
+    named = [line for line in run.stdout.splitlines() if "->" in line]
+    assert len(named) == 1 and "arm text mean_abs_error_mm_s experiments=18;from=printed_table: agrees" in named[0]
 
 
 def test_planar_artefacts_are_there_and_its_laws_hold(finished):
@@ -181,7 +198,7 @@ def test_arm_artefacts_are_there_and_table_ii_is_reproduced(finished):
     fits = pd.read_csv(results / "tables/ext_fit.csv")
     assert len(fits) == 3 and fits["converged"].all() and (fits["eta_x"] < 0.01).all()
     checks = pd.read_csv(results / "checks.csv")
-    assert set(checks["verdict"]) == {"agrees", "not_comparable"}
+    assert checks["verdict"].value_counts().to_dict() == {"agrees": 313, "not_comparable": 75, "differs": 2}
 
 
 def test_a_scene_of_ones_own_needs_no_code(finished):

@@ -1,7 +1,7 @@
 """Hold a run's verdicts against the committed ones: ``make check``; accept them: ``make baseline``.
 
-``make check`` fails where a number that used to agree (or be better) no longer does. It writes nothing. ``make baseline``
-replaces the committed verdicts, so that the change shows in a review.
+``make check`` fails where a number that used to agree (or be better) no longer does. It writes nothing.
+``make baseline`` replaces the committed verdicts, so that the change shows in a review.
 """
 
 from __future__ import annotations
