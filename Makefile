@@ -37,7 +37,7 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server test-bundle bundle verify lint bench bench-reading lock-env clean help test-robustness check baseline
+.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server test-bundle bundle verify lint bench bench-reading lock-env clean help test-robustness check baseline bench-simulator
 
 $(VENV)/.ready: envs/requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -117,6 +117,13 @@ test-robustness: env ## kills, full disks, two runs at once: the same results in
 
 bench: env $(VENV)-mujoco/.ready ## speed against MuJoCo on the same tosses, one core
 	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
+
+bench: env ## seconds, memory and throughput of the stages of RUN, beside peers, and cost against size (5 minutes)
+	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench --run "results/$(RUN)" \
+		--mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
+
+bench-simulator: env $(VENV)-mujoco/.ready ## speed and accuracy against MuJoCo on the same tosses, one core
+	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench_simulator --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
 
 bench-reading: env ## peak memory of reading a 2 GB archive, written for it
 	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench_reading

@@ -9,7 +9,7 @@ from contactid import check
 from contactid.checks import COLUMNS, Reproduced, compare
 from contactid.tables import read_csv, write_csv
 
-RUN = "mine"
+RUN, STUDIES = "mine", ("one", "two")
 PUBLISHED = pd.DataFrame(
     [
         ("tab01", "mass", "object=a", 1.0, "kg", 0.05, "rounding", ""),
@@ -49,7 +49,7 @@ def make(tmp_path, capsys, monkeypatch):
 def finish(tmp_path):
     """Write the checks of a run that reproduced these numbers."""
 
-    def write(reproduced, studies=("one", "two")):
+    def write(reproduced, studies=STUDIES):
         table = pd.concat([compare(study, PUBLISHED, reproduced, {"": "switched off"}) for study in studies])
         write_csv(table, tmp_path / "results" / RUN / "checks.csv")
         return table
@@ -88,10 +88,10 @@ def test_one_number_that_gets_worse_fails_and_is_named(make, finish, accepted, k
     status, text, line = make()
     assert status == 1 and line.startswith("ERROR run mine: checks got worse") and "\n" not in line
     named = [row for row in text.splitlines() if "->" in row]
-    assert [row.startswith(f"  {study} {' '.join(key)}: {change};") for row, study in zip(named, ("one", "two"))] == [
-        True,
-        True,
-    ]
+    assert len(named) == 2
+    assert all(
+        row.startswith(f"  {study} {' '.join(key)}: {change};") for row, study in zip(named, STUDIES, strict=True)
+    )
 
 
 def test_a_check_that_disappears_fails_and_is_named(make, accepted, tmp_path):

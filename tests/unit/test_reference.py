@@ -148,7 +148,11 @@ def test_inhand_tables():
     artefacts = {"simulation": "tabA1", "wrist_ft": "tabA2", "in_hand_a": "tabA3", "in_hand_b": "tabA4"}
     rows, count = printed("inhand"), 0
     for row, column, value in cells("inhand_inertia_tables.csv", ("source", "object", "method")):
-        key = (artefacts[row["source"]], column, f"source={row['source']};object={row['object']};method={row['method']}")
+        key = (
+            artefacts[row["source"]],
+            column,
+            f"source={row['source']};object={row['object']};method={row['method']}",
+        )
         tensor = column.startswith("i_")
         scale = (1e-2 if row["source"] == "simulation" else 1e-5) if tensor else 1.0
         assert_there(rows, key, value * scale, "kg*m2" if tensor else "kg" if column == "mass_kg" else "m")
@@ -162,7 +166,9 @@ def test_every_claim():
     assert len(claims) == len(CLAIMS) == 26
     rows = {study: printed(study) for study in STUDIES}
     for claim in claims.to_dict("records"):
-        found = [row for (study, text), row in CLAIMS.items() if study == claim["paper"] and claim["claim"].startswith(text)]
+        found = [
+            row for (study, text), row in CLAIMS.items() if study == claim["paper"] and claim["claim"].startswith(text)
+        ]
         assert len(found) == 1, claim["claim"]
         assert_there(rows[claim["paper"]], ("text", *found[0]), float(claim["value"]), str(claim["unit"]))
 

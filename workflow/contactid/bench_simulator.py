@@ -1,4 +1,4 @@
-"""Speed and accuracy of the box simulator against MuJoCo, in one run on one core: ``make bench``.
+"""Speed and accuracy of the box simulator against MuJoCo, in one run on one core: ``make bench-simulator``.
 
 Both simulate the same tosses with as many steps; times are those of the compiled loops, and only their ratios are meant
 to be compared across machines.
@@ -157,16 +157,27 @@ def accuracy_rows(prepared: Any, mujoco_python: str) -> list[dict[str, Any]]:
     return rows
 
 
-def main(mirror: str, mujoco_python: str, output: str) -> None:
-    """Measure everything and write one table."""
-    folder = Path(mirror) / "contactnets"
-    if not mirror or not folder.is_dir():
-        raise ContactIdError("make bench needs the ContactNets tosses", "Set DATA_MIRROR to a folder with contactnets/")
-    motion = read_contactnets(folder, licence="BSD-3-Clause")
+def tosses_there(mirror: str) -> bool:
+    """Whether a folder holds the ContactNets tosses."""
+    return bool(mirror) and (Path(mirror) / "contactnets").is_dir()
+
+
+def problems(mirror: str) -> tuple[Problem, Problem, Any]:
+    """The ContactNets tosses to identify on, all of them, and the prepared dataset behind both."""
+    motion = read_contactnets(Path(mirror) / "contactnets", licence="BSD-3-Clause")
     options = PreprocessOptions(identification_share=0.7, split_seed=20230206, exclude_tumbling=False)
     prepared = preprocess(motion, options)
     variant = Variant("bench", "central_difference", 1, "newton", False, False)
-    train, everything = set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, None)
+    return set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, None), prepared
+
+
+def main(mirror: str, mujoco_python: str, output: str) -> None:
+    """Measure everything and write one table."""
+    if not tosses_there(mirror):
+        raise ContactIdError(
+            "make bench-simulator needs the ContactNets tosses", "Set DATA_MIRROR to a folder with contactnets/"
+        )
+    train, everything, prepared = problems(mirror)
     rows = [
         memory_row(train),
         *speed_rows(train, everything, mujoco_python),
@@ -181,7 +192,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mirror", default="", help="folder that holds contactnets/")
     parser.add_argument("--mujoco-python", required=True, help="Python of the environment that MuJoCo is in")
-    parser.add_argument("--output", default="results/bench/bench.csv")
+    parser.add_argument("--output", default="results/bench/simulator.csv")
     arguments = parser.parse_args()
     try:
         main(arguments.mirror, arguments.mujoco_python, arguments.output)
