@@ -33,11 +33,21 @@ SEED ?= 1
 
 # make check and make baseline: the run whose verdicts are meant
 RUN ?= default
+
+# of make cluster
+PARTITION ?=
+ACCOUNT ?=
+CONFIG ?=
+# of make plan and make resources
+RUN ?= default
+HOURS ?= 10 1000 100000
+CORES ?= 48
+RUNS ?= results/default
 UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"}}' \
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server test-bundle bundle verify lint bench bench-reading lock-env clean help test-robustness check baseline bench-simulator
+.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server test-bundle bundle verify lint bench bench-reading lock-env clean help test-robustness check baseline bench-simulator cluster plan resources test-slurm
 
 $(VENV)/.ready: envs/requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -66,6 +76,16 @@ lock: env ## resolve the public data and pin versions and checksums; ONLY= and U
 
 full: env ## many noise samples in the planar, the arm and the in-hand study: hours on two cores; STUDY= runs one
 	$(SNAKEMAKE) --configfile config/full.yaml $(if $(STUDY),--config $(ONE_STUDY))
+
+cluster: env ## the default run through Slurm: PARTITION= ACCOUNT= CONFIG=config/full.yaml; make data before (docs/cluster.md)
+	$(SNAKEMAKE) --workflow-profile profiles/slurm $(if $(CONFIG),--configfile $(CONFIG)) $(if $(STUDY),--config $(ONE_STUDY)) \
+		$(if $(PARTITION)$(ACCOUNT),--default-resources $(if $(PARTITION),slurm_partition=$(PARTITION)) $(if $(ACCOUNT),slurm_account=$(ACCOUNT)))
+
+plan: env ## what node-hours buy, from a finished run's benchmark files: RUN=default HOURS="10 1000 100000" CORES=48
+	PYTHONPATH=workflow $(BIN)/python -m contactid.cluster_plan --run results/$(RUN) --hours $(HOURS) --cores $(CORES)
+
+resources: env ## memory and time that rules ask for against what their jobs took: RUNS="results/default results/full"
+	PYTHONPATH=workflow $(BIN)/python -m contactid.resources $(RUNS)
 
 identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
 	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.identify $(THROWS) --body $(BODY) --output $(REPORT)
@@ -99,6 +119,9 @@ test: lint ## all checks and tests that need no real data
 
 test-public: env ## the long tests on real data (DATA_MIRROR)
 	DATA_MIRROR="$(DATA_MIRROR)" $(BIN)/python -m pytest -m public tests/public
+
+test-slurm: env ## runs through a real Slurm on this machine (SLURM_TOOL names its tool; Debian, root); SLURM_STUDIES="arm planar"
+	$(BIN)/python -m pytest -m slurm tests/slurm
 
 test-server: env ## downloads from a real 4TU server on this machine (FOURTU_SERVER names its tool; Debian, root)
 	$(BIN)/python -m pytest -m server tests/server

@@ -29,7 +29,7 @@ rule arm_draw:
     threads: 1
     resources:
         mem_mb=500,
-        runtime=5,
+        runtime=2,
     params:
         zoom=ARM["models"]["zoom"],
         code=code("arm_draw"),

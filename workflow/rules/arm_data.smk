@@ -14,7 +14,7 @@ rule arm_twin:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=800,
         runtime=10,
     params:
         block=ARM["twin"],
@@ -38,8 +38,8 @@ rule arm_read:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=500,
+        runtime=5,
     params:
         entry=lambda wildcards: vars(DATASETS[wildcards.dataset]),
         code=code("arm_read"),

@@ -28,7 +28,7 @@ rule arm_fit:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=800,
         runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.fits).parents[1]),
@@ -53,8 +53,8 @@ rule arm_fit_samples:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=800,
+        runtime=10,
     params:
         block=ARM["fit"],
         robot=ARM["robot"],
@@ -78,8 +78,8 @@ rule arm_fit_optimum:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=800,
+        runtime=10,
     params:
         block=ARM["fit"],
         robot=ARM["robot"],
@@ -121,8 +121,8 @@ rule arm_fit_accuracy:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=800,
+        runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.accuracy).parents[1]),
         robot=ARM["robot"],

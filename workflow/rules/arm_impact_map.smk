@@ -68,7 +68,7 @@ rule arm_impact_laws:
     threads: 1
     resources:
         mem_mb=500,
-        runtime=20,
+        runtime=5,
     params:
         robot=ARM["robot"],
         laws=ARM["impact_laws"],

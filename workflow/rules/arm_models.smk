@@ -23,7 +23,7 @@ rule arm_two_mass:
     threads: 1
     resources:
         mem_mb=500,
-        runtime=10,
+        runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.figures[0]).parents[1]),
         block=ARM["models"],
@@ -50,7 +50,7 @@ rule arm_damping_sweep:
     threads: 1
     resources:
         mem_mb=500,
-        runtime=20,
+        runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.figure).parents[1]),
         block=ARM["models"],

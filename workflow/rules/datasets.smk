@@ -106,8 +106,8 @@ rule read_motion:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=500,
+        runtime=5,
     params:
         entry=lambda wildcards: vars(DATASETS[wildcards.dataset]),
         code=code("read_motion"),

@@ -92,7 +92,7 @@ rule inhand_draw:
     threads: 1
     resources:
         mem_mb=500,
-        runtime=5,
+        runtime=2,
     params:
         code=code("inhand_draw"),
     script:

@@ -22,8 +22,8 @@ rule inhand_twin:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=20,
+        mem_mb=800,
+        runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.recordings[0]).parent),
         block=INHAND["twin"],

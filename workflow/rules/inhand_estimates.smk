@@ -19,8 +19,8 @@ rule inhand_estimate:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=1000,
+        runtime=10,
     params:
         methods=INHAND["estimates"]["methods"],
         study={name: INHAND[name] for name in ("baseline", "graph", "ipopt")},
@@ -70,8 +70,8 @@ rule inhand_speed:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=1000,
+        runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.table).parents[1]),
         study={
@@ -96,7 +96,7 @@ rule inhand_differences:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=800,
         runtime=10,
     params:
         study={

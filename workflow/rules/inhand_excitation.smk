@@ -24,8 +24,8 @@ rule inhand_excitation:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=1000,
+        runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.table).parents[1]),
         twin=INHAND["twin"],

@@ -17,8 +17,8 @@ rule inhand_force_sensing:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=500,
+        runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.figure).parents[1]),
         block=INHAND["force_sensing"],

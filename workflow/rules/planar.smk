@@ -24,8 +24,8 @@ rule planar_simulate:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=800,
+        runtime=5,
     params:
         block=lambda wildcards: scene_block(wildcards.scene),
         code=code("planar_simulate"),
@@ -47,8 +47,8 @@ rule planar_peaks:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=800,
+        runtime=10,
     params:
         block=lambda wildcards: scene_block(wildcards.scene),
         options=PLANAR["peaks"],
@@ -70,7 +70,7 @@ rule planar_liftoff:
     threads: 1
     resources:
         mem_mb=500,
-        runtime=10,
+        runtime=5,
     params:
         block=scene_block("sliding"),
         options=PLANAR["liftoff"],
@@ -91,8 +91,8 @@ rule planar_nlp_step:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=800,
+        runtime=10,
     params:
         block=scene_block("throw"),
         options=PLANAR["nlp_step"],
@@ -120,8 +120,8 @@ rule planar_tables:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=500,
+        runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.tables[0]).parents[1]),
         block=PLANAR,
@@ -146,8 +146,8 @@ rule planar_figure_data:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=800,
+        runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.figures[0]).parents[1]),
         block=PLANAR,
@@ -172,8 +172,8 @@ rule planar_draw:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=5,
+        mem_mb=500,
+        runtime=2,
     params:
         code=code("planar_draw"),
     script:
@@ -195,7 +195,7 @@ rule planar_animate:
     threads: 1
     resources:
         mem_mb=1000,
-        runtime=10,
+        runtime=2,
     params:
         code=code("planar_animate"),
     script:

@@ -22,7 +22,7 @@ rule planar_identify:
     threads: 1
     resources:
         mem_mb=1000,
-        runtime=60,
+        runtime=30,
     params:
         block=identification_block("frames_per_second"),
         noise=lambda wildcards: noise_reading(wildcards.noise),
@@ -45,7 +45,7 @@ rule planar_identify_shown:
     threads: 1
     resources:
         mem_mb=1000,
-        runtime=20,
+        runtime=10,
     params:
         block=identification_block("shown"),
         noise=noise_reading(IDENTIFIED_NOISE[0]),
@@ -67,7 +67,7 @@ rule planar_reformulation:
     threads: 1
     resources:
         mem_mb=1000,
-        runtime=60,
+        runtime=30,
     params:
         block=identification_block("reformulations"),
         noise=noise_reading(IDENTIFIED_NOISE[0]),

@@ -15,8 +15,8 @@ rule read_planar:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=500,
+        runtime=5,
     params:
         entry=lambda wildcards: vars(DATASETS[wildcards.dataset]),
         code=code("read_planar"),
@@ -70,7 +70,7 @@ rule planar_square_part:
     threads: 1
     resources:
         mem_mb=1000,
-        runtime=60,
+        runtime=10,
     params:
         part=lambda wildcards: int(wildcards.part),
         parts=PLANAR_REAL["parts"],
@@ -102,8 +102,8 @@ rule planar_squares:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=1000,
+        runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.tables[0]).parent),
         code=code("planar_squares"),
@@ -131,8 +131,8 @@ rule planar_square_reasons:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=1000,
+        runtime=20,
     params:
         folder=lambda wildcards, output: str(Path(output.tables[0]).parent),
         code=code("planar_square_reasons"),

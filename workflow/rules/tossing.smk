@@ -27,8 +27,8 @@ rule tossing_preprocess:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=500,
+        runtime=5,
     params:
         share=identification_share,
         seed=TOSSING["split"]["seed"],
@@ -78,8 +78,8 @@ rule tossing_sweep:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1500,
-        runtime=30,
+        mem_mb=1000,
+        runtime=10,
     params:
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
         grid=TOSSING["grid"],
@@ -104,8 +104,8 @@ rule tossing_identify:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1500,
-        runtime=30,
+        mem_mb=800,
+        runtime=10,
     params:
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
         bootstrap=TOSSING["bootstrap"],
@@ -133,8 +133,8 @@ rule tossing_predict:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=800,
+        runtime=5,
     params:
         variant=lambda wildcards: dict(TOSSING_SCHEMES[wildcards.scheme].stepping),
         kind=lambda wildcards: TOSSING_SCHEMES[wildcards.scheme].kind,

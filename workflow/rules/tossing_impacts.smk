@@ -21,8 +21,8 @@ rule tossing_impacts:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=800,
+        runtime=10,
     params:
         variant=lambda wildcards: VELOCITY_VARIANTS[wildcards.velocity_variant],
         window=TOSSING["velocity"]["window"],
@@ -48,8 +48,8 @@ rule tossing_velocity_identify:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=800,
+        runtime=10,
     params:
         variant=lambda wildcards: VELOCITY_VARIANTS[wildcards.velocity_variant],
         grid=TOSSING["grid"],
@@ -74,8 +74,8 @@ rule tossing_impact_mpec:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=1500,
+        runtime=10,
     params:
         facets=TOSSING["mpec"]["facets"],
         seed=TOSSING["bootstrap"]["seed"],
@@ -101,8 +101,8 @@ rule tossing_window_mpec:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=3000,
-        runtime=60,
+        mem_mb=1500,
+        runtime=10,
     params:
         variant=lambda wildcards: dict(TOSSING_SCHEMES[WINDOW_SCHEME].stepping),
         tosses=TOSSING["mpec"]["windows"]["tosses"],

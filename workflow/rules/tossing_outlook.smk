@@ -23,8 +23,8 @@ rule tossing_sensitivity:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=800,
+        runtime=5,
     params:
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
         options=TOSSING["sensitivity"],
@@ -49,8 +49,8 @@ rule tossing_sobol:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=1000,
+        runtime=10,
     params:
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
         options=TOSSING["sensitivity"],
@@ -78,8 +78,8 @@ rule tossing_rest_poses:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=1000,
+        runtime=10,
     params:
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
         grid=TOSSING["grid"]["restitution_e_n"],

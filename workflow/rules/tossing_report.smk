@@ -38,8 +38,8 @@ rule tossing_tables:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=800,
+        runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.tosses).parent),
         data_folder=lambda wildcards, input: str(Path(input.prepared[0]).parents[1]),
@@ -76,7 +76,7 @@ rule tossing_figure_data:
     threads: 1
     resources:
         mem_mb=1000,
-        runtime=10,
+        runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.sources).parents[1]),
         data_folder=lambda wildcards, input: str(Path(input.prepared[0]).parents[1]),
@@ -103,8 +103,8 @@ rule tossing_draw:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=5,
+        mem_mb=500,
+        runtime=2,
     params:
         code=code("tossing_draw"),
     script:

@@ -1,0 +1,49 @@
+"""A Slurm on this machine for the tests, started by the tool that SLURM_TOOL names and stopped again."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOOL = Path(os.environ.get("SLURM_TOOL") or ROOT.parent / "shared/tools/slurm/start-slurm.sh")
+PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
+
+
+def call(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
+@pytest.fixture(scope="session")
+def slurm():
+    """The environment of Slurm's clients."""
+    if not TOOL.is_file():
+        pytest.skip(f"{TOOL} isn't there: SLURM_TOOL names the script that starts a Slurm")
+    if os.geteuid() != 0:
+        pytest.skip("starting a Slurm needs root")
+    folder = os.environ.get("SLURM_TEST_DIR") or f"{tempfile.gettempdir()}/slurm-test"  # where the tool puts it
+    # the tool asks nproc, which believes OMP_NUM_THREADS
+    environment = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
+    running = shutil.which("sinfo") and call("sinfo", "-h").returncode == 0
+    started = call(str(TOOL), env=environment)
+    if started.returncode:
+        pytest.skip(f"Slurm didn't start: {started.stderr.strip().splitlines()[-1:]}")
+    environment.pop("PYTHONPATH", None)  # jobs find the package by themselves
+    yield {**environment, "SLURM_CONF": f"{folder}/etc/slurm.conf"}
+    if not running:
+        call(str(TOOL.with_name("stop-slurm.sh")), "--purge", env=environment)
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A copy that a test may spoil."""
+    for part in PARTS:
+        source, copy = ROOT / part, tmp_path / part
+        if source.is_dir():
+            shutil.copytree(source, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, copy)
+    return tmp_path
