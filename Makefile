@@ -23,16 +23,14 @@ ONLY ?=
 STUDY ?=
 ONE_STUDY := $(if $(STUDY),studies='["$(STUDY)"]')
 REPORT ?= report
-# make bundle: which run, and FORCE=1 for one that is unfinished or not committed
+# of make check, baseline, bundle, bench, plan: which run
 RUN ?= default
+# make bundle FORCE=1: one that is unfinished or not committed
 FORCE ?=
 # make verify: an archive or an unpacked folder, how many files to recompute, the seed that draws them
 BUNDLE ?= .
 SAMPLE ?= 5
 SEED ?= 1
-
-# make check and make baseline: the run whose verdicts are meant
-RUN ?= default
 
 # of make cluster
 PARTITION ?=
@@ -137,9 +135,6 @@ verify: env ## check an archive and recompute a sample of its numbers: BUNDLE=fi
 
 test-robustness: env ## kills, full disks, two runs at once: the same results in the end (Linux; some parts root)
 	$(BIN)/python -m pytest -m robustness tests/robustness
-
-bench: env $(VENV)-mujoco/.ready ## speed against MuJoCo on the same tosses, one core
-	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
 
 bench: env ## seconds, memory and throughput of the stages of RUN, beside peers, and cost against size (5 minutes)
 	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench --run "results/$(RUN)" \

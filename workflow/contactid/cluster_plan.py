@@ -27,7 +27,7 @@ from contactid.tables import read_csv, write_csv
 MOST_JOBS = 25_000
 """Jobs of one run beyond which Snakemake itself becomes the slowest part (see the table of start-up costs)."""
 LONGEST_JOB = 24.0 * 60.0
-"""Minutes; what most partitions allow."""
+"""Minutes; what most partitions allow, and more than a failure should cost."""
 SUBMISSIONS_PER_SECOND = 5.0
 """As in profiles/slurm."""
 DAG_COST = Path(__file__).resolve().parent.parent / "resources" / "dag_cost.csv"
@@ -134,9 +134,9 @@ def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: flo
         for axis in AXES:
             jobs = benchmarks[benchmarks["rule"] == axis.rule]
             if len(jobs):
-                files, kilobytes = kept.get(axis.rule, (3.0, 0.0))
-                seconds = jobs["seconds"].mean() / axis.units_per_job(configuration)
-                written = jobs["written_mb"].mean() / axis.units_per_job(configuration)
+                files, kilobytes = kept.get(axis.rule, (4.0, 0.0))
+                per_job = axis.units_per_job(configuration)
+                seconds = jobs["seconds"].mean() / per_job
                 spent = _spend(3600.0 * cores * budget, axis, seconds, minutes, axis.cells(configuration))
                 cost = start_up(spent["jobs"] / spent["runs"], dag)
                 rows.append(
@@ -147,8 +147,8 @@ def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: flo
                         "seconds_per_unit": seconds,
                         **spent,
                         "files": spent["jobs"] * files,
-                        "kept_GB": spent["jobs"] * kilobytes / 1e6,
-                        "scratch_GB": spent["units"] * written / 1e3,
+                        "kept_GB": spent["units"] * kilobytes / per_job / 1e6,
+                        "scratch_GB": spent["units"] * jobs["written_mb"].mean() / per_job / 1e3,
                         "start_up_s_per_run": cost[0],
                         "start_up_MB_per_run": cost[1],
                         "submitting_hours": spent["jobs"] / SUBMISSIONS_PER_SECOND / 3600.0,
@@ -158,15 +158,20 @@ def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: flo
 
 
 def _spend(core_seconds: float, axis: Axis, seconds: float, minutes: float, cells: int) -> dict[str, float]:
-    """Units, and the jobs and runs they are cut into: longer jobs before more than a run can hold, then more runs."""
-    units = core_seconds / seconds
+    """Units, and the jobs and runs they are cut into: longer jobs before more than a run can hold, then more runs.
+
+    What isn't split uses no more than its jobs can in the time that they may take.
+    """
     if axis.splits:
         wanted = math.ceil(core_seconds / (60.0 * minutes))
         least = math.ceil(core_seconds / (60.0 * LONGEST_JOB))
         jobs = max(min(wanted, MOST_JOBS), least)
     else:
         jobs = cells
+        core_seconds = min(core_seconds, 60.0 * LONGEST_JOB * jobs)
+    units = core_seconds / seconds
     return {
+        "core_hours": core_seconds / 3600.0,
         "units": units,
         "relative_error_pct": 100.0 / math.sqrt(2.0 * max(units / cells, 1.0)),
         "jobs": float(jobs),
@@ -196,7 +201,9 @@ def main(run: str, node_hours: list[float], cores: int, minutes: float, output: 
         print(f"\n{budget:,.0f} node-hours of {cores} cores, jobs of {minutes:g} min:")
         shown = rows.drop(columns="node_hours").set_index("raise").T
         print(shown.to_string(float_format=lambda value: f"{value:,.3g}"))
-    print("\nWhere job_minutes is beyond a partition's limit, that number can't use the budget: its jobs aren't split.")
+    print(
+        f"\nA number whose jobs aren't split uses no more core_hours than its jobs can in {LONGEST_JOB / 60.0:g} hours."
+    )
     if output:
         write_csv(table, output)
 

@@ -28,7 +28,7 @@ rule arm_draw:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=2,
     params:
         zoom=ARM["models"]["zoom"],
@@ -53,7 +53,7 @@ rule arm_checks:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         synthetic=ARM_SYNTHETIC,
@@ -77,7 +77,7 @@ rule arm_summary:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=5,
     params:
         synthetic=ARM_SYNTHETIC,

@@ -14,7 +14,7 @@ rule arm_twin:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=10,
     params:
         block=ARM["twin"],
@@ -38,7 +38,7 @@ rule arm_read:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         entry=lambda wildcards: vars(DATASETS[wildcards.dataset]),
@@ -62,7 +62,7 @@ rule arm_velocities:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         code=code("arm_velocities"),

@@ -28,7 +28,7 @@ rule arm_fit:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.fits).parents[1]),
@@ -53,7 +53,7 @@ rule arm_fit_samples:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=10,
     params:
         block=ARM["fit"],
@@ -78,7 +78,7 @@ rule arm_fit_optimum:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=10,
     params:
         block=ARM["fit"],
@@ -121,7 +121,7 @@ rule arm_fit_accuracy:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.accuracy).parents[1]),

@@ -17,7 +17,7 @@ rule arm_impact_table:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=5,
     params:
         robot=ARM["robot"],
@@ -43,7 +43,7 @@ rule arm_postures:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=5,
     params:
         robot=ARM["robot"],
@@ -67,7 +67,7 @@ rule arm_impact_laws:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=5,
     params:
         robot=ARM["robot"],
@@ -89,7 +89,7 @@ rule arm_pose:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=5,
     params:
         robot=ARM["robot"],

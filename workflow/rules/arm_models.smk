@@ -22,7 +22,7 @@ rule arm_two_mass:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.figures[0]).parents[1]),
@@ -49,7 +49,7 @@ rule arm_damping_sweep:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.figure).parents[1]),

@@ -36,7 +36,7 @@ rule data_cards:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1250,
         runtime=10,
     params:
         entries=[vars(DATASETS[name]) for name in CARDS],

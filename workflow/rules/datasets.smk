@@ -106,7 +106,7 @@ rule read_motion:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         entry=lambda wildcards: vars(DATASETS[wildcards.dataset]),

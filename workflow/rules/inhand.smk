@@ -33,7 +33,7 @@ rule inhand_printed:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.rows).parent),
@@ -66,7 +66,7 @@ rule inhand_appendix:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.tables[0]).parents[1]),
@@ -91,7 +91,7 @@ rule inhand_draw:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=2,
     params:
         code=code("inhand_draw"),
@@ -115,7 +115,7 @@ rule inhand_checks:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         code=code("inhand_checks"),
@@ -139,7 +139,7 @@ rule inhand_summary:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         code=code("inhand_summary"),

@@ -22,7 +22,7 @@ rule inhand_twin:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.recordings[0]).parent),
@@ -56,7 +56,7 @@ rule inhand_grasp_figures:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.figures[0]).parent),

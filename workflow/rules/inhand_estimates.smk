@@ -19,7 +19,7 @@ rule inhand_estimate:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1250,
         runtime=10,
     params:
         methods=INHAND["estimates"]["methods"],
@@ -48,7 +48,7 @@ rule inhand_estimates:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         code=code("inhand_estimates"),
@@ -70,7 +70,7 @@ rule inhand_speed:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1500,
         runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.table).parents[1]),
@@ -96,7 +96,7 @@ rule inhand_differences:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=10,
     params:
         study={
@@ -119,7 +119,7 @@ rule inhand_factor_graph:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=5,
     params:
         weights=INHAND["graph"]["weights"],

@@ -24,7 +24,7 @@ rule inhand_excitation:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1500,
         runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.table).parents[1]),

@@ -17,7 +17,7 @@ rule inhand_force_sensing:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.figure).parents[1]),

@@ -21,7 +21,7 @@ rule inhand_friction:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.figure).parents[1]),

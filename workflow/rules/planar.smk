@@ -24,7 +24,7 @@ rule planar_simulate:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=5,
     params:
         block=lambda wildcards: scene_block(wildcards.scene),
@@ -47,7 +47,7 @@ rule planar_peaks:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=10,
     params:
         block=lambda wildcards: scene_block(wildcards.scene),
@@ -69,7 +69,7 @@ rule planar_liftoff:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=5,
     params:
         block=scene_block("sliding"),
@@ -91,7 +91,7 @@ rule planar_nlp_step:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=10,
     params:
         block=scene_block("throw"),
@@ -120,7 +120,7 @@ rule planar_tables:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.tables[0]).parents[1]),
@@ -146,7 +146,7 @@ rule planar_figure_data:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.figures[0]).parents[1]),
@@ -172,7 +172,7 @@ rule planar_draw:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=2,
     params:
         code=code("planar_draw"),
@@ -194,7 +194,7 @@ rule planar_animate:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1500,
         runtime=2,
     params:
         code=code("planar_animate"),
@@ -220,7 +220,7 @@ rule planar_checks:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         block=PLANAR,
@@ -246,7 +246,7 @@ rule planar_summary:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         code=code("planar_summary"),

@@ -21,7 +21,7 @@ rule planar_identify:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1500,
         runtime=30,
     params:
         block=identification_block("frames_per_second"),
@@ -44,7 +44,7 @@ rule planar_identify_shown:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1250,
         runtime=10,
     params:
         block=identification_block("shown"),
@@ -66,7 +66,7 @@ rule planar_reformulation:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1500,
         runtime=30,
     params:
         block=identification_block("reformulations"),
@@ -96,7 +96,7 @@ rule planar_identification_tables:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.tables[0]).parents[1]),
@@ -125,7 +125,7 @@ rule planar_identification_figure_data:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.figures[0]).parents[1]),

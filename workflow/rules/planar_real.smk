@@ -15,7 +15,7 @@ rule read_planar:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=5,
     params:
         entry=lambda wildcards: vars(DATASETS[wildcards.dataset]),
@@ -45,7 +45,7 @@ rule planar_ellipse:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1250,
         runtime=30,
     params:
         folder=lambda wildcards, output: str(Path(output.tables[0]).parents[1]),
@@ -69,7 +69,7 @@ rule planar_square_part:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1500,
         runtime=10,
     params:
         part=lambda wildcards: int(wildcards.part),
@@ -102,7 +102,7 @@ rule planar_squares:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1500,
         runtime=10,
     params:
         folder=lambda wildcards, output: str(Path(output.tables[0]).parent),
@@ -131,7 +131,7 @@ rule planar_square_reasons:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1250,
         runtime=20,
     params:
         folder=lambda wildcards, output: str(Path(output.tables[0]).parent),
@@ -155,7 +155,7 @@ rule planar_square_figure_data:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.figures[0]).parent),

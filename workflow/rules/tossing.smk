@@ -27,7 +27,7 @@ rule tossing_preprocess:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=5,
     params:
         share=identification_share,
@@ -55,7 +55,7 @@ rule tossing_calibrate:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1250,
         runtime=10,
     params:
         code=code("tossing_calibrate"),
@@ -78,7 +78,7 @@ rule tossing_sweep:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1500,
         runtime=10,
     params:
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
@@ -104,7 +104,7 @@ rule tossing_identify:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=10,
     params:
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
@@ -133,7 +133,7 @@ rule tossing_predict:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=5,
     params:
         variant=lambda wildcards: dict(TOSSING_SCHEMES[wildcards.scheme].stepping),

@@ -21,7 +21,7 @@ rule tossing_impacts:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=10,
     params:
         variant=lambda wildcards: VELOCITY_VARIANTS[wildcards.velocity_variant],
@@ -48,7 +48,7 @@ rule tossing_velocity_identify:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=10,
     params:
         variant=lambda wildcards: VELOCITY_VARIANTS[wildcards.velocity_variant],

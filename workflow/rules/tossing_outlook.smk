@@ -23,7 +23,7 @@ rule tossing_sensitivity:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=5,
     params:
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
@@ -49,7 +49,7 @@ rule tossing_sobol:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1250,
         runtime=10,
     params:
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
@@ -78,7 +78,7 @@ rule tossing_rest_poses:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1250,
         runtime=10,
     params:
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],

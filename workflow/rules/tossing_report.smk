@@ -38,7 +38,7 @@ rule tossing_tables:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=800,
+        mem_mb=1250,
         runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.tosses).parent),
@@ -75,7 +75,7 @@ rule tossing_figure_data:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1250,
         runtime=5,
     params:
         folder=lambda wildcards, output: str(Path(output.sources).parents[1]),
@@ -103,7 +103,7 @@ rule tossing_draw:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1250,
         runtime=2,
     params:
         code=code("tossing_draw"),
@@ -127,7 +127,7 @@ rule tossing_checks:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         paper_schemes={
@@ -171,7 +171,7 @@ rule tossing_summary:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         code=code("tossing_summary"),
