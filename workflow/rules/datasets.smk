@@ -52,7 +52,7 @@ rule fetch_dataset:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=600,
         downloads=1,
     params:
@@ -80,7 +80,7 @@ rule verify_data:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=30,
     params:
         archive=lambda wildcards: DATASETS[wildcards.dataset].archive,

@@ -18,7 +18,7 @@ rule provenance:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         config=config,
@@ -48,7 +48,7 @@ rule crate:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         code=code("crate"),
