@@ -61,8 +61,16 @@ def label_data(figure: Figure, text: str) -> None:
 
 
 def save(figure: Figure, stem: str | Path, formats: Sequence[str] = FORMATS) -> None:
-    """Write ``stem`` with the extensions pdf, png and svg, without dates, so that equal figures are equal files."""
+    """Write ``stem`` with the extensions pdf, png and svg, without dates, so that equal figures are equal files.
+
+    What :func:`label_data` said is also in the files' metadata: svg and png ``Description``, pdf ``Subject``.
+    """
+    said = figure.get_supxlabel()
     for extension in formats:
-        metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[extension]
+        metadata = {
+            "pdf": {"CreationDate": None, "Subject": said},
+            "svg": {"Date": None, "Description": said},
+            "png": {"Description": said},
+        }[extension]
         with replacing(f"{stem}.{extension}") as partial:
             figure.savefig(partial, metadata=metadata)

@@ -1,0 +1,113 @@
+"""The rows of ``checks.csv``, and what they say together: reproduced or not, and how far off."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+
+import pandas as pd
+
+from contactid.checks import AGREES, BETTER, DIFFERS, NOT_COMPARABLE
+from contactid.report.model import Check, Digest
+
+VERDICTS = (AGREES, BETTER, DIFFERS, NOT_COMPARABLE)
+MEANINGS = {
+    AGREES: "within the tolerance that the row states",
+    BETTER: "an error that is smaller than the printed one, by more than the tolerance",
+    DIFFERS: "further off than the tolerance",
+    NOT_COMPARABLE: "made from other data than the paper's, or not computed by this run; the row's note says which",
+}
+_MOST_REASONS = 6
+
+
+def check_rows(table: pd.DataFrame) -> tuple[Check, ...]:
+    """The rows in the file's order."""
+    return tuple(
+        Check(
+            number=number,
+            study=str(row["study"]),
+            artefact=str(row["artefact"]),
+            quantity=str(row["quantity"]),
+            condition=_text(row["condition"]),
+            published=float(row["published"]),
+            reproduced=float(row["reproduced"]),
+            unit=_text(row["unit"]),
+            tolerance=float(row["tolerance"]),
+            verdict=str(row["verdict"]),
+            note=_text(row["note"]),
+        )
+        for number, row in enumerate(table.to_dict("records"), start=1)
+    )
+
+
+def digest(checks: Sequence[Check]) -> Digest:
+    """How many printed numbers are reproduced and how far off the others are."""
+    counts = {verdict: sum(check.verdict == verdict for check in checks) for verdict in VERDICTS}
+    compared = [check for check in checks if check.verdict != NOT_COMPARABLE]
+    aside = [check for check in checks if check.verdict == NOT_COMPARABLE]
+    sentences = []
+    if compared:
+        sentences.append(f"{len(compared)} of {len(checks)} printed numbers are compared: {_how_many(counts)}.")
+        sentences.extend(_how_far("The compared numbers", compared))
+    if aside:
+        known = [check for check in aside if not math.isnan(check.reproduced)]
+        others = "of the others " if compared else ""
+        sentences.append(
+            f"{len(aside)} {others}can't be compared; for {len(known)} of them the run has a number of its own."
+            if known
+            else f"{len(aside)} {others}can't be compared, and the run has no numbers for them."
+        )
+        sentences.extend(_how_far("Those numbers", known))
+    return Digest(_answer(counts), tuple(sentences), _reasons(aside), counts)
+
+
+def _answer(counts: dict[str, int]) -> str:
+    good, differs = counts[AGREES] + counts[BETTER], counts[DIFFERS]
+    if not good + differs:
+        return "not comparable in this run"
+    if not differs:
+        return "reproduced" if not counts[NOT_COMPARABLE] else "reproduced where comparable"
+    return f"reproduced in part: {good} of {good + differs}" if good else "not reproduced"
+
+
+def _how_many(counts: dict[str, int]) -> str:
+    words = {AGREES: "agree", BETTER: "are better", DIFFERS: "differ"}
+    return ", ".join(f"{counts[verdict]} {word}" for verdict, word in words.items() if counts[verdict])
+
+
+def _how_far(subject: str, checks: Sequence[Check]) -> list[str]:
+    """Median and largest relative deviation, the latter with its place."""
+    known = [check for check in checks if math.isfinite(check.relative)]
+    if not known:
+        return []
+    worst = max(known, key=lambda check: check.relative)
+    middle = median(check.relative for check in known)
+    where = f"{worst.quantity} ({spoken(worst.condition)})" if worst.condition else worst.quantity
+    return [
+        f"{subject} are off by {percent(middle)} of the printed value in the median, "
+        f"by {percent(worst.relative)} at most: {where}."
+    ]
+
+
+def _reasons(checks: Sequence[Check]) -> tuple[tuple[str, int], ...]:
+    """Notes by frequency; what follows a semicolon belongs to one row alone."""
+    counted = Counter(check.note.split(";")[0].strip() or "no reason given" for check in checks)
+    return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:_MOST_REASONS])
+
+
+def spoken(condition: str) -> str:
+    """``object=Box004;simulator=matlab`` as ``object Box004, simulator matlab``."""
+    return ", ".join(part.replace("=", " ", 1) for part in condition.split(";") if part)
+
+
+def percent(share: float) -> str:
+    """A share in percent, to two digits where it is below 10 %; multiples beyond ten times."""
+    if share >= 10.0:
+        return f"a factor of {share:.2g}" if share < 1e4 else "orders of magnitude"
+    return f"{100.0 * share:.0f} %" if share >= 0.1 else f"{100.0 * share:.2g} %"
+
+
+def _text(value: object) -> str:
+    return "" if pd.isna(value) else str(value)  # type: ignore[call-overload]

@@ -1,0 +1,261 @@
+"""What the report says, as plain data: the collecting modules fill it, the templates set it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+
+@dataclass(frozen=True)
+class Check:
+    """A row of ``checks.csv``: one printed number.
+
+    Attributes
+    ----------
+    number : its row in the file, from 1
+    published, reproduced, tolerance : in ``unit``; ``reproduced`` is NaN where the run has no such number
+    """
+
+    number: int
+    study: str
+    artefact: str
+    quantity: str
+    condition: str
+    published: float
+    reproduced: float
+    unit: str
+    tolerance: float
+    verdict: str
+    note: str
+
+    @property
+    def deviation(self) -> float:
+        """Reproduced less published."""
+        return self.reproduced - self.published
+
+    @property
+    def relative(self) -> float:
+        """Magnitude of the deviation over that of the published number; NaN where either has none."""
+        if self.published == 0.0 or not math.isfinite(self.published):
+            return math.nan
+        return abs(self.deviation / self.published)
+
+    @property
+    def in_tolerances(self) -> float:
+        """Magnitude of the deviation over the tolerance; infinite where only an exact number agrees and ours isn't."""
+        if self.tolerance > 0.0:
+            return abs(self.deviation) / self.tolerance
+        return math.nan if math.isnan(self.deviation) else 0.0 if self.deviation == 0.0 else math.inf
+
+
+@dataclass(frozen=True)
+class Digest:
+    """What the checks of an artefact or a study say together.
+
+    Attributes
+    ----------
+    answer : in a few words, whether the printed numbers are reproduced
+    sentences : how many, how far off
+    reasons : why numbers can't be compared, with how many have that reason, most frequent first
+    counts : of every verdict
+    """
+
+    answer: str
+    sentences: tuple[str, ...]
+    reasons: tuple[tuple[str, int], ...]
+    counts: dict[str, int]
+
+    @property
+    def compared(self) -> int:
+        """How many numbers could be compared."""
+        return sum(count for verdict, count in self.counts.items() if verdict != "not_comparable")
+
+
+@dataclass(frozen=True)
+class Step:
+    """The jobs of one rule that a file depends on."""
+
+    rule: str
+    jobs: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Making:
+    """How a file was made, by Snakemake's records.
+
+    Attributes
+    ----------
+    rule, seconds, log : of the job that wrote the file; the log's path is relative to the run's folder
+    steps : rules of all jobs behind it, its own first
+    datasets : names of the run's datasets behind it
+    sources : files that no job of the run made
+    """
+
+    rule: str
+    seconds: float
+    log: str | None
+    steps: tuple[Step, ...]
+    datasets: tuple[str, ...]
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A table, a figure, or both under one name, and the printed numbers that belong to it.
+
+    Attributes
+    ----------
+    key : ``tab03``, ``fig12``, ``ext_sobol`` or ``text``
+    label : as the paper calls it, for instance ``Table III``
+    about : what the table and the figure show, a sentence each
+    table : the csv as it was read, None for a figure alone
+    table_path, figure_path, data_path : relative to the run's folder; ``data_path`` is the figure's data
+    figure_source : what the figure says it was made from
+    """
+
+    study: str
+    name: str
+    key: str
+    label: str
+    title: str
+    about: tuple[str, ...] = ()
+    table: pd.DataFrame | None = None
+    table_path: str | None = None
+    table_making: Making | None = None
+    figure: Path | None = None
+    figure_path: str | None = None
+    data_path: str | None = None
+    figure_source: str = ""
+    figure_making: Making | None = None
+    checks: tuple[Check, ...] = ()
+    digest: Digest | None = None
+
+    @property
+    def id(self) -> str:
+        """Its address within the page."""
+        return f"{self.study}-{self.key}"
+
+    @property
+    def makings(self) -> list[tuple[str, Making]]:
+        """What is known about the making of its table and its figure."""
+        both = (("Table", self.table_making), ("Figure", self.figure_making))
+        return [(kind, making) for kind, making in both if making is not None]
+
+    @property
+    def datasets(self) -> list[str]:
+        """The datasets behind its table and its figure."""
+        return sorted({name for _, making in self.makings for name in making.datasets})
+
+
+@dataclass(frozen=True)
+class Solve:
+    """One numerical solve or fit; NaN and "" where it isn't recorded.
+
+    Attributes
+    ----------
+    plausible : False where the answer contradicts its own data or physics, True where that was examined
+    residual : the largest one recorded
+    """
+
+    group: str
+    case: str
+    method: str
+    status: str
+    converged: bool
+    plausible: bool | None
+    iterations: float
+    residual: float
+    seconds: float
+
+    @property
+    def standing(self) -> str:
+        """``failed``, ``implausible`` or ``good``."""
+        return "failed" if not self.converged else "implausible" if self.plausible is False else "good"
+
+
+@dataclass(frozen=True)
+class SolveGroup:
+    """The solves of one kind of files by one method, in numbers."""
+
+    group: str
+    method: str
+    solves: int
+    failed: int
+    implausible: int
+    iterations: float
+    residual: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Study:
+    """One study of the run.
+
+    Attributes
+    ----------
+    solves : those that are listed, failed and implausible ones first
+    settings : its block of the configuration
+    """
+
+    name: str
+    title: str
+    paper: str
+    artefacts: tuple[Artefact, ...]
+    digest: Digest
+    solve_groups: tuple[SolveGroup, ...]
+    solves: tuple[Solve, ...]
+    solves_in_all: int
+    settings: Any
+
+
+@dataclass(frozen=True)
+class Card:
+    """A dataset's card and the drawing of its raw signals."""
+
+    content: dict[str, Any]
+    headline: str
+    figure: Path | None
+    path: str
+
+
+@dataclass(frozen=True)
+class RuleTime:
+    """What the jobs of one rule took, by Snakemake's benchmark files; NaN where it wasn't measured."""
+
+    rule: str
+    jobs: int
+    seconds: float
+    longest: float
+    cpu_seconds: float
+    memory_mb: float
+
+
+@dataclass(frozen=True)
+class JobTime:
+    """What one job took; paths relative to the run's folder."""
+
+    rule: str
+    job: str
+    seconds: float
+    memory_mb: float
+    log: str | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that the page shows of a run."""
+
+    run: str
+    folder: Path
+    studies: tuple[Study, ...]
+    cards: tuple[Card, ...]
+    rules: tuple[RuleTime, ...]
+    jobs: tuple[JobTime, ...]
+    provenance: dict[str, Any]
+    checks: tuple[Check, ...]
+    shared_settings: dict[str, Any]
