@@ -64,12 +64,12 @@ def digest(checks: Sequence[Check]) -> Digest:
 
 
 def _answer(counts: dict[str, int]) -> str:
-    good, differs = counts[AGREES] + counts[BETTER], counts[DIFFERS]
-    if not good + differs:
+    good = counts[AGREES] + counts[BETTER]
+    compared = good + counts[DIFFERS]
+    if not compared:
         return "not comparable in this run"
-    if not differs:
-        return "reproduced" if not counts[NOT_COMPARABLE] else "reproduced where comparable"
-    return f"reproduced in part: {good} of {good + differs}" if good else "not reproduced"
+    of = f"{good} of {compared}{' comparable' if counts[NOT_COMPARABLE] else ''}"
+    return f"reproduced: {of}" if good == compared else f"reproduced in part: {of}" if good else f"not reproduced: {of}"
 
 
 def _how_many(counts: dict[str, int]) -> str:

@@ -41,7 +41,8 @@ class Plot:
 
 def script() -> str:
     """BokehJS, without anything that would be loaded from elsewhere."""
-    return "\n".join(Resources(mode="inline", components=["bokeh"], log_level="error").js_raw)
+    raw = Resources(mode="inline", components=["bokeh"]).js_raw
+    return "\n".join(part for part in raw if not part.startswith("Bokeh.set_log_level"))  # it would talk on the console
 
 
 def plot_deviations(checks: Sequence[Check]) -> Plot | None:
@@ -139,7 +140,7 @@ def _within(value: float) -> float:
 
 def _json(plot: Any) -> Plot:
     """The plot's JSON with its models numbered from 1, as Bokeh counts them over the whole process."""
-    text = json.dumps(json_item(plot), sort_keys=True, allow_nan=False)
+    text = json.dumps(json_item(plot), allow_nan=False)
     numbers: dict[str, int] = {}
     text = re.sub(r'"p(\d{4,})"', lambda match: f'"m{numbers.setdefault(match.group(1), len(numbers) + 1)}"', text)
     return Plot(text, plot.height)
