@@ -23,7 +23,7 @@ ONLY ?=
 STUDY ?=
 ONE_STUDY := $(if $(STUDY),studies='["$(STUDY)"]')
 REPORT ?= report
-# of make check, baseline, bundle, bench, plan: which run
+# of make check, baseline, bundle, bench, plan: which run; of make report: which configuration in config/
 RUN ?= default
 # make bundle FORCE=1: one that is unfinished or not committed
 FORCE ?=
@@ -37,15 +37,15 @@ PARTITION ?=
 ACCOUNT ?=
 CONFIG ?=
 # of make plan and make resources
-RUN ?= default
 HOURS ?= 10 1000 100000
 CORES ?= 48
 RUNS ?= results/default
+
 UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"}}' \
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server test-bundle bundle verify lint bench bench-reading lock-env clean help test-robustness check baseline bench-simulator cluster plan resources test-slurm
+.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server test-bundle bundle verify lint bench bench-reading lock-env clean help test-robustness check baseline bench-simulator cluster plan resources test-slurm report
 
 $(VENV)/.ready: envs/requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -101,6 +101,9 @@ check: env ## hold the verdicts of a run against the accepted ones; RUN=default,
 
 baseline: env ## accept the verdicts of a run; commit what it writes. RUN=default
 	@PYTHONPATH=workflow $(BIN)/python -m contactid.check --run "$(RUN)" --accept
+
+report: env ## one HTML file about a run, for reviewers; RUN=public one about another than the default run
+	$(SNAKEMAKE) report --configfile config/$(RUN).yaml $(if $(STUDY),--config $(ONE_STUDY))
 
 dry-run: env ## what a default run would still do
 	$(SNAKEMAKE) --dry-run

@@ -35,6 +35,7 @@ if "inhand" in config["studies"]:
 
 include: "workflow/rules/data_cards.smk"
 include: "workflow/rules/checks.smk"
+include: "workflow/rules/report.smk"
 include: "workflow/rules/provenance.smk"
 
 
@@ -43,6 +44,7 @@ onsuccess:
     if page.exists():
         print(
             f"\n{page.read_text(encoding='utf-8')}\nAll of it: results/{config['run']}/"
+            f"\nOpen in a browser: results/{config['run']}/report.html"
         )
 
 
@@ -61,6 +63,7 @@ rule all:
         "<results>/checks.csv",
         "<results>/provenance.json",
         "<results>/summary.md",
+        "<results>/report.html",
         "<results>/ro-crate-metadata.json",
         rules.data_cards.output.cards,
         STUDY_TARGETS,

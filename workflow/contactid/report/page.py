@@ -72,14 +72,14 @@ def render(report: Report, resources: Path) -> str:
 def number(value: float | None, digits: int = 4) -> str:
     """A number to some significant digits; a dash where there is none."""
     if value is None or math.isnan(value):
-        return "–"
+        return "-"
     return f"{value:.{digits}g}"
 
 
 def seconds(value: float | None) -> str:
     """A duration to three digits, in minutes from 100 s on."""
     if value is None or math.isnan(value):
-        return "–"
+        return "-"
     return f"{value:.3g} s" if value < 100.0 else f"{value / 60.0:.3g} min"
 
 

@@ -56,7 +56,7 @@ def plot_deviations(checks: Sequence[Check]) -> Plot | None:
         x_range=(_LEAST / 1.5, _MOST * 1.5),
         y_range=FactorRange(*reversed(lines)),
         height=110 + _ROW * len(lines),
-        x_axis_label="|reproduced - published| / tolerance (0.01 or less at the left edge, 10,000 or more at the right)",
+        x_axis_label="|reproduced - published| / tolerance (up to 0.01 at the left edge, from 10,000 at the right)",
         **_frame(),
     )
     plot.add_layout(Span(location=1.0, dimension="height", line_color="#444444", line_dash="dashed"))

@@ -81,7 +81,7 @@
     const body = table.tBodies[0];
     const rows = [...body.rows].map((row) => {
       const text = row.cells[column].textContent.trim();
-      return { row, text, value: Number.parseFloat(text.replace("−", "-")), empty: text === "" || text === "–" };
+      return { row, text, value: Number.parseFloat(text.replace("−", "-")), empty: text === "" || text === "-" };
     });
     const numeric = rows.every(({ value, empty }) => empty || !Number.isNaN(value));
     const sign = descending ? -1 : 1;

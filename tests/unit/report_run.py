@@ -1,0 +1,79 @@
+"""A small finished run on disk, as the workflow would leave it."""
+
+import base64
+import json
+from pathlib import Path
+
+RESOURCES = Path(__file__).parents[2] / "workflow/resources/report"
+RESULTS = Path("results/small")
+
+_CHECKS = """study,artefact,quantity,condition,published,reproduced,unit,tolerance,verdict,note
+tossing,tab03,error,object=a,2.0,2.04,cm,0.05,agrees,
+tossing,tab03,error,object=b,2.0,3.0,cm,0.05,differs,<script>alert(1)</script>
+tossing,tab03,error,object=c,2.0,2.5,cm,0.05,not_comparable,synthetic twin; 12 tosses
+planar,text,peak,,133,133.02,N*s,0.5,agrees,
+"""
+_IDENTIFIED = """noise_model,mu,fps,seed,converged,plausible,iterations,complementarity,seconds,reformulation
+one_mrad,0.2,30,1,True,True,10,1e-9,2.0,l1_penalty
+one_mrad,0.3,30,1,True,False,20,1e-9,2.0,l1_penalty
+one_mrad,0.4,30,1,False,False,30,1e-2,2.0,l1_penalty
+"""
+_SVG = """<svg viewBox="0 0 300 200" xmlns="http://www.w3.org/2000/svg"><metadata>
+<dc:description>SYNTHETIC &lt;twin&gt; &amp; more</dc:description></metadata></svg>"""
+
+
+def make_run(folder):
+    """Write the run below ``folder``."""
+    results = folder / RESULTS
+    write(results / "checks.csv", _CHECKS)
+    settings = {"run": "small", "tossing": {"seed": 1}, "planar": {}}
+    write(results / "provenance.json", json.dumps({"git_commit": None, "configuration": settings}))
+    write(results / "tossing/tables/tab03_rest_pose_errors.csv", "object,error\na,2.04\n")
+    write(
+        results / "tossing/tables/tab03_rest_pose_errors.tex",
+        "\\begin{table}\n\\caption{Errors of the rest pose (\\%). Data: synthetic twin.}\n",
+    )
+    write(results / "tossing/figures/fig01_example_toss.csv", "x\n1\n")
+    write(results / "tossing/figures/fig01_example_toss.svg", _SVG)
+    for name, converged, status, residual in (
+        ("box_b", True, "solved", 1e-9),
+        ("box_a", False, "Maximum_Iterations", -0.5),
+    ):
+        fit = {
+            "converged": converged, "status": status, "residuals": {"gap": residual}, "iterations": 7, "seconds": 0.1,
+            "data": {"dataset": name}, "reformulation": "l1_penalty",
+        }  # fmt: skip
+        write(results / f"tossing/fits/{name}.paper.json", json.dumps(fit))
+    write(results / "planar/identification/one_mrad.csv", _IDENTIFIED)
+    card = {
+        "name": "box_a", "what": "poses", "synthetic": True, "recordings": 2, "samples": 10, "duration_s": 1.0,
+        "sample_frequency_hz": 360.0, "left_out": {}, "noise": {"position_m": 1e-5}, "licence": "CC0-1.0", "panels": [],
+    }  # fmt: skip
+    write(results / "data/box_a/card.json", json.dumps(card))
+
+
+def record_jobs(folder):
+    """Write Snakemake's records and the benchmark files of the jobs that made table III."""
+    table = RESULTS / "tossing/tables/tab03_rest_pose_errors.csv"
+    record(folder, table, "tossing_tables", [RESULTS / f"data/box_{box}/tosses.nc" for box in "ab"], "tossing_tables")
+    for box in "ab":
+        prepared = RESULTS / f"data/box_{box}/tosses.nc"
+        write(folder / prepared, "")
+        record(folder, prepared, "read_motion", ["workflow/resources/embedded/box.h5"], f"read_motion/box_{box}")
+        write(folder / RESULTS / f"benchmarks/read_motion/box_{box}.tsv", "s\tmax_rss\tcpu_time\n1.5\t-\t1.0\n")
+
+
+def record(folder, output, rule, inputs, log):
+    """One of Snakemake's records."""
+    name = base64.urlsafe_b64encode(output.as_posix().encode()).decode()
+    content = {
+        "rule": rule, "input": [str(path) for path in inputs], "log": [f"{RESULTS.as_posix()}/logs/{log}.log"],
+        "starttime": 10.0, "endtime": 12.0, "incomplete": False,
+    }  # fmt: skip
+    write(folder / ".snakemake/metadata" / name, json.dumps(content))
+
+
+def write(path, text):
+    """Write a file and the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
