@@ -132,3 +132,30 @@ rule planar_identification_figure_data:
         code=code("planar_identification_figure_data"),
     script:
         "../scripts/planar_identification_figure_data.py"
+
+
+rule planar_playback:
+    """Thin the shown throws for the report to play."""
+    input:
+        fits=["<results>/planar/identification/shown.nc"]
+        + (
+            ["<results>/planar/identification/squares.nc"]
+            if PLANAR["real"]["squares"]
+            else []
+        ),
+    output:
+        playback="<results>/planar/playback.json",
+    log:
+        "<logs>/planar_playback.log",
+    benchmark:
+        "<benchmarks>/planar_playback.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        code=code("planar_playback"),
+    script:
+        "../scripts/planar_playback.py"

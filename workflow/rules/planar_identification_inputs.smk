@@ -24,6 +24,7 @@ STUDY_TARGETS += expand(
     figure=IDENTIFICATION_FIGURES,
     extension=["csv", "pdf", "png", "svg"],
 )
+STUDY_TARGETS += ["<results>/planar/playback.json"]
 
 
 def identification_block(*keys):

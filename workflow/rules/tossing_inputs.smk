@@ -108,7 +108,7 @@ STUDY_TARGETS += expand(
     table=TOSSING_TABLES,
     extension=["csv", "tex"],
 )
-STUDY_TARGETS += ["<results>/tossing/tosses.csv"]
+STUDY_TARGETS += ["<results>/tossing/tosses.csv", "<results>/tossing/playback.json"]
 STUDY_DATASETS += TOSSING_PREPARED
 STUDY_CHECKS += ["<results>/tossing/checks.csv"]
 STUDY_SUMMARIES += ["<results>/tossing/summary.md"]

@@ -111,6 +111,45 @@ rule tossing_draw:
         "../scripts/tossing_draw.py"
 
 
+rule tossing_playback:
+    """Thin some measured tosses and their predictions for the report to play."""
+    input:
+        prepared=expand(
+            "<results>/data/{dataset}/tosses.nc",
+            dataset=dict.fromkeys(dataset for _, dataset in TOSSING_CASES),
+        ),
+        fits=expand(
+            f"<results>/tossing/fits/{{dataset}}.{FIRST_VARIANT}.json",
+            dataset=TOSSING_IDENTIFIED,
+        ),
+        calibrations=[
+            calibration_of(dataset, True)
+            for dataset in TOSSING_IDENTIFIED
+            if TOSSING_VARIANTS[FIRST_VARIANT]["calibrated"]
+        ],
+        predictions=prediction_files([FIRST_VARIANT]),
+    output:
+        playback="<results>/tossing/playback.json",
+    log:
+        "<logs>/tossing_playback.log",
+    benchmark:
+        "<benchmarks>/tossing_playback.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        folder=lambda wildcards, output: str(Path(output.playback).parent),
+        data_folder=lambda wildcards, input: str(Path(input.prepared[0]).parents[1]),
+        cases=TOSSING_CASES,
+        variant=TOSSING_VARIANTS[FIRST_VARIANT],
+        code=code("tossing_playback"),
+    script:
+        "../scripts/tossing_playback.py"
+
+
 rule tossing_checks:
     """Hold every printed number of the study against the reproduced one."""
     input:
