@@ -41,11 +41,16 @@ HOURS ?= 10 1000 100000
 CORES ?= 48
 RUNS ?= results/default
 
+
+# make test-report: this page, or the default run's, or that of a small run made for it
+PAGE ?=
+CHROMIUM ?=
+TESTED_PAGE = $(or $(PAGE),$(wildcard results/default/report.html),results/test/report.html)
 UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"}}' \
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server test-bundle bundle verify lint bench bench-reading lock-env clean help test-robustness check baseline bench-simulator cluster plan resources test-slurm report
+.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server test-bundle bundle verify lint bench bench-reading lock-env clean help test-robustness check baseline bench-simulator cluster plan resources test-slurm report test-report
 
 $(VENV)/.ready: envs/requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -145,6 +150,13 @@ bench: env ## seconds, memory and throughput of the stages of RUN, beside peers,
 
 bench-simulator: env $(VENV)-mujoco/.ready ## speed and accuracy against MuJoCo on the same tosses, one core
 	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench_simulator --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
+
+test-report: env $(VENV)-browser/.ready ## a report in headless Chromium (PAGE=file, CHROMIUM=program); by default the default run's
+	$(if $(wildcard $(TESTED_PAGE)),,$(SNAKEMAKE) --configfile config/test.yaml --config studies='["tossing", "planar"]')
+	PAGE="$(abspath $(TESTED_PAGE))" CHROMIUM="$(CHROMIUM)" $(VENV)-browser/bin/python -m pytest -m browser --confcutdir=tests/browser tests/browser
+
+bench: env $(VENV)-mujoco/.ready ## speed against MuJoCo on the same tosses, one core
+	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
 
 bench-reading: env ## peak memory of reading a 2 GB archive, written for it
 	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench_reading

@@ -92,7 +92,7 @@ def test_conda_and_pip_install_the_same_versions():
     assert "ipopt" in environment
 
 
-@pytest.mark.parametrize("name", ["requirements", "mujoco", "drake", "pybullet", "torch", "crate"])
+@pytest.mark.parametrize("name", ["requirements", "mujoco", "drake", "pybullet", "torch", "crate", "browser"])
 def test_locks_have_hashes_and_name_no_index(name):
     text = (ROOT / f"envs/{name}.lock").read_text()
     assert not re.search(r"https?://|--index|--extra-index|--find-links", text)

@@ -29,10 +29,17 @@ def playback_section(results: Path) -> str | None:
         The run's folder.
     """
     tosses = {kind: _tosses(results / file) for kind, file in _FILES.items()}
-    named = {"box": [_named_toss(toss) for toss in tosses["box"]]}
-    named["planar"] = [_named_throw(throw) for throw in tosses["planar"]]
+    named = {
+        "box": [_named_toss(toss) for toss in tosses["box"]],
+        "planar": [_named_throw(throw) for throw in tosses["planar"]],
+    }
     if not any(named.values()):
         return None
+    # the median tells most of a prediction, the best sampled throw most of an identification
+    first = {
+        "box": next((k for k, toss in enumerate(tosses["box"]) if toss["rank"] == "median"), 0),
+        "planar": max(range(len(tosses["planar"])), key=lambda k: len(tosses["planar"][k]["frame_ms"]), default=0),
+    }
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(RESOURCES), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
     )
@@ -41,6 +48,7 @@ def playback_section(results: Path) -> str | None:
     script = "\n".join((RESOURCES / name).read_text(encoding="utf-8") for name in SCRIPTS)
     return environment.get_template("playback.html.j2").render(
         tosses=named,
+        first=first,
         toss_data={kind: Markup(text) for kind, text in data.items()},
         css=Markup((RESOURCES / "playback.css").read_text(encoding="utf-8")),
         script=Markup(script),
@@ -59,20 +67,20 @@ def _named_toss(toss: dict[str, Any]) -> dict[str, Any]:
         f"{_LOSSES[toss['rank']]} loss of {toss['of']} test tosses: {toss['loss']:.3g}. Mean errors: "
         f"{toss['mean_position_error_mm']:.1f} mm and {toss['mean_angle_error_deg']:.1f}°."
     )
-    # the median tells most of a prediction
-    return {**toss, "name": name, "about": about, "first": toss["rank"] == "median"}
+    return {**toss, "name": name, "about": about}
 
 
 _LOSSES = {"best": "least", "median": "median", "worst": "largest"}
 
 
 def _named_throw(throw: dict[str, Any]) -> dict[str, Any]:
+    body = "Ellipse" if "semi_axes" in throw else "Polygon"
     friction = f"{throw['friction_mu']:g}" + (" or more, since nothing slides" if throw["friction_is_bound"] else "")
     about = (
         f"{_origin(throw)} Throw: {throw['label']}. Identified: J/m {throw['inertia_ratio_mm2']:g} mm², "
         f"friction {friction}."
     )
-    return {**throw, "name": throw["label"], "about": about, "first": False}
+    return {**throw, "name": f"{body}, {throw['label']}", "about": about}
 
 
 def _origin(toss: dict[str, Any]) -> str:

@@ -50,9 +50,8 @@ const areaOf = (points) =>
 function makeBoxView(root, redraw) {
   const scene = root.querySelector(".scene");
   const camera = { azimuth: 0, elevation: 22, zoom: 1 };
-  let middle = [0, 0, 0];
-  let [radius, reach, lowest, highest] = [1, 1, [0, 0], [1, 1]];
-  let shown = null;
+  let [middle, radius, reach, lowest, highest] = [[0, 0, 0], 1, 1, [0, 0], [1, 1]];
+  let [shown, fitted] = [null, null];
 
   /** What a toss needs in view: all places of both boxes. */
   function show(toss) {
@@ -74,22 +73,36 @@ function makeBoxView(root, redraw) {
     camera.azimuth = (Math.atan2(last[1] - first[1], last[0] - first[0]) * 180) / Math.PI + 18;
     camera.elevation = 22;
     camera.zoom = 1;
+    fitted = null;
     redraw();
   }
 
-  function projection(width, height) {
+  /** Scale and middle of the sheet at which all places of both boxes fill it. */
+  function fit(width, height) {
+    const { flat } = projection({ scale: 1, x: 0, y: 0 });
+    const places = [...shown.measured, ...shown.predicted].map(([x, y, z]) => flat([x, y, z]));
+    const [low, high] = [Math.min, Math.max].map((end) => [0, 1].map((k) => end(...places.map((p) => p[k]))));
+    const wide = [0, 1].map((k) => high[k] - low[k] + 2.2 * reach);
+    const scale = Math.min((width - 16) / wide[0], (height - 48) / wide[1]);
+    return {
+      width, height, scale,
+      x: width / 2 - (scale * (low[0] + high[0])) / 2,
+      y: height / 2 - (scale * (low[1] + high[1])) / 2,
+    };
+  }
+
+  function projection(sheet) {
     const [a, e] = [camera.azimuth, camera.elevation].map((angle) => (angle * Math.PI) / 180);
     const right = [Math.cos(a), Math.sin(a), 0];
     const ahead = [-Math.sin(a) * Math.cos(e), Math.cos(a) * Math.cos(e), -Math.sin(e)];
     const up = [-Math.sin(a) * Math.sin(e), Math.cos(a) * Math.sin(e), Math.cos(e)];
     const along = (axis, p) => axis[0] * (p[0] - middle[0]) + axis[1] * (p[1] - middle[1]) + axis[2] * (p[2] - middle[2]);
     const eye = EYE * radius;
-    // a wide scene is filled by the way of the box, a narrow one by its width
-    const scale = (camera.zoom * Math.min(width / 2.05, height / 1.3)) / radius;
+    const scale = camera.zoom * sheet.scale;
     const depth = (p) => along(ahead, p);
     const flat = (p) => {
       const near = (scale * eye) / (eye + depth(p));
-      return [width / 2 + near * along(right, p), height * 0.52 - near * along(up, p)];
+      return [sheet.x + near * along(right, p), sheet.y - near * along(up, p)];
     };
     return { flat, depth };
   }
@@ -120,7 +133,8 @@ function makeBoxView(root, redraw) {
   }
 
   function draw({ context, width, height }, toss, now, colours) {
-    const view = projection(width, height);
+    if (fitted?.width !== width || fitted.height !== height) fitted = fit(width, height);
+    const view = projection(fitted);
     drawGround(context, view.flat, toss, now, colours);
     const boxes = ["measured", "predicted"].map((name) => {
       const pose = poseAt(toss.time_ms, toss[name], now);

@@ -1,0 +1,34 @@
+"""axe-core finds no serious or critical violation: light and dark, on a desktop and on a phone, folded and unfolded."""
+
+import pytest
+
+from screens import NARROW, WIDE
+
+pytestmark = pytest.mark.browser
+GRAVE = {"serious", "critical"}
+
+
+def violations(page):
+    """One line per grave violation, with the first of its elements."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    found = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{item['id']} ({item['impact']}, {len(item['nodes'])}): {item['nodes'][0]['html'][:160]}"
+        for item in found
+        if item["impact"] in GRAVE
+    ]
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["desktop", "phone"])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_no_serious_violation(opened, size, dark):
+    with opened(size, dark=dark) as it:
+        assert violations(it.page) == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_nor_where_everything_is_unfolded(opened, dark):
+    with opened(dark=dark) as it:
+        it.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+        it.page.wait_for_timeout(1500)
+        assert violations(it.page) == []

@@ -1,0 +1,124 @@
+"""The report as a file that someone opens: quick, silent, without a network, on a phone, by keyboard, on paper."""
+
+import statistics
+
+import pytest
+
+from screens import NARROW, WIDE
+
+pytestmark = pytest.mark.browser
+LARGEST = 15e6  # bytes
+SLOWEST = 2.0  # s
+FOCUSABLE = "a[href], button, input, select, summary, textarea, [tabindex='0']"
+
+
+def walk_through(page):
+    """Scroll from top to bottom, so that everything that waits to be seen is made."""
+    tall = page.evaluate("document.documentElement.scrollHeight")
+    for y in range(0, tall, 1500):
+        page.evaluate("y => window.scrollTo(0, y)", y)
+        page.wait_for_timeout(30)
+    return tall
+
+
+def test_nothing_leaves_the_page_and_the_console_stays_silent(opened, report):
+    with opened() as it:
+        walk_through(it.page)
+        for button in it.page.locator("[data-playback] .play").all():
+            button.click()
+        it.page.locator("#search").fill("friction")
+        it.page.wait_for_timeout(500)
+        asked = [url for url in it.requests if not url.startswith(("data:", "blob:"))]
+        assert {url.split("#")[0] for url in asked} == {report.as_uri()}
+        assert [line for line in it.said if line.startswith(("error", "warning"))] == []
+
+
+def test_it_is_small_and_opens_quickly(opened, report, capsys):
+    seconds = []
+    for _ in range(3):
+        with opened() as it:
+            it.page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
+            seconds.append(
+                it.page.evaluate(
+                    """() => Math.max(
+                        performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd,
+                        performance.getEntriesByName('first-contentful-paint')[0].startTime,
+                    ) / 1000"""
+                )
+            )
+    with capsys.disabled():
+        print(f"\n{report.name}: {report.stat().st_size / 1e6:.2f} MB, opens in {statistics.median(seconds):.2f} s")
+    assert report.stat().st_size < LARGEST
+    assert statistics.median(seconds) < SLOWEST
+
+
+def test_every_figure_is_there_once_it_is_seen(opened):
+    with opened() as it:
+        images = it.page.locator("img")
+        assert images.count() > 10
+        it.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+        for image in images.all():
+            image.evaluate("image => image.scrollIntoView({block: 'center'})")
+            it.page.wait_for_function(
+                "image => image.complete && image.naturalWidth > 0", arg=image.element_handle(), timeout=20_000
+            )
+            assert image.get_attribute("alt")
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["phone", "desktop"])
+def test_it_never_scrolls_sideways(opened, size):
+    with opened(size) as it:
+        it.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+        walk_through(it.page)
+        wide = it.page.evaluate(
+            """() => [...document.querySelectorAll('body *')].filter((element) =>
+                !element.closest('.skip')
+                && element.getBoundingClientRect().right > document.documentElement.clientWidth + 1
+                && !element.parentElement.closest('.scroll, pre, [data-plot]')).map((element) => element.outerHTML.slice(0, 120))
+            .slice(0, 5)"""
+        )
+        overflow = it.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert overflow <= 0, wide
+
+
+def test_tab_reaches_everything_and_shows_where_it_is(opened):
+    with opened() as it:
+        it.page.evaluate(
+            """(selector) => {
+                const seen = (window.seen = new Set());
+                const bare = (window.bare = []);
+                document.addEventListener('focusin', ({ target }) => {
+                    if (seen.has(target)) return;
+                    seen.add(target);
+                    const style = getComputedStyle(target);
+                    const outlined = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0;
+                    if (!outlined && style.boxShadow === 'none') bare.push(target.outerHTML.slice(0, 100));
+                });
+                window.expected = () => [...document.querySelectorAll(selector)].filter(
+                    (element) => element.checkVisibility({ visibilityProperty: true }) && !element.disabled,
+                );
+            }""",
+            FOCUSABLE,
+        )
+        expected = it.page.evaluate("window.expected().length")
+        assert expected > 30
+        for _ in range(min(expected + 20, 4000)):
+            it.page.keyboard.press("Tab")
+        missed = it.page.evaluate(
+            "() => window.expected().filter((element) => !window.seen.has(element))"
+            ".map((element) => element.outerHTML.slice(0, 100))"
+        )
+        assert missed == []
+        assert it.page.evaluate("window.bare") == []
+
+
+def test_on_paper_everything_is_unfolded(opened):
+    with opened() as it:
+        it.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        it.page.emulate_media(media="print")
+        folded = it.page.evaluate(
+            """() => [...document.querySelectorAll('details')].filter((part) => !part.open)
+                .map((part) => part.querySelector('summary').textContent).slice(0, 5)"""
+        )
+        assert folded == []
+        assert it.page.locator("[data-check-row]").first.is_visible()
