@@ -11,6 +11,7 @@ import pytest
 from screens import WIDE
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+PATIENCE = 120_000  # ms; a loaded machine is slow, not wrong
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +43,7 @@ def browser(chromium):
     sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
         # root can't have the sandbox; it is our own page
-        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"], timeout=120_000)
+        started = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"], timeout=PATIENCE)
         yield started
         started.close()
 
@@ -65,11 +66,12 @@ def opened(browser, report):
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light", offline=True
         )
+        context.set_default_timeout(PATIENCE)
         it = Opened(context.new_page())
         it.page.on("request", lambda request: it.requests.append(request.url))
         it.page.on("console", lambda message: it.said.append(f"{message.type}: {message.text}"))
         it.page.on("pageerror", lambda error: it.said.append(f"error: {error}"))
-        it.page.goto(report.as_uri() + place, wait_until="load", timeout=120_000)
+        it.page.goto(report.as_uri() + place, wait_until="load", timeout=PATIENCE)
         try:
             yield it
         finally:

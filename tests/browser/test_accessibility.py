@@ -1,7 +1,6 @@
 """axe-core finds no serious or critical violation: light and dark, on a desktop and on a phone, folded and unfolded."""
 
 import pytest
-
 from screens import NARROW, WIDE
 
 pytestmark = pytest.mark.browser

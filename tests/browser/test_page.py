@@ -3,7 +3,6 @@
 import statistics
 
 import pytest
-
 from screens import NARROW, WIDE
 
 pytestmark = pytest.mark.browser
@@ -59,9 +58,7 @@ def test_every_figure_is_there_once_it_is_seen(opened):
         it.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
         for image in images.all():
             image.evaluate("image => image.scrollIntoView({block: 'center'})")
-            it.page.wait_for_function(
-                "image => image.complete && image.naturalWidth > 0", arg=image.element_handle(), timeout=20_000
-            )
+            it.page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
             assert image.get_attribute("alt")
 
 
@@ -74,8 +71,8 @@ def test_it_never_scrolls_sideways(opened, size):
             """() => [...document.querySelectorAll('body *')].filter((element) =>
                 !element.closest('.skip')
                 && element.getBoundingClientRect().right > document.documentElement.clientWidth + 1
-                && !element.parentElement.closest('.scroll, pre, [data-plot]')).map((element) => element.outerHTML.slice(0, 120))
-            .slice(0, 5)"""
+                && !element.parentElement.closest('.scroll, pre, [data-plot]'))
+                .map((element) => element.outerHTML.slice(0, 120)).slice(0, 5)"""
         )
         overflow = it.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert overflow <= 0, wide

@@ -9,6 +9,7 @@ ROWS = "[data-check-row]"
 # rows that filters leave, whether or not the part that holds them is folded
 LEFT = "() => [...document.querySelectorAll('[data-check-row]')].filter((row) => !row.closest('[hidden]'))"
 TABLE = "tossing-tab03"
+ALL_SHOWN = "/^(\\d+) of \\1$/.test(document.querySelector('#checks-count').textContent.trim())"
 
 
 def counted(page):
@@ -46,18 +47,14 @@ def test_search_finds_rows_and_says_how_many(opened):
     with opened() as it:
         page = it.page
         page.locator("#search").fill("friction_mu")
-        page.wait_for_function(
-            "() => !/^(\\d+) of \\1$/.test(document.querySelector('#checks-count').textContent.trim())"
-        )
+        page.wait_for_function(f"() => !{ALL_SHOWN}")
         found, total = counted(page)
         assert 0 < found < total and left(page) == found
         page.locator("#search").fill("no such quantity anywhere")
         page.wait_for_function("() => document.querySelector('#checks-count').textContent.trim().startsWith('0 of')")
         assert left(page) == 0
         page.locator("#search").fill("")
-        page.wait_for_function(
-            "() => /^(\\d+) of \\1$/.test(document.querySelector('#checks-count').textContent.trim())"
-        )
+        page.wait_for_function(f"() => {ALL_SHOWN}")
         assert left(page) == total
 
 
@@ -114,6 +111,5 @@ def test_linked_files_lie_beside_the_report(opened, report):
         )
         places = [link for link in links if not link.startswith("#")]
         assert places and not [link for link in places if re.match(r"[a-z]+:", link)]
-        inside = (report.parent / "checks.csv").is_file()
-        if inside:
+        if (report.parent / "checks.csv").is_file():  # it lies in its run's folder
             assert [link for link in set(places) if not (report.parent / link).exists()] == []

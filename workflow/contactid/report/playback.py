@@ -62,8 +62,8 @@ def _tosses(path: Path) -> list[dict[str, Any]]:
 def _named_toss(toss: dict[str, Any]) -> dict[str, Any]:
     name = f"{toss['object']}: {toss['rank']} of {toss['of']}, loss {toss['loss']:.3g}"
     about = (
-        f"{_origin(toss)} Toss {toss['toss']} of {toss['dataset']}, predicted with friction {toss['friction_mu']:g} and "
-        f"restitution {toss['restitution_e_n']:g}, identified on {toss['identified_on']}. It has the "
+        f"{_origin(toss)} Toss {toss['toss']} of {toss['dataset']}, predicted with friction {toss['friction_mu']:g} "
+        f"and restitution {toss['restitution_e_n']:g}, identified on {toss['identified_on']}. It has the "
         f"{_LOSSES[toss['rank']]} loss of {toss['of']} test tosses: {toss['loss']:.3g}. Mean errors: "
         f"{toss['mean_position_error_mm']:.1f} mm and {toss['mean_angle_error_deg']:.1f}°."
     )
