@@ -1,5 +1,8 @@
 """Playing tosses: time passes, boxes move, another toss can be chosen, by mouse and by keyboard."""
 
+import json
+import re
+
 import pytest
 from screens import NARROW, WIDE
 
@@ -68,6 +71,24 @@ def test_pause_stops_and_the_slider_leads_to_a_time(opened, kind):
         assert picture(player) != still
         assert player.locator(".clock").inner_text() == f"{round(0.75 * end) / 1000:.3f} s"
         assert "mm" in player.locator(".readout").inner_text()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_readout_says_the_errors_of_the_time(opened, kind):
+    with opened() as it:
+        player = player_of(it.page, kind)
+        tosses = json.loads(player.locator("script.data").text_content())["tosses"]
+        for number, toss in enumerate(tosses):
+            player.locator("select.toss").select_option(str(number))
+            times = toss["time_ms"] if kind == "box" else toss["frame_ms"]
+            whole = [k for k, time in enumerate(times) if float(time).is_integer()]  # where the slider can stand
+            assert len(whole) > 1
+            for k in {whole[0], whole[len(whole) // 2], whole[-1]}:
+                player.locator(".time").fill(str(int(times[k])))
+                said = player.locator(".readout").inner_text()
+                place, angle = (float(x) for x in re.search(r"([\d.]+) mm, angle error ([\d.]+)°", said).groups())
+                assert place == pytest.approx(toss["position_error_mm"][k], abs=0.051)
+                assert angle == pytest.approx(toss["angle_error_deg"][k], abs=0.051)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -17,10 +17,7 @@ function between(times, now) {
 }
 
 /** Last entry of an ascending list that is not after a time. */
-function lastBefore(times, now) {
-  const [low, high, share] = between(times, now);
-  return share === 0 ? high : low;
-}
+const lastBefore = (times, now) => between(times, now)[0];
 
 const mix = (a, b, share) => a + (b - a) * share;
 
@@ -89,9 +86,10 @@ function drawCurves({ context, width, height }, rows, duration, now, colours) {
     else stroke(context, points, row.colour || colours.predicted, 1.5);
     if (row.dots) points.forEach(([x, y]) => context.fillRect(x - 1.5, y - 1.5, 3, 3));
     if (!row.bars) {
-      const [low, high, share] = row.dots ? [0, 0, 0].fill(lastBefore(row.times, now), 0, 2) : between(row.times, now);
+      const [low, high, share] = between(row.times, now);
+      const [x, value] = row.dots ? [row.times[low], row.values[low]] : [now, mix(row.values[low], row.values[high], share)];
       context.beginPath();
-      context.arc(across(row.dots ? row.times[low] : now), up(mix(row.values[low], row.values[high], share)), 4, 0, 7);
+      context.arc(across(x), up(value), 4, 0, 7);
       context.fillStyle = colours.ink;
       context.fill();
     }
@@ -104,7 +102,7 @@ function drawCurves({ context, width, height }, rows, duration, now, colours) {
   context.fillText(`${(duration / 1000).toFixed(2)} s`, width - right, height - 4);
 }
 
-/** Bring a player to life. `makeView(root, redraw)` gives `show(toss)`, `draw`, `words`, `curves` and `press`. */
+/** Bring a player to life. `makeView(root, redraw)` gives `show`, `draw`, `words`, `curves`, `key` and `press`. */
 function startPlayer(root, makeView) {
   const find = (selector) => root.querySelector(selector);
   const tosses = JSON.parse(find("script.data").textContent).tosses;
@@ -174,7 +172,10 @@ function startPlayer(root, makeView) {
     setPlaying(false);
     choose(Number(choice.value));
   });
-  find(".view").addEventListener("click", (event) => view.press(event.currentTarget));
+  find(".view").addEventListener("click", () => view.press());
+  for (const button of root.querySelectorAll("[data-key]")) {
+    button.addEventListener("click", () => view.key(button.dataset.key));
+  }
   scene.addEventListener("keydown", (event) => {
     if (event.key === " ") setPlaying(!isPlaying());
     else if (!view.key(event.key)) return;
