@@ -12,8 +12,8 @@ rule report:
         wording="workflow/resources/report/studies.yaml",
         templates=sorted(
             str(file)
-            for file in Path("workflow/resources/report").iterdir()
-            if file.suffix != ".yaml"
+            for file in Path("workflow/resources/report").rglob("*")
+            if file.is_file() and file.suffix != ".yaml"
         ),
     output:
         report="<results>/report.html",
