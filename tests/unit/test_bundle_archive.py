@@ -66,7 +66,7 @@ def truncated(path):
 
 def changed_byte(path):
     content = bytearray(path.read_bytes())
-    content[60] ^= 255  # in the first file's compressed bytes
+    content[45] ^= 255  # in the first file's compressed bytes
     path.write_bytes(content)
 
 

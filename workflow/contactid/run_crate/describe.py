@@ -105,7 +105,7 @@ def describe(run: str, contents: Contents, record: Mapping[str, Any], citation: 
     return crate.metadata.generate()
 
 
-def _add(crate: ROCrate, identifier: str, kind: str, **properties: Any) -> Any:
+def _add(crate: ROCrate, identifier: str, kind: str, /, **properties: Any) -> Any:
     entity = crate.add(ContextEntity(crate, identifier, properties={"@type": kind}))
     _set(entity, **properties)
     return entity
