@@ -12,6 +12,8 @@ from contactid.job_records import JobRecord
 
 # what says when and where a run was made can't come out the same
 _OF_THE_RUN = {"provenance", "crate", "report"}
+# what belongs to no single study: data, and the verdicts of all of them
+_SHARED = "all studies"
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def candidates(folder: Path, results: str, jobs: Sequence[JobRecord], longest: f
         if reason:
             left_out[reason] = left_out.get(reason, 0) + 1
         elif job is not None:
-            by_study.setdefault(top if PurePosixPath(path).parent != PurePosixPath(results) else "run", []).append(path)
+            by_study.setdefault(top if (folder / results / top / "tables").is_dir() else _SHARED, []).append(path)
             maker[path] = job
     return Candidates(by_study, maker, dict(sorted(left_out.items())))
 
