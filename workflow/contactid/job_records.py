@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,14 +84,14 @@ def maker_of(jobs: Iterable[JobRecord], path: str) -> JobRecord | None:
 def upstream(jobs: Iterable[JobRecord], path: str) -> list[JobRecord]:
     """All jobs that a file depends on, its own first, then breadth first towards the data."""
     by_output = {output: job for job in jobs for output in job.outputs}
-    found: list[JobRecord] = []
-    waiting = [path]
+    found: dict[tuple[str, ...], JobRecord] = {}  # by outputs, which no two jobs share
+    waiting = deque([path])
     while waiting:
-        job = by_output.get(waiting.pop(0))
-        if job is not None and job not in found:
-            found.append(job)
+        job = by_output.get(waiting.popleft())
+        if job is not None and job.outputs not in found:
+            found[job.outputs] = job
             waiting.extend(job.inputs)
-    return found
+    return list(found.values())
 
 
 def source_files(jobs: Iterable[JobRecord], path: str) -> list[str]:

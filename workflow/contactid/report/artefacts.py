@@ -43,7 +43,9 @@ def artefacts_of(
     found = []
     for key, name in names.items():
         table, figure = tables.get(name), figures.get(name)
-        table_path = table.relative_to(results).as_posix() if table else None
+        # numbers without a table of their own are made by the study's checks
+        made = table or (folder / "checks.csv" if figure is None else None)
+        table_path = made.relative_to(results).as_posix() if made else None
         data_path = figure.with_suffix(".csv").relative_to(results).as_posix() if figure else None
         figure_path = figure.relative_to(results).as_posix() if figure else None
         own = tuple(by_key.get(key, ()))
@@ -115,7 +117,7 @@ def _about(name: str, table: Path | None, figure: Path | None, captions: Mapping
 def _title(name: str, key: str) -> str:
     if key == TEXT:
         return "numbers in the text"
-    return name.removeprefix(f"{key}_").removeprefix("ext_").replace("_", " ") if name != key or name != TEXT else name
+    return name.removeprefix(f"{key}_").removeprefix("ext_").replace("_", " ")
 
 
 def _place(artefact: Artefact) -> tuple[int, str]:

@@ -50,16 +50,13 @@ def digest(checks: Sequence[Check]) -> Digest:
     sentences = []
     if compared:
         sentences.append(f"{len(compared)} of {len(checks)} printed numbers are compared: {_how_many(counts)}.")
-        sentences.extend(_how_far("The compared numbers", compared))
+        sentences.extend(_how_far("Those that agree", [check for check in compared if check.verdict == AGREES]))
+        sentences.extend(_how_far("Those that differ", [check for check in compared if check.verdict == DIFFERS]))
     if aside:
         known = [check for check in aside if not math.isnan(check.reproduced)]
-        others = "of the others " if compared else ""
-        sentences.append(
-            f"{len(aside)} {others}can't be compared; for {len(known)} of them the run has a number of its own."
-            if known
-            else f"{len(aside)} {others}can't be compared, and the run has no numbers for them."
-        )
-        sentences.extend(_how_far("Those numbers", known))
+        left = f"The other {len(aside)} cannot" if compared else f"None of the {len(aside)} printed numbers can"
+        sentences.append(f"{left} be compared; the run has {len(known) or 'no'} numbers of its own beside them.")
+        sentences.extend(_how_far("These", known))
     return Digest(_answer(counts), tuple(sentences), _reasons(aside), counts)
 
 
@@ -83,6 +80,8 @@ def _how_far(subject: str, checks: Sequence[Check]) -> list[str]:
     if not known:
         return []
     worst = max(known, key=lambda check: check.relative)
+    if worst.relative == 0.0:
+        return [f"{subject} are exactly the printed ones."]
     middle = median(check.relative for check in known)
     where = f"{worst.quantity} ({spoken(worst.condition)})" if worst.condition else worst.quantity
     return [
@@ -103,9 +102,9 @@ def spoken(condition: str) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent, to two digits where it is below 10 %; multiples beyond ten times."""
+    """A share in percent, to two digits where it is below 10 %; as a multiple from ten times on."""
     if share >= 10.0:
-        return f"a factor of {share:.2g}" if share < 1e4 else "orders of magnitude"
+        return f"{share:.0f} times" if share < 1e4 else "orders of magnitude"
     return f"{100.0 * share:.0f} %" if share >= 0.1 else f"{100.0 * share:.2g} %"
 
 

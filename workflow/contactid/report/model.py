@@ -114,7 +114,8 @@ class Artefact:
     label : as the paper calls it, for instance ``Table III``
     about : what the table and the figure show, a sentence each
     table : the csv as it was read, None for a figure alone
-    table_path, figure_path, data_path : relative to the run's folder; ``data_path`` is the figure's data
+    table_path : the table's, or that of the study's checks where there is neither table nor figure
+    figure_path, data_path : the drawing and its data; all paths are relative to the run's folder
     figure_source : what the figure says it was made from
     """
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bokeh.embed import json_item
-from bokeh.models import ColumnDataSource, CustomJS, FactorRange, HoverTool, Span, TapTool
+from bokeh.models import ColumnDataSource, CustomJS, FactorRange, HoverTool, Range1d, Span, TapTool
 from bokeh.plotting import figure
 from bokeh.resources import Resources
 from bokeh.transform import jitter
@@ -28,6 +28,7 @@ _LOOKS = {
 }
 _LEAST, _MOST = 1e-2, 1e4
 _ROW = 17  # px
+_MOST_RULES = 25
 _STUDIES = {"tossing": style.LINE, "planar": style.SIMULATED, "arm": style.ACCENT, "inhand": style.RELEASE}
 
 
@@ -53,8 +54,8 @@ def plot_deviations(checks: Sequence[Check]) -> Plot | None:
     lines = list(dict.fromkeys(_line(check) for check in shown))
     plot = figure(
         x_axis_type="log",
-        x_range=(_LEAST / 1.5, _MOST * 1.5),
-        y_range=FactorRange(*reversed(lines)),
+        x_range=Range1d(start=_LEAST / 1.5, end=_MOST * 1.5),
+        y_range=FactorRange(factors=lines[::-1]),
         height=110 + _ROW * len(lines),
         x_axis_label="|reproduced - published| / tolerance (up to 0.01 at the left edge, from 10,000 at the right)",
         **_frame(),
@@ -91,18 +92,16 @@ def plot_deviations(checks: Sequence[Check]) -> Plot | None:
 
 
 def plot_runtimes(rules: Sequence[RuleTime]) -> Plot | None:
-    """Seconds of every rule, all jobs together; None without measurements."""
-    shown = [rule for rule in rules if rule.seconds > 0.0]
+    """Seconds of the most expensive rules, all jobs together; None without measurements."""
+    shown = [rule for rule in rules if rule.seconds > 0.0][:_MOST_RULES]
     if not shown:
         return None
     plot = figure(
-        x_axis_type="log",
-        y_range=FactorRange(*(rule.rule for rule in reversed(shown))),
+        y_range=FactorRange(factors=[rule.rule for rule in reversed(shown)]),
         height=90 + _ROW * len(shown),
         x_axis_label="seconds, all jobs of the rule together",
         **_frame(),
     )
-    left = 0.8 * min(rule.seconds for rule in shown)
     source = ColumnDataSource(
         {
             "y": [rule.rule for rule in shown],
@@ -114,7 +113,7 @@ def plot_runtimes(rules: Sequence[RuleTime]) -> Plot | None:
             "memory": [f"{rule.memory_mb:.0f} MB" for rule in shown],
         }
     )
-    plot.hbar(y="y", left=left, right="right", height=0.7, color="colour", source=source)
+    plot.hbar(y="y", left=0.0, right="right", height=0.7, color="colour", source=source)
     _hover(plot, ["jobs", "seconds", "longest", "memory"], first="@y")
     return _json(plot)
 
