@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bokeh.embed import json_item
-from bokeh.models import ColumnDataSource, CustomJS, FactorRange, HoverTool, Range1d, Span, TapTool
+from bokeh.models import ColumnDataSource, CustomJS, FactorRange, HoverTool, Range1d, TapTool
+from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 from bokeh.resources import Resources
 from bokeh.transform import jitter
