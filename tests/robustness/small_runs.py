@@ -56,7 +56,7 @@ def start(folder, *targets, log=subprocess.DEVNULL, cores=2, options=(), **chang
     """A run in a process group of its own, as a terminal makes one."""
     return subprocess.Popen(
         command(*targets, cores=cores, options=options),
-        cwd=folder, env=environment(**changes), stdout=log, stderr=subprocess.STDOUT, start_new_session=True,
+        cwd=folder, env=environment(**changes), stdout=log, stderr=subprocess.STDOUT, process_group=0,
     )  # fmt: skip
 
 

@@ -68,7 +68,7 @@ def test_a_disk_that_fills_up_ends_in_one_plain_line_and_is_resumed(undisturbed,
     assert "no space left" in errors(first)[-1].lower() and "run the same command again" in errors(first)[-1]
     wrong = [line for line in differences(undisturbed.results, folder / "before") if "only in" not in line]
     assert not wrong
-    assert not [path for path in (folder / "before").rglob(".*.partial*")]
+    assert not list((folder / "before").rglob(".*.partial*"))
     assert (folder / "second.status").read_text() == "0\n", (folder / "second.log").read_text()
     there = whole_files(folder / "after")
     assert {target.removeprefix(f"{RESULTS}/") for target in SOME} <= there
@@ -93,7 +93,7 @@ def test_a_disk_full_of_snakemakes_own_records_is_told_of(tmp_path):
 
 @needs_mounts
 def test_every_writer_leaves_the_old_file_on_a_full_disk(tmp_path):
-    """One line of ours for csv, text, json, netCDF, drawings, animations and archives."""
+    """One line of ours for csv, text, json, netCDF, drawings, animations and long recordings."""
     (tmp_path / "disk").mkdir()
     script = tmp_path / "write.py"
     script.write_text(WRITERS)
@@ -101,7 +101,7 @@ def test_every_writer_leaves_the_old_file_on_a_full_disk(tmp_path):
     changes = environment(PYTHONPATH=str(ROOT / "workflow"))
     run = subprocess.run(["unshare", "-m", "sh", "-c", shell], capture_output=True, text=True, env=changes)
     assert run.returncode == 0, run.stdout + run.stderr
-    assert run.stdout.splitlines() == ["table.csv", "fit.json", "data.nc", "figure.pdf", "motion.gif", "archive.h5"]
+    assert run.stdout.splitlines() == ["table.csv", "fit.json", "data.nc", "figure.pdf", "motion.gif", "streamed.nc"]
 
 
 WRITERS = """
@@ -113,8 +113,9 @@ import pandas as pd
 import xarray as xr
 
 from contactid import style
-from contactid.atomic import replacing, write_text
-from contactid.datasets.motion import write_dataset
+from contactid.atomic import write_text
+from contactid.datasets.motion import BodyProperties, Recording, write_dataset
+from contactid.datasets.motion_stream import MotionStream, write_motion
 from contactid.errors import ContactIdError
 from contactid.fits import write_json
 from contactid.planar.animate import _write
@@ -131,11 +132,11 @@ def figure(path):
         style.save(drawing, path.with_suffix(""), ["pdf"])
 
 
-def archive(path):
-    import h5py
-
-    with replacing(path) as partial, h5py.File(partial, "w") as file:
-        file["noise"] = noise
+def stream(path):
+    body = BodyProperties(np.eye(3), 1.0, np.eye(3), np.zeros(3))
+    turned = np.tile([1.0, 0.0, 0.0, 0.0], (30_000, 1))
+    made = iter([Recording("first", noise[:90_000].reshape(-1, 3), turned)])
+    write_motion(MotionStream(body, "box", 100.0, "noise", "none", True, made), path)
 
 
 def animation(path):
@@ -150,7 +151,7 @@ writers = {
     "data.nc": lambda path: write_dataset(xr.Dataset({"noise": ("sample", noise)}), path),
     "figure.pdf": figure,
     "motion.gif": animation,
-    "archive.h5": archive,
+    "streamed.nc": stream,
 }
 for name, write in writers.items():
     write_text(disk / name, "old")

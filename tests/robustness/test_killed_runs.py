@@ -59,7 +59,7 @@ def test_twenty_kills_at_random_moments_change_nothing(undisturbed, tmp_path):
     folder = copy_of_the_repository(tmp_path / "killed")
     report = []
     while kinds:
-        seconds = chance.uniform(0.0, 0.6 * undisturbed.seconds)
+        seconds = chance.uniform(0.0, 0.35 * undisturbed.seconds)
         with (tmp_path / "run.log").open("w") as log:
             run = start(folder, *TARGETS, log=log)
         try:

@@ -6,6 +6,7 @@ import errno
 import glob
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -56,6 +57,12 @@ def cannot_be_written(path: str | Path, number: int | None, words: str = "") -> 
     reason = os.strerror(number) if number else words
     remedy = _REMEDY.get(number or 0, "Check space and permissions of the folder")
     return ContactIdError(f"{path}: cannot be written ({reason})", remedy)
+
+
+def require_space(folder: Path, size: int) -> None:
+    """Raise OSError where a folder's file system has less than ``size`` bytes left."""
+    if shutil.disk_usage(folder).free < size:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
 
 
 def _number_in(words: str) -> int | None:

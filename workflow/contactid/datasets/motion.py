@@ -256,7 +256,8 @@ def write_dataset(dataset: xr.Dataset, path: str | Path) -> None:
     }
     encoding = {name: options for name, options in encoding.items() if dataset[name].ndim}
     with replacing(path) as partial:
-        dataset.to_netcdf(partial, engine="h5netcdf", encoding=encoding)
+        # by way of memory: HDF5 can't be trusted to survive a full disk
+        partial.write_bytes(dataset.to_netcdf(engine="h5netcdf", encoding=encoding))
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import h5netcdf
 import numpy as np
 import xarray as xr
 
-from contactid.atomic import replacing
+from contactid.atomic import replacing, require_space
 from contactid.datasets.left_out import joined
 from contactid.datasets.motion import (
     COMPRESSION_LEVEL,
@@ -32,6 +32,9 @@ from contactid.errors import ContactIdError
 
 _CHUNK = 16384  # samples, half a megabyte of the widest variable: fits HDF5's chunk cache, so that appending is cheap
 _COMPONENTS = {"time": (), "position": ("xyz",), "orientation": ("wxyz",)}
+_BYTES_PER_SAMPLE = 64
+# HDF5 doesn't survive a full disk, so there must be room for all that it may still write when it closes a file
+_LEAST_FREE = 1 << 20
 _LENGTHS = {"xyz": 3, "wxyz": 4}
 
 
@@ -103,7 +106,7 @@ def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> N
         kept: list[Recording] = []
         sizes: list[int] = []
         with h5netcdf.File(partial, "w") as file:
-            samples = _Samples(file)
+            samples = _Samples(file, partial)
             for recording in stream.recordings:
                 _check(recording, stream.source)
                 samples.append(recording, stream.sample_frequency)
@@ -134,8 +137,10 @@ def _check(recording: Recording, source: str) -> None:
 class _Samples:
     """The variables along ``sample`` of a file that is being written; short recordings go to the disk together."""
 
-    def __init__(self, file: h5netcdf.File) -> None:
+    def __init__(self, file: h5netcdf.File, path: Path) -> None:
+        require_space(path.parent, _LEAST_FREE)
         self.file = file
+        self.path = path
         self.waiting: dict[str, list[np.ndarray]] = {name: [] for name in SAMPLE_VARIABLES}
         self.n_waiting = 0
         self.n_written = 0
@@ -165,6 +170,7 @@ class _Samples:
     def flush(self) -> None:
         if not self.n_waiting:
             return
+        require_space(self.path.parent, _BYTES_PER_SAMPLE * self.n_waiting + _LEAST_FREE)
         end = self.n_written + self.n_waiting
         self.file.resize_dimension("sample", end)
         for name, parts in self.waiting.items():
