@@ -192,7 +192,7 @@ SIZES: Mapping[str, Sequence[float]] = {
 
 
 def draw_cost(rows: pd.DataFrame, stem: str | Path, label: str) -> None:
-    """A panel per stage: median CPU time, its spread over repeats, and the line with its slope; both axes logarithmic."""
+    """A panel per stage: median CPU time, its spread over repeats, and the line with its slope; logarithmic axes."""
     with style.styled():
         figure, panels = plt.subplots(2, 2, figsize=(style.DOUBLE_COLUMN, 4.6))
         for panel, (stage, part) in zip(panels.ravel(), rows.groupby("stage", sort=False), strict=True):

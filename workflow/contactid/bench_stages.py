@@ -144,17 +144,14 @@ def _nlp_step(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:
 
 
 def _reformulations(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:
-    times = table.set_index("reformulation")
-    first = str(table["reformulation"].iloc[0])
-    ours = float(times.loc[first, "seconds_median"])
+    first, ours = str(table["reformulation"].iloc[0]), float(table["seconds_median"].iloc[0])
     return [
-        (ours, str(name), float(row["seconds_median"]), f"against {first}; {_share(row)} converged")
-        for name, row in times.iterrows()
-        if name != first
+        (ours, row["reformulation"], float(row["seconds_median"]), f"against {first}; {_share(row)} converged")
+        for row in table.to_dict("records")[1:]
     ]
 
 
-def _share(row: pd.Series) -> str:
+def _share(row: Mapping[Any, Any]) -> str:
     return f"{int(row['n_converged'])} of {int(row['n'])}"
 
 
@@ -167,6 +164,6 @@ def _estimate(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:
     if both.empty:
         return []
     samples = int(np.max(both.index.to_numpy()))
-    row = both.loc[samples]
+    row = both.to_dict("index")[samples]
     note = f"IPOPT with hard constraints against the paper's factor graph, {samples} samples"
     return [(float(row[IPOPT]), "factor graph", float(row[FACTOR_GRAPH]), note)]
