@@ -67,5 +67,5 @@ def test_start_up_follows_the_measured_power():
 
 
 def test_an_unfinished_run_is_one_plain_line(tmp_path):
-    with pytest.raises(ContactIdError, match="provenance.json: missing. Finish the run"):
+    with pytest.raises(ContactIdError, match=r"provenance\.json: missing\. Finish the run"):
         cluster_plan.plan(tmp_path, [1.0], cores=1, minutes=10.0)
