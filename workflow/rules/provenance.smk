@@ -34,6 +34,7 @@ rule crate:
         checks="<results>/checks.csv",
         summary="<results>/summary.md",
         record="<results>/provenance.json",
+        report="<results>/report.html",
         cards=rules.data_cards.output.cards,
         results=STUDY_TARGETS,
     output:
