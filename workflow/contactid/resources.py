@@ -67,7 +67,7 @@ def measure(runs: Iterable[str | Path]) -> pd.DataFrame:
     tables = [read_benchmarks(run).assign(run=Path(run).name) for run in runs]
     rows = []
     for rule, jobs in pd.concat(tables, ignore_index=True).groupby("rule"):
-        largest = jobs.loc[jobs["seconds"].idxmax()]
+        largest = jobs.iloc[int(jobs["seconds"].argmax())]
         rows.append(
             {
                 "rule": rule,
@@ -104,8 +104,8 @@ def main(runs: list[str], write: bool) -> int:
     """Print what was measured and asked for, and what is wrong with it; 1 if anything is."""
     measured, asked = measure(runs), asked_for()
     shown = measured.assign(
-        mem_mb=[asked[rule].mem_mb if rule in asked else None for rule in measured["rule"]],
-        runtime=[asked[rule].runtime if rule in asked else None for rule in measured["rule"]],
+        mem_mb=measured["rule"].map({rule: ours.mem_mb for rule, ours in asked.items()}),
+        runtime=measured["rule"].map({rule: ours.runtime for rule, ours in asked.items()}),
     )
     print(shown.to_string(index=False, float_format=lambda value: f"{value:.4g}"))
     if write:

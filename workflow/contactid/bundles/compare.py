@@ -81,8 +81,8 @@ def _parts(suffix: str, content: bytes) -> Iterator[tuple[str, np.ndarray]]:
             yield key, np.array(values, dtype=object)
     else:
         with xr.open_dataset(io.BytesIO(content), engine="h5netcdf", decode_times=False) as data:
-            for key, variable in data.variables.items():
-                yield str(key), np.asarray(variable.to_numpy())
+            for name, variable in data.variables.items():
+                yield str(name), np.asarray(variable.to_numpy())
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:

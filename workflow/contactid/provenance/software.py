@@ -49,7 +49,7 @@ def describe_solver() -> dict[str, Any] | None:
 
 def linear_algebra() -> dict[str, Any]:
     """The BLAS and LAPACK that numpy was built with."""
-    built = np.show_config(mode="dicts") or {}
+    built: Any = np.show_config(mode="dicts") or {}
     found = built.get("Build Dependencies", {})
     keys = ("name", "version", "openblas configuration")
     return {part: {key: found.get(part, {}).get(key) for key in keys} for part in ("blas", "lapack")}
