@@ -85,7 +85,7 @@ def _how_far(subject: str, checks: Sequence[Check]) -> list[str]:
     middle = median(check.relative for check in known)
     where = f"{worst.quantity} ({spoken(worst.condition)})" if worst.condition else worst.quantity
     return [
-        f"{subject} are off by {percent(middle)} of the printed value in the median, "
+        f"{subject} are off by {percent(middle)}{' of' if middle < 10.0 else ''} the printed value in the median, "
         f"by {percent(worst.relative)} at most: {where}."
     ]
 

@@ -100,8 +100,9 @@
   ));
   let articles = null;
   const listed = () => articles ??= all("[data-artefact]").map((article) => {
-    const head = all(":scope > h3, :scope > .about, :scope > .data, :scope > .making", article).map(lower).join(" ");
-    return { article, study: article.dataset.study, head: `${article.id} ${head}`, rows: rowsOf(article) };
+    const title = `${article.id} ${lower(one("h3", article))}`.toLowerCase();
+    const about = all(":scope > .about, :scope > .data, :scope > .making", article).map(lower).join(" ");
+    return { article, study: article.dataset.study, title, head: `${title} ${about}`, rows: rowsOf(article) };
   });
   const pressed = (kind) => all(`[data-filter-${kind}][aria-pressed="true"]`).map(
     (button) => button.getAttribute(`data-filter-${kind}`),
@@ -115,9 +116,9 @@
     const active = words.length + verdicts.length + studies.length > 0;
     const before = document.body.classList.contains("filtered");
     let shown = 0;
-    for (const { article, study, head, rows } of listed()) {
+    for (const { article, study, title, head, rows } of listed()) {
       const ofStudy = !studies.length || studies.includes(study);
-      const missing = words.filter((word) => !head.includes(word));
+      const missing = words.filter((word) => !title.includes(word));
       let here = 0;
       for (const { row, verdict, text } of rows) {
         const matches = ofStudy && (!verdicts.length || verdicts.includes(verdict))
@@ -126,8 +127,9 @@
         here += matches;
       }
       shown += here;
-      article.hidden = !(here || (ofStudy && !verdicts.length && !missing.length));
+      article.hidden = !(here || (ofStudy && !verdicts.length && words.every((word) => head.includes(word))));
       const details = one(":scope > .checks", article);
+      if (details) details.hidden = !here;
       if (details && active && here) details.open = true;
     }
     for (const section of all(".study")) {
