@@ -6,7 +6,7 @@ rule checks:
     input:
         studies=STUDY_CHECKS,
     output:
-        checks="<results>/checks.csv",
+        checks=report("<results>/checks.csv", category="verification"),
     log:
         "<logs>/checks.log",
     benchmark:
@@ -29,7 +29,7 @@ rule summary:
         sections=STUDY_SUMMARIES,
         checks="<results>/checks.csv",
     output:
-        summary="<results>/summary.md",
+        summary=report("<results>/summary.md", category="verification"),
     log:
         "<logs>/summary.log",
     benchmark:

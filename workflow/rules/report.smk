@@ -16,7 +16,7 @@ rule report:
             if file.is_file() and file.suffix != ".yaml"
         ),
     output:
-        report="<results>/report.html",
+        report=report("<results>/report.html", category="verification"),
     log:
         "<logs>/report.log",
     benchmark:
