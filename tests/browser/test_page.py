@@ -84,7 +84,8 @@ def test_tab_reaches_everything_and_shows_where_it_is(opened):
             """(selector) => {
                 const seen = (window.seen = new Set());
                 const bare = (window.bare = []);
-                document.addEventListener('focusin', ({ target }) => {
+                document.addEventListener('focusin', (event) => {
+                    const target = event.composedPath()[0]; // inside a plot, too
                     if (seen.has(target)) return;
                     seen.add(target);
                     const style = getComputedStyle(target);
