@@ -98,14 +98,18 @@ function makePlanarView(root, redraw) {
       context.fillRect(x - 2, y - 2, 4, 4);
     }
     drawContacts(context, flat, toss, now, colours);
+    // between frames nothing is measured: the last outline stays and pales
+    const pale = 1 - 0.8 * between(toss.frame_ms, now)[2];
     const bodies = [
-      [outlineAt(toss, toss.measured[frame]), colours.measured, []],
-      [outlineAt(toss, pose), colours.predicted, [7, 4]],
+      [outlineAt(toss, toss.measured[frame]), colours.measured, [], pale],
+      [outlineAt(toss, pose), colours.predicted, [7, 4], 1],
     ];
-    for (const [{ outline, axis }, colour, dash] of bodies) {
-      fill(context, outline.map(flat), colour, 0.14);
+    for (const [{ outline, axis }, colour, dash, alpha] of bodies) {
+      fill(context, outline.map(flat), colour, 0.14 * alpha);
+      context.globalAlpha = alpha;
       stroke(context, outline.map(flat), colour, 2.2, dash);
       stroke(context, axis.map(flat), colour, 1.3, dash);
+      context.globalAlpha = 1;
     }
   }
 
