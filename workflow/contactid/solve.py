@@ -67,7 +67,7 @@ class SolverOptions:
     ----------
     route : ``auto`` (an executable where there is one, else the embedded solver), ``executable`` or ``embedded``
     tolerance : IPOPT's scaled optimality error
-    max_iterations, max_seconds : limits
+    max_iterations : the one limit; one of time would make an answer depend on the machine and its load
     largest_infeasibility : recomputed primal infeasibility above which a solve doesn't count as converged
     barrier : initial barrier parameter; small for a start close to the solution
     bound_push : how far the start is moved off its bounds; small for a start close to the solution
@@ -78,7 +78,6 @@ class SolverOptions:
     route: str = AUTO
     tolerance: float = 1e-8
     max_iterations: int = 1000
-    max_seconds: float = 600.0
     largest_infeasibility: float = 1e-6
     barrier: float = 0.1
     bound_push: float = 0.01
@@ -94,7 +93,6 @@ class SolverOptions:
         return {
             "tol": self.tolerance,
             "max_iter": self.max_iterations,
-            "max_wall_time": self.max_seconds,
             "mu_init": self.barrier,
             "bound_push": self.bound_push,
             "bound_frac": self.bound_push,
