@@ -128,16 +128,22 @@ def test_recordings_stand_beside_the_row_that_they_belong_to() -> None:
 
 def test_every_printed_number_gets_a_verdict_and_none_of_ours_lacks_a_printed_one() -> None:
     tables = {"tab02_impact_map": impact_table(ROBOT, PUBLISHED, recordings())}
-    numbers = reproduced_numbers(tables, synthetic=True, window=0.15)
+    links = pd.read_csv(PUBLISHED_FILE.parents[1] / "robots/lwr4.csv")
+    numbers = reproduced_numbers(tables, synthetic=True, window=0.15, links=links)
     checks = compare("arm", PUBLISHED, numbers, REASONS)
     printed = set(zip(PUBLISHED["artefact"], PUBLISHED["quantity"], PUBLISHED["condition"], strict=True))
     assert set(numbers) <= printed and len(checks) == len(PUBLISHED)
     by_quantity = checks[checks["artefact"] == "tab02"].groupby("quantity")["verdict"].agg(set)
-    for name in ("vx_plus_map", "vz_plus_map", "eta_x", "eta_z"):
+    for name in ("vz_plus_map", "eta_x", "eta_z"):
         assert by_quantity[name] == {"agrees"}
+    predicted = checks[checks["quantity"] == "vx_plus_map"].set_index("condition")
+    apart = predicted.index[predicted["verdict"] == "differs"]  # by more than rounding explains
+    assert list(apart) == [f"dataset=2;velocity_m_s={speed};angle_deg=90" for speed in (0.1, 0.2)]
+    assert predicted["tolerance"].between(2.0e-3, 3.2e-3).all() and (predicted["verdict"] != "not_comparable").all()
     for name in ("vx_minus", "vz_minus", "vx_plus_fit", "vz_plus_fit"):
         assert by_quantity[name] == {"not_comparable"}
     assert (checks.loc[checks["verdict"] == "not_comparable", "note"] != "").all()
+    assert (checks.loc[checks["artefact"] == "links", "verdict"] == "agrees").all()
     text = checks[checks["artefact"] == "text"].set_index(["quantity", "condition"])
     for name in ("mean_abs_error_mm_s", "mean_relative_error_pct"):
         assert text.loc[(name, "experiments=18;from=printed_table"), "verdict"] == "agrees"
