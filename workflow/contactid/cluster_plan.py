@@ -25,7 +25,7 @@ from contactid.job_records import read_jobs
 from contactid.tables import read_csv, write_csv
 
 MOST_JOBS = 25_000
-"""Jobs of one run beyond which Snakemake itself becomes the slowest part (see the table of start-up costs)."""
+"""Jobs of one run beyond which Snakemake itself becomes the slowest part (docs/cluster.md)."""
 LONGEST_JOB = 24.0 * 60.0
 """Minutes; what most partitions allow, and more than a failure should cost."""
 SUBMISSIONS_PER_SECOND = 5.0
@@ -96,16 +96,11 @@ AXES = (
 
 
 def start_up(jobs: float, measured: pd.DataFrame) -> tuple[float, float]:
-    """CPU seconds and MB that Snakemake takes to know what is to be done, by a power law through the measured sizes."""
-    measured = measured.sort_values("jobs")
-    low, high = measured.iloc[-2], measured.iloc[-1]
-    if jobs <= low["jobs"]:
-        return float(low["cpu_seconds"]), float(low["memory_mb"])
-    found = []
-    for column in ("cpu_seconds", "memory_mb"):
-        power = math.log(high[column] / low[column]) / math.log(high["jobs"] / low["jobs"])
-        found.append(float(high[column] * (jobs / high["jobs"]) ** power))
-    return found[0], found[1]
+    """CPU seconds and MB that Snakemake takes to know what is to be done: a line through the two largest sizes."""
+    low, high = measured.sort_values("jobs").iloc[-2:].to_dict("records")
+    share = (jobs - low["jobs"]) / (high["jobs"] - low["jobs"])
+    seconds, memory = (low[key] + share * (high[key] - low[key]) for key in ("cpu_seconds", "memory_mb"))
+    return seconds, memory
 
 
 def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: float) -> pd.DataFrame:
