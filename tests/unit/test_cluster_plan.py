@@ -61,9 +61,11 @@ def test_what_is_not_split_uses_no_more_than_its_jobs_can(results):
     assert (row["jobs"], row["core_hours"], row["units"]) == (1, 24.0, 24 * 3600 / 2.0)
 
 
-def test_start_up_follows_the_measured_line():
+def test_start_up_goes_through_the_measured_sizes():
+    assert cluster_plan.start_up(10, DAG) == pytest.approx((5.0, 200.0))
+    assert cluster_plan.start_up(100, DAG) == pytest.approx((5.0, 200.0))
     assert cluster_plan.start_up(1_000, DAG) == pytest.approx((50.0, 400.0))
-    assert cluster_plan.start_up(10_000, DAG) == pytest.approx((500.0, 2400.0))
+    assert cluster_plan.start_up(10_000, DAG) == pytest.approx((500.0, 800.0))
 
 
 def test_an_unfinished_run_is_one_plain_line(tmp_path):

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from contactid.benchmarks import read_benchmarks
@@ -96,10 +97,13 @@ AXES = (
 
 
 def start_up(jobs: float, measured: pd.DataFrame) -> tuple[float, float]:
-    """CPU seconds and MB that Snakemake takes to know what is to be done: a line through the two largest sizes."""
-    low, high = measured.sort_values("jobs").iloc[-2:].to_dict("records")
-    share = (jobs - low["jobs"]) / (high["jobs"] - low["jobs"])
-    seconds, memory = (low[key] + share * (high[key] - low[key]) for key in ("cpu_seconds", "memory_mb"))
+    """CPU seconds and MB that Snakemake takes to know what is to be done: power laws between the measured sizes."""
+    measured = measured.sort_values("jobs")
+    sizes = measured["jobs"].to_numpy()
+    last = min(max(int(np.searchsorted(sizes, jobs)), 1), len(sizes) - 1)
+    low, high = measured.iloc[last - 1], measured.iloc[last]
+    share = math.log(max(jobs, sizes[0]) / low["jobs"]) / math.log(high["jobs"] / low["jobs"])
+    seconds, memory = (float(low[key] * (high[key] / low[key]) ** share) for key in ("cpu_seconds", "memory_mb"))
     return seconds, memory
 
 
