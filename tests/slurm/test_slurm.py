@@ -88,7 +88,8 @@ def test_a_job_that_always_fails_is_told_of_and_leaves_nothing(slurm, repository
     spoil(repository, "arm_pose", "raise SystemExit(1)")
     ended = run(repository, slurm, "--retries", "0", "--", POSE)
     assert ended.returncode != 0
-    assert "SLURM status is: 'FAILED'" in ended.stdout + ended.stderr
+    text = ended.stdout + ended.stderr
+    assert "Error in rule arm_pose" in text and "results/test/logs/arm_pose.log" in text
     assert not (repository / POSE).exists()
 
 
