@@ -27,7 +27,7 @@ def make_run(folder):
     results = folder / RESULTS
     write(results / "checks.csv", _CHECKS)
     settings = {"run": "small", "tossing": {"seed": 1}, "planar": {}}
-    write(results / "provenance.json", json.dumps({"git_commit": None, "configuration": settings}))
+    write(results / "provenance.json", json.dumps({"configuration": settings}))
     write(results / "tossing/tables/tab03_rest_pose_errors.csv", "object,error\na,2.04\n")
     write(
         results / "tossing/tables/tab03_rest_pose_errors.tex",
