@@ -25,9 +25,8 @@ def test_no_serious_violation(opened, size, dark):
         assert violations(it.page) == []
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_nor_where_everything_is_unfolded(opened, dark):
-    with opened(dark=dark) as it:
+def test_nor_where_everything_is_unfolded(opened):
+    with opened() as it:
         it.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
         it.page.wait_for_timeout(1500)
         assert violations(it.page) == []
