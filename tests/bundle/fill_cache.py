@@ -3,15 +3,16 @@
 Run with the validator's own Python: ``fill_cache.py CACHE CONTEXT.json``.
 """
 
+import io
 import sys
 from pathlib import Path
 
-from requests import Response
-from requests.adapters import BaseAdapter
+from requests.adapters import HTTPAdapter
 from requests_cache import CachedSession
+from urllib3 import HTTPResponse
 
 
-class FromFile(BaseAdapter):
+class FromFile(HTTPAdapter):
     """Answers every request with one file."""
 
     def __init__(self, content):
@@ -19,14 +20,11 @@ class FromFile(BaseAdapter):
         self.content = content
 
     def send(self, request, **_):
-        response = Response()
-        response.status_code, response.url, response.request = 200, request.url, request
-        response.headers["Content-Type"] = "application/ld+json"
-        response._content = self.content
-        return response
-
-    def close(self):
-        """Nothing is open."""
+        headers = {"Content-Type": "application/ld+json"}
+        answer = HTTPResponse(
+            io.BytesIO(self.content), headers, 200, preload_content=False, request_url=request.url, request_method="GET"
+        )
+        return self.build_response(request, answer)
 
 
 if __name__ == "__main__":
