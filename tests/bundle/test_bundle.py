@@ -162,7 +162,7 @@ def test_it_is_a_workflow_run_crate(finished, unpacked, tmp_path, where):
     fill = [str(validator.with_name("python")), str(Path(__file__).with_name("fill_cache.py"))]
     assert run(tmp_path, *fill, str(cache), str(tmp_path / "context.json")).returncode == 0
     crate = unpacked if where == "bundle" else finished / "results/small"
-    for profile in ("ro-crate-1.1", "workflow-run-crate"):
-        options = ("--profile-identifier", profile, "--offline", "--cache-path", str(cache), "--no-paging")
-        checked = run(tmp_path, str(validator), "--disable-color", "validate", *options, str(crate))
-        assert checked.returncode == 0, checked.stdout + checked.stderr
+    # with the profiles that it extends, RO-Crate 1.1 among them
+    options = ("--profile-identifier", "workflow-run-crate", "--offline", "--cache-path", str(cache), "--no-paging")
+    checked = run(tmp_path, str(validator), "--disable-color", "validate", *options, str(crate))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
