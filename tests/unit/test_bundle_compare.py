@@ -12,24 +12,24 @@ from contactid.bundles.sample import candidates, draw
 from contactid.bundles.verdicts import wrong_verdicts
 from contactid.job_records import JobRecord
 
-TABLE = b"name,mu,seconds,note\na,0.5,1.25,\nb,1e-9,2.5,x\n"
+TABLE = b"name,mu,seconds,note\na,0.5,1.25,\nb,1e-16,2.5,x\n"
 
 
 @pytest.mark.parametrize(
     ("again", "largest", "verdict"),
     [
         (TABLE, 0.0, "identical"),
-        (b"name,mu,seconds,note\na,0.5,9.75,\nb,1e-9,0.1,x\n", 0.0, "agrees"),
-        (b"name,mu,seconds,note\na,0.50001,1.25,\nb,1e-9,2.5,x\n", 2e-5, "agrees"),
-        # small against the largest of its column
-        (b"name,mu,seconds,note\na,0.5,1.25,\nb,1.01e-9,2.5,x\n", 2e-5, "agrees"),
-        (b"name,mu,seconds,note\na,0.501,1.25,\nb,1e-9,2.5,x\n", 2e-3, "differs"),
-        (b"name,mu,seconds,note\na,,1.25,\nb,1e-9,2.5,x\n", np.inf, "differs"),
-        (b"name,mu,seconds,note\na,0.5,1.25,\nb,1e-9,2.5,y\n", np.inf, "differs"),
-        (b"name,mu,seconds,note\nb,0.5,1.25,\nb,1e-9,2.5,x\n", np.inf, "differs"),
-        (b"name,mu,seconds,note\na,inf,1.25,\nb,1e-9,2.5,x\n", np.inf, "differs"),
+        (b"name,mu,seconds,note\na,0.5,9.75,\nb,1e-16,0.1,x\n", 0.0, "agrees"),
+        (b"name,mu,seconds,note\na,0.50001,1.25,\nb,1e-16,2.5,x\n", 2e-5, "agrees"),
+        # a residual of rounding
+        (b"name,mu,seconds,note\na,0.5,1.25,\nb,1.1e-16,2.5,x\n", 2e-5, "agrees"),
+        (b"name,mu,seconds,note\na,0.501,1.25,\nb,1e-16,2.5,x\n", 2e-3, "differs"),
+        (b"name,mu,seconds,note\na,,1.25,\nb,1e-16,2.5,x\n", np.inf, "differs"),
+        (b"name,mu,seconds,note\na,0.5,1.25,\nb,1e-16,2.5,y\n", np.inf, "differs"),
+        (b"name,mu,seconds,note\nb,0.5,1.25,\nb,1e-16,2.5,x\n", np.inf, "differs"),
+        (b"name,mu,seconds,note\na,inf,1.25,\nb,1e-16,2.5,x\n", np.inf, "differs"),
         (b"name,mu,seconds,note\na,0.5,1.25,\n", np.inf, "differs"),
-        (b"name,friction,seconds,note\na,0.5,1.25,\nb,1e-9,2.5,x\n", np.inf, "differs"),
+        (b"name,friction,seconds,note\na,0.5,1.25,\nb,1e-16,2.5,x\n", np.inf, "differs"),
         (b"", np.inf, "differs"),
     ],
 )

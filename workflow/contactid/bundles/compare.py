@@ -1,6 +1,6 @@
 """How far a recomputed file is from the one in a bundle, number by number.
 
-Two numbers a and b are ``|a - b| / max(|a|, |b|, 1e-6 m)`` apart, where m is the largest magnitude among the
+Two numbers a and b are ``|a - b| / max(|a|, |b|, 1e-12 m)`` apart, where m is the largest magnitude among the
 published numbers beside them (of a csv's column, a JSON file's key, a netCDF variable): residuals of rounding count by
 what they are small against. Wall times and memory differ in every run and aren't compared; they are known by name.
 """
@@ -22,7 +22,7 @@ COMPARED = {".csv", ".json", ".nc"}
 IDENTICAL, AGREES, DIFFERS = "identical", "agrees", "differs"
 # wall times, and what is computed from them
 _TIMED = re.compile(r"(^|_)(seconds|cpu)(_|$)|^us_per_|^ms_per_|^fixed_ms_|^speed_ratio$|^peak_memory")
-_FLOOR = 1e-6
+_FLOOR = 1e-12
 
 
 @dataclass(frozen=True)
