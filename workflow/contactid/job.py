@@ -83,6 +83,7 @@ def _fail(terminal: int, line: str) -> None:
     os.write(terminal, _plain(line))
     with suppress(OSError):  # the disk that is full may be the log's
         traceback.print_exc()
+        sys.stderr.flush()
         os.write(2, _plain(line))  # the log's last line, where failures() finds it
     sys.exit(1)
 
