@@ -57,7 +57,12 @@ def start(folder, *targets, log=subprocess.DEVNULL, cores=2, options=(), **chang
     return subprocess.Popen(
         command(*targets, cores=cores, options=options),
         cwd=folder, env=environment(**changes), stdout=log, stderr=subprocess.STDOUT, process_group=0,
+        preexec_fn=_heed_interrupts,
     )  # fmt: skip
+
+
+def _heed_interrupts():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # what a shell starts in the background ignores them
 
 
 def finish(folder, *targets, cores=2, options=(), timeout=1800, **changes):

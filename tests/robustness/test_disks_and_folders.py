@@ -97,7 +97,7 @@ def test_every_writer_leaves_the_old_file_on_a_full_disk(tmp_path):
     (tmp_path / "disk").mkdir()
     script = tmp_path / "write.py"
     script.write_text(WRITERS)
-    shell = f"mount -t tmpfs -o size=128k tmpfs {tmp_path}/disk && {sys.executable} {script} {tmp_path}/disk"
+    shell = f"mount -t tmpfs -o size=64k tmpfs {tmp_path}/disk && {sys.executable} {script} {tmp_path}/disk"
     changes = environment(PYTHONPATH=str(ROOT / "workflow"))
     run = subprocess.run(["unshare", "-m", "sh", "-c", shell], capture_output=True, text=True, env=changes)
     assert run.returncode == 0, run.stdout + run.stderr
@@ -128,7 +128,7 @@ noise = np.random.default_rng(1).normal(size=100_000)
 def figure(path):
     with style.styled():
         drawing = style.Figure()
-        drawing.subplots().plot(noise)
+        drawing.figimage(noise.reshape(250, 400), cmap="viridis")
         style.save(drawing, path.with_suffix(""), ["pdf"])
 
 
@@ -140,8 +140,8 @@ def stream(path):
 
 
 def animation(path):
-    pictures = [np.asarray(noise[:30_000].reshape(100, 100, 3) * 60 + 128, dtype=np.uint8)] * 2
-    pictures += [picture[::-1] for picture in pictures] * 8
+    values = np.clip(noise * 60.0 + 128.0, 0, 255).astype(np.uint8)
+    pictures = [values[start : start + 30_000].reshape(100, 100, 3) for start in range(0, 60_000, 4_000)]
     _write(pictures, [40] * len(pictures), path)
 
 

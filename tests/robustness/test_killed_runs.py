@@ -33,6 +33,8 @@ KINDS = ["kill the run"] * 12 + ["kill a job"] * 3 + ["terminate"] * 2 + ["inter
 
 def stop(run, kind, chance):
     """Stop a living run; returns the process numbers that must not outlive it."""
+    if kind == "kill a job":
+        wait_until(lambda: jobs_of(run.pid) or run.poll() is not None, 600)
     jobs = jobs_of(run.pid)
     if kind == "kill a job":
         if jobs:
