@@ -32,6 +32,9 @@ BUNDLE ?= .
 SAMPLE ?= 5
 SEED ?= 1
 
+# of make test: processes that share the tests
+WORKERS ?= auto
+
 # of make cluster
 PARTITION ?=
 ACCOUNT ?=
@@ -121,7 +124,7 @@ lint: env ## formatting, lint, types
 	$(BIN)/snakemake --lint --quiet all
 
 test: lint ## all checks and tests that need no real data
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 test-public: env ## the long tests on real data (DATA_MIRROR)
 	DATA_MIRROR="$(DATA_MIRROR)" $(BIN)/python -m pytest -m public tests/public

@@ -227,7 +227,7 @@ def test_logs_and_benchmarks_exist_for_every_job(finished):
     measured = {
         file.relative_to(results / "benchmarks").with_suffix("") for file in (results / "benchmarks").rglob("*.tsv")
     }
-    assert logs == measured and len(logs) == 161
+    assert logs == measured and len(logs) == 164
 
 
 def test_nothing_is_to_be_done_after_a_run_nor_after_a_docstring_edit(finished):
@@ -246,8 +246,8 @@ def test_editing_the_simulator_reruns_exactly_what_depends_on_it(finished):
     assert to_be_done(finished) == {
         "tossing_sweep", "tossing_identify", "tossing_predict", "tossing_impacts", "tossing_velocity_identify",
         "tossing_impact_mpec", "tossing_window_mpec", "tossing_sensitivity", "tossing_sobol", "tossing_rest_poses",
-        "tossing_tables", "tossing_figure_data", "tossing_draw", "tossing_checks", "tossing_summary",
-        "checks", "summary", "provenance", "report", "crate", "all",
+        "tossing_tables", "tossing_figure_data", "tossing_draw", "tossing_playback", "tossing_checks",
+        "tossing_summary", "checks", "summary", "provenance", "report", "crate", "all",
     }  # fmt: skip
     file.write_text(before)
     assert to_be_done(finished) == set()

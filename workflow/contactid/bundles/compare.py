@@ -2,14 +2,13 @@
 
 Two numbers a and b are ``|a - b| / max(|a|, |b|, 1e-12 m)`` apart, where m is the largest magnitude among the
 published numbers beside them (of a csv's column, a JSON file's key, a netCDF variable): residuals of rounding count by
-what they are small against. Wall times and memory differ in every run and aren't compared; they are known by name.
+what they are small against. Wall times differ in every run and aren't compared; they are known by name.
 """
 
 from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +17,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from contactid.same_results import TIMES
+
 COMPARED = {".csv", ".json", ".nc"}
 IDENTICAL, AGREES, DIFFERS = "identical", "agrees", "differs"
-# wall times, and what is computed from them
-_TIMED = re.compile(r"(^|_)(seconds|cpu)(_|$)|^us_per_|^ms_per_|^fixed_ms_|^speed_ratio$|^peak_memory")
 _FLOOR = 1e-12
 
 
@@ -64,7 +63,7 @@ def compare(name: str, published: bytes, again: bytes) -> Difference:
 
 def is_timed(key: str) -> bool:
     """Whether a column, a key or a variable holds a wall time."""
-    return any(_TIMED.search(part) for part in key.split("."))
+    return any(part in TIMES for part in key.split("."))
 
 
 def _parts(suffix: str, content: bytes) -> Iterator[tuple[str, np.ndarray]]:
