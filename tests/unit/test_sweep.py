@@ -66,7 +66,7 @@ def test_a_sweep_is_the_loss_of_single_simulations(center, belt, substeps):
             motion = simulate(box, toss.start, ContactParameters(mu[k], e_n[k]), options, len(toss.position), belt)
             distance = np.linalg.norm(motion.position - toss.position, axis=1).mean() / box.length
             angle = rotations.angle_between(motion.orientation, toss.orientation).mean()
-            # a body at rest isn't stepped on in a sweep: it moves by less than 1e-9 m/s. And two compiled paths may round
+            # a body at rest is not stepped on in a sweep: it moves by less than 1e-9 m/s. Two compiled paths may round
             # differently: both meet a step's law to 1e-9 m/s at corners 0.05 m away, but not by the same point
             assert result.position_error[i, k] == pytest.approx(distance, abs=1e-7)
             assert result.rotation_error[i, k] == pytest.approx(angle, abs=1e-7)
