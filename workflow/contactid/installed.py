@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from importlib.util import find_spec
-
-from contactid.errors import ContactIdError
 
 NEEDED = (
     "numpy", "scipy", "pandas", "xarray", "h5netcdf", "h5py", "numba", "requests", "pyomo", "casadi", "pinocchio",
@@ -13,11 +12,11 @@ NEEDED = (
 )  # fmt: skip
 
 
-def check_installed(modules: Iterable[str] = NEEDED) -> None:
-    """Raise ContactIdError with the names of the modules that can't be found."""
+def exit_without_packages(modules: Iterable[str] = NEEDED) -> None:
+    """End the process with one plain line that names the modules that can't be found, if there are any."""
     missing = [name for name in modules if not _found(name)]
     if missing:
-        raise ContactIdError(f"not installed: {', '.join(missing)}", "Install the pinned environment (make env)")
+        sys.exit(f"ERROR not installed: {', '.join(missing)}. Install the pinned environment (make env).")
 
 
 def _found(name: str) -> bool:

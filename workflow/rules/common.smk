@@ -15,6 +15,11 @@ os.environ.update(
 )
 sys.path.insert(0, str(WORKFLOW))
 
+from contactid.installed import exit_without_packages
+
+if not workflow.deployment_settings.deployment_method:
+    exit_without_packages()  # before anything imports them
+
 from contactid.configuration import cases, check_configuration, restore_numbers
 from contactid.datasets.fetch import Sources, missing
 from contactid.datasets.locking import archives_of

@@ -3,7 +3,6 @@
 import atexit
 
 from contactid.failures import failures, tell_of_full_disks
-from contactid.installed import check_installed
 from contactid.job import OWNER
 from contactid.run_lock import hold
 
@@ -16,8 +15,6 @@ if (
     and not workflow.output_settings.dryrun
 ):
     try:
-        if not workflow.deployment_settings.deployment_method:
-            check_installed()
         RUN_LOCK = hold(
             RESULTS,
             unlock=workflow.resource_settings.nodes is None or "--unlock" in sys.argv,
