@@ -109,6 +109,18 @@ def test_no_machine_path_is_committed():
                 assert not pattern.search(line) or "pattern = re.compile" in line, f"{file}:{number}"
 
 
+def test_links_between_the_pages_lead_somewhere():
+    for page in [ROOT / "README.md", ROOT / "results/README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        text = page.read_text()
+        for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", text):
+            other = page.parent / target if target else page
+            assert other.exists(), f"{page.name}: {target}"
+            if anchor and other.suffix == ".md":
+                titles = re.findall(r"^#+ (.*)$", other.read_text(), re.M)
+                anchors = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+                assert anchor in anchors, f"{page.name}: {target}#{anchor}"
+
+
 def test_embedded_files_are_what_they_were():
     folder = ROOT / "workflow/resources/embedded"
     sums = dict(reversed(line.split(maxsplit=1)) for line in (folder / "SHA256SUMS").read_text().splitlines())
