@@ -81,7 +81,7 @@ def label_of(key: str, numerals: str) -> str:
     """What the paper calls an artefact: ``Table III``, ``Figure 12``, ``Table A1``."""
     match = _NUMBERED.match(f"{key}_")
     if match is None:
-        return "Text" if key == TEXT else "Beyond the paper"
+        return "Text" if key == TEXT else "Beyond the paper" if key.startswith("ext_") else "Printed elsewhere"
     kind, appendix, digits = match.groups()
     number = str(int(digits))
     if kind == "tab" and numerals == "roman" and not appendix:
