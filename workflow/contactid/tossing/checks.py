@@ -81,7 +81,7 @@ def _rest_errors(artefact: str, table: pd.DataFrame) -> dict[Key, Reproduced]:
             "position_error_mean_cm", "position_error_std_cm", "rotation_error_mean_deg", "rotation_error_std_deg",
         ):  # fmt: skip
             numbers[artefact, quantity, condition] = Reproduced(
-                float(row[quantity]), comparable=False, note=f"{_why(row)}; {row['n_tosses']} tosses"
+                float(row[quantity]), comparable=False, note=f"{_why(row)}; {row['n_tosses']:.0f} tosses"
             )
     return numbers
 
@@ -179,7 +179,7 @@ def _moving(tables: Tables, paper_schemes: Mapping[str, str]) -> dict[Key, Repro
     if rows.empty:
         return {}
     row = rows.iloc[-1].to_dict()  # over all datasets, where there are several
-    note = _why(row) + f"; {row['moving_n']} tosses on a moving surface, {row['still_n']} on one at rest"
+    note = _why(row) + f"; {row['moving_n']:.0f} tosses on a moving surface, {row['still_n']:.0f} on one at rest"
     ratio = float(row["ratio_rest_position_error_cm"])
     return {
         ("text", "moving_over_still_position_error", "section=V;surface=moving"): Reproduced(
