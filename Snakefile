@@ -40,6 +40,7 @@ include: "workflow/rules/provenance.smk"
 
 
 onsuccess:
+    atexit.unregister(tell_of_full_disks)
     page = Path(f"results/{config['run']}/summary.md")
     if page.exists():
         print(
