@@ -13,12 +13,14 @@ from contactid.errors import ContactIdError
 from contactid.failures import failures
 from contactid.job import FINISHED, OWNER
 
+# processes of their own find the package as a run's jobs do
+PACKAGE = {"PYTHONPATH": str(Path(__file__).parents[2] / "workflow")}
 HEAD = "import os, sys\nfrom contactid.job import job\nwith job('rule', {'seed': '1'}, sys.argv[1]):\n    "
 
 
 def run_job(tmp_path, body, log="logs/rule.log", **environment):
     command = [sys.executable, "-c", HEAD + body, str(tmp_path / log)]
-    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **PACKAGE, **environment})
 
 
 def test_a_job_that_finishes_says_so_in_its_log_alone(tmp_path):
@@ -73,7 +75,9 @@ def test_a_job_ends_with_its_snakemake(tmp_path):
     body = "open(sys.argv[1] + '.pid', 'w').write(str(os.getpid())); import time; time.sleep(60)"
     owner = "import subprocess, sys, time; subprocess.Popen([sys.executable, *sys.argv[1:]]); time.sleep(60)"
     log = tmp_path / "rule.log"
-    started = subprocess.Popen([sys.executable, "-c", owner, "-c", HEAD + body, str(log)])
+    started = subprocess.Popen(
+        [sys.executable, "-c", owner, "-c", HEAD + body, str(log)], env={**os.environ, **PACKAGE}
+    )
     note = tmp_path / "rule.log.pid"
     wait_until(lambda: note.exists() and note.read_text())
     assert alive(int(note.read_text()))

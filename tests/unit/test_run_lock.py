@@ -39,7 +39,8 @@ def test_the_second_run_is_told_who_has_the_folder(folder):
 def test_a_killed_process_gives_the_folder_back(folder):
     code = "from pathlib import Path; from contactid.run_lock import hold; import os\n"
     code += "file = hold(Path('results/a'), unlock=True); os.kill(os.getpid(), 9)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == -9
+    package = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "workflow")}
+    assert subprocess.run([sys.executable, "-c", code], env=package).returncode == -9
     take().close()
 
 
