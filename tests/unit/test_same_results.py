@@ -19,7 +19,7 @@ def folders(tmp_path):
     return tmp_path / "a", tmp_path / "b"
 
 
-def write(folder, *, seconds="3.0", error="2.5", offset=0.0, words="as before", unit="m"):
+def write(folder, *, seconds="3.0", error="2.5", offset=0.0, words="as before", unit="m", axis=2.0):
     (folder / "table.csv").write_text(TABLE.format(seconds, error))
     (folder / "table.tex").write_text(TEX.format(seconds, error))
     (folder / "summary.md").write_text(PAGE.format(words, "-" * len(seconds), error, seconds))
@@ -27,6 +27,7 @@ def write(folder, *, seconds="3.0", error="2.5", offset=0.0, words="as before", 
     (folder / "fits/fit.json").write_text(f'{{"parameters": {{"mu": [{error}, NaN]}}, "seconds": {seconds}}}')
     values = xr.Dataset({"x": ("t", np.array([1.0, np.nan]) + offset), "seconds": ("t", [float(seconds)] * 2)})
     values["x"].attrs["unit"] = unit
+    values.attrs["axes"] = [1.0, axis]
     values.to_netcdf(folder / "data.nc", engine="h5netcdf")
     (folder / "figure.csv").write_text(f"quantity,value\nseconds,{seconds}\nerror,{error}\n")
     (folder / "logs").mkdir(exist_ok=True)
@@ -47,6 +48,7 @@ def test_other_times_are_the_same_results(folders):
         ({"words": "otherwise"}, ["summary.md"]),
         ({"offset": 1e-12}, ["data.nc"]),
         ({"unit": "mm"}, ["data.nc"]),
+        ({"axis": 3.0}, ["data.nc"]),
     ],
 )
 def test_every_other_difference_is_a_line(folders, capsys, change, files):

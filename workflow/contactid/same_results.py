@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 #: Columns, keys and variables that are times, or made of them; as a heading in a summary, seconds are ``s``.
@@ -148,8 +149,8 @@ def _of_values(a: Any, b: Any, where: str = "") -> str:
 
 def _of_datasets(a: Path, b: Path) -> str:
     with xr.open_dataset(a, decode_cf=False) as one, xr.open_dataset(b, decode_cf=False) as other:
-        if list(one.attrs.items()) != list(other.attrs.items()):
-            names = [name for name in one.attrs | other.attrs if one.attrs.get(name) != other.attrs.get(name)]
+        names = [name for name in one.attrs | other.attrs if not _equal(one.attrs.get(name), other.attrs.get(name))]
+        if names or list(one.attrs) != list(other.attrs):
             return f"attributes {', '.join(names) or 'in another order'}"
         for name in sorted({*one.variables, *other.variables} - TIMES, key=str):
             if name not in one.variables or name not in other.variables:
@@ -157,6 +158,11 @@ def _of_datasets(a: Path, b: Path) -> str:
             if not one[name].variable.identical(other[name].variable):
                 return f"variable {name}"
     return ""
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Also of attributes that are arrays."""
+    return type(one) is type(other) and bool(np.array_equal(np.asarray(one), np.asarray(other)))
 
 
 def _shows_times(figure_data: Path) -> bool:
