@@ -10,7 +10,7 @@ import pandas as pd
 from contactid.atomic import replacing, write_text
 
 PRECISION = (
-    6  # significant digits in csv files; enough for every comparison, few enough to be the same on every machine
+    6  # significant digits in csv files; enough for every comparison, few enough to hide most of a machine's rounding
 )
 
 
