@@ -46,7 +46,9 @@ def test_a_killed_process_gives_the_folder_back(folder):
 
 def test_a_jobs_process_does_not_inherit_the_folder(folder):
     with take():
-        job = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False)
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        job = subprocess.Popen([sys.executable, "-c", "print('', flush=True); input()"], close_fds=False, **pipes)
+        job.stdout.readline()  # a new process closes what isn't its own shortly after its parent goes on
     take().close()
     job.communicate(b"\n")
 
