@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.errors import ContactIdError
+from contactid.benchmarks import read_benchmarks
 from contactid.inhand.names import FACTOR_GRAPH, IPOPT
 from contactid.tables import read_csv
 
@@ -61,12 +61,8 @@ def stage_rows(run: str | Path) -> pd.DataFrame:
         Where the run has no benchmark files.
     """
     root = Path(run)
-    files = sorted((root / "benchmarks").rglob("*.tsv"))
-    if not files:
-        raise ContactIdError(f"{root} has no benchmark files", "make bench needs a finished run: make")
-    jobs = [_job(file, file.relative_to(root / "benchmarks").parts[0].removesuffix(".tsv")) for file in files]
     rows = []
-    for stage, part in pd.DataFrame(jobs).groupby("stage"):
+    for stage, part in read_benchmarks(root).groupby("rule"):
         cpu, items = float(part["cpu_seconds"].sum()), _ITEMS.get(str(stage))
         throughput, unit = 60.0 * len(part) / max(float(part["seconds"].sum()), 1e-9), "jobs per minute"
         if items is not None and cpu > 0.0:
@@ -79,7 +75,7 @@ def stage_rows(run: str | Path) -> pd.DataFrame:
                 "jobs": len(part),
                 "seconds": float(part["seconds"].sum()),
                 "cpu_seconds": cpu,
-                "peak_MB": float(part["peak_MB"].max()),
+                "peak_MB": float(part["memory_mb"].max()),
                 "throughput": throughput,
                 "unit": unit,
             }
@@ -88,15 +84,6 @@ def stage_rows(run: str | Path) -> pd.DataFrame:
     order = {study: number for number, study in enumerate((*STUDIES, _SHARED))}
     keyed = table.assign(order=table["study"].map(order)).sort_values(["order", "seconds"], ascending=[True, False])
     return keyed.drop(columns="order").reset_index(drop=True)
-
-
-def _job(file: Path, stage: str) -> dict[str, Any]:
-    try:
-        row = pd.read_csv(file, sep="\t", na_values=["-"]).iloc[0]
-        cpu, peak = float(row["cpu_time"]), float(row["max_rss"])
-        return {"stage": stage, "seconds": float(row["s"]), "cpu_seconds": cpu, "peak_MB": peak}
-    except (OSError, ValueError, KeyError, IndexError) as error:
-        raise ContactIdError(f"{file} is no benchmark file ({error})", "Run its job again") from None
 
 
 def _study(stage: str) -> str:

@@ -22,6 +22,7 @@ import pandas as pd
 
 from contactid.benchmarks import read_benchmarks
 from contactid.errors import ContactIdError
+from contactid.inhand.names import OBJECTS
 from contactid.job_records import read_jobs
 from contactid.tables import read_csv, write_csv
 
@@ -75,13 +76,16 @@ def _planar_units(configuration: Configuration) -> float:
     return block["seeds"] / shards * len(block["frames_per_second"])
 
 
+# a job has one source's recordings, one per object
+_INHAND_RECORDINGS = sum(len(objects) for objects in OBJECTS.values())
+
 AXES = (
     Axis(
         "planar_identify", "noisy throw", "planar.identification.seeds", _planar_units, _planar_cells, splits=True,
     ),
     Axis(
         "inhand_estimate", "recording, by every method", "inhand.estimates.seeds",
-        lambda configuration: 5.0, lambda configuration: 20, splits=True,
+        lambda configuration: _INHAND_RECORDINGS / len(OBJECTS), lambda configuration: _INHAND_RECORDINGS, splits=True,
     ),
     Axis(
         "arm_fit_samples", "noise sample of a recording, by every method", "arm.fit.accuracy.samples",

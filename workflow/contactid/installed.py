@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 NEEDED = (
     "numpy", "scipy", "pandas", "xarray", "h5netcdf", "h5py", "numba", "requests", "pyomo", "casadi", "pinocchio",
-    "matplotlib", "seaborn", "yaml", "jsonschema",
+    "matplotlib", "seaborn", "jinja2", "bokeh", "rocrate", "yaml", "jsonschema",
 )  # fmt: skip
 
 
