@@ -48,10 +48,10 @@ def test_a_job_too_short_to_be_measured_counts_as_nothing(run):
 
 
 def test_a_run_without_or_with_a_damaged_benchmark_file_is_one_line(run, tmp_path):
-    with pytest.raises(ContactIdError, match="has no benchmark files"):
+    with pytest.raises(ContactIdError, match="nowhere/benchmarks: no benchmark files"):
         stage_rows(tmp_path / "nowhere")
     (run / "benchmarks/checks.tsv").write_text("")
-    with pytest.raises(ContactIdError, match=r"checks\.tsv is no benchmark file"):
+    with pytest.raises(ContactIdError, match=r"checks\.tsv: not a benchmark file"):
         stage_rows(run)
 
 
@@ -121,6 +121,6 @@ def test_archives_of_two_sizes_are_measured_drawn_and_deleted(tmp_path):
 
 def test_a_run_that_is_not_there_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["bench"])
-    with pytest.raises(ContactIdError, match="needs a finished run: make"):
+    with pytest.raises(ContactIdError, match="Make the run first"):
         bench.main(str(tmp_path / "default"), str(tmp_path / "bench"), "", "", 1, True)
     assert not (tmp_path / "bench").exists()

@@ -81,7 +81,7 @@ def main(run: str, output: str, mirror: str, mujoco_python: str, repeats: int, s
     stages = stage_rows(run)
     record = Path(run) / "provenance.json"
     if not record.is_file():
-        raise ContactIdError(f"{record} does not exist", "make bench needs a finished run: make")
+        raise ContactIdError(f"{record} does not exist", "Finish the run first: make")
     configuration = json.loads(record.read_text(encoding="utf-8"))["configuration"]
     simulator = pd.DataFrame([simulator_row(mirror, mujoco_python)], columns=list(COLUMNS))
     parts = [part.dropna(axis=1, how="all") for part in (stages, simulator, peer_rows(run))]
