@@ -23,28 +23,25 @@ ONLY ?=
 STUDY ?=
 ONE_STUDY := $(if $(STUDY),studies='["$(STUDY)"]')
 REPORT ?= report
-# of make check, baseline, bundle, bench, plan: which run; of make report: which configuration in config/
+# make check, baseline, bundle, bench, plan: of which run
 RUN ?= default
+# make report, make cluster: by which configuration; none is the default one
+CONFIG ?=
 # make bundle FORCE=1: one that is unfinished or not committed
 FORCE ?=
 # make verify: an archive or an unpacked folder, how many files to recompute, the seed that draws them
 BUNDLE ?= .
 SAMPLE ?= 5
 SEED ?= 1
-
-# of make test: processes that share the tests
-WORKERS ?= auto
-
-# of make cluster
+# make cluster
 PARTITION ?=
 ACCOUNT ?=
-CONFIG ?=
-# of make plan and make resources
+# make plan, make resources, make same-results
 HOURS ?= 10 1000 100000
 CORES ?= 48
 RUNS ?= results/default
-
-
+# make test: processes that share the tests
+WORKERS ?= auto
 # make test-report: this page, or the default run's, or that of a small run made for it
 PAGE ?=
 CHROMIUM ?=
@@ -53,16 +50,16 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: env run public 4tu full data lock identify peers simulators tactile dry-run test test-public test-server test-bundle bundle verify lint bench bench-reading lock-env clean help test-robustness check baseline bench-simulator cluster plan resources test-slurm report test-report
+.PHONY: run public 4tu full simulators tactile identify dry-run \
+	data lock \
+	check baseline report bundle verify same-results \
+	cluster plan resources \
+	lint test test-public test-server test-slurm test-bundle test-robustness test-report \
+	bench bench-simulator bench-reading \
+	env peers lock-env \
+	clean help
 
-$(VENV)/.ready: envs/requirements.lock
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "ERROR contactid needs Python 3.11 or newer. Set PYTHON to one, for instance make PYTHON=python3.11"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.lock
-	@touch $@
-
-env: $(VENV)/.ready ## install the pinned environment into .venv
+# Runs
 
 run: env ## the default run, offline; STUDY=planar runs one study
 	$(SNAKEMAKE) $(if $(STUDY),--config $(ONE_STUDY))
@@ -73,6 +70,23 @@ public: env ## the ContactNets cube; PREDICT_ON=folder predicts tosses never see
 4tu: env ## the paper's own recordings from 4TU.ResearchData (after make lock)
 	$(SNAKEMAKE) --configfile config/4tu.yaml $(SOURCES)
 
+full: env ## many noise samples in the planar, the arm and the in-hand study: hours on two cores; STUDY= runs one
+	$(SNAKEMAKE) --configfile config/full.yaml $(if $(STUDY),--config $(ONE_STUDY))
+
+simulators: env peers ## the ContactNets cube with all simulators
+	$(SNAKEMAKE) --configfile config/public.yaml config/simulators.yaml $(SOURCES)
+
+tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in their own environment
+	$(SNAKEMAKE) --configfile config/tactile.yaml
+
+identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.identify $(THROWS) --body $(BODY) --output $(REPORT)
+
+dry-run: env ## what a default run would still do
+	$(SNAKEMAKE) --dry-run
+
+# Data
+
 data: env ## all public data into data/, and what is damaged there again; STUDY=tossing those of one study
 	$(SNAKEMAKE) data --forcerun fetch_dataset $(SOURCES) $(ONE_STUDY)
 
@@ -80,10 +94,29 @@ lock: env ## resolve the public data and pin versions and checksums; ONLY= and U
 	PYTHONPATH=workflow $(BIN)/python -m contactid.lock $(if $(DATA_MIRROR),--mirror "$(DATA_MIRROR)") \
 		$(if $(FOURTU_URL),--url "$(FOURTU_URL)") $(if $(ONLY),--only $(ONLY)) $(if $(UPDATE),--update $(UPDATE))
 
-full: env ## many noise samples in the planar, the arm and the in-hand study: hours on two cores; STUDY= runs one
-	$(SNAKEMAKE) --configfile config/full.yaml $(if $(STUDY),--config $(ONE_STUDY))
+# For reviewers
 
-cluster: env ## the default run through Slurm: PARTITION= ACCOUNT= CONFIG=config/full.yaml; make data before (docs/cluster.md)
+check: env ## hold the verdicts of a run against the accepted ones; RUN=default, STUDY= one study alone
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.check --run "$(RUN)" $(if $(STUDY),--study "$(STUDY)")
+
+baseline: env ## accept the verdicts of a run; commit what it writes. RUN=default
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.check --run "$(RUN)" --accept
+
+report: env ## one HTML file about a run, for reviewers (a part of every run); CONFIG=config/public.yaml
+	$(SNAKEMAKE) report $(if $(CONFIG),--configfile $(CONFIG)) $(if $(STUDY),--config $(ONE_STUDY))
+
+bundle: env ## a finished run as one archive for reviewers; RUN=default, FORCE=1 where it isn't committed
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.bundle --run $(RUN) $(if $(FORCE),--force)
+
+verify: env ## check an archive and recompute a sample of its numbers: BUNDLE=file.zip SAMPLE=5 SEED=1
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.verify "$(BUNDLE)" --sample $(SAMPLE) --seed $(SEED)
+
+same-results: env ## whether two runs of one configuration came to the same: RUNS="results/a results/b"
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.same_results $(RUNS)
+
+# Clusters
+
+cluster: env ## a run through Slurm: PARTITION= ACCOUNT= CONFIG=config/full.yaml (docs/cluster.md)
 	$(SNAKEMAKE) --workflow-profile profiles/slurm $(if $(CONFIG),--configfile $(CONFIG)) $(if $(STUDY),--config $(ONE_STUDY)) \
 		$(if $(PARTITION)$(ACCOUNT),--default-resources $(if $(PARTITION),slurm_partition=$(PARTITION)) $(if $(ACCOUNT),slurm_account=$(ACCOUNT)))
 
@@ -93,28 +126,7 @@ plan: env ## what node-hours buy, from a finished run's benchmark files: RUN=def
 resources: env ## memory and time that rules ask for against what their jobs took: RUNS="results/default results/full"
 	PYTHONPATH=workflow $(BIN)/python -m contactid.resources $(RUNS)
 
-identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
-	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.identify $(THROWS) --body $(BODY) --output $(REPORT)
-
-peers: $(foreach name,$(PEERS),$(VENV)-$(name)/.ready) ## MuJoCo, Drake and PyBullet, each in its own environment
-
-simulators: env peers ## the ContactNets cube with all simulators
-	$(SNAKEMAKE) --configfile config/public.yaml config/simulators.yaml $(SOURCES)
-
-tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in their own environment
-	$(SNAKEMAKE) --configfile config/tactile.yaml
-
-check: env ## hold the verdicts of a run against the accepted ones; RUN=default, STUDY= one study alone
-	@PYTHONPATH=workflow $(BIN)/python -m contactid.check --run "$(RUN)" $(if $(STUDY),--study "$(STUDY)")
-
-baseline: env ## accept the verdicts of a run; commit what it writes. RUN=default
-	@PYTHONPATH=workflow $(BIN)/python -m contactid.check --run "$(RUN)" --accept
-
-report: env ## one HTML file about a run, for reviewers; RUN=public one about another than the default run
-	$(SNAKEMAKE) report --configfile config/$(RUN).yaml $(if $(STUDY),--config $(ONE_STUDY))
-
-dry-run: env ## what a default run would still do
-	$(SNAKEMAKE) --dry-run
+# Tests
 
 lint: env ## formatting, lint, types
 	$(BIN)/ruff check .
@@ -129,23 +141,23 @@ test: lint ## all checks and tests that need no real data
 test-public: env ## the long tests on real data (DATA_MIRROR)
 	DATA_MIRROR="$(DATA_MIRROR)" $(BIN)/python -m pytest -m public tests/public
 
-test-slurm: env ## runs through a real Slurm on this machine (SLURM_TOOL names its tool; Debian, root); SLURM_STUDIES="arm planar"
-	$(BIN)/python -m pytest -m slurm tests/slurm
-
 test-server: env ## downloads from a real 4TU server on this machine (FOURTU_SERVER names its tool; Debian, root)
 	$(BIN)/python -m pytest -m server tests/server
+
+test-slurm: env ## runs through a real Slurm on this machine (SLURM_TOOL names its tool; Debian, root); SLURM_STUDIES="arm planar"
+	$(BIN)/python -m pytest -m slurm tests/slurm
 
 test-bundle: env $(VENV)-crate/.ready ## a small run, bundled, tampered with, verified, and validated as an RO-Crate
 	CRATE_VALIDATOR=$(VENV)-crate/bin/rocrate-validator $(BIN)/python -m pytest -m bundle tests/bundle
 
-bundle: env ## a finished run as one archive for reviewers; RUN=default, FORCE=1 where it isn't committed
-	@PYTHONPATH=workflow $(BIN)/python -m contactid.bundle --run $(RUN) $(if $(FORCE),--force)
-
-verify: env ## check an archive and recompute a sample of its numbers: BUNDLE=file.zip SAMPLE=5 SEED=1
-	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.verify "$(BUNDLE)" --sample $(SAMPLE) --seed $(SEED)
-
 test-robustness: env ## kills, full disks, two runs at once: the same results in the end (Linux; some parts root)
 	$(BIN)/python -m pytest -m robustness tests/robustness
+
+test-report: env $(VENV)-browser/.ready ## a report in headless Chromium (PAGE=file, CHROMIUM=program); by default the default run's
+	$(if $(wildcard $(TESTED_PAGE)),,$(SNAKEMAKE) --configfile config/test.yaml --config studies='["tossing", "planar"]')
+	PAGE="$(abspath $(TESTED_PAGE))" CHROMIUM="$(CHROMIUM)" $(VENV)-browser/bin/python -m pytest -m browser --confcutdir=tests/browser tests/browser
+
+# Benchmarks
 
 bench: env ## seconds, memory and throughput of the stages of RUN, beside peers, and cost against size (5 minutes)
 	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench --run "results/$(RUN)" \
@@ -154,15 +166,25 @@ bench: env ## seconds, memory and throughput of the stages of RUN, beside peers,
 bench-simulator: env $(VENV)-mujoco/.ready ## speed and accuracy against MuJoCo on the same tosses, one core
 	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench_simulator --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
 
-test-report: env $(VENV)-browser/.ready ## a report in headless Chromium (PAGE=file, CHROMIUM=program); by default the default run's
-	$(if $(wildcard $(TESTED_PAGE)),,$(SNAKEMAKE) --configfile config/test.yaml --config studies='["tossing", "planar"]')
-	PAGE="$(abspath $(TESTED_PAGE))" CHROMIUM="$(CHROMIUM)" $(VENV)-browser/bin/python -m pytest -m browser --confcutdir=tests/browser tests/browser
-
-bench: env $(VENV)-mujoco/.ready ## speed against MuJoCo on the same tosses, one core
-	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
-
 bench-reading: env ## peak memory of reading a 2 GB archive, written for it
 	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench_reading
+
+# Environments
+
+env: $(VENV)/.ready ## install the pinned environment into .venv
+
+peers: $(foreach name,$(PEERS),$(VENV)-$(name)/.ready) ## MuJoCo, Drake and PyBullet, each in its own environment
+
+lock-env: ## pin envs/requirements.in again (needs uv)
+	uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header \
+		--no-emit-index-url envs/requirements.in -o envs/requirements.lock
+
+$(VENV)/.ready: envs/requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "ERROR contactid needs Python 3.11 or newer. Set PYTHON to one, for instance make PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.lock
+	@touch $@
 
 $(VENV)-torch/.ready: envs/torch.lock
 	$(PYTHON) -m venv $(VENV)-torch
@@ -175,12 +197,10 @@ $(VENV)-%/.ready: envs/%.lock
 	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/$*.lock
 	@touch $@
 
-lock-env: ## pin envs/requirements.in again (needs uv)
-	uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header \
-		--no-emit-index-url envs/requirements.in -o envs/requirements.lock
+# Housekeeping
 
 clean: ## remove outputs, keep the environments
 	rm -rf .snakemake $(filter-out results/README.md,$(wildcard results/*))
 
 help: ## this list
-	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /make \1\t/' | expand -t 20
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /make \1\t/' | expand -t 24

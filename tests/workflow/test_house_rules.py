@@ -121,6 +121,16 @@ def test_links_between_the_pages_lead_somewhere():
                 assert anchor in anchors, f"{page.name}: {target}#{anchor}"
 
 
+def test_every_make_target_is_there_once_and_the_pages_name_no_other():
+    listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert listed.stderr == "", "make warns of a target with two recipes"
+    targets = set(re.findall(r"^make (\S+)", listed.stdout, re.M))
+    assert {"run", "test", "check", "bench"} <= targets
+    for page in [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        named = set(re.findall(r"(?:`|^)make ([a-z0-9-]+)", page.read_text(encoding="utf-8"), re.M))
+        assert named <= targets, f"{page.name}: {named - targets}"
+
+
 def test_embedded_files_are_what_they_were():
     folder = ROOT / "workflow/resources/embedded"
     sums = dict(reversed(line.split(maxsplit=1)) for line in (folder / "SHA256SUMS").read_text().splitlines())
