@@ -12,7 +12,7 @@ import pytest
 
 from contactid import style
 from contactid.checks import compare
-from contactid.fingerprint import modules_of
+from contactid.fingerprint import Fingerprints
 from contactid.inhand.appendix_tables import appendix_table, median_estimate
 from contactid.inhand.checks import REASONS, reproduced_numbers
 from contactid.inhand.draw import DRAWINGS as ALL_DRAWINGS
@@ -220,7 +220,7 @@ def test_the_summary_says_what_was_found(folder: Path) -> None:
 
 
 def test_an_edit_of_an_estimator_or_a_simulator_redraws_nothing() -> None:
-    modules = modules_of(SCRIPTS / "inhand_draw.py")
+    modules = Fingerprints().modules_of(SCRIPTS / "inhand_draw.py")
     assert "contactid/inhand/draw_grasp.py" in modules
     light = {"__init__", "atomic", "errors", "job", "names", "style", "tables"}
     assert {Path(module).stem for module in modules if "/draw" not in module} <= light

@@ -8,11 +8,12 @@ import pytest
 
 from contactid import rotations
 from contactid.compact_json import compact_json
-from contactid.planar.fit_files import StoredFit, Truth, write_fits
+from contactid.planar.fit_files import StoredFit, write_fits
 from contactid.planar.measured_throw import MeasuredThrow
 from contactid.planar.playback import played_throw
 from contactid.planar.playback import write_playback as write_throws
 from contactid.planar.trajectory_states import ThrowStates
+from contactid.planar.truth import Truth
 from contactid.report.playback import playback_section
 from contactid.simulate.box import ContactParameters
 from contactid.simulate.planar_geometry import Ellipse, Ground

@@ -2,14 +2,16 @@
 
 import ast
 import hashlib
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-from contactid.fingerprint import fingerprint, modules_of
+from contactid.fingerprint import Fingerprints
 
 ROOT = Path(__file__).parents[2]
 RULE_FILES = sorted((ROOT / "workflow/rules").glob("*.smk"))
@@ -139,7 +141,7 @@ def test_embedded_files_are_what_they_were():
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, name
 
 
-def test_fingerprint_ignores_words_and_notices_code(tmp_path, monkeypatch):
+def test_fingerprint_ignores_words_and_notices_code(tmp_path):
     package = tmp_path / "contactid"
     (package / "deep").mkdir(parents=True)
     for folder in (package, package / "deep"):
@@ -151,16 +153,15 @@ def test_fingerprint_ignores_words_and_notices_code(tmp_path, monkeypatch):
     (package / "unused.py").write_text("X = 1\n")
     script = tmp_path / "script.py"
     script.write_text("from contactid.a import g\n")
-    import contactid.fingerprint as module
+    remembered = tmp_path / "kept.json"
 
     def taken():
-        for cached in (module._tree, module._code_of, module._imports):
-            cached.cache_clear()
-        return fingerprint(script)
+        fresh, kept = (Fingerprints(file, tmp_path).all_of([script]) for file in (None, remembered))
+        assert fresh == kept
+        return fresh["script"]
 
-    monkeypatch.setattr(module, "_WORKFLOW", tmp_path)
     before = taken()
-    assert modules_of(script) == ["contactid/a.py", "contactid/deep/b.py"]
+    assert Fingerprints(workflow=tmp_path).modules_of(script) == ["contactid/a.py", "contactid/deep/b.py"]
     (package / "a.py").write_text(
         '"""Other words."""\nfrom contactid.deep.b import f\n\n\ndef g():  # why\n    return f()\n'
     )
@@ -170,9 +171,49 @@ def test_fingerprint_ignores_words_and_notices_code(tmp_path, monkeypatch):
     assert taken() != before
 
 
+def test_starting_snakemake_loads_no_solver_and_no_drawing():
+    """Every job of a cluster starts by it."""
+    statements = "\n".join(
+        ast.unparse(node)
+        for file in sorted((ROOT / "workflow/rules").glob("*.smk"))
+        for node in _imports_of(file.read_text(encoding="utf-8"))
+    )
+    heavy = ["pyomo", "casadi", "scipy.stats", "scipy.optimize", "xarray", "matplotlib", "pinocchio", "sympy"]
+    program = f"import sys\n{statements}\nprint(*(name for name in {heavy} if name in sys.modules))"
+    ended = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": str(ROOT / "workflow")},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert ended.stdout.split() == []
+
+
+def _imports_of(rules):
+    """The top-level imports of the package in a rule file, which isn't quite Python."""
+    text = re.findall(r"^from contactid[\w.]* import (?:\([^)]*\)|.+)$", rules, re.M)
+    return [ast.parse(statement).body[0] for statement in text]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"cpython": 1}', "damaged", None])
+def test_a_damaged_memory_of_fingerprints_is_no_memory(tmp_path, content):
+    scripts = SCRIPTS[:2]
+    expected = Fingerprints().all_of(scripts)
+    remembered = tmp_path / "kept.json"
+    Fingerprints(remembered).all_of(scripts)
+    good = remembered.read_text()
+    remembered.write_text(good.replace('["', '"') if content == "damaged" else content or "")
+    if content is None:
+        remembered.unlink()
+        remembered.mkdir()  # can't be read or written
+    assert Fingerprints(remembered).all_of(scripts) == expected
+    assert content is None or remembered.read_text() == good
+
+
 def test_editing_the_simulator_changes_nothing_before_it_and_no_drawing():
+    code = Fingerprints()
     simulating = {
-        script.stem for script in SCRIPTS if any(name.startswith("contactid/simulate/") for name in modules_of(script))
+        script.stem
+        for script in SCRIPTS
+        if any(name.startswith("contactid/simulate/") for name in code.modules_of(script))
     }
     without = {
         "arm_checks", "arm_draw", "arm_fit", "arm_fit_accuracy", "arm_fit_optimum", "arm_fit_samples",

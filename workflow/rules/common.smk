@@ -29,7 +29,7 @@ from contactid.datasets.registry import check_reader, load_registry, pick
 from contactid.datasets.store import Store
 from contactid.datasets.web import check_address
 from contactid.errors import ContactIdError
-from contactid.fingerprint import fingerprint
+from contactid.fingerprint import Fingerprints
 from contactid.peers.catalogue import OWN, OWN_TANGENTIAL
 from contactid.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
 from contactid.planar.names import (
@@ -76,9 +76,14 @@ pathvars:
     benchmarks=f"results/{config['run']}/benchmarks",
 
 
+CODE = Fingerprints(Path(".snakemake/contactid_code.json")).all_of(
+    (WORKFLOW / "scripts").glob("*.py")
+)
+
+
 def code(script):
     """Fingerprint of a rule's script and of the package modules behind it."""
-    return fingerprint(WORKFLOW / "scripts" / f"{script}.py")
+    return CODE[script]
 
 
 wildcard_constraints:

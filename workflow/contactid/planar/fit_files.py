@@ -17,19 +17,10 @@ from contactid.datasets.motion import read_dataset, write_dataset
 from contactid.planar.measured_throw import MeasuredThrow
 from contactid.planar.trajectory_fit import TrajectoryFit
 from contactid.planar.trajectory_states import ThrowStates
+from contactid.planar.truth import Truth
 from contactid.simulate.planar_geometry import Ellipse, Ground, Polygon, Shape
 
 _NUMBERS = ("inertia_ratio", "inertia_ratio_se", "friction_mu", "friction_mu_se")
-
-
-@dataclass(frozen=True)
-class Truth:
-    """A simulated throw behind the measured one: time (n,), q (n, 3), impulses per mass summed over contacts (n,)."""
-
-    time: np.ndarray
-    position: np.ndarray
-    impulse_n: np.ndarray
-    impulse_t: np.ndarray
 
 
 @dataclass(frozen=True)

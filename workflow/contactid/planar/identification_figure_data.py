@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 
 from contactid.errors import ContactIdError
-from contactid.planar.fit_files import StoredFit, Truth
+from contactid.planar.fit_files import StoredFit
 from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.truth import Truth
 from contactid.simulate.planar_geometry import outline_at
 
 MM, MS = 1e3, 1e3  # per m, per s

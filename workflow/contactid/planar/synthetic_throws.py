@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from contactid.errors import ContactIdError
-from contactid.planar.fit_files import Truth
 from contactid.planar.measured_throw import MeasuredThrow
 from contactid.planar.scenes import body_of
+from contactid.planar.truth import Truth
 from contactid.simulate.planar import PlanarBody, PlanarLaw, PlanarMotion, refuse_start_inside, simulate
 from contactid.simulate.planar_geometry import Ground
 
