@@ -38,6 +38,22 @@ def slurm():
 
 
 @pytest.fixture
+def slurm_that_kills(slurm):
+    """A Slurm that kills what takes more memory than it asked for, as most clusters do."""
+    file = Path(slurm["SLURM_CONF"])
+    text = file.read_text()
+    file.write_text(
+        text.replace("JobAcctGatherFrequency=2", "JobAcctGatherFrequency=2\nJobAcctGatherParams=OverMemoryKill")
+    )
+    assert call("scontrol", "reconfigure", env=slurm).returncode == 0
+    if "OverMemoryKill" not in call("scontrol", "show", "config", env=slurm).stdout:
+        pytest.skip("this Slurm can't be made to kill for memory")
+    yield slurm
+    file.write_text(text)
+    call("scontrol", "reconfigure", env=slurm)
+
+
+@pytest.fixture
 def repository(tmp_path):
     """A copy that a test may spoil."""
     for part in PARTS:

@@ -28,6 +28,11 @@ if not Path("begun").exists():
     Path("begun").touch()
     time.sleep(600)
 """
+TAKES_MUCH = """
+import time
+much = b"x" * 2_000_000_000
+time.sleep(20)
+"""
 
 
 def command(*arguments, cluster=True):
@@ -91,6 +96,17 @@ def test_a_job_that_always_fails_is_told_of_and_leaves_nothing(slurm, repository
     text = ended.stdout + ended.stderr
     assert "Error in rule arm_pose" in text and "results/test/logs/arm_pose.log" in text
     assert not (repository / POSE).exists()
+
+
+def test_a_job_beyond_its_memory_is_told_of_with_what_to_ask_for(slurm_that_kills, repository):
+    spoil(repository, "arm_pose", TAKES_MUCH)
+    ended = run(repository, slurm_that_kills, "--retries", "0", "--", POSE)
+    assert ended.returncode != 0 and not (repository / POSE).exists()
+    told = re.search(r"ERROR arm_pose: .*memory.*(--set-resources arm_pose:mem_mb=)\d+", ended.stdout + ended.stderr)
+    assert told, ended.stdout + ended.stderr
+    again = run(repository, slurm_that_kills, "--set-resources", "arm_pose:mem_mb=3500", "--", POSE)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert (repository / POSE).stat().st_size > 0
 
 
 def test_after_a_kill_the_three_commands_of_the_page_finish_the_run(slurm, repository):

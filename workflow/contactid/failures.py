@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from contactid.job import FINISHED
+from contactid.slurm_reasons import slurm_reason
 
 MOST_LINES = 12
 LEAST_FREE = 1 << 20  # bytes; nothing of ours goes on with less (contactid.datasets.motion_stream)
@@ -28,10 +29,12 @@ def failures(results: str | Path, since: float) -> list[str]:
         if told:
             lines.append(told[-1])
         elif FINISHED not in end:
-            lines.append(
-                f"ERROR {log.relative_to(logs).with_suffix('')}: stopped from outside, or by the system for want of "
-                f"memory. Run the same command again, with fewer --cores if memory is short. Log: {log}"
+            job = log.relative_to(logs).with_suffix("")
+            reason = slurm_reason(job.parts[0], log, since) or (
+                "stopped from outside, or by the system for want of memory. Run the same command again, with fewer "
+                "--cores if memory is short"
             )
+            lines.append(f"ERROR {job}: {reason}. Log: {log}")
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = [f"and {len(lines) - MOST_LINES} more, see {logs}"]
     return lines or [f"ERROR {results}: stopped before it was finished. Run the same command again."]
