@@ -9,6 +9,7 @@ from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
 from contactid.atomic import replacing
 
@@ -65,6 +66,7 @@ def save(figure: Figure, stem: str | Path, formats: Sequence[str] = FORMATS) -> 
 
     What :func:`label_data` said is also in the files' metadata: svg and png ``Description``, pdf ``Subject``.
     """
+    _settle(figure)
     said = figure.get_supxlabel()
     for extension in formats:
         metadata = {
@@ -74,3 +76,20 @@ def save(figure: Figure, stem: str | Path, formats: Sequence[str] = FORMATS) -> 
         }[extension]
         with replacing(f"{stem}.{extension}") as partial:
             figure.savefig(partial, metadata=metadata)
+
+
+def _settle(figure: Figure) -> None:
+    """Lay a figure out once, for all its formats, and round where that puts the axes.
+
+    The layout's solver orders its unknowns by where they lie in memory, so the last digits differ from run to run, and
+    with them a few pixels and the names in an svg file.
+    """
+    if figure.get_layout_engine() is None:
+        return
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for part in figure.subfigs:
+        part.bbox_relative.set_points(part.bbox_relative.get_points().round(6))
+    for axes in figure.axes:
+        axes.set_position(Bbox(axes.get_position(original=True).get_points().round(6)))
+        axes.set_in_layout(True)  # which a position of one's own switches off

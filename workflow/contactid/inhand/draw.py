@@ -45,7 +45,5 @@ def draw(name: str, data: pd.DataFrame, stem: str) -> None:
     with style.styled():
         figure = DRAWINGS[name](data)
         style.label_data(figure, _SOURCES[name] if name in _SOURCES else str(data["source"].iloc[0]))
-        figure.draw_without_rendering()
-        figure.set_layout_engine("none")  # laid out once, not again for every format
         style.save(figure, stem)
         plt.close(figure)
