@@ -26,6 +26,7 @@ LINE = "#0072B2"
 ACCENT = "#009E73"
 
 FORMATS = ("pdf", "png", "svg")
+_LAYOUTS = 5  # each makes room for what the one before has found too narrow, until nothing moves
 
 _SETTINGS: Any = {
     "font.family": "DejaVu Sans",
@@ -86,7 +87,9 @@ def _settle(figure: Figure) -> None:
     """
     if figure.get_layout_engine() is None:
         return
-    figure.draw_without_rendering()
+    figure.set_dpi(mpl.rcParams["savefig.dpi"])  # text is measured in whole dots
+    for _ in range(_LAYOUTS):
+        figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for part in figure.subfigs:
         part.bbox_relative.set_points(part.bbox_relative.get_points().round(6))
