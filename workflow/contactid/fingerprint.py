@@ -47,6 +47,8 @@ class Fingerprints:
         self._known = _load(remembered)
         self._used: dict[str, _Read] = {}
         self._files: dict[Path, _Read] = {}
+        # one walk instead of a question to the file system for every imported name
+        self._modules = {_module_name(file.relative_to(workflow)): file for file in workflow.glob("contactid/**/*.py")}
 
     def all_of(self, scripts: Iterable[Path]) -> dict[str, str]:
         """Sixteen hexadecimal digits for each script and the ``contactid`` modules it imports, by the script's name."""
@@ -77,9 +79,7 @@ class Fingerprints:
 
     def _imported(self, path: Path) -> list[Path]:
         """Files of the package modules that a file imports."""
-        bases = [self._workflow.joinpath(*name.split(".")) for name in self._read(path).imports]
-        candidates = [file for base in bases for file in (base.with_suffix(".py"), base / "__init__.py")]
-        return [file for file in candidates if file.is_file()]
+        return [self._modules[name] for name in self._read(path).imports if name in self._modules]
 
     def _read(self, path: Path) -> _Read:
         if path not in self._files:
@@ -87,6 +87,10 @@ class Fingerprints:
             key = hashlib.sha256(text).hexdigest()
             self._files[path] = self._used[key] = self._known.get(key) or _parse(text)
         return self._files[path]
+
+
+def _module_name(file: Path) -> str:
+    return ".".join((file.parent if file.name == "__init__.py" else file.with_suffix("")).parts)
 
 
 def _syntax() -> str:
