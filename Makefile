@@ -159,7 +159,7 @@ test-report: env $(VENV)-browser/.ready ## a report in headless Chromium (PAGE=f
 
 # Benchmarks
 
-bench: env ## seconds, memory and throughput of the stages of RUN, beside peers, and cost against size (5 minutes)
+bench: env ## seconds, memory and throughput of the stages of RUN, beside peers, and cost against size (3 minutes)
 	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench --run "results/$(RUN)" \
 		--mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
 

@@ -34,10 +34,10 @@ def test_play_moves_time_scene_and_readout(opened, kind):
         assert shown_time(player) == 0
         before, readout, curve = picture(player), player.locator(".readout").inner_text(), picture(player, ".curve")
         play = player.locator("button.play")
-        assert play.get_attribute("aria-pressed") == "false", "nothing moves by itself"
+        assert play.get_attribute("data-playing") == "false", "nothing moves by itself"
         player.locator("select.speed").select_option(index=0)
         play.click()
-        assert play.get_attribute("aria-pressed") == "true"
+        assert play.get_attribute("data-playing") == "true"
         end = float(player.locator(".time").get_attribute("max"))
         it.page.wait_for_function(
             "kind => { const time = document.querySelector(`[data-playback=${kind}] .time`);"
@@ -47,7 +47,7 @@ def test_play_moves_time_scene_and_readout(opened, kind):
         assert picture(player) != before and picture(player, ".curve") != curve
         assert player.locator(".readout").inner_text() != readout
         it.page.wait_for_function(
-            "kind => document.querySelector(`[data-playback=${kind}] .play`).getAttribute('aria-pressed') === 'false'",
+            "kind => document.querySelector(`[data-playback=${kind}] .play`).dataset.playing === 'false'",
             arg=kind,
         )
         assert shown_time(player) == pytest.approx(end, abs=1.0), "it stops at the end"
@@ -67,7 +67,7 @@ def test_pause_stops_and_the_slider_leads_to_a_time(opened, kind):
             " player.querySelector('.play').click(); return true; }",
             arg=kind,
         )
-        assert play.get_attribute("aria-pressed") == "false"
+        assert play.get_attribute("data-playing") == "false"
         stopped, still = shown_time(player), picture(player)
         it.page.wait_for_timeout(300)
         assert shown_time(player) == stopped and picture(player) == still
@@ -137,7 +137,7 @@ def test_a_drag_and_keys_turn_the_box(opened):
         it.page.keyboard.press("Tab")
         scene.focus()
         it.page.keyboard.press(" ")
-        assert player.locator("button.play").get_attribute("aria-pressed") == "true"
+        assert player.locator("button.play").get_attribute("data-playing") == "true"
 
 
 def test_the_planar_view_follows_the_body(opened):

@@ -102,6 +102,8 @@ def test_a_verdict_has_to_follow_from_its_numbers():
         ("s", "t", "smaller", "", 1.0, 0.5, 0.1, "better", ""),
         ("s", "t", "edge", "", 1.0, 1.1, 0.1, "agrees", ""),
         ("s", "t", "missing", "", 1.0, np.nan, 0.1, "not_comparable", "why"),
+        ("s", "t", "setting", "", 1.0, 1.0, 0.0, "input", ""),
+        ("s", "t", "wrong", "", 1.0, 1.1, 0.0, "input", ""),
         ("s", "t", "wrong", "", 1.0, 1.2, 0.1, "agrees", ""),
         ("s", "t", "wrong", "", 1.0, 1.05, 0.1, "differs", ""),
         ("s", "t", "wrong", "", 1.0, 1.5, 0.1, "better", ""),
@@ -109,4 +111,4 @@ def test_a_verdict_has_to_follow_from_its_numbers():
         ("s", "t", "wrong", "", 1.0, np.nan, 0.1, "not_comparable", ""),
     ]
     problems = wrong_verdicts(pd.DataFrame(rows, columns=columns))
-    assert len(problems) == 5 and all(line.startswith("s t wrong: ") for line in problems)
+    assert len(problems) == 6 and all(line.startswith("s t wrong: ") for line in problems)

@@ -136,7 +136,7 @@ def test_every_printed_number_gets_a_verdict_and_none_of_ours_lacks_a_printed_on
     checks = read_csv(folder / "checks.csv")
     assert len(checks) == 1051 and (checks["note"] != "").all()
     truths = checks["condition"].str.endswith(GROUND_TRUTH)
-    assert (checks.loc[truths, "verdict"] == "agrees").all() and truths.sum() == 200
+    assert (checks.loc[truths, "verdict"] == "input").all() and truths.sum() == 200
     assert (checks.loc[~truths, "verdict"] == "not_comparable").all()
     estimates = checks[~truths & (checks["artefact"] != "text")]
     assert estimates["note"].str.contains("synthetic.*printed row: (?:unphysical|positive definite only)").all()

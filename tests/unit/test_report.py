@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from contactid.checks import COLUMNS
 from contactid.errors import ContactIdError
 from contactid.report.artefacts import caption_of, key_of, label_of
 from contactid.report.checks_digest import check_rows, digest
@@ -39,7 +40,7 @@ def test_every_row_of_the_checks_is_on_the_page_with_its_verdict(run, report, pa
     rows = re.findall(r'<tr data-check-row data-study="(\w+)" data-verdict="(\w+)"', page)
     assert Counter(rows) == Counter(zip(checks["study"], checks["verdict"], strict=True))
     by_study = {study.name: study.digest.counts for study in report.studies}
-    assert by_study["tossing"] == {"agrees": 1, "better": 0, "differs": 1, "not_comparable": 1}
+    assert by_study["tossing"] == {"agrees": 1, "better": 0, "differs": 1, "input": 0, "not_comparable": 1}
     assert f">{len(checks)} of {len(checks)}</output>" in page
 
 
@@ -167,3 +168,18 @@ def artefact(report, address):
 def test_the_cards_of_the_data_are_shown(report, page):
     assert [card.content["name"] for card in report.cards] == ["box_a"]
     assert 'href="#data-box_a"' in page and json.dumps("panels") not in page
+
+
+def test_inputs_are_no_answer_to_whether_a_table_reproduces():
+    def answer(*verdicts):
+        table = pd.DataFrame(
+            [("s", "tab01", name, "", 1.0, 1.0, "m", 0.1, name, "why") for name in verdicts], columns=list(COLUMNS)
+        )
+        return digest(check_rows(table))
+
+    assert answer("input", "input").answer == "2 inputs, used as printed"
+    assert answer("input", "not_comparable").answer == "not comparable in this run; 1 input, used as printed"
+    mixed = answer("agrees", "input", "differs")
+    assert mixed.answer == "reproduced in part: 1 of 2"
+    assert any(sentence.startswith("1 is an input of the run") for sentence in mixed.sentences)
+    assert answer("input", "not_comparable").sentences[1].startswith("The other 1 cannot be compared")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contactid import rotations
-from contactid.checks import AGREES, BETTER, DIFFERS, NOT_COMPARABLE, Reproduced, Tolerance, compare
+from contactid.checks import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE, Reproduced, Tolerance, compare
 from contactid.errors import ContactIdError
 from contactid.metrics import rest_position_error, rest_rotation_error
 from contactid.simulate.box import SteppingOptions
@@ -85,7 +85,7 @@ def test_verdicts():
     published = pd.DataFrame(
         [
             ("t", q, "c", 1.0, "m", 0.05, "rounding", "")
-            for q in ("near", "far", "wider", "smaller error", "other data", "absent")
+            for q in ("near", "far", "wider", "smaller error", "other data", "setting", "other setting", "absent")
         ],
         columns=["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"],
     )
@@ -95,14 +95,16 @@ def test_verdicts():
         ("t", "wider", "c"): Reproduced(1.06, Tolerance(0.1, "spread")),
         ("t", "smaller error", "c"): Reproduced(-0.9, is_error=True),
         ("t", "other data", "c"): Reproduced(1.0, comparable=False, note="twin"),
+        ("t", "setting", "c"): Reproduced(1.0, is_input=True),
+        ("t", "other setting", "c"): Reproduced(1.1, is_input=True),
     }
     table = compare("study", published, ours, {"": "why not"})
-    assert list(table["verdict"]) == [AGREES, DIFFERS, AGREES, BETTER, NOT_COMPARABLE, NOT_COMPARABLE]
+    assert list(table["verdict"]) == [AGREES, DIFFERS, AGREES, BETTER, NOT_COMPARABLE, INPUT, DIFFERS, NOT_COMPARABLE]
     assert list(table["note"]) == [
         "tolerance: rounding", "by another way; tolerance: rounding", "tolerance: spread", "tolerance: rounding",
-        "twin", "why not",
+        "twin", "tolerance: rounding", "tolerance: rounding", "why not",
     ]  # fmt: skip
-    assert np.isnan(table["reproduced"].iloc[5])
+    assert np.isnan(table["reproduced"].iloc[7])
 
 
 def test_tables_round_trip_and_tex_escapes(tmp_path):

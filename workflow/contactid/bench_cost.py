@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from contactid import style
 from contactid.bench_reading import write_large
@@ -204,7 +205,10 @@ def draw_cost(rows: pd.DataFrame, stem: str | Path, label: str) -> None:
             panel.errorbar(size, median, yerr=spread, fmt="o", color=style.RELEASE, markersize=3.5, capsize=2.5)
             panel.set(xscale="log", yscale="log", ylabel="CPU time (s)")
             panel.set_title(str(stage), loc="left")
-            panel.set_title(f"slope {slope:.2f}", loc="right", color=style.LINE)
+            panel.set_title(f"slope {slope:.2f}".replace("-", "\N{MINUS SIGN}"), loc="right", color=style.LINE)
+            panel.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            panel.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+            panel.yaxis.set_minor_formatter(NullFormatter())
             panel.set_xlabel(str(part["unit"].iloc[0]))
             panel.set_xticks(size, [f"{value:.3g}" if value < 1000 else f"{value:,.0f}" for value in size])
             panel.set_xticks([], minor=True)

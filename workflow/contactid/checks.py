@@ -9,7 +9,15 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-AGREES, DIFFERS, BETTER, NOT_COMPARABLE = "agrees", "differs", "better", "not_comparable"
+AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE = "agrees", "better", "differs", "input", "not_comparable"
+VERDICTS = (AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE)
+MEANINGS = {
+    AGREES: "within the tolerance that the row states",
+    BETTER: "an error that is smaller than the printed one, by more than the tolerance",
+    DIFFERS: "further off than the tolerance",
+    INPUT: "what the run starts from, used as printed: no result; it only shows that it was written down right",
+    NOT_COMPARABLE: "made from other data than the paper's, or not computed by this run; the row's note says which",
+}
 COLUMNS = (
     "study", "artefact", "quantity", "condition", "published", "reproduced", "unit", "tolerance", "verdict", "note",
 )  # fmt: skip
@@ -35,6 +43,7 @@ class Reproduced:
     comparable : whether it was made from what the paper's number was made from
     note : reason of a ``not_comparable``, or how ours was found
     is_error : the number is an error, so a smaller magnitude than the printed one is better
+    is_input : the run takes the printed number as its own, so that agreeing is no result
     """
 
     value: float
@@ -42,6 +51,7 @@ class Reproduced:
     comparable: bool = True
     note: str = ""
     is_error: bool = False
+    is_input: bool = False
 
 
 def compare(
@@ -72,7 +82,9 @@ def compare(
             agrees = abs(ours.value - float(printed["value"])) <= tolerance.value * (1.0 + 1e-9)
             smaller = ours.is_error and abs(ours.value) < abs(float(printed["value"]))
             apart = BETTER if smaller else DIFFERS
-            verdict = NOT_COMPARABLE if not ours.comparable else AGREES if agrees else apart
+            verdict = NOT_COMPARABLE if not ours.comparable else apart
+            if ours.comparable and agrees:
+                verdict = INPUT if ours.is_input else AGREES
             if ours.comparable:
                 note = "; ".join(part for part in (note, f"tolerance: {tolerance.origin}") if part)
         rows.append(

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from contactid.checks import AGREES, BETTER, COLUMNS, DIFFERS, NOT_COMPARABLE
+from contactid.checks import AGREES, BETTER, COLUMNS, INPUT, VERDICTS
 from contactid.errors import ContactIdError
 from contactid.tables import read_csv, write_csv
 
 KEY = ("study", "artefact", "quantity", "condition")
-VERDICTS = (AGREES, BETTER, DIFFERS, NOT_COMPARABLE)
-GOOD = (AGREES, BETTER)
+GOOD = (AGREES, BETTER, INPUT)
 ABSENT = "absent"
 
 
@@ -24,8 +23,8 @@ class Comparison:
 
     Attributes
     ----------
-    worse : agreed or were better, and now differ, can't be compared or are absent
-    better : now agree or are better, and didn't
+    worse : agreed, were better or an input, and now differ, can't be compared or are absent
+    better : now agree, are better or an input, and weren't
     other : any other change, for instance from ``agrees`` to ``better``
     new : aren't among the accepted verdicts
     """

@@ -57,7 +57,10 @@ def reproduced_numbers(
 
 
 def _parameters(table: pd.DataFrame) -> dict[Key, Reproduced]:
-    return {("tab01", row["parameter"], ""): Reproduced(float(row["used"])) for row in table.to_dict("records")}
+    return {
+        ("tab01", row["parameter"], ""): Reproduced(float(row["used"]), is_input=True)
+        for row in table.to_dict("records")
+    }
 
 
 def _links(table: pd.DataFrame) -> dict[Key, Reproduced]:
@@ -67,7 +70,7 @@ def _links(table: pd.DataFrame) -> dict[Key, Reproduced]:
         for name, value in row.items():
             if isinstance(value, float | int) and np.isfinite(value):
                 note = "read from the run's link table"
-                numbers["links", str(name), f"link={row['link']}"] = Reproduced(float(value), note=note)
+                numbers["links", str(name), f"link={row['link']}"] = Reproduced(float(value), note=note, is_input=True)
     return numbers
 
 
@@ -86,7 +89,8 @@ def _convergence(sweep: pd.DataFrame) -> dict[Key, Reproduced]:
 
 def _window(window: float, fits: pd.DataFrame | None, synthetic: bool) -> dict[Key, Reproduced]:
     """Section V: the fit's window, and how many oscillations it holds."""
-    numbers = {("text", "fitting_window_ms", ""): Reproduced(1e3 * window, note="chosen in the configuration")}
+    used = Reproduced(1e3 * window, note="chosen in the configuration", is_input=True)
+    numbers = {("text", "fitting_window_ms", ""): used}
     if fits is not None and "frequency_hz" in fits and fits["frequency_hz"].notna().any():
         periods = window * float(fits["frequency_hz"].median())
         note = "median frequency of the recordings' fits" + (f"; {_SYNTHETIC}" if synthetic else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from contactid.checks import AGREES, BETTER, DIFFERS, NOT_COMPARABLE
+from contactid.checks import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE
 
 # numbers in the file have six significant digits, so a difference at the very edge may fall on either side
 _ROUNDING = 1.1e-6
@@ -31,7 +31,7 @@ def _problem(row: dict) -> str:
     edge = _ROUNDING * max(abs(reproduced), abs(published), tolerance)
     possible = set()
     if apart <= tolerance + edge:
-        possible.add(AGREES)
+        possible |= {AGREES, INPUT}
     if apart >= tolerance - edge:
         possible.add(DIFFERS)
         if abs(reproduced) <= abs(published):

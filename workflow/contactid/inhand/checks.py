@@ -77,7 +77,7 @@ def _ground_truths(source: str, table: pd.DataFrame) -> dict[Key, Reproduced]:
         )
         for quantity, value in _as_printed(source, values).items():
             key = (ARTEFACTS[source], quantity, _condition(source, name, GROUND_TRUTH))
-            numbers[key] = Reproduced(value, note=note)
+            numbers[key] = Reproduced(value, note=note, is_input=True)
     return numbers
 
 

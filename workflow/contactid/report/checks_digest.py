@@ -9,16 +9,9 @@ from statistics import median
 
 import pandas as pd
 
-from contactid.checks import AGREES, BETTER, DIFFERS, NOT_COMPARABLE
+from contactid.checks import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE, VERDICTS
 from contactid.report.model import Check, Digest
 
-VERDICTS = (AGREES, BETTER, DIFFERS, NOT_COMPARABLE)
-MEANINGS = {
-    AGREES: "within the tolerance that the row states",
-    BETTER: "an error that is smaller than the printed one, by more than the tolerance",
-    DIFFERS: "further off than the tolerance",
-    NOT_COMPARABLE: "made from other data than the paper's, or not computed by this run; the row's note says which",
-}
 _MOST_REASONS = 6
 
 
@@ -45,16 +38,23 @@ def check_rows(table: pd.DataFrame) -> tuple[Check, ...]:
 def digest(checks: Sequence[Check]) -> Digest:
     """How many printed numbers are reproduced and how far off the others are."""
     counts = {verdict: sum(check.verdict == verdict for check in checks) for verdict in VERDICTS}
-    compared = [check for check in checks if check.verdict != NOT_COMPARABLE]
+    compared = [check for check in checks if check.verdict not in (INPUT, NOT_COMPARABLE)]
     aside = [check for check in checks if check.verdict == NOT_COMPARABLE]
     sentences = []
     if compared:
         sentences.append(f"{len(compared)} of {len(checks)} printed numbers are compared: {_how_many(counts)}.")
         sentences.extend(_how_far("Those that agree", [check for check in compared if check.verdict == AGREES]))
         sentences.extend(_how_far("Those that differ", [check for check in compared if check.verdict == DIFFERS]))
+    if counts[INPUT]:
+        are = "is an input" if counts[INPUT] == 1 else "are inputs"
+        sentences.append(f"{counts[INPUT]} {are} of the run, used as printed: no result.")
     if aside:
         known = [check for check in aside if not math.isnan(check.reproduced)]
-        left = f"The other {len(aside)} cannot" if compared else f"None of the {len(aside)} printed numbers can"
+        left = (
+            f"The other {len(aside)} cannot"
+            if len(aside) < len(checks)
+            else f"None of the {len(aside)} printed numbers can"
+        )
         sentences.append(f"{left} be compared; the run has {len(known) or 'no'} numbers of its own beside them.")
         sentences.extend(_how_far("These", known))
     return Digest(_answer(counts), tuple(sentences), _reasons(aside), counts)
@@ -64,7 +64,10 @@ def _answer(counts: dict[str, int]) -> str:
     good = counts[AGREES] + counts[BETTER]
     compared = good + counts[DIFFERS]
     if not compared:
-        return "not comparable in this run"
+        used = f"{counts[INPUT]} input{'s' if counts[INPUT] > 1 else ''}, used as printed"
+        if not counts[INPUT]:
+            return "not comparable in this run"
+        return f"not comparable in this run; {used}" if counts[NOT_COMPARABLE] else used
     of = f"{good} of {compared}{' comparable' if counts[NOT_COMPARABLE] else ''}"
     return f"reproduced: {of}" if good == compared else f"reproduced in part: {of}" if good else f"not reproduced: {of}"
 

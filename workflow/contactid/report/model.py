@@ -69,11 +69,6 @@ class Digest:
     reasons: tuple[tuple[str, int], ...]
     counts: dict[str, int]
 
-    @property
-    def compared(self) -> int:
-        """How many numbers could be compared."""
-        return sum(count for verdict, count in self.counts.items() if verdict != "not_comparable")
-
 
 @dataclass(frozen=True)
 class Step:

@@ -13,8 +13,9 @@ import pandas as pd
 import yaml
 from markupsafe import Markup
 
+from contactid.checks import MEANINGS, VERDICTS
 from contactid.report import plots
-from contactid.report.checks_digest import MEANINGS, VERDICTS, percent, spoken
+from contactid.report.checks_digest import percent, spoken
 from contactid.report.model import Report
 from contactid.report.pack import Pack
 from contactid.report.playback import playback_section

@@ -17,7 +17,7 @@ from bokeh.resources import Resources
 from bokeh.transform import jitter
 
 from contactid import style
-from contactid.checks import AGREES, BETTER, DIFFERS, NOT_COMPARABLE
+from contactid.checks import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE
 from contactid.report.model import Check, RuleTime
 
 # colour and marker, so that neither is needed alone
@@ -25,6 +25,7 @@ _LOOKS = {
     AGREES: (style.LINE, "circle", "agrees"),
     BETTER: (style.ACCENT, "triangle", "better"),
     DIFFERS: (style.RELEASE, "diamond", "differs"),
+    INPUT: (style.MEASURED, "square", "input"),
     NOT_COMPARABLE: (style.MEASURED, "x", "not comparable"),
 }
 _LEAST, _MOST = 1e-2, 1e4

@@ -138,13 +138,14 @@ function startPlayer(root, makeView) {
 
   function setPlaying(playing) {
     if (playing && now >= duration()) now = 0;
-    play.setAttribute("aria-pressed", String(playing));
+    play.dataset.playing = String(playing);
+    play.textContent = playing ? "Pause" : "Play";
     readout.setAttribute("aria-live", playing ? "off" : "polite"); // sixty readings a second say nothing
     since = null;
     if (playing) requestAnimationFrame(tick);
   }
 
-  const isPlaying = () => play.getAttribute("aria-pressed") === "true";
+  const isPlaying = () => play.dataset.playing === "true";
 
   function tick(stamp) {
     if (!isPlaying()) return;
