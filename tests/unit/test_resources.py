@@ -48,7 +48,7 @@ def test_the_largest_job_of_all_runs_counts(tmp_path):
     ("asked", "problem"),
     [
         (Asked(1400, 30), ""),
-        (Asked(1300, 30), "mem_mb=1300 is too little"),
+        (Asked(1000, 30), "mem_mb=1000 is too little"),
         (Asked(2100, 30), "mem_mb=2100 is too much"),
         (Asked(1400, 25), "runtime=25 is too little"),
         (Asked(1400, 250), "runtime=250 is too much"),

@@ -23,9 +23,9 @@ LEAST_MARGIN = 1.3
 """A rule asks for at least this many times what its largest job took."""
 LARGEST_MEMORY_MARGIN, LARGEST_RUNTIME_MARGIN = 5.0, 10.0
 """A rule asks for at most this many times that, if it asks for more than the floor; time varies more than memory."""
-STARTER_MB = 800
-"""MB of the two Snakemake processes that start a job on a node, wait for it, and count as part of it (measured: 400 and
-300 at most)."""
+STARTER_MB = 500
+"""MB of the two Snakemake processes that start a job on a node, wait for it, and count as part of it (measured: 200
+each)."""
 MEMORY_FLOOR = 1500
 """MB that any rule may ask for: what a node has for a core at the least."""
 RUNTIME_FLOOR = 10

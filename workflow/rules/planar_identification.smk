@@ -153,7 +153,7 @@ rule planar_playback:
         "../../envs/environment.yaml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=5,
     params:
         code=code("planar_playback"),
