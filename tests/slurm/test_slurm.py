@@ -109,6 +109,14 @@ def test_a_job_beyond_its_memory_is_told_of_with_what_to_ask_for(slurm_that_kill
     assert (repository / POSE).stat().st_size > 0
 
 
+def test_a_job_beyond_its_time_is_told_of_with_what_to_ask_for(slurm, repository):
+    spoil(repository, "arm_pose", TAKES_LONG)
+    ended = run(repository, slurm, "--retries", "0", "--set-resources", "arm_pose:runtime=1", "--", POSE)
+    assert ended.returncode != 0 and not (repository / POSE).exists()
+    told = re.search(r"ERROR arm_pose: .*time.*--set-resources arm_pose:runtime=2", ended.stdout + ended.stderr)
+    assert told, ended.stdout + ended.stderr
+
+
 def test_after_a_kill_the_three_commands_of_the_page_finish_the_run(slurm, repository):
     spoil(repository, "arm_pose", TAKES_LONG)
     log = repository / "first.log"

@@ -63,8 +63,10 @@ def test_a_log_that_cannot_be_written_is_one_line(tmp_path):
     assert "logs/rule.log: cannot be written" in run.stderr
 
 
-def test_a_full_log_hides_nothing(tmp_path):
-    run = run_job(tmp_path, "print('x' * 10000, flush=True)", log="../../../../../../dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_log_hides_nothing(tmp_path, unbuffered):
+    body, log = "print('x' * 10000, flush=True)", "../../../../../../dev/full"
+    run = run_job(tmp_path, body, log=log, PYTHONUNBUFFERED=unbuffered)
     assert run.returncode == 1
     assert run.stderr.startswith("ERROR rule seed=1: ") and "No space left on device" in run.stderr
     assert run.stderr.count("\n") == 1

@@ -84,7 +84,12 @@ def _fail(terminal: int, line: str) -> None:
     with suppress(OSError):  # the disk that is full may be the log's
         traceback.print_exc()
         sys.stderr.flush()
+        sys.stdout.flush()
         os.write(2, _plain(line))  # the log's last line, where failures() finds it
+    # what a full log didn't take would be tried again at Python's end, and turn the exit status into 120
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
     sys.exit(1)
 
 
