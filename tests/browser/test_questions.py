@@ -29,7 +29,11 @@ def test_verdicts_filter_the_rows_and_the_count(opened):
         total = page.locator(ROWS).count()
         assert counted(page) == (total, total)
         sizes = []
-        for verdict in ("agrees", "differs", "better", "not_comparable"):
+        verdicts_of_page = page.locator("[data-filter-verdict]").evaluate_all(
+            "all => all.map((b) => b.dataset.filterVerdict)"
+        )
+        assert {"agrees", "differs", "input", "not_comparable"} <= set(verdicts_of_page)
+        for verdict in verdicts_of_page:
             button = page.locator(f"[data-filter-verdict={verdict}]")
             button.click()
             assert button.get_attribute("aria-pressed") == "true"
