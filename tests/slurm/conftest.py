@@ -45,12 +45,14 @@ def slurm_that_kills(slurm):
     file.write_text(
         text.replace("JobAcctGatherFrequency=2", "JobAcctGatherFrequency=2\nJobAcctGatherParams=OverMemoryKill")
     )
-    assert call("scontrol", "reconfigure", env=slurm).returncode == 0
-    if "OverMemoryKill" not in call("scontrol", "show", "config", env=slurm).stdout:
-        pytest.skip("this Slurm can't be made to kill for memory")
-    yield slurm
-    file.write_text(text)
-    call("scontrol", "reconfigure", env=slurm)
+    try:
+        assert call("scontrol", "reconfigure", env=slurm).returncode == 0
+        if "OverMemoryKill" not in call("scontrol", "show", "config", env=slurm).stdout:
+            pytest.skip("this Slurm can't be made to kill for memory")
+        yield slurm
+    finally:
+        file.write_text(text)
+        call("scontrol", "reconfigure", env=slurm)
 
 
 @pytest.fixture

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pandas as pd
 
-from contactid.checks import AGREES, BETTER, COLUMNS, INPUT, VERDICTS
+from contactid.checks import AGREES, BETTER, COLUMNS, DIFFERS, INPUT, NOT_COMPARABLE, VERDICTS
 from contactid.errors import ContactIdError
 from contactid.tables import read_csv, write_csv
 
 KEY = ("study", "artefact", "quantity", "condition")
-GOOD = (AGREES, BETTER, INPUT)
 ABSENT = "absent"
+# a result that becomes an input is a result lost
+_WORTH = {AGREES: 2, BETTER: 2, INPUT: 1, DIFFERS: 0, NOT_COMPARABLE: 0, ABSENT: 0}
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class Comparison:
 
     Attributes
     ----------
-    worse : agreed, were better or an input, and now differ, can't be compared or are absent
-    better : now agree, are better or an input, and weren't
+    worse : agreed or were better and no longer do; or were inputs and now differ, can't be compared or are absent
+    better : the reverse
     other : any other change, for instance from ``agrees`` to ``better``
     new : aren't among the accepted verdicts
     """
@@ -91,8 +92,8 @@ def compare_verdicts(checks: pd.DataFrame, accepted: pd.DataFrame) -> Comparison
     gone = gone[gone["_merge"] == "left_only"].drop(columns="_merge").assign(verdict=ABSENT)
     rows = pd.concat([both, gone], ignore_index=True) if len(gone) else both
     known = rows["was"].notna()
-    was_good, is_good = rows["was"].isin(GOOD), rows["verdict"].isin(GOOD)
-    worse, better = known & was_good & ~is_good, known & ~was_good & is_good
+    was, now = rows["was"].map(_WORTH), rows["verdict"].map(_WORTH)
+    worse, better = known & (now < was), known & (now > was)
     return Comparison(
         worse=rows[worse],
         better=rows[better],
