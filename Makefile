@@ -80,7 +80,7 @@ tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in t
 	$(SNAKEMAKE) --configfile config/tactile.yaml
 
 identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
-	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.identify $(THROWS) --body $(BODY) --output $(REPORT)
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.planar.identify_command $(THROWS) --body $(BODY) --output $(REPORT)
 
 dry-run: env ## what a default run would still do
 	$(SNAKEMAKE) --dry-run
@@ -91,28 +91,28 @@ data: env ## all public data into data/, and what is damaged there again; STUDY=
 	$(SNAKEMAKE) data --forcerun fetch_dataset $(SOURCES) $(ONE_STUDY)
 
 lock: env ## resolve the public data and pin versions and checksums; ONLY= and UPDATE= name archives
-	PYTHONPATH=workflow $(BIN)/python -m contactid.lock $(if $(DATA_MIRROR),--mirror "$(DATA_MIRROR)") \
+	PYTHONPATH=workflow $(BIN)/python -m contactid.sources.lock_command $(if $(DATA_MIRROR),--mirror "$(DATA_MIRROR)") \
 		$(if $(FOURTU_URL),--url "$(FOURTU_URL)") $(if $(ONLY),--only $(ONLY)) $(if $(UPDATE),--update $(UPDATE))
 
 # For reviewers
 
 check: env ## hold the verdicts of a run against the accepted ones; RUN=default, STUDY= one study alone
-	@PYTHONPATH=workflow $(BIN)/python -m contactid.check --run "$(RUN)" $(if $(STUDY),--study "$(STUDY)")
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.check --run "$(RUN)" $(if $(STUDY),--study "$(STUDY)")
 
 baseline: env ## accept the verdicts of a run; commit what it writes. RUN=default
-	@PYTHONPATH=workflow $(BIN)/python -m contactid.check --run "$(RUN)" --accept
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.check --run "$(RUN)" --accept
 
 report: env ## one HTML file about a run, for reviewers (a part of every run); CONFIG=config/public.yaml
 	$(SNAKEMAKE) report $(if $(CONFIG),--configfile $(CONFIG)) $(if $(STUDY),--config $(ONE_STUDY))
 
 bundle: env ## a finished run as one archive for reviewers; RUN=default, FORCE=1 where it isn't committed
-	@PYTHONPATH=workflow $(BIN)/python -m contactid.bundle --run $(RUN) $(if $(FORCE),--force)
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.bundle --run $(RUN) $(if $(FORCE),--force)
 
 verify: env ## check an archive and recompute a sample of its numbers: BUNDLE=file.zip SAMPLE=5 SEED=1
-	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.verify "$(BUNDLE)" --sample $(SAMPLE) --seed $(SEED)
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.review.verify "$(BUNDLE)" --sample $(SAMPLE) --seed $(SEED)
 
 same-results: env ## whether two runs of one configuration came to the same: RUNS="results/a results/b"
-	@PYTHONPATH=workflow $(BIN)/python -m contactid.same_results $(RUNS)
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.same_results $(RUNS)
 
 # Clusters
 
@@ -121,10 +121,10 @@ cluster: env ## a run through Slurm: PARTITION= ACCOUNT= CONFIG=config/full.yaml
 		$(if $(PARTITION)$(ACCOUNT),--default-resources $(if $(PARTITION),slurm_partition=$(PARTITION)) $(if $(ACCOUNT),slurm_account=$(ACCOUNT)))
 
 plan: env ## what node-hours buy, from a finished run's benchmark files: RUN=default HOURS="10 1000 100000" CORES=48
-	PYTHONPATH=workflow $(BIN)/python -m contactid.cluster_plan --run results/$(RUN) --hours $(HOURS) --cores $(CORES)
+	PYTHONPATH=workflow $(BIN)/python -m contactid.run.plan --run results/$(RUN) --hours $(HOURS) --cores $(CORES)
 
 resources: env ## memory and time that rules ask for against what their jobs took: RUNS="results/default results/full"
-	PYTHONPATH=workflow $(BIN)/python -m contactid.resources $(RUNS)
+	PYTHONPATH=workflow $(BIN)/python -m contactid.run.resources $(RUNS)
 
 # Tests
 
@@ -160,14 +160,14 @@ test-report: env $(VENV)-browser/.ready ## a report in headless Chromium (PAGE=f
 # Benchmarks
 
 bench: env ## seconds, memory and throughput of the stages of RUN, beside peers, and cost against size (3 minutes)
-	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench --run "results/$(RUN)" \
+	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python tools/bench.py --run "results/$(RUN)" \
 		--mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
 
 bench-simulator: env $(VENV)-mujoco/.ready ## speed and accuracy against MuJoCo on the same tosses, one core
-	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench_simulator --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
+	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python tools/bench_simulator.py --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
 
 bench-reading: env ## peak memory of reading a 2 GB archive, written for it
-	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.bench_reading
+	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python tools/bench_reading.py
 
 # Environments
 

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 from rocrate.vocabs import RO_CRATE
 
-from contactid.bundles.manifest import NAME, write_manifest
-from contactid.bundles.zip_file import unpack, write_zip
-from contactid.datasets.checksums import digest
+from contactid.review.bundles.manifest import NAME, write_manifest
+from contactid.review.bundles.zip_file import unpack, write_zip
+from contactid.sources.checksums import digest
 
 pytestmark = pytest.mark.bundle
 
@@ -60,7 +60,7 @@ def finished(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def archive(finished):
-    done = python(finished, "contactid.bundle", "--run", "small")
+    done = python(finished, "contactid.review.bundle", "--run", "small")
     assert done.returncode == 0, done.stdout + done.stderr
     (path,) = finished.glob("contactid-small-*.zip")
     assert "-dirty" not in path.name
@@ -84,18 +84,18 @@ def test_the_record_says_what_the_run_was_made_with(finished):
 
 
 def test_a_bundle_verifies_here_and_by_itself_elsewhere(archive, unpacked):
-    again = python(archive.parent, "contactid.verify", archive.name, "--sample", "4", "--seed", "2")
+    again = python(archive.parent, "contactid.review.verify", archive.name, "--sample", "4", "--seed", "2")
     assert again.returncode == 0, again.stdout + again.stderr
     assert again.stdout.count("| identical") + again.stdout.count("| agrees") >= 4 and "differs" not in again.stdout
     rows = len(pd.read_csv(unpacked / "results/small/checks.csv"))
     assert f"{rows} of {rows} in checks.csv follow" in again.stdout
-    alone = python(unpacked, "contactid.verify", "--sample", "1")
+    alone = python(unpacked, "contactid.review.verify", "--sample", "1")
     assert alone.returncode == 0, alone.stdout + alone.stderr
 
 
 def test_the_same_run_gives_the_same_bytes(finished, archive):
     before = archive.read_bytes()
-    assert python(finished, "contactid.bundle", "--run", "small").returncode == 0
+    assert python(finished, "contactid.review.bundle", "--run", "small").returncode == 0
     assert archive.read_bytes() == before
 
 
@@ -123,7 +123,7 @@ def test_a_tampered_number_is_found_though_the_manifest_agrees(unpacked, tmp_pat
     del files[NAME]
     manifest = write_manifest({name: digest(path) for name, path in files.items()})
     write_zip(tmp_path / "tampered.zip", {**files, NAME: manifest.encode()})
-    found = python(unpacked, "contactid.verify", str(tmp_path / "tampered.zip"), "--sample", "1000")
+    found = python(unpacked, "contactid.review.verify", str(tmp_path / "tampered.zip"), "--sample", "1000")
     assert found.returncode == 1 and "Traceback" not in found.stderr, found.stderr
     differing = [line for line in found.stdout.splitlines() if "| differs" in line]
     assert len(differing) == 1 and "arm/tables/tab02_impact_map.csv" in differing[0]
@@ -131,11 +131,11 @@ def test_a_tampered_number_is_found_though_the_manifest_agrees(unpacked, tmp_pat
 
 def test_what_is_not_finished_or_not_committed_is_refused_in_a_line(finished, archive):
     def refused():
-        done = python(finished, "contactid.bundle", "--run", "small")
+        done = python(finished, "contactid.review.bundle", "--run", "small")
         assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
         return done.stderr
 
-    assert "results/other has no" in python(finished, "contactid.bundle", "--run", "other").stderr
+    assert "results/other has no" in python(finished, "contactid.review.bundle", "--run", "other").stderr
     notes = finished / "notes.txt"
     notes.write_text("x")
     try:

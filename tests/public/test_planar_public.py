@@ -10,10 +10,8 @@ import numpy as np
 import pytest
 import scipy.io
 
-from contactid.datasets.fetch import Sources, fetch
-from contactid.datasets.lockfile import read_lock
-from contactid.datasets.planar_files import read_square_throws
-from contactid.datasets.planar_impacts import (
+from contactid.planar.readers.files import read_square_throws
+from contactid.planar.readers.impacts import (
     MASS,
     MODELS,
     SEMI_AXES,
@@ -21,15 +19,17 @@ from contactid.datasets.planar_impacts import (
     prediction_errors,
     read_ellipse_impacts,
 )
-from contactid.datasets.planar_readers import read_planar
-from contactid.datasets.planar_throws import iterate_throws, shape_of
-from contactid.datasets.registry import load_registry
-from contactid.datasets.store import Store
-from contactid.datasets.verification import verify
+from contactid.planar.readers.readers import read_planar
+from contactid.planar.readers.throws import iterate_throws, shape_of
+from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
 from contactid.planar.throw_flight import first_impacts
 from contactid.planar.throw_preprocess import ThrowOptions, align, event_table, find_events, rest_gaps
 from contactid.planar.throw_window import WindowOptions, prepare_throws
-from contactid.simulate.planar_geometry import Ellipse, Ground, contacts
+from contactid.sources.fetch import Sources, fetch
+from contactid.sources.lockfile import read_lock
+from contactid.sources.registry import load_registry
+from contactid.sources.store import Store
+from contactid.sources.verification import verify
 
 MIRROR = Path(os.environ.get("DATA_MIRROR") or "../shared/data")
 SQUARE, ELLIPSE = MIRROR / "planar-square", MIRROR / "planar-ellipse"

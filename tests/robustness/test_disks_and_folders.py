@@ -19,7 +19,7 @@ from small_runs import (
     whole_files,
 )
 
-from contactid.same_results import differences
+from contactid.review.same_results import differences
 
 pytestmark = pytest.mark.robustness
 
@@ -113,13 +113,13 @@ import pandas as pd
 import xarray as xr
 
 from contactid import style
-from contactid.atomic import write_text
-from contactid.datasets.motion import BodyProperties, Recording, write_dataset
-from contactid.datasets.motion_stream import MotionStream, write_motion
-from contactid.errors import ContactIdError
-from contactid.fits import write_json
+from contactid.core.atomic import write_text
+from contactid.sources.motion import BodyProperties, Recording, write_dataset
+from contactid.sources.motion_stream import MotionStream, write_motion
+from contactid.core.errors import ContactIdError
+from contactid.output.fits import write_json
 from contactid.planar.animate import _write
-from contactid.tables import write_csv
+from contactid.output.tables import write_csv
 
 disk = Path(sys.argv[1])
 noise = np.random.default_rng(1).normal(size=100_000)

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contactid.datasets.inhand_files import write_recording
-from contactid.datasets.inhand_twin_options import TwinOptions
-from contactid.datasets.inhand_twins import simulate_recording
-from contactid.datasets.motion import write_dataset
 from contactid.inhand.methods import GRAPH_METHODS
 from contactid.inhand.names import ESTIMATE_COLUMNS
-from contactid.tables import read_csv
+from contactid.inhand.readers.files import write_recording
+from contactid.inhand.readers.twin_options import TwinOptions
+from contactid.inhand.readers.twins import simulate_recording
+from contactid.output.tables import read_csv
+from contactid.sources.motion import write_dataset
 
 SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
 SOURCE = {

@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from contactid.datasets.motion import read_dataset
-from contactid.datasets.twins import write_twin
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import read_dataset
+from contactid.tossing.readers.twins import write_twin
 
 SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
 VARIANT = {

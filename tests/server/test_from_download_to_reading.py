@@ -12,8 +12,8 @@ import pytest
 import xarray as xr
 from conftest import EMBEDDED, ROOT
 
-from contactid.datasets.iam_archive import read_iam_archive
-from contactid.datasets.lockfile import read_lock, write_lock
+from contactid.sources.lockfile import read_lock, write_lock
+from contactid.tossing.readers.iam_archive import read_iam_archive
 
 PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
 # what is read, and the twin that it must be
@@ -55,7 +55,7 @@ def repository(server, tmp_path_factory):
     for part in PARTS:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
         copy(ROOT / part, folder / part)
-    locked = run(folder, "contactid.lock", "--url", server.url, "--only", *sorted(ARCHIVES))
+    locked = run(folder, "contactid.sources.lock_command", "--url", server.url, "--only", *sorted(ARCHIVES))
     assert locked.returncode == 0, locked.stderr
     return folder
 

@@ -6,12 +6,12 @@ import json
 import pytest
 import requests
 
-from contactid.datasets.checksums import Expected
-from contactid.datasets.download import Wanted, download
-from contactid.datasets.fourtu_client import FourTuClient
-from contactid.datasets.fourtu_doi import FourTuDoi, parse_doi
-from contactid.datasets.web import Patience
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
+from contactid.sources.checksums import Expected
+from contactid.sources.download import Wanted, download
+from contactid.sources.fourtu_client import FourTuClient
+from contactid.sources.fourtu_doi import FourTuDoi, parse_doi
+from contactid.sources.web import Patience
 
 PATIENCE = Patience(attempts=4, first_wait=0.05, longest_wait=2)
 
@@ -186,7 +186,7 @@ def test_storage_under_maintenance_is_waited_for(server, client, tmp_path, monke
             pytest.skip("this server has no maintenance of its storage")
         assert refused.headers["Retry-After"] == "1"
         waits = []
-        monkeypatch.setattr("contactid.datasets.web.time.sleep", waits.append)
+        monkeypatch.setattr("contactid.sources.web.time.sleep", waits.append)
         with pytest.raises(ContactIdError, match=r"answers with status 503. Try later"):
             bring(client, file, tmp_path)
         assert waits == [1, 1, 1]  # what it asked for, not our own back-off

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from contactid.same_results import differences
+from contactid.review.same_results import differences
 
 pytestmark = pytest.mark.slurm
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from contactid.fingerprint import Fingerprints
+from contactid.run.fingerprint import Fingerprints
 
 ROOT = Path(__file__).parents[2]
 RULE_FILES = sorted((ROOT / "workflow/rules").glob("*.smk"))

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from contactid.arm import names as arm_names
-from contactid.checks import VERDICTS
 from contactid.inhand import names as inhand_names
+from contactid.output.comparison import VERDICTS
 from contactid.planar.names import ANIMATIONS, PAPER_FIGURES
 
 ROOT = Path(__file__).parents[2]
@@ -135,7 +135,7 @@ def test_checks_cover_every_printed_number(finished):
 
 
 def test_the_verdicts_are_the_accepted_ones_and_one_flipped_number_is_found(finished, tmp_path):
-    command = [sys.executable, "-m", "contactid.check", "--run", "test", "--results"]
+    command = [sys.executable, "-m", "contactid.review.check", "--run", "test", "--results"]
     environment = {**os.environ, "PYTHONPATH": str(finished / "workflow")}
     options = {"env": environment, "capture_output": True, "text": True}
     run = subprocess.run([*command, str(finished / "results")], **options)
@@ -235,7 +235,7 @@ def test_logs_and_benchmarks_exist_for_every_job(finished):
 
 def test_nothing_is_to_be_done_after_a_run_nor_after_a_docstring_edit(finished):
     assert to_be_done(finished) == set()
-    file = finished / "workflow/contactid/simulate/box.py"
+    file = finished / "workflow/contactid/tossing/simulate/box.py"
     before = edit(file, '"""Simulate a rigid body', '"""Simulates, in other words, a rigid body')
     script = finished / "workflow/scripts/tossing_sweep.py"
     script.touch()
@@ -244,7 +244,7 @@ def test_nothing_is_to_be_done_after_a_run_nor_after_a_docstring_edit(finished):
 
 
 def test_editing_the_simulator_reruns_exactly_what_depends_on_it(finished):
-    file = finished / "workflow/contactid/simulate/box.py"
+    file = finished / "workflow/contactid/tossing/simulate/box.py"
     before = edit(file, "GRAVITY = 9.81", "GRAVITY = 9.80")
     assert to_be_done(finished) == {
         "tossing_sweep", "tossing_identify", "tossing_predict", "tossing_impacts", "tossing_velocity_identify",
@@ -257,7 +257,7 @@ def test_editing_the_simulator_reruns_exactly_what_depends_on_it(finished):
 
 
 def test_restyling_a_figure_solves_nothing(finished):
-    file = finished / "workflow/contactid/style.py"
+    file = finished / "workflow/contactid/output/style.py"
     before = edit(file, '"font.size": 8', '"font.size": 9')
     drawn = {"tossing_draw", "planar_draw", "planar_animate", "arm_draw", "inhand_draw", "data_cards"}
     assert to_be_done(finished) == {*drawn, "report", "crate", "all"}

@@ -15,45 +15,28 @@ os.environ.update(
 )
 sys.path.insert(0, str(WORKFLOW))
 
-from contactid.installed import exit_without_packages
+from contactid.run.installed import exit_without_packages
 
 if not workflow.deployment_settings.deployment_method:
     exit_without_packages()  # before anything imports them
 
-from contactid.configuration import cases, check_configuration, restore_numbers
-from contactid.datasets.fetch import Sources, missing
-from contactid.datasets.locking import archives_of
-from contactid.datasets.lockfile import locked, read_lock, with_licences
-from contactid.datasets.mirrors import parse_mirrors
-from contactid.datasets.registry import check_reader, load_registry, pick
-from contactid.datasets.store import Store
-from contactid.datasets.web import check_address
-from contactid.errors import ContactIdError
-from contactid.fingerprint import Fingerprints
-from contactid.peers.catalogue import OWN, OWN_TANGENTIAL
-from contactid.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
-from contactid.planar.names import (
-    ANIMATIONS,
-    IDENTIFICATION_FIGURES,
-    IDENTIFICATION_TABLES,
-    PAPER_FIGURES,
-    REAL_ELLIPSE_FIGURES,
-    REAL_ELLIPSE_TABLES,
-    REFORMULATIONS,
-    SQUARE_FIGURES,
-    SQUARE_REASONS,
-    SQUARE_TABLES,
-    scene_figures,
-)
+from contactid.core.configuration import cases, check_configuration, restore_numbers
+from contactid.sources.fetch import Sources, missing
+from contactid.sources.locking import archives_of
+from contactid.sources.lockfile import locked, read_lock, with_licences
+from contactid.sources.mirrors import parse_mirrors
+from contactid.sources.registry import check_reader, load_registry, pick
+from contactid.sources.store import Store
+from contactid.sources.web import check_address
+from contactid.core.errors import ContactIdError
+from contactid.run.fingerprint import Fingerprints
+from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
+from contactid.tossing.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
+from contactid.planar.names import ANIMATIONS, IDENTIFICATION_FIGURES, IDENTIFICATION_TABLES, PAPER_FIGURES, REAL_ELLIPSE_FIGURES, REAL_ELLIPSE_TABLES, REFORMULATIONS, SQUARE_FIGURES, SQUARE_REASONS, SQUARE_TABLES, scene_figures
 from contactid.planar.names import TABLES as PLANAR_TABLES
 from contactid.planar.scenes import check_scenes
 from contactid.planar.synthetic_throws import check_identification
-from contactid.tossing.schemes import (
-    WINDOW_SCHEME,
-    predictions_of,
-    schemes_of,
-    velocity_cases,
-)
+from contactid.tossing.schemes import WINDOW_SCHEME, predictions_of, schemes_of, velocity_cases
 
 for block in (*config["studies"], "offline"):
     config[block] = restore_numbers(config.get(block))

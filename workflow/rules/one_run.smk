@@ -2,9 +2,9 @@
 
 import atexit
 
-from contactid.failures import failures, tell_of_full_disks
-from contactid.job import OWNER
-from contactid.run_lock import hold
+from contactid.run.failures import failures, tell_of_full_disks
+from contactid.run.job import OWNER
+from contactid.run.run_lock import hold
 
 os.environ[OWNER] = str(os.getpid())
 RESULTS = Path(f"results/{config['run']}")

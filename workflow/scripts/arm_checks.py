@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from contactid.arm.impact_checks import REASONS, reproduced_numbers
-from contactid.checks import compare
-from contactid.job import job
-from contactid.tables import read_csv, write_csv
+from contactid.output.comparison import compare
+from contactid.output.tables import read_csv, write_csv
+from contactid.run.job import job
 
 
 def main(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from contactid.arm.fit_files import write_fits
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(*, data: str, folder: str, block: dict[str, Any], robot: dict[str, Any]) -> None:

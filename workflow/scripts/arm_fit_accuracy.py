@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from contactid.arm.fit_files import write_accuracy
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(

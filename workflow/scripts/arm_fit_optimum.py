@@ -3,7 +3,7 @@
 from typing import Any
 
 from contactid.arm.fit_files import write_optima
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from contactid.arm.impact_files import write_impact_table
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from contactid.arm.summary import summarise
-from contactid.atomic import write_text
-from contactid.job import job
-from contactid.tables import read_csv
+from contactid.core.atomic import write_text
+from contactid.output.tables import read_csv
+from contactid.run.job import job
 
 
 def main(

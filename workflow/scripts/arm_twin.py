@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from contactid.datasets.arm_twins import twin_options, write_arm_twin
-from contactid.job import job
-from contactid.robots import load_robot
+from contactid.arm.readers.twins import twin_options, write_arm_twin
+from contactid.arm.robots import load_robot
+from contactid.run.job import job
 
 
 def main(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from contactid.arm.two_mass_files import write_models
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(

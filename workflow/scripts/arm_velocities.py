@@ -1,7 +1,7 @@
 """Rule arm_velocities: the data behind figure 2, joint velocities around an impact."""
 
 from contactid.arm.velocity_figure_data import write_velocities
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(*, data: str, fits: str, figure: str) -> None:

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from contactid.job import job
-from contactid.tables import read_csv, write_csv
+from contactid.output.tables import read_csv, write_csv
+from contactid.run.job import job
 
 
 def main(

@@ -1,8 +1,8 @@
 """Rule crate: the run as a research object."""
 
-from contactid.fits import write_json
-from contactid.job import job
-from contactid.run_crate.in_place import describe_run
+from contactid.output.fits import write_json
+from contactid.review.crate.in_place import describe_run
+from contactid.run.job import job
 
 
 def main(

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from contactid.datasets.data_card import make_card
-from contactid.datasets.draw_card import draw_card
-from contactid.datasets.registry import Dataset
-from contactid.fits import write_json
-from contactid.job import job
+from contactid.output.fits import write_json
+from contactid.run.job import job
+from contactid.sources.data_card import make_card
+from contactid.sources.draw_card import draw_card
+from contactid.sources.registry import Dataset
 
 
 def main(*, entries: Sequence[dict[str, Any]], data: Sequence[str], raw: Sequence[str], cards: Sequence[str]) -> None:

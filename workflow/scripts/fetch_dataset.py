@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 from typing import TextIO
 
-from contactid.datasets.fetch import Sources, fetch, write_receipt
-from contactid.datasets.lockfile import read_lock
-from contactid.datasets.store import Store
-from contactid.job import job
+from contactid.run.job import job
+from contactid.sources.fetch import Sources, fetch, write_receipt
+from contactid.sources.lockfile import read_lock
+from contactid.sources.store import Store
 
 
 def main(

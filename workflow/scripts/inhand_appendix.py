@@ -1,7 +1,7 @@
 """Rule inhand_appendix: the appendix tables, printed beside reproduced, and the data of the error figures."""
 
 from contactid.inhand.printed_files import write_appendix
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from contactid.checks import compare
 from contactid.inhand.checks import REASONS, reproduced_numbers
-from contactid.job import job
-from contactid.tables import read_csv, write_csv
+from contactid.output.comparison import compare
+from contactid.output.tables import read_csv, write_csv
+from contactid.run.job import job
 
 
 def main(

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from contactid.inhand.draw import draw
-from contactid.job import job
-from contactid.tables import read_csv
+from contactid.output.tables import read_csv
+from contactid.run.job import job
 
 
 def main(

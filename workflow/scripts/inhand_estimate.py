@@ -3,7 +3,7 @@
 from typing import Any
 
 from contactid.inhand.estimate_files import write_estimates
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(

@@ -1,7 +1,7 @@
 """Rule inhand_estimates: gather the estimates of all recordings in one table."""
 
 from contactid.inhand.estimate_tables import gather_estimates
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(*, shards: list[str], table: str) -> None:

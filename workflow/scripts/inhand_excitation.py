@@ -3,7 +3,7 @@
 from typing import Any
 
 from contactid.inhand.excitation_files import write_excitation, write_identifiability
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(*, twin: dict[str, Any], block: dict[str, Any], folder: str) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from contactid.inhand.factor_graph import FactorWeights
 from contactid.inhand.factor_graph_figure_data import write_factor_graph
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(*, figure: str, weights: dict[str, Any]) -> None:

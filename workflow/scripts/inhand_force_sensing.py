@@ -3,7 +3,7 @@
 from typing import Any
 
 from contactid.inhand.force_files import write_force_sensing
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from contactid.inhand.friction_files import write_friction
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(

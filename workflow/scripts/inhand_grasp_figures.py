@@ -3,7 +3,7 @@
 from typing import Any
 
 from contactid.inhand.grasp_figure_data import write_grasp_figures
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(*, twin: dict[str, Any], block: dict[str, Any], friction: str, folder: str) -> None:

@@ -1,7 +1,7 @@
 """Rule inhand_printed: can a rigid body have the printed parameters, under any reading of the tables?"""
 
 from contactid.inhand.printed_files import write_printed
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(

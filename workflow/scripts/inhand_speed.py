@@ -3,7 +3,7 @@
 from typing import Any
 
 from contactid.inhand.speed_files import write_speed
-from contactid.job import job
+from contactid.run.job import job
 
 
 def main(*, folder: str, study: dict[str, Any]) -> None:

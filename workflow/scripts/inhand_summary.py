@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from contactid.atomic import write_text
+from contactid.core.atomic import write_text
 from contactid.inhand.summary import summarise
-from contactid.job import job
-from contactid.tables import read_csv
+from contactid.output.tables import read_csv
+from contactid.run.job import job
 
 
 def main(

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from contactid.datasets.inhand_twin_options import twin_options
-from contactid.datasets.inhand_twins import write_twins
-from contactid.job import job
+from contactid.inhand.readers.twin_options import twin_options
+from contactid.inhand.readers.twins import write_twins
+from contactid.run.job import job
 
 
 def main(*, block: dict[str, Any], seeds: list[int], folder: str) -> None:

@@ -1,8 +1,8 @@
 """Rule planar_animate: animate one figure from its frames."""
 
-from contactid.job import job
+from contactid.output.tables import read_csv
 from contactid.planar.draw import animate_figure
-from contactid.tables import read_csv
+from contactid.run.job import job
 
 
 def main(

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from contactid.checks import compare
-from contactid.job import job
+from contactid.output.comparison import compare
+from contactid.output.tables import read_csv, write_csv
 from contactid.planar.checks import REASONS, reproduced_numbers
-from contactid.tables import read_csv, write_csv
+from contactid.run.job import job
 
 
 def main(

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from contactid.job import job
+from contactid.output.tables import read_csv
 from contactid.planar.draw import draw
-from contactid.tables import read_csv
+from contactid.run.job import job
 
 
 def main(

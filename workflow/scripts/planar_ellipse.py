@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from contactid.job import job
 from contactid.planar.real_ellipse_files import write_ellipse
+from contactid.run.job import job
 
 
 def main(*, data: str, seeds: Sequence[int], folder: str) -> None:

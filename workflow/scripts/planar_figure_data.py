@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from contactid.job import job
 from contactid.planar.figure_files import write_figure_data
+from contactid.run.job import job
 
 
 def main(

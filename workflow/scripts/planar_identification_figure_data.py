@@ -1,7 +1,7 @@
 """Rule planar_identification_figure_data: what figures 17 to 21 and those of the tables show."""
 
-from contactid.job import job
 from contactid.planar.identification_files import write_identification_figure_data
+from contactid.run.job import job
 
 
 def main(*, fits: str, folder: str) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from contactid.job import job
 from contactid.planar.identification_files import write_identification_tables
+from contactid.run.job import job
 
 
 def main(

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from contactid.job import job
 from contactid.planar.identification_files import write_cells
+from contactid.run.job import job
 
 
 def main(*, block: dict[str, Any], noise: dict[str, Any], friction_mu: float, seeds: Sequence[int], table: str) -> None:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from contactid.job import job
 from contactid.planar.identification_files import write_shown
+from contactid.run.job import job
 
 
 def main(*, block: dict[str, Any], noise: dict[str, Any], fits: str) -> None:

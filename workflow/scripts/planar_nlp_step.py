@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from contactid.job import job
+from contactid.output.tables import write_csv
 from contactid.planar.names import THROW
 from contactid.planar.nlp_agreement import nlp_agreement_table
 from contactid.planar.scenes import scene_of
-from contactid.tables import write_csv
+from contactid.run.job import job
 
 
 def main(

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from contactid.job import job
 from contactid.planar.peak_files import write_peaks
+from contactid.run.job import job
 
 
 def main(

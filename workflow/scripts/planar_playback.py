@@ -1,7 +1,7 @@
 """Rule planar_playback: measured throws beside identified ones."""
 
-from contactid.job import job
 from contactid.planar.playback import write_playback
+from contactid.run.job import job
 
 
 def main(*, fits: list[str], playback: str) -> None:

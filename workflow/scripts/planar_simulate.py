@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from contactid.datasets.motion import write_dataset
-from contactid.job import job
 from contactid.planar.motions import simulate_scene
 from contactid.planar.scenes import scene_of
+from contactid.run.job import job
+from contactid.sources.motion import write_dataset
 
 
 def main(

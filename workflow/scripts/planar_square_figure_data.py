@@ -1,7 +1,7 @@
 """Rule planar_square_figure_data: figures 22 and 23, and the throws one by one."""
 
-from contactid.job import job
 from contactid.planar.real_square_files import write_square_figure_data
+from contactid.run.job import job
 
 
 def main(*, fits: str, squares: str, folder: str) -> None:

@@ -1,7 +1,7 @@
 """Rule planar_square_part: a share of the measured throws of a square, one by one."""
 
-from contactid.job import job
 from contactid.planar.real_square_files import write_square_part
+from contactid.run.job import job
 
 
 def main(*, data: str, part: int, parts: int, table: str) -> None:

@@ -1,7 +1,7 @@
 """Rule planar_square_reasons: why J/m of the real square isn't the uniform one's."""
 
-from contactid.job import job
 from contactid.planar.real_square_files import write_square_reasons
+from contactid.run.job import job
 
 
 def main(*, data: str, squares: str, twin: str, folder: str) -> None:

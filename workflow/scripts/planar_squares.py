@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from contactid.job import job
 from contactid.planar.real_square_files import write_squares
+from contactid.run.job import job
 
 
 def main(*, data: str, parts: Sequence[str], folder: str, fits: str) -> None:

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from contactid.atomic import write_text
-from contactid.job import job
+from contactid.core.atomic import write_text
+from contactid.output.tables import read_csv
 from contactid.planar.summary import summarise
-from contactid.tables import read_csv
+from contactid.run.job import job
 
 
 def main(

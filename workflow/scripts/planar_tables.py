@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from contactid.job import job
 from contactid.planar.result_files import write_tables
+from contactid.run.job import job
 
 
 def main(

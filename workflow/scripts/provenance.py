@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from contactid.datasets.registry import Dataset
-from contactid.fits import write_json
-from contactid.job import job
-from contactid.provenance.record import collect
+from contactid.output.fits import write_json
+from contactid.review.provenance.record import collect
+from contactid.run.job import job
+from contactid.sources.registry import Dataset
 
 
 def main(

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from contactid.datasets.readers import convert_motion
-from contactid.datasets.registry import Dataset
-from contactid.job import job
+from contactid.run.job import job
+from contactid.sources.registry import Dataset
+from contactid.tossing.readers.readers import convert_motion
 
 
 def main(

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from contactid.datasets.motion import write_dataset
-from contactid.datasets.planar_readers import read_planar
-from contactid.datasets.registry import Dataset
-from contactid.job import job
+from contactid.planar.readers.readers import read_planar
+from contactid.run.job import job
+from contactid.sources.motion import write_dataset
+from contactid.sources.registry import Dataset
 
 
 def main(*, entry: dict[str, Any], raw: str, data: str) -> None:

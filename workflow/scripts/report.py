@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from contactid.atomic import write_text
-from contactid.job import job
-from contactid.report.collect import collect
-from contactid.report.page import render
+from contactid.core.atomic import write_text
+from contactid.review.report.collect import collect
+from contactid.review.report.page import render
+from contactid.run.job import job
 
 
 def main(

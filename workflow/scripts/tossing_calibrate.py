@@ -1,8 +1,8 @@
 """Rule tossing_calibrate: what the body really weighs where."""
 
-from contactid.datasets.motion import read_dataset
-from contactid.fits import write_json
-from contactid.job import job
+from contactid.output.fits import write_json
+from contactid.run.job import job
+from contactid.sources.motion import read_dataset
 from contactid.tossing.calibration import calibrate
 
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from contactid.fits import read_json
-from contactid.job import job
-from contactid.tables import read_csv
+from contactid.output.fits import read_json
+from contactid.output.tables import read_csv
+from contactid.run.job import job
 from contactid.tossing.draw import draw
 
 

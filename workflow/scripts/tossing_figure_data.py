@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from contactid.job import job
+from contactid.run.job import job
 from contactid.tossing.figure_files import write_figure_data
 
 

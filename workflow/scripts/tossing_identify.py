@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from contactid.datasets.motion import read_dataset
-from contactid.fits import write_fit
-from contactid.job import job
+from contactid.output.fits import write_fit
+from contactid.run.job import job
+from contactid.sources.motion import read_dataset
 from contactid.tossing.identification import fit_record, identify
 from contactid.tossing.preprocess import IDENTIFICATION
 from contactid.tossing.variants import Variant, load_problem

@@ -1,8 +1,8 @@
 """Rule tossing_impact_mpec: friction and restitution from all impacts at once, by MPEC."""
 
-from contactid.fits import write_fit
-from contactid.job import job
-from contactid.tables import write_csv
+from contactid.output.fits import write_fit
+from contactid.output.tables import write_csv
+from contactid.run.job import job
 from contactid.tossing.impact_files import read_impacts
 from contactid.tossing.mpec_comparison import compare_forms, identify_with_model_error
 from contactid.tossing.mpec_identification import impact_fit_record

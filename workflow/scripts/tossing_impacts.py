@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from contactid.job import job
-from contactid.tables import write_csv
+from contactid.output.tables import write_csv
+from contactid.run.job import job
 from contactid.tossing.impact_files import write_impacts
 from contactid.tossing.impact_selection import SelectionOptions, candidate_table, find_impacts
 from contactid.tossing.variants import load_dataset

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from contactid.job import job
+from contactid.run.job import job
 from contactid.tossing.playback import write_playback
 
 

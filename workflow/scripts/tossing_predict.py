@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from contactid.fits import read_json
-from contactid.job import job
-from contactid.simulate.box import ContactParameters
-from contactid.tables import write_csv
+from contactid.output.fits import read_json
+from contactid.output.tables import write_csv
+from contactid.run.job import job
 from contactid.tossing.prediction import predict
 from contactid.tossing.preprocess import TEST
 from contactid.tossing.schemes import NO_RESTITUTION
 from contactid.tossing.sensitivity import without_restitution
+from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.variants import Variant, load_problem
 
 

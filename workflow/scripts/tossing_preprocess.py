@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from contactid.datasets.motion import read_dataset, write_dataset
-from contactid.job import job
-from contactid.tables import write_csv
+from contactid.output.tables import write_csv
+from contactid.run.job import job
+from contactid.sources.motion import read_dataset, write_dataset
 from contactid.tossing.author_events import find_author_events
 from contactid.tossing.events import EventOptions, find_events
 from contactid.tossing.preprocess import PreprocessOptions, preprocess, toss_table

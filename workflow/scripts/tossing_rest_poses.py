@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from contactid.job import job
+from contactid.run.job import job
 from contactid.tossing.rest_pose_files import write_rest_poses
 from contactid.tossing.variants import Variant
 

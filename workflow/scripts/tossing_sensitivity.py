@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from contactid.fits import read_json
-from contactid.job import job
-from contactid.simulate.box import ContactParameters
-from contactid.tables import write_csv
+from contactid.output.fits import read_json
+from contactid.output.tables import write_csv
+from contactid.run.job import job
 from contactid.tossing.preprocess import TEST
 from contactid.tossing.sensitivity import (
     VariationOptions,
@@ -14,6 +13,7 @@ from contactid.tossing.sensitivity import (
     summarise_variation,
     vary_parameters,
 )
+from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.variants import Variant, load_problem
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from contactid.job import job
-from contactid.peers.search import Budget
+from contactid.run.job import job
+from contactid.tossing.peers.search import Budget
 from contactid.tossing.preprocess import IDENTIFICATION, TEST
 from contactid.tossing.simulators import run_simulator
 from contactid.tossing.variants import Variant, load_problem

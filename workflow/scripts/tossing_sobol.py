@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from contactid.fits import read_json
-from contactid.job import job
-from contactid.simulate.box import ContactParameters
-from contactid.tables import write_csv
+from contactid.output.fits import read_json
+from contactid.output.tables import write_csv
+from contactid.run.job import job
 from contactid.tossing.global_sensitivity import InputSpread, global_sensitivity, sobol_table
 from contactid.tossing.preprocess import TEST
 from contactid.tossing.release_uncertainty import release_covariances
+from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.variants import Variant, load_dataset, load_problem
 
 

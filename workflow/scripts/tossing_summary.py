@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from contactid.atomic import write_text
-from contactid.job import job
-from contactid.tables import read_csv
+from contactid.core.atomic import write_text
+from contactid.output.tables import read_csv
+from contactid.run.job import job
 from contactid.tossing.summary import summarise
 
 

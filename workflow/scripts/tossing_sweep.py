@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from contactid.datasets.motion import write_dataset
-from contactid.job import job
+from contactid.run.job import job
+from contactid.sources.motion import write_dataset
 from contactid.tossing.identification import Grid, grid_values, sweep_grid
 from contactid.tossing.preprocess import IDENTIFICATION
 from contactid.tossing.variants import Variant, load_problem

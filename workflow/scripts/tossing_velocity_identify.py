@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from contactid.datasets.motion import write_dataset
-from contactid.fits import write_fit
-from contactid.job import job
-from contactid.tables import write_csv
+from contactid.output.fits import write_fit
+from contactid.output.tables import write_csv
+from contactid.run.job import job
+from contactid.sources.motion import write_dataset
 from contactid.tossing.identification import Grid, grid_values
 from contactid.tossing.impact_files import read_impacts
 from contactid.tossing.preprocess import IDENTIFICATION

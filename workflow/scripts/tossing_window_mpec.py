@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from contactid.fits import write_fit
-from contactid.job import job
-from contactid.models.window_fit import identify_from_windows, window_fit_record
-from contactid.models.windows import options_for
+from contactid.output.fits import write_fit
+from contactid.run.job import job
+from contactid.tossing.models.window_fit import identify_from_windows, window_fit_record
+from contactid.tossing.models.windows import options_for
 from contactid.tossing.preprocess import IDENTIFICATION
 from contactid.tossing.schemes import WINDOW_SCHEME
 from contactid.tossing.variants import Variant, load_problem

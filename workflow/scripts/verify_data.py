@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from contactid.datasets.lockfile import read_lock
-from contactid.datasets.store import Store
-from contactid.datasets.verification import link, verify
-from contactid.job import job
+from contactid.run.job import job
+from contactid.sources.lockfile import read_lock
+from contactid.sources.store import Store
+from contactid.sources.verification import link, verify
 
 
 def main(*, archive: str, lock: str, store: str, folder: str) -> None:

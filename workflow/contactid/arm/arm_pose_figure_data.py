@@ -14,7 +14,7 @@ import pandas as pd
 
 from contactid.arm.impact_map import impact_map
 from contactid.arm.postures import TABLE_HEIGHT, joint_velocity, stated_posture, upright_posture
-from contactid.robots import Robot
+from contactid.arm.robots import Robot
 
 SPEED = 0.2  # m/s
 _LIFTED = (("start", 0.25), ("approach", 0.10))  # pose and height of the tip above the table, m

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, Polygon, Rectangle
 
-from contactid import style
+from contactid.output import style
 
 _TITLES = {
     "start": "(1) start\n{lift:.0f} mm above the table",

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from contactid import style
+from contactid.output import style
 
 _SERIES: dict[str, tuple[str, dict[str, Any]]] = {
     "measured": ("measured", {"color": style.MEASURED, "lw": 1.0}),

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle, Wedge
 
-from contactid import style
+from contactid.output import style
 
 _DARK, _QUIET, _BODY, _SOLID = "#222222", "#555555", "#dfe9f2", "#e3e3e3"
 _HEIGHT, _FLOOR = 1.0, -0.62  # of a mass; of the line its coordinates stand on

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from contactid import style
+from contactid.output import style
 
 _QUIET = "#555555"
 # the paper's blue, dashed black and dash-dot red, in hues that any colour vision tells apart

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from contactid import style
+from contactid.output import style
 
 _HEIGHT = 5.6  # inches
 _IMPACT = "impact time"

@@ -15,9 +15,9 @@ from contactid.arm.fit_methods import Method, Window, apply
 from contactid.arm.impact_map import impact_map
 from contactid.arm.impact_time import ImpactOptions, detect_impact
 from contactid.arm.modal_fit import ModalFit
+from contactid.arm.robots import Robot
 from contactid.arm.tip_velocity import AXES, TipMotion, tip_motion
-from contactid.errors import ContactIdError
-from contactid.robots import Robot
+from contactid.core.errors import ContactIdError
 
 _ON_SAMPLE = 1e-9  # s, by which a sample may precede the impact and still count as behind it
 

@@ -23,11 +23,11 @@ from contactid.arm.experiment_fit import PipelineOptions, fit_window, pre_impact
 from contactid.arm.fit_methods import Method, Window, apply
 from contactid.arm.impact_time import detect_impact
 from contactid.arm.modal_fit import ModalFit
+from contactid.arm.readers.encoder import reported
+from contactid.arm.robots import Robot
 from contactid.arm.tip_velocity import AXES, TipMotion, linearised_motion, tip_motion
 from contactid.arm.twin_reference import bending_velocity
-from contactid.datasets.arm_encoder import reported
-from contactid.errors import ContactIdError
-from contactid.robots import Robot
+from contactid.core.errors import ContactIdError
 
 TRUE, DETECTED = "true", "detected"
 CLEAN = 0  # number of the sample without noise

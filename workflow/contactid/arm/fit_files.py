@@ -24,21 +24,13 @@ from contactid.arm.fit_accuracy import (
 )
 from contactid.arm.fit_methods import Method, methods_of
 from contactid.arm.fit_optimum import confirmation_rows, search_rows, search_table
-from contactid.arm.fit_tables import (
-    Label,
-    chosen_table,
-    failed_row,
-    fit_row,
-    frame,
-    modes_rows,
-    summary_table,
-)
+from contactid.arm.fit_tables import Label, chosen_table, failed_row, fit_row, frame, modes_rows, summary_table
 from contactid.arm.impact_time import ImpactOptions
-from contactid.datasets.arm_impacts import ArmRecording, experiment_at, iterate_arm_recordings
-from contactid.datasets.motion import read_dataset
-from contactid.errors import ContactIdError
-from contactid.robots import Robot, load_robot
-from contactid.tables import read_csv, write_csv, write_tex
+from contactid.arm.readers.impacts import ArmRecording, experiment_at, iterate_arm_recordings
+from contactid.arm.robots import Robot, load_robot
+from contactid.core.errors import ContactIdError
+from contactid.output.tables import read_csv, write_csv, write_tex
+from contactid.sources.motion import read_dataset
 
 _CONFIRMED_MODES = (1, 2)
 _CAPTIONS = {

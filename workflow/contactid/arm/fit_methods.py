@@ -10,7 +10,7 @@ import numpy as np
 
 from contactid.arm.modal_fit import TIED, ModalFit, ModalOptions, fit_modes, fit_modes_jointly
 from contactid.arm.modal_signal import DIFFERENCED, FREE, WHITE
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from contactid.arm.fit_accuracy import TRUE, SensorNoise, TwinExperiment, sample
 from contactid.arm.fit_methods import Window
 from contactid.arm.modal_search import polish, search
 from contactid.arm.modal_signal import DIFFERENCED, TIED, ModalOptions, ModalProblem
-from contactid.models.arm_modes import modes_model, solve_modes
+from contactid.arm.models.modes import modes_model, solve_modes
 
 _SAME = 1e-6  # relative difference of costs that counts as the same optimum
 

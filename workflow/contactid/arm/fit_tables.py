@@ -11,7 +11,7 @@ import pandas as pd
 from contactid.arm.experiment_fit import ExperimentFit
 from contactid.arm.fit_methods import Method, apply
 from contactid.arm.modal_fit import ModalFit
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 
 COMPONENTS = ("x", "z")
 

@@ -10,7 +10,7 @@ import pandas as pd
 from contactid.arm.impact_table import OURS, OURS_Z
 from contactid.arm.posture_table import PER_ANGLE, PER_SET_AND_ANGLE, row_directions
 from contactid.arm.printed_table import CELLS, copied_rows, printed_statistics, row_condition, sliding_errors
-from contactid.checks import Key, Reproduced, Tolerance
+from contactid.output.comparison import Key, Reproduced, Tolerance
 
 Tables = Mapping[str, pd.DataFrame]
 REASONS = {

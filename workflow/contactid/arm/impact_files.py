@@ -13,9 +13,9 @@ from contactid.arm.impact_laws import law_summary, law_table
 from contactid.arm.impact_table import TEX_HEADINGS, impact_table, tex_table
 from contactid.arm.posture_table import posture_table
 from contactid.arm.printed_table import printed_table
-from contactid.robot_links import link_report
-from contactid.robots import INERTIAS, Inertia, Robot, load_robot
-from contactid.tables import read_csv, write_csv, write_tex
+from contactid.arm.robot_links import link_report
+from contactid.arm.robots import INERTIAS, Inertia, Robot, load_robot
+from contactid.output.tables import read_csv, write_csv, write_tex
 
 CAPTIONS = {
     "tab02_impact_map": "Impact map and fits: as printed, our predictions with fitted postures, and the recordings.",

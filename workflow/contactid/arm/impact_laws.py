@@ -1,7 +1,7 @@
 """What other contact laws than the frictionless inelastic one would make of Table II's impacts.
 
 Every printed velocity before the impact, in the posture of its direction, under each friction and restitution
-(:mod:`contactid.models.arm_impact`). The postures are those with which the frictionless inelastic law meets the printed
+(:mod:`contactid.arm.models.impact`). The postures are those with which the frictionless inelastic law meets the printed
 predictions, so the table shows how much the laws differ, not which one is right.
 """
 
@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from contactid.arm.impact_map import kinetic_energy
+from contactid.arm.models.impact import STICKING, Contacts, ImpactLaw, solve_impact
 from contactid.arm.posture_table import PER_ANGLE, row_postures
 from contactid.arm.postures import joint_velocity, upright_postures
 from contactid.arm.printed_table import LABELS
-from contactid.models.arm_impact import STICKING, Contacts, ImpactLaw, solve_impact
-from contactid.robots import Robot
+from contactid.arm.robots import Robot
 
 
 def law_table(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import cholesky, qr, solve_triangular
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 
 SMALLEST_MOBILITY = 1e-8  # 1/kg; below it the tip is as good as blocked along the normal
 
@@ -27,7 +27,7 @@ def impact_map(mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray, r
         M (n, n), positive definite, kg m^2.
     jacobian_n
         (n,) or (m, n) Jacobian of the gap's or gaps' rate, m. Several rows all stay closed or rebound together; where
-        some may open instead, see :mod:`contactid.models.arm_impact`.
+        some may open instead, see :mod:`contactid.arm.models.impact`.
     velocity
         q- (n,), rad/s.
     restitution

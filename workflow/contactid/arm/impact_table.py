@@ -11,8 +11,8 @@ import pandas as pd
 from contactid.arm.posture_table import PER_ANGLE, PER_SET_AND_ANGLE, RULES, predictions, row_postures
 from contactid.arm.postures import upright_postures
 from contactid.arm.printed_table import LABELS, corrected_table, printed_table
-from contactid.errors import ContactIdError
-from contactid.robots import Robot
+from contactid.arm.robots import Robot
+from contactid.core.errors import ContactIdError
 
 OURS, OURS_Z = "vx_plus_map_ours", "vz_plus_map_ours"
 # of the fits' table, in the order of the printed one

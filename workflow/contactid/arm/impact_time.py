@@ -22,7 +22,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike
 
 from contactid.arm.impact_fit import ImpactFit, fit_impact
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 
 _UNEVEN = 0.01  # of the sampling interval
 _DEGREES = (2, 3, 4)  # of the bend in the scan

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from contactid.arm.modal_search import cost_at, search
 from contactid.arm.modal_signal import FREE, TIED, WHITE, ModalOptions, ModalProblem
 from contactid.arm.modal_uncertainty import linearise
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 
 __all__ = ["FREE", "TIED", "ModalFit", "ModalOptions", "fit_modes", "fit_modes_jointly"]
 

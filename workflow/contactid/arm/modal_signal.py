@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 
 TIED, FREE = "pre_velocity", "free"
 WHITE, DIFFERENCED = "white", "differenced"

@@ -27,8 +27,8 @@ from contactid.arm.postures import (
     upright_postures,
 )
 from contactid.arm.printed_table import copied_rows
-from contactid.errors import ContactIdError
-from contactid.robots import INERTIAS, Inertia, Robot
+from contactid.arm.robots import INERTIAS, Inertia, Robot
+from contactid.core.errors import ContactIdError
 
 PER_ANGLE, PER_SET_AND_ANGLE, STATED = "per_angle", "per_set_and_angle", "stated"
 RULES = (PER_ANGLE, PER_SET_AND_ANGLE)

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.optimize import brentq, least_squares
 
 from contactid.arm.impact_map import sliding_ratio
-from contactid.errors import ContactIdError
-from contactid.robots import Robot
+from contactid.arm.robots import Robot
+from contactid.core.errors import ContactIdError
 
 TABLE_HEIGHT = -0.20  # m, of the table in the arm's base frame
 PLANE_JOINTS = (1, 3, 5)  # q2, q4, q6 move the arm in the plane x-z

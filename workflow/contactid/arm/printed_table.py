@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from contactid.arm.postures import direction_deg
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 
 LABELS = ("dataset", "velocity_m_s", "angle_deg")
 CELLS = (

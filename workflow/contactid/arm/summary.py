@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from contactid.arm.fit_accuracy import DETECTED
-from contactid.summary import text_table
+from contactid.output.summary import text_table
 
 
 def summarise(tables: Mapping[str, pd.DataFrame], *, synthetic: bool) -> str:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid.errors import ContactIdError
-from contactid.robots import Robot
+from contactid.arm.robots import Robot
+from contactid.core.errors import ContactIdError
 
 AXES = (0, 2)  # x forward, z up: the plane of the motion
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from contactid.arm.impact_map import impact_map
+from contactid.arm.robots import Robot
 from contactid.arm.tip_velocity import AXES
-from contactid.robots import Robot
 
 _STEP = 1e-3  # s, of the central difference along q+
 

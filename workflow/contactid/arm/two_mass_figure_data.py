@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from contactid.arm.simulate.two_mass import COMPLIANT, FLEXIBLE, MODELS, RIGID, TwoMassMotion
 from contactid.arm.two_mass_fit import decompose
 from contactid.arm.two_mass_settings import Setting, TwoMassSettings
 from contactid.arm.two_mass_tables import flights
-from contactid.simulate.two_mass import COMPLIANT, FLEXIBLE, MODELS, RIGID, TwoMassMotion
 
 COARSE, FINE = 5e-4, 2e-5  # s, outside and inside the zoom of figure 4
 _NAMES = {

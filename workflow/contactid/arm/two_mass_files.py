@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from contactid.arm.simulate.two_mass import simulate
 from contactid.arm.two_mass_figure_data import decomposition_table, model_sketch, motion_table, sweep_figure
 from contactid.arm.two_mass_settings import settings_of, sweep_settings, table_i_settings
 from contactid.arm.two_mass_tables import (
@@ -16,8 +17,7 @@ from contactid.arm.two_mass_tables import (
     run_settings,
     sweep_table,
 )
-from contactid.simulate.two_mass import simulate
-from contactid.tables import read_csv, write_csv, write_tex
+from contactid.output.tables import read_csv, write_csv, write_tex
 
 _PRINTED_COLUMNS = (
     "model", "d_rob", "d_env", "early_separations", "separations", "late_lift_off_ms", "settling_ms",

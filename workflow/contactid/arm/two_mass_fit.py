@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from contactid.arm.modal_fit import ModalFit, fit_modes
-from contactid.errors import ContactIdError
-from contactid.simulate.two_mass import TwoMassMotion
-from contactid.simulate.two_mass_system import impact_map_velocity
+from contactid.arm.simulate.two_mass import TwoMassMotion
+from contactid.arm.simulate.two_mass_system import impact_map_velocity
+from contactid.core.errors import ContactIdError
 
 SETTLED = 0.02  # of the rigid velocity
 CONVERGED_AFTER = 0.1  # s; the paper's "about 100 ms"

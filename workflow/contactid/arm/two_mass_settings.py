@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from contactid.errors import ContactIdError
-from contactid.simulate.two_mass import COMPLIANT, FLEXIBLE, MODELS, RIGID
-from contactid.simulate.two_mass_system import TwoMass
+from contactid.arm.simulate.two_mass import COMPLIANT, FLEXIBLE, MODELS, RIGID
+from contactid.arm.simulate.two_mass_system import TwoMass
+from contactid.core.errors import ContactIdError
 
 TABLE_I = "table_1"
 

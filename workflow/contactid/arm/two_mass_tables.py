@@ -9,19 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from contactid.arm.simulate.two_mass import COMPLIANT, FLEXIBLE, GRAZING, RE_IMPACT, SEPARATION, TwoMassMotion, simulate
+from contactid.arm.simulate.two_mass_system import TwoMass
 from contactid.arm.two_mass_fit import decompose, distance_between, rigid_velocity, settling
 from contactid.arm.two_mass_settings import Setting, TwoMassSettings
-from contactid.errors import ContactIdError
-from contactid.simulate.two_mass import (
-    COMPLIANT,
-    FLEXIBLE,
-    GRAZING,
-    RE_IMPACT,
-    SEPARATION,
-    TwoMassMotion,
-    simulate,
-)
-from contactid.simulate.two_mass_system import TwoMass
+from contactid.core.errors import ContactIdError
 
 EARLY = 0.01  # s; longest duration of an impact that the paper's section II names
 COMPARED = 0.1  # s after the impact, over which model A is compared with B

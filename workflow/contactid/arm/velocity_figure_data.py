@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.datasets.arm_impacts import arm_recording, experiment_at
-from contactid.datasets.motion import read_dataset
-from contactid.errors import ContactIdError
-from contactid.tables import read_csv, write_csv
+from contactid.arm.readers.impacts import arm_recording, experiment_at
+from contactid.core.errors import ContactIdError
+from contactid.output.tables import read_csv, write_csv
+from contactid.sources.motion import read_dataset
 
 SHOWN_VELOCITY, SHOWN_ANGLE = 0.2, 90.0  # m/s and degrees, the paper's figure 2
 _BEFORE, _AFTER = 0.15, 0.30  # s of the recording that is drawn

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.inertia import consistency, tensor_entries
+from contactid.core.inertia import consistency, tensor_entries
 from contactid.inhand.names import (
     GROUND_TRUTH,
     METHOD_LABELS,

@@ -15,8 +15,8 @@ import numpy as np
 import xarray as xr
 from scipy.signal import savgol_filter
 
-from contactid.errors import ContactIdError
-from contactid.inertia import InertialParameters
+from contactid.core.errors import ContactIdError
+from contactid.core.inertia import InertialParameters
 from contactid.inhand.estimate import Estimate, failed_estimate
 from contactid.inhand.identifiability import unidentifiable
 from contactid.inhand.kinematics import PAPER, REACH, body_motion

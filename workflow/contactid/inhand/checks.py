@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.checks import Key, Reproduced
-from contactid.datasets.inhand_objects import object_of
-from contactid.inertia import tensor_entries
+from contactid.core.inertia import tensor_entries
 from contactid.inhand.names import (
     APPENDIX_TABLES,
     FACTOR_GRAPH,
@@ -23,6 +21,8 @@ from contactid.inhand.names import (
     SOLVER_LABELS,
 )
 from contactid.inhand.printed_estimates import ARTEFACTS, BLOCKS, ground_truth_reading
+from contactid.inhand.readers.objects import object_of
+from contactid.output.comparison import Key, Reproduced
 
 Tables = Mapping[str, pd.DataFrame]
 _NO_RUN = "measured; the paper's recordings can't be fetched, and this run has no twin of this one"

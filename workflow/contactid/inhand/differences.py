@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.inertia import InertialParameters, geodesic_distance
+from contactid.core.inertia import InertialParameters, geodesic_distance
 from contactid.inhand.baseline import BaselineOptions, estimate_baseline
 from contactid.inhand.estimate import Estimate, estimate_with_graph
 from contactid.inhand.estimate_rows import graph_options, known_object

@@ -8,7 +8,6 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from contactid import style
 from contactid.inhand import (
     draw_errors,
     draw_excitation,
@@ -18,6 +17,7 @@ from contactid.inhand import (
     draw_grasp,
     draw_speed,
 )
+from contactid.output import style
 
 _MODEL = "drawing of the synthetic twin's model, contactid inhand"
 # of figures whose data don't say it in a column ``source``

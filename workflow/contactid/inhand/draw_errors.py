@@ -14,7 +14,6 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
-from contactid import style
 from contactid.inhand.names import (
     ERROR_FIGURES,
     FACTOR_GRAPH,
@@ -25,6 +24,7 @@ from contactid.inhand.names import (
     OUTLIER,
     PRINTED,
 )
+from contactid.output import style
 
 _COLOURS = dict(zip(METHODS, (style.MEASURED, style.SIMULATED, style.ACCENT, style.LINE, style.RELEASE), strict=True))
 _ROWS = {

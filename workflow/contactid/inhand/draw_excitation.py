@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from contactid import style
 from contactid.inhand.names import PARAMETER_COLUMNS, SOURCES
+from contactid.output import style
 
 _LABELS = dict(
     zip(

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Rectangle
 
-from contactid import style
+from contactid.output import style
 
 _RADIUS, _HALF = 0.44, 0.16
 _LINE, _QUIET = "#444444", "#bbbbbb"

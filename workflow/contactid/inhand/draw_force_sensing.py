@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from contactid import style
+from contactid.output import style
 
 _NAMES = {
     "dropout_network": "network, multi-sample dropout",

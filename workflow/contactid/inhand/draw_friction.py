@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from contactid import style
+from contactid.output import style
 
 _LABELS = {
     "friction": r"coefficient of friction $\mu$ (1)",

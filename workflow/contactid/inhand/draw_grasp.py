@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Ellipse, Polygon
 
-from contactid import style
+from contactid.output import style
 
 _DARK, _QUIET, _LIGHT = "#222222", "#777777", "#c9c9c9"
 _MATERIALS = {"printed": _DARK, "wood": "#a8622b", "solid": _DARK}

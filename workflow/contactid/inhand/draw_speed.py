@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from contactid import style
 from contactid.inhand.names import FACTOR_GRAPH, IPOPT, LEAST_SQUARES, SOLVER_LABELS
+from contactid.output import style
 
 _MEASURED, _LINE = "measured", "line"  # series of the data
 _LOOKS = {LEAST_SQUARES: (style.ACCENT, "^"), FACTOR_GRAPH: (style.RELEASE, "s"), IPOPT: (style.LINE, "o")}

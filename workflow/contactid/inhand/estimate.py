@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import xarray as xr
 
-from contactid.inertia import InertialParameters
+from contactid.core.inertia import InertialParameters
 from contactid.inhand.elimination import parameter_covariance
 from contactid.inhand.factor_graph import FactorWeights, build_graph
 from contactid.inhand.identifiability import unidentifiable

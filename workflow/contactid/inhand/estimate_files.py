@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.datasets.inhand_files import read_recording
-from contactid.datasets.motion import read_dataset
-from contactid.inertia import InertialParameters
+from contactid.core.inertia import InertialParameters
 from contactid.inhand.estimate_rows import estimate_rows
-from contactid.tables import write_csv
+from contactid.inhand.readers.files import read_recording
+from contactid.output.tables import write_csv
+from contactid.sources.motion import read_dataset
 
 
 def write_estimates(

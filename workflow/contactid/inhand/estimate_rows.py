@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.errors import ContactIdError
-from contactid.inertia import PARAMETER_NAMES, InertialParameters, consistency, geodesic_distance, tensor_entries
+from contactid.core.errors import ContactIdError
+from contactid.core.inertia import PARAMETER_NAMES, InertialParameters, consistency, geodesic_distance, tensor_entries
 from contactid.inhand.baseline import BaselineOptions, estimate_baseline
 from contactid.inhand.estimate import Estimate, GraphOptions, ObjectKnowledge, estimate_with_graph, failed_estimate
 from contactid.inhand.factor_graph import FactorWeights
@@ -103,8 +103,8 @@ def _with_ipopt(
     recording: xr.Dataset, methods: Sequence[str], knowledge: ObjectKnowledge, block: Mapping[str, Any]
 ) -> list[Estimate]:
     # loaded where it is used, so that the other solvers work without Pyomo and IPOPT
+    from contactid.core.solve import available_route
     from contactid.inhand.ipopt_estimate import estimates_with_ipopt, ipopt_options
-    from contactid.solve import available_route
 
     available_route()  # no solver is no failed estimate but an error
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.inhand.names import ESTIMATE_COLUMNS, METHOD_LABELS, SOLVER_LABELS
-from contactid.tables import read_csv, write_csv, write_tex
+from contactid.output.tables import read_csv, write_csv, write_tex
 
 _CAPTION = (
     "Estimates of inertial parameters: how many converged and are physically consistent, and their geodesic error."

@@ -19,11 +19,11 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.inhand.information import information
 from contactid.inhand.kinematics import BodyMotion
-from contactid.simulate.grasp_motion import MotionRange, PoseTrajectory, SineMotion
-from contactid.simulate.grasped_object import specific_force
+from contactid.inhand.simulate.grasp_motion import MotionRange, PoseTrajectory, SineMotion
+from contactid.inhand.simulate.grasped_object import specific_force
 
 _PEAK = 12.0  # exponent of the norm that stands for a peak: smooth, and at most some per cent below it
 _SLACK = 0.02  # share of a range that the start leaves unused, so that shares can grow

@@ -12,17 +12,17 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.datasets.inhand_objects import object_of
-from contactid.datasets.inhand_twin_options import ResidualForces, TwinOptions, twin_options
-from contactid.datasets.inhand_twins import recording_motion, simulate_recording
-from contactid.inertia import InertialParameters, geodesic_distance
+from contactid.core.inertia import InertialParameters, geodesic_distance
 from contactid.inhand.excitation import Excitation, ExcitationOptions, optimise_motion
 from contactid.inhand.identifiability_table import RECORDED, error_columns, identifiability_table, parameter_sizes
 from contactid.inhand.information import recording_information, wrench_covariance
 from contactid.inhand.ipopt_estimate import estimate_with_ipopt
 from contactid.inhand.names import PARAMETER_COLUMNS
+from contactid.inhand.readers.objects import object_of
+from contactid.inhand.readers.twin_options import ResidualForces, TwinOptions, twin_options
+from contactid.inhand.readers.twins import recording_motion, simulate_recording
 from contactid.inhand.recording_arrays import recorded_signals
-from contactid.tables import write_csv, write_tex
+from contactid.output.tables import write_csv, write_tex
 
 REFERENCE, OPTIMISED = "reference", "optimised"
 _TWINS = "synthetic data: twins of the recordings, contactid inhand"

@@ -20,8 +20,8 @@ from functools import cached_property
 
 import numpy as np
 
-from contactid.errors import ContactIdError
-from contactid.inertia import InertialParameters, hull_halfspaces
+from contactid.core.errors import ContactIdError
+from contactid.core.inertia import InertialParameters, hull_halfspaces
 from contactid.inhand.elimination import Linearization, ReducedGraph, Step, local_step
 from contactid.inhand.factors import (
     consistency_residual,

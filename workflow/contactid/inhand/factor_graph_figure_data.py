@@ -12,15 +12,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from contactid.datasets.inhand_twin_options import TwinOptions
-from contactid.datasets.inhand_twins import simulate_recording
-from contactid.inertia import InertialParameters
+from contactid.core.inertia import InertialParameters
 from contactid.inhand.factor_graph import PARAMETERS_NAME, Factor, FactorGraph, FactorWeights, build_graph
 from contactid.inhand.kinematics import PAPER
 from contactid.inhand.methods import graph_method
 from contactid.inhand.names import SIMULATION
+from contactid.inhand.readers.twin_options import TwinOptions
+from contactid.inhand.readers.twins import simulate_recording
 from contactid.inhand.recording_arrays import recorded_signals
-from contactid.tables import write_csv
+from contactid.output.tables import write_csv
 
 VARIABLE, FACTOR, EDGE = "variable", "factor", "edge"
 _SAMPLES = 5

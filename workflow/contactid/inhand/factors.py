@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from contactid.inertia import InertialParameters, PrincipalForm
+from contactid.core.inertia import InertialParameters, PrincipalForm
 from contactid.inhand.kinematics import BodyMotion, inverse_jacobian, rotation_log, skew
 from contactid.inhand.newton_euler import PARAMETERS, WRENCH, regressor, wrench_slope
 

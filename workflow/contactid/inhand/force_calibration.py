@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erf, erfinv
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 
 ONE_SD_SHARE = float(erf(1.0 / np.sqrt(2.0)))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.inhand import force_network  # also makes the program part of the callers' fingerprints
 from contactid.inhand.force_network import NetworkAnswer, NetworkOptions, read_answer, write_request
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from contactid.datasets.electrode_twins import TactileSessions
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.inhand.force_calibration import calibration_curve
+from contactid.inhand.readers.electrode_twins import TactileSessions
 
 SOURCE = "synthetic data: simulated sensor with 19 electrodes; contactid inhand"
 AXES = ("x", "y", "z")

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.datasets.electrode_twins import ElectrodeSensor, TactileSessions, simulate_sessions
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.inhand.force_calibration import ForceAccuracy, force_accuracy, scale_of
 from contactid.inhand.force_environment import train_network
 from contactid.inhand.force_features import ForceData, Predictor, fit_bayesian_features, fit_linear
 from contactid.inhand.force_figure_data import force_figure
 from contactid.inhand.force_network import NETWORKS, NetworkOptions
-from contactid.tables import write_csv, write_tex
+from contactid.inhand.readers.electrode_twins import ElectrodeSensor, TactileSessions, simulate_sessions
+from contactid.output.tables import write_csv, write_tex
 
 # each model, and the one without its way to uncertainty that it is compared with
 REFERENCES = {"dropout_network": "plain_network", "bayesian_features": "linear"}

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
-from contactid.atomic import replacing
-from contactid.errors import ContactIdError
+from contactid.core.atomic import replacing
+from contactid.core.errors import ContactIdError
 
 NETWORKS = ("dropout_network", "plain_network")
 _SAMPLES = ("training_signals", "training_force", "validation_signals", "validation_force", "test_signals")

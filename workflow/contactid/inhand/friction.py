@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 
 
 def unit_normal(normal: np.ndarray) -> np.ndarray:

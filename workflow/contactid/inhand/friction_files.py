@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.inhand.friction_figure_data import friction_figure
-from contactid.inhand.slip import estimate_friction
-from contactid.simulate.fingertip_friction import (
+from contactid.inhand.simulate.fingertip_friction import (
     SlipExperiment,
     SlipNoise,
     simulate_trials,
     slope_angles,
     slope_truth,
 )
-from contactid.tables import read_csv, write_csv, write_tex
+from contactid.inhand.slip import estimate_friction
+from contactid.output.tables import read_csv, write_csv, write_tex
 
 CAPTIONS = {
     "ext_friction": "Coefficient of friction from unloading trials against the slope method, simulated fingertip; the "

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid import rotations
-from contactid.datasets.inhand_objects import SIMULATED, InHandObject, Part, load_objects, object_of
-from contactid.datasets.inhand_twin_options import TwinOptions, twin_options
-from contactid.datasets.inhand_twins import hold_object, recording_motion, simulate_recording
-from contactid.errors import ContactIdError
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
 from contactid.inhand.names import IN_HAND_KINEMATIC, WRIST
-from contactid.simulate.grasped_object import GRAVITY, ContactSet, required_wrench, share_wrench, shortest_forces
-from contactid.tables import write_csv
+from contactid.inhand.readers.objects import SIMULATED, InHandObject, Part, load_objects, object_of
+from contactid.inhand.readers.twin_options import TwinOptions, twin_options
+from contactid.inhand.readers.twins import hold_object, recording_motion, simulate_recording
+from contactid.inhand.simulate.grasped_object import GRAVITY, ContactSet, required_wrench, share_wrench, shortest_forces
+from contactid.output.tables import write_csv
 
 _VIEW = np.deg2rad([-52.0, 24.0])  # of the drawings: turn about the vertical, then tilt
 _FORCE_SCALE = 0.02  # m in the drawing per N

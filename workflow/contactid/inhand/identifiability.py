@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 from scipy.signal import savgol_coeffs, savgol_filter
 
-from contactid import rotations
+from contactid.core import rotations
 from contactid.inhand.information import wrench_covariance
 from contactid.inhand.kinematics import BodyMotion
 from contactid.inhand.newton_euler import PARAMETERS, WRENCH, regressor

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.datasets.inhand_objects import object_of
-from contactid.datasets.inhand_twin_options import TwinOptions
-from contactid.datasets.inhand_twins import recording_motion, simulate_recording
 from contactid.inhand.identifiability import unidentifiable
 from contactid.inhand.information import Information, recording_information
 from contactid.inhand.names import IN_HAND_KINEMATIC, OBJECTS, PARAMETER_COLUMNS, SOURCES, WRIST
-from contactid.simulate.grasp_motion import SineMotion, static_motion
+from contactid.inhand.readers.objects import object_of
+from contactid.inhand.readers.twin_options import TwinOptions
+from contactid.inhand.readers.twins import recording_motion, simulate_recording
+from contactid.inhand.simulate.grasp_motion import SineMotion, static_motion
 
 RECORDED = "recorded"
 _TURNS = slice(3, 6)  # rows of a motion's amplitudes: yaw, pitch, roll

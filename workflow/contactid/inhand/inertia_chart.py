@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from contactid.inertia import InertialParameters, PrincipalForm, tensor_entries
+from contactid.core.inertia import InertialParameters, PrincipalForm, tensor_entries
 from contactid.inhand.kinematics import rotation_exp, skew
 
 MASS, CENTER, MOMENTS, AXES = 0, slice(1, 4), slice(4, 7), slice(7, 10)  # of an increment in the principal chart

@@ -1,8 +1,9 @@
 """What motion and noise say about a moved object's ten inertial parameters, before anything is estimated.
 
 At every sample the wrench that the contacts exert is ``w = Y theta`` (eqs. 6 to 9, in-hand paper), with a regressor Y
-(6, 10) of the motion alone and theta as :attr:`contactid.inertia.InertialParameters.vector`. Stacked over the samples
-and whitened by the noise of w, the information matrix of theta is ``Y^T S^-1 Y``; standard errors come of its inverse.
+(6, 10) of the motion alone and theta as :attr:`contactid.core.inertia.InertialParameters.vector`. Stacked over the
+samples and whitened by the noise of w, the information matrix of theta is ``Y^T S^-1 Y``; standard errors come of its
+inverse.
 
 *Noise.* ``S = C + J D J^T``: C is block-diagonal, from the deviations of forces, contact points and torques; D holds
 those of the poses, and J is the slope of ``Y theta`` by the poses. Accelerations are differences of neighbouring poses,
@@ -20,7 +21,7 @@ import scipy.sparse as sp
 import xarray as xr
 from scipy.sparse.linalg import splu
 
-from contactid import rotations
+from contactid.core import rotations
 from contactid.inhand.kinematics import FOURTH_ORDER, POSE, REACH, BodyMotion, body_motion, skew
 from contactid.inhand.newton_euler import PARAMETERS, WRENCH, regressor, wrench_slope
 from contactid.inhand.recording_arrays import RecordedSignals, recorded_signals

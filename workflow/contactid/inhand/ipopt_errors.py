@@ -14,10 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
+from contactid.core.rotations import as_rotation, matrices
 from contactid.inhand.kinematics import FOURTH_ORDER, POSE, REACH, BodyMotion, body_motion
+from contactid.inhand.models.inertia import MeasuredMotion
 from contactid.inhand.newton_euler import WRENCH, regressor, wrench_slope
-from contactid.models.inhand_inertia import MeasuredMotion
-from contactid.rotations import as_rotation, matrices
 
 _NOTHING = 1e-150  # information below it is none; its inverse would overflow
 _LOST = 1e-12  # relative curvature below which a direction isn't determined

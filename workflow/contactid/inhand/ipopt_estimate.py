@@ -1,7 +1,7 @@
 """Our estimation: all measurements in one nonlinear program with hard constraints, solved by IPOPT.
 
-What is estimated and minimised is in :mod:`contactid.models.inhand_inertia`; how parameters are written, and what each
-way guarantees, in :mod:`contactid.models.inhand_parameters`. The paper's methods differ in what the ten parameters must
+What is estimated and minimised is in :mod:`contactid.inhand.models.inertia`; how parameters are written, and what each
+way guarantees, in :mod:`contactid.inhand.models.parameters`. The paper's methods differ in what the ten parameters must
 satisfy, and in nothing else:
 
 * ``baseline_fg`` and ``no_constraint_no_geodesic``: nothing, so both have the same optimum here; in the paper's way
@@ -25,16 +25,15 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from contactid.errors import ContactIdError
-from contactid.inertia import InertialParameters, hull_halfspaces
+from contactid.core.errors import ContactIdError
+from contactid.core.inertia import InertialParameters, hull_halfspaces
+from contactid.core.solve import Solution, SolverOptions, solve
 from contactid.inhand.estimate import Estimate, ObjectKnowledge, failed_estimate
 from contactid.inhand.identifiability import unidentifiable
 from contactid.inhand.ipopt_errors import reduced_misfit, standard_errors
 from contactid.inhand.ipopt_start import linear_start, projected, smoothed_motion
 from contactid.inhand.ipopt_wrench import NoiseFloors, measured_wrench
-from contactid.inhand.names import IPOPT
-from contactid.inhand.residual_bias import ResidualBias, bias_columns
-from contactid.models.inhand_inertia import (
+from contactid.inhand.models.inertia import (
     COMPACT,
     InertiaModel,
     MeasuredMotion,
@@ -42,8 +41,9 @@ from contactid.models.inhand_inertia import (
     Start,
     build_inertia_model,
 )
-from contactid.models.inhand_parameters import LOG_CHOLESKY, VECTOR, BodyRules, ParameterUnits, satisfies
-from contactid.solve import Solution, SolverOptions, solve
+from contactid.inhand.models.parameters import LOG_CHOLESKY, VECTOR, BodyRules, ParameterUnits, satisfies
+from contactid.inhand.names import IPOPT
+from contactid.inhand.residual_bias import ResidualBias, bias_columns
 
 FREE_METHODS = ("baseline_fg", "no_constraint_no_geodesic")
 CONSTRAINED_METHODS = ("constraint_no_geodesic", "constraint_geodesic")
@@ -123,7 +123,7 @@ def estimate_with_ipopt(recording: xr.Dataset, method: str, options: IpoptOption
     Parameters
     ----------
     recording
-        In the canonical form (:mod:`contactid.datasets.inhand_files`).
+        In the canonical form (:mod:`contactid.inhand.readers.files`).
     method
         One of :data:`IPOPT_METHODS`.
     options

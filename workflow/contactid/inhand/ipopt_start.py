@@ -14,11 +14,11 @@ import numpy as np
 import xarray as xr
 from scipy.interpolate import UnivariateSpline
 
-from contactid.inertia import InertialParameters, hull_halfspaces
+from contactid.core.inertia import InertialParameters, hull_halfspaces
+from contactid.core.rotations import as_rotation, continuous
 from contactid.inhand.ipopt_wrench import MeasuredWrench, NoiseFloors
 from contactid.inhand.kinematics import BodyMotion
 from contactid.inhand.newton_euler import regressor
-from contactid.rotations import as_rotation, continuous
 
 _LEAST_SHARE = 1e-2  # of the largest second moment, for the others of a start
 

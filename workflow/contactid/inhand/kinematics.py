@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 
 PAPER, CENTRAL, FOURTH_ORDER = "paper", "central", "fourth_order"
 REACH = {PAPER: 1, CENTRAL: 1, FOURTH_ORDER: 2}  # samples that a scheme uses on either side

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.inhand.names import METHODS
 
 VECTOR, PRINCIPAL = "vector", "principal"

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from contactid.inertia import tensor
+from contactid.core.inertia import tensor
 from contactid.inhand.kinematics import BodyMotion, skew
 
 PARAMETERS = 10

@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import eigh
 
-from contactid.errors import ContactIdError
-from contactid.inertia import InertialParameters, consistency, geodesic_distance, tensor
+from contactid.core.errors import ContactIdError
+from contactid.core.inertia import InertialParameters, consistency, geodesic_distance, tensor
 from contactid.inhand.names import (
     APPENDIX_TABLES,
     GROUND_TRUTH,
@@ -123,7 +123,7 @@ def consistency_table(printed: pd.DataFrame, hulls: Mapping[str, np.ndarray] | N
     -------
     pandas.DataFrame
         Columns block, source, object, method, point, off_diagonals, ``explains_truth`` (the reading is that of the
-        ground truth), the parts of :class:`contactid.inertia.Consistency`, ``consistent``,
+        ground truth), the parts of :class:`contactid.core.inertia.Consistency`, ``consistent``,
         ``smallest_second_moment`` (kg m2, about the centre of mass), ``unphysical_beyond_rounding`` and
         ``geodesic_error``.
     """

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from contactid.datasets.inhand_objects import object_of
 from contactid.inhand.appendix_tables import appendix_table, tex_columns
 from contactid.inhand.error_figure_data import error_figure_data
 from contactid.inhand.names import APPENDIX_TABLES, ERROR_FIGURES, PRINTED_TABLES, SOURCES
 from contactid.inhand.printed_estimates import consistency_table, printed_table, verdict_table
-from contactid.tables import read_csv, write_csv, write_tex
+from contactid.inhand.readers.objects import object_of
+from contactid.output.tables import read_csv, write_csv, write_tex
 
 CAPTIONS = dict(
     zip(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from contactid import rotations
-from contactid.errors import ContactIdError
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
 
 _SHORTEST = 5  # samples; three inner ones give more equations than there are parameters
 

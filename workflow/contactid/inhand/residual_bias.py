@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.inhand.recording_arrays import recorded_signals
 
 CONSTANT, DRIFTING = "constant", "drifting"

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.inhand.friction import friction_coefficient, friction_standard_error, unit_normal
 
 _MAD_TO_SD = 1.4826  # of a normal distribution

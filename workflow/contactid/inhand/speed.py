@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.inertia import InertialParameters
+from contactid.core.inertia import InertialParameters
 from contactid.inhand.estimate_rows import estimates, known_object
 
 MEASURED, LINE = "measured", "line"

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from contactid.datasets.inhand_twin_options import TwinOptions, noise_free, twin_options
-from contactid.datasets.inhand_twins import simulate_recording
-from contactid.inertia import InertialParameters
+from contactid.core.inertia import InertialParameters
 from contactid.inhand.differences import difference_rows
+from contactid.inhand.readers.twin_options import TwinOptions, noise_free, twin_options
+from contactid.inhand.readers.twins import simulate_recording
 from contactid.inhand.speed import speed_points, speed_rows, with_lines
-from contactid.tables import write_csv, write_tex
+from contactid.output.tables import write_csv, write_tex
 
 _SPEED = "Time of an estimate against the number of samples."
 _DIFFERENCES = "Errors of noise-free estimates by scheme of finite differences and time step."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from contactid.inertia import InertialParameters, PrincipalForm
+from contactid.core.inertia import InertialParameters, PrincipalForm
 from contactid.inhand.recording_arrays import RecordedSignals
 
 _LEAST_EXTENT = 0.1  # m, where the contact points don't say how large the object is

@@ -8,17 +8,9 @@ import numpy as np
 import pandas as pd
 
 from contactid.inhand.appendix_tables import is_true
-from contactid.inhand.names import (
-    APPENDIX_TABLES,
-    GROUND_TRUTH,
-    IPOPT,
-    METHOD_LABELS,
-    METHODS,
-    PRINTED,
-    SOURCES,
-)
+from contactid.inhand.names import APPENDIX_TABLES, GROUND_TRUTH, IPOPT, METHOD_LABELS, METHODS, PRINTED, SOURCES
 from contactid.inhand.printed_estimates import CENTER, ORIGIN
-from contactid.summary import text_table
+from contactid.output.summary import text_table
 
 _OURS = "constraint_no_geodesic"
 _COLUMNS = ("consistent", "error", "mass %")

@@ -21,9 +21,9 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 from PIL import Image
 
-from contactid import style
-from contactid.atomic import replacing
-from contactid.errors import ContactIdError
+from contactid.core.atomic import replacing
+from contactid.core.errors import ContactIdError
+from contactid.output import style
 from contactid.planar.draw_motion import BODY, COM, REFERENCE, name_lines, scene_panels
 
 DPI = 100

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from contactid.checks import Key, Reproduced
+from contactid.output.comparison import Key, Reproduced
 from contactid.planar.identification_checks import identification_numbers
 from contactid.planar.names import DROP, IRC, RESTITUTION, SLIDING, THROW
 

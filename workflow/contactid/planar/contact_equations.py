@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid.errors import ContactIdError
-from contactid.simulate.planar import PlanarMotion
-from contactid.simulate.planar_geometry import Ground, Shape, contacts
+from contactid.core.errors import ContactIdError
+from contactid.planar.simulate.bodies import PlanarMotion
+from contactid.planar.simulate.geometry import Ground, Shape, contacts
 
 ROUNDING = 1e-9  # relative: below it a noise-free quantity is 0
 

@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from contactid import style
+from contactid.output import style
 from contactid.planar import (
     draw_identification,
     draw_identification_tables,

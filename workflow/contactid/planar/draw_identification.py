@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from contactid import style
+from contactid.output import style
 
 _BODY = LinearSegmentedColormap.from_list("body", [style.REST, style.REST_EDGE])
 _GROUND, _QUIET = "#e4e4e4", "#555555"

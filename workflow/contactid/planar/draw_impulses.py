@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.optimize import isotonic_regression
 
-from contactid import style
+from contactid.output import style
 
 _MODELS = {"IRC": (style.LINE, "o", 2.5), "IGC": (style.RELEASE, "s", 3.0)}
 _STEPS = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend import Legend
 
-from contactid import style
+from contactid.output import style
 
 _BODY = LinearSegmentedColormap.from_list("body", [style.REST, style.REST_EDGE])
 _GROUND, _GROUND_EDGE = "#e4e4e4", "#8c8c8c"

@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from contactid import style
+from contactid.output import style
 from contactid.planar.draw_motion import name_lines, scene_panels
 
 _CONTACTS = (style.LINE, style.RELEASE, style.ACCENT, style.SIMULATED)

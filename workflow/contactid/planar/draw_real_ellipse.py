@@ -14,7 +14,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from contactid import style
+from contactid.output import style
 
 _ERROR = ": error_m_s"
 _OURS = {

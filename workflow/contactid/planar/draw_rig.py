@@ -15,7 +15,7 @@ from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from contactid import style
+from contactid.output import style
 
 INSTEAD_OF_PHOTOGRAPH = (
     "Drawing in place of the photograph, to scale. Solid outlines: sizes stated in the paper; dashed: assumed."

@@ -15,7 +15,7 @@ from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from contactid import style
+from contactid.output import style
 
 _DARK, _QUIET = "#222222", "#555555"
 _BODY, _SOLID = "#dfe9f2", "#e3e3e3"

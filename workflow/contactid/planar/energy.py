@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid.simulate.planar import PlanarBody, PlanarMotion
-from contactid.simulate.planar_geometry import Ground, contacts
+from contactid.planar.simulate.bodies import PlanarBody, PlanarMotion
+from contactid.planar.simulate.geometry import Ground, contacts
 
 _AT_REST = 1e-4  # share of the potential energy below which a body counts as not having moved
 

@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from contactid.planar.scenes import Scene
-from contactid.simulate.planar_geometry import outline_at
+from contactid.planar.simulate.geometry import outline_at
 
 _POINTS = 400  # of a drawn path or curve
 _FLIGHT = 0.02  # s without an impulse that separates two impacts

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from contactid.planar.measured_throw import MeasuredThrow
-from contactid.simulate.planar_geometry import Shape, contacts
+from contactid.planar.simulate.geometry import Shape, contacts
 
 _FRAMES = (2, 3, 4)  # of free flight after the last impact
 _IMPACTS = 2  # at most, one after the other

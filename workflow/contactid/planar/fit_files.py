@@ -1,7 +1,7 @@
 """Identified throws as files: measured poses, identified states and impulses, and the truth where it is known.
 
 Throws, frames, steps and corners have different numbers, so each is stored one after the other with its number per
-throw, as in :mod:`contactid.datasets.planar_throws`.
+throw, as in :mod:`contactid.planar.readers.throws`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from contactid.datasets.motion import read_dataset, write_dataset
 from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape
 from contactid.planar.trajectory_fit import TrajectoryFit
 from contactid.planar.trajectory_states import ThrowStates
 from contactid.planar.truth import Truth
-from contactid.simulate.planar_geometry import Ellipse, Ground, Polygon, Shape
+from contactid.sources.motion import read_dataset, write_dataset
 
 _NUMBERS = ("inertia_ratio", "inertia_ratio_se", "friction_mu", "friction_mu_se")
 

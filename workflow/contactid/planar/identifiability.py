@@ -20,9 +20,9 @@ from enum import StrEnum
 import numpy as np
 from scipy import optimize, stats
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.planar.contact_equations import ROUNDING, ContactSteps, Spectrum, spectrum
-from contactid.simulate.planar_geometry import contacts
+from contactid.planar.simulate.geometry import contacts
 
 _RESOLVED = 3.0  # standard deviations: above them a noisy quantity isn't 0
 _SIGNIFICANCE = 0.01

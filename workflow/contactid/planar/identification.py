@@ -10,16 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.complementarity import Continuation, Reformulation
+from contactid.core.complementarity import Continuation, Reformulation
 from contactid.planar.fit_files import StoredFit, stored
-from contactid.planar.synthetic_throws import (
-    ground_of,
-    measured_throw,
-    noise_of,
-    thrown_body,
-    true_motion,
-    truth_of,
-)
+from contactid.planar.synthetic_throws import ground_of, measured_throw, noise_of, thrown_body, true_motion, truth_of
 from contactid.planar.trajectory_fit import CONTACT_SEQUENCE, RECOMMENDED, FitOptions, TrajectoryFit, fit_trajectories
 
 

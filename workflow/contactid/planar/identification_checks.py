@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.checks import Key, Reproduced, Tolerance
+from contactid.output.comparison import Key, Reproduced, Tolerance
 
 # what section 6.1 prints of its throw
 _PRINTED: dict[str, Any] = {"position": [0, 0.1, -0.785], "velocity": [3, -5, 0], "restitution_e_n": 0.2}

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.planar.fit_files import StoredFit
 from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.simulate.geometry import outline_at
 from contactid.planar.truth import Truth
-from contactid.simulate.planar_geometry import outline_at
 
 MM, MS = 1e3, 1e3  # per m, per s
 MM2 = 1e6  # per m2

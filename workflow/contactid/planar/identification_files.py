@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from contactid.output.tables import read_csv, write_csv, write_tex
 from contactid.planar import identification_figure_data as figures
 from contactid.planar import rig_figure_data
 from contactid.planar.fit_files import read_fits, write_fits
@@ -15,7 +16,6 @@ from contactid.planar.identification import compare_reformulation, identify_cell
 from contactid.planar.identification_tables import error_table, failed_table, rate_table, reformulation_table
 from contactid.planar.names import IDENTIFICATION_CAPTIONS
 from contactid.planar.synthetic_throws import thrown_body
-from contactid.tables import read_csv, write_csv, write_tex
 
 
 def with_noise(block: Mapping[str, Any], noise: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from contactid.summary import text_table
+from contactid.output.summary import text_table
 
 
 def identification_text(rates: pd.DataFrame, failed: pd.DataFrame, reformulations: pd.DataFrame) -> str:

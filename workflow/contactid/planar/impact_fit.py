@@ -2,7 +2,7 @@
 
 Two laws, each with friction and restitution identified:
 
-* the *step law* of the paper (eqs. 18 and 19), by the MPEC of :mod:`contactid.models.planar_impacts`: sticking or
+* the *step law* of the paper (eqs. 18 and 19), by the MPEC of :mod:`contactid.planar.models.impacts`: sticking or
   sliding is decided once, at the end of the impact;
 * the *incremental law* (Routh's construction with Poisson's restitution, ``incremental_impulses`` there): friction
   follows the sliding velocity, which may stop or reverse within the impact, and the impulse ends at ``1 + e`` times its
@@ -13,7 +13,7 @@ For each, restitution is a single number or depends on the place on the ground. 
 * bounds: the best impulse of every impact with J/m known, which no law of a single contact point can beat; and the step
   law with each impact's own apparent restitution, so what friction alone gets wrong;
 * the six published predictions as they are. They were computed for a body of the wrong handedness
-  (:mod:`contactid.datasets.planar_impacts`). Two of them are reproduced here on that body, which tells their
+  (:mod:`contactid.planar.readers.impacts`). Two of them are reproduced here on that body, which tells their
   parameters: Anitescu-Potra (Newton) is the step law, Wang-Mason the incremental law. So these two are predicted again
   for the body as it is, at the published parameters. Of all six the impulses are also mirrored (v_x changes as it did)
   and applied to it; that isn't what the models would predict, as friction opposed another slip.
@@ -31,9 +31,10 @@ import pandas as pd
 import xarray as xr
 from scipy import optimize
 
-from contactid.complementarity import Continuation
-from contactid.errors import ContactIdError
-from contactid.models.planar_impacts import (
+from contactid.core.complementarity import Continuation
+from contactid.core.errors import ContactIdError
+from contactid.planar.identifiability import RatioEquations, fit_ratio
+from contactid.planar.models.impacts import (
     ImpactModelOptions,
     PlanarImpacts,
     identify_from_impacts,
@@ -43,8 +44,7 @@ from contactid.models.planar_impacts import (
     smoothed_mean,
     step_impulses,
 )
-from contactid.planar.identifiability import RatioEquations, fit_ratio
-from contactid.simulate.planar_geometry import Ellipse, Ground, contacts
+from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
 
 Law = Callable[[PlanarImpacts, float, float, float | np.ndarray], np.ndarray]
 
@@ -55,7 +55,7 @@ _BOOTSTRAP = 500
 
 
 def ellipse_impacts(data: xr.Dataset, *, published_rows: bool = False) -> PlanarImpacts:
-    """Impacts of :func:`contactid.datasets.planar_impacts.read_ellipse_impacts`.
+    """Impacts of :func:`contactid.planar.readers.impacts.read_ellipse_impacts`.
 
     Parameters
     ----------

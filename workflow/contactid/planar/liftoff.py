@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.planar.scenes import Scene
-from contactid.simulate.planar import PlanarLaw
+from contactid.planar.simulate.bodies import PlanarLaw
 
 _SCAN = 0.02  # steps of the scan that brackets the threshold
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.planar.throw_flight import Bridge, FlightOptions, bridge
 from contactid.planar.throw_preprocess import Contact, ThrowEvents, ThrowOptions
 

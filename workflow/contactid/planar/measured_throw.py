@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from contactid.errors import ContactIdError
-from contactid.simulate.planar_geometry import Ground
+from contactid.core.errors import ContactIdError
+from contactid.planar.simulate.geometry import Ground
 
 _UNEVEN = 0.01  # largest relative spread of the intervals
 _FEWEST = 5

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 import yaml
 
-from contactid.configuration import restore_numbers
-from contactid.datasets.planar_files import read_own_throw
-from contactid.datasets.planar_throws import PlanarThrow
-from contactid.errors import ContactIdError
+from contactid.core.configuration import restore_numbers
+from contactid.core.errors import ContactIdError
 from contactid.planar.measured_throw import MeasuredThrow
-from contactid.simulate.planar import GRAVITY
-from contactid.simulate.planar_geometry import Ellipse, Ground, Polygon, Shape, contacts
+from contactid.planar.readers.files import read_own_throw
+from contactid.planar.readers.throws import PlanarThrow
+from contactid.planar.simulate.bodies import GRAVITY
+from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape, contacts
 
 _KEYS = ("shape", "mass", "ground", "noise", "gravity")
 _LARGEST, _SMALLEST = 10.0, 1e-4  # m, of a body's largest radius; beyond them millimetres were taken for metres

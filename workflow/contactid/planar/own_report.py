@@ -18,17 +18,17 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2
 
-from contactid.atomic import write_text
-from contactid.errors import ContactIdError
-from contactid.fits import write_fit
+from contactid.core.atomic import write_text
+from contactid.core.errors import ContactIdError
+from contactid.output.fits import write_fit
+from contactid.output.style import save, styled
+from contactid.output.tables import write_csv
 from contactid.planar.contact_equations import contact_steps
 from contactid.planar.draw_own import draw_impulses, draw_trajectory
 from contactid.planar.identifiability import Flag, Identifiability, identifiability
 from contactid.planar.own_body import OwnBody, OwnThrows
+from contactid.planar.simulate.geometry import outline_at
 from contactid.planar.trajectory_fit import FitOptions, TrajectoryFit, fit_trajectories
-from contactid.simulate.planar_geometry import outline_at
-from contactid.style import save, styled
-from contactid.tables import write_csv
 
 _UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
 _WORSE = 1.0  # of half the squared residuals: a settled solution may be worse by that
@@ -331,7 +331,7 @@ def scene_table(found: OwnIdentification) -> pd.DataFrame:
 
 
 def fit_record(found: OwnIdentification) -> dict[str, Any]:
-    """The record that :func:`contactid.fits.write_fit` takes."""
+    """The record that :func:`contactid.output.fits.write_fit` takes."""
     fit, last = found.fit, found.fit.solution.last
     parameters = {"inertia_ratio": fit.inertia_ratio, "friction_mu": fit.friction_mu}
     errors = {"inertia_ratio": fit.inertia_ratio_se, "friction_mu": fit.friction_mu_se}

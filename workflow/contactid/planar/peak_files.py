@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from contactid.output.tables import write_csv
 from contactid.planar.peaks import convergence, peak_sweep
 from contactid.planar.scenes import scene_of
-from contactid.tables import write_csv
 
 _LONGEST_CONVERGING = 5e-3  # s: above it, an impact takes a large part of the flight
 _ORDERS = 8  # time steps that the order of convergence is fitted to

@@ -1,7 +1,7 @@
 """The first impact's normal impulse against the time step (figures 6 to 8 and 10): IRC converges, IGC doesn't.
 
-IRC is impulse-restitution complementarity, the exact step of :mod:`contactid.simulate.planar`; IGC is impulse-gap
-complementarity, one MPEC per step (:mod:`contactid.models.planar_step`).
+IRC is impulse-restitution complementarity, the exact step of :mod:`contactid.planar.simulate.bodies`; IGC is
+impulse-gap complementarity, one MPEC per step (:mod:`contactid.planar.models.step`).
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.planar.names import IGC, IRC
 from contactid.planar.scenes import Scene
+from contactid.planar.simulate.bodies import PlanarLaw, PlanarMotion
+from contactid.planar.simulate.geometry import contacts
+from contactid.planar.simulate.kernel import contact_impulse
 from contactid.planar.stepping import simulate_igc
-from contactid.simulate.planar import PlanarLaw, PlanarMotion
-from contactid.simulate.planar_geometry import contacts
-from contactid.simulate.planar_kernel import contact_impulse
 
 SHOWN_STEPS = 8  # after the first impact, in figures 7 and 10
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from contactid.atomic import write_text
-from contactid.compact_json import compact_json
+from contactid.core.atomic import write_text
+from contactid.output.compact_json import compact_json
 from contactid.planar.fit_files import StoredFit, read_fits
-from contactid.simulate.planar_geometry import Ellipse, contacts
+from contactid.planar.simulate.geometry import Ellipse, contacts
 
 LONGEST = 150  # instants of a throw, about 35 bytes each
 _MOST = 4  # throws of a file

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from contactid.datasets.motion import read_dataset
+from contactid.output.tables import write_csv, write_tex
 from contactid.planar.impact_fit import ellipse_tables
 from contactid.planar.names import REAL_ELLIPSE_CAPTIONS
-from contactid.tables import write_csv, write_tex
+from contactid.sources.motion import read_dataset
 
 
 def write_ellipse(data: str | Path, seeds: Sequence[int], folder: str | Path) -> None:
@@ -17,7 +17,7 @@ def write_ellipse(data: str | Path, seeds: Sequence[int], folder: str | Path) ->
     Parameters
     ----------
     data
-        Canonical netCDF of :mod:`contactid.datasets.planar_impacts`.
+        Canonical netCDF of :mod:`contactid.planar.readers.impacts`.
     seeds
         One random half for training each.
     folder

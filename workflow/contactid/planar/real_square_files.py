@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import xarray as xr
 
-from contactid.atomic import write_text
-from contactid.datasets.motion import read_dataset
-from contactid.errors import ContactIdError
+from contactid.core.atomic import write_text
+from contactid.core.errors import ContactIdError
+from contactid.output.tables import read_csv, write_csv, write_tex
 from contactid.planar import identification_figure_data as figures
 from contactid.planar.fit_files import read_fits, write_fits
 from contactid.planar.names import SQUARE_CAPTIONS
@@ -26,7 +26,7 @@ from contactid.planar.real_squares import (
     square_windows,
     with_pooled,
 )
-from contactid.tables import read_csv, write_csv, write_tex
+from contactid.sources.motion import read_dataset
 
 SYNTHETIC, PUBLIC = "synthetic throws of a square", "public throws of a square"
 _FEWEST_SHARE = 4  # throws that must lie on each side, as a share of a small set

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.datasets.planar_throws import SQUARE_SIDE, shape_of, square
+from contactid.planar.readers.throws import SQUARE_SIDE, shape_of, square
 from contactid.planar.real_squares import (
     AS_RECORDED,
     FRAMES_LOST,
@@ -35,14 +35,8 @@ from contactid.planar.real_squares import (
     rounded,
     square_windows,
 )
-from contactid.planar.tipping import (
-    TippingRatio,
-    find_pivots,
-    ratio_of_moments,
-    rolling_levers,
-    standing_couples,
-)
-from contactid.simulate.planar_geometry import Polygon, contacts
+from contactid.planar.simulate.geometry import Polygon, contacts
+from contactid.planar.tipping import TippingRatio, find_pivots, ratio_of_moments, rolling_levers, standing_couples
 
 UNIFORM_MM2 = MM2 * SQUARE_SIDE**2 / 6.0
 COLUMNS = (

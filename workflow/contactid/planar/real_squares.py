@@ -20,10 +20,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.datasets.planar_throws import shape_of
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.planar.fit_files import StoredFit, stored
 from contactid.planar.lost_frames import MendedThrow, mend
+from contactid.planar.readers.throws import shape_of
+from contactid.planar.simulate.geometry import Ground, Polygon, contacts
 from contactid.planar.throw_flight import Bridge, FlightOptions, corners_moved_in
 from contactid.planar.throw_preprocess import ThrowEvents, ThrowOptions
 from contactid.planar.throw_window import (
@@ -34,7 +35,6 @@ from contactid.planar.throw_window import (
     prepare_throws,
 )
 from contactid.planar.trajectory_fit import FitOptions, TrajectoryFit, fit_trajectories
-from contactid.simulate.planar_geometry import Ground, Polygon, contacts
 
 _ARC = 24  # points of a rounded corner
 MM, MM2, MRAD = 1e3, 1e6, 1e3

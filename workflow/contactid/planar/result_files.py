@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from contactid.datasets.motion import read_dataset
+from contactid.output.tables import read_csv, write_csv, write_tex
 from contactid.planar import results
 from contactid.planar.names import CAPTIONS
-from contactid.tables import read_csv, write_csv, write_tex
+from contactid.sources.motion import read_dataset
 
 
 def write_tables(folder: str | Path, *, block: Mapping[str, Any]) -> None:

@@ -26,7 +26,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from contactid.simulate.planar_geometry import Ellipse, Ground, contacts, outline_at
+from contactid.planar.simulate.geometry import Ellipse, Ground, contacts, outline_at
 
 COLUMNS = ["panel", "part", "item", "material", "order", "x_mm", "y_mm", "given"]
 PAPER, ASSUMED = "paper", "assumed"

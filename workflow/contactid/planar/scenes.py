@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from contactid.errors import ContactIdError
-from contactid.simulate.planar import PlanarBody, PlanarLaw, PlanarMotion, refuse_start_inside, simulate
-from contactid.simulate.planar_geometry import Ellipse, Ground, Polygon, Shape
+from contactid.core.errors import ContactIdError
+from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, PlanarMotion, refuse_start_inside, simulate
+from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape
 
 
 @dataclass(frozen=True)

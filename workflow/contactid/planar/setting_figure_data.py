@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.simulate.planar import PlanarBody, PlanarLaw, simulate
-from contactid.simulate.planar_geometry import Contacts, Ellipse, Ground, Polygon, Shape, contacts, outline_at
+from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
+from contactid.planar.simulate.geometry import Contacts, Ellipse, Ground, Polygon, Shape, contacts, outline_at
 
 COLUMNS = ("panel", "part", "item", "order", "x_m", "y_m", "vector_x", "vector_y", "value", "unit")
 CONE_COLUMNS = ("panel", "part", "item", "order", "x", "y", "z")

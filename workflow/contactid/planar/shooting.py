@@ -5,7 +5,7 @@ motions with drawn velocities, J/m, mu and restitution are simulated through the
 the poses by least squares, over a horizon that grows until it holds the whole throw, and at each extension the worst
 are dropped. One number e_N serves all impacts here; it is the guess's crutch and no part of the identified model.
 
-Motions are those of :mod:`contactid.simulate.planar_events`, nearly smooth in what is fitted.
+Motions are those of :mod:`contactid.planar.simulate.events`, nearly smooth in what is fitted.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from scipy.stats import qmc
 
 from contactid.planar.first_impact import first_impact_starts, weightless
 from contactid.planar.measured_throw import MeasuredThrow
-from contactid.simulate.planar import GRAVITY
-from contactid.simulate.planar_events import EventMotion, Outline, event_motion, frames_of_motion, outline_of
-from contactid.simulate.planar_geometry import Shape, contacts
+from contactid.planar.simulate.bodies import GRAVITY
+from contactid.planar.simulate.events import EventMotion, Outline, event_motion, frames_of_motion, outline_of
+from contactid.planar.simulate.geometry import Shape, contacts
 
 N_PARAMETERS = 9  # q (3), v (3), J/m, mu, e_N
 RATIO, MU, E_N = 6, 7, 8

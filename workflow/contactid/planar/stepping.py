@@ -1,4 +1,4 @@
-"""Simulate planar bodies by solving an optimisation problem in every step (:mod:`contactid.models.planar_step`).
+"""Simulate planar bodies by solving an optimisation problem in every step (:mod:`contactid.planar.models.step`).
 
 Flight has a closed form: without contact ``c = 0`` and ``lambda = |u_t|`` solve either problem. It is computed for many
 steps at once, in the same order of additions as the compiled simulator's, and searched for the step where it ends.
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid.errors import ContactIdError
-from contactid.models.planar_step import (
+from contactid.core.errors import ContactIdError
+from contactid.planar.models.step import (
     StepModel,
     StepOptions,
     StepSolution,
@@ -22,8 +22,8 @@ from contactid.models.planar_step import (
     solve_igc_step,
     solve_irc_step,
 )
-from contactid.simulate.planar import PlanarBody, PlanarLaw, PlanarMotion, refuse_start_inside
-from contactid.simulate.planar_geometry import Contacts, Ground, contacts
+from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, PlanarMotion, refuse_start_inside
+from contactid.planar.simulate.geometry import Contacts, Ground, contacts
 
 _FIRST_STRETCH, _LONGEST_STRETCH = 16, 4096  # steps of flight computed at once
 _Solve = Callable[[StepModel, np.ndarray, np.ndarray, Contacts, StepOptions], StepSolution]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from contactid.output.summary import text_table
 from contactid.planar.identification_summary import identification_text
 from contactid.planar.names import IRC
-from contactid.summary import text_table
 
 
 def summarise(tables: Mapping[str, pd.DataFrame]) -> str:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.planar.measured_throw import MeasuredThrow
 from contactid.planar.scenes import body_of
+from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, PlanarMotion, refuse_start_inside, simulate
+from contactid.planar.simulate.geometry import Ground
 from contactid.planar.truth import Truth
-from contactid.simulate.planar import PlanarBody, PlanarLaw, PlanarMotion, refuse_start_inside, simulate
-from contactid.simulate.planar_geometry import Ground
 
 KEY = "planar.identification"
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid.models.planar_trajectory import ContactMode
-from contactid.simulate.planar_geometry import Ground, Shape, contacts
+from contactid.planar.models.trajectory import ContactMode
+from contactid.planar.simulate.geometry import Ground, Shape, contacts
 
 _SWEEPS = 50  # over several contacts of one body
 _EXACT = 1e-9  # share of the friction limit

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import least_squares
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
+from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
 from contactid.planar.throw_preprocess import MAD, Alignment, ThrowEvents, ThrowOptions
-from contactid.simulate.planar_geometry import Ground, Polygon, Shape, contacts
 
 _DEGREES = (2, 2, 1)  # of the polynomials in x, y, theta
 

@@ -22,9 +22,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.datasets.planar_throws import PlanarThrow, iterate_throws, shape_of
-from contactid.errors import ContactIdError
-from contactid.simulate.planar_geometry import Ground, Polygon, Shape, contacts
+from contactid.core.errors import ContactIdError
+from contactid.planar.readers.throws import PlanarThrow, iterate_throws, shape_of
+from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
 
 MAD = 1.4826  # median absolute deviation to standard deviation
 

@@ -24,9 +24,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.datasets.planar_throws import shape_of
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
 from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.readers.throws import shape_of
+from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
 from contactid.planar.throw_flight import (
     FlightOptions,
     FlightReport,
@@ -37,7 +38,6 @@ from contactid.planar.throw_flight import (
     single_corner,
 )
 from contactid.planar.throw_preprocess import Alignment, ThrowEvents, ThrowOptions, align, find_events
-from contactid.simulate.planar_geometry import Ground, Polygon, Shape, contacts
 
 
 @dataclass(frozen=True)

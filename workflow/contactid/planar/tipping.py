@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import least_squares
 
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
+from contactid.planar.simulate.geometry import Ground, Polygon, contacts
 from contactid.planar.throw_flight import FlightReport
 from contactid.planar.throw_preprocess import ThrowEvents, ThrowOptions
-from contactid.simulate.planar_geometry import Ground, Polygon, contacts
 
 _LEAST_ROLLED, _SLOW_ROLL = 0.05, 4e-3  # rad, rad per frame
 _SCALE = 2e-3  # m2/s2: moments per mass that leave the line by more count less

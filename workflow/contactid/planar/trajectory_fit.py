@@ -3,9 +3,9 @@
 The way is the same for every throw, with nothing to tune. A start is a simulated motion that was fitted to the poses
 (:mod:`contactid.planar.shooting`). First its own sequence of contacts is taken: one side of every pair is exactly zero,
 and what remains is an ordinary least-squares problem with a covariance, in which sides are exchanged while the misfit
-falls (:mod:`contactid.pair_sides`). Where no start's sequence explains the poses, a penalty with a growing weight finds
-another one, which is settled in the same way. An answer counts when complementarity holds and the poses are fitted as
-well as their noise lets expect; else the next start is tried, and the best answer is taken.
+falls (:mod:`contactid.core.pair_sides`). Where no start's sequence explains the poses, a penalty with a growing weight
+finds another one, which is settled in the same way. An answer counts when complementarity holds and the poses are
+fitted as well as their noise lets expect; else the next start is tried, and the best answer is taken.
 """
 
 from __future__ import annotations
@@ -19,10 +19,13 @@ import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
 from scipy.stats import chi2
 
-from contactid.complementarity import Continuation, MpecSolution, Reformulation, attach, settled_sides, solve_mpec
-from contactid.covariance import covariance
-from contactid.errors import ContactIdError
-from contactid.models.planar_trajectory import (
+from contactid.core.complementarity import Continuation, MpecSolution, Reformulation, attach, settled_sides, solve_mpec
+from contactid.core.errors import ContactIdError
+from contactid.core.pair_sides import PairSides, pair_residual
+from contactid.core.solve import Solution, SolverOptions
+from contactid.planar.covariance import covariance
+from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.models.trajectory import (
     Guess,
     ModelOptions,
     Scales,
@@ -30,14 +33,11 @@ from contactid.models.planar_trajectory import (
     build_trajectory_model,
     sub_steps_of,
 )
-from contactid.pair_sides import PairSides, pair_residual
-from contactid.planar.measured_throw import MeasuredThrow
 from contactid.planar.shooting import MU, RATIO, Candidate, ShootingOptions, motion_of, shoot
+from contactid.planar.simulate.geometry import Shape
 from contactid.planar.tangential_steps import StepBody
 from contactid.planar.trajectory_guess import identified_throw, interpolated_throw, simulated_throw
 from contactid.planar.trajectory_states import ThrowStates, read_states
-from contactid.simulate.planar_geometry import Shape
-from contactid.solve import Solution, SolverOptions
 
 RECOMMENDED = tuple(
     Continuation(Reformulation.L1_PENALTY, stages, tolerance=1e-6, extensions=2)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from contactid.models.planar_trajectory import GuessedThrow
 from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.models.trajectory import GuessedThrow
+from contactid.planar.simulate.events import EventMotion
+from contactid.planar.simulate.geometry import Shape, contacts
 from contactid.planar.tangential_steps import StepBody, contact_modes, tangential_steps
 from contactid.planar.trajectory_states import ThrowStates
-from contactid.simulate.planar_events import EventMotion
-from contactid.simulate.planar_geometry import Shape, contacts
 
 _SPREADS = 6.0  # of the noise, beyond which a measured gap is surely open
 _SUDDEN = 0.02  # of the largest impulse: an impact, no lasting contact

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
 
-from contactid.models.planar_trajectory import TrajectoryModel
 from contactid.planar.measured_throw import MeasuredThrow
-from contactid.simulate.planar_geometry import Shape, contacts
+from contactid.planar.models.trajectory import TrajectoryModel
+from contactid.planar.simulate.geometry import Shape, contacts
 
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
 _SMALL = 0.01  # of the largest impulse: below it, ratios of impulses are noise

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.signal import find_peaks
 
 from contactid.tossing.events import EventOptions, Events, find_events
-from contactid.velocities import central_differences
+from contactid.tossing.velocities import central_differences
 
 _REST_SAMPLES = 21
 

@@ -19,9 +19,9 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 import xarray as xr
 
-from contactid import rotations
-from contactid.datasets.motion import BodyProperties, body_of, iterate_recordings
-from contactid.errors import ContactIdError
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import BodyProperties, body_of, iterate_recordings
 from contactid.tossing.preprocess import IDENTIFICATION
 
 _GRAVITY = 9.81

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.checks import Key, Reproduced, Tolerance
+from contactid.output.comparison import Key, Reproduced, Tolerance
 from contactid.tossing.results import SIMULATOR
 
 _TWIN = "synthetic twin stands in for the 4TU archive"

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-from contactid import style
+from contactid.output import style
 from contactid.tossing import draw_impacts, draw_sensitivity, draw_setup
 from contactid.tossing.draw_costs import draw_costs
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from contactid import style
+from contactid.output import style
 
 
 def draw_costs(data: pd.DataFrame, label: str) -> Figure:

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from contactid import style
+from contactid.output import style
 from contactid.tossing.draw_costs import draw_costs
 
 _COLOURS = {"x": style.LINE, "y": style.RELEASE, "z": style.ACCENT}

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from contactid import style
+from contactid.output import style
 
 _SYMBOLS = {"friction_mu": r"$\mu$", "restitution_e_n": r"$e_N$"}
 _INPUTS = {

@@ -13,7 +13,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from contactid import style
+from contactid.output import style
 from contactid.tossing.camera import Camera, Canvas, looking_across, points_of
 
 INSTEAD_OF_PHOTOGRAPH = "Rendered from data in place of a photograph"

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from contactid.tossing.surface import vertex_positions
-from contactid.velocities import local_fit
+from contactid.tossing.velocities import local_fit
 
 _WINDOW = 0.025  # s on either side: at 360 Hz and 0.2 mm noise the fitted speed is good to 3 mm/s
 _FEWEST_FLIGHT_SAMPLES = 5

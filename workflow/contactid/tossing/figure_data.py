@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.datasets.motion import iterate_recordings
+from contactid.sources.motion import iterate_recordings
 from contactid.tossing.losses import mean_loss
 from contactid.tossing.outlines import top_outline
 from contactid.tossing.surface import vertex_positions

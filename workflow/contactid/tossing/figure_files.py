@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.configuration import cases
-from contactid.datasets.motion import read_dataset
-from contactid.errors import ContactIdError
-from contactid.fits import read_json, write_json
-from contactid.simulate.box import ContactParameters
-from contactid.tables import read_csv, write_csv
+from contactid.core.configuration import cases
+from contactid.core.errors import ContactIdError
+from contactid.output.fits import read_json, write_json
+from contactid.output.tables import read_csv, write_csv
+from contactid.sources.motion import read_dataset
 from contactid.tossing import figure_data, impact_figure_data, setup_figure_data
 from contactid.tossing.impact_files import read_impacts
 from contactid.tossing.preprocess import IDENTIFICATION
@@ -23,6 +22,7 @@ from contactid.tossing.rest_pose_distribution import coverage_table
 from contactid.tossing.rest_pose_files import read_scores
 from contactid.tossing.schemes import velocity_cases
 from contactid.tossing.sensitivity import variation_outlines
+from contactid.tossing.simulate.box import ContactParameters
 
 Drawn = tuple[pd.DataFrame, list[xr.Dataset]]
 _CURVE = tuple(np.round(np.arange(0.05, 1.0, 0.05), 2))

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid import rotations
-from contactid.datasets.motion import BodyProperties
-from contactid.simulate.box import ContactParameters, State, SteppingOptions, simulate
-from contactid.velocities import central_differences
+from contactid.core import rotations
+from contactid.sources.motion import BodyProperties
+from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
+from contactid.tossing.velocities import central_differences
 
 _HIGH_ABOVE = 1e3  # m: flies without ever meeting the surface
 _ITERATIONS = 6

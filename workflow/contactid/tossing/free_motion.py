@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid import rotations
-from contactid.datasets.motion import BodyProperties
+from contactid.core import rotations
+from contactid.sources.motion import BodyProperties
 from contactid.tossing.impact import cross
 
 _ITERATIONS = 8

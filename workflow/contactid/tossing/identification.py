@@ -11,11 +11,11 @@ import numpy as np
 import xarray as xr
 from scipy.optimize import minimize
 
-from contactid.datasets.motion import BodyProperties
-from contactid.errors import ContactIdError
-from contactid.simulate.box import SteppingOptions
-from contactid.simulate.sweep import MeasuredToss, sweep
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import BodyProperties
 from contactid.tossing.losses import mean_loss
+from contactid.tossing.simulate.box import SteppingOptions
+from contactid.tossing.simulate.sweep import MeasuredToss, sweep
 from contactid.tossing.variants import Variant
 
 FINE_REACH = 0.06  # in mu, on either side of the coarse optimum

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid import rotations
-from contactid.datasets.motion import BodyProperties
-from contactid.simulate.box import State
+from contactid.core import rotations
+from contactid.sources.motion import BodyProperties
+from contactid.tossing.simulate.box import State
 
 WEIGHTS = np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])  # diagonal of W in eq. 17: 1 for m/s, 0.1 m for rad/s
 

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.datasets.motion import body_of, iterate_recordings
-from contactid.simulate.box import ContactParameters, SteppingOptions, simulate
+from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing.free_motion import fit_free_motion
 from contactid.tossing.impact import WEIGHTS, ImpactWindow
+from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
 from contactid.tossing.surface import vertex_positions
-from contactid.velocities import central_differences
+from contactid.tossing.velocities import central_differences
 
 _KNOWS_NOTHING = 0.05  # of the change of velocity
 COMPONENTS = ("v_x", "v_y", "v_z", "w_x", "w_y", "w_z")

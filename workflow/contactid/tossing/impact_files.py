@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from contactid.datasets.motion import BodyProperties, body_of, read_dataset, write_dataset
-from contactid.errors import ContactIdError
-from contactid.simulate.box import State, SteppingOptions
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import BodyProperties, body_of, read_dataset, write_dataset
 from contactid.tossing.impact import Impact, ImpactWindow
+from contactid.tossing.simulate.box import State, SteppingOptions
 
 _TWIST_UNITS = "m/s and rad/s"
 _BODY = ("vertices", "mass", "center_of_mass", "inertia")

@@ -21,10 +21,10 @@ from dataclasses import dataclass, replace
 import numba
 import numpy as np
 
-from contactid.datasets.motion import BodyProperties
-from contactid.errors import ContactIdError
-from contactid.simulate.contact_kernel import BLOCK, COLUMNS, INVERSE, OPTIONS, solve_contact
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import BodyProperties
 from contactid.tossing.impact import Impact, ImpactGeometry, impact_geometry
+from contactid.tossing.simulate.contact_kernel import BLOCK, COLUMNS, INVERSE, OPTIONS, solve_contact
 
 Values = float | np.ndarray
 

@@ -21,9 +21,9 @@ import pandas as pd
 import xarray as xr
 from scipy.signal import find_peaks
 
-from contactid import rotations
-from contactid.datasets.motion import body_of, iterate_recordings
-from contactid.errors import ContactIdError
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing.free_motion import PoseNoise, fit_free_motion
 from contactid.tossing.impact_sides import FEWEST_SAMPLES, Candidate, Recording, Sides
 from contactid.tossing.preprocess import IDENTIFICATION

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from contactid import rotations
-from contactid.datasets.motion import BodyProperties
-from contactid.simulate.box import State
+from contactid.core import rotations
+from contactid.sources.motion import BodyProperties
 from contactid.tossing.free_motion import FreeMotion, PoseNoise, fit_free_motion
 from contactid.tossing.impact import Impact, ImpactWindow, cross
+from contactid.tossing.simulate.box import State
 
 FEWEST_SAMPLES = 4  # on either side: two of them are used up by the fit
 _BALANCE_NOISE = 3.0  # standard deviations of the momentum balance that are taken for noise

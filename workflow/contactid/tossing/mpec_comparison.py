@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from contactid.datasets.motion import BodyProperties
-from contactid.models.impacts import Friction, ImpactModelOptions, Objective
+from contactid.sources.motion import BodyProperties
 from contactid.tossing.impact import ImpactWindow
 from contactid.tossing.impact_law import impact_table
+from contactid.tossing.models.impacts import Friction, ImpactModelOptions, Objective
 from contactid.tossing.mpec_identification import ImpactIdentification, identify_from_impacts
 
 _GENEROUS = (0.05, 0.5)  # m/s and rad/s

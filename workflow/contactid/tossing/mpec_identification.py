@@ -1,9 +1,9 @@
 """Friction and restitution from selected impacts by an MPEC, with intervals, as a record for ``fits/*.json``.
 
-The MPEC (:mod:`contactid.models.impacts`) is solved from several starts, found in the data; the best answer is held
-against the exact law (:mod:`contactid.models.impact_likelihood`), which knows no local minima of an impact's own
-unknowns, and restarted from there where that is better. What the record says of convergence is measured at the answer.
-The counterpart for windows of motion is :mod:`contactid.models.window_fit`.
+The MPEC (:mod:`contactid.tossing.models.impacts`) is solved from several starts, found in the data; the best answer is
+held against the exact law (:mod:`contactid.tossing.models.impact_likelihood`), which knows no local minima of an
+impact's own unknowns, and restarted from there where that is better. What the record says of convergence is measured
+at the answer. The counterpart for windows of motion is :mod:`contactid.tossing.models.window_fit`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,21 @@ from typing import Any
 
 import numpy as np
 
-from contactid.complementarity import Continuation, MpecSolution, attach, settle, solve_mpec
-from contactid.datasets.motion import BodyProperties
-from contactid.errors import ContactIdError
-from contactid.models.impact_likelihood import Likelihood, likelihood
-from contactid.models.impact_uncertainty import FrictionEvidence, Uncertainty, friction_evidence, interval, uncertainty
-from contactid.models.impacts import Friction, ImpactModel, ImpactModelOptions, Objective, build_impact_model
-from contactid.solve import SolverOptions
+from contactid.core.complementarity import Continuation, MpecSolution, attach, settle, solve_mpec
+from contactid.core.errors import ContactIdError
+from contactid.core.solve import SolverOptions
+from contactid.sources.motion import BodyProperties
 from contactid.tossing.impact import WEIGHTS, Impact
 from contactid.tossing.impact_law import ImpactTable, impact_table, law_residual
+from contactid.tossing.models.impact_likelihood import Likelihood, likelihood
+from contactid.tossing.models.impact_uncertainty import (
+    FrictionEvidence,
+    Uncertainty,
+    friction_evidence,
+    interval,
+    uncertainty,
+)
+from contactid.tossing.models.impacts import Friction, ImpactModel, ImpactModelOptions, Objective, build_impact_model
 
 _AGREES = 1e-3  # in a parameter: starts that ended this close to the best one found the same answer
 _BETTER = 1e-7  # relative
@@ -293,7 +299,7 @@ def _bootstrap(
 def impact_fit_record(
     fit: ImpactIdentification, *, dataset: str, part: str, seed: int = 0, **more: Any
 ) -> dict[str, Any]:
-    """The record that :func:`contactid.fits.write_fit` takes; ``more`` is added to its ``data``."""
+    """The record that :func:`contactid.output.fits.write_fit` takes; ``more`` is added to its ``data``."""
     last, spread = fit.solution.last, fit.uncertainty
     errors = [None if not np.isfinite(error) else float(error) for error in spread.standard_errors] if spread else None
     return {

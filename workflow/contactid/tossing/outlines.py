@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from contactid import rotations
+from contactid.core import rotations
 
 
 def top_outline(pose: np.ndarray, vertices: np.ndarray) -> np.ndarray:

@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.fits import read_json
-from contactid.peers.compare import paired_difference
-from contactid.tables import read_csv
+from contactid.output.fits import read_json
+from contactid.output.tables import read_csv
+from contactid.tossing.peers.compare import paired_difference
 from contactid.tossing.rest_pose_distribution import coverage_table
 from contactid.tossing.rest_pose_files import read_scores
 from contactid.tossing.results import EQUAL_BUDGET, Prediction, summarise

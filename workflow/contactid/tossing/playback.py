@@ -15,13 +15,13 @@ import numpy as np
 import pandas as pd
 from scipy.spatial import ConvexHull
 
-from contactid import rotations
-from contactid.atomic import write_text
-from contactid.compact_json import compact_json
-from contactid.fits import read_json
-from contactid.simulate.box import ContactParameters, simulate
-from contactid.tables import read_csv
+from contactid.core import rotations
+from contactid.core.atomic import write_text
+from contactid.output.compact_json import compact_json
+from contactid.output.fits import read_json
+from contactid.output.tables import read_csv
 from contactid.tossing.preprocess import TEST
+from contactid.tossing.simulate.box import ContactParameters, simulate
 from contactid.tossing.tosses import PreparedToss
 from contactid.tossing.variants import Problem, Variant, load_dataset, set_up
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from contactid import rotations
-from contactid.datasets.motion import BodyProperties
-from contactid.metrics import rest_position_error, rest_rotation_error
-from contactid.simulate.box import ContactParameters, SteppingOptions, simulate
+from contactid.core import rotations
+from contactid.sources.motion import BodyProperties
+from contactid.tossing.metrics import rest_position_error, rest_rotation_error
 from contactid.tossing.preprocess import upper_face
+from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
 from contactid.tossing.tosses import PreparedToss
 
 SOLVED = 1e-9  # m/s: a contact step whose law is violated by more counts as unsolved

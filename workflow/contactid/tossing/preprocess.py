@@ -27,9 +27,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid import rotations
-from contactid.datasets.motion import BodyProperties, body_of, iterate_recordings
-from contactid.errors import ContactIdError
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import BodyProperties, body_of, iterate_recordings
 from contactid.tossing.events import EventOptions, Events, find_events, find_rest
 from contactid.tossing.surface import PlaneCorrection, fit_plane, in_surface_frame
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import xarray as xr
 
-from contactid.datasets.motion import BodyProperties, iterate_recordings
-from contactid.errors import ContactIdError
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import BodyProperties, iterate_recordings
 from contactid.tossing.flight import fit_flight
 from contactid.tossing.tosses import PreparedToss
 

@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import xarray as xr
 
-from contactid import rotations
-from contactid.errors import ContactIdError
-from contactid.simulate.batch import Runs, rest_poses
-from contactid.simulate.box import ContactParameters
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
 from contactid.tossing.identification import bootstrap_draws
 from contactid.tossing.preprocess import upper_face
+from contactid.tossing.simulate.batch import Runs, rest_poses
+from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.variants import Problem
 
 FACES = np.array([-3, -2, -1, 1, 2, 3])

@@ -29,9 +29,9 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 from scipy.stats import binom, binomtest
 
-from contactid import rotations
-from contactid.errors import ContactIdError
-from contactid.metrics import rest_position_error
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.tossing.metrics import rest_position_error
 from contactid.tossing.rest_pose_cloud import FACES, Cloud, FlatPoses, thinned
 
 PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL = "parameters", "release", "model_error", "conformal"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from contactid import rotations
+from contactid.core import rotations
 from contactid.tossing.outlines import top_outline
 from contactid.tossing.rest_pose_cloud import Cloud
 from contactid.tossing.rest_pose_distribution import Kernel, draw_poses

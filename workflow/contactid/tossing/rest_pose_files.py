@@ -10,22 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.fits import read_json, write_json
-from contactid.simulate.box import ContactParameters
-from contactid.tables import write_csv
+from contactid.output.fits import read_json, write_json
+from contactid.output.tables import write_csv
 from contactid.tossing.identification import FINE_REACH, FINE_STEP, Grid, grid_values, sweep_grid
 from contactid.tossing.preprocess import IDENTIFICATION, TEST
 from contactid.tossing.release_uncertainty import release_covariances
 from contactid.tossing.rest_pose_cloud import parameter_draws, simulate_clouds
-from contactid.tossing.rest_pose_distribution import (
-    PARAMETERS,
-    RELEASE,
-    Kernel,
-    Scores,
-    error_table,
-    score_tosses,
-)
+from contactid.tossing.rest_pose_distribution import PARAMETERS, RELEASE, Kernel, Scores, error_table, score_tosses
 from contactid.tossing.rest_pose_figure_data import distribution_outlines
+from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.variants import Variant, load_dataset, set_up
 
 _DRAWN = 300  # simulated rest poses of a toss that a figure shows

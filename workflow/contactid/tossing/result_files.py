@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
-from contactid.configuration import cases
-from contactid.datasets.motion import read_dataset
-from contactid.fits import read_json
-from contactid.peers.catalogue import OWN, OWN_TANGENTIAL
-from contactid.tables import read_csv, write_csv, write_tex
+from contactid.core.configuration import cases
+from contactid.output.fits import read_json
+from contactid.output.tables import read_csv, write_csv, write_tex
+from contactid.sources.motion import read_dataset
 from contactid.tossing import impact_tables, outlook_tables, results
+from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
 from contactid.tossing.results import Prediction, data_label
 from contactid.tossing.schemes import NO_RESTITUTION, Scheme, predictions_of, schemes_of, velocity_cases
 

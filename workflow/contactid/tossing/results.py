@@ -11,7 +11,7 @@ import pandas as pd
 import xarray as xr
 from scipy.stats import t as student
 
-from contactid.datasets.motion import body_of
+from contactid.sources.motion import body_of
 from contactid.tossing.schemes import Scheme
 
 SIMULATOR = "contactid"

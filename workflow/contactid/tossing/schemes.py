@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from contactid.configuration import cases
-from contactid.errors import ContactIdError
+from contactid.core.configuration import cases
+from contactid.core.errors import ContactIdError
 
 TRAJECTORY, VELOCITY, IMPACT_MPEC, WINDOW_MPEC, NO_RESTITUTION = (
     "trajectory", "velocity", "impact_mpec", "window_mpec", "no_restitution",

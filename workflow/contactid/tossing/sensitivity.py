@@ -14,13 +14,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from contactid import rotations
-from contactid.errors import ContactIdError
-from contactid.metrics import rest_position_error
-from contactid.simulate.batch import RestPoses, Runs, rest_poses
-from contactid.simulate.box import ContactParameters
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.tossing.metrics import rest_position_error
 from contactid.tossing.outlines import top_outline
 from contactid.tossing.preprocess import upper_face
+from contactid.tossing.simulate.batch import RestPoses, Runs, rest_poses
+from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.tosses import PreparedToss
 from contactid.tossing.variants import Problem
 

@@ -29,9 +29,9 @@ import pandas as pd
 import xarray as xr
 from scipy.spatial import ConvexHull
 
-from contactid import rotations
-from contactid.datasets.motion import body_of, iterate_recordings
-from contactid.errors import ContactIdError
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing import figure_data
 from contactid.tossing.flight import fit_flight_state
 from contactid.tossing.surface import PlaneCorrection, in_surface_frame, vertex_positions

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from contactid import rotations
-from contactid.fits import write_fit
-from contactid.metrics import rest_position_error, rest_rotation_error
-from contactid.peers.problems import peer_problem
-from contactid.peers.search import Budget, evaluate, identify, open_session, penalised
-from contactid.tables import write_csv
+from contactid.core import rotations
+from contactid.output.fits import write_fit
+from contactid.output.tables import write_csv
+from contactid.tossing.metrics import rest_position_error, rest_rotation_error
+from contactid.tossing.peers.problems import peer_problem
+from contactid.tossing.peers.search import Budget, evaluate, identify, open_session, penalised
 from contactid.tossing.preprocess import upper_face
 from contactid.tossing.variants import Problem
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from contactid.summary import text_table
+from contactid.output.summary import text_table
 from contactid.tossing.results import EQUAL_BUDGET, SIMULATOR
 from contactid.tossing.schemes import NO_RESTITUTION, TRAJECTORY, WINDOW_SCHEME
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from contactid import rotations
+from contactid.core import rotations
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
-from contactid.datasets.motion import BodyProperties, body_of, iterate_recordings
-from contactid.errors import ContactIdError
-from contactid.simulate.sweep import MeasuredToss
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import BodyProperties, body_of, iterate_recordings
 from contactid.tossing.flight import central_difference_state, fit_flight_state
+from contactid.tossing.simulate.sweep import MeasuredToss
 
 CENTRAL_DIFFERENCE, FLIGHT_FIT = "central_difference", "flight_fit"
 

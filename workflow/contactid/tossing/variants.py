@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from contactid.datasets.motion import BodyProperties, body_of, read_dataset
-from contactid.fits import read_json
-from contactid.simulate.box import SteppingOptions
-from contactid.simulate.sweep import MeasuredToss
+from contactid.output.fits import read_json
+from contactid.sources.motion import BodyProperties, body_of, read_dataset
 from contactid.tossing.calibration import Calibration
+from contactid.tossing.simulate.box import SteppingOptions
+from contactid.tossing.simulate.sweep import MeasuredToss
 from contactid.tossing.tosses import PreparedToss, usable_tosses
 
 

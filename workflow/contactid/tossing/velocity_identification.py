@@ -12,12 +12,12 @@ import pandas as pd
 import xarray as xr
 from scipy.optimize import minimize
 
-from contactid.datasets.motion import BodyProperties
-from contactid.errors import ContactIdError
-from contactid.simulate.box import SteppingOptions
-from contactid.simulate.impact_sweep import end_twists
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import BodyProperties
 from contactid.tossing.identification import FINE_REACH, FINE_STEP, Grid, grid_values, interval_of
 from contactid.tossing.impact import WEIGHTS, ImpactWindow
+from contactid.tossing.simulate.box import SteppingOptions
+from contactid.tossing.simulate.impact_sweep import end_twists
 
 _OUT_OF_REACH = np.array([0.0, 0.0, 1e3])  # m
 _POLISH_REACH = (0.003, 0.003)  # first steps of the search from there

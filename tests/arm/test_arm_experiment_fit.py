@@ -1,0 +1,216 @@
+"""From joint positions to post-impact velocities: the pipeline's numbers, files and failures, on a small twin."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from contactid.arm.draw import draw
+from contactid.arm.experiment_fit import PipelineOptions, evaluate_experiment, map_velocity, pre_impact_velocity
+from contactid.arm.fit_accuracy import SensorNoise, accuracy_table, reference_table, sample_rows, twin_experiment
+from contactid.arm.fit_files import write_accuracy, write_fits, write_optima, write_samples
+from contactid.arm.fit_methods import Method, methods_of
+from contactid.arm.fit_optimum import search_table
+from contactid.arm.fit_tables import relative_error
+from contactid.arm.readers.impacts import ArmRecording, Setting, build_arm_impacts
+from contactid.arm.readers.twins import TwinOptions, simulate_experiment, truth_dataset
+from contactid.arm.robots import load_robot
+from contactid.arm.tip_velocity import linearised_motion, tip_motion
+from contactid.arm.twin_reference import bending_velocity
+from contactid.core.errors import ContactIdError
+from contactid.output.tables import read_csv
+from contactid.sources.motion import write_dataset
+
+PAPER = Method("paper", noise="white")
+BEST = Method("curved", modes=2, joint=True, curved=True)
+NAME = "set1_v010_a30"
+BLOCK = {
+    "window": 0.15, "before": 0.06, "pre_degree": 1, "motor_inertia": [], "impact": {},
+    "methods": [{"name": "paper", "noise": "white"}, {"name": "curved", "modes": 2, "joint": True, "curved": True}],
+    "table_method": "paper", "most_modes": 2, "shown": {"velocity": 0.1, "angles_deg": [30]},
+    "accuracy": {"experiments": [NAME], "samples": 2, "starts": 5, "ipopt_starts": 1},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return load_robot()
+
+
+@pytest.fixture(scope="module")
+def twin(robot):
+    options = TwinOptions(sets=(1,), velocities=(0.10,), angles_deg=(30,), before=0.15, after=0.2)
+    experiment = simulate_experiment(Setting(1, 0.10, 30.0), options, robot=robot)
+    return experiment, truth_dataset([experiment], options)
+
+
+@pytest.fixture(scope="module")
+def evaluated(robot, twin):
+    experiment, truth = twin
+    noise = SensorNoise(5e-6, 1.5e-5, 7).change(experiment.clean, NAME, 1)
+    inertia = truth["motor_inertia"].values
+    return evaluate_experiment(robot, NAME, experiment.time, experiment.clean + noise, (PAPER, BEST),
+                               motor_inertia=inertia)  # fmt: skip
+
+
+def test_differences_of_tip_positions_are_jacobian_times_differences_of_joints(robot, twin):
+    experiment, _ = twin
+    motion = tip_motion(robot, experiment.time, experiment.clean)
+    middle = 0.5 * (experiment.clean[1:] + experiment.clean[:-1])
+    rates = np.diff(experiment.clean, axis=0) / np.diff(experiment.time)[:, None]
+    by_jacobian = np.array([robot.tip_jacobian(q)[[0, 2]] @ v for q, v in zip(middle, rates, strict=True)])
+    assert np.abs(motion.velocity - by_jacobian).max() < 1e-7
+
+
+def test_noise_moves_the_tip_linearly(robot, twin):
+    experiment, truth = twin
+    one = twin_experiment(robot, truth, NAME)
+    change = SensorNoise(5e-6, 1.5e-5, 7).change(experiment.clean, NAME, 3)
+    exact = tip_motion(robot, experiment.time, experiment.clean + change)
+    assert np.abs(linearised_motion(one.motion, one.jacobians, change).position - exact.position).max() < 1e-9
+
+
+def test_noise_is_quantised_and_the_same_for_the_same_sample(twin):
+    experiment, _ = twin
+    noise = SensorNoise(5e-6, 1.5e-5, 7)
+    steps = (experiment.clean + noise.change(experiment.clean, NAME, 2)) / 1.5e-5
+    assert np.abs(steps - np.round(steps)).max() < 1e-6
+    assert np.array_equal(noise.change(experiment.clean, NAME, 2), noise.change(experiment.clean, NAME, 2))
+    assert not np.array_equal(noise.change(experiment.clean, NAME, 2), noise.change(experiment.clean, NAME, 3))
+    assert not noise.change(experiment.clean, NAME, 0).any()
+
+
+def test_the_pipeline_finds_the_twin_s_truth(twin, evaluated):
+    experiment, _ = twin
+    assert evaluated.state.time == pytest.approx(experiment.impact_time, abs=1e-3)
+    assert evaluated.state.q == pytest.approx(experiment.q_impact, abs=2e-3)
+    assert evaluated.state.pre_velocity == pytest.approx(experiment.tip_velocity_pre, abs=5e-4)
+    assert evaluated.map_velocity == pytest.approx(experiment.tip_velocity_post_map, abs=3e-4)
+    for method, tolerance in (("paper", 3e-3), ("curved", 1e-3)):
+        found = [fit.post_velocity for fit in evaluated.fits[method]]
+        assert found == pytest.approx(experiment.tip_velocity_post_map, abs=tolerance)
+
+
+def test_the_map_s_prediction_depends_on_v_minus_along_the_normal_alone(robot, evaluated):
+    faster = replace(evaluated.state, velocity=2.0 * evaluated.state.velocity)
+    assert map_velocity(robot, faster) == pytest.approx(2.0 * map_velocity(robot, evaluated.state), abs=1e-12)
+    assert abs(map_velocity(robot, evaluated.state)[1]) < 1e-12
+
+
+def test_v_minus_is_a_polynomial_s_slope_at_the_impact():
+    since = np.linspace(-0.06, -0.001, 60)
+    position = np.column_stack([1.0 + 0.2 * since + 3.0 * since**2, -0.1 * since])
+    velocity, se = pre_impact_velocity(since, position, 2)
+    assert velocity == pytest.approx([0.2, -0.1], abs=1e-10) and (se < 1e-8).all()
+
+
+def test_bending_is_quadratic_in_speed_and_vanishes_for_stiff_joints(robot, twin):
+    experiment, truth = twin
+    inertia, stiffness = truth["motor_inertia"].values, truth["stiffness"].values
+    q, v = experiment.q_impact, experiment.velocity_pre
+    one = bending_velocity(robot, q, v, inertia, stiffness, 1.5)
+    assert bending_velocity(robot, q, 2.0 * v, inertia, stiffness, 3.0) == pytest.approx(4.0 * one, rel=1e-4)
+    assert np.abs(bending_velocity(robot, q, v, inertia, 1e6 * stiffness, 1.5)).max() < 1e-8
+    assert 0.0 < np.abs(one).max() < 1e-3
+
+
+def test_relative_errors_are_the_paper_s():
+    assert relative_error(0.094, 0.096) == pytest.approx(2.0 * 0.002 / 0.190)
+    assert relative_error(0.1, 0.2) == relative_error(0.2, 0.1)
+
+
+def test_bias_and_coverage_are_counted_right(robot, twin):
+    names, errors = ["a", "b"], {"a": 1e-3, "b": 3e-3}
+    rows = [
+        {"experiment": name, "sample": k, "timing": "true" if k == 0 else "detected", "method": "m", "component": "x",
+         "v_plus": 0.0 if k == 0 else errors[name] * (1 + (k == 2)), "v_plus_se": 1e-3, "impact_time_error_s": 1e-4}
+        for name in names for k in (0, 1, 2)
+    ]  # fmt: skip
+    references = pd.DataFrame({"experiment": names, "component": "x", "map": 1e-3, "bent": 0.0})
+    (row,) = accuracy_table(pd.DataFrame(rows), references).to_dict("records")
+    assert row["bias_noise_free_mm_s"] == pytest.approx((1.5 + 4.5) / 2)
+    assert row["worst_bias_noise_free_mm_s"] == pytest.approx(4.5)
+    assert row["bias_map_mm_s"] == pytest.approx(2.0)
+    assert row["coverage_noise_free"] == pytest.approx(0.25)
+    assert row["coverage_map"] == pytest.approx(0.5)
+    assert row["impact_time_error_ms"] == pytest.approx(0.1)
+
+
+def test_a_sample_without_an_impact_is_a_row(robot, twin):
+    _, truth = twin
+    one = twin_experiment(robot, truth, NAME)
+    short = PipelineOptions(window=0.5)
+    rows = sample_rows(one, (PAPER,), SensorNoise(5e-6, 0.0, 7), [1], short)
+    assert len(rows) == 6 and not rows["converged"].any()
+    assert rows["reason"].str.contains("recording ends").all()
+    table = accuracy_table(rows.assign(impact_time_error_s=np.nan), reference_table([one]))
+    assert (table["failed"] == 1).all()
+
+
+def test_samples_report_what_they_were_made_of(robot, twin):
+    _, truth = twin
+    one = twin_experiment(robot, truth, NAME)
+    rows = sample_rows(one, (BEST,), SensorNoise(5e-6, 1.5e-5, 7), range(1, 7))
+    table = accuracy_table(rows, reference_table([one]))
+    assert set(table["timing"]) == {"true", "detected"} and (table["failed"] == 0).all()
+    assert (table["bias_noise_free_mm_s"].abs() < 0.5).all() and (table["sd_mm_s"] < 1.0).all()
+    with pytest.raises(ContactIdError, match="no experiment 'set9'"):
+        twin_experiment(robot, truth, "set9")
+
+
+def test_shares_of_global_optima_are_counted():
+    rows = pd.DataFrame(
+        {"experiment": "a", "search": "z", "cost": [1.0, 1.5], "reference_cost": [1.0, 1.0], "found": [True, False],
+         "random_share": [0.5, 0.1]}
+    )  # fmt: skip
+    (row,) = search_table(rows).to_dict("records")
+    assert row["share_found"] == 0.5 and row["random_start_share"] == pytest.approx(0.3)
+    assert row["largest_excess"] == pytest.approx(0.5)
+
+
+def test_unknown_methods_are_refused():
+    with pytest.raises(ContactIdError, match="'odd'"):
+        methods_of([{"name": "odd", "offset": "loose"}])
+    with pytest.raises(ContactIdError, match="different names"):
+        methods_of([{"name": "a"}, {"name": "a"}])
+
+
+def test_all_files_are_written_and_an_experiment_without_impact_is_a_row(robot, twin, tmp_path):
+    experiment, truth = twin
+    noise = SensorNoise(5e-6, 1.5e-5, 7).change(experiment.clean, NAME, 1)
+    recordings = [
+        ArmRecording(experiment.setting, experiment.time, experiment.clean + noise),
+        ArmRecording(Setting(2, 0.10, 90.0), experiment.time, np.repeat(experiment.clean[:1], len(noise), axis=0)),
+    ]
+    impacts = build_arm_impacts(recordings, source="small twin", licence="CC0", synthetic=True)
+    write_dataset(impacts, tmp_path / "arm.nc")
+    write_dataset(truth, tmp_path / "truth.nc")
+    folder, names = tmp_path / "arm", {"name": "lwr4"}
+    write_fits(tmp_path / "arm.nc", folder, block=BLOCK, robot=names)
+    fits = read_csv(folder / "tables/ext_fit.csv")
+    assert list(fits["experiment"]) == [NAME, "set2_v010_a90"]
+    assert list(fits["converged"]) == [True, False] and "no impact found" in fits["reason"][1]
+    assert fits["eta_x"][0] == pytest.approx(abs(fits["vx_plus_map"][0] - fits["vx_plus_fit"][0]), abs=1e-6)
+    assert set(read_csv(folder / "tables/ext_modes.csv")["modes"]) == {1, 2}
+    write_samples(tmp_path / "truth.nc", NAME, tmp_path / "s.csv", block=BLOCK, robot=names)
+    write_optima(tmp_path / "truth.nc", NAME, tmp_path / "o.csv", tmp_path / "c.csv", block=BLOCK, robot=names)
+    write_accuracy(tmp_path / "truth.nc", [tmp_path / "s.csv"], [tmp_path / "o.csv"], [tmp_path / "c.csv"], folder,
+                   robot=names)  # fmt: skip
+    assert read_csv(folder / "tables/ext_optimum.csv")["share_found"].eq(1.0).all()
+    confirmed = read_csv(folder / "tables/ext_fit_confirmation.csv")
+    assert (confirmed["relative_excess"] > -1e-6).all()
+    assert confirmed[confirmed["start"] == "search"]["relative_excess"].abs().max() < 1e-6
+    for figure in ("fig06_cartesian_fit", "ext_fit_accuracy"):
+        draw(figure, read_csv(folder / f"figures/{figure}.csv"), str(folder / f"figures/{figure}"), zoom=(0.12, 0.16))
+        assert (folder / f"figures/{figure}.svg").stat().st_size > 1000
+
+
+def test_a_method_that_no_table_has_is_refused(tmp_path, twin):
+    experiment, _ = twin
+    recording = ArmRecording(experiment.setting, experiment.time, experiment.clean)
+    impacts: xr.Dataset = build_arm_impacts([recording], source="small twin", licence="CC0", synthetic=True)
+    write_dataset(impacts, tmp_path / "arm.nc")
+    with pytest.raises(ContactIdError, match="table_method 'best'"):
+        write_fits(tmp_path / "arm.nc", tmp_path, block=BLOCK | {"table_method": "best"}, robot={"name": "lwr4"})

@@ -1,0 +1,200 @@
+"""Table II: our predictions beside the printed ones, what is corrected and why, and what the checks say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from contactid.arm.draw import draw
+from contactid.arm.impact_checks import REASONS, reproduced_numbers
+from contactid.arm.impact_files import write_impact_table, write_laws, write_pose, write_postures
+from contactid.arm.impact_laws import law_table
+from contactid.arm.impact_table import FITTED, OURS, impact_table
+from contactid.arm.posture_table import posture_table
+from contactid.arm.printed_table import (
+    CELLS,
+    LABELS,
+    copied_rows,
+    corrected_table,
+    printed_statistics,
+    printed_table,
+    sliding_errors,
+)
+from contactid.arm.robots import load_robot
+from contactid.core.errors import ContactIdError
+from contactid.output.comparison import compare
+from contactid.output.tables import read_csv
+
+PUBLISHED_FILE = Path(__file__).parents[2] / "workflow/resources/published/arm.csv"
+PUBLISHED = read_csv(PUBLISHED_FILE)
+PRINTED = printed_table(PUBLISHED)
+ROBOT = load_robot()
+TABLE = impact_table(ROBOT, PUBLISHED)
+BLOCK = {"name": "lwr4", "probe_length": 0.10, "force_sensor": False}
+
+
+def block_of(rule: str) -> pd.DataFrame:
+    return TABLE[TABLE["posture_rule"] == rule].reset_index(drop=True)
+
+
+def recordings() -> pd.DataFrame:
+    """Fits of 18 recordings whose numbers tell their labels."""
+    rows = []
+    for dataset in (1, 2):
+        for speed in (0.1, 0.15, 0.2):
+            for angle in (30, 60, 90):
+                number = dataset + speed + 0.001 * angle
+                labels = {"set": dataset, "nominal_velocity_m_s": speed, "nominal_angle_deg": float(angle)}
+                rows.append(labels | dict.fromkeys(FITTED, number) | {"vx_plus_map": 1.01 * number})
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(("rule", "limit"), [("per_angle", 6.5e-3), ("per_set_and_angle", 4.5e-3)])
+def test_the_printed_predictions_are_met(rule: str, limit: float) -> None:
+    rows = block_of(rule)
+    assert len(rows) == 18
+    assert (rows[OURS] - rows["vx_plus_map"]).abs().max() <= limit
+    assert rows["vz_plus_map_ours"].abs().max() == 0.0  # computed by eq. 5, to 12 digits
+
+
+def test_the_printed_columns_come_first_and_are_as_printed() -> None:
+    assert list(TABLE.columns[:13]) == [
+        "dataset", "velocity_m_s", "angle_deg", "vz_minus", "vz_plus_map", "vz_plus_fit", "eta_z", "vx_minus",
+        "vx_plus_map", "vx_plus_fit", "eta_x", "vx_plus_map_ours", "posture_rule",
+    ]  # fmt: skip
+    for rule in ("per_angle", "per_set_and_angle"):
+        pd.testing.assert_frame_equal(block_of(rule)[[*LABELS, *CELLS]], PRINTED)
+
+
+def test_predictions_depend_on_the_pre_impact_velocity_and_r_alone() -> None:
+    for _, rows in block_of("per_set_and_angle").groupby(["dataset", "angle_deg"]):
+        r = (rows[OURS] - rows["vx_minus"]) / rows["vz_minus"].abs()
+        assert r.max() - r.min() < 1e-9
+
+
+def test_printed_means_are_recomputed() -> None:
+    absolute, relative = printed_statistics(PRINTED)
+    assert absolute == pytest.approx(7.94, abs=5e-3) and relative == pytest.approx(7.29, abs=5e-3)
+    assert sliding_errors(np.array([0.3]), np.array([0.1])) == pytest.approx((200.0, 100.0))
+
+
+def test_corrections_name_their_cells_and_reasons() -> None:
+    corrected = pd.concat([PRINTED[list(LABELS)], corrected_table(PRINTED)], axis=1)
+
+    def row(dataset: int, speed: float, angle: int) -> pd.Series:
+        same = (corrected[list(LABELS)] == [dataset, speed, angle]).all(axis=1)
+        return corrected[same].iloc[0]
+
+    copy = row(1, 0.15, 30)
+    assert copy[[f"{name}_corrected" for name in CELLS]].isna().all() and "a copy" in copy["correction_reason"]
+    original = row(1, 0.2, 30)
+    assert original["vx_plus_fit_corrected"] == 0.181
+    rounded = row(1, 0.1, 90)
+    assert rounded["eta_x_corrected"] == 0.005 and "eta_x: printed 0.006" in rounded["correction_reason"]
+    assert "v- (unchanged)" in row(1, 0.1, 60)["correction_reason"]
+    assert "v- (unchanged)" in row(2, 0.1, 30)["correction_reason"]
+    exchanged = corrected[corrected["angle_deg"] != corrected["angle_deg_corrected"]]
+    assert set(exchanged["dataset"]) == {1} and set(exchanged["angle_deg"]) == {30, 60}
+    assert exchanged["correction_reason"].str.contains("exchanged").all()
+    # nothing changes without a reason
+    changed = (corrected["angle_deg"] != corrected["angle_deg_corrected"]) | ~np.isclose(
+        corrected[[f"{name}_corrected" for name in CELLS]], PRINTED[list(CELLS)]
+    ).all(axis=1)
+    assert (corrected.loc[changed, "correction_reason"] != "").all()
+    assert (corrected["correction_reason"] != "").sum() == 8
+
+
+def test_a_table_without_contradictions_is_left_alone() -> None:
+    sound = PRINTED[PRINTED["dataset"] == 2].reset_index(drop=True)
+    corrected = corrected_table(sound)
+    assert (corrected["correction_reason"] == "").all() and not copied_rows(sound).any()
+    np.testing.assert_array_equal(corrected["angle_deg_corrected"], sound["angle_deg"])
+
+
+def test_recordings_stand_beside_the_row_that_they_belong_to() -> None:
+    table = impact_table(ROBOT, PUBLISHED, recordings())
+    angle = table["angle_deg_corrected"]
+    expected = table["dataset"] + table["velocity_m_s"] + 0.001 * angle
+    np.testing.assert_allclose(table["twin_vx_plus_fit"], expected)
+    assert TABLE[[name for name in TABLE if name.startswith("twin_")]].isna().all(axis=None)
+    with pytest.raises(ContactIdError, match="lacks vx_plus_fit_se"):
+        impact_table(ROBOT, PUBLISHED, recordings().drop(columns="vx_plus_fit_se"))
+    with pytest.raises(ContactIdError, match="two recordings are labelled"):
+        impact_table(ROBOT, PUBLISHED, pd.concat([recordings(), recordings().iloc[:1]]))
+
+
+def test_every_printed_number_gets_a_verdict_and_none_of_ours_lacks_a_printed_one() -> None:
+    tables = {"tab02_impact_map": impact_table(ROBOT, PUBLISHED, recordings())}
+    links = pd.read_csv(PUBLISHED_FILE.parents[1] / "robots/lwr4.csv")
+    numbers = reproduced_numbers(tables, synthetic=True, window=0.15, links=links)
+    checks = compare("arm", PUBLISHED, numbers, REASONS)
+    printed = set(zip(PUBLISHED["artefact"], PUBLISHED["quantity"], PUBLISHED["condition"], strict=True))
+    assert set(numbers) <= printed and len(checks) == len(PUBLISHED)
+    by_quantity = checks[checks["artefact"] == "tab02"].groupby("quantity")["verdict"].agg(set)
+    for name in ("vz_plus_map", "eta_x", "eta_z"):
+        assert by_quantity[name] == {"agrees"}
+    predicted = checks[checks["quantity"] == "vx_plus_map"].set_index("condition")
+    apart = predicted.index[predicted["verdict"] == "differs"]  # by more than rounding explains
+    assert list(apart) == [f"dataset=2;velocity_m_s={speed};angle_deg=90" for speed in (0.1, 0.2)]
+    assert predicted["tolerance"].between(2.0e-3, 3.2e-3).all() and (predicted["verdict"] != "not_comparable").all()
+    for name in ("vx_minus", "vz_minus", "vx_plus_fit", "vz_plus_fit"):
+        assert by_quantity[name] == {"not_comparable"}
+    assert (checks.loc[checks["verdict"] == "not_comparable", "note"] != "").all()
+    assert (checks.loc[checks["artefact"] == "links", "verdict"] == "input").all()
+    text = checks[checks["artefact"] == "text"].set_index(["quantity", "condition"])
+    for name in ("mean_abs_error_mm_s", "mean_relative_error_pct"):
+        assert text.loc[(name, "experiments=18;from=printed_table"), "verdict"] == "agrees"
+        twin = text.loc[(name, "experiments=18;from=recordings")]
+        assert twin["verdict"] == "not_comparable" and np.isfinite(twin["reproduced"])
+    relative = text.loc[("mean_relative_error_pct", "experiments=18;from=recordings"), "reproduced"]
+    assert relative == pytest.approx(200.0 * 0.01 / 2.01)
+
+
+def test_an_incomplete_published_table_says_so() -> None:
+    with pytest.raises(ContactIdError, match="lacks eta_x"):
+        printed_table(PUBLISHED[PUBLISHED["quantity"] != "eta_x"])
+
+
+def test_postures_are_reported_for_both_inertias_and_none_is_dropped() -> None:
+    table = posture_table({"described": ROBOT, "corrected": load_robot(inertia="corrected")}, PRINTED)
+    assert len(table) == 2 * (3 + 3 + 6)
+    described = table[(table["inertia"] == "described") & (table["posture_rule"] != "stated")]
+    assert described["found"].all()
+    np.testing.assert_allclose(described["ratio"], described["ratio_fitted"], atol=1e-6)
+    missing = table[~table["found"]]
+    assert set(missing["inertia"]) == {"corrected"} and set(missing["direction_deg"]) == {53}
+    assert (missing["ratio_fitted"] > missing["largest_ratio"]).all()
+
+
+def test_other_laws_reduce_to_the_printed_one_and_friction_slows_the_tip() -> None:
+    table = law_table(ROBOT, PRINTED, friction_mu=[0.0, 0.1, 0.6], restitution_e_n=[0.0], facets=8)
+    assert len(table) == 54 and table["converged"].all() and (table["energy_lost_j"] > 0.0).all()
+    free, some, much = (table[table["friction_mu"] == mu].reset_index(drop=True) for mu in (0.0, 0.1, 0.6))
+    np.testing.assert_allclose(free["vx_plus"], block_of("per_angle")[OURS], atol=1e-9)
+    assert (some["vx_plus"] < free["vx_plus"]).all()
+    assert (much["state"] == "sticking").all() and much["vx_plus"].abs().max() < 1e-9
+    assert (much["sticking_mu"] < 0.6).all()
+
+
+def test_files_are_written_and_the_figure_is_drawn(tmp_path: Path) -> None:
+    published = str(PUBLISHED_FILE)
+    fits = tmp_path / "ext_fit.csv"
+    recordings().to_csv(fits, index=False)
+    write_impact_table(tmp_path / "tab02_impact_map.csv", robot=BLOCK, published=published, fits=str(fits))
+    write_postures(tmp_path / "ext_postures.csv", tmp_path / "ext_links.csv", robot=BLOCK, published=published)
+    laws = {"friction_mu": [0.2], "restitution_e_n": [0.0], "facets": 4}
+    write_laws(tmp_path / "ext_impact_laws.csv", robot=BLOCK, laws=laws, published=published)
+    write_pose(tmp_path / "fig01_arm.csv", robot=BLOCK)
+    for stem in ("tab02_impact_map", "ext_postures", "ext_links", "ext_impact_laws"):
+        assert len(read_csv(tmp_path / f"{stem}.csv")) and (tmp_path / f"{stem}.tex").stat().st_size
+    figure = read_csv(tmp_path / "fig01_arm.csv")
+    draw("fig01_arm", figure, str(tmp_path / "fig01_arm"), zoom=(0.0, 1.0))
+    for extension in ("pdf", "png", "svg"):
+        assert (tmp_path / f"fig01_arm.{extension}").stat().st_size > 10_000
+    at = figure[(figure["pose"] == "impact") & (figure["label"] == "tip")].iloc[0]
+    assert (at["x_m"], at["z_m"]) == pytest.approx((0.5537, -0.2), abs=1e-4)
+    after = figure[(figure["pose"] == "sliding") & (figure["kind"] == "velocity")].iloc[0]
+    assert after["x_m"] == pytest.approx(0.2 * 0.505, abs=2e-4) and after["z_m"] == 0.0

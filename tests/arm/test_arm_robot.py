@@ -1,0 +1,158 @@
+"""The arm's link table: what is built from it, what its links can be, and what a damaged table says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contactid.arm.robot_links import RESOURCES, ellipsoid_axes, gyration_radii, link_report, read_links
+from contactid.arm.robots import INERTIAS, load_robot
+from contactid.core.errors import ContactIdError
+
+ROBOT = load_robot()
+angles = st.lists(st.floats(-2.0, 2.0), min_size=7, max_size=7).map(np.array)
+TABLE = pd.read_csv(RESOURCES / "lwr4.csv")
+
+
+def rotation(axis: np.ndarray, angle: float) -> np.ndarray:
+    """Rodrigues' formula, on purpose not a library's."""
+    x, y, z = axis
+    k = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    return np.eye(3) + np.sin(angle) * k + (1.0 - np.cos(angle)) * k @ k
+
+
+def tip_by_hand(q: np.ndarray, probe: float = 0.10) -> np.ndarray:
+    """Forward kinematics straight from the table; all its frames are aligned at q = 0."""
+    position, turn = np.zeros(3), np.eye(3)
+    moving = TABLE[TABLE["joint_type"] == "revolute"]
+    for angle, row in zip(q, moving.to_dict("records"), strict=True):
+        position = position + turn @ [row["ox"], row["oy"], row["oz"]]
+        turn = turn @ rotation(np.array([row["ax"], row["ay"], row["az"]]), angle)
+    return position + turn @ [0.0, 0.0, probe]
+
+
+@given(angles)
+@settings(deadline=None, max_examples=50)
+def test_the_tip_is_where_the_table_puts_it(q: np.ndarray) -> None:
+    np.testing.assert_allclose(ROBOT.tip_position(q), tip_by_hand(q), atol=1e-12)
+
+
+@given(angles)
+@settings(deadline=None, max_examples=30)
+def test_the_jacobian_is_the_derivative_of_the_position(q: np.ndarray) -> None:
+    step = 1e-6
+    columns = [(tip_by_hand(q + step * e) - tip_by_hand(q - step * e)) / (2.0 * step) for e in np.eye(7)]
+    np.testing.assert_allclose(ROBOT.tip_jacobian(q), np.array(columns).T, atol=1e-8)
+
+
+@given(angles, angles)
+@settings(deadline=None, max_examples=30)
+def test_the_kinetic_energy_is_that_of_the_links(q: np.ndarray, velocity: np.ndarray) -> None:
+    """Sum over the links of translation and rotation, by hand, against the mass matrix."""
+    energy, position, turn = 0.0, np.zeros(3), np.eye(3)
+    speed, spin = np.zeros(3), np.zeros(3)
+    links = [link for link in ROBOT.links if link.joint_type == "revolute"]
+    for angle, rate, link in zip(q, velocity, links, strict=True):
+        arm = turn @ link.origin
+        speed = speed + np.cross(spin, arm)
+        position = position + arm
+        spin = spin + turn @ link.axis * rate
+        turn = turn @ rotation(link.axis, angle)
+        centre = speed + np.cross(spin, turn @ link.centre)
+        inertia = turn @ link.inertia @ turn.T
+        energy += 0.5 * link.mass * centre @ centre + 0.5 * spin @ inertia @ spin
+    assert 0.5 * velocity @ ROBOT.mass_matrix(q) @ velocity == pytest.approx(energy, rel=1e-10, abs=1e-12)
+
+
+def test_the_force_sensor_adds_its_mass_and_nothing_else_moves() -> None:
+    q = np.array([0.1, -1.5, 0.2, 1.2, -0.1, -0.4, 0.3])
+    velocity = np.array([0.0, 0.4, 0.0, -0.2, 0.0, 0.7, 0.0])
+    with_sensor = load_robot(force_sensor=True)
+    np.testing.assert_allclose(with_sensor.tip_position(q), ROBOT.tip_position(q))
+    gain = velocity @ (with_sensor.mass_matrix(q) - ROBOT.mass_matrix(q)) @ velocity / 2.0
+    step = 1e-6
+    # the sensor's centre lies about 3 cm beyond the last link's frame: its energy is about that of a point there
+    point = (tip_by_hand(q + step * velocity, 0.034) - tip_by_hand(q - step * velocity, 0.034)) / (2.0 * step)
+    assert gain == pytest.approx(0.5 * 0.522 * point @ point, rel=0.1)
+
+
+def test_the_described_wrist_cannot_be_solid_bodies_and_the_corrected_one_can() -> None:
+    described = link_report(load_robot().links).set_index("link")
+    corrected = link_report(load_robot(inertia="corrected").links).set_index("link")
+    assert described["positive_definite"].all() and described["triangle_inequality"].all()
+    moving = [f"link_{k}" for k in range(1, 8)]
+    assert list(described.loc[moving].index[~described.loc[moving, "plausible"]]) == ["link_1", "link_6", "link_7"]
+    assert corrected.loc[moving, "plausible"].all()
+    assert 0.6 < described.loc["link_7", "gyration_min_m"] < described.loc["link_7", "gyration_max_m"] < 0.81
+    # the equal links 1 and 3 have equal tensors once corrected
+    ratio = corrected.loc["link_1", "inertia_max_kg_m2"] / corrected.loc["link_3", "inertia_max_kg_m2"]
+    assert ratio == pytest.approx(1.0, rel=1e-3)
+
+
+def test_ellipsoid_and_gyration_of_a_known_solid() -> None:
+    semi, mass = np.array([0.1, 0.2, 0.3]), 2.0
+    squares = semi**2
+    inertia = mass / 5.0 * np.diag(squares.sum() - squares)
+    turn = rotation(np.array([0.6, 0.0, 0.8]), 0.7)
+    link = load_robot().links[1]
+    solid = type(link)(**{**vars(link), "mass": mass, "inertia": turn @ inertia @ turn.T})
+    np.testing.assert_allclose(ellipsoid_axes(solid), semi, rtol=1e-12)
+    np.testing.assert_allclose(gyration_radii(solid) ** 2 * mass, np.sort(np.diag(inertia)), rtol=1e-12)
+    flat = type(link)(**{**vars(link), "mass": mass, "inertia": np.diag([1.0, 1.0, 3.0])})
+    report = link_report((flat,))
+    assert not report["triangle_inequality"][0] and not report["plausible"][0]
+
+
+def test_mass_matrices_are_symmetric_positive_definite() -> None:
+    rng = np.random.default_rng(6)
+    for inertia in INERTIAS:
+        robot = load_robot(inertia=inertia)
+        for q in rng.uniform(robot.position_limits[:, 0], robot.position_limits[:, 1], (20, 7)):
+            mass = robot.mass_matrix(q)
+            np.testing.assert_array_equal(mass, mass.T)
+            assert np.linalg.eigvalsh(mass)[0] > 0.0
+
+
+@pytest.mark.parametrize(
+    ("column", "row", "value", "words"),
+    [
+        ("parent", 3, "link_9", "hangs on the unknown link 'link_9'"),
+        ("link", 3, "link_2", "is there twice"),
+        ("joint_type", 3, "prismatic", "joint type 'prismatic'"),
+        ("mass", 3, -1.0, "mass -1.0 kg"),
+        ("mass", 3, np.nan, "no number in column 'mass'"),
+        ("az", 3, 0.0, "axis without direction"),
+        ("q_lower", 3, 9.0, "q_lower above q_upper"),
+    ],
+)
+def test_a_damaged_table_says_which_link_and_what(
+    tmp_path: Path, column: str, row: int, value: object, words: str
+) -> None:
+    table = TABLE.astype({column: object})
+    table.loc[row, column] = value
+    table.to_csv(tmp_path / "own.csv", index=False)
+    with pytest.raises(ContactIdError, match=words) as caught:
+        load_robot("own", resources=tmp_path)
+    assert "\n" not in str(caught.value) and "own.csv" in str(caught.value)
+
+
+def test_missing_tables_columns_and_unknown_options(tmp_path: Path) -> None:
+    with pytest.raises(ContactIdError, match="Known robots: lwr4"):
+        load_robot("lwr9")
+    with pytest.raises(ContactIdError, match="described, corrected"):
+        load_robot(inertia="guessed")  # type: ignore[arg-type]
+    TABLE.drop(columns=["mass", "cx"]).to_csv(tmp_path / "own.csv", index=False)
+    with pytest.raises(ContactIdError, match="lacks the columns mass, cx"):
+        read_links(tmp_path / "own.csv")
+    TABLE.iloc[:1].to_csv(tmp_path / "still.csv", index=False)
+    with pytest.raises(ContactIdError, match="no link that moves"):
+        load_robot("still", resources=tmp_path)
+    (tmp_path / "lwr4.csv").write_bytes((RESOURCES / "lwr4.csv").read_bytes())
+    (tmp_path / "lwr4_corrections.csv").write_text("link,divisor,reason\nlink_9,10,no such link\n")
+    with pytest.raises(ContactIdError, match="'link_9' divided by"):
+        load_robot(inertia="corrected", resources=tmp_path)

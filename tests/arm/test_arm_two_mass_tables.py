@@ -1,0 +1,221 @@
+"""Tables and figures of the two-mass models: what they say of known motions, and that drawings show their data."""
+
+from copy import deepcopy
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.text import Text
+
+from contactid.arm.draw import draw
+from contactid.arm.draw_model_sketch import draw_models
+from contactid.arm.draw_two_mass import draw_decomposition, draw_motions, draw_sweep
+from contactid.arm.simulate.two_mass import RE_IMPACT, SEPARATION, simulate
+from contactid.arm.two_mass_figure_data import decomposition_table, model_sketch, motion_table, sweep_figure
+from contactid.arm.two_mass_files import write_models, write_sweep
+from contactid.arm.two_mass_fit import decompose
+from contactid.arm.two_mass_settings import TABLE_I, settings_of, sweep_settings, table_i_settings
+from contactid.arm.two_mass_tables import (
+    events_table,
+    flights,
+    parameters_table,
+    printed_parameters,
+    run_settings,
+    sweep_table,
+)
+from contactid.core.errors import ContactIdError
+from contactid.output import style
+from contactid.output.tables import read_csv
+
+PUBLISHED = Path(__file__).parents[2] / "workflow/resources/published/arm.csv"
+BLOCK = {
+    "parameters": {
+        "m0": 5.0, "m1": 1.0, "m2": 1.0, "hertz_exponent_c": 1.5, "k_env": 1e8, "d_env": 1e8, "k_rob": 1e4,
+        "d_rob": 80.0, "initial_gap": 0.4, "pushing_force": 100.0,
+    },
+    "duration": 0.3,
+    "zoom": [0.12, 0.16],
+    "fit": {"model": "B", "windows": [0.15, 0.1], "sample_interval": 0.001},
+    "sweep": {"duration": 0.5, "d_rob": [40.0, 100.0], "d_env": [1e9]},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def settings():
+    return settings_of(BLOCK)
+
+
+@pytest.fixture(scope="module")
+def runs(settings):
+    return run_settings(sweep_settings(settings), settings.sweep_duration)
+
+
+@pytest.fixture(scope="module")
+def sweep(runs, settings):
+    return sweep_table(runs, settings)
+
+
+def row(sweep, model, d_rob, window=0.15, d_env=1e8):
+    chosen = sweep[(sweep["model"] == model) & (sweep["d_rob"] == d_rob) & (sweep["window_s"] == window)]
+    return (chosen if model == "B" else chosen[chosen["d_env"] == d_env]).iloc[0]
+
+
+def test_table_1_is_used_as_printed(settings):
+    table = parameters_table(settings.system, printed_parameters(read_csv(PUBLISHED)))
+    assert len(table) == 10
+    assert table["same"].all()
+    changed = parameters_table(replace(settings.system, k_rob=2e4), printed_parameters(read_csv(PUBLISHED)))
+    assert list(changed.loc[~changed["same"], "parameter"]) == ["k_rob"]
+
+
+def test_events_name_model_and_setting(settings):
+    runs = run_settings(table_i_settings(settings), 0.3)
+    table = events_table(runs)
+    assert list(table.columns[:4]) == ["model", "setting", "event", "t_s"]
+    assert set(table["setting"]) == {TABLE_I}
+    rigid = table[table["model"] == "C"]
+    assert list(rigid["event"]) == ["impact"]
+    assert rigid["t_s"].iloc[0] == pytest.approx(np.sqrt(0.016), abs=1e-12)
+    assert table.groupby("model")["t_s"].is_monotonic_increasing.all()
+
+
+def test_bodies_are_apart_between_separation_and_re_impact(settings):
+    motion = simulate(settings.system, "B", 0.4)
+    assert flights(motion) == pytest.approx(np.column_stack([motion.times_of(SEPARATION), motion.times_of(RE_IMPACT)]))
+    cut = simulate(settings.system, "B", float(motion.times_of(SEPARATION)[0]) + 0.001)
+    assert flights(cut)[0, 1] == cut.duration
+
+
+def test_one_mode_is_exact_as_long_as_the_contact_holds(sweep):
+    held = row(sweep, "B", 100.0)
+    assert held["separations"] == 0
+    assert abs(held["fit_error_pct"]) < 1e-6
+    assert held["fit_decay_1_s"] == pytest.approx(100.0 * 7.0 / 12.0, rel=1e-6)  # d / 2 of the reduced mass 6/7
+    assert held["v_plus_rigid_m_s"] == pytest.approx(-100.0 * held["impact_time_s"] / 7.0, rel=1e-12)
+
+
+def test_a_lift_off_spoils_the_fit_and_by_how_much_depends_on_the_window(sweep):
+    long, short = row(sweep, "B", 40.0), row(sweep, "B", 40.0, 0.1)
+    assert long["late_lift_off_ms"] == pytest.approx(29.7, abs=0.1)
+    assert abs(long["fit_error_pct"]) > 3.0
+    assert abs(short["fit_error_pct"]) > 30.0
+    assert long["settling_ms"] > 150.0 and long["departure_100ms_pct"] > 5.0
+
+
+def test_ten_times_the_contact_damping_bounces_no_more_but_lifts_off(sweep):
+    damped = row(sweep, "A", 80.0, d_env=1e9)
+    assert damped["early_separations"] == 0
+    assert damped["separations"] == 1
+    assert row(sweep, "A", 40.0)["early_separations"] == 1
+    assert damped["v2_from_b_m_s"] < 0.1 * damped["v1_from_b_m_s"]
+
+
+def test_a_fit_that_cannot_be_is_a_row(settings, runs):
+    long = replace(settings, fit=replace(settings.fit, windows=(0.15, 5.0)))
+    table = sweep_table(runs[:1], long)
+    assert list(table["converged"]) == [True, False]
+    assert "outlasts the motion" in table["status"].iloc[1]
+    assert np.isnan(table["v_plus_fit_m_s"].iloc[1])
+
+
+def test_figure_4_has_both_sides_of_an_event_and_the_push_s_momentum(settings):
+    table = motion_table(run_settings(table_i_settings(settings), settings.duration), settings.zoom)
+    assert list(table.columns) == ["model", "t_s", "x0_m", "x1_m", "x2_m", "v0_m_s", "v1_m_s", "v2_m_s"]
+    total = 5.0 * table["v0_m_s"] + table["v1_m_s"] + table["v2_m_s"]
+    assert total.to_numpy() == pytest.approx(-100.0 * table["t_s"].to_numpy(), abs=1e-10)
+    hard = table[table["model"] == "B"]
+    twice = hard[hard["t_s"].duplicated(keep=False)]
+    assert len(twice) == 6
+    jump = twice["v1_m_s"].iloc[1] - twice["v1_m_s"].iloc[0]
+    assert jump == pytest.approx(-twice["v1_m_s"].iloc[0] * 5.0 / 6.0, rel=1e-9)
+    assert hard["t_s"].is_monotonic_increasing
+    assert hard["t_s"].max() == pytest.approx(settings.duration)
+
+
+def test_figure_5_is_a_sum_whose_affine_part_meets_the_impact_map(settings):
+    motion = simulate(settings.system, "B", 0.5)
+    table = decomposition_table(motion, settings)
+    series = {name: part["v_m_s"].to_numpy() for name, part in table.groupby("series")}
+    assert series["affine"] + series["oscillation"] == pytest.approx(series["fit"], abs=1e-12)
+    assert series["reconstructed"][0] == pytest.approx(series["affine"][0], abs=1e-12)
+    assert series["reconstructed"][0] == pytest.approx(series["impact_map"][0], rel=2e-3)
+    assert decompose(motion, 0.15, 0.001).pre_velocity == pytest.approx(series["fit"][0], rel=1e-2)
+
+
+def test_the_sketch_has_the_parts_of_each_model():
+    table = model_sketch()
+    parts = {model: list(part["part"]) for model, part in table.groupby("model")}
+    assert "contact" in parts["A"] and "contact" not in parts["B"]
+    assert "coupling" in parts["B"] and "rigid" in parts["C"] and "coupling" not in parts["C"]
+    masses = table[table["part"] == "mass"]
+    assert (masses.groupby("model")["start"].apply(lambda starts: starts.is_monotonic_increasing)).all()
+    force = table[table["part"] == "force"]
+    assert (force["end"] < force["start"]).all()  # to the left
+
+
+def test_the_sketch_draws_every_label():
+    with style.styled():
+        figure = draw_models(model_sketch())
+        shown = " ".join(text.get_text() for text in figure.findobj(Text))
+        plt.close(figure)
+    for symbol in ("$m_0$", "$m_1$", "$m_2$", "$F$", "delta", "rob", "env"):
+        assert symbol in shown
+
+
+def test_figure_4_draws_a_line_per_model_in_six_panels(settings):
+    table = motion_table(run_settings(table_i_settings(settings), settings.duration), settings.zoom)
+    with style.styled():
+        figure = draw_motions(table, settings.zoom)
+        assert len(figure.axes) == 6
+        for axes in figure.axes:
+            assert len(axes.get_lines()) == 3
+        assert figure.axes[2].get_xlim() == settings.zoom
+        hard = table[table["model"] == "B"]
+        assert np.array_equal(np.asarray(figure.axes[4].get_lines()[1].get_ydata()), hard["v2_m_s"].to_numpy())
+        plt.close(figure)
+
+
+def test_the_other_figures_draw_their_tables(settings, runs, sweep):
+    data = sweep_figure(sweep, runs)
+    assert set(data["panel"]) == {"fit_error", "settling", "apart_d_rob", "apart_d_env"}
+    settled = data[data["panel"] == "settling"]
+    assert len(settled) == 4
+    with style.styled():
+        figure = draw_sweep(data)
+        bars = sum(len(container) for container in figure.axes[2].containers)
+        shown = data[(data["panel"] == "apart_d_rob") & data["y"].notna()]
+        assert bars == len(shown) > 0
+        plt.close(figure)
+        figure = draw_decomposition(decomposition_table(simulate(settings.system, "B", 0.5), settings))
+        assert len(figure.axes[0].get_lines()) == 7
+        plt.close(figure)
+
+
+def test_the_rules_write_all_their_files(tmp_path):
+    block = deepcopy(BLOCK) | {"sweep": {"duration": 0.3, "d_rob": [100.0], "d_env": [1e9]}}
+    for folder in ("tables", "figures"):
+        (tmp_path / folder).mkdir()
+    write_models(tmp_path, block=block, published=PUBLISHED)
+    write_sweep(tmp_path, block=block)
+    for name in ("tab01_parameters", "ext_events", "ext_damping_sweep"):
+        assert len(pd.read_csv(tmp_path / f"tables/{name}.csv"))
+        assert "tabular" in (tmp_path / f"tables/{name}.tex").read_text()
+    for name in ("fig03_models", "fig04_two_mass", "fig05_decomposition", "ext_damping_sweep"):
+        draw(name, read_csv(tmp_path / f"figures/{name}.csv"), str(tmp_path / name), zoom=(0.12, 0.16))
+        assert (tmp_path / f"{name}.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("zoom", [0.2, 0.1], r"arm\.models\.zoom is \[0\.2, 0\.1\]"),
+        ("fit", BLOCK["fit"] | {"model": "C"}, r"arm\.models\.fit\.model is C"),
+        ("parameters", BLOCK["parameters"] | {"m1": 0.0}, "m1 is 0"),
+    ],
+)
+def test_impossible_settings_name_their_key(key, value, problem):
+    with pytest.raises(ContactIdError, match=problem):
+        settings_of(BLOCK | {key: value})

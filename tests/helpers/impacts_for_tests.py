@@ -1,0 +1,64 @@
+"""Synthetic single-corner impacts of a box whose friction and restitution are known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from contactid.sources.motion import BodyProperties
+from contactid.tossing.impact import Impact
+from contactid.tossing.impact_law import predict_post_twist
+
+LINEAR, ANGULAR = 0.02, 0.1  # m/s and rad/s: customary noise of a fitted twist
+
+
+def box() -> BodyProperties:
+    half = 0.5 * np.array([0.205, 0.155, 0.100])
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    return BodyProperties(corners * half, 0.365, np.diag([1.040e-3, 1.590e-3, 2.020e-3]))
+
+
+def impacts(
+    seed: int, n: int, mu: float, e_n: float, e_t: float = 0.0, *, noise: float = 1.0, slide: float | None = None
+) -> list[Impact]:
+    """``n`` impacts, two per toss, of one lowest corner at 0.3 to 2.5 m/s; ``slide`` is its tangential speed."""
+    rng, body = np.random.default_rng(seed), box()
+    covariance = np.diag(np.repeat([LINEAR**2, ANGULAR**2], 3))
+    made: list[Impact] = []
+    while len(made) < n:
+        turn = Rotation.random(random_state=rng)
+        heights = turn.apply(body.vertices)[:, 2]
+        lowest, second = np.sort(heights)[:2]
+        if second - lowest < 0.01:
+            continue
+        vertex = int(heights.argmin())
+        spin = rng.normal(0.0, 2.0, 3)
+        corner = np.cross(spin, turn.apply(body.vertices[vertex]))
+        velocity = np.append(rng.normal(0.0, 0.7, 2), -rng.uniform(0.3, 2.5) - corner[2])
+        if slide is not None:
+            velocity[:2] = rng.normal(0.0, slide, 2) - corner[:2]
+        twist = np.concatenate([velocity, spin])
+        impact = Impact(
+            toss=f"toss{len(made) // 2}",
+            sample=0,
+            vertex=vertex,
+            position=np.array([0.0, 0.0, -lowest]),
+            orientation=turn.as_quat(scalar_first=True),
+            pre_twist=twist,
+            post_twist=twist,
+            pre_covariance=covariance,
+            post_covariance=covariance,
+            surface_velocity=np.zeros(3),
+        )
+        after = predict_post_twist(body, impact, mu, e_n, e_t)
+        deviations = noise * np.sqrt(np.diag(covariance))
+        made.append(
+            replace(
+                impact,
+                pre_twist=twist + deviations * rng.normal(size=6),
+                post_twist=after + deviations * rng.normal(size=6),
+            )
+        )
+    return made

@@ -1,0 +1,235 @@
+"""Appendix tables, error figures, checks and summary, from made-up estimates."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from contactid.inhand.appendix_tables import appendix_table, median_estimate
+from contactid.inhand.checks import REASONS, reproduced_numbers
+from contactid.inhand.draw import DRAWINGS as ALL_DRAWINGS
+from contactid.inhand.draw_errors import DRAWINGS
+from contactid.inhand.error_figure_data import error_figure_data
+from contactid.inhand.names import (
+    APPENDIX_TABLES,
+    ERROR_FIGURES,
+    FACTOR_GRAPH,
+    FIGURES,
+    GROUND_TRUTH,
+    IPOPT,
+    LEAST_SQUARES,
+    METHODS,
+    PARAMETER_COLUMNS,
+    SIMULATION,
+    SOURCES,
+    WRIST,
+)
+from contactid.inhand.names import PRINTED as FROM_PAPER
+from contactid.inhand.printed_estimates import consistency_table, ground_truths, printed_table
+from contactid.inhand.summary import summarise
+from contactid.output import style
+from contactid.output.comparison import compare
+from contactid.output.tables import read_csv, write_csv
+from contactid.run.fingerprint import Fingerprints
+from inhand_estimates_for_tests import made_up_estimates
+
+SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
+PUBLISHED_FILE = SCRIPTS.parent / "resources/published/inhand.csv"
+PUBLISHED = read_csv(PUBLISHED_FILE)
+PRINTED = printed_table(PUBLISHED)
+ESTIMATES = made_up_estimates(ground_truths(PRINTED))
+FORCE = pd.DataFrame(
+    {
+        "model": ["bayesian_features", "bayesian_features", "linear"],
+        "magnitude_error_n": [0.1, 0.12, 0.3],
+        "angle_error_deg": [3.0, 3.2, 9.0],
+        "share_within_one_sd": [0.68, 0.69, 0.6],
+        "magnitude_improvement": [3.0, 2.5, np.nan],
+        "angle_improvement": [3.0, 2.8, np.nan],
+    }
+)
+FRICTION = pd.DataFrame(
+    {
+        "object": ["mug", "all", "all"],
+        "region": ["", "without the warped", "warped"],
+        "n_trials": [10, 80, 20],
+        "n_slipped": [10, 80, 19],
+        "case_error": [0.01, 0.012, 0.1],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The study's folder after the rules inhand_printed, inhand_appendix and inhand_checks."""
+    folder = tmp_path_factory.mktemp("inhand")
+    tables = folder / "tables"
+    tables.mkdir()
+    (folder / "figures").mkdir()
+    for name, table in (("ext_estimates", ESTIMATES), ("ext_force_sensing", FORCE), ("ext_friction", FRICTION)):
+        write_csv(table, tables / f"{name}.csv")
+    published = str(PUBLISHED_FILE)
+    main_of("inhand_printed")(folder=str(tables), published=published)
+    main_of("inhand_appendix")(
+        folder=str(folder),
+        published=published,
+        verdicts=str(tables / "ext_printed_consistency.csv"),
+        estimates=str(tables / "ext_estimates.csv"),
+    )
+    judged = [str(tables / f"{name}.csv") for name in (*APPENDIX_TABLES.values(), "ext_force_sensing")]
+    main_of("inhand_checks")(published=published, tables=judged, checks=str(folder / "checks.csv"))
+    return folder
+
+
+def main_of(name: str) -> Any:
+    return runpy.run_path(str(SCRIPTS / f"{name}.py"))["main"]
+
+
+def test_an_appendix_table_has_printed_and_reproduced_rows_in_one_convention(folder: Path) -> None:
+    table = read_csv(folder / "tables/tabA2_wrist.csv")
+    truth = table[(table["object"] == "box_0") & (table["method"] == GROUND_TRUTH)].iloc[0]
+    assert truth["i_xy"] == pytest.approx(40.0e-5) and truth["geodesic_error"] == 0.0
+    one: Any = table[(table["object"] == "box_0") & (table["method"] == "constraint_no_geodesic")].set_index("origin")
+    assert list(one.index) == [FROM_PAPER, FACTOR_GRAPH, IPOPT]
+    assert one.loc[FROM_PAPER, "i_xy"] == pytest.approx(49.09e-5)
+    assert one.loc[FROM_PAPER, "verdict"] == "unphysical under every reading"
+    far = table[(table["object"] == "box_2") & (table["origin"] == FROM_PAPER)].set_index("method")["verdict"]
+    assert far["baseline_fg"] == "unphysical under every reading; centre of mass outside the shape"
+    assert one.loc[IPOPT, "verdict"] == "6 of 6 runs consistent" and np.isfinite(one.loc[IPOPT, "geodesic_error"])
+    assert one.loc[FACTOR_GRAPH, "physically_consistent"] == 3 and np.isinf(one.loc[FACTOR_GRAPH, "geodesic_error"])
+    tex = (folder / "tables/tabA2_wrist.tex").read_text()
+    assert "$10^{-5}$ kg m$^2$" in tex and "& 40 &" in tex
+
+
+def test_a_printed_row_that_is_a_body_about_the_center_says_so(folder: Path) -> None:
+    table = read_csv(folder / "tables/tabA1_simulation.csv")
+    one = table[(table["object"] == "noise_level_2") & (table["origin"] == FROM_PAPER)].set_index("method")
+    verdict = one.loc["constraint_no_geodesic"]
+    assert verdict["verdict"] == "positive definite only about the centre of mass (either sign)"
+    assert verdict["geodesic_error"] == pytest.approx(1.0647, abs=1e-3) and verdict["physically_consistent"] == 0
+
+
+def test_medians_are_over_converged_runs_and_the_others_are_counted() -> None:
+    runs = ESTIMATES[
+        (ESTIMATES["source"] == WRIST) & (ESTIMATES["object"] == "box_1") & (ESTIMATES["solver"] == IPOPT)
+    ].head(5)
+    failed = runs.assign(converged=[True, True, True, False, False], mass_kg=[1.0, 2.0, 3.0, 99.0, np.nan])
+    median = median_estimate(failed)
+    assert (median["runs"], median["converged"], median["mass_kg"]) == (5, 3, 2.0)
+    assert median["verdict"] == "3 of 5 runs consistent, 2 not converged"
+    unknown = median_estimate(runs.assign(geodesic_error=[0.1, 0.2, np.nan, np.nan, np.nan]))
+    assert np.isinf(unknown["geodesic_error"])
+    nothing = median_estimate(failed.assign(converged=False))
+    assert nothing["runs"] == 5 and np.isnan(nothing["mass_kg"]) and np.isnan(nothing["geodesic_error"])
+
+
+def test_every_printed_number_gets_a_verdict_and_none_of_ours_lacks_a_printed_one(folder: Path) -> None:
+    tables = {path.stem: read_csv(path) for path in (folder / "tables").glob("*.csv")}
+    numbers = reproduced_numbers(tables)
+    printed = set(zip(PUBLISHED["artefact"], PUBLISHED["quantity"], PUBLISHED["condition"], strict=True))
+    assert set(numbers) == printed
+    checks = read_csv(folder / "checks.csv")
+    assert len(checks) == 1051 and (checks["note"] != "").all()
+    truths = checks["condition"].str.endswith(GROUND_TRUTH)
+    assert (checks.loc[truths, "verdict"] == "input").all() and truths.sum() == 200
+    assert (checks.loc[~truths, "verdict"] == "not_comparable").all()
+    estimates = checks[~truths & (checks["artefact"] != "text")]
+    assert estimates["note"].str.contains("synthetic.*printed row: (?:unphysical|positive definite only)").all()
+    assert checks.set_index("quantity").loc["force_model_improvement", "reproduced"] == pytest.approx(2.75)
+
+
+def test_checks_keep_the_sign_of_the_printed_table(folder: Path) -> None:
+    checks = read_csv(folder / "checks.csv").set_index(["artefact", "quantity", "condition"])["reproduced"]
+    table: Any = read_csv(folder / "tables/tabA2_wrist.csv").set_index(["object", "method", "origin"])
+    key = "source=wrist_ft;object=box_3;method=baseline_fg"
+    assert checks["tabA2", "i_xz", key] == -table.loc[("box_3", "baseline_fg", FACTOR_GRAPH), "i_xz"]
+    assert checks["tabA2", "i_xx", key] == table.loc[("box_3", "baseline_fg", FACTOR_GRAPH), "i_xx"]
+
+
+def test_without_a_twin_of_a_source_its_estimates_say_why_they_are_missing() -> None:
+    rows = consistency_table(PRINTED)
+    empty = ESTIMATES.iloc[:0]
+    tables = {name: appendix_table(source, PRINTED, rows, empty) for source, name in APPENDIX_TABLES.items()}
+    checks = compare("inhand", PUBLISHED, reproduced_numbers(tables), REASONS)
+    missing = checks[checks["reproduced"].isna()]
+    assert len(missing) == 851 and (missing["verdict"] == "not_comparable").all()
+    assert missing["note"].str.len().min() > 20
+
+
+def test_figure_statistics_leave_infinite_errors_out_of_the_box_and_count_them() -> None:
+    runs = ESTIMATES[(ESTIMATES["source"] == SIMULATION) & (ESTIMATES["method"] == METHODS[0])].head(6)
+    errors = [0.1, 0.2, 0.3, 0.4, 5.0, np.inf]
+    one = runs.assign(object="noise_level_0", geodesic_error=errors, converged=True)
+    failed = one.head(1).assign(converged=False, geodesic_error=np.nan)
+    data = error_figure_data(SIMULATION, consistency_table(PRINTED), pd.concat([one, failed]))
+    box = data[data["kind"] == "box"].iloc[0]
+    assert (box["runs"], box["unphysical"], box["not_converged"]) == (7, 1, 1)
+    assert box[["q25", "median", "q75"]].tolist() == np.quantile(errors[:5], [0.25, 0.5, 0.75]).tolist()
+    assert box["whisker_high"] == 0.4 and data.loc[data["kind"] == "outlier", "value"].tolist() == [5.0]
+    printed = data[(data["kind"] == "printed") & np.isfinite(data["value"])]
+    assert set(printed["method"]) == {"constraint_no_geodesic", "constraint_geodesic"}
+    assert set(data.loc[data["solver"] == LEAST_SQUARES, "method"]) == {METHODS[0]}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_error_figures_show_every_count_and_say_what_they_are_made_from(folder: Path, source: str) -> None:
+    data = read_csv(folder / f"figures/{ERROR_FIGURES[source]}.csv")
+    assert "synthetic" in data["source"].iloc[0]
+    with style.styled():
+        figure = DRAWINGS[ERROR_FIGURES[source]](data)
+        figure.canvas.draw()
+    written = [text.get_text() for axes in figure.axes[::2] for text in axes.texts]
+    boxes = data[data["kind"] == "box"]
+    assert sorted(written) == sorted(
+        f"{row[name]:.0f}/{row['runs']:.0f}"
+        for row in boxes.to_dict("records")
+        for name in ("unphysical", "not_converged")
+    )
+    crosses = sum(line.get_marker() == "x" for axes in figure.axes for line in axes.lines)
+    assert crosses == (data["kind"] == "printed").sum()
+
+
+def test_nothing_but_unphysical_estimates_still_makes_a_figure() -> None:
+    bad = ESTIMATES[ESTIMATES["source"] == WRIST].assign(geodesic_error=np.inf, physically_consistent=False)
+    data = error_figure_data(WRIST, consistency_table(PRINTED), bad)
+    with style.styled():
+        figure = DRAWINGS[ERROR_FIGURES[WRIST]](data)
+        figure.canvas.draw()
+    assert "6/6" in {text.get_text() for text in figure.axes[0].texts}
+
+
+def test_the_summary_says_what_was_found(folder: Path) -> None:
+    main_of("inhand_summary")(
+        tables=[str(path) for path in (folder / "tables").glob("*.csv")], summary=str(folder / "summary.md")
+    )
+    text = (folder / "summary.md").read_text()
+    assert text.startswith("## inhand\n")
+    assert "0 of 85 with the tensor about the origin" in text
+    assert "5 of 20 C, no G, 3 of 20 C + G" in text
+    assert "| printed " in text and "median error of a case 0.012" in text and "bayesian features" in text
+    assert "nan" not in text
+    tables = {path.stem: read_csv(path) for path in (folder / "tables").glob("*.csv")}
+    assert summarise(tables) == text
+    masses = next(line for line in text.splitlines() if line.startswith("| in_hand_vision") and "printed" in line)
+    assert [cell.strip() for cell in masses.split("|")[3:-1]] == ["-61", "-76", "-78", "-73", "-68"]
+
+
+def test_an_edit_of_an_estimator_or_a_simulator_redraws_nothing() -> None:
+    modules = Fingerprints().modules_of(SCRIPTS / "inhand_draw.py")
+    assert "contactid/inhand/draw_grasp.py" in modules
+    light = {"__init__", "atomic", "errors", "job", "names", "style", "tables"}
+    assert {Path(module).stem for module in modules if "/draw" not in module} <= light
+
+
+def test_every_figure_has_a_drawing_and_every_drawing_a_figure() -> None:
+    assert set(ALL_DRAWINGS) == set(FIGURES)
+
+
+def test_no_parameter_is_forgotten(folder: Path) -> None:
+    for name in APPENDIX_TABLES.values():
+        assert set(PARAMETER_COLUMNS) <= set(read_csv(folder / f"tables/{name}.csv").columns)

@@ -1,0 +1,170 @@
+"""The baseline, the rows and tables of estimates, their speed, and figure 3's data."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contactid.core.errors import ContactIdError
+from contactid.inhand import draw_factor_graph, draw_speed
+from contactid.inhand.baseline import BaselineOptions, estimate_baseline, filtered
+from contactid.inhand.differences import difference_rows
+from contactid.inhand.estimate_rows import FIT_COLUMNS, estimate_rows
+from contactid.inhand.estimate_tables import gather_estimates, summary_table
+from contactid.inhand.factor_graph import FactorWeights
+from contactid.inhand.factor_graph_figure_data import example_graph, factor_graph_points
+from contactid.inhand.kinematics import FOURTH_ORDER, PAPER
+from contactid.inhand.methods import GRAPH_METHODS
+from contactid.inhand.names import ESTIMATE_COLUMNS
+from contactid.inhand.recording_arrays import recorded_signals
+from contactid.inhand.speed import speed_points, speed_rows, with_lines
+from contactid.output import style
+from contactid.output.tables import read_csv, write_csv
+from grasp_for_tests import BODY, recording
+
+STUDY = {
+    "baseline": {"window": 21, "degree": 3, "scheme": "paper"},
+    "graph": {
+        "scheme": "fourth_order",
+        "weights": {
+            "orientation": 1e-3, "position": 1e-3, "contact_position": 1e-3, "least_force": 1e-2,
+            "contact_torque": 1e-3, "dynamics_force": 1e-2, "dynamics_torque": 1e-3, "mass": 1e-3,
+            "second_moment": 1e-5, "center_of_mass": 1e-3, "geodesic": 1.0,
+        },
+        "iterations": {"max_iterations": 50, "relative_decrease": 1e-6, "absolute_decrease": 1e-10},
+    },
+}  # fmt: skip
+METHODS = {"least_squares": ["baseline"], "factor_graph": list(GRAPH_METHODS)}
+
+
+def test_the_baseline_without_filter_recovers_exact_data():
+    found = estimate_baseline(recording(150), BaselineOptions(window=0, scheme=FOURTH_ORDER))
+    assert found.converged and found.solver == "least_squares"
+    assert found.parameters.vector == pytest.approx(BODY.vector, rel=1e-4, abs=1e-7)
+
+
+def test_the_filter_is_what_costs_the_baseline():
+    plain, smooth = (
+        estimate_baseline(recording(150), BaselineOptions(window=window, scheme=PAPER)).parameters.mass
+        for window in (0, 51)
+    )
+    assert abs(smooth - BODY.mass) > 5.0 * abs(plain - BODY.mass)
+
+
+@pytest.mark.parametrize("power", range(4))
+def test_the_filter_keeps_cubics(power):
+    signals = recorded_signals(recording(60))
+    curve = np.linspace(-1.0, 1.0, 60)[:, None, None] ** power * np.ones((1, 4, 3))
+    kept = filtered(type(signals)(**{**vars(signals), "forces": curve}), BaselineOptions(window=21))
+    assert kept.forces == pytest.approx(curve, abs=1e-10)
+
+
+def test_a_recording_shorter_than_the_filter_is_named():
+    with pytest.raises(ContactIdError, match="40 samples is shorter than the filter's window of 51"):
+        estimate_baseline(recording(40), BaselineOptions())
+
+
+def test_the_baseline_says_what_a_still_object_cannot_tell():
+    found = estimate_baseline(recording(100, still=True), BaselineOptions())
+    assert not found.converged and "identified" in found.message
+
+
+def test_standard_errors_of_the_linear_fit_are_the_scatter_of_estimates():
+    plain = BaselineOptions(window=0, scheme=FOURTH_ORDER)
+    runs = [estimate_baseline(recording(100, noise_seed=seed, force_sd=0.05), plain) for seed in range(60)]
+    scatter = np.std([run.parameters.vector for run in runs], axis=0, ddof=1)
+    stated = np.mean([run.standard_errors for run in runs], axis=0)
+    assert scatter / stated == pytest.approx(np.ones(10), abs=0.4)
+
+
+def test_every_method_and_solver_has_a_row():
+    rows = estimate_rows(recording(80), BODY, METHODS, STUDY)
+    assert list(rows.columns) == list(FIT_COLUMNS)
+    assert list(rows["method"]) == [
+        "baseline", "baseline_fg", "no_constraint_no_geodesic", "constraint_no_geodesic", "constraint_geodesic",
+    ]  # fmt: skip
+    assert list(rows["solver"]) == ["least_squares"] + 4 * ["factor_graph"]
+    own = rows[rows["solver"] == "factor_graph"]
+    assert own["converged"].all() and own["physically_consistent"].all()
+    assert (own["geodesic_error"] < 1e-3).all() and (own["samples"] == 80).all()
+    assert own["mass_kg"].to_numpy() == pytest.approx(np.full(4, BODY.mass), rel=1e-5)
+
+
+def test_failures_are_rows():
+    rows = estimate_rows(recording(15, 0.06), None, METHODS, STUDY)
+    failed = rows[~rows["converged"]]
+    assert set(failed["method"]) == {"baseline", "constraint_geodesic"}
+    assert failed["mass_kg"].isna().all() and not failed["physically_consistent"].any()
+    assert all("window of 21" in text or "needs a prior" in text for text in failed["message"])
+
+
+def test_shards_are_gathered_with_the_promised_columns(tmp_path):
+    rows = estimate_rows(recording(60), BODY, METHODS, STUDY)
+    shards = [tmp_path / f"{number}.csv" for number in range(2)]
+    for number, shard in enumerate(shards):
+        write_csv(rows.assign(seed=number), shard)
+    gather_estimates(shards, tmp_path / "ext_estimates.csv")
+    table = read_csv(tmp_path / "ext_estimates.csv")
+    assert tuple(table.columns) == ESTIMATE_COLUMNS and len(table) == 2 * len(rows)
+    assert list(table["seed"]) == [0] * len(rows) + [1] * len(rows)
+    assert "median geodesic error" in (tmp_path / "ext_estimates.tex").read_text()
+    with pytest.raises(ContactIdError, match="no recordings"):
+        gather_estimates([], tmp_path / "none.csv")
+
+
+def test_an_unphysical_estimate_counts_as_infinitely_far_in_the_median():
+    rows = pd.DataFrame(
+        {"source": "simulation", "method": "baseline_fg", "solver": "factor_graph", "converged": [True, True, False],
+         "physically_consistent": [True, False, False], "geodesic_error": [0.1, np.inf, np.nan]}
+    )  # fmt: skip
+    (row,) = summary_table(rows).to_dict("records")
+    assert (row["runs"], row["converged"], row["consistent"]) == (3, 2, 1)
+    assert np.isinf(row["median geodesic error"])
+
+
+def of_length(count):
+    return recording(count), BODY
+
+
+def test_speed_is_measured_at_every_length():
+    rows = with_lines(speed_rows(of_length, (30, 60), 1, "constraint_no_geodesic", ("factor_graph",), STUDY))
+    assert list(rows["samples"]) == [30, 60]
+    assert (rows["seconds"] > 0.0).all() and rows["converged"].all()
+    points = speed_points(rows, "synthetic")
+    assert set(points["quantity"]) == {"seconds", "ms_per_iteration"}
+    with style.styled():
+        plt.close(draw_speed.draw_speed(points))
+
+
+@settings(deadline=None)
+@given(st.floats(1e-6, 1e-3), st.floats(0.0, 0.1))
+def test_lines_through_linear_times_are_those_times(slope, fixed):
+    counts = np.array([100.0, 200.0, 400.0])
+    rows = pd.DataFrame({"solver": "ipopt", "samples": counts, "converged": True, "seconds": fixed + slope * counts})
+    table = with_lines(rows.assign(ms_per_iteration=1e3 * slope * counts))
+    assert table["us_per_sample"].iloc[0] == pytest.approx(1e6 * slope, rel=1e-6)
+    assert table["fixed_ms"].iloc[0] == pytest.approx(1e3 * fixed, abs=1e-6)
+    assert table["exponent"].iloc[0] == pytest.approx(1.0)
+
+
+def test_refined_differences_recover_what_the_papers_do_not():
+    rows = difference_rows(lambda step: (recording(80, step), BODY), (0.02,), ("baseline_fg",), STUDY)
+    errors = rows[rows["estimator"] == "baseline_fg"].set_index("scheme")["geodesic_error"]
+    assert errors["paper"] > 3.0 * errors["central"] > 30.0 * errors["fourth_order"]
+    assert set(rows["estimator"]) == {"baseline", "least squares without filter", "baseline_fg"}
+
+
+def test_figure_3_shows_the_factors_of_the_graph():
+    graph = example_graph(FactorWeights(**STUDY["graph"]["weights"]))
+    listed = list(graph.factors())
+    points = factor_graph_points(listed)
+    squares = points[points["element"] == "factor"]
+    assert squares["count"].sum() == len(listed)
+    assert set(squares["kind"]) == {"pose", "force", "contact", "dynamics", "consistency", "geodesic"}
+    edges = points[points["element"] == "edge"]
+    assert edges["count"].sum() == sum(len(factor.unknowns) for factor in listed)
+    assert len(squares[squares["kind"] == "dynamics"]) == 3
+    with style.styled():
+        plt.close(draw_factor_graph.draw_factor_graph(points))

@@ -1,0 +1,179 @@
+"""Motions made for identification keep to the range and tell more; figures are drawn from the twins' own data."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from contactid.core.errors import ContactIdError
+from contactid.inhand import draw_excitation, draw_grasp
+from contactid.inhand.excitation import ExcitationOptions, exact_motion, log_information, optimise_motion, peaks
+from contactid.inhand.excitation_files import OPTIMISED, REFERENCE, excitation_points
+from contactid.inhand.grasp_figure_data import (
+    GraspFigures,
+    contact_forces,
+    force_scale,
+    held_object,
+    nearness,
+    objects,
+    projected,
+)
+from contactid.inhand.identifiability_table import RECORDED, identifiability_table
+from contactid.inhand.information import information, recording_information, wrench_covariance
+from contactid.inhand.names import PARAMETER_COLUMNS
+from contactid.inhand.readers.twin_options import TwinOptions
+from contactid.inhand.readers.twins import recording_motion, simulate_recording
+from contactid.inhand.recording_arrays import recorded_signals
+from contactid.output import style
+
+OPTIONS = TwinOptions(samples=120)
+SHOWN = GraspFigures(samples=120, time=0.8)
+SOURCE = "wrist_ft"
+LIMITS = OPTIONS.source(SOURCE).motion
+
+
+@pytest.fixture(scope="module")
+def start():
+    return recording_motion(SOURCE, 1, OPTIONS)
+
+
+@pytest.fixture(scope="module")
+def covariance(start):
+    recording, _ = simulate_recording(SOURCE, "box_0", 1, OPTIONS, motion=start)
+    return wrench_covariance(recorded_signals(recording), 1e-5, 1e-3).mean(axis=0)
+
+
+@pytest.fixture(scope="module")
+def found(start, covariance):
+    return optimise_motion(start, LIMITS, 1.2, covariance, ExcitationOptions(40, 8, 1e-3), 9.81)
+
+
+def test_gain_is_that_of_the_information(start, covariance, found):
+    time = np.linspace(0.0, 1.2, 40)
+    values = []
+    for motion in (start, found.motion):
+        body = exact_motion(motion.evaluate(time), 9.81)
+        matrix = information(body, np.broadcast_to(covariance, (40, 6, 6))).matrix
+        values.append(np.linalg.slogdet(matrix)[1] / 10.0)
+    assert found.gain == pytest.approx(values[1] - values[0], rel=1e-6)
+    assert found.gain > 0.1
+    assert log_information(start, time, covariance, 9.81) == pytest.approx(values[0])
+
+
+def test_optimised_motion_keeps_to_range_and_peaks(start, found):
+    assert np.all(np.abs(found.motion.amplitudes).sum(axis=1) <= LIMITS.limits)
+    np.testing.assert_array_equal(found.motion.frequencies, start.frequencies)
+    time = np.linspace(0.0, 1.2, 40)
+    assert np.all(peaks(found.motion.evaluate(time)) <= 1.006 * peaks(start.evaluate(time)))
+
+
+def test_peaks_stand_for_the_largest_accelerations(start):
+    trajectory = start.evaluate(np.linspace(0.0, 3.0, 300))
+    largest = [
+        np.linalg.norm(values, axis=1).max() for values in (trajectory.acceleration, trajectory.angular_acceleration)
+    ]
+    assert np.all(peaks(trajectory) <= largest) and np.all(peaks(trajectory) >= 0.6 * np.array(largest))
+
+
+def test_optimised_motion_lowers_the_mean_standard_error_of_a_recording(start, found):
+    errors = []
+    for motion in (start, found.motion):
+        recording, truth = simulate_recording(SOURCE, "box_0", 1, OPTIONS, motion=motion)
+        errors.append(np.log(recording_information(recording, truth).standard_errors).mean())
+    assert errors[1] < errors[0]
+
+
+def test_search_needs_samples():
+    with pytest.raises(ContactIdError, match="search"):
+        ExcitationOptions(samples=3)
+
+
+def test_table_of_identifiability_says_what_each_case_lacks():
+    table = identifiability_table(OPTIONS, 1).set_index("case")
+    assert len(table.loc[RECORDED]) == 20
+    assert (table.loc[RECORDED, "not_identifiable"] == "").all()
+    assert np.isfinite(table.loc[RECORDED, [f"se_{name}" for name in PARAMETER_COLUMNS]]).all(axis=None)
+    poor = table.drop(index=RECORDED)
+    assert (poor["not_identifiable"] != "").all() and not np.isfinite(poor["condition_number"]).any()
+
+
+def test_points_of_the_excitation_figure_pair_both_motions():
+    row = {"source": SOURCE, "object": "box_0", "seed": 1, "geodesic_error": 0.3}
+    row |= {f"{kind}_{name}": 0.1 for kind in ("relative", "error") for name in PARAMETER_COLUMNS}
+    table = pd.DataFrame([row | {"motion": REFERENCE}, row | {"motion": OPTIMISED, "geodesic_error": 0.2}])
+    points = excitation_points(table).set_index(["panel", "parameter"])
+    assert points.loc[("error", "geodesic_error"), [REFERENCE, OPTIMISED]].tolist() == [0.3, 0.2]
+    assert len(points) == 21 and points["source"].str.startswith("synthetic data").all()
+
+
+def test_drawing_directions_are_an_orthonormal_frame():
+    flat, near = projected(np.eye(3)), nearness(np.eye(3))
+    frame = np.column_stack([flat, near])
+    np.testing.assert_allclose(frame @ frame.T, np.eye(3), atol=1e-15)
+    assert np.linalg.det(frame) == pytest.approx(1.0)
+
+
+def test_figure_1_shows_forces_that_carry_the_object():
+    data = held_object(OPTIONS, SHOWN)
+    weight = data.loc[data["kind"] == "gravity", "value"].iloc[0]
+    assert weight == pytest.approx(0.179 * 9.81)
+    assert (data["kind"] == "force").sum() == 4 and (data["kind"] == "hidden").sum() == 2 * 3
+
+
+def test_figure_2_stays_within_the_cone_and_marks_one_sample():
+    data = contact_forces(OPTIONS, SHOWN)
+    assert (data["tangential_n"] <= data["friction"] * data["normal_n"]).all()
+    assert data["shown"].sum() == 1 and data.loc[data["shown"], "finger"].item() == SHOWN.contact_finger
+
+
+def test_figure_9_shows_a_smaller_swing_at_the_fingertip():
+    data = force_scale(OPTIONS, SHOWN)
+    swing = data.groupby(["sensor", "component"])["true_n"].agg(np.ptp)
+    assert (swing["thumb"] < swing["wrist"]).all()
+    squeeze = data.groupby(["sensor", "component"])["squeeze_n"].first()
+    assert abs(squeeze["thumb", "y"]) > swing["thumb", "y"] and not squeeze["wrist"].any()
+
+
+def test_times_outside_and_unknown_fingers_are_refused():
+    with pytest.raises(ContactIdError, match="after the recording's end"):
+        held_object(OPTIONS, replace(SHOWN, time=9.0))
+    with pytest.raises(ContactIdError, match="no finger"):
+        contact_forces(OPTIONS, replace(SHOWN, contact_finger="little"))
+
+
+def figure_data(name):
+    if name == "fig04_objects":
+        return objects(pd.DataFrame({"object": ["a_can"], "region": ["all"], "friction_mu": [0.5]}))
+    made = {"fig01_inhand": held_object, "fig02_contact": contact_forces, "fig09_force_scale": force_scale}
+    return made[name](OPTIONS, SHOWN)
+
+
+@pytest.mark.parametrize("name", sorted(draw_grasp.DRAWINGS))
+def test_grasp_figures_are_drawn(name, tmp_path):
+    with style.styled():
+        figure = draw_grasp.DRAWINGS[name](figure_data(name))
+        figure.savefig(tmp_path / "one.png", dpi=60)
+    assert (tmp_path / "one.png").stat().st_size > 3000
+
+
+def test_excitation_figures_are_drawn(tmp_path):
+    identified = pd.DataFrame(
+        {
+            "setting": SOURCE, "object": "box_0", "condition_number": 3.0, "parameter": list(PARAMETER_COLUMNS),
+            "relative_error": np.linspace(0.001, 0.01, 10), "source": "synthetic data",
+        }
+    )  # fmt: skip
+    paired = pd.concat(
+        pd.DataFrame(
+            {
+                "setting": SOURCE, "object": "box_0", "seed": 1, "panel": panel, "parameter": list(PARAMETER_COLUMNS),
+                "reference": 0.02, "optimised": [0.01] * 9 + [np.inf],
+            }
+        )
+        for panel in ("standard_error", "error")
+    )  # fmt: skip
+    with style.styled():
+        for name, data in (("ext_identifiability", identified), ("ext_excitation", paired)):
+            draw_excitation.DRAWINGS[name](data).savefig(tmp_path / f"{name}.png", dpi=60)
+            assert (tmp_path / f"{name}.png").stat().st_size > 3000

@@ -1,0 +1,251 @@
+"""The simulated sensor's physics, calibration measures against known predictors, and force models on tiny sessions."""
+
+from dataclasses import replace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from contactid.core.errors import ContactIdError
+from contactid.inhand.draw_force_sensing import DRAWINGS
+from contactid.inhand.force_calibration import ONE_SD_SHARE, calibration_curve, force_accuracy, scale_of, share_within
+from contactid.inhand.force_environment import torch_python, train_network
+from contactid.inhand.force_features import ForceData, fit_bayesian_features, fit_linear
+from contactid.inhand.force_files import LEVELS, split_sessions, write_force_sensing
+from contactid.inhand.force_network import NetworkAnswer, NetworkOptions, read_answer, train, write_request
+from contactid.inhand.readers.electrode_twins import (
+    ElectrodeSensor,
+    clean_signals,
+    electrode_layout,
+    outward_normal,
+    simulate_sessions,
+    surface_point,
+)
+from contactid.output import style
+
+SENSOR = ElectrodeSensor()
+BLOCK = {
+    "models": ["bayesian_features", "linear"], "sessions": {"training": 8, "validation": 3, "test": 3}, "samples": 80,
+    "sample_rate": 10.0, "noise": 0.005, "drift": 0.003, "features": 100,
+    "network": {"hidden": 16, "dropout": 0.1, "masks": 4, "learning_rate": 0.01, "batch": 64, "longest": 5,
+                "patience": 3},
+    "training_seeds": [1, 2], "least_force": 0.5, "shown_session": 1, "seed": 3,
+}  # fmt: skip
+
+
+def test_all_electrodes_lie_on_the_pad_s_side_of_the_ellipsoid():
+    layout = electrode_layout(SENSOR)
+    assert layout.shape == (19, 3)
+    assert np.sum((layout / SENSOR.half_axes) ** 2, axis=1) == pytest.approx(1.0)
+    assert (layout[:, 2] > 0.0).all()
+    distances = np.linalg.norm(layout[:, None] - layout, axis=-1) + np.eye(19)
+    assert distances.min() > 1e-3
+
+
+def test_normals_are_those_of_the_surface():
+    along, across, step = np.array([0.3, -0.8]), np.array([-0.5, 0.9]), 1e-6
+    point = surface_point(SENSOR, along, across)
+    normal = outward_normal(SENSOR, point)
+    for turned in ((along + step, across), (along, across + step)):
+        tangent = (surface_point(SENSOR, *turned) - point) / step
+        assert np.sum(tangent * normal, axis=1) == pytest.approx(0.0, abs=1e-8)
+    assert (np.sum(point * normal, axis=1) > 0.0).all()
+
+
+def test_signals_are_zero_without_pressure_and_grow_with_it():
+    place = surface_point(SENSOR, np.zeros(30), np.zeros(30))
+    normal = outward_normal(SENSOR, place)
+    pressing = np.linspace(0.0, 5.0, 30)[:, None]
+    signals = clean_signals(SENSOR, place, -pressing * normal)
+    assert (signals[0] == 0.0).all()
+    nearest = np.argmin(np.linalg.norm(electrode_layout(SENSOR) - place[0], axis=1))
+    assert (np.diff(signals[:, nearest]) > 0.0).all()
+    assert signals[-1].min() < 0.0  # displaced fluid widens the gap elsewhere
+    assert (clean_signals(SENSOR, place, normal) == 0.0).all()  # pulling leaves no dent
+
+
+@given(st.floats(0.1, 5.0), st.floats(-0.6, 0.6), st.floats(0.0, 2.0))
+def test_the_sensor_is_as_symmetric_as_its_layout(pressing, along, shear):
+    place = surface_point(SENSOR, np.array(along), np.array(0.0))
+    force = -pressing * outward_normal(SENSOR, place) + np.array([0.0, shear, 0.0])
+    mirror = np.array([1.0, -1.0, 1.0])
+    layout = electrode_layout(SENSOR)
+    swapped = [int(np.argmin(np.linalg.norm(layout - mirror * one, axis=1))) for one in layout]
+    assert clean_signals(SENSOR, place, mirror * force) == pytest.approx(
+        clean_signals(SENSOR, place, force)[swapped], abs=1e-12
+    )
+
+
+def test_shear_changes_the_signals_at_the_same_place_and_pressure():
+    place = surface_point(SENSOR, np.array(0.1), np.array(0.0))
+    press = -2.0 * outward_normal(SENSOR, place)
+    away = clean_signals(SENSOR, place, press + np.array([0.0, 1.0, 0.0])) - clean_signals(SENSOR, place, press)
+    assert np.abs(away).max() > 5.0 * SENSOR.noise
+
+
+def test_sessions_are_reproducible_tared_and_within_the_cone():
+    one, two = (simulate_sessions(SENSOR, count, 50, 10.0, seed=7) for count in (4, 4))
+    assert (one.signals == two.signals).all()
+    normal = outward_normal(SENSOR, one.place)
+    pressing = -np.sum(one.force * normal, axis=-1)
+    tangential = np.linalg.norm(one.force + pressing[..., None] * normal, axis=-1)
+    assert (pressing > 0.0).all() and (tangential <= 0.7 * pressing + 1e-12).all()
+    still = replace(SENSOR, noise=0.0, drift=0.0)
+    quiet = simulate_sessions(still, 4, 50, 10.0, seed=7)
+    ratio = quiet.signals / clean_signals(still, quiet.place, quiet.force)
+    assert np.ptp(ratio, axis=(0, 1)).max() < 1e-6  # one gain per electrode
+    drifting = simulate_sessions(replace(SENSOR, noise=0.0), 4, 50, 10.0, seed=7)
+    assert np.abs((drifting.signals - quiet.signals)[:, 0]).max() < 1e-12
+
+
+def test_calibration_of_a_known_gaussian_predictor():
+    random = np.random.default_rng(0)
+    sd = random.uniform(0.1, 2.0, (20_000, 3))
+    truth = random.normal(size=sd.shape)
+    mean = truth + sd * random.normal(size=sd.shape)
+    assert share_within(truth, mean, sd) == pytest.approx(ONE_SD_SHARE, abs=0.01)
+    assert calibration_curve(truth, mean, sd, LEVELS) == pytest.approx(LEVELS, abs=0.01)
+    assert scale_of(truth, mean, sd) == pytest.approx(1.0, abs=0.02)
+    # a predictor that states half its error is found out by exactly that factor
+    assert scale_of(truth, mean, sd / 2.0) == pytest.approx(2.0, abs=0.04)
+    assert share_within(truth, mean, sd / 2.0) == pytest.approx(2.0 * norm.cdf(0.5) - 1.0, abs=0.01)
+
+
+def test_errors_of_a_turned_and_stretched_force_are_the_turn_and_the_stretch():
+    truth = np.tile([0.0, 0.0, 2.0], (10, 1))
+    turned = 1.1 * np.column_stack([2.0 * np.sin(0.1) * np.ones(10), np.zeros(10), 2.0 * np.cos(0.1) * np.ones(10)])
+    found = force_accuracy(truth, turned, np.ones((10, 3)), LEVELS, 0.5)
+    assert found.magnitude_error == pytest.approx(0.2)
+    assert found.magnitude_error_pct == pytest.approx(10.0)
+    assert found.angle_error_deg == pytest.approx(np.rad2deg(0.1))
+    with pytest.raises(ContactIdError, match="no test force reaches 5 N"):
+        force_accuracy(truth, turned, np.ones((10, 3)), LEVELS, 5.0)
+    with pytest.raises(ContactIdError, match="not positive"):
+        share_within(truth, turned, np.zeros((10, 3)))
+    with pytest.raises(ContactIdError, match="differ in shape"):
+        share_within(truth, turned[:5], np.ones((10, 3)))
+
+
+def drawn(count, seed, sd=0.1):
+    random = np.random.default_rng(seed)
+    signals = random.normal(size=(count, 19))
+    weights = np.random.default_rng(0).normal(size=(19, 3))
+    return ForceData(signals, signals @ weights + 0.5 + sd * random.normal(size=(count, 3))), weights
+
+
+def test_both_models_recover_a_linear_law_and_its_noise():
+    (training, weights), (validation, _), (test, _) = drawn(3000, 1), drawn(1000, 2), drawn(1000, 3)
+    for predict in (fit_linear(training, validation), fit_bayesian_features(training, validation, 50, seed=1)):
+        mean, sd = predict(test.signals)
+        assert np.abs(mean - test.signals @ weights - 0.5).max() < 0.08
+        assert np.median(sd) == pytest.approx(0.1, rel=0.1)
+        assert share_within(test.force, mean, sd) == pytest.approx(ONE_SD_SHARE, abs=0.03)
+
+
+def test_bayesian_uncertainty_grows_away_from_the_training_samples():
+    (training, _), (validation, _) = drawn(200, 1), drawn(200, 2)
+    predict = fit_bayesian_features(training, validation, 50, seed=1)
+    near, far = predict(np.zeros((1, 19)))[1], predict(np.full((1, 19), 10.0))[1]
+    assert (far > 2.0 * near).all()
+
+
+def test_no_session_is_in_two_parts():
+    data = split_sessions(BLOCK)
+    assert len(data.training.force) == 8 * 80 and len(data.test.force) == 3 * 80
+    parts = [{tuple(row) for row in getattr(data, part).force} for part in ("training", "validation", "test")]
+    assert not (parts[0] & parts[1] or parts[0] & parts[2] or parts[1] & parts[2])
+    assert (data.test_sessions.force.reshape(-1, 3) == data.test.force).all()
+
+
+def test_the_rule_writes_table_and_figure(tmp_path):
+    for folder in ("tables", "figures"):
+        (tmp_path / folder).mkdir()
+    write_force_sensing(tmp_path, block=BLOCK)
+    table = pd.read_csv(tmp_path / "tables/ext_force_sensing.csv")
+    assert list(table["model"]) == ["bayesian_features", "bayesian_features", "linear"]
+    linear = table.iloc[2]
+    for _, row in table.iloc[:2].iterrows():
+        expected = linear["magnitude_error_n"] / row["magnitude_error_n"]
+        assert row["magnitude_improvement"] == pytest.approx(expected, rel=1e-4)
+        assert row["magnitude_improvement"] > 1.0
+    assert np.isnan(linear["angle_improvement"])
+    data = pd.read_csv(tmp_path / "figures/fig05_force_sensing.csv")
+    stretch = data[data["panel"] == "stretch"]
+    shown = split_sessions(BLOCK).test_sessions
+    assert stretch.loc[stretch["axis"] == "y", "truth_n"].to_numpy() == pytest.approx(shown.force[1, :, 1], rel=1e-5)
+    with style.styled():
+        figure = DRAWINGS["fig05_force_sensing"](data)
+        assert len(figure.axes) == 4
+        assert "Bayesian" in figure.axes[0].get_lines()[0].get_label()
+        plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [({"models": ["lienar"]}, "unknown force model 'lienar'"), ({"shown_session": 3}, "test session 3 of 3")],
+)
+def test_impossible_settings_are_named(tmp_path, change, problem):
+    (tmp_path / "tables").mkdir()
+    with pytest.raises(ContactIdError, match=problem):
+        write_force_sensing(tmp_path, block=BLOCK | change)
+
+
+def test_a_missing_environment_names_its_remedy(monkeypatch, tmp_path):
+    monkeypatch.setenv("CONTACTID_TORCH_PYTHON", str(tmp_path / "python"))
+    with pytest.raises(ContactIdError, match="make tactile or set CONTACTID_TORCH_PYTHON"):
+        torch_python()
+
+
+def test_what_the_networks_exchange_is_read_back(tmp_path):
+    samples = {f"{part}_{kind}": np.random.default_rng(0).normal(size=(4, 3))
+               for part in ("training", "validation", "test") for kind in ("signals", "force")}  # fmt: skip
+    write_request(tmp_path / "request.npz", "plain_network", 5, NetworkOptions(hidden=7), samples)
+    with np.load(tmp_path / "request.npz") as file:
+        assert int(file["option_hidden"]) == 7 and str(file["network"]) == "plain_network"
+        assert "test_force" not in file.files  # the program never sees what it is judged by
+    np.savez(tmp_path / "answer.npz", **{f"{part}_{kind}": np.ones((4, 3)) for part in ("validation", "test")
+                                         for kind in ("mean", "sd")}, epochs=3)  # fmt: skip
+    answer = read_answer(tmp_path / "answer.npz")
+    assert isinstance(answer, NetworkAnswer) and answer.epochs == 3
+
+
+def test_a_program_that_fails_is_reported_in_one_line(tmp_path):
+    script = tmp_path / "python"
+    script.write_text("#!/bin/sh\necho 'ERROR no such thing.' >&2\nexit 1\n")
+    script.chmod(0o755)
+    samples = {f"{part}_{kind}": np.zeros((4, 3)) for part in ("training", "validation", "test")
+               for kind in ("signals", "force")}  # fmt: skip
+    with pytest.raises(ContactIdError, match=r"training plain_network failed \(no such thing\)"):
+        train_network("plain_network", 1, NetworkOptions(), samples, python=script)
+
+
+def test_an_unknown_network_is_named():
+    with pytest.raises(ContactIdError, match="unknown network 'deep_network'"):
+        train("deep_network", 1, NetworkOptions(), {})
+
+
+def torch_or_skip():
+    try:
+        return torch_python()
+    except ContactIdError:
+        pytest.skip("needs PyTorch's environment (make tactile)")
+
+
+def test_networks_learn_deterministically_and_state_an_uncertainty():
+    python = torch_or_skip()
+    data = split_sessions(BLOCK)
+    samples = {f"{part}_{kind}": getattr(getattr(data, part), kind)
+               for part in ("training", "validation", "test") for kind in ("signals", "force")}  # fmt: skip
+    options = NetworkOptions(hidden=32, masks=4, learning_rate=0.01, batch=64, longest=10, patience=10)
+    dropout = [train_network("dropout_network", 1, options, samples, python=python) for _ in range(2)]
+    assert (dropout[0].test_mean == dropout[1].test_mean).all()
+    assert (dropout[0].test_sd > 0.0).all() and dropout[0].test_sd.std() > 0.0
+    plain = train_network("plain_network", 1, options, samples, python=python)
+    for answer in (dropout[0], plain):
+        explained = 1.0 - np.var(data.test.force - answer.test_mean) / np.var(data.test.force)
+        assert explained > 0.5
+    assert np.ptp(plain.test_sd, axis=0).max() == 0.0

@@ -1,0 +1,295 @@
+"""Friction from the last sticking force: eq. 5 as trigonometry, known coefficients from simulated slips, bounds."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from contactid.core.errors import ContactIdError
+from contactid.inhand.draw_friction import DRAWINGS
+from contactid.inhand.friction import apparent_friction, friction_coefficient, friction_standard_error, slope_friction
+from contactid.inhand.friction_figure_data import friction_figure
+from contactid.inhand.friction_files import (
+    friction_settings,
+    friction_table,
+    read_friction_objects,
+    simulate_and_estimate,
+    write_friction,
+)
+from contactid.inhand.simulate.fingertip_friction import (
+    NOISE_FREE,
+    SlipExperiment,
+    SlipNoise,
+    simulate_trials,
+    slope_angles,
+    slope_truth,
+)
+from contactid.inhand.slip import (
+    SlipOptions,
+    course_innovations,
+    cusum_alarms,
+    detect_slip,
+    estimate_friction,
+    noise_sd,
+)
+from contactid.output import style
+
+OBJECTS = Path(__file__).parents[2] / "workflow/resources/inhand/friction_objects.csv"
+EXPERIMENT = SlipExperiment()
+BLOCK = {
+    "trials": 10, "slope_repetitions": 10, "tangential_force": 1.0, "normal_force": [4.0, 0.6], "normal_rate": 0.25,
+    "friction_scatter": 0.02, "seed": 5, "direction_sweep_deg": [0.0, 4.0], "sweep_seeds": 1,
+    "noise": {"force_sd": 0.03, "direction_sd_deg": 1.0, "contact_point_sd": 2e-4, "wobble_sd": 0.02,
+              "slope_angle_sd_deg": 0.5},
+}  # fmt: skip
+angles = st.floats(1e-6, 1.55)
+unit = st.floats(-1.0, 1.0)
+
+
+def turned(rotation, vector):
+    return Rotation.from_rotvec(rotation).apply(vector)
+
+
+@given(angles, st.floats(0.01, 100.0), st.floats(-3.0, 3.0), st.lists(unit, min_size=3, max_size=3))
+def test_eq_5_is_the_tangent_of_the_cone_s_half_angle_in_every_frame(phi, size, heading, rotation):
+    direction = [np.sin(phi) * np.cos(heading), np.sin(phi) * np.sin(heading), np.cos(phi)]
+    mu = friction_coefficient(turned(rotation, size * np.array(direction)), 3.0 * turned(rotation, [0.0, 0.0, 1.0]))
+    assert mu == pytest.approx(np.tan(phi), rel=1e-9)
+
+
+@given(st.lists(st.floats(-10.0, 10.0), min_size=3, max_size=3), st.lists(unit, min_size=3, max_size=3))
+def test_eq_5_as_printed_and_as_computed_agree(force, normal):
+    force, normal = np.array(force), np.array(normal)
+    assume(np.linalg.norm(normal) > 1e-3 and np.linalg.norm(force) > 1e-3)
+    cosine = force @ normal / np.linalg.norm(force) / np.linalg.norm(normal)
+    assume(0.01 < cosine < 0.9999)
+    assert friction_coefficient(force, normal) == pytest.approx(np.sqrt(1.0 - cosine**2) / cosine, rel=1e-6)
+
+
+def test_a_force_that_does_not_press_has_no_coefficient():
+    force = np.array([[1.0, 0.0, -0.1], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.5, 0.0, 1.0]])
+    assert np.isnan(friction_coefficient(force, np.array([0.0, 0.0, 1.0]))).tolist() == [True, True, True, False]
+    with pytest.raises(ContactIdError, match="surface normal is zero"):
+        friction_coefficient(force, np.zeros(3))
+
+
+def test_the_standard_error_is_that_of_many_noisy_forces():
+    force, normal = np.array([0.6, -0.3, 1.4]), np.array([0.0, 0.0, 1.0])
+    noisy = force + 0.01 * np.random.default_rng(1).normal(size=(200_000, 3))
+    expected = friction_coefficient(noisy, normal).std()
+    assert friction_standard_error(force, normal, 0.01) == pytest.approx(expected, rel=0.01)
+
+
+@given(st.floats(0.0, 0.7), st.floats(0.0, 0.5))
+def test_warping_adds_to_the_angle(phi, warp):
+    mu = apparent_friction(np.tan(phi), warp)
+    assert mu == pytest.approx(np.tan(phi + warp), rel=1e-12)
+    rule = (np.tan(phi) + np.tan(warp)) / (1.0 - np.tan(phi) * np.tan(warp))
+    assert mu == pytest.approx(rule, rel=1e-9)
+
+
+def test_the_slope_method_is_unbiased_to_first_order_and_exact_without_noise():
+    mu = np.full((1, 20_000), 0.7)
+    assert slope_truth(slope_angles(mu, 0.0, np.random.default_rng(0)))[0] == pytest.approx(0.7, rel=1e-12)
+    noisy = slope_truth(slope_angles(mu, 0.02, np.random.default_rng(0)))[0]
+    second_order = 0.7 * (1.0 + 0.7**2) * 0.02**2  # half the second derivative of tan, times the variance
+    assert noisy == pytest.approx(0.7 + second_order, abs=4.0 * 0.02 * 1.49 / np.sqrt(20_000))
+    assert slope_friction(np.pi / 4.0) == pytest.approx(1.0)
+
+
+@pytest.fixture(scope="module")
+def clean():
+    mu = np.array([0.4, 0.6, 0.8, 1.0])
+    return mu, simulate_trials(mu, np.zeros(4), EXPERIMENT, NOISE_FREE, np.random.default_rng(0))
+
+
+def test_coulomb_s_law_holds_in_every_sample(clean):
+    mu, trials = clean
+    tangential, normal = np.linalg.norm(trials.true_force[..., :2], axis=-1), trials.true_force[..., 2]
+    # a sample's force belongs to the normal force of the sample before it
+    assert (tangential[:, 1:] <= mu[:, None] * normal[:, :-1] * (1.0 + 1e-9)).all()
+    assert (np.diff(trials.slip, axis=1) >= 0.0).all()
+    sticking = np.diff(trials.slip, axis=1) == 0.0
+    assert sticking[:, :300].all() and not sticking.all()
+
+
+def test_the_finger_sticks_again_after_it_slipped(clean):
+    _, trials = clean
+    for slip in trials.slip:
+        moving = np.diff(slip) > 0.0
+        starts = np.flatnonzero(moving[1:] & ~moving[:-1])
+        assert len(starts) >= 3
+
+
+def test_noise_free_slips_are_dated_and_the_coefficient_recovered(clean):
+    mu, trials = clean
+    for value, force, point, slip in zip(mu, trials.force, trials.contact_point, trials.slip, strict=True):
+        found = estimate_friction(force, point, trials.normal)
+        assert found.slipped
+        assert abs(found.onset - np.flatnonzero(slip > 0.0)[0]) <= 1
+        rate = EXPERIMENT.normal_rate / EXPERIMENT.sample_rate
+        lag = value**2 / EXPERIMENT.tangential_force * rate * 5.0  # growth of the ratio over the samples before
+        assert value - 2.0 * lag < found.friction <= value * (1.0 + 1e-9)
+        assert found.lower_bound == pytest.approx(found.friction, abs=2.0 * lag)
+
+
+def test_a_warped_surface_is_off_by_the_tangent_rule():
+    mu, warp = np.array([0.5, 0.7]), np.deg2rad([4.0, 3.0])
+    trials = simulate_trials(mu, warp, EXPERIMENT, NOISE_FREE, np.random.default_rng(0))
+    for k in range(2):
+        found = estimate_friction(trials.force[k], trials.contact_point[k], trials.normal)
+        turn = warp[k] * trials.true_force[k, found.onset - 1, 2]
+        assert turn > np.deg2rad(3.0)
+        assert found.friction == pytest.approx(np.tan(np.arctan(mu[k]) + turn), rel=0.01)
+
+
+def test_the_estimate_is_the_same_in_another_frame(clean):
+    _, trials = clean
+    rotation = Rotation.from_rotvec([0.3, -1.1, 0.7])
+    here = estimate_friction(trials.force[1], trials.contact_point[1], trials.normal)
+    there = estimate_friction(
+        rotation.apply(trials.force[1]), rotation.apply(trials.contact_point[1]) + 0.1, rotation.apply(trials.normal)
+    )
+    assert there.onset == here.onset
+    assert there.friction == pytest.approx(here.friction, rel=1e-9)
+
+
+def test_without_slip_there_is_only_a_bound():
+    short = replace(EXPERIMENT, normal_end=2.0)  # the ratio ends at 0.5
+    trials = simulate_trials(np.full(20, 0.9), np.zeros(20), short, SlipNoise(), np.random.default_rng(3))
+    assert (trials.slip == 0.0).all()
+    for force, point in zip(trials.force, trials.contact_point, strict=True):
+        found = estimate_friction(force, point, trials.normal)
+        assert not found.slipped and np.isnan(found.friction) and "lower bound" in found.message
+        assert 0.45 < found.lower_bound < 0.65
+
+
+def test_creep_without_a_falling_force_is_no_slip():
+    random = np.random.default_rng(4)
+    force = np.tile([0.5, 0.0, 1.0], (400, 1)) + 0.01 * random.normal(size=(400, 3))
+    point = 1e-4 * random.normal(size=(400, 3))
+    point[200:, 0] += 2e-3 * (1.0 - np.exp(-np.arange(200) / 20.0))
+    onset, message = detect_slip(force, point, np.array([0.0, 0.0, 1.0]), SlipOptions())
+    assert onset == -1 and "creep" in message
+
+
+def test_a_falling_force_without_motion_is_no_slip():
+    random = np.random.default_rng(4)
+    force = np.tile([0.5, 0.0, 1.0], (400, 1)) + 0.01 * random.normal(size=(400, 3))
+    force[200:, 0] -= 0.2
+    point = 1e-4 * random.normal(size=(400, 3))
+    assert detect_slip(force, point, np.array([0.0, 0.0, 1.0]), SlipOptions()) == (-1, "no slip")
+
+
+def test_noisy_slips_are_found_and_dated():
+    mu = np.repeat([0.45, 0.65, 0.85], 40)
+    trials = simulate_trials(
+        mu, np.zeros(len(mu)), EXPERIMENT, replace(SlipNoise(), direction_sd=0.0), np.random.default_rng(6)
+    )
+    found = [estimate_friction(*one, trials.normal) for one in zip(trials.force, trials.contact_point, strict=True)]
+    late = [one.onset - np.flatnonzero(slip > 0.0)[0] for one, slip in zip(found, trials.slip, strict=True)]
+    assert sum(one.slipped for one in found) == len(mu)
+    assert np.mean(np.abs(late) <= 3) >= 0.97
+    errors = np.array([one.friction for one in found]) - mu
+    assert abs(np.median(errors)) < 0.01
+    z = errors / [one.standard_error for one in found]
+    assert 0.7 < 1.4826 * np.median(np.abs(z)) < 1.4  # the standard error is as large as the errors
+
+
+def test_innovations_of_white_noise_are_standard_and_of_a_line_zero():
+    options = SlipOptions()
+    noise = np.random.default_rng(1).normal(size=50_000)
+    assert course_innovations(noise, options).std() == pytest.approx(1.0, rel=0.02)
+    assert noise_sd(noise) == pytest.approx(1.0, rel=0.02)
+    assert np.abs(course_innovations(np.linspace(-3.0, 5.0, 200), options)).max() < 1e-12
+    assert (course_innovations(np.ones(10), options) == 0.0).all()
+
+
+def test_cusum_alarms_name_the_last_zero_and_start_anew():
+    scores = np.concatenate([np.zeros(10), np.full(5, 4.0), np.full(10, -1.0), np.full(5, 4.0)])
+    assert cusum_alarms(scores, allowance=1.0, threshold=7.0) == [(10, 12), (25, 27)]
+
+
+@pytest.mark.parametrize(
+    ("force", "point", "problem"),
+    [
+        (np.ones((100, 3)), np.ones((99, 3)), "forces .100, 3. and contact points .99, 3."),
+        (np.ones((10, 3)), np.ones((10, 3)), "10 samples"),
+        (np.full((100, 3), np.nan), np.ones((100, 3)), "not finite"),
+    ],
+)
+def test_unusable_trials_are_named(force, point, problem):
+    with pytest.raises(ContactIdError, match=problem):
+        estimate_friction(force, point, np.array([0.0, 0.0, 1.0]))
+
+
+def test_trials_without_any_tangential_force_bound_nothing():
+    force = np.tile([0.0, 0.0, 1.0], (100, 1))
+    found = estimate_friction(force, np.zeros((100, 3)), np.array([0.0, 0.0, 1.0]))
+    assert not found.slipped and found.lower_bound == 0.0
+
+
+def test_ten_cases_of_eight_objects_two_of_which_warp():
+    cases = read_friction_objects(OBJECTS)
+    assert len(cases) == 10 and cases["object"].nunique() == 8
+    warped = cases[cases["warp_deg_per_n"] > 0.0]
+    assert list(zip(warped["object"], warped["region"], strict=True)) == [
+        ("sugar_box", "all"), ("mustard_bottle", "label"),
+    ]  # fmt: skip
+    assert set(cases["origin"]) == {"chosen"}
+
+
+def test_wrong_objects_are_refused(tmp_path):
+    cases = pd.read_csv(OBJECTS)
+    for change, problem in (
+        (cases.drop(columns="region"), "no column region"),
+        (cases.assign(friction_mu=0.0), "isn't positive"),
+        (pd.concat([cases, cases.iloc[:1]]), "twice"),
+    ):
+        change.to_csv(tmp_path / "objects.csv", index=False)
+        with pytest.raises(ContactIdError, match=problem):
+            read_friction_objects(tmp_path / "objects.csv")
+    with pytest.raises(ContactIdError, match="has to fall"):
+        simulate_trials(np.ones(1), np.zeros(1), replace(EXPERIMENT, normal_end=9.0), NOISE_FREE, None)
+
+
+def test_the_study_s_median_error_is_small_and_the_warped_stand_apart(tmp_path):
+    for folder in ("tables", "figures"):
+        (tmp_path / folder).mkdir()
+    write_friction(tmp_path, block=BLOCK, objects=OBJECTS)
+    table = pd.read_csv(tmp_path / "tables/ext_friction.csv").set_index(["object", "region"])
+    assert len(table) == 12
+    rigid, warped = table.loc["all", "without the warped"], table.loc["all", "warped"]
+    assert rigid["n_trials"] == 80 and warped["n_trials"] == 20 and rigid["n_slipped"] >= 79
+    assert abs(rigid["error_median"]) < 0.02 and rigid["case_error"] < 0.02
+    assert warped["error_median"] > 0.08
+    again = simulate_and_estimate(read_friction_objects(OBJECTS), friction_settings(BLOCK))[0]
+    written = pd.read_csv(tmp_path / "tables/ext_friction_trials.csv")
+    assert written["friction_mu"].to_numpy() == pytest.approx(again["friction_mu"].to_numpy(), rel=1e-5)
+    swept = pd.read_csv(tmp_path / "tables/ext_friction_direction.csv")
+    spread = swept.loc[swept["region"] == "without the warped", "error_abs_median"].to_numpy()
+    assert spread[1] > 2.0 * spread[0]
+    data = pd.read_csv(tmp_path / "figures/fig06_friction.csv")
+    with style.styled():
+        figure = DRAWINGS["fig06_friction"](data)
+        assert [len(axes.patches) for axes in figure.axes] == [10, 10]
+        plt.close(figure)
+
+
+def test_trials_without_slip_are_counted_not_dropped():
+    trials, slope = simulate_and_estimate(
+        read_friction_objects(OBJECTS).iloc[:2], friction_settings(BLOCK | {"normal_force": [4.0, 3.0]})
+    )
+    table = friction_table(trials)
+    assert (table["n_slipped"] == 0).all() and (table["n_trials"].iloc[:2] == 10).all()
+    assert table["median"].isna().all()
+    boxes = friction_figure(trials, slope)
+    assert (boxes.loc[boxes["kind"] == "box", "n"] == 0).all()
+    with style.styled():
+        plt.close(DRAWINGS["fig06_friction"](boxes))

@@ -1,0 +1,173 @@
+"""The printed inertial parameters: units, points and signs of the tables, and which rows a body can have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
+
+from contactid.core.errors import ContactIdError
+from contactid.core.inertia import PrincipalForm, consistency, tensor_entries
+from contactid.inhand.names import BOXES, GROUND_TRUTH, IN_HAND_KINEMATIC, IN_HAND_VISION, PARAMETER_COLUMNS, SIMULATION
+from contactid.inhand.printed_estimates import (
+    CENTER,
+    ENTRIES,
+    ORIGIN,
+    PRODUCTS,
+    READINGS,
+    Reading,
+    beyond_rounding,
+    consistency_table,
+    ground_truth_reading,
+    ground_truths,
+    printed_body,
+    printed_table,
+    verdict_table,
+)
+from contactid.inhand.printed_files import write_printed
+from contactid.inhand.readers.objects import object_of
+from contactid.output.tables import read_csv
+
+PUBLISHED_FILE = Path(__file__).parents[2] / "workflow/resources/published/inhand.csv"
+PUBLISHED = read_csv(PUBLISHED_FILE)
+PRINTED = printed_table(PUBLISHED)
+ROWS = consistency_table(PRINTED)
+VERDICTS: Any = verdict_table(ROWS).set_index(["method", "point", "off_diagonals"])
+ESTIMATES = PRINTED[PRINTED["method"] != GROUND_TRUTH].reset_index(drop=True)
+
+
+def row_of(block: str, name: str, method: str) -> Any:
+    rows = PRINTED[(PRINTED["block"] == block) & (PRINTED["object"] == name) & (PRINTED["method"] == method)]
+    return rows.iloc[0].to_dict()
+
+
+def test_all_rows_of_the_four_tables_are_there_in_si_units() -> None:
+    assert len(PRINTED) == 105 and len(PUBLISHED) == 1051
+    assert PRINTED.groupby("source", sort=False).size().tolist() == [30, 25, 25, 25]
+    simulated = row_of("simulation", "noise_level_3", "constraint_geodesic")
+    assert [simulated[name] for name in PARAMETER_COLUMNS] == pytest.approx(
+        [1.294, 0.194, 0.481, 0.092, 0.1505, 0.2051, 0.3495, 0.0012, -0.0117, -0.0186]
+    )
+    box = row_of("in_hand_b", "box_4", "baseline_fg")
+    assert [box[name] for name in PARAMETER_COLUMNS] == pytest.approx(
+        [0.223, 0.258, 0.276, -0.016, 0.0171696, 0.0209323, 0.054164, -0.0166746, -0.0006491, 0.0125915]
+    )
+
+
+def test_the_parallel_axis_part_explains_the_ground_truths_in_this_reading_alone() -> None:
+    """About the origin the off-diagonal entries are nearly those of a point at the centre of mass; else they aren't."""
+    for row in PRINTED[PRINTED["method"] == GROUND_TRUTH].to_dict("records"):
+        reading = ground_truth_reading(row["source"])
+        left = printed_body(row, reading).inertia_at_center
+        assert consistency(printed_body(row, reading)).consistent
+        entries = np.array([row[name] for name in PARAMETER_COLUMNS[7:]])
+        assert np.abs(left[[0, 0, 1], [1, 2, 2]]).max() < 0.1 * np.abs(entries).max()
+        for other in (Reading(ORIGIN, ENTRIES), Reading(ORIGIN, PRODUCTS)):
+            assert consistency(printed_body(row, other)).consistent == (other == reading)
+
+
+def test_the_counts_of_rows_that_a_body_can_have() -> None:
+    for kind in (ENTRIES, PRODUCTS):
+        assert VERDICTS.loc[("all_estimates", ORIGIN, kind), ["rows", "positive_definite"]].tolist() == [85, 0]
+    best: Any = VERDICTS["positive_definite"].groupby(["method", "point"]).max()
+    assert best["constraint_no_geodesic", CENTER] == 5 and best["constraint_geodesic", CENTER] == 3
+    assert best[["baseline", "baseline_fg", "no_constraint_no_geodesic"]].max() == 0
+    assert best[GROUND_TRUTH, ORIGIN] == 15 and VERDICTS["rows"].loc[GROUND_TRUTH].unique() == [20]
+
+
+def test_the_lost_digits_do_not_decide_about_the_origin() -> None:
+    proven = VERDICTS["unphysical_beyond_rounding"]
+    assert proven["all_estimates", ORIGIN, ENTRIES] == 84 and proven["all_estimates", ORIGIN, PRODUCTS] == 85
+
+
+def test_geodesic_errors_are_finite_exactly_for_the_rows_that_a_body_can_have() -> None:
+    assert (np.isfinite(ROWS["geodesic_error"]) == ROWS["positive_definite"]).all()
+    truths = ROWS[(ROWS["method"] == GROUND_TRUTH) & ROWS["explains_truth"]]
+    assert len(truths) == 20 and (truths["geodesic_error"] == 0.0).all()
+    assert (ROWS["smallest_second_moment"] > 0.0).equals(ROWS["positive_definite"])
+
+
+def test_the_second_in_hand_table_has_the_better_masses_without_constraint() -> None:
+    truths = ground_truths(PRINTED)
+    free = PRINTED[PRINTED["method"].isin(["baseline_fg", "no_constraint_no_geodesic"])]
+    off = {
+        source: np.median(
+            [
+                abs(row["mass_kg"] / truths[source, row["object"]].mass - 1.0)
+                for row in free[free["source"] == source].to_dict("records")
+            ]
+        )
+        for source in (IN_HAND_VISION, IN_HAND_KINEMATIC)
+    }
+    assert off[IN_HAND_KINEMATIC] < 0.6 * off[IN_HAND_VISION]
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(READINGS), st.integers(0, len(ESTIMATES) - 1))
+def test_no_numbers_that_round_to_a_proven_row_make_a_body(seed: int, reading: Reading, number: int) -> None:
+    row = ESTIMATES.iloc[number].to_dict()
+    if not beyond_rounding(row, reading):
+        return
+    random = np.random.default_rng(seed)
+    for corner in (True, False):
+        shift = random.choice([-1.0, 1.0], 10) if corner else random.uniform(-1.0, 1.0, 10)
+        near = {
+            name: row[name] + s * row[f"tolerance_{name}"] for name, s in zip(PARAMETER_COLUMNS, shift, strict=True)
+        }
+        assert not consistency(printed_body(near, reading)).positive_definite
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(READINGS))
+def test_a_body_whose_numbers_were_rounded_is_never_called_proven(seed: int, reading: Reading) -> None:
+    random = np.random.default_rng(seed)
+    moments = 0.18 * np.array([10.0 ** random.uniform(-8, -5), *(0.1 * random.uniform(0.1, 1.0, 2)) ** 2])
+    center, turn = random.uniform(-0.1, 0.1, 3), Rotation.random(rng=random).as_matrix()
+    body = PrincipalForm(0.18, center, moments, turn).parameters()
+    matrix = body.inertia if reading.point == ORIGIN else body.inertia_at_center
+    entries = tensor_entries(matrix) * np.array([1.0, 1.0, 1.0, *[reading.sign] * 3])
+    digits = np.array([1e-3] * 4 + [10.0 ** random.uniform(-7, -4)] * 6)
+    rounded = digits * np.round(np.array([body.mass, *center, *entries]) / digits)
+    row = dict(zip(PARAMETER_COLUMNS, rounded, strict=True))
+    row |= {f"tolerance_{name}": 0.5 * digit for name, digit in zip(PARAMETER_COLUMNS, digits, strict=True)}
+    assert not beyond_rounding(row, reading)
+
+
+def test_a_row_that_rounding_could_save_is_not_called_proven() -> None:
+    row = row_of("simulation", "noise_level_0", GROUND_TRUTH)
+    reading = ground_truth_reading(SIMULATION)
+    assert not beyond_rounding(row, reading)
+    moments = printed_body(row, reading).principal_form.second_moments
+    loose = row | {f"tolerance_{name}": 10.0 * moments.max() for name in PARAMETER_COLUMNS}
+    thin = printed_body(loose, Reading(ORIGIN, PRODUCTS))
+    assert not consistency(thin).positive_definite and not beyond_rounding(loose, Reading(ORIGIN, PRODUCTS))
+
+
+def test_a_center_of_mass_outside_the_geometry_is_told_apart(tmp_path: Path) -> None:
+    write_printed(tmp_path, published=PUBLISHED_FILE)
+    rows = read_csv(tmp_path / "ext_printed_consistency.csv")
+    assert rows["within_hull"].dtype == bool and len(rows) == 420
+    far = rows[(rows["block"] == "in_hand_a") & (rows["object"] == "box_4") & (rows["method"] == "baseline_fg")]
+    assert not far["within_hull"].any()
+    assert rows.loc[rows["method"] == GROUND_TRUTH, "within_hull"].all()
+    assert set(rows.loc[rows["explains_truth"], "point"]) == {ORIGIN}
+    verdicts = read_csv(tmp_path / "ext_printed_verdicts.csv")
+    assert (verdicts["hulls_known"] == verdicts["rows"]).all()
+    assert (verdicts["consistent"] <= verdicts[["positive_definite", "within_hull"]].min(axis=1)).all()
+    for name in ("ext_printed_consistency", "ext_printed_verdicts"):
+        assert (tmp_path / f"{name}.tex").read_text().startswith("\\begin{table}")
+
+
+@pytest.mark.parametrize("name", [*BOXES, "noise_level_2"])
+def test_the_twins_use_the_printed_ground_truths(name: str) -> None:
+    truths = {key[1]: body for key, body in ground_truths(PRINTED).items()}
+    assert np.allclose(object_of(name).parameters.vector, truths[name].vector, rtol=1e-12)
+
+
+def test_a_damaged_table_is_told() -> None:
+    with pytest.raises(ContactIdError, match=r"published/inhand\.csv lacks"):
+        printed_table(pd.concat([PUBLISHED.iloc[:5], PUBLISHED.iloc[6:]]))

@@ -1,0 +1,50 @@
+"""Equal figures are equal files, although the layout's solver rounds otherwise from run to run."""
+
+import itertools
+
+import matplotlib.pyplot as plt
+import pytest
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.transforms import Bbox
+
+from contactid.output import style
+
+
+def drawn(folder, name):
+    with style.styled():
+        figure = plt.figure(figsize=(style.SINGLE_COLUMN, 2.5))
+        upper, lower = figure.subfigures(2, 1, height_ratios=(2, 1))
+        for axes in (*upper.subplots(1, 2).ravel(), lower.subplots()):
+            axes.plot([0, 1], [0, 1e6])
+            axes.set(xlabel="time (s)", ylabel="force (N)", aspect=1e-6)
+        style.label_data(figure, "synthetic data")
+        style.save(figure, folder / name)
+        plt.close(figure)
+    return [(folder / f"{name}.{extension}").read_bytes() for extension in style.FORMATS]
+
+
+@pytest.fixture
+def shaky_layout(monkeypatch):
+    """A layout whose last digits are others each time."""
+    step = itertools.count(1)
+    lay_out = ConstrainedLayoutEngine.execute
+
+    def shaken(engine, figure):
+        lay_out(engine, figure)
+        shift = 3e-14 * next(step)
+        for part in figure.subfigs:
+            part.bbox_relative.set_points(part.bbox_relative.get_points() + shift)
+        for axes in figure.axes:
+            axes._set_position(Bbox(axes.get_position(original=True).get_points() - shift))  # stays in the layout
+
+    monkeypatch.setattr(ConstrainedLayoutEngine, "execute", shaken)
+
+
+def test_a_layout_with_other_last_digits_gives_the_same_files(shaky_layout, tmp_path):
+    assert drawn(tmp_path, "first") == drawn(tmp_path, "again")
+
+
+def test_saving_keeps_what_was_laid_out_and_says_what_it_was_made_from(tmp_path):
+    pdf, png, svg = drawn(tmp_path, "figure")
+    assert pdf.startswith(b"%PDF") and png.startswith(b"\x89PNG")
+    assert svg.count(b"time (s)") == 3 and b"synthetic data" in svg

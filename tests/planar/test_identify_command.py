@@ -1,0 +1,403 @@
+"""The command for one's own throws: known bodies come back, doubts are told, bad input is one line and no report."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import contactid
+from contactid.core.errors import ContactIdError
+from contactid.output.fits import KEYS
+from contactid.planar import own_report
+from contactid.planar.identify_command import main
+from contactid.planar.own_body import OwnBody, read_own_body, read_own_throws_of
+from contactid.planar.own_report import identify_own, write_report
+from contactid.planar.simulate.events import event_motion, outline_of
+from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
+
+ELLIPSE = Ellipse(0.05, 0.025)
+CORNERS = [[-0.03, -0.03], [0.03, -0.03], [0.03, 0.03], [-0.03, 0.03]]
+SQUARE = Polygon(tuple(map(tuple, CORNERS)))
+RATE = 250.0
+FILES = {"summary.md", "parameters.json", "states.csv", "trajectory.csv"} | {
+    f"{stem}.{ending}" for stem in ("trajectory", "impulses") for ending in ("pdf", "png", "svg")
+}
+
+
+def poses(shape, start, ratio, mu, frames, sigma=(0.0, 0.0, 0.0), seed=1, ground=None):
+    """(frames, 3) of a simulated throw with e_N = 0.4 and noise; ``start`` is x, y, theta and their rates."""
+    parameters = np.array([*start, ratio, mu, 0.4])
+    motion = event_motion(outline_of(shape, ground or Ground()), parameters, 9.81, 1.0 / RATE, frames - 1, 1e-4)
+    q = motion.position[motion.frame]
+    return q + np.random.default_rng(seed).normal(size=q.shape) * sigma
+
+
+def throw_file(path, q, rate=RATE):
+    table = np.column_stack([np.arange(len(q)) / rate, q])
+    np.savetxt(path, table, fmt="%.9f", delimiter=",", header="t,x,y,theta", comments="")
+    return str(path)
+
+
+def body_file(path, **content):
+    path.write_text(yaml.safe_dump(content))
+    return str(path)
+
+
+def states_of(report, *columns):
+    table = pd.read_csv(report / "states.csv")
+    return [table[column].fillna(0.0).to_numpy() for column in columns]
+
+
+def body_of(shape, sigma=(1e-4, 1e-4, 1e-3), ground=None):
+    return OwnBody(shape, ground or Ground(), None if sigma is None else np.array(sigma), None, 9.81)
+
+
+SPINNING = (0.0, 0.12, 0.4, 1.6, -1.0, 5.0)
+
+
+@pytest.fixture(scope="module")
+def square_throws(tmp_path_factory):
+    """Two throws of a square with J/m = 550 mm2 and mu = 0.2, and its description."""
+    folder = tmp_path_factory.mktemp("square")
+    files = [
+        throw_file(folder / f"{name}.csv", poses(SQUARE, start, 550e-6, 0.2, 34, (1e-4, 1e-4, 1e-3), seed))
+        for seed, (name, start) in enumerate({"one": SPINNING, "two": (0.0, 0.12, 2.2, -1.5, -1.2, -6.0)}.items())
+    ]
+    return files, folder
+
+
+# end to end
+
+
+def test_an_ellipse_comes_back_with_nothing_but_its_poses_and_shape(tmp_path, capsys):
+    q = poses(ELLIPSE, (0.0, 0.2, 0.4, 0.8, 0.0, 5.0), 700e-6, 0.3, 70, (3e-4, 3e-4, 1e-3))
+    body = body_file(tmp_path / "body.yaml", shape={"ellipse": {"a": 0.05, "b": 0.025}}, mass=0.5)
+    report = tmp_path / "out" / "report"
+    assert main([throw_file(tmp_path / "toss.csv", q), "--body", body, "--output", str(report)]) == 0
+    assert {file.name for file in report.iterdir()} == FILES
+    assert [file.name for file in report.parent.iterdir()] == ["report"]
+    record = json.loads((report / "parameters.json").read_text())
+    assert set(KEYS) <= set(record) and record["converged"] is True
+    ratio, error = record["parameters"]["inertia_ratio"], record["standard_errors"]["inertia_ratio"]
+    assert abs(ratio - 700e-6) < 4.0 * error and error < 0.03 * 700e-6
+    assert record["parameters"]["inertia"] == pytest.approx(0.5 * ratio, rel=1e-12)
+    assert record["data"]["throws"] == ["toss"] and not record["data"]["sigma_given"]
+    assert np.allclose(record["data"]["sigma"], [3e-4, 3e-4, 1e-3], rtol=0.4)
+    # this impact sticks
+    assert record["friction_is_bound"] and record["standard_errors"]["friction_mu"] is None
+    impulses = states_of(report, "impulse_n_0_m_s", "impulse_t_0_m_s")
+    ratio_of_impulses = np.abs(impulses[1][(pushes := impulses[0] > 0.1)] / impulses[0][pushes]).max()
+    assert 0.0 < record["parameters"]["friction_mu"] < 0.3
+    assert record["parameters"]["friction_mu"] <= 1.0001 * ratio_of_impulses
+    printed = capsys.readouterr().out
+    assert printed.startswith(f"J/m = {1e6 * ratio:.5g} mm2 +- ") and "\nmu >= " in printed
+    assert "WARNING No contact slides" in printed
+    summary = (report / "summary.md").read_text()
+    assert all(warning in summary for warning in record["warnings"])
+    assert f"J/m = {1e6 * ratio:.5g} mm2" in summary and "Noise, estimated from" in summary
+    states = pd.read_csv(report / "states.csv")
+    at_frames = states.dropna(subset=["measured_x_m"])
+    assert len(at_frames) == 70
+    assert np.allclose(at_frames["measured_theta_rad"], q[:, 2], atol=1e-5)
+    assert np.abs(at_frames["x_m"] - at_frames["measured_x_m"]).max() < 5 * 3e-4
+    assert (impulses[0] > 0.1).sum() == 1 and states["gap_0_m"].min() > -1e-5
+
+
+def test_throws_of_a_square_are_taken_together(square_throws, capsys):
+    files, folder = square_throws
+    body = body_file(folder / "body.yaml", shape={"polygon": CORNERS}, noise={"position": 1e-4, "orientation": 1e-3})
+    assert main([*files, "--body", body, "--output", str(folder / "report")]) == 0
+    record = json.loads((folder / "report" / "parameters.json").read_text())
+    errors = record["standard_errors"]
+    assert abs(record["parameters"]["inertia_ratio"] - 550e-6) < 4.0 * errors["inertia_ratio"] < 4.0 * 12e-6
+    assert abs(record["parameters"]["friction_mu"] - 0.2) < 4.0 * errors["friction_mu"] < 4.0 * 0.02
+    assert record["warnings"] == [] and record["standard_error_scale"] < 1.2
+    assert record["data"] == {
+        "throws": ["one", "two"],
+        "frames": [34, 34],
+        "sigma": [1e-4, 1e-4, 1e-3],
+        "sigma_given": True,
+    }
+    states = pd.read_csv(folder / "report" / "states.csv")
+    assert list(states["throw"].unique()) == ["one", "two"]
+    assert "WARNING" not in capsys.readouterr().out
+
+
+# what to distrust
+
+
+@pytest.fixture(scope="module")
+def understated(square_throws):
+    """A throw whose noise is stated at a third of what it is."""
+    files, _ = square_throws
+    body = body_of(SQUARE, np.array([1e-4, 1e-4, 1e-3]) / 3.0)
+    return identify_own(body, read_own_throws_of(body, files[:1]))
+
+
+def test_noise_that_is_understated_enlarges_standard_errors_as_much(understated, square_throws):
+    assert 2.0 < understated.scale < 4.5
+    assert understated.scale**2 == pytest.approx(2.0 * understated.fit.misfit / understated.fit.degrees)
+    assert abs(understated.fit.inertia_ratio - 550e-6) < 4.0 * understated.fit.inertia_ratio_se
+    warning = next(warning for warning in understated.warnings if "fitted worse than their noise" in warning)
+    assert f"enlarged {understated.scale:.2g}" in warning
+    body = body_of(SQUARE)
+    stated = identify_own(body, read_own_throws_of(body, square_throws[0][:1]))
+    assert stated.scale < 1.3 and not any("fitted worse" in warning for warning in stated.warnings)
+    assert understated.fit.inertia_ratio_se == pytest.approx(stated.fit.inertia_ratio_se, rel=0.3)
+
+
+def test_a_fall_without_a_change_of_spin_says_nothing_about_inertia(tmp_path):
+    q = poses(ELLIPSE, (0.0, 0.1, 0.0, 0.0, -0.5, 0.0), 700e-6, 0.3, 45, (1e-4, 1e-4, 1e-3))
+    body = body_of(ELLIPSE)
+    found = identify_own(body, read_own_throws_of(body, [throw_file(tmp_path / "drop.csv", q)]))
+    assert any("J/m is not identifiable" in warning for warning in found.warnings)
+    assert any("only bounded" in warning for warning in found.warnings)
+
+
+def test_an_answer_that_did_not_converge_is_said_first(understated):
+    failed = replace(understated, fit=replace(understated.fit, converged=False))
+    assert "did not converge" in own_report._warnings(failed)[0]
+    unsettled = replace(understated, fit=replace(understated.fit, inertia_ratio_se=np.nan))
+    assert "No standard errors" in own_report._warnings(unsettled)[0]
+
+
+def test_inertia_at_its_bound_and_weak_inertia_are_told(understated):
+    largest = 2.0 * 0.03**2  # of a corner
+    for ratio, side in ((0.999 * largest, "largest"), (0.001 * largest, "least")):
+        fit = replace(understated.fit, inertia_ratio=ratio, ratio_is_limit=True, inertia_ratio_se=np.inf)
+        at_bound = replace(understated, fit=fit)
+        told = f"{side} value that a body of this outline can have (0 to 1800 mm2)"
+        assert any(told in w for w in own_report._warnings(at_bound))
+        assert "not determined" in at_bound.lines()[0]
+    weak = replace(understated, fit=replace(understated.fit, inertia_ratio_se=0.4 * understated.fit.inertia_ratio))
+    assert any("known to 40 % only" in warning for warning in own_report._warnings(weak))
+    assert not any("largest value" in w or "known to" in w for w in understated.warnings)
+
+
+def test_friction_at_its_own_bound_or_a_bound_itself_is_told(understated):
+    bound = replace(understated, fit=replace(understated.fit, friction_is_bound=True, friction_mu=0.2))
+    assert "mu >= 0.2 " in bound.lines()[1] and any("mu >= 0.2" in w for w in own_report._warnings(bound))
+    sliding = replace(understated, fit=replace(understated.fit, friction_is_bound=False, friction_mu=1.99))
+    assert any("mu is at the largest value" in warning for warning in own_report._warnings(sliding))
+
+
+def test_least_friction_comes_from_impulses_that_are_not_small(understated):
+    states = understated.fit.throws[0]
+    large = states.impulse_n > 0.01 * states.impulse_n.max()
+    expected = np.abs(states.impulse_t[large] / states.impulse_n[large]).max()
+    noise = replace(states, impulse_n=states.impulse_n + 1e-3, impulse_t=states.impulse_t + 1e-2 * ~large)
+    assert states.largest_ratio == pytest.approx(expected)
+    assert noise.largest_ratio == pytest.approx(expected, rel=0.05)
+
+
+def test_few_frames_beside_the_contact_are_told(tmp_path):
+    q = poses(SQUARE, SPINNING, 550e-6, 0.2, 34, (1e-4, 1e-4, 1e-3))
+    first = int(np.argmax(np.diff(q[:, 1], 2) > 0.5 / RATE)) + 1  # the last frame before the first impact
+    body = body_of(SQUARE)
+    throws = read_own_throws_of(body, [throw_file(tmp_path / "a.csv", q[: first + 4])])
+    found = identify_own(body, throws)
+    assert any("frames after the first contact" in warning for warning in found.warnings)
+
+
+@settings(max_examples=20, deadline=None)
+@given(scale=st.floats(0.02, 10.0), seed=st.integers(0, 10**6))
+def test_noise_is_estimated_in_flight_whatever_its_size(tmp_path_factory, scale, seed):
+    sigma = scale * np.array([1e-4, 2e-4, 1e-3])
+    q = poses(ELLIPSE, (0.0, 0.5, 0.4, 0.8, 0.0, 5.0), 700e-6, 0.3, 110, sigma, seed)
+    body = body_of(ELLIPSE, None)
+    throws = read_own_throws_of(body, [throw_file(tmp_path_factory.mktemp("noise") / "a.csv", q)])
+    assert np.allclose(throws.sigma, sigma, rtol=0.45)
+    assert not throws.sigma_given and not any("instead of -9.81" in warning for warning in throws.warnings)
+
+
+def test_smoothed_poses_are_noticed(tmp_path):
+    q = poses(ELLIPSE, (0.0, 0.9, 0.4, 0.8, 0.0, 5.0), 700e-6, 0.3, 150)
+    white = np.random.default_rng(1).normal(size=(len(q) + 4, 3)) * [1e-4, 1e-4, 1e-3]
+    smooth = sum(white[i : i + len(q)] for i in range(5)) / 5**0.5
+    body = body_of(ELLIPSE, None)
+    throws = read_own_throws_of(body, [throw_file(tmp_path / "a.csv", q + smooth)])
+    assert any("not independent from frame to frame" in warning for warning in throws.warnings)
+
+
+def test_rest_is_cut_and_told(tmp_path):
+    q = poses(SQUARE, SPINNING, 550e-6, 0.4, 200, (1e-5, 1e-5, 1e-4))
+    moves = int(np.flatnonzero(np.linalg.norm(q[:, :2] - q[-1, :2], axis=1) > 5e-4)[-1])
+    body = body_of(SQUARE)
+    throws = read_own_throws_of(body, [throw_file(tmp_path / "a.csv", q)])
+    assert moves + 1 < len(throws.throws[0].time) <= moves + 30 < 150
+    assert np.allclose(throws.throws[0].position, q[: len(throws.throws[0].time)], atol=1e-8)
+    assert throws.notes[0].startswith(f"a: the last {200 - len(throws.throws[0].time)} of 200 frames, at rest")
+
+
+def test_a_ground_that_is_a_little_off_is_told(tmp_path):
+    q = poses(SQUARE, SPINNING, 550e-6, 0.2, 34) + np.array([0.0, 0.008, 0.0])
+    file = throw_file(tmp_path / "a.csv", q)
+    (warning,) = read_own_throws_of(body_of(SQUARE), [file]).warnings
+    assert "mm above the ground" in warning and "ground.start" in warning
+    assert not read_own_throws_of(body_of(SQUARE, ground=Ground(0.0, 0.3, 0.008)), [file]).warnings
+
+
+def test_wrong_frame_rates_show_in_gravity(tmp_path):
+    q = poses(SQUARE, (0.0, 0.6, 0.4, 0.8, -1.0, 5.0), 550e-6, 0.2, 90)
+    (warning,) = read_own_throws_of(body_of(SQUARE), [throw_file(tmp_path / "a.csv", q, rate=200.0)]).warnings
+    assert "y accelerates by -6.28" in warning
+
+
+# bad input
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("shpe: {ellipse: {a: 1, b: 1}}", "unknown key shpe. Did you mean shape."),
+        ("mass: 1", "the description lacks shape. Add it."),
+        ("[1, 2]", "the description is [1, 2]"),
+        ("shape: {", "not readable as YAML"),
+        ("shape: {ellipse: {a: 0.05, c: 0.02}}", "unknown key shape.ellipse.c"),
+        ("shape: {ellipse: {a: 0.05}}", "shape.ellipse lacks b"),
+        ("shape: {ellipse: {a: 50, b: 25}}", "the shape reaches 50 m from its centre. Give lengths in metres."),
+        ("shape: {ellipse: {a: -0.05, b: 0.02}}", "shape.ellipse.a is -0.05. It must be greater than 0."),
+        ("shape: {ellipse: {a: wide, b: 0.02}}", "shape.ellipse.a is 'wide'. Give a finite number."),
+        ("shape: {ellipse: {a: 1, b: 1}, polygon: []}", "not one of ellipse and polygon"),
+        ("shape: {polygon: [[0, 0], [1, 0]]}", "no three corners"),
+        ("shape: {polygon: [[0, 0], [1, 0], 3]}", "shape.polygon[2] is 3. Give [x, y] in metres."),
+        ("shape: {polygon: [[-1, -1], [-1, 1], [1, 1], [1, -1]]}", "List the corners counter-clockwise"),
+        ("shape: {ellipse: {a: 0.05, b: 0.02}}\nmass: 36.4", "mass is 36.4 kg"),
+        ("shape: {ellipse: {a: 0.05, b: 0.02}}\nmass: 0", "mass is 0. It must be greater than 0."),
+        ("shape: {ellipse: {a: 0.05, b: 0.02}}\ngravity: 9810", "Give it in m/s2"),
+        ("shape: {ellipse: {a: 0.05, b: 0.02}}\nground: {slope: 5}", "ground.slope is 5 rad. Give it in radians"),
+        ("shape: {ellipse: {a: 0.05, b: 0.02}}\nground: {start: 3}", "ground.start is 3. Give [x, y] in metres."),
+        ("shape: {ellipse: {a: 0.05, b: 0.02}}\nnoise: {position: 1}", "noise lacks orientation"),
+        ("shape: {ellipse: {a: 0.05, b: 0.02}}\nnoise: {position: 1, orientation: 1}", "more than the body's size"),
+        ("shape: {ellipse: {a: 0.05, b: 0.02}}\nnoise: {position: 1e-3, orientation: 1}", "Give it in radians"),
+    ],
+)
+def test_a_bad_description_is_named_with_a_remedy(tmp_path, text, message):
+    path = tmp_path / "body.yaml"
+    path.write_text(text)
+    with pytest.raises(ContactIdError) as caught:
+        read_own_body(path)
+    assert str(caught.value).startswith(f"{path}: ") and message in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_description_says_what_it_says(tmp_path):
+    path = tmp_path / "body.yaml"
+    path.write_text(
+        "shape: {polygon: [[-0.03, -0.03], [0.03, -0.03], [0.03, 0.03], [-0.03, 0.03]]}\n"
+        "mass: 5e-2\nground: {slope: 0.1, start: [1, 2e-3]}\nnoise: {position: 1e-4, orientation: 2e-3}\ngravity: 0\n"
+    )
+    body = read_own_body(path)
+    assert (body.shape, body.mass, body.gravity, body.ground) == (SQUARE, 0.05, 0.0, Ground(0.1, 1.0, 2e-3))
+    assert body.sigma is not None and body.sigma.tolist() == [1e-4, 1e-4, 2e-3]
+    path.write_text("shape: {ellipse: {a: 0.05, b: 0.025}}")
+    plain = read_own_body(path)
+    assert (plain.shape, plain.mass, plain.gravity) == (ELLIPSE, None, 9.81)
+    assert plain.ground == Ground() and plain.sigma is None
+
+
+def bad_throw(path, kind):
+    q = poses(SQUARE, SPINNING, 550e-6, 0.2, 34)
+    high = poses(SQUARE, (0.0, 0.6, 0.4, 0.8, -1.0, 5.0), 550e-6, 0.2, 40)
+    if kind == "high":
+        q = high
+    elif kind == "below":
+        q = q - [0.0, 1.0, 0.0]
+    elif kind == "down":
+        q = high[:100] * [1.0, -1.0, -1.0] + [0.0, 0.6, 0.0]
+    elif kind == "degrees":
+        q = q * [1.0, 1.0, 180.0 / np.pi]
+    elif kind == "flight":
+        q = q[10:22]
+    throw_file(path, q, rate=0.25 if kind == "seconds" else RATE)
+    if kind == "column":
+        path.write_text(path.read_text().replace("theta", "angle"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("high", r"never comes closer than .* m to the ground. Give a point of the ground"),
+        ("below", r"always below the ground"),
+        ("down", r"y accelerates by 9\.81 m/s2 in flight. Give y upwards"),
+        ("degrees", r"give theta in radians"),
+        ("seconds", r"give t in seconds"),
+        ("column", r"no column theta"),
+        ("flight", r"too few frames in flight to tell the noise. Give noise"),
+    ],
+)
+def test_a_bad_throw_is_one_line_and_leaves_nothing(tmp_path, capsys, kind, message):
+    bad_throw(tmp_path / "toss.csv", kind)
+    body = body_file(tmp_path / "body.yaml", shape={"polygon": CORNERS})
+    code = main([str(tmp_path / "toss.csv"), "--body", body, "--output", str(tmp_path / "report")])
+    printed = capsys.readouterr()
+    assert code == 1 and printed.out == ""
+    assert printed.err.startswith("ERROR ") and printed.err.count("\n") == 1 and "toss" in printed.err
+    assert re.search(message, printed.err), printed.err
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["body.yaml", "toss.csv"]
+
+
+def test_the_same_throw_twice_is_refused(square_throws):
+    with pytest.raises(ContactIdError, match="two throws have the name one"):
+        read_own_throws_of(body_of(SQUARE), [square_throws[0][0]] * 2)
+
+
+def test_the_module_runs_as_a_command_and_fails_with_status_1(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "contactid.planar.identify_command", "no.csv", "--body", "no.yaml"],
+        cwd=tmp_path, env={"PYTHONPATH": str(Path(contactid.__path__[0]).parent)}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr == "ERROR no.yaml: no such file. Correct the path.\n"
+    assert not list(tmp_path.iterdir())
+
+
+# the report's folder
+
+
+def test_a_report_replaces_a_report_and_nothing_else(tmp_path, understated):
+    folder = tmp_path / "report"
+    write_report(understated, folder)
+    first = {file.name: file.read_bytes() for file in folder.iterdir()}
+    (folder / "note.txt").write_text("of the old report")
+    write_report(understated, folder)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == first
+    other = tmp_path / "thesis"
+    other.mkdir()
+    (other / "chapter.tex").write_text("years of work")
+    with pytest.raises(ContactIdError, match=r"thesis: holds other things than a report\. Name another folder"):
+        write_report(understated, other)
+    with pytest.raises(ContactIdError, match=r"note\.txt: is a file"):
+        (tmp_path / "note.txt").write_text("")
+        write_report(understated, tmp_path / "note.txt")
+    assert [file.name for file in other.iterdir()] == ["chapter.tex"]
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyError("defect")])
+def test_a_report_that_fails_leaves_the_old_one(tmp_path, understated, monkeypatch, error):
+    folder = tmp_path / "report"
+    write_report(understated, folder)
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+
+    def fail(scene):
+        raise error
+
+    monkeypatch.setattr(own_report, "draw_trajectory", fail)
+    with pytest.raises(ContactIdError if isinstance(error, OSError) else KeyError):
+        write_report(understated, folder)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+    assert [file.name for file in tmp_path.iterdir()] == ["report"]
+    with pytest.raises(ContactIdError if isinstance(error, OSError) else KeyError):
+        write_report(understated, tmp_path / "new")
+    assert [file.name for file in tmp_path.iterdir()] == ["report"]

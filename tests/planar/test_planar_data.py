@@ -1,0 +1,266 @@
+"""Planar throws and impacts: small files made here through the real readers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contactid.core.errors import ContactIdError
+from contactid.planar.readers.files import read_own_throw, read_own_throws, read_square_throws
+from contactid.planar.readers.impacts import MODELS, SEMI_AXES, impulse_moments, prediction_errors, read_ellipse_impacts
+from contactid.planar.readers.readers import read_planar
+from contactid.planar.readers.throws import iterate_throws, shape_of, validate_throws
+from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
+from contactid.sources.motion import read_dataset, write_dataset
+from contactid.sources.registry import Dataset, load_registry
+from contactid.tossing.readers.readers import convert_motion
+from small_files import impact_files, own_file, square_file, turning
+from throws_for_tests import RATE, RATIO, SQUARE
+
+CONFIG = Path(__file__).parents[2] / "config"
+
+# readers
+
+
+def test_square_files_become_throws_in_the_order_of_their_numbers(tmp_path):
+    position = turning()[1]
+    for number in (10, 2):
+        square_file(tmp_path / f"traj_{number}.csv", position + np.array([number, 0, 0]))
+    data = read_square_throws(tmp_path, licence="none")
+    throws = list(iterate_throws(data))
+    assert [throw.name for throw in throws] == ["traj_2", "traj_10"]
+    assert np.allclose(throws[1].position, position + np.array([10, 0, 0]), rtol=0, atol=1e-15)
+    assert data.attrs["sample_frequency"] == pytest.approx(RATE) and not data.attrs["synthetic"]
+    assert shape_of(data) == SQUARE
+    assert float(data["inertia_ratio"]) == pytest.approx(6e-4)
+    assert data["theta"].attrs["units"] == "rad" and data["inertia_ratio"].attrs["units"] == "m2"
+
+
+@given(spin=st.floats(-140.0, 140.0), start=st.floats(-3.0, 3.0))
+@settings(max_examples=30)
+def test_theta_is_continuous_whatever_turn_the_file_is_in(tmp_path_factory, spin, start):
+    path = tmp_path_factory.mktemp("own") / "a.csv"
+    time = np.arange(20) / RATE
+    theta = start + spin * time
+    wrapped = np.angle(np.exp(1j * theta))
+    own_file(path, time + 7.0, np.column_stack([time, time, wrapped]))
+    throw = read_own_throw(path)
+    assert throw.time[0] == 0.0 and throw.sample_frequency == pytest.approx(RATE)
+    assert np.allclose(np.diff(throw.position[:, 2]), spin / RATE, atol=1e-9)
+
+
+def test_own_files_may_order_their_columns_and_add_others(tmp_path):
+    time, position = turning()
+    own_file(tmp_path / "b.csv", position[:, 2], np.column_stack([position[:, :2], time, time]), "theta, x,y,t,note")
+    throw = read_own_throw(tmp_path / "b.csv")
+    assert np.allclose(throw.position, position) and np.allclose(throw.time, time)
+
+
+def test_own_files_may_end_in_empty_lines(tmp_path):
+    time, position = turning()
+    own_file(tmp_path / "a.csv", time, position)
+    with (tmp_path / "a.csv").open("a", encoding="utf-8") as file:
+        file.write("\n,,,\n")
+    assert np.allclose(read_own_throw(tmp_path / "a.csv").position, position)
+
+
+def test_throws_survive_the_disk(tmp_path):
+    time, position = turning()
+    own_file(tmp_path / "a.csv", time, position)
+    own_file(tmp_path / "b.csv", time[:-5], position[:-5])
+    data = read_own_throws(tmp_path, Ellipse(0.05, 0.025), inertia_ratio=756e-6)
+    write_dataset(data, tmp_path / "throws.nc")
+    again = read_dataset(tmp_path / "throws.nc")
+    validate_throws(again)
+    assert [len(throw.time) for throw in iterate_throws(again)] == [30, 25]
+    assert shape_of(again) == Ellipse(0.05, 0.025)
+    assert again.attrs == data.attrs
+
+
+def bad_square(path, kind):
+    position = turning()[1]
+    if kind == "rate":
+        square_file(path, position, rate=100.0)
+    else:
+        square_file(path, position, header="x,y,th,vx,vz,vth" if kind == "column" else "x,z,th,vx,vz,vth")
+    lines = path.read_text().splitlines()
+    if kind == "empty":
+        lines = []
+    elif kind == "short":
+        lines = lines[:5]
+    elif kind in ("nan", "words", "cut"):
+        lines[4] = {"nan": "0,nan,0,0,0,0", "words": "0,0,lost,0,0,0", "cut": "0,0"}[kind]
+    path.write_text("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("column", r"no column z \(its header is x, y, th, vx, vz, vth; the first line must name x, z, th"),
+        ("empty", "an empty file"),
+        ("short", "only 4 frames"),
+        ("nan", "1 of its values is no finite number: row 4, column z is 'nan'"),
+        ("words", "row 4, column th is 'lost'"),
+        ("cut", "row 4, column th is 'empty'"),
+        ("rate", "velocities that are not the differences"),
+    ],
+)
+def test_a_bad_square_file_is_named_with_a_remedy(tmp_path, kind, message):
+    bad_square(tmp_path / "traj_7.csv", kind)
+    with pytest.raises(ContactIdError, match=r"traj_7\.csv.*" + message):
+        read_square_throws(tmp_path, licence="none")
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("uneven", r"not evenly spaced \(rows 11 and 12 are"),
+        ("backwards", "not evenly spaced"),
+        ("millimetres", "give x and y in metres"),
+        ("fast", "speeds of 100.*give x and y in metres"),
+        ("milliseconds", "give t in seconds"),
+        ("degrees", "give theta in radians"),
+        ("wrapped degrees", r"jumps by 35\d.*give theta in radians"),
+        ("header", "no column t .*with commas between them"),
+        ("twice", "column y is there twice"),
+        ("missing", "no such file"),
+    ],
+)
+def test_a_bad_own_file_is_named_with_a_remedy(tmp_path, kind, message):
+    time, position = turning()
+    if kind == "uneven":
+        time[11:] += 1.0 / RATE
+    elif kind == "backwards":
+        time[11] = time[9]
+    elif kind == "millimetres":
+        position[:, :2] *= 1e3
+    elif kind == "fast":
+        position[:, :2] *= 100.0
+    elif kind == "milliseconds":
+        time = 1e3 * time
+    elif kind == "degrees":
+        position[:, 2] *= 180.0 / np.pi
+    elif kind == "wrapped degrees":
+        position[:, 2] = (350.0 + 2.0 * np.arange(len(time))) % 360.0
+    headers = {"header": "time,x,y,theta", "twice": "t,x,y,theta,y"}
+    if kind != "missing":
+        columns = np.column_stack([position, time]) if kind == "twice" else position
+        own_file(tmp_path / "mine.csv", time, columns, headers.get(kind, "t,x,y,theta"))
+    with pytest.raises(ContactIdError, match=r"mine\.csv.*" + message):
+        read_own_throw(tmp_path / "mine.csv")
+
+
+def test_nothing_there_and_mixed_rates(tmp_path):
+    with pytest.raises(ContactIdError, match="no throws there"):
+        read_square_throws(tmp_path, licence="none")
+    with pytest.raises(ContactIdError, match=r"no \*\.csv there"):
+        read_own_throws(tmp_path, SQUARE)
+    time, position = turning()
+    own_file(tmp_path / "a.csv", time, position)
+    own_file(tmp_path / "b.csv", 2.0 * time, position)
+    with pytest.raises(ContactIdError, match="b has 125 frames/s, a has 250"):
+        read_own_throws(tmp_path, SQUARE)
+
+
+# impacts
+
+
+def test_impacts_are_right_handed_and_obey_eq_31(tmp_path):
+    q, before, after, _ = impact_files(tmp_path)
+    impacts = read_ellipse_impacts(tmp_path, licence="none")
+    assert np.allclose(impacts["before"], q) and np.allclose(impacts["after"], q)
+    assert np.allclose(impacts["velocity_before"], before) and np.allclose(impacts["velocity_after"], after)
+    at = contacts(Ellipse(*SEMI_AXES), Ground(), impacts["before"].values)
+    assert np.allclose(at.normal[:, 0], impacts["normal"]) and np.allclose(at.tangent[:, 0], impacts["tangent"])
+    moment, turn = impulse_moments(impacts)
+    assert np.allclose(moment, RATIO * turn, rtol=1e-12, atol=1e-15)
+
+
+def test_an_impact_that_cannot_be_is_left_out_alone(tmp_path):
+    q, *_, data = impact_files(tmp_path)
+    data["states_i"][3, 3] = np.nan
+    data["states_f"][3, 4] = 1e9
+    data["n"][5] = data["d"][5]
+    scipy.io.savemat(tmp_path / "data_ellipse.mat", {"data": data})
+    impacts = read_ellipse_impacts(tmp_path, licence="none")
+    assert np.allclose(impacts["before"], np.delete(q, [3, 5], axis=0))
+    reasons = json.loads(impacts.attrs["left_out"])
+    assert list(reasons) == ["3", "5"]
+    assert reasons["3"] == "states_i has a value that is not finite; states_f is beyond what can be in m, rad and s"
+    assert "row n doesn't point along (0.0, 1.0)" in reasons["5"]
+
+
+def test_each_model_keeps_its_own_predictions(tmp_path):
+    impact_files(tmp_path)
+    impacts = read_ellipse_impacts(tmp_path, licence="none")
+    assert tuple(impacts["model"].values) == MODELS
+    errors = prediction_errors(impacts, impacts["predicted"].values)
+    k = np.arange(6.0)
+    assert np.allclose(errors[:, :3], k[:, None])
+    assert np.allclose(errors[:, 3], k * np.sqrt(2.0 + 0.0192**2))
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("missing", r"v_models.mat: cannot be read \(No such file"),
+        ("damaged", "data_ellipse.mat: truncated or damaged as a MATLAB file"),
+        ("other", r"data_ellipse.mat: no table states_i, states_f, n, d \(it holds other 1x1"),
+        ("lacks", r"data_ellipse.mat: no table d \(it holds data.states_i 40x6"),
+        ("columns", r"data_ellipse.mat: n has shape \(40, 2\) instead of"),
+        ("nan", "none of the 40 impacts is usable; 0: states_i has a value that is not finite"),
+        ("numbers", "different numbers of impacts: 40 in states_i.*39 in v_models"),
+    ],
+)
+def test_bad_impact_files_are_named(tmp_path, kind, message):
+    data = impact_files(tmp_path)[3]
+    states, models = tmp_path / "data_ellipse.mat", tmp_path / "v_models.mat"
+    if kind == "missing":
+        models.unlink()
+    elif kind == "damaged":
+        states.write_bytes(states.read_bytes()[:200])
+    elif kind == "other":
+        scipy.io.savemat(states, {"other": 1.0})
+    elif kind == "numbers":
+        scipy.io.savemat(models, {"v_models": np.zeros((39, 18))})
+    else:
+        if kind == "lacks":
+            del data["d"]
+        elif kind == "columns":
+            data["n"] = data["n"][:, :2]
+        else:
+            data["states_i"][:, 3] = np.nan
+        scipy.io.savemat(states, {"data": data})
+    with pytest.raises(ContactIdError, match=message) as error:
+        read_ellipse_impacts(tmp_path, licence="none")
+    assert "\n" not in str(error.value)
+
+
+# registry
+
+
+def test_the_registry_s_readers_are_found(tmp_path):
+    time, position = turning()
+    square_file(tmp_path / "traj_1.csv", position)
+    impact_files(tmp_path)
+    registry = load_registry(CONFIG / "datasets.tsv", {})
+    for name, dimension in (("planar_square", "throw"), ("planar_ellipse", "impact")):
+        data = read_planar(registry[name], tmp_path)
+        assert data.attrs["dataset"] == name and data.attrs["licence"] == "none stated" and dimension in data.sizes
+        write_dataset(data, tmp_path / f"{name}.nc")
+        assert read_dataset(tmp_path / f"{name}.nc").attrs == data.attrs
+    own_file(tmp_path / "mine.csv", time, position)
+    mine = Dataset("mine", "own", "planar_throws", "mine.csv")
+    assert shape_of(read_planar(mine, tmp_path / "mine.csv", shape=SQUARE)) == SQUARE
+    with pytest.raises(ContactIdError, match=r"the body thrown in mine is unknown.*semi_axes or vertices"):
+        read_planar(mine, tmp_path / "mine.csv")
+    with pytest.raises(ContactIdError, match=r"mine has the reader contactnets.*Known are planar_throws and"):
+        read_planar(Dataset("mine", "own", "contactnets", "mine.csv"), tmp_path)
+    with pytest.raises(ContactIdError, match=r"mine has the reader planar_throws.*Known are contactnets and iam"):
+        convert_motion(mine, tmp_path / "mine.csv", tmp_path / "mine.nc")

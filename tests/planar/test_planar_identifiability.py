@@ -1,0 +1,381 @@
+"""Simulated motions obey eq. 28 exactly, lose their null vector to noise, and raise the flags they were built for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from contactid.core.errors import ContactIdError
+from contactid.planar.contact_equations import (
+    ContactSteps,
+    contact_steps,
+    difference_covariance,
+    dynamic_matrix,
+    motion_steps,
+    spectrum,
+)
+from contactid.planar.identifiability import (
+    Flag,
+    RatioEquations,
+    fit_ratio,
+    friction_evidence,
+    identifiability,
+    ratio_equations,
+)
+from contactid.planar.simulate.bodies import GRAVITY, PlanarBody, PlanarLaw, PlanarMotion, simulate
+from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts
+
+LEVEL = Ground()
+RATIO = 756e-6  # m2, the plywood ellipse's
+BODY = PlanarBody(Ellipse(0.05, 0.025), 0.064, 0.064 * RATIO)
+SIDE = 0.03  # m, half of it
+SQUARE = PlanarBody(Polygon(((SIDE, SIDE), (-SIDE, SIDE), (-SIDE, -SIDE), (SIDE, -SIDE))), 0.3, 0.3 * 600e-6)
+DISK = PlanarBody(Ellipse(0.04, 0.04), 0.1, 0.1 * 700e-6)
+THROW = ((0.0, 0.1, -0.785), (3.0, -5.0, 0.0))
+NOISE = np.diag([0.05**2, 0.05**2, 2.0**2])  # of a change: m/s, m/s, rad/s
+
+
+def run(body: PlanarBody, law: PlanarLaw, q, v, ground: Ground = LEVEL, steps: int = 300) -> PlanarMotion:
+    return simulate(body, ground, law, q, v, time_step=1e-3, steps=steps)
+
+
+def thrown(mu: float, steps: int = 300) -> ContactSteps:
+    motion = run(BODY, PlanarLaw(mu, 0.2), *THROW, steps=steps)
+    return motion_steps(BODY.shape, LEVEL, motion, GRAVITY)
+
+
+def noisy(steps: ContactSteps, covariance: np.ndarray, seed: int) -> ContactSteps:
+    errors = np.random.default_rng(seed).multivariate_normal(np.zeros(3), covariance, len(steps))
+    return replace(steps, change=steps.change + errors)
+
+
+def between(low: float, high: float) -> st.SearchStrategy[float]:
+    return st.floats(low, high, allow_nan=False, allow_subnormal=False)
+
+
+@st.composite
+def motions(draw):
+    """A body that starts just over a sloped ground and falls onto it."""
+    body, ground = draw(st.sampled_from([BODY, SQUARE])), Ground(draw(between(-0.6, 0.6)), 0.1, -0.2)
+    law = PlanarLaw(draw(between(0, 1.5)), draw(between(0, 1)))
+    q = np.array([0.0, 0.0, draw(between(-4, 4))])
+    q[:2] += (1e-3 - contacts(body.shape, ground, q).gap.min()) * ground.normal
+    v = draw(st.tuples(between(-3, 3), between(-5, 0), between(-20, 20)))
+    return body, ground, law, tuple(q.tolist()), v
+
+
+# the linear form, eqs. 28 to 30
+
+
+def true_unknowns(body: PlanarBody, motion: PlanarMotion) -> np.ndarray:
+    """(m, J, impulses of closed contacts) of a simulated motion, from its own impulses."""
+    values = [np.array([body.mass, body.inertia])]
+    for k in range(len(motion.time) - 1):
+        closed = motion.gap[k] <= 0.0
+        if motion.impulse_n[k + 1].any():
+            values += [motion.impulse_n[k + 1, closed], motion.impulse_t[k + 1, closed]]
+    return np.concatenate(values)
+
+
+@settings(max_examples=60, deadline=None)
+@given(motions())
+def test_the_true_inertia_and_impulses_are_a_null_vector(case):
+    body, ground, law, q, v = case
+    motion = run(body, law, q, v, ground, steps=100)
+    steps, w = motion_steps(body.shape, ground, motion, GRAVITY), true_unknowns(body, motion)
+    matrix = dynamic_matrix(steps)[0]
+    assert matrix.shape == (3 * len(steps), len(w))
+    assert matrix @ w == pytest.approx(np.zeros(len(matrix)), abs=1e-11 * np.abs(w).max())
+    scaled, units = dynamic_matrix(steps, scaled=True)
+    assert scaled @ (w / units) == pytest.approx(np.zeros(len(matrix)), abs=1e-11 * np.abs(w / units).max())
+    if len(steps):
+        found = spectrum(steps)
+        assert found.rank_lack in (1, 2) and found.smallest < 1e-12
+
+
+@pytest.mark.parametrize("mu", np.arange(0.1, 0.95, 0.1))
+def test_a_single_contact_lacks_one_rank_and_its_null_vector_is_the_paper_s(mu):
+    motion, steps = run(BODY, PlanarLaw(mu, 0.2), *THROW), thrown(mu)
+    found = spectrum(steps)
+    assert len(steps) > 1 and steps.single.all() and (found.nullity, found.split) == (1, 0)
+    assert found.smallest < 1e-14 and found.margin > 1e-3
+    assert found.per_mass == pytest.approx(true_unknowns(BODY, motion) / BODY.mass, rel=1e-9, abs=1e-12)
+    assert found.per_mass[:2] == pytest.approx([1.0, RATIO], rel=1e-10)
+
+
+def test_gravity_adds_to_the_velocity_change():
+    motion = run(BODY, PlanarLaw(0.3, 0.2), *THROW)
+    for gravity, low, high in [(GRAVITY, 0.0, 1e-14), (-GRAVITY, 1e-4, 1.0), (0.0, 1e-4, 1.0)]:
+        arrays = (motion.position[:-1], motion.velocity[:-1], motion.velocity[1:])
+        mask = motion.impulse_n[1:] > 0.0
+        steps = contact_steps(BODY.shape, LEVEL, *arrays, time_step=1e-3, gravity=gravity, closed=mask)
+        assert low <= spectrum(steps).smallest <= high
+
+
+def test_noise_removes_the_null_vector_in_proportion_to_it():
+    steps = thrown(0.4)
+    errors = np.random.default_rng(1).normal(size=steps.change.shape) * [1.0, 1.0, 40.0]
+    least = [spectrum(replace(steps, change=steps.change + s * errors)).smallest for s in (1e-6, 1e-5, 1e-4)]
+    assert np.array(least[1:]) / least[:-1] == pytest.approx(10.0, rel=0.02)
+    assert spectrum(replace(steps, change=steps.change + 1e-4 * errors)).rank_lack == 0
+
+
+def test_a_single_step_keeps_a_null_vector_under_any_noise():
+    steps = noisy(thrown(0.4, steps=30), NOISE, 2)
+    assert len(steps) == 1
+    found, (ratio, _) = spectrum(steps), ratio_equations(steps).by_step()
+    assert found.rank_lack == 1 and found.singular[-1] == 0.0
+    assert found.per_mass[1] == pytest.approx(ratio[0], rel=1e-9) and abs(ratio[0] / RATIO - 1.0) > 1e-4
+
+
+# eqs. 31 and 32
+
+
+@settings(max_examples=60, deadline=None)
+@given(motions())
+def test_every_single_contact_step_obeys_the_moment_about_its_contact(case):
+    body, ground, law, q, v = case
+    motion = run(body, law, q, v, ground, steps=100)
+    steps, ratio = motion_steps(body.shape, ground, motion, GRAVITY), body.inertia / body.mass
+    equations = ratio_equations(steps)
+    unit = steps.length * np.abs(steps.change).max(initial=0.0)
+    assert equations.moment == pytest.approx(ratio * equations.spin, abs=1e-11 * unit)
+    if len(steps):
+        evidence = friction_evidence(steps)
+        assert np.isnan(evidence.least_mu) or evidence.least_mu <= law.friction_mu + 1e-8
+        if evidence.slides.any():
+            assert evidence.friction_mu == pytest.approx(law.friction_mu, abs=1e-8) and evidence.along_slip == 0
+
+
+@pytest.mark.parametrize("mu", np.arange(0.1, 0.95, 0.1))
+def test_every_step_of_the_throw_gives_the_true_ratio(mu):
+    equations = ratio_equations(thrown(mu))
+    ratios, errors = equations.by_step()
+    turning = np.abs(equations.spin) > 1e-6
+    assert turning.any() and np.isnan(errors).all()
+    assert ratios[turning] == pytest.approx(RATIO, rel=1e-7)
+    fit = fit_ratio(equations)
+    assert fit.total == pytest.approx(RATIO, rel=1e-7) and fit.plain == pytest.approx(RATIO, rel=1e-10)
+    assert np.isnan([fit.deviation, fit.p_value, fit.bias]).all()
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+def test_the_standard_error_of_a_step_is_that_of_repeated_noise(sign):
+    steps = thrown(0.4, steps=30)
+    deviation = np.array([0.005, 0.02, 0.5])
+    correlated = np.outer(deviation, deviation) * [[1.0, 0.3, 0.1], [0.3, 1.0, sign * 0.9], [0.1, sign * 0.9, 1.0]]
+    many = replace(
+        steps,
+        **{
+            n: np.repeat(getattr(steps, n), 20000, axis=0) for n in ("position", "after", "closed", "normal", "tangent")
+        },
+        change=np.random.default_rng(3).multivariate_normal(steps.change[0], correlated, 20000),
+    )
+    error = ratio_equations(steps, correlated).by_step()[1]
+    assert np.std(ratio_equations(many).by_step()[0]) == pytest.approx(error[0], rel=0.03)
+
+
+def test_an_uncertain_angle_moves_the_arms():
+    motion = run(BODY, PlanarLaw(0.4, 0.2), *THROW, steps=30)
+    k, deviation = int(np.flatnonzero(motion.impulse_n[1:, 0])[0]), 0.01
+    q = np.repeat(motion.position[k : k + 1], 20000, axis=0)
+    q[:, 2] += np.random.default_rng(4).normal(0.0, deviation, len(q))
+    speeds = [np.repeat(motion.velocity[i : i + 1], len(q), axis=0) for i in (k, k + 1)]
+    closed = np.ones((len(q), 1), dtype=bool)
+    many = contact_steps(BODY.shape, LEVEL, q, *speeds, time_step=1e-3, gravity=GRAVITY, closed=closed)
+    tiny = 1e-12 * np.eye(3)
+    error = ratio_equations(thrown(0.4, steps=30), tiny, angle_deviation=deviation).by_step()[1]
+    assert np.std(ratio_equations(many).by_step()[0]) == pytest.approx(error[0], rel=0.03)
+
+
+@pytest.fixture(scope="module")
+def repeated():
+    """Fits of one motion under 200 noise samples, and its noise-free equations."""
+    steps = thrown(0.4)
+    equations = [ratio_equations(noisy(steps, NOISE, seed), NOISE) for seed in range(200)]
+    return [fit_ratio(item) for item in equations], ratio_equations(steps, NOISE)
+
+
+def test_plain_least_squares_is_low_and_total_least_squares_is_not(repeated):
+    fits, clean = repeated
+    plain, total = np.array([[fit.plain, fit.total] for fit in fits]).T
+    weight = 1.0 / clean.covariance[:, 0, 0]
+    kept = weight @ clean.spin**2 / (weight @ (clean.spin**2 + clean.covariance[:, 1, 1]))
+    assert kept < 0.97, "the noise must matter"
+    standard_error = total.std() / np.sqrt(len(total))
+    assert plain.mean() == pytest.approx(RATIO * kept, abs=4 * standard_error)
+    assert total.mean() == pytest.approx(RATIO, abs=4 * standard_error)
+    assert abs(plain.mean() - RATIO) > 10 * standard_error
+    assert np.mean([fit.bias for fit in fits]) == pytest.approx(kept - 1.0, rel=0.1)
+
+
+def test_standard_errors_and_p_values_are_calibrated(repeated):
+    fits, clean = repeated
+    pulls = np.array([(fit.total - RATIO) / fit.deviation for fit in fits])
+    assert pulls.std() == pytest.approx(1.0, abs=0.15)
+    assert stats.kstest([fit.p_value for fit in fits], "uniform").pvalue > 0.01
+    assert all(fit.freedom == len(clean.spin) - 1 for fit in fits)
+    exact = fit_ratio(clean)
+    assert exact.information == pytest.approx(np.sum(clean.spin**2 / clean.residual_variance(RATIO)), rel=1e-6)
+    assert exact.deviation == pytest.approx(exact.information**-0.5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), between(1e-3, 1e3), between(0.01, 100.0), between(-0.9, 0.9))
+def test_with_equal_noise_total_least_squares_is_the_least_singular_direction(seed, scale, noise_ratio, correlation):
+    rng = np.random.default_rng(seed)
+    spin, slope = scale * rng.normal(size=12), noise_ratio * rng.normal()
+    pairs = np.column_stack([slope * spin, spin]) + 0.1 * scale * rng.normal(size=(12, 2)) * [noise_ratio, 1.0]
+    covariance = np.array([[noise_ratio**2, correlation * noise_ratio], [correlation * noise_ratio, 1.0]])
+    whitener = np.linalg.inv(np.linalg.cholesky(covariance))
+    normal = np.linalg.svd(pairs @ whitener.T)[2][-1] @ whitener
+    fit = fit_ratio(RatioEquations(pairs[:, 0], pairs[:, 1], np.broadcast_to(covariance, (12, 2, 2)), noise_known=True))
+    assert fit.total == pytest.approx(-normal[1] / normal[0], rel=1e-5, abs=1e-6 * noise_ratio)
+
+
+def test_differenced_poses_have_six_times_their_variance():
+    h, pose = 1 / 240, np.diag([1e-6, 4e-6, 9e-6])
+    q = np.random.default_rng(5).normal(size=(100000, 3, 3)) * np.sqrt(np.diag(pose))
+    change = (q[:, 2] - 2.0 * q[:, 1] + q[:, 0]) / h
+    assert np.diag(difference_covariance(pose, h)) == pytest.approx(change.var(axis=0), rel=0.02)
+
+
+# two corners
+
+
+def test_two_corners_leave_the_ratio_free_and_one_split_a_step():
+    motion = run(SQUARE, PlanarLaw(0.3, 0.2), (0.0, 0.08, 0.0), (1.0, -1.0, 0.0), steps=150)
+    steps = motion_steps(SQUARE.shape, LEVEL, motion, GRAVITY)
+    assert len(steps) > 1 and (steps.closed.sum(axis=1) == 2).all()
+    found = spectrum(steps)
+    assert found.split == len(steps) and found.rank_lack == 2 and np.isnan(found.per_mass).all()
+
+
+def test_corners_one_at_a_time_determine_the_ratio_in_spite_of_splits():
+    motion = run(SQUARE, PlanarLaw(0.3, 0.2), (0.0, 0.15, 0.3), (1.0, -1.0, 0.0), steps=400)
+    steps = motion_steps(SQUARE.shape, LEVEL, motion, GRAVITY)
+    found = spectrum(steps)
+    assert found.split == int((~steps.single).sum()) > 0 and found.rank_lack == 1
+    assert found.per_mass[1] == pytest.approx(600e-6, rel=1e-9)
+    result = identifiability(steps)
+    assert result.ratio_identifiable and Flag.SEVERAL_CONTACTS in result.flags
+    assert result.ratio.total == pytest.approx(600e-6, rel=1e-7)
+
+
+# flags
+
+
+def flags_of(body, law, q, v, ground=LEVEL, steps=300, covariance=None):
+    motion = run(body, law, q, v, ground, steps)
+    return identifiability(motion_steps(body.shape, ground, motion, GRAVITY), covariance)
+
+
+def test_free_flight():
+    result = flags_of(BODY, PlanarLaw(0.3, 0.2), (0.0, 5.0, 0.0), (1.0, 0.0, 3.0), steps=50)
+    assert set(result.flags) == {Flag.NO_CONTACT} and not result.ratio_identifiable and result.spectrum is None
+    assert result.report() == ["0 steps have contact, 0 of them one contact.", result.flags[Flag.NO_CONTACT]]
+
+
+@pytest.mark.parametrize("covariance", [None, 1e-6 * np.eye(3)])
+def test_a_flat_drop(covariance):
+    result = flags_of(BODY, PlanarLaw(0.3, 0.2), (0.0, 0.1, 0.0), (0.0, 0.0, 0.0), covariance=covariance)
+    assert set(result.flags) == {Flag.NO_SPIN_CHANGE, Flag.CENTRAL_IMPULSES, Flag.STICKING}
+    assert not result.ratio_identifiable and result.n_informative == 0 and result.friction.least_mu == 0.0
+    assert result.spectrum.rank_lack == 2
+    assert not any(line.startswith("J/m is") for line in result.report())
+
+
+def test_a_flat_drop_under_noise_shows_no_change_of_spin():
+    motion = run(BODY, PlanarLaw(0.3, 0.2), (0.0, 0.1, 0.0), (0.0, 0.0, 0.0))
+    steps = noisy(motion_steps(BODY.shape, LEVEL, motion, GRAVITY), NOISE, 6)
+    result = identifiability(steps, NOISE)
+    assert {Flag.NO_SPIN_CHANGE, Flag.CENTRAL_IMPULSES} <= set(result.flags)
+
+
+def test_a_smooth_disk_slides_without_turning():
+    result = flags_of(DISK, PlanarLaw(0.0, 0.5), (0.0, 0.1, 0.0), (2.0, 0.0, 5.0))
+    assert set(result.flags) == {Flag.NO_SPIN_CHANGE, Flag.CENTRAL_IMPULSES, Flag.SLIDING}
+    assert result.friction.mean == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_rolling_disk_shows_its_inertia_and_bounds_friction():
+    slope = 0.3
+    ground = Ground(slope)
+    q = np.array([*(0.04 - 1e-10) * ground.normal, 0.0])
+    result = flags_of(DISK, PlanarLaw(0.8, 0.0), q, (0.0, 0.0, 0.0), ground)
+    assert set(result.flags) == {Flag.STICKING} and result.ratio_identifiable
+    assert result.ratio.total == pytest.approx(700e-6, rel=1e-7)
+    rolling = np.tan(slope) * 700e-6 / (700e-6 + 0.04**2)  # c_t/c_n of a disk that rolls down
+    assert result.friction.least_mu == pytest.approx(rolling, rel=1e-9)
+    assert f"mu >= {rolling:.4g}" in result.flags[Flag.STICKING]
+    assert result.report()[1] == "J/m is 700 mm2; plain least squares gives 700 mm2."
+
+
+def test_a_sliding_disk_shows_its_friction():
+    result = flags_of(DISK, PlanarLaw(0.25, 0.0), (0.0, 0.04 - 1e-9, 0.0), (5.0, 0.0, 0.0), steps=100)
+    assert set(result.flags) == {Flag.SLIDING} and result.friction.slides.all()
+    assert (result.friction.mean, result.friction.friction_mu) == pytest.approx((0.25, 0.25), rel=1e-9)
+    assert result.friction.spread < 1e-9 and result.ratio.total == pytest.approx(700e-6, rel=1e-7)
+
+
+def test_tangential_restitution_turns_friction_along_the_slip():
+    result = flags_of(DISK, PlanarLaw(1.0, 0.2, 0.5), (0.0, 0.05, 0.0), (1.0, -3.0, 0.0), steps=20)
+    assert result.n_steps == 1 and result.friction.along_slip == 1 and result.friction.mean < 0.0
+    assert "along the slip" in result.flags[Flag.SLIDING]
+
+
+def test_a_single_impact_cannot_be_checked():
+    result = identifiability(thrown(0.4, steps=30))
+    assert set(result.flags) == {Flag.SINGLE_STEP, Flag.SLIDING} and result.n_steps == 1
+    assert result.ratio.freedom == 0 and np.isnan(result.ratio.p_value) and result.ratio_identifiable
+
+
+def test_a_flat_throw_of_a_square():
+    result = flags_of(SQUARE, PlanarLaw(0.3, 0.2), (0.0, 0.08, 0.0), (1.0, -1.0, 0.0), steps=150)
+    assert Flag.SEVERAL_CONTACTS in result.flags and not result.ratio_identifiable and result.n_single == 0
+    assert result.friction.friction_mu == pytest.approx(0.3, rel=1e-9), "sums of impulses still show friction"
+
+
+def test_understated_noise_is_noticed():
+    steps = noisy(thrown(0.4), NOISE, 7)
+    assert Flag.INCONSISTENT not in identifiability(steps, NOISE).flags
+    result = identifiability(steps, NOISE / 4.0)
+    assert Flag.INCONSISTENT in result.flags and result.ratio.p_value < 1e-3
+    assert any("chi-square" in line for line in result.report())
+
+
+def test_friction_under_noise():
+    steps, noise = thrown(0.2), NOISE / 25.0
+    result = identifiability(noisy(steps, noise, 8), noise)
+    assert result.friction.friction_mu == pytest.approx(0.2, abs=0.02)
+    assert 0.0 < result.friction.least_mu < 0.2
+    assert result.friction.pushes.sum() < len(steps), "resting steps drown in noise"
+
+
+# errors
+
+
+def test_bad_arrays_are_refused():
+    q = np.array([[0.0, 0.0, 0.0]])
+    good = {"time_step": 1e-3, "gravity": GRAVITY}
+    with pytest.raises(ContactIdError, match=r"shapes .* Give three of"):
+        contact_steps(BODY.shape, LEVEL, q, q, q[:, :2], **good)
+    with pytest.raises(ContactIdError, match="isn't finite"):
+        contact_steps(BODY.shape, LEVEL, q, q * np.nan, q, **good)
+    with pytest.raises(ContactIdError, match="time step"):
+        contact_steps(BODY.shape, LEVEL, q, q, q, time_step=0.0, gravity=GRAVITY)
+    with pytest.raises(ContactIdError, match="closed contacts"):
+        contact_steps(BODY.shape, LEVEL, q, q, q, closed=np.ones((1, 4), dtype=bool), **good)
+    with pytest.raises(ContactIdError, match="no step has contact"):
+        spectrum(contact_steps(BODY.shape, LEVEL, q + np.array([0.0, 5.0, 0.0]), q, q + 1.0, **good))
+
+
+@pytest.mark.parametrize("covariance", [np.eye(2), np.zeros((3, 3)), np.eye(3) + np.eye(3, k=1), -np.eye(3)])
+def test_bad_covariances_are_refused(covariance):
+    with pytest.raises(ContactIdError, match="covariance"):
+        identifiability(thrown(0.3), covariance)

@@ -1,0 +1,243 @@
+"""Throws of a square: lost frames, tipping without impacts, and the identification of a twin whose truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from contactid.core.errors import ContactIdError
+from contactid.output.tables import read_csv
+from contactid.planar.lost_frames import breaks, mend
+from contactid.planar.readers.files import read_square_throws
+from contactid.planar.readers.throws import SQUARE_SIDE, PlanarThrow, build_throws, square
+from contactid.planar.real_square_files import part_of, write_square_figure_data, write_square_part, write_squares
+from contactid.planar.real_square_reasons import REAL, TWIN, UPPER, ReasonOptions, squares_reasons, squares_summary
+from contactid.planar.real_squares import (
+    COLUMNS,
+    FRAMES_LOST,
+    POOLED,
+    SquareOptions,
+    SquareWindows,
+    as_drawn,
+    identify_window,
+    rounded,
+    square_windows,
+    with_pooled,
+)
+from contactid.planar.simulate.geometry import Ground, contacts
+from contactid.planar.throw_flight import FlightOptions, FlightReport
+from contactid.planar.throw_preprocess import Contact, ThrowEvents, ThrowOptions
+from contactid.planar.tipping import find_pivots, ratio_of_moments, rolling_levers, standing_couples
+from contactid.sources.motion import write_dataset
+
+TWIN_FOLDER = Path(__file__).parents[2] / "workflow" / "resources" / "embedded" / "planar_square_twin"
+OPTIONS = SquareOptions(throw=ThrowOptions(fewest_at_rest=6))
+INTERVAL, GRAVITY, RATIO = 0.004, 9.81, SQUARE_SIDE**2 / 6.0
+FEW = ("traj_1", "traj_4")
+
+
+@pytest.fixture(scope="module")
+def twin() -> xr.Dataset:
+    return read_square_throws(TWIN_FOLDER, licence="CC0-1.0")
+
+
+@pytest.fixture(scope="module")
+def usable(twin: xr.Dataset) -> SquareWindows:
+    return square_windows(twin, OPTIONS)
+
+
+def without_frames(data: xr.Dataset, name: str, first: int, number: int) -> xr.Dataset:
+    """The same dataset after the camera lost some frames of one throw."""
+    names, sizes = list(data["throw"].values), data["row_size"].values
+    pose = np.column_stack([data[key].values for key in ("x", "y", "theta")])
+    throws = []
+    for place, end in enumerate(np.cumsum(sizes)):
+        part = pose[end - sizes[place] : end]
+        if names[place] == name:
+            part = np.delete(part, range(first, first + number), axis=0)
+        throws.append(PlanarThrow(str(names[place]), INTERVAL * np.arange(len(part)), part))
+    return build_throws(
+        throws, square(SQUARE_SIDE), object_name="square", source="twin", licence="CC0-1.0", synthetic=True
+    )
+
+
+def event_of(position: np.ndarray, *, gap: np.ndarray | None = None) -> ThrowEvents:
+    gap = contacts(square(SQUARE_SIDE), Ground(), position).gap if gap is None else gap
+    return ThrowEvents("throw", position, gap, (), (), None, None, "")
+
+
+def flight_report(sigma: tuple[float, float, float] = (1e-5, 1e-5, 1e-4)) -> FlightReport:
+    none = np.zeros((3, 1))
+    return FlightReport(9, np.array(sigma), np.array(sigma), none, none, GRAVITY, 0.01, 0.0, 0.01, none, none)
+
+
+def tipping_throw(ratio: float, couple: float, way: float = 1.0) -> np.ndarray:
+    """Poses (n, 3) of a square that tips over a sharp corner without sliding; ``couple`` per mass resists, m2/s2."""
+    radius = SQUARE_SIDE / np.sqrt(2.0)
+    tilt, rate, step = 0.08, 0.6, 1e-5
+    poses, count = [], round(INTERVAL / step)
+    for k in range(10**5):
+        if k % count == 0:
+            poses.append((-way * radius * np.sin(tilt), radius * np.cos(tilt), way * tilt + 0.25 * np.pi))
+        rate += step * (GRAVITY * radius * np.sin(tilt) - couple) / (ratio + radius**2)
+        tilt += step * rate
+        if tilt > 0.65:
+            break
+    return np.array(poses)
+
+
+@pytest.mark.parametrize("couple", [0.0, 0.01])
+def test_tipping_recovers_the_ratio_and_the_couple(couple: float) -> None:
+    events = [event_of(tipping_throw(RATIO, couple, way)) for way in (1.0, -1.0)]
+    pivots = find_pivots(events, square(SQUARE_SIDE), Ground(), 0.0, flight_report((1e-4, 1e-4, 1e-2)), INTERVAL)
+    assert len(pivots) == 2
+    free = ratio_of_moments(pivots, ThrowOptions(gravity=GRAVITY))
+    assert free.ratio == pytest.approx(RATIO, rel=0.02)
+    assert free.couple == pytest.approx(couple, abs=1e-3)
+    given = ratio_of_moments(pivots, ThrowOptions(gravity=GRAVITY), couple=couple)
+    assert given.ratio == pytest.approx(RATIO, rel=0.01)
+    if couple:
+        assert ratio_of_moments(pivots, ThrowOptions(gravity=GRAVITY), couple=0.0).ratio > 1.1 * RATIO
+
+
+def test_without_a_pivot_there_is_no_ratio() -> None:
+    assert find_pivots([], square(SQUARE_SIDE), Ground(), 0.0, flight_report(), INTERVAL) == []
+    with pytest.raises(ContactIdError, match="no body tips"):
+        ratio_of_moments([], ThrowOptions())
+
+
+def test_a_standing_body_needs_a_couple_of_its_weight_times_its_lean() -> None:
+    lean, radius = 0.02, SQUARE_SIDE / np.sqrt(2.0)
+    pose = np.tile([-radius * np.sin(lean), radius * np.cos(lean), 0.25 * np.pi + lean], (30, 1))
+    held = standing_couples([replace(event_of(pose), rest=0)], square(SQUARE_SIDE), Ground(), ThrowOptions())
+    assert held == {"throw": pytest.approx(ThrowOptions().gravity * radius * np.sin(lean))}
+    flat = np.tile([0.0, 0.5 * SQUARE_SIDE, 0.0], (30, 1))
+    assert standing_couples([replace(event_of(flat), rest=0)], square(SQUARE_SIDE), Ground(), ThrowOptions()) == {}
+
+
+def test_slow_rolling_tells_the_height_of_the_centre() -> None:
+    inner, radius, n = square(0.05), 0.005, 80
+    tilt = np.linspace(0.0, 0.1, n)
+    reach = 0.05 / np.sqrt(2.0)
+    along = -(radius * tilt + reach * np.sin(tilt))
+    pose = np.column_stack([along, radius + reach * np.cos(tilt), 0.25 * np.pi + tilt])
+    ground = Ground(y0=radius)  # of the corners' centres
+    event = event_of(pose, gap=contacts(inner, ground, pose).gap)
+    ((lever, height),) = rolling_levers([event], inner, ground).values()
+    assert lever == pytest.approx(height + radius, rel=1e-3)
+
+
+def test_breaks_merges_contacts_and_jumps_that_touch() -> None:
+    event = replace(event_of(np.zeros((30, 3))), contacts=(Contact(5, 7, (0,)), Contact(20, 22, (1,))), jumps=(7, 12))
+    assert breaks(event) == [(5, 8), (11, 13), (20, 22)]
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_lost_frames_are_counted_and_put_back(twin: xr.Dataset, usable: SquareWindows, number: int) -> None:
+    name = FEW[0]
+    whole = usable.named([name])[0]
+    assert whole.lost == 0
+    first = whole.window.frames[0] + int(np.ceil(whole.window.instant / INTERVAL))
+    lost = square_windows(without_frames(twin, name, first, number), OPTIONS).named([name])[0]
+    assert lost.lost == number
+    assert lost.moment / lost.spin == pytest.approx(whole.moment / whole.spin, rel=0.02)
+    assert lost.window.throw.position == pytest.approx(whole.window.throw.position, abs=5e-3)
+
+
+def test_a_throw_without_a_contact_cannot_be_mended() -> None:
+    with pytest.raises(ContactIdError, match="no contact"):
+        mend(event_of(np.zeros((30, 3))), INTERVAL, ThrowOptions(), FlightOptions())
+
+
+def test_every_throw_is_usable_or_left_out_with_a_reason(twin: xr.Dataset, usable: SquareWindows) -> None:
+    names = {window.name for window in usable.windows} | set(usable.left_out)
+    assert names == {str(name) for name in twin["throw"].values}
+    assert not {window.name for window in usable.windows} & set(usable.left_out)
+    assert all(usable.left_out.values())
+    with pytest.raises(ContactIdError, match="has no window"):
+        usable.named([next(iter(usable.left_out))])
+    with pytest.raises(ContactIdError, match="no such throw"):
+        usable.named(["traj_999"])
+
+
+def test_eq31_of_the_twins_impacts_is_the_truth(usable: SquareWindows) -> None:
+    telling = [window for window in usable.windows if window.lever < OPTIONS.largest_lever]
+    found = [window.moment / window.spin for window in telling]
+    assert np.median(found) == pytest.approx(RATIO, rel=0.02)
+    assert np.median([window.restitution for window in telling]) == pytest.approx(0.45, abs=0.02)
+
+
+def test_parts_share_the_throws(usable: SquareWindows) -> None:
+    parts = [part_of(usable, part, 3) for part in range(3)]
+    assert sorted(name for names in parts for name in names) == sorted(window.name for window in usable.windows)
+    with pytest.raises(ContactIdError, match="part 3 of 3"):
+        part_of(usable, 3, 3)
+
+
+def test_a_body_without_corners_is_refused(twin: xr.Dataset) -> None:
+    round_body = twin.drop_vars("vertices").assign(semi_axes=("axis", np.array([0.03, 0.02])))
+    with pytest.raises(ContactIdError, match="no corners"):
+        square_windows(round_body, OPTIONS)
+
+
+def test_a_rounded_square_lies_between_its_sharp_ones() -> None:
+    outer = square(SQUARE_SIDE)
+    ratio = rounded(outer, 0.005).uniform_inertia_ratio
+    area_lost, corner = (4.0 - np.pi) * 0.005**2, 0.025 * np.sqrt(2.0) + 0.006
+    assert ratio < outer.uniform_inertia_ratio
+    assert ratio == pytest.approx(
+        (outer.uniform_inertia_ratio * SQUARE_SIDE**2 - area_lost * corner**2) / (SQUARE_SIDE**2 - area_lost), rel=2e-3
+    )
+
+
+def test_files_of_the_twin(twin: xr.Dataset, tmp_path: Path) -> None:
+    data, part = tmp_path / "twin.nc", tmp_path / "part.csv"
+    write_dataset(twin.assign_attrs(synthetic=1), data)
+    write_square_part(data, part, part=0, parts=6)
+    write_squares(data, [part], tmp_path, tmp_path / "fits.nc", shown=2)
+    table = read_csv(tmp_path / "ext_real_squares.csv")
+    assert list(table.columns) == list(COLUMNS)
+    assert list(table["throw"])[-1] == POOLED and table["converged"].all()
+    assert table["complementarity"].max() < 1e-6
+    truth = 1e6 * RATIO
+    told = table[table["counted"] | (table["throw"] == POOLED)]
+    assert len(told) >= 2
+    assert told["inertia_ratio_mm2"].to_numpy() == pytest.approx(truth, rel=0.03)
+    assert table["residual_mm"].max() < 0.1 and not (table["windows"] == FRAMES_LOST).any()
+    left_out = read_csv(tmp_path / "ext_real_squares_left_out.csv")
+    assert list(left_out.columns) == ["throw", "reason"] and len(left_out)
+    write_square_figure_data(tmp_path / "fits.nc", tmp_path / "ext_real_squares.csv", tmp_path)
+    outlines = read_csv(tmp_path / "fig22_real_throw.csv")
+    assert {"outline", "measured"} <= set(outlines["kind"]) and set(outlines["source"].str[:9]) == {"synthetic"}
+    assert len(read_csv(tmp_path / "fig23_real_impulses.csv"))
+    assert set(read_csv(tmp_path / "ext_real_squares.csv")["kind"]) == {"throw", "pooled", "uniform"}
+
+
+def test_experiments_on_the_twin_find_nothing_wrong_with_it(
+    twin: xr.Dataset, usable: SquareWindows, tmp_path: Path
+) -> None:
+    table, _ = identify_window(usable, FEW, OPTIONS)
+    table = with_pooled(usable, table, replace(OPTIONS, most_pooled=2))
+    reasons = squares_reasons(twin, usable, table, options=OPTIONS, reasons=ReasonOptions(throws=1, frames=()))
+    said = squares_summary(table, reasons)
+    reasons, truth = reasons.set_index("variant"), 1e6 * RATIO
+    assert reasons.loc[REAL, "inertia_ratio_median_mm2"] == pytest.approx(truth, rel=0.03)
+    assert reasons.loc["eq. 31, sharp corners", "inertia_ratio_median_mm2"] == pytest.approx(truth, rel=0.03)
+    assert reasons.loc[UPPER, "inertia_ratio_mean_mm2"] == pytest.approx(truth, rel=0.05)
+    assert TWIN not in reasons.index and "mm2" in said
+
+
+def test_named_throws_of_the_twin_are_identified(usable: SquareWindows) -> None:
+    table, fits = identify_window(usable, FEW[:1], OPTIONS)
+    row = table.iloc[0]
+    assert row["throw"] == FEW[0] and row["plausible"] and row["counted"]
+    assert row["inertia_ratio_mm2"] == pytest.approx(1e6 * RATIO, rel=0.02)
+    assert row["friction_mu"] == pytest.approx(0.15, abs=0.02)
+    assert list(fits) == [FEW[0]]
+    rounder = as_drawn(fits[FEW[0]], usable.outline, 0.005)
+    assert rounder.throw.ground.y0 == pytest.approx(fits[FEW[0]].throw.ground.y0 - 0.005, abs=1e-6)
+    assert len(rounder.shape.outline()) > 20 and as_drawn(rounder, usable.outline, 0.0) is rounder

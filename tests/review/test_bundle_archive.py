@@ -1,0 +1,179 @@
+"""Archives: the same bytes twice, and damaged ones told in a line."""
+
+import stat
+import zipfile
+
+import pytest
+
+from contactid.core.errors import ContactIdError
+from contactid.review.bundles.contents import result_files
+from contactid.review.bundles.manifest import NAME, differences, read_manifest, write_manifest
+from contactid.review.bundles.zip_file import unpack, write_zip
+from contactid.review.verify import main
+from contactid.sources.checksums import digest
+
+FILES = {"README.txt": b"what it is\n", "results/r/tab01.csv": b"x\n1\n"}
+
+
+def bundle(path, changed=None, **left):
+    """A small archive; files can be changed, added or left out after the manifest was written."""
+    folder = path.parent / "content"
+    for name, content in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    manifest = write_manifest({name: digest(folder / name) for name in FILES})
+    files = FILES | {NAME: manifest.encode()} | (changed or {})
+    write_zip(path, {name: content for name, content in files.items() if content is not None})
+    return path
+
+
+def said(path, capsys):
+    assert main([str(path)]) == 1
+    captured = capsys.readouterr()
+    assert "Traceback" not in captured.err
+    return captured.err.splitlines()
+
+
+def test_the_same_content_gives_the_same_bytes(tmp_path):
+    (tmp_path / "run.sh").write_text("true\n")
+    (tmp_path / "run.sh").chmod(0o755)
+    names = {"b": b"2", "a": tmp_path / "run.sh"}
+    write_zip(tmp_path / "1.zip", names)
+    (tmp_path / "run.sh").touch()
+    write_zip(tmp_path / "2.zip", dict(reversed(names.items())))
+    assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
+    unpack(tmp_path / "1.zip", tmp_path / "out")
+    assert (tmp_path / "out/a").stat().st_mode & stat.S_IXUSR and (tmp_path / "out/b").read_bytes() == b"2"
+    assert (tmp_path / "out/a").stat().st_mtime == (tmp_path / "out/b").stat().st_mtime
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"results/r/tab01.csv": b"x\n2\n"}, ["ERROR results/r/tab01.csv: changed"]),
+        ({"results/r/tab01.csv": None}, ["ERROR results/r/tab01.csv: missing"]),
+        ({"more.txt": b""}, ["ERROR more.txt: not in the manifest"]),
+        ({"more.txt": b"", "README.txt": None}, ["ERROR README.txt: missing", "ERROR more.txt: not in the manifest"]),
+    ],
+)
+def test_every_file_that_departs_from_the_manifest_is_one_line(tmp_path, capsys, changed, expected):
+    assert said(bundle(tmp_path / "b.zip", changed), capsys) == expected
+
+
+def truncated(path):
+    path.write_bytes(path.read_bytes()[:-40])
+
+
+def changed_byte(path):
+    content = bytearray(path.read_bytes())
+    content[45] ^= 255  # in the first file's compressed bytes
+    path.write_bytes(content)
+
+
+def no_zip(path):
+    path.write_text("<html>not found</html>")
+
+
+def empty(path):
+    path.write_bytes(b"")
+
+
+def no_files(path):
+    write_zip(path, {})
+
+
+def no_manifest(path):
+    write_zip(path, FILES)
+
+
+def bad_manifest(path):
+    write_zip(path, FILES | {NAME: b"nonsense\n"})
+
+
+def twice(path):
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("README.txt", "another")
+
+
+def outside(path):
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("../outside.txt", "x")
+
+
+def absolute(path):
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("/outside.txt", "x")
+
+
+def symlink(path):
+    entry = zipfile.ZipInfo("link")
+    entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(entry, "README.txt")
+
+
+@pytest.mark.parametrize(
+    ("damage", "expected"),
+    [
+        (truncated, "not a whole zip archive"),
+        (changed_byte, "not a whole zip archive"),
+        (no_zip, "not a whole zip archive"),
+        (empty, "not a whole zip archive"),
+        (no_files, f"no {NAME} in it"),
+        (no_manifest, f"no {NAME} in it"),
+        (bad_manifest, "line 1 is no checksum with a path"),
+        (twice, "a file is in it twice"),
+        (outside, "../outside.txt would be unpacked elsewhere"),
+        (absolute, "/outside.txt would be unpacked elsewhere"),
+        (symlink, "link is no plain file"),
+    ],
+)
+def test_a_damaged_or_hostile_archive_is_one_line(tmp_path, capsys, damage, expected):
+    path = bundle(tmp_path / "b.zip")
+    damage(path)
+    lines = said(path, capsys)
+    assert len(lines) == 1 and lines[0].startswith("ERROR ") and expected in lines[0]
+    assert not (tmp_path / "outside.txt").exists()
+
+
+def test_a_bundle_that_is_not_there_is_one_line(tmp_path, capsys):
+    assert said(tmp_path / "none.zip", capsys) == [
+        f"ERROR {tmp_path}/none.zip does not exist. Name a bundle that make bundle wrote."
+    ]
+
+
+def test_an_environment_or_a_run_in_the_unpacked_folder_is_no_further_file(tmp_path):
+    unpack(bundle(tmp_path / "b.zip"), tmp_path / "out")
+    for grown in (".venv/x.py", "workflow/__pycache__/a.pyc", ".snakemake/log/1.log"):
+        (tmp_path / "out" / grown).parent.mkdir(parents=True)
+        (tmp_path / "out" / grown).write_text("")
+    assert differences(tmp_path / "out") == []
+    (tmp_path / "out/.snakemake/metadata").mkdir()
+    (tmp_path / "out/.snakemake/metadata/YQ==").write_text("{}")
+    assert differences(tmp_path / "out") == [".snakemake/metadata/YQ==: not in the manifest"]
+
+
+def test_a_manifest_is_read_as_it_is_written():
+    sums = {"b c.csv": "0" * 64, "a": "f" * 64}
+    assert read_manifest(write_manifest(sums)) == sums and write_manifest(sums).startswith("f" * 64 + "  a\n")
+    with pytest.raises(ContactIdError, match="line 2"):
+        read_manifest(write_manifest(sums).splitlines()[0] + "\n\n")
+
+
+def test_data_of_others_stay_out_unless_their_licence_is_free(tmp_path):
+    entries = [
+        {"name": "twin", "kind": "generated", "synthetic": True, "licence": "unknown"},
+        {"name": "free", "kind": "github", "synthetic": False, "licence": "BSD-3-Clause"},
+        {"name": "closed", "kind": "4tu", "synthetic": False, "licence": "none stated"},
+    ]
+    for name in ("twin", "free", "closed"):
+        for file in ("raw/a.mat", "motion.nc", "card.json"):
+            path = tmp_path / "results/r/data" / name / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("x")
+    (tmp_path / "results/r/.half.partial1.csv").write_text("")
+    found, left_out = result_files(tmp_path, "results/r", {"data": entries})
+    assert [name.removeprefix("results/r/data/") for name in found] == [
+        "closed/card.json", "free/card.json", "free/motion.nc", "twin/card.json", "twin/motion.nc", "twin/raw/a.mat",
+    ]  # fmt: skip
+    assert left_out == ["closed", "free"]

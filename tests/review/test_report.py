@@ -1,0 +1,185 @@
+"""The report says what the run's files say: every row, every artefact, every failure, whatever is missing."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from contactid.core.errors import ContactIdError
+from contactid.output.comparison import COLUMNS
+from contactid.review.report.artefacts import caption_of, key_of, label_of
+from contactid.review.report.checks_digest import check_rows, digest
+from contactid.review.report.collect import collect
+from contactid.review.report.page import render
+from report_run import RESOURCES, RESULTS, make_run, record_jobs
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    make_run(folder)
+    record_jobs(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(run):
+    return collect(RESULTS, RESOURCES, working_directory=run)
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return render(report, RESOURCES)
+
+
+def test_every_row_of_the_checks_is_on_the_page_with_its_verdict(run, report, page):
+    checks = pd.read_csv(run / RESULTS / "checks.csv")
+    rows = re.findall(r'<tr data-check-row data-study="(\w+)" data-verdict="(\w+)"', page)
+    assert Counter(rows) == Counter(zip(checks["study"], checks["verdict"], strict=True))
+    by_study = {study.name: study.digest.counts for study in report.studies}
+    assert by_study["tossing"] == {"agrees": 1, "better": 0, "differs": 1, "input": 0, "not_comparable": 1}
+    assert f">{len(checks)} of {len(checks)}</output>" in page
+
+
+def test_an_artefact_says_how_far_off_it_is_and_why_numbers_are_left_out(report):
+    table = artefact(report, "tossing-tab03")
+    assert table.label == "Table III" and table.about == ("Errors of the rest pose (%). Data: synthetic twin.",)
+    assert table.digest.answer == "reproduced in part: 1 of 2 comparable"
+    assert any("by 50 % at most: error (object b)" in sentence for sentence in table.digest.sentences)
+    assert table.digest.reasons == (("synthetic twin", 1),)
+
+
+def test_an_artefact_without_printed_numbers_is_there_without_an_answer(report, page):
+    figure = artefact(report, "tossing-fig01")
+    assert figure.digest is None and figure.checks == () and figure.figure_source == "SYNTHETIC <twin> & more"
+    assert 'id="tossing-fig01"' in page and "SYNTHETIC &lt;twin&gt; &amp; more" in page
+
+
+def test_printed_numbers_without_a_table_of_the_run_are_there(report):
+    text = artefact(report, "planar-text")
+    assert text.table is None and len(text.checks) == 1
+
+
+def test_it_is_told_how_an_artefact_was_made(report, page):
+    (kind, making), *_ = artefact(report, "tossing-tab03").makings
+    assert kind == "Table" and making.rule == "tossing_tables" and making.log == "logs/tossing_tables.log"
+    assert [(step.rule, step.jobs) for step in making.steps] == [("tossing_tables", 1), ("read_motion", 2)]
+    assert making.datasets == ("box_a", "box_b")
+    assert making.sources == ("workflow/resources/embedded/box.h5",)
+    assert '<a href="logs/tossing_tables.log">' in page
+
+
+def test_failed_solves_come_first_then_implausible_ones(report):
+    planar = next(study for study in report.studies if study.name == "planar")
+    assert [solve.standing for solve in planar.solves] == ["failed", "implausible", "good"]
+    (group,) = planar.solve_groups
+    assert (group.solves, group.failed, group.implausible, group.iterations) == (3, 1, 1, 20.0)
+    tossing = next(study for study in report.studies if study.name == "tossing")
+    assert [(solve.case, solve.status, solve.residual) for solve in tossing.solves] == [
+        ("box_a.paper", "Maximum_Iterations", 0.5),
+        ("box_b.paper", "solved", 1e-9),
+    ]
+
+
+def test_text_of_the_run_stays_text(page):
+    assert "<script>alert" not in page and "&lt;script&gt;alert" in page
+
+
+def test_a_run_without_records_or_benchmarks_says_so(tmp_path):
+    make_run(tmp_path)
+    report = collect(RESULTS, RESOURCES, working_directory=tmp_path)
+    page = render(report, RESOURCES)
+    assert artefact(report, "tossing-tab03").makings == []
+    assert "Not recorded: Snakemake" in page and "Not recorded: the run has no benchmark files" in page
+
+
+def test_equal_runs_give_equal_pages(run, page):
+    assert render(collect(RESULTS, RESOURCES, working_directory=run), RESOURCES) == page
+
+
+def test_the_page_asks_for_nothing_from_outside(page):
+    shown = re.sub(r'<script type="application/octet-stream".*?</script>', "", page, flags=re.DOTALL)
+    assert not re.search(r'(?:src|href)="(?:https?:)?//', shown)
+    assert "default-src 'none'" in shown
+
+
+def test_an_unfinished_run_is_an_error_that_names_the_file(tmp_path):
+    with pytest.raises(ContactIdError, match=r"checks\.csv is missing"):
+        collect(RESULTS, RESOURCES, working_directory=tmp_path)
+
+
+def test_every_figure_of_every_study_has_a_caption():
+    import yaml
+
+    from contactid.arm import names as arm
+    from contactid.inhand import names as inhand
+    from contactid.planar import names as planar
+    from contactid.tossing.draw import DRAWINGS
+
+    captions = yaml.safe_load((RESOURCES / "studies.yaml").read_text(encoding="utf-8"))
+    figures = {
+        "tossing": DRAWINGS,
+        "planar": (*planar.PAPER_FIGURES, *planar.IDENTIFICATION_FIGURES, *planar.SQUARE_FIGURES, "ext_real_ellipse"),
+        "arm": arm.FIGURES,
+        "inhand": inhand.FIGURES,
+    }  # fmt: skip
+    for study, names in figures.items():
+        assert set(names) <= set(captions[study]["captions"]), study
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "label"),
+    [
+        ("tab03_rest_pose_errors", "tab03", "Table III"),
+        ("tabA2_wrist", "tabA2", "Table A2"),
+        ("fig12_costs", "fig12", "Figure 12"),
+        ("ext_sobol", "ext_sobol", "Beyond the paper"),
+    ],
+)
+def test_names_of_files_are_names_of_the_paper(name, key, label):
+    assert key_of(name) == key and label_of(key, "roman") == label
+
+
+def test_captions_lose_their_tex(tmp_path):
+    tex = tmp_path / "table.tex"
+    tex.write_text("\\begin{table}\n\\caption{Shares (\\%), $10^{-2}$ kg m$^2$, mean $\\pm$ spread}\n")
+    assert caption_of(tex) == "Shares (%), 10^-2 kg m^2, mean ± spread"
+
+
+def test_nothing_compared_is_not_called_reproduced():
+    rows = pd.read_csv(Path(__file__).parents[2] / "workflow/resources/published/planar.csv").head(3)
+    table = pd.DataFrame(
+        {
+            "study": "planar", "artefact": "text", "quantity": rows["quantity"], "condition": "",
+            "published": rows["value"], "reproduced": float("nan"), "unit": "", "tolerance": 0.0,
+            "verdict": "not_comparable", "note": "no data",
+        }
+    )  # fmt: skip
+    assert digest(check_rows(table)).answer == "not comparable in this run"
+
+
+def artefact(report, address):
+    return next(found for study in report.studies for found in study.artefacts if found.id == address)
+
+
+def test_the_cards_of_the_data_are_shown(report, page):
+    assert [card.content["name"] for card in report.cards] == ["box_a"]
+    assert 'href="#data-box_a"' in page and json.dumps("panels") not in page
+
+
+def test_inputs_are_no_answer_to_whether_a_table_reproduces():
+    def answer(*verdicts):
+        table = pd.DataFrame(
+            [("s", "tab01", name, "", 1.0, 1.0, "m", 0.1, name, "why") for name in verdicts], columns=list(COLUMNS)
+        )
+        return digest(check_rows(table))
+
+    assert answer("input", "input").answer == "2 inputs, used as printed"
+    assert answer("input", "not_comparable").answer == "not comparable in this run; 1 input, used as printed"
+    mixed = answer("agrees", "input", "differs")
+    assert mixed.answer == "reproduced in part: 1 of 2"
+    assert any(sentence.startswith("1 is an input of the run") for sentence in mixed.sentences)
+    assert answer("input", "not_comparable").sentences[1].startswith("The other 1 cannot be compared")

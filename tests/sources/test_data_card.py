@@ -1,0 +1,102 @@
+"""A card tells how much there is and how noisy it is, and draws what it holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.sources.card_signals import rotation_noise, white_noise
+from contactid.sources.data_card import headline, make_card
+from contactid.sources.draw_card import FORMATS
+from contactid.sources.registry import Dataset
+from iam_files import FREQUENCY, N_FRAMES
+from reader_scripts import READERS, main_of
+from small_files import save
+from spoil_planar_and_arm import good_impacts, good_throws
+from spoil_tosses import good_archive, good_tosses
+
+GOOD = {
+    "iam": good_archive,
+    "contactnets": good_tosses,
+    "squares": good_throws,
+    "ellipse": good_impacts,
+    "arm": lambda folder: save(folder / "raw").parent,
+}
+
+
+def entry(reader: str, raw: Path) -> Dataset:
+    fields = {"name": "mine", "kind": "github", "source": str(raw), "licence": "CC0-1.0", "citation": "A, B: C"}
+    return Dataset(**{**fields, **READERS[reader][2]})
+
+
+def read(reader: str, folder: Path) -> tuple[Dataset, Path, Path]:
+    raw = GOOD[reader](folder)
+    script, output, _ = READERS[reader]
+    data = folder / "data.nc"
+    main_of(script)(entry=asdict(entry(reader, raw)), raw=str(raw), **{output: str(data)})
+    return entry(reader, raw), data, raw
+
+
+@settings(max_examples=20, deadline=None)
+@given(sigma=st.floats(1e-6, 1e-2), seed=st.integers(0, 2**31), speed=st.floats(-1.0, 1.0))
+def test_white_noise_is_found_whatever_smooth_motion_it_is_on(sigma: float, seed: int, speed: float) -> None:
+    random = np.random.default_rng(seed)
+    time = np.arange(2000)[:, None] / 360.0
+    fall = speed * time - 4.9 * time**2
+    assert white_noise(fall + sigma * random.normal(size=(2000, 3))) == pytest.approx(sigma, rel=0.1)
+    turning = rotations.as_rotation(rotations.exp(speed * time * [[0.1, 0.2, 1.0]]))
+    shaken = turning * rotations.as_rotation(rotations.exp(sigma * random.normal(size=(2000, 3))))
+    assert rotation_noise(rotations.as_quaternions(shaken)) == pytest.approx(sigma, rel=0.1)
+
+
+def test_too_few_frames_tell_no_noise() -> None:
+    assert np.isnan(white_noise(np.zeros((5, 3)))) and np.isnan(rotation_noise(np.tile([1.0, 0, 0, 0], (5, 1))))
+
+
+@pytest.mark.parametrize("reader", GOOD)
+def test_every_reader_s_data_have_a_card_and_a_picture(tmp_path: Path, reader: str) -> None:
+    dataset, data, raw = read(reader, tmp_path)
+    card = tmp_path / "cards/card.json"
+    main_of("data_cards")(entries=[asdict(dataset)], data=[str(data)], raw=[str(raw)], cards=[str(card)])
+    content = json.loads(card.read_text())
+    assert content["licence"] == "CC0-1.0" and content["citation"] == "A, B: C" and content["left_out"] == {}
+    assert content["recordings"] >= 1 and content["gaps"] == 0 and not content["synthetic"]
+    assert len(content["panels"]) == 3 and all(panel["series"] for panel in content["panels"])
+    for extension in FORMATS:
+        assert card.with_suffix(f".{extension}").stat().st_size > 5000
+    assert "mine: " + headline(content) in card.with_suffix(".svg").read_text().replace("&#8211;", "-")
+
+
+def test_a_card_counts_what_is_there(tmp_path: Path) -> None:
+    dataset, data, raw = read("iam", tmp_path)
+    card = make_card(dataset, data, raw)
+    assert (card["recordings"], card["samples"], card["sample_frequency_hz"]) == (1, N_FRAMES, FREQUENCY)
+    assert card["duration_s"] == card["longest_s"] == pytest.approx((N_FRAMES - 1) / FREQUENCY, rel=1e-5)
+    assert card["sha256"] == hashlib.sha256(raw.read_bytes()).hexdigest() and card["files"] == 1
+    assert headline(card) == "1 recordings, 150 samples, 0.4139 s at 360 Hz"
+
+
+def test_a_folder_s_checksum_changes_with_any_file(tmp_path: Path) -> None:
+    dataset, data, raw = read("squares", tmp_path)
+    first = make_card(dataset, data, raw)
+    (raw / "traj_1.csv").rename(raw / "traj_2.csv")
+    second = make_card(dataset, data, raw)
+    assert first["sha256"] != second["sha256"] and first["bytes"] == second["bytes"]
+
+
+def test_what_has_no_card_is_named(tmp_path: Path) -> None:
+    dataset, data, raw = read("arm", tmp_path)
+    with pytest.raises(ContactIdError, match="mine has the reader video, of whose data there is no card"):
+        make_card(Dataset("mine", "own", "video", ""), data, raw)
+    data.write_bytes(b"")
+    with pytest.raises(ContactIdError, match=r"data.nc: not a readable netCDF file"):
+        make_card(dataset, data, raw)

@@ -1,0 +1,42 @@
+"""The authors' per-box thresholds, on twins of the boxes whose thresholds fit any set-up."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import iterate_recordings
+from contactid.tossing.author_events import find_author_events
+from contactid.tossing.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.readers.iam_archive import read_iam_archive
+
+EMBEDDED = Path(__file__).parents[2] / "workflow/resources/embedded"
+
+
+def twin(number):
+    return read_iam_archive(
+        EMBEDDED / f"box{number}_trajectories_twin.h5",
+        f"Box{number}",
+        surface_name="ConveyorPart001",
+        licence="CC0-1.0",
+    )
+
+
+@pytest.mark.parametrize("number", ["004", "007"])
+def test_release_is_the_last_high_peak_and_rest_close_to_ours(number):
+    motion = twin(number)
+    theirs = preprocess(motion, PreprocessOptions(), find_author_events)
+    ours = preprocess(motion, PreprocessOptions())
+    assert (theirs["reason"].values == "").all()
+    for _, samples in iterate_recordings(theirs):
+        height = samples["position"].values[:, 2]
+        release = int(samples["release"])
+        assert height[release] >= 0.095
+        assert height[release] >= height[release - 1] and height[release] >= height[release + 1]
+    assert np.abs(theirs["rest"].values - ours["rest"].values).max() <= 5
+
+
+def test_a_set_up_their_thresholds_do_not_fit_is_said_so():
+    with pytest.raises(ContactIdError, match=r"no peak of at least 0.105 m"):
+        preprocess(twin("006"), PreprocessOptions(), find_author_events)

@@ -1,0 +1,76 @@
+"""The calibration recovers a loaded body and a wrong length scale, with honest standard errors."""
+
+import numpy as np
+import pytest
+
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import BodyProperties
+from contactid.tossing.calibration import Calibration, calibrate
+from contactid.tossing.flight import central_difference_state, fit_flight_state
+from contactid.tossing.preprocess import PreprocessOptions, preprocess
+from tosses_for_tests import RATE, box, motion, recordings
+
+CENTER = (0.002, -0.001, 0.006)
+INERTIA = np.array([[8e-4, 2e-5, 0.0], [2e-5, 9e-4, 0.0], [0.0, 0.0, 7e-4]])
+SCALE = 1.02
+
+
+@pytest.fixture(scope="module")
+def calibration() -> Calibration:
+    loaded, nominal = box(CENTER, INERTIA), box()
+    made = recordings(loaded, 60, seed=11, noise=3e-5, scale=SCALE)
+    nominal = BodyProperties(nominal.vertices, nominal.mass, nominal.inertia)
+    return calibrate(preprocess(motion(made, nominal), PreprocessOptions(exclude_tumbling=False)))
+
+
+def test_scale_from_free_fall_and_from_rest(calibration):
+    assert calibration.scale == pytest.approx(SCALE, abs=4 * calibration.scale_se)
+    assert calibration.scale_se < 2e-3
+    assert calibration.scale_from_rest == pytest.approx(SCALE, abs=3e-3)  # simulated corners sink by 0.1 mm
+
+
+def test_center_of_mass(calibration):
+    errors = (np.array(calibration.center_of_mass) - CENTER) / np.array(calibration.center_of_mass_se)
+    assert np.abs(errors).max() < 4 and np.max(calibration.center_of_mass_se) < 1e-3
+
+
+def test_inertia(calibration):
+    assert np.allclose(calibration.inertia_matrix(), INERTIA, atol=8e-5)
+    assert np.max(calibration.inertia_se) < 4e-5
+
+
+def test_too_few_tosses_are_refused():
+    body = box()
+    prepared = preprocess(motion(recordings(body, 3, seed=1), body), PreprocessOptions(exclude_tumbling=False))
+    with pytest.raises(ContactIdError, match="3 usable tosses are too few"):
+        calibrate(prepared)
+
+
+def test_apply_stretches_lengths_and_changes_the_body(calibration):
+    body = box()
+    prepared = preprocess(motion(recordings(body, 2, seed=1), body), PreprocessOptions(exclude_tumbling=False))
+    applied = calibration.apply(prepared)
+    assert np.allclose(applied["position"], calibration.scale * prepared["position"])
+    assert np.allclose(applied["center_of_mass"], calibration.center_of_mass)
+    assert np.allclose(prepared["center_of_mass"], 0.0)
+
+
+@pytest.mark.parametrize("inertia", [np.eye(3) * 8e-4, INERTIA])
+def test_flight_fit_recovers_the_state_and_beats_a_central_difference(inertia):
+    body = box(CENTER, inertia)
+    exact = recordings(body, 1, seed=2, seconds=1.5)[0]
+    flight = slice(1, 20)
+    gravity = np.array([0.0, 0.0, -9.81])
+    truth = fit_flight_state(body, exact.position[flight], exact.orientation[flight], 1 / RATE, gravity)
+    forward = exact.position[2] - exact.position[1] - 0.5 * gravity / RATE**2
+    assert np.allclose(truth.position, exact.position[1], atol=2e-6)
+    assert np.linalg.norm(truth.linear_velocity - forward * RATE) < 0.05
+    random = np.random.default_rng(0)
+    fitted, differenced = [], []
+    for _ in range(30):
+        noisy = exact.position + 1e-4 * random.normal(size=exact.position.shape)
+        fit = fit_flight_state(body, noisy[flight], exact.orientation[flight], 1 / RATE, gravity)
+        difference = central_difference_state(noisy, exact.orientation, 1, 1 / RATE)
+        fitted.append(fit.linear_velocity - truth.linear_velocity)
+        differenced.append(difference.linear_velocity - truth.linear_velocity)
+    assert np.std(fitted) < 0.5 * np.std(differenced)

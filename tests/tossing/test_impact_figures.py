@@ -1,0 +1,272 @@
+"""Figures 5 to 9: an impact's heights and velocities, the cost over both parameters, and their drawings."""
+
+from dataclasses import replace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from matplotlib.text import Text
+
+from contactid.output import style
+from contactid.output.tables import read_csv, write_csv
+from contactid.sources.motion import body_of, iterate_recordings
+from contactid.tossing.draw_impacts import DRAWINGS
+from contactid.tossing.impact_figure_data import (
+    COMPONENTS,
+    example_window,
+    velocity_costs,
+    vertex_heights,
+    window_velocities,
+)
+from contactid.tossing.impact_selection import find_impacts
+from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
+from contactid.tossing.surface import vertex_positions
+from contactid.tossing.velocities import central_differences
+from true_impacts import EMBEDDED, prepared_drops
+
+REACH, STEP = 5, 1.0 / 360.0
+FOUND = ContactParameters(0.4, 0.25)
+CURVES = {"simulated, 16 steps": (FOUND, 16), "simulated": (ContactParameters(0.1, 0.0), 1)}
+
+
+@pytest.fixture(scope="module")
+def prepared():
+    return prepared_drops(EMBEDDED / "box006_drops_twin.h5", last=8)
+
+
+@pytest.fixture(scope="module")
+def candidates(prepared):
+    return [candidate for candidate in find_impacts(prepared) if candidate.impact is not None]
+
+
+@pytest.fixture(scope="module")
+def windows(candidates):
+    return [candidate.impact for candidate in candidates]
+
+
+@pytest.fixture(scope="module")
+def data(prepared, windows):
+    """Every figure's table by its name."""
+    window = example_window(windows)
+    mu, e_n = np.linspace(0.0, 1.0, 5), np.linspace(0.0, 1.0, 4)
+    loss = 0.2 + (mu[:, None] - 0.5) ** 2 + (e_n[None] - 1.0 / 3.0) ** 2
+    swept = {
+        name: xr.Dataset(
+            {"loss": (("impact", "friction_mu", "restitution_e_n"), np.stack([loss + shift, loss - shift]))},
+            coords={"friction_mu": mu, "restitution_e_n": e_n},
+        )
+        for name, shift in (("first_drops", 0.1), ("second_drops", 0.0))
+    }
+    return {
+        "fig05_vertex_heights": vertex_heights(prepared, window),
+        "fig06_impact_velocities": window_velocities(prepared, window, REACH),
+        "fig07_simulated_velocities_substeps": window_velocities(prepared, window, REACH, dict([*CURVES.items()][:1])),
+        "fig08_simulated_velocities": window_velocities(prepared, window, REACH, CURVES),
+        "fig09_velocity_costs": velocity_costs(swept, {"first_drops": "Box001", "second_drops": "Box002"}),
+    }
+
+
+def samples_of(prepared, name):
+    return dict(iterate_recordings(prepared))[name]
+
+
+def curve(table, kind, side=""):
+    """Offsets (n,) and twists (n, 6) of one curve."""
+    part = table[(table["kind"] == kind) & (table["side"] == side)]
+    wide = part.pivot(index="offset", columns="component", values="value")[list(COMPONENTS)]
+    return wide.index.to_numpy(), wide.to_numpy()
+
+
+# the data
+
+
+def test_the_example_is_the_impact_of_median_change(windows):
+    def change(window):
+        return np.linalg.norm(window.impact.post_twist[:3] - window.impact.pre_twist[:3])
+
+    shown, all_of_them = change(example_window(windows)), [change(window) for window in windows]
+    below, above = sum(value < shown for value in all_of_them), sum(value > shown for value in all_of_them)
+    assert len(windows) > 5 and abs(below - above) <= 1
+    assert example_window(windows[::-1]).impact.sample in {w.impact.sample for w in windows}
+    assert example_window(windows[:1]) is windows[0]
+
+
+def test_heights_are_those_of_the_recorded_poses(prepared, windows, data):
+    table, impact = data["fig05_vertex_heights"], example_window(windows).impact
+    samples = samples_of(prepared, impact.toss)
+    corners = vertex_positions(samples["position"].values, samples["orientation"].values, prepared["vertices"].values)
+    wide = table.pivot(index="sample", columns="vertex", values="height_m")
+    assert wide.shape == (len(corners), 8) and wide.columns.tolist() == list(range(1, 9))
+    assert np.array_equal(wide.to_numpy(), corners[:, :, 2])
+    assert table.loc[table["impacting"], "vertex"].unique().tolist() == [impact.vertex + 1]
+    assert table.loc[table["impact"], "sample"].unique().tolist() == [impact.sample]
+    dip = wide[impact.vertex + 1]
+    assert dip[impact.sample] < min(dip[impact.sample - 1], dip[impact.sample + 1])
+
+
+def test_velocities_have_one_row_per_offset_and_component(windows, data):
+    table, impact = data["fig08_simulated_velocities"], example_window(windows).impact
+    assert table.columns.tolist() == [
+        "object", "toss", "k_im", "offset", "component", "unit", "kind", "side", "value",
+    ]  # fmt: skip
+    assert table["k_im"].unique().tolist() == [impact.sample] and table["toss"].unique().tolist() == [impact.toss]
+    assert not table.duplicated(["kind", "side", "offset", "component"]).any() and not table.isna().any().any()
+    assert (table["unit"] == np.where(table["component"].str.startswith("v"), "m/s", "rad/s")).all()
+    for kind in ("measured", *CURVES):
+        offsets, twists = curve(table, kind)
+        assert offsets.tolist() == list(range(-REACH, REACH + 1)) and twists.shape == (2 * REACH + 1, 6)
+    assert set(data["fig06_impact_velocities"]["kind"]) == {"measured", "fitted"}
+
+
+def test_measured_velocities_are_central_differences(prepared, windows, data):
+    impact = example_window(windows).impact
+    samples = samples_of(prepared, impact.toss)
+    twist = central_differences(samples["position"].values, samples["orientation"].values, STEP)
+    _, shown = curve(data["fig06_impact_velocities"], "measured")
+    assert np.array_equal(shown, twist[impact.sample - REACH : impact.sample + REACH + 1])
+
+
+def test_fitted_lines_end_at_the_last_difference_before_and_begin_at_the_first_after(prepared, candidates):
+    """A central difference takes the poses on both sides, so the lines are one sample shorter than the fits to poses.
+
+    -b may be one sample later where the pose after it was taken right after the impact, so that it hardly shows.
+    """
+    for candidate in candidates:
+        table = window_velocities(prepared, candidate.impact, REACH)
+        before, after = curve(table, "fitted", "pre")[0], curve(table, "fitted", "post")[0]
+        assert before.tolist() == list(range(-REACH, before[-1] + 1))
+        assert candidate.last_pre - 2 <= before[-1] <= candidate.last_pre
+        assert after.tolist() == list(range(candidate.first_post + 1, REACH + 1))
+
+
+def test_fitted_lines_follow_what_was_measured_and_the_gap_between_them_does_not(prepared, windows):
+    jitter = 5.0 * 1.5e-5 / (np.sqrt(2.0) * STEP)  # five standard deviations of a central difference
+    for window in windows:
+        table = window_velocities(prepared, window, REACH)
+        measured = dict(zip(*curve(table, "measured"), strict=True))
+        jump = np.linalg.norm(window.impact.post_twist[:3] - window.impact.pre_twist[:3])
+        for side in ("pre", "post"):
+            for offset, twist in zip(*curve(table, "fitted", side), strict=True):
+                if abs(offset) < REACH:  # the outermost differences look at a pose beyond the window
+                    assert np.abs(twist[:3] - measured[offset][:3]).max() < jitter + 0.05 * jump
+        offset, twist = (values[-1] for values in curve(table, "fitted", "pre"))
+        following = twist[:3] + STEP * window.gravity
+        assert np.linalg.norm(measured[offset + 1][:3] - following) > 0.02 * jump
+
+
+def test_simulated_curves_start_where_the_window_does(prepared, windows, data):
+    window = example_window(windows)
+    for label, (parameters, substeps) in CURVES.items():
+        _, twists = curve(data["fig08_simulated_velocities"], label)
+        stepping = SteppingOptions(STEP, substeps=substeps, gravity=tuple(map(float, window.gravity)))
+        run = simulate(body_of(prepared), window.start, parameters, stepping, 2 * REACH + 1)
+        assert np.array_equal(twists, np.hstack([run.linear_velocity, run.angular_velocity]))
+        assert twists[0] == pytest.approx(np.r_[window.start.linear_velocity, window.start.angular_velocity])
+    # with the twin's own parameters the simulation ends where the fit to the data does
+    offsets, after = curve(data["fig08_simulated_velocities"], "fitted", "post")
+    _, simulated = curve(data["fig08_simulated_velocities"], "simulated, 16 steps")
+    assert simulated[-1] == pytest.approx(after[-1], abs=0.05) and offsets[-1] == REACH
+
+
+def test_an_impact_of_nothing_leaves_no_gap_to_look_for(prepared, windows):
+    """Where no difference knows nothing of the impact, the line before it is as short as a fit allows."""
+    window = windows[0]
+    elsewhere = replace(window, impact=replace(window.impact, pre_twist=window.impact.pre_twist + 100.0))
+    assert curve(window_velocities(prepared, elsewhere, REACH), "fitted", "pre")[0].tolist() == [-5, -4]
+
+
+def test_costs_are_means_over_impacts_and_have_one_optimum_each(data):
+    table = data["fig09_velocity_costs"]
+    assert table.columns.tolist() == ["dataset", "object", "friction_mu", "restitution_e_n", "mean_loss", "optimum"]
+    assert len(table) == 2 * 5 * 4
+    for name, part in table.groupby("dataset"):
+        best = part[part["optimum"]]
+        assert best[["friction_mu", "restitution_e_n"]].to_numpy().tolist() == [[0.5, pytest.approx(1.0 / 3.0)]]
+        assert best["mean_loss"].item() == pytest.approx(0.2)
+        assert part["object"].unique().tolist() == [{"first_drops": "Box001", "second_drops": "Box002"}[name]]
+
+
+# the drawings
+
+
+def drawn(name, table, folder):
+    """The figure made of a table that went through its file."""
+    write_csv(table, folder / f"{name}.csv")
+    with style.styled():
+        figure = DRAWINGS[name](read_csv(folder / f"{name}.csv"))
+        figure.canvas.draw()
+    return figure
+
+
+def test_each_figure_has_a_drawing(data):
+    assert set(DRAWINGS) == set(data)
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_drawing_needs_its_csv_alone_and_cuts_nothing_off(name, data, tmp_path):
+    figure = drawn(name, data[name], tmp_path)
+    page = figure.bbox
+    texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
+    places = [(text.get_text(), text.get_window_extent()) for text in texts if text in _titles_and_labels(figure)]
+    plt.close(figure)
+    assert len(places) > 2
+    for text, place in places:
+        assert place.x0 >= -1 and place.y0 >= -1 and place.x1 <= page.x1 + 1 and place.y1 <= page.y1 + 1, text
+    assert figure.get_size_inches()[0] <= style.DOUBLE_COLUMN + 1e-6
+
+
+def _titles_and_labels(figure):
+    found = [*figure.texts, *(text for legend in figure.legends for text in legend.get_texts())]
+    for axes in figure.axes:
+        found += [axes.xaxis.label, axes.yaxis.label, axes._left_title, *axes.texts]
+        found += axes.get_legend().get_texts() if axes.get_legend() else []
+    return found
+
+
+def test_the_impact_is_marked_on_its_corners_curve(windows, data, tmp_path):
+    figure = drawn("fig05_vertex_heights", data["fig05_vertex_heights"], tmp_path)
+    impact, axes = example_window(windows).impact, figure.axes[0]
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    said = [text.get_text() for text in axes.get_legend().get_texts()]
+    plt.close(figure)
+    assert [dot.get_xdata().tolist() for dot in dots] == [[impact.sample]]
+    assert any(f"= {impact.sample}$" in text for text in said)
+    assert any(f"p}}_{{{impact.vertex + 1}}}" in text for text in said)
+
+
+@pytest.mark.parametrize("name", ["fig06_impact_velocities", "fig08_simulated_velocities"])
+def test_drawn_lines_end_at_minus_b_and_begin_at_c(name, data, tmp_path):
+    table = data[name]
+    minus_b, c = curve(table, "fitted", "pre")[0][-1], curve(table, "fitted", "post")[0][0]
+    figure = drawn(name, table, tmp_path)
+    for axes in figure.axes[:2]:
+        dashed = [line.get_xdata() for line in axes.lines if line.get_linestyle() == "--"]
+        ends = sorted((int(x[0]), int(x[-1])) for x in dashed)
+        assert ends == sorted([(-REACH, minus_b)] * 3 + [(c, REACH)] * 3)
+        upright = [line.get_xdata()[0] for line in axes.lines if list(line.get_ydata()) == [0, 1]]
+        assert sorted(upright) == [minus_b, c]
+        dotted = [line for line in axes.lines if line.get_linestyle() == ":"]
+        assert len(dotted) == (0 if name == "fig06_impact_velocities" else 3 * len(CURVES))
+    marks = {text.get_text(): text.xy[0] for axes in figure.axes for text in axes.texts}
+    assert marks == {"$-b$": minus_b, "$c$": c}
+    plt.close(figure)
+
+
+def test_the_star_is_at_the_optimum(data, tmp_path):
+    figure = drawn("fig09_velocity_costs", data["fig09_velocity_costs"], tmp_path)
+    stars = [line for axes in figure.axes for line in axes.lines if line.get_marker() == "*"]
+    places = [(float(star.get_xdata()[0]), float(star.get_ydata()[0])) for star in stars]
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    plt.close(figure)
+    assert places == [pytest.approx((0.5, 1.0 / 3.0), abs=1e-5)] * 2
+    assert sum(title.startswith("Box00") and "0.50" in title and "0.33" in title for title in titles) == 2
+
+
+def test_a_single_dataset_fills_a_column(data, tmp_path):
+    table: pd.DataFrame = data["fig09_velocity_costs"]
+    figure = drawn("fig09_velocity_costs", table[table["dataset"] == "first_drops"], tmp_path)
+    width = figure.get_size_inches()[0]
+    plt.close(figure)
+    assert width == pytest.approx(style.SINGLE_COLUMN)

@@ -1,0 +1,202 @@
+"""What goes beyond the paper: a moving surface, parameters held against each other, and other simulators' rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from contactid.output.fits import write_json
+from contactid.output.tables import write_csv
+from contactid.tossing.outlook_tables import as_identification_rows, disagreement_table, moving_table, simulator_rows
+from contactid.tossing.peers.catalogue import PEERS, SIMULATORS, parameters_of
+from contactid.tossing.results import Prediction, identification_table
+from contactid.tossing.schemes import Scheme
+
+VARIANT = {"name": "paper", "calibrated": False}
+PAPER = Scheme("paper", "trajectory", "trajectory", "paper", VARIANT, True)
+REFINED = Scheme("refined", "trajectory", "trajectory", "refined", {"name": "refined", "calibrated": True}, False)
+ON_IMPACTS = Scheme("velocity", "velocity", "velocity", "velocity", VARIANT, True)
+BOOTSTRAP = {"seed": 1, "samples": 200}
+
+
+def errors(moving, position, rotation):
+    """A prediction table with one row per toss: moving surface or not, and errors at rest in cm and degrees."""
+    n = len(moving)
+    return pd.DataFrame(
+        {
+            "toss": [f"toss{k}" for k in range(n)],
+            "tumbled": [k % 3 == 2 for k in range(n)],
+            "moving": moving,
+            "loss": np.linspace(0.1, 0.2, n),
+            "position_error_pct": 100.0 * np.linspace(0.05, 0.1, n),
+            "rotation_error_deg": np.linspace(1.0, 2.0, n),
+            "rest_position_error_cm": position,
+            "rest_rotation_error_deg": rotation,
+            "e_rot_deg": -np.asarray(rotation, dtype=float),
+            "same_face": [True] * n,
+        }
+    )
+
+
+def prediction(dataset, table, scheme=PAPER, mu=0.4, e_n=0.2, half=0.05, data="synthetic twin"):
+    fit = {
+        "parameters": {"friction_mu": mu, "restitution_e_n": e_n},
+        "intervals": {"friction_mu": [mu - half, mu + half], "restitution_e_n": [e_n - half, e_n + half]},
+    }
+    return Prediction(dataset, f"{dataset}_identified", scheme, "Box001", data, fit, table)
+
+
+# a moving surface
+
+
+def test_errors_on_a_moving_surface_over_those_on_one_at_rest():
+    first = prediction("first", errors([False, True, False, True], [1.0, 4.0, 3.0, 8.0], [2.0, 3.0, 2.0, 5.0]))
+    row = moving_table([first]).to_dict("records")
+    assert len(row) == 1 and (row[0]["dataset"], row[0]["scheme"]) == ("first", "paper")
+    assert (row[0]["moving_n"], row[0]["still_n"]) == (2, 2)
+    assert (row[0]["moving_rest_position_error_cm"], row[0]["still_rest_position_error_cm"]) == (6.0, 2.0)
+    assert row[0]["ratio_rest_position_error_cm"] == pytest.approx(3.0)
+    assert row[0]["ratio_rest_rotation_error_deg"] == pytest.approx(2.0)
+    assert row[0]["same_order"] and row[0]["data"] == "synthetic twin"
+
+
+def test_all_datasets_are_pooled_toss_by_toss():
+    """The last row is over all tosses, not a mean of the datasets' ratios."""
+    first = prediction("first", errors([False, True], [1.0, 2.0], [1.0, 1.0]))
+    second = prediction("second", errors([False, True, True], [3.0, 12.0, 4.0], [1.0, 2.0, 3.0]))
+    table = moving_table([first, second]).set_index("dataset")
+    assert table.index.tolist() == ["first", "second", "all"]
+    assert table["ratio_rest_position_error_cm"].tolist() == pytest.approx([2.0, 8.0 / 3.0, 6.0 / 2.0])
+    assert table.loc["all", ["moving_n", "still_n"]].tolist() == [3, 2]
+    assert table.loc["all", "moving_rest_position_error_cm"] == pytest.approx(6.0)
+    assert table.loc["all", "ratio_rest_rotation_error_deg"] == pytest.approx(2.0)
+
+
+def test_each_scheme_has_its_own_rows():
+    moving, position = [False, True], ([1.0, 2.0], [1.0, 5.0])
+    items = [
+        prediction(dataset, errors(moving, place, [1.0, 1.0]), scheme)
+        for scheme, place in zip((PAPER, REFINED), position, strict=True)
+        for dataset in ("first", "second")
+    ]
+    table = moving_table(items)
+    assert list(zip(table["scheme"], table["dataset"], strict=True)) == [
+        (scheme, dataset) for scheme in ("paper", "refined") for dataset in ("first", "second", "all")
+    ]
+    assert table["ratio_rest_position_error_cm"].tolist() == pytest.approx([2.0] * 3 + [5.0] * 3)
+
+
+@pytest.mark.parametrize("ratio, same", [(3.1, True), (3.2, False), (0.32, True), (0.31, False), (1.0, True)])
+def test_the_same_order_of_magnitude_is_half_of_one_either_way(ratio, same):
+    table = moving_table([prediction("first", errors([False, True], [1.0, ratio], [1.0, 1.0]))])
+    assert bool(table["same_order"].item()) is same
+
+
+def test_a_dataset_without_both_surfaces_has_no_row_but_counts_in_all():
+    still = prediction("still", errors([False, False], [1.0, 3.0], [1.0, 1.0]), data="cube")
+    moving = prediction("moving", errors([True], [4.0], [1.0]))
+    table = moving_table([still, moving])
+    assert table["dataset"].tolist() == ["all"]
+    assert table["ratio_rest_position_error_cm"].item() == pytest.approx(2.0)
+    assert table["data"].item() == "cube, synthetic twin"
+    alone = moving_table([still])
+    assert alone.empty and alone.columns.tolist() == table.columns.tolist()
+
+
+# impacts against trajectories
+
+
+def test_parameters_from_impacts_are_held_against_those_of_the_scheme_they_step_like():
+    table = errors([False], [1.0], [1.0])
+    items = [
+        prediction("first", table, PAPER, mu=0.4, half=0.04),
+        prediction("first", table, REFINED, mu=0.9),
+        prediction("second", table, PAPER, mu=0.7),
+        prediction("first", table, ON_IMPACTS, mu=0.5, half=0.03),
+    ]
+    row = disagreement_table(items).to_dict("records")
+    assert len(row) == 1 and (row[0]["scheme"], row[0]["against"]) == ("velocity", "paper")
+    assert row[0]["friction_mu_difference"] == pytest.approx(0.1)
+    # independent: half-widths of 0.03 and 0.04 make 0.05
+    ends = row[0]["friction_mu_difference_low"], row[0]["friction_mu_difference_high"]
+    assert ends == pytest.approx((0.05, 0.15))
+    assert row[0]["friction_mu_differs"] and not row[0]["restitution_e_n_differs"]
+    assert row[0]["restitution_e_n_difference"] == 0.0
+    assert disagreement_table(items[:3]).empty
+
+
+def test_one_sided_errors_count_on_the_side_they_are_on():
+    table = errors([False], [1.0], [1.0])
+    impacts, tosses = prediction("first", table, ON_IMPACTS, mu=0.5), prediction("first", table, PAPER, mu=0.4)
+    impacts.fit["intervals"]["friction_mu"] = [0.5, 0.53]
+    tosses.fit["intervals"]["friction_mu"] = [0.36, 0.4]
+    row = disagreement_table([impacts, tosses]).iloc[0]
+    assert row["friction_mu_difference_low"] == pytest.approx(0.1)
+    assert row["friction_mu_difference_high"] == pytest.approx(0.15)
+
+
+# other simulators
+
+
+def simulated(folder, name, losses, parameters):
+    n = len(losses)
+    table = errors([False] * (n - 1) + [True], np.arange(n) + 1.0, np.arange(n) + 2.0)
+    table["same_face"] = [k != 1 for k in range(n)]
+    write_csv(table.assign(loss=losses, failed=[k == 0 for k in range(n)]), folder / f"case.{name}.csv")
+    write_json(
+        folder / f"case.{name}.json",
+        {
+            "simulator": name, "parameters": parameters, "at_bound": ["solref"], "objective": 0.3, "iterations": 40,
+            "residuals": {"failed_evaluations": 1}, "seconds_per_evaluation": 0.01,
+        },
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def simulators(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("simulators")
+    simulated(folder, "contactid", [0.1, 0.2, 0.3, 0.4], {"friction_mu": 0.4, "restitution_e_n": 0.1})
+    simulated(folder, "other", [0.2, 0.3, 0.4, 0.5], {"mu_dynamic": 0.35, "relaxation_time": 0.02})
+    case = ("trajectories", "validation", "refined")
+    return simulator_rows(folder / "case", ["contactid", "other"], case, True, BOOTSTRAP)
+
+
+def test_each_simulator_has_a_row_per_subset(simulators):
+    assert list(zip(simulators["simulator"], simulators["subset"], strict=True)) == [
+        (name, subset) for name in ("contactid", "other") for subset in ("all", "non_tumbling")
+    ]
+    assert simulators["n_tosses"].tolist() == [4, 3, 4, 3]
+    assert simulators["mean_loss"].tolist() == pytest.approx([0.25, 0.7 / 3, 0.35, 1.0 / 3])
+    assert simulators["friction_mu"].tolist() == [0.4, 0.4, 0.35, 0.35]
+    assert simulators["failed_tosses"].tolist() == [1] * 4
+
+
+def test_each_simulators_first_parameter_is_its_friction():
+    """The column friction_mu takes the first one."""
+    first = {name: parameters_of(name)[0].name for name in SIMULATORS}
+    assert {first.pop(name) for name in PEERS} == {"friction", "mu_dynamic", "lateralFriction"}
+    assert set(first.values()) == {"friction_mu"}
+
+
+def test_simulators_are_compared_toss_by_toss(simulators):
+    """Every loss is larger by 0.1, so the paired difference is, and has no spread."""
+    for name in ("difference_to_ours", "difference_low", "difference_high"):
+        assert simulators[name].tolist() == pytest.approx([0.0, 0.0, 0.1, 0.1])
+
+
+def test_rest_errors_are_those_of_table_iii(simulators):
+    """Of tosses on a stationary surface; angles of those that end on the predicted face."""
+    row = simulators.iloc[0]
+    assert row["position_error_mean_cm"] == pytest.approx(2.0) and row["position_error_std_cm"] == pytest.approx(1.0)
+    assert row["rotation_error_mean_deg"] == pytest.approx(3.0)
+    assert row["rotation_error_std_deg"] == pytest.approx(np.sqrt(2.0))
+
+
+def test_simulators_join_the_table_of_identifications(simulators):
+    rows = as_identification_rows(simulators)
+    assert len(rows) == len(simulators)
+    assert set(rows["parameters"]) == {"trajectory"} and set(rows["scheme"]) == {"refined_equal_budget"}
+    assert rows["calibrated"].all() and set(rows["identified_on"]) == {"trajectories"}
+    ours = identification_table([prediction("first", errors([False] * 3, [1.0] * 3, [1.0] * 3))])
+    assert [name for name in ours.columns if name != "restitution_e_n"] == rows.columns.tolist()
+    for name in ("mean_loss", "friction_mu", "n_tosses", "rest_position_error_cm"):
+        assert rows[name].tolist() == simulators[name].tolist()

@@ -1,0 +1,117 @@
+"""Metrics, grids, bootstrap, checks and tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.output.comparison import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE, Reproduced, Tolerance, compare
+from contactid.output.tables import read_csv, write_csv, write_tex
+from contactid.tossing.identification import Grid, _bootstrap, grid_values, identify, sweep_grid
+from contactid.tossing.losses import mean_loss
+from contactid.tossing.metrics import rest_position_error, rest_rotation_error
+from contactid.tossing.prediction import predict
+from contactid.tossing.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.simulate.box import SteppingOptions
+from contactid.tossing.tosses import usable_tosses
+from tosses_for_tests import RATE, TRUTH, box, motion, recordings
+
+
+@given(st.floats(-3.14, 3.14), st.floats(-3.14, 3.14))
+def test_rest_rotation_error_is_the_turn_about_the_normal(measured, turn):
+    first = rotations.as_rotation(rotations.exp(np.array([0, 0, measured])))
+    second = rotations.as_rotation(rotations.exp(np.array([0, 0, turn]))) * first
+    error = rest_rotation_error(rotations.as_quaternions(first), rotations.as_quaternions(second))
+    assert error == pytest.approx(turn, abs=1e-9)
+
+
+def test_rest_position_error_ignores_height():
+    assert rest_position_error(np.array([0.0, 0, 5]), np.array([0.3, 0.4, 1])) == pytest.approx(0.5)
+
+
+@given(st.integers(0, 5), st.integers(1, 40), st.sampled_from([0.01, 0.05, 0.1, 0.25]))
+def test_grid_values_include_both_ends(start, count, step):
+    values = grid_values(start * step, start * step + count * step, step)
+    assert len(values) == count + 1 and values[0] == pytest.approx(start * step)
+    assert np.allclose(np.diff(values), step)
+
+
+def test_an_empty_grid_is_refused():
+    with pytest.raises(ContactIdError, match="is empty"):
+        grid_values(0.5, 0.1, 0.05)
+
+
+def test_identification_recovers_what_the_tosses_were_made_with():
+    body = box()
+    prepared = preprocess(motion(recordings(body, 12, seed=8), body), PreprocessOptions(exclude_tumbling=False))
+    options = SteppingOptions(1 / RATE, substeps=4)
+    items = usable_tosses(prepared, start="flight_fit", split="identification")
+    tosses = [item.toss for item in items]
+    grid = Grid(grid_values(0.1, 0.4, 0.05), grid_values(0.0, 0.3, 0.1))
+    coarse = sweep_grid(body, tosses, grid, options, body.length)
+    found = identify(body, tosses, coarse, options, body.length, refine=True, bootstrap_samples=200, seed=1)
+    assert found.friction_mu == pytest.approx(TRUTH.friction_mu, abs=0.01)
+    assert found.restitution_e_n == pytest.approx(TRUTH.restitution_e_n, abs=0.05)
+    low, high = found.friction_mu_interval
+    assert low <= TRUTH.friction_mu <= high
+    assert found.loss <= float(mean_loss(coarse).min())
+    table = predict(body, items, TRUTH, options, body.length)
+    assert table["loss"].median() < 0.02 and table["rest_position_error_cm"].median() < 0.2
+    assert table["same_face"].mean() > 0.9
+
+
+def synthetic_sweep(noise):
+    mu, e_n = grid_values(0, 1, 0.1), grid_values(0, 1, 0.5)
+    centres = 0.4 + noise * np.random.default_rng(0).normal(size=200)
+    error = np.abs(mu[None, :, None] - centres[:, None, None]) + 0 * e_n
+    dims = ("toss", "friction_mu", "restitution_e_n")
+    coords = {"friction_mu": mu, "restitution_e_n": e_n}
+    return xr.Dataset({"position_error": (dims, error), "rotation_error": (dims, 0 * error)}, coords)
+
+
+def test_bootstrap_interval_is_never_narrower_than_the_grid_and_widens_with_noise():
+    (low, high), _ = _bootstrap(synthetic_sweep(0.01), 300, 1)
+    assert (low, high) == pytest.approx((0.35, 0.45))
+    (wide_low, wide_high), (e_low, e_high) = _bootstrap(synthetic_sweep(2.0), 300, 1)
+    assert wide_high - wide_low > 0.2
+    assert e_low >= 0 and e_high <= 1
+
+
+def test_verdicts():
+    published = pd.DataFrame(
+        [
+            ("t", q, "c", 1.0, "m", 0.05, "rounding", "")
+            for q in ("near", "far", "wider", "smaller error", "other data", "setting", "other setting", "absent")
+        ],
+        columns=["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"],
+    )
+    ours = {
+        ("t", "near", "c"): Reproduced(1.05),
+        ("t", "far", "c"): Reproduced(1.06, note="by another way"),
+        ("t", "wider", "c"): Reproduced(1.06, Tolerance(0.1, "spread")),
+        ("t", "smaller error", "c"): Reproduced(-0.9, is_error=True),
+        ("t", "other data", "c"): Reproduced(1.0, comparable=False, note="twin"),
+        ("t", "setting", "c"): Reproduced(1.0, is_input=True),
+        ("t", "other setting", "c"): Reproduced(1.1, is_input=True),
+    }
+    table = compare("study", published, ours, {"": "why not"})
+    assert list(table["verdict"]) == [AGREES, DIFFERS, AGREES, BETTER, NOT_COMPARABLE, INPUT, DIFFERS, NOT_COMPARABLE]
+    assert list(table["note"]) == [
+        "tolerance: rounding", "by another way; tolerance: rounding", "tolerance: spread", "tolerance: rounding",
+        "twin", "tolerance: rounding", "tolerance: rounding", "why not",
+    ]  # fmt: skip
+    assert np.isnan(table["reproduced"].iloc[7])
+
+
+def test_tables_round_trip_and_tex_escapes(tmp_path):
+    table = pd.DataFrame({"a_b": [1.23456789, np.nan], "text": ["50 %", ""]})
+    write_csv(table, tmp_path / "t.csv")
+    assert (tmp_path / "t.csv").read_text() == "a_b,text\n1.23457,50 %\n,\n"
+    assert list(read_csv(tmp_path / "t.csv")["text"]) == ["50 %", ""]
+    write_tex(table, tmp_path / "t.tex", caption="Errors & more")
+    text = (tmp_path / "t.tex").read_text()
+    assert "a\\_b & text" in text and "50 \\%" in text and "-- & " in text and "Errors \\& more" in text

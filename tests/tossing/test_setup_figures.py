@@ -1,0 +1,342 @@
+"""Figures 1 to 4 of the tossing paper: the camera, the scenes taken from the data, and their drawings."""
+
+import itertools
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial import ConvexHull
+
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.output import style
+from contactid.output.tables import read_csv, write_csv
+from contactid.sources.motion import Recording, iterate_recordings
+from contactid.tossing.camera import Camera, looking_across, points_of
+from contactid.tossing.draw_setup import DRAWINGS, INSTEAD_OF_PHOTOGRAPH, INSTEAD_OF_SKETCH, _apart
+from contactid.tossing.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.setup_figure_data import (
+    COLUMNS,
+    boxes_scene,
+    example_toss_scene,
+    faces_of,
+    frames_scene,
+    setup_scene,
+)
+from contactid.tossing.surface import vertex_positions
+from tosses_for_tests import RATE, box, motion, recordings
+
+HELD = 40  # samples at the start of each recording in which the body is held still
+angles = st.floats(-3.1, 3.1)
+cameras = st.builds(Camera, angles, st.floats(-1.5, 1.5), st.sampled_from([np.inf, 2.0, 10.0]))
+quaternions = st.tuples(angles, angles, angles).map(lambda vector: rotations.exp(np.array(vector)))
+sizes = st.tuples(*[st.floats(0.05, 0.4)] * 3).map(np.array)
+CORNERS = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
+
+
+def moved_to_m(recording, surface_position, surface_orientation, belt):
+    """The recording as seen from M, where C is elsewhere, and with a while before the release."""
+    turn = rotations.as_rotation(surface_orientation)
+    position = np.vstack([np.repeat(recording.position[:1], HELD, axis=0), recording.position])
+    orientation = np.vstack([np.repeat(recording.orientation[:1], HELD, axis=0), recording.orientation])
+    return Recording(
+        name=recording.name,
+        position=surface_position + turn.apply(position),
+        orientation=rotations.continuous(rotations.as_quaternions(turn * rotations.as_rotation(orientation))),
+        surface_position=surface_position,
+        surface_orientation=surface_orientation,
+        surface_velocity=belt,
+    )
+
+
+@pytest.fixture(scope="module")
+def tosses():
+    """Canonical and prepared tosses, C turned and shifted in M."""
+    body = box()
+    turn = rotations.exp(np.array([0.002, -0.001, 0.6]))
+    made = [moved_to_m(r, np.array([0.4, -0.3, 0.01]), turn, np.zeros(3)) for r in recordings(body, 4, seed=3)]
+    canonical = motion(made, body)
+    return canonical, preprocess(canonical, PreprocessOptions(exclude_tumbling=False))
+
+
+@pytest.fixture(scope="module")
+def at_the_origin():
+    """Canonical and prepared tosses for which M is C."""
+    body = box()
+    canonical = motion(recordings(body, 3, seed=5), body)
+    return canonical, preprocess(canonical, PreprocessOptions(exclude_tumbling=False))
+
+
+def usable(prepared):
+    return {name: samples for name, samples in iterate_recordings(prepared) if not str(samples["reason"].values)}
+
+
+def part(scene, name, item=None):
+    rows = scene[scene["part"] == name]
+    return rows if item is None else rows[rows["item"] == item]
+
+
+# the camera
+
+
+@given(cameras)
+def test_the_cameras_axes_are_a_right_handed_frame_with_z_upright(camera):
+    assert np.allclose(camera.axes @ camera.axes.T, np.eye(3), atol=1e-12)
+    assert np.linalg.det(camera.axes) == pytest.approx(1.0)
+    assert camera.axes[0, 2] == 0.0 and camera.axes[1, 2] > 0.0
+
+
+@given(cameras, st.tuples(*[st.floats(-0.5, 0.5)] * 2).map(np.array))
+def test_lengths_across_the_view_are_true_at_the_target(camera, picture):
+    assert np.allclose(camera.project(picture @ camera.axes[:2]), picture, atol=1e-12)
+
+
+@given(angles, st.floats(-1.2, 1.2), st.tuples(*[st.floats(-0.5, 0.5)] * 3).map(np.array))
+def test_perspective_from_far_away_is_the_orthographic_view(azimuth, elevation, point):
+    far, flat = Camera(azimuth, elevation, 1e9), Camera(azimuth, elevation)
+    assert np.allclose(far.project(point), flat.project(point), atol=1e-8)
+
+
+@given(angles, st.floats(0.0, 1.2), st.floats(0.0, 1.0))
+def test_looking_across_sends_the_travel_to_the_right_and_nearer(heading, elevation, turn):
+    travel = np.array([np.cos(heading), np.sin(heading)])
+    camera = looking_across(travel, turn=turn, elevation=elevation)
+    assert camera.project(np.append(travel, 0.0))[0] == pytest.approx(np.cos(turn))
+    assert camera.nearness(np.append(travel, 0.0)) == pytest.approx(np.sin(turn) * np.cos(elevation), abs=1e-12)
+
+
+@given(sizes, st.permutations(range(8)))
+def test_faces_look_outward_whatever_the_order_of_the_vertices(size, order):
+    vertices = (CORNERS * size)[list(order)]
+    faces = vertices[faces_of(vertices)]
+    outward = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 1])
+    outward /= np.linalg.norm(outward, axis=1)[:, None]
+    expected = np.array([[-1, 0, 0], [1, 0, 0], [0, -1, 0], [0, 1, 0], [0, 0, -1], [0, 0, 1]])
+    assert np.allclose(outward, expected, atol=1e-12)
+
+
+@given(cameras, sizes, quaternions)
+def test_a_face_is_seen_where_the_camera_is_on_its_outer_side(camera, size, quaternion):
+    vertices = CORNERS * size
+    faces = (vertices @ rotations.matrices(quaternion).T)[faces_of(vertices)]
+    outward = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 1])
+    outward /= np.linalg.norm(outward, axis=1)[:, None]
+    if np.isinf(camera.distance):
+        height = outward @ camera.axes[2]
+    else:
+        height = (outward * (camera.distance * camera.axes[2] - faces[:, 0])).sum(axis=1)
+    clear = np.abs(height) > 1e-6  # a face seen from its very edge is neither
+    assert np.array_equal(camera.sees(faces)[clear], height[clear] > 0.0)
+
+
+@given(cameras, sizes, quaternions)
+def test_the_seen_faces_of_a_box_cover_its_outline_once(camera, size, quaternion):
+    vertices = CORNERS * size
+    corners = vertices @ rotations.matrices(quaternion).T
+    faces = corners[faces_of(vertices)]
+    seen = camera.project(faces[camera.sees(faces)])
+    area = sum(ConvexHull(face).volume for face in seen if np.ptp(face, axis=0).min() > 1e-6)
+    assert area == pytest.approx(ConvexHull(camera.project(corners)).volume, rel=1e-3)
+
+
+@given(st.lists(st.floats(0.0, 3.0), min_size=1, max_size=6).map(np.array), st.floats(0.01, 1.0))
+def test_labels_are_moved_apart_without_changing_their_order_or_their_middle(wanted, gap):
+    places = _apart(wanted, gap)
+    order = np.argsort(wanted, kind="stable")
+    assert (np.diff(places[order]) > 0.98 * gap).all()
+    assert places.mean() == pytest.approx(wanted.mean(), abs=1e-9)
+    if (np.diff(wanted[order]) >= gap).all():
+        assert np.array_equal(places, wanted)
+
+
+# the scenes
+
+
+def test_the_time_lapse_shows_the_recorded_poses(tosses):
+    _, prepared = tosses
+    scene = example_toss_scene(prepared)
+    samples = usable(prepared)[scene["toss"].iloc[0]]
+    shown = part(scene, "origin")
+    for event, item in (("release", "release"), ("contact", "first contact"), ("rest", "rest")):
+        assert part(scene, "origin", item)["sample"].tolist() == [int(samples[event])]
+    assert 4 <= len(shown) <= 7 and shown["sample"].is_monotonic_increasing
+    assert np.allclose(shown["time_s"], (shown["sample"] - int(samples["release"])) / RATE)
+    corners = vertex_positions(samples["position"].values, samples["orientation"].values, prepared["vertices"].values)
+    for item, k in zip(shown["item"], shown["sample"], strict=True):
+        drawn = np.unique(points_of(part(scene, "face", item)).round(9), axis=0)
+        assert np.allclose(drawn, np.unique(corners[k].round(9), axis=0))
+        low, high = corners[k].min(axis=0), corners[k].max(axis=0)
+        shadow = points_of(part(scene, "shadow", item))
+        assert np.allclose(shadow.min(axis=0), [*low[:2], 0.0]) and np.allclose(shadow.max(axis=0), [*high[:2], 0.0])
+
+
+def test_the_surface_reaches_under_every_box_drawn(tosses):
+    canonical, prepared = tosses
+    for scene in (example_toss_scene(prepared), frames_scene(prepared, canonical)):
+        patch, boxes = points_of(part(scene, "surface")), points_of(part(scene, "shadow"))
+        assert (patch.min(axis=0)[:2] < boxes.min(axis=0)[:2]).all()
+        assert (patch.max(axis=0)[:2] > boxes.max(axis=0)[:2]).all()
+
+
+def test_frame_m_takes_recorded_positions_to_prepared_ones(tosses):
+    canonical, prepared = tosses
+    scene = frames_scene(prepared, canonical)
+    toss = scene["toss"].iloc[0]
+    lines = points_of(part(scene, "axis", "M")).reshape(3, 2, 3)
+    directions = (lines[:, 1] - lines[:, 0]).T
+    directions /= np.linalg.norm(directions, axis=0)
+    recorded = dict(iterate_recordings(canonical))[toss]["position"].values
+    assert np.allclose(lines[0, 0] + recorded @ directions.T, usable(prepared)[toss]["position"].values, atol=1e-9)
+    assert prepared.attrs["plane_height"] != 0.0  # otherwise the correction of the plane would not be tested
+
+
+def test_corners_are_numbered_in_the_order_of_the_data(tosses):
+    canonical, prepared = tosses
+    scene = frames_scene(prepared, canonical)
+    samples = usable(prepared)[scene["toss"].iloc[0]]
+    corners = part(scene, "corner").sort_values("index")
+    assert corners["index"].tolist() == list(range(1, 9))
+    k = int(corners["sample"].iloc[0])
+    assert int(samples["release"]) < k < int(samples["contact"])
+    pose = samples["position"].values[k : k + 1], samples["orientation"].values[k : k + 1]
+    assert np.allclose(points_of(corners), vertex_positions(*pose, prepared["vertices"].values)[0])
+
+
+def test_frames_that_coincide_are_one_frame(at_the_origin):
+    canonical, prepared = at_the_origin
+    assert list(dict.fromkeys(part(frames_scene(prepared, canonical), "axis")["item"])) == ["C M", "B"]
+
+
+def test_the_setup_states_lengths_and_the_velocity_at_release(tosses):
+    canonical, prepared = tosses
+    scene = setup_scene(prepared, canonical)
+    samples = usable(prepared)[scene["toss"].iloc[0]]
+    position = samples["position"].values
+    release, rest = int(samples["release"]), int(samples["rest"])
+    stated = part(scene, "dimension").drop_duplicates("item").set_index("item")["value"]
+    assert stated["travel"] == pytest.approx(np.linalg.norm((position[rest] - position[release])[:2]))
+    assert stated["release height"] == pytest.approx(position[release, 2])
+    sides = np.ptp(points_of(part(scene, "surface")), axis=0)
+    assert [stated["surface length"], stated["surface width"]] == pytest.approx(sides[:2].tolist())
+    arrows = {item: part(scene, "velocity", item) for item in ("linear", "angular")}
+    difference = (position[release + 2] - position[release]) * RATE / 2.0
+    difference[2] += 9.81 / RATE  # a central difference is the velocity one sample after the release
+    assert arrows["linear"]["value"].iloc[0] == pytest.approx(np.linalg.norm(difference), rel=0.02)
+    direction = np.diff(points_of(arrows["linear"]), axis=0)[0]
+    assert np.allclose(direction / np.linalg.norm(direction), difference / np.linalg.norm(difference), atol=0.02)
+    quaternion = samples["orientation"].values[[release, release + 1]]
+    turned = float(rotations.angle_between(quaternion[0], quaternion[1]))
+    assert arrows["angular"]["value"].iloc[0] == pytest.approx(turned * RATE, rel=0.05)
+
+
+def test_what_happens_before_the_release_is_shown_where_it_was_recorded(tosses, at_the_origin):
+    canonical, prepared = tosses
+    scene = setup_scene(prepared, canonical)
+    assert len(part(scene, "path", "carried")) == part(scene, "origin", "release")["sample"].iloc[0] + 1
+    assert part(scene, "origin", "start")["sample"].tolist() == [0]
+    scene = setup_scene(at_the_origin[1], at_the_origin[0])
+    assert part(scene, "path", "carried").empty and part(scene, "origin", "start").empty
+
+
+def test_boxes_stand_side_by_side_once_each_with_their_sizes(tosses, at_the_origin):
+    other = at_the_origin[1].assign(vertices=at_the_origin[1]["vertices"] * [2.0, 1.5, 0.7]).assign_attrs(object="Flat")
+    scene = boxes_scene([tosses[1], other, at_the_origin[1]])
+    assert list(dict.fromkeys(scene["object"])) == ["TestBox", "Flat"]
+    first, second = (points_of(part(scene[scene["object"] == name], "face")) for name in ("TestBox", "Flat"))
+    assert first[:, 0].max() < second[:, 0].min()
+    assert first[:, 2].min() == pytest.approx(0.0, abs=1e-12) == second[:, 2].min()
+    sides = part(scene[scene["object"] == "Flat"], "dimension")
+    for item, expected in (("length", 200.0), ("width", 150.0), ("height", 70.0)):
+        ends = sides[sides["item"] == item]
+        assert ends["value"].iloc[0] == pytest.approx(expected)
+        assert 1e3 * np.linalg.norm(np.diff(points_of(ends), axis=0)) == pytest.approx(expected)
+    assert part(scene, "mass")["value"].tolist() == [0.4, 0.4]
+
+
+def test_a_toss_that_is_not_there_is_refused(tosses, at_the_origin):
+    canonical, prepared = tosses
+    with pytest.raises(ContactIdError, match="no usable toss 'absent'"):
+        example_toss_scene(prepared, "absent")
+    with pytest.raises(ContactIdError, match="no recording"):
+        frames_scene(prepared, canonical.isel(recording=slice(0, 0)))
+
+
+# the drawings
+
+
+def scenes(canonical, prepared):
+    return {
+        "fig01_example_toss": example_toss_scene(prepared),
+        "fig02_frames": frames_scene(prepared, canonical),
+        "fig03_setup": setup_scene(prepared, canonical),
+        "fig04_boxes": boxes_scene([prepared]),
+    }
+
+
+def texts_of(figure):
+    """Texts of a figure with their places in pixels."""
+    renderer = figure.canvas.get_renderer()
+    texts = [*figure.texts, *(text for axes in figure.axes for text in axes.texts)]
+    return [(text.get_text(), text.get_window_extent(renderer)) for text in texts if text.get_text()]
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [*((name, "tosses") for name in DRAWINGS), ("fig02_frames", "at_the_origin"), ("fig03_setup", "at_the_origin")],
+)
+def test_a_drawing_needs_its_csv_alone_and_cuts_nothing_off(name, source, request, tmp_path):
+    scene = scenes(*request.getfixturevalue(source))[name]
+    assert list(scene.columns) == list(COLUMNS)
+    write_csv(scene, tmp_path / "scene.csv")
+    with style.styled():
+        figure = DRAWINGS[name](read_csv(tmp_path / "scene.csv"))
+        page = figure.bbox
+        texts = texts_of(figure)
+        plt.close(figure)
+    for text, place in texts:
+        assert place.x0 >= -1 and place.y0 >= -1 and place.x1 <= page.x1 + 1 and place.y1 <= page.y1 + 1, text
+    assert figure.get_size_inches()[0] <= style.DOUBLE_COLUMN + 1e-6
+    assert (INSTEAD_OF_SKETCH if name == "fig02_frames" else INSTEAD_OF_PHOTOGRAPH) in [text for text, _ in texts]
+
+
+def test_names_of_points_and_axes_do_not_cover_each_other(tosses):
+    canonical, prepared = tosses
+    with style.styled():
+        figure = DRAWINGS["fig02_frames"](frames_scene(prepared, canonical))
+        texts = texts_of(figure)
+        plt.close(figure)
+    assert sum("mathbf{p}" in text for text, _ in texts) == 8
+    for (one, place), (other, elsewhere) in itertools.combinations(texts, 2):
+        width = min(place.x1, elsewhere.x1) - max(place.x0, elsewhere.x0)
+        height = min(place.y1, elsewhere.y1) - max(place.y0, elsewhere.y0)
+        assert max(width, 0.0) * max(height, 0.0) < 0.1 * min(place.width * place.height, 1e9), (one, other)
+
+
+def test_only_a_moving_belt_has_an_arrow():
+    body = box()
+    belt = np.array([0.3, 0.0, 0.0])
+    made = [
+        Recording(
+            name=r.name,
+            position=r.position + np.arange(len(r.position))[:, None] / RATE * belt,
+            orientation=r.orientation,
+            surface_velocity=belt,
+        )
+        for r in recordings(body, 2, seed=9)
+    ]
+    prepared = preprocess(motion(made, body), PreprocessOptions(exclude_tumbling=False))
+    scene = example_toss_scene(prepared)
+    start, end = points_of(part(scene, "belt"))
+    assert np.allclose(np.cross(end - start, belt), 0.0) and (end - start) @ belt > 0.0
+    with style.styled():
+        figure = DRAWINGS["fig01_example_toss"](scene)
+        said = [text for text, _ in texts_of(figure)]
+        plt.close(figure)
+    assert "belt 0.30 m/s" in said
+    still = scene[scene["part"] != "belt"]
+    with style.styled():
+        figure = DRAWINGS["fig01_example_toss"](still)
+        assert not any("belt" in text for text, _ in texts_of(figure))
+        plt.close(figure)

@@ -1,0 +1,117 @@
+"""Windows cut from simulated tosses give back the friction that they were simulated with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from contactid.core.complementarity import attach, solve_mpec
+from contactid.core.errors import ContactIdError
+from contactid.output.fits import write_fit
+from contactid.tossing.models.window_fit import (
+    WINDOW_CONTINUATION,
+    combine,
+    fit_windows,
+    identify_from_windows,
+    window_fit_record,
+)
+from contactid.tossing.models.windows import WindowOptions, build_window_model, cut_windows, touching_corners
+from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
+from contactid.tossing.simulate.sweep import MeasuredToss
+from impacts_for_tests import box
+
+BODY = box()
+STEPPING = SteppingOptions(time_step=1.0 / 360.0, substeps=8)
+OPTIONS = WindowOptions(after=20)
+
+
+def tosses(mu: float, e_n: float, n: int, *, noise: float = 1e-4) -> list[MeasuredToss]:
+    """Flat, fast throws that touch down tilted and slide; poses with ``noise`` m and 5 ``noise`` rad."""
+    rng = np.random.default_rng(11)
+    made = []
+    for index in range(n):
+        tilt = Rotation.from_euler("xyz", [*rng.normal(0.0, 0.15, 2), rng.uniform(-3.0, 3.0)])
+        start = State(
+            np.array([0.0, 0.0, 0.12]),
+            tilt.as_quat(scalar_first=True),
+            np.array([1.5, 0.3, -0.4]),
+            rng.normal(0.0, 0.5, 3),
+        )
+        run = simulate(BODY, start, ContactParameters(mu, e_n), STEPPING, 90)
+        turns = Rotation.from_quat(run.orientation, scalar_first=True)
+        turns = Rotation.from_rotvec(rng.normal(0.0, 5.0 * noise, (90, 3))) * turns
+        position = run.position + rng.normal(0.0, noise, run.position.shape)
+        made.append(MeasuredToss(f"toss{index}", start, position, turns.as_quat(scalar_first=True), np.zeros(3)))
+    return made
+
+
+def test_friction_comes_back(tmp_path: Path) -> None:
+    fit = identify_from_windows(BODY, tosses(0.4, 0.1, 5), STEPPING, OPTIONS, largest_number=4)
+    assert len(fit.groups) == 4 and len(fit.converged) >= 3
+    assert abs(fit.mu - 0.4) < 0.02 and fit.friction_identified
+    assert fit.mu_interval[0] <= fit.mu <= fit.mu_interval[1]
+    write_fit(tmp_path / "fit.json", window_fit_record(fit, OPTIONS, dataset="synthetic", part="all"))
+    read = json.loads((tmp_path / "fit.json").read_text())
+    assert read["residuals"]["complementarity"] <= 1e-5 and len(read["groups"]) == 4
+
+
+def test_the_answer_does_not_depend_on_the_start() -> None:
+    windows = cut_windows(BODY, tosses(0.4, 0.1, 1), OPTIONS)
+    step = STEPPING.time_step / OPTIONS.substeps
+    found = [fit_windows(BODY, windows, step, STEPPING.gravity, OPTIONS, start=s) for s in [(0.1, 0.0), (0.9, 0.6)]]
+    assert found[0].mu == pytest.approx(found[1].mu, abs=1e-4)
+    assert found[0].e_n == pytest.approx(found[1].e_n, abs=1e-3)
+
+
+def test_a_solved_window_obeys_momentum_and_friction() -> None:
+    windows = cut_windows(BODY, tosses(0.4, 0.1, 1), OPTIONS)
+    step = STEPPING.time_step / OPTIONS.substeps
+    built = build_window_model(BODY, windows, step, STEPPING.gravity, OPTIONS)
+    pairs = attach(built.model, built.pairs, WINDOW_CONTINUATION.reformulation)
+    assert solve_mpec(pairs, WINDOW_CONTINUATION).converged
+    model, n = built.model, len(windows[0].position)
+    count = range(len(built.contacts))
+    normal = np.array([model.normal[c].value for c in count]) * built.impulse_scale
+    force = np.array([[model.force[c, a].value for a in range(2)] for c in count]) * built.impulse_scale
+    assert (np.linalg.norm(force, axis=1) <= built.parameters[0] * normal + 1e-7).all()
+    gained = [BODY.mass * (model.v[0, n - 1, a].value - model.v[0, 0, a].value) for a in range(3)]
+    pushed = np.append(force.sum(axis=0), normal.sum()) + BODY.mass * (n - 1) * step * np.array(STEPPING.gravity)
+    assert np.allclose(gained, pushed, atol=1e-8)
+
+
+def test_which_corners_may_touch() -> None:
+    speed, bounce, at = 1.0, 0.4, 3.3
+    times = np.arange(8.0)
+    heights = np.where(times < at, speed * (at - times), bounce * (times - at))[:, None]
+    assert np.flatnonzero(touching_corners(heights, 1e-9)[:, 0]).tolist() == [3]
+    # with ten steps per sample only the one in which it hits, though no sample is near the surface
+    assert np.flatnonzero(touching_corners(heights, 1e-9, 10)[:, 0]).tolist() in ([32], [33], [32, 33])
+    assert not touching_corners(heights + 0.1, 1e-9, 10).any()
+    assert touching_corners(np.zeros((5, 2)), 1e-9, 2).all()
+
+
+def test_the_mean_trusts_groups_that_fit_and_slide() -> None:
+    windows = cut_windows(BODY, tosses(0.4, 0.1, 1), OPTIONS)
+    step = STEPPING.time_step / OPTIONS.substeps
+    group = fit_windows(BODY, windows, step, STEPPING.gravity, OPTIONS).groups[0]
+    good = [replace(group, mu=0.4 + d, e_n=0.1, mean_square=1.0, sliding=100) for d in (-0.01, 0.0, 0.01)]
+    bad = replace(group, mu=0.9, mean_square=100.0, sliding=100)
+    failed = replace(group, mu=0.0, solution=replace(group.solution, converged=False))
+    fit = combine([*good, bad, failed], OPTIONS)
+    assert abs(fit.mu - 0.4) < 0.01 and len(fit.groups) == 5 and len(fit.converged) == 4
+    assert fit.mu_interval[0] < 0.4 < fit.mu_interval[1]
+    with pytest.raises(ContactIdError, match="none of 1 groups"):
+        combine([failed], OPTIONS)
+
+
+def test_too_short_tosses_have_no_window() -> None:
+    toss = tosses(0.4, 0.1, 1)[0]
+    short = replace(toss, position=toss.position[:10], orientation=toss.orientation[:10])
+    assert cut_windows(BODY, [short], OPTIONS) == []
+    with pytest.raises(ContactIdError, match="no window"):
+        identify_from_windows(BODY, [short], STEPPING, OPTIONS)

@@ -1,0 +1,200 @@
+"""Speed and accuracy of the box simulator against MuJoCo, in one run on one core: ``make bench-simulator``.
+
+Both simulate the same tosses with as many steps; times are those of the compiled loops, and only their ratios are meant
+to be compared across machines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from contactid.core.errors import ContactIdError
+from contactid.output.tables import write_csv
+from contactid.tossing.identification import Grid, grid_values, identify, sweep_grid
+from contactid.tossing.peers.client import PeerSession
+from contactid.tossing.peers.exchange import Answer, Request
+from contactid.tossing.peers.exchange import Problem as PeerProblem
+from contactid.tossing.peers.problems import peer_problem
+from contactid.tossing.preprocess import IDENTIFICATION, TEST, PreprocessOptions, preprocess
+from contactid.tossing.readers.contactnets import read_contactnets
+from contactid.tossing.simulate.sweep import sweep
+from contactid.tossing.variants import Problem, Variant, set_up
+
+_GRID = Grid(grid_values(0.0, 1.0, 0.05), grid_values(0.0, 1.0, 0.05))
+_SAMPLED_TOSSES = 100
+_IDENTIFIED = (0.2, 0.1)
+_REPEATS = 3
+_MUJOCO_PARAMETERS = np.array(["friction", "timeconst", "dampratio"])
+
+
+def ask_mujoco(python: str, problem: PeerProblem, substeps: int, triples: list[tuple[float, float, float]]) -> Answer:
+    """MuJoCo's answer for triples of friction, time constant (s) and damping ratio."""
+    with PeerSession("mujoco", problem, python) as session:
+        return session.ask(Request(_MUJOCO_PARAMETERS, np.array(triples), substeps))
+
+
+def damping_ratio(restitution: float) -> float:
+    """The damping ratio of a linear oscillator whose rebound has this restitution."""
+    if restitution <= 0.0:
+        return 1.0
+    decay = -np.log(min(restitution, 0.999)) / np.pi
+    return float(decay / np.sqrt(1.0 + decay**2))
+
+
+def _fastest(function: Any, repeats: int = _REPEATS) -> float:
+    times = []
+    for _ in range(repeats):
+        begin = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - begin)
+    return min(times)
+
+
+def speed_rows(problem: Problem, everything: Problem, mujoco_python: str) -> list[dict[str, Any]]:
+    """Speed on the grid and at the identified point, ours and MuJoCo's, and the whole grid on all tosses."""
+    sample = problem.measured[:_SAMPLED_TOSSES]
+    mu, e_n = _GRID.pairs()
+    one = (np.array([_IDENTIFIED[0]]), np.array([_IDENTIFIED[1]]))
+    body, options = problem.body, problem.options
+    sweep(body, sample[:1], *one, options)  # compile
+    steps = sum(len(toss.position) - 1 for toss in sample)
+    ours_grid = _fastest(lambda: sweep(body, sample, mu, e_n, options))
+    ours_executed = _fastest(lambda: sweep(body, sample, mu, e_n, options, share=False))
+    ours_point = _fastest(lambda: sweep(body, sample, *one, options, share=False), 20)
+    peer = peer_problem(problem, _SAMPLED_TOSSES)
+    time_constant = 3.0 * options.time_step
+    grid_pairs = [(float(a), time_constant, damping_ratio(float(b))) for a, b in zip(mu, e_n, strict=True)]
+    grid_answer = ask_mujoco(mujoco_python, peer, 1, grid_pairs)
+    point_pair = (_IDENTIFIED[0], time_constant, damping_ratio(_IDENTIFIED[1]))
+    point_answer = ask_mujoco(mujoco_python, peer, 1, [point_pair] * 20)
+    assert grid_answer.steps == steps, "both must execute as many steps"
+    theirs_grid = float(grid_answer.seconds.sum())
+    whole = _fastest(lambda: sweep(everything.body, everything.measured, mu, e_n, everything.options), 2)
+
+    def row(quantity: str, ours: float, theirs: float, n_steps: int) -> dict[str, Any]:
+        return {
+            "quantity": quantity,
+            "contactid_s": ours,
+            "mujoco_s": theirs,
+            "ratio": theirs / ours,
+            "contactid_us_per_step": 1e6 * ours / n_steps,
+            "mujoco_us_per_step": 1e6 * theirs / n_steps,
+        }
+
+    executed = steps * mu.size
+    return [
+        row(f"grid {mu.size} x {len(sample)} tosses, shared steps", ours_grid, theirs_grid, executed),
+        row(f"grid {mu.size} x {len(sample)}, every step executed", ours_executed, theirs_grid, executed),
+        row(f"at mu, e_N = {_IDENTIFIED}, {len(sample)} tosses", ours_point, float(point_answer.seconds.min()), steps),
+        row(
+            f"grid {mu.size} x {len(everything.measured)} tosses, shared steps",
+            whole,
+            np.nan,
+            mu.size * sum(len(toss.position) - 1 for toss in everything.measured),
+        ),
+    ]
+
+
+def memory_row(problem: Problem) -> dict[str, Any]:
+    """Growth of the peak memory from a grid of 21 points to one of 4,410, beyond the result array itself."""
+
+    def peak() -> float:
+        scale = 1024.0 if sys.platform != "darwin" else 1024.0**2
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
+
+    sample = problem.measured[:20]
+    small, large = np.linspace(0.0, 1.0, 21), np.linspace(0.0, 1.0, 4410)
+    sweep(problem.body, sample, small, np.zeros(21), problem.options)
+    before = peak()
+    sweep(problem.body, sample, large, np.zeros(4410), problem.options)
+    result = 3 * 8 * len(sample) * (large.size - small.size) / 1024.0**2
+    return {"quantity": f"peak memory growth, grid 21 to 4410 points (MB; result {result:.1f} MB)",
+            "contactid_s": peak() - before}  # fmt: skip
+
+
+def accuracy_rows(prepared: Any, mujoco_python: str) -> list[dict[str, Any]]:
+    """Test losses after identification on the same tosses: ours, and MuJoCo at its best setting of a search."""
+    rows = []
+    for substeps in (1, 4):
+        variant = Variant("bench", "flight_fit", substeps, "newton", True, False)
+        train, test = set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, TEST)
+        near = Grid(grid_values(0.1, 0.3, 0.02), grid_values(0.0, 0.4, 0.1))
+        coarse = sweep_grid(train.body, train.measured, near, train.options, train.length)
+        ours = identify(
+            train.body, train.measured, coarse, train.options, train.length, refine=True, bootstrap_samples=100, seed=1
+        )
+        point = np.array([ours.friction_mu]), np.array([ours.restitution_e_n])
+        losses = sweep(test.body, test.measured, *point, test.options, length=test.length).loss[:, 0]
+        pairs = [
+            (float(friction), factor * train.options.step, ratio)
+            for friction in np.arange(0.14, 0.23, 0.01)
+            for factor in (1.0, 2.0, 4.0, 8.0)
+            for ratio in (0.3, 0.6, 1.0)
+        ]
+        answer = ask_mujoco(mujoco_python, peer_problem(train), substeps, pairs)
+        best = pairs[int(np.nanargmin(answer.loss.mean(axis=1)))]
+        theirs = ask_mujoco(mujoco_python, peer_problem(test), substeps, [best]).loss[0]
+        rows.append(
+            {
+                "quantity": f"test loss, {substeps} steps per sample, fitted start",
+                "contactid_s": losses.mean(),
+                "mujoco_s": theirs.mean(),
+                "ratio": theirs.mean() / losses.mean(),
+                "note": f"{answer.simulator}: friction {best[0]:.2f}, solref ({best[1]:.4f}, {best[2]:.1f}), "
+                f"best of {len(pairs)}; standard error {losses.std(ddof=1) / np.sqrt(len(losses)):.3f}; "
+                f"paired difference {np.mean(theirs - losses):.4f} +- "
+                f"{np.std(theirs - losses, ddof=1) / np.sqrt(len(losses)):.4f}",
+            }
+        )
+    return rows
+
+
+def tosses_there(mirror: str) -> bool:
+    """Whether a folder holds the ContactNets tosses."""
+    return bool(mirror) and (Path(mirror) / "contactnets").is_dir()
+
+
+def problems(mirror: str) -> tuple[Problem, Problem, Any]:
+    """The ContactNets tosses to identify on, all of them, and the prepared dataset behind both."""
+    motion = read_contactnets(Path(mirror) / "contactnets", licence="BSD-3-Clause")
+    options = PreprocessOptions(identification_share=0.7, split_seed=20230206, exclude_tumbling=False)
+    prepared = preprocess(motion, options)
+    variant = Variant("bench", "central_difference", 1, "newton", False, False)
+    return set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, None), prepared
+
+
+def main(mirror: str, mujoco_python: str, output: str) -> None:
+    """Measure everything and write one table."""
+    if not tosses_there(mirror):
+        raise ContactIdError(
+            "make bench-simulator needs the ContactNets tosses", "Set DATA_MIRROR to a folder with contactnets/"
+        )
+    train, everything, prepared = problems(mirror)
+    rows = [
+        memory_row(train),
+        *speed_rows(train, everything, mujoco_python),
+        *accuracy_rows(prepared, mujoco_python),
+    ]
+    table = pd.DataFrame(rows).rename(columns={"contactid_s": "contactid", "mujoco_s": "mujoco"})
+    write_csv(table, output)
+    print(table.to_string(index=False, float_format=lambda value: f"{value:.4g}"))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mirror", default="", help="folder that holds contactnets/")
+    parser.add_argument("--mujoco-python", required=True, help="Python of the environment that MuJoCo is in")
+    parser.add_argument("--output", default="results/bench/simulator.csv")
+    arguments = parser.parse_args()
+    try:
+        main(arguments.mirror, arguments.mujoco_python, arguments.output)
+    except ContactIdError as error:
+        sys.exit(f"ERROR {error}")

@@ -1,0 +1,156 @@
+"""Seconds, memory and throughput of a run's stages, from its benchmark files, and peers timed in the same run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from contactid.inhand.names import FACTOR_GRAPH, IPOPT
+from contactid.output.tables import read_csv
+from contactid.run.benchmarks import read_benchmarks
+
+STUDIES = ("tossing", "planar", "arm", "inhand")
+COLUMNS = (
+    "study", "stage", "jobs", "seconds", "cpu_seconds", "peak_MB", "throughput", "unit", "ours_seconds", "peer",
+    "peer_seconds", "peer_over_ours", "note",
+)  # fmt: skip
+_SHARED = "all"  # stages that belong to no study
+
+
+@dataclass(frozen=True)
+class Items:
+    """What a stage works through: files below the run's folder, and how many items one of them holds."""
+
+    files: str
+    unit: str
+    count: Callable[[Path], float]
+
+
+def _rows(file: Path) -> float:
+    return len(pd.read_csv(file))
+
+
+def _grid(file: Path) -> float:
+    """Tosses by grid points; sweeps over impacts hold no tosses."""
+    with xr.open_dataset(file, engine="h5netcdf") as sweep:
+        return sweep.sizes.get("toss", 0) * sweep.sizes["friction_mu"] * sweep.sizes["restitution_e_n"]
+
+
+_ITEMS: Mapping[str, Items] = {
+    "tossing_sweep": Items("tossing/sweeps/*.nc", "simulated tosses per CPU second", _grid),
+    "tossing_preprocess": Items("data/*/tosses.csv", "tosses per CPU second", _rows),
+    "planar_identify": Items("planar/identification/*.mu*.csv", "throws per CPU minute", _rows),
+    "planar_square_part": Items("planar/identification/squares.*.csv", "throws per CPU minute", _rows),
+    "arm_fit_samples": Items("arm/fits/samples_*.csv", "fits per CPU minute", _rows),
+    "inhand_estimate": Items("inhand/fits/*.csv", "estimates per CPU minute", _rows),
+}
+
+
+def stage_rows(run: str | Path) -> pd.DataFrame:
+    """A row per stage (rule) of a run: wall and CPU seconds of all its jobs, and the largest job's memory.
+
+    Raises
+    ------
+    ContactIdError
+        Where the run has no benchmark files.
+    """
+    root = Path(run)
+    rows = []
+    for stage, part in read_benchmarks(root).groupby("rule"):
+        cpu, items = float(part["cpu_seconds"].sum()), _ITEMS.get(str(stage))
+        throughput, unit = 60.0 * len(part) / max(float(part["seconds"].sum()), 1e-9), "jobs per minute"
+        if items is not None and cpu > 0.0:
+            done = sum(items.count(file) for file in root.glob(items.files))
+            throughput, unit = done / cpu * (60.0 if "minute" in items.unit else 1.0), items.unit
+        rows.append(
+            {
+                "study": _study(str(stage)),
+                "stage": stage,
+                "jobs": len(part),
+                "seconds": float(part["seconds"].sum()),
+                "cpu_seconds": cpu,
+                "peak_MB": float(part["memory_mb"].max()),
+                "throughput": throughput,
+                "unit": unit,
+            }
+        )
+    table = pd.DataFrame(rows, columns=list(COLUMNS))
+    order = {study: number for number, study in enumerate((*STUDIES, _SHARED))}
+    keyed = table.assign(order=table["study"].map(order)).sort_values(["order", "seconds"], ascending=[True, False])
+    return keyed.drop(columns="order").reset_index(drop=True)
+
+
+def _study(stage: str) -> str:
+    return next((study for study in STUDIES if stage.startswith(f"{study}_")), _SHARED)
+
+
+def peer_rows(run: str | Path) -> pd.DataFrame:
+    """Peers that the run itself timed beside ours: a row per peer, or one with the reason why there is none."""
+    tables = {
+        ("planar", "one time step"): ("planar/tables/ext_nlp_step.csv", _nlp_step),
+        ("planar", "identification of one throw"): ("planar/tables/ext_reformulations.csv", _reformulations),
+        ("inhand", "one estimate"): ("inhand/tables/ext_speed.csv", _estimate),
+    }
+    rows: list[dict[str, Any]] = []
+    for (study, stage), (file, read) in tables.items():
+        path = Path(run) / file
+        found = read(read_csv(path)) if path.is_file() else []
+        reason = "no two solvers converged on the same problem" if path.is_file() else f"the run has no {file}"
+        rows += [peer_row(study, stage, *row) for row in found] or [missing_peer(study, stage, reason)]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def peer_row(study: str, stage: str, ours: float, peer: str, theirs: float, note: str) -> dict[str, Any]:
+    """Ours against a peer on the same problem, s."""
+    return {
+        "study": study,
+        "stage": stage,
+        "ours_seconds": ours,
+        "peer": peer,
+        "peer_seconds": theirs,
+        "peer_over_ours": theirs / ours,
+        "note": note,
+    }
+
+
+def missing_peer(study: str, stage: str, reason: str) -> dict[str, Any]:
+    """The row of a comparison that couldn't be made."""
+    return {"study": study, "stage": stage, "note": f"no peer: {reason}"}
+
+
+def _nlp_step(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:
+    row = table.iloc[0]
+    note = f"exact step against the paper's nonlinear program on IPOPT, h = {row['time_step_ms']:g} ms"
+    return [(float(row["seconds_per_step_exact"]), "nonlinear program", float(row["seconds_per_step_nlp"]), note)]
+
+
+def _reformulations(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:
+    first, ours = str(table["reformulation"].iloc[0]), float(table["seconds_median"].iloc[0])
+    return [
+        (ours, row["reformulation"], float(row["seconds_median"]), f"against {first}; {_share(row)} converged")
+        for row in table.to_dict("records")[1:]
+    ]
+
+
+def _share(row: Mapping[Any, Any]) -> str:
+    return f"{int(row['n_converged'])} of {int(row['n'])}"
+
+
+def _estimate(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:
+    good = table[table["converged"].astype(bool)]
+    seconds = good.pivot_table(index="samples", columns="solver", values="seconds")
+    if not {IPOPT, FACTOR_GRAPH} <= set(seconds.columns):
+        return []
+    both = seconds[[IPOPT, FACTOR_GRAPH]].dropna()
+    if both.empty:
+        return []
+    samples = int(np.max(both.index.to_numpy()))
+    row = both.to_dict("index")[samples]
+    note = f"IPOPT with hard constraints against the paper's factor graph, {samples} samples"
+    return [(float(row[IPOPT]), "factor graph", float(row[FACTOR_GRAPH]), note)]

@@ -1,0 +1,1 @@
+"""Identification models in Pyomo of the arm study."""

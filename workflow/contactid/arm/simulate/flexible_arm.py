@@ -1,0 +1,351 @@
+"""A robot arm with elastic joints that hits a table without friction.
+
+Link positions q and motor positions theta (n each, behind the gears) obey the reduced elastic-joint model
+
+    M(q) q'' + n(q, q') = K (theta - q) + D (theta' - q') + J_N^T lambda
+    B theta'' = tau - K (theta - q) - D (theta' - q')
+
+with diagonal stiffness K, damping D and motor inertia B. The tip meets the table inelastically: an impact changes the
+links' velocity by eq. 3 of the arm paper with M(q) alone, since motors feel it only through their springs. Then the tip
+slides on the table for as long as the contact force lambda pushes; where it would turn tensile the tip lifts off, and
+may come down again (the paper's model B, for an arm).
+
+After the impact motors compensate gravity, as the paper's arm does, and press the tip down with a constant force:
+tau = g(q_s) + J(q_s)^T (0, 0, -F). Here q_s(theta) is the link position in static balance with the motors,
+K (theta - q_s) = g(q_s) (Albu-Schaeffer, Ott and Hirzinger, Int. J. Robotics Research 2007). It is also what the arm
+reports as its joint position: measured at the motors, with the deflection under gravity taken out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+from scipy.integrate import solve_ivp
+
+from contactid.arm.impact_map import impact_map, normal_impulse
+from contactid.arm.robots import Robot
+from contactid.core.errors import ContactIdError
+
+IMPACT, SEPARATION, CONTACT, GRAZING = "impact", "separation", "contact", "grazing"
+_STATIC_TOLERANCE = 1e-13  # rad
+_MOST_STATIC_STEPS = 50
+
+
+@dataclass(frozen=True)
+class Drives:
+    """Elastic joints, one value per joint.
+
+    Attributes
+    ----------
+    motor_inertia : B, kg m2, seen behind the gear; of a torque-controlled joint the one that its inner loop leaves
+    stiffness : K, N m/rad
+    damping_time : D / K, s; damping in proportion to stiffness damps modes of vibration alone, fast ones most
+    """
+
+    motor_inertia: tuple[float, ...]
+    stiffness: tuple[float, ...]
+    damping_time: float
+
+    def __post_init__(self) -> None:
+        if len(self.motor_inertia) != len(self.stiffness):
+            raise ContactIdError("motor_inertia and stiffness have different lengths", "Give one value per joint")
+        if min((*self.motor_inertia, *self.stiffness)) <= 0.0 or self.damping_time < 0.0:
+            raise ContactIdError(
+                "a joint's motor inertia or stiffness is not positive, or its damping is negative", "Correct the drives"
+            )
+
+
+@dataclass(frozen=True)
+class IntegratorOptions:
+    """How motions are integrated: tolerances of Dormand and Prince's method of order 8, and guards of the events.
+
+    Attributes
+    ----------
+    rtol, atol : of every step; the second in rad and rad/s
+    longest_step : s; shorter than any flight that matters
+    slowest_impact : m/s; a slower approach ends a flight without an impact
+    most_events : beyond it the motion is given up as chattering
+    """
+
+    rtol: float = 1e-10
+    atol: float = 1e-12
+    longest_step: float = 2e-3
+    slowest_impact: float = 1e-6
+    most_events: int = 500
+
+
+@dataclass(frozen=True, eq=False)
+class FlexibleState:
+    """Positions (n,) in rad and velocities (n,) in rad/s of links (q) and motors (theta)."""
+
+    q: np.ndarray
+    theta: np.ndarray
+    q_velocity: np.ndarray
+    theta_velocity: np.ndarray
+
+
+@dataclass(frozen=True)
+class ContactEvent:
+    """What happened to the contact at a time (s); ``impulse`` (N s) of an impact, else 0; ``lost`` its energy, J."""
+
+    time: float
+    kind: str
+    impulse: float = 0.0
+    lost: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class FlexibleMotion:
+    """A motion at m times.
+
+    Attributes
+    ----------
+    time : (m,) s since the impact
+    q, theta, q_velocity, theta_velocity : (m, n) rad and rad/s
+    dissipated, work : (m,) J, by the joints' dampers, and done by the motors
+    contact_force : (m,) N, 0 off the table
+    events : in the order of time; the first is the impact
+    """
+
+    time: np.ndarray
+    q: np.ndarray
+    theta: np.ndarray
+    q_velocity: np.ndarray
+    theta_velocity: np.ndarray
+    dissipated: np.ndarray
+    work: np.ndarray
+    contact_force: np.ndarray
+    events: tuple[ContactEvent, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FlexibleArm:
+    """An arm, its drives, the table's height (m) in the base frame, and the force F (N) that presses the tip down."""
+
+    robot: Robot
+    drives: Drives
+    table_height: float
+    pressing_force: float = 0.0
+    _data: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self.drives.stiffness) != self.robot.model.nv:
+            raise ContactIdError(
+                f"drives of {len(self.drives.stiffness)} joints for a robot of {self.robot.model.nv}",
+                "Give one value per joint",
+            )
+        object.__setattr__(self, "_data", self.robot.model.createData())
+
+    @cached_property
+    def stiffness(self) -> np.ndarray:
+        """K (n,), N m/rad."""
+        return np.array(self.drives.stiffness)
+
+    @cached_property
+    def motor_inertia(self) -> np.ndarray:
+        """B (n,), kg m2."""
+        return np.array(self.drives.motor_inertia)
+
+    def gravity_torque(self, q: np.ndarray) -> np.ndarray:
+        """g (n,) at link positions (n,), N m."""
+        return pin.computeGeneralizedGravity(self.robot.model, self._data, q).copy()
+
+    def reported_position(self, theta: np.ndarray) -> np.ndarray:
+        """q_s (n,): link positions in static balance with motor positions (n,), rad.
+
+        Raises
+        ------
+        ContactIdError
+            Where joints are too soft to carry the arm.
+        """
+        q = theta - self.gravity_torque(theta) / self.stiffness
+        for _ in range(_MOST_STATIC_STEPS):
+            previous, q = q, theta - self.gravity_torque(q) / self.stiffness
+            if np.abs(q - previous).max() < _STATIC_TOLERANCE:
+                return q
+        raise ContactIdError("the joints are too soft to carry the arm", "Give stiffer ones")
+
+    def motor_torque(self, theta: np.ndarray) -> np.ndarray:
+        """tau (n,) after the impact, N m: gravity compensation and pressing."""
+        q = self.reported_position(theta)
+        return self.gravity_torque(q) - self.robot.tip_jacobian(q)[2] * self.pressing_force
+
+    def total_inertia(self, q: np.ndarray) -> np.ndarray:
+        """M(q) + B (n, n), kg m2: of links and motors that move as one."""
+        return self.robot.mass_matrix(q) + np.diag(self.motor_inertia)
+
+    def gap(self, q: np.ndarray) -> float:
+        """Height of the tip over the table, m."""
+        return float(self.robot.tip_position(q)[2]) - self.table_height
+
+    def energy(self, state: FlexibleState) -> float:
+        """Kinetic energy of links and motors, energy of springs, and potential energy, J."""
+        links = 0.5 * state.q_velocity @ self.robot.mass_matrix(state.q) @ state.q_velocity
+        motors = 0.5 * self.motor_inertia @ state.theta_velocity**2
+        springs = 0.5 * self.stiffness @ (state.theta - state.q) ** 2
+        potential = pin.computePotentialEnergy(self.robot.model, self._data, state.q)
+        return float(links + motors + springs + potential)
+
+    def accelerations(self, state: FlexibleState, *, touching: bool) -> tuple[np.ndarray, np.ndarray, float]:
+        """q'' (n,), theta'' (n,) in rad/s2 and the contact force in N, tensile if negative; 0 where not touching."""
+        return self._accelerations(state, self.motor_torque(state.theta), touching=touching)
+
+    def _accelerations(
+        self, state: FlexibleState, torque: np.ndarray, *, touching: bool
+    ) -> tuple[np.ndarray, np.ndarray, float]:
+        stretch = state.theta - state.q
+        spring = self.stiffness * (stretch + self.drives.damping_time * (state.theta_velocity - state.q_velocity))
+        theta_acceleration = (torque - spring) / self.motor_inertia
+        net = spring - pin.nonLinearEffects(self.robot.model, self._data, state.q, state.q_velocity)
+        mass = self.robot.mass_matrix(state.q)
+        if not touching:
+            return np.linalg.solve(mass, net), theta_acceleration, 0.0
+        row = self.robot.tip_jacobian(state.q)[2]
+        free, response = np.linalg.solve(mass, np.column_stack([net, row])).T
+        force = -(row @ free + self._normal_drift(state)) / (row @ response)
+        return free + response * force, theta_acceleration, float(force)
+
+    def _normal_drift(self, state: FlexibleState) -> float:
+        """The tip's normal acceleration where no joint accelerates, m/s2."""
+        model, data = self.robot.model, self._data
+        pin.forwardKinematics(model, data, state.q, state.q_velocity, np.zeros(model.nv))
+        acceleration = pin.getFrameClassicalAcceleration(model, data, self.robot.tip, pin.LOCAL_WORLD_ALIGNED)
+        return float(acceleration.linear[2])
+
+
+def simulate_impact(
+    arm: FlexibleArm, start: FlexibleState, time: np.ndarray, options: IntegratorOptions | None = None
+) -> FlexibleMotion:
+    """Motion from the impact on.
+
+    Parameters
+    ----------
+    arm
+        The arm.
+    start
+        Just before the impact; its tip is on the table and comes down.
+    time
+        (m,) ascending, from 0 on, s since the impact.
+    options
+        Of the integrator; None takes the defaults.
+
+    Raises
+    ------
+    ContactIdError
+        Where the tip isn't on the table or doesn't come down, the integration fails, or the tip chatters.
+    """
+    approach = float(arm.robot.tip_jacobian(start.q)[2] @ start.q_velocity)
+    if abs(arm.gap(start.q)) > 1e-9 or approach >= 0.0:
+        raise ContactIdError(
+            f"no impact: the tip is {arm.gap(start.q):.3g} m over the table and moves at {approach:.3g} m/s",
+            "Start with the tip on the table, coming down",
+        )
+    return _Simulation(arm, options or IntegratorOptions()).run(start, np.asarray(time, dtype=float))
+
+
+class _Simulation:
+    """Phases on and off the table, one after another; the state is q, theta, their rates, dissipated energy, work."""
+
+    def __init__(self, arm: FlexibleArm, options: IntegratorOptions) -> None:
+        self.arm, self.options = arm, options
+        self.n = arm.robot.model.nv
+        self.events: list[ContactEvent] = []
+
+    def run(self, start: FlexibleState, time: np.ndarray) -> FlexibleMotion:
+        state = np.concatenate([start.q, start.theta, start.q_velocity, start.theta_velocity, [0.0, 0.0]])
+        state = self._impact(0.0, state)
+        now, end = 0.0, float(time[-1])
+        touching = self._pushes(state)
+        rows, forces = [], []
+        pending = time
+        while len(pending):
+            solution = self._phase(now, state, end, pending, touching)
+            found = solution.y.T if len(solution.t) else np.zeros((0, len(state)))  # an event may come before a sample
+            rows.append(found)
+            forces += [self._force(row) if touching else 0.0 for row in found]
+            pending = pending[len(found) :]
+            if solution.status == 0:
+                break
+            now, state = float(solution.t_events[0][0]), solution.y_events[0][0]
+            state, touching = self._switch(now, state, touching)
+        states = np.concatenate(rows)
+        q, theta, q_velocity, theta_velocity = (states[:, k * self.n : (k + 1) * self.n] for k in range(4))
+        return FlexibleMotion(
+            time, q, theta, q_velocity, theta_velocity, dissipated=states[:, -2], work=states[:, -1],
+            contact_force=np.array(forces), events=tuple(self.events),
+        )  # fmt: skip
+
+    def _phase(self, now: float, state: np.ndarray, end: float, pending: np.ndarray, touching: bool) -> Any:
+        solution = solve_ivp(
+            self._rates(touching), (now, max(end, now + 1e-12)), state, method="DOP853", t_eval=pending,
+            events=self._end_of_contact() if touching else self._end_of_flight(),
+            rtol=self.options.rtol, atol=self.options.atol, max_step=self.options.longest_step,
+        )  # fmt: skip
+        if solution.status < 0:
+            raise ContactIdError(f"the arm's motion cannot be integrated ({solution.message})", "Soften its joints")
+        return solution
+
+    def _switch(self, now: float, state: np.ndarray, touching: bool) -> tuple[np.ndarray, bool]:
+        """The state after an event, and whether the tip touches then."""
+        if len(self.events) >= self.options.most_events:
+            raise ContactIdError(f"the tip chatters: {len(self.events)} events by {now:.4f} s", "Press it down harder")
+        if touching:
+            self.events.append(ContactEvent(now, SEPARATION))
+            return state, False
+        approach = -float(self.arm.robot.tip_jacobian(state[: self.n])[2] @ state[2 * self.n : 3 * self.n])
+        if approach > self.options.slowest_impact:
+            state = self._impact(now, state)
+        else:
+            self.events.append(ContactEvent(now, GRAZING))
+        return state, self._pushes(state)
+
+    def _impact(self, now: float, state: np.ndarray) -> np.ndarray:
+        """Eq. 3 on the links alone."""
+        q, before = state[: self.n], state[2 * self.n : 3 * self.n]
+        mass, row = self.arm.robot.mass_matrix(q), self.arm.robot.tip_jacobian(q)[2]
+        after = impact_map(mass, row, before)
+        lost = 0.5 * (before @ mass @ before - after @ mass @ after)
+        self.events.append(ContactEvent(now, IMPACT, float(normal_impulse(mass, row, before)[0]), float(lost)))
+        state = state.copy()
+        state[2 * self.n : 3 * self.n] = after
+        return state
+
+    def _split(self, state: np.ndarray) -> FlexibleState:
+        return FlexibleState(*(state[k * self.n : (k + 1) * self.n] for k in range(4)))
+
+    def _force(self, state: np.ndarray) -> float:
+        return self.arm.accelerations(self._split(state), touching=True)[2]
+
+    def _pushes(self, state: np.ndarray) -> bool:
+        return self._force(state) > 0.0
+
+    def _rates(self, touching: bool) -> Callable[[float, np.ndarray], np.ndarray]:
+        def rates(_: float, state: np.ndarray) -> np.ndarray:
+            parts = self._split(state)
+            torque = self.arm.motor_torque(parts.theta)
+            links, motors, _force = self.arm._accelerations(parts, torque, touching=touching)
+            slip = parts.theta_velocity - parts.q_velocity
+            dissipation = self.arm.drives.damping_time * (self.arm.stiffness @ slip**2)
+            power = torque @ parts.theta_velocity
+            return np.concatenate([parts.q_velocity, parts.theta_velocity, links, motors, [dissipation, power]])
+
+        return rates
+
+    def _end_of_contact(self) -> Callable[[float, np.ndarray], float]:
+        def pushing(_: float, state: np.ndarray) -> float:
+            return self._force(state)
+
+        pushing.terminal, pushing.direction = True, -1  # type: ignore[attr-defined]
+        return pushing
+
+    def _end_of_flight(self) -> Callable[[float, np.ndarray], float]:
+        def height(_: float, state: np.ndarray) -> float:
+            return self.arm.gap(state[: self.n])
+
+        height.terminal, height.direction = True, -1  # type: ignore[attr-defined]
+        return height

@@ -1,0 +1,1 @@
+"""Mathematics and small things that several studies share."""

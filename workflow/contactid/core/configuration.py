@@ -1,0 +1,109 @@
+"""Check the configuration against its closed schema and say what is wrong in one line."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator, ValidationError
+
+from contactid.core.errors import ContactIdError
+
+# keys that Snakemake itself puts into its configuration
+_SNAKEMAKE_KEYS = {"pathvars"}
+
+
+def check_configuration(config: Mapping[str, Any], schema_path: str | Path) -> None:
+    """Raise :class:`ContactIdError` for the first problem: the key, what is wrong with it, what is allowed."""
+    schema = yaml.safe_load(Path(schema_path).read_text(encoding="utf-8"))
+    content = {key: value for key, value in config.items() if key not in _SNAKEMAKE_KEYS}
+    errors = sorted(Draft202012Validator(schema).iter_errors(content), key=lambda error: list(map(str, error.path)))
+    if errors:
+        raise _explain(errors[0])
+    if "tossing" in content["studies"]:
+        _check_tossing(content["tossing"])
+
+
+def _check_tossing(tossing: Mapping[str, Any]) -> None:
+    identify_on, predict_on = tossing["identify_on"], tossing["predict_on"]
+    if len(identify_on) != len(predict_on) and 1 not in (len(identify_on), len(predict_on)):
+        raise ContactIdError(
+            f"configuration: tossing.identify_on has {len(identify_on)} entries, tossing.predict_on {len(predict_on)}",
+            "Give lists of one length, or one list of length 1",
+        )
+    for name, values in tossing["grid"].items():
+        if values["stop"] < values["start"]:
+            raise ContactIdError(f"configuration: tossing.grid.{name} stops before it starts", "Swap start and stop")
+    names = [variant["name"] for variant in tossing["variants"]]
+    if len(set(names)) != len(names):
+        raise ContactIdError("configuration: two tossing.variants have the same name", "Rename one")
+
+
+def restore_numbers(block: Any) -> Any:
+    """The same nested block with numbers and booleans in place of their texts.
+
+    Snakemake hands over whatever stands inside a ``--config key={...}`` as text. No text of a study's block looks like
+    a number, so nothing else is touched.
+    """
+    if isinstance(block, dict):
+        return {key: restore_numbers(value) for key, value in block.items()}
+    if isinstance(block, list):
+        return [restore_numbers(value) for value in block]
+    if isinstance(block, str):
+        for parse in (int, float, {"true": True, "false": False}.__getitem__):
+            try:
+                return parse(block)
+            except (ValueError, KeyError):
+                continue
+    return block
+
+
+def _explain(error: ValidationError) -> ContactIdError:
+    schema: Any = error.schema
+    allowed: Any = error.validator_value
+    instance: Any = error.instance
+    where = ".".join(map(str, error.absolute_path)) or "top level"
+    if error.validator == "additionalProperties":
+        known = list(schema.get("properties", {}))
+        unknown = sorted(set(instance) - set(known), key=str)[0]
+        path = f"{where}.{unknown}" if error.absolute_path else unknown
+        return ContactIdError(f"configuration: unknown key {path}", _suggest(unknown, known))
+    if error.validator == "required":
+        missing = sorted(set(allowed) - set(instance))
+        return ContactIdError(f"configuration: {where} lacks {', '.join(missing)}", "Add it; see config/default.yaml")
+    described = schema.get("description", "") if isinstance(schema, Mapping) else ""
+    return ContactIdError(
+        f"configuration: {where} is {error.instance!r}, but {_rule(error)}", described.rstrip(".") or "See the schema"
+    )
+
+
+def _rule(error: ValidationError) -> str:
+    value = error.validator_value
+    rules = {
+        "minimum": f"must be at least {value}",
+        "exclusiveMinimum": f"must be greater than {value}",
+        "maximum": f"must be at most {value}",
+        "exclusiveMaximum": f"must be less than {value}",
+        "type": f"must be of type {value}",
+        "enum": f"must be one of {', '.join(map(str, value)) if isinstance(value, Iterable) else value}",
+        "minItems": "must not be empty" if value == 1 else f"must have at least {value} entries",
+        "maxItems": f"must have at most {value} entries",
+        "pattern": "must be a name of letters, digits and underscores",
+    }
+    return rules.get(str(error.validator), error.message)
+
+
+def _suggest(unknown: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(str(unknown), known, n=1)
+    return f"Did you mean {near[0]}" if near else f"Known keys are {', '.join(known)}"
+
+
+def cases(block: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Pairs (identified on, predicted on) of a study's block; a list of length 1 goes with every entry of the other."""
+    identify_on, predict_on = list(block["identify_on"]), list(block["predict_on"])
+    n = max(len(identify_on), len(predict_on))
+    identify_on, predict_on = (names * n if len(names) == 1 else names for names in (identify_on, predict_on))
+    return list(dict.fromkeys(zip(identify_on, predict_on, strict=True)))

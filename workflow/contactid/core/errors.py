@@ -1,0 +1,15 @@
+"""The one error class that a user is meant to read."""
+
+
+class ContactIdError(Exception):
+    """A problem the user can mend: its text is one line that names the thing and the remedy.
+
+    Everything else that escapes from the package is a defect of the package. A rule turns this error into a single
+    plain line on the terminal and a non-zero exit (see :mod:`contactid.run.job`).
+    """
+
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        self.problem = problem
+        self.remedy = remedy
+        text = f"{problem}. {remedy}." if remedy else f"{problem}."
+        super().__init__(" ".join(text.split()))  # one line, whatever a library put into the reason

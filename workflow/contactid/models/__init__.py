@@ -1,1 +1,0 @@
-"""Identification models: one builder per model, each an optimisation with complementarity constraints in Pyomo."""

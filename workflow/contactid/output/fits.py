@@ -1,0 +1,45 @@
+"""Fit records: one JSON file per identification, with the same keys in every study."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from contactid.core.atomic import write_text
+from contactid.core.errors import ContactIdError
+
+KEYS = (
+    "parameters",
+    "objective",
+    "status",
+    "converged",
+    "residuals",
+    "iterations",
+    "seconds",
+    "seed",
+    "data",
+    "model",
+    "reformulation",
+)
+
+
+def write_fit(path: str | Path, record: dict[str, Any]) -> None:
+    """Write a record; all of :data:`KEYS` must be there, further ones may follow."""
+    missing = [key for key in KEYS if key not in record]
+    if missing:
+        raise KeyError(f"a fit record lacks {missing}")
+    write_json(path, record)
+
+
+def write_json(path: str | Path, content: dict[str, Any]) -> None:
+    """Write a JSON file, atomically and with a stable layout."""
+    write_text(path, json.dumps(content, indent=2) + "\n")
+
+
+def read_json(path: str | Path) -> dict[str, Any]:
+    """Read a JSON file that :func:`write_json` wrote."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ContactIdError(f"{path}: not a readable JSON file ({error})", "Delete it and run again") from None

@@ -1,0 +1,58 @@
+"""Write tables: csv to a stated precision, and tex that needs nothing but a plain LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from contactid.core.atomic import replacing, write_text
+
+PRECISION = (
+    6  # significant digits in csv files; enough for every comparison, few enough to hide most of a machine's rounding
+)
+
+
+def write_csv(table: pd.DataFrame, path: str | Path) -> None:
+    """Write a table with floats to six significant digits."""
+    with replacing(path) as partial:
+        table.to_csv(partial, index=False, float_format=f"%.{PRECISION}g", lineterminator="\n")
+
+
+def read_csv(path: str | Path) -> pd.DataFrame:
+    """Read a table that :func:`write_csv` wrote; empty cells of text columns become empty strings."""
+    table = pd.read_csv(path)
+    for column in table.columns:
+        if not pd.api.types.is_numeric_dtype(table[column]) and not pd.api.types.is_bool_dtype(table[column]):
+            table[column] = table[column].fillna("")
+    return table
+
+
+def write_tex(table: pd.DataFrame, path: str | Path, *, caption: str, columns: Sequence[str] | None = None) -> None:
+    """Write a ``table`` environment; ``columns`` are the headings, in math mode where they hold a ``$``."""
+    headings = list(columns) if columns is not None else [_escape(str(name)) for name in table.columns]
+    lines = [
+        "\\begin{table}",
+        f"\\caption{{{_escape(caption)}}}",
+        f"\\begin{{tabular}}{{{'l' * len(headings)}}}",
+        "\\hline",
+        " & ".join(headings) + " \\\\",
+        "\\hline",
+        *(" & ".join(_cell(value) for value in row) + " \\\\" for row in table.itertuples(index=False)),
+        "\\hline",
+        "\\end{tabular}",
+        "\\end{table}",
+        "",
+    ]
+    write_text(path, "\n".join(lines))
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "--" if pd.isna(value) else f"{value:.4g}"
+    return _escape(str(value))
+
+
+def _escape(text: str) -> str:
+    return text.replace("_", "\\_").replace("%", "\\%").replace("&", "\\&").replace("+-", "$\\pm$")

@@ -1,0 +1,348 @@
+"""One step of a planar body as an optimisation problem: impulse-restitution (eq. 20) and impulse-gap complementarity.
+
+Both problems share the implicit Euler scheme (eqs. 16, 17) and Coulomb friction (eq. 18), with N and T at ``q^k``. They
+differ in what ends an approach: the restitution of contacts that are closed at ``q^k`` (eq. 19), or
+``0 <= c_n perp g_n(q^(k+1)) >= 0`` with the gap of the shape itself, which has no restitution.
+
+A model is built once. State, directions, toggles and scales are mutable parameters, so that a step only sets numbers.
+``q^(k+1)`` is a variable through its change over the step, which rounding far from the origin doesn't spoil. Normal
+impulses are multiples of ``impulse_scale``, tangential ones of mu times that, tangential velocities and lambda of
+``speed_scale``. The scales are chosen for every step from the motion without contact; so the complementarity pairs are
+of the order of one in an impact and at rest alike:
+
+* ``c_t+`` and ``T^T (v^(k+1) + e_T v^k) + lambda``, where ``d+ = t``;
+* ``c_t-`` and ``-T^T (v^(k+1) + e_T v^k) + lambda``, where ``d- = -t``;
+* ``lambda`` and ``mu c_n - c_t+ - c_t-``, where the scales leave no mu.
+
+The paper has ``e_T = 0``.
+
+Deviation: eq. 20 minimises squares of products that are zero at the solution together with their derivatives. An
+interior-point method converges slowly there, and stops where the pairs are left with some 1e-6 to 1e-2, depending on
+its tolerance. So the products are scaled and multiplied by a large constant, which moves no solution; and what IPOPT
+returns is settled: the smaller side of every pair is set to zero, and the same constraints are solved once more
+(:func:`contactid.core.complementarity.settle`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo  # type: ignore[import-untyped]
+
+from contactid.core.complementarity import (
+    Complementarities,
+    Continuation,
+    Pair,
+    Reformulation,
+    attach,
+    settle,
+    solve_mpec,
+)
+from contactid.core.solve import SolverOptions, solve
+from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw
+from contactid.planar.simulate.geometry import Contacts, Ground, contacts
+from contactid.planar.simulate.kernel import CLOSING
+
+BIG = 1e6  # the paper's H, in multiples of the step's scales
+_ROUNDING = 1e6 * float(np.finfo(float).eps)  # a scale below this is made of rounding errors
+# that a pair's side is zero can follow from the rest: IPOPT must bear dependent equations, by a shift that doesn't bias
+_SETTLING: dict[str, str | int | float] = {
+    "constr_viol_tol": 1e-12,
+    "perturb_always_cd": "yes",
+    "jacobian_regularization_value": 1e-12,
+}
+_LEAST_WEIGHT, _LEAST_SLIP = 1e-4, 1e-6
+_AXES = range(3)
+
+
+def _solver() -> SolverOptions:
+    return SolverOptions(tolerance=1e-10, max_iterations=300)
+
+
+def _settling_solver() -> SolverOptions:
+    return SolverOptions(tolerance=1e-10, max_iterations=300, others=dict(_SETTLING))
+
+
+@dataclass(frozen=True)
+class StepOptions:
+    """How to solve a step.
+
+    Attributes
+    ----------
+    solver : for the problem itself
+    settling_solver : for what is left when one side of every pair is zero
+    settle : whether to settle at all; without it a step of eq. 20 is the paper's, and rarely within the tolerance
+    weights : factors of eq. 20's objective; a further one only where the point before couldn't be settled
+    tolerance : complementarity residual up to which a step counts as converged
+    """
+
+    solver: SolverOptions = field(default_factory=_solver)
+    settling_solver: SolverOptions = field(default_factory=_settling_solver)
+    settle: bool = True
+    weights: tuple[float, ...] = (1e2, 1e6)
+    tolerance: float = 1e-6
+
+
+@dataclass(frozen=True)
+class StepSolution:
+    """A step's outcome, as it stands in the returned point.
+
+    Attributes
+    ----------
+    position, velocity : (3,) at the end of the step, m, rad and their rates
+    impulse_n, impulse_t : (n_c,) N s
+    iterations, seconds : of all solves of the step
+    converged : the last solve converged and the residual is within the tolerance
+    residual : largest ``|min(a, b)|`` over all pairs, in multiples of the step's scales
+    unsettled_residual : the same before settling
+    """
+
+    position: np.ndarray
+    velocity: np.ndarray
+    impulse_n: np.ndarray
+    impulse_t: np.ndarray
+    iterations: int
+    seconds: float
+    converged: bool
+    residual: float
+    unsettled_residual: float
+
+
+@dataclass(frozen=True)
+class StepModel:
+    """A step's model and its pairs; made by :func:`build_irc_step` or :func:`build_igc_step`.
+
+    Attributes
+    ----------
+    model : variables ``move`` (``q^(k+1) - q^k``), ``v_next, c_n, c_plus, c_minus, slip`` (lambda)
+    pairs : of friction; for impulse-gap complementarity those of impulse and gap too
+    penalised : the same with the weights that impulse-gap complementarity is solved with
+    """
+
+    model: pyo.ConcreteModel
+    pairs: Complementarities
+    body: PlanarBody
+    ground: Ground
+    law: PlanarLaw
+    time_step: float
+    penalised: Complementarities | None = None
+
+    def free(self, v: np.ndarray) -> np.ndarray:
+        """(3,) velocity after the step without contact."""
+        return v - np.array([0.0, self.time_step * self.law.gravity, 0.0])
+
+    def start(self, v: np.ndarray, at: Contacts, push: np.ndarray, least: float) -> None:
+        """Set velocity, directions and scales, and a neutral start.
+
+        ``push`` (n_c,) are the changes of normal velocity that the contacts have to bring about, m/s; the scales belong
+        to their largest one, but at least to ``least``. Slipping is scaled by what it would be without friction, each
+        contact by itself, and what friction can change.
+        """
+        model, law, inverse = self.model, self.law, 1.0 / self.body.mass_matrix
+        n_contacts = self.body.shape.n_contacts
+        v_free = self.free(v)
+        alone = push / (at.normal**2 @ inverse)
+        slipping = at.tangent @ (v_free + law.restitution_e_t * v) + alone * ((at.normal * at.tangent) @ inverse)
+        speed = max(float(push.max()), least)
+        for i in _AXES:
+            model.v[i] = v[i]
+            model.move[i].set_value(self.time_step * v_free[i])
+            model.v_next[i].set_value(v_free[i])
+        for j in range(n_contacts):
+            for i in _AXES:
+                model.N[j, i], model.T[j, i] = at.normal[j, i], at.tangent[j, i]
+            model.c_n[j].set_value(1.0, skip_validation=True)
+            for variable in (model.c_plus, model.c_minus):
+                variable[j].set_value(0.25)
+            model.slip[j].set_value(1.0)
+        model.impulse_scale.set_value(self.body.mass * speed)
+        model.speed_scale.set_value(max(float(np.abs(slipping).max()) + law.friction_mu * speed, _LEAST_SLIP * speed))
+
+    def solution(
+        self, q: np.ndarray, iterations: int, seconds: float, solved: bool, unsettled: float, tolerance: float
+    ) -> StepSolution:
+        """Read the present point of a step from q (3,)."""
+        model, n_contacts = self.model, range(self.body.shape.n_contacts)
+        unit, residual = pyo.value(model.impulse_scale), self.pairs.residual()
+        return StepSolution(
+            position=q + [model.move[i].value for i in _AXES],
+            velocity=np.array([model.v_next[i].value for i in _AXES]),
+            impulse_n=unit * np.array([model.c_n[j].value for j in n_contacts]),
+            impulse_t=unit
+            * self.law.friction_mu
+            * np.array([model.c_plus[j].value - model.c_minus[j].value for j in n_contacts]),
+            iterations=iterations,
+            seconds=seconds,
+            converged=solved and residual <= tolerance,
+            residual=residual,
+            unsettled_residual=unsettled,
+        )
+
+
+def closed_contacts(at: Contacts, v: np.ndarray) -> np.ndarray:
+    """(..., n_c) contacts that eq. 6 counts as closed at velocities v (..., 3); the rule of the compiled steps."""
+    closing = (at.normal * np.asarray(v)[..., None, :]).sum(axis=-1)
+    return (at.gap <= 0.0) & (closing <= CLOSING)
+
+
+def build_irc_step(body: PlanarBody, ground: Ground, law: PlanarLaw, time_step: float) -> StepModel:
+    """Eq. 20: minimise the squared norm of eqs. 13 and 15 subject to eqs. 16, 17, 19 and the signs of eq. 18.
+
+    The normal velocity of every closed contact is prescribed, as in the paper. With several closed contacts these
+    equations may contradict each other, or ask for a contact that pulls; such a step has no solution, and its solve
+    doesn't converge.
+    """
+    model, pairs = _scheme(body, law, time_step)
+    contact = model.c_n.index_set()
+    model.z_c = pyo.Param(contact, initialize=1.0, mutable=True)
+    model.z_nc = pyo.Param(contact, initialize=0.0, mutable=True)
+    model.weight = pyo.Param(initialize=1.0, mutable=True)
+    for j in contact:
+        model.c_n[j].setlb(0.0)
+        model.c_n[j].setub(BIG * model.z_c[j])
+    model.restitution = pyo.Constraint(
+        contact,
+        rule=lambda m, j: (
+            -BIG * m.z_nc[j],
+            sum(m.N[j, i] * (m.v_next[i] + law.restitution_e_n * m.v[i]) for i in _AXES) / m.speed_scale,
+            BIG * m.z_nc[j],
+        ),
+    )
+    model.signs = pyo.Block(concrete=True)
+    model.signs.rules = pyo.ConstraintList()
+    for side in (side for pair in pairs for side in pair):
+        model.signs.rules.add(side >= 0.0)
+    model.norm = pyo.Objective(expr=model.weight * sum((a * b) ** 2 for a, b in pairs))
+    # the signs are all that has to go when the pairs are settled: they are written as for products with a bound
+    held = Complementarities(model, model.signs, tuple(pairs), Reformulation.SCHOLTES, model.norm)
+    return StepModel(model, held, body, ground, law, time_step)
+
+
+def solve_irc_step(
+    step: StepModel, q: np.ndarray, v: np.ndarray, at: Contacts, options: StepOptions | None = None
+) -> StepSolution:
+    """Solve eq. 20 from state q, v (3,) with the contacts ``at`` q, whether any is closed or not."""
+    options = options or StepOptions()
+    model, closed, law = step.model, closed_contacts(at, v), step.law
+    wanted = -(at.normal @ (step.free(v) + law.restitution_e_n * v))
+    step.start(v, at, np.where(closed, wanted, 0.0).clip(min=0.0), _positive(step.time_step * law.gravity, v))
+    for j, is_closed in enumerate(closed):
+        model.z_c[j], model.z_nc[j] = float(is_closed), float(not is_closed)
+        model.c_n[j].set_value(float(is_closed), skip_validation=True)
+    iterations, seconds, unsettled, solved = 0, 0.0, float("nan"), False
+    for attempt, factor in enumerate(options.weights):
+        model.weight.set_value(factor)
+        found = solve(model, options.solver.warm() if attempt else options.solver)
+        iterations, seconds, solved = iterations + found.iterations, seconds + found.seconds, found.converged
+        unsettled = unsettled if attempt else step.pairs.residual()
+        if not options.settle:
+            break
+        settled = settle(step.pairs, options.settling_solver)
+        if settled is not None:
+            iterations, seconds, solved = iterations + settled.iterations, seconds + settled.seconds, True
+            break
+    return step.solution(q, iterations, seconds, solved, unsettled, options.tolerance)
+
+
+def build_igc_step(body: PlanarBody, ground: Ground, law: PlanarLaw, time_step: float) -> StepModel:
+    """Eqs. 16 to 18 with ``0 <= c_n perp g_n(q^(k+1)) >= 0`` in place of eq. 19 (section 4; restitution has no part).
+
+    Gaps are multiples of ``gap_scale``, one per contact. There is nothing to minimise but the products of the pairs. In
+    that sum friction must not outweigh the gap, or it has minima that are no solutions: the products of friction get
+    the weight that they have in power, or less.
+    """
+    model, pairs = _scheme(body, law, time_step)
+    contact = model.c_n.index_set()
+    model.gap_scale = pyo.Param(contact, initialize=1.0, mutable=True)
+    model.height = pyo.Param(initialize=0.0, mutable=True)
+    model.theta = pyo.Param(initialize=0.0, mutable=True)
+    gaps = _gaps(body, ground, model)
+    normal: list[Pair] = [(model.c_n[j], gaps[j] / model.gap_scale[j]) for j in contact]
+    model.nothing = pyo.Objective(expr=0.0 * model.c_n[0])
+    model.friction_weight = pyo.Param(initialize=1.0, mutable=True)
+    weighted = normal + [(a, model.friction_weight * b) for a, b in pairs]
+    penalised = attach(model, weighted, Reformulation.L1_PENALTY)
+    held = replace(penalised, pairs=tuple(normal + pairs))
+    return StepModel(model, held, body, ground, law, time_step, penalised)
+
+
+def solve_igc_step(
+    step: StepModel, q: np.ndarray, v: np.ndarray, at: Contacts, options: StepOptions | None = None
+) -> StepSolution:
+    """Solve an impulse-gap step from state q, v (3,) with the contacts ``at`` q; the free motion must close a gap.
+
+    Two starts that slide one way and the other follow where the neutral one fails.
+    """
+    options = options or StepOptions()
+    model, h = step.model, step.time_step
+    gap = contacts(step.body.shape, step.ground, q + h * step.free(v)).gap
+    depth = _positive(float(-gap.min()), q)
+    model.theta.set_value(q[2])
+    model.height.set_value(at.gap[0] + at.tangent[0, 2])  # T = (t, -r_n)
+    once = Continuation(Reformulation.L1_PENALTY, (1.0,), options.tolerance, settle=False)
+    iterations, seconds, unsettled = 0, 0.0, float("nan")
+    for c_plus, c_minus in ((0.25, 0.25), (0.9, 0.05), (0.05, 0.9)):
+        step.start(v, at, (-gap / h).clip(min=0.0), depth / h)
+        for j in model.c_n:
+            model.gap_scale[j] = max(depth, float(gap[j]))
+            model.c_plus[j].set_value(c_plus)
+            model.c_minus[j].set_value(c_minus)
+        relative = pyo.value(model.speed_scale) / (depth / h)
+        model.friction_weight.set_value(max(step.law.friction_mu * min(1.0, relative), _LEAST_WEIGHT))
+        found = solve_mpec(step.penalised or step.pairs, once, options.solver)
+        iterations, seconds, solved = iterations + found.iterations, seconds + found.seconds, found.converged
+        unsettled = step.pairs.residual()
+        settled = settle(step.pairs, options.settling_solver) if options.settle else None
+        if settled is not None:
+            iterations, seconds, solved = iterations + settled.iterations, seconds + settled.seconds, True
+        if solved and step.pairs.residual() <= options.tolerance:
+            break
+    return step.solution(q, iterations, seconds, solved, unsettled, options.tolerance)
+
+
+def _positive(scale: float, size: np.ndarray) -> float:
+    """A scale, or what rounding makes of the difference that it comes from where that is more."""
+    return max(scale, _ROUNDING * (1.0 + float(np.abs(size).max())))
+
+
+def _scheme(body: PlanarBody, law: PlanarLaw, time_step: float) -> tuple[pyo.ConcreteModel, list[Pair]]:
+    """Variables, parameters, eqs. 16 and 17, and the pairs of eq. 18."""
+    model = pyo.ConcreteModel(name="planar step")
+    contact = range(body.shape.n_contacts)
+    model.v = pyo.Param(_AXES, initialize=0.0, mutable=True)
+    model.move, model.v_next = pyo.Var(_AXES, initialize=0.0), pyo.Var(_AXES, initialize=0.0)
+    for name in ("N", "T"):
+        model.add_component(name, pyo.Param(contact, _AXES, initialize=0.0, mutable=True))
+    for name in ("c_n", "c_plus", "c_minus", "slip"):
+        model.add_component(name, pyo.Var(contact, initialize=1.0))
+    model.impulse_scale = pyo.Param(initialize=1.0, mutable=True)
+    model.speed_scale = pyo.Param(initialize=1.0, mutable=True)
+    fall = [0.0, -time_step * law.gravity, 0.0]
+
+    def dynamics(m: Any, i: int) -> Any:
+        tangential = [law.friction_mu * (m.c_plus[j] - m.c_minus[j]) for j in contact]
+        wrench = sum(m.N[j, i] * m.c_n[j] + m.T[j, i] * tangential[j] for j in contact)
+        return m.v_next[i] - m.v[i] == m.impulse_scale / float(body.mass_matrix[i]) * wrench + fall[i]
+
+    model.dynamics = pyo.Constraint(_AXES, rule=dynamics)
+    model.kinematics = pyo.Constraint(_AXES, rule=lambda m, i: m.move[i] / time_step - m.v_next[i] == 0.0)
+    pairs: list[Pair] = []
+    for j in contact:
+        velocity = sum(model.T[j, i] * (model.v_next[i] + law.restitution_e_t * model.v[i]) for i in _AXES)
+        relative = velocity / model.speed_scale
+        pairs += [
+            (model.c_plus[j], relative + model.slip[j]),
+            (model.c_minus[j], -relative + model.slip[j]),
+            (model.slip[j], model.c_n[j] - model.c_plus[j] - model.c_minus[j]),
+        ]
+    return model, pairs
+
+
+def _gaps(body: PlanarBody, ground: Ground, model: pyo.ConcreteModel) -> list[Any]:
+    """Gaps at ``q^(k+1)``, m: the centre's height over the ground and the arms' normal parts there."""
+    normal = ground.normal
+    phi = model.theta + model.move[2] - ground.slope
+    height = model.height + float(normal[0]) * model.move[0] + float(normal[1]) * model.move[1]
+    return [height + r_n for _, r_n in body.shape.arms(pyo.sin(phi), pyo.cos(phi))]

@@ -1,5 +1,0 @@
-"""One self-contained HTML page about a run.
-
-What a run left on disk is collected into plain data (:mod:`contactid.report.collect`) and set as a page
-(:mod:`contactid.report.page`); nothing is computed but counts, deviations and medians.
-"""

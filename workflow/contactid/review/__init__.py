@@ -1,0 +1,1 @@
+"""What a run says of itself: report, provenance, crate, bundle, checks."""

@@ -1,0 +1,168 @@
+"""Hold a run's verdicts against the committed ones: ``make check``; accept them: ``make baseline``.
+
+``make check`` fails where a number that used to agree (or be better) no longer does. It writes nothing.
+``make baseline`` replaces the committed verdicts, so that the change shows in a review.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from contactid.core.errors import ContactIdError
+from contactid.output.summary import text_table
+from contactid.review.verdicts import (
+    ABSENT,
+    VERDICTS,
+    Comparison,
+    accept,
+    compare_verdicts,
+    read_accepted,
+    read_checks,
+    row_name,
+)
+
+ACCEPTED = Path(__file__).resolve().parents[2] / "resources" / "verdicts"
+_TITLES = {
+    "worse": "Worse than the accepted verdicts",
+    "better": "Better than the accepted verdicts (make baseline accepts them)",
+    "other": "Changed, neither worse nor better",
+    "new": "Not among the accepted verdicts (make baseline adds them)",
+}
+_SHOWN = 40  # rows of a kind of change
+
+
+def check_run(run: str, results: str | Path, accepted: str | Path, study: str = "") -> tuple[str, bool]:
+    """The text of ``make check``, and whether nothing got worse.
+
+    Parameters
+    ----------
+    results, accepted
+        Folders that hold ``<run>/checks.csv`` and ``<run>.csv``.
+    study
+        Compare this study alone.
+
+    Raises
+    ------
+    ContactIdError
+        Where there is no such run or nothing accepted for it.
+    """
+    checks = _checks(run, results)
+    before = read_accepted(
+        Path(accepted) / f"{run}.csv", f"Accept the verdicts that there are: make baseline RUN={run}"
+    )
+    if study:
+        checks, before = checks[checks["study"] == study], before[before["study"] == study]
+        if checks.empty:
+            raise ContactIdError(f"run {run} has no checks of the study {study!r}", f"Run it: make STUDY={study}")
+    found = compare_verdicts(checks, before)
+    parts = [f"# Checks of run {run}", count_table(checks), *_changes(found)]
+    absent = sorted(set(before["study"]) - set(checks["study"]))
+    if absent:
+        parts.append(f"The run has no study {', '.join(absent)}; make check STUDY=... compares one that it has.")
+    if found.worse.empty:
+        parts.append("No check is worse than accepted.")
+    return "\n\n".join(parts), found.worse.empty
+
+
+def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
+    """Accept a run's verdicts; the text says what that changes.
+
+    Raises
+    ------
+    ContactIdError
+        Where there is no such run, or it lacks a study that is accepted already.
+    """
+    checks, path = _checks(run, results), Path(accepted) / f"{run}.csv"
+    changes = []
+    if path.is_file():
+        before = read_accepted(path, "Delete it or restore it from the repository")
+        absent = sorted(set(before["study"]) - set(checks["study"]))
+        if absent:
+            raise ContactIdError(f"run {run} lacks the study {', '.join(absent)}", "Run all studies, then accept")
+        changes = _changes(compare_verdicts(checks, before))
+    accept(checks, path)
+    return "\n\n".join([f"# Accepted verdicts of run {run}: {path}", count_table(checks), *changes])
+
+
+def count_table(checks: pd.DataFrame) -> str:
+    """How many numbers of each study have which verdict."""
+    counts = pd.crosstab(checks["study"], checks["verdict"]).reindex(columns=list(VERDICTS), fill_value=0)
+    counts = counts.loc[list(dict.fromkeys(checks["study"]))]
+    rows = [
+        [str(study), *(str(count) for count in row)] for study, row in zip(counts.index, counts.values, strict=True)
+    ]
+    rows.append(["all", *(str(count) for count in counts.sum())])
+    return text_table(["study", *VERDICTS], rows)
+
+
+def _checks(run: str, results: str | Path) -> pd.DataFrame:
+    if not re.fullmatch(r"[A-Za-z0-9_.-]+", run):
+        raise ContactIdError(f"{run!r} is not the name of a run", "Use the configuration's run, for instance default")
+    folder = Path(results)
+    if not (folder / run).is_dir():
+        there = sorted(file.parent.name for file in folder.glob("*/checks.csv"))
+        raise ContactIdError(
+            f"there is no run {run} in {folder}/",
+            f"Make it first (make, for the default run){'; there are: ' + ', '.join(there) if there else ''}",
+        )
+    return read_checks(folder / run / "checks.csv", "Let the run finish: make, or snakemake with its configuration")
+
+
+def _changes(found: Comparison) -> list[str]:
+    parts = []
+    for kind, title in _TITLES.items():
+        rows = getattr(found, kind)
+        if rows.empty:
+            continue
+        lines = [f"{title}: {len(rows)}", *(f"  {_line(row)}" for _, row in rows.head(_SHOWN).iterrows())]
+        if len(rows) > _SHOWN:
+            lines.append(f"  and {len(rows) - _SHOWN} more")
+        parts.append("\n".join(lines))
+    return parts
+
+
+def _line(row: pd.Series) -> str:
+    verdict = row["verdict"] if pd.isna(row["was"]) else f"{row['was']} -> {row['verdict']}"
+    if row["verdict"] == ABSENT:
+        return f"{row_name(row)}: {verdict}"
+    ours = "nothing" if pd.isna(row["reproduced"]) else f"{row['reproduced']:g}"
+    return (
+        f"{row_name(row)}: {verdict}; printed {row['published']:g}, reproduced {ours} {row['unit']}, "
+        f"tolerance {row['tolerance']:.3g}; {row['note']}"
+    )
+
+
+def main() -> None:
+    """Read the command line, print the comparison, and exit with 1 where a check got worse."""
+    parser = argparse.ArgumentParser(prog="python -m contactid.review.check", description=__doc__)
+    parser.add_argument("--run", default="default", help="name of the run")
+    parser.add_argument("--results", default="results", help="folder of the runs")
+    parser.add_argument("--verdicts", default=str(ACCEPTED), help="folder of the accepted verdicts")
+    parser.add_argument("--study", default="", help="this study alone")
+    parser.add_argument("--accept", action="store_true", help="accept the run's verdicts instead of comparing them")
+    arguments = parser.parse_args()
+    try:
+        if arguments.accept:
+            print(accept_run(arguments.run, arguments.results, arguments.verdicts))
+            return
+        text, fine = check_run(arguments.run, arguments.results, arguments.verdicts, arguments.study)
+        print(text, flush=True)
+        if not fine:
+            raise ContactIdError(
+                f"run {arguments.run}: checks got worse (listed above)",
+                f"Mend the cause; if the change is right, make baseline RUN={arguments.run} and commit it",
+            )
+    except ContactIdError as error:
+        sys.exit(f"ERROR {error}")
+    except BrokenPipeError:  # the reader, for instance head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+if __name__ == "__main__":
+    main()

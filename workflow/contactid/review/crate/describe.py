@@ -1,0 +1,193 @@
+"""Describe a finished run by the Workflow Run Crate profile: workflow, data, configuration, results, times, papers.
+
+The same description serves two folders: the run's own (``results/<run>``, with a copy of the Snakefile beside the
+results) and an unpacked bundle, where the workflow itself is inside. Equal inputs give equal bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rocrate.model.contextentity import ContextEntity
+from rocrate.rocrate import ROCrate
+
+from contactid.review.crate.citation import Citation
+from contactid.sources.checksums import digest
+
+FILE_NAME = "ro-crate-metadata.json"
+_RUN_PROFILES = {"process": "Process Run Crate", "workflow": "Workflow Run Crate"}
+_WORKFLOW_PROFILE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
+_FORMATS = {
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".md": "text/markdown",
+    ".nc": "application/x-netcdf",
+    ".pdf": "application/pdf",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain",
+    ".yaml": "application/yaml",
+}
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What lies where; all paths are relative to the crate's folder.
+
+    Attributes
+    ----------
+    root : the crate's folder
+    workflow, configuration : the Snakefile, and the configuration that the run was made with
+    results : files that the run made
+    folders : what else is there, by folder, with a description
+    """
+
+    root: Path
+    workflow: str
+    configuration: str
+    results: Sequence[str]
+    folders: Mapping[str, str]
+
+
+def describe(run: str, contents: Contents, record: Mapping[str, Any], citation: Citation) -> dict[str, Any]:
+    """The content of ``ro-crate-metadata.json``.
+
+    Parameters
+    ----------
+    run
+        Its name.
+    contents
+        Files and folders that are described.
+    record
+        ``provenance.json``.
+    citation
+        Authors, licence and papers.
+    """
+    crate = ROCrate(version="1.1")
+    crate.metadata.extra_terms["sha256"] = "https://w3id.org/ro/terms/workflow-run#sha256"
+    root = crate.root_dataset
+    licence = _add(crate, f"https://spdx.org/licenses/{citation.licence}", "CreativeWork", name=citation.licence)
+    authors = [_add(crate, f"#author-{k}", "Organization", name=name) for k, name in enumerate(citation.authors)]
+    workflow = _workflow(crate, contents, record, citation)
+    configuration = _file(crate, contents, contents.configuration, "Configuration of the run")
+    results = [_file(crate, contents, path) for path in sorted(contents.results)]
+    for path in sorted(contents.folders):
+        crate.add_dataset(
+            contents.root / path, f"{path}/", properties={"name": path, "description": contents.folders[path]}
+        )
+    data = [_dataset(crate, entry) for entry in record.get("data") or []]
+    papers = [_paper(crate, paper) for paper in citation.papers]
+    times = record.get("jobs") or {}
+    action = crate.add_action(
+        workflow, f"#run-{run}", object=[*data, configuration], result=results, properties={"name": f"Run {run}"}
+    )
+    _set(
+        action,
+        startTime=times.get("begin"),
+        endTime=times.get("end"),
+        actionStatus="http://schema.org/CompletedActionStatus",
+        agent=authors,
+    )
+    _set(
+        root,
+        name=f"{citation.title}: run {run}",
+        description="Tables, figures and verdicts on printed numbers, re-derived from data by one Snakemake run.",
+        datePublished=times.get("end"),
+        license=licence,
+        author=authors,
+        citation=papers,
+        mentions=[action],
+        conformsTo=_profiles(crate),
+    )
+    return crate.metadata.generate()
+
+
+def _add(crate: ROCrate, identifier: str, kind: str, /, **properties: Any) -> Any:
+    entity = crate.add(ContextEntity(crate, identifier, properties={"@type": kind}))
+    _set(entity, **properties)
+    return entity
+
+
+def _set(entity: Any, **properties: Any) -> None:
+    """Only what is known: the profile forbids empty values."""
+    for name, value in properties.items():
+        if value not in (None, "", []):
+            entity[name] = value
+
+
+def _profiles(crate: ROCrate) -> list[Any]:
+    found = [
+        _add(crate, f"https://w3id.org/ro/wfrun/{kind}/0.5", "CreativeWork", name=name, version="0.5")
+        for kind, name in _RUN_PROFILES.items()
+    ]
+    return [*found, _add(crate, _WORKFLOW_PROFILE, "CreativeWork", name="Workflow RO-Crate", version="1.0")]
+
+
+def _workflow(crate: ROCrate, contents: Contents, record: Mapping[str, Any], citation: Citation) -> Any:
+    engine = (record.get("snakemake") or {}).get("version")
+    entity = crate.add_workflow(
+        contents.root / contents.workflow,
+        contents.workflow,
+        main=True,
+        lang="snakemake",
+        lang_version=engine,
+        properties={"name": citation.title, "sha256": digest(contents.root / contents.workflow)},
+    )
+    solver = record.get("solver") or {}
+    software = [
+        _add(crate, "#python", "SoftwareApplication", name="Python", softwareVersion=record.get("python")),
+        _add(
+            crate,
+            "#solver",
+            "SoftwareApplication",
+            name=solver.get("name") or "IPOPT",
+            softwareVersion=solver.get("name"),
+        ),
+    ]
+    _set(entity, version=record.get("git_commit") or citation.version, softwareRequirements=software)
+    return entity
+
+
+def _file(crate: ROCrate, contents: Contents, path: str, name: str = "") -> Any:
+    source = contents.root / path
+    properties = {"name": name or path, "contentSize": str(source.stat().st_size), "sha256": digest(source)}
+    if source.suffix in _FORMATS:
+        properties["encodingFormat"] = _FORMATS[source.suffix]
+    return crate.add_file(source, path, properties=properties)
+
+
+def _dataset(crate: ROCrate, entry: Mapping[str, Any]) -> Any:
+    doi = entry.get("doi")
+    files = entry.get("files") or []
+    kind = "synthetic" if entry.get("synthetic") else "measured"
+    return _add(
+        crate,
+        f"#data-{entry['name']}",
+        "CreativeWork",
+        name=entry["name"],
+        description=f"{kind} data, {len(files)} files; sizes and checksums are in provenance.json",
+        additionalType="http://schema.org/Dataset",
+        identifier=f"https://doi.org/{doi}" if doi else entry.get("source"),
+        version=entry.get("version"),
+        license=entry.get("licence"),
+        creditText=entry.get("citation"),
+        sha256=files[0]["sha256"] if len(files) == 1 else None,
+    )
+
+
+def _paper(crate: ROCrate, paper: Mapping[str, Any]) -> Any:
+    return _add(
+        crate,
+        paper["url"] or f"#paper-{paper['study']}",
+        "ScholarlyArticle",
+        name=paper["name"],
+        author=_people(crate, paper["authors"]),
+        datePublished=paper["year"],
+    )
+
+
+def _people(crate: ROCrate, names: Iterable[str]) -> list[Any]:
+    return [_add(crate, "#" + name.replace(" ", "-"), "Person", name=name) for name in names]

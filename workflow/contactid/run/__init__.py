@@ -1,0 +1,1 @@
+"""What runs a rule, here and on a cluster."""

@@ -1,0 +1,107 @@
+"""Run a rule's main function: everything goes to its log, and a failure prints one plain line.
+
+The file descriptors themselves are redirected, so that what a compiled solver prints lands in the log too. The log's
+last line tells how the job ended: ``ERROR ...``, or :data:`FINISHED`; a job that was killed says neither.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+from contactid.core.atomic import NOT_WRITABLE, cannot_be_written, process_lives
+from contactid.core.errors import ContactIdError
+
+FINISHED = "Finished."
+#: Names the process number of the Snakemake that starts jobs (workflow/rules/one_run.smk).
+OWNER = "CONTACTID_OWNER"
+_PR_SET_PDEATHSIG = 1
+
+
+@contextmanager
+def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[None]:
+    """Redirect stdout and stderr to ``log``; exit with status 1 and one plain line where the body fails.
+
+    Parameters
+    ----------
+    rule, wildcards
+        Named in that line.
+    log
+        Holds everything else, the traceback of an unexpected error included.
+    """
+    _end_with_owner()
+    label = rule + "".join(f" {key}={value}" for key, value in wildcards.items())
+    terminal = os.dup(2)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with _opened(log, label, terminal) as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+        logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s", force=True)
+        try:
+            yield
+            sys.stdout.flush()
+            print(FINISHED, file=sys.stderr, flush=True)
+        except ContactIdError as error:
+            _fail(terminal, f"{label}: {error} Log: {log}")
+        except MemoryError:
+            _fail(terminal, f"{label}: not enough memory. Free some or run fewer jobs at once. Log: {log}")
+        except KeyboardInterrupt:
+            _fail(terminal, f"{label}: interrupted. Run the same command again, finished jobs are kept. Log: {log}")
+        except ImportError as error:
+            _fail(terminal, f"{label}: {error}. Install the pinned environment (make env). Log: {log}")
+        except Exception as error:
+            number = error.errno if isinstance(error, OSError) else None
+            if number in NOT_WRITABLE:
+                where = getattr(error, "filename", None) or log
+                _fail(terminal, f"{label}: {cannot_be_written(where, number)} Log: {log}")
+            # a defect of ours: say so, and where the traceback is
+            _fail(
+                terminal,
+                f"{label}: unexpected {type(error).__name__}: {error}. Please report it with the log. Log: {log}",
+            )
+
+
+def _opened(log: str | Path, label: str, terminal: int) -> TextIO:
+    try:
+        Path(log).parent.mkdir(parents=True, exist_ok=True)
+        return Path(log).open("w", buffering=1, encoding="utf-8")
+    except OSError as error:
+        os.write(terminal, _plain(f"{label}: {cannot_be_written(log, error.errno)}"))
+        sys.exit(1)
+
+
+def _fail(terminal: int, line: str) -> None:
+    os.write(terminal, _plain(line))
+    with suppress(OSError):  # the disk that is full may be the log's
+        traceback.print_exc()
+        sys.stderr.flush()
+        sys.stdout.flush()
+        os.write(2, _plain(line))  # the log's last line, where failures() finds it
+    # what a full log didn't take would be tried again at Python's end, and turn the exit status into 120
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    sys.exit(1)
+
+
+def _plain(line: str) -> bytes:
+    return (" ".join(f"ERROR {line}".split()) + "\n").encode()
+
+
+def _end_with_owner() -> None:
+    """Have the system end this process when its Snakemake dies: a run that was killed leaves no job that writes on."""
+    if sys.platform != "linux":
+        return
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    owner = os.environ.get(OWNER, "")
+    if owner.isdigit() and not process_lives(int(owner)):  # it died before that
+        sys.exit(1)

@@ -1,0 +1,225 @@
+"""What a budget of node-hours buys, by the benchmark files of a run: ``python -m contactid.run.plan``.
+
+Four things scale by numbers in the configuration. Noise samples of the planar throws and of the in-hand recordings are
+split into as many jobs as one likes; an arm recording's noise samples and a box's grid are one job each, however many
+they are, so that their number of jobs is fixed and the jobs get longer. The plan spends the whole budget on each of the
+four in turn, in jobs of some minutes, and tells what the scheduler and the file system then have to bear.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from contactid.core.errors import ContactIdError
+from contactid.inhand.names import OBJECTS
+from contactid.output.tables import read_csv, write_csv
+from contactid.run.benchmarks import read_benchmarks
+from contactid.run.job_records import read_jobs
+
+MOST_JOBS = 25_000
+"""Jobs of one run beyond which Snakemake itself becomes the slowest part (docs/cluster.md)."""
+LONGEST_JOB = 24.0 * 60.0
+"""Minutes; what most partitions allow, and more than a failure should cost."""
+SUBMISSIONS_PER_SECOND = 5.0
+"""As in profiles/slurm."""
+DAG_COST = Path(__file__).resolve().parents[2] / "resources" / "dag_cost.csv"
+"""Measured costs of Snakemake's start: jobs, CPU seconds, MB (``python -m bench_dag``)."""
+
+Configuration = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One thing that there can be more of.
+
+    Attributes
+    ----------
+    rule : whose jobs do it
+    unit : what is counted
+    key : of the configuration, to be raised
+    units_per_job : by the configuration of the measured run
+    cells : numbers that the units are shared among, each estimated from its own
+    splits : whether more of it can be more jobs
+    """
+
+    rule: str
+    unit: str
+    key: str
+    units_per_job: Callable[[Configuration], float]
+    cells: Callable[[Configuration], int]
+    splits: bool
+
+
+def _points(values: dict[str, float]) -> int:
+    return round((values["stop"] - values["start"]) / values["step"]) + 1
+
+
+def _planar_cells(configuration: Configuration) -> int:
+    block = configuration["planar"]["identification"]
+    frictions = sum(len(reading["friction_mu"]) for reading in block["noise"].values())
+    return frictions * len(block["frames_per_second"])
+
+
+def _planar_units(configuration: Configuration) -> float:
+    block = configuration["planar"]["identification"]
+    shards = math.ceil(block["seeds"] / block["seeds_per_job"])
+    return block["seeds"] / shards * len(block["frames_per_second"])
+
+
+# a job has one source's recordings, one per object
+_INHAND_RECORDINGS = sum(len(objects) for objects in OBJECTS.values())
+
+AXES = (
+    Axis(
+        "planar_identify", "noisy throw", "planar.identification.seeds", _planar_units, _planar_cells, splits=True,
+    ),
+    Axis(
+        "inhand_estimate", "recording, by every method", "inhand.estimates.seeds",
+        lambda configuration: _INHAND_RECORDINGS / len(OBJECTS), lambda configuration: _INHAND_RECORDINGS, splits=True,
+    ),
+    Axis(
+        "arm_fit_samples", "noise sample of a recording, by every method", "arm.fit.accuracy.samples",
+        lambda configuration: configuration["arm"]["fit"]["accuracy"]["samples"],
+        lambda configuration: len(configuration["arm"]["fit"]["accuracy"]["experiments"]), splits=False,
+    ),
+    Axis(
+        "tossing_sweep", "grid point, all tosses of a box", "tossing.grid",
+        lambda configuration: math.prod(_points(values) for values in configuration["tossing"]["grid"].values()),
+        lambda configuration: len(configuration["tossing"]["identify_on"]), splits=False,
+    ),
+)  # fmt: skip
+
+
+def start_up(jobs: float, measured: pd.DataFrame) -> tuple[float, float]:
+    """CPU seconds and MB that Snakemake takes to know what is to be done: power laws between the measured sizes."""
+    measured = measured.sort_values("jobs")
+    sizes = measured["jobs"].to_numpy()
+    last = min(max(int(np.searchsorted(sizes, jobs)), 1), len(sizes) - 1)
+    low, high = measured.iloc[last - 1], measured.iloc[last]
+    share = math.log(max(jobs, sizes[0]) / low["jobs"]) / math.log(high["jobs"] / low["jobs"])
+    seconds, memory = (float(low[key] * (high[key] / low[key]) ** share) for key in ("cpu_seconds", "memory_mb"))
+    return seconds, memory
+
+
+def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: float) -> pd.DataFrame:
+    """One row per budget and axis.
+
+    Parameters
+    ----------
+    results
+        A finished run's folder, with its ``benchmarks/`` and ``provenance.json``.
+    node_hours
+        Budgets.
+    cores
+        Of a node; every job uses one.
+    minutes
+        That a job should take.
+    """
+    record = results / "provenance.json"
+    if not record.is_file():
+        raise ContactIdError(f"{record}: missing", "Finish the run first (make)")
+    configuration = json.loads(record.read_text(encoding="utf-8"))["configuration"]
+    benchmarks = read_benchmarks(results)
+    kept = _files_kept(results)
+    dag = read_csv(DAG_COST)
+    rows = []
+    for budget in node_hours:
+        for axis in AXES:
+            jobs = benchmarks[benchmarks["rule"] == axis.rule]
+            if len(jobs):
+                files, kilobytes = kept.get(axis.rule, (4.0, 0.0))
+                per_job = axis.units_per_job(configuration)
+                seconds = jobs["seconds"].mean() / per_job
+                spent = _spend(3600.0 * cores * budget, axis, seconds, minutes, axis.cells(configuration))
+                cost = start_up(spent["jobs"] / spent["runs"], dag)
+                rows.append(
+                    {
+                        "node_hours": budget,
+                        "raise": axis.key,
+                        "unit": axis.unit,
+                        "seconds_per_unit": seconds,
+                        **spent,
+                        "files": spent["jobs"] * files,
+                        "kept_GB": spent["units"] * kilobytes / per_job / 1e6,
+                        "scratch_GB": spent["units"] * jobs["written_mb"].mean() / per_job / 1e3,
+                        "start_up_s_per_run": cost[0],
+                        "start_up_MB_per_run": cost[1],
+                        "submitting_hours": spent["jobs"] / SUBMISSIONS_PER_SECOND / 3600.0,
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def _spend(core_seconds: float, axis: Axis, seconds: float, minutes: float, cells: int) -> dict[str, float]:
+    """Units, and the jobs and runs they are cut into: longer jobs before more than a run can hold, then more runs.
+
+    What isn't split uses no more than its jobs can in the time that they may take.
+    """
+    if axis.splits:
+        wanted = math.ceil(core_seconds / (60.0 * minutes))
+        least = math.ceil(core_seconds / (60.0 * LONGEST_JOB))
+        jobs = max(min(wanted, MOST_JOBS), least)
+    else:
+        jobs = cells
+        core_seconds = min(core_seconds, 60.0 * LONGEST_JOB * jobs)
+    units = core_seconds / seconds
+    return {
+        "core_hours": core_seconds / 3600.0,
+        "units": units,
+        "relative_error_pct": 100.0 / math.sqrt(2.0 * max(units / cells, 1.0)),
+        "jobs": float(jobs),
+        "job_minutes": core_seconds / 60.0 / jobs,
+        "runs": float(math.ceil(jobs / MOST_JOBS)),
+    }
+
+
+def _files_kept(results: Path) -> dict[str, tuple[float, float]]:
+    """Files and kB that a job of each rule leaves: outputs, Snakemake's record of each, log and benchmark."""
+    root = results.resolve().parents[1]
+    counted: dict[str, list[tuple[int, float]]] = {}
+    for job in read_jobs(root, f"results/{results.resolve().name}"):
+        files = [root / output for output in job.outputs]
+        bytes_kept = sum(file.stat().st_size for file in files if file.is_file())
+        counted.setdefault(job.rule, []).append((2 * len(files) + 2, bytes_kept / 1e3))
+    return {
+        rule: (sum(n for n, _ in jobs) / len(jobs), sum(size for _, size in jobs) / len(jobs))
+        for rule, jobs in counted.items()
+    }
+
+
+def main(run: str, node_hours: list[float], cores: int, minutes: float, output: str | None) -> None:
+    """Print the plan, one block per budget, and write it as a table if asked to."""
+    table = plan(Path(run), node_hours, cores=cores, minutes=minutes)
+    for budget, rows in table.groupby("node_hours"):
+        print(f"\n{budget:,.0f} node-hours of {cores} cores, jobs of {minutes:g} min:")
+        shown = rows.drop(columns="node_hours").set_index("raise").T
+        print(shown.to_string(float_format=lambda value: f"{value:,.3g}"))
+    print(
+        f"\nA number whose jobs aren't split uses no more core_hours than its jobs can in {LONGEST_JOB / 60.0:g} hours."
+    )
+    if output:
+        write_csv(table, output)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--run", default="results/default", help="folder of a finished run")
+    parser.add_argument("--hours", type=float, nargs="+", default=[10.0, 1_000.0, 100_000.0], help="node-hours")
+    parser.add_argument("--cores", type=int, default=48, help="of a node")
+    parser.add_argument("--minutes", type=float, default=10.0, help="that a job should take")
+    parser.add_argument("--output", help="csv file")
+    arguments = parser.parse_args()
+    try:
+        main(arguments.run, arguments.hours, arguments.cores, arguments.minutes, arguments.output)
+    except ContactIdError as error:
+        sys.exit(f"ERROR {error}")

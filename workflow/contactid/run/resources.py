@@ -1,0 +1,129 @@
+"""What every rule asks a cluster for, against what its jobs took: ``python -m contactid.run.resources results/<run>
+...``.
+
+A rule asks for memory and time in its ``resources:``. Too little and the scheduler kills the job; too much and the job
+waits longer than it has to. A rule's largest job in any of the runs counts, so give the runs with the largest jobs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from contactid.core.errors import ContactIdError
+from contactid.output.tables import write_csv
+from contactid.run.benchmarks import read_benchmarks
+
+LEAST_MARGIN = 1.3
+"""A rule asks for at least this many times what its largest job took."""
+LARGEST_MEMORY_MARGIN, LARGEST_RUNTIME_MARGIN = 5.0, 10.0
+"""A rule asks for at most this many times that, if it asks for more than the floor; time varies more than memory."""
+STARTER_MB = 500
+"""MB of the two Snakemake processes that start a job on a node, wait for it, and count as part of it (measured: 200
+each)."""
+MEMORY_FLOOR = 1500
+"""MB that any rule may ask for: what a node has for a core at the least."""
+RUNTIME_FLOOR = 10
+"""Minutes that any rule may ask for: a slow node, and a file system that is slow to serve the first import."""
+
+_WORKFLOW = Path(__file__).resolve().parents[2]
+MEASURED = _WORKFLOW / "resources" / "measured_jobs.csv"
+"""The largest measured jobs, by rule; written with ``--write``."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a rule asks for: memory in MB, runtime in minutes."""
+
+    mem_mb: int
+    runtime: int
+
+
+def asked_for(rules: Iterable[Path] | None = None) -> dict[str, Asked]:
+    """What every rule that is submitted asks for, by the text of the rule files."""
+    files = sorted((_WORKFLOW / "rules").glob("*.smk")) if rules is None else list(rules)
+    found = {}
+    for file in files:
+        text = file.read_text(encoding="utf-8")
+        local = {
+            name for block in re.findall(r"^localrules:\n((?:    \w+,\n)+)", text, re.M) for name in block.split(",")
+        }
+        local = {name.strip() for name in local}
+        for block in re.split(r"^(?=rule )", text, flags=re.M)[1:]:
+            name = re.match(r"rule (\w+):", block)
+            memory, runtime = (re.search(rf"^        {key}=(\d+),$", block, re.M) for key in ("mem_mb", "runtime"))
+            if name and memory and runtime and name[1] not in local:
+                found[name[1]] = Asked(int(memory[1]), int(runtime[1]))
+    return found
+
+
+def measure(runs: Iterable[str | Path]) -> pd.DataFrame:
+    """Number, median and largest cost of every rule's jobs, over some runs."""
+    tables = [read_benchmarks(run).assign(run=Path(run).name) for run in runs]
+    rows = []
+    for rule, jobs in pd.concat(tables, ignore_index=True).groupby("rule"):
+        largest = jobs.iloc[int(jobs["seconds"].argmax())]
+        rows.append(
+            {
+                "rule": rule,
+                "jobs": len(jobs),
+                "seconds_median": jobs["seconds"].median(),
+                "seconds_largest": largest["seconds"],
+                "memory_mb_largest": jobs["memory_mb"].max(),
+                "largest_in": largest["run"],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def judge(measured: pd.DataFrame, asked: dict[str, Asked]) -> list[str]:
+    """One line for each rule that asks for too little or far too much."""
+    lines = []
+    for row in measured.itertuples():
+        rule = asked.get(str(row.rule))
+        if rule is None:
+            continue
+        memory, minutes = float(row.memory_mb_largest), float(row.seconds_largest) / 60.0  # type: ignore[arg-type]
+        for key, ours, took, besides, most in (
+            ("mem_mb", rule.mem_mb, memory, STARTER_MB, max(MEMORY_FLOOR, LARGEST_MEMORY_MARGIN * memory)),
+            ("runtime", rule.runtime, minutes, 0, max(RUNTIME_FLOOR, LARGEST_RUNTIME_MARGIN * minutes)),
+        ):
+            if ours < LEAST_MARGIN * took + besides:
+                lines.append(f"{row.rule}: {key}={ours} is too little: the largest job took {took:.3g}")
+            elif ours > most:
+                lines.append(f"{row.rule}: {key}={ours} is too much: the largest job took {took:.3g}")
+    return lines
+
+
+def main(runs: list[str], write: bool) -> int:
+    """Print what was measured and asked for, and what is wrong with it; 1 if anything is."""
+    measured, asked = measure(runs), asked_for()
+    shown = measured.assign(
+        mem_mb=measured["rule"].map({rule: ours.mem_mb for rule, ours in asked.items()}),
+        runtime=measured["rule"].map({rule: ours.runtime for rule, ours in asked.items()}),
+    )
+    print(shown.to_string(index=False, float_format=lambda value: f"{value:.4g}"))
+    if write:
+        write_csv(measured, MEASURED)
+    lines = judge(measured, asked)
+    print(*(f"WARNING {line}" for line in lines), sep="\n")
+    unmeasured = sorted(set(asked) - set(measured["rule"]))
+    print(f"Not measured in these runs: {', '.join(unmeasured) or 'none'}")
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("runs", nargs="+", help="folders of finished runs, results/<run>")
+    parser.add_argument("--write", action="store_true", help=f"keep what was measured in {MEASURED.name}")
+    arguments = parser.parse_args()
+    try:
+        sys.exit(main(arguments.runs, arguments.write))
+    except ContactIdError as error:
+        sys.exit(f"ERROR {error}")

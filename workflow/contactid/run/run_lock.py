@@ -1,0 +1,100 @@
+"""One run at a time in a results folder, and no run stopped by the lock of one that was killed.
+
+Snakemake keeps its locks as files, which outlive a killed process. Here a run holds a lock of the operating system
+besides, which dies with it. Whoever gets that one knows that no other run lives, and may remove what is left.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import socket
+from pathlib import Path
+from typing import TextIO
+
+from contactid.core.atomic import cannot_be_written
+from contactid.core.errors import ContactIdError
+
+SNAKEMAKE = Path(".snakemake")
+_UNSUPPORTED = frozenset((errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS))
+
+
+def hold(results: Path, *, unlock: bool, folder: Path = SNAKEMAKE) -> TextIO:
+    """Take a results folder for this process; it is given back when the returned file is closed or the process ends.
+
+    Parameters
+    ----------
+    results
+        Relative to the working directory, for instance ``results/default``.
+    unlock
+        Remove Snakemake's own locks on this folder. Not for a run whose jobs may outlive it, on a cluster.
+    folder
+        Where Snakemake keeps its records.
+
+    Raises
+    ------
+    ContactIdError
+        Another run is at work on it; it can't be written; a lock is left that may not be removed here.
+    """
+    _try_to_write(results)
+    path = folder / "runs" / f"{results.name}.lock"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise _at_work(results, file) from None
+        file.truncate(0)
+        file.write(f"{os.getpid()} {socket.gethostname()}\n")
+        file.flush()
+    except OSError as error:
+        if error.errno in _UNSUPPORTED:
+            return file  # a file system without locks: Snakemake's own are all there is
+        raise cannot_be_written(path, error.errno) from error
+    left = _left(folder / "locks", f"{results.as_posix()}/")
+    if left and not unlock:
+        raise ContactIdError(
+            f"{results}: a run that was killed left its lock, and its cluster jobs may be running still",
+            "See squeue, end them with scancel, then run the same command once with --unlock",
+        )
+    for lock in left:
+        lock.unlink(missing_ok=True)
+    return file
+
+
+def _at_work(results: Path, file: TextIO) -> ContactIdError:
+    file.seek(0)
+    process, _, host = file.read().strip().partition(" ")
+    where = f" on {host}" if host and host != socket.gethostname() else ""
+    return ContactIdError(
+        f"{results}: another run is at work on it (process {process or 'unknown'}{where})",
+        "Wait until it ends, or give this one another name with --config run=NAME",
+    )
+
+
+def _try_to_write(results: Path) -> None:
+    """Tell of a full disk or a forbidden folder before anything is computed."""
+    if results.exists() and not results.is_dir():
+        raise ContactIdError(
+            f"{results} is a file, not a folder", "Move it away, or give the run another name with --config run=NAME"
+        )
+    probe = results / f".probe{os.getpid()}"
+    try:
+        results.mkdir(parents=True, exist_ok=True)
+        try:
+            probe.write_bytes(b"\0" * 65536)
+        finally:
+            probe.unlink(missing_ok=True)
+    except OSError as error:
+        raise cannot_be_written(results, error.errno) from error
+
+
+def _left(locks: Path, prefix: str) -> list[Path]:
+    """Snakemake's lock files that name a file below ``prefix``."""
+    return [
+        path
+        for path in sorted(locks.glob("*.lock"))
+        if any(line.startswith(prefix) for line in path.read_text(encoding="utf-8").splitlines())
+    ]

@@ -1,0 +1,1 @@
+"""Datasets: registry, lock, download, mirrors; the canonical form of motion; safe access to files."""

@@ -1,0 +1,50 @@
+"""What a reader says of the recordings it leaves out: all problems of each, in one line, bounded in length."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from contactid.core.errors import ContactIdError
+
+_LOG = logging.getLogger(__name__)
+_MOST_PROBLEMS = 8
+_MOST_RECORDINGS = 3
+_LONGEST_REASON = 200  # characters
+
+
+def joined(problems: Sequence[str]) -> str:
+    """Problems as one text; beyond eight their number only."""
+    more = len(problems) - _MOST_PROBLEMS
+    return "; ".join(problems[:_MOST_PROBLEMS]) + (f"; and {more} more" if more > 0 else "")
+
+
+def reason_of(error: BaseException) -> str:
+    """What a library said, in one line and bounded: it may repeat what is in a damaged file."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= _LONGEST_REASON else f"{text[:_LONGEST_REASON]}..."
+
+
+def summary(left_out: Mapping[str, str]) -> str:
+    """``recording: reason`` of the first three, and how many more there are."""
+    shown = [f"{name}: {reason}" for name, reason in list(left_out.items())[:_MOST_RECORDINGS]]
+    more = len(left_out) - _MOST_RECORDINGS
+    return " | ".join(shown) + (f" (and {more} more)" if more > 0 else "")
+
+
+def log_left_out(left_out: Mapping[str, str]) -> None:
+    """One line per recording in the log."""
+    for name, reason in left_out.items():
+        _LOG.warning("%s: left out: %s", name, reason)
+
+
+def left_out_of(attributes: Mapping[Any, Any]) -> dict[str, str]:
+    """Reasons by recording, from a canonical dataset's attributes."""
+    return dict(json.loads(attributes.get("left_out", "{}")))
+
+
+def nothing_usable(source: object, what: str, left_out: Mapping[str, str], remedy: str) -> ContactIdError:
+    """The error for data of which every recording was left out."""
+    return ContactIdError(f"{source}: none of the {len(left_out)} {what} is usable; {summary(left_out)}", remedy)

@@ -1,0 +1,204 @@
+"""The lock file: what exactly every downloaded dataset consists of. ``make lock`` writes it, runs only read it.
+
+``config/datasets.lock.json`` has an entry for each archive: where it comes from, the version, and each file's name,
+size, checksum as published (md5) and of our own (sha256). What isn't known yet is left out: sha256 before the first
+download, for instance.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from contactid.core.atomic import write_text
+from contactid.core.errors import ContactIdError
+from contactid.sources.checksums import Expected
+from contactid.sources.fourtu_doi import parse_doi
+from contactid.sources.progress import readable
+from contactid.sources.registry import AS_PUBLISHED, FOURTU, Dataset
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class LockedFile:
+    """One file.
+
+    Attributes
+    ----------
+    name : its path in the archive, and under which it is stored
+    size : bytes; None where unknown
+    md5 : as published; empty where there is none
+    sha256 : our own; empty before the first download
+    uuid : the repository's name of it (4TU)
+    url : where it is: below the server's address, or a whole address
+    link_only : the archive only points to it; it isn't downloaded
+    """
+
+    name: str
+    size: int | None = None
+    md5: str = ""
+    sha256: str = ""
+    uuid: str = ""
+    url: str = ""
+    link_only: bool = False
+
+    @property
+    def expected(self) -> Expected:
+        """What a copy of it has to be."""
+        return Expected(self.size, self.md5, self.sha256)
+
+    def __str__(self) -> str:
+        """Name and size."""
+        return f"{self.name} ({'unknown size' if self.size is None else readable(self.size)})"
+
+
+@dataclass(frozen=True)
+class LockedArchive:
+    """What one download consists of; several datasets may be read from it.
+
+    Attributes
+    ----------
+    name : its folder in the store
+    kind : as in the registry: ``4tu``, ``github`` or ``file``
+    source : DOI with version (4tu), or address
+    version : of the dataset (4tu), else the commit
+    container : the repository's name of the dataset (4tu)
+    base : address of the server that it was resolved at (4tu)
+    folder : the part of a repository's archive that is taken (github)
+    locked_on : date (ISO) of the entry
+    """
+
+    name: str
+    kind: str
+    source: str
+    version: str = ""
+    container: str = ""
+    base: str = ""
+    title: str = ""
+    licence: str = ""
+    folder: str = ""
+    locked_on: str = ""
+    files: tuple[LockedFile, ...] = ()
+
+    @property
+    def wanted(self) -> tuple[LockedFile, ...]:
+        """The files that are downloaded."""
+        return tuple(file for file in self.files if not file.link_only)
+
+    @property
+    def digest(self) -> str:
+        """Changes where the entry does."""
+        return hashlib.sha256(json.dumps(_plain(self), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def read_lock(path: str | Path) -> dict[str, LockedArchive]:
+    """Entries by name; none where there is no file.
+
+    Raises
+    ------
+    ContactIdError
+        Where the file isn't a lock file of this format, or names a file outside its archive.
+    """
+    path = Path(path)
+    if not path.exists():
+        return {}
+    remedy = "Take it from the repository again, or write it anew with make lock"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] != FORMAT:
+            raise ContactIdError(f"{path}: format {content['format']}, this version reads {FORMAT}", remedy)
+        found = {name: _archive(name, entry) for name, entry in content["archives"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise ContactIdError(f"{path}: no lock file ({error})", remedy) from None
+    for archive in found.values():
+        for file in archive.files:
+            check_name(file.name, archive.name)
+    return found
+
+
+def write_lock(path: str | Path, archives: Mapping[str, LockedArchive]) -> None:
+    """Write the whole file, a line for each file; the same entries give the same bytes."""
+    blocks = []
+    for name in sorted(archives):
+        entry = _plain(archives[name])
+        lines = [f"   {_line(key)}: {_line(entry[key])}" for key in entry if key not in ("name", "files")]
+        files = ",\n".join(f"    {_line(file)}" for file in entry["files"])
+        blocks.append(f"  {_line(name)}: {{\n" + ",\n".join([*lines, f'   "files": [\n{files}\n   ]']) + "\n  }")
+    text = f'{{\n "format": {FORMAT},\n "archives": {{\n' + ",\n".join(blocks) + "\n }\n}\n"
+    write_text(path, text)
+
+
+def _line(content: Any) -> str:
+    return json.dumps(content, ensure_ascii=False)
+
+
+def locked(lock: Mapping[str, LockedArchive], dataset: Dataset) -> LockedArchive:
+    """The entry of a dataset's archive.
+
+    Raises
+    ------
+    ContactIdError
+        Where there is none, or one of another version than the registry asks for: nothing is resolved during a run.
+    """
+    entry = lock.get(dataset.archive)
+    if entry is None:
+        raise ContactIdError(
+            f"{dataset.archive} ({dataset.source}) is not in the lock file yet, so its files and checksums are unknown",
+            "Run make lock once where there is a network",
+        )
+    if not _agree(entry, dataset):
+        raise ContactIdError(
+            f"{dataset.archive}: the lock file has {entry.source}, version {entry.version}, but the registry "
+            f"{dataset.source}, version {dataset.version or 'any'}",
+            f"Run make lock UPDATE={dataset.archive}",
+        )
+    return entry
+
+
+def _agree(entry: LockedArchive, dataset: Dataset) -> bool:
+    if dataset.kind != FOURTU:
+        return (entry.kind, entry.source, entry.folder) == (dataset.kind, dataset.source, dataset.folder)
+    doi, found = parse_doi(dataset.source), parse_doi(entry.source)
+    version = dataset.version or (str(doi.version) if doi.version else entry.version)
+    return (doi.is_collection or doi.suffix == found.suffix) and version == entry.version
+
+
+def with_licences(registry: Mapping[str, Dataset], lock: Mapping[str, LockedArchive]) -> dict[str, Dataset]:
+    """The registry with the lock file's licences where it says ``as published``."""
+    return {
+        name: replace(dataset, licence=lock[dataset.archive].licence or "none stated")
+        if dataset.downloaded and dataset.licence == AS_PUBLISHED and dataset.archive in lock
+        else dataset
+        for name, dataset in registry.items()
+    }
+
+
+def check_name(name: str, archive: str) -> None:
+    """Raise for a file name that would be stored outside its archive's folder."""
+    path = PurePosixPath(name)
+    if not name or path.is_absolute() or ".." in path.parts or "\\" in name or not name.isprintable():
+        raise ContactIdError(
+            f"{archive}: the file name {name!r} leads out of its folder", "Report it to the repository"
+        )
+
+
+def _plain(archive: LockedArchive) -> dict[str, Any]:
+    """As a nested dictionary without what is unknown."""
+    entry = {key: value for key, value in asdict(archive).items() if value not in ("", ())}
+    entry["files"] = [
+        {key: value for key, value in asdict(file).items() if value not in ("", None) and value is not False}
+        for file in archive.files
+    ]
+    return entry
+
+
+def _archive(name: str, entry: Mapping[str, Any]) -> LockedArchive:
+    known = {field.name for field in fields(LockedFile)}
+    files = tuple(LockedFile(**{key: file[key] for key in file if key in known}) for file in entry.get("files", ()))
+    known = {field.name for field in fields(LockedArchive)} - {"name", "files"}
+    return LockedArchive(name=name, files=files, **{key: entry[key] for key in entry if key in known})

@@ -1,0 +1,268 @@
+"""Write the lock file: resolve every downloaded dataset of the registry once, and say where it has changed since.
+
+What is locked stays locked: its own version is asked for again and compared. A newer version is told of and taken only
+on request.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from contactid.core.errors import ContactIdError
+from contactid.sources.checksums import Expected, digest
+from contactid.sources.download import Wanted, download
+from contactid.sources.fetch import Sources, download_repository, fetch
+from contactid.sources.fourtu_client import Article, FourTuClient, RemoteFile
+from contactid.sources.fourtu_doi import FourTuDoi, parse_doi
+from contactid.sources.lockfile import LockedArchive, LockedFile, check_name
+from contactid.sources.registry import FOURTU, GITHUB, Dataset
+from contactid.sources.store import Store
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Locking:
+    """How to lock.
+
+    Attributes
+    ----------
+    client : the 4TU server
+    store : downloads go there, for their checksums
+    sources : mirrors and patience
+    update : archives whose newest version is taken in place of the locked one
+    download : without it, checksums that aren't published stay unknown (4tu)
+    terminal : for progress
+    """
+
+    client: FourTuClient
+    store: Store
+    sources: Sources
+    update: Collection[str] = ()
+    download: bool = True
+    terminal: TextIO | None = None
+
+
+def lock_archive(dataset: Dataset, old: LockedArchive | None, how: Locking) -> LockedArchive:
+    """The lock file's entry for a dataset's archive.
+
+    Parameters
+    ----------
+    old : the entry so far
+    how : see :class:`Locking`
+
+    Raises
+    ------
+    ContactIdError
+        Where it can't be resolved or had, or where it has changed since it was locked: both versions are shown.
+    """
+    if dataset.archive in how.update:
+        old = None
+    if dataset.kind == FOURTU:
+        return _lock_fourtu(dataset, old, how)
+    if old is not None and (old.source, old.folder) != (dataset.source, dataset.folder):
+        raise ContactIdError(
+            f"{dataset.archive}: locked from {old.source}, now {dataset.source}",
+            f"Accept that with make lock UPDATE={dataset.archive}",
+        )
+    if old is not None:
+        return old
+    return _lock_repository(dataset, how) if dataset.kind == GITHUB else _lock_file(dataset, how)
+
+
+def _lock_fourtu(dataset: Dataset, old: LockedArchive | None, how: Locking) -> LockedArchive:
+    newest = _resolved(dataset, how.client)
+    doi = parse_doi(old.source) if old else newest
+    entry = _entry(dataset.archive, how.client.article(doi), how.client.base)
+    if old is not None:
+        if newest.suffix != doi.suffix:
+            raise ContactIdError(
+                f"{dataset.archive}: locked as {doi}, but the registry now means {newest}",
+                f"Accept that with make lock UPDATE={dataset.archive}",
+            )
+        if newest.version != doi.version:
+            _LOG.info("%s: %s is out; %s stays locked (UPDATE=%s takes it)", entry.name, newest, doi, entry.name)
+        entry = _compared(old, entry)
+    return _with_checksums(entry, how) if how.download else entry
+
+
+def _resolved(dataset: Dataset, client: FourTuClient) -> FourTuDoi:
+    doi = parse_doi(dataset.source)
+    if doi.is_collection:
+        doi = member_with(dataset.title.split(), client.members(doi), client, what=f"{dataset.name} in {doi}")
+        doi = replace(doi, version=None)
+    if dataset.version:
+        return doi.at(int(dataset.version))
+    return client.resolve(doi)
+
+
+def member_with(
+    words: Collection[str], members: Collection[tuple[FourTuDoi, str]], client: FourTuClient, *, what: str
+) -> FourTuDoi:
+    """The one member of a collection whose title, or else title and file names, have all the words.
+
+    Raises
+    ------
+    ContactIdError
+        Where none or several have; all titles are listed.
+    """
+    found = [doi for doi, title in members if _has(title, words)]
+    if not found:
+        _LOG.info("%s: no title has %s, looking at file names", what, " ".join(words))
+        texts = {doi: " ".join([title, *_file_names(doi, client)]) for doi, title in members}
+        found = [doi for doi, text in texts.items() if _has(text, words)]
+    if len(found) == 1:
+        return found[0]
+    titles = "; ".join(f"{doi} {title!r}" for doi, title in members)
+    raise ContactIdError(
+        f"{what}: {len(found) or 'no'} members have {' and '.join(words)} in their titles or files, of {titles}",
+        "Put the right DOI into config/datasets.tsv",
+    )
+
+
+def _has(text: str, words: Collection[str]) -> bool:
+    """Whether all words stand in a text by themselves; an underscore separates, too."""
+    return all(re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])", text, re.IGNORECASE) for word in words)
+
+
+def _file_names(doi: FourTuDoi, client: FourTuClient) -> list[str]:
+    try:
+        return [file.name for file in client.article(doi).files]
+    except ContactIdError as error:  # a member under embargo, say, isn't the one that is looked for
+        _LOG.info("%s", error)
+        return []
+
+
+def _entry(name: str, article: Article, base: str) -> LockedArchive:
+    files = [_locked_file(file, base) for file in article.files]
+    names = [file.name for file in files]
+    for file in files:
+        check_name(file.name, name)
+    # two files of one name would be stored in one place
+    files = [replace(file, name=f"{file.uuid}_{file.name}") if names.count(file.name) > 1 else file for file in files]
+    return LockedArchive(
+        name=name,
+        kind=FOURTU,
+        source=str(article.doi),
+        version=str(article.doi.version),
+        container=article.container,
+        base=base,
+        title=article.title,
+        licence=article.licence,
+        locked_on=_today(),
+        files=tuple(files),
+    )
+
+
+def _locked_file(file: RemoteFile, base: str) -> LockedFile:
+    prefix = base.rstrip("/") + "/"
+    url = file.url.removeprefix(prefix) if file.url.startswith(prefix) else file.url
+    if file.link_only:
+        return LockedFile(name=file.name, uuid=file.uuid, url=url, link_only=True)
+    return LockedFile(name=file.name, size=file.size, md5=file.md5, uuid=file.uuid, url=url)
+
+
+def _compared(old: LockedArchive, new: LockedArchive) -> LockedArchive:
+    """The old entry where nothing has changed, with the server's present addresses; else an error with both."""
+    before = {file.name: file for file in old.files}
+    after = {file.name: file for file in new.files}
+    problems = [f"{name} is gone" for name in before if name not in after]
+    problems += [f"{name} is new" for name in after if name not in before]
+    for name in before.keys() & after.keys():
+        ours, theirs = before[name], after[name]
+        if ours.size != theirs.size:
+            problems.append(f"{name} has {theirs.size} bytes, locked {ours.size}")
+        if ours.md5 and theirs.md5 and ours.md5 != theirs.md5:
+            problems.append(f"{name} has the checksum {theirs.md5} (md5), locked {ours.md5}")
+    if problems:
+        listed = "; ".join(sorted(problems))
+        raise ContactIdError(
+            f"{old.name}: {old.source} has changed since it was locked on {old.locked_on}: {listed}",
+            f"Accept that with make lock UPDATE={old.name}",
+        )
+    files = tuple(replace(before[file.name], url=file.url, uuid=file.uuid) for file in new.files)
+    if files == old.files and (new.base, new.licence) == (old.base, old.licence):
+        return old
+    return replace(old, files=files, base=new.base, licence=new.licence)
+
+
+def _with_checksums(entry: LockedArchive, how: Locking) -> LockedArchive:
+    """The entry with the sha256 of every file; what isn't in the store is downloaded."""
+    if not entry.wanted:
+        return entry
+    fetch(entry, how.store, how.sources, terminal=how.terminal)
+    folder = how.store.folder(entry)
+    files = tuple(
+        file if file.link_only or file.sha256 else replace(file, sha256=digest(folder / file.name))
+        for file in entry.files
+    )
+    return replace(entry, files=files)
+
+
+def _lock_repository(dataset: Dataset, how: Locking) -> LockedArchive:
+    """Every file in a repository's folder at a commit, kept in the store."""
+    entry = _plain_entry(dataset, ())
+    unpacked = download_repository(entry, how.store, how.sources.patience, how.terminal)
+    try:
+        paths = {path.relative_to(unpacked).as_posix(): path for path in sorted(unpacked.rglob("*")) if path.is_file()}
+        entry = replace(entry, files=tuple(_measured(name, path) for name, path in paths.items()))
+        for file in entry.files:
+            how.store.put(entry, file, paths[file.name])
+    finally:
+        shutil.rmtree(unpacked.parent, ignore_errors=True)
+    how.store.note_origin(entry, list(paths), entry.source)
+    return entry
+
+
+def _lock_file(dataset: Dataset, how: Locking) -> LockedArchive:
+    """One file at an address."""
+    name = dataset.source.rstrip("/").rpartition("/")[2]
+    entry = _plain_entry(dataset, ())
+    target = how.store.folder(entry) / name
+    target.unlink(missing_ok=True)
+    download(
+        Wanted(dataset.name, dataset.source, Expected()),
+        target,
+        partial=how.store.partial(entry, name),
+        patience=how.sources.patience,
+        terminal=how.terminal,
+    )
+    how.store.note_origin(entry, [name], dataset.source)
+    return replace(entry, files=(replace(_measured(name, target), url=dataset.source),))
+
+
+def _plain_entry(dataset: Dataset, files: tuple[LockedFile, ...]) -> LockedArchive:
+    return LockedArchive(
+        name=dataset.archive,
+        kind=dataset.kind,
+        source=dataset.source,
+        version=dataset.version,
+        licence=dataset.licence,
+        folder=dataset.folder,
+        locked_on=_today(),
+        files=files,
+    )
+
+
+def _measured(name: str, path: Path) -> LockedFile:
+    return LockedFile(name=name, size=path.stat().st_size, sha256=digest(path))
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def archives_of(registry: Mapping[str, Dataset]) -> dict[str, Dataset]:
+    """One dataset for each downloaded archive, in the registry's order."""
+    found: dict[str, Dataset] = {}
+    for dataset in registry.values():
+        if dataset.downloaded:
+            found.setdefault(dataset.archive, dataset)
+    return found

@@ -1,0 +1,286 @@
+"""The canonical form of motion data: one xarray dataset per source, whatever the source looked like.
+
+Recordings have different lengths, so samples are stored one after the other (the CF convention's *contiguous ragged
+array*): ``row_size[recording]`` says how many samples each recording has.
+
+===================== =========================== ======= ============================================================
+variable              dimensions                  unit    meaning
+===================== =========================== ======= ============================================================
+time                  sample                      s       since the recording's first sample
+position              sample, xyz                 m       origin of the body frame B in the reference frame M
+orientation           sample, wxyz                1       unit quaternion of R_MB, real part first
+row_size              recording                   1       samples per recording
+note                  recording                           the experimenter's remark
+surface_position      recording, xyz              m       origin of the surface frame C in M
+surface_orientation   recording, wxyz             1       unit quaternion of R_MC; z_C is the surface's normal
+surface_velocity      recording, xyz              m/s     velocity of the surface's material (a belt) in C
+vertices              vertex, xyz                 m       contact points in B
+mass                                              kg
+center_of_mass        xyz                         m       in B
+inertia               xyz, xyz_2                  kg m2   about the centre of mass, axes of B
+===================== =========================== ======= ============================================================
+
+Attributes: ``object``, ``sample_frequency`` (Hz), ``source``, ``licence``, ``synthetic`` (0 or 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from contactid.core.atomic import replacing
+from contactid.core.errors import ContactIdError
+from contactid.sources.left_out import joined
+
+UNITS = {
+    "time": "s",
+    "position": "m",
+    "orientation": "1",
+    "row_size": "1",
+    "surface_position": "m",
+    "surface_orientation": "1",
+    "surface_velocity": "m/s",
+    "vertices": "m",
+    "mass": "kg",
+    "center_of_mass": "m",
+    "inertia": "kg m2",
+}
+SAMPLE_VARIABLES = ("time", "position", "orientation")
+COMPRESSION_LEVEL = 4
+_UNIT_NORM_TOLERANCE = 1e-6
+_TRIANGLE_TOLERANCE = 0.02  # relative; measured moments of a flat body may exceed the bound by their own error
+_LARGEST_PLAUSIBLE_BODY = 10.0  # m; a larger "box" means millimetres were taken for metres
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One recording as a reader hands it over; shapes and units as in the module's table."""
+
+    name: str
+    position: np.ndarray
+    orientation: np.ndarray
+    surface_position: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    surface_orientation: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
+    surface_velocity: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class BodyProperties:
+    """Geometry and inertia of a rigid body in its frame B; SI units, shapes as in the module's table."""
+
+    vertices: np.ndarray
+    mass: float
+    inertia: np.ndarray
+    center_of_mass: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+    @property
+    def length(self) -> float:
+        """The length l of eq. 18 (tossing): the body's extent along x_B, in m."""
+        return float(np.ptp(self.vertices[:, 0]))
+
+
+def build_motion(
+    recordings: Sequence[Recording],
+    body: BodyProperties,
+    *,
+    object_name: str,
+    sample_frequency: float,
+    source: str,
+    licence: str,
+    synthetic: bool,
+) -> xr.Dataset:
+    """Assemble and validate the canonical dataset in memory; :mod:`contactid.sources.motion_stream` needs less of it.
+
+    Raises
+    ------
+    ContactIdError
+        Without a recording, and for what :func:`validate_motion` finds.
+    """
+    sizes = [len(recording.position) for recording in recordings]
+    motion = without_samples(
+        recordings,
+        sizes,
+        body,
+        object_name=object_name,
+        sample_frequency=sample_frequency,
+        source=source,
+        licence=licence,
+        synthetic=synthetic,
+    )
+    motion = motion.assign(
+        time=("sample", np.concatenate([np.arange(size) / sample_frequency for size in sizes])),
+        position=(("sample", "xyz"), np.concatenate([recording.position for recording in recordings])),
+        orientation=(("sample", "wxyz"), np.concatenate([recording.orientation for recording in recordings])),
+    )
+    for name in SAMPLE_VARIABLES:
+        motion[name].attrs["units"] = UNITS[name]
+    validate_motion(motion)
+    return motion
+
+
+def without_samples(
+    recordings: Sequence[Recording],
+    sizes: Sequence[int],
+    body: BodyProperties,
+    *,
+    object_name: str,
+    sample_frequency: float,
+    source: str,
+    licence: str,
+    synthetic: bool,
+) -> xr.Dataset:
+    """The canonical dataset but for :data:`SAMPLE_VARIABLES`; ``sizes`` are the recordings' numbers of samples."""
+    if not recordings:
+        raise ContactIdError(f"{source}: no usable recording of {object_name}", "Check the folder or archive")
+
+    def per_recording(name: str) -> np.ndarray:
+        return np.stack([np.asarray(getattr(recording, name), dtype=float) for recording in recordings])
+
+    part = xr.Dataset(
+        {
+            "row_size": ("recording", np.array(sizes, dtype="int64")),
+            "note": ("recording", np.array([recording.note for recording in recordings], dtype=object)),
+            "surface_position": (("recording", "xyz"), per_recording("surface_position")),
+            "surface_orientation": (("recording", "wxyz"), per_recording("surface_orientation")),
+            "surface_velocity": (("recording", "xyz"), per_recording("surface_velocity")),
+            "vertices": (("vertex", "xyz"), np.asarray(body.vertices, dtype=float)),
+            "mass": ((), float(body.mass)),
+            "center_of_mass": ("xyz", np.asarray(body.center_of_mass, dtype=float)),
+            "inertia": (("xyz", "xyz_2"), np.asarray(body.inertia, dtype=float)),
+        },
+        coords={"recording": np.array([recording.name for recording in recordings], dtype=object)},
+        attrs={
+            "object": object_name,
+            "sample_frequency": float(sample_frequency),
+            "source": source,
+            "licence": licence,
+            "synthetic": int(synthetic),
+        },
+    )
+    for name in set(UNITS) - set(SAMPLE_VARIABLES):
+        part[name].attrs["units"] = UNITS[name]
+    return part
+
+
+def body_problems(body: BodyProperties) -> list[str]:
+    """Everything that no rigid body in SI units can have, one sentence each."""
+    problems = []
+    with np.errstate(over="ignore", invalid="ignore"):
+        extent = float(np.ptp(body.vertices, axis=0).max()) if len(body.vertices) else 0.0
+    if not 0 < extent < _LARGEST_PLAUSIBLE_BODY:
+        problems.append(f"the body measures {extent:g} m, and lengths must be in metres")
+    if not 0 < body.mass < np.inf:
+        problems.append(f"the mass is {body.mass:g} kg, not a positive number")
+    if not np.isfinite(body.inertia).all():
+        return [*problems, "the inertia is not finite"]
+    with np.errstate(over="ignore"):
+        moments = np.linalg.eigvalsh(body.inertia)
+    if not moments[0] > 0:
+        problems.append(f"the inertia is not positive definite (smallest moment {moments[0]:g} kg m2)")
+    elif moments[2] > (moments[0] + moments[1]) * (1.0 + _TRIANGLE_TOLERANCE):
+        problems.append(
+            f"no body has the principal moments {moments[0]:.3g}, {moments[1]:.3g} and {moments[2]:.3g} kg m2, "
+            "one of which exceeds the others' sum"
+        )
+    return problems
+
+
+def pose_problems(position: np.ndarray, orientation: np.ndarray) -> list[str]:
+    """What keeps poses (n, 3) and (n, 4) from being canonical, one sentence each."""
+    problems = []
+    for name, values in (("position", position), ("orientation", orientation)):
+        missing = ~np.isfinite(values).all(axis=1)
+        if missing.any():
+            count = f"{np.count_nonzero(missing)} of {len(values)} frames"
+            problems.append(f"NaN in {count} of the {name} (first: {np.argmax(missing)})")
+    norms = np.linalg.norm(orientation[np.isfinite(orientation).all(axis=1)], axis=1)
+    if len(norms) and np.abs(norms - 1.0).max() > _UNIT_NORM_TOLERANCE:
+        problems.append("quaternions that are not of unit length")
+    return problems
+
+
+def validate_motion(motion: xr.Dataset) -> None:
+    """Raise :class:`ContactIdError` with everything that is not as the canonical form says."""
+    source = motion.attrs.get("source", "motion data")
+    missing = [name for name in UNITS if name not in motion]
+    if missing:
+        raise ContactIdError(f"{source}: without the variables {', '.join(missing)}", "Read the data again")
+    problems = [
+        f"{name} is in {motion[name].attrs.get('units')!r} instead of {unit!r}"
+        for name, unit in UNITS.items()
+        if motion[name].attrs.get("units") != unit
+    ]
+    if not motion.attrs["sample_frequency"] > 0:
+        problems.append("the sample frequency is not positive")
+    if int(motion["row_size"].sum()) != motion.sizes["sample"]:
+        problems.append("row_size doesn't add up to the samples")
+    else:
+        for name, samples in iterate_recordings(motion):
+            found = pose_problems(samples["position"].values, samples["orientation"].values)
+            problems += [f"recording {name}: {problem}" for problem in found]
+    problems += body_problems(body_of(motion))
+    if problems:
+        raise ContactIdError(f"{source}: {joined(problems)}", "Leave such recordings out, and give SI units")
+
+
+def body_of(motion: xr.Dataset) -> BodyProperties:
+    """The body of a canonical (or preprocessed) dataset."""
+    return BodyProperties(
+        vertices=motion["vertices"].values.astype(float),
+        mass=float(motion["mass"]),
+        inertia=motion["inertia"].values.astype(float),
+        center_of_mass=motion["center_of_mass"].values.astype(float),
+    )
+
+
+def iterate_recordings(motion: xr.Dataset) -> Iterator[tuple[str, xr.Dataset]]:
+    """Yield each recording's name and its part of the dataset, samples cut out and ``recording`` selected."""
+    sizes, names = motion["row_size"].values, motion["recording"].values
+    for index, end in enumerate(np.cumsum(sizes)):
+        part = slice(int(end) - int(sizes[index]), int(end))
+        yield str(names[index]), motion.isel(sample=part, recording=index)
+
+
+def write_dataset(dataset: xr.Dataset, path: str | Path) -> None:
+    """Write a dataset as netCDF (h5netcdf, compressed) under its final name only once it is complete."""
+    encoding = {
+        str(name): {"zlib": True, "complevel": COMPRESSION_LEVEL}
+        for name in dataset.variables
+        if dataset[name].dtype.kind in "fi"
+    }
+    encoding = {name: options for name, options in encoding.items() if dataset[name].ndim}
+    with replacing(path) as partial:
+        # by way of memory: HDF5 can't be trusted to survive a full disk
+        partial.write_bytes(dataset.to_netcdf(engine="h5netcdf", encoding=encoding))
+
+
+@contextmanager
+def opened_dataset(path: str | Path) -> Iterator[xr.Dataset]:
+    """A dataset that :func:`write_dataset` wrote, its values read only where they are asked for.
+
+    Raises
+    ------
+    ContactIdError
+        Where the file can't be read.
+    """
+    try:
+        dataset = xr.open_dataset(path, engine="h5netcdf")
+    except (OSError, ValueError) as error:
+        raise ContactIdError(f"{path}: not a readable netCDF file ({error})", "Delete it and run again") from None
+    with dataset:
+        yield dataset
+
+
+def read_dataset(path: str | Path) -> xr.Dataset:
+    """Load a dataset that :func:`write_dataset` wrote, wholly into memory."""
+    with opened_dataset(path) as dataset:
+        try:
+            return dataset.load()
+        except (OSError, ValueError) as error:
+            raise ContactIdError(f"{path}: not a readable netCDF file ({error})", "Delete it and run again") from None

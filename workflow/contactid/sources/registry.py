@@ -1,0 +1,137 @@
+"""Which datasets there are: ``config/datasets.tsv`` and the user's own from the configuration.
+
+Files, sizes and checksums of what is downloaded are in the lock file beside it (:mod:`contactid.sources.lockfile`).
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from contactid.core.errors import ContactIdError
+from contactid.sources.fourtu_doi import parse_doi
+
+EMBEDDED, GENERATED, OWN = "embedded", "generated", "own"
+FOURTU, GITHUB, FILE = "4tu", "github", "file"
+DOWNLOADED = (FOURTU, GITHUB, FILE)
+AS_PUBLISHED = "as published"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One row of the registry.
+
+    Attributes
+    ----------
+    name : used in the configuration and in file names
+    kind : ``embedded`` (in the repository), ``generated`` (simulated by the run), ``own`` (a path of the user's), or
+        downloaded: ``4tu`` (a dataset of 4TU.ResearchData), ``github`` (a repository at a commit), ``file`` (one file)
+    reader : ``contactnets`` or ``iam`` (tosses), ``planar_throws`` or ``planar_impacts``, ``arm_mat`` (arm impacts)
+    source : path (embedded, own), DOI (4tu) or address (github, file)
+    study : which study it is for
+    title : where the DOI is a collection's: words that the wanted dataset's title or files have
+    version : of the data; empty for the newest when the lock file is written
+    folder : the folder inside a downloaded archive that holds the data
+    object, surface, surface_height : what to read from an I.AM. archive; with a height (m), a recording without the
+        surface object lies on a level plane at that height
+    size_mb : roughly, as far as it is known; MB
+    licence, citation : as published; the licence ``as published`` is the one in the lock file
+    """
+
+    name: str
+    kind: str
+    reader: str
+    source: str
+    study: str = ""
+    title: str = ""
+    version: str = ""
+    folder: str = ""
+    object: str = ""
+    surface: str = ""
+    surface_height: float | None = None
+    size_mb: str = ""
+    licence: str = "unknown"
+    citation: str = ""
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether it stands in for real data."""
+        return self.kind in (EMBEDDED, GENERATED)
+
+    @property
+    def downloaded(self) -> bool:
+        """Whether its files come from the network."""
+        return self.kind in DOWNLOADED
+
+    @property
+    def archive(self) -> str:
+        """Name of the archive that it is read from: datasets of one DOI share one."""
+        if self.kind != FOURTU:
+            return self.name
+        words = [parse_doi(self.source).suffix, *self.title.split()]
+        return "4tu_" + re.sub(r"\W+", "", "_".join(words))
+
+
+def load_registry(path: str | Path, own: Mapping[str, Mapping[str, Any]]) -> dict[str, Dataset]:
+    """Datasets by name: those of the file, and the user's, which must not take a name that is there already."""
+    registry: dict[str, Dataset] = {}
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            dataset = _from_row(row, path)
+            registry[dataset.name] = dataset
+    for name, entry in own.items():
+        if name in registry:
+            raise ContactIdError(f"configuration: datasets.{name} is a dataset of config/datasets.tsv", "Rename yours")
+        source = Path(entry["path"])
+        if not source.exists():
+            raise ContactIdError(f"configuration: datasets.{name}.path: {source} does not exist", "Correct the path")
+        options = {key: entry[key] for key in entry if key not in ("path", "reader")}
+        registry[name] = Dataset(name=name, kind=OWN, reader=entry["reader"], source=str(source), **options)
+    return registry
+
+
+def _from_row(row: Mapping[str, Any], path: str | Path) -> Dataset:
+    fields: dict[str, Any] = {key: row[key] or "" for key in row if key in Dataset.__dataclass_fields__}
+    try:
+        height = fields.pop("surface_height", "")
+        dataset = Dataset(**fields, surface_height=float(height) if height else None)
+    except (TypeError, ValueError) as error:
+        raise ContactIdError(f"{path}: the row of {row.get('name')!r} is wrong ({error})", "Correct it") from None
+    if dataset.kind == FOURTU:
+        doi = parse_doi(dataset.source)
+        if doi.is_collection != bool(dataset.title):
+            raise ContactIdError(
+                f"{path}: {dataset.name} needs a title if and only if {doi} is a collection", "Correct the row"
+            )
+    return dataset
+
+
+def pick(registry: Mapping[str, Dataset], name: str) -> Dataset:
+    """The dataset of that name.
+
+    Raises
+    ------
+    ContactIdError
+        For an unknown name; the nearest known one is suggested.
+    """
+    if name not in registry:
+        near = difflib.get_close_matches(name, list(registry), n=1)
+        hint = f"Did you mean {near[0]}" if near else f"Known are {', '.join(registry)}"
+        raise ContactIdError(f"configuration: unknown dataset {name}", f"{hint}, or add it under datasets")
+    return registry[name]
+
+
+def check_reader(registry: Mapping[str, Dataset], name: str, reader: str, key: str) -> None:
+    """Raise :class:`ContactIdError` where a key of the configuration names a dataset of another kind."""
+    found = pick(registry, name).reader
+    if found != reader:
+        known = [dataset.name for dataset in registry.values() if dataset.reader == reader]
+        raise ContactIdError(
+            f"configuration: {key} is {name}, which the reader {found} reads",
+            f"It takes data for {reader}: {', '.join(known)}",
+        )

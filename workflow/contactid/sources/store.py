@@ -1,0 +1,94 @@
+"""Where downloaded files stay: ``<store>/<archive>/files/``, shared by all runs, and what is known of each.
+
+Beside the files, ``origins.json`` says from where and when each came. Unfinished downloads are below
+``<store>/.partial/``, which may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from contactid.core.atomic import write_text
+from contactid.core.errors import ContactIdError
+from contactid.sources.checksums import mismatch
+from contactid.sources.file_lock import file_lock
+from contactid.sources.lockfile import LockedArchive, LockedFile
+
+
+@dataclass(frozen=True)
+class Store:
+    """The folder of all downloads."""
+
+    root: Path
+
+    def folder(self, archive: LockedArchive) -> Path:
+        """Where an archive's files are."""
+        return self.root / archive.name / "files"
+
+    def partial(self, archive: LockedArchive, name: str) -> Path:
+        """Where a file's bytes are collected."""
+        return self.root / ".partial" / archive.name / name.replace("/", "__")
+
+    def problem(self, archive: LockedArchive, file: LockedFile) -> str:
+        """Why a file can't be used as it is: missing, or not what the lock says; empty where it can."""
+        path = self.folder(archive) / file.name
+        return mismatch(path, file.expected) if path.is_file() else "is missing"
+
+    def missing(self, archive: LockedArchive) -> list[LockedFile]:
+        """Files that aren't there or have the wrong size; checksums take longer and are compared elsewhere."""
+        folder = self.folder(archive)
+        return [
+            file
+            for file in archive.wanted
+            if not (folder / file.name).is_file() or file.size not in (None, (folder / file.name).stat().st_size)
+        ]
+
+    def put(self, archive: LockedArchive, file: LockedFile, source: Path) -> None:
+        """Copy a file into the store; it gets its name once it is whole and what the lock says.
+
+        Raises
+        ------
+        ContactIdError
+            Where it is another file (with both checksums), or can't be written.
+        """
+        partial = self.partial(archive, file.name)
+        target = self.folder(archive) / file.name
+        with file_lock(partial.with_name(partial.name + ".lock"), file.name):
+            copied = partial.with_name(partial.name + ".copy")
+            try:
+                shutil.copyfile(source, copied)
+                if problem := mismatch(copied, file.expected):
+                    raise ContactIdError(
+                        f"{archive.name}: {source} {problem}",
+                        "The file is damaged or another version: replace it, or take the mirror out of data_mirror",
+                    )
+                target.parent.mkdir(parents=True, exist_ok=True)
+                copied.replace(target)
+            except OSError as error:
+                raise ContactIdError(
+                    f"{archive.name}: {file.name} cannot be stored in {target.parent} ({error.strerror or error})",
+                    "Check space and permissions",
+                ) from error
+            finally:
+                copied.unlink(missing_ok=True)
+
+    def origins(self, archive: LockedArchive) -> dict[str, dict[str, Any]]:
+        """From where (``from``) and when (``on``) each file came."""
+        try:
+            found = json.loads((self.root / archive.name / "origins.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) else {}
+
+    def note_origin(self, archive: LockedArchive, names: list[str], where: str) -> None:
+        """Remember where files came from."""
+        today = datetime.now(UTC).date().isoformat()
+        with file_lock(self.root / ".partial" / archive.name / "origins.lock", archive.name):
+            origins = self.origins(archive) | {name: {"from": where, "on": today} for name in names}
+            text = json.dumps(dict(sorted(origins.items())), indent=1, ensure_ascii=False)
+            write_text(self.root / archive.name / "origins.json", text + "\n")

@@ -1,0 +1,315 @@
+"""Identification of friction and restitution from all impacts at once, as an MPEC (eqs. 7 to 11 and 16, tossing paper).
+
+Unknowns: mu, e_N and (where freed) e_T, shared; for every impact the impulse ``P`` and, where errors in variables are
+allowed for, the pre-impact twist ``v^- = a + L z`` with ``L L^T`` the covariance of its measurement ``a``.
+Constraints are the impact law in complementarity form, all pairs scaled to the order of one by the impact's speed:
+
+* normal: ``0 <= N``  perp  ``xi_N >= 0``;
+* friction, exact disk: ``T = mu N u``, ``xi_T + s u = 0`` and ``0 <= s``  perp  ``1 - |u|^2 >= 0``: u is the impulse's
+  direction and share of the limit, s the sliding speed. Writing the disk in u instead of T keeps its gradient alive
+  where the impulse vanishes;
+* friction, polyhedron of n facets (Stewart and Trinkle): ``T = D b``, ``0 <= b_j``  perp  ``d_j . xi_T + s >= 0``,
+  ``0 <= s``  perp  ``mu N - sum b >= 0``. The polyhedron lies within the disk, so its mu is too large by up to
+  ``1 / cos(pi / n)``.
+
+Objectives:
+
+* least squares: half the squares of the pre- and post-impact twists' errors, each whitened with its covariance, the
+  latter's with an optional model error added: the likelihood;
+* mean norm: eqs. 16 and 17, mean of ``|W (v^+ - v~^+)|``, with ``sqrt(eps^2 + square)`` for the norm. Norms let few bad
+  impacts count little. Its v^- is the measured one, as in the paper.
+
+Gravity does nothing at an instant; impulses are those of eq. 3's atoms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo  # type: ignore[import-untyped]
+
+from contactid.core.complementarity import Pair
+from contactid.core.errors import ContactIdError
+from contactid.tossing.impact import WEIGHTS
+from contactid.tossing.impact_law import ImpactTable
+
+_SLOWEST = 0.05  # m/s, least scale of an impact's speed
+
+
+class Objective(Enum):
+    """What is minimised; formulas in the module's text."""
+
+    LEAST_SQUARES = "least_squares"
+    MEAN_NORM = "mean_norm"
+
+
+class Friction(Enum):
+    """How the friction disk is written; formulas in the module's text."""
+
+    DISK = "disk"
+    POLYHEDRON = "polyhedron"
+
+
+@dataclass(frozen=True)
+class ImpactModelOptions:
+    """What to build.
+
+    Attributes
+    ----------
+    objective : least squares or mean norm
+    friction : exact disk or polyhedron
+    facets : of the polyhedron
+    estimate_pre_twist : errors in variables; otherwise the pre-impact twists are taken as measured
+    free_e_t : identify e_T, too; otherwise it is 0, as in the paper
+    model_error : standard deviations (m/s, rad/s) per axis of what the law itself gets wrong
+    smoothing : eps of the smoothed norm, m/s
+    largest_mu : bound
+    """
+
+    objective: Objective = Objective.LEAST_SQUARES
+    friction: Friction = Friction.DISK
+    facets: int = 8
+    estimate_pre_twist: bool = True
+    free_e_t: bool = False
+    model_error: tuple[float, float] = (0.0, 0.0)
+    smoothing: float = 1e-3
+    largest_mu: float = 2.0
+
+    def __post_init__(self) -> None:
+        """Refuse what makes no sense."""
+        if self.facets < 3:
+            raise ContactIdError(f"a friction polyhedron with {self.facets} facets", "Take at least 3, better 8")
+        if self.objective is Objective.MEAN_NORM and self.estimate_pre_twist:
+            raise ContactIdError(
+                "the mean of norms has no place for errors of the pre-impact twist", "Set estimate_pre_twist to false"
+            )
+
+
+@dataclass(frozen=True)
+class ImpactModel:
+    """A built model with its pairs, still to be reformulated.
+
+    Attributes
+    ----------
+    model : Pyomo model with variables mu, e_n, e_t
+    pairs : complementarity pairs, dimensionless
+    table : the impacts
+    impulse_scale : (n,) N s
+    speed_scale : (n,) m/s
+    """
+
+    model: pyo.ConcreteModel
+    pairs: list[Pair]
+    table: ImpactTable
+    options: ImpactModelOptions
+    impulse_scale: np.ndarray
+    speed_scale: np.ndarray
+
+    @property
+    def parameters(self) -> tuple[float, float, float]:
+        """(mu, e_N, e_T) at the model's present point."""
+        return float(self.model.mu.value), float(self.model.e_n.value), float(pyo.value(self.model.e_t))
+
+    def impulses(self) -> np.ndarray:
+        """(n, 3) N s at the model's present point."""
+        return _values(self.model.impulse, len(self.table), 3) * self.impulse_scale[:, None]
+
+    def slip_speeds(self) -> np.ndarray:
+        """(n,) s, m/s: |xi_T| at the model's present point."""
+        return _values(self.model.slip, len(self.table)) * self.speed_scale
+
+    def pre_twists(self) -> np.ndarray:
+        """(n, 6) at the model's present point."""
+        if not self.options.estimate_pre_twist:
+            return self.table.pre_twist
+        z = _values(self.model.z, len(self.table), 6)
+        return self.table.pre_twist + np.einsum("nij,nj->ni", np.linalg.cholesky(self.table.pre_covariance), z)
+
+    def start_at(self, mu: float, e_n: float, e_t: float = 0.0, pre_twists: np.ndarray | None = None) -> None:
+        """Set every variable to a feasible point: the law's exact answer at given parameters and pre-impact twists."""
+        model, table = self.model, self.table
+        before = table.pre_twist if pre_twists is None or not self.options.estimate_pre_twist else pre_twists
+        model.mu.set_value(mu, skip_validation=True)
+        model.e_n.set_value(e_n, skip_validation=True)
+        if self.options.free_e_t:
+            model.e_t.set_value(e_t, skip_validation=True)
+        if self.options.estimate_pre_twist:
+            root = np.linalg.cholesky(table.pre_covariance)
+            _set(model.z, np.linalg.solve(root, (before - table.pre_twist)[..., None])[..., 0])
+        impulses = table.impulses(mu, e_n, e_t, before)
+        approach = table.relative(before)
+        xi = approach * (1.0 + np.array([e_t, e_t, e_n])) + np.einsum("nij,nj->ni", table.delassus, impulses)
+        slip = np.linalg.norm(xi[:, :2], axis=1)
+        _set(model.impulse, impulses / self.impulse_scale[:, None])
+        _set(model.approach, approach / self.speed_scale[:, None])
+        _set(model.xi, xi / self.speed_scale[:, None])
+        _set(model.slip, slip / self.speed_scale)
+        limit = mu * impulses[:, 2]
+        share = impulses[:, :2] / np.where(limit > 0.0, limit, 1.0)[:, None]
+        if self.options.friction is Friction.DISK:
+            _set(model.share, share)
+        else:
+            self._start_polyhedron(impulses, share)
+        twist_error = table.post_twist - before - np.einsum("nij,nj->ni", table.response, impulses)
+        _set(model.error, np.einsum("nij,nj->ni", _whitening(table, self.options), twist_error))
+
+    def _start_polyhedron(self, impulses: np.ndarray, share: np.ndarray) -> None:
+        """Split every tangential impulse between the two facet directions next to it."""
+        facets = self.options.facets
+        parts = np.zeros((len(share), facets))
+        wide = 2.0 * np.pi / facets
+        angle = np.mod(np.arctan2(share[:, 1], share[:, 0]), 2.0 * np.pi)
+        size = np.linalg.norm(impulses[:, :2], axis=1) / self.impulse_scale
+        first = (angle // wide).astype(int) % facets
+        rest = angle - first * wide
+        rows = np.arange(len(share))
+        parts[rows, first] = size * np.sin(wide - rest) / np.sin(wide)
+        parts[rows, (first + 1) % facets] = size * np.sin(rest) / np.sin(wide)
+        _set(self.model.part, parts)
+
+
+def build_impact_model(table: ImpactTable, options: ImpactModelOptions | None = None) -> ImpactModel:
+    """Write the model, which :meth:`ImpactModel.start_at` starts and :mod:`contactid.core.complementarity` solves."""
+    options = options or ImpactModelOptions()
+    n = len(table)
+    speed = np.maximum(np.linalg.norm(table.approach, axis=1), _SLOWEST)
+    scale = speed / table.delassus[:, 2, 2]
+    model = pyo.ConcreteModel(name="impacts")
+    impacts, axes, twist = range(n), range(3), range(6)
+    model.mu = pyo.Var(bounds=(0.0, options.largest_mu), initialize=0.3)
+    model.e_n = pyo.Var(bounds=(0.0, 1.0), initialize=0.3)
+    model.e_t = pyo.Var(bounds=(0.0, 1.0), initialize=0.0)
+    if not options.free_e_t:
+        model.e_t.fix(0.0)
+    model.impulse = pyo.Var(impacts, axes, initialize=0.0)
+    model.approach = pyo.Var(impacts, axes, initialize=0.0)
+    model.xi = pyo.Var(impacts, axes, initialize=0.0)
+    model.slip = pyo.Var(impacts, bounds=(0.0, None), initialize=0.0)
+    model.error = pyo.Var(impacts, twist, initialize=0.0)
+    for i in impacts:
+        model.impulse[i, 2].setlb(0.0)
+        model.xi[i, 2].setlb(0.0)
+    if options.estimate_pre_twist:
+        model.z = pyo.Var(impacts, twist, initialize=0.0)
+    built = ImpactModel(model, [], table, options, scale, speed)
+    _measurements(built)
+    _impact_law(built)
+    _objective(built)
+    return built
+
+
+def _measurements(built: ImpactModel) -> None:
+    """Tie contact velocities and whitened errors to twists and impulses."""
+    model, table, options = built.model, built.table, built.options
+    n = range(len(table))
+    whitening = _whitening(table, options)
+    measured = table.approach / built.speed_scale[:, None]
+    twist_gap = np.einsum("nij,nj->ni", whitening, table.post_twist - table.pre_twist)
+    by_impulse = whitening @ table.response * built.impulse_scale[:, None, None]
+    root = np.linalg.cholesky(table.pre_covariance)
+    to_contact = table.jacobian @ root / built.speed_scale[:, None, None]
+    to_error = whitening @ root
+
+    def latent(coefficients: np.ndarray, i: int) -> Any:
+        return _dot(coefficients, [model.z[i, k] for k in range(6)]) if options.estimate_pre_twist else 0.0
+
+    model.of_approach = pyo.Constraint(
+        n, range(3), rule=lambda m, i, k: m.approach[i, k] == measured[i, k] + latent(to_contact[i, k], i)
+    )
+    model.of_error = pyo.Constraint(
+        n,
+        range(6),
+        rule=lambda m, i, k: (
+            m.error[i, k]
+            == twist_gap[i, k] - latent(to_error[i, k], i) - _dot(by_impulse[i, k], [m.impulse[i, j] for j in range(3)])
+        ),
+    )
+
+
+def _impact_law(built: ImpactModel) -> None:
+    model, table = built.model, built.table
+    n = range(len(table))
+    pushed = table.delassus * (built.impulse_scale / built.speed_scale)[:, None, None]
+    restitution = (model.e_t, model.e_t, model.e_n)
+    model.of_xi = pyo.Constraint(
+        n,
+        range(3),
+        rule=lambda m, i, k: (
+            m.xi[i, k]
+            == (1.0 + restitution[k]) * m.approach[i, k] + _dot(pushed[i, k], [m.impulse[i, j] for j in range(3)])
+        ),
+    )
+    built.pairs.extend((model.impulse[i, 2], model.xi[i, 2]) for i in n)
+    if built.options.friction is Friction.DISK:
+        _disk(built)
+    else:
+        _polyhedron(built)
+
+
+def _disk(built: ImpactModel) -> None:
+    model = built.model
+    n, plane = range(len(built.table)), range(2)
+    model.share = pyo.Var(n, plane, initialize=0.0, bounds=(-1.0, 1.0))
+    model.of_share = pyo.Constraint(
+        n, plane, rule=lambda m, i, k: m.impulse[i, k] == m.mu * m.impulse[i, 2] * m.share[i, k]
+    )
+    model.opposed = pyo.Constraint(n, plane, rule=lambda m, i, k: m.xi[i, k] + m.slip[i] * m.share[i, k] == 0.0)
+    built.pairs.extend((model.slip[i], 1.0 - model.share[i, 0] ** 2 - model.share[i, 1] ** 2) for i in n)
+
+
+def _polyhedron(built: ImpactModel) -> None:
+    model, facets = built.model, built.options.facets
+    n = range(len(built.table))
+    angles = 2.0 * np.pi * np.arange(facets) / facets
+    directions = np.column_stack([np.cos(angles), np.sin(angles)])
+    model.part = pyo.Var(n, range(facets), initialize=0.0, bounds=(0.0, None))
+    model.of_part = pyo.Constraint(
+        n,
+        range(2),
+        rule=lambda m, i, k: m.impulse[i, k] == _dot(directions[:, k], [m.part[i, j] for j in range(facets)]),
+    )
+    for i in n:
+        for j in range(facets):
+            along = directions[j, 0] * model.xi[i, 0] + directions[j, 1] * model.xi[i, 1]
+            built.pairs.append((model.part[i, j], along + model.slip[i]))
+        left = model.mu * model.impulse[i, 2] - sum(model.part[i, j] for j in range(facets))
+        built.pairs.append((model.slip[i], left))
+
+
+def _objective(built: ImpactModel) -> None:
+    model, n = built.model, len(built.table)
+    if built.options.objective is Objective.LEAST_SQUARES:
+        squares = pyo.quicksum(model.error[i, k] ** 2 for i in range(n) for k in range(6))
+        if built.options.estimate_pre_twist:
+            squares += pyo.quicksum(model.z[i, k] ** 2 for i in range(n) for k in range(6))
+        model.objective = pyo.Objective(expr=0.5 * squares)
+        return
+    eps = built.options.smoothing
+    norms = (pyo.sqrt(eps**2 + sum(model.error[i, k] ** 2 for k in range(6))) for i in range(n))
+    model.objective = pyo.Objective(expr=pyo.quicksum(norms) / n)
+
+
+def _whitening(table: ImpactTable, options: ImpactModelOptions) -> np.ndarray:
+    """(n, 6, 6): whitened error per error of the post-impact twist; W of eq. 17 for the mean of norms."""
+    if options.objective is Objective.MEAN_NORM:
+        return np.broadcast_to(np.diag(WEIGHTS), (len(table), 6, 6))
+    return np.linalg.inv(np.linalg.cholesky(table.post_covariance_with(*options.model_error)))
+
+
+def _dot(coefficients: np.ndarray, variables: list[Any]) -> Any:
+    """Linear expression without terms that are exactly zero."""
+    return pyo.quicksum(float(c) * v for c, v in zip(coefficients, variables, strict=True) if c != 0.0)
+
+
+def _set(variable: Any, values: np.ndarray) -> None:
+    for index, value in np.ndenumerate(values):
+        variable[index if len(index) > 1 else index[0]].set_value(float(value), skip_validation=True)
+
+
+def _values(variable: Any, *shape: int) -> np.ndarray:
+    return np.array([variable[index if len(shape) > 1 else index[0]].value for index in np.ndindex(*shape)]).reshape(
+        shape
+    )

@@ -1,0 +1,103 @@
+"""The contact parameters of every simulator: names as in its own documentation, ranges and scales to search in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from contactid.core.errors import ContactIdError
+
+OWN, OWN_TANGENTIAL = "contactid", "contactid_tangential"  # this package's own: the paper's two parameters, or three
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a contact model.
+
+    Attributes
+    ----------
+    name : as the simulator's module takes it
+    documented : where the simulator's documentation has it
+    unit : 1 where dimensionless
+    low, high : the range searched
+    start : the first value tried
+    logarithmic : search evenly in its logarithm
+    """
+
+    name: str
+    documented: str
+    unit: str
+    low: float
+    high: float
+    start: float
+    logarithmic: bool
+
+    def from_unit(self, share: np.ndarray) -> np.ndarray:
+        """Values at shares in [0, 1] of the range."""
+        share = np.clip(share, 0.0, 1.0)
+        if self.logarithmic:
+            return np.exp(np.log(self.low) + share * (np.log(self.high) - np.log(self.low)))
+        return self.low + share * (self.high - self.low)
+
+    def to_unit(self, value: float) -> float:
+        """The share in [0, 1] of a value; the inverse of :meth:`from_unit`."""
+        if self.logarithmic:
+            return float((np.log(value) - np.log(self.low)) / (np.log(self.high) - np.log(self.low)))
+        return float((value - self.low) / (self.high - self.low))
+
+
+def _friction(name: str, documented: str) -> Parameter:
+    return Parameter(name, documented, "1", 0.05, 0.65, 0.3, logarithmic=False)
+
+
+def _restitution(name: str, documented: str, start: float) -> Parameter:
+    return Parameter(name, documented, "1", 0.0, 0.8, start, logarithmic=False)
+
+
+# stiffness: a contact of a body of 0.1 to 10 kg then lasts between one and some hundred steps of 1 to 2 ms
+_CATALOGUE: Mapping[str, tuple[Parameter, ...]] = MappingProxyType(
+    {
+        OWN: (
+            _friction("friction_mu", "mu of eq. 9"),
+            _restitution("restitution_e_n", "e_N of eq. 7", 0.2),
+        ),
+        OWN_TANGENTIAL: (
+            _friction("friction_mu", "mu of eq. 9"),
+            _restitution("restitution_e_n", "e_N of eq. 7", 0.2),
+            _restitution("restitution_e_t", "e_T of eq. 11, which the paper sets to 0", 0.1),
+        ),
+        "mujoco": (
+            _friction("friction", "geom/friction, first number"),
+            Parameter("timeconst", "geom/solref, first number", "s", 1e-3, 3e-2, 5e-3, logarithmic=True),
+            Parameter("dampratio", "geom/solref, second number", "1", 0.2, 2.0, 1.0, logarithmic=True),
+        ),
+        "drake": (
+            _friction("mu_dynamic", "CoulombFriction, dynamic_friction"),
+            Parameter("point_contact_stiffness", "material/point_contact_stiffness", "N/m", 1e3, 1e6, 2e4, True),
+            Parameter("relaxation_time", "material/relaxation_time", "s", 1e-4, 3e-2, 3e-3, logarithmic=True),
+        ),
+        "pybullet": (
+            _friction("lateralFriction", "changeDynamics, lateralFriction"),
+            Parameter("contactStiffness", "changeDynamics, contactStiffness", "N/m", 1e3, 1e6, 2e4, logarithmic=True),
+            Parameter("contactDamping", "changeDynamics, contactDamping", "N s/m", 1.0, 1e3, 3e1, logarithmic=True),
+        ),
+    }
+)
+SIMULATORS: tuple[str, ...] = tuple(_CATALOGUE)
+PEERS: tuple[str, ...] = tuple(name for name in SIMULATORS if name not in (OWN, OWN_TANGENTIAL))
+
+
+def parameters_of(simulator: str) -> tuple[Parameter, ...]:
+    """The parameters of a simulator, in the order of its parameter vectors.
+
+    Raises
+    ------
+    ContactIdError
+        Where the simulator is unknown.
+    """
+    if simulator not in _CATALOGUE:
+        raise ContactIdError(f"unknown simulator {simulator!r}", f"Choose one of {', '.join(SIMULATORS)}")
+    return _CATALOGUE[simulator]

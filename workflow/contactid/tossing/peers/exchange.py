@@ -1,0 +1,169 @@
+"""The files through which a simulator in another environment gets tosses and hands back its results.
+
+Only NumPy is imported here, because the other environment holds the other simulator and NumPy and nothing else.
+All three files are ``npz`` archives without pickled objects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from contactid.core.atomic import replacing
+
+ERRORS, REST, TRAJECTORY = "errors", "rest", "trajectory"
+
+
+class _Archive:
+    """A frozen dataclass of arrays, numbers and texts as one ``npz`` file."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the fields, atomically."""
+        arrays: dict[str, Any] = {field.name: np.asarray(getattr(self, field.name)) for field in fields(self)}  # type: ignore[arg-type]
+        with replacing(path) as partial:
+            np.savez(partial, **arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read what :meth:`save` wrote; a file without one of the fields is a ``KeyError``."""
+        with np.load(path, allow_pickle=False) as file:
+            values = {field.name: file[field.name] for field in fields(cls)}  # type: ignore[arg-type]
+        return cls(**{name: value if value.ndim else value.item() for name, value in values.items()})
+
+
+@dataclass(frozen=True)
+class Problem(_Archive):
+    """Tosses for a simulator: t tosses with n samples in all, sample 0 of each being its start.
+
+    Attributes
+    ----------
+    vertices : (v, 3) m in B, the corners of a box
+    center_of_mass : (3,) m in B
+    mass : kg
+    inertia : (3, 3) kg m2 about the centre of mass, axes of B
+    length : l of eq. 18 (tossing), m
+    gravity : (3,) m/s2 in C
+    time_step : s between samples
+    rows : (t + 1,) offsets of each toss's samples
+    position, orientation : (n, 3) m and (n, 4), measured poses of B in C, quaternions real part first
+    starts : (t, 13) position, quaternion, velocity of B's origin in C, angular velocity in C
+    surface_velocity : (t, 3) m/s in C
+    names : (t,) names of the recordings
+    """
+
+    vertices: np.ndarray
+    center_of_mass: np.ndarray
+    mass: float
+    inertia: np.ndarray
+    length: float
+    gravity: np.ndarray
+    time_step: float
+    rows: np.ndarray
+    position: np.ndarray
+    orientation: np.ndarray
+    starts: np.ndarray
+    surface_velocity: np.ndarray
+    names: np.ndarray
+
+    @property
+    def n_tosses(self) -> int:
+        """Number of tosses."""
+        return len(self.rows) - 1
+
+    @property
+    def n_steps(self) -> int:
+        """Samples to simulate, summed over tosses."""
+        return int(self.rows[-1]) - self.n_tosses
+
+    def samples(self, toss: int) -> slice:
+        """Rows of one toss in the arrays of poses."""
+        return slice(int(self.rows[toss]), int(self.rows[toss + 1]))
+
+    def take(self, tosses: np.ndarray) -> Problem:
+        """The same problem with these tosses (k,) alone, in this order."""
+        chosen = [self.samples(int(toss)) for toss in tosses]
+        sizes = [part.stop - part.start for part in chosen]
+        return replace(
+            self,
+            rows=np.concatenate([[0], np.cumsum(sizes)]).astype(int),
+            position=np.concatenate([self.position[part] for part in chosen]),
+            orientation=np.concatenate([self.orientation[part] for part in chosen]),
+            starts=self.starts[tosses],
+            surface_velocity=self.surface_velocity[tosses],
+            names=self.names[tosses],
+        )
+
+
+@dataclass(frozen=True)
+class Request(_Archive):
+    """What to simulate.
+
+    Attributes
+    ----------
+    names : (p,) the parameters' names
+    values : (k, p) one row per parameter set
+    substeps : simulation steps per sample
+    want : ``errors``, ``rest`` (errors and rest poses) or ``trajectory`` (these and all poses)
+    """
+
+    names: np.ndarray
+    values: np.ndarray
+    substeps: int
+    want: str = ERRORS
+
+    def parameters(self, row: int) -> dict[str, float]:
+        """One parameter set by name."""
+        return {str(name): float(value) for name, value in zip(self.names, self.values[row], strict=True)}
+
+
+@dataclass(frozen=True)
+class Answer(_Archive):
+    """What came out of k parameter sets and t tosses with n samples in all.
+
+    A simulation that threw or left the finite numbers is failed: its numbers are NaN, and nothing is left out.
+
+    Attributes
+    ----------
+    simulator : name and version
+    position_error, rotation_error : (k, t) the two terms of eq. 18 (tossing): over length, and rad
+    failed : (k, t) bool
+    message : (k,) the first failure's reason, empty where nothing failed
+    seconds : (k,) spent in the simulator's own stepping
+    steps : simulation steps per parameter set
+    rest_position, rest_orientation : (k, t, 3) m and (k, t, 4), the last sample; without rows unless asked for
+    position, orientation : (k, n, 3) m and (k, n, 4); without rows unless asked for
+    """
+
+    simulator: str
+    position_error: np.ndarray
+    rotation_error: np.ndarray
+    failed: np.ndarray
+    message: np.ndarray
+    seconds: np.ndarray
+    steps: int
+    rest_position: np.ndarray
+    rest_orientation: np.ndarray
+    position: np.ndarray
+    orientation: np.ndarray
+
+    @property
+    def loss(self) -> np.ndarray:
+        """Eq. 18: (k, t)."""
+        return self.position_error + self.rotation_error
+
+
+def trajectory_errors(
+    problem: Problem, toss: int, position: np.ndarray, orientation: np.ndarray
+) -> tuple[float, float]:
+    """Position error over length and rotation error (rad) of eq. 18 (tossing) for one simulated toss.
+
+    ``position`` (n, 3) m and ``orientation`` (n, 4), real part first, include the start.
+    """
+    rows = problem.samples(toss)
+    distance = np.linalg.norm(problem.position[rows] - position, axis=1).mean() / problem.length
+    measured = problem.orientation[rows]
+    chord = np.minimum(np.linalg.norm(measured - orientation, axis=1), np.linalg.norm(measured + orientation, axis=1))
+    return float(distance), float((4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))).mean())

@@ -1,0 +1,142 @@
+"""The program that runs in another simulator's environment and simulates what it is asked for.
+
+``python -m contactid.tossing.peers.run <simulator> problem.npz request.npz answer.npz`` answers one request;
+``python -m contactid.tossing.peers.run <simulator> problem.npz`` answers requests until its input ends: each line it
+reads is two paths, request and answer, with a tab between, and each answer is reported by a line ``done``, or by
+``failed <reason>``.
+
+Two things are done here alike for all simulators:
+
+* A belt that moves in its own plane at constant velocity is at rest in another inertial frame, so starts and poses are
+  taken into that frame and back. No simulator needs a moving surface.
+* All of them take semi-implicit Euler steps of length h, x' = x + h (v + h g): with v taken at the start, a flight
+  falls g h t / 2 too far. With v taken half a step earlier, v - g h / 2, every sample lies on the exact parabola.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import numpy as np
+
+from contactid.core.errors import ContactIdError
+from contactid.tossing.peers.collect import Collector
+from contactid.tossing.peers.exchange import Answer, Problem, Request
+from contactid.tossing.peers.principal import PrincipalBody, principal_body
+from contactid.tossing.peers.simulator import Simulator
+
+
+def simulator_class(name: str) -> type[Simulator]:
+    """The class of a simulator; its package is imported only here.
+
+    Raises
+    ------
+    ContactIdError
+        Where the name is unknown.
+    """
+    if name == "mujoco":
+        from contactid.tossing.peers.mujoco import MuJoCo
+
+        return MuJoCo
+    if name == "drake":
+        from contactid.tossing.peers.drake import Drake
+
+        return Drake
+    if name == "pybullet":
+        from contactid.tossing.peers.pybullet import PyBullet
+
+        return PyBullet
+    raise ContactIdError(f"unknown simulator {name!r}", "Choose mujoco, drake or pybullet")
+
+
+def starts_at_rest_belt(problem: Problem, body: PrincipalBody, step: float) -> np.ndarray:
+    """Starts (t, 13) of P in the belt's frame, with the velocity of half a step earlier."""
+    belt = np.asarray(problem.surface_velocity, dtype=float)
+    if np.abs(belt[:, 2]).max(initial=0.0) > 0.0:
+        raise ContactIdError("a surface moves along its own normal", "Give surface velocities within the surface")
+    starts = body.starts(problem.starts)
+    starts[:, 7:10] -= belt + 0.5 * step * np.asarray(problem.gravity, dtype=float)
+    return starts
+
+
+def answer(kind: type[Simulator], problem: Problem, request: Request) -> Answer:
+    """Simulate every toss with every parameter set."""
+    names = tuple(str(name) for name in request.names)
+    if sorted(names) != sorted(kind.parameters):
+        raise ContactIdError(
+            f"{kind.name} got the parameters {', '.join(names)}", f"It takes {', '.join(kind.parameters)}"
+        )
+    step = problem.time_step / request.substeps
+    body = principal_body(problem)
+    starts = starts_at_rest_belt(problem, body, step)
+    gravity = np.asarray(problem.gravity, dtype=float)
+    collector = Collector(problem, request)
+    for row in range(len(request.values)):
+        simulator = kind(body, gravity, step, request.parameters(row))
+        position, orientation = np.full_like(problem.position, np.nan), np.full_like(problem.orientation, np.nan)
+        message = ""
+        for toss in range(problem.n_tosses):
+            rows = problem.samples(toss)
+            n = rows.stop - rows.start
+            try:
+                simulated = simulator.simulate(starts[toss], n, int(request.substeps))
+            except RuntimeError as error:  # what these libraries raise where their own solver gives up
+                message = message or f"{problem.names[toss]}: {' '.join(str(error).split())}"
+                continue
+            position[rows], orientation[rows] = _measured_frame(problem, body, toss, *simulated)
+            if not np.isfinite(position[rows]).all():
+                message = message or f"{problem.names[toss]}: the motion is not finite"
+        collector.add(position, orientation, message, simulator.seconds)
+    return collector.answer(f"{kind.name} {kind.version}")
+
+
+def _measured_frame(
+    problem: Problem, body: PrincipalBody, toss: int, position: np.ndarray, orientation: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Poses of P in the belt's frame as poses of B in C, with the start as first row."""
+    origin, turned = body.poses_of_b(position, orientation)
+    times = problem.time_step * np.arange(1, len(position) + 1)
+    origin = origin + times[:, None] * problem.surface_velocity[toss]
+    start = problem.starts[toss]
+    return np.vstack([start[:3], origin]), np.vstack([start[3:7], turned])
+
+
+def serve(name: str, problem: Problem) -> None:
+    """Answer requests from standard input until it ends."""
+    with os.fdopen(os.dup(1), "w", encoding="utf-8") as replies:
+        os.dup2(2, 1)  # what a simulator prints, even while it is imported, must not be taken for a reply
+        kind = simulator_class(name)
+        print("ready", file=replies, flush=True)
+        for line in sys.stdin:
+            request_path, answer_path = line.rstrip("\n").split("\t")
+            try:
+                answer(kind, problem, Request.load(request_path)).save(answer_path)
+            except ContactIdError as error:
+                print(f"failed {error}", file=replies, flush=True)
+            else:
+                print("done", file=replies, flush=True)
+
+
+def main(arguments: list[str]) -> int:
+    """Run with the command line's arguments; returns the exit code."""
+    if len(arguments) not in (2, 4):
+        print(
+            "usage: python -m contactid.tossing.peers.run <simulator> problem.npz [request.npz answer.npz]",
+            file=sys.stderr,
+        )
+        return 2
+    try:
+        name, problem = arguments[0], Problem.load(arguments[1])
+        if len(arguments) == 2:
+            serve(name, problem)
+        else:
+            answer(simulator_class(name), problem, Request.load(arguments[2])).save(arguments[3])
+    except ContactIdError as error:
+        print(f"ERROR {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

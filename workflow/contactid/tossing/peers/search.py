@@ -1,0 +1,288 @@
+"""One derivative-free search for all simulators, ours among them: the same tosses, loss, budget and code.
+
+An evaluation is the mean loss of eq. 18 (tossing) at one parameter set. Compliant contact models have more than one
+valley, and which is deepest shows only on many tosses, so the budget is spent in three stages on ever more tosses:
+
+1. screen: the catalogue's starting value and a scrambled Sobol sequence in the catalogue's box (logarithmic where it
+   says so), on few tosses;
+2. compete: a short Nelder-Mead search from each of the best points of the first stage that lie apart, on more tosses;
+3. refine: the ends of these on all tosses, and from the best of them a Nelder-Mead search with a smaller simplex.
+
+The numbers of evaluations and the tosses are fixed beforehand and the same for every simulator. The loss is continuous
+in the parameters but not smooth, so no gradient is used.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.stats import qmc
+
+from contactid.core.errors import ContactIdError
+from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL, Parameter, parameters_of
+from contactid.tossing.peers.client import PeerSession
+from contactid.tossing.peers.exchange import REST, Answer, Problem, Request
+from contactid.tossing.peers.own import OwnSession
+
+FAILED_LOSS = 100.0  # of a toss whose simulation failed: far above what a finite motion of the study reaches
+_WIDE, _NARROW = 0.1, 0.04  # first steps of the Nelder-Mead searches that compete and that refine, shares of the ranges
+_APART = 0.15  # starts of competing searches differ by this share of the range in some parameter
+_AT_BOUND = 0.01  # share of the range that counts as lying at its end
+
+
+class Session(AbstractContextManager["Session"], Protocol):
+    """A simulator with a problem."""
+
+    name: str
+    problem: Problem
+
+    def ask(self, request: Request) -> Answer:
+        """The answer to a request."""
+        ...
+
+
+def open_session(simulator: str, problem: Problem) -> Session:
+    """A session with any simulator of the catalogue, to be used by ``with``."""
+    if simulator in (OWN, OWN_TANGENTIAL):
+        return OwnSession(problem, simulator)
+    return PeerSession(simulator, problem)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a search may cost.
+
+    Attributes
+    ----------
+    screened, screen_tosses : evaluations of the first stage and the tosses they are made on
+    starts : competing searches of the second stage
+    competed, compete_tosses : evaluations of each of these and the tosses they are made on
+    refined, tosses : evaluations of the third stage, and the most tosses they are made on
+    substeps : simulation steps per sample
+    seed : of the draws of tosses and of the Sobol sequence
+    """
+
+    screened: int = 64
+    screen_tosses: int = 40
+    starts: int = 3
+    competed: int = 16
+    compete_tosses: int = 80
+    refined: int = 24
+    tosses: int = 400
+    substeps: int = 4
+    seed: int = 20230206
+
+    def __post_init__(self) -> None:
+        if min(getattr(self, field.name) for field in fields(self) if field.name != "seed") < 1:
+            raise ContactIdError("a number in the budget of a search is below 1", "Give at least 1 of each")
+        if self.refined < self.starts:
+            raise ContactIdError("a search refines with fewer evaluations than it has starts", "Raise refined")
+
+    @property
+    def evaluations(self) -> int:
+        """Evaluations in all, the first stage having found as many starts as asked for."""
+        return self.screened + self.starts * self.competed + self.refined
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One evaluation: parameters by name, mean loss, tosses, how many of them failed and why the first did."""
+
+    parameters: dict[str, float]
+    loss: float
+    tosses: int
+    failed: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search ended with.
+
+    Attributes
+    ----------
+    simulator : name and version
+    parameters : the best, by name
+    loss : mean over the tosses of the refinement
+    tosses : their number
+    evaluations, failed_evaluations : how many, and how many of them had a failed toss
+    at_bound : parameters at the end of their range
+    seconds : wall time
+    seconds_per_evaluation : spent in the simulator's own stepping, mean over the refinement
+    history : all evaluations in their order
+    """
+
+    simulator: str
+    parameters: dict[str, float]
+    loss: float
+    tosses: int
+    evaluations: int
+    failed_evaluations: int
+    at_bound: tuple[str, ...]
+    seconds: float
+    seconds_per_evaluation: float
+    history: tuple[Evaluation, ...]
+
+
+def draw(n_tosses: int, budget: Budget) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Indices of the tosses of the three stages, each ascending; each stage's tosses are among the next one's."""
+    order = np.random.default_rng(budget.seed).permutation(n_tosses)[: budget.tosses]
+    few, more = budget.screen_tosses, max(budget.screen_tosses, budget.compete_tosses)
+    return np.sort(order[:few]), np.sort(order[:more]), np.sort(order)
+
+
+def sobol_points(parameters: Sequence[Parameter], count: int, seed: int) -> np.ndarray:
+    """The first ``count`` points (count, p) in [0, 1]: the starting values, then a scrambled Sobol sequence."""
+    start = np.array([[parameter.to_unit(parameter.start) for parameter in parameters]])
+    power = max(int(np.ceil(np.log2(max(count - 1, 1)))), 0)
+    sequence = qmc.Sobol(len(parameters), scramble=True, rng=seed).random_base2(power)
+    return np.vstack([start, sequence[: count - 1]])[:count]
+
+
+Losses = Callable[[np.ndarray], Sequence[float]]
+
+
+def minimise(
+    screen: Losses, compete: Losses, refine: Losses, parameters: Sequence[Parameter], budget: Budget
+) -> np.ndarray:
+    """The best point (p,) in [0, 1] that ``refine`` was asked for.
+
+    Each of the three functions gives the losses of points (k, p) in [0, 1], on the tosses of its stage.
+    """
+    points = sobol_points(parameters, budget.screened, budget.seed)
+    starts = _best_apart(points, np.asarray(screen(points)), budget.starts)
+    ends = np.array([nelder_mead(compete, start, budget.competed, _WIDE)[0] for start in starts])
+    losses = np.asarray(refine(ends))
+    best, least = ends[int(losses.argmin())], float(losses.min())
+    if budget.refined == len(ends):
+        return best
+    return nelder_mead(refine, best, budget.refined - len(ends), _NARROW, known=least)[0]
+
+
+def _best_apart(points: np.ndarray, losses: np.ndarray, count: int) -> list[np.ndarray]:
+    """The best of the points (k, p) and then the best of those that lie apart from all chosen so far."""
+    chosen: list[np.ndarray] = []
+    for index in np.argsort(losses, kind="stable"):
+        if all(np.abs(points[index] - other).max() >= _APART for other in chosen):
+            chosen.append(points[index])
+        if len(chosen) == count:
+            break
+    return chosen
+
+
+def nelder_mead(
+    losses: Losses, start: np.ndarray, evaluations: int, size: float, known: float | None = None
+) -> tuple[np.ndarray, float]:
+    """The best point and loss of a Nelder-Mead search in [0, 1] with this many evaluations.
+
+    A point outside counts as infinitely bad and costs nothing: moved to the boundary instead, the corners of the
+    simplex would fall together there. ``size`` is the length of the first simplex's edges, ``known`` the loss at the
+    start where it was evaluated before.
+    """
+    tried: list[tuple[float, np.ndarray]] = [] if known is None else [(known, start)]
+    total = evaluations + len(tried)
+
+    def one(point: np.ndarray) -> float:
+        if known is not None and np.array_equal(point, start):
+            return known
+        if point.min() < 0.0 or point.max() > 1.0:
+            return np.inf
+        if len(tried) == total:
+            raise StopIteration
+        tried.append((float(losses(point[None])[0]), point.copy()))
+        return tried[-1][0]
+
+    steps = np.where(start + size > 1.0, -size, size)
+    simplex = np.vstack([start, start + np.diag(steps)])
+    options: Any = {"initial_simplex": simplex, "xatol": 0.0, "fatol": 0.0, "maxfev": 100 * total}
+    with suppress(StopIteration):  # the evaluations are spent
+        minimize(one, start, method="Nelder-Mead", options=options)
+    loss, best = min(tried, key=lambda pair: pair[0])
+    return best, loss
+
+
+def identify(simulator: str, problem: Problem, budget: Budget) -> Found:
+    """Search a simulator's parameters for the least mean loss over the problem's tosses, as many as the budget allows.
+
+    Raises
+    ------
+    ContactIdError
+        Where the simulator can't be asked, or failed on every toss even at the best parameters.
+    """
+    begin = time.perf_counter()
+    stages = draw(problem.n_tosses, budget)
+    parameters = parameters_of(simulator)
+    with ExitStack() as stack:
+        sessions = [stack.enter_context(open_session(simulator, problem.take(tosses))) for tosses in stages]
+        objectives = [_Objective(session, budget) for session in sessions]
+        minimise(objectives[0], objectives[1], objectives[2], parameters, budget)
+    last = objectives[-1]
+    best = min(last.history, key=lambda evaluation: evaluation.loss)
+    if best.failed == best.tosses:
+        raise ContactIdError(f"{last.version} failed on every toss ({best.message})", "Look at the body and the starts")
+    history = tuple(evaluation for objective in objectives for evaluation in objective.history)
+    return Found(
+        simulator=last.version,
+        parameters=best.parameters,
+        loss=best.loss,
+        tosses=best.tosses,
+        evaluations=len(history),
+        failed_evaluations=sum(evaluation.failed > 0 for evaluation in history),
+        at_bound=tuple(
+            parameter.name
+            for parameter in parameters
+            if not _AT_BOUND < parameter.to_unit(best.parameters[parameter.name]) < 1.0 - _AT_BOUND
+        ),
+        seconds=time.perf_counter() - begin,
+        seconds_per_evaluation=float(np.mean(last.seconds)),
+        history=history,
+    )
+
+
+class _Objective:
+    """Mean losses of points in [0, 1]; keeps every evaluation."""
+
+    def __init__(self, session: Session, budget: Budget) -> None:
+        self._session, self._substeps = session, budget.substeps
+        self._parameters = parameters_of(session.name)
+        self.history: list[Evaluation] = []
+        self.seconds: list[float] = []
+        self.version = session.name
+
+    def __call__(self, points: np.ndarray) -> list[float]:
+        values = np.column_stack(
+            [parameter.from_unit(points[:, column]) for column, parameter in enumerate(self._parameters)]
+        )
+        answer = self._session.ask(_request(self._parameters, values, self._substeps))
+        self.version = answer.simulator
+        self.seconds.extend(float(value) for value in answer.seconds)
+        means = [float(mean) for mean in penalised(answer).mean(axis=1)]
+        for row, mean in enumerate(means):
+            named = {one.name: float(value) for one, value in zip(self._parameters, values[row], strict=True)}
+            tosses = answer.failed.shape[1]
+            self.history.append(
+                Evaluation(named, mean, tosses, int(answer.failed[row].sum()), str(answer.message[row]))
+            )
+        return means
+
+
+def evaluate(session: Session, parameters: dict[str, float], substeps: int, want: str = REST) -> Answer:
+    """Simulate the session's tosses at one parameter set: errors and, by default, rest poses."""
+    ordered = parameters_of(session.name)
+    values = np.array([[parameters[parameter.name] for parameter in ordered]])
+    return session.ask(_request(ordered, values, substeps, want))
+
+
+def penalised(answer: Answer) -> np.ndarray:
+    """Losses (k, t) with failed tosses at :data:`FAILED_LOSS`."""
+    return np.where(answer.failed, FAILED_LOSS, answer.loss)
+
+
+def _request(parameters: Sequence[Parameter], values: np.ndarray, substeps: int, want: str = "errors") -> Request:
+    return Request(np.array([parameter.name for parameter in parameters]), values, substeps, want)

@@ -1,0 +1,1 @@
+"""Simulators of the tossing study."""

@@ -1,0 +1,254 @@
+"""Trajectory losses (eq. 18, tossing paper) of many tosses over many contact parameters, compiled.
+
+Two exact savings make the grid cheap without changing what is computed:
+
+* the flight before the first contact doesn't depend on the parameters, so each toss is flown once;
+* a step in which every contact sticks comes out the same for every larger friction coefficient, so the parameters are
+  visited in descending friction and each run starts from the first step that the previous one could not share.
+
+Memory: one toss's states at a time, whatever the number of parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numba
+import numpy as np
+
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import BodyProperties
+from contactid.tossing.simulate.box import (
+    ContactParameters,
+    State,
+    SteppingOptions,
+    body_arrays,
+    contact_law,
+    pack_states,
+)
+from contactid.tossing.simulate.box_kernel import STATE_SIZE, TOUCHING, advance, at_rest, origin_of, with_values
+from contactid.tossing.simulate.contact_kernel import COLUMNS, INLINE, MEMORY, OPTIONS
+
+# columns of the compiled result
+_POSITION, _ROTATION, _FAILED = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class MeasuredToss:
+    """One toss to compare with: the state at release and the measured poses from release to rest, all in C.
+
+    Attributes
+    ----------
+    name : the recording's name
+    start : state at release
+    position : (n, 3) m, B's origin; row 0 is the release
+    orientation : (n, 4) quaternions, real part first
+    surface_velocity : (3,) m/s
+    """
+
+    name: str
+    start: State
+    position: np.ndarray
+    orientation: np.ndarray
+    surface_velocity: np.ndarray
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """Errors of every toss at every parameter pair.
+
+    Attributes
+    ----------
+    position_error : (toss, pair) mean over samples of |o - o~| / l
+    rotation_error : (toss, pair) mean over samples of |log(R^-1 R~)|, rad
+    failed_steps : (toss, pair) steps whose contact solver did not converge
+    """
+
+    position_error: np.ndarray
+    rotation_error: np.ndarray
+    failed_steps: np.ndarray
+
+    @property
+    def loss(self) -> np.ndarray:
+        """Eq. 18: (toss, pair)."""
+        return self.position_error + self.rotation_error
+
+
+@numba.njit(**INLINE)
+def _add_errors(body, state, position, orientation, row, errors):
+    """Add the position (m) and rotation (rad) error of the measured sample ``row`` to ``errors``."""
+    x, y, z = origin_of(body, state)
+    x, y, z = x - position[row, 0], y - position[row, 1], z - position[row, 2]
+    errors[_POSITION] += np.sqrt(x * x + y * y + z * z)
+    near = far = 0.0
+    for k in range(4):
+        near += (state[3 + k] - orientation[row, k]) ** 2
+        far += (state[3 + k] + orientation[row, k]) ** 2
+    errors[_ROTATION] += 4.0 * np.arcsin(min(0.5 * np.sqrt(min(near, far)), 1.0))
+
+
+class _History(NamedTuple):
+    """What the previous run left behind at each sample, for the next one to begin from."""
+
+    states: np.ndarray  # (n, 13)
+    memories: np.ndarray  # (n, vertices, 3) N s
+    sums: np.ndarray  # (n, 3) errors up to and including the sample
+    needed: np.ndarray  # (n,) friction needed up to and including the sample
+
+
+@numba.njit(**INLINE)
+def _store(history, sample, state, contacts, errors, requirement):
+    """Keep the present sample."""
+    for k in range(STATE_SIZE):
+        history.states[sample, k] = state[k]
+    for k in range(3):
+        history.sums[sample, k] = errors[k]
+    history.needed[sample] = requirement
+    if state[TOUCHING] > 0.0:
+        for i in range(contacts.shape[0]):
+            for k in range(3):
+                history.memories[sample, i, k] = contacts[i, MEMORY + k]
+
+
+@numba.njit(**INLINE)
+def _restore(history, sample, state, contacts, errors):
+    """Go back to a kept sample; returns the friction needed so far."""
+    for k in range(STATE_SIZE):
+        state[k] = history.states[sample, k]
+    for k in range(3):
+        errors[k] = history.sums[sample, k]
+    for i in range(contacts.shape[0]):
+        for k in range(3):
+            contacts[i, MEMORY + k] = history.memories[sample, i, k]
+    return history.needed[sample]
+
+
+@numba.njit(**OPTIONS)
+def _sweep_toss(body, law, h, substeps, start, position, orientation, first, end, mus, e_ns, share, out, toss):
+    """Fill ``out[toss]`` (pair, 3) with summed position and rotation errors and failed steps of one toss.
+
+    The toss's measured samples are rows ``first`` to ``end``. ``mus`` and ``e_ns`` (pair,) are sorted by e_N, then by
+    descending mu, so that runs with equal e_N can share steps.
+    """
+    n, n_vertices = end - first, body.vertices.shape[0]
+    contacts = np.zeros((n_vertices, COLUMNS))
+    state, errors = np.empty(STATE_SIZE), np.zeros(3)
+    history = _History(np.empty((n, STATE_SIZE)), np.zeros((n, n_vertices, 3)), np.empty((n, 3)), np.empty(n))
+    for k in range(STATE_SIZE):
+        state[k] = start[toss, k]
+    _add_errors(body, state, position, orientation, first, errors)
+    _store(history, 0, state, contacts, errors, 0.0)
+    flown = 0  # samples 0..flown are the same for all pairs
+    for pair in range(mus.shape[0]):
+        mu, e_n = mus[pair], e_ns[pair]
+        begin = flown
+        if share and pair > 0 and e_ns[pair - 1] == e_n and mus[pair - 1] >= mu:
+            while begin < n - 1 and history.needed[begin + 1] <= mu:
+                begin += 1
+        requirement = _restore(history, begin, state, contacts, errors)
+        parameters = with_values(law, mu, e_n, law.surface_velocity)
+        touched = begin > flown
+        asleep = rested = False
+        closed = 0
+        for sample in range(begin + 1, n):
+            if not asleep:
+                for _ in range(substeps):
+                    closed, iterations, needed, _ = advance(body, parameters, h, state, contacts, False)
+                    if closed > 0:
+                        touched = True
+                        requirement = max(requirement, needed)
+                        if iterations > law.max_iterations:
+                            errors[_FAILED] += 1.0
+                rests = closed > 0 and at_rest(state)  # twice the same state: it repeats for ever
+                asleep = rests and rested
+                rested = rests
+            _add_errors(body, state, position, orientation, first + sample, errors)
+            if share:
+                _store(history, sample, state, contacts, errors, requirement)
+                if not touched:
+                    flown = sample
+        for k in range(3):
+            out[toss, pair, k] = errors[k]
+
+
+@numba.njit(**OPTIONS)
+def _sweep(body, law, h, substeps, starts, rows, position, orientation, surface_velocity, mus, e_ns, share, out):
+    for toss in range(starts.shape[0]):
+        moving = with_values(
+            law,
+            law.friction_mu,
+            law.restitution_e_n,
+            (surface_velocity[toss, 0], surface_velocity[toss, 1], surface_velocity[toss, 2]),
+        )
+        _sweep_toss(
+            body, moving, h, substeps, starts, position, orientation, rows[toss], rows[toss + 1], mus, e_ns, share, out,
+            toss,
+        )  # fmt: skip
+
+
+def sweep(
+    body: BodyProperties,
+    tosses: Sequence[MeasuredToss],
+    friction_mu: np.ndarray,
+    restitution_e_n: np.ndarray,
+    options: SteppingOptions,
+    *,
+    length: float | None = None,
+    restitution_e_t: float = 0.0,
+    share: bool = True,
+) -> SweepResult:
+    """Simulate every toss with every pair ``(friction_mu[k], restitution_e_n[k])`` and measure its errors.
+
+    Parameters
+    ----------
+    body
+        Geometry and inertia.
+    tosses
+        Start states and measured poses, sampled every ``options.time_step``.
+    friction_mu, restitution_e_n
+        (pair,) each; a grid is passed flattened.
+    options
+        Stepping; see :class:`SteppingOptions`.
+    length
+        l of eq. 18 in m; the body's extent along x_B by default.
+    share
+        Reuse steps that several parameter pairs have in common; ``False`` executes every step.
+    """
+    mus, e_ns = np.asarray(friction_mu, dtype=float).ravel(), np.asarray(restitution_e_n, dtype=float).ravel()
+    if mus.shape != e_ns.shape or mus.size == 0:
+        raise ContactIdError("friction and restitution values don't pair up", "Give two arrays of the same length")
+    if not tosses:
+        raise ContactIdError("no toss is left to simulate", "Look at the reasons in tosses.csv")
+    ContactParameters(float(mus.min()), float(e_ns.min())), ContactParameters(float(mus.max()), float(e_ns.max()))
+    order = np.lexsort((-mus, e_ns))
+    starts = pack_states(body, [toss.start for toss in tosses])
+    sizes = np.array([len(toss.position) for toss in tosses])
+    if not np.isfinite(starts).all():
+        raise ContactIdError("the initial state of a simulation holds a NaN", "Check the measured start of the toss")
+    out = np.empty((len(tosses), mus.size, 3))
+    law = contact_law(ContactParameters(0.0, 0.0, restitution_e_t), options)
+    _sweep(
+        body_arrays(body),
+        law,
+        options.step,
+        options.substeps,
+        starts,
+        np.concatenate([[0], np.cumsum(sizes)]),
+        np.concatenate([toss.position for toss in tosses]),
+        np.concatenate([toss.orientation for toss in tosses]),
+        np.stack([np.asarray(toss.surface_velocity, dtype=float) for toss in tosses]),
+        mus[order],
+        e_ns[order],
+        share,
+        out,
+    )
+    unsorted = np.empty_like(out)
+    unsorted[:, order] = out
+    mean = unsorted / sizes[:, None, None]
+    return SweepResult(
+        position_error=mean[:, :, _POSITION] / (body.length if length is None else length),
+        rotation_error=mean[:, :, _ROTATION],
+        failed_steps=unsorted[:, :, _FAILED].astype(int),
+    )
