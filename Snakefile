@@ -33,6 +33,7 @@ if "inhand" in config["studies"]:
     include: "workflow/rules/inhand.smk"
 
 
+include: "workflow/rules/artefacts.smk"
 include: "workflow/rules/data_cards.smk"
 include: "workflow/rules/checks.smk"
 include: "workflow/rules/report.smk"

@@ -80,19 +80,18 @@ rule arm_impact_laws:
 rule arm_pose:
     """The data of figure 1: the arm before, at and after an impact."""
     output:
-        figure="<results>/arm/figures/fig01_arm.csv",
+        artefacts=computed_by("arm_pose"),
     log:
         "<logs>/arm_pose.log",
     benchmark:
         "<benchmarks>/arm_pose.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=5,
     params:
+        **compute("arm_pose"),
         robot=ARM["robot"],
-        code=code("arm_pose"),
     script:
-        "../scripts/arm_pose.py"
+        "../call.py"

@@ -1,6 +1,6 @@
 """What the arm study runs on, and what it adds to a run."""
 
-from contactid.arm import names as arm_names
+from contactid.arm import artefacts as arm_artefacts, names as arm_names
 
 ARM = config["arm"]
 
@@ -9,6 +9,7 @@ try:
 except ContactIdError as error:
     sys.exit(f"ERROR {error}")
 
+ARTEFACTS["arm"] = arm_artefacts.declare(ARM)
 ARM_LINKS = f"workflow/resources/robots/{ARM['robot']['name']}.csv"
 ARM_SYNTHETIC = DATASETS[ARM["data"]].synthetic
 

@@ -29,14 +29,33 @@ from contactid.sources.registry import check_reader, load_registry, pick
 from contactid.sources.store import Store
 from contactid.sources.web import check_address
 from contactid.core.errors import ContactIdError
+from contactid.output.artefacts import computations, computed, drawings, drawn
 from contactid.run.fingerprint import Fingerprints
+from contactid.run.script_fingerprint import Fingerprints as ScriptFingerprints
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
 from contactid.tossing.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
-from contactid.planar.names import ANIMATIONS, IDENTIFICATION_FIGURES, IDENTIFICATION_TABLES, PAPER_FIGURES, REAL_ELLIPSE_FIGURES, REAL_ELLIPSE_TABLES, REFORMULATIONS, SQUARE_FIGURES, SQUARE_REASONS, SQUARE_TABLES, scene_figures
+from contactid.planar.names import (
+    ANIMATIONS,
+    IDENTIFICATION_FIGURES,
+    IDENTIFICATION_TABLES,
+    PAPER_FIGURES,
+    REAL_ELLIPSE_FIGURES,
+    REAL_ELLIPSE_TABLES,
+    REFORMULATIONS,
+    SQUARE_FIGURES,
+    SQUARE_REASONS,
+    SQUARE_TABLES,
+    scene_figures,
+)
 from contactid.planar.names import TABLES as PLANAR_TABLES
 from contactid.planar.scenes import check_scenes
 from contactid.planar.synthetic_throws import check_identification
-from contactid.tossing.schemes import WINDOW_SCHEME, predictions_of, schemes_of, velocity_cases
+from contactid.tossing.schemes import (
+    WINDOW_SCHEME,
+    predictions_of,
+    schemes_of,
+    velocity_cases,
+)
 
 for block in (*config["studies"], "offline"):
     config[block] = restore_numbers(config.get(block))
@@ -48,6 +67,11 @@ except ContactIdError as error:
 
 # what every study adds to the run: its artefacts, its verdicts, its section of the summary
 STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES = [], [], []
+# every study's tables and figures, as it declares them (contactid.output.artefacts)
+ARTEFACTS = {}
+# JSON files that say what a study's figures were made from, where that is known only in the run
+FIGURE_SOURCES = {}
+FIGURES_PER_JOB = 15
 # registered datasets that the studies read
 STUDY_DATASETS = []
 STARTED = time.time()
@@ -59,14 +83,52 @@ pathvars:
     benchmarks=f"results/{config['run']}/benchmarks",
 
 
-CODE = Fingerprints(Path(".snakemake/contactid_code.json")).all_of(
+CODE = Fingerprints(Path(".snakemake/contactid_code.json"))
+SCRIPT_CODE = ScriptFingerprints(Path(".snakemake/contactid_script_code.json")).all_of(
     (WORKFLOW / "scripts").glob("*.py")
 )
 
 
 def code(script):
     """Fingerprint of a rule's script and of the package modules behind it."""
-    return CODE[script]
+    return SCRIPT_CODE[script]
+
+
+def call(function):
+    """Params of a rule: the function that it calls, "contactid.module:function", and the fingerprint of that."""
+    return {"call": function, "code": CODE.of(function)}
+
+
+def compute(rule):
+    """Params of a rule that computes artefacts: what is declared of them, and the fingerprint of their functions."""
+    rows = [one for rows in ARTEFACTS.values() for one in rows if one.rule == rule]
+    function = "contactid.output.computing:compute"
+    return {
+        "call": function,
+        "code": CODE.of(function, *dict.fromkeys(one.compute for one in rows)),
+        "declared": computations(rows),
+    }
+
+
+def draw(rows):
+    """Params of a rule that draws figures."""
+    function = "contactid.output.drawing:draw"
+    return {
+        "call": function,
+        "code": CODE.of(function, *dict.fromkeys(one.draw for one in rows)),
+        "declared": drawings(rows),
+    }
+
+
+def computed_by(rule):
+    """The files of the artefacts that a rule computes."""
+    return [
+        file
+        for study, rows in ARTEFACTS.items()
+        for file in computed(
+            [one for one in rows if one.rule == rule], f"<results>/{study}"
+        )
+    ]
 
 
 wildcard_constraints:

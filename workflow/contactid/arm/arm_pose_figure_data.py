@@ -8,13 +8,14 @@ it is assumed. The last pose has the tip where the velocity of the impact map ta
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from contactid.arm.impact_map import impact_map
 from contactid.arm.postures import TABLE_HEIGHT, joint_velocity, stated_posture, upright_posture
-from contactid.arm.robots import Robot
+from contactid.arm.robots import Robot, load_robot
 
 SPEED = 0.2  # m/s
 _LIFTED = (("start", 0.25), ("approach", 0.10))  # pose and height of the tip above the table, m
@@ -26,7 +27,7 @@ POSES = ("start", "approach", "impact", "sliding")
 _LABELS = ("joint 1", "joint 2", "joint 3", "joint 4", "joint 5", "joint 6", "joint 7")
 
 
-def arm_figure(robot: Robot) -> pd.DataFrame:
+def arm_figure(robot: Mapping[str, Any]) -> pd.DataFrame:
     """``fig01_arm``: one row per drawn point.
 
     Returns
@@ -34,13 +35,13 @@ def arm_figure(robot: Robot) -> pd.DataFrame:
     DataFrame with pose, kind (``link``: point of the chain from base to tip; ``velocity``: tip velocity before and
     after, m/s), order, x_m, z_m, half_width_m (of the link that ends there), label, time_s (since the impact), lift_m.
     """
-    rows = []
-    for pose, (q, time, lift) in _poses(robot).items():
-        rows += _chain(robot, pose, q, time, lift)
-    q = stated_posture(90, robot.model.nq)
-    before = joint_velocity(robot, q, 0.0, -SPEED)
-    jacobian = robot.tip_jacobian(q)
-    after = impact_map(robot.mass_matrix(q), jacobian[2], before)
+    arm, rows = load_robot(**robot), []
+    for pose, (q, time, lift) in _poses(arm).items():
+        rows += _chain(arm, pose, q, time, lift)
+    q = stated_posture(90, arm.model.nq)
+    before = joint_velocity(arm, q, 0.0, -SPEED)
+    jacobian = arm.tip_jacobian(q)
+    after = impact_map(arm.mass_matrix(q), jacobian[2], before)
     for pose, velocity in (("impact", before), ("sliding", after)):
         tip = jacobian @ velocity
         rows.append((pose, "velocity", 0, *np.round(tip[[0, 2]], 9), np.nan, "", 0.0, 0.0))

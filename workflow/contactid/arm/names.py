@@ -7,7 +7,7 @@ TABLES = (
     "ext_impact_laws", "ext_fit", "ext_fit_summary", "ext_modes", "ext_fit_accuracy", "ext_optimum",
 )  # fmt: skip
 FIGURES = (
-    "fig01_arm", "fig02_joint_velocities", "fig03_models", "fig04_two_mass", "fig05_decomposition",
+    "fig02_joint_velocities", "fig03_models", "fig04_two_mass", "fig05_decomposition",
     "fig06_cartesian_fit", "ext_damping_sweep", "ext_fit_accuracy",
 )  # fmt: skip
 # of the tables, those that a run is judged and summed up by

@@ -1,8 +1,10 @@
-"""A fingerprint of the code a rule depends on: its script and every package module that it imports.
+"""Fingerprints of what a function reaches in the package, so that an edit reruns exactly the jobs that it concerns.
 
-Snakemake notices an edit of a script but not of the package behind it, and reruns for a changed comment. The
-fingerprint is taken of the syntax trees without docstrings, so a docstring or comment edit changes nothing and a code
-edit changes exactly the rules whose scripts import the edited module, directly or not.
+Snakemake notices neither an edit of the package behind a rule nor that an edit was of words alone. A fingerprint is
+taken of definitions: the function that a rule calls, every function, class and constant of the package that its text
+names, what these name in turn, and so on. Of each it takes the syntax tree without docstrings. The rules that keep
+this sound are few, and tested (tests/workflow/test_fingerprints.py): modules hold definitions alone; what is called by
+a name in a text is written ``"contactid.module:function"``, and such a text counts as a reference.
 """
 
 from __future__ import annotations
@@ -10,83 +12,196 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
 
-_WORKFLOW = Path(__file__).resolve().parents[2]
+WORKFLOW = Path(__file__).resolve().parents[2]
+PACKAGE = "contactid"
+#: What a module's statements that define nothing are called; there should be none.
+LOOSE = "<statements>"
+_REFERENCE = re.compile(rf"{PACKAGE}(\.\w+)+(:\w+)?")
 
 
-class _Read(NamedTuple):
-    """What one file says: a hash of its code, and the names that it imports anywhere in it."""
+class Definition(NamedTuple):
+    """A definition at a module's top level: a hash of its code, and the dotted names that stand in it."""
 
     code: str
-    imports: tuple[str, ...]
+    names: tuple[str, ...]
+
+
+class Module(NamedTuple):
+    """A file of the package: its definitions by name, and what its imported names stand for."""
+
+    definitions: Mapping[str, Definition]
+    imports: Mapping[str, str]
 
 
 class Fingerprints:
-    """Fingerprints of scripts.
+    """Fingerprints of the package's functions.
 
     Parameters
     ----------
     remembered
-        A file that keeps what was read of every file under the hash of its content, since parsing 400 files takes
-        seconds and every job of a cluster starts by it. A file that is damaged or can't be written costs time only.
+        A file that keeps what was read of every file under the hash of its content, since parsing them takes seconds
+        and every job of a cluster starts by it. A file that is damaged or can't be written costs time only.
     workflow
         The folder with the package.
     """
 
-    def __init__(self, remembered: Path | None = None, workflow: Path = _WORKFLOW) -> None:
-        self._workflow = workflow
-        self._remembered = remembered
+    def __init__(self, remembered: Path | None = None, workflow: Path = WORKFLOW) -> None:
+        self._workflow, self._remembered = workflow, remembered
         self._known = _load(remembered)
-        self._used: dict[str, _Read] = {}
-        self._files: dict[Path, _Read] = {}
-        # one walk instead of a question to the file system for every imported name
-        self._modules = {_module_name(file.relative_to(workflow)): file for file in workflow.glob("contactid/**/*.py")}
+        self._used: dict[str, Module] = {}
+        self._resolved: dict[tuple[str, str], frozenset[tuple[str, str]]] = {}
 
-    def all_of(self, scripts: Iterable[Path]) -> dict[str, str]:
-        """Sixteen hexadecimal digits for each script and the ``contactid`` modules it imports, by the script's name."""
-        taken = {script.stem: self._fingerprint(script) for script in scripts}
+    @cached_property
+    def modules(self) -> Mapping[str, Module]:
+        """All modules of the package by their dotted names."""
+        found = {}
+        for file in sorted(self._workflow.glob(f"{PACKAGE}/**/*.py")):
+            text = file.read_bytes()
+            key = hashlib.sha256(text).hexdigest()
+            self._used[key] = found[_module_name(file.relative_to(self._workflow))] = self._known.get(key) or parse(
+                text
+            )
         if self._remembered is not None and self._used != self._known:
             with suppress(ContactIdError):
                 write_text(self._remembered, json.dumps({_syntax(): self._used}))
-        return taken
-
-    def modules_of(self, script: Path) -> list[str]:
-        """Names, relative to ``workflow/``, of the package modules that a script depends on."""
-        return [module.relative_to(self._workflow).as_posix() for module in sorted(self._reachable(script))]
-
-    def _fingerprint(self, script: Path) -> str:
-        digest = hashlib.sha256(self._read(script).code.encode())
-        for module in sorted(self._reachable(script)):
-            digest.update(f"{module.relative_to(self._workflow).as_posix()} {self._read(module).code}".encode())
-        return digest.hexdigest()[:16]
-
-    def _reachable(self, script: Path) -> set[Path]:
-        found: set[Path] = set()
-        waiting = [script]
-        while waiting:
-            new = set(self._imported(waiting.pop())) - found
-            found |= new
-            waiting += new
         return found
 
-    def _imported(self, path: Path) -> list[Path]:
-        """Files of the package modules that a file imports."""
-        return [self._modules[name] for name in self._read(path).imports if name in self._modules]
+    def of(self, *references: str) -> str:
+        """Sixteen hexadecimal digits for functions, each named ``"contactid.module:function"``."""
+        listed = sorted(self.reached(*references).items())
+        return hashlib.sha256(json.dumps(listed).encode()).hexdigest()[:16]
 
-    def _read(self, path: Path) -> _Read:
-        if path not in self._files:
-            text = path.read_bytes()
-            key = hashlib.sha256(text).hexdigest()
-            self._files[path] = self._used[key] = self._known.get(key) or _parse(text)
-        return self._files[path]
+    def reached(self, *references: str) -> dict[str, str]:
+        """Hashes of all definitions that functions reach, their own first, by ``"contactid.module:name"``.
+
+        Raises
+        ------
+        ContactIdError
+            Where a reference names nothing in the package.
+        """
+        found: dict[tuple[str, str], None] = {}
+        waiting = []
+        for reference in references:
+            module, _, name = reference.partition(":")
+            if name not in (self.modules[module].definitions if module in self.modules else {}):
+                raise ContactIdError(f"{reference} names nothing in the package", "Correct the name")
+            waiting.append((module, name))
+        while waiting:
+            place = waiting.pop()
+            if place not in found:
+                found[place] = None
+                waiting.extend(self._named_in(place))
+        return {f"{module}:{name}": self.modules[module].definitions[name].code for module, name in found}
+
+    def _named_in(self, place: tuple[str, str]) -> frozenset[tuple[str, str]]:
+        """The definitions that one definition names."""
+        if place not in self._resolved:
+            module, name = place
+            found: set[tuple[str, str]] = set()
+            for dotted in self.modules[module].definitions[name].names:
+                found |= self._resolve(module, dotted)
+            if LOOSE in self.modules[module].definitions:
+                found.add((module, LOOSE))
+            self._resolved[place] = frozenset(found)
+        return self._resolved[place]
+
+    def _resolve(self, module: str, dotted: str) -> set[tuple[str, str]]:
+        """What a dotted name in a module stands for; nothing for local variables and other libraries."""
+        if ":" in dotted:
+            return self._global(dotted.replace(":", "."))
+        first, _, rest = dotted.partition(".")
+        if first in self.modules[module].definitions:
+            return {(module, first)}
+        target = self.modules[module].imports.get(first, first if first == PACKAGE else "")
+        return self._global(f"{target}.{rest}" if rest else target)
+
+    def _global(self, dotted: str) -> set[tuple[str, str]]:
+        """Definitions behind a full dotted name; all of a module that is named as a whole."""
+        module, rest = dotted, [""]
+        while module and module not in self.modules:
+            module, _, last = module.rpartition(".")
+            rest.insert(0, last)
+        if not module:
+            return set()
+        if rest[0] in self.modules[module].definitions or rest[0] in self.modules[module].imports:
+            return self._resolve(module, ".".join(part for part in rest if part))
+        return {(module, name) for name in self.modules[module].definitions}
+
+
+def parse(text: bytes) -> Module:
+    """What a file of the package defines and imports, at its top level or inside a function."""
+    tree = ast.parse(text)
+    imports: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == PACKAGE:
+            imports |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            imports |= {alias.asname: alias.name for alias in node.names if alias.asname and _ours(alias.name)}
+        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            node.body = _without_texts(node.body)
+    parts: dict[str, list[ast.stmt]] = {}
+    for statement in tree.body:
+        for name in defined_by(statement):
+            parts.setdefault(name, []).append(statement)
+    return Module({name: _definition(statements) for name, statements in parts.items()}, imports)
+
+
+def defined_by(statement: ast.stmt) -> list[str]:
+    """The names that a statement at a module's top level defines; :data:`LOOSE` where it does something else."""
+    match statement:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            return [statement.name]
+        case ast.Import() | ast.ImportFrom() | ast.Pass() | ast.Expr(value=ast.Constant()):
+            return []
+        case ast.Assign(targets=targets) if all(map(_is_names, targets)):
+            return [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return [name]
+        # what a module does as a command is in no job; imports for type checkers are no statements
+        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))) | ast.If(test=ast.Name(id="TYPE_CHECKING")):
+            return []
+    return [LOOSE]
+
+
+def _is_names(target: ast.expr) -> bool:
+    return isinstance(target, ast.Name) or (isinstance(target, ast.Tuple) and all(map(_is_names, target.elts)))
+
+
+def _definition(statements: Iterable[ast.stmt]) -> Definition:
+    names: set[str] = set()
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name | ast.Attribute):
+                names.add(_dotted(node))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _REFERENCE.fullmatch(node.value):
+                names.add(node.value if ":" in node.value else f"{node.value}:")
+    code = "\n".join(ast.dump(statement) for statement in statements)
+    return Definition(hashlib.sha256(code.encode()).hexdigest()[:16], tuple(sorted(names - {""})))
+
+
+def _dotted(node: ast.expr) -> str:
+    """``a.b.c`` of a name and its attributes; empty for attributes of anything else."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        before = _dotted(node.value)
+        return f"{before}.{node.attr}" if before else ""
+    return ""
+
+
+def _ours(name: str) -> bool:
+    return name.split(".")[0] == PACKAGE
 
 
 def _module_name(file: Path) -> str:
@@ -95,33 +210,23 @@ def _module_name(file: Path) -> str:
 
 def _syntax() -> str:
     """Whose syntax trees: another Python writes them down in another way."""
-    return f"{sys.implementation.cache_tag} 1"
+    return f"{sys.implementation.cache_tag} 2"
 
 
-def _load(remembered: Path | None) -> dict[str, _Read]:
+def _load(remembered: Path | None) -> dict[str, Module]:
     if remembered is not None:
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             kept = json.loads(remembered.read_text(encoding="utf-8"))[_syntax()]
-            return {key: _Read(code, tuple(imports)) for key, (code, imports) in kept.items()}
+            return {
+                key: Module(
+                    {name: Definition(code, tuple(names)) for name, (code, names) in definitions.items()}, imports
+                )
+                for key, (definitions, imports) in kept.items()
+            }
     return {}
 
 
-def _parse(text: bytes) -> _Read:
-    tree = ast.parse(text)
-    names: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            node.body = _without_docstring(node.body)
-    ours = tuple(sorted(name for name in names if name.split(".")[0] == "contactid"))
-    return _Read(hashlib.sha256(ast.dump(tree).encode()).hexdigest(), ours)
-
-
-def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
-    first = body[0] if body else None
-    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-        return body[1:] or [ast.Pass()]
-    return body
+def _without_texts(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Without docstrings, those of attributes and constants included."""
+    texts = [node for node in body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    return [node for node in body if node not in texts] or [ast.Pass()]

@@ -1,0 +1,9 @@
+"""Every rule's script: call the function that the rule names, with the files and settings that it asks for."""
+
+from contactid.run.job import job
+
+smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
+with job(smk.rule, smk.wildcards, smk.log[0]):
+    from contactid.run.call import call_rule
+
+    call_rule(smk.wildcards, smk.input, smk.output, smk.params)

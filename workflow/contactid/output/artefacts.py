@@ -1,0 +1,110 @@
+"""What a table or a figure is: one declaration each, from which its files, captions and labels follow.
+
+A study declares its artefacts in ``contactid/<study>/artefacts/__init__.py``, a light module: the Snakefile reads it,
+and nothing that computes does. So a caption's edit reruns the job that writes the caption, and no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+TABLE, FIGURE, ANIMATION = "table", "figure", "animation"
+_FOLDERS = {TABLE: "tables", FIGURE: "figures", ANIMATION: "animations"}
+_DRAWN = {TABLE: (), FIGURE: ("pdf", "png", "svg"), ANIMATION: ("gif",)}
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A table, figure or animation.
+
+    Attributes
+    ----------
+    kind : ``table``, ``figure`` or ``animation``
+    name : with the paper's own number, ``tab01_...`` or ``fig01_...``; ``ext_...`` beyond the paper
+    rule : the rule that computes its data
+    compute : ``"contactid.module:function"``, which returns its data (:func:`contactid.output.computing.compute`)
+    caption : plain words; of a table, TeX
+    draw : ``"contactid.module:function"``, from a figure's data to the figure (:func:`contactid.output.drawing.draw`)
+    data : what a figure says it was made from; empty where its data say so in a column ``source``
+    settings : of the configuration, that the drawing function takes by name
+    files : extensions of the files that its rule writes
+    """
+
+    kind: Literal["table", "figure", "animation"]
+    name: str
+    rule: str
+    compute: str
+    caption: str = ""
+    draw: str = ""
+    data: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    files: tuple[str, ...] = ("csv",)
+
+    @property
+    def place(self) -> str:
+        """``tables/<name>``, ``figures/<name>``: its files below a study's results, without their extensions."""
+        return f"{_FOLDERS[self.kind]}/{self.name}"
+
+
+def table(name: str, rule: str, compute: str, caption: str, files: tuple[str, ...] = ("csv", "tex")) -> Artefact:
+    """Declare a table."""
+    return Artefact(TABLE, name, rule, compute, caption, files=files)
+
+
+def figure(name: str, rule: str, compute: str, draw: str, caption: str = "", **more: Any) -> Artefact:
+    """Declare a figure; ``more`` are ``data`` and ``settings``."""
+    return Artefact(FIGURE, name, rule, compute, caption, draw, **more)
+
+
+def animation(name: str, rule: str, compute: str, draw: str, caption: str = "", **more: Any) -> Artefact:
+    """Declare an animation; ``more`` are ``data`` and ``settings``."""
+    return Artefact(ANIMATION, name, rule, compute, caption, draw, **more)
+
+
+def of_rule(artefacts: Iterable[Artefact], rule: str) -> list[Artefact]:
+    """Those that a rule computes."""
+    return [artefact for artefact in artefacts if artefact.rule == rule]
+
+
+def computed(artefacts: Iterable[Artefact], folder: str) -> list[str]:
+    """The files that rules compute, below a study's folder of results."""
+    return [f"{folder}/{artefact.place}.{end}" for artefact in artefacts for end in artefact.files]
+
+
+def drawn(artefacts: Iterable[Artefact], folder: str) -> list[str]:
+    """The files that are drawn."""
+    return [f"{folder}/{artefact.place}.{end}" for artefact in artefacts for end in _DRAWN[artefact.kind]]
+
+
+def computations(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
+    """What a rule that computes artefacts is told of them."""
+    return [
+        {"place": one.place, "compute": one.compute, "caption": one.caption, "files": one.files} for one in artefacts
+    ]
+
+
+def drawings(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
+    """What a rule that draws is told of what it draws."""
+    return [
+        {
+            "place": one.place,
+            "name": one.name,
+            "draw": one.draw,
+            "data": one.data,
+            "settings": dict(one.settings),
+            "files": _DRAWN[one.kind],
+        }
+        for one in artefacts
+    ]
+
+
+def files_by_place(declared: Sequence[Mapping[str, Any]], files: Sequence[str]) -> dict[str, list[str]]:
+    """A rule's list of files, one artefact after the other, by the artefacts' places."""
+    left, found = list(files), {}
+    for row in declared:
+        found[row["place"]], left = left[: len(row["files"])], left[len(row["files"]) :]
+    if left or any(len(found[row["place"]]) != len(row["files"]) for row in declared):
+        raise ValueError(f"{len(files)} files for the artefacts {', '.join(found)}")
+    return found

@@ -1,0 +1,76 @@
+"""Compute declared artefacts and write them with their captions.
+
+A rule calls :func:`compute`. What it is told of each artefact is in the rule's params
+(:mod:`contactid.output.artefacts`), so that a caption's edit reruns what writes the caption, and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from contactid.core.atomic import write_text
+from contactid.core.references import arguments, resolve
+from contactid.output.artefacts import files_by_place
+from contactid.output.tables import write_csv, write_tex
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table that is shown in another way than it is kept.
+
+    Attributes
+    ----------
+    table : what the csv file holds
+    tex : what the tex file shows; None for the same
+    headings : of the tex table, in math mode where they hold a ``$``; None for the columns' names
+    data : what it was made from, which ends the caption; empty where the caption says it
+    md : what a Markdown file says, where one is declared
+    """
+
+    table: pd.DataFrame
+    tex: pd.DataFrame | None = None
+    headings: Sequence[str] | None = None
+    data: str = ""
+    md: str = ""
+
+
+def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> None:
+    """Call the functions of declared artefacts, each once, and write what they return.
+
+    Parameters
+    ----------
+    declared
+        What :func:`contactid.output.artefacts.declared` says of each.
+    named
+        The rule's files and settings, of which every function is given those that it asks for. ``artefacts`` lists the
+        files to write. A function returns its one artefact, or several by place (``"tables/ext_modes"``), each a table
+        or a :class:`Shown`.
+    """
+    files = files_by_place(declared, named["artefacts"])
+    for reference in dict.fromkeys(row["compute"] for row in declared):
+        rows = {row["place"]: row for row in declared if row["compute"] == reference}
+        function = resolve(reference)
+        found = function(**arguments(function, named))
+        made = found if isinstance(found, Mapping) else dict.fromkeys(rows, found)
+        if set(made) != set(rows) or (made is not found and len(rows) > 1):
+            raise ValueError(f"{reference} makes {', '.join(made)}, but {', '.join(rows)} are declared for it")
+        for place, content in made.items():
+            _write(content if isinstance(content, Shown) else Shown(content), rows[place]["caption"], files[place])
+
+
+def _write(shown: Shown, caption: str, files: Sequence[str]) -> None:
+    for file in files:
+        match Path(file).suffix:
+            case ".csv":
+                write_csv(shown.table, file)
+            case ".tex":
+                table = shown.table if shown.tex is None else shown.tex
+                said = f"{caption}. Data: {shown.data}." if shown.data else caption
+                write_tex(table, file, caption=said, columns=shown.headings)
+            case ".md":
+                write_text(file, shown.md)
