@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from contactid.arm.arm_pose_figure_data import arm_figure
 from contactid.arm.impact_laws import law_summary, law_table
 from contactid.arm.impact_table import TEX_HEADINGS, impact_table, tex_table
 from contactid.arm.posture_table import posture_table
@@ -58,11 +57,6 @@ def write_laws(csv: str | Path, *, robot: Mapping[str, Any], laws: Mapping[str, 
     table = law_table(robot_of(robot), printed_table(read_csv(published)), **laws)
     write_csv(table, csv)
     write_tex(law_summary(table), _tex(csv), caption=CAPTIONS["ext_impact_laws"])
-
-
-def write_pose(csv: str | Path, *, robot: Mapping[str, Any]) -> None:
-    """Write the data of figure 1."""
-    write_csv(arm_figure(robot_of(robot)), csv)
 
 
 def _tex(csv: str | Path) -> Path:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-TABLE, FIGURE, ANIMATION = "table", "figure", "animation"
-_FOLDERS = {TABLE: "tables", FIGURE: "figures", ANIMATION: "animations"}
-_DRAWN = {TABLE: (), FIGURE: ("pdf", "png", "svg"), ANIMATION: ("gif",)}
+Kind = Literal["table", "figure", "animation"]
+_FOLDERS = {"table": "tables", "figure": "figures", "animation": "animations"}
+_DRAWN: dict[Kind, tuple[str, ...]] = {"table": (), "figure": ("pdf", "png", "svg"), "animation": ("gif",)}
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Artefact:
     files : extensions of the files that its rule writes
     """
 
-    kind: Literal["table", "figure", "animation"]
+    kind: Kind
     name: str
     rule: str
     compute: str
@@ -50,17 +50,17 @@ class Artefact:
 
 def table(name: str, rule: str, compute: str, caption: str, files: tuple[str, ...] = ("csv", "tex")) -> Artefact:
     """Declare a table."""
-    return Artefact(TABLE, name, rule, compute, caption, files=files)
+    return Artefact("table", name, rule, compute, caption, files=files)
 
 
 def figure(name: str, rule: str, compute: str, draw: str, caption: str = "", **more: Any) -> Artefact:
     """Declare a figure; ``more`` are ``data`` and ``settings``."""
-    return Artefact(FIGURE, name, rule, compute, caption, draw, **more)
+    return Artefact("figure", name, rule, compute, caption, draw, **more)
 
 
 def animation(name: str, rule: str, compute: str, draw: str, caption: str = "", **more: Any) -> Artefact:
     """Declare an animation; ``more`` are ``data`` and ``settings``."""
-    return Artefact(ANIMATION, name, rule, compute, caption, draw, **more)
+    return Artefact("animation", name, rule, compute, caption, draw, **more)
 
 
 def of_rule(artefacts: Iterable[Artefact], rule: str) -> list[Artefact]:
