@@ -25,6 +25,8 @@ ONE_STUDY := $(if $(STUDY),studies='["$(STUDY)"]')
 REPORT ?= report
 # make check, baseline, bundle, bench, plan: of which run
 RUN ?= default
+# make why
+FILE ?=
 # make report, make cluster: by which configuration; none is the default one
 CONFIG ?=
 # make bundle FORCE=1: one that is unfinished or not committed
@@ -50,7 +52,7 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: run public 4tu full simulators tactile identify dry-run \
+.PHONY: run public 4tu full simulators tactile identify dry-run why \
 	data lock \
 	check baseline report bundle verify same-results \
 	cluster plan resources \
@@ -84,6 +86,9 @@ identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=b
 
 dry-run: env ## what a default run would still do
 	$(SNAKEMAKE) --dry-run
+
+why: env ## why a result would be made again: FILE=results/default/..., CONFIG= of its run
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.run.why "$(FILE)" $(if $(CONFIG),--configfile $(CONFIG))
 
 # Data
 

@@ -30,7 +30,7 @@ from contactid.sources.store import Store
 from contactid.sources.web import check_address
 from contactid.core.errors import ContactIdError
 from contactid.output.artefacts import computations, computed, drawings, drawn
-from contactid.run.fingerprint import Fingerprints
+from contactid.run.fingerprint import LISTS, Fingerprints
 from contactid.run.script_fingerprint import Fingerprints as ScriptFingerprints
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
 from contactid.tossing.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
@@ -83,7 +83,7 @@ pathvars:
     benchmarks=f"results/{config['run']}/benchmarks",
 
 
-CODE = Fingerprints(Path(".snakemake/contactid_code.json"))
+CODE = Fingerprints(Path(".snakemake/contactid_code.json"), LISTS)
 SCRIPT_CODE = ScriptFingerprints(Path(".snakemake/contactid_script_code.json")).all_of(
     (WORKFLOW / "scripts").glob("*.py")
 )

@@ -25,6 +25,8 @@ from contactid.core.errors import ContactIdError
 
 WORKFLOW = Path(__file__).resolve().parents[2]
 PACKAGE = "contactid"
+#: Where a run keeps what is behind its fingerprints.
+LISTS = Path(".snakemake/contactid_code")
 #: What a module's statements that define nothing are called; there should be none.
 LOOSE = "<statements>"
 _REFERENCE = re.compile(rf"{PACKAGE}(\.\w+)+(:\w+)?")
@@ -52,12 +54,14 @@ class Fingerprints:
     remembered
         A file that keeps what was read of every file under the hash of its content, since parsing them takes seconds
         and every job of a cluster starts by it. A file that is damaged or can't be written costs time only.
+    lists
+        A folder that keeps what is behind every fingerprint, for :mod:`contactid.run.why`.
     workflow
         The folder with the package.
     """
 
-    def __init__(self, remembered: Path | None = None, workflow: Path = WORKFLOW) -> None:
-        self._workflow, self._remembered = workflow, remembered
+    def __init__(self, remembered: Path | None = None, lists: Path | None = None, workflow: Path = WORKFLOW) -> None:
+        self._workflow, self._remembered, self._lists = workflow, remembered, lists
         self._known = _load(remembered)
         self._used: dict[str, Module] = {}
         self._resolved: dict[tuple[str, str], frozenset[tuple[str, str]]] = {}
@@ -79,8 +83,12 @@ class Fingerprints:
 
     def of(self, *references: str) -> str:
         """Sixteen hexadecimal digits for functions, each named ``"contactid.module:function"``."""
-        listed = sorted(self.reached(*references).items())
-        return hashlib.sha256(json.dumps(listed).encode()).hexdigest()[:16]
+        listed = json.dumps(dict(sorted(self.reached(*references).items())), indent=0)
+        found = hashlib.sha256(listed.encode()).hexdigest()[:16]
+        if self._lists is not None and not (self._lists / f"{found}.json").exists():
+            with suppress(ContactIdError):
+                write_text(self._lists / f"{found}.json", listed)
+        return found
 
     def reached(self, *references: str) -> dict[str, str]:
         """Hashes of all definitions that functions reach, their own first, by ``"contactid.module:name"``.
@@ -179,19 +187,23 @@ def _is_names(target: ast.expr) -> bool:
 
 
 def _definition(statements: Iterable[ast.stmt]) -> Definition:
-    names: set[str] = set()
-    for statement in statements:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name | ast.Attribute):
-                names.add(_dotted(node))
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _REFERENCE.fullmatch(node.value):
-                names.add(node.value if ":" in node.value else f"{node.value}:")
+    statements, names = list(statements), set()
+    waiting: list[ast.AST] = [*statements]
+    while waiting:
+        node = waiting.pop()
+        dotted = _dotted(node)
+        if dotted:
+            names.add(dotted)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _REFERENCE.fullmatch(node.value):
+            names.add(node.value if ":" in node.value else f"{node.value}:")
+        else:
+            waiting.extend(ast.iter_child_nodes(node))
     code = "\n".join(ast.dump(statement) for statement in statements)
-    return Definition(hashlib.sha256(code.encode()).hexdigest()[:16], tuple(sorted(names - {""})))
+    return Definition(hashlib.sha256(code.encode()).hexdigest()[:16], tuple(sorted(names)))
 
 
-def _dotted(node: ast.expr) -> str:
-    """``a.b.c`` of a name and its attributes; empty for attributes of anything else."""
+def _dotted(node: ast.AST) -> str:
+    """``a.b.c`` of a name and its attributes; empty for anything else."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
