@@ -59,7 +59,7 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 	lint test test-public test-server test-slurm test-bundle test-robustness test-report \
 	bench bench-simulator bench-reading \
 	env peers lock-env \
-	clean help
+	equations clean help
 
 # Runs
 
@@ -203,6 +203,9 @@ $(VENV)-%/.ready: envs/%.lock
 	@touch $@
 
 # Housekeeping
+
+equations: env ## docs/equations.md: the papers' equations and what has them, from the docstrings
+	$(BIN)/python tools/equations.py
 
 clean: ## remove outputs, keep the environments
 	rm -rf .snakemake $(filter-out results/README.md,$(wildcard results/*))
