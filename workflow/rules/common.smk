@@ -29,7 +29,14 @@ from contactid.sources.registry import check_reader, load_registry, pick
 from contactid.sources.store import Store
 from contactid.sources.web import check_address
 from contactid.core.errors import ContactIdError
-from contactid.output.artefacts import computations, computed, drawings, drawn
+from contactid.output.artefacts import (
+    artefact_files,
+    computations,
+    computed,
+    drawings,
+    drawn,
+    typeset,
+)
 from contactid.run.fingerprint import LISTS, Fingerprints
 from contactid.run.script_fingerprint import Fingerprints as ScriptFingerprints
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL

@@ -1,7 +1,7 @@
-"""Compute declared artefacts and write them with their captions.
+"""Compute declared artefacts, and put tables under their captions.
 
-A rule calls :func:`compute`. What it is told of each artefact is in the rule's params
-(:mod:`contactid.output.artefacts`), so that a caption's edit reruns what writes the caption, and no more.
+Rules call :func:`compute` and :func:`typeset`. What they are told of each artefact is in the rule's params
+(:mod:`contactid.output.artefacts`). Nothing but the report needs a caption, so its edit reruns one short job.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ import pandas as pd
 from contactid.core.atomic import write_text
 from contactid.core.references import arguments, resolve
 from contactid.output.artefacts import files_by_place
-from contactid.output.tables import write_csv, write_tex
+from contactid.output.tables import captioned, tabular, write_csv
+
+_DATA = "% Data: "
 
 
 @dataclass(frozen=True)
@@ -60,17 +62,26 @@ def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> 
         if set(made) != set(rows) or (made is not found and len(rows) > 1):
             raise ValueError(f"{reference} makes {', '.join(made)}, but {', '.join(rows)} are declared for it")
         for place, content in made.items():
-            _write(content if isinstance(content, Shown) else Shown(content), rows[place]["caption"], files[place])
+            _write(content if isinstance(content, Shown) else Shown(content), files[place])
 
 
-def _write(shown: Shown, caption: str, files: Sequence[str]) -> None:
+def _write(shown: Shown, files: Sequence[str]) -> None:
     for file in files:
         match Path(file).suffix:
             case ".csv":
                 write_csv(shown.table, file)
             case ".tex":
-                table = shown.table if shown.tex is None else shown.tex
-                said = f"{caption}. Data: {shown.data}." if shown.data else caption
-                write_tex(table, file, caption=said, columns=shown.headings)
+                said = f"{_DATA}{shown.data}\n" if shown.data else ""
+                write_text(file, said + tabular(shown.table if shown.tex is None else shown.tex, shown.headings))
             case ".md":
                 write_text(file, shown.md)
+
+
+def typeset(captions: Sequence[str], tabulars: Sequence[str], tables: Sequence[str]) -> None:
+    """Put the tables that :func:`compute` left in ``tabulars`` under their captions, in tex files of the same order."""
+    for caption, file, table in zip(captions, tabulars, tables, strict=True):
+        content = Path(file).read_text(encoding="utf-8")
+        if content.startswith(_DATA):
+            said, content = content.split("\n", 1)
+            caption = f"{caption}. Data: {said.removeprefix(_DATA)}."
+        write_text(table, captioned(content, caption))
