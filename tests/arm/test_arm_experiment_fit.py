@@ -8,17 +8,30 @@ import pytest
 import xarray as xr
 
 from contactid.arm.draw import draw
-from contactid.arm.experiment_fit import PipelineOptions, evaluate_experiment, map_velocity, pre_impact_velocity
-from contactid.arm.fit_accuracy import SensorNoise, accuracy_table, reference_table, sample_rows, twin_experiment
 from contactid.arm.fit_files import write_accuracy, write_fits, write_optima, write_samples
-from contactid.arm.fit_methods import Method, methods_of
-from contactid.arm.fit_optimum import search_table
 from contactid.arm.fit_tables import relative_error
+from contactid.arm.identify.accuracy import (
+    SensorNoise,
+    accuracy_table,
+    bending_velocity,
+    reference_table,
+    sample_rows,
+    twin_experiment,
+)
+from contactid.arm.identify.optimum import search_table
+from contactid.arm.identify.reconstruction import (
+    Method,
+    PipelineOptions,
+    evaluate_experiment,
+    linearised_motion,
+    map_velocity,
+    methods_of,
+    pre_impact_velocity,
+    tip_motion,
+)
 from contactid.arm.readers.impacts import ArmRecording, Setting, build_arm_impacts
 from contactid.arm.readers.twins import TwinOptions, simulate_experiment, truth_dataset
-from contactid.arm.robots import load_robot
-from contactid.arm.tip_velocity import linearised_motion, tip_motion
-from contactid.arm.twin_reference import bending_velocity
+from contactid.arm.rigid.robot import load_robot
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import read_csv
 from contactid.sources.motion import write_dataset

@@ -4,11 +4,10 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from contactid.arm.impact_map import impact_map
-from contactid.arm.postures import TABLE_HEIGHT, stated_posture
 from contactid.arm.readers.twins import TwinOptions
-from contactid.arm.robots import load_robot
-from contactid.arm.simulate.approach import approach, posture_at
+from contactid.arm.rigid.impact_map import impact_map
+from contactid.arm.rigid.postures import TABLE_HEIGHT, stated_posture
+from contactid.arm.rigid.robot import load_robot
 from contactid.arm.simulate.flexible_arm import (
     IMPACT,
     SEPARATION,
@@ -16,6 +15,8 @@ from contactid.arm.simulate.flexible_arm import (
     FlexibleArm,
     FlexibleState,
     IntegratorOptions,
+    approach,
+    posture_at,
     simulate_impact,
 )
 from contactid.core.errors import ContactIdError

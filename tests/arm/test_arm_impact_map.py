@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contactid.arm.impact_map import impact_map, impact_matrix, kinetic_energy, mobility, normal_impulse, sliding_ratio
-from contactid.arm.postures import (
+from contactid.arm.rigid.impact_map import (
+    impact_map,
+    impact_matrix,
+    kinetic_energy,
+    mobility,
+    normal_impulse,
+    sliding_ratio,
+)
+from contactid.arm.rigid.postures import (
     STATED_POSTURES,
     TABLE_HEIGHT,
     direction_deg,
@@ -22,7 +29,7 @@ from contactid.arm.postures import (
     upright_posture,
     upright_postures,
 )
-from contactid.arm.robots import Robot, load_robot
+from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
 
 ROBOT, CORRECTED = load_robot(), load_robot(inertia="corrected")

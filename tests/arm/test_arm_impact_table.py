@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from contactid.arm.artefacts.impact_laws import law_table
+from contactid.arm.artefacts.impact_table import FITTED, OURS, impact_table
+from contactid.arm.artefacts.postures import posture_table
+from contactid.arm.checks import REASONS, reproduced_numbers
 from contactid.arm.draw import draw
-from contactid.arm.impact_checks import REASONS, reproduced_numbers
 from contactid.arm.impact_files import write_impact_table, write_laws, write_pose, write_postures
-from contactid.arm.impact_laws import law_table
-from contactid.arm.impact_table import FITTED, OURS, impact_table
-from contactid.arm.posture_table import posture_table
-from contactid.arm.printed_table import (
+from contactid.arm.rigid.printed_table import (
     CELLS,
     LABELS,
     copied_rows,
@@ -23,7 +23,7 @@ from contactid.arm.printed_table import (
     printed_table,
     sliding_errors,
 )
-from contactid.arm.robots import load_robot
+from contactid.arm.rigid.robot import load_robot
 from contactid.core.errors import ContactIdError
 from contactid.output.comparison import compare
 from contactid.output.tables import read_csv

@@ -10,8 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contactid.arm.robot_links import RESOURCES, ellipsoid_axes, gyration_radii, link_report, read_links
-from contactid.arm.robots import INERTIAS, load_robot
+from contactid.arm.rigid.robot import (
+    INERTIAS,
+    RESOURCES,
+    ellipsoid_axes,
+    gyration_radii,
+    link_report,
+    load_robot,
+    read_links,
+)
 from contactid.core.errors import ContactIdError
 
 ROBOT = load_robot()

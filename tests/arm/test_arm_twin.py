@@ -4,19 +4,19 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from contactid.arm.readers.encoder import reported
+from contactid.arm.artefacts.joint_velocities import joint_velocities, write_velocities
 from contactid.arm.readers.impacts import Setting, build_arm_impacts
 from contactid.arm.readers.mat import read_arm_dataset
 from contactid.arm.readers.twins import (
     TwinOptions,
     record,
+    reported,
     simulate_experiment,
     twin_options,
     twin_settings,
     write_arm_twin,
 )
-from contactid.arm.robots import load_robot
-from contactid.arm.velocity_figure_data import joint_velocities, write_velocities
+from contactid.arm.rigid.robot import load_robot
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import read_dataset, write_dataset
 from contactid.sources.registry import OWN, Dataset

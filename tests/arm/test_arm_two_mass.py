@@ -9,11 +9,19 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from contactid.arm.impact_map import impact_map
+from contactid.arm.rigid.impact_map import impact_map
 from contactid.arm.simulate.two_mass import GRAZING, IMPACT, RE_IMPACT, SEPARATION, TwoMassOptions, simulate
-from contactid.arm.simulate.two_mass_compliant import ContactTolerances
-from contactid.arm.simulate.two_mass_phases import RIGID_APART, LinearPhase
-from contactid.arm.simulate.two_mass_system import GAP, TwoMass, energy, impact_map_velocity, momentum, work_of_push
+from contactid.arm.simulate.two_mass_phases import (
+    GAP,
+    RIGID_APART,
+    ContactTolerances,
+    LinearPhase,
+    TwoMass,
+    energy,
+    impact_map_velocity,
+    momentum,
+    work_of_push,
+)
 from contactid.arm.two_mass_fit import distance_between, rigid_velocity, settling
 from contactid.core.errors import ContactIdError
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from contactid.arm.impact_checks import REASONS, reproduced_numbers
+from contactid.arm.checks import REASONS, reproduced_numbers
 from contactid.output.comparison import compare
 from contactid.output.tables import read_csv, write_csv
 from contactid.run.job import job

@@ -3,7 +3,7 @@
 from typing import Any
 
 from contactid.arm.readers.twins import twin_options, write_arm_twin
-from contactid.arm.robots import load_robot
+from contactid.arm.rigid.robot import load_robot
 from contactid.run.job import job
 
 

@@ -1,6 +1,6 @@
 """Rule arm_velocities: the data behind figure 2, joint velocities around an impact."""
 
-from contactid.arm.velocity_figure_data import write_velocities
+from contactid.arm.artefacts.joint_velocities import write_velocities
 from contactid.run.job import job
 
 

@@ -8,11 +8,11 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
-from contactid.arm.draw_arm import draw_arm
+from contactid.arm.artefacts.arm_pose import draw_arm
+from contactid.arm.artefacts.joint_velocities import draw_joint_velocities
 from contactid.arm.draw_fit import draw_accuracy, draw_cartesian_fit
 from contactid.arm.draw_model_sketch import draw_models
 from contactid.arm.draw_two_mass import draw_decomposition, draw_motions, draw_sweep
-from contactid.arm.draw_velocities import draw_joint_velocities
 from contactid.output import style
 
 _TWO_MASS = "simulated two-mass models, contactid arm"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from contactid.arm.experiment_fit import ExperimentFit
-from contactid.arm.fit_accuracy import CLEAN, DETECTED
 from contactid.arm.fit_tables import COMPONENTS, Label
+from contactid.arm.identify.accuracy import CLEAN, DETECTED
+from contactid.arm.identify.reconstruction import ExperimentFit
 
 _BEFORE = 0.02  # s shown before the impact
 _POINTS = 200

@@ -11,8 +11,8 @@ import pandas as pd
 import xarray as xr
 
 from contactid.arm import fit_figure_data
-from contactid.arm.experiment_fit import ExperimentFit, PipelineOptions, evaluate_experiment, map_velocity
-from contactid.arm.fit_accuracy import (
+from contactid.arm.fit_tables import Label, chosen_table, failed_row, fit_row, frame, modes_rows, summary_table
+from contactid.arm.identify.accuracy import (
     TRUE,
     SensorNoise,
     TwinExperiment,
@@ -22,12 +22,18 @@ from contactid.arm.fit_accuracy import (
     sample_window,
     twin_experiment,
 )
-from contactid.arm.fit_methods import Method, methods_of
-from contactid.arm.fit_optimum import confirmation_rows, search_rows, search_table
-from contactid.arm.fit_tables import Label, chosen_table, failed_row, fit_row, frame, modes_rows, summary_table
-from contactid.arm.impact_time import ImpactOptions
+from contactid.arm.identify.impact_time import ImpactOptions
+from contactid.arm.identify.optimum import confirmation_rows, search_rows, search_table
+from contactid.arm.identify.reconstruction import (
+    ExperimentFit,
+    Method,
+    PipelineOptions,
+    evaluate_experiment,
+    map_velocity,
+    methods_of,
+)
 from contactid.arm.readers.impacts import ArmRecording, experiment_at, iterate_arm_recordings
-from contactid.arm.robots import Robot, load_robot
+from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import read_csv, write_csv, write_tex
 from contactid.sources.motion import read_dataset
@@ -149,7 +155,7 @@ def _twin(truth: str | Path, robot: Mapping[str, Any], experiment: str) -> tuple
 def write_samples(
     truth: str | Path, experiment: str, path: str | Path, *, block: Mapping[str, Any], robot: Mapping[str, Any]
 ) -> None:
-    """Write a twin experiment's noise samples by every method, :func:`contactid.arm.fit_accuracy.sample_rows`."""
+    """Write a twin experiment's noise samples by every method, :func:`contactid.arm.identify.accuracy.sample_rows`."""
     twin, noise = _twin(truth, robot, experiment)
     samples = range(1, block["accuracy"]["samples"] + 1)
     write_csv(sample_rows(twin, methods_of(block["methods"]), noise, samples, pipeline_options(block)), path)

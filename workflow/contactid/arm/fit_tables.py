@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from contactid.arm.experiment_fit import ExperimentFit
-from contactid.arm.fit_methods import Method, apply
-from contactid.arm.modal_fit import ModalFit
+from contactid.arm.identify.modal_fit import ModalFit
+from contactid.arm.identify.reconstruction import ExperimentFit, Method, apply
 from contactid.core.errors import ContactIdError
 
 COMPONENTS = ("x", "z")

@@ -8,12 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from contactid.arm.impact_laws import law_summary, law_table
-from contactid.arm.impact_table import TEX_HEADINGS, impact_table, tex_table
-from contactid.arm.posture_table import posture_table
-from contactid.arm.printed_table import printed_table
-from contactid.arm.robot_links import link_report
-from contactid.arm.robots import INERTIAS, Inertia, Robot, load_robot
+from contactid.arm.artefacts.impact_laws import law_summary, law_table
+from contactid.arm.artefacts.impact_table import TEX_HEADINGS, impact_table, tex_table
+from contactid.arm.artefacts.postures import posture_table
+from contactid.arm.rigid.printed_table import printed_table
+from contactid.arm.rigid.robot import INERTIAS, Inertia, Robot, link_report, load_robot
 from contactid.output.tables import read_csv, write_csv, write_tex
 
 CAPTIONS = {

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from contactid.arm.fit_accuracy import DETECTED
+from contactid.arm.identify.accuracy import DETECTED
 from contactid.output.summary import text_table
 
 

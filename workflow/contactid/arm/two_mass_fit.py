@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid.arm.modal_fit import ModalFit, fit_modes
+from contactid.arm.identify.modal_fit import ModalFit, fit_modes
 from contactid.arm.simulate.two_mass import TwoMassMotion
-from contactid.arm.simulate.two_mass_system import impact_map_velocity
+from contactid.arm.simulate.two_mass_phases import impact_map_velocity
 from contactid.core.errors import ContactIdError
 
 SETTLED = 0.02  # of the rigid velocity

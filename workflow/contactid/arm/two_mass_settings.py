@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from contactid.arm.simulate.two_mass import COMPLIANT, FLEXIBLE, MODELS, RIGID
-from contactid.arm.simulate.two_mass_system import TwoMass
+from contactid.arm.simulate.two_mass_phases import TwoMass
 from contactid.core.errors import ContactIdError
 
 TABLE_I = "table_1"

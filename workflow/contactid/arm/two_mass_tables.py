@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from contactid.arm.simulate.two_mass import COMPLIANT, FLEXIBLE, GRAZING, RE_IMPACT, SEPARATION, TwoMassMotion, simulate
-from contactid.arm.simulate.two_mass_system import TwoMass
+from contactid.arm.simulate.two_mass_phases import TwoMass
 from contactid.arm.two_mass_fit import decompose, distance_between, rigid_velocity, settling
 from contactid.arm.two_mass_settings import Setting, TwoMassSettings
 from contactid.core.errors import ContactIdError

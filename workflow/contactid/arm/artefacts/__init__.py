@@ -14,8 +14,8 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
         figure(
             "fig01_arm",
             rule="arm_pose",
-            compute="contactid.arm.arm_pose_figure_data:arm_figure",
-            draw="contactid.arm.draw_arm:draw_arm",
+            compute="contactid.arm.artefacts.arm_pose:arm_figure",
+            draw="contactid.arm.artefacts.arm_pose:draw_arm",
             data="drawing from the link table, in place of the photographs; outlines schematic, contactid arm",
         ),
     ]

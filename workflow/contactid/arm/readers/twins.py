@@ -1,4 +1,6 @@
-"""A synthetic twin of the recorded arm impacts: known truth, in files laid out as the reader expects the real ones.
+"""What an arm's encoders make of joint positions: noise, and steps.
+
+A synthetic twin of the recorded arm impacts: known truth, in files laid out as the reader expects the real ones.
 
 An LWR 4+ with elastic joints comes down in a straight line at constant speed, its probe vertical, and hits the table
 (:mod:`contactid.arm.simulate.flexible_arm`). Before the impact its controller tracks perfectly; from the impact on it
@@ -16,8 +18,7 @@ K / B are equal vibrate at nearly equal frequencies, so that one mode dominates 
 
 *Truth.* ``tip_velocity_post_map`` is eq. 5 with M(q) + B: links and motors that move as one. The affine part of what
 the arm reports tends to it as speeds tend to zero; at 0.2 m/s it is off by about 1 mm/s, since the posture changes as
-the tip slides (curved velocity) and the pressing force bends the joints.
-"""
+the tip slides (curved velocity) and the pressing force bends the joints."""
 
 from __future__ import annotations
 
@@ -31,12 +32,10 @@ import numpy as np
 import scipy.io
 import xarray as xr
 
-from contactid.arm.impact_map import impact_map
-from contactid.arm.postures import TABLE_HEIGHT, stated_posture
-from contactid.arm.readers.encoder import reported
 from contactid.arm.readers.impacts import JOINTS, SAMPLE_INTERVAL, ArmRecording, Setting
-from contactid.arm.robots import Robot, load_robot
-from contactid.arm.simulate.approach import approach, posture_at
+from contactid.arm.rigid.impact_map import impact_map
+from contactid.arm.rigid.postures import TABLE_HEIGHT, stated_posture
+from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.arm.simulate.flexible_arm import (
     SEPARATION,
     Drives,
@@ -44,15 +43,40 @@ from contactid.arm.simulate.flexible_arm import (
     FlexibleMotion,
     FlexibleState,
     IntegratorOptions,
+    approach,
+    posture_at,
     simulate_impact,
 )
 from contactid.core.atomic import replacing, write_text
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import write_dataset
 
+
+def reported(clean: np.ndarray, noise: float, resolution: float, random: np.random.Generator) -> np.ndarray:
+    """Joint positions of any shape, rad, as they are reported.
+
+    Parameters
+    ----------
+    clean
+        Any shape, rad.
+    noise
+        Standard deviation of white noise, rad.
+    resolution
+        Steps that positions are rounded to, rad; 0 leaves them unrounded.
+    random
+        Source of the noise.
+    """
+    noisy = clean + noise * random.normal(size=clean.shape)
+    return resolution * np.round(noisy / resolution) if resolution > 0.0 else noisy
+
+
 # direction of the printed motion (degrees) whose posture an experiment has, by its nominal angle
 POSTURE_OF: Mapping[int, int] = MappingProxyType({30: 53, 60: 70, 90: 90})
+
+
 _HEADER_LENGTH = 116
+
+
 _AXES = ("x", "z")
 
 

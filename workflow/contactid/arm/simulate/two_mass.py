@@ -6,7 +6,7 @@
 
 Flight is exact in all of them, and so is the closed contact of B and C
 (:mod:`contactid.arm.simulate.two_mass_phases`); the compliant one is integrated
-(:mod:`contactid.arm.simulate.two_mass_compliant`).
+(:mod:`contactid.arm.simulate.two_mass_phases`).
 
 A hard contact opens where its force would become tensile, and may close again by another inelastic impact: the paper
 doesn't say so, but in model B with Table I the spring pulls m1 off 32 ms after the impact.
@@ -26,9 +26,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from contactid.arm.simulate.two_mass_compliant import CompliantPhase, ContactTolerances, integrate_contact
-from contactid.arm.simulate.two_mass_phases import APART, RIGID_APART, RIGID_TOUCHING, TOUCHING, Groups, LinearPhase
-from contactid.arm.simulate.two_mass_system import GAP, GAP_RATE, SIZE, TwoMass
+from contactid.arm.simulate.two_mass_phases import (
+    APART,
+    GAP,
+    GAP_RATE,
+    RIGID_APART,
+    RIGID_TOUCHING,
+    SIZE,
+    TOUCHING,
+    CompliantPhase,
+    ContactTolerances,
+    Groups,
+    LinearPhase,
+    TwoMass,
+    integrate_contact,
+)
 from contactid.core.errors import ContactIdError
 
 COMPLIANT, FLEXIBLE, RIGID = "A", "B", "C"

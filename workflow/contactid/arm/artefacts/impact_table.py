@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from contactid.arm.posture_table import PER_ANGLE, PER_SET_AND_ANGLE, RULES, predictions, row_postures
-from contactid.arm.postures import upright_postures
-from contactid.arm.printed_table import LABELS, corrected_table, printed_table
-from contactid.arm.robots import Robot
+from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE, RULES, predictions, row_postures
+from contactid.arm.rigid.postures import upright_postures
+from contactid.arm.rigid.printed_table import LABELS, corrected_table, printed_table
+from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 
 OURS, OURS_Z = "vx_plus_map_ours", "vz_plus_map_ours"

@@ -1,23 +1,170 @@
-"""One recorded impact, from joint positions to the two post-impact velocities that the paper compares (section V).
+"""The tip's motion from recorded joint positions.
+
+Velocities are differences of neighbouring tip positions, that is, means over one sampling interval, at its middle. They
+equal J(q) q' with q' the differences of joint positions and q their mean, up to third order in one sample's step (some
+nanometres per second), and their noise is that of differenced positions exactly.
+
+
+Ways to reconstruct a tip's post-impact velocity from its motion: the paper's, and what goes beyond it.
+
+One recorded impact, from joint positions to the two post-impact velocities that the paper compares (section V).
 
 Joint positions -> tip positions and velocities -> impact time -> posture, v- -> impact map's prediction, and the
-reconstruction from the recorded oscillation.
-"""
+reconstruction from the recorded oscillation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from contactid.arm.fit_methods import Method, Window, apply
-from contactid.arm.impact_map import impact_map
-from contactid.arm.impact_time import ImpactOptions, detect_impact
-from contactid.arm.modal_fit import ModalFit
-from contactid.arm.robots import Robot
-from contactid.arm.tip_velocity import AXES, TipMotion, tip_motion
+from contactid.arm.identify.impact_time import ImpactOptions, detect_impact
+from contactid.arm.identify.modal_fit import TIED, ModalFit, ModalOptions, fit_modes, fit_modes_jointly
+from contactid.arm.models.modal_signal import DIFFERENCED, FREE, WHITE
+from contactid.arm.rigid.impact_map import impact_map
+from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
+
+AXES = (0, 2)  # x forward, z up: the plane of the motion
+
+
+@dataclass(frozen=True)
+class TipMotion:
+    """A tip's motion in the base frame.
+
+    Attributes
+    ----------
+    time, position : (n,) s and (n, 2) m, x and z, at the samples
+    mid_time, velocity : (n - 1,) s and (n - 1, 2) m/s, between them
+    """
+
+    time: np.ndarray
+    position: np.ndarray
+
+    @property
+    def mid_time(self) -> np.ndarray:
+        """Middles of the sampling intervals, s."""
+        return 0.5 * (self.time[1:] + self.time[:-1])
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Means over the sampling intervals, m/s."""
+        return np.diff(self.position, axis=0) / np.diff(self.time)[:, None]
+
+
+def tip_motion(robot: Robot, time: np.ndarray, joint_position: np.ndarray) -> TipMotion:
+    """Motion of a robot's tip for joint positions (n, joints), rad, at times (n,), s.
+
+    Raises
+    ------
+    ContactIdError
+        Where shapes don't match the robot, or a sample isn't finite.
+    """
+    if joint_position.shape != (len(time), robot.model.nq):
+        raise ContactIdError(
+            f"joint positions {joint_position.shape} for {len(time)} times and {robot.model.nq} joints",
+            "Give one row per time and one column per joint",
+        )
+    if not np.isfinite(joint_position).all():
+        raise ContactIdError("joint positions have values that aren't finite", "Cut the recording to its samples")
+    return TipMotion(
+        np.asarray(time, dtype=float), np.array([robot.tip_position(q)[list(AXES)] for q in joint_position])
+    )
+
+
+def linearised_motion(motion: TipMotion, jacobians: np.ndarray, change: np.ndarray) -> TipMotion:
+    """The motion after a small change (n, joints) of the joint positions, with Jacobians (n, 2, joints) of x and z.
+
+    For noise of 1e-5 rad it is exact to 1e-10 m, and far cheaper than the robot's kinematics.
+    """
+    return TipMotion(motion.time, motion.position + np.einsum("nij,nj->ni", jacobians, change))
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to fit x and z.
+
+    Attributes
+    ----------
+    name : used in tables
+    modes : number of modes
+    offset : ``pre_velocity`` (eq. 7) or ``free``
+    joint : fit z and x at once with shared poles; else z first, and x with z's poles, as the paper does
+    curved : add a term b t^2 to the rigid response
+    noise : ``white`` velocities, as in the paper, or ``differenced`` positions
+    """
+
+    name: str
+    modes: int = 1
+    offset: str = TIED
+    joint: bool = False
+    curved: bool = False
+    noise: str = DIFFERENCED
+
+    def __post_init__(self) -> None:
+        if self.modes < 1 or self.offset not in (TIED, FREE) or self.noise not in (WHITE, DIFFERENCED):
+            raise ContactIdError(f"method {self.name!r} of the arm's fit is unknown", "See the configuration's schema")
+
+
+@dataclass(frozen=True)
+class Window:
+    """A tip's velocity behind an impact and what is known of it.
+
+    Attributes
+    ----------
+    time : (n,) s since the impact, middles of sampling intervals
+    velocity : (n, 2) m/s, x and z
+    pre_velocity, pre_velocity_se : (2,) m/s
+    impact_time_se : s
+    noise_covariance : (2, 2) of the tip's position at one instant, up to a factor
+    """
+
+    time: np.ndarray
+    velocity: np.ndarray
+    pre_velocity: np.ndarray
+    pre_velocity_se: np.ndarray
+    impact_time_se: float
+    noise_covariance: np.ndarray
+
+
+def methods_of(block: Sequence[Mapping[str, Any]]) -> tuple[Method, ...]:
+    """Methods as the configuration lists them; names must differ."""
+    methods = tuple(Method(**entry) for entry in block)
+    names = [method.name for method in methods]
+    if len(set(names)) < len(names) or not names:
+        raise ContactIdError("the arm's fit needs methods with different names", "Correct arm: fit: methods")
+    return methods
+
+
+def options_of(method: Method, window: Window) -> ModalOptions:
+    """Options of the modal fit; a difference is a mean over one interval."""
+    step = float(window.time[-1] - window.time[0]) / (len(window.time) - 1)
+    return ModalOptions(noise=method.noise, averaging=step, curved=method.curved)
+
+
+def apply(method: Method, window: Window) -> tuple[ModalFit, ModalFit]:
+    """Fits of x and of z."""
+    options = options_of(method, window)
+    if method.joint:
+        x, z = fit_modes_jointly(
+            window.time, window.velocity, window.pre_velocity, modes=method.modes, offset=method.offset,
+            options=options, noise_covariance=window.noise_covariance, impact_time_se=window.impact_time_se,
+            pre_velocity_se=list(window.pre_velocity_se),
+        )  # fmt: skip
+        return x, z
+    z = fit_modes(
+        window.time, window.velocity[:, 1], float(window.pre_velocity[1]), modes=method.modes, offset=method.offset,
+        options=options, pre_velocity_se=float(window.pre_velocity_se[1]), impact_time_se=window.impact_time_se,
+    )  # fmt: skip
+    x = fit_modes(
+        window.time, window.velocity[:, 0], float(window.pre_velocity[0]), offset=method.offset, options=options,
+        poles=z.poles, pole_covariance=z.pole_covariance, pre_velocity_se=float(window.pre_velocity_se[0]),
+        impact_time_se=window.impact_time_se,
+    )  # fmt: skip
+    return x, z
+
 
 _ON_SAMPLE = 1e-9  # s, by which a sample may precede the impact and still count as behind it
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from contactid.arm.impact_map import impact_map, mobility
-from contactid.arm.postures import (
+from contactid.arm.rigid.impact_map import impact_map, mobility
+from contactid.arm.rigid.postures import (
     PLANE_JOINTS,
     STATED_POSTURES,
     UprightPostures,
@@ -26,8 +26,8 @@ from contactid.arm.postures import (
     stated_posture,
     upright_postures,
 )
-from contactid.arm.printed_table import copied_rows
-from contactid.arm.robots import INERTIAS, Inertia, Robot
+from contactid.arm.rigid.printed_table import copied_rows
+from contactid.arm.rigid.robot import INERTIAS, Inertia, Robot
 from contactid.core.errors import ContactIdError
 
 PER_ANGLE, PER_SET_AND_ANGLE, STATED = "per_angle", "per_set_and_angle", "stated"
@@ -68,7 +68,7 @@ def row_postures(robot: Robot, printed: pd.DataFrame, rule: str, upright: Uprigh
     Parameters
     ----------
     upright
-        From :func:`contactid.arm.postures.upright_postures`; not needed for stated postures.
+        From :func:`contactid.arm.rigid.postures.upright_postures`; not needed for stated postures.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from contactid.arm.postures import direction_deg
+from contactid.arm.rigid.postures import direction_deg
 from contactid.core.errors import ContactIdError
 
 LABELS = ("dataset", "velocity_m_s", "angle_deg")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import minimum_filter
 
-from contactid.arm.modal_signal import ModalProblem
+from contactid.arm.models.modal_signal import ModalProblem
 
 _RIDGE = 1e-11  # relative, in the grid's normal equations only; polishing uses QR
 _KEPT = 6  # sets of poles that a further pole is added to

@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from contactid.arm.experiment_fit import PipelineOptions
-from contactid.arm.fit_accuracy import TRUE, SensorNoise, TwinExperiment, sample_window
-from contactid.arm.fit_methods import Window
-from contactid.arm.modal_search import polish, search
-from contactid.arm.modal_signal import DIFFERENCED, TIED, ModalOptions, ModalProblem
+from contactid.arm.identify.accuracy import TRUE, SensorNoise, TwinExperiment, sample_window
+from contactid.arm.identify.modal_search import polish, search
+from contactid.arm.identify.reconstruction import PipelineOptions, Window
+from contactid.arm.models.modal_signal import DIFFERENCED, TIED, ModalOptions, ModalProblem
 from contactid.arm.models.modes import modes_model, solve_modes
 
 _SAME = 1e-6  # relative difference of costs that counts as the same optimum

@@ -1,9 +1,9 @@
 """Impact postures of the arm: which ones have the printed predictions, and how firmly.
 
 In an inelastic frictionless impact the tip's velocity along the table grows by ``r |v_z-|`` with ``r = W_xz / W_zz``
-(:func:`contactid.arm.impact_map.sliding_ratio`). A posture matters for the table through this one number. The paper
-prints no posture, so r is fitted to printed rows, and a posture with that r is looked for among those that hold the
-probe upright on the table. Predictions with such postures reproduce the printed ones; they don't predict anything.
+(:func:`contactid.arm.rigid.impact_map.sliding_ratio`). A posture matters for the table through this one number. The
+paper prints no posture, so r is fitted to printed rows, and a posture with that r is looked for among those that hold
+the probe upright on the table. Predictions with such postures reproduce the printed ones; they don't predict anything.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq, least_squares
 
-from contactid.arm.impact_map import sliding_ratio
-from contactid.arm.robots import Robot
+from contactid.arm.rigid.impact_map import sliding_ratio
+from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 
 TABLE_HEIGHT = -0.20  # m, of the table in the arm's base frame

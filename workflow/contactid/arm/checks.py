@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from contactid.arm.impact_table import OURS, OURS_Z
-from contactid.arm.posture_table import PER_ANGLE, PER_SET_AND_ANGLE, row_directions
-from contactid.arm.printed_table import CELLS, copied_rows, printed_statistics, row_condition, sliding_errors
+from contactid.arm.artefacts.impact_table import OURS, OURS_Z
+from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE, row_directions
+from contactid.arm.rigid.printed_table import CELLS, copied_rows, printed_statistics, row_condition, sliding_errors
 from contactid.output.comparison import Key, Reproduced, Tolerance
 
 Tables = Mapping[str, pd.DataFrame]

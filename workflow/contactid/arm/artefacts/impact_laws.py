@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from contactid.arm.impact_map import kinetic_energy
+from contactid.arm.artefacts.postures import PER_ANGLE, row_postures
 from contactid.arm.models.impact import STICKING, Contacts, ImpactLaw, solve_impact
-from contactid.arm.posture_table import PER_ANGLE, row_postures
-from contactid.arm.postures import joint_velocity, upright_postures
-from contactid.arm.printed_table import LABELS
-from contactid.arm.robots import Robot
+from contactid.arm.rigid.impact_map import kinetic_energy
+from contactid.arm.rigid.postures import joint_velocity, upright_postures
+from contactid.arm.rigid.printed_table import LABELS
+from contactid.arm.rigid.robot import Robot
 
 
 def law_table(
@@ -35,7 +35,7 @@ def law_table(
     robot
         The arm.
     printed
-        From :func:`contactid.arm.printed_table.printed_table`.
+        From :func:`contactid.arm.rigid.printed_table.printed_table`.
     friction_mu, restitution_e_n
         Coefficients, all combinations.
     facets
