@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,8 @@ import pandas as pd
 from contactid.arm.artefacts.impact_table import OURS, OURS_Z
 from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE, row_directions
 from contactid.arm.rigid.printed_table import CELLS, copied_rows, printed_statistics, row_condition, sliding_errors
-from contactid.output.comparison import Key, Reproduced, Tolerance
+from contactid.output.comparison import Key, Reproduced, Tolerance, compare
+from contactid.output.tables import read_csv, write_csv
 
 Tables = Mapping[str, pd.DataFrame]
 REASONS = {
@@ -24,6 +25,23 @@ _SYNTHETIC = "from synthetic recordings, which stand in for 10.4121/14192429"
 _ALL = "experiments=18"
 _PRINTED_D_ROB = 80.0  # N s/m, Table I
 _MEANS = {"mean_abs_error_mm_s": "mm/s", "mean_relative_error_pct": "%"}
+
+
+def check(
+    published: str, links: str, tables: Sequence[str], names: Sequence[str], synthetic: bool, window: float, checks: str
+) -> None:
+    """Write the verdicts on the printed numbers; for the rest see :func:`reproduced_numbers`.
+
+    Parameters
+    ----------
+    published
+        ``published/arm.csv``.
+    tables, names
+        The study's tables that the verdicts rest on, and their names.
+    """
+    by_name = {name: read_csv(table) for name, table in zip(names, tables, strict=True)}
+    numbers = reproduced_numbers(by_name, synthetic=synthetic, window=window, links=read_csv(links))
+    write_csv(compare("arm", read_csv(published), numbers, REASONS), checks)
 
 
 def reproduced_numbers(

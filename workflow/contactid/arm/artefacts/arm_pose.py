@@ -1,13 +1,9 @@
-"""Data of figure 1: the arm as links in the plane of its motion, at rest, approaching, at the impact and sliding.
+"""Figure 1: the arm as links in the plane of its motion, at rest, approaching, at the impact and sliding.
 
 The paper shows four photographs of a vertical impact at 0.2 m/s. The drawing has the same four moments, from the link
 table and the posture that reproduces the printed sliding velocity. The height from which the arm starts isn't printed;
 it is assumed. The last pose has the tip where the velocity of the impact map takes it within half a second.
-
-
-Draw figure 1 of the arm paper from its data file; nothing is computed here but outlines.
-
-The table is that of :mod:`contactid.arm.artefacts.arm_pose`."""
+"""
 
 from __future__ import annotations
 
@@ -27,36 +23,24 @@ from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.output import style
 
 SPEED = 0.2  # m/s
-
-
 _LIFTED = (("start", 0.25), ("approach", 0.10))  # pose and height of the tip above the table, m
-
-
 _SLID = 0.5  # s after the impact, with the velocity right after it
-
-
 # half-widths of the drawn outlines, m: housings of the base, arm and wrist, the flange, the probe
 _WIDTHS = (0.075, 0.065, 0.06, 0.06, 0.055, 0.05, 0.045, 0.03)
-
-
 _PROBE_WIDTH = 0.009
-
-
 POSES = ("start", "approach", "impact", "sliding")
-
-
 _LABELS = ("joint 1", "joint 2", "joint 3", "joint 4", "joint 5", "joint 6", "joint 7")
 
 
-def arm_figure(robot: Mapping[str, Any]) -> pd.DataFrame:
-    """``fig01_arm``: one row per drawn point.
+def arm_figure(links: str, robot: Mapping[str, Any]) -> pd.DataFrame:
+    """``fig01_arm`` from a link table and the block ``arm: robot``: one row per drawn point.
 
     Returns
     -------
     DataFrame with pose, kind (``link``: point of the chain from base to tip; ``velocity``: tip velocity before and
     after, m/s), order, x_m, z_m, half_width_m (of the link that ends there), label, time_s (since the impact), lift_m.
     """
-    arm, rows = load_robot(**robot), []
+    arm, rows = load_robot(links, **robot), []
     for pose, (q, time, lift) in _poses(arm).items():
         rows += _chain(arm, pose, q, time, lift)
     q = stated_posture(90, arm.model.nq)
@@ -102,26 +86,12 @@ _TITLES = {
     "impact": "(3) impact",
     "sliding": "(4) sliding\n{time:.1f} s after the impact",
 }
-
-
 _LINK, _EDGE, _JOINT, _PROBE = "#f2a65a", "#7a4a12", "#ffffff", "#5a5a5a"
-
-
 _WOOD, _WOOD_EDGE = "#ecd9b4", "#8a6d3b"
-
-
 _X, _Z = (-0.16, 1.14), (-0.30, 0.88)  # m, what is shown
-
-
 _TABLE_FROM = 0.32
-
-
 _TURNING = ("joint 2", "joint 4", "joint 6")  # axes along y, that the plane's motion turns about
-
-
 _ARROW = 1.0  # m per m/s
-
-
 _CORNERS = 24
 
 

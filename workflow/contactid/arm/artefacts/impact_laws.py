@@ -7,7 +7,8 @@ predictions, so the table shows how much the laws differ, not which one is right
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,21 @@ from contactid.arm.artefacts.postures import PER_ANGLE, row_postures
 from contactid.arm.models.impact import STICKING, Contacts, ImpactLaw, solve_impact
 from contactid.arm.rigid.impact_map import kinetic_energy
 from contactid.arm.rigid.postures import joint_velocity, upright_postures
-from contactid.arm.rigid.printed_table import LABELS
-from contactid.arm.rigid.robot import Robot
+from contactid.arm.rigid.printed_table import LABELS, printed_table
+from contactid.arm.rigid.robot import Robot, load_robot
+from contactid.output.computing import Shown
+from contactid.output.tables import read_csv, read_exact, write_exact
+
+
+def solve_laws(links: str, robot: Mapping[str, Any], laws: Mapping[str, Any], published: str, table: str) -> None:
+    """Write :func:`law_table` of the described arm; ``robot`` and ``laws`` are blocks of the configuration."""
+    write_exact(law_table(load_robot(links, **robot), printed_table(read_csv(published)), **laws), table)
+
+
+def impact_laws(laws: str) -> Shown:
+    """``ext_impact_laws``: every impact, from the file of :func:`solve_laws`, and means by law."""
+    table = read_exact(laws)
+    return Shown(table, law_summary(table))
 
 
 def law_table(

@@ -5,21 +5,37 @@ The table has one block of 18 rows per ``posture_rule``; only ``v*_plus_map_ours
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE, RULES, predictions, row_postures
 from contactid.arm.rigid.postures import upright_postures
 from contactid.arm.rigid.printed_table import LABELS, corrected_table, printed_table
-from contactid.arm.rigid.robot import Robot
+from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
+from contactid.output.computing import Shown
+from contactid.output.tables import read_csv, read_exact
 
 OURS, OURS_Z = "vx_plus_map_ours", "vz_plus_map_ours"
 # of the fits' table, in the order of the printed one
 FITTED = ("vz_minus", "vz_plus_map", "vz_plus_fit", "eta_z", "vx_minus", "vx_plus_map", "vx_plus_fit",
           "vx_plus_fit_se", "eta_x")  # fmt: skip
+_HEADINGS = (
+    "set", "speed (m/s)", "angle", "corrected", "$v_z^-$", "$v_x^-$", "$v_x^+$ map", "ours, 3 postures",
+    "ours, 6 postures", "$v_x^+$ fit", "$\\eta_x$", "recording: map", "recording: fit",
+)  # fmt: skip
 _DECIMALS = 12
 _KEYS = {"dataset": "set", "velocity_m_s": "nominal_velocity_m_s", "angle_deg": "nominal_angle_deg"}
+
+
+def table_ii(links: str, robot: Mapping[str, Any], published: str, fits: str, table_method: str) -> Shown:
+    """Table II with the described arm; ``fits`` are the recordings' by all methods, of which one counts."""
+    rows = read_exact(fits)
+    table = impact_table(load_robot(links, **robot), read_csv(published), rows[rows["method"] == table_method])
+    return Shown(table, tex_table(table), _HEADINGS)
 
 
 def impact_table(robot: Robot, published: pd.DataFrame, fits: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -88,9 +104,3 @@ def tex_table(table: pd.DataFrame) -> pd.DataFrame:
     for name in ("twin_vx_plus_map", "twin_vx_plus_fit"):
         kept[name] = shown[name].round(4)
     return kept
-
-
-TEX_HEADINGS = (
-    "set", "speed (m/s)", "angle", "corrected", "$v_z^-$", "$v_x^-$", "$v_x^+$ map", "ours, 3 postures",
-    "ours, 6 postures", "$v_x^+$ fit", "$\\eta_x$", "recording: map", "recording: fit",
-)  # fmt: skip

@@ -1,11 +1,6 @@
-"""The data behind figure 2: joint velocities around the impact, by finite differences of recorded joint positions.
-
-Draw figure 2, joint velocities around an impact, from its data file; nothing is computed here.
-"""
+"""Figure 2: joint velocities around the impact, by finite differences of recorded joint positions."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -17,36 +12,22 @@ from matplotlib.figure import Figure
 from contactid.arm.readers.impacts import arm_recording, experiment_at
 from contactid.core.errors import ContactIdError
 from contactid.output import style
-from contactid.output.tables import read_csv, write_csv
+from contactid.output.tables import read_exact
 from contactid.sources.motion import read_dataset
 
 SHOWN_VELOCITY, SHOWN_ANGLE = 0.2, 90.0  # m/s and degrees, the paper's figure 2
-
-
 _BEFORE, _AFTER = 0.15, 0.30  # s of the recording that is drawn
-
-
 COLUMNS = ["experiment", "joint", "time_s", "velocity_rad_s", "impact_time_s", "source"]
 
 
-def write_velocities(impacts: str | Path, fits: str | Path, out: str | Path) -> None:
-    """Write figure 2's csv.
-
-    Parameters
-    ----------
-    impacts
-        Canonical dataset of recorded impacts.
-    fits
-        Table with the columns ``experiment`` and ``impact_time_s``, detected in the recordings.
-    out
-        The csv.
-    """
-    data = read_dataset(impacts)
-    experiment = experiment_at(data, velocity=SHOWN_VELOCITY, angle_deg=SHOWN_ANGLE)
-    times = read_csv(fits).set_index("experiment")["impact_time_s"]
+def shown_velocities(data: str, fits: str) -> pd.DataFrame:
+    """Figure 2 from the canonical dataset and the recordings' fits, which say when the impact is."""
+    impacts = read_dataset(data)
+    experiment = experiment_at(impacts, velocity=SHOWN_VELOCITY, angle_deg=SHOWN_ANGLE)
+    times = read_exact(fits).drop_duplicates("experiment").set_index("experiment")["impact_time_s"]
     if experiment not in times or not np.isfinite(times[experiment]):
         raise ContactIdError(f"{fits}: no impact time of {experiment}", "Look why its impact was not found")
-    write_csv(joint_velocities(data, experiment, float(times[experiment])), out)
+    return joint_velocities(impacts, experiment, float(times[experiment]))
 
 
 def joint_velocities(impacts: xr.Dataset, experiment: str, impact_time: float) -> pd.DataFrame:
@@ -70,8 +51,6 @@ def joint_velocities(impacts: xr.Dataset, experiment: str, impact_time: float) -
 
 
 _HEIGHT = 5.6  # inches
-
-
 _IMPACT = "impact time"
 
 

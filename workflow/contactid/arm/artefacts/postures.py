@@ -1,5 +1,7 @@
 """Postures behind Table II: r fitted to its rows, the posture that has it, how well the rows are met, how firmly.
 
+Beside them, whether the arm's links, as described and as corrected, can be solid bodies.
+
 Two rules share rows out: one posture per direction of the motion (three), and one per set and direction (six). The
 ``stated`` postures are three given ones, rounded to 0.01 deg, for comparison.
 """
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,14 +29,38 @@ from contactid.arm.rigid.postures import (
     stated_posture,
     upright_postures,
 )
-from contactid.arm.rigid.printed_table import copied_rows
-from contactid.arm.rigid.robot import INERTIAS, Inertia, Robot
+from contactid.arm.rigid.printed_table import copied_rows, printed_table
+from contactid.arm.rigid.robot import Robot, link_report, load_robot
 from contactid.core.errors import ContactIdError
+from contactid.output.tables import read_csv
 
 PER_ANGLE, PER_SET_AND_ANGLE, STATED = "per_angle", "per_set_and_angle", "stated"
 RULES = (PER_ANGLE, PER_SET_AND_ANGLE)
 _ELBOW = PLANE_JOINTS[1]
 _TURNED = 5.0  # deg
+
+
+def postures(links: str, corrections: str, robot: Mapping[str, Any], published: str) -> dict[str, pd.DataFrame]:
+    """Postures and links, of the described and of the corrected arm.
+
+    Parameters
+    ----------
+    links, corrections
+        Link table, and table of divisors.
+    robot
+        The block ``arm: robot``.
+    published
+        ``published/arm.csv``.
+    """
+    robots = {
+        "described": load_robot(links, **robot),
+        "corrected": load_robot(links, **robot, corrections=corrections),
+    }
+    reports = [link_report(arm.links).assign(inertia=inertia) for inertia, arm in robots.items()]
+    return {
+        "tables/ext_postures": posture_table(robots, printed_table(read_csv(published))),
+        "tables/ext_links": pd.concat(reports, ignore_index=True),
+    }
 
 
 @dataclass(frozen=True)
@@ -106,7 +133,7 @@ def predictions(robot: Robot, printed: pd.DataFrame, postures: list[RowPosture])
     return predicted
 
 
-def posture_table(robots: Mapping[Inertia, Robot], printed: pd.DataFrame) -> pd.DataFrame:
+def posture_table(robots: Mapping[str, Robot], printed: pd.DataFrame) -> pd.DataFrame:
     """``ext_postures``: one row per inertia, rule and group of rows.
 
     Parameters
@@ -122,8 +149,7 @@ def posture_table(robots: Mapping[Inertia, Robot], printed: pd.DataFrame) -> pd.
     (of the printed predictions).
     """
     rows = []
-    for inertia in INERTIAS:
-        robot = robots[inertia]
+    for inertia, robot in robots.items():
         upright = upright_postures(robot)
         for rule in (STATED, *RULES):
             groups = row_postures(robot, printed, rule, upright)

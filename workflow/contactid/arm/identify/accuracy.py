@@ -1,31 +1,20 @@
-"""What a twin's reported tip velocity tends to after the oscillation: the rigid map, and what bending adds to it.
-
-The arm reports positions on the motors' side with the deflection under gravity taken out. A force F that presses the
-tip onto the table deflects the joints by ``K^-1 J_z^T F``, which the reported position contains: the reported tip is
-off by ``-F J K^-1 J_z^T``. While the tip slides, the posture changes and with it this offset, so the reported velocity
-of an arm that moves as one with its motors is not eq. 5's but
-
-``v+ = J q+ - d/dt (F J K^-1 J_z^T)`` along q+.
-
-The second part is quadratic in speed for a force in proportion to speed, and below 1 mm/s; it belongs to the sensor's
-place, and no fit can tell it from the rigid response.
-
-
-How well the post-impact velocity is reconstructed: the twin's clean recordings with many samples of sensor noise.
+"""How well the post-impact velocity is reconstructed: the twin's clean recordings with many samples of sensor noise.
 
 A sample adds white noise to the clean joint positions and rounds them to the encoder's resolution. The tip's motion is
 linearised in this change (exact to 1e-10 m), everything after it is the pipeline's own code. Errors count from three
 references:
 
 * ``map``: eq. 5 with links and motors as one, what the impact map predicts;
-* ``bent``: the same and the rate at which the pressing force bends the joints (:mod:`contactid.arm.identify.accuracy`);
-* ``noise_free``: the same method on the clean recording with the true impact time, so what is left is the noise's."""
+* ``bent``: the same and the rate at which the pressing force bends the joints (:func:`bending_velocity`);
+* ``noise_free``: the same method on the clean recording with the true impact time, so what is left is the noise's.
+"""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,6 +24,7 @@ from contactid.arm.identify.impact_time import detect_impact
 from contactid.arm.identify.modal_fit import ModalFit
 from contactid.arm.identify.reconstruction import (
     AXES,
+    COMPONENTS,
     Method,
     PipelineOptions,
     TipMotion,
@@ -42,58 +32,21 @@ from contactid.arm.identify.reconstruction import (
     apply,
     fit_window,
     linearised_motion,
+    methods_of,
+    pipeline_options,
     pre_impact_velocity,
     tip_motion,
 )
 from contactid.arm.readers.twins import reported
 from contactid.arm.rigid.impact_map import impact_map
-from contactid.arm.rigid.robot import Robot
+from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
-
-_STEP = 1e-3  # s, of the central difference along q+
-
-
-def bending_velocity(
-    robot: Robot,
-    q: np.ndarray,
-    velocity_pre: np.ndarray,
-    motor_inertia: np.ndarray,
-    stiffness: np.ndarray,
-    force: float,
-) -> np.ndarray:
-    """(2,) x and z parts of ``-d/dt (F J K^-1 J_z^T)``, m/s.
-
-    Parameters
-    ----------
-    q, velocity_pre
-        (n,) rad and rad/s, of the links just before the impact.
-    motor_inertia, stiffness
-        (n,) kg m2 and N m/rad.
-    force
-        F, N.
-    """
-    after = impact_map(robot.mass_matrix(q) + np.diag(motor_inertia), robot.tip_jacobian(q)[2], velocity_pre)
-
-    def offset(time: float) -> np.ndarray:
-        jacobian = robot.tip_jacobian(q + time * after)
-        return -force * (jacobian[list(AXES)] / stiffness) @ jacobian[2]
-
-    return (offset(_STEP) - offset(-_STEP)) / (2.0 * _STEP)
-
+from contactid.output.tables import write_csv
+from contactid.sources.motion import read_dataset
 
 TRUE, DETECTED = "true", "detected"
-
-
 CLEAN = 0  # number of the sample without noise
-
-
-COMPONENTS = ("x", "z")
-
-
-_REFERENCES = ("map", "bent", "noise_free")
-
-
-_TWO_SIDED = 1.959964  # standard deviations that hold 95 % of a normal distribution
+_STEP = 1e-3  # s, of the central difference along q+
 
 
 @dataclass(frozen=True)
@@ -114,8 +67,8 @@ class SensorNoise:
 
 
 @dataclass(frozen=True)
-class TwinExperiment:
-    """A twin's clean recording and what is true of it; as of ``truth.nc``.
+class KnownImpact:
+    """A twin's clean recording and what is true of it, as of ``truth.nc``.
 
     ``joint_position`` (n, joints), ``motion`` and ``jacobians`` (n, 2, joints) at its samples, ``references`` (2,) m/s.
     """
@@ -133,7 +86,7 @@ class TwinExperiment:
         return linearised_motion(self.motion, self.jacobians, noise.change(self.joint_position, self.name, sample))
 
 
-def twin_experiment(robot: Robot, truth: xr.Dataset, name: str) -> TwinExperiment:
+def known_impact(robot: Robot, truth: xr.Dataset, name: str) -> KnownImpact:
     """One experiment of ``truth.nc``.
 
     Raises
@@ -152,7 +105,7 @@ def twin_experiment(robot: Robot, truth: xr.Dataset, name: str) -> TwinExperimen
     predicted = one["tip_velocity_post_map"].values
     force = float(truth.attrs["pressing"]) * float(np.linalg.norm(one["tip_velocity_pre"].values))
     bending = bending_velocity(robot, posture, before, truth["motor_inertia"].values, truth["stiffness"].values, force)
-    return TwinExperiment(
+    return KnownImpact(
         name=name,
         joint_position=q,
         motion=tip_motion(robot, time, q),
@@ -163,8 +116,64 @@ def twin_experiment(robot: Robot, truth: xr.Dataset, name: str) -> TwinExperimen
     )
 
 
+def bending_velocity(
+    robot: Robot,
+    q: np.ndarray,
+    velocity_pre: np.ndarray,
+    motor_inertia: np.ndarray,
+    stiffness: np.ndarray,
+    force: float,
+) -> np.ndarray:
+    """(2,) what bending adds to the reported tip velocity: x and z parts of ``-d/dt (F J K^-1 J_z^T)``, m/s.
+
+    The arm reports positions on the motors' side with the deflection under gravity taken out. A force F that presses
+    the tip onto the table deflects the joints by ``K^-1 J_z^T F``, which the reported position contains: the reported
+    tip is off by ``-F J K^-1 J_z^T``. While the tip slides, the posture changes and with it this offset, so the
+    reported velocity of an arm that moves as one with its motors is not eq. 5's but
+
+    ``v+ = J q+ - d/dt (F J K^-1 J_z^T)`` along q+.
+
+    The second part is quadratic in speed for a force in proportion to speed, and below 1 mm/s; it belongs to the
+    sensor's place, and no fit can tell it from the rigid response.
+
+    Parameters
+    ----------
+    q, velocity_pre
+        (n,) rad and rad/s, of the links just before the impact.
+    motor_inertia, stiffness
+        (n,) kg m2 and N m/rad.
+    force
+        F, N.
+    """
+    after = impact_map(robot.mass_matrix(q) + np.diag(motor_inertia), robot.tip_jacobian(q)[2], velocity_pre)
+
+    def offset(time: float) -> np.ndarray:
+        jacobian = robot.tip_jacobian(q + time * after)
+        return -force * (jacobian[list(AXES)] / stiffness) @ jacobian[2]
+
+    return (offset(_STEP) - offset(-_STEP)) / (2.0 * _STEP)
+
+
+def read_known_impact(
+    truth: str, links: str, robot: Mapping[str, Any], experiment: str
+) -> tuple[KnownImpact, SensorNoise]:
+    """A twin's experiment from ``truth.nc``, the link table and the block ``arm: robot``; and the twin's noise."""
+    known = read_dataset(truth)
+    noise = SensorNoise(float(known.attrs["noise"]), float(known.attrs["resolution"]), int(known.attrs["seed"]))
+    return known_impact(load_robot(links, **robot), known, experiment), noise
+
+
+def fit_samples(
+    truth: str, links: str, experiment: str, block: Mapping[str, Any], robot: Mapping[str, Any], table: str
+) -> None:
+    """Write :func:`sample_rows` of a twin's experiment; ``block`` and ``robot`` are ``arm: fit`` and ``arm: robot``."""
+    twin, noise = read_known_impact(truth, links, robot, experiment)
+    samples = range(1, block["accuracy"]["samples"] + 1)
+    write_csv(sample_rows(twin, methods_of(block["methods"]), noise, samples, pipeline_options(block)), table)
+
+
 def sample_window(
-    twin: TwinExperiment, noise: SensorNoise, sample: int, timing: str, options: PipelineOptions
+    twin: KnownImpact, noise: SensorNoise, sample: int, timing: str, options: PipelineOptions
 ) -> tuple[Window, float]:
     """What is fitted in a noise sample, and the error of the impact time, s."""
     motion = twin.noisy(noise, sample)
@@ -182,7 +191,7 @@ def sample_window(
 
 
 def sample_rows(
-    twin: TwinExperiment,
+    twin: KnownImpact,
     methods: Sequence[Method],
     noise: SensorNoise,
     samples: Sequence[int],
@@ -232,58 +241,3 @@ def _fitted(method: Method, window: Window) -> list[dict[str, object]]:
 def _nothing(component: str, reason: str) -> dict[str, object]:
     empty = dict.fromkeys(("v_plus", "v_plus_se", "v_minus"), np.nan)
     return {"component": component, **empty, "converged": False, "at_bound": False, "reason": reason}
-
-
-def accuracy_table(rows: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
-    """Bias, spread and coverage by method, timing and component.
-
-    Parameters
-    ----------
-    rows
-        Of :func:`sample_rows`, any number of experiments.
-    references
-        ``experiment, component, map, bent``, m/s.
-
-    Returns
-    -------
-    ``method, timing, component, experiments, samples, failed, impact_time_error_ms, impact_time_sd_ms``; ``bias_<r>``
-    (mean over the experiments of their mean errors), ``worst_bias_<r>`` (largest of them), ``coverage_<r>`` (share of
-    samples whose 95 % interval holds the reference) for each reference r; ``sd`` (root mean square over experiments),
-    ``worst_sd`` and ``median_se``, mm/s.
-    """
-    clean = rows[rows["sample"] == CLEAN].rename(columns={"v_plus": "noise_free"})
-    known = clean[["experiment", "method", "component", "noise_free"]].merge(references, on=["experiment", "component"])
-    noisy = rows[rows["sample"] != CLEAN].merge(known, on=["experiment", "method", "component"])
-    table = []
-    for (method, timing, component), part in noisy.groupby(["method", "timing", "component"], sort=False):
-        good = part.dropna(subset=["v_plus"])
-        spread = good.groupby("experiment")["v_plus"].std(ddof=1)
-        late = 1e3 * good["impact_time_error_s"]
-        row = {
-            "method": method, "timing": timing, "component": component,
-            "experiments": part["experiment"].nunique(), "samples": len(part), "failed": len(part) - len(good),
-            "impact_time_error_ms": late.mean(),
-            "impact_time_sd_ms": np.sqrt((late.groupby(good["experiment"]).std(ddof=1) ** 2).mean()),
-        }  # fmt: skip
-        for reference in _REFERENCES:
-            error = good["v_plus"] - good[reference]
-            bias = 1e3 * error.groupby(good["experiment"]).mean()
-            row[f"bias_{reference}_mm_s"] = bias.mean()
-            row[f"worst_bias_{reference}_mm_s"] = max(bias, key=abs, default=np.nan)
-            row[f"coverage_{reference}"] = float((error.abs() <= _TWO_SIDED * good["v_plus_se"]).mean())
-        row["sd_mm_s"] = 1e3 * float(np.sqrt((spread**2).mean()))
-        row["worst_sd_mm_s"] = 1e3 * float(spread.max())
-        row["median_se_mm_s"] = 1e3 * float(good["v_plus_se"].median())
-        table.append(row)
-    return pd.DataFrame(table)
-
-
-def reference_table(twins: Sequence[TwinExperiment]) -> pd.DataFrame:
-    """``experiment, component, map, bent``, m/s."""
-    return pd.DataFrame(
-        [
-            {"experiment": twin.name, "component": component, **{r: float(v[k]) for r, v in twin.references.items()}}
-            for twin in twins
-            for k, component in enumerate(COMPONENTS)
-        ]
-    )

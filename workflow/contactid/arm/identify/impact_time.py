@@ -1,16 +1,4 @@
-"""Positions around an impact, with the impact time among the unknowns: a line, then the integral of eq. 7.
-
-With ``s = max(t - t_i, 0)`` a position is
-
-``y(t) = y_i + v- (t - t_i) + a s^2 / 2 + sum_k Re(z_k ((e^{s_k s} - 1) / s_k - s))``, ``s_k = gamma_k + i omega_k``,
-
-``z_k = A_k e^{i phi_k}`` (arm paper, eq. 7): continuous, with a continuous velocity, since the sensors sit on the
-motors' side of elastic joints. Several positions share the impact time and the poles, each has its own coefficients, so
-only t_i and the poles are searched (variable projection, as in :mod:`contactid.arm.identify.modal_search`). Positions
-have white noise: ordinary least squares is efficient, and its Jacobian gives the covariance of t_i, v- and v+ together.
-
-
-When a recorded motion hits the table: a bend in the tip's height, found and timed without anyone's help.
+"""When a recorded motion hits the table: a bend in the tip's height, found and timed without anyone's help.
 
 Sensors on the motors' side see no jump of velocity, since an elastic joint lies between them and the impact, but the
 velocity starts to bend there. Two steps:
@@ -19,11 +7,20 @@ velocity starts to bend there. Two steps:
    (``+ c_2 s^2 + c_3 s^3 + c_4 s^4``, s the time since the bend) than by any smooth polynomial with as many
    coefficients, and where the bend takes a part of the approach speed.
 2. From there the impact time is fitted to all recorded positions together with everything else: lines before, and the
-   integrals of eq. 7 behind it (:mod:`contactid.arm.identify.impact_time`). Its standard error follows from the same
-   fit.
+   integrals of eq. 7 behind it. Its standard error follows from the same fit.
+
+With ``s = max(t - t_i, 0)`` a position in this fit is
+
+``y(t) = y_i + v- (t - t_i) + a s^2 / 2 + sum_k Re(z_k ((e^{s_k s} - 1) / s_k - s))``, ``s_k = gamma_k + i omega_k``,
+
+``z_k = A_k e^{i phi_k}`` (arm paper, eq. 7): continuous, with a continuous velocity. Several positions share the impact
+time and the poles, each has its own coefficients, so only t_i and the poles are searched (variable projection, as in
+:mod:`contactid.arm.identify.modal_search`). Positions have white noise: ordinary least squares is efficient, and its
+Jacobian gives the covariance of t_i, v- and v+ together.
 
 The height alone leaves the time open by a millisecond or more, since a second mode's phase imitates a shift; together
-with the motion along the table, two modes determine it well."""
+with the motion along the table, two modes determine it well.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +35,6 @@ from contactid.arm.identify.modal_fit import ModalOptions, fit_modes_jointly
 from contactid.core.errors import ContactIdError
 
 _TIME = 1e-3  # s, unit of the impact time in the search
-
-
 _LEAD = 3  # linear coefficients before those of the modes: y_i, v-, a
 
 
@@ -202,8 +197,6 @@ def _described(problem: _Problem, best: OptimizeResult, mixing: np.ndarray) -> I
 
 
 _UNEVEN = 0.01  # of the sampling interval
-
-
 _DEGREES = (2, 3, 4)  # of the bend in the scan
 
 

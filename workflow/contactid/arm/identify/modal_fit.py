@@ -1,7 +1,14 @@
-"""How sure a reconstructed post-impact velocity is: noise of the samples, of v-, of the impact time, of given poles.
+"""The rigid response under a post-impact oscillation: least-squares fit of eq. 7 and the velocity it extrapolates to.
 
-All follow from the whitened Jacobian J of the model by all its parameters theta at the optimum. A small change e of the
-target moves the parameters by ``J^+ e``, so that
+``f(t) = v- + a t + sum_k A_k (e^{gamma_k t} cos(omega_k t + phi_k) - cos phi_k)`` (arm paper, eq. 7, there with one
+mode). The virtual post-impact velocity of the rigid arm is the affine part at t = 0, ``v+ = v- - sum_k A_k cos phi_k``.
+In the other form the offset is free of v-: ``f(t) = v+ + a t + sum_k A_k e^{gamma_k t} cos(omega_k t + phi_k)``.
+
+Poles are complex, ``s = gamma + i omega``, with gamma < 0 and omega > 0; A >= 0. Overdamped modes, two real poles, are
+excluded by the options' lowest frequency; a fit that ends on a bound says so (``at_bound``).
+
+How sure v+ is follows from the whitened Jacobian J of the model by all its parameters theta at the optimum. A small
+change e of the target moves the parameters by ``J^+ e``, so that
 
 * noise of variance s^2 gives ``s^2 (J^T J)^-1``;
 * an error of v-, to which the offset is tied, changes the target by ``-W 1``;
@@ -9,16 +16,7 @@ target moves the parameters by ``J^+ e``, so that
 * poles that were taken from another signal move the coefficients by ``-J^+ (df/dpoles)``.
 
 These are first-order formulas; they say nothing of a model that is wrong (a mode too few).
-
-
-The rigid response under a post-impact oscillation: least-squares fit of eq. 7 and the velocity it extrapolates to.
-
-``f(t) = v- + a t + sum_k A_k (e^{gamma_k t} cos(omega_k t + phi_k) - cos phi_k)`` (arm paper, eq. 7, there with one
-mode). The virtual post-impact velocity of the rigid arm is the affine part at t = 0, ``v+ = v- - sum_k A_k cos phi_k``.
-In the other form the offset is free of v-: ``f(t) = v+ + a t + sum_k A_k e^{gamma_k t} cos(omega_k t + phi_k)``.
-
-Poles are complex, ``s = gamma + i omega``, with gamma < 0 and omega > 0; A >= 0. Overdamped modes, two real poles, are
-excluded by the options' lowest frequency; a fit that ends on a bound says so (``at_bound``)."""
+"""
 
 from __future__ import annotations
 
@@ -100,11 +98,7 @@ def _rate(problem: ModalProblem, waves: np.ndarray, poles: np.ndarray, coefficie
 
 
 __all__ = ["FREE", "TIED", "ModalFit", "ModalOptions", "fit_modes", "fit_modes_jointly"]
-
-
 _UNEVEN = 1e-6  # relative variation of the sampling interval
-
-
 _ON_BOUND = 1e-6  # relative to the bound
 
 

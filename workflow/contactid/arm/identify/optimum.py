@@ -6,18 +6,21 @@ bounds polished by the same Gauss-Newton. The share of single random starts that
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from contactid.arm.identify.accuracy import TRUE, SensorNoise, TwinExperiment, sample_window
+from contactid.arm.identify.accuracy import TRUE, KnownImpact, SensorNoise, read_known_impact, sample_window
 from contactid.arm.identify.modal_search import polish, search
-from contactid.arm.identify.reconstruction import PipelineOptions, Window
+from contactid.arm.identify.reconstruction import PipelineOptions, Window, pipeline_options
 from contactid.arm.models.modal_signal import DIFFERENCED, TIED, ModalOptions, ModalProblem
 from contactid.arm.models.modes import modes_model, solve_modes
+from contactid.output.tables import write_csv
 
+_CONFIRMED_MODES = (1, 2)
 _SAME = 1e-6  # relative difference of costs that counts as the same optimum
 
 
@@ -49,7 +52,7 @@ def random_poles(options: ModalOptions, count: int, modes: int, random: np.rando
 
 
 def search_rows(
-    twin: TwinExperiment,
+    twin: KnownImpact,
     noise: SensorNoise,
     samples: Sequence[int],
     starts: int,
@@ -79,24 +82,6 @@ def search_rows(
                 }
             )
     return pd.DataFrame(rows)
-
-
-def search_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """``search, experiments, samples, found, share_found, random_start_share, largest_excess`` (of cost, relative)."""
-    table = []
-    for name, part in rows.groupby("search", sort=False):
-        table.append(
-            {
-                "search": name,
-                "experiments": part["experiment"].nunique(),
-                "samples": len(part),
-                "found": int(part["found"].sum()),
-                "share_found": float(part["found"].mean()),
-                "random_start_share": float(part["random_share"].mean()),
-                "largest_excess": float((part["cost"] / part["reference_cost"] - 1.0).max()),
-            }
-        )
-    return pd.DataFrame(table)
 
 
 def confirmation_rows(window: Window, experiment: str, modes: Sequence[int], starts: int, seed: int) -> pd.DataFrame:
@@ -138,3 +123,24 @@ def confirmation_rows(window: Window, experiment: str, modes: Sequence[int], sta
                 }
             )
     return pd.DataFrame(rows)
+
+
+def find_optima(
+    truth: str,
+    links: str,
+    experiment: str,
+    block: Mapping[str, Any],
+    robot: Mapping[str, Any],
+    searches: str,
+    confirmation: str,
+) -> None:
+    """Write how often the search finds a twin experiment's global optima, and what IPOPT finds in one noise sample.
+
+    ``block`` and ``robot`` are ``arm: fit`` and ``arm: robot``.
+    """
+    twin, noise = read_known_impact(truth, links, robot, experiment)
+    chosen, options = block["accuracy"], pipeline_options(block)
+    write_csv(search_rows(twin, noise, range(1, chosen["samples"] + 1), chosen["starts"], options), searches)
+    window, _ = sample_window(twin, noise, 1, TRUE, options)
+    rows = confirmation_rows(window, experiment, _CONFIRMED_MODES, chosen["ipopt_starts"], noise.seed)
+    write_csv(rows, confirmation)

@@ -1,16 +1,12 @@
-"""The tip's motion from recorded joint positions.
+"""One recorded impact, from joint positions to the two post-impact velocities that the paper compares (section V).
+
+Joint positions -> tip positions and velocities -> impact time -> posture, v- -> impact map's prediction, and the
+reconstruction from the recorded oscillation, by the paper's method or by others.
 
 Velocities are differences of neighbouring tip positions, that is, means over one sampling interval, at its middle. They
 equal J(q) q' with q' the differences of joint positions and q their mean, up to third order in one sample's step (some
 nanometres per second), and their noise is that of differenced positions exactly.
-
-
-Ways to reconstruct a tip's post-impact velocity from its motion: the paper's, and what goes beyond it.
-
-One recorded impact, from joint positions to the two post-impact velocities that the paper compares (section V).
-
-Joint positions -> tip positions and velocities -> impact time -> posture, v- -> impact map's prediction, and the
-reconstruction from the recorded oscillation."""
+"""
 
 from __future__ import annotations
 
@@ -28,6 +24,7 @@ from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 
 AXES = (0, 2)  # x forward, z up: the plane of the motion
+COMPONENTS = ("x", "z")
 
 
 @dataclass(frozen=True)
@@ -187,6 +184,16 @@ class PipelineOptions:
     pre_degree: int = 1
     posture_degree: int = 2
     impact: ImpactOptions = field(default_factory=ImpactOptions)
+
+
+def pipeline_options(block: Mapping[str, Any]) -> PipelineOptions:
+    """Of the block ``arm: fit``."""
+    return PipelineOptions(
+        window=block["window"],
+        before=block["before"],
+        pre_degree=block["pre_degree"],
+        impact=ImpactOptions(**block["impact"]),
+    )
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,4 @@
-"""What an arm's encoders make of joint positions: noise, and steps.
-
-A synthetic twin of the recorded arm impacts: known truth, in files laid out as the reader expects the real ones.
+"""A synthetic twin of the recorded arm impacts: known truth, in files laid out as the reader expects the real ones.
 
 An LWR 4+ with elastic joints comes down in a straight line at constant speed, its probe vertical, and hits the table
 (:mod:`contactid.arm.simulate.flexible_arm`). Before the impact its controller tracks perfectly; from the impact on it
@@ -23,7 +21,7 @@ the tip slides (curved velocity) and the pressing force bends the joints."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -48,35 +46,11 @@ from contactid.arm.simulate.flexible_arm import (
     simulate_impact,
 )
 from contactid.core.atomic import replacing, write_text
-from contactid.core.errors import ContactIdError
 from contactid.sources.motion import write_dataset
-
-
-def reported(clean: np.ndarray, noise: float, resolution: float, random: np.random.Generator) -> np.ndarray:
-    """Joint positions of any shape, rad, as they are reported.
-
-    Parameters
-    ----------
-    clean
-        Any shape, rad.
-    noise
-        Standard deviation of white noise, rad.
-    resolution
-        Steps that positions are rounded to, rad; 0 leaves them unrounded.
-    random
-        Source of the noise.
-    """
-    noisy = clean + noise * random.normal(size=clean.shape)
-    return resolution * np.round(noisy / resolution) if resolution > 0.0 else noisy
-
 
 # direction of the printed motion (degrees) whose posture an experiment has, by its nominal angle
 POSTURE_OF: Mapping[int, int] = MappingProxyType({30: 53, 60: 70, 90: 90})
-
-
 _HEADER_LENGTH = 116
-
-
 _AXES = ("x", "z")
 
 
@@ -95,33 +69,18 @@ class TwinOptions:
     seed : fixes everything; an experiment has its own stream, whatever the other ones are
     """
 
-    sets: tuple[int, ...] = (1, 2)
-    velocities: tuple[float, ...] = (0.10, 0.15, 0.20)
-    angles_deg: tuple[int, ...] = (30, 60, 90)
-    drives: Drives = field(
-        default_factory=lambda: Drives(
-            motor_inertia=(0.1, 0.1, 0.05, 0.05, 0.01, 0.01, 0.01),
-            stiffness=(2000.0, 2000.0, 1000.0, 1000.0, 200.0, 200.0, 200.0),
-            damping_time=0.004,
-        )
-    )
-    pressing: float = 16.0
-    before: float = 0.5
-    after: float = 0.4
-    speed_scatter: float = 0.02
-    tip_scatter: float = 0.004
-    noise: float = 5e-6
-    resolution: float = 1.5e-5
-    seed: int = 20210531
-
-    def __post_init__(self) -> None:
-        unknown = sorted(set(self.angles_deg) - set(POSTURE_OF))
-        if unknown:
-            raise ContactIdError(f"no posture for an impact at {unknown[0]} degrees", "Use 30, 60 and 90")
-        if min(self.velocities) <= 0.0 or min(self.before, self.after) < 0.1:
-            raise ContactIdError(
-                "a twin needs positive velocities and at least 0.1 s before and after the impact", "Correct them"
-            )
+    sets: tuple[int, ...]
+    velocities: tuple[float, ...]
+    angles_deg: tuple[int, ...]
+    drives: Drives
+    pressing: float
+    before: float
+    after: float
+    speed_scatter: float
+    tip_scatter: float
+    noise: float
+    resolution: float
+    seed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,14 +122,9 @@ def twin_settings(options: TwinOptions) -> list[Setting]:
 
 
 def simulate_experiment(
-    setting: Setting,
-    options: TwinOptions | None = None,
-    *,
-    robot: Robot | None = None,
-    integrator: IntegratorOptions | None = None,
+    setting: Setting, options: TwinOptions, robot: Robot, integrator: IntegratorOptions | None = None
 ) -> TwinExperiment:
-    """Simulate one experiment; ``robot`` None takes the LWR 4+ as described."""
-    options, robot = options or TwinOptions(), robot or load_robot()
+    """Simulate one experiment."""
     random = _stream(setting, options, 0)
     speed = setting.velocity * (1.0 + options.speed_scatter * random.normal())
     angle = np.deg2rad(setting.angle_deg)
@@ -216,21 +170,37 @@ def record(experiment: TwinExperiment, options: TwinOptions, *, sample: int = 1)
     )
 
 
-def write_arm_twin(
-    folder: str | Path, truth: str | Path, options: TwinOptions | None = None, *, robot: Robot | None = None
-) -> list[TwinExperiment]:
-    """Simulate every experiment; write a .mat file each into ``folder``, a README beside them, and the truth as netCDF.
+def reported(clean: np.ndarray, noise: float, resolution: float, random: np.random.Generator) -> np.ndarray:
+    """Joint positions of any shape, rad, as encoders report them.
+
+    ``noise`` is the standard deviation of white noise, ``resolution`` the steps that positions are rounded to (0 leaves
+    them unrounded), rad.
+    """
+    noisy = clean + noise * random.normal(size=clean.shape)
+    return resolution * np.round(noisy / resolution) if resolution > 0.0 else noisy
+
+
+def write_arm_twin(links: str, block: Mapping[str, Any], robot: Mapping[str, Any], raw: str, truth: str) -> None:
+    """Simulate every experiment; write a .mat file each into a folder, a README beside them, and the truth as netCDF.
 
     The same options give the same files, to a last digit on another processor.
+
+    Parameters
+    ----------
+    links
+        The robot's link table.
+    block, robot
+        ``arm: twin`` and ``arm: robot`` of the configuration.
+    raw, truth
+        The folder and the netCDF file.
     """
-    options, robot, folder = options or TwinOptions(), robot or load_robot(), Path(folder)
-    experiments = [simulate_experiment(setting, options, robot=robot) for setting in twin_settings(options)]
+    options, arm, folder = twin_options(block), load_robot(links, **robot), Path(raw)
+    experiments = [simulate_experiment(setting, options, arm) for setting in twin_settings(options)]
     for experiment in experiments:
         recording = record(experiment, options)
         write_mat(folder / f"{recording.setting.name}.mat", {"time": recording.time, "q": recording.joint_position})
     write_text(folder / "README.md", _README)
     write_dataset(truth_dataset(experiments, options), truth)
-    return experiments
 
 
 def write_mat(path: str | Path, variables: Mapping[str, np.ndarray]) -> None:

@@ -1,21 +1,19 @@
-"""Link tables of robots: how they are read, and whether a described link can be a solid body.
+"""Robots for pinocchio, built joint by joint from a link table, with a massless probe at the flange.
 
 A table has one row per link with the origin, orientation and axis of the joint that carries it, its mass, centre of
 mass and inertia, as a URDF file has them. A second table of the same robot lists tensors that are too large by a power
-of ten.
-
-
-Robots for pinocchio, built joint by joint from a link table, with a massless probe at the flange.
+of ten. :func:`link_report` says whether a described link can be a solid body.
 
 Base frame: x forward, z up, origin at the base link. The tip is the end of a straight probe along the last moving
-link's z axis, counted from that link's own frame."""
+link's z axis, counted from that link's own frame.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,16 +22,9 @@ from scipy.spatial.transform import Rotation
 
 from contactid.core.errors import ContactIdError
 
-RESOURCES = Path(__file__).resolve().parents[3] / "resources" / "robots"
-
-
 JOINT_TYPES = ("revolute", "fixed")
-
-
 _ALWAYS = ("ox", "oy", "oz", "o_roll", "o_pitch", "o_yaw", "mass", "cx", "cy", "cz", "i_roll", "i_pitch", "i_yaw",
            "ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # fmt: skip
-
-
 _REVOLUTE = ("ax", "ay", "az", "q_lower", "q_upper")
 
 
@@ -202,15 +193,6 @@ def link_report(links: tuple[Link, ...]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-Inertia = Literal["described", "corrected"]
-
-
-INERTIAS: tuple[Inertia, ...] = ("described", "corrected")
-
-
-PROBE_LENGTH = 0.10  # m, with which the printed predictions are met
-
-
 @dataclass(frozen=True, eq=False)
 class Robot:
     """An arm with a probe.
@@ -269,47 +251,43 @@ class Robot:
 
 
 def load_robot(
-    name: str = "lwr4",
+    links: str | Path,
     *,
-    inertia: Inertia = "described",
-    probe_length: float = PROBE_LENGTH,
+    name: str,
+    probe_length: float,
     force_sensor: bool = False,
-    resources: str | Path = RESOURCES,
+    corrections: str | Path | None = None,
 ) -> Robot:
-    """Robot of the link table ``<name>.csv``.
+    """Robot of a link table.
 
     The described tensors of ``lwr4``'s links 1, 6 and 7 look too large by powers of ten: link 7, 0.11 kg, would have a
-    radius of gyration of 0.6 to 0.8 m. ``corrected`` divides them by the numbers in ``lwr4_corrections.csv``, whose
-    last column says what each divisor rests on. That is an inference from the table alone.
+    radius of gyration of 0.6 to 0.8 m. Corrections divide them by the numbers in ``lwr4_corrections.csv``, whose last
+    column says what each divisor rests on. That is an inference from the table alone.
 
     Parameters
     ----------
-    inertia
-        ``described`` as in the table, with which the paper's predictions are met, or ``corrected``.
+    links
+        The table.
+    name
+        Of the robot, for messages.
     probe_length
-        m, from the last moving link's origin along its z axis; the probe has no mass.
+        m, from the last moving link's origin along its z axis; the probe has no mass. The printed predictions are met
+        with 0.10 m.
     force_sensor
         Keep the links fixed to the last moving one, a force sensor of 0.52 kg. The printed predictions are met only
         without it.
-    resources
-        Folder of the tables.
+    corrections
+        Table of divisors; None leaves the tensors as described, with which the paper's predictions are met.
 
     Raises
     ------
     ContactIdError
-        Where the table is missing or wrong, or an option is unknown.
+        Where a table is missing or wrong.
     """
-    if inertia not in INERTIAS:
-        raise ContactIdError(f"unknown inertia {inertia!r}", f"Use one of {', '.join(INERTIAS)}")
-    path = Path(resources) / f"{name}.csv"
-    if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in Path(resources).glob("*.csv") if "_" not in file.stem))
-        raise ContactIdError(f"no link table of a robot {name!r} at {path}", f"Known robots: {known}")
-    links = read_links(path)
-    if inertia == "corrected":
-        divisors = read_divisors(Path(resources) / f"{name}_corrections.csv", links)
-        links = tuple(replace(link, inertia=link.inertia / divisors.get(link.name, 1.0)) for link in links)
-    return build_robot(name, links, probe_length, force_sensor=force_sensor)
+    described = read_links(links)
+    divisors = {} if corrections is None else read_divisors(corrections, described)
+    used = tuple(replace(link, inertia=link.inertia / divisors.get(link.name, 1.0)) for link in described)
+    return build_robot(name, used, probe_length, force_sensor=force_sensor)
 
 
 def build_robot(name: str, links: tuple[Link, ...], probe_length: float, *, force_sensor: bool = False) -> Robot:

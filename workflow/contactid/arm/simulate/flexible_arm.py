@@ -1,4 +1,4 @@
-"""A robot arm with elastic joints that hits a table without friction.
+"""A robot arm with elastic joints that comes down onto a table in a straight line, and hits it without friction.
 
 Link positions q and motor positions theta (n each, behind the gears) obey the reduced elastic-joint model
 
@@ -10,18 +10,16 @@ links' velocity by eq. 3 of the arm paper with M(q) alone, since motors feel it 
 slides on the table for as long as the contact force lambda pushes; where it would turn tensile the tip lifts off, and
 may come down again (the paper's model B, for an arm).
 
-After the impact motors compensate gravity, as the paper's arm does, and press the tip down with a constant force:
+*Before the impact* the tip moves at constant velocity, the probe vertical, in the x-z plane, where joints 2, 4 and 6
+move a tip of three coordinates x, z and tilt, so inverse kinematics is exact. The controller tracks perfectly: motors
+are where elastic joints need them for the links to move so. With D = K T (T the damping time) the joints' law
+K d + K T d' = M q'' + n, d = theta - q, gives d = u - T u' + O(T^2 u''), u = K^-1 (M q'' + n).
+
+*After it* motors compensate gravity, as the paper's arm does, and press the tip down with a constant force:
 tau = g(q_s) + J(q_s)^T (0, 0, -F). Here q_s(theta) is the link position in static balance with the motors,
 K (theta - q_s) = g(q_s) (Albu-Schaeffer, Ott and Hirzinger, Int. J. Robotics Research 2007). It is also what the arm
 reports as its joint position: measured at the motors, with the deflection under gravity taken out.
-
-
-The arm's motion before the impact: its tip on a straight line at constant velocity, the probe vertical.
-
-The motion lies in the x-z plane, where joints 2, 4 and 6 move a tip of three coordinates x, z and tilt, so inverse
-kinematics is exact. Its controller tracks perfectly: motors are where elastic joints need them for the links to move
-so. With D = K T (T the damping time) the joints' law K d + K T d' = M q'' + n, d = theta - q, gives
-d = u - T u' + O(T^2 u''), u = K^-1 (M q'' + n)."""
+"""
 
 from __future__ import annotations
 
@@ -40,11 +38,7 @@ from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 
 IMPACT, SEPARATION, CONTACT, GRAZING = "impact", "separation", "contact", "grazing"
-
-
 _STATIC_TOLERANCE = 1e-13  # rad
-
-
 _MOST_STATIC_STEPS = 50
 
 
@@ -62,14 +56,6 @@ class Drives:
     motor_inertia: tuple[float, ...]
     stiffness: tuple[float, ...]
     damping_time: float
-
-    def __post_init__(self) -> None:
-        if len(self.motor_inertia) != len(self.stiffness):
-            raise ContactIdError("motor_inertia and stiffness have different lengths", "Give one value per joint")
-        if min((*self.motor_inertia, *self.stiffness)) <= 0.0 or self.damping_time < 0.0:
-            raise ContactIdError(
-                "a joint's motor inertia or stiffness is not positive, or its damping is negative", "Correct the drives"
-            )
 
 
 @dataclass(frozen=True)
@@ -364,14 +350,8 @@ class _Simulation:
 
 
 _TIP_ROWS = (0, 2, 4)  # v_x, v_z, omega_y
-
-
 _TOLERANCE = 1e-13  # m and rad
-
-
 _MOST_STEPS = 30
-
-
 _DIFFERENCE = 1e-4  # s, of central differences in time
 
 

@@ -1,4 +1,4 @@
-"""The two-body impact of section IV: an environment m0 and a robot m1 - m2, its parameters and its balances.
+"""The two-body impact of section IV: an environment m0 and a robot m1 - m2, its parameters and its stretches of motion.
 
     m0   gap   m1 -spring, damper- m2  <- F
     x0 <-----> x1                  x2          x to the right
@@ -10,22 +10,19 @@ Deviation: the paper's model B writes ``delta := x1 - x0``, which is the gap, af
 literally eq. 6 would push the bodies together over a distance. Here the penetration is x0 - x1 everywhere, and an
 impact is g = 0 with dg/dt < 0, as the paper's condition on the velocity says.
 
+*Where no compliant contact acts* the motion is linear, hence exact. The bodies that move as one form groups (all three
+apart; m0 with m1; m1 with m2; all together), and each group accelerates by its forces over its mass. With the constant
+push that is s' = A s + b, whose solution is a matrix exponential. The instant at which a linear functional of the state
+falls through zero is then a root of a known function. Its slope is looked at, too, so that a fall and a rise between
+two instants of the grid aren't missed.
+
+*The compliant contact* of eq. 6 (Hunt and Crossley) is integrated tightly and implicitly until the bodies part. It runs
+in (delta, delta', r, r') with r = x1 - x2, and the centre of mass, which only the push moves, follows exactly. So
+penetrations of some um keep their digits, and momentum is exact by construction.
+
 Source: Aouaj, Padois, Saccon, "Predicting the post-impact velocity of a robotic arm via rigid multibody models",
 ICRA 2021, section IV and Table I.
-
-
-Motion between two events where no compliant contact acts: linear, hence exact.
-
-The bodies that move as one form groups (all three apart; m0 with m1; m1 with m2; all together), and each group
-accelerates by its forces over its mass. With the constant push that is s' = A s + b, whose solution is a matrix
-exponential. The instant at which a linear functional of the state falls through zero is then a root of a known
-function. Its slope is looked at, too, so that a fall and a rise between two instants of the grid aren't missed.
-
-
-The compliant contact of eq. 6 (Hunt and Crossley): a tight implicit integration until the bodies part.
-
-It runs in (delta, delta', r, r') with r = x1 - x2, and the centre of mass, which only the push moves, follows exactly.
-So penetrations of some um keep their digits, and momentum is exact by construction."""
+"""
 
 from __future__ import annotations
 
@@ -42,14 +39,8 @@ from scipy.optimize import brentq
 from contactid.core.errors import ContactIdError
 
 SIZE = 6  # of a state
-
-
 GAP = np.array([-1.0, 1.0, 0.0, 0.0, 0.0, 0.0])
-
-
 GAP_RATE = np.array([0.0, 0.0, 0.0, -1.0, 1.0, 0.0])
-
-
 _MAY_VANISH = ("d_env", "d_rob")
 
 
@@ -157,23 +148,11 @@ def impact_map_velocity(system: TwoMass, pre_velocity: float, environment_veloci
 
 
 Groups = tuple[tuple[int, ...], ...]
-
-
 APART: Groups = ((0,), (1,), (2,))
-
-
 TOUCHING: Groups = ((0, 1), (2,))
-
-
 RIGID_APART: Groups = ((0,), (1, 2))
-
-
 RIGID_TOUCHING: Groups = ((0, 1, 2),)
-
-
 _PER_RATE = 0.05  # grid step in units of the fastest rate of the linear motion
-
-
 _COARSEST = 1e-3  # s
 
 
@@ -280,8 +259,6 @@ class LinearPhase:
 
 
 _IMPLICIT = ("Radau", "BDF", "LSODA")
-
-
 _SCALES = np.array([1e-5, 1.0, 1e-3, 1.0])  # m, m/s, m, m/s: what is small for delta, delta', r, r'
 
 

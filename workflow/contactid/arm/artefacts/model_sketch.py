@@ -1,7 +1,6 @@
-"""Draw figure 3 of the arm paper, the three two-mass models, from its parts; nothing is computed here.
+"""Figure 3: the three two-mass models, drawn from their parts.
 
-Where parts stand along x is the table's (:func:`contactid.arm.two_mass_figure_data.model_sketch`); shapes of springs,
-dampers and arrows are decided here.
+Where parts stand along x is the table's; shapes of springs, dampers and arrows are decided where they are drawn.
 """
 
 from __future__ import annotations
@@ -15,8 +14,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle, Wedge
 
+from contactid.arm.simulate.two_mass import COMPLIANT, FLEXIBLE, MODELS, RIGID
 from contactid.output import style
 
+_NAMES = {
+    COMPLIANT: "compliant contact, flexible robot",
+    FLEXIBLE: "hard contact, flexible robot",
+    RIGID: "hard contact, rigid robot",
+}
+# places of the sketch, in units of a mass's width
+_ENVIRONMENT, _CONTACT_SIDE, _SENSING_SIDE = 0.0, 3.2, 5.7
+_WIDTH, _BALL, _CONTACT, _ARROW = 1.0, 0.3, 1.0, 1.0
 _DARK, _QUIET, _BODY, _SOLID = "#222222", "#555555", "#dfe9f2", "#e3e3e3"
 _HEIGHT, _FLOOR = 1.0, -0.62  # of a mass; of the line its coordinates stand on
 _LINE = 0.9  # points
@@ -35,6 +43,38 @@ _LABELS = {
     "k_env": r"$k_\mathrm{env},\ c$",
     "d_env": r"$d_\mathrm{env}$",
 }
+
+
+def model_sketch() -> pd.DataFrame:
+    """Figure 3: parts of the three models along x, in units of a mass's width.
+
+    Columns ``model, name, part, label, start, end``: ``mass`` from its left to its right side, ``ball`` (the contact
+    surface of m1), ``contact`` (spring and damper of eq. 6), ``coupling`` (between m1 and m2), ``rigid`` (the same,
+    stiff), ``force`` (from foot to tip), ``depth`` (what delta is measured along, from m1 to the environment's surface)
+    and ``place`` (the coordinate of a mass).
+    """
+    rows: list[tuple[str, str, str, float, float]] = []
+    for model in MODELS:
+        left, one, two = _ENVIRONMENT, _CONTACT_SIDE, _SENSING_SIDE
+        surface = left + _WIDTH + (_CONTACT if model == COMPLIANT else 0.0)
+        parts = [
+            ("mass", "m_0", left, left + _WIDTH),
+            ("mass", "m_1", one, one + _WIDTH),
+            ("mass", "m_2", two, two + _WIDTH),
+            ("ball", "", one - _BALL, one),
+            ("rigid" if model == RIGID else "coupling", "" if model == RIGID else "k_rob d_rob", one + _WIDTH, two),
+            ("force", "F", two + _WIDTH + _ARROW, two + _WIDTH),
+            ("depth", "delta", one - _BALL, surface),
+            ("place", "x_0", left + _WIDTH / 2, left + _WIDTH / 2),
+            ("place", "x_1", one + _WIDTH / 2, one + _WIDTH / 2),
+            ("place", "x_2", two + _WIDTH / 2, two + _WIDTH / 2),
+        ]
+        if model == COMPLIANT:
+            parts.append(("contact", "k_env d_env", left + _WIDTH, surface))
+        rows += [(model, part, label, start, end) for part, label, start, end in parts]
+    table = pd.DataFrame(rows, columns=["model", "part", "label", "start", "end"])
+    table.insert(1, "name", table["model"].map(_NAMES))
+    return table
 
 
 def draw_models(data: pd.DataFrame) -> Figure:
