@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arm_for_tests import lwr4
 from contactid.arm.artefacts.impact_laws import sticking_friction
 from contactid.arm.models.impact import (
     OPEN,
@@ -20,10 +21,9 @@ from contactid.arm.models.impact import (
 )
 from contactid.arm.rigid.impact_map import impact_map, kinetic_energy, mobility
 from contactid.arm.rigid.postures import joint_velocity, stated_posture
-from contactid.arm.rigid.robot import load_robot
 from contactid.core.errors import ContactIdError
 
-ROBOT = load_robot()
+ROBOT = lwr4()
 seeds = st.integers(0, 2**32 - 1)
 EXACT = 1e-9
 

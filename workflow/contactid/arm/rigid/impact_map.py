@@ -49,16 +49,6 @@ def impact_map(mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray, r
     return velocity - (1.0 + restitution) * solve_triangular(factor, lost, lower=True, trans="T")
 
 
-def impact_matrix(mass: np.ndarray, jacobian_n: np.ndarray) -> np.ndarray:
-    """The matrix (n, n) of eq. 5, which takes q- to q+ of a frictionless inelastic impact; idempotent.
-
-    Arguments and errors as of :func:`impact_map`.
-    """
-    factor, basis = _factors(mass, jacobian_n)
-    removed = solve_triangular(factor, basis, lower=True, trans="T") @ (basis.T @ factor.T)
-    return np.eye(len(factor)) - removed
-
-
 def normal_impulse(
     mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray, restitution: float = 0.0
 ) -> np.ndarray:

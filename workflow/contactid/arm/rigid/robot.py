@@ -212,11 +212,6 @@ class Robot:
     _data: Any = field(repr=False)
 
     @property
-    def joint_names(self) -> tuple[str, ...]:
-        """Of the n joints that move."""
-        return tuple(self.model.names[1:])
-
-    @property
     def position_limits(self) -> np.ndarray:
         """(n, 2) lowest and highest joint positions, rad."""
         return np.column_stack([self.model.lowerPositionLimit, self.model.upperPositionLimit])

@@ -181,21 +181,13 @@ class FlexibleArm:
         """Height of the tip over the table, m."""
         return float(self.robot.tip_position(q)[2]) - self.table_height
 
-    def energy(self, state: FlexibleState) -> float:
-        """Kinetic energy of links and motors, energy of springs, and potential energy, J."""
-        links = 0.5 * state.q_velocity @ self.robot.mass_matrix(state.q) @ state.q_velocity
-        motors = 0.5 * self.motor_inertia @ state.theta_velocity**2
-        springs = 0.5 * self.stiffness @ (state.theta - state.q) ** 2
-        potential = pin.computePotentialEnergy(self.robot.model, self._data, state.q)
-        return float(links + motors + springs + potential)
-
-    def accelerations(self, state: FlexibleState, *, touching: bool) -> tuple[np.ndarray, np.ndarray, float]:
-        """q'' (n,), theta'' (n,) in rad/s2 and the contact force in N, tensile if negative; 0 where not touching."""
-        return self._accelerations(state, self.motor_torque(state.theta), touching=touching)
-
-    def _accelerations(
+    def accelerations(
         self, state: FlexibleState, torque: np.ndarray, *, touching: bool
     ) -> tuple[np.ndarray, np.ndarray, float]:
+        """q'' (n,), theta'' (n,) in rad/s2 and the contact force in N, tensile if negative; 0 where not touching.
+
+        ``torque`` is the motors', :meth:`motor_torque`.
+        """
         stretch = state.theta - state.q
         spring = self.stiffness * (stretch + self.drives.damping_time * (state.theta_velocity - state.q_velocity))
         theta_acceleration = (torque - spring) / self.motor_inertia
@@ -317,7 +309,8 @@ class _Simulation:
         return FlexibleState(*(state[k * self.n : (k + 1) * self.n] for k in range(4)))
 
     def _force(self, state: np.ndarray) -> float:
-        return self.arm.accelerations(self._split(state), touching=True)[2]
+        parts = self._split(state)
+        return self.arm.accelerations(parts, self.arm.motor_torque(parts.theta), touching=True)[2]
 
     def _pushes(self, state: np.ndarray) -> bool:
         return self._force(state) > 0.0
@@ -326,7 +319,7 @@ class _Simulation:
         def rates(_: float, state: np.ndarray) -> np.ndarray:
             parts = self._split(state)
             torque = self.arm.motor_torque(parts.theta)
-            links, motors, _force = self.arm._accelerations(parts, torque, touching=touching)
+            links, motors, _force = self.arm.accelerations(parts, torque, touching=touching)
             slip = parts.theta_velocity - parts.q_velocity
             dissipation = self.arm.drives.damping_time * (self.arm.stiffness @ slip**2)
             power = torque @ parts.theta_velocity

@@ -112,25 +112,6 @@ def _why(name: str) -> str:
     }.get(name, "")
 
 
-def momentum(system: TwoMass, states: np.ndarray) -> np.ndarray:
-    """(n,) total momentum of (n, 6) states, kg m/s; from rest it is -F t, whatever happens between the bodies."""
-    return states[:, 3:] @ system.masses
-
-
-def energy(system: TwoMass, states: np.ndarray, *, compliant: bool = False) -> np.ndarray:
-    """(n,) kinetic and elastic energy of (n, 6) states, J; ``compliant`` adds the elastic part of eq. 6."""
-    kinetic = 0.5 * states[:, 3:] ** 2 @ system.masses
-    elastic = 0.5 * system.k_rob * (states[:, 1] - states[:, 2]) ** 2
-    depth = np.maximum(-states @ GAP, 0.0) if compliant else np.zeros(len(states))
-    power = system.hertz_exponent_c + 1.0
-    return kinetic + elastic + system.k_env * depth**power / power
-
-
-def work_of_push(system: TwoMass, states: np.ndarray) -> np.ndarray:
-    """(n,) work of the pushing force since the start, J."""
-    return -system.pushing_force * (states[:, 2] - system.start[2])
-
-
 def impact_map_velocity(system: TwoMass, pre_velocity: float, environment_velocity: float = 0.0) -> float:
     """Common velocity after an inelastic impact of the rigid robot on m0 (eq. 5 for two bodies on a line), m/s.
 
@@ -302,11 +283,6 @@ class CompliantPhase:
         if not len(passed):
             return np.empty((0, SIZE))
         return _from_relative(self.system, self.centre, passed, self.solution(passed))
-
-    def contact_force(self, times: np.ndarray) -> np.ndarray:
-        """(n,) contact force at (n,) times by eq. 6, N."""
-        relative = self.solution(np.asarray(times, dtype=float) - self.start)
-        return _contact_force(self.system, relative[0], relative[1])
 
 
 def integrate_contact(
