@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contactid.arm.impact_fit import _Problem, fit_impact
-from contactid.arm.impact_time import ImpactOptions, detect_impact
+from contactid.arm.identify.impact_time import ImpactOptions, _Problem, detect_impact, fit_impact
 from contactid.core.errors import ContactIdError
 
 TIME = np.arange(800) * 1e-3
