@@ -8,7 +8,7 @@ include: "tossing_report.smk"
 
 
 wildcard_constraints:
-    variant="|".join(TOSSING_VARIANTS),
+    trajectory_variant="|".join(TOSSING_VARIANTS),
     scheme="|".join(TOSSING_SCHEMES),
 
 
@@ -25,20 +25,19 @@ rule tossing_preprocess:
         "<benchmarks>/tossing_preprocess/{dataset}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=5,
     params:
+        **call("contactid.tossing.preprocess:prepare"),
         share=identification_share,
         seed=TOSSING["split"]["seed"],
         exclude_tumbling=TOSSING["exclude_tumbling"],
         # drops are recorded for their impacts and may end before the box lies still
         require_usable=lambda wildcards: wildcards.dataset in TOSSING_DATASETS,
         events=TOSSING["events"],
-        code=code("tossing_preprocess"),
     script:
-        "../scripts/tossing_preprocess.py"
+        "../call.py"
 
 
 rule tossing_calibrate:
@@ -53,14 +52,13 @@ rule tossing_calibrate:
         "<benchmarks>/tossing_calibrate/{dataset}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=10,
     params:
-        code=code("tossing_calibrate"),
+        **call("contactid.tossing.calibration:calibrate_dataset"),
     script:
-        "../scripts/tossing_calibrate.py"
+        "../call.py"
 
 
 rule tossing_sweep:
@@ -69,49 +67,47 @@ rule tossing_sweep:
         prepared="<results>/data/{dataset}/tosses.nc",
         calibration=calibration_for_variant,
     output:
-        sweep="<results>/tossing/sweeps/{dataset}.{variant}.nc",
+        sweep="<results>/tossing/sweeps/{dataset}.{trajectory_variant}.nc",
     log:
-        "<logs>/tossing_sweep/{dataset}.{variant}.log",
+        "<logs>/tossing_sweep/{dataset}.{trajectory_variant}.log",
     benchmark:
-        "<benchmarks>/tossing_sweep/{dataset}.{variant}.tsv"
+        "<benchmarks>/tossing_sweep/{dataset}.{trajectory_variant}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1500,
         runtime=10,
     params:
-        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
+        **call("contactid.tossing.identification:sweep_dataset"),
+        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
         grid=TOSSING["grid"],
-        code=code("tossing_sweep"),
     script:
-        "../scripts/tossing_sweep.py"
+        "../call.py"
 
 
 rule tossing_identify:
     """Find the friction and restitution of least mean loss, with bootstrap intervals."""
     input:
         prepared="<results>/data/{dataset}/tosses.nc",
-        sweep="<results>/tossing/sweeps/{dataset}.{variant}.nc",
+        sweep="<results>/tossing/sweeps/{dataset}.{trajectory_variant}.nc",
         calibration=calibration_for_variant,
     output:
-        fit="<results>/tossing/fits/{dataset}.{variant}.json",
+        fit="<results>/tossing/fits/{dataset}.{trajectory_variant}.json",
     log:
-        "<logs>/tossing_identify/{dataset}.{variant}.log",
+        "<logs>/tossing_identify/{dataset}.{trajectory_variant}.log",
     benchmark:
-        "<benchmarks>/tossing_identify/{dataset}.{variant}.tsv"
+        "<benchmarks>/tossing_identify/{dataset}.{trajectory_variant}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=10,
     params:
-        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
+        **call("contactid.tossing.identification:identify_dataset"),
+        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
         bootstrap=TOSSING["bootstrap"],
-        code=code("tossing_identify"),
     script:
-        "../scripts/tossing_identify.py"
+        "../call.py"
 
 
 rule tossing_predict:
@@ -131,13 +127,12 @@ rule tossing_predict:
         "<benchmarks>/tossing_predict/{identified_on}/{dataset}.{scheme}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=5,
     params:
+        **call("contactid.tossing.prediction:predict_dataset"),
         variant=lambda wildcards: dict(TOSSING_SCHEMES[wildcards.scheme].stepping),
         kind=lambda wildcards: TOSSING_SCHEMES[wildcards.scheme].kind,
-        code=code("tossing_predict"),
     script:
-        "../scripts/tossing_predict.py"
+        "../call.py"

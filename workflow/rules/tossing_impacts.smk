@@ -19,17 +19,16 @@ rule tossing_impacts:
         "<benchmarks>/tossing_impacts/{dataset}.{velocity_variant}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=10,
     params:
+        **call("contactid.tossing.impact_selection:select_impacts"),
         variant=lambda wildcards: VELOCITY_VARIANTS[wildcards.velocity_variant],
         window=TOSSING["velocity"]["window"],
         slowest=TOSSING["velocity"]["slowest"],
-        code=code("tossing_impacts"),
     script:
-        "../scripts/tossing_impacts.py"
+        "../call.py"
 
 
 rule tossing_velocity_identify:
@@ -46,17 +45,16 @@ rule tossing_velocity_identify:
         "<benchmarks>/tossing_velocity_identify/{dataset}.{velocity_variant}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=10,
     params:
+        **call("contactid.tossing.velocity_identification:identify_on_impacts"),
         variant=lambda wildcards: VELOCITY_VARIANTS[wildcards.velocity_variant],
         grid=TOSSING["grid"],
         bootstrap=TOSSING["bootstrap"],
-        code=code("tossing_velocity_identify"),
     script:
-        "../scripts/tossing_velocity_identify.py"
+        "../call.py"
 
 
 rule tossing_impact_mpec:
@@ -72,16 +70,15 @@ rule tossing_impact_mpec:
         "<benchmarks>/tossing_impact_mpec/{dataset}.{velocity_variant}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1500,
         runtime=10,
     params:
+        **call("contactid.tossing.mpec_comparison:identify_from_file"),
         facets=TOSSING["mpec"]["facets"],
         seed=TOSSING["bootstrap"]["seed"],
-        code=code("tossing_impact_mpec"),
     script:
-        "../scripts/tossing_impact_mpec.py"
+        "../call.py"
 
 
 rule tossing_window_mpec:
@@ -99,14 +96,13 @@ rule tossing_window_mpec:
         "<benchmarks>/tossing_window_mpec/{dataset}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1500,
         runtime=10,
     params:
+        **call("contactid.tossing.models.window_fit:identify_dataset_windows"),
         variant=lambda wildcards: dict(TOSSING_SCHEMES[WINDOW_SCHEME].stepping),
         tosses=TOSSING["mpec"]["windows"]["tosses"],
         seed=TOSSING["mpec"]["windows"]["seed"],
-        code=code("tossing_window_mpec"),
     script:
-        "../scripts/tossing_window_mpec.py"
+        "../call.py"

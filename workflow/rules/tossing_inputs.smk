@@ -112,8 +112,21 @@ STUDY_TARGETS += ["<results>/tossing/tosses.csv", "<results>/tossing/playback.js
 STUDY_DATASETS += TOSSING_PREPARED
 STUDY_CHECKS += ["<results>/tossing/checks.csv"]
 STUDY_SUMMARIES += ["<results>/tossing/summary.md"]
-if VELOCITY_IDENTIFIED:
-    STUDY_TARGETS += ["<results>/tossing/impacts.csv"]
+IMPACTS_TABLE = ["<results>/tossing/impacts.csv"] if VELOCITY_IDENTIFIED else []
+STUDY_TARGETS += IMPACTS_TABLE
+SUMMARISED = [
+    table
+    for table in TOSSING_TABLES
+    if table
+    in (
+        "ext_identification",
+        "ext_calibration",
+        "ext_velocity_identification",
+        "ext_velocity_against_trajectory",
+        "ext_rest_pose_coverage",
+        "ext_simulators",
+    )
+]
 
 
 def identification_share(wildcards):
@@ -135,7 +148,7 @@ def calibration_of(dataset, calibrated):
 def calibration_for_variant(wildcards):
     """The calibration that a trajectory variant asks for."""
     return calibration_of(
-        wildcards.dataset, TOSSING_VARIANTS[wildcards.variant]["calibrated"]
+        wildcards.dataset, TOSSING_VARIANTS[wildcards.trajectory_variant]["calibrated"]
     )
 
 
@@ -149,7 +162,8 @@ def calibration_for_velocity(wildcards):
 def calibration_for_case(wildcards):
     """The calibration that a trajectory variant asks for, of the dataset it was identified on."""
     return calibration_of(
-        wildcards.identified_on, TOSSING_VARIANTS[wildcards.variant]["calibrated"]
+        wildcards.identified_on,
+        TOSSING_VARIANTS[wildcards.trajectory_variant]["calibrated"],
     )
 
 

@@ -29,7 +29,7 @@ rule tossing_tables:
             extension=["csv", "tex"],
         ),
         tosses="<results>/tossing/tosses.csv",
-        impacts=["<results>/tossing/impacts.csv"] if VELOCITY_IDENTIFIED else [],
+        impacts=IMPACTS_TABLE,
     log:
         "<logs>/tossing_tables.log",
     benchmark:
@@ -114,17 +114,14 @@ rule tossing_draw:
 rule tossing_playback:
     """Thin some measured tosses and their predictions for the report to play."""
     input:
-        prepared=expand(
-            "<results>/data/{dataset}/tosses.nc",
-            dataset=dict.fromkeys(dataset for _, dataset in TOSSING_CASES),
-        ),
-        fits=expand(
-            f"<results>/tossing/fits/{{dataset}}.{FIRST_VARIANT}.json",
-            dataset=TOSSING_IDENTIFIED,
-        ),
+        prepared=[f"<results>/data/{dataset}/tosses.nc" for _, dataset in TOSSING_CASES],
+        fits=[
+            f"<results>/tossing/fits/{on}.{FIRST_VARIANT}.json"
+            for on, _ in TOSSING_CASES
+        ],
         calibrations=[
-            calibration_of(dataset, True)
-            for dataset in TOSSING_IDENTIFIED
+            calibration_of(on, True)
+            for on, _ in TOSSING_CASES
             if TOSSING_VARIANTS[FIRST_VARIANT]["calibrated"]
         ],
         predictions=prediction_files([FIRST_VARIANT]),
@@ -136,18 +133,15 @@ rule tossing_playback:
         "<benchmarks>/tossing_playback.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=10,
     params:
-        folder=lambda wildcards, output: str(Path(output.playback).parent),
-        data_folder=lambda wildcards, input: str(Path(input.prepared[0]).parents[1]),
+        **call("contactid.tossing.playback:write_playback"),
         cases=TOSSING_CASES,
         variant=TOSSING_VARIANTS[FIRST_VARIANT],
-        code=code("tossing_playback"),
     script:
-        "../scripts/tossing_playback.py"
+        "../call.py"
 
 
 rule tossing_checks:
@@ -155,7 +149,7 @@ rule tossing_checks:
     input:
         published="workflow/resources/published/tossing.csv",
         tables=expand("<results>/tossing/tables/{table}.csv", table=TOSSING_TABLES)
-        + (["<results>/tossing/impacts.csv"] if VELOCITY_IDENTIFIED else []),
+        + IMPACTS_TABLE,
     output:
         checks="<results>/tossing/checks.csv",
     log:
@@ -164,11 +158,12 @@ rule tossing_checks:
         "<benchmarks>/tossing_checks.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=5,
     params:
+        **call("contactid.tossing.checks:check"),
+        names=[*TOSSING_TABLES, *(["impacts"] if IMPACTS_TABLE else [])],
         paper_schemes={
             (
                 "no_restitution"
@@ -178,28 +173,15 @@ rule tossing_checks:
             for name, scheme in TOSSING_SCHEMES.items()
             if scheme.paper
         },
-        code=code("tossing_checks"),
     script:
-        "../scripts/tossing_checks.py"
+        "../call.py"
 
 
 rule tossing_summary:
     """Say in a section of text what the study found."""
     input:
-        identification="<results>/tossing/tables/ext_identification.csv",
-        calibration="<results>/tossing/tables/ext_calibration.csv",
-        tosses="<results>/tossing/tosses.csv",
-        more=[
-            f"<results>/tossing/tables/{table}.csv"
-            for table in TOSSING_TABLES
-            if table
-            in (
-                "ext_velocity_identification",
-                "ext_velocity_against_trajectory",
-                "ext_rest_pose_coverage",
-                "ext_simulators",
-            )
-        ],
+        tables=["<results>/tossing/tosses.csv"]
+        + expand("<results>/tossing/tables/{table}.csv", table=SUMMARISED),
     output:
         summary="<results>/tossing/summary.md",
     log:
@@ -208,11 +190,11 @@ rule tossing_summary:
         "<benchmarks>/tossing_summary.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=5,
     params:
-        code=code("tossing_summary"),
+        **call("contactid.tossing.summary:summarise"),
+        names=["tosses", *SUMMARISED],
     script:
-        "../scripts/tossing_summary.py"
+        "../call.py"

@@ -21,7 +21,8 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.sources.motion import BodyProperties, body_of, iterate_recordings
+from contactid.output.fits import write_json
+from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset
 from contactid.tossing.preprocess import IDENTIFICATION
 
 _GRAVITY = 9.81
@@ -259,3 +260,8 @@ def _tensor(elements: np.ndarray) -> np.ndarray:
     for value, (i, j) in zip(elements, _SYMMETRIC, strict=True):
         tensor[i, j] = tensor[j, i] = value
     return tensor
+
+
+def calibrate_dataset(prepared: str, calibration: str) -> None:
+    """Calibrate on a file of prepared tosses, and write the record."""
+    write_json(calibration, calibrate(read_dataset(prepared)).as_dict())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from contactid.output.comparison import Key, Reproduced, Tolerance
+from contactid.output.comparison import Key, Reproduced, Tolerance, compare
+from contactid.output.tables import read_csv, write_csv
 from contactid.tossing.results import SIMULATOR
 
 _TWIN = "synthetic twin stands in for the 4TU archive"
@@ -22,6 +23,17 @@ REASONS = {
 }
 
 Tables = Mapping[str, pd.DataFrame]
+
+
+def check(
+    published: str, tables: Sequence[str], names: Sequence[str], paper_schemes: dict[str, str], checks: str
+) -> None:
+    """Hold the printed numbers of a file against those of the study's tables, and write the verdicts.
+
+    ``tables`` are files, ``names`` theirs; ``paper_schemes`` as in :func:`reproduced_numbers`.
+    """
+    ours = reproduced_numbers(dict(zip(names, map(read_csv, tables), strict=True)), paper_schemes)
+    write_csv(compare("tossing", read_csv(published), ours, REASONS), checks)
 
 
 def reproduced_numbers(tables: Tables, paper_schemes: Mapping[str, str]) -> dict[Key, Reproduced]:

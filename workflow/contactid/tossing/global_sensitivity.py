@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,11 +29,14 @@ from scipy.stats import norm, qmc
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.tossing.preprocess import upper_face
+from contactid.output.fits import read_json
+from contactid.output.tables import write_csv
+from contactid.tossing.preprocess import TEST, upper_face
+from contactid.tossing.release_uncertainty import release_covariances
 from contactid.tossing.simulate.batch import RestPoses, Runs, rest_poses
 from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.tosses import PreparedToss
-from contactid.tossing.variants import Problem
+from contactid.tossing.variants import Problem, Variant, load_dataset, load_problem
 
 # groups of inputs and how many numbers each has
 GROUPS = {
@@ -338,3 +342,19 @@ def global_sensitivity(
         toss_sensitivity(problem, item, covariance, parameters, spread, n, int(toss_seed))
         for item, covariance, toss_seed in zip(problem.tosses, covariances, seeds, strict=True)
     ]
+
+
+def sobol_indices(
+    prepared: str, calibration: str | None, fit: str, variant: dict[str, Any], options: dict[str, Any], indices: str
+) -> None:
+    """Sobol indices of the rest poses of some of a dataset's test tosses, written as a table.
+
+    ``options`` are ``reach`` (of friction and restitution), ``tosses``, ``samples`` and ``seed``.
+    """
+    seed = options["seed"]
+    problem = load_problem(prepared, calibration, Variant.from_config(variant), TEST).some(options["tosses"], seed)
+    parameters = ContactParameters(**read_json(fit)["parameters"])
+    covariances = release_covariances(load_dataset(prepared, calibration), problem.body, problem.tosses)
+    spread = InputSpread(friction_mu=options["reach"], restitution_e_n=options["reach"])
+    tosses = global_sensitivity(problem, covariances, parameters, spread, options["samples"], seed)
+    write_csv(sobol_table(tosses, seed=seed), indices)

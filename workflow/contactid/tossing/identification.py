@@ -12,11 +12,13 @@ import xarray as xr
 from scipy.optimize import minimize
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.motion import BodyProperties
+from contactid.output.fits import write_fit
+from contactid.sources.motion import BodyProperties, read_dataset, write_dataset
 from contactid.tossing.losses import mean_loss
+from contactid.tossing.preprocess import IDENTIFICATION
 from contactid.tossing.simulate.box import SteppingOptions
 from contactid.tossing.simulate.sweep import MeasuredToss, sweep
-from contactid.tossing.variants import Variant
+from contactid.tossing.variants import Variant, load_problem
 
 FINE_REACH = 0.06  # in mu, on either side of the coarse optimum
 FINE_STEP = 0.005
@@ -227,3 +229,38 @@ def fit_record(identified: Identified, variant: Variant, *, dataset: str, n_toss
         "friction_flat": list(identified.friction_flat),
         "variant": variant.name,
     }
+
+
+def sweep_dataset(
+    prepared: str, calibration: str | None, variant: dict[str, Any], grid: dict[str, dict[str, float]], sweep: str
+) -> None:
+    """Losses of a dataset's identification tosses over the configured grid, written as netCDF."""
+    problem = load_problem(prepared, calibration, Variant.from_config(variant), IDENTIFICATION)
+    values = Grid(**{name: grid_values(**steps) for name, steps in grid.items()})
+    write_dataset(sweep_grid(problem.body, problem.measured, values, problem.options, problem.length), sweep)
+
+
+def identify_dataset(
+    prepared: str,
+    calibration: str | None,
+    sweep: str,
+    dataset: str,
+    variant: dict[str, Any],
+    bootstrap: dict[str, int],
+    fit: str,
+) -> None:
+    """Identify friction and restitution on a dataset's identification tosses, from their sweep, and write the fit."""
+    chosen = Variant.from_config(variant)
+    problem = load_problem(prepared, calibration, chosen, IDENTIFICATION)
+    identified = identify(
+        problem.body,
+        problem.measured,
+        read_dataset(sweep),
+        problem.options,
+        problem.length,
+        refine=chosen.refine,
+        bootstrap_samples=bootstrap["samples"],
+        seed=bootstrap["seed"],
+    )
+    n_tosses = len(problem.measured)
+    write_fit(fit, fit_record(identified, chosen, dataset=dataset, n_tosses=n_tosses, seed=bootstrap["seed"]))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,11 +24,14 @@ from scipy.signal import find_peaks
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
+from contactid.output.tables import write_csv
 from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing.free_motion import PoseNoise, fit_free_motion
+from contactid.tossing.impact_files import write_impacts
 from contactid.tossing.impact_sides import FEWEST_SAMPLES, Candidate, Recording, Sides
 from contactid.tossing.preprocess import IDENTIFICATION
 from contactid.tossing.surface import vertex_positions
+from contactid.tossing.variants import load_dataset
 
 _SLOWEST_CANDIDATE = 0.1  # m/s: slower dips are noise of a body that slides or rests
 _NEAR = 0.005  # m, the authors' height; the way of half a sample is added, because the turning point isn't sampled
@@ -239,3 +243,29 @@ def candidate_table(candidates: list[Candidate], dataset: str) -> pd.DataFrame:
             for item in candidates
         ]
     )
+
+
+def select_impacts(
+    prepared: str,
+    calibration: str | None,
+    dataset: str,
+    variant: dict[str, Any],
+    window: int,
+    slowest: float,
+    impacts: str,
+    table: str,
+) -> None:
+    """Select a dataset's impacts and write them, and the table of all candidates with the reasons.
+
+    Parameters
+    ----------
+    variant
+        ``largest_misfit`` and ``largest_imbalance`` of :class:`SelectionOptions`.
+    impacts, table
+        Files to write: :func:`contactid.tossing.impact_files.write_impacts` and :func:`candidate_table`.
+    """
+    tosses = load_dataset(prepared, calibration)
+    options = SelectionOptions(window, slowest, variant["largest_misfit"], variant["largest_imbalance"])
+    candidates = find_impacts(tosses, options)
+    write_impacts([candidate.impact for candidate in candidates if candidate.impact is not None], tosses, impacts)
+    write_csv(candidate_table(candidates, dataset), table)

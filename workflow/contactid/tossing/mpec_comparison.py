@@ -8,11 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from contactid.output.fits import write_fit
+from contactid.output.tables import write_csv
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.impact import ImpactWindow
+from contactid.tossing.impact_files import read_impacts
 from contactid.tossing.impact_law import impact_table
 from contactid.tossing.models.impacts import Friction, ImpactModelOptions, Objective
-from contactid.tossing.mpec_identification import ImpactIdentification, identify_from_impacts
+from contactid.tossing.mpec_identification import ImpactIdentification, identify_from_impacts, impact_fit_record
+from contactid.tossing.preprocess import IDENTIFICATION
 
 _GENEROUS = (0.05, 0.5)  # m/s and rad/s
 _SETTLED = 0.1  # relative change of the model's error that is no change
@@ -104,3 +108,15 @@ def _row(form: str, fit: ImpactIdentification) -> dict[str, object]:
         "starts_agreeing": fit.agreeing,
         "seconds": sum(start.solution.seconds for start in fit.starts),
     }
+
+
+def identify_from_file(
+    impacts: str, dataset: str, velocity_variant: str, facets: list[int], seed: int, fit: str, forms: str
+) -> None:
+    """Identify on the identification part of a file of impacts; write the fit and the comparison of forms."""
+    body, windows, _ = read_impacts(impacts, split=IDENTIFICATION)
+    best = identify_with_model_error(body, windows, seed=seed)
+    n_tosses = len({window.impact.toss for window in windows})
+    record = impact_fit_record(best[0], dataset=dataset, part=IDENTIFICATION, seed=seed, n_tosses=n_tosses)
+    write_fit(fit, {**record, "variant": f"{velocity_variant}_mpec"})
+    write_csv(compare_forms(body, windows, best, facets=facets, seed=seed), forms)

@@ -8,7 +8,6 @@ anything is thinned or rounded.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -32,21 +31,20 @@ _POSITION, _QUATERNION, _LENGTH, _ERROR, _ANGLE = 1, 4, 2, 2, 3  # decimals of m
 
 
 def write_playback(
-    folder: str | Path,
-    data_folder: str | Path,
-    path: str | Path,
-    *,
+    prepared: Sequence[str],
+    fits: Sequence[str],
+    calibrations: Sequence[str],
+    predictions: Sequence[str],
     cases: Sequence[tuple[str, str]],
     variant: Mapping[str, Any],
+    playback: str,
 ) -> None:
     """Write the shown tosses of all cases as JSON.
 
     Parameters
     ----------
-    folder, data_folder
-        The study's results, and the prepared datasets.
-    path
-        The file.
+    prepared, fits, predictions
+        Files of every case; so ``calibrations``, which has none where the variant isn't calibrated.
     cases
         (identified on, predicted on).
     variant
@@ -54,25 +52,22 @@ def write_playback(
     """
     stepped = Variant.from_config(variant)
     shown = []
-    for identified_on, dataset in cases:
-        fits = Path(folder) / "fits"
-        calibration = fits / f"{identified_on}.calibration.json" if stepped.calibrated else None
-        prepared = load_dataset(Path(data_folder) / dataset / "tosses.nc", calibration)
-        parameters = ContactParameters(**read_json(fits / f"{identified_on}.{stepped.name}.json")["parameters"])
-        predicted = read_csv(Path(folder) / "predictions" / identified_on / f"{dataset}.{stepped.name}.csv")
+    files = zip(cases, prepared, fits, calibrations or [""] * len(cases), predictions, strict=True)
+    for (identified_on, dataset), tosses, fit, calibration, predicted in files:
+        data = load_dataset(tosses, calibration)
         shown += shown_tosses(
-            set_up(prepared, stepped, TEST),
-            parameters,
-            predicted.astype({"toss": str}),
+            set_up(data, stepped, TEST),
+            ContactParameters(**read_json(fit)["parameters"]),
+            read_csv(predicted).astype({"toss": str}),
             longest=LONGEST // len(cases),
             about={
-                "object": str(prepared.attrs["object"]),
+                "object": str(data.attrs["object"]),
                 "dataset": dataset,
                 "identified_on": identified_on,
-                "synthetic": bool(prepared.attrs["synthetic"]),
+                "synthetic": bool(data.attrs["synthetic"]),
             },
         )
-    write_text(path, compact_json({"tosses": shown}))
+    write_text(playback, compact_json({"tosses": shown}))
 
 
 def shown_tosses(

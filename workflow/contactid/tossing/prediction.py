@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from contactid.core import rotations
+from contactid.output.fits import read_json
+from contactid.output.tables import write_csv
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.metrics import rest_position_error, rest_rotation_error
-from contactid.tossing.preprocess import upper_face
+from contactid.tossing.preprocess import TEST, upper_face
+from contactid.tossing.schemes import NO_RESTITUTION
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
 from contactid.tossing.tosses import PreparedToss
+from contactid.tossing.variants import Variant, load_problem
 
 SOLVED = 1e-9  # m/s: a contact step whose law is violated by more counts as unsolved
 _POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
@@ -64,3 +70,14 @@ def predict(
             }
         )
     return pd.DataFrame(rows)
+
+
+def predict_dataset(
+    prepared: str, calibration: str | None, fit: str, variant: dict[str, Any], kind: str, predictions: str
+) -> None:
+    """Predict a dataset's test tosses with a fit, stepped as a trajectory variant, and write the table."""
+    problem = load_problem(prepared, calibration, Variant.from_config(variant), TEST)
+    parameters = ContactParameters(**read_json(fit)["parameters"])
+    if kind == NO_RESTITUTION:
+        parameters = replace(parameters, restitution_e_n=0.0)
+    write_csv(predict(problem.body, problem.tosses, parameters, problem.options, problem.length), predictions)

@@ -22,6 +22,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +30,9 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.sources.motion import BodyProperties, body_of, iterate_recordings
+from contactid.output.tables import write_csv
+from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset, write_dataset
+from contactid.tossing.author_events import find_author_events
 from contactid.tossing.events import EventOptions, Events, find_events, find_rest
 from contactid.tossing.surface import PlaneCorrection, fit_plane, in_surface_frame
 
@@ -219,3 +222,40 @@ def toss_table(prepared: xr.Dataset, dataset: str) -> pd.DataFrame:
     for name, reason in json.loads(prepared.attrs.get("left_out", "{}")).items():
         rows.append({"dataset": dataset, "toss": name, "split": "", "used": False, "reason": reason})
     return pd.DataFrame(rows)
+
+
+def prepare(
+    motion: str,
+    dataset: str,
+    share: float,
+    seed: int,
+    exclude_tumbling: bool,
+    require_usable: bool,
+    events: dict[str, Any],
+    prepared: str,
+    table: str,
+) -> None:
+    """Prepare a dataset's tosses and write them with the table of all tosses.
+
+    Parameters
+    ----------
+    motion
+        The dataset in its canonical form.
+    share, seed, exclude_tumbling, require_usable
+        As in :class:`PreprocessOptions`.
+    events
+        ``rule`` (``data_driven`` or ``authors``), ``rest_speed`` in m/s, ``fall_tolerance`` in m/s2.
+    prepared, table
+        Files to write: :func:`preprocess` and :func:`toss_table`.
+    """
+    rule = {"data_driven": find_events, "authors": find_author_events}[events["rule"]]
+    options = PreprocessOptions(
+        identification_share=share,
+        split_seed=seed,
+        exclude_tumbling=exclude_tumbling,
+        require_usable=require_usable,
+        events=EventOptions(rest_speed=events["rest_speed"], fall_tolerance=events["fall_tolerance"]),
+    )
+    tosses = preprocess(read_dataset(motion), options, rule)
+    write_dataset(tosses, prepared)
+    write_csv(toss_table(tosses, dataset), table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -24,25 +24,24 @@ from contactid.tossing.variants import Variant, load_dataset, set_up
 _DRAWN = 300  # simulated rest poses of a toss that a figure shows
 
 
-def write_rest_poses(
-    outputs: Sequence[str | Path],
-    *,
-    prepared: str | Path,
-    identified: str | Path,
-    calibration: str | Path | None,
-    fit: str | Path,
-    variant: Variant,
+def predict_rest_poses(
+    prepared: str,
+    identified: str,
+    calibration: str | None,
+    fit: str,
+    variant: Mapping[str, Any],
     restitution: Mapping[str, float],
     draws: int,
     seed: int,
     n_tosses: int,
+    scores: str,
+    errors: str,
+    outlines: str,
 ) -> None:
     """Fit the model's error on identification tosses, score test tosses, and write scores, errors and outlines.
 
     Parameters
     ----------
-    outputs
-        Files: scores (json), predicted beside actual errors (csv), outlines of a few tosses for a figure (csv).
     prepared, identified
         Tosses to predict, and tosses that parameters were identified on.
     restitution
@@ -51,10 +50,13 @@ def write_rest_poses(
         Simulated outcomes per toss.
     n_tosses
         In the figure.
+    scores, errors, outlines
+        Files to write: scores (json), predicted beside actual errors and outlines of a few tosses for a figure (csv).
     """
+    stepped = Variant.from_config(variant)
     parameters = ContactParameters(**read_json(fit)["parameters"])
     known_data, test_data = load_dataset(identified, calibration), load_dataset(prepared, calibration)
-    known, test = set_up(known_data, variant, IDENTIFICATION), set_up(test_data, variant, TEST)
+    known, test = set_up(known_data, stepped, IDENTIFICATION), set_up(test_data, stepped, TEST)
     mu = parameters.friction_mu
     grid = Grid(grid_values(round(max(mu - FINE_REACH, 0.0), 3), round(mu + FINE_REACH, 3), FINE_STEP),
                 grid_values(**restitution))  # fmt: skip
@@ -69,14 +71,14 @@ def write_rest_poses(
         RELEASE: simulate_clouds(test, parameters, drawn, spread[id(test)], seed),
     }
     identification = simulate_clouds(known, parameters, drawn, spread[id(known)], seed)
-    scores = score_tosses(identification, clouds, known.length, seed=seed)
+    scored = score_tosses(identification, clouds, known.length, seed=seed)
     name, vertices = str(test_data.attrs["object"]), np.asarray(test.body.vertices)
-    write_json(outputs[0], _as_record(scores, name))
-    write_csv(error_table(clouds[RELEASE], scores.kernel, seed=seed), outputs[1])
-    outlines = distribution_outlines(
-        {name: clouds[RELEASE]}, {name: scores.kernel}, {name: vertices}, n_tosses, seed, n=_DRAWN
+    write_json(scores, _as_record(scored, name))
+    write_csv(error_table(clouds[RELEASE], scored.kernel, seed=seed), errors)
+    shown = distribution_outlines(
+        {name: clouds[RELEASE]}, {name: scored.kernel}, {name: vertices}, n_tosses, seed, n=_DRAWN
     )
-    write_csv(outlines, outputs[2])
+    write_csv(shown, outlines)
 
 
 def _as_record(scores: Scores, name: str) -> dict[str, Any]:
@@ -89,7 +91,7 @@ def _as_record(scores: Scores, name: str) -> dict[str, Any]:
 
 
 def read_scores(path: str | Path) -> tuple[str, Scores]:
-    """Object and scores from a file that :func:`write_rest_poses` wrote."""
+    """Object and scores from a file that :func:`predict_rest_poses` wrote."""
     record = read_json(path)
     scores = Scores(pd.DataFrame(record["tosses"]), Kernel(**record["kernel"]), np.array(record["held_out"]))
     return str(record["object"]), scores

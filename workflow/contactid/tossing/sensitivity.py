@@ -10,19 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
+from contactid.output.fits import read_json
+from contactid.output.tables import write_csv
 from contactid.tossing.metrics import rest_position_error
 from contactid.tossing.outlines import top_outline
-from contactid.tossing.preprocess import upper_face
+from contactid.tossing.preprocess import TEST, upper_face
 from contactid.tossing.simulate.batch import RestPoses, Runs, rest_poses
 from contactid.tossing.simulate.box import ContactParameters
 from contactid.tossing.tosses import PreparedToss
-from contactid.tossing.variants import Problem
+from contactid.tossing.variants import Problem, Variant, load_problem
 
 FRICTION, RESTITUTION = "friction_mu", "restitution_e_n"
 PARAMETERS = (FRICTION, RESTITUTION)
@@ -307,3 +310,27 @@ def _medoid(points: np.ndarray) -> int:
 def largest_dimension(vertices: Sequence[Sequence[float]] | np.ndarray) -> float:
     """The longest side of a box with vertices (8, 3), m."""
     return float(np.ptp(np.asarray(vertices), axis=0).max())
+
+
+def vary_dataset(
+    prepared: str,
+    calibration: str | None,
+    fit: str,
+    variant: dict[str, Any],
+    reach: float,
+    step: float,
+    varied: str,
+    summary: str,
+    profile: str,
+) -> None:
+    """Vary the fitted parameters on a dataset's test tosses; write the rest poses, section VI's numbers and a profile.
+
+    ``varied``, ``summary`` and ``profile`` are the files of :func:`vary_parameters`, :func:`summarise_variation` and
+    :func:`restitution_profile`.
+    """
+    problem = load_problem(prepared, calibration, Variant.from_config(variant), TEST)
+    parameters = ContactParameters(**read_json(fit)["parameters"])
+    table = vary_parameters(problem, parameters, VariationOptions(reach, step))
+    write_csv(table, varied)
+    write_csv(summarise_variation(table, largest_dimension(problem.body.vertices)), summary)
+    write_csv(restitution_profile(problem, parameters), profile)

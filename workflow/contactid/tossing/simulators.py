@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,27 +14,40 @@ from contactid.output.tables import write_csv
 from contactid.tossing.metrics import rest_position_error, rest_rotation_error
 from contactid.tossing.peers.problems import peer_problem
 from contactid.tossing.peers.search import Budget, evaluate, identify, open_session, penalised
-from contactid.tossing.preprocess import upper_face
-from contactid.tossing.variants import Problem
+from contactid.tossing.preprocess import IDENTIFICATION, TEST, upper_face
+from contactid.tossing.variants import Variant, load_problem
 
 
-def run_simulator(
-    simulator: str, known: Problem, test: Problem, budget: Budget, *, fit: str | Path, predictions: str | Path
+def compare_simulator(
+    prepared: str,
+    identified: str,
+    calibration: str | None,
+    variant: dict[str, Any],
+    simulator: str,
+    budget: dict[str, int],
+    fit: str,
+    predictions: str,
 ) -> None:
     """Search the simulator's own parameters within the budget, then simulate every test toss at the best ones.
 
     Parameters
     ----------
+    prepared, identified
+        Tosses to predict, and tosses to identify on.
+    variant
+        Of the configuration; says how a toss starts and which body it is.
     simulator
         ``contactid``, ``mujoco``, ``drake`` or ``pybullet``.
-    known, test
-        Tosses to identify on and to predict.
+    budget
+        Of :class:`contactid.tossing.peers.search.Budget`.
     fit, predictions
         Files for the record and for one row per test toss.
     """
-    found = identify(simulator, peer_problem(known), budget)
+    chosen, spent = Variant.from_config(variant), Budget(**budget)
+    test = load_problem(prepared, calibration, chosen, TEST)
+    found = identify(simulator, peer_problem(load_problem(identified, calibration, chosen, IDENTIFICATION)), spent)
     with open_session(simulator, peer_problem(test)) as session:
-        answer = evaluate(session, found.parameters, budget.substeps)
+        answer = evaluate(session, found.parameters, spent.substeps)
     rest, turned = answer.rest_position[0], answer.rest_orientation[0]
     measured = np.stack([item.rest_position for item in test.tosses])
     orientation = np.stack([item.rest_orientation for item in test.tosses])
@@ -62,14 +75,14 @@ def run_simulator(
         "residuals": {"failed_evaluations": found.failed_evaluations, "failed_test_tosses": int(answer.failed.sum())},
         "iterations": found.evaluations,
         "seconds": found.seconds,
-        "seed": budget.seed,
+        "seed": spent.seed,
         "data": {"part": "identification", "n_tosses": found.tosses},
-        "model": f"{found.simulator}, {budget.substeps} steps per sample",
+        "model": f"{found.simulator}, {spent.substeps} steps per sample",
         "reformulation": "simulation and search (eqs. 16 and 18)",
         "simulator": found.simulator,
         "at_bound": list(found.at_bound),
         "seconds_per_evaluation": found.seconds_per_evaluation,
-        "budget": asdict(budget),
+        "budget": asdict(spent),
     }
     write_csv(table, predictions)
     write_fit(fit, record)

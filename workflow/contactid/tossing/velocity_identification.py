@@ -13,9 +13,13 @@ import xarray as xr
 from scipy.optimize import minimize
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.motion import BodyProperties
+from contactid.output.fits import write_fit
+from contactid.output.tables import write_csv
+from contactid.sources.motion import BodyProperties, write_dataset
 from contactid.tossing.identification import FINE_REACH, FINE_STEP, Grid, grid_values, interval_of
 from contactid.tossing.impact import WEIGHTS, ImpactWindow
+from contactid.tossing.impact_files import read_impacts
+from contactid.tossing.preprocess import IDENTIFICATION
 from contactid.tossing.simulate.box import SteppingOptions
 from contactid.tossing.simulate.impact_sweep import end_twists
 
@@ -244,3 +248,29 @@ def velocity_fit_record(
         "no_impact": fit.no_impact,
         "variant": variant["name"],
     }
+
+
+def identify_on_impacts(
+    impacts: str,
+    dataset: str,
+    variant: dict[str, Any],
+    grid: dict[str, dict[str, float]],
+    bootstrap: dict[str, int],
+    sweep: str,
+    fit: str,
+    losses: str,
+) -> None:
+    """Identify friction and restitution on a file of impacts; write the sweep, the fit and every impact's loss.
+
+    The parameters are identified on the identification part; the losses are those of all impacts.
+    """
+    body, windows, options = read_impacts(impacts, substeps=variant["substeps"])
+    known = [window for window in windows if window.split == IDENTIFICATION]
+    swept = sweep_velocities(body, known, Grid(**{name: grid_values(**grid[name]) for name in grid}), options)
+    found = identify_velocities(
+        body, known, swept, options, refine=variant["refine"], bootstrap_samples=bootstrap["samples"],
+        seed=bootstrap["seed"],
+    )  # fmt: skip
+    write_dataset(swept, sweep)
+    write_fit(fit, velocity_fit_record(found, variant, known, dataset=dataset, seed=bootstrap["seed"]))
+    write_csv(loss_table(body, windows, found, options), losses)

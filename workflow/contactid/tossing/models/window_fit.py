@@ -23,11 +23,15 @@ import numpy as np
 from contactid.core.complementarity import Continuation, MpecSolution, attach, solve_mpec
 from contactid.core.errors import ContactIdError
 from contactid.core.solve import SolverOptions
+from contactid.output.fits import write_fit
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.models.impact_uncertainty import interval
-from contactid.tossing.models.windows import Window, WindowOptions, build_window_model, cut_windows
+from contactid.tossing.models.windows import Window, WindowOptions, build_window_model, cut_windows, options_for
+from contactid.tossing.preprocess import IDENTIFICATION
+from contactid.tossing.schemes import WINDOW_SCHEME
 from contactid.tossing.simulate.box import SteppingOptions
 from contactid.tossing.simulate.sweep import MeasuredToss
+from contactid.tossing.variants import Variant, load_problem
 
 # a penalty that grows further than for single impacts: contradictions between contacts resist longer
 WINDOW_CONTINUATION = Continuation(stages=(1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6), tolerance=1e-5)
@@ -223,3 +227,16 @@ def window_fit_record(
             for group in fit.groups
         ],
     }
+
+
+def identify_dataset_windows(
+    prepared: str, calibration: str | None, dataset: str, variant: dict[str, Any], tosses: int, seed: int, fit: str
+) -> None:
+    """Identify on windows of at most ``tosses`` of a dataset's identification tosses, and write the fit."""
+    problem = load_problem(prepared, calibration, Variant.from_config(variant), IDENTIFICATION)
+    options = options_for(problem.options.time_step)
+    found = identify_from_windows(
+        problem.body, problem.measured, problem.options, options, largest_number=tosses, seed=seed
+    )
+    record = window_fit_record(found, options, dataset=dataset, part=IDENTIFICATION, seed=seed)
+    write_fit(fit, {**record, "variant": WINDOW_SCHEME})
