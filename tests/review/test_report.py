@@ -117,7 +117,7 @@ def test_every_figure_of_every_study_has_a_caption():
     from contactid.arm import names as arm
     from contactid.inhand import names as inhand
     from contactid.planar import names as planar
-    from contactid.tossing.draw import DRAWINGS
+    from contactid.tossing.artefacts.tosses import DRAWINGS
 
     captions = yaml.safe_load((RESOURCES / "studies.yaml").read_text(encoding="utf-8"))
     figures = {

@@ -12,9 +12,9 @@ from matplotlib.text import Text
 from contactid.output import style
 from contactid.output.tables import read_csv, write_csv
 from contactid.sources.motion import body_of, iterate_recordings
-from contactid.tossing.draw_impacts import DRAWINGS
-from contactid.tossing.impact_figure_data import (
+from contactid.tossing.artefacts.impacts import (
     COMPONENTS,
+    DRAWINGS,
     example_window,
     velocity_costs,
     vertex_heights,

@@ -6,9 +6,15 @@ import pytest
 
 from contactid.output.fits import write_json
 from contactid.output.tables import write_csv
-from contactid.tossing.outlook_tables import as_identification_rows, disagreement_table, moving_table, simulator_rows
+from contactid.tossing.artefacts.predictions import (
+    Prediction,
+    as_identification_rows,
+    disagreement_table,
+    identification_table,
+    moving_table,
+    simulator_rows,
+)
 from contactid.tossing.peers.catalogue import PEERS, SIMULATORS, parameters_of
-from contactid.tossing.results import Prediction, identification_table
 from contactid.tossing.schemes import Scheme
 
 VARIANT = {"name": "paper", "calibrated": False}

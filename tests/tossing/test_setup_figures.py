@@ -14,10 +14,9 @@ from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.tables import read_csv, write_csv
 from contactid.sources.motion import Recording, iterate_recordings
-from contactid.tossing.camera import Camera, looking_across, points_of
-from contactid.tossing.draw_setup import DRAWINGS, INSTEAD_OF_PHOTOGRAPH, INSTEAD_OF_SKETCH, _apart
-from contactid.tossing.preprocess import PreprocessOptions, preprocess
-from contactid.tossing.setup_figure_data import (
+from contactid.tossing.artefacts.camera import Camera, looking_across, points_of
+from contactid.tossing.artefacts.scene_drawings import DRAWINGS, INSTEAD_OF_PHOTOGRAPH, INSTEAD_OF_SKETCH, _apart
+from contactid.tossing.artefacts.scenes import (
     COLUMNS,
     boxes_scene,
     example_toss_scene,
@@ -25,6 +24,7 @@ from contactid.tossing.setup_figure_data import (
     frames_scene,
     setup_scene,
 )
+from contactid.tossing.preprocess import PreprocessOptions, preprocess
 from contactid.tossing.surface import vertex_positions
 from tosses_for_tests import RATE, box, motion, recordings
 

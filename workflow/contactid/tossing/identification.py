@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_fit
-from contactid.sources.motion import BodyProperties, read_dataset, write_dataset
+from contactid.sources.motion import BodyProperties, write_dataset
 from contactid.tossing.losses import mean_loss
 from contactid.tossing.preprocess import IDENTIFICATION
 from contactid.tossing.simulate.box import SteppingOptions
@@ -231,36 +231,34 @@ def fit_record(identified: Identified, variant: Variant, *, dataset: str, n_toss
     }
 
 
-def sweep_dataset(
-    prepared: str, calibration: str | None, variant: dict[str, Any], grid: dict[str, dict[str, float]], sweep: str
-) -> None:
-    """Losses of a dataset's identification tosses over the configured grid, written as netCDF."""
-    problem = load_problem(prepared, calibration, Variant.from_config(variant), IDENTIFICATION)
-    values = Grid(**{name: grid_values(**steps) for name, steps in grid.items()})
-    write_dataset(sweep_grid(problem.body, problem.measured, values, problem.options, problem.length), sweep)
-
-
 def identify_dataset(
     prepared: str,
     calibration: str | None,
-    sweep: str,
     dataset: str,
     variant: dict[str, Any],
+    grid: dict[str, dict[str, float]],
     bootstrap: dict[str, int],
+    sweep: str,
     fit: str,
 ) -> None:
-    """Identify friction and restitution on a dataset's identification tosses, from their sweep, and write the fit."""
-    chosen = Variant.from_config(variant)
+    """Identify friction and restitution on a dataset's identification tosses; write the sweep of the grid and the fit.
+
+    Parameters
+    ----------
+    variant
+        Of the configuration; says how a toss starts and is stepped.
+    grid
+        ``start``, ``stop`` and ``step`` of both parameters.
+    bootstrap
+        ``samples`` and ``seed``.
+    """
+    chosen, seed = Variant.from_config(variant), bootstrap["seed"]
     problem = load_problem(prepared, calibration, chosen, IDENTIFICATION)
+    values = Grid(**{name: grid_values(**steps) for name, steps in grid.items()})
+    swept = sweep_grid(problem.body, problem.measured, values, problem.options, problem.length)
     identified = identify(
-        problem.body,
-        problem.measured,
-        read_dataset(sweep),
-        problem.options,
-        problem.length,
-        refine=chosen.refine,
-        bootstrap_samples=bootstrap["samples"],
-        seed=bootstrap["seed"],
-    )
-    n_tosses = len(problem.measured)
-    write_fit(fit, fit_record(identified, chosen, dataset=dataset, n_tosses=n_tosses, seed=bootstrap["seed"]))
+        problem.body, problem.measured, swept, problem.options, problem.length,
+        refine=chosen.refine, bootstrap_samples=bootstrap["samples"], seed=seed,
+    )  # fmt: skip
+    write_dataset(swept, sweep)
+    write_fit(fit, fit_record(identified, chosen, dataset=dataset, n_tosses=len(problem.measured), seed=seed))

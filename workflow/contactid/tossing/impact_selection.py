@@ -13,9 +13,8 @@ samples next to it that don't fit their side are left out one by one, which meas
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -249,23 +248,26 @@ def select_impacts(
     prepared: str,
     calibration: str | None,
     dataset: str,
-    variant: dict[str, Any],
     window: int,
     slowest: float,
-    impacts: str,
-    table: str,
+    largest_misfit: float,
+    largest_imbalance: float,
+    impacts: Sequence[str],
+    tables: Sequence[str],
 ) -> None:
     """Select a dataset's impacts and write them, and the table of all candidates with the reasons.
 
     Parameters
     ----------
-    variant
-        ``largest_misfit`` and ``largest_imbalance`` of :class:`SelectionOptions`.
-    impacts, table
-        Files to write: :func:`contactid.tossing.impact_files.write_impacts` and :func:`candidate_table`.
+    window, slowest, largest_misfit, largest_imbalance
+        As in :class:`SelectionOptions`.
+    impacts, tables
+        Files of every variant that identifies on these impacts:
+        :func:`contactid.tossing.impact_files.write_impacts` and :func:`candidate_table`.
     """
     tosses = load_dataset(prepared, calibration)
-    options = SelectionOptions(window, slowest, variant["largest_misfit"], variant["largest_imbalance"])
-    candidates = find_impacts(tosses, options)
-    write_impacts([candidate.impact for candidate in candidates if candidate.impact is not None], tosses, impacts)
-    write_csv(candidate_table(candidates, dataset), table)
+    candidates = find_impacts(tosses, SelectionOptions(window, slowest, largest_misfit, largest_imbalance))
+    kept = [candidate.impact for candidate in candidates if candidate.impact is not None]
+    for file, table in zip(impacts, tables, strict=True):
+        write_impacts(kept, tosses, file)
+        write_csv(candidate_table(candidates, dataset), table)

@@ -73,11 +73,27 @@ def predict(
 
 
 def predict_dataset(
-    prepared: str, calibration: str | None, fit: str, variant: dict[str, Any], kind: str, predictions: str
+    prepared: str,
+    calibration: str | None,
+    fits: Sequence[str],
+    variants: Sequence[dict[str, Any]],
+    kinds: Sequence[str],
+    predictions: Sequence[str],
 ) -> None:
-    """Predict a dataset's test tosses with a fit, stepped as a trajectory variant, and write the table."""
-    problem = load_problem(prepared, calibration, Variant.from_config(variant), TEST)
-    parameters = ContactParameters(**read_json(fit)["parameters"])
-    if kind == NO_RESTITUTION:
-        parameters = replace(parameters, restitution_e_n=0.0)
-    write_csv(predict(problem.body, problem.tosses, parameters, problem.options, problem.length), predictions)
+    """Predict a dataset's test tosses by several schemes, and write their tables.
+
+    Parameters
+    ----------
+    calibration
+        For those of the schemes that ask for one.
+    fits, variants, kinds, predictions
+        Of every scheme its fit, the trajectory variant that it steps as, its kind
+        (:mod:`contactid.tossing.schemes`), and the file to write.
+    """
+    for fit, variant, kind, file in zip(fits, variants, kinds, predictions, strict=True):
+        stepped = Variant.from_config(variant)
+        problem = load_problem(prepared, calibration if stepped.calibrated else None, stepped, TEST)
+        parameters = ContactParameters(**read_json(fit)["parameters"])
+        if kind == NO_RESTITUTION:
+            parameters = replace(parameters, restitution_e_n=0.0)
+        write_csv(predict(problem.body, problem.tosses, parameters, problem.options, problem.length), file)

@@ -15,13 +15,44 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from contactid.core.configuration import cases
 from contactid.core.errors import ContactIdError
 
 TRAJECTORY, VELOCITY, IMPACT_MPEC, WINDOW_MPEC, NO_RESTITUTION = (
     "trajectory", "velocity", "impact_mpec", "window_mpec", "no_restitution",
 )  # fmt: skip
 WINDOW_SCHEME = "trajectory_mpec"
+SIMULATOR = "contactid"  # our own, in the columns ``simulator``
+EQUAL_BUDGET = "_equal_budget"  # ends the scheme of a row that comes from the comparison of simulators
+
+
+def check_tossing(tossing: Mapping[str, Any]) -> None:
+    """What the schema can't say of the study's block of the configuration.
+
+    Raises
+    ------
+    ContactIdError
+        For lists that don't go together, a grid that is empty, or two variants of one name.
+    """
+    identify_on, predict_on = tossing["identify_on"], tossing["predict_on"]
+    if len(identify_on) != len(predict_on) and 1 not in (len(identify_on), len(predict_on)):
+        raise ContactIdError(
+            f"configuration: tossing.identify_on has {len(identify_on)} entries, tossing.predict_on {len(predict_on)}",
+            "Give lists of one length, or one list of length 1",
+        )
+    for name, values in tossing["grid"].items():
+        if values["stop"] < values["start"]:
+            raise ContactIdError(f"configuration: tossing.grid.{name} stops before it starts", "Swap start and stop")
+    names = [variant["name"] for variant in tossing["variants"]]
+    if len(set(names)) != len(names):
+        raise ContactIdError("configuration: two tossing.variants have the same name", "Rename one")
+
+
+def cases(block: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Pairs (identified on, predicted on) of a study's block; a list of length 1 goes with every entry of the other."""
+    identify_on, predict_on = list(block["identify_on"]), list(block["predict_on"])
+    n = max(len(identify_on), len(predict_on))
+    identify_on, predict_on = (names * n if len(names) == 1 else names for names in (identify_on, predict_on))
+    return list(dict.fromkeys(zip(identify_on, predict_on, strict=True)))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ simulated one may still slide.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,6 @@ from contactid.core.errors import ContactIdError
 from contactid.output.fits import read_json
 from contactid.output.tables import write_csv
 from contactid.tossing.metrics import rest_position_error
-from contactid.tossing.outlines import top_outline
 from contactid.tossing.preprocess import TEST, upper_face
 from contactid.tossing.simulate.batch import RestPoses, Runs, rest_poses
 from contactid.tossing.simulate.box import ContactParameters
@@ -30,7 +29,7 @@ from contactid.tossing.variants import Problem, Variant, load_problem
 FRICTION, RESTITUTION = "friction_mu", "restitution_e_n"
 PARAMETERS = (FRICTION, RESTITUTION)
 _ZERO = 1e-3  # an optimum below this counts as the paper's "equal to zero"
-_POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
+POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
 
 
 @dataclass(frozen=True)
@@ -111,8 +110,8 @@ def _compared(item: PreparedToss, poses: RestPoses, center: int) -> pd.DataFrame
     simulated = np.column_stack([poses.position, poses.orientation])
     return pd.DataFrame(
         {
-            **{f"simulated_{name}": simulated[:, k] for k, name in enumerate(_POSE)},
-            **{f"measured_{name}": measured[:, k] for k, name in enumerate(_POSE)},
+            **{f"simulated_{name}": simulated[:, k] for k, name in enumerate(POSE)},
+            **{f"measured_{name}": measured[:, k] for k, name in enumerate(POSE)},
             "rested": poses.rested,
             "failed_steps": poses.failed_steps,
             "face_changed": faces != faces[center],
@@ -258,79 +257,38 @@ def restitution_insensitive_below(
     return float(profile[RESTITUTION].iloc[last]) if last >= 0 else float("nan")
 
 
-def variation_outlines(
-    varied: Mapping[str, pd.DataFrame],
-    objects: Mapping[str, str],
-    vertices: Mapping[str, np.ndarray],
-    n_tosses: int,
-    seed: int,
-) -> pd.DataFrame:
-    """Figure 14: outlines from above (m, from the measured position) of rest poses with one parameter varied.
-
-    Parameters
-    ----------
-    varied, objects, vertices
-        By dataset: :func:`vary_parameters`, the object's name, its vertices (8, 3) in m.
-    n_tosses, seed
-        Tosses drawn at random for each object.
-
-    Returns
-    -------
-    Columns ``dataset``, ``object``, ``parameter``, ``panel``, ``toss``, ``kind`` (``measured``, ``varied``, or
-    ``median``: the varied pose with the least summed distance to the others), ``value``, ``corner``, ``x_m``, ``y_m``.
-    """
-    rows: list[tuple[object, ...]] = []
-    for dataset, table in varied.items():
-        names = table["toss"].unique()
-        random = np.random.default_rng(seed)
-        chosen = sorted(random.choice(len(names), size=min(n_tosses, len(names)), replace=False))
-        for parameter in PARAMETERS:
-            for panel, k in enumerate(chosen):
-                part = table[(table["toss"] == names[k]) & (table["parameter"] == parameter) & table["rested"]]
-                if part.empty:
-                    raise ContactIdError(f"toss {names[k]} never comes to rest", "Choose another seed for the figure")
-                poses = part[[f"simulated_{name}" for name in _POSE]].to_numpy()
-                measured = part[[f"measured_{name}" for name in _POSE]].to_numpy()[0]
-                drawn = [("measured", np.nan, measured)]
-                drawn += [("varied", value, pose) for value, pose in zip(part["value"], poses, strict=True)]
-                middle = _medoid(poses[:, :2])
-                drawn.append(("median", part["value"].iloc[middle], poses[middle]))
-                for kind, value, pose in drawn:
-                    for corner, (x, y) in enumerate(top_outline(pose, vertices[dataset]) - measured[:2]):
-                        rows.append((dataset, objects[dataset], parameter, panel, names[k], kind, value, corner, x, y))
-    columns = ["dataset", "object", "parameter", "panel", "toss", "kind", "value", "corner", "x_m", "y_m"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _medoid(points: np.ndarray) -> int:
-    """Index of the point of (n, 2) with the least summed distance to the others."""
-    return int(rest_position_error(points[:, None], points[None, :]).sum(axis=1).argmin())
-
-
 def largest_dimension(vertices: Sequence[Sequence[float]] | np.ndarray) -> float:
     """The longest side of a box with vertices (8, 3), m."""
     return float(np.ptp(np.asarray(vertices), axis=0).max())
 
 
-def vary_dataset(
-    prepared: str,
-    calibration: str | None,
-    fit: str,
+def vary_datasets(
+    prepared: Sequence[str],
+    fits: Sequence[str],
+    calibrations: Sequence[str],
     variant: dict[str, Any],
     reach: float,
     step: float,
-    varied: str,
-    summary: str,
-    profile: str,
+    varied: Sequence[str],
+    variations: Sequence[str],
+    profiles: Sequence[str],
 ) -> None:
-    """Vary the fitted parameters on a dataset's test tosses; write the rest poses, section VI's numbers and a profile.
+    """Vary the fitted parameters on the test tosses of datasets; write rest poses, section VI's numbers and profiles.
 
-    ``varied``, ``summary`` and ``profile`` are the files of :func:`vary_parameters`, :func:`summarise_variation` and
-    :func:`restitution_profile`.
+    Parameters
+    ----------
+    prepared, fits, calibrations
+        Files of every dataset; no calibrations where the variant isn't calibrated.
+    reach, step
+        As in :class:`VariationOptions`.
+    varied, variations, profiles
+        Files to write: :func:`vary_parameters`, :func:`summarise_variation` and :func:`restitution_profile`.
     """
-    problem = load_problem(prepared, calibration, Variant.from_config(variant), TEST)
-    parameters = ContactParameters(**read_json(fit)["parameters"])
-    table = vary_parameters(problem, parameters, VariationOptions(reach, step))
-    write_csv(table, varied)
-    write_csv(summarise_variation(table, largest_dimension(problem.body.vertices)), summary)
-    write_csv(restitution_profile(problem, parameters), profile)
+    files = zip(prepared, fits, calibrations or [""] * len(fits), varied, variations, profiles, strict=True)
+    for tosses, fit, calibration, poses, summary, profile in files:
+        problem = load_problem(tosses, calibration, Variant.from_config(variant), TEST)
+        parameters = ContactParameters(**read_json(fit)["parameters"])
+        table = vary_parameters(problem, parameters, VariationOptions(reach, step))
+        write_csv(table, poses)
+        write_csv(summarise_variation(table, largest_dimension(problem.body.vertices)), summary)
+        write_csv(restitution_profile(problem, parameters), profile)

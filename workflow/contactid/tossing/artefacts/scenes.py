@@ -21,7 +21,7 @@ value, unit   what a dimension, an arrow or a mass stands for
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,9 @@ from scipy.spatial import ConvexHull
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.sources.motion import body_of, iterate_recordings
-from contactid.tossing import figure_data
+from contactid.output.computing import Shown
+from contactid.sources.motion import body_of, iterate_recordings, read_dataset
+from contactid.tossing.artefacts.data import Case, by_name, describe, example, example_toss, identified
 from contactid.tossing.flight import fit_flight_state
 from contactid.tossing.surface import PlaneCorrection, in_surface_frame, vertex_positions
 
@@ -45,6 +46,39 @@ _SAME_PLACE, _SAME_DIRECTION = 5e-3, np.radians(1.0)  # closer than this (m, rad
 _YAW_ON_SHELF = np.radians(30.0)  # figure 4: turned, so that three faces are seen from the front
 _SHELF_GAP = 0.09  # m between neighbouring boxes' outlines, for the dimensions
 _BELT_SECONDS = 0.3  # the belt's arrow is as long as its way in this time
+
+
+def scene_figures(
+    prepared: Sequence[str],
+    datasets: Sequence[str],
+    cases: Sequence[Case],
+    motions: Sequence[str],
+    figures: Mapping[str, Any],
+) -> dict[str, Shown]:
+    """Figures 1 to 4 of a run.
+
+    Parameters
+    ----------
+    prepared, datasets
+        Files of prepared tosses, and their names.
+    cases
+        (identified on, predicted on).
+    motions
+        Files of the canonical form of the datasets that are identified on, in their order.
+    figures
+        ``object`` of the example.
+    """
+    data, known = by_name(prepared, datasets), identified(cases)
+    name = example(data, cases, figures["object"])
+    tosses, motion = data[name], read_dataset(motions[known.index(name)])
+    boxes = [data[name] for name in known]
+    said = describe([tosses])
+    return {
+        "figures/fig01_example_toss": Shown(example_toss_scene(tosses), data=said),
+        "figures/fig02_frames": Shown(frames_scene(tosses, motion), data=said),
+        "figures/fig03_setup": Shown(setup_scene(tosses, motion), data=said),
+        "figures/fig04_boxes": Shown(boxes_scene(boxes), data=describe(boxes)),
+    }
 
 
 def faces_of(vertices: np.ndarray) -> np.ndarray:
@@ -284,7 +318,7 @@ def _choose(prepared: xr.Dataset, toss: str | None) -> xr.Dataset:
             )
         return usable[toss]
     eligible = [s for s in usable.values() if not int(s["tumbled"]) and not np.any(s["surface_velocity"])]
-    return figure_data.example_toss(prepared) if eligible else next(iter(usable.values()))
+    return example_toss(prepared) if eligible else next(iter(usable.values()))
 
 
 def _spread_instants(scene: _Scene) -> list[int]:

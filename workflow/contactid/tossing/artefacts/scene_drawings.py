@@ -1,11 +1,9 @@
-"""Draw figures 1 to 4 of the tossing paper from their scenes (:mod:`contactid.tossing.setup_figure_data`).
+"""Draw figures 1 to 4 of the tossing paper from their scenes (:mod:`contactid.tossing.artefacts.scenes`).
 
 What is seen from where, and how large, is decided here; every point, length and speed comes from the table.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contactid.output import style
-from contactid.tossing.camera import Camera, Canvas, looking_across, points_of
+from contactid.tossing.artefacts.camera import Camera, Canvas, looking_across, points_of
 
 INSTEAD_OF_PHOTOGRAPH = "Rendered from data in place of a photograph"
 INSTEAD_OF_SKETCH = "Rendered to scale from data in place of a sketch"
@@ -166,14 +164,6 @@ def draw_boxes(data: pd.DataFrame) -> Figure:
         canvas.note(below, name, shift=(0.0, -10.0), size=_NORMAL)
         canvas.note(below, f"{mass['value']:.4g} {mass['unit']}", shift=(0.0, -20.0), size=_SMALL)
     return _finish(figure, [canvas], "Objects of this run, sizes in mm", INSTEAD_OF_PHOTOGRAPH)
-
-
-DRAWINGS: dict[str, Callable[[pd.DataFrame], Figure]] = {
-    "fig01_example_toss": draw_example_toss,
-    "fig02_frames": draw_frames,
-    "fig03_setup": draw_setup,
-    "fig04_boxes": draw_boxes,
-}
 
 
 def _page(width: float, camera: Camera, data: pd.DataFrame, largest: float = np.inf) -> tuple[Figure, Canvas]:
