@@ -7,10 +7,9 @@ import pytest
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import Recording
-from contactid.tossing.impact import Impact, impact_geometry
-from contactid.tossing.impact_files import read_impacts, write_impacts
-from contactid.tossing.impact_selection import SelectionOptions, candidate_table, find_impacts, pose_noise
-from contactid.tossing.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.impacts.impact import Impact, impact_geometry, read_impacts, write_impacts
+from contactid.tossing.impacts.selection import SelectionOptions, candidate_table, find_impacts, pose_noise
+from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
 from contactid.tossing.readers.twins import MocapNoise, write_twin
 from contactid.tossing.simulate.box import State
 from tosses_for_tests import box, motion, recordings

@@ -27,7 +27,7 @@ rule tossing_preprocess:
         mem_mb=1250,
         runtime=5,
     params:
-        **call("contactid.tossing.preprocess:prepare"),
+        **call("contactid.tossing.prepare.preprocess:prepare"),
         share=identification_share,
         seed=TOSSING["split"]["seed"],
         exclude_tumbling=TOSSING["exclude_tumbling"],
@@ -54,7 +54,7 @@ rule tossing_calibrate:
         mem_mb=1250,
         runtime=10,
     params:
-        **call("contactid.tossing.calibration:calibrate_dataset"),
+        **call("contactid.tossing.prepare.calibration:calibrate_dataset"),
     script:
         "../call.py"
 
@@ -77,7 +77,7 @@ rule tossing_identify:
         mem_mb=1500,
         runtime=10,
     params:
-        **call("contactid.tossing.identification:identify_dataset"),
+        **call("contactid.tossing.identify.trajectories:identify_dataset"),
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
         grid=TOSSING["grid"],
         bootstrap=TOSSING["bootstrap"],
@@ -118,7 +118,7 @@ for number, group in enumerate(IMPACT_SELECTIONS.values(), 1):
             mem_mb=1250,
             runtime=10,
         params:
-            **call("contactid.tossing.impact_selection:select_impacts"),
+            **call("contactid.tossing.impacts.selection:select_impacts"),
             largest_misfit=VELOCITY_VARIANTS[group[0]]["largest_misfit"],
             largest_imbalance=VELOCITY_VARIANTS[group[0]]["largest_imbalance"],
             window=TOSSING["velocity"]["window"],
@@ -145,7 +145,7 @@ rule tossing_velocity_identify:
         mem_mb=1250,
         runtime=10,
     params:
-        **call("contactid.tossing.velocity_identification:identify_on_impacts"),
+        **call("contactid.tossing.identify.velocities:identify_on_impacts"),
         variant=lambda wildcards: VELOCITY_VARIANTS[wildcards.velocity_variant],
         grid=TOSSING["grid"],
         bootstrap=TOSSING["bootstrap"],
@@ -170,7 +170,7 @@ rule tossing_impact_mpec:
         mem_mb=1500,
         runtime=10,
     params:
-        **call("contactid.tossing.mpec_comparison:identify_from_file"),
+        **call("contactid.tossing.identify.impact_mpec:identify_from_file"),
         facets=TOSSING["mpec"]["facets"],
         seed=TOSSING["bootstrap"]["seed"],
     script:
@@ -196,7 +196,7 @@ rule tossing_window_mpec:
         mem_mb=1500,
         runtime=10,
     params:
-        **call("contactid.tossing.models.window_fit:identify_dataset_windows"),
+        **call("contactid.tossing.identify.window_mpec:identify_dataset_windows"),
         variant=lambda wildcards: dict(TOSSING_SCHEMES[WINDOW_SCHEME].stepping),
         tosses=TOSSING["mpec"]["windows"]["tosses"],
         seed=TOSSING["mpec"]["windows"]["seed"],
@@ -236,7 +236,7 @@ for parameters, names in PREDICTED_TOGETHER.items():
             mem_mb=1250,
             runtime=5,
         params:
-            **call("contactid.tossing.prediction:predict_dataset"),
+            **call("contactid.tossing.predict.prediction:predict_dataset"),
             variants=[dict(TOSSING_SCHEMES[name].stepping) for name in names],
             kinds=[TOSSING_SCHEMES[name].kind for name in names],
         script:
@@ -266,7 +266,7 @@ rule tossing_sensitivity:
         mem_mb=1250,
         runtime=10,
     params:
-        **call("contactid.tossing.sensitivity:vary_datasets"),
+        **call("contactid.tossing.predict.sensitivity:vary_datasets"),
         variant=TOSSING_VARIANTS[FIRST_VARIANT],
         reach=TOSSING["sensitivity"]["reach"],
         step=TOSSING["sensitivity"]["step"],
@@ -292,7 +292,7 @@ rule tossing_sobol:
         mem_mb=1250,
         runtime=10,
     params:
-        **call("contactid.tossing.global_sensitivity:sobol_indices"),
+        **call("contactid.tossing.predict.sobol:sobol_indices"),
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
         options=TOSSING["sensitivity"],
     script:
@@ -320,7 +320,7 @@ rule tossing_rest_poses:
         mem_mb=1250,
         runtime=10,
     params:
-        **call("contactid.tossing.rest_pose_files:predict_rest_poses"),
+        **call("contactid.tossing.predict.rest_poses:predict_rest_poses"),
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
         restitution=TOSSING["grid"]["restitution_e_n"],
         draws=TOSSING["rest_poses"]["draws"],
@@ -349,7 +349,7 @@ rule tossing_simulator:
         mem_mb=2000,
         runtime=60,
     params:
-        **call("contactid.tossing.simulators:compare_simulator"),
+        **call("contactid.tossing.peers.comparison:compare_simulator"),
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
         budget={
             key: value
@@ -485,7 +485,7 @@ rule tossing_playback:
         mem_mb=1000,
         runtime=10,
     params:
-        **call("contactid.tossing.playback:write_playback"),
+        **call("contactid.tossing.artefacts.playback:write_playback"),
         cases=TOSSING_CASES,
         variant=TOSSING_VARIANTS[FIRST_VARIANT],
     script:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from contactid.output.comparison import Key, Reproduced, Tolerance, compare
 from contactid.output.tables import read_csv, write_csv
-from contactid.tossing.schemes import SIMULATOR
+from contactid.tossing.configuration import SIMULATOR
 
 _TWIN = "synthetic twin stands in for the 4TU archive"
 _OTHER_BODY = "made from other data than the paper's"

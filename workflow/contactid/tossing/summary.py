@@ -9,7 +9,7 @@ import pandas as pd
 from contactid.core.atomic import write_text
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv
-from contactid.tossing.schemes import EQUAL_BUDGET, NO_RESTITUTION, SIMULATOR, TRAJECTORY, WINDOW_SCHEME
+from contactid.tossing.configuration import EQUAL_BUDGET, NO_RESTITUTION, SIMULATOR, TRAJECTORY, WINDOW_SCHEME
 
 _SURE = 5.0  # standard errors
 

@@ -14,7 +14,7 @@ from contactid.output import style
 from contactid.output.computing import Shown
 from contactid.sources.motion import read_dataset
 from contactid.tossing.artefacts.data import Case, by_name, describe, identified, object_of
-from contactid.tossing.losses import mean_loss
+from contactid.tossing.prepare.metrics import mean_loss
 
 
 def trajectory_costs(

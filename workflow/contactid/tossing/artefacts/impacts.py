@@ -18,13 +18,11 @@ from contactid.output.fits import read_json
 from contactid.output.tables import read_csv, write_csv
 from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing.artefacts.data import Case, by_name, data_label, describe, identified, labels, object_of
-from contactid.tossing.free_motion import fit_free_motion
-from contactid.tossing.impact import WEIGHTS, ImpactWindow
-from contactid.tossing.impact_files import read_impacts
-from contactid.tossing.preprocess import IDENTIFICATION
+from contactid.tossing.impacts.free_motion import fit_free_motion
+from contactid.tossing.impacts.impact import WEIGHTS, ImpactWindow, read_impacts
+from contactid.tossing.prepare.poses import central_differences, vertex_positions
+from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
-from contactid.tossing.surface import vertex_positions
-from contactid.tossing.velocities import central_differences
 
 _KNOWS_NOTHING = 0.05  # of the change of velocity
 

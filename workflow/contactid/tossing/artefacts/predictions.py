@@ -16,8 +16,8 @@ from contactid.output.fits import read_json
 from contactid.output.tables import read_csv, write_csv
 from contactid.tossing.artefacts.data import by_name, data_label, labels, object_of
 from contactid.tossing.artefacts.simulators import as_identification_rows, simulators_table, summarise
+from contactid.tossing.configuration import NO_RESTITUTION, SIMULATOR, Scheme, schemes_of, velocity_cases
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
-from contactid.tossing.schemes import NO_RESTITUTION, SIMULATOR, Scheme, schemes_of, velocity_cases
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Prediction:
     scheme : where its parameters come from and how it is stepped
     object, data : what was tossed, and which data it is
     fit : the fit record used
-    table : from :func:`contactid.tossing.prediction.predict`
+    table : from :func:`contactid.tossing.predict.prediction.predict`
     """
 
     dataset: str

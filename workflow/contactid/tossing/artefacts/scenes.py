@@ -34,8 +34,8 @@ from contactid.core.errors import ContactIdError
 from contactid.output.computing import Shown
 from contactid.sources.motion import body_of, iterate_recordings, read_dataset
 from contactid.tossing.artefacts.data import Case, by_name, describe, example, example_toss, identified
-from contactid.tossing.flight import fit_flight_state
-from contactid.tossing.surface import PlaneCorrection, in_surface_frame, vertex_positions
+from contactid.tossing.prepare.flight import fit_flight_state
+from contactid.tossing.prepare.poses import PlaneCorrection, in_surface_frame, vertex_positions
 
 COLUMNS = (
     "object", "toss", "part", "item", "index", "order", "sample", "time_s", "x_m", "y_m", "z_m", "value", "unit",
@@ -103,7 +103,7 @@ def example_toss_scene(prepared: xr.Dataset, toss: str | None = None) -> pd.Data
     Parameters
     ----------
     prepared
-        From :func:`contactid.tossing.preprocess.preprocess`.
+        From :func:`contactid.tossing.prepare.preprocess.preprocess`.
     toss
         Name of a usable toss; by default the one of figures 10 and 11 (or, where only moving belts were recorded, the
         first usable one).

@@ -27,9 +27,9 @@ from contactid.tossing.artefacts.data import (
     predicted,
     two_cases,
 )
-from contactid.tossing.metrics import rest_position_error
-from contactid.tossing.outlines import top_outline
-from contactid.tossing.sensitivity import PARAMETERS, POSE, largest_dimension, restitution_insensitive_below
+from contactid.tossing.predict.sensitivity import PARAMETERS, POSE, largest_dimension, restitution_insensitive_below
+from contactid.tossing.prepare.metrics import rest_position_error
+from contactid.tossing.prepare.poses import top_outline
 
 _SYMBOLS = {"friction_mu": r"$\mu$", "restitution_e_n": r"$e_N$"}
 _INPUTS = {
@@ -64,7 +64,7 @@ def sensitivity_figures(
     cases
         (identified on, predicted on).
     varied, sobol
-        Files of the cases: :func:`contactid.tossing.sensitivity.vary_parameters` and Sobol indices.
+        Files of the cases: :func:`contactid.tossing.predict.sensitivity.vary_parameters` and Sobol indices.
     figures
         ``object`` of the example, ``tosses`` per object and ``seed`` of figure 14.
     """

@@ -10,8 +10,8 @@ import pandas as pd
 
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
-from contactid.tossing.peers.compare import paired_difference
-from contactid.tossing.schemes import EQUAL_BUDGET, Scheme
+from contactid.tossing.configuration import EQUAL_BUDGET, Scheme
+from contactid.tossing.peers.comparison import paired_difference
 
 
 def simulators_table(

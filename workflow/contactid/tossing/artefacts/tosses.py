@@ -16,8 +16,7 @@ from contactid.output import style
 from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
 from contactid.tossing.artefacts.data import Case, by_name, describe, example, example_toss, object_of, predicted
-from contactid.tossing.outlines import top_outline
-from contactid.tossing.surface import vertex_positions
+from contactid.tossing.prepare.poses import top_outline, vertex_positions
 
 _DRAWN_SAMPLES = 7
 

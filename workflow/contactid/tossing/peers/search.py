@@ -26,9 +26,8 @@ from scipy.stats import qmc
 
 from contactid.core.errors import ContactIdError
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL, Parameter, parameters_of
-from contactid.tossing.peers.client import PeerSession
 from contactid.tossing.peers.exchange import REST, Answer, Problem, Request
-from contactid.tossing.peers.own import OwnSession
+from contactid.tossing.peers.sessions import OwnSession, PeerSession
 
 FAILED_LOSS = 100.0  # of a toss whose simulation failed: far above what a finite motion of the study reaches
 _WIDE, _NARROW = 0.1, 0.04  # first steps of the Nelder-Mead searches that compete and that refine, shares of the ranges
