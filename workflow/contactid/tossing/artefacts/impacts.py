@@ -25,12 +25,17 @@ from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
 
 _KNOWS_NOTHING = 0.05  # of the change of velocity
-
-
-COMPONENTS = ("v_x", "v_y", "v_z", "w_x", "w_y", "w_z")
-
-
 _FINER = 16  # steps per sample of figure 7, which stands in for the simulator that can't be had
+_COLOURS = {"x": style.LINE, "y": style.RELEASE, "z": style.ACCENT}
+_ROWS = (("v", r"linear velocity (m/s)"), ("w", r"angular velocity (rad/s)"))
+_SYMBOLS = {"v": "v", "w": r"\omega"}
+_COLUMNS = [
+    "dataset", "object", "scheme", "calibrated", "n_recordings", "n_candidates", "n_impacts", "impacts_per_toss",
+    "friction_mu", "friction_mu_low", "friction_mu_high", "restitution_e_n", "restitution_e_n_low",
+    "restitution_e_n_high", "identification_loss", "test_loss", "sem_test_loss", "n_test_impacts",
+    "best_per_impact_loss", "loss_without_contact", "friction_flat_from", "converged", "data",
+]  # fmt: skip
+COMPONENTS = ("v_x", "v_y", "v_z", "w_x", "w_y", "w_z")
 
 
 def impact_figures(
@@ -181,15 +186,6 @@ def _curve(offsets: np.ndarray, twist: np.ndarray, kind: str, side: str) -> pd.D
     )
 
 
-_COLOURS = {"x": style.LINE, "y": style.RELEASE, "z": style.ACCENT}
-
-
-_ROWS = (("v", r"linear velocity (m/s)"), ("w", r"angular velocity (rad/s)"))
-
-
-_SYMBOLS = {"v": "v", "w": r"\omega"}
-
-
 def draw_heights(data: pd.DataFrame) -> Figure:
     """Figure 5: heights of the eight vertices, the selected impact marked."""
     figure, axes = plt.subplots(figsize=(style.SINGLE_COLUMN, 2.3))
@@ -253,14 +249,6 @@ def _mark_sides(panel: Axes, data: pd.DataFrame, *, named: bool) -> None:
                 "$-b$" if side == "pre" else "$c$", (offset, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2),
                 textcoords="offset points", ha="center", fontsize=7, color="#555555",
             )  # fmt: skip
-
-
-_COLUMNS = [
-    "dataset", "object", "scheme", "calibrated", "n_recordings", "n_candidates", "n_impacts", "impacts_per_toss",
-    "friction_mu", "friction_mu_low", "friction_mu_high", "restitution_e_n", "restitution_e_n_low",
-    "restitution_e_n_high", "identification_loss", "test_loss", "sem_test_loss", "n_test_impacts",
-    "best_per_impact_loss", "loss_without_contact", "friction_flat_from", "converged", "data",
-]  # fmt: skip
 
 
 def velocity_row(

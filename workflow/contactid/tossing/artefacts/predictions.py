@@ -283,8 +283,6 @@ def _beside_printed(ours: pd.DataFrame, published: pd.DataFrame, where: str) -> 
 
 
 ALL = "all"
-
-
 _ERRORS = ("rest_position_error_cm", "rest_rotation_error_deg")
 
 

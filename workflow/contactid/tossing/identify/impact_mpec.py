@@ -36,18 +36,15 @@ from contactid.tossing.models.impacts import Friction, ImpactModel, ImpactModelO
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 
 _AGREES = 1e-3  # in a parameter: starts that ended this close to the best one found the same answer
-
-
 _BETTER = 1e-7  # relative
-
-
 _SLIDES = 1e-6  # m/s
-
-
 _GRID_STEP = 0.01
-
-
 _ALTERNATIONS = 10  # between the exact law, which says who slides, and the parameters
+_GENEROUS = (0.05, 0.5)  # m/s and rad/s
+_SETTLED = 0.1  # relative change of the model's error that is no change
+_ROUNDS = 2  # of estimating the model's error from the residuals at the last parameters
+_NORMAL = 1.4826  # median absolute value to standard deviation
+_PLACES = slice(0, 3), slice(3, 6)
 
 
 @dataclass(frozen=True)
@@ -361,21 +358,6 @@ def impact_fit_record(
             ],
         },
     }
-
-
-_GENEROUS = (0.05, 0.5)  # m/s and rad/s
-
-
-_SETTLED = 0.1  # relative change of the model's error that is no change
-
-
-_ROUNDS = 2  # of estimating the model's error from the residuals at the last parameters
-
-
-_NORMAL = 1.4826  # median absolute value to standard deviation
-
-
-_PLACES = slice(0, 3), slice(3, 6)
 
 
 def model_error(body: BodyProperties, windows: Sequence[ImpactWindow], mu: float, e_n: float) -> tuple[float, float]:

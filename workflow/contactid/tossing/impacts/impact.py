@@ -119,11 +119,7 @@ def cross(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 _TWIST_UNITS = "m/s and rad/s"
-
-
 _BODY = ("vertices", "mass", "center_of_mass", "inertia")
-
-
 _SPLITS = ("identification", "test")
 
 

@@ -51,14 +51,8 @@ HEADER = (
 
 
 _COLUMNS = len(HEADER)
-
-
 _GROUP, _ATTRIBUTE = "box", "configuration_data_names"
-
-
 _PARAMETERS = ("friction", "normal_restitution", "tangential_restitution")
-
-
 _ROTATION_TOLERANCE = 1e-4  # of R^T R against the identity, elementwise: what six written digits leave
 
 

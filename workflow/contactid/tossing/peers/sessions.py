@@ -29,8 +29,6 @@ from contactid.tossing.simulate.sweep import MeasuredToss, sweep
 
 _PROGRAM = "contactid.tossing.peers.run:main"  # a reference, so that fingerprints know of the peers' code
 _WORKFLOW = Path(__file__).resolve().parents[3]
-
-
 _REMEDY = "Run make peers"
 
 

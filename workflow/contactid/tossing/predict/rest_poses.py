@@ -29,6 +29,8 @@ from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST
 from contactid.tossing.prepare.tosses import Variant, load_dataset, release_covariances, set_up
 from contactid.tossing.simulate.box import ContactParameters
 
+_DRAWN = 300  # simulated rest poses of a toss that a figure shows
+
 
 def distribution_outlines(
     clouds: Mapping[str, Sequence[Cloud]],
@@ -90,9 +92,6 @@ def _ellipse(points: np.ndarray, percent: float) -> np.ndarray:
     turn = np.linspace(0.0, 2.0 * np.pi, 73)
     circle = np.sqrt(np.percentile(distance, percent)) * np.column_stack([np.cos(turn), np.sin(turn)])
     return np.median(points, axis=0) + circle @ np.linalg.cholesky(covariance).T
-
-
-_DRAWN = 300  # simulated rest poses of a toss that a figure shows
 
 
 def predict_rest_poses(

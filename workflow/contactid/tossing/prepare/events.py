@@ -18,22 +18,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.signal import find_peaks
 
 from contactid.tossing.prepare.poses import central_differences, local_fit, vertex_positions
 
 _WINDOW = 0.025  # s on either side: at 360 Hz and 0.2 mm noise the fitted speed is good to 3 mm/s
-
-
 _FEWEST_FLIGHT_SAMPLES = 5
-
-
 _FEWEST_REST_SAMPLES = 4
-
-
 _TOUCH_HEIGHT = 1e-3  # m: twice the scatter of resting vertices
-
-
 _JUMP = 0.15  # m/s: a smaller jump in the velocity of the centre of mass is not told from noise
 
 
@@ -176,9 +167,6 @@ def _release(
     return int(held[-1]) + 1 + half if len(held) else 0
 
 
-_REST_SAMPLES = 21
-
-
 @dataclass(frozen=True)
 class _BoxRule:
     """Release at the first or last peak of the height; rest searched from a sample on.
@@ -200,6 +188,7 @@ class _BoxRule:
     rest_cap: int | None = None
 
 
+_REST_SAMPLES = 21
 # trajectory identification, by the box's largest dimension in mm (192: Box004, 230: 005, 205: 006, 207: 007)
 _RULES = {
     192: _BoxRule(0.095, last=True),
@@ -244,6 +233,8 @@ def find_author_events(
 
 
 def _author_release(height: np.ndarray, rule: _BoxRule) -> int:
+    from scipy.signal import find_peaks  # half of this module's time to import, for this rule alone
+
     peaks, _ = find_peaks(height[rule.peak_from :], height=rule.peak_height, width=rule.peak_width)
     if not len(peaks):
         return -1

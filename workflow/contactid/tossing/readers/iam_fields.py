@@ -24,11 +24,7 @@ from contactid.sources.hdf5_values import size_problem, stored_values
 from contactid.sources.left_out import reason_of
 
 _DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, OverflowError)  # all seen from h5py on damaged files
-
-
 _STEP_TOLERANCE = 0.5  # relative to the sample period; a dropped frame doubles the step
-
-
 _LARGEST_ATTRIBUTE = 1 << 16  # bytes; larger ones are damaged, or meant to exhaust memory
 
 
@@ -207,17 +203,9 @@ def _place(node: h5py.Group | h5py.Dataset) -> str:
 
 
 LEAST_FRAMES = 3  # central differences need neighbours on both sides
-
-
 _RIGIDITY_TOLERANCE = 1e-2  # on the entries of R^T R - I; float32 rounding is near 1e-7, a wrong axis near 1
-
-
 _LARGEST_PLAUSIBLE_POSITION = 100.0  # m; motion capture volumes are smaller, millimetres are larger
-
-
 _BLOCK = 8192  # frames, a megabyte of float64 matrices
-
-
 _LAST_ROW = np.array([0.0, 0.0, 0.0, 1.0])
 
 
