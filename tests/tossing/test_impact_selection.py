@@ -247,20 +247,6 @@ def test_the_noise_of_a_twin_with_more_noise_is_recovered(tmp_path):
 # refusals
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [{"window": 3}, {"window": 0}, {"slowest": 0.0}, {"largest_misfit": -1.0}, {"largest_imbalance": 0.0}],
-)
-def test_thresholds_that_make_no_sense_are_refused(wrong):
-    with pytest.raises(ContactIdError, match="window below four samples or a threshold") as error:
-        SelectionOptions(**wrong)
-    assert "\n" not in str(error.value)
-
-
-def test_the_smallest_window_is_accepted():
-    assert SelectionOptions(window=4).window == 4
-
-
 def _prepared_of(made):
     options = PreprocessOptions(exclude_tumbling=False, require_usable=False)
     return preprocess(motion(made, box()), options)

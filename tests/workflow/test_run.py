@@ -259,7 +259,15 @@ def test_editing_the_simulator_reruns_exactly_what_depends_on_it(finished):
 def test_restyling_a_figure_solves_nothing(finished):
     file = finished / "workflow/contactid/output/style.py"
     before = edit(file, '"font.size": 8', '"font.size": 9')
-    drawn = {"tossing_draw_1", "tossing_draw_2", "planar_draw", "planar_animate", "arm_draw", "inhand_draw", "data_cards"}
+    drawn = {
+        "tossing_draw_1",
+        "tossing_draw_2",
+        "planar_draw",
+        "planar_animate",
+        "arm_draw",
+        "inhand_draw",
+        "data_cards",
+    }
     assert to_be_done(finished) == {*drawn, "report", "crate", "all"}
     file.write_text(before)
 

@@ -27,7 +27,7 @@ from contactid.output.tables import write_csv
 from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing.impacts.free_motion import PoseNoise, fit_free_motion
 from contactid.tossing.impacts.impact import write_impacts
-from contactid.tossing.impacts.sides import FEWEST_SAMPLES, Candidate, Recording, Sides
+from contactid.tossing.impacts.sides import Candidate, Recording, Sides
 from contactid.tossing.prepare.poses import vertex_positions
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.prepare.tosses import load_dataset
@@ -56,15 +56,6 @@ class SelectionOptions:
     slowest: float = 0.3
     largest_misfit: float = 2.5
     largest_imbalance: float = 0.03
-
-    def __post_init__(self) -> None:
-        if self.window < FEWEST_SAMPLES or not all(
-            limit > 0 for limit in (self.slowest, self.largest_misfit, self.largest_imbalance)
-        ):
-            raise ContactIdError(
-                "the selection of impacts has a window below four samples or a threshold that isn't positive",
-                "Check tossing.velocity in the configuration",
-            )
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -78,8 +78,6 @@ class Budget:
     seed: int = 20230206
 
     def __post_init__(self) -> None:
-        if min(getattr(self, field.name) for field in fields(self) if field.name != "seed") < 1:
-            raise ContactIdError("a number in the budget of a search is below 1", "Give at least 1 of each")
         if self.refined < self.starts:
             raise ContactIdError("a search refines with fewer evaluations than it has starts", "Raise refined")
 
