@@ -29,10 +29,10 @@ from contactid.inhand.readers.twins import simulate_recording
 from contactid.output import style
 from contactid.planar.identification import identify_cells
 from contactid.sources.motion_stream import write_motion
-from contactid.tossing.preprocess import IDENTIFICATION
+from contactid.tossing.prepare.preprocess import IDENTIFICATION
+from contactid.tossing.prepare.tosses import Variant, load_problem
 from contactid.tossing.readers.iam_archive import stream_iam_archive
 from contactid.tossing.simulate.sweep import sweep
-from contactid.tossing.variants import Variant, load_problem
 
 SWEEP, PLANAR, INHAND, READING = "tossing sweep", "planar identification", "in-hand estimation", "archive reading"
 GRID_POINTS = (5, 10, 20, 40)  # of friction, and as many of restitution

@@ -16,11 +16,11 @@ from contactid.planar.simulate.geometry import Ellipse, Ground
 from contactid.planar.trajectory_states import ThrowStates
 from contactid.planar.truth import Truth
 from contactid.review.report.playback import playback_section
-from contactid.tossing.playback import chosen_tosses, faces, played_toss, shown_tosses
-from contactid.tossing.prediction import predict
-from contactid.tossing.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.artefacts.playback import chosen_tosses, faces, played_toss, shown_tosses
+from contactid.tossing.predict.prediction import predict
+from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.prepare.tosses import Problem, Variant, set_up
 from contactid.tossing.simulate.box import ContactParameters
-from contactid.tossing.variants import Problem, Variant, set_up
 from tosses_for_tests import box, motion, recordings
 
 WRONG = ContactParameters(0.4, 0.3)

@@ -15,6 +15,7 @@ from contactid.review.report.checks_digest import check_rows, digest
 from contactid.review.report.collect import collect
 from contactid.review.report.page import render
 from report_run import RESOURCES, RESULTS, make_run, record_jobs
+from tossing_figures import FIGURES
 
 
 @pytest.fixture(scope="module")
@@ -117,11 +118,10 @@ def test_every_figure_of_every_study_has_a_caption():
     from contactid.arm import names as arm
     from contactid.inhand import names as inhand
     from contactid.planar import names as planar
-    from contactid.tossing.draw import DRAWINGS
 
     captions = yaml.safe_load((RESOURCES / "studies.yaml").read_text(encoding="utf-8"))
     figures = {
-        "tossing": DRAWINGS,
+        "tossing": FIGURES,
         "planar": (*planar.PAPER_FIGURES, *planar.IDENTIFICATION_FIGURES, *planar.SQUARE_FIGURES, "ext_real_ellipse"),
         "arm": arm.FIGURES,
         "inhand": inhand.FIGURES,

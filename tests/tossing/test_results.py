@@ -11,13 +11,12 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.comparison import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE, Reproduced, Tolerance, compare
 from contactid.output.tables import read_csv, write_csv, write_tex
-from contactid.tossing.identification import Grid, _bootstrap, grid_values, identify, sweep_grid
-from contactid.tossing.losses import mean_loss
-from contactid.tossing.metrics import rest_position_error, rest_rotation_error
-from contactid.tossing.prediction import predict
-from contactid.tossing.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.identify.trajectories import Grid, _bootstrap, grid_values, identify, sweep_grid
+from contactid.tossing.predict.prediction import predict
+from contactid.tossing.prepare.metrics import mean_loss, rest_position_error, rest_rotation_error
+from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.prepare.tosses import usable_tosses
 from contactid.tossing.simulate.box import SteppingOptions
-from contactid.tossing.tosses import usable_tosses
 from tosses_for_tests import RATE, TRUTH, box, motion, recordings
 
 

@@ -20,7 +20,7 @@ from contactid.run.installed import exit_without_packages
 if not workflow.deployment_settings.deployment_method:
     exit_without_packages()  # before anything imports them
 
-from contactid.core.configuration import cases, check_configuration, restore_numbers
+from contactid.core.configuration import check_configuration, restore_numbers
 from contactid.sources.fetch import Sources, missing
 from contactid.sources.locking import archives_of
 from contactid.sources.lockfile import locked, read_lock, with_licences
@@ -39,8 +39,6 @@ from contactid.output.artefacts import (
 )
 from contactid.run.fingerprint import LISTS, Fingerprints
 from contactid.run.script_fingerprint import Fingerprints as ScriptFingerprints
-from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
-from contactid.tossing.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
 from contactid.planar.names import (
     ANIMATIONS,
     IDENTIFICATION_FIGURES,
@@ -57,12 +55,6 @@ from contactid.planar.names import (
 from contactid.planar.names import TABLES as PLANAR_TABLES
 from contactid.planar.scenes import check_scenes
 from contactid.planar.synthetic_throws import check_identification
-from contactid.tossing.schemes import (
-    WINDOW_SCHEME,
-    predictions_of,
-    schemes_of,
-    velocity_cases,
-)
 
 for block in (*config["studies"], "offline"):
     config[block] = restore_numbers(config.get(block))

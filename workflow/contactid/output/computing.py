@@ -16,6 +16,7 @@ import pandas as pd
 from contactid.core.atomic import write_text
 from contactid.core.references import arguments, resolve
 from contactid.output.artefacts import files_by_place
+from contactid.output.fits import write_json
 from contactid.output.tables import captioned, tabular, write_csv
 
 _DATA = "% Data: "
@@ -30,7 +31,7 @@ class Shown:
     table : what the csv file holds
     tex : what the tex file shows; None for the same
     headings : of the tex table, in math mode where they hold a ``$``; None for the columns' names
-    data : what it was made from, which ends the caption; empty where the caption says it
+    data : what it was made from, which ends a table's caption; empty where the caption says it
     md : what a Markdown file says, where one is declared
     """
 
@@ -50,10 +51,10 @@ def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> 
         What :func:`contactid.output.artefacts.declared` says of each.
     named
         The rule's files and settings, of which every function is given those that it asks for. ``artefacts`` lists the
-        files to write. A function returns its one artefact, or several by place (``"tables/ext_modes"``), each a table
-        or a :class:`Shown`.
+        files to write, ``sources`` is a JSON file for what figures were made from, where the rule has one. A function
+        returns its one artefact, or several by place (``"tables/ext_modes"``), each a table or a :class:`Shown`.
     """
-    files = files_by_place(declared, named["artefacts"])
+    files, said = files_by_place(declared, named["artefacts"]), {}
     for reference in dict.fromkeys(row["compute"] for row in declared):
         rows = {row["place"]: row for row in declared if row["compute"] == reference}
         function = resolve(reference)
@@ -62,7 +63,11 @@ def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> 
         if set(made) != set(rows) or (made is not found and len(rows) > 1):
             raise ValueError(f"{reference} makes {', '.join(made)}, but {', '.join(rows)} are declared for it")
         for place, content in made.items():
-            _write(content if isinstance(content, Shown) else Shown(content), files[place])
+            shown = content if isinstance(content, Shown) else Shown(content)
+            _write(shown, files[place])
+            said[place] = shown.data
+    if "sources" in named:
+        write_json(named["sources"], {Path(row["place"]).name: said[row["place"]] for row in declared})
 
 
 def _write(shown: Shown, files: Sequence[str]) -> None:

@@ -93,7 +93,7 @@ AXES = (
         lambda configuration: len(configuration["arm"]["fit"]["accuracy"]["experiments"]), splits=False,
     ),
     Axis(
-        "tossing_sweep", "grid point, all tosses of a box", "tossing.grid",
+        "tossing_identify", "grid point, all tosses of a box", "tossing.grid",
         lambda configuration: math.prod(_points(values) for values in configuration["tossing"]["grid"].values()),
         lambda configuration: len(configuration["tossing"]["identify_on"]), splits=False,
     ),
