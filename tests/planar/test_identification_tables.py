@@ -7,9 +7,7 @@ import pandas as pd
 import pytest
 
 from contactid.output.comparison import BETTER, compare
-from contactid.planar.checks import REASONS
-from contactid.planar.identification import covered
-from contactid.planar.identification_checks import identification_numbers
+from contactid.planar.checks import REASONS, identification_numbers
 from contactid.planar.identification_tables import (
     error_table,
     failed_table,
@@ -17,6 +15,7 @@ from contactid.planar.identification_tables import (
     rate_table,
     reformulation_table,
 )
+from contactid.planar.identify.cells import covered
 
 TRUTH = 750.0
 PUBLISHED = pd.DataFrame(

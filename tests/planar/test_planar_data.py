@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.readers.files import read_own_throw, read_own_throws, read_square_throws
+from contactid.planar.readers.csv_throws import read_own_throw, read_own_throws, read_square_throws
 from contactid.planar.readers.impacts import MODELS, SEMI_AXES, impulse_moments, prediction_errors, read_ellipse_impacts
 from contactid.planar.readers.readers import read_planar
 from contactid.planar.readers.throws import iterate_throws, shape_of, validate_throws

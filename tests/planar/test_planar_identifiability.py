@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.contact_equations import (
+from contactid.planar.identify.contact_equations import (
     ContactSteps,
     contact_steps,
     difference_covariance,
@@ -19,7 +19,7 @@ from contactid.planar.contact_equations import (
     motion_steps,
     spectrum,
 )
-from contactid.planar.identifiability import (
+from contactid.planar.identify.identifiability import (
     Flag,
     RatioEquations,
     fit_ratio,

@@ -15,11 +15,10 @@ from contactid.output import style
 from contactid.output.tables import read_csv, write_csv
 from contactid.planar import draw_identification, draw_identification_tables, draw_rig, rig_figure_data
 from contactid.planar import identification_figure_data as data
-from contactid.planar.fit_files import StoredFit
-from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.identify.states import StoredFit, ThrowStates
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts, outline_at
-from contactid.planar.trajectory_states import ThrowStates
+from contactid.planar.simulate.throws import MeasuredThrow
 
 ELLIPSE, MASS = Ellipse(0.05, 0.025), 0.064
 HALF = 0.03

@@ -11,7 +11,7 @@ from contactid.core.complementarity import Continuation, attach, solve_mpec
 from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.planar.draw_real_ellipse import draw
-from contactid.planar.impact_fit import (
+from contactid.planar.identify.impact_laws import (
     Prediction,
     best_impulses,
     departures,

@@ -11,12 +11,13 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import read_csv
-from contactid.planar.lost_frames import breaks, mend
-from contactid.planar.readers.files import read_square_throws
+from contactid.planar.readers.csv_throws import read_square_throws
 from contactid.planar.readers.throws import SQUARE_SIDE, PlanarThrow, build_throws, square
 from contactid.planar.real_square_files import part_of, write_square_figure_data, write_square_part, write_squares
-from contactid.planar.real_square_reasons import REAL, TWIN, UPPER, ReasonOptions, squares_reasons, squares_summary
-from contactid.planar.real_squares import (
+from contactid.planar.simulate.geometry import Ground, contacts
+from contactid.planar.squares.events import Contact, ThrowEvents, ThrowOptions
+from contactid.planar.squares.flight import FlightOptions, FlightReport
+from contactid.planar.squares.identification import (
     COLUMNS,
     FRAMES_LOST,
     POOLED,
@@ -28,10 +29,9 @@ from contactid.planar.real_squares import (
     square_windows,
     with_pooled,
 )
-from contactid.planar.simulate.geometry import Ground, contacts
-from contactid.planar.throw_flight import FlightOptions, FlightReport
-from contactid.planar.throw_preprocess import Contact, ThrowEvents, ThrowOptions
-from contactid.planar.tipping import find_pivots, ratio_of_moments, rolling_levers, standing_couples
+from contactid.planar.squares.reasons import REAL, TWIN, UPPER, ReasonOptions, squares_reasons, squares_summary
+from contactid.planar.squares.tipping import find_pivots, ratio_of_moments, rolling_levers, standing_couples
+from contactid.planar.squares.windows import breaks, mend
 from contactid.sources.motion import write_dataset
 
 TWIN_FOLDER = Path(__file__).parents[2] / "workflow" / "resources" / "embedded" / "planar_square_twin"

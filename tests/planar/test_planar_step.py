@@ -23,7 +23,7 @@ from contactid.planar.models.step import (
 from contactid.planar.simulate.bodies import GRAVITY, PlanarBody, PlanarLaw, simulate
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts
 from contactid.planar.simulate.kernel import CLOSING
-from contactid.planar.stepping import simulate_igc, simulate_irc_nlp
+from contactid.planar.sweeps.stepping import simulate_igc, simulate_irc_nlp
 
 BODY = PlanarBody(Ellipse(1.5, 1.0), 10.0, 2.0)
 LEVEL = Ground()

@@ -10,8 +10,8 @@ import pytest
 
 import contactid
 from contactid.core.errors import ContactIdError
-from contactid.planar.readers.csv_columns import columns_of
-from contactid.planar.readers.files import read_square_throws
+from contactid.planar.identify.fit import fit_trajectories
+from contactid.planar.readers.csv_throws import columns_of, read_square_throws
 from contactid.planar.readers.throws import SQUARE_FREQUENCY, iterate_throws
 from contactid.planar.readers.twins import (
     EMBEDDED_FOLDER,
@@ -24,9 +24,8 @@ from contactid.planar.readers.twins import (
     write_square_twin,
 )
 from contactid.planar.simulate.geometry import contacts
-from contactid.planar.throw_preprocess import ThrowOptions
-from contactid.planar.throw_window import prepare_throws
-from contactid.planar.trajectory_fit import fit_trajectories
+from contactid.planar.squares.events import ThrowOptions
+from contactid.planar.squares.windows import prepare_throws
 from contactid.sources.registry import load_registry
 
 ROOT = Path(contactid.__path__[0]).parents[1]

@@ -11,8 +11,7 @@ from contactid.core.errors import ContactIdError
 from contactid.planar.readers.throws import shape_of
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts
-from contactid.planar.throw_flight import FlightOptions, corner_radius, corners_moved_in, first_impacts, flight_report
-from contactid.planar.throw_preprocess import (
+from contactid.planar.squares.events import (
     ThrowOptions,
     align,
     event_table,
@@ -20,7 +19,8 @@ from contactid.planar.throw_preprocess import (
     rest_gaps,
     second_difference_noise,
 )
-from contactid.planar.throw_window import WindowOptions, identification_window, prepare_throws
+from contactid.planar.squares.flight import FlightOptions, corner_radius, corners_moved_in, first_impacts, flight_report
+from contactid.planar.squares.windows import WindowOptions, identification_window, prepare_throws
 from throws_for_tests import (
     GROUND,
     POINT,

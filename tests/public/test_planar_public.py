@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import scipy.io
 
-from contactid.planar.readers.files import read_square_throws
+from contactid.planar.readers.csv_throws import read_square_throws
 from contactid.planar.readers.impacts import (
     MASS,
     MODELS,
@@ -22,9 +22,9 @@ from contactid.planar.readers.impacts import (
 from contactid.planar.readers.readers import read_planar
 from contactid.planar.readers.throws import iterate_throws, shape_of
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
-from contactid.planar.throw_flight import first_impacts
-from contactid.planar.throw_preprocess import ThrowOptions, align, event_table, find_events, rest_gaps
-from contactid.planar.throw_window import WindowOptions, prepare_throws
+from contactid.planar.squares.events import ThrowOptions, align, event_table, find_events, rest_gaps
+from contactid.planar.squares.flight import first_impacts
+from contactid.planar.squares.windows import WindowOptions, prepare_throws
 from contactid.sources.fetch import Sources, fetch
 from contactid.sources.lockfile import read_lock
 from contactid.sources.registry import load_registry

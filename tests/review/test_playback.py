@@ -8,13 +8,11 @@ import pytest
 
 from contactid.core import rotations
 from contactid.output.compact_json import compact_json
-from contactid.planar.fit_files import StoredFit, write_fits
-from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.identify.states import StoredFit, ThrowStates, write_fits
 from contactid.planar.playback import played_throw
 from contactid.planar.playback import write_playback as write_throws
 from contactid.planar.simulate.geometry import Ellipse, Ground
-from contactid.planar.trajectory_states import ThrowStates
-from contactid.planar.truth import Truth
+from contactid.planar.simulate.throws import MeasuredThrow, Truth
 from contactid.review.report.playback import playback_section
 from contactid.tossing.playback import chosen_tosses, faces, played_toss, shown_tosses
 from contactid.tossing.prediction import predict

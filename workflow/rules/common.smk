@@ -48,8 +48,8 @@ from contactid.planar.names import (
     scene_figures,
 )
 from contactid.planar.names import TABLES as PLANAR_TABLES
-from contactid.planar.scenes import check_scenes
-from contactid.planar.synthetic_throws import check_identification
+from contactid.planar.simulate.scenes import check_scenes
+from contactid.planar.simulate.throws import check_identification
 from contactid.tossing.schemes import (
     WINDOW_SCHEME,
     predictions_of,

@@ -3,9 +3,9 @@
 from typing import Any
 
 from contactid.output.tables import write_csv
-from contactid.planar.liftoff import liftoff_table
 from contactid.planar.names import SLIDING
-from contactid.planar.scenes import scene_of
+from contactid.planar.simulate.scenes import scene_of
+from contactid.planar.sweeps.liftoff import liftoff_table
 from contactid.run.job import job
 
 

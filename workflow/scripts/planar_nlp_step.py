@@ -4,8 +4,8 @@ from typing import Any
 
 from contactid.output.tables import write_csv
 from contactid.planar.names import THROW
-from contactid.planar.nlp_agreement import nlp_agreement_table
-from contactid.planar.scenes import scene_of
+from contactid.planar.simulate.scenes import scene_of
+from contactid.planar.sweeps.stepping import nlp_agreement_table
 from contactid.run.job import job
 
 

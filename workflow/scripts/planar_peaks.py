@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from contactid.planar.peak_files import write_peaks
+from contactid.planar.sweeps.peaks import write_peaks
 from contactid.run.job import job
 
 

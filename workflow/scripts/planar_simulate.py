@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from contactid.planar.motions import simulate_scene
-from contactid.planar.scenes import scene_of
+from contactid.planar.simulate.motions import simulate_scene
+from contactid.planar.simulate.scenes import scene_of
 from contactid.run.job import job
 from contactid.sources.motion import write_dataset
 

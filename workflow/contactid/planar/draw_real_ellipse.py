@@ -1,6 +1,7 @@
 """Draw what impact laws predict of a real ellipse's impacts; nothing is computed here.
 
-The data are ``ext_real_ellipse_impacts`` of :func:`contactid.planar.impact_fit.ellipse_tables`, a row per impact.
+The data are ``ext_real_ellipse_impacts`` of :func:`contactid.planar.identify.impact_laws.ellipse_tables`, a row per
+impact.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.planar.scenes import Scene
 from contactid.planar.simulate.geometry import outline_at
+from contactid.planar.simulate.scenes import Scene
 
 _POINTS = 400  # of a drawn path or curve
 _FLIGHT = 0.02  # s without an impulse that separates two impacts

@@ -13,7 +13,7 @@ import xarray as xr
 from contactid.output.tables import read_csv, write_csv
 from contactid.planar import figure_data, setting_figure_data
 from contactid.planar.names import DROP, PAPER_SCENES, RESTITUTION, SLIDING, THROW
-from contactid.planar.scenes import Scene, scene_of
+from contactid.planar.simulate.scenes import Scene, scene_of
 from contactid.sources.motion import read_dataset
 
 SLIDING_SHOWN = (0.3, 0.8)  # range of friction in figure 11; figure 12 has all

@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.fit_files import StoredFit
-from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.identify.states import StoredFit
 from contactid.planar.simulate.geometry import outline_at
-from contactid.planar.truth import Truth
+from contactid.planar.simulate.throws import MeasuredThrow, Truth
 
 MM, MS = 1e3, 1e3  # per m, per s
 MM2 = 1e6  # per m2

@@ -11,11 +11,11 @@ import pandas as pd
 from contactid.output.tables import read_csv, write_csv, write_tex
 from contactid.planar import identification_figure_data as figures
 from contactid.planar import rig_figure_data
-from contactid.planar.fit_files import read_fits, write_fits
-from contactid.planar.identification import compare_reformulation, identify_cells, shown_fits
 from contactid.planar.identification_tables import error_table, failed_table, rate_table, reformulation_table
+from contactid.planar.identify.cells import compare_reformulation, identify_cells, shown_fits
+from contactid.planar.identify.states import read_fits, write_fits
 from contactid.planar.names import IDENTIFICATION_CAPTIONS
-from contactid.planar.synthetic_throws import thrown_body
+from contactid.planar.simulate.throws import thrown_body
 
 
 def with_noise(block: Mapping[str, Any], noise: Mapping[str, Any]) -> dict[str, Any]:

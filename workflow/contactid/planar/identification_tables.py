@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from contactid.planar.identification import covered
+from contactid.planar.identify.cells import covered
 
 _CELL = ["noise_model", "mu", "fps"]
 
@@ -18,7 +18,7 @@ def error_table(cells: pd.DataFrame, published: pd.DataFrame, truth_mm2: float) 
     Parameters
     ----------
     cells
-        Rows of :func:`contactid.planar.identification.identify_cells`; errors count where the solve converged.
+        Rows of :func:`contactid.planar.identify.cells.identify_cells`; errors count where the solve converged.
     published
         ``published/planar.csv``: the printed errors in %, where the printed table has a number.
     truth_mm2

@@ -10,7 +10,7 @@ import numpy as np
 
 from contactid.core.atomic import write_text
 from contactid.output.compact_json import compact_json
-from contactid.planar.fit_files import StoredFit, read_fits
+from contactid.planar.identify.states import StoredFit, read_fits
 from contactid.planar.simulate.geometry import Ellipse, contacts
 
 LONGEST = 150  # instants of a throw, about 35 bytes each
@@ -20,7 +20,7 @@ _MM = 1e3  # per m
 
 
 def write_playback(fits: Sequence[str | Path], path: str | Path) -> None:
-    """Write the shown throws of files of :func:`contactid.planar.fit_files.write_fits` as JSON."""
+    """Write the shown throws of files of :func:`contactid.planar.identify.states.write_fits` as JSON."""
     throws = [played_throw(fit) for file in fits for fit in _some(read_fits(file))]
     write_text(path, compact_json({"tosses": throws}))
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from contactid.output.tables import write_csv, write_tex
-from contactid.planar.impact_fit import ellipse_tables
+from contactid.planar.identify.impact_laws import ellipse_tables
 from contactid.planar.names import REAL_ELLIPSE_CAPTIONS
 from contactid.sources.motion import read_dataset
 

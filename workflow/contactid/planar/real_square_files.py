@@ -13,10 +13,9 @@ from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import read_csv, write_csv, write_tex
 from contactid.planar import identification_figure_data as figures
-from contactid.planar.fit_files import read_fits, write_fits
+from contactid.planar.identify.states import read_fits, write_fits
 from contactid.planar.names import SQUARE_CAPTIONS
-from contactid.planar.real_square_reasons import squares_reasons, squares_summary
-from contactid.planar.real_squares import (
+from contactid.planar.squares.identification import (
     POOLED,
     SquareOptions,
     SquareWindows,
@@ -26,6 +25,7 @@ from contactid.planar.real_squares import (
     square_windows,
     with_pooled,
 )
+from contactid.planar.squares.reasons import squares_reasons, squares_summary
 from contactid.sources.motion import read_dataset
 
 SYNTHETIC, PUBLIC = "synthetic throws of a square", "public throws of a square"
