@@ -13,7 +13,7 @@ import pytest
 from contactid.arm import names as arm_names
 from contactid.inhand import names as inhand_names
 from contactid.output.comparison import VERDICTS
-from contactid.planar.names import ANIMATIONS, PAPER_FIGURES
+from planar_artefacts import ROWS as PLANAR_ROWS
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
@@ -153,12 +153,12 @@ def test_the_verdicts_are_the_accepted_ones_and_one_flipped_number_is_found(fini
 
 def test_planar_artefacts_are_there_and_its_laws_hold(finished):
     results = finished / "results/test/planar"
-    for figure in [*PAPER_FIGURES, "ext_scene_square_on_slope"]:
+    for figure in (row.name for row in PLANAR_ROWS if row.kind == "figure" and row.rule == "planar_figures"):
         for extension in ("csv", "pdf", "png", "svg"):
             least = 100 if extension == "csv" else 200
             assert (results / f"figures/{figure}.{extension}").stat().st_size > least
-    for figure in ANIMATIONS:
-        assert (results / f"animations/{figure}.gif").read_bytes().startswith(b"GIF8")
+    for row in (row for row in PLANAR_ROWS if row.kind == "animation"):
+        assert (results / f"{row.place}.gif").read_bytes().startswith(b"GIF8")
     energy = pd.read_csv(results / "tables/ext_energy.csv")
     assert (energy["closure"] < 1e-10).all() and len(energy) == 21
     steps = pd.read_csv(results / "tables/ext_nlp_step.csv")
@@ -259,7 +259,7 @@ def test_editing_the_simulator_reruns_exactly_what_depends_on_it(finished):
 def test_restyling_a_figure_solves_nothing(finished):
     file = finished / "workflow/contactid/output/style.py"
     before = edit(file, '"font.size": 8', '"font.size": 9')
-    drawn = {"tossing_draw", "planar_draw", "planar_animate", "arm_draw", "inhand_draw", "data_cards"}
+    drawn = {"tossing_draw", "planar_draw_1", "planar_draw_2", "arm_draw", "inhand_draw", "data_cards"}
     assert to_be_done(finished) == {*drawn, "report", "crate", "all"}
     file.write_text(before)
 

@@ -34,22 +34,6 @@ from contactid.run.fingerprint import Fingerprints
 from contactid.run.script_fingerprint import Fingerprints as ScriptFingerprints
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
 from contactid.tossing.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
-from contactid.planar.names import (
-    ANIMATIONS,
-    IDENTIFICATION_FIGURES,
-    IDENTIFICATION_TABLES,
-    PAPER_FIGURES,
-    REAL_ELLIPSE_FIGURES,
-    REAL_ELLIPSE_TABLES,
-    REFORMULATIONS,
-    SQUARE_FIGURES,
-    SQUARE_REASONS,
-    SQUARE_TABLES,
-    scene_figures,
-)
-from contactid.planar.names import TABLES as PLANAR_TABLES
-from contactid.planar.simulate.scenes import check_scenes
-from contactid.planar.simulate.throws import check_identification
 from contactid.tossing.schemes import (
     WINDOW_SCHEME,
     predictions_of,

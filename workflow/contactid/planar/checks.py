@@ -8,11 +8,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.output.comparison import Key, Reproduced, Tolerance
-from contactid.planar.names import DROP, IRC, RESTITUTION, SLIDING, THROW
+from contactid.output.comparison import Key, Reproduced, Tolerance, compare
+from contactid.output.tables import read_csv, write_csv
 
+REASONS = {
+    "": "not reproduced by this run: planar.identification.noise or .frames_per_second leave the cell out",
+    "text": "section 6.2's videos are not published (public throws of a square and impacts of an ellipse take their "
+    "place, see ext_real_squares and ext_real_ellipse of the public run), or planar.peaks and planar.liftoff ask for "
+    "other time steps and durations than the paper's",
+}
+_AT = 1.0  # ms: time step at which printed impulses are compared
+# what section 4 prints of its scenes: the ellipse, its start, and restitution where it is one value
+_PRINTED_SCENES: dict[str, dict[str, Any]] = {
+    "drop": {"position": [0, 10, 0], "velocity": [0, 0, 0], "restitution_e_n": [0]},
+    "throw": {"position": [0, 5, 0], "velocity": [10, -3, -8], "restitution_e_n": [0]},
+    "sliding": {"position": [0, 1, 0], "velocity": [15, 0, 0], "restitution_e_n": [0]},
+    "restitution": {"position": [0, 5, 0], "velocity": [10, -3, -8]},
+}
+_ELLIPSE = {"semi_axes": [1.5, 1.0], "mass": 10, "inertia": 2}
+_OTHER_SCENE = "the configuration's scene isn't the paper's"
+_TIMES = (
+    "ours is since release; the time printed under the figure can't be, since free flight fixes it, but an axis that "
+    "starts shortly before the impact would explain it"
+)
 # what section 6.1 prints of its throw
-_PRINTED: dict[str, Any] = {"position": [0, 0.1, -0.785], "velocity": [3, -5, 0], "restitution_e_n": 0.2}
+_PRINTED_THROW: dict[str, Any] = {"position": [0, 0.1, -0.785], "velocity": [3, -5, 0], "restitution_e_n": 0.2}
 _BODY = {"semi_axes": [0.05, 0.025], "mass": 0.064, "inertia": 4.84e-5}
 _LEAST_FPS = 120.0  # below, friction is identified too roughly to say where the body rolls
 _ROUNDING = 0.5  # %, of the printed errors
@@ -23,12 +43,133 @@ _UNDETERMINED = 0.5  # share of samples whose ratio runs to its limit
 _OTHER_THROW = "the configuration's throw isn't the paper's"
 
 
+def check(
+    published: str,
+    impact_times: str,
+    convergence: str,
+    liftoff: str,
+    tangential_impulses: str,
+    energy: str,
+    errors: str,
+    block: Mapping[str, Any],
+    checks: str,
+) -> None:
+    """Hold the study's printed numbers against the reproduced ones, and write a row each.
+
+    Parameters
+    ----------
+    published
+        ``published/planar.csv``.
+    impact_times, convergence, liftoff, tangential_impulses, energy, errors
+        The study's tables ``ext_impact_times``, ``ext_impulse_convergence``, ``ext_liftoff``,
+        ``ext_tangential_impulses``, ``ext_energy`` and ``tab01_inertia_ratio_error``.
+    block
+        The study's block of the configuration, which tells whether scenes and throw are the paper's.
+    checks
+        File to write.
+    """
+    numbers = (
+        impulse_numbers(read_csv(impact_times), read_csv(convergence), block)
+        | liftoff_numbers(read_csv(liftoff), block)
+        | energy_numbers(read_csv(tangential_impulses), read_csv(energy), block)
+        | identification_numbers(read_csv(errors), block)
+    )
+    write_csv(compare("planar", read_csv(published), numbers, REASONS), checks)
+
+
+def is_printed(block: Mapping[str, Any], name: str) -> bool:
+    """Whether a scene of the configuration is the one that the paper prints."""
+    scene = block["scenes"][name]
+    ground = scene["ground"]
+    return (
+        dict(block["bodies"][scene["body"]]) == _ELLIPSE
+        and all(scene[key] == value for key, value in _PRINTED_SCENES[name].items())
+        and scene["restitution_e_t"] == 0
+        and ground["slope"] == 0
+        and ground["start"] == [0, 0]
+        and block["gravity"] == 9.81
+    )
+
+
+def _scene_number(block: Mapping[str, Any], scene: str, value: float, note: str) -> Reproduced:
+    printed = is_printed(block, scene)
+    return Reproduced(float(value), comparable=printed, note=note if printed else f"{_OTHER_SCENE}; {note}")
+
+
+def impulse_numbers(times: pd.DataFrame, limits: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
+    """Peaks at 1 ms (section 4.2, figures 6 and 8), and the times under figures 7 and 10."""
+    numbers: dict[Key, Reproduced] = {}
+    for scene in ("drop", "throw"):
+        limit = limits[(limits["scene"] == scene) & (limits["model"] == "IRC")].iloc[0]
+        for row in times[times["scene"] == scene].to_dict("records"):
+            h = float(row["time_step_ms"])
+            condition = f"scene={scene};time_step_ms={h:g}"
+            numbers["text", "impact_time_ms", condition] = _scene_number(block, scene, row["impact_time_ms"], _TIMES)
+            if abs(h - _AT) < 1e-6:
+                note = (
+                    f"IRC at h = {_AT:g} ms; limit for h -> 0 {limit['limit_ns']:.2f} N s, order {limit['order']:.2f}"
+                )
+                numbers["text", f"peak_impulse_{scene}_ns", f"scene={scene}"] = _scene_number(
+                    block, scene, row["peak_impulse_ns"], note
+                )
+    return numbers
+
+
+def liftoff_numbers(table: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
+    """The threshold of section 4.3, within the time that figure 12 shows."""
+    rows = table[table["duration_s"] == 1.0]
+    if rows.empty:
+        return {}
+    first = rows.iloc[0]
+    longer = table[table["duration_s"] > 1.0]
+    waiting = (
+        f"; {longer['friction_mu'].min():.3f} within {longer['duration_s'].max():g} s, after a second swing"
+        if len(longer)
+        else ""
+    )
+    note = f"gap above {first['clearance_mm']:g} mm within 1 s, by bisection{waiting}"
+    key = ("text", "liftoff_friction_mu", "scene=sliding;duration_s=1")
+    return {key: _scene_number(block, "sliding", first["friction_mu"], note)}
+
+
+def energy_numbers(tangential: pd.DataFrame, energy: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
+    """Section 4.4: no loss at e_N = 1, nothing lost in friction; section 4.3: no loss without friction."""
+    numbers: dict[Key, Reproduced] = {}
+    for row in tangential.to_dict("records"):
+        if row["restitution_e_n"] == 1.0:
+            numbers["text", "energy_change_pct", "scene=restitution;restitution_e_n=1"] = _scene_number(
+                block,
+                "restitution",
+                row["energy_change_pct"],
+                f"sticking impacts take {row['lost_in_friction_j']:.1f} J: they stop the contact point's tangential "
+                "motion",
+            )
+        if row["restitution_e_n"] == 0.0:
+            bounced = energy[(energy["scene"] == "restitution") & (energy["restitution_e_n"] == 0.0)].iloc[0]
+            share = 100.0 * row["lost_in_friction_j"] / bounced["energy_start_j"]
+            sticking = row["lost_in_friction_sticking_j"] / row["lost_in_friction_j"]
+            numbers["text", "lost_in_friction_pct", "scene=restitution;restitution_e_n=0"] = _scene_number(
+                block,
+                "restitution",
+                share,
+                f"of the energy at the start; {sticking:.0%} of it in steps that stick",
+            )
+    free = energy[(energy["scene"] == "sliding") & (energy["friction_mu"] == 0.0)]
+    if len(free):
+        row = free.iloc[0].to_dict()
+        change = 100.0 * (row["energy_end_j"] / row["energy_start_j"] - 1.0)
+        numbers["text", "energy_change_pct", "scene=sliding;friction_mu=0"] = _scene_number(
+            block, "sliding", change, ""
+        )
+    return numbers
+
+
 def is_printed_throw(block: Mapping[str, Any]) -> bool:
     """Whether the configuration identifies the throw that the paper prints."""
     options = block["identification"]
     return (
         dict(block["bodies"][options["body"]]) == _BODY
-        and all(options[key] == value for key, value in _PRINTED.items())
+        and all(options[key] == value for key, value in _PRINTED_THROW.items())
         and options["ground"]["slope"] == 0
         and options["ground"]["start"] == [0, 0]
         and block["gravity"] == 9.81
@@ -60,17 +201,17 @@ def identification_numbers(errors: pd.DataFrame, block: Mapping[str, Any]) -> di
             f"median of {row['n_converged']} of {row['n_seeds']} noise samples, the paper has one; median magnitude "
             f"{row['error_abs_median_pct']:.2g} %, {known}"
         )
-        numbers["tab01", "inertia_ratio_error_pct", condition] = _number(
+        numbers["tab01", "inertia_ratio_error_pct", condition] = _throw_number(
             row["error_median_pct"], printed, note, _spread(row), is_error=True
         )
     body = block["bodies"][block["identification"]["body"]]
-    numbers["text", "true_inertia_ratio_mm2", "body=plywood_ellipse"] = _number(
+    numbers["text", "true_inertia_ratio_mm2", "body=plywood_ellipse"] = _throw_number(
         1e6 * body["inertia"] / body["mass"], printed, "stated inertia by stated mass"
     )
     rolling = first[(first["mu_is_bound_share"] > 0.5) & (first["fps"] >= _LEAST_FPS)]
     if len(rolling):
         note = f"least friction that explains the motion, median of {len(rolling)} cells in which nothing slides"
-        numbers["text", "rolling_friction_mu", "section=6.1;restitution_e_n=0.2"] = _number(
+        numbers["text", "rolling_friction_mu", "section=6.1;restitution_e_n=0.2"] = _throw_number(
             rolling["mu_median"].median(), printed, note
         )
     return numbers
@@ -97,140 +238,8 @@ def _spread(row: Mapping[Any, Any]) -> Tolerance | None:
     )
 
 
-def _number(
+def _throw_number(
     value: float, printed: bool, note: str, tolerance: Tolerance | None = None, *, is_error: bool = False
 ) -> Reproduced:
     note = note if printed else f"{_OTHER_THROW}; {note}"
     return Reproduced(float(value), tolerance, comparable=printed, note=note, is_error=is_error)
-
-
-Tables = Mapping[str, pd.DataFrame]
-REASONS = {
-    "": "not reproduced by this run: planar.identification.noise or .frames_per_second leave the cell out",
-    "text": "section 6.2's videos are not published (public throws of a square and impacts of an ellipse take their "
-    "place, see ext_real_squares and ext_real_ellipse of the public run), or planar.peaks and planar.liftoff ask for "
-    "other time steps and durations than the paper's",
-}
-_AT = 1.0  # ms: time step at which printed impulses are compared
-
-
-# what section 4 prints of its scenes: the ellipse, its start, and restitution where it is one value
-_PRINTED_CHECKS: dict[str, dict[str, Any]] = {
-    DROP: {"position": [0, 10, 0], "velocity": [0, 0, 0], "restitution_e_n": [0]},
-    THROW: {"position": [0, 5, 0], "velocity": [10, -3, -8], "restitution_e_n": [0]},
-    SLIDING: {"position": [0, 1, 0], "velocity": [15, 0, 0], "restitution_e_n": [0]},
-    RESTITUTION: {"position": [0, 5, 0], "velocity": [10, -3, -8]},
-}
-_ELLIPSE = {"semi_axes": [1.5, 1.0], "mass": 10, "inertia": 2}
-_OTHER_SCENE = "the configuration's scene isn't the paper's"
-_TIMES = (
-    "ours is since release; the time printed under the figure can't be, since free flight fixes it, but an axis that "
-    "starts shortly before the impact would explain it"
-)
-
-
-def is_printed(block: Mapping[str, Any], name: str) -> bool:
-    """Whether a scene of the configuration is the one that the paper prints."""
-    scene = block["scenes"][name]
-    ground = scene["ground"]
-    return (
-        dict(block["bodies"][scene["body"]]) == _ELLIPSE
-        and all(scene[key] == value for key, value in _PRINTED_CHECKS[name].items())
-        and scene["restitution_e_t"] == 0
-        and ground["slope"] == 0
-        and ground["start"] == [0, 0]
-        and block["gravity"] == 9.81
-    )
-
-
-def reproduced_numbers(tables: Tables, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
-    """Our numbers by (artefact, quantity, condition) of ``published/planar.csv``.
-
-    Parameters
-    ----------
-    tables
-        The study's tables by name.
-    block
-        The study's block of the configuration, which tells whether a scene is the paper's.
-    """
-    return (
-        _impulses(tables["ext_impact_times"], tables["ext_impulse_convergence"], block)
-        | _liftoff(tables["ext_liftoff"], block)
-        | _energies(tables["ext_tangential_impulses"], tables["ext_energy"], block)
-        | identification_numbers(tables["tab01_inertia_ratio_error"], block)
-    )
-
-
-def _number_of_checks(block: Mapping[str, Any], scene: str, value: float, note: str) -> Reproduced:
-    printed = is_printed(block, scene)
-    return Reproduced(float(value), comparable=printed, note=note if printed else f"{_OTHER_SCENE}; {note}")
-
-
-def _impulses(times: pd.DataFrame, limits: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
-    """Peaks at 1 ms (section 4.2, figures 6 and 8), and the times under figures 7 and 10."""
-    numbers: dict[Key, Reproduced] = {}
-    for scene in (DROP, THROW):
-        limit = limits[(limits["scene"] == scene) & (limits["model"] == IRC)].iloc[0]
-        for row in times[times["scene"] == scene].to_dict("records"):
-            h = float(row["time_step_ms"])
-            condition = f"scene={scene};time_step_ms={h:g}"
-            numbers["text", "impact_time_ms", condition] = _number_of_checks(
-                block, scene, row["impact_time_ms"], _TIMES
-            )
-            if abs(h - _AT) < 1e-6:
-                note = (
-                    f"IRC at h = {_AT:g} ms; limit for h -> 0 {limit['limit_ns']:.2f} N s, order {limit['order']:.2f}"
-                )
-                numbers["text", f"peak_impulse_{scene}_ns", f"scene={scene}"] = _number_of_checks(
-                    block, scene, row["peak_impulse_ns"], note
-                )
-    return numbers
-
-
-def _liftoff(table: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
-    """The threshold of section 4.3, within the time that figure 12 shows."""
-    rows = table[table["duration_s"] == 1.0]
-    if rows.empty:
-        return {}
-    first = rows.iloc[0]
-    longer = table[table["duration_s"] > 1.0]
-    waiting = (
-        f"; {longer['friction_mu'].min():.3f} within {longer['duration_s'].max():g} s, after a second swing"
-        if len(longer)
-        else ""
-    )
-    note = f"gap above {first['clearance_mm']:g} mm within 1 s, by bisection{waiting}"
-    key = ("text", "liftoff_friction_mu", f"scene={SLIDING};duration_s=1")
-    return {key: _number_of_checks(block, SLIDING, first["friction_mu"], note)}
-
-
-def _energies(tangential: pd.DataFrame, energy: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
-    """Section 4.4: no loss at e_N = 1, nothing lost in friction; section 4.3: no loss without friction."""
-    numbers: dict[Key, Reproduced] = {}
-    for row in tangential.to_dict("records"):
-        if row["restitution_e_n"] == 1.0:
-            numbers["text", "energy_change_pct", f"scene={RESTITUTION};restitution_e_n=1"] = _number_of_checks(
-                block,
-                RESTITUTION,
-                row["energy_change_pct"],
-                f"sticking impacts take {row['lost_in_friction_j']:.1f} J: they stop the contact point's tangential "
-                "motion",
-            )
-        if row["restitution_e_n"] == 0.0:
-            bounced = energy[(energy["scene"] == RESTITUTION) & (energy["restitution_e_n"] == 0.0)].iloc[0]
-            share = 100.0 * row["lost_in_friction_j"] / bounced["energy_start_j"]
-            sticking = row["lost_in_friction_sticking_j"] / row["lost_in_friction_j"]
-            numbers["text", "lost_in_friction_pct", f"scene={RESTITUTION};restitution_e_n=0"] = _number_of_checks(
-                block,
-                RESTITUTION,
-                share,
-                f"of the energy at the start; {sticking:.0%} of it in steps that stick",
-            )
-    free = energy[(energy["scene"] == SLIDING) & (energy["friction_mu"] == 0.0)]
-    if len(free):
-        row = free.iloc[0].to_dict()
-        change = 100.0 * (row["energy_end_j"] / row["energy_start_j"] - 1.0)
-        numbers["text", "energy_change_pct", f"scene={SLIDING};friction_mu=0"] = _number_of_checks(
-            block, SLIDING, change, ""
-        )
-    return numbers

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from contactid.core.complementarity import Continuation, Reformulation
+from contactid.output.tables import write_csv
 from contactid.planar.identify.fit import (
     CONTACT_SEQUENCE,
     RECOMMENDED,
@@ -19,7 +19,7 @@ from contactid.planar.identify.fit import (
     fit_trajectories,
     stored,
 )
-from contactid.planar.identify.states import StoredFit
+from contactid.planar.identify.states import StoredFit, write_fits
 from contactid.planar.simulate.throws import ground_of, measured_throw, noise_of, thrown_body, true_motion, truth_of
 
 
@@ -142,7 +142,20 @@ def compare_reformulation(block: Mapping[str, Any], method: str) -> pd.DataFrame
     return table
 
 
-def covered(table: pd.DataFrame, truth_mm2: float) -> np.ndarray:
-    """Which rows' 95 % intervals of J/m hold the truth; rows without a standard error don't, those at a limit do."""
-    half = 1.96 * table["inertia_ratio_se_mm2"].to_numpy(dtype=float)
-    return np.abs(table["inertia_ratio_mm2"].to_numpy(dtype=float) - truth_mm2) <= np.nan_to_num(half, nan=-1.0)
+def write_cells(block: Mapping[str, Any], friction: str, seeds: Sequence[int], table: str) -> None:
+    """Identify one friction under the block's noise at every frame rate, and write a row per rate and seed."""
+    options = block["identification"]
+    rates, noise = options["frames_per_second"], next(iter(options["noise"]))
+    write_csv(
+        identify_cells(block, noise=noise, friction_mu=float(friction), frames_per_second=rates, seeds=seeds), table
+    )
+
+
+def write_shown(block: Mapping[str, Any], fits: str) -> None:
+    """Identify the throws of figures 17 and 18, and write their states and impulses."""
+    write_fits(shown_fits(block), fits)
+
+
+def write_reformulation(block: Mapping[str, Any], reformulation: str, table: str) -> None:
+    """Identify the cells that all reformulations are compared on by one of them, and write a row each."""
+    write_csv(compare_reformulation(block, reformulation), table)

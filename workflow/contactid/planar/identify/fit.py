@@ -492,9 +492,6 @@ def stored(
         friction_mu=fit.friction_mu,
         friction_mu_se=fit.friction_mu_se,
         friction_is_bound=fit.friction_is_bound,
-        true_time=None if truth is None else truth.time,
-        true_position=None if truth is None else truth.position,
-        true_impulse_n=None if truth is None else truth.impulse_n,
-        true_impulse_t=None if truth is None else truth.impulse_t,
+        truth=truth,
         mass=mass,
     )

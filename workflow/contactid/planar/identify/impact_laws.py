@@ -33,6 +33,7 @@ from scipy import optimize
 
 from contactid.core.complementarity import Continuation
 from contactid.core.errors import ContactIdError
+from contactid.output.tables import write_exact
 from contactid.planar.identify.identifiability import RatioEquations, fit_ratio
 from contactid.planar.models.impacts import (
     ImpactModelOptions,
@@ -45,6 +46,7 @@ from contactid.planar.models.impacts import (
     step_impulses,
 )
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
+from contactid.sources.motion import read_dataset
 
 Law = Callable[[PlanarImpacts, float, float, float | np.ndarray], np.ndarray]
 
@@ -448,3 +450,9 @@ def _explained(values: np.ndarray, features: np.ndarray, folds: int = 5) -> floa
         seen = fold != k
         predicted[~seen] = table[~seen] @ np.linalg.lstsq(table[seen], values[seen], rcond=None)[0]
     return 1.0 - float(np.sum((values - predicted) ** 2) / np.sum((values - values.mean()) ** 2))
+
+
+def write_ellipse(data: str, seeds: Sequence[int], tables: Sequence[str]) -> None:
+    """Write the tables of :func:`ellipse_tables` to the last digit, in their order, of a canonical file of impacts."""
+    for table, file in zip(ellipse_tables(read_dataset(data), seeds).values(), tables, strict=True):
+        write_exact(table, file)

@@ -14,7 +14,7 @@ import numpy as np
 import xarray as xr
 
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape
-from contactid.planar.simulate.throws import MeasuredThrow
+from contactid.planar.simulate.throws import MeasuredThrow, Truth
 from contactid.sources.motion import read_dataset, write_dataset
 
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
@@ -80,7 +80,7 @@ class StoredFit:
     inertia_ratio, inertia_ratio_se : J/m, m2
     friction_mu, friction_mu_se : friction
     friction_is_bound : nothing slides
-    true_time, true_position, true_impulse_n, true_impulse_t : of :class:`Truth`, or None
+    truth : the simulated throw, where there is one
     mass : kg, NaN where unknown
     """
 
@@ -94,10 +94,7 @@ class StoredFit:
     friction_mu: float
     friction_mu_se: float
     friction_is_bound: bool
-    true_time: np.ndarray | None = None
-    true_position: np.ndarray | None = None
-    true_impulse_n: np.ndarray | None = None
-    true_impulse_t: np.ndarray | None = None
+    truth: Truth | None = None
     mass: float = float("nan")
 
 
@@ -109,7 +106,7 @@ def write_fits(fits: Sequence[StoredFit], path: str | Path) -> None:
         {
             "frames": ("throw", np.array([len(fit.throw.time) for fit in fits])),
             "instants": ("throw", np.array([len(state.time) for state in states])),
-            "true_instants": ("throw", np.array([0 if f.true_time is None else len(f.true_time) for f in fits])),
+            "true_instants": ("throw", np.array([0 if f.truth is None else len(f.truth.time) for f in fits])),
             "measured_time": ("sample", np.concatenate([fit.throw.time for fit in fits]), {"units": "s"}),
             "measured_position": (
                 ("sample", "coordinate"),
@@ -145,15 +142,12 @@ def write_fits(fits: Sequence[StoredFit], path: str | Path) -> None:
         coords={"throw": np.array([fit.label for fit in fits], dtype=object)},
         attrs={"ellipse": int(isinstance(fits[0].shape, Ellipse))},
     )  # fmt: skip
-    known = [fit for fit in fits if fit.true_time is not None]
+    known = [fit.truth for fit in fits if fit.truth is not None]
     if known:
-        data["true_time"] = ("true_instant", np.concatenate([f.true_time for f in known]))
-        data["true_position"] = (
-            ("true_instant", "coordinate"),
-            np.concatenate([f.true_position for f in known]),
-        )
-        for name in ("true_impulse_n", "true_impulse_t"):
-            data[name] = ("true_instant", np.concatenate([getattr(f, name) for f in known]))
+        data["true_time"] = ("true_instant", np.concatenate([truth.time for truth in known]))
+        data["true_position"] = (("true_instant", "coordinate"), np.concatenate([truth.position for truth in known]))
+        for name in ("impulse_n", "impulse_t"):
+            data[f"true_{name}"] = ("true_instant", np.concatenate([getattr(truth, name) for truth in known]))
     write_dataset(data, path)
 
 
@@ -185,7 +179,6 @@ def _read_one(data: xr.Dataset, i: int, sample: slice, instant: slice, truth: sl
         gap=data["gap"].values[instant],
         sliding=data["sliding"].values[instant][:-1],
     )
-    known = truth.stop > truth.start
     corners = data["outline"].values[i]
     shape: Shape = (
         Ellipse(*map(float, corners[0])) if data.attrs["ellipse"] else Polygon(tuple(map(tuple, corners.tolist())))
@@ -201,10 +194,9 @@ def _read_one(data: xr.Dataset, i: int, sample: slice, instant: slice, truth: sl
         friction_mu=float(data["friction_mu"].values[i]),
         friction_mu_se=float(data["friction_mu_se"].values[i]),
         friction_is_bound=bool(data["friction_is_bound"].values[i]),
-        true_time=data["true_time"].values[truth] if known else None,
-        true_position=data["true_position"].values[truth] if known else None,
-        true_impulse_n=data["true_impulse_n"].values[truth] if known else None,
-        true_impulse_t=data["true_impulse_t"].values[truth] if known else None,
+        truth=Truth(*(data[f"true_{name}"].values[truth] for name in ("time", "position", "impulse_n", "impulse_t")))
+        if truth.stop > truth.start
+        else None,
         mass=float(data["mass"].values[i]),
     )
 

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contactid.output import style
-from contactid.planar.draw_motion import name_lines, scene_panels
+from contactid.planar.artefacts.time_lapse import name_lines, scene_panels
 
 _CONTACTS = (style.LINE, style.RELEASE, style.ACCENT, style.SIMULATED)
 _HEIGHT = 1.25  # inches of a throw's row

@@ -309,7 +309,7 @@ def states_table(found: OwnIdentification) -> pd.DataFrame:
 
 
 def scene_table(found: OwnIdentification) -> pd.DataFrame:
-    """Polylines of the first throws, as :mod:`contactid.planar.draw_motion` has them, and ``measured`` points."""
+    """Polylines of the first throws as in :mod:`contactid.planar.artefacts.time_lapse`, and ``measured`` points."""
     rows = []
     for panel, states in enumerate(found.fit.throws[:_DRAWN]):
         throw, name = found.throws.throws[panel], found.throws.names[panel]

@@ -35,14 +35,17 @@ half a step back, ``E* = T + V(q^k - h v^k / 2)``, changes by the impulses' work
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from contactid.planar.simulate.bodies import PlanarBody, PlanarMotion
 from contactid.planar.simulate.geometry import Ground, contacts
-from contactid.planar.simulate.scenes import Scene
+from contactid.planar.simulate.scenes import Scene, scene_of
+from contactid.sources.motion import write_dataset
 
 _AT_REST = 1e-4  # share of the potential energy below which a body counts as not having moved
 
@@ -147,3 +150,9 @@ def simulate_scene(scene: Scene) -> xr.Dataset:
     for name, unit in _UNITS.items():
         dataset[name].attrs["units"] = unit
     return dataset
+
+
+def write_scenes(block: Mapping[str, Any], motions: Sequence[str]) -> None:
+    """Simulate every scene of the study's block of the configuration, in its order, and write each."""
+    for name, file in zip(block["scenes"], motions, strict=True):
+        write_dataset(simulate_scene(scene_of(block, name)), file)

@@ -22,8 +22,9 @@ import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
+from contactid.output.tables import read_csv, write_csv, write_exact
 from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_trajectories, stored
-from contactid.planar.identify.states import StoredFit
+from contactid.planar.identify.states import StoredFit, write_fits
 from contactid.planar.readers.throws import shape_of
 from contactid.planar.simulate.geometry import Ground, Polygon, contacts
 from contactid.planar.squares.events import ThrowEvents, ThrowOptions
@@ -37,10 +38,13 @@ from contactid.planar.squares.windows import (
     mend,
     prepare_throws,
 )
+from contactid.sources.motion import read_dataset
 
 _ARC = 24  # points of a rounded corner
 MM, MM2, MRAD = 1e3, 1e6, 1e3
 POOLED = "pooled"
+SYNTHETIC, PUBLIC = "synthetic throws of a square", "public throws of a square"
+_FEWEST_SHARE = 4  # throws that must lie on each side, as a share of a small set
 AS_RECORDED, FRAMES_LOST = "as recorded", "frames lost"
 COLUMNS = (
     "throw", "converged", "inertia_ratio_mm2", "inertia_ratio_se_mm2", "friction_mu", "residual_mm", "complementarity",
@@ -321,3 +325,57 @@ def _fit_part(name: str, fit: TrajectoryFit, apart: np.ndarray) -> dict[str, Any
         "misfit_per_degree": fit.misfit_per_degree,
         "residual_theta_mrad": MRAD * float(np.sqrt((apart[:, 2] ** 2).mean())),
     }
+
+
+def options_for(data: xr.Dataset) -> SquareOptions:
+    """Options with as many throws at rest on each side as a small set can have."""
+    plain = SquareOptions()
+    fewest = min(plain.throw.fewest_at_rest, data.sizes["throw"] // _FEWEST_SHARE)
+    return replace(plain, throw=replace(plain.throw, fewest_at_rest=fewest))
+
+
+def part_of(usable: SquareWindows, part: int, parts: int) -> list[str]:
+    """Names of every ``parts``-th usable throw, from number ``part`` (from 0): a cluster's share of the work.
+
+    Raises
+    ------
+    ContactIdError
+        Where there is no such part.
+    """
+    if not 0 <= part < parts:
+        raise ContactIdError(f"part {part} of {parts} of the throws", "Count parts from 0")
+    return [window.name for window in usable.windows[part::parts]]
+
+
+def write_part(data: str, part: str, parts: int, table: str) -> None:
+    """Identify a share of the usable throws of a canonical file by themselves, and write a row each."""
+    dataset = read_dataset(data)
+    options = options_for(dataset)
+    usable = square_windows(dataset, options)
+    write_csv(identify_window(usable, part_of(usable, int(part), parts), options)[0], table)
+
+
+def write_squares(data: str, parts: Sequence[str], table: str, left_out: str, fits: str, *, shown: int = 3) -> None:
+    """Write the throws' table with the pooled row, those left out, and some throws with their states.
+
+    Parameters
+    ----------
+    data
+        Canonical file of the throws.
+    parts
+        What :func:`write_part` wrote.
+    table, left_out, fits
+        Files to write: the tables to the last digit, and the shown throws.
+    shown
+        Number of throws to show.
+    """
+    dataset = read_dataset(data)
+    options = options_for(dataset)
+    usable = square_windows(dataset, options)
+    throws = pd.concat([read_csv(path) for path in parts], ignore_index=True)
+    pooled = with_pooled(usable, throws, options)
+    _, found = identify_window(usable, shown_throws(pooled, shown), options)
+    named = SYNTHETIC if dataset.attrs["synthetic"] else PUBLIC
+    write_fits([replace(fit, label=f"{named}, {fit.label}") for fit in found.values()], fits)
+    write_exact(pooled, table)
+    write_exact(left_out_table(usable), left_out)

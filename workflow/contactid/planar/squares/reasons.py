@@ -21,6 +21,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from contactid.output.computing import Shown
+from contactid.output.tables import read_exact, write_exact
 from contactid.planar.readers.throws import SQUARE_SIDE, shape_of, square
 from contactid.planar.simulate.geometry import Polygon, contacts
 from contactid.planar.squares.identification import (
@@ -33,6 +35,7 @@ from contactid.planar.squares.identification import (
     SquareWindow,
     SquareWindows,
     identify_window,
+    options_for,
     rounded,
     square_windows,
 )
@@ -43,6 +46,7 @@ from contactid.planar.squares.tipping import (
     rolling_levers,
     standing_couples,
 )
+from contactid.sources.motion import read_dataset
 
 UNIFORM_MM2 = MM2 * SQUARE_SIDE**2 / 6.0
 COLUMNS = (
@@ -268,6 +272,30 @@ def _uniform_rows(data: xr.Dataset, radius: float) -> list[dict[str, object]]:
 def _reach(body: Polygon) -> float:
     """The farthest corner's distance from the centre, m."""
     return float(np.linalg.norm(body.outline(), axis=1).max())
+
+
+def write_reasons(data: str, twin: str, squares: str, table: str) -> None:
+    """Write the experiments to the last digit.
+
+    Parameters
+    ----------
+    data, twin
+        Canonical files of the throws and of the synthetic ones that are the control.
+    squares
+        What :func:`contactid.planar.squares.identification.write_squares` wrote of the throws.
+    table
+        File to write.
+    """
+    dataset = read_dataset(data)
+    options = options_for(dataset)
+    usable = square_windows(dataset, options)
+    write_exact(squares_reasons(dataset, usable, read_exact(squares), twin=read_dataset(twin), options=options), table)
+
+
+def reasons_table(squares: str, squares_reasons: str) -> Shown:
+    """``ext_real_squares_reasons``, and what it says in words."""
+    table = read_exact(squares_reasons)
+    return Shown(table, md=squares_summary(read_exact(squares), table))
 
 
 def squares_summary(table: pd.DataFrame, reasons: pd.DataFrame) -> str:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from contactid.core.errors import ContactIdError
+from contactid.output.tables import write_csv
 from contactid.planar.simulate.bodies import PlanarLaw
-from contactid.planar.simulate.scenes import Scene
+from contactid.planar.simulate.scenes import Scene, scene_of
 
 _SCAN = 0.02  # steps of the scan that brackets the threshold
 
@@ -58,3 +61,8 @@ def liftoff_table(scene: Scene, durations: list[float], clearances: list[float])
             mu, monotone = liftoff_threshold(scene, scene.laws[0], duration=duration, clearance=clearance)
             rows.append((duration, 1e3 * clearance, mu, monotone))
     return pd.DataFrame(rows, columns=["duration_s", "clearance_mm", "friction_mu", "monotone"])
+
+
+def write_liftoff(block: Mapping[str, Any], options: Mapping[str, Any], table: str) -> None:
+    """Write the thresholds of the sliding scene; ``options`` are ``planar.liftoff`` of the configuration."""
+    write_csv(liftoff_table(scene_of(block, "sliding"), options["durations"], options["clearances"]), table)

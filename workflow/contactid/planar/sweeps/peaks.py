@@ -15,13 +15,13 @@ from scipy.optimize import brentq
 
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
-from contactid.planar.names import IGC, IRC
 from contactid.planar.simulate.bodies import PlanarLaw, PlanarMotion
 from contactid.planar.simulate.geometry import contacts
 from contactid.planar.simulate.kernel import contact_impulse
 from contactid.planar.simulate.scenes import Scene, scene_of
 from contactid.planar.sweeps.stepping import simulate_igc
 
+IRC, IGC = "IRC", "IGC"
 SHOWN_STEPS = 8  # after the first impact, in figures 7 and 10
 
 
@@ -149,24 +149,17 @@ _ORDERS = 8  # time steps that the order of convergence is fitted to
 
 
 def write_peaks(
-    block: Mapping[str, Any], name: str, options: Mapping[str, Any], *, peaks: str, impulses: str, errors: str
+    block: Mapping[str, Any], scene: str, options: Mapping[str, Any], peaks: str, impulses: str, errors: str
 ) -> None:
-    """Sweep the time step for the first law of a scene and write the three tables.
+    """Sweep the time step for the first law of a scene, and write peaks, impulses around them, and the IRC's errors.
 
-    Parameters
-    ----------
-    block
-        Configuration of the scene.
-    options
-        ``planar.peaks`` of the configuration.
-    peaks, impulses, errors
-        Files to write.
+    ``options`` are ``planar.peaks`` of the configuration.
     """
-    scene = scene_of(block, name)
+    thrown = scene_of(block, scene)
     time_steps = np.geomspace(options["shortest"], options["longest"], options["number"])
-    swept, around = peak_sweep(scene, scene.laws[0], [float(h) for h in time_steps], options["shown"])
+    swept, around = peak_sweep(thrown, thrown.laws[0], [float(h) for h in time_steps], options["shown"])
     longest = min(options["longest"], _LONGEST_CONVERGING)
     fitted = np.geomspace(min(options["shortest"], 0.1 * longest), longest, _ORDERS)
     write_csv(swept, peaks)
     write_csv(around, impulses)
-    write_csv(convergence(scene, scene.laws[0], [float(h) for h in fitted]), errors)
+    write_csv(convergence(thrown, thrown.laws[0], [float(h) for h in fitted]), errors)

@@ -9,13 +9,15 @@ The paper's nonlinear program (eq. 20) is held against the exact step: agreement
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from contactid.core.errors import ContactIdError
+from contactid.output.tables import write_csv
 from contactid.planar.models.step import (
     StepModel,
     StepOptions,
@@ -28,7 +30,7 @@ from contactid.planar.models.step import (
 )
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, PlanarMotion, refuse_start_inside
 from contactid.planar.simulate.geometry import Contacts, Ground, contacts
-from contactid.planar.simulate.scenes import Scene
+from contactid.planar.simulate.scenes import Scene, scene_of
 
 _FIRST_STRETCH, _LONGEST_STRETCH = 16, 4096  # steps of flight computed at once
 _Solve = Callable[[StepModel, np.ndarray, np.ndarray, Contacts, StepOptions], StepSolution]
@@ -323,3 +325,8 @@ def _fastest(scene: Scene, h: float, duration: float) -> float:
         scene.run(scene.laws[0], time_step=h, duration=duration)
         times.append(time.perf_counter() - begin)
     return min(times)
+
+
+def write_nlp_agreement(block: Mapping[str, Any], options: Mapping[str, Any], table: str) -> None:
+    """Write the agreement over the throw; ``options`` are ``planar.nlp_step`` of the configuration."""
+    write_csv(nlp_agreement_table(scene_of(block, "throw"), options["time_steps"], options["duration"]), table)

@@ -1,4 +1,4 @@
-"""Draw motions of planar bodies as time lapses (figures 9, 11 and 13 of the planar paper); nothing is computed here.
+"""Motions of planar bodies in time lapse: figures 9, 11 and 13, the user's own scenes, and what animations show.
 
 A scene is a table with the columns ``panel, label, kind, item, time_s, x_m, y_m``. The rows of one panel, kind and item
 are a polyline in S, in their order: ``outline`` (one item per instant shown), ``com``, ``reference`` and ``ground``.
@@ -8,12 +8,14 @@ The ground is straight and goes on beyond its two points; bodies are on its left
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
@@ -21,7 +23,16 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend import Legend
 
 from contactid.output import style
+from contactid.planar.simulate.geometry import outline_at
+from contactid.planar.simulate.scenes import Scene, scene_of
+from contactid.sources.motion import read_dataset
 
+_POINTS = 400  # of a drawn path or curve
+_FLIGHT = 0.02  # s without an impulse that separates two impacts
+_DETAIL = 0.06  # s of the motion shown before the first and after the second impact of a detail
+_BEYOND = 0.6  # of the body's size, by which the drawn ground goes beyond it
+LAPSE_COLUMNS = ["panel", "label", "kind", "item", "time_s", "x_m", "y_m"]
+SLIDING_SHOWN = (0.3, 0.8)  # range of friction in figure 11; all where none is in it
 _BODY = LinearSegmentedColormap.from_list("body", [style.REST, style.REST_EDGE])
 _GROUND, _GROUND_EDGE = "#e4e4e4", "#8c8c8c"
 _TALLEST, _PAGE = 3.6, 8.0  # inches: of one panel, of all
@@ -31,6 +42,168 @@ _BETWEEN = 0.06  # inches around panels, so that labels keep clear of the marks 
 _EVEN = 0.02  # instants are those of whole time steps
 _MARGIN = 0.03  # of a panel's longer side, around what is shown
 BODY, COM, REFERENCE = "body", "centre of mass", "reference point"
+
+
+def throw_motion(
+    throw_motions: str, block: Mapping[str, Any], outlines: int, frames_per_second: float
+) -> dict[str, pd.DataFrame]:
+    """Figure 9, the whole motion and its first two impacts, and its animation."""
+    scene, motions = _read(throw_motions, block)
+    whole = (0, "whole motion", (0.0, float(motions["time"][-1])), outlines)
+    detail = (0, "first two impacts", detail_window(motions, 0), max(outlines // 3, 2))
+    return {
+        "figures/fig09_throw_motion": time_lapse(scene, motions, [whole, detail]),
+        "animations/fig09_throw_motion": animation_frames(scene, motions, [0], frames_per_second, scene.duration),
+    }
+
+
+def sliding_motion(
+    sliding_motions: str, block: Mapping[str, Any], outlines: int, frames_per_second: float
+) -> dict[str, pd.DataFrame]:
+    """Figure 11, a panel per friction in :data:`SLIDING_SHOWN`, and its animation."""
+    scene, motions = _read(sliding_motions, block)
+    mu = motions["friction_mu"].values
+    low, high = SLIDING_SHOWN
+    runs = np.flatnonzero((mu >= low - 1e-9) & (mu <= high + 1e-9)).tolist() or list(range(len(mu)))
+    return {
+        "figures/fig11_sliding_motion": run_panels(scene, motions, runs, outlines),
+        "animations/fig11_sliding_motion": animation_frames(scene, motions, runs, frames_per_second, scene.duration),
+    }
+
+
+def restitution_motion(
+    restitution_motions: str, block: Mapping[str, Any], outlines: int, frames_per_second: float
+) -> dict[str, pd.DataFrame]:
+    """Figure 13, a panel per restitution, and its animation."""
+    scene, motions = _read(restitution_motions, block)
+    runs = range(motions.sizes["run"])
+    return {
+        "figures/fig13_restitution_motion": run_panels(scene, motions, runs, outlines),
+        "animations/fig13_restitution_motion": animation_frames(
+            scene, motions, runs, frames_per_second, scene.duration
+        ),
+    }
+
+
+def own_scenes(own_motions: Sequence[str], block: Mapping[str, Any], outlines: int) -> dict[str, pd.DataFrame]:
+    """``ext_scene_<name>`` of every scene that isn't the paper's, a panel per law."""
+    read = [_read(file, block) for file in own_motions]
+    return {
+        f"figures/ext_scene_{scene.name}": run_panels(scene, motions, range(motions.sizes["run"]), outlines)
+        for scene, motions in read
+    }
+
+
+def _read(file: str, block: Mapping[str, Any]) -> tuple[Scene, xr.Dataset]:
+    motions = read_dataset(file)
+    return scene_of(block, str(motions.attrs["scene"])), motions
+
+
+def run_panels(scene: Scene, motions: xr.Dataset, runs: Sequence[int], outlines: int) -> pd.DataFrame:
+    """A time lapse with a panel per run; panels are small, so they get fewer outlines."""
+    span, fewer = (0.0, float(motions["time"][-1])), max(2 * outlines // 3, 2)
+    return time_lapse(scene, motions, [(run, law_label(motions, run), span, fewer) for run in runs])
+
+
+def law_label(motions: xr.Dataset, run: int) -> str:
+    """What tells a run from the scene's others, in mathtext; friction and restitution where both vary."""
+    parts = [
+        rf"{symbol} = {float(motions[name][run]):g}"
+        for symbol, name in ((r"\mu", "friction_mu"), (r"e_N", "restitution_e_n"))
+        if len(np.unique(motions[name])) > 1
+    ]
+    joined = r",\ ".join(parts)
+    return f"${joined}$" if parts else ""
+
+
+def reference_point(scene: Scene, position: np.ndarray) -> np.ndarray:
+    """(n, 2) path of the body's point on its first axis (or first corner), for q (n, 3), m."""
+    x, y = scene.body.shape.outline()[0]
+    c, s = np.cos(position[:, 2]), np.sin(position[:, 2])
+    return position[:, :2] + np.column_stack([c * x - s * y, s * x + c * y])
+
+
+def impact_times(time: np.ndarray, impulse_n: np.ndarray) -> np.ndarray:
+    """Times at which impulses begin after a flight (or the start), s."""
+    hit = np.flatnonzero(impulse_n.sum(axis=-1) > 0.0)
+    if not len(hit):
+        return np.zeros(0)
+    begins = np.concatenate([[True], np.diff(time[hit]) > _FLIGHT])
+    return time[hit[begins]]
+
+
+def detail_window(motions: xr.Dataset, run: int) -> tuple[float, float]:
+    """From just before the first impact to just after the second, s."""
+    times = impact_times(motions["time"].values, motions["impulse_n"].values[run])
+    end = float(motions["time"][-1])
+    if not len(times):
+        return 0.0, end
+    last = float(times[1]) if len(times) > 1 else float(times[0])
+    return max(float(times[0]) - _DETAIL, 0.0), min(last + _DETAIL, end)
+
+
+def time_lapse(
+    scene: Scene,
+    motions: xr.Dataset,
+    panels: Sequence[tuple[int, str, tuple[float, float], int]],
+) -> pd.DataFrame:
+    """Outlines at even times, paths and the ground; a panel is a run, a label, a span (s) and a number of outlines.
+
+    Returns
+    -------
+    ``panel, label, kind, item, time_s, x_m, y_m``: the rows of one panel, kind and item are a polyline.
+    """
+    parts: list[pd.DataFrame] = []
+    time = motions["time"].values
+
+    def add(panel: int, label: str, kind: str, item: int, moments: np.ndarray | float, points: np.ndarray) -> None:
+        table = {"panel": panel, "label": label, "kind": kind, "item": item, "time_s": moments}
+        parts.append(pd.DataFrame({**table, "x_m": points[:, 0], "y_m": points[:, 1]}, columns=LAPSE_COLUMNS))
+
+    for panel, (run, label, (begin, end), outlines) in enumerate(panels):
+        inside = np.flatnonzero((time >= begin - 1e-12) & (time <= end + 1e-12))
+        position = motions["position"].values[run]
+        shown = inside[np.unique(np.linspace(0, len(inside) - 1, outlines).round().astype(int))]
+        bodies = [outline_at(scene.body.shape, position[k]) for k in shown]
+        for item, (k, body) in enumerate(zip(shown, bodies, strict=True)):
+            add(panel, label, "outline", item, time[k], body)
+        path = inside[np.unique(np.linspace(0, len(inside) - 1, _POINTS).round().astype(int))]
+        add(panel, label, "com", 0, time[path], position[path, :2])
+        add(panel, label, "reference", 0, time[path], reference_point(scene, position[path]))
+        add(panel, label, "ground", 0, time[inside[0]], _ground_below(scene, np.concatenate(bodies)))
+    return pd.concat(parts, ignore_index=True)
+
+
+def animation_frames(
+    scene: Scene, motions: xr.Dataset, runs: Sequence[int], frames_per_second: float, end: float
+) -> pd.DataFrame:
+    """Outlines and points at every frame, one panel per run; ``panel, label, frame, time_s, kind, x_m, y_m``."""
+    time = motions["time"].values
+    count = max(2, round(min(end, float(time[-1])) * frames_per_second) + 1)
+    shown = np.searchsorted(time, np.arange(count) / frames_per_second - 1e-12).clip(0, len(time) - 1)
+    parts = []
+    for panel, run in enumerate(runs):
+        position, label = motions["position"].values[run], law_label(motions, run)
+        reference = reference_point(scene, position)
+        bodies = [outline_at(scene.body.shape, position[k]) for k in shown]
+        for frame, (k, body) in enumerate(zip(shown, bodies, strict=True)):
+            for kind, points in (
+                ("outline", body),
+                ("com", position[k : k + 1, :2]),
+                ("reference", reference[k : k + 1]),
+                *([("ground", _ground_below(scene, np.concatenate(bodies)))] if frame == 0 else []),
+            ):
+                table = {"panel": panel, "label": label, "frame": frame, "time_s": time[k], "kind": kind}
+                parts.append(pd.DataFrame({**table, "x_m": points[:, 0], "y_m": points[:, 1]}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _ground_below(scene: Scene, points: np.ndarray) -> np.ndarray:
+    """(2, 2) ends of the ground's part under points (n, 2), with a margin."""
+    tangent, origin = scene.ground.tangent, np.array([scene.ground.x0, scene.ground.y0])
+    along = (points - origin) @ tangent
+    margin = _BEYOND * float(np.ptp(scene.body.shape.outline()[:, 0]))
+    return origin + np.outer([along.min() - margin, along.max() + margin], tangent)
 
 
 @dataclass(frozen=True)
@@ -214,10 +387,3 @@ def _row_heights(views: list[View], columns: int, width: float) -> list[float]:
     rows = [views[start : start + columns] for start in range(0, len(views), columns)]
     tallest = min(_TALLEST, (_PAGE - _AROUND) / len(rows) - _ABOVE)
     return [min(tallest, *(width / view.aspect for view in row)) for row in rows]
-
-
-DRAWINGS: dict[str, Callable[[pd.DataFrame], Figure]] = {
-    "fig09_throw_motion": draw_throw,
-    "fig11_sliding_motion": draw_sliding,
-    "fig13_restitution_motion": draw_scene,
-}

@@ -24,7 +24,7 @@ from PIL import Image
 from contactid.core.atomic import replacing
 from contactid.core.errors import ContactIdError
 from contactid.output import style
-from contactid.planar.draw_motion import BODY, COM, REFERENCE, name_lines, scene_panels
+from contactid.planar.artefacts.time_lapse import BODY, COM, REFERENCE, name_lines, scene_panels
 
 DPI = 100
 SHORTEST, LONGEST = 40, 70  # ms of a frame: real time where that lies between

@@ -1,12 +1,10 @@
-"""Draw what impact laws predict of a real ellipse's impacts; nothing is computed here.
+"""What impact laws predict of a real ellipse's impacts.
 
-The data are ``ext_real_ellipse_impacts`` of :func:`contactid.planar.identify.impact_laws.ellipse_tables`, a row per
-impact.
+The figure's data are ``ext_real_ellipse_impacts`` of :func:`contactid.planar.identify.impact_laws.ellipse_tables`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -16,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contactid.output import style
+from contactid.output.tables import read_exact
 
 _ERROR = ": error_m_s"
 _OURS = {
@@ -33,7 +32,21 @@ _SHOWN = (0.5, 99.5)  # percentiles of the impacts that axes show
 _LARGEST = 3.2  # m/s, room for the legend beside the curves
 
 
-def draw(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
+def ellipse_tables(ellipse: str, ellipse_reasons: str, ellipse_ratio: str) -> dict[str, pd.DataFrame]:
+    """The tables of :func:`contactid.planar.identify.impact_laws.ellipse_tables`."""
+    return {
+        "tables/ext_real_ellipse": read_exact(ellipse),
+        "tables/ext_real_ellipse_reasons": read_exact(ellipse_reasons),
+        "tables/ext_real_ellipse_ratio": read_exact(ellipse_ratio),
+    }
+
+
+def ellipse_impacts(ellipse_impacts: str) -> pd.DataFrame:
+    """The figure ``ext_real_ellipse``, a row per impact."""
+    return read_exact(ellipse_impacts)
+
+
+def draw_real_ellipse(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
     """Errors of each model (a), apparent restitution by approach speed (b) and place (c), impulse ratios by arm (d).
 
     Parameters
@@ -108,6 +121,3 @@ def _range(values: pd.Series) -> tuple[float, float]:
     low, high = np.percentile(values, _SHOWN)
     margin = 0.06 * float(high - low)
     return float(low) - margin, float(high) + margin
-
-
-DRAWINGS: dict[str, Callable[[pd.DataFrame], Figure]] = {"ext_real_ellipse": draw}

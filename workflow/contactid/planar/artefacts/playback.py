@@ -19,10 +19,10 @@ _PUSHES = 1e-4  # m/s: impulses per mass below it are none
 _MM = 1e3  # per m
 
 
-def write_playback(fits: Sequence[str | Path], path: str | Path) -> None:
+def write_playback(fits: Sequence[str | Path], playback: str | Path) -> None:
     """Write the shown throws of files of :func:`contactid.planar.identify.states.write_fits` as JSON."""
     throws = [played_throw(fit) for file in fits for fit in _some(read_fits(file))]
-    write_text(path, compact_json({"tosses": throws}))
+    write_text(playback, compact_json({"tosses": throws}))
 
 
 def _some(fits: Sequence[StoredFit]) -> Sequence[StoredFit]:
@@ -68,7 +68,7 @@ def played_throw(fit: StoredFit) -> dict[str, Any]:
     ground = throw.ground
     return {
         "label": fit.label,
-        "synthetic": fit.true_time is not None or fit.label.startswith("synthetic"),
+        "synthetic": fit.truth is not None or fit.label.startswith("synthetic"),
         "inertia_ratio_mm2": round(1e6 * fit.inertia_ratio, 1),
         "friction_mu": round(fit.friction_mu, 3),
         "friction_is_bound": fit.friction_is_bound,
