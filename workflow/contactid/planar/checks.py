@@ -149,10 +149,7 @@ def energy_numbers(tangential: pd.DataFrame, energy: pd.DataFrame, block: Mappin
             share = 100.0 * row["lost_in_friction_j"] / bounced["energy_start_j"]
             sticking = row["lost_in_friction_sticking_j"] / row["lost_in_friction_j"]
             numbers["text", "lost_in_friction_pct", "scene=restitution;restitution_e_n=0"] = _scene_number(
-                block,
-                "restitution",
-                share,
-                f"of the energy at the start; {sticking:.0%} of it in steps that stick",
+                block, "restitution", share, f"of the energy at the start; {sticking:.0%} of it in steps that stick"
             )
     free = energy[(energy["scene"] == "sliding") & (energy["friction_mu"] == 0.0)]
     if len(free):

@@ -10,7 +10,6 @@ import pandas as pd
 import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from scipy.optimize import isotonic_regression
 
 from contactid.output import style
 from contactid.sources.motion import read_dataset
@@ -151,6 +150,8 @@ def _name_ends(axes: Axes, symbol: str, height: float) -> None:
 
 def spread(values: np.ndarray, apart: float, low: float, high: float) -> np.ndarray:
     """Places (n,) nearest to ascending values that keep ``apart`` from each other and within ``low`` and ``high``."""
+    from scipy.optimize import isotonic_regression  # takes long to import, and what computes energies needs none
+
     steps = apart * np.arange(len(values))
     places = isotonic_regression(values - steps).x
     return np.clip(places, low, max(low, high - float(steps[-1]))) + steps

@@ -42,11 +42,7 @@ _LOOKS: dict[str, dict[str, Any]] = {
     },
     "identified": {"color": style.LINE, "lw": 1.0, "zorder": 3},
 }  # fmt: skip
-_NAMES = {
-    "simulated": "simulated",
-    "measured": "measured, with noise",
-    "identified": "identified",
-}
+_NAMES = {"simulated": "simulated", "measured": "measured, with noise", "identified": "identified"}
 _TALLEST = 3.4  # inches of a panel with equal scales
 _AROUND = 0.04  # of a view's longer side, left free around what is shown
 _DEEP = 0.05  # of a view's longer side, the least that is shown below the ground

@@ -77,10 +77,7 @@ def draw_real_squares(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) ->
     ``data`` is what :func:`real_squares` returns, ``width`` in inches.
     """
     figure, panels = plt.subplots(1, 2, figsize=(width, 3.0))
-    said = (
-        ("a", "inertia_ratio_mm2", "$J/m$ (mm²)", " mm²"),
-        ("b", "friction_mu", r"friction coefficient $\mu$", ""),
-    )
+    said = (("a", "inertia_ratio_mm2", "$J/m$ (mm²)", " mm²"), ("b", "friction_mu", r"friction coefficient $\mu$", ""))
     for (letter, quantity, label, unit), axes in zip(said, panels, strict=True):
         part = data[data["quantity"] == quantity]
         throws = part[part["kind"] == "throw"]

@@ -143,9 +143,7 @@ def detail_window(motions: xr.Dataset, run: int) -> tuple[float, float]:
 
 
 def time_lapse(
-    scene: Scene,
-    motions: xr.Dataset,
-    panels: Sequence[tuple[int, str, tuple[float, float], int]],
+    scene: Scene, motions: xr.Dataset, panels: Sequence[tuple[int, str, tuple[float, float], int]]
 ) -> pd.DataFrame:
     """Outlines at even times, paths and the ground; a panel is a run, a label, a span (s) and a number of outlines.
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.simulate.bodies import PlanarMotion
 from contactid.planar.simulate.geometry import Ground, Shape, contacts
 
 ROUNDING = 1e-9  # relative: below it a noise-free quantity is 0
@@ -123,22 +122,6 @@ def contact_steps(
     return ContactSteps(shape, ground, q[use], v_next[use], change[use], touching[use], at.normal[use], at.tangent[use])
 
 
-def motion_steps(shape: Shape, ground: Ground, motion: PlanarMotion, gravity: float) -> ContactSteps:
-    """The steps with contact of a simulated motion, from its states and gaps; impulses aren't looked at."""
-    states, h = motion.velocity, float(motion.time[1] - motion.time[0])
-    kwargs = {"time_step": h, "gravity": gravity, "closed": motion.gap[:-1] <= 0.0}
-    return contact_steps(shape, ground, motion.position[:-1], states[:-1], states[1:], **kwargs)  # type: ignore[arg-type]
-
-
-def difference_covariance(pose_covariance: np.ndarray, time_step: float) -> np.ndarray:
-    """(3, 3) covariance of ``(q^(k+1) - 2 q^k + q^(k-1))/h``, the change of differenced poses with independent noise.
-
-    Neighbouring steps are then correlated, which no fit here knows: leave out neighbours, or take velocities from fits
-    to the flights before and after an impact.
-    """
-    return 6.0 * np.asarray(pose_covariance, dtype=float) / time_step**2
-
-
 def dynamic_matrix(steps: ContactSteps, *, scaled: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Matrix A of eq. 29 and the units of its columns.
 
@@ -191,11 +174,6 @@ class Spectrum:
     def margin(self) -> float:
         """The next singular value: how far J/m is from being free."""
         return float(self.singular[-2 - self.split])
-
-    @property
-    def rank_lack(self) -> int:
-        """Nullity apart from the splits: 1 is J/m determined, 2 is J free, 0 is no rigid body's motion."""
-        return self.nullity - self.split
 
 
 def spectrum(steps: ContactSteps, tolerance: float = ROUNDING) -> Spectrum:

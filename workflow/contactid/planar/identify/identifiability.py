@@ -64,14 +64,6 @@ class RatioEquations:
         c = self.covariance
         return c[:, 0, 0] - 2.0 * ratio * c[:, 0, 1] + ratio**2 * c[:, 1, 1]
 
-    def by_step(self) -> tuple[np.ndarray, np.ndarray]:
-        """(m,) eq. 31's J/m of every step and its first-order standard error, m2; not numbers where the spin stays."""
-        turns = self.spin != 0.0
-        spin = np.where(turns, self.spin, 1.0)
-        ratio = np.where(turns, self.moment / spin, np.nan)
-        error = np.sqrt(self.residual_variance(ratio)) / np.abs(spin)
-        return ratio, error if self.noise_known else np.full_like(error, np.nan)
-
     def resolved(self, unit: ContactSteps) -> tuple[np.ndarray, np.ndarray]:
         """(m,) moments and spins that aren't 0 within three deviations, or without noise by rounding."""
         if self.noise_known:
@@ -295,29 +287,6 @@ class Identifiability:
     def ratio_identifiable(self) -> bool:
         """Whether some step with one contact changes the spin."""
         return self.n_single > 0 and Flag.NO_SPIN_CHANGE not in self.flags
-
-    def report(self) -> list[str]:
-        """Sentences for a reader: numbers first, then the flags."""
-        lines = [f"{self.n_steps} steps have contact, {self.n_single} of them one contact."]
-        if self.ratio_identifiable and self.ratio is not None:
-            fit = self.ratio
-            error = "" if np.isnan(fit.deviation) else f" with a standard error of {1e6 * fit.deviation:.3g} mm2"
-            lines.append(
-                f"J/m is {1e6 * fit.total:.4g} mm2{error}; plain least squares gives {1e6 * fit.plain:.4g} mm2."
-            )
-            if not np.isnan(fit.deviation):
-                lines.append(f"The noise biases plain least squares by {100.0 * fit.bias:.2g} %.")
-            if not np.isnan(fit.p_value) and Flag.SINGLE_STEP not in self.flags:
-                lines.append(
-                    f"The steps' chi-square is {fit.chi_square:.4g} for {fit.freedom} degrees of freedom "
-                    f"(p = {fit.p_value:.2g})."
-                )
-        if self.spectrum is not None:
-            lines.append(
-                f"The two smallest singular values of A are {self.spectrum.smallest:.2g} and "
-                f"{self.spectrum.margin:.2g} of the largest, apart from impulses that cancel out."
-            )
-        return [*lines, *self.flags.values()]
 
 
 def _ratio_flags(steps: ContactSteps, equations: RatioEquations, fit: RatioFit, informative: int) -> dict[Flag, str]:

@@ -19,7 +19,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
@@ -311,29 +310,3 @@ def _window(
     if rest is not None and rest < found[0].after:
         return None, "no motion after the first contact"
     return (start, end), ""
-
-
-def rest_gaps(events: Sequence[ThrowEvents]) -> np.ndarray:
-    """(n,) mean lowest gap of every throw in its final rest, m: what the alignment leaves."""
-    return np.array([event.gap[event.rest :].min(axis=1).mean() for event in events if event.rest is not None])
-
-
-def event_table(events: Sequence[ThrowEvents]) -> pd.DataFrame:
-    """One row per throw: first contact, corners, contacts, jumps, rest, window, reason."""
-    return pd.DataFrame(
-        [
-            {
-                "throw": event.name,
-                "first_contact": event.first_contact,
-                "first_corners": " ".join(map(str, event.contacts[0].corners)) if event.contacts else "",
-                "contacts": len(event.contacts),
-                "jumps": len(event.jumps),
-                "rest": event.rest,
-                "window_first": event.window[0] if event.window else None,
-                "window_end": event.window[1] if event.window else None,
-                "deepest_gap_m": float(event.gap.min()),
-                "reason": event.reason,
-            }
-            for event in events
-        ]
-    )

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
+from contactid.planar.simulate.geometry import Ground, Polygon
 from contactid.planar.squares.events import MAD, Alignment, ThrowEvents, ThrowOptions
 
 _DEGREES = (2, 2, 1)  # of the polynomials in x, y, theta
@@ -250,79 +250,6 @@ class Bridge:
     before: np.ndarray
     after: np.ndarray
     instant: float
-
-
-@dataclass(frozen=True)
-class FirstImpacts:
-    """First impacts of a single corner, n of them.
-
-    Attributes
-    ----------
-    names : of the throws
-    position : (n, 3) at the impact, m and rad
-    before, after : (n, 3) velocities, m/s and rad/s
-    normal, tangent : (n, 3) rows of N and T of the touching corner
-    """
-
-    names: tuple[str, ...]
-    position: np.ndarray
-    before: np.ndarray
-    after: np.ndarray
-    normal: np.ndarray
-    tangent: np.ndarray
-
-    def moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Both sides of eq. 31: the impulse's moment per mass, m2/s, and the change of omega, rad/s."""
-        change = self.after - self.before
-        moment = self.normal[:, 2] * (change[:, :2] * self.normal[:, :2]).sum(axis=1)
-        moment += self.tangent[:, 2] * (change[:, :2] * self.tangent[:, :2]).sum(axis=1)
-        return moment, change[:, 2]
-
-    def restitution(self) -> np.ndarray:
-        """(n,) minus the ratio of the corner's normal velocities."""
-        return -(self.normal * self.after).sum(axis=1) / (self.normal * self.before).sum(axis=1)
-
-    def impulse_ratio(self) -> np.ndarray:
-        """(n,) tangential over normal impulse: the friction coefficient where the corner slides."""
-        change = (self.after - self.before)[:, :2]
-        return (change * self.tangent[:, :2]).sum(axis=1) / (change * self.normal[:, :2]).sum(axis=1)
-
-
-def first_impacts(
-    events: Sequence[ThrowEvents],
-    shape: Shape,
-    alignment: Alignment,
-    interval: float,
-    options: ThrowOptions,
-    flight: FlightOptions | None = None,
-    radius: float = 0.0,
-) -> FirstImpacts:
-    """The first impacts of a single corner that two ballistic fits bridge.
-
-    Parameters
-    ----------
-    events, shape, alignment, options, flight
-        As they were found, and how to look at them.
-    interval
-        Time between frames, s.
-    radius
-        Of a polygon's rounded corners, m.
-    """
-    flight = flight or FlightOptions()
-    ground = alignment.ground
-    if isinstance(shape, Polygon):
-        shape, ground = corners_moved_in(shape, ground, radius)
-    rows = []
-    for event in events:
-        met = bridge(event, interval, options, flight)
-        corner = None if met is None else single_corner(contacts(shape, ground, met.position).gap, flight)
-        if met is None or corner is None:
-            continue
-        at = contacts(shape, ground, met.position)
-        tangent = at.tangent[corner] + [0.0, 0.0, radius]
-        rows.append((event.name, met.position, met.before, met.after, at.normal[corner], tangent))
-    columns = [np.array([row[i] for row in rows]).reshape(-1, 3) for i in range(1, 6)]
-    return FirstImpacts(tuple(row[0] for row in rows), *columns)
 
 
 def single_corner(gap: np.ndarray, flight: FlightOptions) -> int | None:

@@ -26,7 +26,7 @@ from contactid.output.tables import read_csv, write_csv, write_exact
 from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_trajectories, stored
 from contactid.planar.identify.states import StoredFit, write_fits
 from contactid.planar.readers.throws import shape_of
-from contactid.planar.simulate.geometry import Ground, Polygon, contacts
+from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
 from contactid.planar.squares.events import ThrowEvents, ThrowOptions
 from contactid.planar.squares.flight import Bridge, FlightOptions, corners_moved_in
 from contactid.planar.squares.windows import (
@@ -119,7 +119,6 @@ class SquareWindows:
     left_out : name of every other throw to the reason
     interval : time between frames, s
     outline : of the body, its corners sharp
-    ground : for the centres of its corners
     """
 
     prepared: PreparedThrows
@@ -127,7 +126,6 @@ class SquareWindows:
     left_out: dict[str, str]
     interval: float
     outline: Polygon
-    ground: Ground
 
     @property
     def shape(self) -> Polygon:
@@ -157,31 +155,29 @@ def square_windows(data: xr.Dataset, options: SquareOptions | None = None) -> Sq
     Raises
     ------
     ContactIdError
-        Where the body isn't a polygon, and as :func:`contactid.planar.squares.windows.prepare_throws`.
+        Where the body isn't a polygon or no throw is usable, and as
+        :func:`contactid.planar.squares.windows.prepare_throws`.
     """
     options, outline = options or SquareOptions(), shape_of(data)
     if not isinstance(outline, Polygon):
         raise ContactIdError(f"{data.attrs['source']}: the body has no corners", "Give throws of a polygon")
     prepared = prepare_throws(data, options.throw, options.flight, options.window)
     interval = 1.0 / float(data.attrs["sample_frequency"])
-    shape, ground = corners_moved_in(outline, prepared.alignment.ground, prepared.radius)
     windows, left_out = [], {}
     for event in prepared.events:
         try:
-            windows.append(_usable(event, shape, ground, prepared, interval, options))
+            windows.append(_usable(event, prepared, interval, options))
         except ContactIdError as error:
             left_out[event.name] = error.problem.removeprefix(f"{event.name}: ")
-    return SquareWindows(prepared, tuple(windows), left_out, interval, outline, ground)
+    if not windows:
+        raise ContactIdError(
+            f"{data.attrs['source']}: no throw has a first impact of a single corner between two flights",
+            f"Throw higher; the first: {next(iter(left_out.values()))}",
+        )
+    return SquareWindows(prepared, tuple(windows), left_out, interval, outline)
 
 
-def _usable(
-    event: ThrowEvents,
-    shape: Polygon,
-    ground: Ground,
-    prepared: PreparedThrows,
-    interval: float,
-    options: SquareOptions,
-) -> SquareWindow:
+def _usable(event: ThrowEvents, prepared: PreparedThrows, interval: float, options: SquareOptions) -> SquareWindow:
     """The window with the longest flights that meet."""
     problems = []
     for frames in options.impact_frames:
@@ -190,16 +186,23 @@ def _usable(
             mended = mend(event, interval, options.throw, flight)
             longer = replace(flight, settling=flight.settling + mended.lost)
             window = identification_window(
-                mended.event, shape, ground, prepared.flight.sigma, interval, options.throw, longer, options.window
+                mended.event,
+                prepared.shape,
+                prepared.ground,
+                prepared.flight.sigma,
+                interval,
+                options.throw,
+                longer,
+                options.window,
             )
         except ContactIdError as error:
             problems.append(error)
             continue
-        return _described(window, mended, shape, prepared.radius)
+        return _described(window, mended, prepared.shape, prepared.radius)
     raise problems[0]
 
 
-def _described(window: ThrowWindow, mended: MendedThrow, shape: Polygon, radius: float) -> SquareWindow:
+def _described(window: ThrowWindow, mended: MendedThrow, shape: Shape, radius: float) -> SquareWindow:
     """Eq. 31 with the rounding in both levers."""
     met = mended.met
     at = contacts(shape, window.throw.ground, met.position)

@@ -58,11 +58,7 @@ SHARP = "sharp corners"
 REAL, TWIN, UPPER = "real, all counted throws", "synthetic twin (600)", "tipping, no couple"
 STANDING, FITTED = "tipping, couple of the body that stands", "tipping, couple fitted to each pivot"
 ROLLING, ROUND, SMALL = "slow rolling over a corner", "uniform, rounded corners", "uniform, smaller and sharp"
-_EQ31 = (
-    "eq. 31, sharp corners",
-    "eq. 31, rounded, lever of the normal alone",
-    "eq. 31, rounded, both levers",
-)
+_EQ31 = ("eq. 31, sharp corners", "eq. 31, rounded, lever of the normal alone", "eq. 31, rounded, both levers")
 
 
 @dataclass(frozen=True)
@@ -220,7 +216,7 @@ def _eq31(window: SquareWindow, shape: Polygon, added: float) -> float:
 def _tipping(usable: SquareWindows, options: SquareOptions, couple: float | None) -> TippingRatio | None:
     prepared = usable.prepared
     pivots = find_pivots(
-        prepared.events, usable.shape, usable.ground, prepared.radius, prepared.flight, usable.interval
+        prepared.events, usable.shape, prepared.ground, prepared.radius, prepared.flight, usable.interval
     )
     return ratio_of_moments(pivots, options.throw, couple=couple) if len(pivots) > 1 else None
 
@@ -235,7 +231,7 @@ def _tipped(variant: str, found: TippingRatio, options: SquareOptions) -> dict[s
 
 def _tipping_rows(usable: SquareWindows, options: SquareOptions) -> list[dict[str, object]]:
     """Without a couple, with the one that holds a standing body, and with one that is fitted."""
-    events, shape, ground = usable.prepared.events, usable.shape, usable.ground
+    events, shape, ground = usable.prepared.events, usable.shape, usable.prepared.ground
     standing = standing_couples(events, shape, ground, options.throw)
     couples: dict[str, float | None] = {UPPER: 0.0}
     if standing:

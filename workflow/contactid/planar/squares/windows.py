@@ -27,7 +27,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
@@ -92,39 +91,17 @@ class PreparedThrows:
 
     Attributes
     ----------
-    shape : to identify with
-    windows : of the throws that have one
-    left_out : name of every other throw to the reason
+    shape, ground : to identify with; of a polygon its corners' centres, and the ground for these
     radius : of the corners, m
-    alignment, events, flight : what they are cut from
+    alignment, events, flight : what windows are cut from
     """
 
     shape: Shape
-    windows: tuple[ThrowWindow, ...]
-    left_out: dict[str, str]
+    ground: Ground
     radius: float
     alignment: Alignment
     events: tuple[ThrowEvents, ...]
     flight: FlightReport
-
-    def table(self) -> pd.DataFrame:
-        """One row per window: throw, frames, corner, impact's instant, ground."""
-        return pd.DataFrame(
-            [
-                {
-                    "throw": window.name,
-                    "first_frame": window.frames[0],
-                    "end_frame": window.frames[1],
-                    "corner": window.corner,
-                    "impact_s": window.instant,
-                    "ground_slope_rad": window.throw.ground.slope,
-                    "ground_x0_m": window.throw.ground.x0,
-                    "ground_y0_m": window.throw.ground.y0,
-                    "lowered_m": window.lowered,
-                }
-                for window in self.windows
-            ]
-        )
 
 
 def prepare_throws(
@@ -133,13 +110,12 @@ def prepare_throws(
     flight: FlightOptions | None = None,
     window: WindowOptions | None = None,
 ) -> PreparedThrows:
-    """All windows of a canonical dataset of throws, with noise, ground and shape.
+    """Events, noise, ground and shape of a canonical dataset of throws.
 
     Raises
     ------
     ContactIdError
-        Where no throw comes to rest (no ground), where too little is in flight (no noise), or where no throw has a
-        window.
+        Where no throw comes to rest (no ground), or where too little is in flight (no noise).
     """
     options, flight, window = options or ThrowOptions(), flight or FlightOptions(), window or WindowOptions()
     interval = 1.0 / data.attrs["sample_frequency"]
@@ -147,18 +123,7 @@ def prepare_throws(
     events = find_events(data, alignment, options)
     report = flight_report(events, interval, options, flight)
     shape, ground, radius = _rounded(shape_of(data), alignment, events, window)
-    windows, left_out = [], {}
-    for event in events:
-        try:
-            windows.append(identification_window(event, shape, ground, report.sigma, interval, options, flight, window))
-        except ContactIdError as error:
-            left_out[event.name] = error.problem.removeprefix(f"{event.name}: ")
-    if not windows:
-        raise ContactIdError(
-            f"{data.attrs['source']}: no throw has a first impact of a single corner between two flights",
-            f"Throw higher; the first: {next(iter(left_out.values()))}",
-        )
-    return PreparedThrows(shape, tuple(windows), left_out, radius, alignment, tuple(events), report)
+    return PreparedThrows(shape, ground, radius, alignment, tuple(events), report)
 
 
 def _rounded(
@@ -292,7 +257,7 @@ def mend(event: ThrowEvents, interval: float, options: ThrowOptions, flight: Fli
         Where no number of lost frames lets the flights meet; the reason is said.
     """
     found = breaks(event)
-    if not found:
+    if not event.contacts:
         raise _unmended(event, "no contact")
     (before, after), rest = found[0], found[1:]
     if before - flight.impact_frames + 1 < options.skipped_frames:

@@ -74,17 +74,6 @@ class SteppedMotion:
         """Solved steps that didn't converge."""
         return int((~self.record.converged).sum())
 
-    @property
-    def converged_share(self) -> float:
-        """Converged over solved steps; NaN without any."""
-        return 1.0 - self.n_failed / self.n_solved if self.n_solved else float("nan")
-
-    @property
-    def first_impact_step(self) -> int | None:
-        """Index of the first state that a normal impulse led to; ``None`` without any."""
-        pushed = (self.motion.impulse_n > 0.0).any(axis=1)
-        return int(np.argmax(pushed)) if pushed.any() else None
-
 
 def simulate_irc_nlp(
     body: PlanarBody,
