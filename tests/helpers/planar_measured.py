@@ -53,21 +53,34 @@ def rest_gaps(events: Sequence[ThrowEvents]) -> np.ndarray:
     return np.array([event.gap[event.rest :].min(axis=1).mean() for event in events if event.rest is not None])
 
 
+def window_of(event: ThrowEvents, before: int = 8, after: int = 25) -> tuple[tuple[int, int] | None, str]:
+    """(first, end) frames around the first contact of a throw without a jump, or None and why there are none."""
+    if not event.contacts:
+        return None, "no contact"
+    first = event.contacts[0]
+    start, end = first.before - before + 1, min(first.before + after + 1, len(event.position))
+    if start < ThrowOptions().skipped_frames:
+        return None, "too few frames before the first contact"
+    if any(start <= k < end for k in event.jumps):
+        return None, "a jump in the window"
+    if event.rest is not None and event.rest < first.after:
+        return None, "no motion after the first contact"
+    return (start, end), ""
+
+
 def event_table(events: Sequence[ThrowEvents]) -> pd.DataFrame:
     """One row per throw: first contact, corners, contacts, jumps, rest, window, reason."""
     return pd.DataFrame(
         [
             {
                 "throw": event.name,
-                "first_contact": event.first_contact,
+                "first_contact": event.contacts[0].before if event.contacts else None,
                 "first_corners": " ".join(map(str, event.contacts[0].corners)) if event.contacts else "",
                 "contacts": len(event.contacts),
                 "jumps": len(event.jumps),
                 "rest": event.rest,
-                "window_first": event.window[0] if event.window else None,
-                "window_end": event.window[1] if event.window else None,
                 "deepest_gap_m": float(event.gap.min()),
-                "reason": event.reason,
+                "reason": window_of(event)[1],
             }
             for event in events
         ]
@@ -156,10 +169,12 @@ class Windows:
     left_out: dict[str, str]
 
 
-def throw_windows(data: xr.Dataset, window: WindowOptions | None = None) -> Windows:
+def throw_windows(
+    data: xr.Dataset, window: WindowOptions | None = None, options: ThrowOptions | None = None
+) -> Windows:
     """All windows of a dataset, without mending a throw."""
-    options, flight, window = ThrowOptions(), FlightOptions(), window or WindowOptions()
-    prepared, interval = prepare_throws(data, window=window), 1.0 / data.attrs["sample_frequency"]
+    options, flight, window = options or ThrowOptions(), FlightOptions(), window or WindowOptions()
+    prepared, interval = prepare_throws(data, options, window=window), 1.0 / data.attrs["sample_frequency"]
     windows, left_out, sigma = [], {}, prepared.flight.sigma
     for event in prepared.events:
         try:

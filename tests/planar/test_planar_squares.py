@@ -71,7 +71,7 @@ def without_frames(data: xr.Dataset, name: str, first: int, number: int) -> xr.D
 
 def event_of(position: np.ndarray, *, gap: np.ndarray | None = None) -> ThrowEvents:
     gap = contacts(square(SQUARE_SIDE), Ground(), position).gap if gap is None else gap
-    return ThrowEvents("throw", position, gap, (), (), None, None, "")
+    return ThrowEvents("throw", position, gap, (), (), None)
 
 
 def flight_report(sigma: tuple[float, float, float] = (1e-5, 1e-5, 1e-4)) -> FlightReport:

@@ -53,6 +53,24 @@ _ELECTROMAGNET, _ELECTROMAGNET_LONG = 18.0, 16.0  # mm across and along its axis
 _SERVO = (40.0, 20.0, 36.0)  # mm: width, height, depth
 _CORNERS = 61  # points of a drawn circle
 Points = Sequence[Sequence[float]] | np.ndarray
+INSTEAD_OF_PHOTOGRAPH = (
+    "Drawing in place of the photograph, to scale. Solid outlines: sizes stated in the paper; dashed: assumed."
+)
+_DARK, _QUIET = "#222222", "#666666"
+_FILLS = {
+    "wood": "#ecd9b4",
+    "platform": "#f3e8cf",
+    "sheet": "#dcebf5",
+    "paper": "#ffffff",
+    "frame": "#e6e6e6",
+    "metal": "#b9bec4",
+    "magnet": "#5a5a5a",
+    "circle": "#222222",
+}
+_SEEN_THROUGH = {"sheet": 0.55, "frame": 0.75, "magnet": 0.7}
+_AROUND = np.array([[-16.0, -8.0], [16.0, 8.0]])  # mm left and below, right and above what is shown
+_HEAD = 0.45  # inches of the note above
+_HALO = [patheffects.withStroke(linewidth=2.0, foreground="white")]
 
 
 def rig() -> pd.DataFrame:
@@ -277,26 +295,6 @@ def _part(panel: int, part: str, item: str, material: str, points: Points, given
 
 def _table(parts: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[COLUMNS]
-
-
-INSTEAD_OF_PHOTOGRAPH = (
-    "Drawing in place of the photograph, to scale. Solid outlines: sizes stated in the paper; dashed: assumed."
-)
-_DARK, _QUIET = "#222222", "#666666"
-_FILLS = {
-    "wood": "#ecd9b4",
-    "platform": "#f3e8cf",
-    "sheet": "#dcebf5",
-    "paper": "#ffffff",
-    "frame": "#e6e6e6",
-    "metal": "#b9bec4",
-    "magnet": "#5a5a5a",
-    "circle": "#222222",
-}
-_SEEN_THROUGH = {"sheet": 0.55, "frame": 0.75, "magnet": 0.7}
-_AROUND = np.array([[-16.0, -8.0], [16.0, 8.0]])  # mm left and below, right and above what is shown
-_HEAD = 0.45  # inches of the note above
-_HALO = [patheffects.withStroke(linewidth=2.0, foreground="white")]
 
 
 def draw_rig(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:

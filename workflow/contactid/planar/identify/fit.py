@@ -53,6 +53,11 @@ from contactid.planar.simulate.throws import MeasuredThrow, Truth
 _ACTIVE = 1e-7  # distance from a bound that counts as on it
 _FLAT = 1e-10  # curvature given to directions that have none
 _DEPENDENT = 1e-12  # slack given to constraints that others imply
+_PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise
+_USUAL = 2.5  # standard deviations of chi-square above its expectation
+_EDGE = 0.01  # share of J/m's possible range that counts as its edge
+_EXACT = 1e-6  # residual of pairs that hold, dimensionless
+_SLIDING = 0.02  # of the scale speed: contacts that move slower, on the impulses' average, roll
 
 
 def covariance(prepared: PreparedModel, wanted: Sequence[Any]) -> np.ndarray:
@@ -101,13 +106,6 @@ CONTACT_SEQUENCE = "contact_sequence"
 
 
 """The name of taking a start's own sequence of contacts."""
-
-
-_PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise
-_USUAL = 2.5  # standard deviations of chi-square above its expectation
-_EDGE = 0.01  # share of J/m's possible range that counts as its edge
-_EXACT = 1e-6  # residual of pairs that hold, dimensionless
-_SLIDING = 0.02  # of the scale speed: contacts that move slower, on the impulses' average, roll
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,7 @@ N_PLACES = 6  # knots of a restitution that depends on the place
 _CONTINUATION = Continuation(stages=(1.0, 10.0, 100.0, 1e3))  # settling does the rest; after 100 it may choose wrongly
 _TURN = np.array([-1.0, 1.0, 1.0])  # x reversed
 _BOOTSTRAP = 500
+_REPRODUCED: dict[str, Law] = {"Anitescu-Potra (Newton)": step_impulses, "Wang-Mason": incremental_impulses}
 
 
 def ellipse_impacts(data: xr.Dataset, *, published_rows: bool = False) -> PlanarImpacts:
@@ -73,9 +74,6 @@ def ellipse_impacts(data: xr.Dataset, *, published_rows: bool = False) -> Planar
     length = float(np.sqrt(float(data["inertia_ratio"])))
     before, after = data["velocity_before"].values, data["velocity_after"].values
     return PlanarImpacts(before, after, *rows, place=at.point[:, 0, 0], length=length)
-
-
-_REPRODUCED: dict[str, Law] = {"Anitescu-Potra (Newton)": step_impulses, "Wang-Mason": incremental_impulses}
 
 
 def place_knots(place: np.ndarray, n_knots: int = N_PLACES) -> np.ndarray:

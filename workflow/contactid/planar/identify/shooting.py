@@ -34,6 +34,12 @@ _INSTANTS = 81  # within an interval, looked at for the meeting point
 _AROUND = (-0.1, 0.0, 0.1)  # of an interval, by which the meeting point may be off
 _APART = 1e-2  # m, from the ground: a flight that comes no nearer began with no impact there
 _MORE_FRICTION = (1.0, 1.6)  # times the ratio of impulses, which is less than mu where the contact sticks
+N_PARAMETERS = 9  # q (3), v (3), J/m, mu, e_N
+RATIO, MU, E_N = 6, 7, 8
+_NEAR = 3e-3  # m: a measured gap below it may be a contact
+_FLIGHT = 4.0  # standard deviations that a frame of free flight may be off
+_AWAY = 1e6  # residual of poses that aren't finite
+_CAP = 30.0  # residuals grow with their logarithm above that many standard deviations
 
 
 def weightless(throw: MeasuredThrow, gravity: float) -> np.ndarray:
@@ -126,14 +132,6 @@ def first_impact_starts(
     ]
     found = np.array(starts).reshape(-1, 9)
     return np.clip(found[np.isfinite(found).all(axis=1)], low, high)
-
-
-N_PARAMETERS = 9  # q (3), v (3), J/m, mu, e_N
-RATIO, MU, E_N = 6, 7, 8
-_NEAR = 3e-3  # m: a measured gap below it may be a contact
-_FLIGHT = 4.0  # standard deviations that a frame of free flight may be off
-_AWAY = 1e6  # residual of poses that aren't finite
-_CAP = 30.0  # residuals grow with their logarithm above that many standard deviations
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ from contactid.planar.simulate.throws import MeasuredThrow
 _SWEEPS = 50  # over several contacts of one body
 _EXACT = 1e-9  # share of the friction limit
 _PUSHES = 1e-9  # m/s
+_SPREADS = 6.0  # of the noise, beyond which a measured gap is surely open
+_SUDDEN = 0.02  # of the largest impulse: an impact, no lasting contact
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,6 @@ def contact_modes(impulse_n: np.ndarray, impulse_t: np.ndarray, friction_mu: flo
     mode[impulse_t >= limit] = ContactMode.SLIDING_BACKWARD
     mode[impulse_n <= _PUSHES] = ContactMode.OPEN
     return mode
-
-
-_SPREADS = 6.0  # of the noise, beyond which a measured gap is surely open
-_SUDDEN = 0.02  # of the largest impulse: an impact, no lasting contact
 
 
 def interpolated_throw(shape: Shape, throw: MeasuredThrow, n_s: int) -> GuessedThrow:

@@ -19,6 +19,7 @@ from contactid.sources.motion import read_dataset, write_dataset
 
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
 _SMALL = 0.01  # of the largest impulse: below it, ratios of impulses are noise
+_NUMBERS = ("inertia_ratio", "inertia_ratio_se", "friction_mu", "friction_mu_se")
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,6 @@ class ThrowStates:
         """Contacts that close: impulses at instants without one at the instant before."""
         pushes = self.impulse_n > _PUSHES
         return int(pushes[0].sum() + (pushes[1:] & ~pushes[:-1]).sum())
-
-
-_NUMBERS = ("inertia_ratio", "inertia_ratio_se", "friction_mu", "friction_mu_se")
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,14 @@ from contactid.sources.left_out import joined, log_left_out, nothing_usable, rea
 
 FEWEST_ROWS = 8
 _MOST_HEADER = 200  # characters of a header that a message repeats
+_SQUARE_COLUMNS = ("x", "z", "th", "vx", "vz", "vth")
+_OWN_COLUMNS = ("t", "x", "y", "theta")
+_LONGEST_INTERVAL = 0.2  # s between frames; beyond it milliseconds were taken for seconds
+_LARGEST_POSITION, _FASTEST = 100.0, 30.0  # m and m/s; beyond them millimetres were taken for metres
+_FASTEST_TURN = 150.0  # rad/s; beyond it degrees were taken for radians
+_LARGEST_TURN = 3.0 * np.pi  # rad from frame to frame; an angle in radians that is wrapped jumps by 2 pi
+_UNEVEN = 0.01  # largest relative spread of the sample times' differences
+_VELOCITY_AGREEMENT = 1e-6  # m/s, of a file's velocities with its positions' differences
 
 
 def columns_of(path: Path, columns: Sequence[str], problems: list[str]) -> np.ndarray | None:
@@ -92,16 +100,6 @@ def _finite(text: str) -> float:
     except ValueError:
         return float("nan")
     return value if np.isfinite(value) else float("nan")
-
-
-_SQUARE_COLUMNS = ("x", "z", "th", "vx", "vz", "vth")
-_OWN_COLUMNS = ("t", "x", "y", "theta")
-_LONGEST_INTERVAL = 0.2  # s between frames; beyond it milliseconds were taken for seconds
-_LARGEST_POSITION, _FASTEST = 100.0, 30.0  # m and m/s; beyond them millimetres were taken for metres
-_FASTEST_TURN = 150.0  # rad/s; beyond it degrees were taken for radians
-_LARGEST_TURN = 3.0 * np.pi  # rad from frame to frame; an angle in radians that is wrapped jumps by 2 pi
-_UNEVEN = 0.01  # largest relative spread of the sample times' differences
-_VELOCITY_AGREEMENT = 1e-6  # m/s, of a file's velocities with its positions' differences
 
 
 def read_square_throws(folder: str | Path, *, licence: str) -> xr.Dataset:

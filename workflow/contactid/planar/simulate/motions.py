@@ -48,6 +48,11 @@ from contactid.planar.simulate.scenes import Scene, scene_of
 from contactid.sources.motion import write_dataset
 
 _AT_REST = 1e-4  # share of the potential energy below which a body counts as not having moved
+_UNITS = {
+    "time": "s", "position": "m, m, rad", "velocity": "m/s, m/s, rad/s", "impulse_n": "N s", "impulse_t": "N s",
+    "gap": "m", "kinetic": "J", "potential": "J", "restitution": "J", "friction": "J", "scheme": "J", "closure": "1",
+    "friction_mu": "1", "restitution_e_n": "1",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -109,13 +114,6 @@ def energy_balance(body: PlanarBody, ground: Ground, motion: PlanarMotion, gravi
         friction=so_far(-work_t),
         scheme=-0.5 * h * body.mass * gravity * (v[:, 1] - v[0, 1]),
     )
-
-
-_UNITS = {
-    "time": "s", "position": "m, m, rad", "velocity": "m/s, m/s, rad/s", "impulse_n": "N s", "impulse_t": "N s",
-    "gap": "m", "kinetic": "J", "potential": "J", "restitution": "J", "friction": "J", "scheme": "J", "closure": "1",
-    "friction_mu": "1", "restitution_e_n": "1",
-}  # fmt: skip
 
 
 def simulate_scene(scene: Scene) -> xr.Dataset:

@@ -59,6 +59,7 @@ _TIE = 1e-12  # ratios closer than this are equal up to rounding
 _PIVOTS_PER_ROW = 25
 _PATHS = 8
 _GOLDEN = 0.6180339887498949  # its multiples modulo 1 spread evenly: entries of the covering vectors
+_vertex_arm = numba.njit(vertex_arm, inline="always")
 
 
 @numba.njit(**OPTIONS)
@@ -210,9 +211,6 @@ def _comes_before(tableau, row, other, column):
         if abs(difference) > _TIE:
             return difference < 0.0
     return False
-
-
-_vertex_arm = numba.njit(vertex_arm, inline="always")
 
 
 class PolygonArrays(NamedTuple):

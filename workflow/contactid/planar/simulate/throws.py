@@ -18,6 +18,7 @@ from contactid.planar.simulate.scenes import body_of
 
 _UNEVEN = 0.01  # largest relative spread of the intervals
 _FEWEST = 5
+KEY = "planar.identification"
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,6 @@ class Truth:
     position: np.ndarray
     impulse_n: np.ndarray
     impulse_t: np.ndarray
-
-
-KEY = "planar.identification"
 
 
 def thrown_body(block: Mapping[str, Any]) -> PlanarBody:

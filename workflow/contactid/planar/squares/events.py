@@ -45,7 +45,6 @@ class ThrowOptions:
     touching : a corner touches below this gap, m
     fastest : a frame-to-frame motion above it is a jump, (2,), m/s and rad/s
     skipped_frames : at the start of a throw, disturbed by the release
-    frames_before, frames_after : the window for identification, around the first contact
     """
 
     gravity: float = 9.81
@@ -60,8 +59,6 @@ class ThrowOptions:
     touching: float = 2e-3
     fastest: tuple[float, float] = (6.0, 100.0)
     skipped_frames: int = 2
-    frames_before: int = 8
-    frames_after: int = 25
 
 
 @dataclass(frozen=True)
@@ -113,8 +110,6 @@ class ThrowEvents:
     contacts : in time order
     jumps : frames at which the camera lost the body
     rest : first frame of the final rest, or None where it moves on
-    window : (first, end) frames for identification, or None
-    reason : why there is no window
     """
 
     name: str
@@ -123,13 +118,6 @@ class ThrowEvents:
     contacts: tuple[Contact, ...]
     jumps: tuple[int, ...]
     rest: int | None
-    window: tuple[int, int] | None
-    reason: str
-
-    @property
-    def first_contact(self) -> int | None:
-        """Last frame before the first contact."""
-        return self.contacts[0].before if self.contacts else None
 
 
 def at_rest(throw: PlanarThrow, options: ThrowOptions) -> bool:
@@ -242,7 +230,7 @@ def _event_size(noise: np.ndarray, interval: float, options: ThrowOptions) -> np
 
 
 def find_events(data: xr.Dataset, alignment: Alignment, options: ThrowOptions) -> list[ThrowEvents]:
-    """Contacts, jumps, rest and window of every throw."""
+    """Contacts, jumps and rest of every throw."""
     throws, shape = list(iterate_throws(data)), shape_of(data)
     size = _event_size(
         second_difference_noise([throw.position for throw in throws]), 1.0 / data.attrs["sample_frequency"], options
@@ -253,7 +241,7 @@ def find_events(data: xr.Dataset, alignment: Alignment, options: ThrowOptions) -
 def throw_events(
     throw: PlanarThrow, shape: Shape, alignment: Alignment, size: np.ndarray, options: ThrowOptions
 ) -> ThrowEvents:
-    """Contacts, jumps, rest and window of one throw; ``size`` (3,) is the least acceleration of an event."""
+    """Contacts, jumps and rest of one throw; ``size`` (3,) is the least acceleration of an event."""
     interval = 1.0 / throw.sample_frequency
     position = alignment.body_position(throw.position)
     gap = contacts(shape, alignment.ground, position).gap
@@ -269,9 +257,7 @@ def throw_events(
     far = np.flatnonzero(event & (low > options.near_ground))
     jumps = tuple(sorted({int(k) for k in (*lost, *far)}))
     found = _group_contacts(np.flatnonzero(event & (low <= options.near_ground)), gap, options)
-    rest = _rest_frame(throw, options)
-    window, reason = _window(len(position), found, jumps, rest, options)
-    return ThrowEvents(throw.name, position, gap, found, jumps, rest, window, reason)
+    return ThrowEvents(throw.name, position, gap, found, jumps, _rest_frame(throw, options))
 
 
 def _group_contacts(frames: np.ndarray, gap: np.ndarray, options: ThrowOptions) -> tuple[Contact, ...]:
@@ -294,19 +280,3 @@ def _rest_frame(throw: PlanarThrow, options: ThrowOptions) -> int | None:
     away = np.abs(throw.position - final) > [options.rest_travel, options.rest_travel, options.rest_turn]
     moving = np.flatnonzero(away.any(axis=1))
     return int(moving[-1]) + 1 if len(moving) else 0
-
-
-def _window(
-    n: int, found: tuple[Contact, ...], jumps: tuple[int, ...], rest: int | None, options: ThrowOptions
-) -> tuple[tuple[int, int] | None, str]:
-    if not found:
-        return None, "no contact"
-    start = found[0].before - options.frames_before + 1
-    end = min(found[0].before + options.frames_after + 1, n)
-    if start < options.skipped_frames:
-        return None, "too few frames before the first contact"
-    if any(start <= k < end for k in jumps):
-        return None, "a jump in the window"
-    if rest is not None and rest < found[0].after:
-        return None, "no motion after the first contact"
-    return (start, end), ""

@@ -45,6 +45,9 @@ from contactid.planar.squares.flight import (
     single_corner,
 )
 
+_MOST_LOST = 6  # frames
+_WILD = (2e-3, 3e-3, 0.15)  # m, m, rad: poses within an impact that are farther from both flights are no poses
+
 
 @dataclass(frozen=True)
 class WindowOptions:
@@ -199,10 +202,6 @@ def _frames(event: ThrowEvents, options: ThrowOptions, window: WindowOptions) ->
     last = event.contacts[0].before
     until = event.contacts[1].before + 1 if len(event.contacts) > 1 else len(event.position)
     return max(last - window.frames_before + 1, options.skipped_frames), min(last + window.frames_after + 1, until)
-
-
-_MOST_LOST = 6  # frames
-_WILD = (2e-3, 3e-3, 0.15)  # m, m, rad: poses within an impact that are farther from both flights are no poses
 
 
 @dataclass(frozen=True)

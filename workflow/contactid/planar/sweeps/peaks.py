@@ -23,6 +23,8 @@ from contactid.planar.sweeps.stepping import simulate_igc
 
 IRC, IGC = "IRC", "IGC"
 SHOWN_STEPS = 8  # after the first impact, in figures 7 and 10
+_LONGEST_CONVERGING = 5e-3  # s: above it, an impact takes a large part of the flight
+_ORDERS = 8  # time steps that the order of convergence is fitted to
 
 
 def exact_first_impact(scene: Scene, law: PlanarLaw) -> tuple[float, float, float]:
@@ -142,10 +144,6 @@ def convergence(scene: Scene, law: PlanarLaw, time_steps: Sequence[float], neigh
             errors.append(first_impact(motion)[1] - limit)
         rows.append((1e3 * h, float(np.sqrt(np.mean(np.square(errors)))), float(np.abs(errors).max()), limit))
     return pd.DataFrame(rows, columns=["time_step_ms", "error_rms_ns", "error_largest_ns", "limit_ns"])
-
-
-_LONGEST_CONVERGING = 5e-3  # s: above it, an impact takes a large part of the flight
-_ORDERS = 8  # time steps that the order of convergence is fitted to
 
 
 def write_peaks(

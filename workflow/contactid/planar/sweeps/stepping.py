@@ -34,6 +34,7 @@ from contactid.planar.simulate.scenes import Scene, scene_of
 
 _FIRST_STRETCH, _LONGEST_STRETCH = 16, 4096  # steps of flight computed at once
 _Solve = Callable[[StepModel, np.ndarray, np.ndarray, Contacts, StepOptions], StepSolution]
+_REPEATS = 20  # of the compiled simulation, for its time; the fastest counts
 
 
 @dataclass(frozen=True)
@@ -255,9 +256,6 @@ class _Rows:
             unsettled_residual=self.unsettled_residual[kept],
         )
         return SteppedMotion(motion, record)
-
-
-_REPEATS = 20  # of the compiled simulation, for its time; the fastest counts
 
 
 def nlp_agreement_table(scene: Scene, time_steps: Sequence[float], duration: float) -> pd.DataFrame:
