@@ -16,7 +16,7 @@ from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.tables import read_csv, write_csv
 from contactid.planar.artefacts import energy, time_lapse
-from contactid.planar.artefacts.animation import LONGEST, SHORTEST, animate
+from contactid.planar.artefacts.animate import LONGEST, SHORTEST, animate
 from planar_artefacts import ROWS, drawings
 
 SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])

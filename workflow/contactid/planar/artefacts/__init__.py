@@ -276,4 +276,4 @@ def _identified(name: str, compute: str, draw: str, caption: str, data: str = ""
 
 
 def _animation(name: str, compute: str) -> Artefact:
-    return animation(name, "planar_figures", f"{__name__}.{compute}", f"{__name__}.animation:animate", data=_SIMULATED)
+    return animation(name, "planar_figures", f"{__name__}.{compute}", f"{__name__}.animate:animate", data=_SIMULATED)
