@@ -82,7 +82,7 @@ tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in t
 	$(SNAKEMAKE) --configfile config/tactile.yaml
 
 identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
-	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.planar.identify_command $(THROWS) --body $(BODY) --output $(REPORT)
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.planar.own.command $(THROWS) --body $(BODY) --output $(REPORT)
 
 dry-run: env ## what a default run would still do
 	$(SNAKEMAKE) --dry-run

@@ -27,7 +27,7 @@ from contactid.inhand.names import IPOPT
 from contactid.inhand.readers.twin_options import twin_options
 from contactid.inhand.readers.twins import simulate_recording
 from contactid.output import style
-from contactid.planar.identification import identify_cells
+from contactid.planar.identify.cells import identify_cells
 from contactid.sources.motion_stream import write_motion
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.prepare.tosses import Variant, load_problem

@@ -8,8 +8,8 @@ import yaml
 
 from contactid.core.configuration import check_configuration, restore_numbers
 from contactid.core.errors import ContactIdError
-from contactid.planar.scenes import check_scenes, scene_of
-from contactid.planar.synthetic_throws import check_identification
+from contactid.planar.simulate.scenes import check_scenes, scene_of
+from contactid.planar.simulate.throws import check_identification
 from contactid.sources.registry import load_registry, pick
 from contactid.tossing.configuration import cases, check_tossing
 

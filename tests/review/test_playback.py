@@ -8,13 +8,11 @@ import pytest
 
 from contactid.core import rotations
 from contactid.output.compact_json import compact_json
-from contactid.planar.fit_files import StoredFit, write_fits
-from contactid.planar.measured_throw import MeasuredThrow
-from contactid.planar.playback import played_throw
-from contactid.planar.playback import write_playback as write_throws
+from contactid.planar.artefacts.playback import played_throw
+from contactid.planar.artefacts.playback import write_playback as write_throws
+from contactid.planar.identify.states import StoredFit, ThrowStates, write_fits
 from contactid.planar.simulate.geometry import Ellipse, Ground
-from contactid.planar.trajectory_states import ThrowStates
-from contactid.planar.truth import Truth
+from contactid.planar.simulate.throws import MeasuredThrow, Truth
 from contactid.review.report.playback import playback_section
 from contactid.tossing.artefacts.playback import chosen_tosses, faces, played_toss, shown_tosses
 from contactid.tossing.predict.prediction import predict
@@ -117,11 +115,10 @@ def fit(label="120 frames/s", known=True, n=300, frames=7, mass=0.064):
     )
     throw = MeasuredThrow(time[states.frame], q[states.frame] + [0.0006, 0.0008, 0.01], np.full(3, 1e-3), Ground(0.1))
     truth = Truth(time, q, np.zeros(n + 1), np.zeros(n + 1)) if known else None
-    true = {} if truth is None else {f"true_{k}": v for k, v in vars(truth).items()}
     return StoredFit(
         label=label, frames_per_second=20.0, shape=Ellipse(0.05, 0.025), throw=throw, states=states,
         inertia_ratio=7e-4, inertia_ratio_se=1e-5, friction_mu=0.2, friction_mu_se=0.01, friction_is_bound=False,
-        mass=mass, **true,
+        truth=truth, mass=mass,
     )  # fmt: skip
 
 

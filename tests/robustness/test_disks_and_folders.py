@@ -118,7 +118,7 @@ from contactid.sources.motion import BodyProperties, Recording, write_dataset
 from contactid.sources.motion_stream import MotionStream, write_motion
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_json
-from contactid.planar.animate import _write
+from contactid.planar.artefacts.animate import _write
 from contactid.output.tables import write_csv
 
 disk = Path(sys.argv[1])

@@ -39,22 +39,6 @@ from contactid.output.artefacts import (
 )
 from contactid.run.fingerprint import LISTS, Fingerprints
 from contactid.run.script_fingerprint import Fingerprints as ScriptFingerprints
-from contactid.planar.names import (
-    ANIMATIONS,
-    IDENTIFICATION_FIGURES,
-    IDENTIFICATION_TABLES,
-    PAPER_FIGURES,
-    REAL_ELLIPSE_FIGURES,
-    REAL_ELLIPSE_TABLES,
-    REFORMULATIONS,
-    SQUARE_FIGURES,
-    SQUARE_REASONS,
-    SQUARE_TABLES,
-    scene_figures,
-)
-from contactid.planar.names import TABLES as PLANAR_TABLES
-from contactid.planar.scenes import check_scenes
-from contactid.planar.synthetic_throws import check_identification
 
 for block in (*config["studies"], "offline"):
     config[block] = restore_numbers(config.get(block))

@@ -10,7 +10,7 @@ from pathlib import Path
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.readers.files import read_own_throws, read_square_throws
+from contactid.planar.readers.csv_throws import read_own_throws, read_square_throws
 from contactid.planar.readers.impacts import read_ellipse_impacts
 from contactid.planar.simulate.geometry import Shape
 from contactid.sources.registry import OWN, Dataset
