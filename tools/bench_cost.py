@@ -28,7 +28,7 @@ from contactid.inhand.readers.twin_options import twin_options
 from contactid.inhand.readers.twins import simulate_recording
 from contactid.output import style
 from contactid.planar.identification import identify_cells
-from contactid.sources.motion_stream import write_motion
+from contactid.sources.motion import write_motion
 from contactid.tossing.preprocess import IDENTIFICATION
 from contactid.tossing.readers.iam_archive import stream_iam_archive
 from contactid.tossing.simulate.sweep import sweep

@@ -28,8 +28,7 @@ from contactid.planar.throw_window import WindowOptions, prepare_throws
 from contactid.sources.fetch import Sources, fetch
 from contactid.sources.lockfile import read_lock
 from contactid.sources.registry import load_registry
-from contactid.sources.store import Store
-from contactid.sources.verification import verify
+from contactid.sources.store import Store, verify
 
 MIRROR = Path(os.environ.get("DATA_MIRROR") or "../shared/data")
 SQUARE, ELLIPSE = MIRROR / "planar-square", MIRROR / "planar-ellipse"

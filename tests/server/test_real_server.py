@@ -7,11 +7,10 @@ import pytest
 import requests
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.checksums import Expected
-from contactid.sources.download import Wanted, download
+from contactid.sources.download import Patience, Wanted, download
 from contactid.sources.fourtu_client import FourTuClient
-from contactid.sources.fourtu_doi import FourTuDoi, parse_doi
-from contactid.sources.web import Patience
+from contactid.sources.lockfile import Expected
+from contactid.sources.registry import FourTuDoi, parse_doi
 
 PATIENCE = Patience(attempts=4, first_wait=0.05, longest_wait=2)
 
@@ -186,7 +185,7 @@ def test_storage_under_maintenance_is_waited_for(server, client, tmp_path, monke
             pytest.skip("this server has no maintenance of its storage")
         assert refused.headers["Retry-After"] == "1"
         waits = []
-        monkeypatch.setattr("contactid.sources.web.time.sleep", waits.append)
+        monkeypatch.setattr("contactid.sources.download.time.sleep", waits.append)
         with pytest.raises(ContactIdError, match=r"answers with status 503. Try later"):
             bring(client, file, tmp_path)
         assert waits == [1, 1, 1]  # what it asked for, not our own back-off

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.sources.card_signals import rotation_noise, white_noise
-from contactid.sources.data_card import headline, make_card
-from contactid.sources.draw_card import FORMATS
+from contactid.sources.card import FORMATS, headline, make_card, rotation_noise, white_noise
 from contactid.sources.registry import Dataset
 from iam_files import FREQUENCY, N_FRAMES
 from reader_scripts import READERS, main_of

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.checksums import Expected, mismatch
 from contactid.sources.download import Wanted, download
-from contactid.sources.file_lock import file_lock
+from contactid.sources.lockfile import Expected, mismatch
+from contactid.sources.store import file_lock
 from fault_server import (
     IMPATIENT,
     Content,
@@ -188,7 +188,7 @@ def test_a_busy_server_is_asked_again(server, tmp_path, code):
 
 def test_retry_after_is_kept_to_and_bounded(server, tmp_path, monkeypatch):
     waits = []
-    monkeypatch.setattr("contactid.sources.web.time.sleep", waits.append)
+    monkeypatch.setattr("contactid.sources.download.time.sleep", waits.append)
     server.faults.extend([status(503, Retry_After="0.3"), status(429, Retry_After="rubbish")])
     fetch(server, tmp_path / "a")
     assert waits == [IMPATIENT.first_wait, 2 * IMPATIENT.first_wait]  # neither is a whole number of seconds or a date
@@ -273,7 +273,7 @@ def test_several_at_once_download_once(server, tmp_path):
 HOLDER = """
 import sys, time
 from pathlib import Path
-from contactid.sources.file_lock import file_lock
+from contactid.sources.store import file_lock
 with file_lock(Path(sys.argv[1]), "x"):
     print("held", flush=True)
     time.sleep(600)

@@ -10,11 +10,9 @@ from urllib.parse import quote
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.fetch import Sources, fetch, missing, write_receipt
-from contactid.sources.github_archive import below
+from contactid.sources.fetch import Sources, below, fetch, missing, write_receipt
 from contactid.sources.lockfile import LockedFile, write_lock
-from contactid.sources.store import Store
-from contactid.sources.verification import link, verify
+from contactid.sources.store import Store, link, verify
 from datasets_for_tests import (
     FILES,
     contents,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.fourtu_client import FourTuClient
-from contactid.sources.fourtu_doi import parse_doi
+from contactid.sources.registry import parse_doi
 from datasets_for_tests import reply
 from fault_server import IMPATIENT, Content, page, serving, status
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
+from contactid.sources.lock import archives_of
 from contactid.sources.lockfile import (
     LockedArchive,
     LockedFile,
@@ -18,7 +19,6 @@ from contactid.sources.lockfile import (
     with_licences,
     write_lock,
 )
-from contactid.sources.locking import archives_of
 from contactid.sources.registry import AS_PUBLISHED, Dataset, load_registry
 from datasets_for_tests import fourtu_archive, locked_archive
 

@@ -8,9 +8,8 @@ import pytest
 from contactid.core.errors import ContactIdError
 from contactid.sources.fetch import Sources
 from contactid.sources.fourtu_client import FourTuClient
-from contactid.sources.lock_command import main
+from contactid.sources.lock import Locking, lock_archive, main
 from contactid.sources.lockfile import read_lock
-from contactid.sources.locking import Locking, lock_archive
 from contactid.sources.registry import Dataset
 from contactid.sources.store import Store
 from datasets_for_tests import FILES, contents, reply, repository_archive, sha256
@@ -168,8 +167,8 @@ def test_files_of_one_name_are_kept_apart(server, tmp_path):
     how = locking(server, tmp_path, download=False)
     article = how.client.article
     how = replace(how, client=how.client)
-    from contactid.sources.fourtu_doi import parse_doi
-    from contactid.sources.locking import _entry
+    from contactid.sources.lock import _entry
+    from contactid.sources.registry import parse_doi
 
     found = article(parse_doi("10.4121/77"))
     twice = replace(found, files=(found.files[0], replace(found.files[0], uuid="other")))

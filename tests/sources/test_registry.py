@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.locking import archives_of
+from contactid.sources.lock import archives_of
 from contactid.sources.registry import Dataset, check_reader, load_registry, pick
 
 TABLE = Path(__file__).parents[2] / "config/datasets.tsv"

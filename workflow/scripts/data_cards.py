@@ -6,8 +6,7 @@ from typing import Any
 
 from contactid.output.fits import write_json
 from contactid.run.job import job
-from contactid.sources.data_card import make_card
-from contactid.sources.draw_card import draw_card
+from contactid.sources.card import draw_card, make_card
 from contactid.sources.registry import Dataset
 
 

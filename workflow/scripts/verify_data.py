@@ -4,8 +4,7 @@ from pathlib import Path
 
 from contactid.run.job import job
 from contactid.sources.lockfile import read_lock
-from contactid.sources.store import Store
-from contactid.sources.verification import link, verify
+from contactid.sources.store import Store, link, verify
 
 
 def main(*, archive: str, lock: str, store: str, folder: str) -> None:

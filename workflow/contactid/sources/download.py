@@ -1,10 +1,17 @@
-"""Download one file so that an interrupted download goes on where it stopped, and nothing half-written is taken for it.
+"""Requests that wait for a server which is busy, and say in one line why they failed.
+
+429 and 5xx answers, refused and broken connections and timeouts are tried again, each time after twice as long a wait;
+where the server names the wait (Retry-After), that one is taken.
+
+
+How far a download is: a bar on a terminal, plain lines in a log.
+
+Download one file so that an interrupted download goes on where it stopped, and nothing half-written is taken for it.
 
 The bytes go into ``<partial>``, beside a small ``<partial>.json`` with what the server called that version of the file
 (ETag, Last-Modified). Whoever comes next asks for the rest of *that* version (Range with If-Range); a server that can't
 or that has another one by now answers with the whole file, which then replaces what was there. The file takes its final
-name, in one step, after size and checksum have been compared.
-"""
+name, in one step, after size and checksum have been compared."""
 
 from __future__ import annotations
 
@@ -12,23 +19,237 @@ import json
 import logging
 import re
 import time
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
+from urllib.parse import urlsplit
 
 import requests
-from urllib3.exceptions import HTTPError
+from requests.exceptions import ConnectionError as RequestConnectionError
+from requests.exceptions import RequestException, SSLError, Timeout
+from urllib3.exceptions import HTTPError, InvalidHeader
+from urllib3.util import Retry
 
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
-from contactid.sources.checksums import Expected, mismatch
-from contactid.sources.file_lock import file_lock
-from contactid.sources.progress import Progress
-from contactid.sources.web import Patience, ask, new_session, reason_of, unreachable
+from contactid.sources.lockfile import Expected, mismatch
+from contactid.sources.store import file_lock
 
 _LOG = logging.getLogger(__name__)
+
+
+_BUSY = frozenset({429, 500, 502, 503, 504})
+
+
+_ATTEMPTS_FOR_500 = 3  # a file that the server has lost answers 500 for ever
+
+
+USER_AGENT = "contactid/0.1 (reproducibility repository)"
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long to try.
+
+    Attributes
+    ----------
+    attempts : tries in a row without a single byte received
+    first_wait, longest_wait : s; a server that asks for more than the longest ends the try
+    connect_timeout, read_timeout : s without an answer, s without a byte
+    """
+
+    attempts: int = 6
+    first_wait: float = 1.0
+    longest_wait: float = 120.0
+    connect_timeout: float = 20.0
+    read_timeout: float = 60.0
+
+    def wait_before(self, attempt: int) -> float:
+        """Seconds before the try after the ``attempt``-th (from 1) failed one."""
+        return float(min(self.longest_wait, self.first_wait * 2.0 ** (attempt - 1)))
+
+
+PATIENT = Patience()
+
+
+def check_address(url: str, key: str) -> str:
+    """The address without a slash at the end.
+
+    Raises
+    ------
+    ContactIdError
+        Naming the configuration's key, for what is no ``http`` or ``https`` address.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ContactIdError(f"configuration: {key} is {url!r}, which is no web address", "Write https://host")
+    return url.rstrip("/")
+
+
+def new_session() -> requests.Session:
+    """A session of our own name that takes bytes as they are: compressed ones can't be resumed."""
+    session = requests.Session()
+    session.headers.update({"User-Agent": USER_AGENT, "Accept-Encoding": "identity"})
+    return session
+
+
+def ask(
+    session: requests.Session,
+    url: str,
+    *,
+    what: str,
+    patience: Patience,
+    headers: Mapping[str, str] | None = None,
+    json: Any = None,
+    stream: bool = False,
+) -> requests.Response:
+    """GET, or POST where there is ``json``; the answer may still be an error that more tries don't change.
+
+    Raises
+    ------
+    ContactIdError
+        Where no answer came, naming ``what`` and the reason; where the server asks to wait too long.
+    """
+    for attempt in range(1, patience.attempts + 1):
+        last = attempt == patience.attempts
+        try:
+            response = session.request(
+                "GET" if json is None else "POST",
+                url,
+                headers=dict(headers or {}),
+                json=json,
+                stream=stream,
+                timeout=(patience.connect_timeout, patience.read_timeout),
+            )
+        except RequestException as error:
+            passing = isinstance(error, RequestConnectionError | Timeout) and not isinstance(error, SSLError)
+            if last or not passing:
+                raise unreachable(what, url, reason_of(error)) from None
+            _pause(patience.wait_before(attempt), f"{what}: no answer ({reason_of(error)})")
+            continue
+        if response.status_code not in _BUSY or last or (response.status_code == 500 and attempt >= _ATTEMPTS_FOR_500):
+            return response
+        wait = _asked_wait(response, patience.wait_before(attempt))
+        response.close()
+        if wait > patience.longest_wait:
+            raise ContactIdError(
+                f"{what}: the server is busy (status {response.status_code}) and asks to wait {wait:.0f} s", "Try later"
+            )
+        _pause(wait, f"{what}: the server is busy (status {response.status_code})")
+    raise AssertionError("attempts must be positive")
+
+
+def _pause(wait: float, why: str) -> None:
+    _LOG.info("%s; trying again in %.3g s", why, wait)
+    time.sleep(wait)
+
+
+def _asked_wait(response: requests.Response, otherwise: float) -> float:
+    """Retry-After in s (a number or a date); ``otherwise`` where there is none."""
+    try:
+        asked = Retry().parse_retry_after(response.headers["Retry-After"])
+    except (KeyError, InvalidHeader, ValueError, OverflowError):
+        return otherwise
+    return float(asked)
+
+
+def unreachable(what: str, url: str, reason: str) -> ContactIdError:
+    """The error for an address that gives no answer."""
+    return ContactIdError(
+        f"{what}: {url} cannot be had ({reason})",
+        "Check the network, or name a folder that holds the data in data_mirror",
+    )
+
+
+def reason_of(error: BaseException) -> str:
+    """The innermost reason of a network error, without the objects that libraries print."""
+    inner: Any = error
+    for _ in range(8):
+        nested = getattr(inner, "reason", None)
+        if not isinstance(nested, BaseException):
+            nested = inner.args[0] if inner.args and isinstance(inner.args[0], BaseException) else None
+        if nested is None:
+            break
+        inner = nested
+    if "timed out" in str(inner).lower():
+        return "timed out"
+    return str(inner).rsplit(">: ", 1)[-1].rsplit("): ", 1)[-1] or type(inner).__name__
+
+
+_BAR = 30
+
+
+_BAR_EVERY = 0.2  # s
+
+
+_LINE_EVERY = 10.0  # s
+
+
+def readable(size: float) -> str:
+    """A number of bytes as a person reads it, in powers of ten: ``5.0 MB``."""
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
+
+
+@dataclass
+class Progress:
+    """Told of every byte, it says something now and then.
+
+    Attributes
+    ----------
+    what : named in every line
+    total : bytes; None where the server doesn't say
+    done : bytes there already
+    terminal : where a bar is drawn if it is one; the log gets its lines either way
+    """
+
+    what: str
+    total: int | None
+    done: int = 0
+    terminal: TextIO | None = None
+    _bar_due: float = field(default=0.0, init=False)
+    _line_due: float = field(default_factory=lambda: time.monotonic() + _LINE_EVERY, init=False)
+    _drawn: bool = field(default=False, init=False)
+
+    def advance(self, size: int) -> None:
+        """``size`` more bytes have come."""
+        self.done += size
+        now = time.monotonic()
+        if now >= self._line_due:
+            self._line_due = now + _LINE_EVERY
+            _LOG.info("%s: %s", self.what, self._state())
+        if now >= self._bar_due and self.terminal is not None and self.terminal.isatty():
+            self._bar_due = now + _BAR_EVERY
+            self._draw()
+
+    def close(self) -> None:
+        """Finish the bar and leave a line in the log."""
+        if self._drawn and self.terminal is not None:
+            self._draw()
+            print(file=self.terminal, flush=True)
+        _LOG.info("%s: %s", self.what, self._state())
+
+    def _state(self) -> str:
+        if not self.total:
+            return readable(self.done)
+        return f"{readable(self.done)} of {readable(self.total)} ({100 * self.done / self.total:.0f} %)"
+
+    def _draw(self) -> None:
+        filled = round(_BAR * min(1.0, self.done / self.total)) if self.total else 0
+        print(f"\r[{'#' * filled:<{_BAR}}] {self.what}: {self._state()}\033[K", end="", file=self.terminal, flush=True)
+        self._drawn = True
+
+
 _CHUNK = 1 << 18
+
+
 _CONTENT_RANGE = re.compile(r"^bytes (?:(\d+)-\d+|\*)/(\d+|\*)$")
+
+
 _MOST_REQUESTS = 1000  # a server that sends a few bytes and hangs up, for ever, is given up
 
 

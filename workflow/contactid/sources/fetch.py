@@ -1,33 +1,137 @@
-"""Bring a locked archive into the store: what is there and right stays, the rest comes from a mirror or the network.
+"""Copies of the public data elsewhere: folders, ``file://`` and ``http(s)://`` addresses, tried before the network.
 
-Nothing is resolved here: the lock file says which files, and every one is compared with it.
-"""
+A mirror has a folder for each archive, called as the archive, with dashes for underscores if one likes, or for a 4TU
+dataset ``<id>.v<version>`` or ``<id>``; in it lie the files under the names that the lock file has.
+
+
+The archive of a GitHub repository at a commit: one tar file, of which one folder is wanted.
+
+GitHub makes these archives on request, so their own checksum may change; what is compared are the files in them.
+
+
+Bring a locked archive into the store: what is there and right stays, the rest comes from a mirror or the network.
+
+Nothing is resolved here: the lock file says which files, and every one is compared with it."""
 
 from __future__ import annotations
 
 import json
 import logging
 import shutil
-from collections.abc import Sequence
+import tarfile
+import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TextIO
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
-from contactid.sources.checksums import Expected, digest
-from contactid.sources.download import Wanted, download
-from contactid.sources.file_lock import file_lock
-from contactid.sources.github_archive import unpack
-from contactid.sources.lockfile import LockedArchive, LockedFile
-from contactid.sources.mirrors import Mirror, parse_mirrors, places
-from contactid.sources.progress import readable
+from contactid.sources.download import PATIENT, Patience, Wanted, download, readable
+from contactid.sources.lockfile import Expected, LockedArchive, LockedFile, digest
 from contactid.sources.registry import GITHUB
-from contactid.sources.store import Store
-from contactid.sources.web import PATIENT, Patience
+from contactid.sources.store import Store, file_lock
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """One of them: a folder, or an address."""
+
+    folder: Path | None = None
+    url: str = ""
+
+    def __str__(self) -> str:
+        """As a user would name it."""
+        return self.url or str(self.folder)
+
+
+def parse_mirrors(entries: Sequence[str]) -> list[Mirror]:
+    """What the configuration's ``data_mirror`` names.
+
+    Raises
+    ------
+    ContactIdError
+        For a folder that doesn't exist: a misspelt mirror must not go unnoticed.
+    """
+    found = []
+    for entry in entries:
+        parts = urlsplit(str(entry))
+        if parts.scheme in ("http", "https"):
+            found.append(Mirror(url=str(entry).rstrip("/")))
+            continue
+        if parts.scheme == "file" and parts.netloc not in ("", "localhost"):
+            raise ContactIdError(f"data_mirror: {entry} names another machine", "Write file:///folder")
+        folder = Path(unquote(parts.path) if parts.scheme == "file" else entry).expanduser()
+        if not folder.is_dir():
+            raise ContactIdError(f"data_mirror: {entry} is no folder", "Correct the path or take it out of the list")
+        found.append(Mirror(folder=folder))
+    return found
+
+
+def names_of(archive: LockedArchive) -> list[str]:
+    """Names that an archive's folder may have in a mirror."""
+    names = [archive.name, archive.name.replace("_", "-")]
+    if archive.kind == "4tu":
+        versioned = archive.source.rpartition("/")[2]
+        names += [versioned, versioned.rpartition(".v")[0]]
+    return list(dict.fromkeys(name for name in names if name))
+
+
+def places(mirror: Mirror, archive: LockedArchive, name: str) -> Iterator[Path | str]:
+    """Where a mirror may have a file: existing paths, or addresses to try."""
+    for folder in names_of(archive):
+        if mirror.folder is None:
+            yield f"{mirror.url}/{quote(folder)}/{quote(name)}"
+        elif (path := mirror.folder / folder / name).is_file():
+            yield path
+
+
+_CHUNK = 1 << 20
+
+
+def unpack(archive: Path, folder: str, destination: Path, what: str) -> None:
+    """Write every file below ``<root>/<folder>/`` of a tar archive to ``destination``.
+
+    Raises
+    ------
+    ContactIdError
+        Where it is no archive, a damaged one, or has no such folder. Then ``destination`` doesn't hold all of it.
+    """
+    try:
+        with tarfile.open(archive) as tar:
+            for member in tar:
+                inside = below(member.name, folder)
+                source = tar.extractfile(member) if inside is not None and member.isfile() else None
+                if inside is None or source is None:
+                    continue
+                target = destination / inside
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with source, target.open("wb") as file:
+                    shutil.copyfileobj(source, file, _CHUNK)
+    except (tarfile.TarError, EOFError, zlib.error, ValueError) as error:
+        raise ContactIdError(f"{what}: the downloaded archive is damaged ({error})", "Fetch it again") from None
+    except OSError as error:  # also what gzip calls a damaged file
+        raise ContactIdError(
+            f"{what}: the downloaded archive is damaged or can't be unpacked ({error})",
+            "Check the space, and fetch it again",
+        ) from None
+    if not destination.is_dir():
+        raise ContactIdError(f"{what}: the archive has no folder {folder}", "Has the repository changed?")
+
+
+def below(name: str, folder: str) -> Path | None:
+    """Path inside ``folder`` of an archive member ``<root>/<folder>/...``; None for others and for unsafe names."""
+    path = PurePosixPath(name)
+    parts, wanted = path.parts[1:], PurePosixPath(folder).parts
+    if path.is_absolute() or parts[: len(wanted)] != wanted or len(parts) == len(wanted) or ".." in parts:
+        return None
+    return Path(*parts[len(wanted) :])
+
 
 _LOG = logging.getLogger(__name__)
+
+
 _MOST_SHOWN = 5
 
 

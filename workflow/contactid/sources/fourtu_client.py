@@ -15,8 +15,8 @@ from typing import Any
 import requests
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.fourtu_doi import FourTuDoi, parse_doi
-from contactid.sources.web import PATIENT, Patience, ask, new_session
+from contactid.sources.download import PATIENT, Patience, ask, new_session
+from contactid.sources.registry import FourTuDoi, parse_doi
 
 BASE_URL = "https://data.4tu.nl"
 _PAGE = 100

@@ -1,9 +1,10 @@
-"""The lock file: what exactly every downloaded dataset consists of. ``make lock`` writes it, runs only read it.
+"""Sizes and checksums of files, and what to say where they aren't the expected ones.
+
+The lock file: what exactly every downloaded dataset consists of. ``make lock`` writes it, runs only read it.
 
 ``config/datasets.lock.json`` has an entry for each archive: where it comes from, the version, and each file's name,
 size, checksum as published (md5) and of our own (sha256). What isn't known yet is left out: sha256 before the first
-download, for instance.
-"""
+download, for instance."""
 
 from __future__ import annotations
 
@@ -16,10 +17,41 @@ from typing import Any
 
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
-from contactid.sources.checksums import Expected
-from contactid.sources.fourtu_doi import parse_doi
-from contactid.sources.progress import readable
-from contactid.sources.registry import AS_PUBLISHED, FOURTU, Dataset
+from contactid.sources.download import readable
+from contactid.sources.registry import AS_PUBLISHED, FOURTU, Dataset, parse_doi
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a file has to be; what isn't known (None, empty) isn't checked."""
+
+    size: int | None = None
+    md5: str = ""
+    sha256: str = ""
+
+
+def digest(path: Path, algorithm: str = "sha256") -> str:
+    """Hexadecimal checksum of a file."""
+    with path.open("rb") as file:
+        found = hashlib.new(algorithm, usedforsecurity=False)
+        while chunk := file.read(_CHUNK):
+            found.update(chunk)
+    return found.hexdigest()
+
+
+def mismatch(path: Path, expected: Expected) -> str:
+    """Why a file isn't the expected one, with both sizes or both checksums; empty where it is."""
+    size = path.stat().st_size
+    if expected.size is not None and size != expected.size:
+        return f"has {size} bytes, expected {expected.size}"
+    algorithm, wanted = ("sha256", expected.sha256) if expected.sha256 else ("md5", expected.md5)
+    if not wanted:
+        return ""
+    found = digest(path, algorithm)
+    return "" if found == wanted.lower() else f"has the checksum {found} ({algorithm}), expected {wanted}"
+
 
 FORMAT = 1
 

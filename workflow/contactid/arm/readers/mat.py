@@ -29,8 +29,8 @@ from contactid.arm.readers.impacts import (
     recording_problems,
 )
 from contactid.core.errors import ContactIdError
+from contactid.sources.array_files import beside, described, mat_files, read_variables
 from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
-from contactid.sources.mat_variables import beside, described, mat_files, read_variables
 from contactid.sources.registry import Dataset
 
 

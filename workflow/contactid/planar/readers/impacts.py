@@ -42,8 +42,8 @@ import numpy as np
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
+from contactid.sources.array_files import described, file_content, read_variables
 from contactid.sources.left_out import joined, log_left_out, nothing_usable
-from contactid.sources.mat_variables import described, file_content, read_variables
 
 SEMI_AXES = (0.035, 0.025)  # m
 MASS = 0.0364  # kg

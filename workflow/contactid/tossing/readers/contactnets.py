@@ -20,8 +20,7 @@ import xarray as xr
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
-from contactid.sources.motion import BodyProperties, Recording
-from contactid.sources.motion_stream import MotionStream, collect
+from contactid.sources.motion import BodyProperties, MotionStream, Recording, collect
 from contactid.sources.torch_file import read_tensor
 
 OBJECT = "ContactNetsCube"

@@ -30,8 +30,7 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.left_out import joined, log_left_out, nothing_usable
-from contactid.sources.motion import BodyProperties, Recording
-from contactid.sources.motion_stream import MotionStream, collect
+from contactid.sources.motion import BodyProperties, MotionStream, Recording, collect
 from contactid.tossing.readers.iam_fields import attribute, damage_noted, open_archive
 from contactid.tossing.readers.iam_recording import (
     Reading,

@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 
 from contactid.core import rotations
-from contactid.sources.hdf5_values import stored_values
+from contactid.sources.array_files import stored_values
 from contactid.tossing.readers.iam_fields import child
 
 LEAST_FRAMES = 3  # central differences need neighbours on both sides

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.motion_stream import MotionStream, write_motion
+from contactid.sources.motion import MotionStream, write_motion
 from contactid.sources.registry import Dataset
 from contactid.tossing.readers.contactnets import stream_contactnets
 from contactid.tossing.readers.iam_archive import stream_iam_archive

@@ -3,26 +3,53 @@
 Noise is estimated as if it were white, from third differences: those of a smooth signal are small, while those of
 white noise have 1 + 9 + 9 + 1 = 20 times its variance. The median absolute value makes impacts and jumps count little.
 What varies slowly, like the drift of a motion capture system, doesn't show.
+
+
+A dataset's card: what it is, how much, how noisy, from where, under which licence, and what was left out of it.
+
+The card is a JSON file; :mod:`contactid.sources.card` draws the signals in it.
+
+
+Draw the signals of a data card; nothing is computed here.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
+from matplotlib.axes import Axes
 
 from contactid.arm.readers.impacts import iterate_arm_recordings
 from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.output import style
 from contactid.planar.readers.throws import iterate_throws
-from contactid.sources.motion import iterate_recordings
+from contactid.sources.left_out import left_out_of
+from contactid.sources.motion import iterate_recordings, opened_dataset
+from contactid.sources.registry import Dataset
 
 _SHOWN = 6  # recordings in a panel
+
+
 _HEARD = 24  # recordings of an archive that its noise is estimated from
+
+
 _MOST_POINTS = 400  # of a line
+
+
 _SIGMA_OF_MEDIAN = 0.6745  # median absolute value of a standard normal
+
+
 _WHITE_NOISE_GAIN = np.sqrt(20.0)
+
+
 _GAP = 1.5  # sample intervals; a longer step is a gap
 
 
@@ -221,3 +248,132 @@ def _medians(noise: dict[str, list[float]]) -> dict[str, float]:
     """The median over recordings, to three digits; without the quantities that no recording tells."""
     found = {name: np.array(values)[np.isfinite(values)] for name, values in noise.items()}
     return {name: float(f"{np.median(values):.3g}") for name, values in found.items() if len(values)}
+
+
+def make_card(dataset: Dataset, data: str | Path, raw: str | Path) -> dict[str, Any]:
+    """The card of a dataset.
+
+    Parameters
+    ----------
+    dataset
+        The registry's entry.
+    data
+        The canonical file.
+    raw
+        The file or folder that it was read from.
+
+    Returns
+    -------
+    dict
+        ``name``, ``study``, ``what``, ``object``, ``synthetic``; ``recordings``, ``samples``, ``duration_s``,
+        ``shortest_s``, ``longest_s`` (None without time), ``sample_frequency_hz``, ``gaps``, ``left_out`` (recording:
+        reason), ``noise`` (quantity: standard deviation); ``licence``, ``citation``, ``source``, ``version``,
+        ``files``, ``bytes``, ``sha256``; ``panels``, what :mod:`contactid.sources.card` draws.
+
+    Raises
+    ------
+    ContactIdError
+        For a reader without a card, and where a file can't be read.
+    """
+    if dataset.reader not in SIGNALS:
+        raise ContactIdError(
+            f"configuration: {dataset.name} has the reader {dataset.reader}, of whose data there is no card",
+            f"Known are {', '.join(SIGNALS)}",
+        )
+    with opened_dataset(data) as canonical:
+        signals = SIGNALS[dataset.reader](canonical)
+        attributes = dict(canonical.attrs)
+    interval = attributes.get("sample_interval")
+    frequency = 1.0 / float(interval) if interval else float(attributes["sample_frequency"])
+    durations = np.array(signals.durations)
+    return {
+        "name": dataset.name,
+        "study": dataset.study,
+        "what": signals.what,
+        "object": str(attributes.get("object", "")),
+        "synthetic": bool(attributes["synthetic"]),
+        "recordings": signals.recordings,
+        "samples": signals.samples,
+        "duration_s": _digits(durations.sum()) if len(durations) else None,
+        "shortest_s": _digits(durations.min()) if len(durations) else None,
+        "longest_s": _digits(durations.max()) if len(durations) else None,
+        "sample_frequency_hz": _digits(frequency),
+        "gaps": signals.gaps,
+        "left_out": left_out_of(attributes),
+        "noise": signals.noise,
+        "licence": str(attributes["licence"]),
+        "citation": dataset.citation,
+        "source": dataset.source,
+        "version": dataset.version,
+        **_files(Path(raw)),
+        "panels": [asdict(panel) for panel in signals.panels],
+    }
+
+
+def headline(card: dict[str, Any]) -> str:
+    """How much there is, in one line."""
+    duration = "" if card["duration_s"] is None else f", {card['duration_s']:.4g} s"
+    left_out = f", {len(card['left_out'])} left out" if card["left_out"] else ""
+    return (
+        f"{card['recordings']} recordings, {card['samples']} samples{duration} at {card['sample_frequency_hz']:.4g} Hz"
+        f"{left_out}"
+    )
+
+
+def _files(raw: Path) -> dict[str, Any]:
+    """Number, size and checksum of the files; a folder's checksum is that of the list ``checksum  name``, sorted."""
+    try:
+        files = [raw] if raw.is_file() else sorted(file for file in raw.rglob("*") if file.is_file())
+        lines = []
+        for file in files:
+            with file.open("rb") as stream:
+                lines.append((hashlib.file_digest(stream, "sha256").hexdigest(), file))
+        size = sum(file.stat().st_size for file in files)
+    except OSError as error:
+        raise ContactIdError(f"{raw}: cannot be read ({error.strerror})", "Check the path") from None
+    if raw.is_file():
+        checksum = lines[0][0]
+    else:
+        listed = "".join(f"{digest}  {file.relative_to(raw).as_posix()}\n" for digest, file in lines)
+        checksum = hashlib.sha256(listed.encode()).hexdigest()
+    return {"files": len(files), "bytes": size, "sha256": checksum}
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+FORMATS = ("png", "svg")
+
+
+_HEIGHT = 2.2  # inches
+
+
+_MOST_LABELS = 7
+
+
+def draw_card(card: dict[str, Any], stem: str | Path) -> None:
+    """Write the card's panels side by side as ``stem`` with the extensions png and svg."""
+    with style.styled():
+        figure, axes = plt.subplots(1, len(card["panels"]), figsize=(style.DOUBLE_COLUMN, _HEIGHT), squeeze=False)
+        for panel, place in zip(card["panels"], axes[0], strict=True):
+            _draw_panel(place, panel)
+        figure.suptitle(f"{card['name']}: {headline(card)}", fontsize=8, x=0.01, ha="left")
+        kind = "synthetic data" if card["synthetic"] else "measured data"
+        style.label_data(figure, f"{kind}; {card['what']}; licence: {card['licence']}")
+        style.save(figure, stem, FORMATS)
+        plt.close(figure)
+
+
+def _draw_panel(axes: Axes, panel: dict[str, Any]) -> None:
+    colours = plt.get_cmap("viridis")
+    count = max(len(panel["series"]) - 1, 1)
+    for number, series in enumerate(panel["series"]):
+        if panel["kind"] == "points":
+            axes.plot(series["x"], series["y"], ".", color=style.LINE, ms=1.5, alpha=0.4)
+        else:
+            axes.plot(series["x"], series["y"], color=colours(0.9 * number / count), lw=0.7, label=series["label"])
+    if 1 < len(panel["series"]) <= _MOST_LABELS and panel["title"].startswith("joints"):
+        axes.legend(fontsize=5, ncols=2)
+    axes.set(xlabel=panel["x_label"], ylabel=panel["y_label"])
+    axes.set_title(panel["title"], loc="left")
