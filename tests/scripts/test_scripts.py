@@ -2,15 +2,18 @@
 
 import importlib.util
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.motion import read_dataset
+from contactid.sources.motion import read_data, read_dataset
+from contactid.sources.registry import READERS, Dataset
 from contactid.tossing.readers.twins import write_twin
 
+IAM = READERS["iam"].read
 SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
 VARIANT = {
     "name": "tiny",
@@ -33,7 +36,7 @@ def main_of(name):
 def entry(path, **changes):
     fields = {"name": "tiny", "kind": "own", "reader": "iam", "source": str(path), "object": "Box005",
               "surface": "ConveyorPart001", "licence": "CC0-1.0"}  # fmt: skip
-    return {**fields, **changes}
+    return asdict(Dataset(**{**fields, **changes}))
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +48,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def prepared(folder):
-    main_of("read_motion")(entry=entry(folder / "tiny.h5"), raw=str(folder / "tiny.h5"), motion=str(folder / "m.nc"))
+    read_data(IAM, entry(folder / "tiny.h5"), str(folder / "tiny.h5"), str(folder / "m.nc"))
     main_of("tossing_preprocess")(
         motion=str(folder / "m.nc"), share=0.5, seed=1, exclude_tumbling=True, require_usable=True, events=EVENTS,
         dataset="tiny",
@@ -85,9 +88,7 @@ def test_calibration_refuses_four_tosses_and_writes_nothing(folder, prepared):
 
 def test_unknown_object_writes_nothing(folder):
     with pytest.raises(ContactIdError, match="Box005"):
-        main_of("read_motion")(
-            entry=entry(folder / "tiny.h5", object="Box05"), raw=str(folder / "tiny.h5"), motion=str(folder / "x.nc")
-        )
+        read_data(IAM, entry(folder / "tiny.h5", object="Box05"), str(folder / "tiny.h5"), str(folder / "x.nc"))
     assert not (folder / "x.nc").exists()
 
 

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from conftest import BIG, BIG_SIZE, wait_until
 
-from contactid.sources.download import Patience, Progress
+from contactid.sources.download import Progress
 from contactid.sources.fetch import Sources, fetch
 from contactid.sources.fourtu_client import FourTuClient
 from contactid.sources.lock import Locking, lock_archive
 from contactid.sources.lockfile import LockedArchive, read_lock, write_lock
 from contactid.sources.registry import Dataset
 from contactid.sources.store import Store
+from contactid.sources.web import Patience
 
 PATIENCE = Patience(attempts=30, first_wait=0.2, longest_wait=1)
 # reads slowly, so that there is time to kill it
@@ -28,7 +29,7 @@ from contactid.sources.fetch import Sources, fetch
 from contactid.sources.lockfile import read_lock
 from contactid.sources.download import Progress
 from contactid.sources.store import Store
-from contactid.sources.download import Patience
+from contactid.sources.web import Patience
 
 lock, store, url, pause, attempts = sys.argv[1:]
 advance = Progress.advance

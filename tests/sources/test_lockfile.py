@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.lock import archives_of
 from contactid.sources.lockfile import (
     LockedArchive,
     LockedFile,
@@ -19,7 +18,7 @@ from contactid.sources.lockfile import (
     with_licences,
     write_lock,
 )
-from contactid.sources.registry import AS_PUBLISHED, Dataset, load_registry
+from contactid.sources.registry import AS_PUBLISHED, Dataset, archives_of, load_registry
 from datasets_for_tests import fourtu_archive, locked_archive
 
 CONFIG = Path(__file__).parents[2] / "config"

@@ -5,7 +5,8 @@ import logging
 
 import pytest
 
-from contactid.sources.download import Progress, readable
+from contactid.sources.download import Progress
+from contactid.sources.lockfile import readable
 
 
 class Terminal(io.StringIO):

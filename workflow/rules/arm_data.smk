@@ -24,29 +24,6 @@ rule arm_twin:
         "../scripts/arm_twin.py"
 
 
-rule arm_read:
-    """Read recorded joint positions into the canonical form (xarray, SI units)."""
-    input:
-        raw=raw_data,
-    output:
-        data="<results>/data/{dataset}/arm.nc",
-    log:
-        "<logs>/arm_read/{dataset}.log",
-    benchmark:
-        "<benchmarks>/arm_read/{dataset}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=5,
-    params:
-        entry=lambda wildcards: vars(DATASETS[wildcards.dataset]),
-        code=code("arm_read"),
-    script:
-        "../scripts/arm_read.py"
-
-
 rule arm_velocities:
     """The data behind figure 2: joint velocities by finite differences around the impact."""
     input:

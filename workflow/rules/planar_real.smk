@@ -1,29 +1,6 @@
 """Identification from measured throws and impacts (section 6.2): public data in place of the paper's videos."""
 
 
-rule read_planar:
-    """Read planar throws or impacts into their canonical form."""
-    input:
-        raw=raw_data,
-    output:
-        data="<results>/data/{dataset}/planar.nc",
-    log:
-        "<logs>/read_planar/{dataset}.log",
-    benchmark:
-        "<benchmarks>/read_planar/{dataset}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1250,
-        runtime=5,
-    params:
-        entry=lambda wildcards: vars(DATASETS[wildcards.dataset]),
-        code=code("read_planar"),
-    script:
-        "../scripts/read_planar.py"
-
-
 rule planar_ellipse:
     """Identify an impact law from half of the measured impacts, and predict the other half beside published models."""
     input:

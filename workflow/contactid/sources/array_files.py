@@ -1,23 +1,20 @@
-"""Values of HDF5 datasets, read only where the file can hold what the dataset declares.
+"""Numbers from HDF5 and MATLAB files, read only where the file can hold what it declares.
 
-A damaged or hostile file may declare an array of terabytes. Its declared size is compared with the bytes that the file
-stores for it before anything is allocated: contiguous data are as large as their values, and deflate, the only filter
-of any size in such files, never expands by more than 1032.
+A damaged or hostile file may declare an array of terabytes, so declared sizes are compared with the bytes that are
+stored before anything is allocated.
 
+* HDF5: contiguous data are as large as their values, and deflate, the only filter of any size in such files, never
+  expands by more than 1032.
+* MATLAB, version 7.3: an HDF5 file. MATLAB stores columns first, so a matrix shows transposed; it is turned back, and
+  shapes are MATLAB's own.
+* MATLAB, version 5 to 7, read by scipy: a sequence of elements: a tag (type and number of bytes), then the bytes,
+  padded to 8. A matrix (type 14) holds flags, dimensions, a name and its data, and for cells and structures further
+  matrices. A compressed element (type 15) inflates to another one. scipy believes a matrix's dimensions and follows any
+  nesting, so a damaged file of a few bytes could ask for terabytes or exhaust the stack.
 
-Whether a MATLAB file of version 5 to 7 can hold what it declares, found out before anything is allocated.
-
-Such a file is a sequence of elements: a tag (type and number of bytes), then the bytes, padded to 8. A matrix (type 14)
-holds flags, dimensions, a name and its data, and for cells and structures further matrices. A compressed element (type
-15) inflates to another one. scipy believes a matrix's dimensions and follows any nesting, so a damaged file of a few
-bytes could ask for terabytes or exhaust the stack.
-
-
-The numeric variables of a MATLAB file under flat names, whichever format it has.
-
-Files of version 5 to 7 are read by scipy, version 7.3 (HDF5) by h5py. Fields of structures are joined by dots, entries
-of structure arrays and cells have their number from 1 on in braces: ``run{3}.q``. MATLAB stores columns first, so HDF5
-shows a matrix transposed; it is turned back, and shapes are MATLAB's own."""
+A MATLAB file's numeric variables have flat names: fields of structures are joined by dots, entries of structure arrays
+and cells have their number from 1 on in braces: ``run{3}.q``.
+"""
 
 from __future__ import annotations
 
@@ -26,24 +23,30 @@ import math
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
-import scipy.io
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.left_out import joined, reason_of
 
 _LARGEST_EXPANSION = 1032
-
-
 _SMALL = 1 << 20  # bytes; an array this small does no harm, whatever it claims
-
-
 _LARGEST = 1 << 32  # bytes of one dataset or chunk; HDF5's own limit of a chunk
+_HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_V5_BYTE_ORDERS = (b"IM", b"MI")
+_LARGEST_MEMBER = 1 << 28  # bytes of one file in a zip file
+_MOST_NODES = 100_000  # cells and structures in an HDF5 file
+_MOST_DESCRIBED = 12
+_HEADER = 128
+_MATRIX, _COMPRESSED = 14, 15  # types of elements
+_SPARSE = 5  # class of a matrix
+_MOST_BYTES = 1 << 28  # of one inflated variable; a recording of 1 kHz has half a megabyte a minute
+_DEEPEST = 16  # matrices within matrices, cells within cells
+_MOST_ELEMENTS = 1_000_000
 
 
 def size_problem(dataset: h5py.Dataset) -> str | None:
@@ -74,48 +77,22 @@ def stored_values(dataset: h5py.Dataset, problems: list[str], where: str) -> np.
         return None
 
 
-_HEADER = 128
-
-
-_MATRIX, _COMPRESSED = 14, 15  # types of elements
-
-
-_SPARSE = 5  # class of a matrix
-
-
-_MOST_BYTES = 1 << 28  # of one inflated variable; a recording of 1 kHz has half a megabyte a minute
-
-
-_DEEPEST = 16  # matrices within matrices
-
-
-_MOST_ELEMENTS = 1_000_000
-
-
-def structure_problem(content: bytes) -> str | None:
+def _structure_problem(content: bytes) -> str | None:
     """What is wrong with the elements of a version 5 file, or None."""
     order = "<" if content[126:128] == b"IM" else ">"
     try:
         for kind, data in _elements(content[_HEADER:], order):
+            inner: Iterable[tuple[int, bytes]] = [(kind, data)]
             if kind == _COMPRESSED:
                 inflated = zlib.decompressobj().decompress(data, _MOST_BYTES + 1)
                 if len(inflated) > _MOST_BYTES:
                     return "a variable that inflates to more than any recording has"
-                problem = _problem_of(inflated, order)
-            else:
-                problem = _problem_within(kind, data, order)
-            if problem:
-                return problem
+                inner = _elements(inflated, order)
+            for element in inner:
+                if problem := _problem_within(*element, order):
+                    return problem
     except (struct.error, zlib.error) as error:
         return str(error)
-    return None
-
-
-def _problem_of(data: bytes, order: str) -> str | None:
-    for kind, inner in _elements(data, order):
-        problem = _problem_within(kind, inner, order)
-        if problem:
-            return problem
     return None
 
 
@@ -162,21 +139,6 @@ def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
             raise struct.error("an element reaches beyond the end")
         yield kind, data[begin : begin + size]
         at = end
-
-
-_HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
-
-
-_V5_BYTE_ORDERS = (b"IM", b"MI")
-
-
-_LARGEST_MEMBER = 1 << 28  # bytes of one file in a zip file
-
-
-_DEEPEST_MAT_VARIABLES, _MOST_NODES = 16, 100_000  # of cells and structures in an HDF5 file
-
-
-_MOST_DESCRIBED = 12
 
 
 def mat_files(path: str | Path) -> Iterator[tuple[str, bytes]]:
@@ -248,9 +210,11 @@ def read_variables(content: bytes) -> dict[str, np.ndarray]:
         return _read_hdf5(content)
     if content[126:128] not in _V5_BYTE_ORDERS or 0 in content[:4]:  # a zero there would make it version 4
         raise ContactIdError("not readable as a MATLAB file (its header is no such file's)", "Fetch it again")
-    problem = structure_problem(content)
+    problem = _structure_problem(content)
     if problem:
         raise ContactIdError(f"truncated or damaged as a MATLAB file ({problem})", "Fetch it again")
+    import scipy.io  # half a second, which readers of HDF5 files can do without
+
     try:
         loaded = scipy.io.loadmat(io.BytesIO(content), struct_as_record=True)  # type: ignore[arg-type]
     except Exception as error:  # scipy raises many kinds for damaged files
@@ -327,7 +291,7 @@ class _Hdf5Walk:
 
     def visit(self, name: str, node: Any, depth: int) -> None:
         self.n_nodes += 1
-        if depth > _DEEPEST_MAT_VARIABLES or self.n_nodes > _MOST_NODES:
+        if depth > _DEEPEST or self.n_nodes > _MOST_NODES:
             raise ValueError("its cells refer to each other without end")
         if isinstance(node, h5py.Group):
             self._visit_structure(name, node, depth)

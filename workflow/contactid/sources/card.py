@@ -1,55 +1,37 @@
-"""What a data card says of the signals of each canonical form: how much, how noisy, and a few of them to look at.
+"""A dataset's card: what it is, how much, how noisy, from where, under which licence, and what was left out of it.
+
+The card is a JSON file, with a picture of a few of its signals. What it says of the signals comes from the study whose
+canonical form they have (:attr:`contactid.sources.registry.Reader.signals`).
 
 Noise is estimated as if it were white, from third differences: those of a smooth signal are small, while those of
 white noise have 1 + 9 + 9 + 1 = 20 times its variance. The median absolute value makes impacts and jumps count little.
 What varies slowly, like the drift of a motion capture system, doesn't show.
-
-
-A dataset's card: what it is, how much, how noisy, from where, under which licence, and what was left out of it.
-
-The card is a JSON file; :mod:`contactid.sources.card` draws the signals in it.
-
-
-Draw the signals of a data card; nothing is computed here.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
-import xarray as xr
-from matplotlib.axes import Axes
 
-from contactid.arm.readers.impacts import iterate_arm_recordings
-from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.output import style
-from contactid.planar.readers.throws import iterate_throws
+from contactid.core.references import resolve
+from contactid.output.fits import write_json
 from contactid.sources.left_out import left_out_of
-from contactid.sources.motion import iterate_recordings, opened_dataset
+from contactid.sources.motion import opened_dataset
 from contactid.sources.registry import Dataset
 
+FORMATS = ("png", "svg")
+_HEIGHT = 2.2  # inches
+_MOST_LABELS = 7
 _SHOWN = 6  # recordings in a panel
-
-
-_HEARD = 24  # recordings of an archive that its noise is estimated from
-
-
 _MOST_POINTS = 400  # of a line
-
-
 _SIGMA_OF_MEDIAN = 0.6745  # median absolute value of a standard normal
-
-
 _WHITE_NOISE_GAIN = np.sqrt(20.0)
-
-
 _GAP = 1.5  # sample intervals; a longer step is a gap
 
 
@@ -83,7 +65,7 @@ class Signals:
     recordings, samples : how many
     durations : of each recording, s; empty where there is no time
     gaps : steps of the time that are longer than 1.5 sample intervals
-    noise : standard deviation by quantity, the unit in its name; empty where it can't be estimated
+    noise : standard deviation by quantity, the unit in its name, of each recording; NaN where it can't be estimated
     panels : to look at
     """
 
@@ -92,175 +74,73 @@ class Signals:
     samples: int
     durations: list[float]
     gaps: int
-    noise: dict[str, float]
-    panels: list[Panel] = field(default_factory=list)
+    noise: dict[str, list[float]]
+    panels: list[Panel]
 
 
 def white_noise(values: np.ndarray) -> float:
     """Standard deviation of white noise on a smooth signal (n,) or (n, k), all components together."""
-    if len(values) < 8:
-        return float("nan")
-    return float(np.median(np.abs(np.diff(values, 3, axis=0))) / _SIGMA_OF_MEDIAN / _WHITE_NOISE_GAIN)
+    return noise_of_differences(np.diff(values, 3, axis=0)) if len(values) >= 8 else float("nan")
 
 
-def rotation_noise(orientation: np.ndarray) -> float:
-    """As :func:`white_noise`, per axis (rad), for quaternions (n, 4): from the turns between frames."""
-    if len(orientation) < 8:
-        return float("nan")
-    rotation = rotations.as_rotation(orientation)
-    steps = (rotation[:-1].inv() * rotation[1:]).as_rotvec()
-    return float(np.median(np.abs(np.diff(steps, 2, axis=0))) / _SIGMA_OF_MEDIAN / _WHITE_NOISE_GAIN)
+def noise_of_differences(third: np.ndarray) -> float:
+    """The same from the signal's third differences."""
+    return float(np.median(np.abs(third)) / _SIGMA_OF_MEDIAN / _WHITE_NOISE_GAIN)
 
 
-def motion_signals(motion: xr.Dataset) -> Signals:
-    """Of tosses (:mod:`contactid.sources.motion`), one recording in memory at a time."""
-    frequency = float(motion.attrs["sample_frequency"])
-    sizes = motion["row_size"].values
-    shown, heard = _spread(len(sizes), _SHOWN), _spread(len(sizes), _HEARD)
-    noise: dict[str, list[float]] = {"position_m": [], "orientation_rad": []}
-    height, above, turn = [], [], []
-    for index, (name, samples) in enumerate(iterate_recordings(motion)):
-        if index not in shown and index not in heard:
-            continue
-        position, orientation = samples["position"].values, samples["orientation"].values
-        noise["position_m"].append(white_noise(position))
-        noise["orientation_rad"].append(rotation_noise(orientation))
-        if index in shown:
-            time = np.arange(len(position)) / frequency
-            height.append(_series(time, position[:, 2], name))
-            above.append(_series(position[:, 0], position[:, 1], name))
-            turn.append(_series(time, rotations.angle_between(orientation, orientation[:1]), name))
-    return Signals(
-        what=f"poses of the body {motion.attrs['object']} in the reference frame M",
-        recordings=len(sizes),
-        samples=int(sizes.sum()),
-        durations=((sizes - 1) / frequency).tolist(),
-        gaps=0,  # the readers leave out recordings with gaps
-        noise=_medians(noise),
-        panels=[
-            Panel("height", "time (s)", "z (m)", height),
-            Panel("from above", "x (m)", "y (m)", above),
-            Panel("turn from the first frame", "time (s)", "angle (rad)", turn),
-        ],
-    )
-
-
-def throw_signals(data: xr.Dataset) -> Signals:
-    """Of planar throws (:mod:`contactid.planar.readers.throws`)."""
-    throws = list(iterate_throws(data))
-    noise: dict[str, list[float]] = {"position_m": [], "angle_rad": []}
-    for throw in throws:
-        noise["position_m"].append(white_noise(throw.position[:, :2]))
-        noise["angle_rad"].append(white_noise(throw.position[:, 2]))
-    some = [throws[index] for index in _spread(len(throws), _SHOWN)]
-    return Signals(
-        what=f"planar poses of the tracked point of {data.attrs['object']}",
-        recordings=len(throws),
-        samples=int(data["row_size"].values.sum()),
-        durations=[float(throw.time[-1]) for throw in throws],
-        gaps=sum(_gaps(throw.time, 1.0 / throw.sample_frequency) for throw in throws),
-        noise=_medians(noise),
-        panels=[
-            Panel("path", "x (m)", "y (m)", [_series(t.position[:, 0], t.position[:, 1], t.name) for t in some]),
-            Panel("height", "time (s)", "y (m)", [_series(t.time, t.position[:, 1], t.name) for t in some]),
-            Panel("angle", "time (s)", "theta (rad)", [_series(t.time, t.position[:, 2], t.name) for t in some]),
-        ],
-    )
-
-
-def impact_signals(impacts: xr.Dataset) -> Signals:
-    """Of planar impacts (:mod:`contactid.planar.readers.impacts`): velocities before and after, without time."""
-    before, after = impacts["velocity_before"].values, impacts["velocity_after"].values
-    panels = []
-    for column, (title, unit) in enumerate((("v_x", "m/s"), ("v_y", "m/s"), ("omega", "rad/s"))):
-        series = [Series(_rounded(before[:, column]), _rounded(after[:, column]))]
-        panels.append(Panel(title, f"before ({unit})", f"after ({unit})", series, kind="points"))
-    return Signals(
-        what=f"states of {impacts.attrs['object']} before and after single impacts on the ground",
-        recordings=len(before),
-        samples=2 * len(before),
-        durations=[],
-        gaps=0,
-        noise={},
-        panels=panels,
-    )
-
-
-def arm_signals(impacts: xr.Dataset) -> Signals:
-    """Of impacts of an arm (:mod:`contactid.arm.readers.impacts`)."""
-    recordings = list(iterate_arm_recordings(impacts))
-    interval = float(impacts.attrs["sample_interval"])
-    first = recordings[0]
-    moved = first.joint_position - first.joint_position[0]
-    joints = [_series(first.time, moved[:, number], str(name)) for number, name in enumerate(impacts["joint"].values)]
-    farthest = int(np.argmax(np.ptp(moved, axis=0)))
-    some = [recordings[index] for index in _spread(len(recordings), _SHOWN)]
-    of_one = [
-        _series(one.time, one.joint_position[:, farthest] - one.joint_position[0, farthest], one.setting.name)
-        for one in some
-    ]
-    steps = [
-        _series(one.time[1:], np.diff(one.joint_position[:, farthest]) / interval, one.setting.name) for one in some
-    ]
-    return Signals(
-        what="joint positions of a robot arm that hits a table",
-        recordings=len(recordings),
-        samples=sum(len(one.time) for one in recordings),
-        durations=[float(one.time[-1] - one.time[0]) for one in recordings],
-        gaps=sum(_gaps(one.time, interval) for one in recordings),
-        noise=_medians({"joint_position_rad": [white_noise(one.joint_position) for one in recordings]}),
-        panels=[
-            Panel(f"joints, {first.setting.name}", "time (s)", "from the start (rad)", joints),
-            Panel(f"{impacts['joint'].values[farthest]}", "time (s)", "from the start (rad)", of_one),
-            Panel(f"{impacts['joint'].values[farthest]}", "time (s)", "differences (rad/s)", steps),
-        ],
-    )
-
-
-SIGNALS: dict[str, Callable[[xr.Dataset], Signals]] = {
-    "iam": motion_signals,
-    "contactnets": motion_signals,
-    "planar_throws": throw_signals,
-    "planar_impacts": impact_signals,
-    "arm_mat": arm_signals,
-}
-
-
-def _spread(count: int, most: int) -> list[int]:
+def spread(count: int, most: int = _SHOWN) -> list[int]:
     """Up to ``most`` numbers, evenly over the recordings."""
     return sorted({int(index) for index in np.linspace(0, count - 1, min(count, most))})
 
 
-def _series(x: np.ndarray, y: np.ndarray, label: str) -> Series:
+def series(x: np.ndarray, y: np.ndarray, label: str = "") -> Series:
+    """A line (n,) thinned out and rounded."""
     step = -(-len(x) // _MOST_POINTS)
-    return Series(_rounded(x[::step]), _rounded(y[::step]), label)
+    return Series(rounded(x[::step]), rounded(y[::step]), label)
 
 
-def _rounded(values: np.ndarray) -> list[float]:
+def rounded(values: np.ndarray) -> list[float]:
+    """To the five digits that a picture shows."""
     return [float(f"{value:.5g}") for value in values]
 
 
-def _gaps(time: np.ndarray, interval: float) -> int:
+def gaps(time: np.ndarray, interval: float) -> int:
+    """How many steps of the time (n,) are longer than they may be; ``interval`` (s) is the sample interval."""
     return int(np.count_nonzero(np.diff(time) > _GAP * interval))
 
 
-def _medians(noise: dict[str, list[float]]) -> dict[str, float]:
-    """The median over recordings, to three digits; without the quantities that no recording tells."""
-    found = {name: np.array(values)[np.isfinite(values)] for name, values in noise.items()}
-    return {name: float(f"{np.median(values):.3g}") for name, values in found.items() if len(values)}
-
-
-def make_card(dataset: Dataset, data: str | Path, raw: str | Path) -> dict[str, Any]:
-    """The card of a dataset.
+def make_cards(
+    entries: Sequence[Mapping[str, Any]],
+    signals: Sequence[str],
+    data: Sequence[str],
+    raw: Sequence[str],
+    cards: Sequence[str],
+    figures: Sequence[str],
+) -> None:
+    """Write and draw the cards of datasets.
 
     Parameters
     ----------
-    dataset
-        The registry's entry.
-    data
-        The canonical file.
-    raw
-        The file or folder that it was read from.
+    entries
+        The registry's.
+    signals
+        What says of each what is in it, as ``"contactid.module:function"``.
+    data, raw
+        The canonical file of each, and the file or folder that it was read from.
+    cards, figures
+        To write; of figures :data:`FORMATS` for each.
+    """
+    pictures = figures[:: len(FORMATS)]
+    for entry, function, canonical, source, card, picture in zip(
+        entries, signals, data, raw, cards, pictures, strict=True
+    ):
+        content = make_card(Dataset(**entry), function, canonical, source)
+        draw_card(content, Path(picture).with_suffix(""))
+        write_json(card, content)
+
+
+def make_card(dataset: Dataset, function: str, data: str | Path, raw: str | Path) -> dict[str, Any]:
+    """The card of one dataset; see :func:`make_cards`.
 
     Returns
     -------
@@ -268,20 +148,15 @@ def make_card(dataset: Dataset, data: str | Path, raw: str | Path) -> dict[str, 
         ``name``, ``study``, ``what``, ``object``, ``synthetic``; ``recordings``, ``samples``, ``duration_s``,
         ``shortest_s``, ``longest_s`` (None without time), ``sample_frequency_hz``, ``gaps``, ``left_out`` (recording:
         reason), ``noise`` (quantity: standard deviation); ``licence``, ``citation``, ``source``, ``version``,
-        ``files``, ``bytes``, ``sha256``; ``panels``, what :mod:`contactid.sources.card` draws.
+        ``files``, ``bytes``, ``sha256``; ``panels``, what :func:`draw_card` draws.
 
     Raises
     ------
     ContactIdError
-        For a reader without a card, and where a file can't be read.
+        Where a file can't be read.
     """
-    if dataset.reader not in SIGNALS:
-        raise ContactIdError(
-            f"configuration: {dataset.name} has the reader {dataset.reader}, of whose data there is no card",
-            f"Known are {', '.join(SIGNALS)}",
-        )
     with opened_dataset(data) as canonical:
-        signals = SIGNALS[dataset.reader](canonical)
+        signals = resolve(function)(canonical)
         attributes = dict(canonical.attrs)
     interval = attributes.get("sample_interval")
     frequency = 1.0 / float(interval) if interval else float(attributes["sample_frequency"])
@@ -300,7 +175,7 @@ def make_card(dataset: Dataset, data: str | Path, raw: str | Path) -> dict[str, 
         "sample_frequency_hz": _digits(frequency),
         "gaps": signals.gaps,
         "left_out": left_out_of(attributes),
-        "noise": signals.noise,
+        "noise": _medians(signals.noise),
         "licence": str(attributes["licence"]),
         "citation": dataset.citation,
         "source": dataset.source,
@@ -310,7 +185,7 @@ def make_card(dataset: Dataset, data: str | Path, raw: str | Path) -> dict[str, 
     }
 
 
-def headline(card: dict[str, Any]) -> str:
+def headline(card: Mapping[str, Any]) -> str:
     """How much there is, in one line."""
     duration = "" if card["duration_s"] is None else f", {card['duration_s']:.4g} s"
     left_out = f", {len(card['left_out'])} left out" if card["left_out"] else ""
@@ -318,6 +193,12 @@ def headline(card: dict[str, Any]) -> str:
         f"{card['recordings']} recordings, {card['samples']} samples{duration} at {card['sample_frequency_hz']:.4g} Hz"
         f"{left_out}"
     )
+
+
+def _medians(noise: dict[str, list[float]]) -> dict[str, float]:
+    """The median over recordings, to three digits; without the quantities that no recording tells."""
+    found = {name: np.array(values)[np.isfinite(values)] for name, values in noise.items()}
+    return {name: float(f"{np.median(values):.3g}") for name, values in found.items() if len(values)}
 
 
 def _files(raw: Path) -> dict[str, Any]:
@@ -343,37 +224,29 @@ def _digits(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-FORMATS = ("png", "svg")
+def draw_card(card: Mapping[str, Any], stem: str | Path) -> None:
+    """Write the card's panels side by side as ``stem`` with the extensions of :data:`FORMATS`."""
+    import matplotlib.pyplot as plt  # the report reads cards and draws none
 
+    from contactid.output import style
 
-_HEIGHT = 2.2  # inches
-
-
-_MOST_LABELS = 7
-
-
-def draw_card(card: dict[str, Any], stem: str | Path) -> None:
-    """Write the card's panels side by side as ``stem`` with the extensions png and svg."""
+    colours = plt.get_cmap("viridis")
     with style.styled():
-        figure, axes = plt.subplots(1, len(card["panels"]), figsize=(style.DOUBLE_COLUMN, _HEIGHT), squeeze=False)
-        for panel, place in zip(card["panels"], axes[0], strict=True):
-            _draw_panel(place, panel)
+        figure, places = plt.subplots(1, len(card["panels"]), figsize=(style.DOUBLE_COLUMN, _HEIGHT), squeeze=False)
+        for panel, axes in zip(card["panels"], places[0], strict=True):
+            lines = panel["series"]
+            for number, line in enumerate(lines):
+                if panel["kind"] == "points":
+                    axes.plot(line["x"], line["y"], ".", color=style.LINE, ms=1.5, alpha=0.4)
+                else:
+                    colour = colours(0.9 * number / max(len(lines) - 1, 1))
+                    axes.plot(line["x"], line["y"], color=colour, lw=0.7, label=line["label"])
+            if 1 < len(lines) <= _MOST_LABELS and panel["title"].startswith("joints"):
+                axes.legend(fontsize=5, ncols=2)
+            axes.set(xlabel=panel["x_label"], ylabel=panel["y_label"])
+            axes.set_title(panel["title"], loc="left")
         figure.suptitle(f"{card['name']}: {headline(card)}", fontsize=8, x=0.01, ha="left")
         kind = "synthetic data" if card["synthetic"] else "measured data"
         style.label_data(figure, f"{kind}; {card['what']}; licence: {card['licence']}")
         style.save(figure, stem, FORMATS)
         plt.close(figure)
-
-
-def _draw_panel(axes: Axes, panel: dict[str, Any]) -> None:
-    colours = plt.get_cmap("viridis")
-    count = max(len(panel["series"]) - 1, 1)
-    for number, series in enumerate(panel["series"]):
-        if panel["kind"] == "points":
-            axes.plot(series["x"], series["y"], ".", color=style.LINE, ms=1.5, alpha=0.4)
-        else:
-            axes.plot(series["x"], series["y"], color=colours(0.9 * number / count), lw=0.7, label=series["label"])
-    if 1 < len(panel["series"]) <= _MOST_LABELS and panel["title"].startswith("joints"):
-        axes.legend(fontsize=5, ncols=2)
-    axes.set(xlabel=panel["x_label"], ylabel=panel["y_label"])
-    axes.set_title(panel["title"], loc="left")

@@ -1,17 +1,10 @@
-"""Requests that wait for a server which is busy, and say in one line why they failed.
-
-429 and 5xx answers, refused and broken connections and timeouts are tried again, each time after twice as long a wait;
-where the server names the wait (Retry-After), that one is taken.
-
-
-How far a download is: a bar on a terminal, plain lines in a log.
-
-Download one file so that an interrupted download goes on where it stopped, and nothing half-written is taken for it.
+"""Download one file so that an interrupted download goes on where it stopped, and nothing half-written is taken for it.
 
 The bytes go into ``<partial>``, beside a small ``<partial>.json`` with what the server called that version of the file
 (ETag, Last-Modified). Whoever comes next asks for the rest of *that* version (Range with If-Range); a server that can't
 or that has another one by now answers with the whole file, which then replaces what was there. The file takes its final
-name, in one step, after size and checksum have been compared."""
+name, in one step, after size and checksum have been compared. Meanwhile a terminal shows a bar, and the log has lines.
+"""
 
 from __future__ import annotations
 
@@ -19,180 +12,26 @@ import json
 import logging
 import re
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
-from urllib.parse import urlsplit
+from typing import TextIO
 
 import requests
-from requests.exceptions import ConnectionError as RequestConnectionError
-from requests.exceptions import RequestException, SSLError, Timeout
-from urllib3.exceptions import HTTPError, InvalidHeader
-from urllib3.util import Retry
+from urllib3.exceptions import HTTPError
 
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
-from contactid.sources.lockfile import Expected, mismatch
+from contactid.sources.lockfile import LockedFile, readable
 from contactid.sources.store import file_lock
+from contactid.sources.web import Patience, ask, new_session, reason_of, unreachable
 
 _LOG = logging.getLogger(__name__)
-
-
-_BUSY = frozenset({429, 500, 502, 503, 504})
-
-
-_ATTEMPTS_FOR_500 = 3  # a file that the server has lost answers 500 for ever
-
-
-USER_AGENT = "contactid/0.1 (reproducibility repository)"
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How long to try.
-
-    Attributes
-    ----------
-    attempts : tries in a row without a single byte received
-    first_wait, longest_wait : s; a server that asks for more than the longest ends the try
-    connect_timeout, read_timeout : s without an answer, s without a byte
-    """
-
-    attempts: int = 6
-    first_wait: float = 1.0
-    longest_wait: float = 120.0
-    connect_timeout: float = 20.0
-    read_timeout: float = 60.0
-
-    def wait_before(self, attempt: int) -> float:
-        """Seconds before the try after the ``attempt``-th (from 1) failed one."""
-        return float(min(self.longest_wait, self.first_wait * 2.0 ** (attempt - 1)))
-
-
-PATIENT = Patience()
-
-
-def check_address(url: str, key: str) -> str:
-    """The address without a slash at the end.
-
-    Raises
-    ------
-    ContactIdError
-        Naming the configuration's key, for what is no ``http`` or ``https`` address.
-    """
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ContactIdError(f"configuration: {key} is {url!r}, which is no web address", "Write https://host")
-    return url.rstrip("/")
-
-
-def new_session() -> requests.Session:
-    """A session of our own name that takes bytes as they are: compressed ones can't be resumed."""
-    session = requests.Session()
-    session.headers.update({"User-Agent": USER_AGENT, "Accept-Encoding": "identity"})
-    return session
-
-
-def ask(
-    session: requests.Session,
-    url: str,
-    *,
-    what: str,
-    patience: Patience,
-    headers: Mapping[str, str] | None = None,
-    json: Any = None,
-    stream: bool = False,
-) -> requests.Response:
-    """GET, or POST where there is ``json``; the answer may still be an error that more tries don't change.
-
-    Raises
-    ------
-    ContactIdError
-        Where no answer came, naming ``what`` and the reason; where the server asks to wait too long.
-    """
-    for attempt in range(1, patience.attempts + 1):
-        last = attempt == patience.attempts
-        try:
-            response = session.request(
-                "GET" if json is None else "POST",
-                url,
-                headers=dict(headers or {}),
-                json=json,
-                stream=stream,
-                timeout=(patience.connect_timeout, patience.read_timeout),
-            )
-        except RequestException as error:
-            passing = isinstance(error, RequestConnectionError | Timeout) and not isinstance(error, SSLError)
-            if last or not passing:
-                raise unreachable(what, url, reason_of(error)) from None
-            _pause(patience.wait_before(attempt), f"{what}: no answer ({reason_of(error)})")
-            continue
-        if response.status_code not in _BUSY or last or (response.status_code == 500 and attempt >= _ATTEMPTS_FOR_500):
-            return response
-        wait = _asked_wait(response, patience.wait_before(attempt))
-        response.close()
-        if wait > patience.longest_wait:
-            raise ContactIdError(
-                f"{what}: the server is busy (status {response.status_code}) and asks to wait {wait:.0f} s", "Try later"
-            )
-        _pause(wait, f"{what}: the server is busy (status {response.status_code})")
-    raise AssertionError("attempts must be positive")
-
-
-def _pause(wait: float, why: str) -> None:
-    _LOG.info("%s; trying again in %.3g s", why, wait)
-    time.sleep(wait)
-
-
-def _asked_wait(response: requests.Response, otherwise: float) -> float:
-    """Retry-After in s (a number or a date); ``otherwise`` where there is none."""
-    try:
-        asked = Retry().parse_retry_after(response.headers["Retry-After"])
-    except (KeyError, InvalidHeader, ValueError, OverflowError):
-        return otherwise
-    return float(asked)
-
-
-def unreachable(what: str, url: str, reason: str) -> ContactIdError:
-    """The error for an address that gives no answer."""
-    return ContactIdError(
-        f"{what}: {url} cannot be had ({reason})",
-        "Check the network, or name a folder that holds the data in data_mirror",
-    )
-
-
-def reason_of(error: BaseException) -> str:
-    """The innermost reason of a network error, without the objects that libraries print."""
-    inner: Any = error
-    for _ in range(8):
-        nested = getattr(inner, "reason", None)
-        if not isinstance(nested, BaseException):
-            nested = inner.args[0] if inner.args and isinstance(inner.args[0], BaseException) else None
-        if nested is None:
-            break
-        inner = nested
-    if "timed out" in str(inner).lower():
-        return "timed out"
-    return str(inner).rsplit(">: ", 1)[-1].rsplit("): ", 1)[-1] or type(inner).__name__
-
-
-_BAR = 30
-
-
+_CHUNK = 1 << 18
+_CONTENT_RANGE = re.compile(r"^bytes (?:(\d+)-\d+|\*)/(\d+|\*)$")
+_MOST_REQUESTS = 1000  # a server that sends a few bytes and hangs up, for ever, is given up
+_BAR = 30  # characters
 _BAR_EVERY = 0.2  # s
-
-
 _LINE_EVERY = 10.0  # s
-
-
-def readable(size: float) -> str:
-    """A number of bytes as a person reads it, in powers of ten: ``5.0 MB``."""
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} GB"
 
 
 @dataclass
@@ -244,24 +83,6 @@ class Progress:
         self._drawn = True
 
 
-_CHUNK = 1 << 18
-
-
-_CONTENT_RANGE = re.compile(r"^bytes (?:(\d+)-\d+|\*)/(\d+|\*)$")
-
-
-_MOST_REQUESTS = 1000  # a server that sends a few bytes and hangs up, for ever, is given up
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """One file: its name for messages, where it is, what it has to be."""
-
-    name: str
-    url: str
-    expected: Expected
-
-
 @dataclass(frozen=True)
 class _Origin:
     """Which version of which file the partial bytes belong to."""
@@ -277,17 +98,16 @@ class _Origin:
 
 
 def download(
-    wanted: Wanted,
+    wanted: LockedFile,
     target: Path,
     *,
     partial: Path,
     patience: Patience,
-    session: requests.Session | None = None,
     terminal: TextIO | None = None,
 ) -> None:
     """Bring ``wanted`` to ``target``, going on with ``partial`` where that holds its beginning.
 
-    Several processes may do this at once: one downloads, the others wait for it.
+    Several processes may do this at once: one downloads, the others wait for it. Messages name ``wanted.name``.
 
     Raises
     ------
@@ -296,11 +116,11 @@ def download(
         unless it is wrong.
     """
     with file_lock(partial.with_name(partial.name + ".lock"), wanted.name):
-        if target.is_file() and not mismatch(target, wanted.expected):
+        if target.is_file() and not wanted.mismatch(target):
             return
         try:
             partial.parent.mkdir(parents=True, exist_ok=True)
-            _until_right(wanted, partial, session or new_session(), patience, terminal)
+            _until_right(wanted, partial, patience, terminal)
             target.parent.mkdir(parents=True, exist_ok=True)
             partial.replace(target)
         except OSError as error:
@@ -311,13 +131,11 @@ def download(
         _origin_file(partial).unlink(missing_ok=True)
 
 
-def _until_right(
-    wanted: Wanted, partial: Path, session: requests.Session, patience: Patience, terminal: TextIO | None
-) -> None:
+def _until_right(wanted: LockedFile, partial: Path, patience: Patience, terminal: TextIO | None) -> None:
     """Receive the file; bytes that were put together from several answers get a second chance from the beginning."""
     for _ in range(2):
-        resumed = _receive(wanted, partial, session, patience, terminal)
-        problem = mismatch(partial, wanted.expected)
+        resumed = _receive(wanted, partial, patience, terminal)
+        problem = wanted.mismatch(partial)
         if not problem:
             return
         _discard(partial)
@@ -330,15 +148,14 @@ def _until_right(
     )
 
 
-def _receive(
-    wanted: Wanted, partial: Path, session: requests.Session, patience: Patience, terminal: TextIO | None
-) -> bool:
+def _receive(wanted: LockedFile, partial: Path, patience: Patience, terminal: TextIO | None) -> bool:
     """Fill ``partial`` up to its end; whether it was put together from more than one answer."""
+    session = new_session()
     progress: Progress | None = None
     resumed, failures, wrong = False, 0, 0
     for _ in range(_MOST_REQUESTS):
         have = _usable(wanted, partial)
-        if have and have == wanted.expected.size:
+        if have and have == wanted.size:
             return True
         response = ask(
             session, wanted.url, what=wanted.name, patience=patience, headers=_range(partial, have), stream=True
@@ -369,12 +186,12 @@ def _receive(
     raise unreachable(wanted.name, wanted.url, f"it breaks off: {broken or 'too short'}")
 
 
-def _usable(wanted: Wanted, partial: Path) -> int:
+def _usable(wanted: LockedFile, partial: Path) -> int:
     """How many bytes of ``partial`` the next request can build on; what can't be used is removed."""
     have = partial.stat().st_size if partial.is_file() else 0
     origin = _origin_of(partial)
     known = origin is not None and origin.url == wanted.url and origin.validator
-    too_long = wanted.expected.size is not None and have > wanted.expected.size
+    too_long = wanted.size is not None and have > wanted.size
     if have and (not known or too_long):
         _LOG.info("%s: %d bytes of an earlier try can't be used", wanted.name, have)
         _discard(partial)
@@ -389,7 +206,7 @@ def _range(partial: Path, have: int) -> dict[str, str]:
     return {"Range": f"bytes={have}-", "If-Range": origin.validator}
 
 
-def _begin(wanted: Wanted, response: requests.Response, partial: Path, have: int) -> tuple[int | None, int | None]:
+def _begin(wanted: LockedFile, response: requests.Response, partial: Path, have: int) -> tuple[int | None, int | None]:
     """Where the answer's bytes begin and how many there are in all; no beginning where the partial file was wrong."""
     status = response.status_code
     if status == 200:
@@ -419,39 +236,35 @@ def _begin(wanted: Wanted, response: requests.Response, partial: Path, have: int
         )  # fmt: skip
         _discard(partial)
         return None, None
-    raise refused(wanted, status)
+    raise _refused(wanted, status)
 
 
-def refused(wanted: Wanted, status: int) -> ContactIdError:
+def _refused(wanted: LockedFile, status: int) -> ContactIdError:
     """The error for an answer that isn't the file."""
-    if status in (401, 403):
-        return ContactIdError(
-            f"{wanted.name}: {wanted.url} is not allowed or not known there (status {status})",
-            "It may be restricted, under embargo or withdrawn: look at the dataset's page",
-        )
-    if status in (404, 410):
-        return ContactIdError(
-            f"{wanted.name}: {wanted.url} does not exist (status {status})",
-            "It may have been withdrawn: look at the dataset's page, or name a mirror in data_mirror",
-        )
-    if status == 500:
-        return ContactIdError(
-            f"{wanted.name}: the server fails to read {wanted.url} (status 500)",
-            "It may have lost the file: tell the repository, or name a mirror in data_mirror",
-        )
-    return ContactIdError(f"{wanted.name}: {wanted.url} answers with status {status}", "Try later")
+    match status:
+        case 401 | 403:
+            problem = f"{wanted.url} is not allowed or not known there"
+            remedy = "It may be restricted, under embargo or withdrawn: look at the dataset's page"
+        case 404 | 410:
+            problem = f"{wanted.url} does not exist"
+            remedy = "It may have been withdrawn: look at the dataset's page, or name a mirror in data_mirror"
+        case 500:
+            problem = f"the server fails to read {wanted.url}"
+            remedy = "It may have lost the file: tell the repository, or name a mirror in data_mirror"
+        case _:
+            return ContactIdError(f"{wanted.name}: {wanted.url} answers with status {status}", "Try later")
+    return ContactIdError(f"{wanted.name}: {problem} (status {status})", remedy)
 
 
-def _check_total(wanted: Wanted, response: requests.Response, total: int | None) -> None:
-    expected = wanted.expected.size
-    if expected is None or total is None or total == expected:
+def _check_total(wanted: LockedFile, response: requests.Response, total: int | None) -> None:
+    if wanted.size is None or total is None or total == wanted.size:
         return
     if response.headers.get("Content-Type", "").startswith("text/html"):
         raise ContactIdError(
             f"{wanted.name}: {wanted.url} gives a web page instead of the file", "Does the network want you to log in?"
         )
     raise ContactIdError(
-        f"{wanted.name}: {wanted.url} has {total} bytes, expected {expected}",
+        f"{wanted.name}: {wanted.url} has {total} bytes, expected {wanted.size}",
         "It has changed there since it was locked: see make lock",
     )
 

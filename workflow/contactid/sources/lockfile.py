@@ -1,10 +1,9 @@
-"""Sizes and checksums of files, and what to say where they aren't the expected ones.
-
-The lock file: what exactly every downloaded dataset consists of. ``make lock`` writes it, runs only read it.
+"""The lock file: what exactly every downloaded dataset consists of. ``make lock`` writes it, runs only read it.
 
 ``config/datasets.lock.json`` has an entry for each archive: where it comes from, the version, and each file's name,
 size, checksum as published (md5) and of our own (sha256). What isn't known yet is left out: sha256 before the first
-download, for instance."""
+download, for instance.
+"""
 
 from __future__ import annotations
 
@@ -17,43 +16,24 @@ from typing import Any
 
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
-from contactid.sources.download import readable
 from contactid.sources.registry import AS_PUBLISHED, FOURTU, Dataset, parse_doi
 
-_CHUNK = 1 << 20
-
-
-@dataclass(frozen=True)
-class Expected:
-    """What a file has to be; what isn't known (None, empty) isn't checked."""
-
-    size: int | None = None
-    md5: str = ""
-    sha256: str = ""
+FORMAT = 1
 
 
 def digest(path: Path, algorithm: str = "sha256") -> str:
     """Hexadecimal checksum of a file."""
     with path.open("rb") as file:
-        found = hashlib.new(algorithm, usedforsecurity=False)
-        while chunk := file.read(_CHUNK):
-            found.update(chunk)
-    return found.hexdigest()
+        return hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
 
 
-def mismatch(path: Path, expected: Expected) -> str:
-    """Why a file isn't the expected one, with both sizes or both checksums; empty where it is."""
-    size = path.stat().st_size
-    if expected.size is not None and size != expected.size:
-        return f"has {size} bytes, expected {expected.size}"
-    algorithm, wanted = ("sha256", expected.sha256) if expected.sha256 else ("md5", expected.md5)
-    if not wanted:
-        return ""
-    found = digest(path, algorithm)
-    return "" if found == wanted.lower() else f"has the checksum {found} ({algorithm}), expected {wanted}"
-
-
-FORMAT = 1
+def readable(size: float) -> str:
+    """A number of bytes as a person reads it, in powers of ten: ``5.0 MB``."""
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
 
 
 @dataclass(frozen=True)
@@ -79,10 +59,16 @@ class LockedFile:
     url: str = ""
     link_only: bool = False
 
-    @property
-    def expected(self) -> Expected:
-        """What a copy of it has to be."""
-        return Expected(self.size, self.md5, self.sha256)
+    def mismatch(self, copy: Path) -> str:
+        """Why a copy isn't this file, with both sizes or both checksums as far as they are known; empty where it is."""
+        size = copy.stat().st_size
+        if self.size is not None and size != self.size:
+            return f"has {size} bytes, expected {self.size}"
+        algorithm, wanted = ("sha256", self.sha256) if self.sha256 else ("md5", self.md5)
+        if not wanted:
+            return ""
+        found = digest(copy, algorithm)
+        return "" if found == wanted.lower() else f"has the checksum {found} ({algorithm}), expected {wanted}"
 
     def __str__(self) -> str:
         """Name and size."""
@@ -167,6 +153,20 @@ def write_lock(path: str | Path, archives: Mapping[str, LockedArchive]) -> None:
 
 def _line(content: Any) -> str:
     return json.dumps(content, ensure_ascii=False)
+
+
+def entry_of(path: str | Path, name: str, pinned: str) -> LockedArchive:
+    """The entry that a run was planned with, by its digest.
+
+    Raises
+    ------
+    ContactIdError
+        Where the file has been edited since, and for what :func:`read_lock` finds.
+    """
+    entry = read_lock(path).get(name)
+    if entry is None or entry.digest != pinned:
+        raise ContactIdError(f"{path}: {name} has changed since this run began", "Run the same command again")
+    return entry
 
 
 def locked(lock: Mapping[str, LockedArchive], dataset: Dataset) -> LockedArchive:

@@ -1,12 +1,8 @@
-"""One process at a time, also where another was killed: the system lets go of a dead process's lock.
-
-Where downloaded files stay: ``<store>/<archive>/files/``, shared by all runs, and what is known of each.
+"""Where downloaded files stay: ``<store>/<archive>/files/``, shared by all runs, and what is known of each.
 
 Beside the files, ``origins.json`` says from where and when each came. Unfinished downloads are below
-``<store>/.partial/``, which may be deleted at any time.
-
-
-Hold a dataset's stored files against the lock, and show them to the readers under their own names.
+``<store>/.partial/``, which may be deleted at any time. Before a run reads a dataset, its stored files are held against
+the lock file and linked into the run under their own names.
 """
 
 from __future__ import annotations
@@ -26,33 +22,11 @@ from typing import Any
 
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
-from contactid.sources.lockfile import LockedArchive, LockedFile, mismatch
+from contactid.sources.lockfile import LockedArchive, LockedFile, entry_of
 
 _LOG = logging.getLogger(__name__)
-
-
+_MOST_SHOWN = 3
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}
-
-
-@contextmanager
-def file_lock(path: Path, what: str) -> Iterator[None]:
-    """Hold the lock file ``path``, waiting for whoever has it; ``what`` is said while waiting.
-
-    A file system without locks gives none: then two processes at once do the work twice, and the last one's file stays.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as file:
-        try:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                _LOG.info("%s: another process is at it, waiting", what)
-                fcntl.flock(file, fcntl.LOCK_EX)
-        except OSError as error:
-            if error.errno not in _UNSUPPORTED:
-                raise
-            _LOG.warning("%s: this file system has no locks, so don't fetch it twice at once", what)
-        yield
 
 
 @dataclass(frozen=True)
@@ -72,7 +46,7 @@ class Store:
     def problem(self, archive: LockedArchive, file: LockedFile) -> str:
         """Why a file can't be used as it is: missing, or not what the lock says; empty where it can."""
         path = self.folder(archive) / file.name
-        return mismatch(path, file.expected) if path.is_file() else "is missing"
+        return file.mismatch(path) if path.is_file() else "is missing"
 
     def missing(self, archive: LockedArchive) -> list[LockedFile]:
         """Files that aren't there or have the wrong size; checksums take longer and are compared elsewhere."""
@@ -97,7 +71,7 @@ class Store:
             copied = partial.with_name(partial.name + ".copy")
             try:
                 shutil.copyfile(source, copied)
-                if problem := mismatch(copied, file.expected):
+                if problem := file.mismatch(copied):
                     raise ContactIdError(
                         f"{archive.name}: {source} {problem}",
                         "The file is damaged or another version: replace it, or take the mirror out of data_mirror",
@@ -129,7 +103,24 @@ class Store:
             write_text(self.root / archive.name / "origins.json", text + "\n")
 
 
-_MOST_SHOWN = 3
+def verify_data(archive: str, pinned: str, lock: str, store: str, receipt: str, folder: str) -> None:
+    """Hold the stored files of an archive against its entry in the lock file, and link them into the run.
+
+    Parameters
+    ----------
+    archive, pinned, lock
+        Its name and the digest of its entry in the lock file.
+    store
+        Folder of all downloads.
+    receipt
+        What was fetched: another one asks for another verification.
+    folder
+        To fill with links.
+    """
+    entry, kept = entry_of(lock, archive, pinned), Store(Path(store))
+    _LOG.info("%s: where its files came from is in %s", archive, receipt)
+    verify(entry, kept)
+    link(entry, kept, folder)
 
 
 def verify(archive: LockedArchive, store: Store) -> None:
@@ -166,3 +157,26 @@ def link(archive: LockedArchive, store: Store, folder: str | Path) -> None:
         raise ContactIdError(f"{folder}: cannot be written ({error})", "Check space and permissions") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def file_lock(path: Path, what: str) -> Iterator[None]:
+    """Hold the lock file ``path``, waiting for whoever has it; ``what`` is said while waiting.
+
+    The system lets go of a dead process's lock, also where that was killed.
+
+    A file system without locks gives none: then two processes at once do the work twice, and the last one's file stays.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        try:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                _LOG.info("%s: another process is at it, waiting", what)
+                fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
+            _LOG.warning("%s: this file system has no locks, so don't fetch it twice at once", what)
+        yield

@@ -150,6 +150,20 @@ def read_iam_archive(
     )
 
 
+def stream_iam_dataset(
+    path: str | Path, *, object: str, surface: str, surface_height: float | None, licence: str, synthetic: bool
+) -> MotionStream:
+    """The same from the fields of a :class:`contactid.sources.registry.Dataset`."""
+    return stream_iam_archive(
+        path,
+        object,
+        licence=licence,
+        surface_name=surface or None,
+        surface_height=surface_height,
+        synthetic=synthetic or None,  # of what isn't our own twin, the file itself says it
+    )
+
+
 def _archive_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
