@@ -96,7 +96,7 @@ data: env ## all public data into data/, and what is damaged there again; STUDY=
 	$(SNAKEMAKE) data --forcerun fetch_dataset $(SOURCES) $(ONE_STUDY)
 
 lock: env ## resolve the public data and pin versions and checksums; ONLY= and UPDATE= name archives
-	PYTHONPATH=workflow $(BIN)/python -m contactid.sources.lock_command $(if $(DATA_MIRROR),--mirror "$(DATA_MIRROR)") \
+	PYTHONPATH=workflow $(BIN)/python -m contactid.sources.lock $(if $(DATA_MIRROR),--mirror "$(DATA_MIRROR)") \
 		$(if $(FOURTU_URL),--url "$(FOURTU_URL)") $(if $(ONLY),--only $(ONLY)) $(if $(UPDATE),--update $(UPDATE))
 
 # For reviewers

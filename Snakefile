@@ -10,7 +10,6 @@ configfile: "config/default.yaml"
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/one_run.smk"
-include: "workflow/rules/datasets.smk"
 
 
 if "tossing" in config["studies"]:
@@ -33,8 +32,8 @@ if "inhand" in config["studies"]:
     include: "workflow/rules/inhand.smk"
 
 
+include: "workflow/rules/data.smk"
 include: "workflow/rules/artefacts.smk"
-include: "workflow/rules/data_cards.smk"
 include: "workflow/rules/checks.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/provenance.smk"

@@ -28,7 +28,7 @@ from contactid.inhand.readers.twin_options import twin_options
 from contactid.inhand.readers.twins import simulate_recording
 from contactid.output import style
 from contactid.planar.identify.cells import identify_cells
-from contactid.sources.motion_stream import write_motion
+from contactid.sources.motion import write_motion
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.prepare.tosses import Variant, load_problem
 from contactid.tossing.readers.iam_archive import stream_iam_archive

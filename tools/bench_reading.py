@@ -21,7 +21,7 @@ import pandas as pd
 
 from contactid.core import rotations
 from contactid.output.tables import write_csv
-from contactid.sources.motion_stream import write_motion
+from contactid.sources.motion import write_motion
 from contactid.tossing.readers.iam_archive import stream_iam_archive
 from contactid.tossing.readers.iam_writer import ArchiveRecording, TrackedBody, new_archive, write_recording
 from contactid.tossing.readers.twin_tosses import SAMPLE_FREQUENCY, box_model

@@ -3,7 +3,7 @@
 from contactid.run.job import job
 
 smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
-with job(smk.rule, smk.wildcards, smk.log[0]):
+with job(smk.rule, smk.wildcards, smk.log[0]) as terminal:
     from contactid.run.call import call_rule
 
-    call_rule(smk.wildcards, smk.input, smk.output, smk.params)
+    call_rule(smk.wildcards, smk.input, smk.output, smk.params, {"config": smk.config, "terminal": terminal})

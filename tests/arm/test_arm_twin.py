@@ -7,7 +7,7 @@ from scipy.optimize import least_squares
 from arm_for_tests import CONFIG, LWR4, lwr4, twin_of
 from contactid.arm.artefacts.joint_velocities import joint_velocities, shown_velocities
 from contactid.arm.readers.impacts import Setting, build_arm_impacts
-from contactid.arm.readers.mat import read_arm_dataset
+from contactid.arm.readers.mat import read_arm_mat
 from contactid.arm.readers.twins import (
     record,
     reported,
@@ -18,7 +18,6 @@ from contactid.arm.readers.twins import (
 )
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import read_dataset, write_dataset
-from contactid.sources.registry import OWN, Dataset
 
 ROBOT = lwr4()
 OPTIONS = twin_of(before=0.15, after=0.2)
@@ -121,15 +120,12 @@ def test_archive_is_read_back_and_written_alike_twice(tmp_path):
     for file in sorted((tmp_path / "raw").iterdir()):
         assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
     assert "not measured" in (tmp_path / "raw/README.md").read_text()
-    entry = Dataset("mine", OWN, "arm_mat", str(tmp_path / "raw"), licence="CC0-1.0")
-    impacts, truth = read_arm_dataset(entry, tmp_path / "raw"), read_dataset(tmp_path / "truth.nc")
+    impacts, truth = read_arm_mat(tmp_path / "raw", licence="CC0-1.0"), read_dataset(tmp_path / "truth.nc")
     assert list(impacts["experiment"].values) == list(truth["experiment"].values) == ["set1_v020_a60", "set1_v020_a90"]
     np.testing.assert_allclose(impacts["time"].values, np.tile(1e-3 * np.arange(200), (2, 1)), atol=1e-12)
     difference = np.abs(impacts["joint_position"].values - truth["joint_position_clean"].values)
     assert difference.max() < 0.5 * options.resolution + 6.0 * options.noise
     assert (truth["separations"] == 0).all() and (truth["impulse"] > 0.0).all()
-    with pytest.raises(ContactIdError, match="reads no impacts of an arm"):
-        read_arm_dataset(Dataset("box", OWN, "iam", ""), tmp_path / "raw")
 
 
 def test_options_come_from_a_configuration_block():

@@ -14,7 +14,7 @@ from rocrate.vocabs import RO_CRATE
 
 from contactid.review.bundles.manifest import NAME, write_manifest
 from contactid.review.bundles.zip_file import unpack, write_zip
-from contactid.sources.checksums import digest
+from contactid.sources.lockfile import digest
 
 pytestmark = pytest.mark.bundle
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from contactid.core import rotations
-from contactid.sources.motion import BodyProperties, Recording, build_motion
+from contactid.sources.motion import BodyProperties, MotionStream, Recording, collect
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
 
 RATE = 200.0
@@ -44,6 +44,4 @@ def recordings(body, count, seed, *, noise=0.0, scale=1.0, seconds=1.4, substeps
 
 
 def motion(made, body):
-    return build_motion(
-        made, body, object_name="TestBox", sample_frequency=RATE, source="test", licence="none", synthetic=True
-    )
+    return collect(MotionStream(body, "TestBox", RATE, "test", "none", True, iter(made)))

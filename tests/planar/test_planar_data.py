@@ -14,12 +14,10 @@ from hypothesis import strategies as st
 from contactid.core.errors import ContactIdError
 from contactid.planar.readers.csv_throws import read_own_throw, read_own_throws, read_square_throws
 from contactid.planar.readers.impacts import MODELS, SEMI_AXES, read_ellipse_impacts
-from contactid.planar.readers.readers import read_planar
 from contactid.planar.readers.throws import iterate_throws, shape_of, validate_throws
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
-from contactid.sources.motion import read_dataset, write_dataset
-from contactid.sources.registry import Dataset, load_registry
-from contactid.tossing.readers.readers import convert_motion
+from contactid.sources.motion import read_data, read_dataset, write_dataset
+from contactid.sources.registry import READERS, load_registry
 from planar_measured import impulse_moments, prediction_errors
 from small_files import impact_files, own_file, square_file, turning
 from throws_for_tests import RATE, RATIO, SQUARE
@@ -247,21 +245,13 @@ def test_bad_impact_files_are_named(tmp_path, kind, message):
 
 
 def test_the_registry_s_readers_are_found(tmp_path):
-    time, position = turning()
+    _, position = turning()
     square_file(tmp_path / "traj_1.csv", position)
     impact_files(tmp_path)
     registry = load_registry(CONFIG / "datasets.tsv", {})
-    for name, dimension in (("planar_square", "throw"), ("planar_ellipse", "impact")):
-        data = read_planar(registry[name], tmp_path)
-        assert data.attrs["dataset"] == name and data.attrs["licence"] == "none stated" and dimension in data.sizes
-        write_dataset(data, tmp_path / f"{name}.nc")
-        assert read_dataset(tmp_path / f"{name}.nc").attrs == data.attrs
-    own_file(tmp_path / "mine.csv", time, position)
-    mine = Dataset("mine", "own", "planar_throws", "mine.csv")
-    assert shape_of(read_planar(mine, tmp_path / "mine.csv", shape=SQUARE)) == SQUARE
-    with pytest.raises(ContactIdError, match=r"the body thrown in mine is unknown.*semi_axes or vertices"):
-        read_planar(mine, tmp_path / "mine.csv")
-    with pytest.raises(ContactIdError, match=r"mine has the reader contactnets.*Known are planar_throws and"):
-        read_planar(Dataset("mine", "own", "contactnets", "mine.csv"), tmp_path)
-    with pytest.raises(ContactIdError, match=r"mine has the reader planar_throws.*Known are contactnets and iam"):
-        convert_motion(mine, tmp_path / "mine.csv", tmp_path / "mine.nc")
+    for name, dimension in (("planar_square", "throw"), ("planar_ellipse", "impact"), ("planar_square_twin", "throw")):
+        dataset = registry[name]
+        read_data(READERS[dataset.reader].read, vars(dataset), str(tmp_path), str(tmp_path / f"{name}.nc"))
+        data = read_dataset(tmp_path / f"{name}.nc")
+        assert (data.attrs["dataset"], data.attrs["licence"]) == (name, dataset.licence) and dimension in data.sizes
+        assert data.attrs["synthetic"] == dataset.synthetic and data.attrs["citation"] == dataset.citation

@@ -17,16 +17,15 @@ from contactid.planar.readers.impacts import (
     SEMI_AXES,
     read_ellipse_impacts,
 )
-from contactid.planar.readers.readers import read_planar
 from contactid.planar.readers.throws import iterate_throws, shape_of
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
 from contactid.planar.squares.events import ThrowOptions, align, find_events
 from contactid.planar.squares.windows import WindowOptions, prepare_throws
 from contactid.sources.fetch import Sources, fetch
 from contactid.sources.lockfile import read_lock
-from contactid.sources.registry import load_registry
-from contactid.sources.store import Store
-from contactid.sources.verification import verify
+from contactid.sources.motion import read_data, read_dataset
+from contactid.sources.registry import READERS, load_registry
+from contactid.sources.store import Store, verify
 from planar_measured import event_table, first_impacts, impulse_moments, prediction_errors, rest_gaps, throw_windows
 
 MIRROR = Path(os.environ.get("DATA_MIRROR") or "../shared/data")
@@ -62,7 +61,8 @@ def test_short_the_registry_finds_verifies_and_reads_them(tmp_path, name):
     archive, store = read_lock(CONFIG / "datasets.lock.json")[name], Store(tmp_path / "data")
     fetch(archive, store, Sources([str(MIRROR)], offline=True, fourtu_url="https://example.invalid"))
     verify(archive, store)
-    data = read_planar(entry, store.folder(archive))
+    read_data(READERS[entry.reader].read, vars(entry), str(store.folder(archive)), str(tmp_path / "data.nc"))
+    data = read_dataset(tmp_path / "data.nc")
     assert data.attrs["dataset"] == name and not data.attrs["synthetic"]
 
 

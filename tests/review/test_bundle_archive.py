@@ -10,7 +10,7 @@ from contactid.review.bundles.contents import result_files
 from contactid.review.bundles.manifest import NAME, differences, read_manifest, write_manifest
 from contactid.review.bundles.zip_file import unpack, write_zip
 from contactid.review.verify import main
-from contactid.sources.checksums import digest
+from contactid.sources.lockfile import digest
 
 FILES = {"README.txt": b"what it is\n", "results/r/tab01.csv": b"x\n1\n"}
 

@@ -9,7 +9,7 @@ import yaml
 from contactid.review.crate.citation import Citation, read_citation
 from contactid.review.crate.describe import Contents, describe
 from contactid.review.crate.in_place import describe_run
-from contactid.sources.checksums import digest
+from contactid.sources.lockfile import digest
 
 ROOT = Path(__file__).parents[2]
 RECORD = {

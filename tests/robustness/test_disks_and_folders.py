@@ -112,10 +112,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid import style
+from contactid.output import style
 from contactid.core.atomic import write_text
-from contactid.sources.motion import BodyProperties, Recording, write_dataset
-from contactid.sources.motion_stream import MotionStream, write_motion
+from contactid.sources.motion import BodyProperties, MotionStream, Recording, write_dataset, write_motion
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_json
 from contactid.planar.artefacts.animate import _write

@@ -55,7 +55,7 @@ def repository(server, tmp_path_factory):
     for part in PARTS:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy2
         copy(ROOT / part, folder / part)
-    locked = run(folder, "contactid.sources.lock_command", "--url", server.url, "--only", *sorted(ARCHIVES))
+    locked = run(folder, "contactid.sources.lock", "--url", server.url, "--only", *sorted(ARCHIVES))
     assert locked.returncode == 0, locked.stderr
     return folder
 

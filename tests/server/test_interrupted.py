@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from conftest import BIG, BIG_SIZE, wait_until
 
+from contactid.sources.download import Progress
 from contactid.sources.fetch import Sources, fetch
 from contactid.sources.fourtu_client import FourTuClient
+from contactid.sources.lock import Locking, lock_archive
 from contactid.sources.lockfile import LockedArchive, read_lock, write_lock
-from contactid.sources.locking import Locking, lock_archive
-from contactid.sources.progress import Progress
 from contactid.sources.registry import Dataset
 from contactid.sources.store import Store
 from contactid.sources.web import Patience
@@ -27,7 +27,7 @@ import sys, time
 from pathlib import Path
 from contactid.sources.fetch import Sources, fetch
 from contactid.sources.lockfile import read_lock
-from contactid.sources.progress import Progress
+from contactid.sources.download import Progress
 from contactid.sources.store import Store
 from contactid.sources.web import Patience
 

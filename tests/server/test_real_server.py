@@ -2,15 +2,16 @@
 
 import hashlib
 import json
+from dataclasses import replace
 
 import pytest
 import requests
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.checksums import Expected
-from contactid.sources.download import Wanted, download
+from contactid.sources.download import download
 from contactid.sources.fourtu_client import FourTuClient
-from contactid.sources.fourtu_doi import FourTuDoi, parse_doi
+from contactid.sources.lockfile import LockedFile
+from contactid.sources.registry import FourTuDoi, parse_doi
 from contactid.sources.web import Patience
 
 PATIENCE = Patience(attempts=4, first_wait=0.05, longest_wait=2)
@@ -28,17 +29,22 @@ def found(client, doi):
 @pytest.mark.parametrize("doi", ["10.4121/21024007.v1", "https://doi.org/10.4121/21024007.v2"])
 def test_a_version_is_what_is_asked_for(client, doi):
     article = found(client, doi)
-    assert str(article.doi) == doi.removeprefix("https://doi.org/")
+    assert article.source == doi.removeprefix("https://doi.org/")
     assert (article.licence, article.title) == ("CC BY 4.0", "Box006 parameter identification (synthetic)")
     assert "Archive_005_ParamID_Box006.h5" in [file.name for file in article.files]
 
 
 def test_a_bare_doi_means_the_newest_version(client):
     article = found(client, "10.4121/21024007")
-    assert str(article.doi) == "10.4121/21024007.v2"
+    assert article.source == "10.4121/21024007.v2"
     assert client.versions(parse_doi("10.4121/21024007")) == [1, 2]
     link = next(file for file in article.files if file.link_only)
-    assert (link.name, link.url, link.size, link.md5) == ("external-data", "https://example.org/external-data", 0, "")
+    assert (link.name, link.url, link.size, link.md5) == (
+        "external-data",
+        "https://example.org/external-data",
+        None,
+        "",
+    )
 
 
 def test_the_container_s_uuid_is_as_good_as_the_number(client):
@@ -84,9 +90,7 @@ def test_what_cannot_be_had_is_said(client, doi, message):
 
 
 def bring(client, file, folder, **changes):
-    expected = Expected(file.size, file.md5)
-    wanted = Wanted(file.name, changes.get("url", file.url), expected)
-    download(wanted, folder / file.name, partial=folder / "part" / file.name, patience=PATIENCE)
+    download(replace(file, **changes), folder / file.name, partial=folder / "part" / file.name, patience=PATIENCE)
     return (folder / file.name).read_bytes()
 
 
@@ -152,7 +156,7 @@ def test_past_the_end_is_the_end(client, tmp_path):
     (tmp_path / "part").mkdir()
     (tmp_path / "part" / file.name).write_bytes(whole)
     (tmp_path / "part" / f"{file.name}.json").write_text(json.dumps(origin))
-    wanted = Wanted(file.name, file.url, Expected(md5=file.md5))  # of unknown size, so it has to ask
+    wanted = replace(file, size=None)  # so it has to ask
     download(wanted, tmp_path / file.name, partial=tmp_path / "part" / file.name, patience=PATIENCE)
     assert (tmp_path / file.name).read_bytes() == whole
 
@@ -193,7 +197,7 @@ def test_storage_under_maintenance_is_waited_for(server, client, tmp_path, monke
         assert found(client, "10.4121/21387510").files == (file,)  # only the storage is away
         short = Patience(attempts=4, longest_wait=0.5)
         with pytest.raises(ContactIdError, match=r"is busy \(status 503\) and asks to wait 1 s"):
-            download(Wanted("a", file.url, Expected()), tmp_path / "a", partial=tmp_path / "p", patience=short)
+            download(LockedFile("a", url=file.url), tmp_path / "a", partial=tmp_path / "p", patience=short)
     finally:
         server.kill()
         server.start()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reader_scripts import READERS, run_reader
+from reading_for_tests import run_reader
 from small_files import save
 from spoil_planar_and_arm import ARM, ELLIPSE, SQUARES, good_impacts, good_throws
 from spoil_tosses import CONTACTNETS, IAM, good_archive, good_tosses
@@ -36,7 +36,7 @@ def test_a_damaged_input_is_one_plain_line_and_leaves_nothing(tmp_path: Path, re
     outcome = run_reader(reader, spoil(tmp_path), tmp_path)
     assert outcome.status == 1, outcome.log
     assert outcome.files == ()
-    assert outcome.terminal.startswith(f"ERROR {READERS[reader][0]} dataset=mine: ")
+    assert outcome.terminal.startswith("ERROR read_data dataset=mine: ")
     assert outcome.terminal.count("\n") == 1 and outcome.terminal.endswith(f"Log: {tmp_path / 'reader.log'}\n")
     assert said in outcome.terminal
     assert "unexpected" not in outcome.terminal

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.sources.card_signals import rotation_noise, white_noise
-from contactid.sources.data_card import headline, make_card
-from contactid.sources.draw_card import FORMATS
-from contactid.sources.registry import Dataset
+from contactid.sources.card import FORMATS, headline, make_card, make_cards, white_noise
+from contactid.sources.registry import READERS, Dataset
+from contactid.tossing.readers.card import rotation_noise
 from iam_files import FREQUENCY, N_FRAMES
-from reader_scripts import READERS, main_of
+from reading_for_tests import entry, read
 from small_files import save
 from spoil_planar_and_arm import good_impacts, good_throws
 from spoil_tosses import good_archive, good_tosses
@@ -33,17 +32,12 @@ GOOD = {
 }
 
 
-def entry(reader: str, raw: Path) -> Dataset:
-    fields = {"name": "mine", "kind": "github", "source": str(raw), "licence": "CC0-1.0", "citation": "A, B: C"}
-    return Dataset(**{**fields, **READERS[reader][2]})
-
-
-def read(reader: str, folder: Path) -> tuple[Dataset, Path, Path]:
-    raw = GOOD[reader](folder)
-    script, output, _ = READERS[reader]
-    data = folder / "data.nc"
-    main_of(script)(entry=asdict(entry(reader, raw)), raw=str(raw), **{output: str(data)})
-    return entry(reader, raw), data, raw
+def card_of(reader: str, folder: Path) -> tuple[Dataset, str, Path, Path]:
+    """What a card is made of."""
+    raw, data = GOOD[reader](folder), folder / "data.nc"
+    dataset = entry(reader, raw, citation="A, B: C")
+    read(dataset, raw, data)
+    return dataset, READERS[dataset.reader].signals, data, raw
 
 
 @settings(max_examples=20, deadline=None)
@@ -64,9 +58,10 @@ def test_too_few_frames_tell_no_noise() -> None:
 
 @pytest.mark.parametrize("reader", GOOD)
 def test_every_reader_s_data_have_a_card_and_a_picture(tmp_path: Path, reader: str) -> None:
-    dataset, data, raw = read(reader, tmp_path)
+    dataset, signals, data, raw = card_of(reader, tmp_path)
     card = tmp_path / "cards/card.json"
-    main_of("data_cards")(entries=[asdict(dataset)], data=[str(data)], raw=[str(raw)], cards=[str(card)])
+    figures = [str(card.with_suffix(f".{extension}")) for extension in FORMATS]
+    make_cards([asdict(dataset)], [signals], [str(data)], [str(raw)], [str(card)], figures)
     content = json.loads(card.read_text())
     assert content["licence"] == "CC0-1.0" and content["citation"] == "A, B: C" and content["left_out"] == {}
     assert content["recordings"] >= 1 and content["gaps"] == 0 and not content["synthetic"]
@@ -77,8 +72,8 @@ def test_every_reader_s_data_have_a_card_and_a_picture(tmp_path: Path, reader: s
 
 
 def test_a_card_counts_what_is_there(tmp_path: Path) -> None:
-    dataset, data, raw = read("iam", tmp_path)
-    card = make_card(dataset, data, raw)
+    *made, raw = card_of("iam", tmp_path)
+    card = make_card(*made, raw)
     assert (card["recordings"], card["samples"], card["sample_frequency_hz"]) == (1, N_FRAMES, FREQUENCY)
     assert card["duration_s"] == card["longest_s"] == pytest.approx((N_FRAMES - 1) / FREQUENCY, rel=1e-5)
     assert card["sha256"] == hashlib.sha256(raw.read_bytes()).hexdigest() and card["files"] == 1
@@ -86,17 +81,15 @@ def test_a_card_counts_what_is_there(tmp_path: Path) -> None:
 
 
 def test_a_folder_s_checksum_changes_with_any_file(tmp_path: Path) -> None:
-    dataset, data, raw = read("squares", tmp_path)
-    first = make_card(dataset, data, raw)
+    *made, raw = card_of("squares", tmp_path)
+    first = make_card(*made, raw)
     (raw / "traj_1.csv").rename(raw / "traj_2.csv")
-    second = make_card(dataset, data, raw)
+    second = make_card(*made, raw)
     assert first["sha256"] != second["sha256"] and first["bytes"] == second["bytes"]
 
 
-def test_what_has_no_card_is_named(tmp_path: Path) -> None:
-    dataset, data, raw = read("arm", tmp_path)
-    with pytest.raises(ContactIdError, match="mine has the reader video, of whose data there is no card"):
-        make_card(Dataset("mine", "own", "video", ""), data, raw)
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    dataset, signals, data, raw = card_of("arm", tmp_path)
     data.write_bytes(b"")
     with pytest.raises(ContactIdError, match=r"data.nc: not a readable netCDF file"):
-        make_card(dataset, data, raw)
+        make_card(dataset, signals, data, raw)

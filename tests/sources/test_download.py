@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.checksums import Expected, mismatch
-from contactid.sources.download import Wanted, download
-from contactid.sources.file_lock import file_lock
+from contactid.sources.download import download
+from contactid.sources.lockfile import LockedFile
+from contactid.sources.store import file_lock
 from fault_server import (
     IMPATIENT,
     Content,
@@ -46,7 +46,8 @@ def server():
 
 
 def fetch(server, folder, expected=None, path="/a", patience=IMPATIENT):
-    wanted = Wanted("a.h5", server.url + path, expected or Expected(len(BODY), sha256=SHA))
+    expected = {"size": len(BODY), "sha256": SHA} if expected is None else expected
+    wanted = LockedFile("a.h5", url=server.url + path, **expected)
     download(wanted, folder / "out/a.h5", partial=folder / "part/a.h5", patience=patience)
     return (folder / "out/a.h5").read_bytes()
 
@@ -113,7 +114,7 @@ def test_a_file_that_changes_meanwhile_is_not_glued_together(server, tmp_path):
         fetch(server, tmp_path)
     other = BODY[::-1]
     server.files["/a"], server.etag = other, '"two"'
-    assert fetch(server, tmp_path, Expected(len(other))) == other
+    assert fetch(server, tmp_path, {"size": len(other)}) == other
     with pytest.raises(ContactIdError, match=f"has the checksum {hashlib.sha256(other).hexdigest()}.*expected {SHA}"):
         fetch(server, tmp_path / "locked")
     assert not list((tmp_path / "locked/out").glob("*"))
@@ -129,7 +130,7 @@ def test_a_wrong_content_range_is_not_believed(server, tmp_path):
 
 def test_past_the_end(server, tmp_path):
     """416: the whole file if its length is what is there, else it starts over."""
-    for there, expected, sent in ((BODY, Expected(), 0), (BODY + b"x", Expected(sha256=SHA), len(BODY))):
+    for there, expected, sent in ((BODY, {}, 0), (BODY + b"x", {"sha256": SHA}, len(BODY))):
         folder = tmp_path / str(len(there))
         (folder / "part").mkdir(parents=True)
         (folder / "part/a.h5").write_bytes(there)
@@ -234,10 +235,10 @@ def test_what_goes_wrong_is_one_line_and_leaves_no_file(server, tmp_path, fault,
 
 def test_other_sizes_and_checksums_show_both(server, tmp_path):
     with pytest.raises(ContactIdError, match="has 300000 bytes, expected 12"):
-        fetch(server, tmp_path, Expected(12))
+        fetch(server, tmp_path, {"size": 12})
     with pytest.raises(ContactIdError, match=rf"has the checksum {MD5} \(md5\), expected {'0' * 32}"):
-        fetch(server, tmp_path, Expected(md5="0" * 32))
-    assert fetch(server, tmp_path, Expected(len(BODY), md5=MD5.upper())) == BODY
+        fetch(server, tmp_path, {"md5": "0" * 32})
+    assert fetch(server, tmp_path, {"size": len(BODY), "md5": MD5.upper()}) == BODY
 
 
 def test_without_a_length(server, tmp_path):
@@ -273,7 +274,7 @@ def test_several_at_once_download_once(server, tmp_path):
 HOLDER = """
 import sys, time
 from pathlib import Path
-from contactid.sources.file_lock import file_lock
+from contactid.sources.store import file_lock
 with file_lock(Path(sys.argv[1]), "x"):
     print("held", flush=True)
     time.sleep(600)
@@ -292,12 +293,13 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path):
         pass
 
 
-def test_expected_checks_what_is_known(tmp_path):
+def test_what_is_known_of_a_file_is_checked(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(BODY)
-    assert mismatch(path, Expected()) == mismatch(path, Expected(len(BODY), MD5, SHA)) == ""
-    assert mismatch(path, Expected(len(BODY), "0" * 32, SHA)) == ""  # our own checksum is the stronger one
-    assert "expected 5" in mismatch(path, Expected(5, MD5, SHA))
+    for known in (("a",), ("a", len(BODY), MD5, SHA)):
+        assert LockedFile(*known).mismatch(path) == ""
+    assert LockedFile("a", len(BODY), "0" * 32, SHA).mismatch(path) == ""  # our own checksum is the stronger one
+    assert "expected 5" in LockedFile("a", 5, MD5, SHA).mismatch(path)
 
 
 def test_whole_is_the_default(server, tmp_path):

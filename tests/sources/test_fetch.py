@@ -1,6 +1,5 @@
 """Fetching a locked archive: from mirrors, a server or a repository; whole or not at all; verified and clear."""
 
-import importlib.util
 import json
 import shutil
 from dataclasses import replace
@@ -10,11 +9,9 @@ from urllib.parse import quote
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.fetch import Sources, fetch, missing, write_receipt
-from contactid.sources.github_archive import below
+from contactid.sources.fetch import Sources, below, fetch, fetch_dataset, missing, write_receipt
 from contactid.sources.lockfile import LockedFile, write_lock
-from contactid.sources.store import Store
-from contactid.sources.verification import link, verify
+from contactid.sources.store import Store, link, verify, verify_data
 from datasets_for_tests import (
     FILES,
     contents,
@@ -242,26 +239,20 @@ def test_a_busy_server_is_waited_for(store):
     assert stored(store, archive) == {"a.h5": b"A"}
 
 
-def script(name):
-    path = Path(__file__).parents[2] / "workflow/scripts" / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.main
-
-
-def test_the_rules_scripts(tmp_path):
+def test_the_rules_functions(tmp_path):
     archive = locked_archive()
     lock, store = str(tmp_path / "lock.json"), str(tmp_path / "data")
     write_lock(lock, {archive.name: archive})
-    receipt, raw = tmp_path / "data/demo_set/receipt.json", tmp_path / "results/raw"
-    common = {"archive": "demo_set", "lock": lock, "store": store}
-    fetching = {**common, "receipt": str(receipt), "offline": True, "fourtu_url": NOWHERE}
+    receipt, raw = str(tmp_path / "data/demo_set/receipt.json"), str(tmp_path / "results/raw")
+    entry = {"archive": "demo_set", "pinned": archive.digest, "lock": lock, "store": store, "receipt": receipt}
+    config = {"data_mirror": [], "offline": True, "fourtu_url": NOWHERE}
     with pytest.raises(ContactIdError, match="offline is true"):
-        script("fetch_dataset")(**fetching, mirrors=[])
+        fetch_dataset(**entry, config=config, terminal=2)
     with pytest.raises(ContactIdError, match="is missing"):
-        script("verify_data")(**common, folder=str(raw))
-    assert not receipt.exists() and not raw.exists()
-    script("fetch_dataset")(**fetching, mirrors=[mirror_with(tmp_path / "mirror")])
-    script("verify_data")(**common, folder=str(raw))
-    assert receipt.exists() and contents(raw) == FILES
+        verify_data(**entry, folder=raw)
+    assert not Path(receipt).exists() and not Path(raw).exists()
+    fetch_dataset(**entry, config=config | {"data_mirror": [mirror_with(tmp_path / "mirror")]}, terminal=2)
+    verify_data(**entry, folder=raw)
+    assert Path(receipt).exists() and contents(Path(raw)) == FILES
+    with pytest.raises(ContactIdError, match=r"lock.json: demo_set has changed since this run began"):
+        verify_data(**{**entry, "pinned": "another"}, folder=raw)

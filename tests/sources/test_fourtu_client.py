@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.fourtu_client import FourTuClient
-from contactid.sources.fourtu_doi import parse_doi
+from contactid.sources.registry import parse_doi
 from datasets_for_tests import reply
 from fault_server import IMPATIENT, Content, page, serving, status
 
@@ -61,7 +61,7 @@ def article(details, doi="10.4121/77.v2"):
 
 def test_a_versioned_doi_takes_one_request():
     found, requests = asked({VERSION_2: DETAILS}, lambda client: client.article(parse_doi("10.4121/77.v2")))
-    assert (str(found.doi), found.container, found.title, found.licence) == ("10.4121/77.v2", "c-1", "T", "CC0")
+    assert (found.source, found.container, found.title, found.licence) == ("10.4121/77.v2", "c-1", "T", "CC0")
     (file,) = found.files
     assert (file.name, file.uuid, file.size, file.md5, file.link_only) == ("a b&ü.h5", "f-1", 5, "", False)
     assert [path for path, _ in requests] == [VERSION_2] and requests[0][1]["Accept"] == "application/json"
@@ -71,7 +71,7 @@ def test_a_bare_doi_means_the_largest_version():
     answers = {"/v2/articles/77/versions": [{"version": 1}, {"version": 10, "url": "x"}, {"version": 2}],
                "/v2/articles/77/versions/10": DETAILS | {"version": 10}}  # fmt: skip
     found, _ = asked(answers, lambda client: client.article(parse_doi("10.4121/77")))
-    assert str(found.doi) == "10.4121/77.v10"
+    assert found.source == "10.4121/77.v10"
 
 
 def test_checksums_are_taken_from_where_there_is_one():
@@ -98,7 +98,8 @@ def test_an_old_doi_is_looked_up():
                f"/v2/articles/{uuid}/versions": [{"version": 1}],
                f"/v2/articles/{uuid}/versions/1": DETAILS | {"version": 1}}  # fmt: skip
     found, _ = asked(answers, lambda client: client.article(parse_doi(doi)))
-    assert found.doi.identifier == uuid
+    assert found.source == f"{doi}.v1"
+    assert asked(answers, lambda client: client.resolve(parse_doi(doi)))[0].identifier == uuid
     with pytest.raises(ContactIdError, match=r"the server knows no such DOI"):
         asked({"/v2/articles/search": []}, lambda client: client.article(parse_doi(doi)))
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.fourtu_doi import FourTuDoi, parse_doi
+from contactid.sources.registry import FourTuDoi, parse_doi
 
 IDENTIFIERS = st.one_of(st.integers(min_value=1, max_value=10**9).map(str), st.uuids().map(str))
 

@@ -18,8 +18,7 @@ from contactid.sources.lockfile import (
     with_licences,
     write_lock,
 )
-from contactid.sources.locking import archives_of
-from contactid.sources.registry import AS_PUBLISHED, Dataset, load_registry
+from contactid.sources.registry import AS_PUBLISHED, Dataset, archives_of, load_registry
 from datasets_for_tests import fourtu_archive, locked_archive
 
 CONFIG = Path(__file__).parents[2] / "config"

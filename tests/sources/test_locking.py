@@ -8,10 +8,9 @@ import pytest
 from contactid.core.errors import ContactIdError
 from contactid.sources.fetch import Sources
 from contactid.sources.fourtu_client import FourTuClient
-from contactid.sources.lock_command import main
+from contactid.sources.lock import Locking, _entry, lock_archive, main
 from contactid.sources.lockfile import read_lock
-from contactid.sources.locking import Locking, lock_archive
-from contactid.sources.registry import Dataset
+from contactid.sources.registry import Dataset, parse_doi
 from contactid.sources.store import Store
 from datasets_for_tests import FILES, contents, reply, repository_archive, sha256
 from fault_server import IMPATIENT, Content, serving, status
@@ -165,18 +164,13 @@ def test_another_member_than_the_locked_one_is_an_error(server, tmp_path):
 
 
 def test_files_of_one_name_are_kept_apart(server, tmp_path):
-    how = locking(server, tmp_path, download=False)
-    article = how.client.article
-    how = replace(how, client=how.client)
-    from contactid.sources.fourtu_doi import parse_doi
-    from contactid.sources.locking import _entry
-
+    article = locking(server, tmp_path).client.article
     found = article(parse_doi("10.4121/77"))
     twice = replace(found, files=(found.files[0], replace(found.files[0], uuid="other")))
-    assert [file.name for file in _entry("x", twice, "").files] == ["ua.h5_a.h5", "other_a.h5"]
+    assert [file.name for file in _entry("x", twice).files] == ["ua.h5_a.h5", "other_a.h5"]
     evil = replace(found, files=(replace(found.files[0], name="../../evil"),))
     with pytest.raises(ContactIdError, match="leads out of its folder"):
-        _entry("x", evil, "")
+        _entry("x", evil)
 
 
 def test_repositories_and_files_are_locked_by_what_is_in_them(tmp_path):

@@ -13,8 +13,15 @@ from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.left_out import joined, summary
-from contactid.sources.motion import BodyProperties, Recording, read_dataset, validate_motion
-from contactid.sources.motion_stream import MotionStream, collect, write_motion
+from contactid.sources.motion import (
+    BodyProperties,
+    MotionStream,
+    Recording,
+    collect,
+    read_dataset,
+    validate_motion,
+    write_motion,
+)
 from contactid.tossing.readers.iam_archive import stream_iam_archive
 from iam_files import body, poses, recording, write
 

@@ -5,7 +5,8 @@ import logging
 
 import pytest
 
-from contactid.sources.progress import Progress, readable
+from contactid.sources.download import Progress
+from contactid.sources.lockfile import readable
 
 
 class Terminal(io.StringIO):
@@ -44,7 +45,7 @@ def test_a_terminal_gets_a_bar_and_the_log_a_line(caplog):
 @pytest.mark.parametrize("terminal", [None, io.StringIO()])
 def test_no_terminal_no_bar(caplog, terminal, monkeypatch):
     clock = [0.0]
-    monkeypatch.setattr("contactid.sources.progress.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("contactid.sources.download.time.monotonic", lambda: clock[0])
     with caplog.at_level(logging.INFO):
         progress = Progress("a.h5", None, terminal=terminal)
         for _ in range(30):

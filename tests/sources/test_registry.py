@@ -1,12 +1,13 @@
 """The registry: which datasets there are, from which archive each is read, and what a wrong row is told."""
 
+import inspect
 from pathlib import Path
 
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.locking import archives_of
-from contactid.sources.registry import Dataset, check_reader, load_registry, pick
+from contactid.core.references import resolve
+from contactid.sources.registry import READERS, Dataset, archives_of, check_reader, load_registry, pick
 
 TABLE = Path(__file__).parents[2] / "config/datasets.tsv"
 HEADER = "name\tstudy\tkind\treader\tsource\ttitle\tversion\tobject\tsurface\tsurface_height\tlicence\tcitation\n"
@@ -76,3 +77,13 @@ def test_own_datasets_are_added(tmp_path):
         load_registry(TABLE, {"contactnets": own["mine"]})
     with pytest.raises(ContactIdError, match=r"does not exist. Correct the path"):
         load_registry(TABLE, {"mine": {"reader": "iam", "path": str(tmp_path / "none")}})
+
+
+def test_a_reader_is_one_of_the_table_and_its_functions_are_there(tmp_path):
+    with pytest.raises(ContactIdError, match=r"datasets.mine.reader is 'video', but must be one of iam, contactnets, "):
+        load_registry(TABLE, {"mine": {"reader": "video", "path": str(tmp_path)}})
+    assert {dataset.reader for dataset in load_registry(TABLE, {}).values()} == set(READERS)
+    given = {"path", "synthetic", *Dataset.__dataclass_fields__}
+    for reader in READERS.values():
+        assert set(inspect.signature(resolve(reader.read)).parameters) <= given
+        assert list(inspect.signature(resolve(reader.signals)).parameters) != []

@@ -1,19 +1,19 @@
 """The steps of the study that rules call, on tiny files, one after the other, without Snakemake."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.motion import read_dataset
-from contactid.sources.registry import Dataset
+from contactid.sources.motion import read_data, read_dataset
+from contactid.sources.registry import READERS, Dataset
 from contactid.tossing.identify.trajectories import identify_dataset
 from contactid.tossing.predict.prediction import predict_dataset
 from contactid.tossing.prepare.calibration import calibrate_dataset
 from contactid.tossing.prepare.preprocess import prepare
-from contactid.tossing.readers.readers import convert_motion
 from contactid.tossing.readers.twins import write_twin
 
 VARIANT = {
@@ -28,8 +28,9 @@ EVENTS = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}
 
 
 def read(archive, object_name, motion):
-    tiny = Dataset("tiny", "own", "iam", str(archive), object=object_name, surface="ConveyorPart001", licence="CC0-1.0")
-    convert_motion(tiny, archive, motion)
+    fields = {"name": "tiny", "kind": "own", "reader": "iam", "source": str(archive), "object": object_name,
+              "surface": "ConveyorPart001", "licence": "CC0-1.0"}  # fmt: skip
+    read_data(READERS["iam"].read, asdict(Dataset(**fields)), str(archive), str(motion))
 
 
 @pytest.fixture(scope="module")

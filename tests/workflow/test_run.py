@@ -320,8 +320,8 @@ def failing_run(folder, tmp_path, own, expected):
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"<html>not found</html>", "read_motion dataset=mine:"),
-        (b"", "read_motion dataset=mine:"),
+        (b"<html>not found</html>", "read_data dataset=mine form=motion:"),
+        (b"", "read_data dataset=mine form=motion:"),
     ],
 )
 def test_a_damaged_archive_fails_with_one_line_and_leaves_nothing(finished, tmp_path, content, expected):

@@ -58,29 +58,6 @@ rule arm_twin:
         "../call.py"
 
 
-rule arm_read:
-    """Read recorded joint positions into the canonical form (xarray, SI units)."""
-    input:
-        raw=raw_data,
-    output:
-        data="<results>/data/{dataset}/arm.nc",
-    log:
-        "<logs>/arm_read/{dataset}.log",
-    benchmark:
-        "<benchmarks>/arm_read/{dataset}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=5,
-    params:
-        entry=lambda wildcards: vars(DATASETS[wildcards.dataset]),
-        code=code("arm_read"),
-    script:
-        "../scripts/arm_read.py"
-
-
 rule arm_fit:
     """Find every impact, and reconstruct the velocity after it by every method."""
     input:

@@ -21,13 +21,7 @@ if not workflow.deployment_settings.deployment_method:
     exit_without_packages()  # before anything imports them
 
 from contactid.core.configuration import check_configuration, restore_numbers
-from contactid.sources.fetch import Sources, missing
-from contactid.sources.locking import archives_of
-from contactid.sources.lockfile import locked, read_lock, with_licences
-from contactid.sources.mirrors import parse_mirrors
 from contactid.sources.registry import check_reader, load_registry, pick
-from contactid.sources.store import Store
-from contactid.sources.web import check_address
 from contactid.core.errors import ContactIdError
 from contactid.output.artefacts import (
     artefact_files,

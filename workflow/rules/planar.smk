@@ -161,29 +161,6 @@ rule planar_reformulation:
         "../call.py"
 
 
-rule read_planar:
-    """Read planar throws or impacts into their canonical form."""
-    input:
-        raw=raw_data,
-    output:
-        data="<results>/data/{dataset}/planar.nc",
-    log:
-        "<logs>/read_planar/{dataset}.log",
-    benchmark:
-        "<benchmarks>/read_planar/{dataset}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1250,
-        runtime=5,
-    params:
-        entry=lambda wildcards: vars(DATASETS[wildcards.dataset]),
-        code=code("read_planar"),
-    script:
-        "../scripts/read_planar.py"
-
-
 rule planar_square_part:
     """Identify a share of the measured throws of a square, one by one."""
     input:

@@ -11,7 +11,7 @@ from contactid.run.job import FINISHED
 from contactid.run.slurm_reasons import slurm_reason
 
 MOST_LINES = 12
-LEAST_FREE = 1 << 20  # bytes; nothing of ours goes on with less (contactid.sources.motion_stream)
+LEAST_FREE = 1 << 20  # bytes; nothing of ours goes on with less (contactid.sources.motion)
 
 
 def failures(results: str | Path, since: float) -> list[str]:

@@ -27,8 +27,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 @contextmanager
-def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[None]:
+def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[int]:
     """Redirect stdout and stderr to ``log``; exit with status 1 and one plain line where the body fails.
+
+    Gives the file descriptor of what was stderr before.
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[No
         os.dup2(file.fileno(), 2)
         logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s", force=True)
         try:
-            yield
+            yield terminal
             sys.stdout.flush()
             print(FINISHED, file=sys.stderr, flush=True)
         except ContactIdError as error:

@@ -3,7 +3,7 @@
 The bytes go into ``<partial>``, beside a small ``<partial>.json`` with what the server called that version of the file
 (ETag, Last-Modified). Whoever comes next asks for the rest of *that* version (Range with If-Range); a server that can't
 or that has another one by now answers with the whole file, which then replaces what was there. The file takes its final
-name, in one step, after size and checksum have been compared.
+name, in one step, after size and checksum have been compared. Meanwhile a terminal shows a bar, and the log has lines.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import logging
 import re
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TextIO
 
@@ -21,24 +21,66 @@ from urllib3.exceptions import HTTPError
 
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
-from contactid.sources.checksums import Expected, mismatch
-from contactid.sources.file_lock import file_lock
-from contactid.sources.progress import Progress
+from contactid.sources.lockfile import LockedFile, readable
+from contactid.sources.store import file_lock
 from contactid.sources.web import Patience, ask, new_session, reason_of, unreachable
 
 _LOG = logging.getLogger(__name__)
 _CHUNK = 1 << 18
 _CONTENT_RANGE = re.compile(r"^bytes (?:(\d+)-\d+|\*)/(\d+|\*)$")
 _MOST_REQUESTS = 1000  # a server that sends a few bytes and hangs up, for ever, is given up
+_BAR = 30  # characters
+_BAR_EVERY = 0.2  # s
+_LINE_EVERY = 10.0  # s
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """One file: its name for messages, where it is, what it has to be."""
+@dataclass
+class Progress:
+    """Told of every byte, it says something now and then.
 
-    name: str
-    url: str
-    expected: Expected
+    Attributes
+    ----------
+    what : named in every line
+    total : bytes; None where the server doesn't say
+    done : bytes there already
+    terminal : where a bar is drawn if it is one; the log gets its lines either way
+    """
+
+    what: str
+    total: int | None
+    done: int = 0
+    terminal: TextIO | None = None
+    _bar_due: float = field(default=0.0, init=False)
+    _line_due: float = field(default_factory=lambda: time.monotonic() + _LINE_EVERY, init=False)
+    _drawn: bool = field(default=False, init=False)
+
+    def advance(self, size: int) -> None:
+        """``size`` more bytes have come."""
+        self.done += size
+        now = time.monotonic()
+        if now >= self._line_due:
+            self._line_due = now + _LINE_EVERY
+            _LOG.info("%s: %s", self.what, self._state())
+        if now >= self._bar_due and self.terminal is not None and self.terminal.isatty():
+            self._bar_due = now + _BAR_EVERY
+            self._draw()
+
+    def close(self) -> None:
+        """Finish the bar and leave a line in the log."""
+        if self._drawn and self.terminal is not None:
+            self._draw()
+            print(file=self.terminal, flush=True)
+        _LOG.info("%s: %s", self.what, self._state())
+
+    def _state(self) -> str:
+        if not self.total:
+            return readable(self.done)
+        return f"{readable(self.done)} of {readable(self.total)} ({100 * self.done / self.total:.0f} %)"
+
+    def _draw(self) -> None:
+        filled = round(_BAR * min(1.0, self.done / self.total)) if self.total else 0
+        print(f"\r[{'#' * filled:<{_BAR}}] {self.what}: {self._state()}\033[K", end="", file=self.terminal, flush=True)
+        self._drawn = True
 
 
 @dataclass(frozen=True)
@@ -56,17 +98,16 @@ class _Origin:
 
 
 def download(
-    wanted: Wanted,
+    wanted: LockedFile,
     target: Path,
     *,
     partial: Path,
     patience: Patience,
-    session: requests.Session | None = None,
     terminal: TextIO | None = None,
 ) -> None:
     """Bring ``wanted`` to ``target``, going on with ``partial`` where that holds its beginning.
 
-    Several processes may do this at once: one downloads, the others wait for it.
+    Several processes may do this at once: one downloads, the others wait for it. Messages name ``wanted.name``.
 
     Raises
     ------
@@ -75,11 +116,11 @@ def download(
         unless it is wrong.
     """
     with file_lock(partial.with_name(partial.name + ".lock"), wanted.name):
-        if target.is_file() and not mismatch(target, wanted.expected):
+        if target.is_file() and not wanted.mismatch(target):
             return
         try:
             partial.parent.mkdir(parents=True, exist_ok=True)
-            _until_right(wanted, partial, session or new_session(), patience, terminal)
+            _until_right(wanted, partial, patience, terminal)
             target.parent.mkdir(parents=True, exist_ok=True)
             partial.replace(target)
         except OSError as error:
@@ -90,13 +131,11 @@ def download(
         _origin_file(partial).unlink(missing_ok=True)
 
 
-def _until_right(
-    wanted: Wanted, partial: Path, session: requests.Session, patience: Patience, terminal: TextIO | None
-) -> None:
+def _until_right(wanted: LockedFile, partial: Path, patience: Patience, terminal: TextIO | None) -> None:
     """Receive the file; bytes that were put together from several answers get a second chance from the beginning."""
     for _ in range(2):
-        resumed = _receive(wanted, partial, session, patience, terminal)
-        problem = mismatch(partial, wanted.expected)
+        resumed = _receive(wanted, partial, patience, terminal)
+        problem = wanted.mismatch(partial)
         if not problem:
             return
         _discard(partial)
@@ -109,15 +148,14 @@ def _until_right(
     )
 
 
-def _receive(
-    wanted: Wanted, partial: Path, session: requests.Session, patience: Patience, terminal: TextIO | None
-) -> bool:
+def _receive(wanted: LockedFile, partial: Path, patience: Patience, terminal: TextIO | None) -> bool:
     """Fill ``partial`` up to its end; whether it was put together from more than one answer."""
+    session = new_session()
     progress: Progress | None = None
     resumed, failures, wrong = False, 0, 0
     for _ in range(_MOST_REQUESTS):
         have = _usable(wanted, partial)
-        if have and have == wanted.expected.size:
+        if have and have == wanted.size:
             return True
         response = ask(
             session, wanted.url, what=wanted.name, patience=patience, headers=_range(partial, have), stream=True
@@ -148,12 +186,12 @@ def _receive(
     raise unreachable(wanted.name, wanted.url, f"it breaks off: {broken or 'too short'}")
 
 
-def _usable(wanted: Wanted, partial: Path) -> int:
+def _usable(wanted: LockedFile, partial: Path) -> int:
     """How many bytes of ``partial`` the next request can build on; what can't be used is removed."""
     have = partial.stat().st_size if partial.is_file() else 0
     origin = _origin_of(partial)
     known = origin is not None and origin.url == wanted.url and origin.validator
-    too_long = wanted.expected.size is not None and have > wanted.expected.size
+    too_long = wanted.size is not None and have > wanted.size
     if have and (not known or too_long):
         _LOG.info("%s: %d bytes of an earlier try can't be used", wanted.name, have)
         _discard(partial)
@@ -168,7 +206,7 @@ def _range(partial: Path, have: int) -> dict[str, str]:
     return {"Range": f"bytes={have}-", "If-Range": origin.validator}
 
 
-def _begin(wanted: Wanted, response: requests.Response, partial: Path, have: int) -> tuple[int | None, int | None]:
+def _begin(wanted: LockedFile, response: requests.Response, partial: Path, have: int) -> tuple[int | None, int | None]:
     """Where the answer's bytes begin and how many there are in all; no beginning where the partial file was wrong."""
     status = response.status_code
     if status == 200:
@@ -198,39 +236,35 @@ def _begin(wanted: Wanted, response: requests.Response, partial: Path, have: int
         )  # fmt: skip
         _discard(partial)
         return None, None
-    raise refused(wanted, status)
+    raise _refused(wanted, status)
 
 
-def refused(wanted: Wanted, status: int) -> ContactIdError:
+def _refused(wanted: LockedFile, status: int) -> ContactIdError:
     """The error for an answer that isn't the file."""
-    if status in (401, 403):
-        return ContactIdError(
-            f"{wanted.name}: {wanted.url} is not allowed or not known there (status {status})",
-            "It may be restricted, under embargo or withdrawn: look at the dataset's page",
-        )
-    if status in (404, 410):
-        return ContactIdError(
-            f"{wanted.name}: {wanted.url} does not exist (status {status})",
-            "It may have been withdrawn: look at the dataset's page, or name a mirror in data_mirror",
-        )
-    if status == 500:
-        return ContactIdError(
-            f"{wanted.name}: the server fails to read {wanted.url} (status 500)",
-            "It may have lost the file: tell the repository, or name a mirror in data_mirror",
-        )
-    return ContactIdError(f"{wanted.name}: {wanted.url} answers with status {status}", "Try later")
+    match status:
+        case 401 | 403:
+            problem = f"{wanted.url} is not allowed or not known there"
+            remedy = "It may be restricted, under embargo or withdrawn: look at the dataset's page"
+        case 404 | 410:
+            problem = f"{wanted.url} does not exist"
+            remedy = "It may have been withdrawn: look at the dataset's page, or name a mirror in data_mirror"
+        case 500:
+            problem = f"the server fails to read {wanted.url}"
+            remedy = "It may have lost the file: tell the repository, or name a mirror in data_mirror"
+        case _:
+            return ContactIdError(f"{wanted.name}: {wanted.url} answers with status {status}", "Try later")
+    return ContactIdError(f"{wanted.name}: {problem} (status {status})", remedy)
 
 
-def _check_total(wanted: Wanted, response: requests.Response, total: int | None) -> None:
-    expected = wanted.expected.size
-    if expected is None or total is None or total == expected:
+def _check_total(wanted: LockedFile, response: requests.Response, total: int | None) -> None:
+    if wanted.size is None or total is None or total == wanted.size:
         return
     if response.headers.get("Content-Type", "").startswith("text/html"):
         raise ContactIdError(
             f"{wanted.name}: {wanted.url} gives a web page instead of the file", "Does the network want you to log in?"
         )
     raise ContactIdError(
-        f"{wanted.name}: {wanted.url} has {total} bytes, expected {expected}",
+        f"{wanted.name}: {wanted.url} has {total} bytes, expected {wanted.size}",
         "It has changed there since it was locked: see make lock",
     )
 

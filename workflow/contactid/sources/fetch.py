@@ -1,33 +1,39 @@
 """Bring a locked archive into the store: what is there and right stays, the rest comes from a mirror or the network.
 
 Nothing is resolved here: the lock file says which files, and every one is compared with it.
+
+A mirror is a folder, a ``file://`` or an ``http(s)://`` address, tried before the network. It has a folder for each
+archive, called as the archive, with dashes for underscores if one likes, or for a 4TU dataset ``<id>.v<version>`` or
+``<id>``; in it lie the files under the names that the lock file has.
+
+GitHub makes the archive of a repository at a commit on request, so its own checksum may change; what is compared are
+the files in it.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import os
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TextIO
-from urllib.parse import urlsplit
+import tarfile
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any, TextIO
+from urllib.parse import quote, unquote, urlsplit
 
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
-from contactid.sources.checksums import Expected, digest
-from contactid.sources.download import Wanted, download
-from contactid.sources.file_lock import file_lock
-from contactid.sources.github_archive import unpack
-from contactid.sources.lockfile import LockedArchive, LockedFile
-from contactid.sources.mirrors import Mirror, parse_mirrors, places
-from contactid.sources.progress import readable
-from contactid.sources.registry import GITHUB
-from contactid.sources.store import Store
+from contactid.sources.download import download
+from contactid.sources.lockfile import LockedArchive, LockedFile, digest, entry_of, readable
+from contactid.sources.registry import FOURTU, GITHUB
+from contactid.sources.store import Store, file_lock
 from contactid.sources.web import PATIENT, Patience
 
 _LOG = logging.getLogger(__name__)
+_CHUNK = 1 << 20
 _MOST_SHOWN = 5
 
 
@@ -40,15 +46,43 @@ class Sources:
     mirrors : entries of ``data_mirror``, tried in order before the network
     offline : only folders among the mirrors
     fourtu_url : the 4TU server
+    terminal : for progress
     """
 
     mirrors: Sequence[str]
     offline: bool
     fourtu_url: str
     patience: Patience = PATIENT
+    terminal: TextIO | None = None
 
 
-def fetch(archive: LockedArchive, store: Store, sources: Sources, *, terminal: TextIO | None = None) -> None:
+def fetch_dataset(
+    archive: str, pinned: str, lock: str, store: str, receipt: str, config: Mapping[str, Any], terminal: int
+) -> None:
+    """Have an archive in the store and write its receipt.
+
+    Parameters
+    ----------
+    archive, pinned, lock
+        Its name and the digest of its entry in the lock file.
+    store
+        Folder of all downloads.
+    receipt
+        To write.
+    config
+        The run's: ``data_mirror``, ``offline`` and ``fourtu_url`` are read; other places for the same files ask for
+        no new download.
+    terminal
+        File descriptor of the terminal, for the progress bar.
+    """
+    entry, kept = entry_of(lock, archive, pinned), Store(Path(store))
+    with os.fdopen(os.dup(terminal), "w") as shown:
+        sources = Sources(config["data_mirror"], config["offline"], config["fourtu_url"], terminal=shown)
+        fetch(entry, kept, sources)
+    write_receipt(entry, kept, receipt)
+
+
+def fetch(archive: LockedArchive, store: Store, sources: Sources) -> None:
     """Have every file of the archive in the store, as the lock says it is.
 
     Raises
@@ -64,14 +98,14 @@ def fetch(archive: LockedArchive, store: Store, sources: Sources, *, terminal: T
         raise ContactIdError(f"{archive.name}: {archive.source} has links only, no files", "Follow them by hand")
     needed = [file for file in archive.wanted if _needed(archive, file, store)]
     for mirror in mirrors:
-        needed = _without_those_of(mirror, archive, needed, store, sources, terminal)
+        needed = _without_those_of(mirror, archive, needed, store, sources)
     if needed and sources.offline:
-        raise ContactIdError(*missing_text(archive, needed, sources.mirrors))
+        raise _not_there(archive, needed, sources)
     if needed and archive.kind == GITHUB:
-        _from_repository(archive, needed, store, sources, terminal)
-    elif needed:
+        _from_repository(archive, needed, store, sources)
+    else:
         for file in needed:
-            _from_server(archive, file, store, sources, terminal)
+            _download(archive, file, address(file, sources.fourtu_url), store, sources)
 
 
 def missing(archive: LockedArchive, store: Store, sources: Sources) -> str:
@@ -79,23 +113,23 @@ def missing(archive: LockedArchive, store: Store, sources: Sources) -> str:
 
     Sizes are looked at, not checksums, so this takes no time.
     """
-    folders = [mirror for mirror in parse_mirrors(sources.mirrors) if mirror.folder is not None]
+    folders = [mirror for mirror in parse_mirrors(sources.mirrors) if isinstance(mirror, Path)]
     lacking = [
         file
         for file in store.missing(archive)
-        if not any(next(places(folder, archive, file.name), None) for folder in folders)
+        if not any(next(_places(folder, archive, file.name), None) for folder in folders)
     ]
-    return str(ContactIdError(*missing_text(archive, lacking, sources.mirrors))) if lacking else ""
+    return str(_not_there(archive, lacking, sources)) if lacking else ""
 
 
-def missing_text(archive: LockedArchive, files: Sequence[LockedFile], mirrors: Sequence[str]) -> tuple[str, str]:
-    """Problem and remedy for files that can't be had offline: names, sizes, DOI or address."""
+def _not_there(archive: LockedArchive, files: Sequence[LockedFile], sources: Sources) -> ContactIdError:
+    """The error for files that can't be had offline: names, sizes, DOI or address."""
     shown = ", ".join(str(file) for file in files[:_MOST_SHOWN])
     more = f" and {len(files) - _MOST_SHOWN} more" if len(files) > _MOST_SHOWN else ""
     total = readable(sum(file.size or 0 for file in files))
-    return (
+    return ContactIdError(
         f"{archive.name}: offline is true, and {len(files)} files ({total}) of {archive.source} are missing: "
-        f"{shown}{more}; mirrors tried: {', '.join(mirrors) or 'none'}",
+        f"{shown}{more}; mirrors tried: {', '.join(sources.mirrors) or 'none'}",
         "Fetch them where there is a network (make data), or name a folder that holds them in data_mirror",
     )
 
@@ -123,11 +157,9 @@ def write_receipt(archive: LockedArchive, store: Store, path: str | Path) -> Non
     _LOG.info("%s: %d files of %s are there", archive.name, len(files), archive.source)
 
 
-def address(archive: LockedArchive, file: LockedFile, fourtu_url: str) -> str:
+def address(file: LockedFile, fourtu_url: str) -> str:
     """Where a file is downloaded: at the configured server, if the server has it at all."""
-    if urlsplit(file.url).scheme:
-        return file.url
-    return f"{fourtu_url.rstrip('/')}/{file.url.lstrip('/')}"
+    return file.url if urlsplit(file.url).scheme else f"{fourtu_url.rstrip('/')}/{file.url.lstrip('/')}"
 
 
 def _needed(archive: LockedArchive, file: LockedFile, store: Store) -> bool:
@@ -137,13 +169,58 @@ def _needed(archive: LockedArchive, file: LockedFile, store: Store) -> bool:
     return bool(problem)
 
 
+def _download(archive: LockedArchive, file: LockedFile, url: str, store: Store, sources: Sources) -> None:
+    download(
+        replace(file, name=f"{archive.name}/{file.name}", url=url),
+        store.folder(archive) / file.name,
+        partial=store.partial(archive, file.name),
+        patience=sources.patience,
+        terminal=sources.terminal,
+    )
+    store.note_origin(archive, [file.name], url)
+
+
+# mirrors
+
+
+def parse_mirrors(entries: Sequence[str]) -> list[Path | str]:
+    """What the configuration's ``data_mirror`` names: folders, and web addresses as texts.
+
+    Raises
+    ------
+    ContactIdError
+        For a folder that doesn't exist: a misspelt mirror must not go unnoticed.
+    """
+    found: list[Path | str] = []
+    for entry in entries:
+        parts = urlsplit(str(entry))
+        if parts.scheme in ("http", "https"):
+            found.append(str(entry).rstrip("/"))
+            continue
+        if parts.scheme == "file" and parts.netloc not in ("", "localhost"):
+            raise ContactIdError(f"data_mirror: {entry} names another machine", "Write file:///folder")
+        folder = Path(unquote(parts.path) if parts.scheme == "file" else entry).expanduser()
+        if not folder.is_dir():
+            raise ContactIdError(f"data_mirror: {entry} is no folder", "Correct the path or take it out of the list")
+        found.append(folder)
+    return found
+
+
+def _places(mirror: Path | str, archive: LockedArchive, name: str) -> Iterator[Path | str]:
+    """Where a mirror may have a file: existing paths, or addresses to try."""
+    folders = [archive.name, archive.name.replace("_", "-")]
+    if archive.kind == FOURTU:
+        versioned = archive.source.rpartition("/")[2]
+        folders += [versioned, versioned.rpartition(".v")[0]]
+    for folder in dict.fromkeys(filter(None, folders)):
+        if isinstance(mirror, str):
+            yield f"{mirror}/{quote(folder)}/{quote(name)}"
+        elif (path := mirror / folder / name).is_file():
+            yield path
+
+
 def _without_those_of(
-    mirror: Mirror,
-    archive: LockedArchive,
-    needed: Sequence[LockedFile],
-    store: Store,
-    sources: Sources,
-    terminal: TextIO | None,
+    mirror: Path | str, archive: LockedArchive, needed: Sequence[LockedFile], store: Store, sources: Sources
 ) -> list[LockedFile]:
     """What is still needed after a mirror has given what it has.
 
@@ -151,68 +228,44 @@ def _without_those_of(
     over for the rest of the archive.
     """
     left = list(needed)
-    if mirror.folder is None and sources.offline:
+    if isinstance(mirror, str) and sources.offline:
         return left
     for file in needed:
-        place = next(places(mirror, archive, file.name), None)
-        if isinstance(place, Path):
-            store.put(archive, file, place)
-            store.note_origin(archive, [file.name], str(place))
-            left.remove(file)
-        elif place is not None:
-            source = _first_that_has_it(mirror, archive, file, store, sources, terminal)
-            if not source:
+        if isinstance(mirror, str):
+            if not _from_web_mirror(mirror, archive, file, store, sources):
                 _LOG.warning("%s: the mirror %s is passed over", archive.name, mirror)
                 break
-            store.note_origin(archive, [file.name], source)
+            left.remove(file)
+        elif place := next(_places(mirror, archive, file.name), None):
+            store.put(archive, file, Path(place))
+            store.note_origin(archive, [file.name], str(place))
             left.remove(file)
     return left
 
 
-def _first_that_has_it(
-    mirror: Mirror, archive: LockedArchive, file: LockedFile, store: Store, sources: Sources, terminal: TextIO | None
-) -> str:
-    """The address in a mirror from which the file was downloaded; empty where it has none, or a wrong one."""
-    for url in places(mirror, archive, file.name):
+def _from_web_mirror(mirror: str, archive: LockedArchive, file: LockedFile, store: Store, sources: Sources) -> bool:
+    """Whether one of a mirror's addresses had the file, and the right one."""
+    for url in _places(mirror, archive, file.name):
         try:
-            _download(archive, file, str(url), store, sources, terminal)
+            _download(archive, file, str(url), store, sources)
         except ContactIdError as error:
             _LOG.warning("%s", error)
             continue
-        return str(url)
-    return ""
+        return True
+    return False
 
 
-def _from_server(
-    archive: LockedArchive, file: LockedFile, store: Store, sources: Sources, terminal: TextIO | None
-) -> None:
-    url = address(archive, file, sources.fourtu_url)
-    _download(archive, file, url, store, sources, terminal)
-    store.note_origin(archive, [file.name], url)
+# repositories
 
 
-def _download(
-    archive: LockedArchive, file: LockedFile, url: str, store: Store, sources: Sources, terminal: TextIO | None
-) -> None:
-    download(
-        Wanted(f"{archive.name}/{file.name}", url, file.expected),
-        store.folder(archive) / file.name,
-        partial=store.partial(archive, file.name),
-        patience=sources.patience,
-        terminal=terminal,
-    )
-
-
-def _from_repository(
-    archive: LockedArchive, needed: Sequence[LockedFile], store: Store, sources: Sources, terminal: TextIO | None
-) -> None:
+def _from_repository(archive: LockedArchive, needed: Sequence[LockedFile], store: Store, sources: Sources) -> None:
     """Download a repository's archive, take the folder, keep what is needed."""
     scratch = store.partial(archive, "repository")
     with file_lock(scratch.with_name("repository.lock"), archive.name):
         needed = [file for file in needed if store.problem(archive, file)]  # another process may have been faster
         if not needed:
             return
-        unpacked = download_repository(archive, store, sources.patience, terminal)
+        unpacked = download_repository(archive, store, sources)
         try:
             for file in needed:
                 if not (unpacked / file.name).is_file():
@@ -225,13 +278,57 @@ def _from_repository(
     store.note_origin(archive, [file.name for file in needed], archive.source)
 
 
-def download_repository(archive: LockedArchive, store: Store, patience: Patience, terminal: TextIO | None) -> Path:
+def download_repository(archive: LockedArchive, store: Store, sources: Sources) -> Path:
     """The wanted folder of a repository's archive, in a scratch folder whose parent the caller removes."""
     scratch = store.partial(archive, "repository")
     whole = scratch / "archive.tar.gz"
     shutil.rmtree(scratch / "folder", ignore_errors=True)
-    wanted = Wanted(archive.name, archive.source, Expected())
     whole.unlink(missing_ok=True)
-    download(wanted, whole, partial=scratch.with_name("repository.part"), patience=patience, terminal=terminal)
-    unpack(whole, archive.folder, scratch / "folder", archive.name)
+    download(
+        LockedFile(archive.name, url=archive.source),
+        whole,
+        partial=scratch.with_name("repository.part"),
+        patience=sources.patience,
+        terminal=sources.terminal,
+    )
+    _unpack(whole, archive.folder, scratch / "folder", archive.name)
     return scratch / "folder"
+
+
+def _unpack(archive: Path, folder: str, destination: Path, what: str) -> None:
+    """Write every file below ``<root>/<folder>/`` of a tar archive to ``destination``.
+
+    Raises
+    ------
+    ContactIdError
+        Where it is no archive, a damaged one, or has no such folder. Then ``destination`` doesn't hold all of it.
+    """
+    try:
+        with tarfile.open(archive) as tar:
+            for member in tar:
+                inside = below(member.name, folder)
+                source = tar.extractfile(member) if inside is not None and member.isfile() else None
+                if inside is None or source is None:
+                    continue
+                target = destination / inside
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with source, target.open("wb") as file:
+                    shutil.copyfileobj(source, file, _CHUNK)
+    except (tarfile.TarError, EOFError, zlib.error, ValueError) as error:
+        raise ContactIdError(f"{what}: the downloaded archive is damaged ({error})", "Fetch it again") from None
+    except OSError as error:  # also what gzip calls a damaged file
+        raise ContactIdError(
+            f"{what}: the downloaded archive is damaged or can't be unpacked ({error})",
+            "Check the space, and fetch it again",
+        ) from None
+    if not destination.is_dir():
+        raise ContactIdError(f"{what}: the archive has no folder {folder}", "Has the repository changed?")
+
+
+def below(name: str, folder: str) -> Path | None:
+    """Path inside ``folder`` of an archive member ``<root>/<folder>/...``; None for others and for unsafe names."""
+    path = PurePosixPath(name)
+    parts, wanted = path.parts[1:], PurePosixPath(folder).parts
+    if path.is_absolute() or parts[: len(wanted)] != wanted or len(parts) == len(wanted) or ".." in parts:
+        return None
+    return Path(*parts[len(wanted) :])

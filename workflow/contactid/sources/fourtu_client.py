@@ -15,35 +15,13 @@ from typing import Any
 import requests
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.fourtu_doi import FourTuDoi, parse_doi
+from contactid.sources.lockfile import LockedArchive, LockedFile
+from contactid.sources.registry import FOURTU, FourTuDoi, parse_doi
 from contactid.sources.web import PATIENT, Patience, ask, new_session
 
 BASE_URL = "https://data.4tu.nl"
 _PAGE = 100
 _MOST_PAGES = 100
-
-
-@dataclass(frozen=True)
-class RemoteFile:
-    """A file of a dataset; ``md5`` is empty where the server has none, ``size`` (bytes) 0 where it is only a link."""
-
-    name: str
-    uuid: str
-    size: int
-    md5: str
-    url: str
-    link_only: bool
-
-
-@dataclass(frozen=True)
-class Article:
-    """One version of a dataset. ``container`` is the uuid that all its versions share."""
-
-    doi: FourTuDoi
-    container: str
-    title: str
-    licence: str
-    files: tuple[RemoteFile, ...]
 
 
 @dataclass(frozen=True)
@@ -81,8 +59,8 @@ class FourTuClient:
             raise ContactIdError(f"{doi} has no published version", "It may have been withdrawn: look at its page")
         return found
 
-    def article(self, doi: FourTuDoi) -> Article:
-        """Details of a dataset's version (the newest where the DOI names none).
+    def article(self, doi: FourTuDoi) -> LockedArchive:
+        """A dataset's version (the newest where the DOI names none), under its DOI, files with their whole addresses.
 
         Raises
         ------
@@ -97,7 +75,7 @@ class FourTuClient:
         if details.get("version") not in (None, doi.version):
             raise ContactIdError(f"{doi}: the server answers with version {details['version']}", "Report it to 4TU")
         try:
-            return _article(doi, details)
+            return _article(doi, details, self.base)
         except (AttributeError, TypeError, ValueError):
             raise _not_understood(doi, self.base) from None
 
@@ -176,13 +154,17 @@ def _check_open(doi: FourTuDoi, details: Mapping[str, Any]) -> None:
     raise ContactIdError(f"{doi}: access to the files is {kind}{reason}", "Ask its authors for access")
 
 
-def _article(doi: FourTuDoi, details: Mapping[str, Any]) -> Article:
+def _article(doi: FourTuDoi, details: Mapping[str, Any], base: str) -> LockedArchive:
     files = tuple(_file(record, doi) for record in details.get("files") or [])
     if not files:
         raise ContactIdError(f"{doi} has no files", "It only describes something: look at its page")
     licence = details.get("license") or {}
-    return Article(
-        doi=doi,
+    return LockedArchive(
+        name=str(doi),
+        kind=FOURTU,
+        source=str(doi),
+        version=str(doi.version),
+        base=base,
         container=str(details.get("uuid") or doi.identifier),
         title=str(details.get("title") or ""),
         licence=str(licence.get("name") or licence.get("url") or "none stated"),
@@ -190,18 +172,19 @@ def _article(doi: FourTuDoi, details: Mapping[str, Any]) -> Article:
     )
 
 
-def _file(record: Mapping[str, Any], doi: FourTuDoi) -> RemoteFile:
+def _file(record: Mapping[str, Any], doi: FourTuDoi) -> LockedFile:
     name, url = record.get("name"), record.get("download_url")
     if not name or not url:
         raise ContactIdError(f"{doi}: the server lists a file without a name or an address", "Look at its page")
     if record.get("is_incomplete"):
         raise ContactIdError(f"{doi}: {name} was never completely uploaded", "Tell the repository or its authors")
     uuid = record.get("uuid") or re.split(r"[/?#]", str(url).rstrip("/"))[-1]
-    return RemoteFile(
+    if record.get("is_link_only"):
+        return LockedFile(str(name), uuid=str(uuid), url=str(url), link_only=True)
+    return LockedFile(
         name=str(name),
-        uuid=str(uuid),
         size=int(record.get("size") or 0),
         md5=str(record.get("computed_md5") or record.get("supplied_md5") or "").lower(),
+        uuid=str(uuid),
         url=str(url),
-        link_only=bool(record.get("is_link_only")),
     )

@@ -16,12 +16,24 @@ from typing import Any
 
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
-from contactid.sources.checksums import Expected
-from contactid.sources.fourtu_doi import parse_doi
-from contactid.sources.progress import readable
-from contactid.sources.registry import AS_PUBLISHED, FOURTU, Dataset
+from contactid.sources.registry import AS_PUBLISHED, FOURTU, Dataset, parse_doi
 
 FORMAT = 1
+
+
+def digest(path: Path, algorithm: str = "sha256") -> str:
+    """Hexadecimal checksum of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
+
+
+def readable(size: float) -> str:
+    """A number of bytes as a person reads it, in powers of ten: ``5.0 MB``."""
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
 
 
 @dataclass(frozen=True)
@@ -47,10 +59,16 @@ class LockedFile:
     url: str = ""
     link_only: bool = False
 
-    @property
-    def expected(self) -> Expected:
-        """What a copy of it has to be."""
-        return Expected(self.size, self.md5, self.sha256)
+    def mismatch(self, copy: Path) -> str:
+        """Why a copy isn't this file, with both sizes or both checksums as far as they are known; empty where it is."""
+        size = copy.stat().st_size
+        if self.size is not None and size != self.size:
+            return f"has {size} bytes, expected {self.size}"
+        algorithm, wanted = ("sha256", self.sha256) if self.sha256 else ("md5", self.md5)
+        if not wanted:
+            return ""
+        found = digest(copy, algorithm)
+        return "" if found == wanted.lower() else f"has the checksum {found} ({algorithm}), expected {wanted}"
 
     def __str__(self) -> str:
         """Name and size."""
@@ -135,6 +153,20 @@ def write_lock(path: str | Path, archives: Mapping[str, LockedArchive]) -> None:
 
 def _line(content: Any) -> str:
     return json.dumps(content, ensure_ascii=False)
+
+
+def entry_of(path: str | Path, name: str, pinned: str) -> LockedArchive:
+    """The entry that a run was planned with, by its digest.
+
+    Raises
+    ------
+    ContactIdError
+        Where the file has been edited since, and for what :func:`read_lock` finds.
+    """
+    entry = read_lock(path).get(name)
+    if entry is None or entry.digest != pinned:
+        raise ContactIdError(f"{path}: {name} has changed since this run began", "Run the same command again")
+    return entry
 
 
 def locked(lock: Mapping[str, LockedArchive], dataset: Dataset) -> LockedArchive:

@@ -21,21 +21,29 @@ inertia               xyz, xyz_2                  kg m2   about the centre of ma
 ===================== =========================== ======= ============================================================
 
 Attributes: ``object``, ``sample_frequency`` (Hz), ``source``, ``licence``, ``synthetic`` (0 or 1).
+
+A reader hands over a :class:`MotionStream`, which gives usable recordings one after the other. :func:`write_motion`
+puts them into the canonical file as they come, so that the memory needed doesn't grow with the archive;
+:func:`collect` makes the same dataset in memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+import h5netcdf
 import numpy as np
 import xarray as xr
 
-from contactid.core.atomic import replacing
+from contactid.core.atomic import replacing, require_space
 from contactid.core.errors import ContactIdError
+from contactid.core.references import arguments, resolve
 from contactid.sources.left_out import joined
+from contactid.sources.registry import Dataset
 
 UNITS = {
     "time": "s",
@@ -55,6 +63,12 @@ COMPRESSION_LEVEL = 4
 _UNIT_NORM_TOLERANCE = 1e-6
 _TRIANGLE_TOLERANCE = 0.02  # relative; measured moments of a flat body may exceed the bound by their own error
 _LARGEST_PLAUSIBLE_BODY = 10.0  # m; a larger "box" means millimetres were taken for metres
+_CHUNK = 16384  # samples, half a megabyte of the widest variable: fits HDF5's chunk cache, so that appending is cheap
+_COMPONENTS = {"time": (), "position": ("xyz",), "orientation": ("wxyz",)}
+_BYTES_PER_SAMPLE = 64
+# HDF5 doesn't survive a full disk, so there must be room for all that it may still write when it closes a file
+_LEAST_FREE = 1 << 20
+_LENGTHS = {"xyz": 3, "wxyz": 4}
 
 
 @dataclass(frozen=True)
@@ -85,59 +99,58 @@ class BodyProperties:
         return float(np.ptp(self.vertices[:, 0]))
 
 
-def build_motion(
-    recordings: Sequence[Recording],
-    body: BodyProperties,
-    *,
-    object_name: str,
-    sample_frequency: float,
-    source: str,
-    licence: str,
-    synthetic: bool,
-) -> xr.Dataset:
-    """Assemble and validate the canonical dataset in memory; :mod:`contactid.sources.motion_stream` needs less of it.
+@dataclass(frozen=True)
+class MotionStream:
+    """Recordings of one body that are still to be read.
+
+    Attributes
+    ----------
+    body, object_name, sample_frequency, source, licence, synthetic
+        As in :mod:`contactid.sources.motion`; the frequency is in Hz.
+    recordings
+        Usable recordings, each read when it is asked for. Raises :class:`ContactIdError` where there is none.
+    attributes
+        Further attributes of the dataset, complete only once ``recordings`` is exhausted: ``left_out`` is one.
+    """
+
+    body: BodyProperties
+    object_name: str
+    sample_frequency: float
+    source: str
+    licence: str
+    synthetic: bool
+    recordings: Iterator[Recording]
+    attributes: dict[str, str] = field(default_factory=dict)
+
+
+def collect(stream: MotionStream) -> xr.Dataset:
+    """The canonical dataset, wholly in memory.
 
     Raises
     ------
     ContactIdError
-        Without a recording, and for what :func:`validate_motion` finds.
+        For what the reader or :func:`validate_motion` finds, and without a recording.
     """
+    recordings = list(stream.recordings)
     sizes = [len(recording.position) for recording in recordings]
-    motion = without_samples(
-        recordings,
-        sizes,
-        body,
-        object_name=object_name,
-        sample_frequency=sample_frequency,
-        source=source,
-        licence=licence,
-        synthetic=synthetic,
-    )
+    motion = _without_samples(recordings, sizes, stream)
     motion = motion.assign(
-        time=("sample", np.concatenate([np.arange(size) / sample_frequency for size in sizes])),
+        time=("sample", np.concatenate([np.arange(size) / stream.sample_frequency for size in sizes])),
         position=(("sample", "xyz"), np.concatenate([recording.position for recording in recordings])),
         orientation=(("sample", "wxyz"), np.concatenate([recording.orientation for recording in recordings])),
     )
     for name in SAMPLE_VARIABLES:
         motion[name].attrs["units"] = UNITS[name]
     validate_motion(motion)
-    return motion
+    return motion.assign_attrs(stream.attributes)
 
 
-def without_samples(
-    recordings: Sequence[Recording],
-    sizes: Sequence[int],
-    body: BodyProperties,
-    *,
-    object_name: str,
-    sample_frequency: float,
-    source: str,
-    licence: str,
-    synthetic: bool,
-) -> xr.Dataset:
+def _without_samples(recordings: Sequence[Recording], sizes: Sequence[int], stream: MotionStream) -> xr.Dataset:
     """The canonical dataset but for :data:`SAMPLE_VARIABLES`; ``sizes`` are the recordings' numbers of samples."""
     if not recordings:
-        raise ContactIdError(f"{source}: no usable recording of {object_name}", "Check the folder or archive")
+        raise ContactIdError(
+            f"{stream.source}: no usable recording of {stream.object_name}", "Check the folder or archive"
+        )
 
     def per_recording(name: str) -> np.ndarray:
         return np.stack([np.asarray(getattr(recording, name), dtype=float) for recording in recordings])
@@ -149,18 +162,18 @@ def without_samples(
             "surface_position": (("recording", "xyz"), per_recording("surface_position")),
             "surface_orientation": (("recording", "wxyz"), per_recording("surface_orientation")),
             "surface_velocity": (("recording", "xyz"), per_recording("surface_velocity")),
-            "vertices": (("vertex", "xyz"), np.asarray(body.vertices, dtype=float)),
-            "mass": ((), float(body.mass)),
-            "center_of_mass": ("xyz", np.asarray(body.center_of_mass, dtype=float)),
-            "inertia": (("xyz", "xyz_2"), np.asarray(body.inertia, dtype=float)),
+            "vertices": (("vertex", "xyz"), np.asarray(stream.body.vertices, dtype=float)),
+            "mass": ((), float(stream.body.mass)),
+            "center_of_mass": ("xyz", np.asarray(stream.body.center_of_mass, dtype=float)),
+            "inertia": (("xyz", "xyz_2"), np.asarray(stream.body.inertia, dtype=float)),
         },
         coords={"recording": np.array([recording.name for recording in recordings], dtype=object)},
         attrs={
-            "object": object_name,
-            "sample_frequency": float(sample_frequency),
-            "source": source,
-            "licence": licence,
-            "synthetic": int(synthetic),
+            "object": stream.object_name,
+            "sample_frequency": float(stream.sample_frequency),
+            "source": stream.source,
+            "licence": stream.licence,
+            "synthetic": int(stream.synthetic),
         },
     )
     for name in set(UNITS) - set(SAMPLE_VARIABLES):
@@ -284,3 +297,120 @@ def read_dataset(path: str | Path) -> xr.Dataset:
             return dataset.load()
         except (OSError, ValueError) as error:
             raise ContactIdError(f"{path}: not a readable netCDF file ({error})", "Delete it and run again") from None
+
+
+def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> None:
+    """Write the canonical dataset as netCDF, one recording at a time, and give it its name only once it is whole.
+
+    Parameters
+    ----------
+    stream
+        Read to its end.
+    path
+        Of the netCDF file.
+    **attributes
+        Further attributes of the dataset.
+
+    Raises
+    ------
+    ContactIdError
+        For what the reader or the validation finds, and where the file can't be written.
+    """
+    problems = body_problems(stream.body)
+    if problems:
+        raise ContactIdError(f"{stream.source}: {joined(problems)}", "Check the body's properties")
+    with replacing(path) as partial:
+        kept: list[Recording] = []
+        sizes: list[int] = []
+        with h5netcdf.File(partial, "w") as file:
+            samples = _Samples(file, partial)
+            for recording in stream.recordings:
+                _check(recording, stream.source)
+                samples.append(recording, stream.sample_frequency)
+                kept.append(replace(recording, position=np.empty((0, 3)), orientation=np.empty((0, 4))))
+                sizes.append(len(recording.position))
+                del recording  # before the next one is read
+            samples.flush()
+        rest = _without_samples(kept, sizes, stream)
+        rest = rest.assign_attrs({**stream.attributes, **attributes})
+        rest.to_netcdf(partial, mode="a", engine="h5netcdf")
+
+
+def _check(recording: Recording, source: str) -> None:
+    problems = pose_problems(recording.position, recording.orientation)
+    if problems:
+        raise ContactIdError(f"{source}: recording {recording.name}: {joined(problems)}", "Leave it out")
+
+
+class _Samples:
+    """The variables along ``sample`` of a file that is being written; short recordings go to the disk together."""
+
+    def __init__(self, file: h5netcdf.File, path: Path) -> None:
+        require_space(path.parent, _LEAST_FREE)
+        self.file = file
+        self.path = path
+        self.waiting: dict[str, list[np.ndarray]] = {name: [] for name in SAMPLE_VARIABLES}
+        self.n_waiting = 0
+        self.n_written = 0
+        file.dimensions = {"sample": None, **_LENGTHS}
+        for name in SAMPLE_VARIABLES:
+            components = _COMPONENTS[name]
+            variable = file.create_variable(
+                name,
+                ("sample", *components),
+                dtype="f8",
+                chunks=(_CHUNK, *(_LENGTHS[component] for component in components)),
+                compression="gzip",
+                compression_opts=COMPRESSION_LEVEL,
+                shuffle=True,
+            )
+            variable.attrs["units"] = UNITS[name]
+
+    def append(self, recording: Recording, sample_frequency: float) -> None:
+        n_samples = len(recording.position)
+        self.waiting["time"].append(np.arange(n_samples) / sample_frequency)
+        self.waiting["position"].append(recording.position)
+        self.waiting["orientation"].append(recording.orientation)
+        self.n_waiting += n_samples
+        if self.n_waiting >= _CHUNK:
+            self.flush()
+
+    def flush(self) -> None:
+        if not self.n_waiting:
+            return
+        require_space(self.path.parent, _BYTES_PER_SAMPLE * self.n_waiting + _LEAST_FREE)
+        end = self.n_written + self.n_waiting
+        self.file.resize_dimension("sample", end)
+        for name, parts in self.waiting.items():
+            self.file[name][self.n_written : end] = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            parts.clear()
+        self.n_waiting, self.n_written = 0, end
+
+
+def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str) -> None:
+    """Read a dataset's own files and write its canonical form.
+
+    Parameters
+    ----------
+    reader
+        The function, as :class:`contactid.sources.registry.Reader` describes it.
+    entry
+        The registry's.
+    raw
+        The file or folder to read.
+    data
+        The netCDF file to write; with the attributes ``dataset`` and ``citation``.
+
+    Raises
+    ------
+    ContactIdError
+        For what the reader finds wrong, and where the file can't be written; none is left then.
+    """
+    dataset = Dataset(**entry)
+    function = resolve(reader)
+    found = function(**arguments(function, {**entry, "synthetic": dataset.synthetic, "path": raw}))
+    said = {"dataset": dataset.name, "citation": dataset.citation}
+    if isinstance(found, MotionStream):
+        write_motion(found, data, **said)
+    else:
+        write_dataset(found.assign_attrs(said), data)

@@ -1,6 +1,10 @@
-"""Which datasets there are: ``config/datasets.tsv`` and the user's own from the configuration.
+"""Which datasets there are, and who reads them: ``config/datasets.tsv``, and the user's own from the configuration.
 
-Files, sizes and checksums of what is downloaded are in the lock file beside it (:mod:`contactid.sources.lockfile`).
+A dataset of 4TU.ResearchData is named by its DOI, which is taken apart without asking anyone: ``10.4121/<id>.v<n>`` is
+one version of a dataset, ``10.4121/<id>`` the dataset whatever its version, ``10.4121/c.<id>`` a collection. ``<id>``
+is a number (deposits of the figshare era) or the uuid of the container (since then). Older DOIs (``10.4121/uuid:...``)
+say nothing about the id that the server wants; they have to be looked up. Files, sizes and checksums of what is
+downloaded are in the lock file beside the table (:mod:`contactid.sources.lockfile`).
 """
 
 from __future__ import annotations
@@ -14,12 +18,117 @@ from pathlib import Path
 from typing import Any
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.fourtu_doi import parse_doi
 
 EMBEDDED, GENERATED, OWN = "embedded", "generated", "own"
 FOURTU, GITHUB, FILE = "4tu", "github", "file"
 DOWNLOADED = (FOURTU, GITHUB, FILE)
 AS_PUBLISHED = "as published"
+PREFIX = "10.4121"
+_RESOLVERS = re.compile(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", re.IGNORECASE)
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_SUFFIX = re.compile(rf"^(?P<collection>c\.)?(?P<id>[0-9]+|{_UUID})(?:\.v(?P<version>[1-9][0-9]*))?$")
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Who understands the files of a dataset. Functions are named ``"contactid.module:function"``.
+
+    Attributes
+    ----------
+    name : as in the registry and in the configuration
+    form : name of the canonical form, and of its netCDF file
+    read : from the files to a :class:`contactid.sources.motion.MotionStream` or an xarray dataset of that form. It asks
+        by name for what it needs: ``path``, the fields of a :class:`Dataset`, and whether that is ``synthetic``
+    signals : from the canonical dataset to what its data card says of it (:class:`contactid.sources.card.Signals`)
+    """
+
+    name: str
+    form: str
+    read: str
+    signals: str
+
+
+READERS = {
+    reader.name: reader
+    for reader in (
+        Reader(
+            "iam",
+            form="motion",
+            read="contactid.tossing.readers.iam_archive:stream_iam_dataset",
+            signals="contactid.tossing.readers.card:toss_signals",
+        ),
+        Reader(
+            "contactnets",
+            form="motion",
+            read="contactid.tossing.readers.contactnets:stream_contactnets",
+            signals="contactid.tossing.readers.card:toss_signals",
+        ),
+        Reader(
+            "planar_throws",
+            form="planar",
+            read="contactid.planar.readers.files:read_square_throws",
+            signals="contactid.planar.readers.card:throw_signals",
+        ),
+        Reader(
+            "planar_impacts",
+            form="planar",
+            read="contactid.planar.readers.impacts:read_ellipse_impacts",
+            signals="contactid.planar.readers.card:impact_signals",
+        ),
+        Reader(
+            "arm_mat",
+            form="arm",
+            read="contactid.arm.readers.mat:read_arm_mat",
+            signals="contactid.arm.readers.card:arm_signals",
+        ),
+    )
+}
+
+
+@dataclass(frozen=True)
+class FourTuDoi:
+    """A DOI of the repository.
+
+    Attributes
+    ----------
+    suffix : what follows ``10.4121/``, without the version
+    identifier : what the server calls the dataset or collection; empty where the DOI doesn't say it
+    version : None where the DOI means whichever version
+    is_collection : whether it names a collection of datasets
+    """
+
+    suffix: str
+    identifier: str
+    version: int | None = None
+    is_collection: bool = False
+
+    def __str__(self) -> str:
+        """The DOI as it is cited."""
+        return f"{PREFIX}/{self.suffix}" + (f".v{self.version}" if self.version else "")
+
+    def at(self, version: int) -> FourTuDoi:
+        """The DOI of one version of the same dataset."""
+        return FourTuDoi(self.suffix, self.identifier, version, self.is_collection)
+
+
+def parse_doi(text: str) -> FourTuDoi:
+    """Take a DOI apart; a resolver's address or ``doi:`` before it is dropped, letter case doesn't matter.
+
+    Raises
+    ------
+    ContactIdError
+        For what isn't a DOI of this repository.
+    """
+    bare = _RESOLVERS.sub("", text.strip()).lower()
+    prefix, _, suffix = bare.partition("/")
+    if prefix != PREFIX or not suffix or re.search(r"\s", suffix):
+        raise ContactIdError(f"{text!r} is no DOI of 4TU.ResearchData", f"Those begin with {PREFIX}/")
+    match = _SUFFIX.match(suffix)
+    if match is None:
+        return FourTuDoi(suffix, "")
+    version = int(match["version"]) if match["version"] else None
+    collection = match["collection"] is not None
+    return FourTuDoi(("c." if collection else "") + match["id"], match["id"], version, collection)
 
 
 @dataclass(frozen=True)
@@ -31,7 +140,7 @@ class Dataset:
     name : used in the configuration and in file names
     kind : ``embedded`` (in the repository), ``generated`` (simulated by the run), ``own`` (a path of the user's), or
         downloaded: ``4tu`` (a dataset of 4TU.ResearchData), ``github`` (a repository at a commit), ``file`` (one file)
-    reader : ``contactnets`` or ``iam`` (tosses), ``planar_throws`` or ``planar_impacts``, ``arm_mat`` (arm impacts)
+    reader : a key of :data:`READERS`
     source : path (embedded, own), DOI (4tu) or address (github, file)
     study : which study it is for
     title : where the DOI is a collection's: words that the wanted dataset's title or files have
@@ -92,6 +201,13 @@ def load_registry(path: str | Path, own: Mapping[str, Mapping[str, Any]]) -> dic
             raise ContactIdError(f"configuration: datasets.{name}.path: {source} does not exist", "Correct the path")
         options = {key: entry[key] for key in entry if key not in ("path", "reader")}
         registry[name] = Dataset(name=name, kind=OWN, reader=entry["reader"], source=str(source), **options)
+    for dataset in registry.values():
+        if dataset.reader not in READERS:
+            raise ContactIdError(
+                f"configuration: datasets.{dataset.name}.reader is {dataset.reader!r}, but must be one of "
+                f"{', '.join(READERS)}",
+                "Name the one that understands the files",
+            )
     return registry
 
 
@@ -109,6 +225,15 @@ def _from_row(row: Mapping[str, Any], path: str | Path) -> Dataset:
                 f"{path}: {dataset.name} needs a title if and only if {doi} is a collection", "Correct the row"
             )
     return dataset
+
+
+def archives_of(registry: Mapping[str, Dataset]) -> dict[str, Dataset]:
+    """One dataset for each downloaded archive, in the registry's order."""
+    found: dict[str, Dataset] = {}
+    for dataset in registry.values():
+        if dataset.downloaded:
+            found.setdefault(dataset.archive, dataset)
+    return found
 
 
 def pick(registry: Mapping[str, Dataset], name: str) -> Dataset:

@@ -1,13 +1,20 @@
 """Where downloaded files stay: ``<store>/<archive>/files/``, shared by all runs, and what is known of each.
 
 Beside the files, ``origins.json`` says from where and when each came. Unfinished downloads are below
-``<store>/.partial/``, which may be deleted at any time.
+``<store>/.partial/``, which may be deleted at any time. Before a run reads a dataset, its stored files are held against
+the lock file and linked into the run under their own names.
 """
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import json
+import logging
+import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +22,11 @@ from typing import Any
 
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
-from contactid.sources.checksums import mismatch
-from contactid.sources.file_lock import file_lock
-from contactid.sources.lockfile import LockedArchive, LockedFile
+from contactid.sources.lockfile import LockedArchive, LockedFile, entry_of
+
+_LOG = logging.getLogger(__name__)
+_MOST_SHOWN = 3
+_UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}
 
 
 @dataclass(frozen=True)
@@ -37,7 +46,7 @@ class Store:
     def problem(self, archive: LockedArchive, file: LockedFile) -> str:
         """Why a file can't be used as it is: missing, or not what the lock says; empty where it can."""
         path = self.folder(archive) / file.name
-        return mismatch(path, file.expected) if path.is_file() else "is missing"
+        return file.mismatch(path) if path.is_file() else "is missing"
 
     def missing(self, archive: LockedArchive) -> list[LockedFile]:
         """Files that aren't there or have the wrong size; checksums take longer and are compared elsewhere."""
@@ -62,7 +71,7 @@ class Store:
             copied = partial.with_name(partial.name + ".copy")
             try:
                 shutil.copyfile(source, copied)
-                if problem := mismatch(copied, file.expected):
+                if problem := file.mismatch(copied):
                     raise ContactIdError(
                         f"{archive.name}: {source} {problem}",
                         "The file is damaged or another version: replace it, or take the mirror out of data_mirror",
@@ -92,3 +101,82 @@ class Store:
             origins = self.origins(archive) | {name: {"from": where, "on": today} for name in names}
             text = json.dumps(dict(sorted(origins.items())), indent=1, ensure_ascii=False)
             write_text(self.root / archive.name / "origins.json", text + "\n")
+
+
+def verify_data(archive: str, pinned: str, lock: str, store: str, receipt: str, folder: str) -> None:
+    """Hold the stored files of an archive against its entry in the lock file, and link them into the run.
+
+    Parameters
+    ----------
+    archive, pinned, lock
+        Its name and the digest of its entry in the lock file.
+    store
+        Folder of all downloads.
+    receipt
+        What was fetched: another one asks for another verification.
+    folder
+        To fill with links.
+    """
+    entry, kept = entry_of(lock, archive, pinned), Store(Path(store))
+    _LOG.info("%s: where its files came from is in %s", archive, receipt)
+    verify(entry, kept)
+    link(entry, kept, folder)
+
+
+def verify(archive: LockedArchive, store: Store) -> None:
+    """Compare every file with the lock.
+
+    Raises
+    ------
+    ContactIdError
+        Naming the files that are missing or different, with both checksums.
+    """
+    problems = [f"{file.name} {problem}" for file in archive.wanted if (problem := store.problem(archive, file))]
+    if problems:
+        more = f"; and {len(problems) - _MOST_SHOWN} more" if len(problems) > _MOST_SHOWN else ""
+        raise ContactIdError(
+            f"{archive.name}: {'; '.join(problems[:_MOST_SHOWN])}{more}", "make data fetches what is damaged again"
+        )
+    _LOG.info("%s: %d files are what the lock file says", archive.name, len(archive.wanted))
+
+
+def link(archive: LockedArchive, store: Store, folder: str | Path) -> None:
+    """Fill a new folder with links to the stored files; relative ones, so that both can be moved together."""
+    folder = Path(folder)
+    partial = folder.with_name(f".{folder.name}.partial{os.getpid()}")
+    try:
+        for file in archive.wanted:
+            path = partial / file.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # the partial folder is as deep as the final one, so the way from one is the way from the other
+            path.symlink_to(os.path.relpath((store.folder(archive) / file.name).resolve(), path.parent.resolve()))
+        if folder.exists():
+            shutil.rmtree(folder)
+        partial.rename(folder)
+    except OSError as error:
+        raise ContactIdError(f"{folder}: cannot be written ({error})", "Check space and permissions") from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def file_lock(path: Path, what: str) -> Iterator[None]:
+    """Hold the lock file ``path``, waiting for whoever has it; ``what`` is said while waiting.
+
+    The system lets go of a dead process's lock, also where that was killed.
+
+    A file system without locks gives none: then two processes at once do the work twice, and the last one's file stays.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        try:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                _LOG.info("%s: another process is at it, waiting", what)
+                fcntl.flock(file, fcntl.LOCK_EX)
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
+            _LOG.warning("%s: this file system has no locks, so don't fetch it twice at once", what)
+        yield

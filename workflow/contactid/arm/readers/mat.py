@@ -29,9 +29,8 @@ from contactid.arm.readers.impacts import (
     recording_problems,
 )
 from contactid.core.errors import ContactIdError
+from contactid.sources.array_files import beside, described, mat_files, read_variables
 from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
-from contactid.sources.mat_variables import beside, described, mat_files, read_variables
-from contactid.sources.registry import Dataset
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,6 @@ class Expectations:
 
 
 EXPECTED = Expectations()
-READER = "arm_mat"
 MANIFEST = "recordings.csv"
 _MANIFEST_COLUMNS = ("file", "set", "velocity_m_s", "angle_deg")
 _REMEDY = f"Mend that, name files like set1_v010_a30.mat, or say in {MANIFEST} which is which"
@@ -140,25 +138,6 @@ def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> 
         synthetic=synthetic,
         left_out=left_out,
     )
-
-
-def read_arm_dataset(dataset: Dataset, path: str | Path) -> xr.Dataset:
-    """Read ``path`` as the registry's entry says.
-
-    Raises
-    ------
-    ContactIdError
-        For another reader, and for what :func:`read_arm_mat` finds wrong.
-    """
-    if dataset.reader != READER:
-        raise ContactIdError(
-            f"configuration: {dataset.name} has the reader {dataset.reader}, which reads no impacts of an arm",
-            f"Known is {READER}",
-        )
-    impacts = read_arm_mat(path, licence=dataset.licence, synthetic=dataset.synthetic)
-    impacts.attrs["dataset"] = dataset.name
-    impacts.attrs["citation"] = dataset.citation
-    return impacts
 
 
 def _parts(

@@ -102,7 +102,7 @@ def _finite(text: str) -> float:
     return value if np.isfinite(value) else float("nan")
 
 
-def read_square_throws(folder: str | Path, *, licence: str) -> xr.Dataset:
+def read_square_throws(path: str | Path, *, licence: str, synthetic: bool = False) -> xr.Dataset:
     """Read the public throws of a square, ``traj_<id>.csv`` with the columns x, z, th, vx, vz, vth.
 
     z becomes y. The files have no time: frames are taken to be 1/250 s apart. Their velocities are the backward
@@ -116,7 +116,8 @@ def read_square_throws(folder: str | Path, *, licence: str) -> xr.Dataset:
     ContactIdError
         Without files, or where none of them is as described; files and their problems are named.
     """
-    files = sorted(Path(folder).glob("traj_*.csv"), key=lambda file: (len(file.stem), file.stem))
+    folder = Path(path)
+    files = sorted(folder.glob("traj_*.csv"), key=lambda file: (len(file.stem), file.stem))
     if not files:
         raise ContactIdError(f"{folder}: no throws there (looked for traj_*.csv)", "Check data_mirror or fetch again")
     throws: list[PlanarThrow] = []
@@ -140,7 +141,7 @@ def read_square_throws(folder: str | Path, *, licence: str) -> xr.Dataset:
         object_name="Square60",
         source="planar throws of a square",
         licence=licence,
-        synthetic=False,
+        synthetic=synthetic,
         inertia_ratio=shape.uniform_inertia_ratio,
         left_out=left_out,
     )

@@ -42,8 +42,8 @@ import numpy as np
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
+from contactid.sources.array_files import described, file_content, read_variables
 from contactid.sources.left_out import joined, log_left_out, nothing_usable
-from contactid.sources.mat_variables import described, file_content, read_variables
 
 SEMI_AXES = (0.035, 0.025)  # m
 MASS = 0.0364  # kg
@@ -67,7 +67,7 @@ _REVERSE_X = np.array([-1.0, 1.0, 1.0])
 _HALVE_Y = np.array([1.0, 0.5, 1.0])
 
 
-def read_ellipse_impacts(folder: str | Path, *, licence: str) -> xr.Dataset:
+def read_ellipse_impacts(path: str | Path, *, licence: str, synthetic: bool = False) -> xr.Dataset:
     """Read ``data_ellipse.mat`` and ``v_models.mat`` of a folder.
 
     Impacts with a value that is no finite number, or beyond what the apparatus can do, are left out; ``left_out`` says
@@ -78,7 +78,7 @@ def read_ellipse_impacts(folder: str | Path, *, licence: str) -> xr.Dataset:
     ContactIdError
         With everything wrong in both files: missing, damaged, or of another shape; or where no impact is usable.
     """
-    folder = Path(folder)
+    folder = Path(path)
     problems: list[str] = []
     tables = _tables(folder / STATES_FILE, _STATE_TABLES, problems)
     tables |= _tables(folder / MODELS_FILE, {"v_models": 3 * len(MODELS)}, problems)
@@ -120,7 +120,7 @@ def read_ellipse_impacts(folder: str | Path, *, licence: str) -> xr.Dataset:
             "sample_frequency": SAMPLE_FREQUENCY,
             "source": "planar impacts of an ellipse",
             "licence": licence,
-            "synthetic": 0,
+            "synthetic": int(synthetic),
             "left_out": json.dumps(left_out),
         },
     )

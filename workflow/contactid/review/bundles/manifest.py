@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.checksums import digest
+from contactid.sources.lockfile import digest
 
 NAME = "manifest-sha256.txt"
 _LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")

@@ -15,7 +15,7 @@ from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
 from contactid.review.crate.citation import Citation
-from contactid.sources.checksums import digest
+from contactid.sources.lockfile import digest
 
 FILE_NAME = "ro-crate-metadata.json"
 _RUN_PROFILES = {"process": "Process Run Crate", "workflow": "Workflow Run Crate"}

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from contactid.sources.checksums import digest
-from contactid.sources.lockfile import LockedArchive, read_lock
+from contactid.sources.lockfile import LockedArchive, digest, read_lock
 from contactid.sources.registry import FOURTU, GENERATED, Dataset
 from contactid.sources.store import Store
 

@@ -17,7 +17,7 @@ from contactid.review.report.model import Card, Report, Study
 from contactid.review.report.runtimes import read_runtimes
 from contactid.review.report.solves import MOST_LISTED, group_solves, solves_of
 from contactid.run.job_records import read_jobs
-from contactid.sources.data_card import headline
+from contactid.sources.card import headline
 
 
 def collect(results: Path, resources: Path, *, working_directory: Path = Path()) -> Report:

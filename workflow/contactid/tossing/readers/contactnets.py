@@ -20,8 +20,7 @@ import xarray as xr
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
-from contactid.sources.motion import BodyProperties, Recording
-from contactid.sources.motion_stream import MotionStream, collect
+from contactid.sources.motion import BodyProperties, MotionStream, Recording, collect
 from contactid.sources.torch_file import read_tensor
 
 OBJECT = "ContactNetsCube"
@@ -33,7 +32,7 @@ _PLAUSIBLE = {"dt": (1e-5, 1.0), "mass": (1e-3, 100.0), "inertia": (1e-4, 1e3)} 
 _NORM_TOLERANCE = 1e-3  # of quaternions written in double precision
 
 
-def stream_contactnets(folder: str | Path, *, licence: str) -> MotionStream:
+def stream_contactnets(path: str | Path, *, licence: str) -> MotionStream:
     """The tosses of a folder, each read when it is asked for.
 
     Tosses that can't be used are left out, with all their problems in the attribute ``left_out`` (JSON: name to
@@ -41,9 +40,9 @@ def stream_contactnets(folder: str | Path, *, licence: str) -> MotionStream:
 
     Parameters
     ----------
-    folder
-        Holds ``tosses_processed/`` (or the ``.pt`` files themselves) and, optionally, ``params_processed``; without the
-        latter the published body and frame rate are taken.
+    path
+        Folder with ``tosses_processed/`` (or the ``.pt`` files themselves) and, optionally, ``params_processed``;
+        without the latter the published body and frame rate are taken.
     licence
         Licence of the data, kept as an attribute.
 
@@ -52,7 +51,7 @@ def stream_contactnets(folder: str | Path, *, licence: str) -> MotionStream:
     ContactIdError
         Where the folder or its tosses are missing, the experiment file is damaged, or no toss can be used.
     """
-    folder = Path(folder)
+    folder = Path(path)
     toss_folder = folder / "tosses_processed" if (folder / "tosses_processed").is_dir() else folder
     files = sorted(toss_folder.glob("*.pt"), key=lambda file: (len(file.stem), file.stem))
     if not files:

@@ -30,8 +30,7 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.left_out import joined, log_left_out, nothing_usable
-from contactid.sources.motion import BodyProperties, Recording
-from contactid.sources.motion_stream import MotionStream, collect
+from contactid.sources.motion import BodyProperties, MotionStream, Recording, collect
 from contactid.tossing.readers.iam_fields import attribute, damage_noted, open_archive
 from contactid.tossing.readers.iam_recording import (
     Reading,
@@ -148,6 +147,20 @@ def read_iam_archive(
             surface_height=surface_height,
             synthetic=synthetic,
         )
+    )
+
+
+def stream_iam_dataset(
+    path: str | Path, *, object: str, surface: str, surface_height: float | None, licence: str, synthetic: bool
+) -> MotionStream:
+    """The same from the fields of a :class:`contactid.sources.registry.Dataset`."""
+    return stream_iam_archive(
+        path,
+        object,
+        licence=licence,
+        surface_name=surface or None,
+        surface_height=surface_height,
+        synthetic=synthetic or None,  # of what isn't our own twin, the file itself says it
     )
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.sources.hdf5_values import size_problem, stored_values
+from contactid.sources.array_files import size_problem, stored_values
 from contactid.sources.left_out import reason_of
 
 _DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, OverflowError)  # all seen from h5py on damaged files

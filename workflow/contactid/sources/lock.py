@@ -1,31 +1,87 @@
-"""Write the lock file: resolve every downloaded dataset of the registry once, and say where it has changed since.
+"""Write ``config/datasets.lock.json``: ``python -m contactid.sources.lock``, or ``make lock``.
 
-What is locked stays locked: its own version is asked for again and compared. A newer version is told of and taken only
-on request.
+Every downloaded dataset of the registry is resolved, downloaded for its checksums, and compared with what was locked
+before. What is locked stays locked: its own version is asked for again and compared. A newer version is told of and
+taken only on request. What can't be had is told of, and the rest is written all the same.
 """
 
 from __future__ import annotations
 
+import argparse
 import logging
 import re
 import shutil
-from collections.abc import Collection, Mapping
+import sys
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TextIO
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.checksums import Expected, digest
-from contactid.sources.download import Wanted, download
 from contactid.sources.fetch import Sources, download_repository, fetch
-from contactid.sources.fourtu_client import Article, FourTuClient, RemoteFile
-from contactid.sources.fourtu_doi import FourTuDoi, parse_doi
-from contactid.sources.lockfile import LockedArchive, LockedFile, check_name
-from contactid.sources.registry import FOURTU, GITHUB, Dataset
+from contactid.sources.fourtu_client import BASE_URL, FourTuClient
+from contactid.sources.lockfile import LockedArchive, LockedFile, check_name, digest, read_lock, write_lock
+from contactid.sources.registry import FOURTU, GITHUB, Dataset, FourTuDoi, archives_of, load_registry, parse_doi
 from contactid.sources.store import Store
+from contactid.sources.web import Patience, check_address
 
 _LOG = logging.getLogger(__name__)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; its status is 1 where a dataset couldn't be locked."""
+    options = _parse(arguments)
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s")
+    try:
+        return _run(options)
+    except ContactIdError as error:
+        print(f"ERROR {error}", file=sys.stderr)
+        return 1
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m contactid.sources.lock", description=__doc__.splitlines()[0])
+    parser.add_argument("--registry", type=Path, default=Path("config/datasets.tsv"))
+    parser.add_argument("--lock", type=Path, default=Path("config/datasets.lock.json"))
+    parser.add_argument("--store", type=Path, default=Path("data"), help="folder of all downloads")
+    parser.add_argument("--url", default=BASE_URL, help="the 4TU server")
+    parser.add_argument("--mirror", action="append", default=[], help="tried before the network; may be repeated")
+    parser.add_argument("--only", nargs="*", default=[], metavar="ARCHIVE", help="these alone")
+    parser.add_argument("--update", nargs="*", default=[], metavar="ARCHIVE", help="take the newest version of these")
+    parser.add_argument("--metadata-only", action="store_true", help="download nothing; sha256 stays unknown")
+    parser.add_argument("--attempts", type=int, default=Patience().attempts, help="tries of a request")
+    return parser.parse_args(arguments)
+
+
+def _run(options: argparse.Namespace) -> int:
+    registry = load_registry(options.registry, {})
+    archives = archives_of(registry)
+    lock = read_lock(options.lock)
+    chosen = [*options.only, *options.update] or list(archives)
+    for name in chosen:
+        if name not in archives:
+            raise ContactIdError(f"{options.registry} has no archive {name}", f"Known are {', '.join(archives)}")
+    patience = Patience(attempts=options.attempts)
+    how = Locking(
+        client=FourTuClient(check_address(options.url, "fourtu_url"), patience),
+        store=Store(options.store),
+        sources=Sources(options.mirror, False, options.url, patience, sys.stderr),
+        update=options.update,
+        download=not options.metadata_only,
+    )
+    failed = 0
+    for name in dict.fromkeys(chosen):
+        try:
+            entry = lock_archive(archives[name], lock.get(name), how)
+        except ContactIdError as error:
+            print(f"ERROR {name}: {error}", file=sys.stderr)
+            failed += 1
+            continue
+        if entry != lock.get(name):
+            lock[name] = entry
+            write_lock(options.lock, lock)
+        print(f"{name}: {entry.source}, {len(entry.files)} files")
+    return 1 if failed else 0
 
 
 @dataclass(frozen=True)
@@ -36,10 +92,9 @@ class Locking:
     ----------
     client : the 4TU server
     store : downloads go there, for their checksums
-    sources : mirrors and patience
+    sources : mirrors, patience, and the terminal for progress
     update : archives whose newest version is taken in place of the locked one
     download : without it, checksums that aren't published stay unknown (4tu)
-    terminal : for progress
     """
 
     client: FourTuClient
@@ -47,7 +102,6 @@ class Locking:
     sources: Sources
     update: Collection[str] = ()
     download: bool = True
-    terminal: TextIO | None = None
 
 
 def lock_archive(dataset: Dataset, old: LockedArchive | None, how: Locking) -> LockedArchive:
@@ -80,7 +134,7 @@ def lock_archive(dataset: Dataset, old: LockedArchive | None, how: Locking) -> L
 def _lock_fourtu(dataset: Dataset, old: LockedArchive | None, how: Locking) -> LockedArchive:
     newest = _resolved(dataset, how.client)
     doi = parse_doi(old.source) if old else newest
-    entry = _entry(dataset.archive, how.client.article(doi), how.client.base)
+    entry = _entry(dataset.archive, how.client.article(doi))
     if old is not None:
         if newest.suffix != doi.suffix:
             raise ContactIdError(
@@ -140,33 +194,15 @@ def _file_names(doi: FourTuDoi, client: FourTuClient) -> list[str]:
         return []
 
 
-def _entry(name: str, article: Article, base: str) -> LockedArchive:
-    files = [_locked_file(file, base) for file in article.files]
-    names = [file.name for file in files]
-    for file in files:
+def _entry(name: str, found: LockedArchive) -> LockedArchive:
+    """What a server lists, as it is locked: addresses below the server's, every file in a place of its own."""
+    names = [file.name for file in found.files]
+    files = []
+    for file in found.files:
         check_name(file.name, name)
-    # two files of one name would be stored in one place
-    files = [replace(file, name=f"{file.uuid}_{file.name}") if names.count(file.name) > 1 else file for file in files]
-    return LockedArchive(
-        name=name,
-        kind=FOURTU,
-        source=str(article.doi),
-        version=str(article.doi.version),
-        container=article.container,
-        base=base,
-        title=article.title,
-        licence=article.licence,
-        locked_on=_today(),
-        files=tuple(files),
-    )
-
-
-def _locked_file(file: RemoteFile, base: str) -> LockedFile:
-    prefix = base.rstrip("/") + "/"
-    url = file.url.removeprefix(prefix) if file.url.startswith(prefix) else file.url
-    if file.link_only:
-        return LockedFile(name=file.name, uuid=file.uuid, url=url, link_only=True)
-    return LockedFile(name=file.name, size=file.size, md5=file.md5, uuid=file.uuid, url=url)
+        own = f"{file.uuid}_{file.name}" if names.count(file.name) > 1 else file.name
+        files.append(replace(file, name=own, url=file.url.removeprefix(found.base.rstrip("/") + "/")))
+    return replace(found, name=name, locked_on=_today(), files=tuple(files))
 
 
 def _compared(old: LockedArchive, new: LockedArchive) -> LockedArchive:
@@ -197,22 +233,19 @@ def _with_checksums(entry: LockedArchive, how: Locking) -> LockedArchive:
     """The entry with the sha256 of every file; what isn't in the store is downloaded."""
     if not entry.wanted:
         return entry
-    fetch(entry, how.store, how.sources, terminal=how.terminal)
+    fetch(entry, how.store, how.sources)
     folder = how.store.folder(entry)
-    files = tuple(
-        file if file.link_only or file.sha256 else replace(file, sha256=digest(folder / file.name))
-        for file in entry.files
-    )
-    return replace(entry, files=files)
+    files = (file if file.link_only or file.sha256 else _measured(file, folder / file.name) for file in entry.files)
+    return replace(entry, files=tuple(files))
 
 
 def _lock_repository(dataset: Dataset, how: Locking) -> LockedArchive:
     """Every file in a repository's folder at a commit, kept in the store."""
-    entry = _plain_entry(dataset, ())
-    unpacked = download_repository(entry, how.store, how.sources.patience, how.terminal)
+    entry = _without_files(dataset)
+    unpacked = download_repository(entry, how.store, how.sources)
     try:
         paths = {path.relative_to(unpacked).as_posix(): path for path in sorted(unpacked.rglob("*")) if path.is_file()}
-        entry = replace(entry, files=tuple(_measured(name, path) for name, path in paths.items()))
+        entry = replace(entry, files=tuple(_measured(LockedFile(name), path) for name, path in paths.items()))
         for file in entry.files:
             how.store.put(entry, file, paths[file.name])
     finally:
@@ -222,23 +255,14 @@ def _lock_repository(dataset: Dataset, how: Locking) -> LockedArchive:
 
 
 def _lock_file(dataset: Dataset, how: Locking) -> LockedArchive:
-    """One file at an address."""
-    name = dataset.source.rstrip("/").rpartition("/")[2]
-    entry = _plain_entry(dataset, ())
-    target = how.store.folder(entry) / name
-    target.unlink(missing_ok=True)
-    download(
-        Wanted(dataset.name, dataset.source, Expected()),
-        target,
-        partial=how.store.partial(entry, name),
-        patience=how.sources.patience,
-        terminal=how.terminal,
-    )
-    how.store.note_origin(entry, [name], dataset.source)
-    return replace(entry, files=(replace(_measured(name, target), url=dataset.source),))
+    """One file at an address, not at a mirror's."""
+    file = LockedFile(dataset.source.rstrip("/").rpartition("/")[2], url=dataset.source)
+    entry = replace(_without_files(dataset), files=(file,))
+    (how.store.folder(entry) / file.name).unlink(missing_ok=True)
+    return _with_checksums(entry, replace(how, sources=replace(how.sources, mirrors=[])))
 
 
-def _plain_entry(dataset: Dataset, files: tuple[LockedFile, ...]) -> LockedArchive:
+def _without_files(dataset: Dataset) -> LockedArchive:
     return LockedArchive(
         name=dataset.archive,
         kind=dataset.kind,
@@ -247,22 +271,16 @@ def _plain_entry(dataset: Dataset, files: tuple[LockedFile, ...]) -> LockedArchi
         licence=dataset.licence,
         folder=dataset.folder,
         locked_on=_today(),
-        files=files,
     )
 
 
-def _measured(name: str, path: Path) -> LockedFile:
-    return LockedFile(name=name, size=path.stat().st_size, sha256=digest(path))
+def _measured(file: LockedFile, path: Path) -> LockedFile:
+    return replace(file, size=path.stat().st_size, sha256=digest(path))
 
 
 def _today() -> str:
     return datetime.now(UTC).date().isoformat()
 
 
-def archives_of(registry: Mapping[str, Dataset]) -> dict[str, Dataset]:
-    """One dataset for each downloaded archive, in the registry's order."""
-    found: dict[str, Dataset] = {}
-    for dataset in registry.values():
-        if dataset.downloaded:
-            found.setdefault(dataset.archive, dataset)
-    return found
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,252 @@
+"""A dataset's card: what it is, how much, how noisy, from where, under which licence, and what was left out of it.
+
+The card is a JSON file, with a picture of a few of its signals. What it says of the signals comes from the study whose
+canonical form they have (:attr:`contactid.sources.registry.Reader.signals`).
+
+Noise is estimated as if it were white, from third differences: those of a smooth signal are small, while those of
+white noise have 1 + 9 + 9 + 1 = 20 times its variance. The median absolute value makes impacts and jumps count little.
+What varies slowly, like the drift of a motion capture system, doesn't show.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from contactid.core.errors import ContactIdError
+from contactid.core.references import resolve
+from contactid.output.fits import write_json
+from contactid.sources.left_out import left_out_of
+from contactid.sources.motion import opened_dataset
+from contactid.sources.registry import Dataset
+
+FORMATS = ("png", "svg")
+_HEIGHT = 2.2  # inches
+_MOST_LABELS = 7
+_SHOWN = 6  # recordings in a panel
+_MOST_POINTS = 400  # of a line
+_SIGMA_OF_MEDIAN = 0.6745  # median absolute value of a standard normal
+_WHITE_NOISE_GAIN = np.sqrt(20.0)
+_GAP = 1.5  # sample intervals; a longer step is a gap
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line or cloud of points; ``label`` is empty where it needs none."""
+
+    x: list[float]
+    y: list[float]
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One small plot; ``kind`` is ``line`` or ``points``."""
+
+    title: str
+    x_label: str
+    y_label: str
+    series: list[Series]
+    kind: str = "line"
+
+
+@dataclass(frozen=True)
+class Signals:
+    """What a card says of a dataset's signals.
+
+    Attributes
+    ----------
+    what : one sentence
+    recordings, samples : how many
+    durations : of each recording, s; empty where there is no time
+    gaps : steps of the time that are longer than 1.5 sample intervals
+    noise : standard deviation by quantity, the unit in its name, of each recording; NaN where it can't be estimated
+    panels : to look at
+    """
+
+    what: str
+    recordings: int
+    samples: int
+    durations: list[float]
+    gaps: int
+    noise: dict[str, list[float]]
+    panels: list[Panel]
+
+
+def white_noise(values: np.ndarray) -> float:
+    """Standard deviation of white noise on a smooth signal (n,) or (n, k), all components together."""
+    return noise_of_differences(np.diff(values, 3, axis=0)) if len(values) >= 8 else float("nan")
+
+
+def noise_of_differences(third: np.ndarray) -> float:
+    """The same from the signal's third differences."""
+    return float(np.median(np.abs(third)) / _SIGMA_OF_MEDIAN / _WHITE_NOISE_GAIN)
+
+
+def spread(count: int, most: int = _SHOWN) -> list[int]:
+    """Up to ``most`` numbers, evenly over the recordings."""
+    return sorted({int(index) for index in np.linspace(0, count - 1, min(count, most))})
+
+
+def series(x: np.ndarray, y: np.ndarray, label: str = "") -> Series:
+    """A line (n,) thinned out and rounded."""
+    step = -(-len(x) // _MOST_POINTS)
+    return Series(rounded(x[::step]), rounded(y[::step]), label)
+
+
+def rounded(values: np.ndarray) -> list[float]:
+    """To the five digits that a picture shows."""
+    return [float(f"{value:.5g}") for value in values]
+
+
+def gaps(time: np.ndarray, interval: float) -> int:
+    """How many steps of the time (n,) are longer than they may be; ``interval`` (s) is the sample interval."""
+    return int(np.count_nonzero(np.diff(time) > _GAP * interval))
+
+
+def make_cards(
+    entries: Sequence[Mapping[str, Any]],
+    signals: Sequence[str],
+    data: Sequence[str],
+    raw: Sequence[str],
+    cards: Sequence[str],
+    figures: Sequence[str],
+) -> None:
+    """Write and draw the cards of datasets.
+
+    Parameters
+    ----------
+    entries
+        The registry's.
+    signals
+        What says of each what is in it, as ``"contactid.module:function"``.
+    data, raw
+        The canonical file of each, and the file or folder that it was read from.
+    cards, figures
+        To write; of figures :data:`FORMATS` for each.
+    """
+    pictures = figures[:: len(FORMATS)]
+    for entry, function, canonical, source, card, picture in zip(
+        entries, signals, data, raw, cards, pictures, strict=True
+    ):
+        content = make_card(Dataset(**entry), function, canonical, source)
+        draw_card(content, Path(picture).with_suffix(""))
+        write_json(card, content)
+
+
+def make_card(dataset: Dataset, function: str, data: str | Path, raw: str | Path) -> dict[str, Any]:
+    """The card of one dataset; see :func:`make_cards`.
+
+    Returns
+    -------
+    dict
+        ``name``, ``study``, ``what``, ``object``, ``synthetic``; ``recordings``, ``samples``, ``duration_s``,
+        ``shortest_s``, ``longest_s`` (None without time), ``sample_frequency_hz``, ``gaps``, ``left_out`` (recording:
+        reason), ``noise`` (quantity: standard deviation); ``licence``, ``citation``, ``source``, ``version``,
+        ``files``, ``bytes``, ``sha256``; ``panels``, what :func:`draw_card` draws.
+
+    Raises
+    ------
+    ContactIdError
+        Where a file can't be read.
+    """
+    with opened_dataset(data) as canonical:
+        signals = resolve(function)(canonical)
+        attributes = dict(canonical.attrs)
+    interval = attributes.get("sample_interval")
+    frequency = 1.0 / float(interval) if interval else float(attributes["sample_frequency"])
+    durations = np.array(signals.durations)
+    return {
+        "name": dataset.name,
+        "study": dataset.study,
+        "what": signals.what,
+        "object": str(attributes.get("object", "")),
+        "synthetic": bool(attributes["synthetic"]),
+        "recordings": signals.recordings,
+        "samples": signals.samples,
+        "duration_s": _digits(durations.sum()) if len(durations) else None,
+        "shortest_s": _digits(durations.min()) if len(durations) else None,
+        "longest_s": _digits(durations.max()) if len(durations) else None,
+        "sample_frequency_hz": _digits(frequency),
+        "gaps": signals.gaps,
+        "left_out": left_out_of(attributes),
+        "noise": _medians(signals.noise),
+        "licence": str(attributes["licence"]),
+        "citation": dataset.citation,
+        "source": dataset.source,
+        "version": dataset.version,
+        **_files(Path(raw)),
+        "panels": [asdict(panel) for panel in signals.panels],
+    }
+
+
+def headline(card: Mapping[str, Any]) -> str:
+    """How much there is, in one line."""
+    duration = "" if card["duration_s"] is None else f", {card['duration_s']:.4g} s"
+    left_out = f", {len(card['left_out'])} left out" if card["left_out"] else ""
+    return (
+        f"{card['recordings']} recordings, {card['samples']} samples{duration} at {card['sample_frequency_hz']:.4g} Hz"
+        f"{left_out}"
+    )
+
+
+def _medians(noise: dict[str, list[float]]) -> dict[str, float]:
+    """The median over recordings, to three digits; without the quantities that no recording tells."""
+    found = {name: np.array(values)[np.isfinite(values)] for name, values in noise.items()}
+    return {name: float(f"{np.median(values):.3g}") for name, values in found.items() if len(values)}
+
+
+def _files(raw: Path) -> dict[str, Any]:
+    """Number, size and checksum of the files; a folder's checksum is that of the list ``checksum  name``, sorted."""
+    try:
+        files = [raw] if raw.is_file() else sorted(file for file in raw.rglob("*") if file.is_file())
+        lines = []
+        for file in files:
+            with file.open("rb") as stream:
+                lines.append((hashlib.file_digest(stream, "sha256").hexdigest(), file))
+        size = sum(file.stat().st_size for file in files)
+    except OSError as error:
+        raise ContactIdError(f"{raw}: cannot be read ({error.strerror})", "Check the path") from None
+    if raw.is_file():
+        checksum = lines[0][0]
+    else:
+        listed = "".join(f"{digest}  {file.relative_to(raw).as_posix()}\n" for digest, file in lines)
+        checksum = hashlib.sha256(listed.encode()).hexdigest()
+    return {"files": len(files), "bytes": size, "sha256": checksum}
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.6g}")
+
+
+def draw_card(card: Mapping[str, Any], stem: str | Path) -> None:
+    """Write the card's panels side by side as ``stem`` with the extensions of :data:`FORMATS`."""
+    import matplotlib.pyplot as plt  # the report reads cards and draws none
+
+    from contactid.output import style
+
+    colours = plt.get_cmap("viridis")
+    with style.styled():
+        figure, places = plt.subplots(1, len(card["panels"]), figsize=(style.DOUBLE_COLUMN, _HEIGHT), squeeze=False)
+        for panel, axes in zip(card["panels"], places[0], strict=True):
+            lines = panel["series"]
+            for number, line in enumerate(lines):
+                if panel["kind"] == "points":
+                    axes.plot(line["x"], line["y"], ".", color=style.LINE, ms=1.5, alpha=0.4)
+                else:
+                    colour = colours(0.9 * number / max(len(lines) - 1, 1))
+                    axes.plot(line["x"], line["y"], color=colour, lw=0.7, label=line["label"])
+            if 1 < len(lines) <= _MOST_LABELS and panel["title"].startswith("joints"):
+                axes.legend(fontsize=5, ncols=2)
+            axes.set(xlabel=panel["x_label"], ylabel=panel["y_label"])
+            axes.set_title(panel["title"], loc="left")
+        figure.suptitle(f"{card['name']}: {headline(card)}", fontsize=8, x=0.01, ha="left")
+        kind = "synthetic data" if card["synthetic"] else "measured data"
+        style.label_data(figure, f"{kind}; {card['what']}; licence: {card['licence']}")
+        style.save(figure, stem, FORMATS)
+        plt.close(figure)
