@@ -35,9 +35,7 @@ if "inhand" in config["studies"]:
 
 include: "workflow/rules/artefacts.smk"
 include: "workflow/rules/data_cards.smk"
-include: "workflow/rules/checks.smk"
-include: "workflow/rules/report.smk"
-include: "workflow/rules/provenance.smk"
+include: "workflow/rules/review.smk"
 
 
 onsuccess:

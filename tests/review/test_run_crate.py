@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from contactid.review.crate.citation import Citation, read_citation
-from contactid.review.crate.describe import Contents, describe
-from contactid.review.crate.in_place import describe_run
+from contactid.review.crate import Citation, Contents, describe, read_citation, write_crate
 from contactid.sources.checksums import digest
 
 ROOT = Path(__file__).parents[2]
@@ -86,12 +84,16 @@ def test_a_runs_own_folder_gets_workflow_and_configuration(tmp_path):
         (folder / name).write_text(name)
     record = folder / "provenance.json"
     record.write_text(json.dumps(RECORD))
-    crate = describe_run(
-        record,
-        [folder / "checks.csv", folder / "arm/figures/fig01.svg", folder / "arm/figures/fig01.pdf"],
-        workflow=folder / "crate/Snakefile",
-        configuration=folder / "crate/configuration.yaml",
+    write_crate(
+        str(record),
+        [str(folder / name) for name in ("checks.csv", "arm/figures/fig01.svg", "arm/figures/fig01.pdf")],
+        str(ROOT / "Snakefile"),
+        [str(ROOT / "CITATION.cff")],
+        str(folder / "ro-crate-metadata.json"),
+        str(folder / "crate/Snakefile"),
+        str(folder / "crate/configuration.yaml"),
     )
+    crate = json.loads((folder / "ro-crate-metadata.json").read_text())
     assert (folder / "crate/Snakefile").read_text() == (ROOT / "Snakefile").read_text()
     assert yaml.safe_load((folder / "crate/configuration.yaml").read_text()) == RECORD["configuration"]
     entities = by_id(crate)

@@ -3,7 +3,7 @@
 import base64
 import json
 
-from contactid.run.job_records import FOLDER, maker_of, read_jobs, source_files, upstream
+from contactid.run.records import FOLDER, maker_of, read_jobs, source_files, upstream
 
 
 def record(folder, path, rule, inputs, end, **more):

@@ -23,8 +23,7 @@ import pandas as pd
 from contactid.core.errors import ContactIdError
 from contactid.inhand.names import OBJECTS
 from contactid.output.tables import read_csv, write_csv
-from contactid.run.benchmarks import read_benchmarks
-from contactid.run.job_records import read_jobs
+from contactid.run.records import read_benchmarks, read_jobs
 
 MOST_JOBS = 25_000
 """Jobs of one run beyond which Snakemake itself becomes the slowest part (docs/cluster.md)."""
@@ -34,7 +33,6 @@ SUBMISSIONS_PER_SECOND = 5.0
 """As in profiles/slurm."""
 DAG_COST = Path(__file__).resolve().parents[2] / "resources" / "dag_cost.csv"
 """Measured costs of Snakemake's start: jobs, CPU seconds, MB (``python -m bench_dag``)."""
-
 Configuration = dict[str, Any]
 
 
@@ -78,7 +76,6 @@ def _planar_units(configuration: Configuration) -> float:
 
 # a job has one source's recordings, one per object
 _INHAND_RECORDINGS = sum(len(objects) for objects in OBJECTS.values())
-
 AXES = (
     Axis(
         "planar_identify", "noisy throw", "planar.identification.seeds", _planar_units, _planar_cells, splits=True,

@@ -1,4 +1,4 @@
-"""Describe a finished run by the Workflow Run Crate profile: workflow, data, configuration, results, times, papers.
+"""A run as a research object: the profile Workflow Run Crate tells of its workflow, data, results, times and papers.
 
 The same description serves two folders: the run's own (``results/<run>``, with a copy of the Snakefile beside the
 results) and an unpacked bundle, where the workflow itself is inside. Equal inputs give equal bytes.
@@ -6,16 +6,67 @@ results) and an unpacked bundle, where the workflow itself is inside. Equal inpu
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
 from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from contactid.review.crate.citation import Citation
+from contactid.core.atomic import replacing, write_text
+from contactid.output.fits import read_json, write_json
 from contactid.sources.checksums import digest
+
+
+@dataclass(frozen=True)
+class Citation:
+    """What an archive of this repository's results has to say about whose they are.
+
+    Attributes
+    ----------
+    title, version, licence : of the software; the licence by its SPDX name
+    authors : names
+    papers : one mapping per paper, with ``name``, ``authors``, ``year`` and ``url`` (empty where unknown), ``study``
+    """
+
+    title: str = "contactid"
+    version: str = ""
+    licence: str = "MIT"
+    authors: tuple[str, ...] = ()
+    papers: tuple[Mapping[str, Any], ...] = ()
+
+
+def read_citation(path: str | Path) -> Citation:
+    """From a CITATION.cff; nothing but the defaults where there is none."""
+    if not Path(path).is_file():
+        return Citation()
+    content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    papers = [
+        {
+            "name": " ".join(entry["title"].split()),
+            "authors": [_name(author) for author in entry.get("authors", [])],
+            "year": str(entry.get("year", "")),
+            "url": entry.get("url", ""),
+            "study": entry.get("notes", "").removeprefix("study "),
+        }
+        for entry in content.get("references", [])
+    ]
+    return Citation(
+        title=content["title"],
+        version=str(content.get("version", "")),
+        licence=content.get("license", "MIT"),
+        authors=tuple(_name(author) for author in content.get("authors", [])),
+        papers=tuple(papers),
+    )
+
+
+def _name(author: Mapping[str, str]) -> str:
+    parts = (author.get("given-names"), author.get("name-particle"), author.get("family-names"), author.get("name"))
+    return " ".join(part for part in parts if part)
+
 
 FILE_NAME = "ro-crate-metadata.json"
 _RUN_PROFILES = {"process": "Process Run Crate", "workflow": "Workflow Run Crate"}
@@ -191,3 +242,54 @@ def _paper(crate: ROCrate, paper: Mapping[str, Any]) -> Any:
 
 def _people(crate: ROCrate, names: Iterable[str]) -> list[Any]:
     return [_add(crate, "#" + name.replace(" ", "-"), "Person", name=name) for name in names]
+
+
+# drawings are there in several formats; one is listed, its folder holds the others
+_LISTED = {".csv", ".gif", ".html", ".json", ".md", ".svg"}
+_FOLDERS = {
+    "benchmarks": "Seconds and memory of every job",
+    "data": "Datasets in canonical form, with a card for each",
+    "logs": "Everything that every job printed",
+    "arm": "Study of a robot arm's post-impact velocity: intermediate results, tables, figures",
+    "inhand": "Study of in-hand estimation with tactile fingertips: intermediate results, tables, figures",
+    "planar": "Study of a falling planar body: intermediate results, tables, figures",
+    "tossing": "Study of tossed boxes: intermediate results, tables, figures",
+}
+
+
+def write_crate(
+    record: str,
+    results: Sequence[str],
+    source: str,
+    citation: Sequence[str],
+    metadata: str,
+    workflow: str,
+    configuration: str,
+) -> None:
+    """Copy the Snakefile and the configuration beside a run's results, and describe the run's folder.
+
+    Parameters
+    ----------
+    record
+        ``provenance.json``; its folder is the crate's.
+    results
+        Files that the run made; of a drawing's formats only the one for the web is listed.
+    source, citation
+        The Snakefile, and CITATION.cff where there is one.
+    metadata, workflow, configuration
+        The description, and where the copies go.
+    """
+    folder, content = Path(record).parent, read_json(record)
+    with replacing(workflow) as partial:
+        shutil.copyfile(source, partial)
+    write_text(configuration, yaml.safe_dump(content["configuration"], sort_keys=False, allow_unicode=True))
+    listed = sorted({Path(path) for path in (record, *results) if Path(path).suffix in _LISTED})
+    contents = Contents(
+        root=folder,
+        workflow=Path(workflow).relative_to(folder).as_posix(),
+        configuration=Path(configuration).relative_to(folder).as_posix(),
+        results=[path.relative_to(folder).as_posix() for path in listed],
+        folders={name: text for name, text in _FOLDERS.items() if (folder / name).is_dir()},
+    )
+    cited = read_citation(citation[0]) if citation else Citation()
+    write_json(metadata, describe(content["configuration"]["run"], contents, content, cited))
