@@ -24,7 +24,7 @@ from typing import Any
 from contactid.core.atomic import replacing
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import read_json
-from contactid.review.crate import FILE_NAME, Contents, describe, read_citation
+from contactid.review.crate import FILE_NAME, describe, read_citation
 from contactid.review.provenance import describe_code
 from contactid.run.records import FOLDER, path_of_record
 from contactid.sources.checksums import digest
@@ -191,6 +191,11 @@ def job_files(root: Path, results: Mapping[str, Path]) -> dict[str, Path]:
     return {file.relative_to(root).as_posix(): file for file in records.values() if file.is_file()}
 
 
+_FOLDERS = {
+    "workflow": "Rules, scripts, the package, printed values and synthetic data",
+    "config": "Default configuration and overlays",
+    "envs": "Pinned environments",
+}
 _README = """\
 Run {run} of contactid: tables and figures of four papers on identifying bodies from impacts, re-derived from data.
 results/{run}/summary.md says what was found; checks.csv holds every number against the printed one; report.html, where
@@ -249,8 +254,16 @@ def assemble(root: Path, run: str, *, force: bool = False) -> Path:
         manifest=NAME,
         left_out=", ".join(left_out) or "nothing",
     ).encode()
-    listed = [f"{results}/{name}" for name in _results_of(crate)]
-    files[FILE_NAME] = _crate(root, run, files, listed, record)
+    described = describe(
+        root,
+        record,
+        read_citation(root / "CITATION.cff"),
+        workflow="Snakefile",
+        configuration=f"{results}/crate/configuration.yaml",
+        results=[name for name in (f"{results}/{listed}" for listed in _results_of(crate)) if name in files],
+        folders={**_FOLDERS, results: "Everything that the run made"},
+    )
+    files[FILE_NAME] = (json.dumps(described, indent=2) + "\n").encode()
     sums = {name: _sha256(content) for name, content in files.items()}
     files[NAME] = write_manifest(sums).encode()
     path = root / f"contactid-{run}-{code['git_commit'][:8]}{'-dirty' if code['git_dirty'] else ''}.zip"
@@ -277,26 +290,6 @@ def _results_of(crate: Mapping[str, Any]) -> list[str]:
         entity.get("result", []) for entity in crate["@graph"] if entity["@type"] == "CreateAction"
     )
     return [entry["@id"] for entry in (results if isinstance(results, list) else [results])]
-
-
-def _crate(
-    root: Path, run: str, files: Mapping[str, Path | bytes], listed: list[str], record: Mapping[str, Any]
-) -> bytes:
-    folders = {
-        "workflow": "Rules, scripts, the package, printed values and synthetic data",
-        "config": "Default configuration and overlays",
-        "envs": "Pinned environments",
-        f"results/{run}": "Everything that the run made",
-    }
-    contents = Contents(
-        root=root,
-        workflow="Snakefile",
-        configuration=f"results/{run}/crate/configuration.yaml",
-        results=[name for name in listed if name in files],
-        folders=folders,
-    )
-    described = describe(run, contents, record, read_citation(root / "CITATION.cff"))
-    return (json.dumps(described, indent=2) + "\n").encode()
 
 
 def _sha256(content: Path | bytes) -> str:

@@ -7,8 +7,7 @@ results) and an unpacked bundle, where the workflow itself is inside. Equal inpu
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,29 +19,19 @@ from contactid.core.atomic import replacing, write_text
 from contactid.output.fits import read_json, write_json
 from contactid.sources.checksums import digest
 
+# what is said of whose a run is without a CITATION.cff
+UNCITED: Mapping[str, Any] = {"title": "contactid", "version": "", "licence": "MIT", "authors": [], "papers": []}
 
-@dataclass(frozen=True)
-class Citation:
-    """What an archive of this repository's results has to say about whose they are.
 
-    Attributes
-    ----------
-    title, version, licence : of the software; the licence by its SPDX name
-    authors : names
-    papers : one mapping per paper, with ``name``, ``authors``, ``year`` and ``url`` (empty where unknown), ``study``
+def read_citation(path: str | Path) -> dict[str, Any]:
+    """Whose the results are, from a CITATION.cff.
+
+    Returns
+    -------
+    dict
+        ``title``, ``version`` and ``licence`` (its SPDX name) of the software, ``authors`` (names), ``papers``: each with
+        ``name``, ``authors``, ``year``, ``url`` (empty where unknown), ``study``.
     """
-
-    title: str = "contactid"
-    version: str = ""
-    licence: str = "MIT"
-    authors: tuple[str, ...] = ()
-    papers: tuple[Mapping[str, Any], ...] = ()
-
-
-def read_citation(path: str | Path) -> Citation:
-    """From a CITATION.cff; nothing but the defaults where there is none."""
-    if not Path(path).is_file():
-        return Citation()
     content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     papers = [
         {
@@ -54,13 +43,13 @@ def read_citation(path: str | Path) -> Citation:
         }
         for entry in content.get("references", [])
     ]
-    return Citation(
-        title=content["title"],
-        version=str(content.get("version", "")),
-        licence=content.get("license", "MIT"),
-        authors=tuple(_name(author) for author in content.get("authors", [])),
-        papers=tuple(papers),
-    )
+    return {
+        "title": content["title"],
+        "version": str(content.get("version", "")),
+        "licence": content.get("license", UNCITED["licence"]),
+        "authors": [_name(author) for author in content.get("authors", [])],
+        "papers": papers,
+    }
 
 
 def _name(author: Mapping[str, str]) -> str:
@@ -84,56 +73,49 @@ _FORMATS = {
 }
 
 
-@dataclass(frozen=True)
-class Contents:
-    """What lies where; all paths are relative to the crate's folder.
-
-    Attributes
-    ----------
-    root : the crate's folder
-    workflow, configuration : the Snakefile, and the configuration that the run was made with
-    results : files that the run made
-    folders : what else is there, by folder, with a description
-    """
-
-    root: Path
-    workflow: str
-    configuration: str
-    results: Sequence[str]
-    folders: Mapping[str, str]
-
-
-def describe(run: str, contents: Contents, record: Mapping[str, Any], citation: Citation) -> dict[str, Any]:
-    """The content of ``ro-crate-metadata.json``.
+def describe(
+    root: Path,
+    record: Mapping[str, Any],
+    citation: Mapping[str, Any],
+    *,
+    workflow: str,
+    configuration: str,
+    results: Sequence[str],
+    folders: Mapping[str, str],
+) -> dict[str, Any]:
+    """The content of ``ro-crate-metadata.json``; all paths are relative to the crate's folder.
 
     Parameters
     ----------
-    run
-        Its name.
-    contents
-        Files and folders that are described.
+    root
+        The crate's folder.
     record
         ``provenance.json``.
     citation
-        Authors, licence and papers.
+        As :func:`read_citation` has it.
+    workflow, configuration
+        The Snakefile, and the configuration that the run was made with.
+    results
+        Files that the run made.
+    folders
+        What else is there, by folder, with a description.
     """
+    run = record["configuration"]["run"]
     crate = ROCrate(version="1.1")
     crate.metadata.extra_terms["sha256"] = "https://w3id.org/ro/terms/workflow-run#sha256"
-    root = crate.root_dataset
-    licence = _add(crate, f"https://spdx.org/licenses/{citation.licence}", "CreativeWork", name=citation.licence)
-    authors = [_add(crate, f"#author-{k}", "Organization", name=name) for k, name in enumerate(citation.authors)]
-    workflow = _workflow(crate, contents, record, citation)
-    configuration = _file(crate, contents, contents.configuration, "Configuration of the run")
-    results = [_file(crate, contents, path) for path in sorted(contents.results)]
-    for path in sorted(contents.folders):
-        crate.add_dataset(
-            contents.root / path, f"{path}/", properties={"name": path, "description": contents.folders[path]}
-        )
+    spdx = citation["licence"]
+    licence = _add(crate, f"https://spdx.org/licenses/{spdx}", "CreativeWork", name=spdx)
+    authors = [_add(crate, f"#author-{k}", "Organization", name=name) for k, name in enumerate(citation["authors"])]
+    instrument = _workflow(crate, root, workflow, record, citation)
+    settings = _file(crate, root, configuration, "Configuration of the run")
+    made = [_file(crate, root, path) for path in sorted(results)]
+    for path, text in sorted(folders.items()):
+        crate.add_dataset(root / path, f"{path}/", properties={"name": path, "description": text})
     data = [_dataset(crate, entry) for entry in record.get("data") or []]
-    papers = [_paper(crate, paper) for paper in citation.papers]
+    papers = [_paper(crate, paper) for paper in citation["papers"]]
     times = record.get("jobs") or {}
     action = crate.add_action(
-        workflow, f"#run-{run}", object=[*data, configuration], result=results, properties={"name": f"Run {run}"}
+        instrument, f"#run-{run}", object=[*data, settings], result=made, properties={"name": f"Run {run}"}
     )
     _set(
         action,
@@ -143,8 +125,8 @@ def describe(run: str, contents: Contents, record: Mapping[str, Any], citation: 
         agent=authors,
     )
     _set(
-        root,
-        name=f"{citation.title}: run {run}",
+        crate.root_dataset,
+        name=f"{citation['title']}: run {run}",
         description="Tables, figures and verdicts on printed numbers, re-derived from data by one Snakemake run.",
         datePublished=times.get("end"),
         license=licence,
@@ -177,33 +159,27 @@ def _profiles(crate: ROCrate) -> list[Any]:
     return [*found, _add(crate, _WORKFLOW_PROFILE, "CreativeWork", name="Workflow RO-Crate", version="1.0")]
 
 
-def _workflow(crate: ROCrate, contents: Contents, record: Mapping[str, Any], citation: Citation) -> Any:
-    engine = (record.get("snakemake") or {}).get("version")
+def _workflow(crate: ROCrate, root: Path, path: str, record: Mapping[str, Any], citation: Mapping[str, Any]) -> Any:
     entity = crate.add_workflow(
-        contents.root / contents.workflow,
-        contents.workflow,
+        root / path,
+        path,
         main=True,
         lang="snakemake",
-        lang_version=engine,
-        properties={"name": citation.title, "sha256": digest(contents.root / contents.workflow)},
+        lang_version=(record.get("snakemake") or {}).get("version"),
+        properties={"name": citation["title"], "sha256": digest(root / path)},
     )
     solver = record.get("solver") or {}
+    name, application = solver.get("name"), "SoftwareApplication"
     software = [
-        _add(crate, "#python", "SoftwareApplication", name="Python", softwareVersion=record.get("python")),
-        _add(
-            crate,
-            "#solver",
-            "SoftwareApplication",
-            name=solver.get("name") or "IPOPT",
-            softwareVersion=solver.get("name"),
-        ),
+        _add(crate, "#python", application, name="Python", softwareVersion=record.get("python")),
+        _add(crate, "#solver", application, name=name or "IPOPT", softwareVersion=name),
     ]
-    _set(entity, version=record.get("git_commit") or citation.version, softwareRequirements=software)
+    _set(entity, version=record.get("git_commit") or citation["version"], softwareRequirements=software)
     return entity
 
 
-def _file(crate: ROCrate, contents: Contents, path: str, name: str = "") -> Any:
-    source = contents.root / path
+def _file(crate: ROCrate, root: Path, path: str, name: str = "") -> Any:
+    source = root / path
     properties = {"name": name or path, "contentSize": str(source.stat().st_size), "sha256": digest(source)}
     if source.suffix in _FORMATS:
         properties["encodingFormat"] = _FORMATS[source.suffix]
@@ -235,13 +211,9 @@ def _paper(crate: ROCrate, paper: Mapping[str, Any]) -> Any:
         paper["url"] or f"#paper-{paper['study']}",
         "ScholarlyArticle",
         name=paper["name"],
-        author=_people(crate, paper["authors"]),
+        author=[_add(crate, "#" + name.replace(" ", "-"), "Person", name=name) for name in paper["authors"]],
         datePublished=paper["year"],
     )
-
-
-def _people(crate: ROCrate, names: Iterable[str]) -> list[Any]:
-    return [_add(crate, "#" + name.replace(" ", "-"), "Person", name=name) for name in names]
 
 
 # drawings are there in several formats; one is listed, its folder holds the others
@@ -284,12 +256,13 @@ def write_crate(
         shutil.copyfile(source, partial)
     write_text(configuration, yaml.safe_dump(content["configuration"], sort_keys=False, allow_unicode=True))
     listed = sorted({Path(path) for path in (record, *results) if Path(path).suffix in _LISTED})
-    contents = Contents(
-        root=folder,
+    described = describe(
+        folder,
+        content,
+        read_citation(citation[0]) if citation else UNCITED,
         workflow=Path(workflow).relative_to(folder).as_posix(),
         configuration=Path(configuration).relative_to(folder).as_posix(),
         results=[path.relative_to(folder).as_posix() for path in listed],
         folders={name: text for name, text in _FOLDERS.items() if (folder / name).is_dir()},
     )
-    cited = read_citation(citation[0]) if citation else Citation()
-    write_json(metadata, describe(content["configuration"]["run"], contents, content, cited))
+    write_json(metadata, described)

@@ -216,14 +216,8 @@ def describe_data(
 ) -> list[dict[str, Any]]:
     """An entry for each dataset, by name.
 
-    Parameters
-    ----------
-    datasets
-        Those that the run reads.
-    lock, store
-        The lock file, and the folder of all downloads.
-    results
-        The run's folder, where simulated recordings are.
+    ``lock`` is the data's lock file, ``store`` the folder of all downloads, and simulated recordings are in the run's
+    folder ``results``.
     """
     archives = read_lock(lock)
     found = []
@@ -304,21 +298,9 @@ def write_provenance(
     store
         The folder of all downloads.
     """
-    datasets = [Dataset(**entry) for entry in entries]
-    write_json(record, describe_run(Path(checks).parent, config, datasets, data_lock, environment_lock, store))
-
-
-def describe_run(
-    results: Path,
-    config: Mapping[str, Any],
-    datasets: Iterable[Dataset],
-    data_lock: str,
-    environment_lock: str,
-    store: str,
-) -> dict[str, Any]:
-    """The content of ``provenance.json``; arguments as of :func:`write_provenance`."""
-    found, jobs = packages(), read_jobs(Path(), results.as_posix())
-    return {
+    results, found = Path(checks).parent, packages()
+    jobs = read_jobs(Path(), results.as_posix())
+    content = {
         **describe_code(ROOT),
         "python": platform.python_version(),
         "packages": found,
@@ -329,7 +311,8 @@ def describe_run(
         "linear_algebra": linear_algebra(),
         **describe_machine(),
         "jobs": describe_jobs(jobs),
-        "data": describe_data(datasets, lock=data_lock, store=store, results=results),
+        "data": describe_data([Dataset(**entry) for entry in entries], lock=data_lock, store=store, results=results),
         "seeds": seeds_of(config),
         "configuration": config,
     }
+    write_json(record, content)

@@ -12,7 +12,7 @@ import base64
 import binascii
 import json
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -133,29 +133,16 @@ def read_jobs(working_directory: str | Path, under: str) -> list[JobRecord]:
     return sorted(jobs, key=lambda job: (job.end, job.rule, job.outputs))
 
 
-def maker_of(jobs: Iterable[JobRecord], path: str) -> JobRecord | None:
-    """The job that wrote a file, None where there is no record of it."""
-    return next((job for job in jobs if path in job.outputs), None)
-
-
-def upstream(jobs: Iterable[JobRecord], path: str) -> list[JobRecord]:
-    """All jobs that a file depends on, its own first, then breadth first towards the data."""
-    by_output = {output: job for job in jobs for output in job.outputs}
+def upstream(makers: Mapping[str, JobRecord], path: str) -> list[JobRecord]:
+    """All jobs that a file depends on, its own first, then breadth first towards the data; by who made which file."""
     found: dict[tuple[str, ...], JobRecord] = {}  # by outputs, which no two jobs share
     waiting = deque([path])
     while waiting:
-        job = by_output.get(waiting.popleft())
+        job = makers.get(waiting.popleft())
         if job is not None and job.outputs not in found:
             found[job.outputs] = job
             waiting.extend(job.inputs)
     return list(found.values())
-
-
-def source_files(jobs: Iterable[JobRecord], path: str) -> list[str]:
-    """The files without a maker that a file depends on: data, configuration and resources that the run was given."""
-    jobs = list(jobs)
-    made = {output for job in jobs for output in job.outputs}
-    return sorted({source for job in upstream(jobs, path) for source in job.inputs if source not in made})
 
 
 def path_of_record(output: str) -> Path:

@@ -14,20 +14,9 @@ import yaml
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
 from contactid.review.report.digest import check_rows, digest
-from contactid.review.report.model import (
-    Artefact,
-    Card,
-    Check,
-    Function,
-    JobTime,
-    Making,
-    Report,
-    RuleTime,
-    Step,
-    Study,
-)
+from contactid.review.report.model import Artefact, Card, Check, Function, Making, Report, Step, Study
 from contactid.review.report.solves import MOST_LISTED, group_solves, solves_of
-from contactid.run.records import JobRecord, maker_of, read_benchmarks, read_jobs, source_files, upstream
+from contactid.run.records import JobRecord, read_benchmarks, read_jobs, upstream
 from contactid.sources.data_card import headline
 
 _NUMBERED = re.compile(r"(tab|fig)(A?)(\d+)_")
@@ -93,8 +82,8 @@ def collect(
                 paper=about.get("paper", ""),
                 artefacts=artefacts_of(name, folder, listed, own, makings, functions, about.get("numerals", "arabic")),
                 digest=digest(own),
-                solve_groups=tuple(group_solves(solves)),
-                solves=tuple(solves[:MOST_LISTED]),
+                solve_groups=group_solves(solves),
+                solves=solves.head(MOST_LISTED).to_dict("records"),
                 solves_in_all=len(solves),
                 settings=configuration.get(name, {}),
             )
@@ -106,8 +95,8 @@ def collect(
         studies=tuple(studies),
         cards=tuple(_card(folder, Path(file)) for file in sorted(cards) if file.endswith(".json")),
         playback={kind: folder / file for kind, file in _PLAYERS.items() if file in there},
-        rules=tuple(rules),
-        jobs=tuple(times),
+        rules=rules,
+        jobs=times,
         provenance=record,
         checks=rows,
         shared_settings={key: value for key, value in configuration.items() if key not in words},
@@ -243,61 +232,46 @@ class Makings:
     results : the run's folder as the records name it, for instance ``results/default``
     """
 
-    def __init__(self, jobs: Sequence[JobRecord], results: str) -> None:
-        self._jobs = [job for job in jobs if job.rule not in _LATER]
-        self._results = results.rstrip("/")
+    def __init__(self, jobs: Iterable[JobRecord], results: str) -> None:
+        self._makers = {output: job for job in jobs if job.rule not in _LATER for output in job.outputs}
+        self._results = f"{results}/"
 
     def of(self, path: str) -> Making | None:
         """How a file was made (path relative to the run's folder); None where there is no record of it."""
-        full = f"{self._results}/{path}"
-        maker = maker_of(self._jobs, full)
-        if maker is None:
+        behind = upstream(self._makers, self._results + path)
+        if not behind:
             return None
-        behind = upstream(self._jobs, full)
         steps: dict[str, list[JobRecord]] = {}
         for job in behind:
             steps.setdefault(job.rule, []).append(job)
+        data = f"{self._results}data/"
+        written = (output.removeprefix(data) for job in behind for output in job.outputs if output.startswith(data))
         return Making(
-            rule=maker.rule,
-            seconds=maker.seconds,
-            log=maker.log.removeprefix(f"{self._results}/") if maker.log else None,
+            rule=behind[0].rule,
+            seconds=behind[0].seconds,
+            log=behind[0].log.removeprefix(self._results) if behind[0].log else None,
             steps=tuple(Step(rule, len(jobs), sum(job.seconds for job in jobs)) for rule, jobs in steps.items()),
-            datasets=tuple(sorted({name for job in behind for name in self._datasets(job)})),
-            sources=tuple(source_files(self._jobs, full)),
+            datasets=tuple(sorted({Path(file).parts[0] for file in written})),
+            sources=tuple(sorted({file for job in behind for file in job.inputs if file not in self._makers})),
         )
 
-    def _datasets(self, job: JobRecord) -> set[str]:
-        """Names of the datasets that a job wrote a part of."""
-        data = f"{self._results}/data/"
-        return {Path(path.removeprefix(data)).parts[0] for path in job.outputs if path.startswith(data)}
 
-
-def read_runtimes(results: Path) -> tuple[list[RuleTime], list[JobTime]]:
-    """Times and memory by rule, the most expensive first, and of every job in the files' order."""
-    measured = read_benchmarks(results, damaged="skip")
-    measured = measured[~measured["rule"].isin(_LATER)]
-    jobs = [
-        JobTime(row["rule"], row["job"], row["seconds"], row["memory_mb"], _log(results, row["rule"], row["job"]))
-        for row in measured.to_dict("records")
-    ]
-    rules = [
-        RuleTime(
-            rule=str(rule),
-            jobs=len(members),
-            seconds=members["seconds"].sum(),
-            longest=members["seconds"].max(),
-            cpu_seconds=members["cpu_seconds"].sum(),
-            memory_mb=members["memory_mb"].max(),
-        )
-        for rule, members in measured.groupby("rule", sort=False)
-    ]
-    return sorted(rules, key=lambda rule: (-rule.seconds, rule.rule)), jobs
-
-
-def _log(results: Path, rule: str, job: str) -> str | None:
-    """The job's log file relative to the run's folder, if there is one."""
-    log = f"logs/{rule}/{job}.log" if job else f"logs/{rule}.log"
-    return log if (results / log).exists() else None
+def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, Any]]]:
+    """Times and memory by rule, the most expensive first, and of every job, with its log, in the files' order."""
+    jobs = read_benchmarks(results, damaged="skip")
+    jobs = jobs[~jobs["rule"].isin(_LATER)]
+    named = zip(jobs["rule"], jobs["job"], strict=True)
+    logs = [f"logs/{rule}/{job}.log" if job else f"logs/{rule}.log" for rule, job in named]
+    rules = jobs.groupby("rule", sort=False).agg(
+        jobs=("job", "size"),
+        seconds=("seconds", "sum"),
+        longest=("seconds", "max"),
+        cpu_seconds=("cpu_seconds", "sum"),
+        memory_mb=("memory_mb", "max"),
+    )
+    rules = rules.reset_index().sort_values(["seconds", "rule"], ascending=[False, True])
+    shown = jobs.assign(log=[log if (results / log).exists() else "" for log in logs])
+    return rules.to_dict("records"), shown.to_dict("records")
 
 
 def _card(folder: Path, file: Path) -> Card:

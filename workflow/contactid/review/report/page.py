@@ -26,6 +26,7 @@ from contactid.review.report.collect import collect
 from contactid.review.report.digest import percent, spoken
 from contactid.review.report.model import Function, Report
 from contactid.review.report.playback import playback_section
+from contactid.review.same_results import ONCE, is_time, shows_times
 
 # a drawing beyond this many bytes is shown as its png instead, which has a bounded size
 LARGEST_SVG = 1_500_000
@@ -37,10 +38,12 @@ class Pack:
     def __init__(self) -> None:
         self.parts: dict[str, str] = {}
 
-    def add(self, name: str, content: str | bytes) -> str:
-        """Keep a part; return its name."""
+    def add(self, name: str, content: str | bytes, once: bool = False) -> str:
+        """Keep a part, marked where it is of one run alone; return its name."""
         raw = content.encode("utf-8") if isinstance(content, str) else content
-        self.parts[name] = base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode("ascii")
+        text = base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode("ascii")
+        part = f'<script type="application/octet-stream" id="part-{name}">{text}</script>'
+        self.parts[name] = once_only(part) if once else part
         return name
 
     def add_function(self, function: Function) -> str:
@@ -54,10 +57,10 @@ class Pack:
     def add_picture(self, name: str, svg: Path) -> dict[str, str]:
         """Keep a picture; return its part's name, type and, for the layout before it is there, its aspect ratio."""
         png = svg.with_suffix(".png")
-        raw = svg.read_bytes()
+        raw, once = svg.read_bytes(), shows_times(svg.with_suffix(".csv"))
         if len(raw) > LARGEST_SVG and png.exists():
-            return {"part": self.add(name, png.read_bytes()), "type": "image/png", "ratio": ratio_of(raw)}
-        return {"part": self.add(name, raw), "type": "image/svg+xml", "ratio": ratio_of(raw)}
+            return {"part": self.add(name, png.read_bytes(), once), "type": "image/png", "ratio": ratio_of(raw)}
+        return {"part": self.add(name, raw, once), "type": "image/svg+xml", "ratio": ratio_of(raw)}
 
 
 def ratio_of(svg: bytes) -> str:
@@ -115,7 +118,7 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
     )
     environment.filters |= {
         "number": number, "spoken": spoken, "percent": percent, "plain": plain, "yaml": as_yaml, "seconds": seconds,
-        "cell": cell,
+        "once": once_only,
     }  # fmt: skip
     pack = Pack()
     data_table = environment.get_template("data_table.html.j2")
@@ -129,8 +132,8 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         playback=Markup(section) if (section := playback_section(report.playback, environment, texts)) else None,
         picture=pack.add_picture,
         packed_table=lambda name, table: pack.add(name, data_table.render(**_table(table))),
-        packed_jobs=lambda name, jobs: pack.add(name, job_table.render(jobs=jobs)),
-        packed_plot=lambda name, plot: pack.add(name, plot.text),
+        packed_jobs=lambda name, jobs: pack.add(name, job_table.render(jobs=jobs), once=True),
+        packed_plot=lambda name, plot, once=False: pack.add(name, plot.text, once),
         packed_function=pack.add_function,
         deviations={study.name: plots.plot_deviations(_checks(report, study.name)) for study in report.studies},
         runtimes=plots.plot_runtimes(report.rules),
@@ -139,11 +142,12 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         provenance_rows=provenance_rows,
     )
     pack.add("bokeh", plots.script())
-    parts = "\n".join(
-        f'<script type="application/octet-stream" id="part-{name}">{content}</script>'
-        for name, content in pack.parts.items()
-    )
-    return text.replace("<!-- parts -->", parts)
+    return text.replace("<!-- parts -->", "\n".join(pack.parts.values()))
+
+
+def once_only(text: str) -> Markup:
+    """Marked as what this run alone can say: a time, for instance (:mod:`contactid.review.same_results`)."""
+    return Markup(ONCE[0]) + text + Markup(ONCE[1])
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -178,12 +182,11 @@ def as_yaml(value: Any) -> str:
 
 
 def _table(table: pd.DataFrame) -> dict[str, Any]:
-    shown = table.head(MOST_ROWS)
-    return {
-        "columns": [str(column) for column in table.columns],
-        "rows": list(shown.itertuples(index=False, name=None)),
-        "left_out": len(table) - len(shown),
-    }
+    rows = [
+        [once_only(cell(value)) if is_time(str(column), row) else cell(value) for column, value in row.items()]
+        for row in table.head(MOST_ROWS).to_dict("records")
+    ]
+    return {"columns": [str(column) for column in table.columns], "rows": rows, "left_out": len(table) - len(rows)}
 
 
 def _checks(report: Report, study: str) -> list[Any]:
