@@ -101,6 +101,17 @@ def test_equal_runs_give_equal_pages(run, page):
     assert rendered(run) == page
 
 
+def test_a_lock_file_that_changed_since_is_told(run):
+    record = run / RESULTS / "provenance.json"
+    before = record.read_text()
+    lock = {"jobs_made_with_another": {"arm_fit": 2, "arm_read": 1}}
+    record.write_text(json.dumps({**json.loads(before), "environment_lock": lock}))
+    page = rendered(run)
+    record.write_text(before)
+    assert "lock file has changed since results of these rules were made: arm_fit (2), arm_read (1)." in page
+    assert "lock file has changed" not in rendered(run)
+
+
 def test_the_page_asks_for_nothing_from_outside(page):
     shown = re.sub(r'<script type="application/octet-stream".*?</script>', "", page, flags=re.DOTALL)
     assert not re.search(r'(?:src|href)="(?:https?:)?//', shown)

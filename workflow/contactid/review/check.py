@@ -10,8 +10,7 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -21,53 +20,29 @@ from contactid.output.comparison import AGREES, BETTER, COLUMNS, DIFFERS, INPUT,
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv, write_csv
 
+ACCEPTED = Path(__file__).resolve().parents[2] / "resources" / "verdicts"
+_TITLES = {
+    "worse": "Worse than the accepted verdicts",
+    "better": "Better than the accepted verdicts (make baseline accepts them)",
+    "other": "Changed, neither worse nor better",
+    "new": "Not among the accepted verdicts (make baseline adds them)",
+}
+_SHOWN = 40  # rows of a kind of change
 KEY = ("study", "artefact", "quantity", "condition")
+_ACCEPTED_COLUMNS = (*KEY, "verdict")
 ABSENT = "absent"
 # a result that becomes an input is a result lost
 _WORTH = {AGREES: 2, BETTER: 2, INPUT: 1, DIFFERS: 0, NOT_COMPARABLE: 0, ABSENT: 0}
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Rows of the checks (columns of ``checks.csv`` and ``was``) by what happened to their verdict.
-
-    Attributes
-    ----------
-    worse : agreed or were better and no longer do; or were inputs and now differ, can't be compared or are absent
-    better : the reverse
-    other : any other change, for instance from ``agrees`` to ``better``
-    new : aren't among the accepted verdicts
-    """
-
-    worse: pd.DataFrame
-    better: pd.DataFrame
-    other: pd.DataFrame
-    new: pd.DataFrame
-
-
-def read_checks(path: str | Path, remedy: str) -> pd.DataFrame:
-    """A run's ``checks.csv``; text columns hold no missing values.
+def read_verdicts(path: str | Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
+    """A run's checks or its accepted verdicts; text columns hold no missing values.
 
     Raises
     ------
     ContactIdError
-        With the remedy, where there is none, or one that isn't a table of checks.
+        With the remedy, where there is no file, or one that isn't a table with these columns.
     """
-    return _read(path, COLUMNS, remedy)
-
-
-def read_accepted(path: str | Path, remedy: str) -> pd.DataFrame:
-    """The accepted verdicts of a run: columns :data:`KEY` and verdict.
-
-    Raises
-    ------
-    ContactIdError
-        As :func:`read_checks`.
-    """
-    return _read(path, (*KEY, "verdict"), remedy)
-
-
-def _read(path: str | Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
     if not Path(path).is_file():
         raise ContactIdError(f"{path} does not exist", remedy)
     try:
@@ -93,37 +68,29 @@ def row_name(row: pd.Series) -> str:
     return " ".join(str(row[name]) for name in KEY if row[name])
 
 
-def compare_verdicts(checks: pd.DataFrame, accepted: pd.DataFrame) -> Comparison:
-    """Sort the rows whose verdict isn't the accepted one, in the order of the checks, absent ones last."""
-    before = accepted[[*KEY, "verdict"]].rename(columns={"verdict": "was"})
+def compare_verdicts(checks: pd.DataFrame, accepted: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The rows whose verdict isn't the accepted one, in the order of the checks, absent ones last.
+
+    Returns
+    -------
+    dict
+        Rows of the checks and what their verdict ``was``: ``worse`` (agreed or were better and no longer do; or were
+        inputs and now differ, can't be compared or are absent), ``better`` (the reverse), ``other`` (any other change,
+        for instance from ``agrees`` to ``better``), ``new`` (aren't among the accepted verdicts).
+    """
+    before = accepted[list(_ACCEPTED_COLUMNS)].rename(columns={"verdict": "was"})
     both = checks.merge(before, on=list(KEY), how="left")
     gone = before.merge(checks[list(KEY)], on=list(KEY), how="left", indicator=True)
     gone = gone[gone["_merge"] == "left_only"].drop(columns="_merge").assign(verdict=ABSENT)
     rows = pd.concat([both, gone], ignore_index=True) if len(gone) else both
-    known = rows["was"].notna()
+    known, changed = rows["was"].notna(), rows["was"] != rows["verdict"]
     was, now = rows["was"].map(_WORTH), rows["verdict"].map(_WORTH)
-    worse, better = known & (now < was), known & (now > was)
-    return Comparison(
-        worse=rows[worse],
-        better=rows[better],
-        other=rows[known & (rows["was"] != rows["verdict"]) & ~worse & ~better],
-        new=rows[~known],
-    )
-
-
-def accept(checks: pd.DataFrame, path: str | Path) -> None:
-    """Write a run's verdicts as the accepted ones."""
-    write_csv(checks[[*KEY, "verdict"]], path)
-
-
-ACCEPTED = Path(__file__).resolve().parents[2] / "resources" / "verdicts"
-_TITLES = {
-    "worse": "Worse than the accepted verdicts",
-    "better": "Better than the accepted verdicts (make baseline accepts them)",
-    "other": "Changed, neither worse nor better",
-    "new": "Not among the accepted verdicts (make baseline adds them)",
-}
-_SHOWN = 40  # rows of a kind of change
+    return {
+        "worse": rows[known & (now < was)],
+        "better": rows[known & (now > was)],
+        "other": rows[known & changed & (now == was)],
+        "new": rows[~known],
+    }
 
 
 def check_run(run: str, results: str | Path, accepted: str | Path, study: str = "") -> tuple[str, bool]:
@@ -142,9 +109,8 @@ def check_run(run: str, results: str | Path, accepted: str | Path, study: str = 
         Where there is no such run or nothing accepted for it.
     """
     checks = _checks(run, results)
-    before = read_accepted(
-        Path(accepted) / f"{run}.csv", f"Accept the verdicts that there are: make baseline RUN={run}"
-    )
+    remedy = f"Accept the verdicts that there are: make baseline RUN={run}"
+    before = read_verdicts(Path(accepted) / f"{run}.csv", _ACCEPTED_COLUMNS, remedy)
     if study:
         checks, before = checks[checks["study"] == study], before[before["study"] == study]
         if checks.empty:
@@ -154,9 +120,9 @@ def check_run(run: str, results: str | Path, accepted: str | Path, study: str = 
     absent = sorted(set(before["study"]) - set(checks["study"]))
     if absent:
         parts.append(f"The run has no study {', '.join(absent)}; make check STUDY=... compares one that it has.")
-    if found.worse.empty:
+    if found["worse"].empty:
         parts.append("No check is worse than accepted.")
-    return "\n\n".join(parts), found.worse.empty
+    return "\n\n".join(parts), found["worse"].empty
 
 
 def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
@@ -170,12 +136,12 @@ def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
     checks, path = _checks(run, results), Path(accepted) / f"{run}.csv"
     changes = []
     if path.is_file():
-        before = read_accepted(path, "Delete it or restore it from the repository")
+        before = read_verdicts(path, _ACCEPTED_COLUMNS, "Delete it or restore it from the repository")
         absent = sorted(set(before["study"]) - set(checks["study"]))
         if absent:
             raise ContactIdError(f"run {run} lacks the study {', '.join(absent)}", "Run all studies, then accept")
         changes = _changes(compare_verdicts(checks, before))
-    accept(checks, path)
+    write_csv(checks[list(_ACCEPTED_COLUMNS)], path)
     return "\n\n".join([f"# Accepted verdicts of run {run}: {path}", count_table(checks), *changes])
 
 
@@ -200,13 +166,14 @@ def _checks(run: str, results: str | Path) -> pd.DataFrame:
             f"there is no run {run} in {folder}/",
             f"Make it first (make, for the default run){'; there are: ' + ', '.join(there) if there else ''}",
         )
-    return read_checks(folder / run / "checks.csv", "Let the run finish: make, or snakemake with its configuration")
+    remedy = "Let the run finish: make, or snakemake with its configuration"
+    return read_verdicts(folder / run / "checks.csv", COLUMNS, remedy)
 
 
-def _changes(found: Comparison) -> list[str]:
+def _changes(found: Mapping[str, pd.DataFrame]) -> list[str]:
     parts = []
     for kind, title in _TITLES.items():
-        rows = getattr(found, kind)
+        rows = found[kind]
         if rows.empty:
             continue
         lines = [f"{title}: {len(rows)}", *(f"  {_line(row)}" for _, row in rows.head(_SHOWN).iterrows())]

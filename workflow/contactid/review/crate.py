@@ -29,8 +29,8 @@ def read_citation(path: str | Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``title``, ``version`` and ``licence`` (its SPDX name) of the software, ``authors`` (names), ``papers``: each with
-        ``name``, ``authors``, ``year``, ``url`` (empty where unknown), ``study``.
+        ``title``, ``version`` and ``licence`` (its SPDX name) of the software, ``authors`` (names), ``papers``: each
+        with ``name``, ``authors``, ``year``, ``url`` (empty where unknown), ``study``.
     """
     content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     papers = [
