@@ -33,6 +33,30 @@ NAME = "manifest-sha256.txt"
 _LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
 # what using an unpacked bundle adds to it
 _GROWN = re.compile(r"(^|/)(\.venv[^/]*|__pycache__|\.snakemake/(?!metadata/).*)(/|$)")
+_MOMENT = (1980, 1, 1, 0, 0, 0)
+# one time for all files: none is newer than another, so none looks outdated
+_SECONDS = 1_000_000_000
+_AGAIN = "Get the bundle again"
+FREE_LICENCES = {"CC0-1.0", "CC-BY-4.0", "BSD-2-Clause", "BSD-3-Clause", "MIT", "Apache-2.0"}
+_EVERY_DATASET = {"card.json", "card.svg", "card.png"}
+_FOLDERS = {
+    "workflow": "Rules, scripts, the package, printed values and synthetic data",
+    "config": "Default configuration and overlays",
+    "envs": "Pinned environments",
+}
+_README = """\
+Run {run} of contactid: tables and figures of four papers on identifying bodies from impacts, re-derived from data.
+results/{run}/summary.md says what was found; checks.csv holds every number against the printed one; report.html, where
+there is one, shows all of it in a browser. The code that made it is here too (commit {commit}{dirty}),
+and provenance.json names versions, machine, data and seeds. ro-crate-metadata.json describes all of it for machines.
+
+To check that nothing was changed:   sha256sum --check --quiet {manifest}
+To recompute a random sample:        make env && make verify     (Python 3.11 or newer; minutes)
+The same without make:               pip install -r envs/requirements.lock
+                                     PYTHONPATH=workflow python -m contactid.review.verify . --sample 5 --seed 1
+Not in here, by licence or size: {left_out}
+"""
+_ROOT = Path(__file__).resolve().parents[3]
 
 
 def write_manifest(sums: Mapping[str, str]) -> str:
@@ -78,12 +102,6 @@ def differences(folder: Path) -> list[str]:
         if (folder / name).is_symlink() or digest(folder / name) != expected[name]:
             problems.append(f"{name}: changed")
     return sorted(problems)
-
-
-_MOMENT = (1980, 1, 1, 0, 0, 0)
-# one time for all files: none is newer than another, so none looks outdated
-_SECONDS = 1_000_000_000
-_AGAIN = "Get the bundle again"
 
 
 def write_zip(path: str | Path, files: Mapping[str, Path | bytes]) -> None:
@@ -145,10 +163,6 @@ def _check(path: Path, entry: zipfile.ZipInfo) -> None:
         raise ContactIdError(f"{path}: {entry.filename} is no plain file", "Don't use this file")
 
 
-FREE_LICENCES = {"CC0-1.0", "CC-BY-4.0", "BSD-2-Clause", "BSD-3-Clause", "MIT", "Apache-2.0"}
-_EVERY_DATASET = {"card.json", "card.svg", "card.png"}
-
-
 def code_files(root: Path) -> dict[str, Path]:
     """Everything that git knows or would ask about, by path."""
     try:
@@ -189,25 +203,6 @@ def job_files(root: Path, results: Mapping[str, Path]) -> dict[str, Path]:
     names = set(results) | {str(parent) for name in results for parent in Path(name).parents}
     records = {name: root / FOLDER / path_of_record(name) for name in sorted(names)}
     return {file.relative_to(root).as_posix(): file for file in records.values() if file.is_file()}
-
-
-_FOLDERS = {
-    "workflow": "Rules, scripts, the package, printed values and synthetic data",
-    "config": "Default configuration and overlays",
-    "envs": "Pinned environments",
-}
-_README = """\
-Run {run} of contactid: tables and figures of four papers on identifying bodies from impacts, re-derived from data.
-results/{run}/summary.md says what was found; checks.csv holds every number against the printed one; report.html, where
-there is one, shows all of it in a browser. The code that made it is here too (commit {commit}{dirty}),
-and provenance.json names versions, machine, data and seeds. ro-crate-metadata.json describes all of it for machines.
-
-To check that nothing was changed:   sha256sum --check --quiet {manifest}
-To recompute a random sample:        make env && make verify     (Python 3.11 or newer; minutes)
-The same without make:               pip install -r envs/requirements.lock
-                                     PYTHONPATH=workflow python -m contactid.review.verify . --sample 5 --seed 1
-Not in here, by licence or size: {left_out}
-"""
 
 
 def assemble(root: Path, run: str, *, force: bool = False) -> Path:
@@ -294,9 +289,6 @@ def _results_of(crate: Mapping[str, Any]) -> list[str]:
 
 def _sha256(content: Path | bytes) -> str:
     return hashlib.sha256(content if isinstance(content, bytes) else content.read_bytes()).hexdigest()
-
-
-_ROOT = Path(__file__).resolve().parents[3]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -21,6 +21,28 @@ from contactid.sources.checksums import digest
 
 # what is said of whose a run is without a CITATION.cff
 UNCITED: Mapping[str, Any] = {"title": "contactid", "version": "", "licence": "MIT", "authors": [], "papers": []}
+FILE_NAME = "ro-crate-metadata.json"
+_RUN_PROFILES = {"process": "Process Run Crate", "workflow": "Workflow Run Crate"}
+_WORKFLOW_PROFILE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
+_FORMATS = {
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".md": "text/markdown",
+    ".svg": "image/svg+xml",
+    ".yaml": "application/yaml",
+}
+# drawings are there in several formats; one is listed, its folder holds the others
+_LISTED = {".csv", ".gif", ".html", ".json", ".md", ".svg"}
+_FOLDERS = {
+    "benchmarks": "Seconds and memory of every job",
+    "data": "Datasets in canonical form, with a card for each",
+    "logs": "Everything that every job printed",
+    "arm": "Study of a robot arm's post-impact velocity: intermediate results, tables, figures",
+    "inhand": "Study of in-hand estimation with tactile fingertips: intermediate results, tables, figures",
+    "planar": "Study of a falling planar body: intermediate results, tables, figures",
+    "tossing": "Study of tossed boxes: intermediate results, tables, figures",
+}
 
 
 def read_citation(path: str | Path) -> dict[str, Any]:
@@ -55,22 +77,6 @@ def read_citation(path: str | Path) -> dict[str, Any]:
 def _name(author: Mapping[str, str]) -> str:
     parts = (author.get("given-names"), author.get("name-particle"), author.get("family-names"), author.get("name"))
     return " ".join(part for part in parts if part)
-
-
-FILE_NAME = "ro-crate-metadata.json"
-_RUN_PROFILES = {"process": "Process Run Crate", "workflow": "Workflow Run Crate"}
-_WORKFLOW_PROFILE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
-_FORMATS = {
-    ".csv": "text/csv",
-    ".html": "text/html",
-    ".json": "application/json",
-    ".md": "text/markdown",
-    ".nc": "application/x-netcdf",
-    ".pdf": "application/pdf",
-    ".svg": "image/svg+xml",
-    ".txt": "text/plain",
-    ".yaml": "application/yaml",
-}
 
 
 def describe(
@@ -214,19 +220,6 @@ def _paper(crate: ROCrate, paper: Mapping[str, Any]) -> Any:
         author=[_add(crate, "#" + name.replace(" ", "-"), "Person", name=name) for name in paper["authors"]],
         datePublished=paper["year"],
     )
-
-
-# drawings are there in several formats; one is listed, its folder holds the others
-_LISTED = {".csv", ".gif", ".html", ".json", ".md", ".svg"}
-_FOLDERS = {
-    "benchmarks": "Seconds and memory of every job",
-    "data": "Datasets in canonical form, with a card for each",
-    "logs": "Everything that every job printed",
-    "arm": "Study of a robot arm's post-impact velocity: intermediate results, tables, figures",
-    "inhand": "Study of in-hand estimation with tactile fingertips: intermediate results, tables, figures",
-    "planar": "Study of a falling planar body: intermediate results, tables, figures",
-    "tossing": "Study of tossed boxes: intermediate results, tables, figures",
-}
 
 
 def write_crate(

@@ -29,6 +29,13 @@ from contactid.sources.lockfile import LockedArchive, read_lock
 from contactid.sources.registry import FOURTU, GENERATED, Dataset
 from contactid.sources.store import Store
 
+_LATER = ("provenance", "report", "crate")
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+_ENDINGS = ("seed", "seeds")
+ROOT = Path(__file__).resolve().parents[3]
+# the main process leaves its command line here for the jobs that it starts (workflow/rules/review.smk)
+COMMAND = "CONTACTID_COMMAND"
+
 
 def describe_code(root: str | Path) -> dict[str, Any]:
     """Commit, whether anything differs from it, and a checksum of what does; null outside a checkout of its own."""
@@ -104,10 +111,6 @@ def linear_algebra() -> dict[str, Any]:
     found = built.get("Build Dependencies", {})
     keys = ("name", "version", "openblas configuration")
     return {part: {key: found.get(part, {}).get(key) for key in keys} for part in ("blas", "lapack")}
-
-
-_LATER = ("provenance", "report", "crate")
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 def compare_locks(lock: str | Path, jobs: Iterable[JobRecord]) -> dict[str, Any]:
@@ -190,9 +193,6 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-_ENDINGS = ("seed", "seeds")
-
-
 def seeds_of(config: Mapping[str, Any]) -> dict[str, Any]:
     """Values of all keys that are ``seed`` or ``seeds`` or end with it, by path such as ``tossing.split.seed``."""
     return dict(_seeds(config, ""))
@@ -267,11 +267,6 @@ def _files(path: Path) -> list[dict[str, Any]]:
         for file in files
         if file.is_file() and not file.name.startswith(".snakemake")
     ]
-
-
-ROOT = Path(__file__).resolve().parents[3]
-# the main process leaves its command line here for the jobs that it starts (workflow/rules/review.smk)
-COMMAND = "CONTACTID_COMMAND"
 
 
 def write_provenance(

@@ -48,6 +48,7 @@ ONCE = ("<!--once-->", "<!--/once-->")
 _ONCE = re.compile(b"%b.*?%b" % tuple(mark.encode() for mark in ONCE), re.DOTALL)
 _PART = re.compile(rb'<script type="application/octet-stream" id="part-([^"]*)">([^<]*)</script>')
 _DRAWINGS = frozenset((".pdf", ".png", ".svg"))
+Row = dict[str, str]
 
 
 def differences(a: Path, b: Path) -> list[str]:
@@ -98,9 +99,6 @@ def _difference(a: Path, b: Path) -> str:
     if a.suffix in _DRAWINGS and shows_times(a.with_suffix(".csv")):
         return ""
     return f"{a.stat().st_size} and {b.stat().st_size} bytes that differ"
-
-
-Row = dict[str, str]
 
 
 def _rows_of_csv(path: Path) -> Iterator[Row]:

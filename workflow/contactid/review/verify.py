@@ -40,6 +40,12 @@ from contactid.run.records import JobRecord, read_jobs
 COMPARED = {".csv", ".json", ".nc"}
 IDENTICAL = "identical"
 _FLOOR = 1e-12
+# what says when and where a run was made can't come out the same
+_OF_THE_RUN = {"provenance", "crate", "report"}
+# what belongs to no single study: data, and the verdicts of all of them
+_SHARED = "all studies"
+# numbers in the file have six significant digits, so a difference at the very edge may fall on either side
+_ROUNDING = 1.1e-6
 
 
 @dataclass(frozen=True)
@@ -150,12 +156,6 @@ def _number(value: Any) -> float:
         return float("nan")
 
 
-# what says when and where a run was made can't come out the same
-_OF_THE_RUN = {"provenance", "crate", "report"}
-# what belongs to no single study: data, and the verdicts of all of them
-_SHARED = "all studies"
-
-
 @dataclass(frozen=True)
 class Candidates:
     """Files that can be recomputed, by study, with their jobs, and why the others can't.
@@ -257,10 +257,6 @@ def recompute(folder: Path, run: str, paths: Sequence[str], jobs: Sequence[JobRe
         raise ContactIdError(
             f"recomputing failed: {said.removeprefix('ERROR ')}", "Is the environment of envs/requirements.lock active"
         )
-
-
-# numbers in the file have six significant digits, so a difference at the very edge may fall on either side
-_ROUNDING = 1.1e-6
 
 
 def wrong_verdicts(checks: pd.DataFrame) -> list[str]:

@@ -19,6 +19,12 @@ _WORDS = {
     "runtime": re.compile(r"due to time limit", re.IGNORECASE),
 }
 _NAMES = {"mem_mb": ("memory", "MB"), "runtime": ("time", "minutes")}
+MOST_LINES = 12
+LEAST_FREE = 1 << 20  # bytes; nothing of ours goes on with less (contactid.sources.motion_stream)
+NEEDED = (
+    "numpy", "scipy", "pandas", "xarray", "h5netcdf", "h5py", "numba", "requests", "pyomo", "casadi", "pinocchio",
+    "matplotlib", "seaborn", "jinja2", "bokeh", "rocrate", "yaml", "jsonschema",
+)  # fmt: skip
 
 
 def slurm_reason(rule: str, log: Path, since: float, submissions: Path = SLURM_LOGS) -> str | None:
@@ -49,10 +55,6 @@ def slurm_reason(rule: str, log: Path, since: float, submissions: Path = SLURM_L
                 more = 2 * int(asked[1]) if asked else "..."
                 return f"killed by Slurm at its {what} limit{limit}. Ask for more: --set-resources {rule}:{key}={more}"
     return None
-
-
-MOST_LINES = 12
-LEAST_FREE = 1 << 20  # bytes; nothing of ours goes on with less (contactid.sources.motion_stream)
 
 
 def failures(results: str | Path, since: float) -> list[str]:
@@ -88,12 +90,6 @@ def tell_of_full_disks(*folders: str | Path) -> None:
             if shutil.disk_usage(folder).free < LEAST_FREE:
                 line = f"ERROR {folder}: no space left on its disk. Free some, then run the same command again."
                 print(line, file=sys.stderr)
-
-
-NEEDED = (
-    "numpy", "scipy", "pandas", "xarray", "h5netcdf", "h5py", "numba", "requests", "pyomo", "casadi", "pinocchio",
-    "matplotlib", "seaborn", "jinja2", "bokeh", "rocrate", "yaml", "jsonschema",
-)  # fmt: skip
 
 
 def exit_without_packages(modules: Iterable[str] = NEEDED) -> None:

@@ -23,6 +23,9 @@ from contactid.core.errors import ContactIdError
 
 COLUMNS = ("rule", "job", "seconds", "cpu_seconds", "memory_mb", "written_mb")
 _NAMES = {"s": "seconds", "cpu_time": "cpu_seconds", "max_rss": "memory_mb", "io_out": "written_mb"}
+FOLDER = Path(".snakemake/metadata")
+# characters of a file name, less one for the mark of a folder
+_LONGEST = 254
 
 
 def read_benchmarks(results: str | Path, damaged: Literal["error", "skip"] = "error") -> pd.DataFrame:
@@ -70,11 +73,6 @@ def _costs(file: Path) -> dict[str, float] | None:
         return {ours: float(last[theirs]) for theirs, ours in _NAMES.items()}
     except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError, IndexError, KeyError, ValueError):
         return None
-
-
-FOLDER = Path(".snakemake/metadata")
-# characters of a file name, less one for the mark of a folder
-_LONGEST = 254
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,6 @@ def collect(
     rules, times = read_runtimes(folder)
     return Report(
         run=str(configuration.get("run", folder.name)),
-        folder=folder,
         studies=tuple(studies),
         cards=tuple(_card(folder, Path(file)) for file in sorted(cards) if file.endswith(".json")),
         playback={kind: folder / file for kind, file in _PLAYERS.items() if file in there},

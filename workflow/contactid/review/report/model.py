@@ -211,7 +211,6 @@ class Report:
     """
 
     run: str
-    folder: Path
     studies: tuple[Study, ...]
     cards: tuple[Card, ...]
     playback: dict[str, Path]

@@ -30,6 +30,7 @@ from contactid.review.same_results import ONCE, is_time, shows_times
 
 # a drawing beyond this many bytes is shown as its png instead, which has a bounded size
 LARGEST_SVG = 1_500_000
+MOST_ROWS = 1000
 
 
 class Pack:
@@ -68,9 +69,6 @@ def ratio_of(svg: bytes) -> str:
     head = svg[:4000].decode("utf-8", errors="replace")
     box = head.partition('viewBox="')[2].partition('"')[0].split()
     return f"{float(box[2]):.0f} / {float(box[3]):.0f}" if len(box) == 4 and float(box[3]) > 0 else "3 / 2"
-
-
-MOST_ROWS = 1000
 
 
 def write_report(
@@ -137,7 +135,6 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         packed_function=pack.add_function,
         deviations={study.name: plots.plot_deviations(_checks(report, study.name)) for study in report.studies},
         runtimes=plots.plot_runtimes(report.rules),
-        most_rows=MOST_ROWS,
         nan=math.isnan,
         provenance_rows=provenance_rows,
     )
