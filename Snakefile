@@ -34,9 +34,7 @@ if "inhand" in config["studies"]:
 
 include: "workflow/rules/data.smk"
 include: "workflow/rules/artefacts.smk"
-include: "workflow/rules/checks.smk"
-include: "workflow/rules/report.smk"
-include: "workflow/rules/provenance.smk"
+include: "workflow/rules/review.smk"
 
 
 onsuccess:

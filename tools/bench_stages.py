@@ -13,7 +13,7 @@ import xarray as xr
 
 from contactid.inhand.names import FACTOR_GRAPH, IPOPT
 from contactid.output.tables import read_csv
-from contactid.run.benchmarks import read_benchmarks
+from contactid.run.records import read_benchmarks
 
 STUDIES = ("tossing", "planar", "arm", "inhand")
 COLUMNS = (

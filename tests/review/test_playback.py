@@ -3,11 +3,12 @@
 import json
 import re
 
+import jinja2
 import numpy as np
 import pytest
 
 from contactid.core import rotations
-from contactid.output.compact_json import compact_json
+from contactid.output.fits import compact_json
 from contactid.planar.artefacts.playback import played_throw
 from contactid.planar.artefacts.playback import write_playback as write_throws
 from contactid.planar.identify.states import StoredFit, ThrowStates, write_fits
@@ -19,6 +20,7 @@ from contactid.tossing.predict.prediction import predict
 from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
 from contactid.tossing.prepare.tosses import Problem, Variant, set_up
 from contactid.tossing.simulate.box import ContactParameters
+from report_run import TEXTS
 from tosses_for_tests import box, motion, recordings
 
 WRONG = ContactParameters(0.4, 0.3)
@@ -152,20 +154,26 @@ def write_run(folder, problem, predicted, name="Box"):
     write_throws([folder / "shown.nc"], folder / "planar/playback.json")
 
 
+def section_of(folder):
+    files = {"box": folder / "tossing/playback.json", "planar": folder / "planar/playback.json"}
+    environment = jinja2.Environment(loader=jinja2.DictLoader(TEXTS), autoescape=True)
+    return playback_section({kind: file for kind, file in files.items() if file.is_file()}, environment, TEXTS)
+
+
 def test_without_tosses_there_is_no_section(tmp_path):
-    assert playback_section(tmp_path) is None
+    assert section_of(tmp_path) is None
 
 
 def test_a_study_alone_has_its_player_alone(tmp_path, problem, predicted):
     write_run(tmp_path, problem, predicted)
     (tmp_path / "tossing/playback.json").unlink()
-    section = playback_section(tmp_path)
+    section = section_of(tmp_path)
     assert 'data-playback="planar"' in section and 'data-playback="box"' not in section
 
 
 def test_the_section_is_small_self_contained_and_escapes_what_it_shows(tmp_path, problem, predicted):
     write_run(tmp_path, problem, predicted, name="<b>Box</script>")
-    section = playback_section(tmp_path)
+    section = section_of(tmp_path)
     assert len(section.encode()) < 300_000
     assert not re.search(r"""(src|href)=|https?://|@import|url\(|<b>Box|Box</script>""", section)
     assert "SYNTHETIC data." in section
@@ -180,5 +188,5 @@ def test_the_section_is_small_self_contained_and_escapes_what_it_shows(tmp_path,
 
 def test_the_median_toss_is_shown_first(tmp_path, problem, predicted):
     write_run(tmp_path, problem, predicted)
-    selected = re.findall(r"<option[^>]*selected[^>]*>(.*?)</option>", playback_section(tmp_path))
+    selected = re.findall(r"<option[^>]*selected[^>]*>(.*?)</option>", section_of(tmp_path))
     assert selected[0].startswith("Box: median of 4")

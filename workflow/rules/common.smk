@@ -15,7 +15,7 @@ os.environ.update(
 )
 sys.path.insert(0, str(WORKFLOW))
 
-from contactid.run.installed import exit_without_packages
+from contactid.run.failures import exit_without_packages
 
 if not workflow.deployment_settings.deployment_method:
     exit_without_packages()  # before anything imports them

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from contactid.core.atomic import write_text
-from contactid.output.compact_json import compact_json
+from contactid.output.fits import compact_json
 from contactid.planar.identify.states import StoredFit, read_fits
 from contactid.planar.simulate.geometry import Ellipse, contacts
 

@@ -16,8 +16,7 @@ from scipy.spatial import ConvexHull
 
 from contactid.core import rotations
 from contactid.core.atomic import write_text
-from contactid.output.compact_json import compact_json
-from contactid.output.fits import read_json
+from contactid.output.fits import compact_json, read_json
 from contactid.output.tables import read_csv
 from contactid.tossing.prepare.preprocess import TEST
 from contactid.tossing.prepare.tosses import PreparedToss, Problem, Variant, load_dataset, set_up

@@ -1,7 +1,9 @@
-"""Which job made which file, from what, and where its log is: Snakemake's own records of a run, read back.
+"""What Snakemake wrote down of a run's jobs: which made which file from what, and what each of them cost.
 
 Snakemake keeps one JSON file per output in ``.snakemake/metadata``, named by the output's path in URL-safe base64 (cut
-into folders where that is too long for a file name).
+into folders where that is too long for a file name). Costs are in the run's ``benchmarks/``, a file per job,
+``<rule>.tsv`` or ``<rule>/<wildcards>.tsv``. Memory is sampled every half second at first and more rarely later, so a
+peak of a short job can be missed; ``-`` and ``NA`` stand for what wasn't sampled.
 """
 
 from __future__ import annotations
@@ -10,14 +12,67 @@ import base64
 import binascii
 import json
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import pandas as pd
+
+from contactid.core.errors import ContactIdError
+
+COLUMNS = ("rule", "job", "seconds", "cpu_seconds", "memory_mb", "written_mb")
+_NAMES = {"s": "seconds", "cpu_time": "cpu_seconds", "max_rss": "memory_mb", "io_out": "written_mb"}
 FOLDER = Path(".snakemake/metadata")
 # characters of a file name, less one for the mark of a folder
 _LONGEST = 254
+
+
+def read_benchmarks(results: str | Path, damaged: Literal["error", "skip"] = "error") -> pd.DataFrame:
+    """One row per job of a run, in the order of the files' names.
+
+    Parameters
+    ----------
+    results
+        A run's folder, ``results/<run>``.
+    damaged
+        What to do with a file that is being written or was cut short: stop, or leave it out (then a run without any
+        gives an empty table).
+
+    Returns
+    -------
+    DataFrame
+        ``rule``, ``job`` (its wildcards), ``seconds`` (wall), ``cpu_seconds``, ``memory_mb`` (largest resident size, in
+        MiB as Snakemake has it), ``written_mb``. Not measured (a job too short) is NaN.
+
+    Raises
+    ------
+    ContactIdError
+        No benchmark files, or one that can't be read; not with ``damaged="skip"``.
+    """
+    folder = Path(results) / "benchmarks"
+    rows = []
+    for file in sorted(folder.rglob("*.tsv")):
+        costs = _costs(file)
+        if costs is None and damaged == "error":
+            raise ContactIdError(f"{file}: not a benchmark file", "Remove it, or run its job again")
+        if costs is not None:
+            name = file.relative_to(folder).with_suffix("").parts
+            rows.append({"rule": name[0], "job": "/".join(name[1:]), **costs})
+    if not rows and damaged == "error":
+        remedy = "Make the run first (make), or give the folder of a finished one, results/<run>"
+        raise ContactIdError(f"{folder}: no benchmark files", remedy)
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _costs(file: Path) -> dict[str, float] | None:
+    """What one job took; None where the file is damaged."""
+    try:
+        measured = pd.read_csv(file, sep="\t", na_values=["-", "NA"])
+        last = measured.iloc[-1]
+        return {ours: float(last[theirs]) for theirs, ours in _NAMES.items()}
+    except (pd.errors.EmptyDataError, pd.errors.ParserError, UnicodeDecodeError, IndexError, KeyError, ValueError):
+        return None
 
 
 @dataclass(frozen=True)
@@ -76,29 +131,16 @@ def read_jobs(working_directory: str | Path, under: str) -> list[JobRecord]:
     return sorted(jobs, key=lambda job: (job.end, job.rule, job.outputs))
 
 
-def maker_of(jobs: Iterable[JobRecord], path: str) -> JobRecord | None:
-    """The job that wrote a file, None where there is no record of it."""
-    return next((job for job in jobs if path in job.outputs), None)
-
-
-def upstream(jobs: Iterable[JobRecord], path: str) -> list[JobRecord]:
-    """All jobs that a file depends on, its own first, then breadth first towards the data."""
-    by_output = {output: job for job in jobs for output in job.outputs}
+def upstream(makers: Mapping[str, JobRecord], path: str) -> list[JobRecord]:
+    """All jobs that a file depends on, its own first, then breadth first towards the data; by who made which file."""
     found: dict[tuple[str, ...], JobRecord] = {}  # by outputs, which no two jobs share
     waiting = deque([path])
     while waiting:
-        job = by_output.get(waiting.popleft())
+        job = makers.get(waiting.popleft())
         if job is not None and job.outputs not in found:
             found[job.outputs] = job
             waiting.extend(job.inputs)
     return list(found.values())
-
-
-def source_files(jobs: Iterable[JobRecord], path: str) -> list[str]:
-    """The files without a maker that a file depends on: data, configuration and resources that the run was given."""
-    jobs = list(jobs)
-    made = {output for job in jobs for output in job.outputs}
-    return sorted({source for job in upstream(jobs, path) for source in job.inputs if source not in made})
 
 
 def path_of_record(output: str) -> Path:

@@ -6,10 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from statistics import median
+from typing import Any
 
 import pandas as pd
 
-from contactid.output.comparison import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE, VERDICTS
+from contactid.output.comparison import AGREES, BETTER, COLUMNS, DIFFERS, INPUT, NOT_COMPARABLE, VERDICTS
 from contactid.review.report.model import Check, Digest
 
 _MOST_REASONS = 6
@@ -17,22 +18,10 @@ _MOST_REASONS = 6
 
 def check_rows(table: pd.DataFrame) -> tuple[Check, ...]:
     """The rows in the file's order."""
-    return tuple(
-        Check(
-            number=number,
-            study=str(row["study"]),
-            artefact=str(row["artefact"]),
-            quantity=str(row["quantity"]),
-            condition=_text(row["condition"]),
-            published=float(row["published"]),
-            reproduced=float(row["reproduced"]),
-            unit=_text(row["unit"]),
-            tolerance=float(row["tolerance"]),
-            verdict=str(row["verdict"]),
-            note=_text(row["note"]),
-        )
-        for number, row in enumerate(table.to_dict("records"), start=1)
+    rows: list[dict[Any, Any]] = (
+        table[list(COLUMNS)].fillna({"condition": "", "unit": "", "note": ""}).to_dict("records")
     )
+    return tuple(Check(number, **row) for number, row in enumerate(rows, start=1))
 
 
 def digest(checks: Sequence[Check]) -> Digest:
@@ -109,7 +98,3 @@ def percent(share: float) -> str:
     if share >= 10.0:
         return f"{share:.0f} times" if share < 1e4 else "orders of magnitude"
     return f"{100.0 * share:.0f} %" if share >= 0.1 else f"{100.0 * share:.2g} %"
-
-
-def _text(value: object) -> str:
-    return "" if pd.isna(value) else str(value)  # type: ignore[call-overload]
