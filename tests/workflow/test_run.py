@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from contactid.planar.names import ANIMATIONS, PAPER_FIGURES
 
 from contactid.arm import names as arm_names
 from contactid.inhand import names as inhand_names
 from contactid.output.comparison import VERDICTS
-from contactid.planar.names import ANIMATIONS, PAPER_FIGURES
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")

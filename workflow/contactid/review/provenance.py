@@ -24,8 +24,7 @@ from contactid.core.solve import SolverOptions, solve
 from contactid.output.fits import write_json
 from contactid.run.job import LOCK
 from contactid.run.records import JobRecord, read_jobs
-from contactid.sources.lockfile import digest
-from contactid.sources.lockfile import LockedArchive, read_lock
+from contactid.sources.lockfile import LockedArchive, digest, read_lock
 from contactid.sources.registry import FOURTU, GENERATED, Dataset
 from contactid.sources.store import Store
 
