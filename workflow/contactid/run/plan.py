@@ -21,7 +21,6 @@ import numpy as np
 import pandas as pd
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.names import OBJECTS
 from contactid.output.tables import read_csv, write_csv
 from contactid.run.benchmarks import read_benchmarks
 from contactid.run.job_records import read_jobs
@@ -76,8 +75,8 @@ def _planar_units(configuration: Configuration) -> float:
     return block["seeds"] / shards * len(block["frames_per_second"])
 
 
-# a job has one source's recordings, one per object
-_INHAND_RECORDINGS = sum(len(objects) for objects in OBJECTS.values())
+# of a seed, and in how many jobs: one per source (contactid.inhand.readers.sources)
+_INHAND_RECORDINGS, _INHAND_JOBS = 20, 4
 
 AXES = (
     Axis(
@@ -85,7 +84,7 @@ AXES = (
     ),
     Axis(
         "inhand_estimate", "recording, by every method", "inhand.estimates.seeds",
-        lambda configuration: _INHAND_RECORDINGS / len(OBJECTS), lambda configuration: _INHAND_RECORDINGS, splits=True,
+        lambda configuration: _INHAND_RECORDINGS / _INHAND_JOBS, lambda configuration: _INHAND_RECORDINGS, splits=True,
     ),
     Axis(
         "arm_fit_samples", "noise sample of a recording, by every method", "arm.fit.accuracy.samples",
