@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.inhand.names import FACTOR_GRAPH, IPOPT
+from contactid.inhand.identify.methods import FACTOR_GRAPH, IPOPT
 from contactid.output.tables import read_csv
 from contactid.run.records import read_benchmarks
 
