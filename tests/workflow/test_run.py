@@ -250,7 +250,8 @@ def test_editing_the_simulator_reruns_exactly_what_depends_on_it(finished):
         "tossing_identify", "tossing_predict_trajectory", "tossing_predict_velocity", "tossing_impacts_1",
         "tossing_velocity_identify", "tossing_impact_mpec", "tossing_window_mpec", "tossing_sensitivity",
         "tossing_sobol", "tossing_rest_poses", "tossing_tables", "tossing_figures", "tossing_draw_1",
-        "tossing_draw_2", "tossing_playback", "tossing_checks", "tossing_summary", "checks", "summary", "provenance", "report", "crate", "all",
+        "tossing_draw_2", "tossing_playback", "tossing_checks", "tossing_summary", "checks", "summary", "provenance",
+        "report", "crate", "all",
     }  # fmt: skip
     file.write_text(before)
     assert to_be_done(finished) == set()
