@@ -14,14 +14,13 @@ from contactid.planar.artefacts.real_ellipse import draw_real_ellipse
 from contactid.planar.identify.impact_laws import (
     Prediction,
     best_impulses,
-    departures,
     ellipse_impacts,
-    ellipse_tables,
     fit_law,
     place_knots,
     published_fit,
     ratio_estimates,
 )
+from contactid.planar.identify.impact_tables import departures, ellipse_tables
 from contactid.planar.models.impacts import (
     ImpactModelOptions,
     PlanarImpacts,

@@ -252,7 +252,7 @@ rule planar_ellipse:
         mem_mb=1250,
         runtime=30,
     params:
-        **call("contactid.planar.identify.impact_laws:write_ellipse"),
+        **call("contactid.planar.identify.impact_tables:write_ellipse"),
         seeds=PLANAR_REAL["splits"],
     script:
         "../call.py"

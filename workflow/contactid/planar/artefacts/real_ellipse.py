@@ -1,6 +1,6 @@
 """What impact laws predict of a real ellipse's impacts.
 
-The figure's data are ``ext_real_ellipse_impacts`` of :func:`contactid.planar.identify.impact_laws.ellipse_tables`.
+The figure's data are ``ext_real_ellipse_impacts`` of :func:`contactid.planar.identify.impact_tables.ellipse_tables`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LARGEST = 3.2  # m/s, room for the legend beside the curves
 
 
 def ellipse_tables(ellipse: str, ellipse_reasons: str, ellipse_ratio: str) -> dict[str, pd.DataFrame]:
-    """The tables of :func:`contactid.planar.identify.impact_laws.ellipse_tables`."""
+    """The tables of :func:`contactid.planar.identify.impact_tables.ellipse_tables`."""
     return {
         "tables/ext_real_ellipse": read_exact(ellipse),
         "tables/ext_real_ellipse_reasons": read_exact(ellipse_reasons),

@@ -6,15 +6,6 @@ exactly zero, and what remains is an ordinary least-squares problem with a covar
 while the misfit falls (:mod:`contactid.core.pair_sides`). Where no start's sequence explains the poses, a penalty with
 a growing weight finds another one, which is settled in the same way. An answer counts when complementarity holds and
 the poses are fitted as well as their noise lets expect; else the next start is tried, and the best answer is taken.
-
-Standard errors come from the reduced Hessian, by one solve.
-For ``min f(x)``, f half a sum of squared residuals in units of their noise, subject to ``c(x) = 0`` (equalities and
-whatever bounds and inequalities are active), the covariance of x to first order is the upper left block of
-
-``[[H, A^T], [A, 0]]^-1`` with the Hessian H of f and the Jacobian A of c.
-
-It is what the inverse of the reduced Hessian gives, without a basis of A's null space. Directions that neither f nor c
-determine get a large variance; small regularisations keep the matrix solvable for them and for dependent constraints.
 """
 
 from __future__ import annotations
@@ -23,20 +14,17 @@ import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-import casadi
 import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
-import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 from scipy.stats import chi2
 
 from contactid.core.complementarity import Continuation, MpecSolution, Reformulation, attach, settled_sides, solve_mpec
 from contactid.core.errors import ContactIdError
 from contactid.core.pair_sides import PairSides, pair_residual
-from contactid.core.solve import PreparedModel, Solution, SolverOptions
+from contactid.core.solve import Solution, SolverOptions
 from contactid.planar.identify.shooting import MU, RATIO, Candidate, ShootingOptions, motion_of, shoot
+from contactid.planar.identify.standard_errors import standard_errors
 from contactid.planar.identify.starts import StepBody, identified_throw, interpolated_throw, simulated_throw
 from contactid.planar.identify.states import StoredFit, ThrowStates
 from contactid.planar.models.trajectory import (
@@ -50,47 +38,11 @@ from contactid.planar.models.trajectory import (
 from contactid.planar.simulate.geometry import Shape, contacts
 from contactid.planar.simulate.throws import MeasuredThrow, Truth
 
-_ACTIVE = 1e-7  # distance from a bound that counts as on it
-_FLAT = 1e-10  # curvature given to directions that have none
-_DEPENDENT = 1e-12  # slack given to constraints that others imply
 _PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise
 _USUAL = 2.5  # standard deviations of chi-square above its expectation
 _EDGE = 0.01  # share of J/m's possible range that counts as its edge
 _EXACT = 1e-6  # residual of pairs that hold, dimensionless
 _SLIDING = 0.02  # of the scale speed: contacts that move slower, on the impulses' average, roll
-
-
-def covariance(prepared: PreparedModel, wanted: Sequence[Any]) -> np.ndarray:
-    """(p, p) covariance of p variables at a model's present point; its objective is f.
-
-    A variable on one of its bounds has no variance, like everything else that active constraints fix.
-    """
-    written = prepared.written
-    x, f, g = (written.problem[name] for name in ("x", "f", "g"))
-    hessian, _ = casadi.hessian(f, x)
-    at = casadi.Function("at", [x], [hessian, g, casadi.jacobian(g, x)])
-    point = written.start()
-    values = at(point)
-    curvature, slopes = values[0].sparse(), values[2].sparse()
-    x_low, x_high, g_low, g_high = written.bounds()
-    rows = _active(np.array(values[1]).ravel(), g_low, g_high)
-    fixed = _active(point, x_low, x_high)
-    n = len(point)
-    jacobian = sp.vstack([sp.csr_matrix(slopes)[rows], sp.identity(n, format="csr")[fixed]])
-    m = jacobian.shape[0]
-    upper = sp.hstack([sp.csr_matrix(curvature) + _FLAT * sp.identity(n, format="csr"), jacobian.T])
-    lower = sp.hstack([jacobian, -_DEPENDENT * sp.identity(m, format="csr")])
-    matrix = sp.csc_matrix(sp.vstack([upper, lower]))
-    place = {id(variable): index for index, variable in enumerate(written.variables)}
-    columns = [place[id(variable)] for variable in wanted]
-    right = np.zeros((n + m, len(columns)))
-    right[columns, np.arange(len(columns))] = 1.0
-    return splu(matrix).solve(right)[columns]
-
-
-def _active(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Indices of values on a bound."""
-    return np.flatnonzero((values - low <= _ACTIVE) | (high - values <= _ACTIVE))
 
 
 RECOMMENDED = tuple(
@@ -435,13 +387,6 @@ def _is_limit(built: TrajectoryModel) -> bool:
     low, high = built.model.inertia_ratio.bounds
     edge = _EDGE * (high - low)
     return not low + edge <= pyo.value(built.model.inertia_ratio) <= high - edge
-
-
-def standard_errors(built: TrajectoryModel, sides: PairSides) -> tuple[float, float]:
-    """Of J/m (m2) and mu at a settled solution, with the zero side of every pair held at zero."""
-    spread = covariance(sides.prepared, [built.model.inertia_ratio, built.model.friction_mu])
-    variances = np.maximum(np.diag(spread), 0.0)
-    return float(np.sqrt(variances[0])) * built.scales.length**2, float(np.sqrt(variances[1]))
 
 
 def read_states(built: TrajectoryModel, j: int, shape: Shape, throw: MeasuredThrow) -> ThrowStates:
