@@ -128,7 +128,6 @@ def test_an_unfinished_run_is_an_error_that_names_the_file(tmp_path):
 def test_every_figure_of_every_study_has_a_caption():
     import yaml
 
-    from contactid.arm import names as arm
     from contactid.inhand import names as inhand
     from contactid.planar import names as planar
 
@@ -136,7 +135,6 @@ def test_every_figure_of_every_study_has_a_caption():
     figures = {
         "tossing": FIGURES,
         "planar": (*planar.PAPER_FIGURES, *planar.IDENTIFICATION_FIGURES, *planar.SQUARE_FIGURES, "ext_real_ellipse"),
-        "arm": arm.FIGURES,
         "inhand": inhand.FIGURES,
     }  # fmt: skip
     for study, names in figures.items():

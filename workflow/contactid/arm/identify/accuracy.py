@@ -180,7 +180,7 @@ def sample_window(
     moment, moment_se = twin.impact_time, 0.0
     if timing == DETECTED:
         impact = detect_impact(
-            motion.time, motion.position, options=options.impact, name=twin.name,
+            motion.time, motion.position, options.impact, name=twin.name,
             noise_covariance=twin.at_impact @ twin.at_impact.T,
         )  # fmt: skip
         moment, moment_se = impact.time, impact.time_se
@@ -195,14 +195,13 @@ def sample_rows(
     methods: Sequence[Method],
     noise: SensorNoise,
     samples: Sequence[int],
-    options: PipelineOptions | None = None,
+    options: PipelineOptions,
 ) -> pd.DataFrame:
     """One row per sample, timing, method and component; a fit that failed has a reason and no numbers.
 
     Columns ``experiment, sample, timing, method, component, v_plus, v_plus_se, v_minus, impact_time_error_s, converged,
     at_bound, reason``; velocities in m/s. The noise-free reference is sample 0.
     """
-    options = options or PipelineOptions()
     rows = []
     for sample in (CLEAN, *samples):
         for timing in (TRUE,) if sample == CLEAN else (TRUE, DETECTED):

@@ -216,14 +216,14 @@ class ImpactOptions:
     significance : variance explained by the bend beyond a smooth curve, in units of that left, above which it counts
     """
 
-    before: float = 0.06
-    bend: float = 0.02
-    after: float = 0.15
-    modes: int = 2
+    before: float
+    bend: float
+    after: float
+    modes: int
+    slowest: float
+    share: float
+    significance: float
     shifts: tuple[float, ...] = (-2.0, 0.0, 2.0)
-    slowest: float = 0.01
-    share: float = 0.2
-    significance: float = 20.0
 
 
 @dataclass(frozen=True)
@@ -246,8 +246,8 @@ class Impact:
 def detect_impact(
     time: ArrayLike,
     position: ArrayLike,
+    options: ImpactOptions,
     *,
-    options: ImpactOptions | None = None,
     noise_covariance: np.ndarray | None = None,
     name: str = "recording",
 ) -> Impact:
@@ -268,7 +268,6 @@ def detect_impact(
     ContactIdError
         For a recording without impact, too short, with gaps or with NaN inside.
     """
-    options = options or ImpactOptions()
     t, y = _recorded(np.asarray(time, dtype=float), np.asarray(position, dtype=float), name)
     step = float(t[-1] - t[0]) / max(len(t) - 1, 1)
     lengths = (options.before, options.bend, options.after)

@@ -56,10 +56,10 @@ def search_rows(
     noise: SensorNoise,
     samples: Sequence[int],
     starts: int,
-    options: PipelineOptions | None = None,
+    options: PipelineOptions,
 ) -> pd.DataFrame:
     """``experiment, sample, search, cost, reference_cost, found, random_share`` for noise samples at the true time."""
-    options, rows = options or PipelineOptions(), []
+    rows = []
     for sample in samples:
         window, _ = sample_window(twin, noise, sample, TRUE, options)
         step = float(window.time[-1] - window.time[0]) / (len(window.time) - 1)

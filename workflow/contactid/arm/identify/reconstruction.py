@@ -11,14 +11,14 @@ nanometres per second), and their noise is that of differenced positions exactly
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from contactid.arm.identify.impact_time import ImpactOptions, detect_impact
 from contactid.arm.identify.modal_fit import TIED, ModalFit, ModalOptions, fit_modes, fit_modes_jointly
-from contactid.arm.models.modal_signal import DIFFERENCED, FREE, WHITE
+from contactid.arm.models.modal_signal import DIFFERENCED
 from contactid.arm.rigid.impact_map import impact_map
 from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
@@ -100,10 +100,6 @@ class Method:
     curved: bool = False
     noise: str = DIFFERENCED
 
-    def __post_init__(self) -> None:
-        if self.modes < 1 or self.offset not in (TIED, FREE) or self.noise not in (WHITE, DIFFERENCED):
-            raise ContactIdError(f"method {self.name!r} of the arm's fit is unknown", "See the configuration's schema")
-
 
 @dataclass(frozen=True)
 class Window:
@@ -179,11 +175,11 @@ class PipelineOptions:
     impact : how the impact is found
     """
 
-    window: float = 0.15
-    before: float = 0.06
-    pre_degree: int = 1
+    window: float
+    before: float
+    pre_degree: int
+    impact: ImpactOptions
     posture_degree: int = 2
-    impact: ImpactOptions = field(default_factory=ImpactOptions)
 
 
 def pipeline_options(block: Mapping[str, Any]) -> PipelineOptions:
@@ -245,7 +241,7 @@ def evaluate_experiment(
     time: np.ndarray,
     joint_position: np.ndarray,
     methods: Sequence[Method],
-    options: PipelineOptions | None = None,
+    options: PipelineOptions,
     *,
     motor_inertia: np.ndarray | None = None,
 ) -> ExperimentFit:
@@ -258,10 +254,9 @@ def evaluate_experiment(
     ContactIdError
         Where there is no impact or too little of the recording around it.
     """
-    options = options or PipelineOptions()
     motion = tip_motion(robot, time, joint_position)
     middle = robot.tip_jacobian(joint_position[len(time) // 2])[list(AXES)]
-    impact = detect_impact(time, motion.position, options=options.impact, noise_covariance=middle @ middle.T, name=name)
+    impact = detect_impact(time, motion.position, options.impact, noise_covariance=middle @ middle.T, name=name)
     state = impact_state(robot, motion, joint_position, impact.time, impact.time_se, options)
     window = fit_window(
         motion, state.time, state.time_se, state.pre_velocity, state.pre_velocity_se,
