@@ -165,13 +165,13 @@ def test_a_figures_source_is_read_where_it_is_said(report):
 
 
 def test_an_artefact_leads_to_the_functions_behind_it(run, report, page):
-    (computed, read), (drawn, label) = artefact(report, "tossing-fig01").functions
-    assert (computed, drawn) == ("figure, computed", "figure, drawn")
-    assert (read.module, read.name) == ("contactid.output.tables", "read_csv")
-    text = (ROOT / label.file).read_text(encoding="utf-8").splitlines()
-    assert label.source.splitlines() == text[label.first - 1 : label.last]
-    assert label.source.startswith("def label_data(") and (run / RESULTS / label.path).name == "style.py"
-    assert f'<a href="{label.path}">workflow/contactid/output/style.py</a>' in page
+    read, label = artefact(report, "tossing-fig01").functions
+    assert (read["what"], label["what"]) == ("figure, computed", "figure, drawn")
+    assert (read["module"], read["name"]) == ("contactid.output.tables", "read_csv")
+    text = (ROOT / label["file"]).read_text(encoding="utf-8").splitlines()
+    assert label["source"].splitlines() == text[label["first"] - 1 : label["last"]]
+    assert label["source"].startswith("def label_data(") and Path(label["path"]).name == "style.py"
+    assert f'<a href="{label["path"]}">workflow/contactid/output/style.py</a>' in page
     packed = re.search(r'id="part-contactid.output.style:label_data">([^<]*)<', page).group(1)
     assert "def label_data(figure: Figure" in gzip.decompress(base64.b64decode(packed)).decode()
 

@@ -14,7 +14,7 @@ import yaml
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
 from contactid.review.report.digest import check_rows, digest
-from contactid.review.report.model import Artefact, Card, Check, Function, Making, Report, Step, Study
+from contactid.review.report.model import Artefact, Card, Check, Making, Report, Step, Study
 from contactid.review.report.solves import MOST_LISTED, group_solves, solves_of
 from contactid.run.records import JobRecord, read_benchmarks, read_jobs, upstream
 from contactid.sources.card import headline
@@ -62,8 +62,7 @@ def collect(
     makings = Makings(read_jobs(Path(), folder.as_posix()), folder.as_posix())
     configuration = record.get("configuration", {})
     functions = {
-        name: Function(**{**entry, "path": os.path.relpath(entry["file"], folder)})
-        for name, entry in declared["functions"].items()
+        name: {**entry, "path": os.path.relpath(entry["file"], folder)} for name, entry in declared["functions"].items()
     }
     studies = []
     for name in dict.fromkeys(check.study for check in rows):
@@ -108,7 +107,7 @@ def artefacts_of(
     declared: Sequence[Mapping[str, Any]],
     checks: Sequence[Check],
     makings: Makings,
-    functions: Mapping[str, Function],
+    functions: Mapping[str, Mapping[str, Any]],
     numerals: str,
 ) -> tuple[Artefact, ...]:
     """A study's artefacts as the paper has them: tables, numbers in its text, figures, and what goes beyond it.
@@ -146,9 +145,9 @@ def artefacts_of(
                 figure_source=(figures[name]["data"] or _source(folder / data)) if data else "",
                 figure_making=makings.of(figure) if figure else None,
                 functions=tuple(
-                    (what, functions[row[step]])
+                    {"what": f"{row['kind']}, {done}", **functions[row[step]]}
                     for row in rows
-                    for step, what in (("compute", f"{row['kind']}, computed"), ("draw", f"{row['kind']}, drawn"))
+                    for step, done in (("compute", "computed"), ("draw", "drawn"))
                     if row[step]
                 ),
                 checks=own,

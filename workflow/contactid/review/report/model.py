@@ -100,25 +100,6 @@ class Making:
 
 
 @dataclass(frozen=True)
-class Function:
-    """A function behind an artefact: where it stands, by first and last line, and its text.
-
-    Attributes
-    ----------
-    file : relative to the repository
-    path : the same relative to the run's folder
-    """
-
-    module: str
-    name: str
-    file: str
-    path: str
-    first: int
-    last: int
-    source: str
-
-
-@dataclass(frozen=True)
 class Artefact:
     """A table, a figure, or both under one name, and the printed numbers that belong to it.
 
@@ -131,7 +112,7 @@ class Artefact:
     table_path : the table's, or that of the study's checks where there is neither table nor figure
     figure_path, data_path : the drawing and its data; all paths are relative to the run's folder
     figure_source : what the figure says it was made from
-    functions : the functions that compute and draw it, each with what it does
+    functions : those that compute and draw it: what they do, and :func:`contactid.review.report.artefacts.text_of`
     """
 
     study: str
@@ -148,7 +129,7 @@ class Artefact:
     data_path: str | None = None
     figure_source: str = ""
     figure_making: Making | None = None
-    functions: tuple[tuple[str, Function], ...] = ()
+    functions: tuple[dict[str, Any], ...] = ()
     checks: tuple[Check, ...] = ()
     digest: Digest | None = None
 

@@ -24,7 +24,7 @@ from contactid.output.fits import read_json
 from contactid.review.report import plots
 from contactid.review.report.collect import collect
 from contactid.review.report.digest import percent, spoken
-from contactid.review.report.model import Function, Report
+from contactid.review.report.model import Report
 from contactid.review.report.playback import playback_section
 from contactid.review.same_results import ONCE, is_time, shows_times
 
@@ -47,12 +47,12 @@ class Pack:
         self.parts[name] = once_only(part) if once else part
         return name
 
-    def add_function(self, function: Function) -> str:
+    def add_function(self, function: Mapping[str, Any]) -> str:
         """Keep a function's text; return its part's name."""
-        name = f"{function.module}:{function.name}"
+        name = f"{function['module']}:{function['name']}"
         if name not in self.parts:
             label = f'<pre tabindex="0" role="region" aria-label="{name}">'
-            self.add(name, f"{label}{escape(function.source)}</pre>")
+            self.add(name, f"{label}{escape(function['source'])}</pre>")
         return name
 
     def add_picture(self, name: str, svg: Path) -> dict[str, str]:
