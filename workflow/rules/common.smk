@@ -32,7 +32,6 @@ from contactid.output.artefacts import (
     typeset,
 )
 from contactid.run.fingerprint import LISTS, Fingerprints
-from contactid.run.script_fingerprint import Fingerprints as ScriptFingerprints
 
 for block in (*config["studies"], "offline"):
     config[block] = restore_numbers(config.get(block))
@@ -60,15 +59,9 @@ pathvars:
     benchmarks=f"results/{config['run']}/benchmarks",
 
 
-CODE = Fingerprints(Path(".snakemake/contactid_code.json"), LISTS)
-SCRIPT_CODE = ScriptFingerprints(Path(".snakemake/contactid_script_code.json")).all_of(
-    (WORKFLOW / "scripts").glob("*.py")
+CODE = Fingerprints(
+    Path(".snakemake/contactid_code.json"), LISTS, ("contactid.run.call:call_rule",)
 )
-
-
-def code(script):
-    """Fingerprint of a rule's script and of the package modules behind it."""
-    return SCRIPT_CODE[script]
 
 
 def call(function):

@@ -3,7 +3,14 @@
 from contactid.tossing import artefacts as tossing_artefacts
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
 from contactid.tossing.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
-from contactid.tossing.configuration import WINDOW_SCHEME, cases, check_tossing, predictions_of, schemes_of, velocity_cases
+from contactid.tossing.configuration import (
+    WINDOW_SCHEME,
+    cases,
+    check_tossing,
+    predictions_of,
+    schemes_of,
+    velocity_cases,
+)
 
 TOSSING = config["tossing"]
 

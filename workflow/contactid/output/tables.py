@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from contactid.core.atomic import replacing, write_text
+from contactid.core.atomic import replacing
 
 PRECISION = (
     6  # significant digits in csv files; enough for every comparison, few enough to hide most of a machine's rounding
@@ -59,11 +59,6 @@ def tabular(table: pd.DataFrame, headings: Sequence[str] | None = None) -> str:
 def captioned(content: str, caption: str) -> str:
     """A ``table`` environment round a :func:`tabular`."""
     return f"\\begin{{table}}\n\\caption{{{_escape(caption)}}}\n{content}\\end{{table}}\n"
-
-
-def write_tex(table: pd.DataFrame, path: str | Path, *, caption: str, columns: Sequence[str] | None = None) -> None:
-    """Write a ``table`` environment; ``columns`` are the headings, in math mode where they hold a ``$``."""
-    write_text(path, captioned(tabular(table, columns), caption))
 
 
 def _cell(value: object) -> str:
