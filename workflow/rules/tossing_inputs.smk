@@ -3,7 +3,14 @@
 from contactid.tossing import artefacts as tossing_artefacts
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
 from contactid.tossing.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
-from contactid.tossing.configuration import WINDOW_SCHEME, cases, check_tossing, predictions_of, schemes_of, velocity_cases
+from contactid.tossing.configuration import (
+    WINDOW_SCHEME,
+    cases,
+    check_tossing,
+    predictions_of,
+    schemes_of,
+    velocity_cases,
+)
 
 TOSSING = config["tossing"]
 
@@ -31,7 +38,6 @@ VELOCITY_VARIANTS = {
     for variant in TOSSING["velocity"]["variants"]
     if VELOCITY_IDENTIFIED
 }
-MPEC_VARIANTS = [name for name, variant in VELOCITY_VARIANTS.items() if variant["mpec"]]
 FIRST_VELOCITY = [*VELOCITY_VARIANTS][:1]
 # variants that select the same impacts
 IMPACT_SELECTIONS = {}
