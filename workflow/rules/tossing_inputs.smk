@@ -38,7 +38,6 @@ VELOCITY_VARIANTS = {
     for variant in TOSSING["velocity"]["variants"]
     if VELOCITY_IDENTIFIED
 }
-MPEC_VARIANTS = [name for name, variant in VELOCITY_VARIANTS.items() if variant["mpec"]]
 FIRST_VELOCITY = [*VELOCITY_VARIANTS][:1]
 # variants that select the same impacts
 IMPACT_SELECTIONS = {}
