@@ -30,14 +30,9 @@ def read_csv(path: str | Path) -> pd.DataFrame:
 
 
 def write_exact(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a table that another job goes on with: floats to their last digit."""
+    """Write a table that another job goes on with: floats to their last digit, which :func:`read_csv` keeps."""
     with replacing(path) as partial:
         table.to_csv(partial, index=False, lineterminator="\n")
-
-
-def read_exact(path: str | Path) -> pd.DataFrame:
-    """Read a table that :func:`write_exact` wrote, to the last digit; empty texts become NaN."""
-    return pd.read_csv(path, float_precision="round_trip")
 
 
 def write_tex(table: pd.DataFrame, path: str | Path, *, caption: str, columns: Sequence[str] | None = None) -> None:
