@@ -128,7 +128,7 @@ def test_recordings_stand_beside_the_row_that_they_belong_to() -> None:
 
 def test_every_printed_number_gets_a_verdict_and_none_of_ours_lacks_a_printed_one() -> None:
     tables = {"tab02_impact_map": impact_table(ROBOT, PUBLISHED, recordings())}
-    links = pd.read_csv(PUBLISHED_FILE.parents[1] / "robots/lwr4.csv")
+    links = pd.read_csv(LWR4)
     numbers = reproduced_numbers(tables, synthetic=True, window=0.15, links=links)
     checks = compare("arm", PUBLISHED, numbers, REASONS)
     printed = set(zip(PUBLISHED["artefact"], PUBLISHED["quantity"], PUBLISHED["condition"], strict=True))

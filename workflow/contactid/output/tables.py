@@ -30,7 +30,7 @@ def read_csv(path: str | Path) -> pd.DataFrame:
 
 
 def write_exact(table: pd.DataFrame, path: str | Path) -> None:
-    """Write a table that another job goes on with: floats to their last digit."""
+    """Write a table that another job goes on with: floats to their last digit, which :func:`read_csv` keeps."""
     with replacing(path) as partial:
         table.to_csv(partial, index=False, lineterminator="\n")
 

@@ -28,7 +28,6 @@ _SLID = 0.5  # s after the impact, with the velocity right after it
 # half-widths of the drawn outlines, m: housings of the base, arm and wrist, the flange, the probe
 _WIDTHS = (0.075, 0.065, 0.06, 0.06, 0.055, 0.05, 0.045, 0.03)
 _PROBE_WIDTH = 0.009
-POSES = ("start", "approach", "impact", "sliding")
 _LABELS = ("joint 1", "joint 2", "joint 3", "joint 4", "joint 5", "joint 6", "joint 7")
 
 

@@ -32,7 +32,7 @@ from contactid.arm.simulate.two_mass import (
 from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.computing import Shown
-from contactid.output.tables import read_exact, write_exact
+from contactid.output.tables import read_csv, write_exact
 
 TABLE_I = "table_1"
 SETTLED = 0.02  # of the rigid velocity
@@ -224,7 +224,7 @@ def distance_between(one: TwoMassMotion, other: TwoMassMotion, span: float, reso
 
 def sweep_artefacts(events: str, damping: str, models: Mapping[str, Any]) -> dict[str, pd.DataFrame | Shown]:
     """Tables of events and of the sweep, and its figure, from the files of :func:`simulate_sweep`."""
-    known, sweep = read_exact(events), read_exact(damping)
+    known, sweep = read_csv(events), read_csv(damping)
     every, table = known.drop(columns="run"), sweep.drop(columns=["run", "setting"])
     main = table.loc[table["window_s"] == models["fit"]["windows"][0], list(_PRINTED_COLUMNS)]
     return {

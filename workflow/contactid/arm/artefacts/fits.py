@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 
 from contactid.output import style
 from contactid.output.computing import Shown
-from contactid.output.tables import read_exact
+from contactid.output.tables import read_csv
 
 _BRIEF = (
     "experiment", "vz_minus", "vz_plus_fit", "eta_z", "vx_minus", "vx_plus_map", "vx_plus_fit", "vx_plus_fit_se",
@@ -29,14 +29,14 @@ _COLUMNS = (("z", r"normal to the table, $v_z$"), ("x", r"along the table, $v_x$
 
 def fit_tables(fits: str, modes: str, curves: str, table_method: str) -> dict[str, pd.DataFrame | Shown]:
     """Tables and figure 6 from the files of :func:`contactid.arm.identify.recordings.fit_recordings`."""
-    rows, criteria = read_exact(fits), read_exact(modes)
+    rows, criteria = read_csv(fits), read_csv(modes)
     own = rows[rows["method"] == table_method].drop(columns="method")
     return {
         "tables/ext_fit": Shown(own, own.reindex(columns=list(_BRIEF))),
         "tables/ext_fit_methods": rows,
         "tables/ext_fit_summary": summary_table(rows),
         "tables/ext_modes": Shown(criteria, chosen_table(criteria)),
-        "figures/fig06_cartesian_fit": read_exact(curves),
+        "figures/fig06_cartesian_fit": read_csv(curves),
     }
 
 

@@ -20,7 +20,7 @@ from contactid.arm.rigid.postures import joint_velocity, upright_postures
 from contactid.arm.rigid.printed_table import LABELS, printed_table
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.output.computing import Shown
-from contactid.output.tables import read_csv, read_exact, write_exact
+from contactid.output.tables import read_csv, write_exact
 
 
 def solve_laws(links: str, robot: Mapping[str, Any], laws: Mapping[str, Any], published: str, table: str) -> None:
@@ -30,7 +30,7 @@ def solve_laws(links: str, robot: Mapping[str, Any], laws: Mapping[str, Any], pu
 
 def impact_laws(laws: str) -> Shown:
     """``ext_impact_laws``: every impact, from the file of :func:`solve_laws`, and means by law."""
-    table = read_exact(laws)
+    table = read_csv(laws)
     return Shown(table, law_summary(table))
 
 

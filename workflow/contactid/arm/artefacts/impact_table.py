@@ -17,7 +17,7 @@ from contactid.arm.rigid.printed_table import LABELS, corrected_table, printed_t
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
 from contactid.output.computing import Shown
-from contactid.output.tables import read_csv, read_exact
+from contactid.output.tables import read_csv
 
 OURS, OURS_Z = "vx_plus_map_ours", "vz_plus_map_ours"
 # of the fits' table, in the order of the printed one
@@ -33,7 +33,7 @@ _KEYS = {"dataset": "set", "velocity_m_s": "nominal_velocity_m_s", "angle_deg": 
 
 def table_ii(links: str, robot: Mapping[str, Any], published: str, fits: str, table_method: str) -> Shown:
     """Table II with the described arm; ``fits`` are the recordings' by all methods, of which one counts."""
-    rows = read_exact(fits)
+    rows = read_csv(fits)
     table = impact_table(load_robot(links, **robot), read_csv(published), rows[rows["method"] == table_method])
     return Shown(table, tex_table(table), _HEADINGS)
 

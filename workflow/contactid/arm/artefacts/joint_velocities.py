@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from contactid.arm.readers.impacts import arm_recording, experiment_at
 from contactid.core.errors import ContactIdError
 from contactid.output import style
-from contactid.output.tables import read_exact
+from contactid.output.tables import read_csv
 from contactid.sources.motion import read_dataset
 
 SHOWN_VELOCITY, SHOWN_ANGLE = 0.2, 90.0  # m/s and degrees, the paper's figure 2
@@ -24,7 +24,7 @@ def shown_velocities(data: str, fits: str) -> pd.DataFrame:
     """Figure 2 from the canonical dataset and the recordings' fits, which say when the impact is."""
     impacts = read_dataset(data)
     experiment = experiment_at(impacts, velocity=SHOWN_VELOCITY, angle_deg=SHOWN_ANGLE)
-    times = read_exact(fits).drop_duplicates("experiment").set_index("experiment")["impact_time_s"]
+    times = read_csv(fits).drop_duplicates("experiment").set_index("experiment")["impact_time_s"]
     if experiment not in times or not np.isfinite(times[experiment]):
         raise ContactIdError(f"{fits}: no impact time of {experiment}", "Look why its impact was not found")
     return joint_velocities(impacts, experiment, float(times[experiment]))

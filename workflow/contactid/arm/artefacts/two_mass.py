@@ -20,7 +20,7 @@ from contactid.arm.simulate.two_mass import MODELS, TwoMassMotion, simulate
 from contactid.arm.simulate.two_mass_phases import TwoMass, impact_map_velocity
 from contactid.core.errors import ContactIdError
 from contactid.output import style
-from contactid.output.tables import read_csv, read_exact
+from contactid.output.tables import read_csv
 
 COARSE, FINE = 5e-4, 2e-5  # s, outside and inside the zoom of figure 4
 _UNITS = {
@@ -94,14 +94,12 @@ class Decomposition:
     Attributes
     ----------
     time : (n,) since the impact, s
-    velocity : (n,) of m2, m/s
     pre_velocity : of m2 right before the impact, m/s
     mapped : post-impact velocity by the impact map from ``pre_velocity``, m/s
     fit : one mode, offset tied to the pre-impact velocity (eq. 7)
     """
 
     time: np.ndarray
-    velocity: np.ndarray
     pre_velocity: float
     mapped: float
     fit: ModalFit
@@ -126,7 +124,7 @@ def decompose(motion: TwoMassMotion, window: float, sample_interval: float) -> D
     velocity = motion.states(impact + time)[:, 5]
     before = float(motion.states(np.array([impact]), before=True)[0, 5])
     fit = fit_modes(time, velocity, before, modes=1, offset="pre_velocity")
-    return Decomposition(time, velocity, before, impact_map_velocity(motion.system, before), fit)
+    return Decomposition(time, before, impact_map_velocity(motion.system, before), fit)
 
 
 def decomposition_table(motion: TwoMassMotion, window: float, sample_interval: float) -> pd.DataFrame:
@@ -156,7 +154,7 @@ def decomposition_table(motion: TwoMassMotion, window: float, sample_interval: f
 
 def decomposition(decomposition: str) -> pd.DataFrame:
     """Figure 5, as :func:`contactid.arm.artefacts.damping_sweep.simulate_sweep` keeps it."""
-    return read_exact(decomposition)
+    return read_csv(decomposition)
 
 
 def draw_motions(data: pd.DataFrame, zoom: tuple[float, float]) -> Figure:

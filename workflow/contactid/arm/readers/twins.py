@@ -162,9 +162,9 @@ def twin_options(block: Mapping[str, Any]) -> TwinOptions:
     )
 
 
-def record(experiment: TwinExperiment, options: TwinOptions, *, sample: int = 1) -> ArmRecording:
-    """What the arm's encoders report of an experiment: noisy and rounded; ``sample`` from 1 on counts noise samples."""
-    random = _stream(experiment.setting, options, sample)
+def record(experiment: TwinExperiment, options: TwinOptions) -> ArmRecording:
+    """What the arm's encoders report of an experiment: noisy and rounded."""
+    random = _stream(experiment.setting, options, 1)
     return ArmRecording(
         experiment.setting, experiment.time, reported(experiment.clean, options.noise, options.resolution, random)
     )

@@ -37,7 +37,7 @@ from contactid.arm.rigid.postures import PLANE_JOINTS
 from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 
-IMPACT, SEPARATION, CONTACT, GRAZING = "impact", "separation", "contact", "grazing"
+IMPACT, SEPARATION, GRAZING = "impact", "separation", "grazing"
 _STATIC_TOLERANCE = 1e-13  # rad
 _MOST_STATIC_STEPS = 50
 
