@@ -115,7 +115,6 @@ def test_every_figure_of_every_study_has_a_caption():
     import yaml
 
     from contactid.arm import names as arm
-    from contactid.inhand import names as inhand
     from contactid.planar import names as planar
     from contactid.tossing.draw import DRAWINGS
 
@@ -124,7 +123,6 @@ def test_every_figure_of_every_study_has_a_caption():
         "tossing": DRAWINGS,
         "planar": (*planar.PAPER_FIGURES, *planar.IDENTIFICATION_FIGURES, *planar.SQUARE_FIGURES, "ext_real_ellipse"),
         "arm": arm.FIGURES,
-        "inhand": inhand.FIGURES,
     }  # fmt: skip
     for study, names in figures.items():
         assert set(names) <= set(captions[study]["captions"]), study

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from contactid.core.errors import ContactIdError
+from contactid.inhand.readers.sources import SOURCES, recording_names
 from contactid.run import plan as cluster_plan
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
@@ -71,3 +72,9 @@ def test_start_up_goes_through_the_measured_sizes():
 def test_an_unfinished_run_is_one_plain_line(tmp_path):
     with pytest.raises(ContactIdError, match=r"provenance\.json: missing\. Finish the run"):
         cluster_plan.plan(tmp_path, [1.0], cores=1, minutes=10.0)
+
+
+def test_the_plan_counts_the_in_hand_recordings_as_the_study_does():
+    jobs, recordings = len(SOURCES), len(recording_names([0]))
+    (axis,) = [axis for axis in cluster_plan.AXES if axis.rule == "inhand_estimate"]
+    assert axis.cells({}) == recordings and axis.units_per_job({}) == recordings / jobs
