@@ -30,6 +30,7 @@ from contactid.output.artefacts import computations, computed
 from contactid.output.comparison import compare
 from contactid.output.computing import compute
 from contactid.output.tables import read_csv, write_csv
+from contactid.run.fingerprint import Fingerprints
 from inhand_estimates_for_tests import made_up_estimates
 from twins_for_tests import OBJECTS, OBJECTS_FILE, PUBLISHED_FILE, STUDY
 
@@ -223,6 +224,20 @@ def test_a_figure_that_does_not_say_what_it_is_made_from_has_data_that_do() -> N
         "ext_speed",
     }
     assert all(one.caption for one in DECLARED)
+
+
+def test_an_edit_of_an_estimator_or_a_simulator_redraws_nothing() -> None:
+    reached = Fingerprints().reached(*(one.draw for one in DECLARED if one.draw))
+    modules = {name.partition(":")[0].removeprefix("contactid.") for name in reached}
+    drawing = {module for module in modules if module.startswith("inhand.artefacts.")}
+    assert "inhand.artefacts.objects" in drawing
+    light = {"inhand.identify.methods", "inhand.readers.sources", "output.style", "core.atomic", "core.errors"}
+    assert modules - drawing <= light
+
+
+def test_an_edit_of_the_networks_program_trains_anew() -> None:
+    reached = Fingerprints().reached("contactid.inhand.tactile.training:write_predictions")
+    assert "contactid.inhand.tactile.network:train" in reached
 
 
 def test_no_parameter_is_forgotten(folder: Path) -> None:

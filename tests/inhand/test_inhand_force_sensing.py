@@ -27,10 +27,9 @@ from contactid.inhand.tactile.accuracy import (
     scale_of,
     share_within,
 )
-from contactid.inhand.tactile.environment import torch_python, train_network
 from contactid.inhand.tactile.network import NetworkAnswer, NetworkOptions, read_answer, train, write_request
 from contactid.inhand.tactile.regression import ForceData, fit_bayesian_features, fit_linear
-from contactid.inhand.tactile.training import simulated_samples, write_predictions
+from contactid.inhand.tactile.training import simulated_samples, torch_python, train_network, write_predictions
 from contactid.output import style
 
 SENSOR = ElectrodeSensor()

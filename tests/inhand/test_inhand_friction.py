@@ -23,7 +23,6 @@ from contactid.inhand.friction.slip import (
     noise_sd,
 )
 from contactid.inhand.friction.trials import (
-    friction_settings,
     friction_table,
     read_friction_objects,
     simulate_and_estimate,
@@ -270,7 +269,7 @@ def test_the_study_s_median_error_is_small_and_the_warped_stand_apart(tmp_path):
     assert rigid["n_trials"] == 80 and warped["n_trials"] == 20 and rigid["n_slipped"] >= 79
     assert abs(rigid["error_median"]) < 0.02 and rigid["case_error"] < 0.02
     assert warped["error_median"] > 0.08
-    again = simulate_and_estimate(read_friction_objects(OBJECTS), friction_settings(BLOCK))[0]
+    again = simulate_and_estimate(read_friction_objects(OBJECTS), BLOCK)[0]
     pd.testing.assert_frame_equal(made["tables/ext_friction_trials"], again)
     swept = made["tables/ext_friction_direction"]
     spread = swept.loc[swept["region"] == "without the warped", "error_abs_median"].to_numpy()
@@ -283,9 +282,7 @@ def test_the_study_s_median_error_is_small_and_the_warped_stand_apart(tmp_path):
 
 
 def test_trials_without_slip_are_counted_not_dropped():
-    trials, slope = simulate_and_estimate(
-        read_friction_objects(OBJECTS).iloc[:2], friction_settings(BLOCK | {"normal_force": [4.0, 3.0]})
-    )
+    trials, slope = simulate_and_estimate(read_friction_objects(OBJECTS).iloc[:2], BLOCK | {"normal_force": [4.0, 3.0]})
     table = friction_table(trials)
     assert (table["n_slipped"] == 0).all() and (table["n_trials"].iloc[:2] == 10).all()
     assert table["median"].isna().all()

@@ -24,8 +24,8 @@ TARGETS = tuple(
         "arm/tables/tab02_impact_map.csv",
         "arm/figures/fig01_arm.pdf",
         "inhand/tables/ext_printed_consistency.csv",
-        "inhand/tables/ext_force_sensing.csv",
-        "inhand/figures/fig03_factor_graph.svg",
+        "inhand/fits/force_predictions.nc",
+        "inhand/figures/fig03_factor_graph.csv",
     )
 )
 

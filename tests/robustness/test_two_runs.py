@@ -38,7 +38,7 @@ def test_the_second_run_in_a_folder_is_refused_at_once_and_the_first_goes_on(und
     ]
     looked = finish(folder, *SOME, options=("--dry-run",))  # only looks
     assert looked.returncode == 0 and not errors(looked.stdout), looked.stdout
-    other = finish(folder, "results/other/inhand/tables/ext_force_sensing.csv", options=("--config", "run=other"))
+    other = finish(folder, "results/other/inhand/fits/force_predictions.nc", options=("--config", "run=other"))
     assert other.returncode == 0, other.stdout
     assert first.wait(900) == 0, log.read_text()
     there = whole_files(folder / RESULTS)

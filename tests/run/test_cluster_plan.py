@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.names import OBJECTS
+from contactid.inhand.readers.sources import SOURCES, recording_names
 from contactid.run import plan as cluster_plan
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
@@ -57,11 +57,6 @@ def test_beyond_what_a_run_can_hold_jobs_get_longer_and_then_runs_more(results):
     assert runs == 17 and minutes <= cluster_plan.LONGEST_JOB and jobs / runs <= cluster_plan.MOST_JOBS
 
 
-def test_the_plan_knows_the_recordings_in_hand():
-    assert len(OBJECTS) == cluster_plan._SOURCES
-    assert sum(len(objects) for objects in OBJECTS.values()) == cluster_plan._RECORDINGS
-
-
 def test_what_is_not_split_uses_no_more_than_its_jobs_can(results):
     row = rows(results, 1e5).loc["arm.fit.accuracy.samples"]
     assert (row["jobs"], row["core_hours"], row["units"]) == (1, 24.0, 24 * 3600 / 2.0)
@@ -77,3 +72,9 @@ def test_start_up_goes_through_the_measured_sizes():
 def test_an_unfinished_run_is_one_plain_line(tmp_path):
     with pytest.raises(ContactIdError, match=r"provenance\.json: missing\. Finish the run"):
         cluster_plan.plan(tmp_path, [1.0], cores=1, minutes=10.0)
+
+
+def test_the_plan_counts_the_in_hand_recordings_as_the_study_does():
+    jobs, recordings = len(SOURCES), len(recording_names([0]))
+    (axis,) = [axis for axis in cluster_plan.AXES if axis.rule == "inhand_estimate"]
+    assert axis.cells({}) == recordings and axis.units_per_job({}) == recordings / jobs

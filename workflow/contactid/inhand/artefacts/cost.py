@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from contactid.inhand.identify.methods import FACTOR_GRAPH, IPOPT, LEAST_SQUARES, SOLVER_LABELS
-from contactid.inhand.readers.exact_tables import read_exact
 from contactid.output import style
+from contactid.output.tables import read_csv
 
 _MEASURED, _LINE = "measured", "line"  # series of the data
 _LOOKS = {LEAST_SQUARES: (style.ACCENT, "^"), FACTOR_GRAPH: (style.RELEASE, "s"), IPOPT: (style.LINE, "o")}
@@ -23,12 +23,12 @@ _PANELS = {"seconds": "CPU time of an estimate (s)", "ms_per_iteration": "CPU ti
 
 def differences(errors: str) -> pd.DataFrame:
     """``ext_differences``, as :func:`.cost.difference_rows` found it."""
-    return read_exact(errors)
+    return read_csv(errors)
 
 
 def time_by_samples(times: str, speed: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """``ext_speed`` as table and figure, of :func:`.cost.speed_rows` and the block ``inhand: speed``."""
-    table = with_lines(read_exact(times))
+    table = with_lines(read_csv(times))
     label = f"synthetic data: twin {speed['source']}, {speed['object']}; process CPU time of this run; contactid inhand"
     return {"tables/ext_speed": table, "figures/ext_speed": speed_points(table, label)}
 

@@ -11,10 +11,10 @@ from matplotlib.lines import Line2D
 
 from contactid.inhand.identify.excitation_gain import OPTIMISED, RECORDED, REFERENCE
 from contactid.inhand.identify.methods import PARAMETER_COLUMNS
-from contactid.inhand.readers.exact_tables import read_exact
 from contactid.inhand.readers.sources import SOURCES
 from contactid.output import style
 from contactid.output.computing import Shown
+from contactid.output.tables import read_csv
 
 _TWINS = "synthetic data: twins of the recordings, contactid inhand"
 _QUIET_TWINS = "synthetic data: twins of the recordings without residual forces, contactid inhand"
@@ -45,7 +45,7 @@ _WIDTH = 0.6  # of a parameter's column that its marks fill
 
 def identifiability_of_recordings(identifiability: str) -> dict[str, Shown]:
     """``ext_identifiability`` as table and figure, of :func:`.excitation_gain.identifiability_table`."""
-    table = read_exact(identifiability)
+    table = read_csv(identifiability)
     return {
         "tables/ext_identifiability": Shown(table, tex=table[["source", "object", "case", *_BRIEF]]),
         "figures/ext_identifiability": Shown(_identifiability_points(table)),
@@ -54,7 +54,7 @@ def identifiability_of_recordings(identifiability: str) -> dict[str, Shown]:
 
 def excitation_gains(gains: str) -> dict[str, Shown]:
     """``ext_excitation`` as table and figure, of :func:`.excitation_gain.gain_table`."""
-    table = read_exact(gains)
+    table = read_csv(gains)
     shown = table[["source", "object", "seed", "motion", *_BRIEF, "gain", "geodesic_error"]]
     return {
         "tables/ext_excitation": Shown(table, tex=shown),

@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from contactid.inhand.friction.trials import friction_table
-from contactid.inhand.readers.exact_tables import read_exact
 from contactid.output import style
+from contactid.output.tables import read_csv
 
 _SOURCE = "synthetic data: simulated fingertip; coefficients and warping chosen; contactid inhand"
 _PANELS = {"friction": "friction_mu", "error": "error"}
@@ -26,17 +26,17 @@ _WIDTH = 0.55
 
 def friction_tables(trials: str, directions: str) -> dict[str, pd.DataFrame]:
     """The study by case, every trial, and how errors grow with that of the force's direction."""
-    rows = read_exact(trials)
+    rows = read_csv(trials)
     return {
         "tables/ext_friction": friction_table(rows),
         "tables/ext_friction_trials": rows,
-        "tables/ext_friction_direction": read_exact(directions),
+        "tables/ext_friction_direction": read_csv(directions),
     }
 
 
 def estimates_and_errors(trials: str, slopes: str) -> pd.DataFrame:
     """The data of figure 6."""
-    return friction_figure(read_exact(trials), read_exact(slopes))
+    return friction_figure(read_csv(trials), read_csv(slopes))
 
 
 def friction_figure(trials: pd.DataFrame, slope: pd.DataFrame) -> pd.DataFrame:

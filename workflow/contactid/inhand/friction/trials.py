@@ -6,8 +6,7 @@ prints neither the coefficients nor the names of all eight objects.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -40,53 +39,11 @@ def write_trials(surfaces: str, block: Mapping[str, Any], trials: str, slopes: s
     trials, slopes, directions
         Files to write: trials and slope measurements (:func:`simulate_and_estimate`), and :func:`direction_table`.
     """
-    cases, settings = read_friction_objects(surfaces), friction_settings(block)
-    rows, measured = simulate_and_estimate(cases, settings)
+    cases = read_friction_objects(surfaces)
+    rows, measured = simulate_and_estimate(cases, block)
     write_exact(rows, trials)
     write_exact(measured, slopes)
-    write_exact(direction_table(cases, settings, block["direction_sweep_deg"], block["sweep_seeds"]), directions)
-
-
-@dataclass(frozen=True)
-class FrictionSettings:
-    """The block ``inhand.friction``.
-
-    Attributes
-    ----------
-    trials, slope_repetitions : per case
-    friction_scatter : standard deviation of a trial's coefficient, relative
-    slope_angle_sd : rad, noise of the platform's angle at slip
-    experiment, noise : of the trials
-    seed : of everything random
-    """
-
-    trials: int
-    slope_repetitions: int
-    friction_scatter: float
-    slope_angle_sd: float
-    experiment: SlipExperiment
-    noise: SlipNoise
-    seed: int
-
-
-def friction_settings(block: Mapping[str, Any]) -> FrictionSettings:
-    """Read the block ``inhand.friction`` of the configuration."""
-    noise = dict(block["noise"])
-    start, end = block["normal_force"]
-    return FrictionSettings(
-        trials=block["trials"],
-        slope_repetitions=block["slope_repetitions"],
-        friction_scatter=block["friction_scatter"],
-        slope_angle_sd=float(np.deg2rad(noise.pop("slope_angle_sd_deg"))),
-        experiment=SlipExperiment(
-            tangential_force=block["tangential_force"],
-            normal_start=start,
-            normal_end=end,
-            normal_rate=block["normal_rate"],
-        ),
-        noise=SlipNoise(direction_sd=float(np.deg2rad(noise.pop("direction_sd_deg"))), **noise),
-        seed=block["seed"],
-    )
+    write_exact(direction_table(cases, block), directions)
 
 
 def read_friction_objects(path: str | Path) -> pd.DataFrame:
@@ -108,8 +65,21 @@ def read_friction_objects(path: str | Path) -> pd.DataFrame:
     return cases
 
 
-def simulate_and_estimate(cases: pd.DataFrame, settings: FrictionSettings) -> tuple[pd.DataFrame, pd.DataFrame]:
+def simulate_and_estimate(
+    cases: pd.DataFrame, block: Mapping[str, Any], direction_sd_deg: float | None = None, seed: int = 0
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Trials and slope measurements.
+
+    Parameters
+    ----------
+    cases
+        From :func:`read_friction_objects`.
+    block
+        ``inhand: friction``.
+    direction_sd_deg
+        Of the force model's direction, degrees, in place of the block's; None for that.
+    seed
+        Added to the block's.
 
     Returns
     -------
@@ -117,17 +87,23 @@ def simulate_and_estimate(cases: pd.DataFrame, settings: FrictionSettings) -> tu
         A row per trial: object, region, warped, truth, trial, slipped, friction_mu, standard_error, lower_bound,
         status, slope_truth, error; and a row per slope measurement: object, region, angle_rad, friction_mu.
     """
-    random = np.random.default_rng(settings.seed)
+    noise, (start, end) = dict(block["noise"]), block["normal_force"]
+    slope_sd, stated_sd = noise.pop("slope_angle_sd_deg"), noise.pop("direction_sd_deg")
+    direction_sd = np.deg2rad(stated_sd if direction_sd_deg is None else direction_sd_deg)
+    experiment = SlipExperiment(
+        tangential_force=block["tangential_force"], normal_start=start, normal_end=end, normal_rate=block["normal_rate"]
+    )
+    count, repetitions, scatter = block["trials"], block["slope_repetitions"], block["friction_scatter"]
+    random = np.random.default_rng(block["seed"] + seed)
     truth = cases["friction_mu"].to_numpy(dtype=float)
     warp = np.deg2rad(cases["warp_deg_per_n"].to_numpy(dtype=float))
-    scattered = _scattered(truth, settings.slope_repetitions, settings.friction_scatter, random)
-    angles = slope_angles(scattered, settings.slope_angle_sd, random)
-    drawn = _scattered(truth, settings.trials, settings.friction_scatter, random)
-    repeated = np.repeat(warp, settings.trials)
-    simulated = simulate_trials(drawn.ravel(), repeated, settings.experiment, settings.noise, random)
+    angles = slope_angles(_scattered(truth, repetitions, scatter, random), float(np.deg2rad(slope_sd)), random)
+    drawn = _scattered(truth, count, scatter, random).ravel()
+    sensors = SlipNoise(direction_sd=float(direction_sd), **noise)
+    simulated = simulate_trials(drawn, np.repeat(warp, count), experiment, sensors, random)
     rows: list[dict[str, object]] = []
     for number, (force, point) in enumerate(zip(simulated.force, simulated.contact_point, strict=True)):
-        case, trial = cases.iloc[number // settings.trials], number % settings.trials
+        case, trial = cases.iloc[number // count], number % count
         estimate = estimate_friction(force, point, simulated.normal)
         rows.append(
             {
@@ -138,9 +114,9 @@ def simulate_and_estimate(cases: pd.DataFrame, settings: FrictionSettings) -> tu
             }
         )  # fmt: skip
     trials = pd.DataFrame(rows)
-    trials["slope_truth"] = np.repeat(slope_truth(angles), settings.trials)
+    trials["slope_truth"] = np.repeat(slope_truth(angles), count)
     trials["error"] = trials["friction_mu"] - trials["slope_truth"]
-    named = cases[["object", "region"]].loc[cases.index.repeat(settings.slope_repetitions)].reset_index(drop=True)
+    named = cases[["object", "region"]].loc[cases.index.repeat(repetitions)].reset_index(drop=True)
     return trials, named.assign(angle_rad=angles.ravel(), friction_mu=np.tan(angles).ravel())
 
 
@@ -162,22 +138,16 @@ def friction_table(trials: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def direction_table(
-    cases: pd.DataFrame, settings: FrictionSettings, sweep_deg: Sequence[float], seeds: int
-) -> pd.DataFrame:
+def direction_table(cases: pd.DataFrame, block: Mapping[str, Any]) -> pd.DataFrame:
     """How the errors grow with the error of the force model's direction (standard deviation per trial, degrees).
 
-    A row per direction error: the pooled rows of :func:`friction_table`, as medians over ``seeds`` samples of noise.
+    A row per direction error: the pooled rows of :func:`friction_table`, as medians over samples of noise.
     """
     columns = ["n_slipped", "error_median", "error_abs_median", "case_error"]
-    rows = []
-    for degrees in sweep_deg:
-        noise = replace(settings.noise, direction_sd=float(np.deg2rad(degrees)))
-        tables = [
-            friction_table(simulate_and_estimate(cases, replace(settings, noise=noise, seed=settings.seed + k))[0])
-            for k in range(seeds)
-        ]
-        pooled = pd.concat(tables)
+    rows, seeds = [], block["sweep_seeds"]
+    for degrees in block["direction_sweep_deg"]:
+        runs = [simulate_and_estimate(cases, block, degrees, seed)[0] for seed in range(seeds)]
+        pooled = pd.concat([friction_table(trials) for trials in runs])
         for name, part in pooled[pooled["object"] == "all"].groupby("region", sort=False):
             medians = part[columns].median().to_dict()
             rows.append({"direction_sd_deg": degrees, "region": name, "seeds": seeds, **medians})

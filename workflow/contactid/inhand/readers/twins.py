@@ -77,22 +77,6 @@ class SourceOptions:
 
 
 @dataclass(frozen=True)
-class LeastDeviations:
-    """Standard deviations that a recording states at least, so that no weight is infinite where there is no noise.
-
-    Attributes
-    ----------
-    force, torque, position, orientation, contact : N, N m, m, rad, m
-    """
-
-    force: float
-    torque: float
-    position: float
-    orientation: float
-    contact: float
-
-
-@dataclass(frozen=True)
 class TwinOptions:
     """All of the twins.
 
@@ -103,7 +87,8 @@ class TwinOptions:
     force_levels : N, standard deviation of the simulated object's forces, noise levels 0 to 4
     sources : by name; the two in-hand ones share motion, grip, forces and residual forces: they are two trackings
     breaks : the contact that one object loses
-    least : standard deviations that are stated at least
+    least : standard deviations that a recording states at least, so that no weight is infinite where there is no noise:
+        ``force`` N, ``torque`` N m, ``position`` m, ``orientation`` rad, ``contact`` m
     objects : by name (:func:`contactid.inhand.readers.objects.load_objects`)
     """
 
@@ -113,7 +98,7 @@ class TwinOptions:
     force_levels: Sequence[float]
     sources: Mapping[str, SourceOptions]
     breaks: Breaks
-    least: LeastDeviations
+    least: Mapping[str, float]
     objects: Mapping[str, InHandObject]
 
     def source(self, name: str) -> SourceOptions:
@@ -137,7 +122,6 @@ def twin_options(block: Mapping[str, Any], objects: str | Path) -> TwinOptions:
     given = {
         "sources": {name: _source(**entry) for name, entry in block["sources"].items()},
         "breaks": Breaks(**block["breaks"]),
-        "least": LeastDeviations(**block["least"]),
         "objects": load_objects(objects),
     }
     return TwinOptions(**{**block, **given})
@@ -286,7 +270,7 @@ def _recording(
         ),
         "contact_force_sd": (
             ("sample", "contact", "axis"),
-            np.broadcast_to(np.maximum(deviation, options.least.force), sensed.shape).copy(), {"units": "N"},
+            np.broadcast_to(np.maximum(deviation, options.least["force"]), sensed.shape).copy(), {"units": "N"},
         ),
         "hull": (("vertex", "axis"), held.body.hull_vertices, {"units": "m"}),
     }  # fmt: skip
@@ -338,10 +322,10 @@ def _attributes(
         "seed": seed,
         "synthetic": 1,
         "gravity": GRAVITY,
-        "position_sd": max(position, least.position),
-        "orientation_sd": max(orientation, least.orientation),
-        "contact_position_sd": max(settings.force.contact, least.contact),
-        "contact_torque_sd": max(settings.force.torque, least.torque),
+        "position_sd": max(position, least["position"]),
+        "orientation_sd": max(orientation, least["orientation"]),
+        "contact_position_sd": max(settings.force.contact, least["contact"]),
+        "contact_torque_sd": max(settings.force.torque, least["torque"]),
         "source_label": f"synthetic data: {_WHAT[source]}, {object_name}, seed {seed}; contactid inhand",
     }
 
