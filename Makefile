@@ -59,7 +59,7 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 	lint test test-public test-server test-slurm test-bundle test-robustness test-report \
 	bench bench-simulator bench-reading \
 	env peers lock-env \
-	clean help
+	equations clean help
 
 # Runs
 
@@ -82,7 +82,7 @@ tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in t
 	$(SNAKEMAKE) --configfile config/tactile.yaml
 
 identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
-	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.planar.identify_command $(THROWS) --body $(BODY) --output $(REPORT)
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.planar.own.command $(THROWS) --body $(BODY) --output $(REPORT)
 
 dry-run: env ## what a default run would still do
 	$(SNAKEMAKE) --dry-run
@@ -203,6 +203,9 @@ $(VENV)-%/.ready: envs/%.lock
 	@touch $@
 
 # Housekeeping
+
+equations: env ## docs/equations.md: the papers' equations and what has them, from the docstrings
+	$(BIN)/python tools/equations.py
 
 clean: ## remove outputs, keep the environments
 	rm -rf .snakemake $(filter-out results/README.md,$(wildcard results/*))

@@ -12,31 +12,14 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/one_run.smk"
 
 
-if "tossing" in config["studies"]:
+for study in config["studies"]:
 
-    include: "workflow/rules/tossing.smk"
-
-
-if "planar" in config["studies"]:
-
-    include: "workflow/rules/planar.smk"
-
-
-if "arm" in config["studies"]:
-
-    include: "workflow/rules/arm.smk"
-
-
-if "inhand" in config["studies"]:
-
-    include: "workflow/rules/inhand.smk"
+    include: f"workflow/rules/{study}.smk"
 
 
 include: "workflow/rules/data.smk"
 include: "workflow/rules/artefacts.smk"
-include: "workflow/rules/checks.smk"
-include: "workflow/rules/report.smk"
-include: "workflow/rules/provenance.smk"
+include: "workflow/rules/review.smk"
 
 
 onsuccess:

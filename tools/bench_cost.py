@@ -21,18 +21,17 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from bench_reading import write_large
 from contactid.core.errors import ContactIdError
-from contactid.core.inertia import InertialParameters
-from contactid.inhand.estimate_rows import estimates, known_object
-from contactid.inhand.names import IPOPT
-from contactid.inhand.readers.twin_options import twin_options
-from contactid.inhand.readers.twins import simulate_recording
+from contactid.inhand.identify.estimates import estimates, known_object
+from contactid.inhand.identify.methods import IPOPT
+from contactid.inhand.readers.recordings import true_parameters
+from contactid.inhand.readers.twins import simulate_recording, twin_options
 from contactid.output import style
-from contactid.planar.identification import identify_cells
+from contactid.planar.identify.cells import identify_cells
 from contactid.sources.motion import write_motion
-from contactid.tossing.preprocess import IDENTIFICATION
+from contactid.tossing.prepare.preprocess import IDENTIFICATION
+from contactid.tossing.prepare.tosses import Variant, load_problem
 from contactid.tossing.readers.iam_archive import stream_iam_archive
 from contactid.tossing.simulate.sweep import sweep
-from contactid.tossing.variants import Variant, load_problem
 
 SWEEP, PLANAR, INHAND, READING = "tossing sweep", "planar identification", "in-hand estimation", "archive reading"
 GRID_POINTS = (5, 10, 20, 40)  # of friction, and as many of restitution
@@ -41,6 +40,7 @@ SAMPLES = (50, 100, 200, 400)
 MEGABYTES = (4.0, 8.0, 16.0, 32.0)
 _FRICTION, _NOISE = 0.3, "one_mrad"
 _SPEED_METHOD = "constraint_no_geodesic"
+_OBJECTS = Path(__file__).resolve().parents[1] / "workflow/resources/inhand/objects.yaml"
 _ARCHIVE_FRAMES = 1_000  # of one recording
 
 
@@ -133,15 +133,15 @@ def planar_tasks(block: Mapping[str, Any], rates: Sequence[float]) -> Iterator[T
 
 def inhand_tasks(study: Mapping[str, Any], samples: Sequence[int]) -> Iterator[Task]:
     """IPOPT on recordings of several lengths; every repeat has noise of its own."""
-    block, twins = study["speed"], twin_options(study["twin"])
+    block, twins = study["speed"], twin_options(study["twin"], _OBJECTS)
     for count in samples:
 
         def solve(repeat: int, count: int = count) -> Any:
             recording, truth = simulate_recording(
                 block["source"], block["object"], repeat, replace(twins, samples=count)
             )
-            true = InertialParameters.from_vector(np.array(truth.attrs["vector"]))
-            return estimates(recording, [_SPEED_METHOD], IPOPT, known_object(recording, true), study)
+            knowledge = known_object(recording, true_parameters(truth))
+            return estimates(recording, [_SPEED_METHOD], IPOPT, knowledge, study)
 
         yield Task(INHAND, count, "samples", solve)
 

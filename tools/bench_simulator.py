@@ -18,15 +18,14 @@ import pandas as pd
 
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
-from contactid.tossing.identification import Grid, grid_values, identify, sweep_grid
-from contactid.tossing.peers.client import PeerSession
+from contactid.tossing.identify.trajectories import Grid, grid_values, identify, sweep_grid
 from contactid.tossing.peers.exchange import Answer, Request
 from contactid.tossing.peers.exchange import Problem as PeerProblem
-from contactid.tossing.peers.problems import peer_problem
-from contactid.tossing.preprocess import IDENTIFICATION, TEST, PreprocessOptions, preprocess
+from contactid.tossing.peers.sessions import PeerSession, peer_problem
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, PreprocessOptions, preprocess
+from contactid.tossing.prepare.tosses import Problem, Variant, set_up
 from contactid.tossing.readers.contactnets import read_contactnets
 from contactid.tossing.simulate.sweep import sweep
-from contactid.tossing.variants import Problem, Variant, set_up
 
 _GRID = Grid(grid_values(0.0, 1.0, 0.05), grid_values(0.0, 1.0, 0.05))
 _SAMPLED_TOSSES = 100

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.inhand.names import FACTOR_GRAPH, IPOPT
+from contactid.inhand.identify.methods import FACTOR_GRAPH, IPOPT
 from contactid.output.tables import read_csv
-from contactid.run.benchmarks import read_benchmarks
+from contactid.run.records import read_benchmarks
 
 STUDIES = ("tossing", "planar", "arm", "inhand")
 COLUMNS = (
@@ -43,7 +43,7 @@ def _grid(file: Path) -> float:
 
 
 _ITEMS: Mapping[str, Items] = {
-    "tossing_sweep": Items("tossing/sweeps/*.nc", "simulated tosses per CPU second", _grid),
+    "tossing_identify": Items("tossing/sweeps/*.nc", "simulated tosses per CPU second", _grid),
     "tossing_preprocess": Items("data/*/tosses.csv", "tosses per CPU second", _rows),
     "planar_identify": Items("planar/identification/*.mu*.csv", "throws per CPU minute", _rows),
     "planar_square_part": Items("planar/identification/squares.*.csv", "throws per CPU minute", _rows),

@@ -7,27 +7,42 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from contactid.arm.draw import draw
-from contactid.arm.experiment_fit import PipelineOptions, evaluate_experiment, map_velocity, pre_impact_velocity
-from contactid.arm.fit_accuracy import SensorNoise, accuracy_table, reference_table, sample_rows, twin_experiment
-from contactid.arm.fit_files import write_accuracy, write_fits, write_optima, write_samples
-from contactid.arm.fit_methods import Method, methods_of
-from contactid.arm.fit_optimum import search_table
-from contactid.arm.fit_tables import relative_error
+from arm_for_tests import CONFIG, LWR4, lwr4, twin_of
+from contactid.arm.artefacts.accuracy import (
+    accuracy,
+    accuracy_table,
+    confirmations,
+    draw_accuracy,
+    optima,
+    reference_table,
+    search_table,
+)
+from contactid.arm.artefacts.fits import draw_cartesian_fit, fit_tables
+from contactid.arm.identify.accuracy import SensorNoise, bending_velocity, fit_samples, known_impact, sample_rows
+from contactid.arm.identify.optimum import find_optima
+from contactid.arm.identify.reconstruction import (
+    Method,
+    evaluate_experiment,
+    linearised_motion,
+    map_velocity,
+    methods_of,
+    pipeline_options,
+    pre_impact_velocity,
+    tip_motion,
+)
+from contactid.arm.identify.recordings import fit_recordings, relative_error
 from contactid.arm.readers.impacts import ArmRecording, Setting, build_arm_impacts
-from contactid.arm.readers.twins import TwinOptions, simulate_experiment, truth_dataset
-from contactid.arm.robots import load_robot
-from contactid.arm.tip_velocity import linearised_motion, tip_motion
-from contactid.arm.twin_reference import bending_velocity
+from contactid.arm.readers.twins import simulate_experiment, truth_dataset
 from contactid.core.errors import ContactIdError
-from contactid.output.tables import read_csv
+from contactid.output import style
 from contactid.sources.motion import write_dataset
 
 PAPER = Method("paper", noise="white")
 BEST = Method("curved", modes=2, joint=True, curved=True)
 NAME = "set1_v010_a30"
+OPTIONS = pipeline_options(CONFIG["fit"])
 BLOCK = {
-    "window": 0.15, "before": 0.06, "pre_degree": 1, "motor_inertia": [], "impact": {},
+    "window": 0.15, "before": 0.06, "pre_degree": 1, "motor_inertia": [], "impact": CONFIG["fit"]["impact"],
     "methods": [{"name": "paper", "noise": "white"}, {"name": "curved", "modes": 2, "joint": True, "curved": True}],
     "table_method": "paper", "most_modes": 2, "shown": {"velocity": 0.1, "angles_deg": [30]},
     "accuracy": {"experiments": [NAME], "samples": 2, "starts": 5, "ipopt_starts": 1},
@@ -36,13 +51,13 @@ BLOCK = {
 
 @pytest.fixture(scope="module")
 def robot():
-    return load_robot()
+    return lwr4()
 
 
 @pytest.fixture(scope="module")
 def twin(robot):
-    options = TwinOptions(sets=(1,), velocities=(0.10,), angles_deg=(30,), before=0.15, after=0.2)
-    experiment = simulate_experiment(Setting(1, 0.10, 30.0), options, robot=robot)
+    options = twin_of(sets=(1,), velocities=(0.10,), angles_deg=(30,), before=0.15, after=0.2)
+    experiment = simulate_experiment(Setting(1, 0.10, 30.0), options, robot)
     return experiment, truth_dataset([experiment], options)
 
 
@@ -51,7 +66,7 @@ def evaluated(robot, twin):
     experiment, truth = twin
     noise = SensorNoise(5e-6, 1.5e-5, 7).change(experiment.clean, NAME, 1)
     inertia = truth["motor_inertia"].values
-    return evaluate_experiment(robot, NAME, experiment.time, experiment.clean + noise, (PAPER, BEST),
+    return evaluate_experiment(robot, NAME, experiment.time, experiment.clean + noise, (PAPER, BEST), OPTIONS,
                                motor_inertia=inertia)  # fmt: skip
 
 
@@ -66,7 +81,7 @@ def test_differences_of_tip_positions_are_jacobian_times_differences_of_joints(r
 
 def test_noise_moves_the_tip_linearly(robot, twin):
     experiment, truth = twin
-    one = twin_experiment(robot, truth, NAME)
+    one = known_impact(robot, truth, NAME)
     change = SensorNoise(5e-6, 1.5e-5, 7).change(experiment.clean, NAME, 3)
     exact = tip_motion(robot, experiment.time, experiment.clean + change)
     assert np.abs(linearised_motion(one.motion, one.jacobians, change).position - exact.position).max() < 1e-9
@@ -140,8 +155,8 @@ def test_bias_and_coverage_are_counted_right(robot, twin):
 
 def test_a_sample_without_an_impact_is_a_row(robot, twin):
     _, truth = twin
-    one = twin_experiment(robot, truth, NAME)
-    short = PipelineOptions(window=0.5)
+    one = known_impact(robot, truth, NAME)
+    short = replace(OPTIONS, window=0.5)
     rows = sample_rows(one, (PAPER,), SensorNoise(5e-6, 0.0, 7), [1], short)
     assert len(rows) == 6 and not rows["converged"].any()
     assert rows["reason"].str.contains("recording ends").all()
@@ -151,13 +166,13 @@ def test_a_sample_without_an_impact_is_a_row(robot, twin):
 
 def test_samples_report_what_they_were_made_of(robot, twin):
     _, truth = twin
-    one = twin_experiment(robot, truth, NAME)
-    rows = sample_rows(one, (BEST,), SensorNoise(5e-6, 1.5e-5, 7), range(1, 7))
+    one = known_impact(robot, truth, NAME)
+    rows = sample_rows(one, (BEST,), SensorNoise(5e-6, 1.5e-5, 7), range(1, 7), OPTIONS)
     table = accuracy_table(rows, reference_table([one]))
     assert set(table["timing"]) == {"true", "detected"} and (table["failed"] == 0).all()
     assert (table["bias_noise_free_mm_s"].abs() < 0.5).all() and (table["sd_mm_s"] < 1.0).all()
     with pytest.raises(ContactIdError, match="no experiment 'set9'"):
-        twin_experiment(robot, truth, "set9")
+        known_impact(robot, truth, "set9")
 
 
 def test_shares_of_global_optima_are_counted():
@@ -170,9 +185,7 @@ def test_shares_of_global_optima_are_counted():
     assert row["largest_excess"] == pytest.approx(0.5)
 
 
-def test_unknown_methods_are_refused():
-    with pytest.raises(ContactIdError, match="'odd'"):
-        methods_of([{"name": "odd", "offset": "loose"}])
+def test_methods_of_one_name_are_refused():
     with pytest.raises(ContactIdError, match="different names"):
         methods_of([{"name": "a"}, {"name": "a"}])
 
@@ -187,24 +200,33 @@ def test_all_files_are_written_and_an_experiment_without_impact_is_a_row(robot, 
     impacts = build_arm_impacts(recordings, source="small twin", licence="CC0", synthetic=True)
     write_dataset(impacts, tmp_path / "arm.nc")
     write_dataset(truth, tmp_path / "truth.nc")
-    folder, names = tmp_path / "arm", {"name": "lwr4"}
-    write_fits(tmp_path / "arm.nc", folder, block=BLOCK, robot=names)
-    fits = read_csv(folder / "tables/ext_fit.csv")
+    robot_block = {"name": "lwr4", "probe_length": 0.10}
+    written = [str(tmp_path / f"{name}.csv") for name in ("fits", "modes", "curves")]
+    fit_recordings(str(tmp_path / "arm.nc"), LWR4, BLOCK, robot_block, *written)
+    made = fit_tables(*written, "paper")
+    fits = made["tables/ext_fit"].table
     assert list(fits["experiment"]) == [NAME, "set2_v010_a90"]
-    assert list(fits["converged"]) == [True, False] and "no impact found" in fits["reason"][1]
-    assert fits["eta_x"][0] == pytest.approx(abs(fits["vx_plus_map"][0] - fits["vx_plus_fit"][0]), abs=1e-6)
-    assert set(read_csv(folder / "tables/ext_modes.csv")["modes"]) == {1, 2}
-    write_samples(tmp_path / "truth.nc", NAME, tmp_path / "s.csv", block=BLOCK, robot=names)
-    write_optima(tmp_path / "truth.nc", NAME, tmp_path / "o.csv", tmp_path / "c.csv", block=BLOCK, robot=names)
-    write_accuracy(tmp_path / "truth.nc", [tmp_path / "s.csv"], [tmp_path / "o.csv"], [tmp_path / "c.csv"], folder,
-                   robot=names)  # fmt: skip
-    assert read_csv(folder / "tables/ext_optimum.csv")["share_found"].eq(1.0).all()
-    confirmed = read_csv(folder / "tables/ext_fit_confirmation.csv")
-    assert (confirmed["relative_excess"] > -1e-6).all()
-    assert confirmed[confirmed["start"] == "search"]["relative_excess"].abs().max() < 1e-6
-    for figure in ("fig06_cartesian_fit", "ext_fit_accuracy"):
-        draw(figure, read_csv(folder / f"figures/{figure}.csv"), str(folder / f"figures/{figure}"), zoom=(0.12, 0.16))
-        assert (folder / f"figures/{figure}.svg").stat().st_size > 1000
+    assert list(fits["converged"]) == [True, False] and "no impact found" in fits["reason"].iloc[1]
+    first = fits.iloc[0]
+    assert first["eta_x"] == pytest.approx(abs(first["vx_plus_map"] - first["vx_plus_fit"]), abs=1e-6)
+    assert set(made["tables/ext_modes"].table["modes"]) == {1, 2}
+    truth_file, noisy, found, confirmed = (str(tmp_path / name) for name in ("truth.nc", "s.csv", "o.csv", "c.csv"))
+    fit_samples(truth_file, LWR4, NAME, BLOCK, robot_block, noisy)
+    find_optima(truth_file, LWR4, NAME, BLOCK, robot_block, found, confirmed)
+    known = accuracy(truth_file, LWR4, robot_block, [noisy])
+    assert len(known["tables/ext_fit_accuracy"])
+    assert optima([found])["share_found"].eq(1.0).all()
+    confirmed_rows = confirmations([confirmed])
+    assert (confirmed_rows["relative_excess"] > -1e-6).all()
+    assert confirmed_rows[confirmed_rows["start"] == "search"]["relative_excess"].abs().max() < 1e-6
+    drawings = (
+        (draw_cartesian_fit, made["figures/fig06_cartesian_fit"]),
+        (draw_accuracy, known["figures/ext_fit_accuracy"]),
+    )
+    for draw, data in drawings:
+        with style.styled():
+            style.save(draw(data), tmp_path / "drawn")
+        assert (tmp_path / "drawn.svg").stat().st_size > 1000
 
 
 def test_a_method_that_no_table_has_is_refused(tmp_path, twin):
@@ -213,4 +235,5 @@ def test_a_method_that_no_table_has_is_refused(tmp_path, twin):
     impacts: xr.Dataset = build_arm_impacts([recording], source="small twin", licence="CC0", synthetic=True)
     write_dataset(impacts, tmp_path / "arm.nc")
     with pytest.raises(ContactIdError, match="table_method 'best'"):
-        write_fits(tmp_path / "arm.nc", tmp_path, block=BLOCK | {"table_method": "best"}, robot={"name": "lwr4"})
+        fit_recordings(tmp_path / "arm.nc", LWR4, BLOCK | {"table_method": "best"},
+                       {"name": "lwr4", "probe_length": 0.10}, "", "", "")  # fmt: skip

@@ -4,11 +4,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from contactid.arm.impact_map import impact_map
-from contactid.arm.postures import TABLE_HEIGHT, stated_posture
-from contactid.arm.readers.twins import TwinOptions
-from contactid.arm.robots import load_robot
-from contactid.arm.simulate.approach import approach, posture_at
+from arm_for_tests import arm_energy, lwr4, twin_of
+from contactid.arm.rigid.impact_map import impact_map
+from contactid.arm.rigid.postures import TABLE_HEIGHT, stated_posture
 from contactid.arm.simulate.flexible_arm import (
     IMPACT,
     SEPARATION,
@@ -16,12 +14,14 @@ from contactid.arm.simulate.flexible_arm import (
     FlexibleArm,
     FlexibleState,
     IntegratorOptions,
+    approach,
+    posture_at,
     simulate_impact,
 )
 from contactid.core.errors import ContactIdError
 
-DRIVES = TwinOptions().drives
-ROBOT = load_robot()
+DRIVES = twin_of().drives
+ROBOT = lwr4()
 SHORT = np.linspace(0.0, 0.06, 61)
 
 
@@ -66,7 +66,7 @@ def test_impact_changes_link_velocities_by_eq_3_and_no_other(pressed):
 
 def test_energy_changes_by_motors_dampers_and_impacts_alone(pressed, bouncing):
     for arm, motion in ((pressed[0], pressed[2]), bouncing):
-        energy = np.array([arm.energy(state_at(motion, k)) for k in range(len(motion.time))])
+        energy = np.array([arm_energy(arm, state_at(motion, k)) for k in range(len(motion.time))])
         lost = np.array([sum(e.lost for e in motion.events[1:] if e.time <= t) for t in motion.time])
         balance = energy - energy[0] - (motion.work - motion.dissipated - lost)
         assert np.abs(balance).max() < 1e-8
@@ -96,7 +96,7 @@ def test_forces_and_accelerations_balance(pressed):
     arm, _start, motion = pressed
     state = state_at(motion, 17)
     for touching in (False, True):
-        links, motors, force = arm.accelerations(state, touching=touching)
+        links, motors, force = arm.accelerations(state, arm.motor_torque(state.theta), touching=touching)
         joint = arm.stiffness * (
             state.theta - state.q + DRIVES.damping_time * (state.theta_velocity - state.q_velocity)
         )
@@ -134,7 +134,9 @@ def test_reported_position_is_in_static_balance_and_compensation_holds_it():
     arm, q = arm_with(0.0), stated_posture(53)
     theta = q + arm.gravity_torque(q) / arm.stiffness
     np.testing.assert_allclose(arm.reported_position(theta), q, atol=1e-12)
-    links, motors, _force = arm.accelerations(FlexibleState(q, theta, 0.0 * q, 0.0 * q), touching=False)
+    links, motors, _force = arm.accelerations(
+        FlexibleState(q, theta, 0.0 * q, 0.0 * q), arm.motor_torque(theta), touching=False
+    )
     assert np.abs(links).max() < 1e-9 and np.abs(motors).max() < 1e-9
 
 

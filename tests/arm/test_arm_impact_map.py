@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contactid.arm.impact_map import impact_map, impact_matrix, kinetic_energy, mobility, normal_impulse, sliding_ratio
-from contactid.arm.postures import (
+from arm_for_tests import CORRECTIONS, lwr4
+from contactid.arm.rigid.impact_map import (
+    impact_map,
+    kinetic_energy,
+    mobility,
+    normal_impulse,
+    sliding_ratio,
+)
+from contactid.arm.rigid.postures import (
     STATED_POSTURES,
     TABLE_HEIGHT,
     direction_deg,
@@ -22,12 +29,17 @@ from contactid.arm.postures import (
     upright_posture,
     upright_postures,
 )
-from contactid.arm.robots import Robot, load_robot
+from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 
-ROBOT, CORRECTED = load_robot(), load_robot(inertia="corrected")
+ROBOT, CORRECTED = lwr4(), lwr4(corrections=CORRECTIONS)
 seeds = st.integers(0, 2**32 - 1)
 coefficients = st.floats(0.0, 1.0)
+
+
+def impact_matrix(mass, row):
+    """The matrix of eq. 5, column by column."""
+    return np.column_stack([impact_map(mass, row, unit) for unit in np.eye(len(mass))])
 
 
 def arm_state(seed: int, robot: Robot = ROBOT) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contactid.arm.impact_laws import sticking_friction
-from contactid.arm.impact_map import impact_map, kinetic_energy, mobility
+from arm_for_tests import lwr4
+from contactid.arm.artefacts.impact_laws import sticking_friction
 from contactid.arm.models.impact import (
     OPEN,
     SLIDING,
@@ -19,11 +19,11 @@ from contactid.arm.models.impact import (
     directions,
     solve_impact,
 )
-from contactid.arm.postures import joint_velocity, stated_posture
-from contactid.arm.robots import load_robot
+from contactid.arm.rigid.impact_map import impact_map, kinetic_energy, mobility
+from contactid.arm.rigid.postures import joint_velocity, stated_posture
 from contactid.core.errors import ContactIdError
 
-ROBOT = load_robot()
+ROBOT = lwr4()
 seeds = st.integers(0, 2**32 - 1)
 EXACT = 1e-9
 

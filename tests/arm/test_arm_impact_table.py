@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from contactid.arm.draw import draw
-from contactid.arm.impact_checks import REASONS, reproduced_numbers
-from contactid.arm.impact_files import write_impact_table, write_laws, write_pose, write_postures
-from contactid.arm.impact_laws import law_table
-from contactid.arm.impact_table import FITTED, OURS, impact_table
-from contactid.arm.posture_table import posture_table
-from contactid.arm.printed_table import (
+from arm_for_tests import CONFIG, CORRECTIONS, LWR4, lwr4
+from arm_for_tests import PUBLISHED as PUBLISHED_FILE
+from contactid.arm.artefacts.arm_pose import arm_figure, draw_arm
+from contactid.arm.artefacts.impact_laws import impact_laws, law_table, solve_laws
+from contactid.arm.artefacts.impact_table import FITTED, OURS, impact_table, table_ii
+from contactid.arm.artefacts.postures import posture_table, postures
+from contactid.arm.checks import REASONS, reproduced_numbers
+from contactid.arm.rigid.printed_table import (
     CELLS,
     LABELS,
     copied_rows,
@@ -23,17 +24,16 @@ from contactid.arm.printed_table import (
     printed_table,
     sliding_errors,
 )
-from contactid.arm.robots import load_robot
 from contactid.core.errors import ContactIdError
+from contactid.output import style
 from contactid.output.comparison import compare
 from contactid.output.tables import read_csv
 
-PUBLISHED_FILE = Path(__file__).parents[2] / "workflow/resources/published/arm.csv"
 PUBLISHED = read_csv(PUBLISHED_FILE)
 PRINTED = printed_table(PUBLISHED)
-ROBOT = load_robot()
+ROBOT = lwr4()
 TABLE = impact_table(ROBOT, PUBLISHED)
-BLOCK = {"name": "lwr4", "probe_length": 0.10, "force_sensor": False}
+BLOCK = CONFIG["robot"]
 
 
 def block_of(rule: str) -> pd.DataFrame:
@@ -159,7 +159,7 @@ def test_an_incomplete_published_table_says_so() -> None:
 
 
 def test_postures_are_reported_for_both_inertias_and_none_is_dropped() -> None:
-    table = posture_table({"described": ROBOT, "corrected": load_robot(inertia="corrected")}, PRINTED)
+    table = posture_table({"described": ROBOT, "corrected": lwr4(corrections=CORRECTIONS)}, PRINTED)
     assert len(table) == 2 * (3 + 3 + 6)
     described = table[(table["inertia"] == "described") & (table["posture_rule"] != "stated")]
     assert described["found"].all()
@@ -179,19 +179,21 @@ def test_other_laws_reduce_to_the_printed_one_and_friction_slows_the_tip() -> No
     assert (much["sticking_mu"] < 0.6).all()
 
 
-def test_files_are_written_and_the_figure_is_drawn(tmp_path: Path) -> None:
-    published = str(PUBLISHED_FILE)
-    fits = tmp_path / "ext_fit.csv"
-    recordings().to_csv(fits, index=False)
-    write_impact_table(tmp_path / "tab02_impact_map.csv", robot=BLOCK, published=published, fits=str(fits))
-    write_postures(tmp_path / "ext_postures.csv", tmp_path / "ext_links.csv", robot=BLOCK, published=published)
+def test_the_artefacts_are_made_from_files_and_the_figure_is_drawn(tmp_path: Path) -> None:
+    fits = tmp_path / "methods.csv"
+    recordings().assign(method="paper").to_csv(fits, index=False)
+    shown = table_ii(LWR4, BLOCK, PUBLISHED_FILE, str(fits), "paper")
+    assert shown.tex is not None and shown.headings is not None and len(shown.tex.columns) == len(shown.headings)
+    assert len(shown.table) == 36 and len(shown.tex) == 18
+    made = postures(LWR4, CORRECTIONS, BLOCK, PUBLISHED_FILE)
+    assert len(made["tables/ext_postures"]) and set(made["tables/ext_links"]["inertia"]) == {"described", "corrected"}
     laws = {"friction_mu": [0.2], "restitution_e_n": [0.0], "facets": 4}
-    write_laws(tmp_path / "ext_impact_laws.csv", robot=BLOCK, laws=laws, published=published)
-    write_pose(tmp_path / "fig01_arm.csv", robot=BLOCK)
-    for stem in ("tab02_impact_map", "ext_postures", "ext_links", "ext_impact_laws"):
-        assert len(read_csv(tmp_path / f"{stem}.csv")) and (tmp_path / f"{stem}.tex").stat().st_size
-    figure = read_csv(tmp_path / "fig01_arm.csv")
-    draw("fig01_arm", figure, str(tmp_path / "fig01_arm"), zoom=(0.0, 1.0))
+    solve_laws(LWR4, BLOCK, laws, PUBLISHED_FILE, str(tmp_path / "laws.csv"))
+    summed = impact_laws(str(tmp_path / "laws.csv"))
+    assert summed.tex is not None and len(summed.table) == 18 and len(summed.tex) == 1
+    figure = arm_figure(LWR4, BLOCK)
+    with style.styled():
+        style.save(draw_arm(figure), tmp_path / "fig01_arm")
     for extension in ("pdf", "png", "svg"):
         assert (tmp_path / f"fig01_arm.{extension}").stat().st_size > 10_000
     at = figure[(figure["pose"] == "impact") & (figure["label"] == "tip")].iloc[0]

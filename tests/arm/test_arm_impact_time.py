@@ -1,14 +1,17 @@
 """Impacts are found and timed from positions alone; recordings without one are refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contactid.arm.impact_fit import _Problem, fit_impact
-from contactid.arm.impact_time import ImpactOptions, detect_impact
+from arm_for_tests import CONFIG
+from contactid.arm.identify.impact_time import ImpactOptions, _Problem, detect_impact, fit_impact
 from contactid.core.errors import ContactIdError
 
+OPTIONS = ImpactOptions(**CONFIG["fit"]["impact"])
 TIME = np.arange(800) * 1e-3
 POLES = np.array([-35.0 + 130.0j, -45.0 + 150.0j])
 MODES = np.array([[0.02 * np.exp(1.2j), -0.11 * np.exp(0.2j)], [-0.15 * np.exp(0.3j), 0.02 * np.exp(1.0j)]])
@@ -29,7 +32,7 @@ def test_the_impact_is_timed_within_its_standard_error():
     errors, ses = [], []
     for seed in range(12):
         moment = 0.4 + random.uniform(0.0, 1e-3)
-        found = detect_impact(TIME, recording(moment, seed=seed))
+        found = detect_impact(TIME, recording(moment, seed=seed), OPTIONS)
         errors.append(found.time - moment)
         ses.append(found.time_se)
     assert np.abs(errors).max() < 1e-3
@@ -40,7 +43,7 @@ def test_the_impact_is_timed_within_its_standard_error():
 @settings(max_examples=10, deadline=None)
 @given(moment=st.floats(0.1, 0.6), scale=st.floats(0.4, 2.0))
 def test_clean_recordings_are_timed_exactly(moment, scale):
-    found = detect_impact(TIME, recording(moment, noise=0.0, scale=scale))
+    found = detect_impact(TIME, recording(moment, noise=0.0, scale=scale), OPTIONS)
     assert found.time == pytest.approx(moment, abs=1e-6)
     assert found.fit.post_velocity == pytest.approx(scale * POST, abs=1e-6)
     assert found.fit.pre_velocity == pytest.approx(scale * (POST + MODES.real.sum(axis=1)), abs=1e-6)
@@ -48,19 +51,19 @@ def test_clean_recordings_are_timed_exactly(moment, scale):
 
 def test_quantised_positions_are_timed_within_a_millisecond():
     steps = 1e-5
-    found = detect_impact(TIME, steps * np.round(recording(0.4004, seed=3) / steps))
+    found = detect_impact(TIME, steps * np.round(recording(0.4004, seed=3) / steps), OPTIONS)
     assert abs(found.time - 0.4004) < 1e-3
 
 
 def test_the_height_alone_is_enough_to_find_an_impact():
-    found = detect_impact(TIME, recording(0.4004, seed=3)[:, 1], options=ImpactOptions(modes=1))
+    found = detect_impact(TIME, recording(0.4004, seed=3)[:, 1], replace(OPTIONS, modes=1))
     assert abs(found.time - 0.4004) < 5e-3
 
 
 def test_padding_beyond_the_end_is_cut():
     padded = np.vstack([recording(0.4004, seed=2), np.full((50, 2), np.nan)])
     time = np.concatenate([TIME, np.full(50, np.nan)])
-    assert detect_impact(time, padded).time == detect_impact(TIME, recording(0.4004, seed=2)).time
+    assert detect_impact(time, padded, OPTIONS).time == detect_impact(TIME, recording(0.4004, seed=2), OPTIONS).time
 
 
 def test_the_covariance_of_v_plus_holds_the_impact_time_s():
@@ -104,5 +107,5 @@ def still(time):
 )
 def test_recordings_without_an_impact_are_refused_in_one_line(time, position, said):
     with pytest.raises(ContactIdError, match=said) as caught:
-        detect_impact(time, position, name="set1_v010_a30")
+        detect_impact(time, position, OPTIONS, name="set1_v010_a30")
     assert str(caught.value).startswith("set1_v010_a30") and "\n" not in str(caught.value)

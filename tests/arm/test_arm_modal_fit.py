@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contactid.arm.modal_fit import FREE, TIED, ModalOptions, fit_modes, fit_modes_jointly
-from contactid.arm.modal_search import cost_at, polish, search
-from contactid.arm.modal_signal import DIFFERENCED, WHITE, ModalProblem
+from contactid.arm.identify.modal_fit import FREE, TIED, ModalOptions, fit_modes, fit_modes_jointly
+from contactid.arm.identify.modal_search import cost_at, polish, search
+from contactid.arm.models.modal_signal import DIFFERENCED, WHITE, ModalProblem
 from contactid.core.errors import ContactIdError
 
 TIME = (np.arange(150) + 0.5) * 1e-3
@@ -108,7 +108,7 @@ def test_projected_gradient_is_that_of_the_reduced_cost():
     random = np.random.default_rng(5)
     y = (velocity(TIME, TWO, TWO_Z, 0.1) + random.normal(0.0, 0.01, 150))[:, None]
     problem = ModalProblem(TIME, y, FREE, ModalOptions())
-    from contactid.arm.modal_search import _State
+    from contactid.arm.identify.modal_search import _State
 
     point = np.array([[-30.0, 140.0, -50.0, 230.0]])
     gradient = 2.0 * _State.at(problem, point).quadratic()[0][0]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from contactid.arm.modal_fit import FREE, TIED, ModalOptions, fit_modes, fit_modes_jointly
+from contactid.arm.identify.modal_fit import FREE, TIED, ModalOptions, fit_modes, fit_modes_jointly
 from contactid.arm.models.modes import modes_model, solve_modes
 from contactid.core.errors import ContactIdError
 

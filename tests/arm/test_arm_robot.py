@@ -10,13 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contactid.arm.robot_links import RESOURCES, ellipsoid_axes, gyration_radii, link_report, read_links
-from contactid.arm.robots import INERTIAS, load_robot
+from arm_for_tests import CONFIG, CORRECTIONS, LWR4, lwr4
+from contactid.arm.rigid.robot import (
+    ellipsoid_axes,
+    gyration_radii,
+    link_report,
+    load_robot,
+    read_links,
+)
 from contactid.core.errors import ContactIdError
 
-ROBOT = load_robot()
+ROBOT = lwr4()
 angles = st.lists(st.floats(-2.0, 2.0), min_size=7, max_size=7).map(np.array)
-TABLE = pd.read_csv(RESOURCES / "lwr4.csv")
+TABLE = pd.read_csv(LWR4)
 
 
 def rotation(axis: np.ndarray, angle: float) -> np.ndarray:
@@ -72,7 +78,7 @@ def test_the_kinetic_energy_is_that_of_the_links(q: np.ndarray, velocity: np.nda
 def test_the_force_sensor_adds_its_mass_and_nothing_else_moves() -> None:
     q = np.array([0.1, -1.5, 0.2, 1.2, -0.1, -0.4, 0.3])
     velocity = np.array([0.0, 0.4, 0.0, -0.2, 0.0, 0.7, 0.0])
-    with_sensor = load_robot(force_sensor=True)
+    with_sensor = lwr4(force_sensor=True)
     np.testing.assert_allclose(with_sensor.tip_position(q), ROBOT.tip_position(q))
     gain = velocity @ (with_sensor.mass_matrix(q) - ROBOT.mass_matrix(q)) @ velocity / 2.0
     step = 1e-6
@@ -82,8 +88,8 @@ def test_the_force_sensor_adds_its_mass_and_nothing_else_moves() -> None:
 
 
 def test_the_described_wrist_cannot_be_solid_bodies_and_the_corrected_one_can() -> None:
-    described = link_report(load_robot().links).set_index("link")
-    corrected = link_report(load_robot(inertia="corrected").links).set_index("link")
+    described = link_report(lwr4().links).set_index("link")
+    corrected = link_report(lwr4(corrections=CORRECTIONS).links).set_index("link")
     assert described["positive_definite"].all() and described["triangle_inequality"].all()
     moving = [f"link_{k}" for k in range(1, 8)]
     assert list(described.loc[moving].index[~described.loc[moving, "plausible"]]) == ["link_1", "link_6", "link_7"]
@@ -99,7 +105,7 @@ def test_ellipsoid_and_gyration_of_a_known_solid() -> None:
     squares = semi**2
     inertia = mass / 5.0 * np.diag(squares.sum() - squares)
     turn = rotation(np.array([0.6, 0.0, 0.8]), 0.7)
-    link = load_robot().links[1]
+    link = lwr4().links[1]
     solid = type(link)(**{**vars(link), "mass": mass, "inertia": turn @ inertia @ turn.T})
     np.testing.assert_allclose(ellipsoid_axes(solid), semi, rtol=1e-12)
     np.testing.assert_allclose(gyration_radii(solid) ** 2 * mass, np.sort(np.diag(inertia)), rtol=1e-12)
@@ -110,8 +116,7 @@ def test_ellipsoid_and_gyration_of_a_known_solid() -> None:
 
 def test_mass_matrices_are_symmetric_positive_definite() -> None:
     rng = np.random.default_rng(6)
-    for inertia in INERTIAS:
-        robot = load_robot(inertia=inertia)
+    for robot in (ROBOT, lwr4(corrections=CORRECTIONS)):
         for q in rng.uniform(robot.position_limits[:, 0], robot.position_limits[:, 1], (20, 7)):
             mass = robot.mass_matrix(q)
             np.testing.assert_array_equal(mass, mass.T)
@@ -137,22 +142,19 @@ def test_a_damaged_table_says_which_link_and_what(
     table.loc[row, column] = value
     table.to_csv(tmp_path / "own.csv", index=False)
     with pytest.raises(ContactIdError, match=words) as caught:
-        load_robot("own", resources=tmp_path)
+        load_robot(tmp_path / "own.csv", **CONFIG["robot"])
     assert "\n" not in str(caught.value) and "own.csv" in str(caught.value)
 
 
-def test_missing_tables_columns_and_unknown_options(tmp_path: Path) -> None:
-    with pytest.raises(ContactIdError, match="Known robots: lwr4"):
-        load_robot("lwr9")
-    with pytest.raises(ContactIdError, match="described, corrected"):
-        load_robot(inertia="guessed")  # type: ignore[arg-type]
+def test_missing_tables_and_columns(tmp_path: Path) -> None:
+    with pytest.raises(ContactIdError, match=r"lwr9.csv: not a readable link table"):
+        load_robot("lwr9.csv", **CONFIG["robot"])
     TABLE.drop(columns=["mass", "cx"]).to_csv(tmp_path / "own.csv", index=False)
     with pytest.raises(ContactIdError, match="lacks the columns mass, cx"):
         read_links(tmp_path / "own.csv")
     TABLE.iloc[:1].to_csv(tmp_path / "still.csv", index=False)
     with pytest.raises(ContactIdError, match="no link that moves"):
-        load_robot("still", resources=tmp_path)
-    (tmp_path / "lwr4.csv").write_bytes((RESOURCES / "lwr4.csv").read_bytes())
-    (tmp_path / "lwr4_corrections.csv").write_text("link,divisor,reason\nlink_9,10,no such link\n")
+        load_robot(tmp_path / "still.csv", **CONFIG["robot"])
+    (tmp_path / "corrections.csv").write_text("link,divisor,reason\nlink_9,10,no such link\n")
     with pytest.raises(ContactIdError, match="'link_9' divided by"):
-        load_robot(inertia="corrected", resources=tmp_path)
+        lwr4(corrections=tmp_path / "corrections.csv")

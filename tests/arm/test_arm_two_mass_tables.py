@@ -1,36 +1,38 @@
 """Tables and figures of the two-mass models: what they say of known motions, and that drawings show their data."""
 
-from copy import deepcopy
-from dataclasses import replace
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.text import Text
 
-from contactid.arm.draw import draw
-from contactid.arm.draw_model_sketch import draw_models
-from contactid.arm.draw_two_mass import draw_decomposition, draw_motions, draw_sweep
-from contactid.arm.simulate.two_mass import RE_IMPACT, SEPARATION, simulate
-from contactid.arm.two_mass_figure_data import decomposition_table, model_sketch, motion_table, sweep_figure
-from contactid.arm.two_mass_files import write_models, write_sweep
-from contactid.arm.two_mass_fit import decompose
-from contactid.arm.two_mass_settings import TABLE_I, settings_of, sweep_settings, table_i_settings
-from contactid.arm.two_mass_tables import (
+from arm_for_tests import PUBLISHED
+from contactid.arm.artefacts.damping_sweep import (
+    TABLE_I,
+    draw_sweep,
     events_table,
     flights,
-    parameters_table,
-    printed_parameters,
-    run_settings,
+    simulate_sweep,
+    sweep_artefacts,
+    sweep_figure,
+    sweep_runs,
     sweep_table,
 )
+from contactid.arm.artefacts.model_sketch import draw_models, model_sketch
+from contactid.arm.artefacts.two_mass import (
+    decompose,
+    decomposition,
+    decomposition_table,
+    draw_decomposition,
+    draw_motions,
+    motions,
+    parameters,
+    system_of,
+)
+from contactid.arm.simulate.two_mass import RE_IMPACT, SEPARATION, simulate
 from contactid.core.errors import ContactIdError
 from contactid.output import style
-from contactid.output.tables import read_csv
 
-PUBLISHED = Path(__file__).parents[2] / "workflow/resources/published/arm.csv"
 BLOCK = {
     "parameters": {
         "m0": 5.0, "m1": 1.0, "m2": 1.0, "hertz_exponent_c": 1.5, "k_env": 1e8, "d_env": 1e8, "k_rob": 1e4,
@@ -43,19 +45,18 @@ BLOCK = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def settings():
-    return settings_of(BLOCK)
+SYSTEM = system_of(BLOCK)
+WINDOWS, INTERVAL, DURATION = [0.15, 0.1], 0.001, 0.5
 
 
 @pytest.fixture(scope="module")
-def runs(settings):
-    return run_settings(sweep_settings(settings), settings.sweep_duration)
+def runs():
+    return sweep_runs(BLOCK)
 
 
 @pytest.fixture(scope="module")
-def sweep(runs, settings):
-    return sweep_table(runs, settings)
+def sweep(runs):
+    return sweep_table(runs, WINDOWS, INTERVAL)
 
 
 def row(sweep, model, d_rob, window=0.15, d_env=1e8):
@@ -63,18 +64,17 @@ def row(sweep, model, d_rob, window=0.15, d_env=1e8):
     return (chosen if model == "B" else chosen[chosen["d_env"] == d_env]).iloc[0]
 
 
-def test_table_1_is_used_as_printed(settings):
-    table = parameters_table(settings.system, printed_parameters(read_csv(PUBLISHED)))
+def test_table_1_is_used_as_printed():
+    table = parameters(BLOCK, PUBLISHED)
     assert len(table) == 10
     assert table["same"].all()
-    changed = parameters_table(replace(settings.system, k_rob=2e4), printed_parameters(read_csv(PUBLISHED)))
+    changed = parameters(BLOCK | {"parameters": BLOCK["parameters"] | {"k_rob": 2e4}}, PUBLISHED)
     assert list(changed.loc[~changed["same"], "parameter"]) == ["k_rob"]
 
 
-def test_events_name_model_and_setting(settings):
-    runs = run_settings(table_i_settings(settings), 0.3)
-    table = events_table(runs)
-    assert list(table.columns[:4]) == ["model", "setting", "event", "t_s"]
+def test_events_name_model_and_setting(runs):
+    table = events_table(runs[:3])
+    assert list(table.columns[:5]) == ["run", "model", "setting", "event", "t_s"]
     assert set(table["setting"]) == {TABLE_I}
     rigid = table[table["model"] == "C"]
     assert list(rigid["event"]) == ["impact"]
@@ -82,11 +82,12 @@ def test_events_name_model_and_setting(settings):
     assert table.groupby("model")["t_s"].is_monotonic_increasing.all()
 
 
-def test_bodies_are_apart_between_separation_and_re_impact(settings):
-    motion = simulate(settings.system, "B", 0.4)
-    assert flights(motion) == pytest.approx(np.column_stack([motion.times_of(SEPARATION), motion.times_of(RE_IMPACT)]))
-    cut = simulate(settings.system, "B", float(motion.times_of(SEPARATION)[0]) + 0.001)
-    assert flights(cut)[0, 1] == cut.duration
+def test_bodies_are_apart_between_separation_and_re_impact():
+    motion = simulate(SYSTEM, "B", 0.4)
+    apart = flights(events_table([("", motion)]), 0.4)
+    assert apart == pytest.approx(np.column_stack([motion.times_of(SEPARATION), motion.times_of(RE_IMPACT)]))
+    cut = simulate(SYSTEM, "B", float(motion.times_of(SEPARATION)[0]) + 0.001)
+    assert flights(events_table([("", cut)]), cut.duration)[0, 1] == cut.duration
 
 
 def test_one_mode_is_exact_as_long_as_the_contact_holds(sweep):
@@ -113,16 +114,15 @@ def test_ten_times_the_contact_damping_bounces_no_more_but_lifts_off(sweep):
     assert damped["v2_from_b_m_s"] < 0.1 * damped["v1_from_b_m_s"]
 
 
-def test_a_fit_that_cannot_be_is_a_row(settings, runs):
-    long = replace(settings, fit=replace(settings.fit, windows=(0.15, 5.0)))
-    table = sweep_table(runs[:1], long)
+def test_a_fit_that_cannot_be_is_a_row(runs):
+    table = sweep_table(runs[:4], [0.15, 5.0], INTERVAL)
     assert list(table["converged"]) == [True, False]
     assert "outlasts the motion" in table["status"].iloc[1]
     assert np.isnan(table["v_plus_fit_m_s"].iloc[1])
 
 
-def test_figure_4_has_both_sides_of_an_event_and_the_push_s_momentum(settings):
-    table = motion_table(run_settings(table_i_settings(settings), settings.duration), settings.zoom)
+def test_figure_4_has_both_sides_of_an_event_and_the_push_s_momentum():
+    table = motions(BLOCK)
     assert list(table.columns) == ["model", "t_s", "x0_m", "x1_m", "x2_m", "v0_m_s", "v1_m_s", "v2_m_s"]
     total = 5.0 * table["v0_m_s"] + table["v1_m_s"] + table["v2_m_s"]
     assert total.to_numpy() == pytest.approx(-100.0 * table["t_s"].to_numpy(), abs=1e-10)
@@ -132,12 +132,12 @@ def test_figure_4_has_both_sides_of_an_event_and_the_push_s_momentum(settings):
     jump = twice["v1_m_s"].iloc[1] - twice["v1_m_s"].iloc[0]
     assert jump == pytest.approx(-twice["v1_m_s"].iloc[0] * 5.0 / 6.0, rel=1e-9)
     assert hard["t_s"].is_monotonic_increasing
-    assert hard["t_s"].max() == pytest.approx(settings.duration)
+    assert hard["t_s"].max() == pytest.approx(BLOCK["duration"])
 
 
-def test_figure_5_is_a_sum_whose_affine_part_meets_the_impact_map(settings):
-    motion = simulate(settings.system, "B", 0.5)
-    table = decomposition_table(motion, settings)
+def test_figure_5_is_a_sum_whose_affine_part_meets_the_impact_map():
+    motion = simulate(SYSTEM, "B", 0.5)
+    table = decomposition_table(motion, 0.15, INTERVAL)
     series = {name: part["v_m_s"].to_numpy() for name, part in table.groupby("series")}
     assert series["affine"] + series["oscillation"] == pytest.approx(series["fit"], abs=1e-12)
     assert series["reconstructed"][0] == pytest.approx(series["affine"][0], abs=1e-12)
@@ -165,21 +165,21 @@ def test_the_sketch_draws_every_label():
         assert symbol in shown
 
 
-def test_figure_4_draws_a_line_per_model_in_six_panels(settings):
-    table = motion_table(run_settings(table_i_settings(settings), settings.duration), settings.zoom)
+def test_figure_4_draws_a_line_per_model_in_six_panels():
+    table = motions(BLOCK)
     with style.styled():
-        figure = draw_motions(table, settings.zoom)
+        figure = draw_motions(table, BLOCK["zoom"])
         assert len(figure.axes) == 6
         for axes in figure.axes:
             assert len(axes.get_lines()) == 3
-        assert figure.axes[2].get_xlim() == settings.zoom
+        assert figure.axes[2].get_xlim() == tuple(BLOCK["zoom"])
         hard = table[table["model"] == "B"]
         assert np.array_equal(np.asarray(figure.axes[4].get_lines()[1].get_ydata()), hard["v2_m_s"].to_numpy())
         plt.close(figure)
 
 
-def test_the_other_figures_draw_their_tables(settings, runs, sweep):
-    data = sweep_figure(sweep, runs)
+def test_the_other_figures_draw_their_tables(runs, sweep):
+    data = sweep_figure(sweep, events_table(runs), DURATION)
     assert set(data["panel"]) == {"fit_error", "settling", "apart_d_rob", "apart_d_env"}
     settled = data[data["panel"] == "settling"]
     assert len(settled) == 4
@@ -189,33 +189,32 @@ def test_the_other_figures_draw_their_tables(settings, runs, sweep):
         shown = data[(data["panel"] == "apart_d_rob") & data["y"].notna()]
         assert bars == len(shown) > 0
         plt.close(figure)
-        figure = draw_decomposition(decomposition_table(simulate(settings.system, "B", 0.5), settings))
+        figure = draw_decomposition(decomposition_table(simulate(SYSTEM, "B", 0.5), 0.15, INTERVAL))
         assert len(figure.axes[0].get_lines()) == 7
         plt.close(figure)
 
 
-def test_the_rules_write_all_their_files(tmp_path):
-    block = deepcopy(BLOCK) | {"sweep": {"duration": 0.3, "d_rob": [100.0], "d_env": [1e9]}}
-    for folder in ("tables", "figures"):
-        (tmp_path / folder).mkdir()
-    write_models(tmp_path, block=block, published=PUBLISHED)
-    write_sweep(tmp_path, block=block)
-    for name in ("tab01_parameters", "ext_events", "ext_damping_sweep"):
-        assert len(pd.read_csv(tmp_path / f"tables/{name}.csv"))
-        assert "tabular" in (tmp_path / f"tables/{name}.tex").read_text()
-    for name in ("fig03_models", "fig04_two_mass", "fig05_decomposition", "ext_damping_sweep"):
-        draw(name, read_csv(tmp_path / f"figures/{name}.csv"), str(tmp_path / name), zoom=(0.12, 0.16))
-        assert (tmp_path / f"{name}.svg").stat().st_size > 1000
+def test_the_artefacts_are_made_from_the_sweep_s_files(tmp_path):
+    block = BLOCK | {"sweep": {"duration": 0.3, "d_rob": [100.0], "d_env": [1e9]}}
+    events, damping, shown = (str(tmp_path / f"{name}.csv") for name in ("events", "damping", "decomposition"))
+    simulate_sweep(block, events, damping, shown)
+    made = sweep_artefacts(events, damping, block)
+    kept, printed = made["tables/ext_events"].table, made["tables/ext_events"].tex
+    assert set(printed["setting"]) == {TABLE_I} < set(kept["setting"])
+    assert len(made["tables/ext_damping_sweep"].table) == 6 and len(made["tables/ext_damping_sweep"].tex) == 3
+    runs = sweep_runs(block)
+    direct = sweep_figure(sweep_table(runs, WINDOWS, INTERVAL), events_table(runs), 0.3)
+    pd.testing.assert_frame_equal(made["figures/ext_damping_sweep"], direct, check_exact=True, check_dtype=False)
+    pd.testing.assert_frame_equal(
+        decomposition(shown), decomposition_table(simulate(SYSTEM, "B", 0.3), 0.15, INTERVAL), check_exact=True
+    )
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "problem"),
-    [
-        ("zoom", [0.2, 0.1], r"arm\.models\.zoom is \[0\.2, 0\.1\]"),
-        ("fit", BLOCK["fit"] | {"model": "C"}, r"arm\.models\.fit\.model is C"),
-        ("parameters", BLOCK["parameters"] | {"m1": 0.0}, "m1 is 0"),
-    ],
-)
-def test_impossible_settings_name_their_key(key, value, problem):
-    with pytest.raises(ContactIdError, match=problem):
-        settings_of(BLOCK | {key: value})
+def test_a_zoom_outside_the_motion_names_its_key():
+    with pytest.raises(ContactIdError, match=r"arm\.models\.zoom is \[0\.2, 0\.1\]"):
+        motions(BLOCK | {"zoom": [0.2, 0.1]})
+
+
+def test_impossible_parameters_are_named():
+    with pytest.raises(ContactIdError, match="m1 is 0"):
+        system_of(BLOCK | {"parameters": BLOCK["parameters"] | {"m1": 0.0}})

@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 from rocrate.vocabs import RO_CRATE
 
-from contactid.review.bundles.manifest import NAME, write_manifest
-from contactid.review.bundles.zip_file import unpack, write_zip
+from contactid.review.bundle import NAME, unpack, write_manifest, write_zip
 from contactid.sources.lockfile import digest
 
 pytestmark = pytest.mark.bundle

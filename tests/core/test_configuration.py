@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from contactid.core.configuration import cases, check_configuration, restore_numbers
+from contactid.core.configuration import check_configuration, restore_numbers
 from contactid.core.errors import ContactIdError
-from contactid.planar.scenes import check_scenes, scene_of
-from contactid.planar.synthetic_throws import check_identification
+from contactid.planar.simulate.scenes import check_scenes, scene_of
+from contactid.planar.simulate.throws import check_identification
 from contactid.sources.registry import load_registry, pick
+from contactid.tossing.configuration import cases, check_tossing
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
@@ -31,10 +32,15 @@ def merged(overlay):
     return config
 
 
+def check(config):
+    check_configuration(config, SCHEMA)
+    check_tossing(config["tossing"])
+
+
 @pytest.mark.parametrize("name", ["default", "public", "test"])
 def test_shipped_configurations_are_valid(name):
     config = merged(yaml.safe_load((ROOT / f"config/{name}.yaml").read_text()))
-    check_configuration(config, SCHEMA)
+    check(config)
     registry = load_registry(ROOT / "config/datasets.tsv", config["datasets"])
     for pair in cases(config["tossing"]):
         for dataset in pair:
@@ -89,7 +95,7 @@ def test_shipped_configurations_are_valid(name):
 )
 def test_a_wrong_key_or_value_is_named(overlay, message):
     with pytest.raises(ContactIdError) as error:
-        check_configuration(merged(overlay), SCHEMA)
+        check(merged(overlay))
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -98,7 +104,7 @@ def test_two_variants_of_one_name_are_refused():
     config = merged({})
     config["tossing"]["variants"] *= 2
     with pytest.raises(ContactIdError, match="same name"):
-        check_configuration(config, SCHEMA)
+        check(config)
 
 
 def test_every_key_of_the_schema_is_described_or_obvious():

@@ -64,3 +64,17 @@ def share_by_three(wrench, points):
     """The shortest forces (n, 3, 3) at three points that give wrenches (n, 6)."""
     rows = np.hstack([np.vstack([np.eye(3), np.cross(point, np.eye(3)).T]) for point in points])
     return (wrench @ np.linalg.pinv(rows).T).reshape(len(wrench), 3, 3)
+
+
+def contact_wrench(positions: np.ndarray, forces: np.ndarray) -> np.ndarray:
+    """(n, 6) wrench about B's origin of forces (n, k, 3) at positions (k, 3) or (n, k, 3)."""
+    return np.hstack([forces.sum(1), np.cross(np.broadcast_to(positions, forces.shape), forces).sum(1)])
+
+
+def cone_ratios(forces: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """(n, k) tangential over normal force; infinite for a contact that pulls, 0 for one without force."""
+    normal = np.einsum("nki,ki->nk", forces, normals)
+    tangential = np.linalg.norm(forces - normal[..., None] * normals, axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(normal > 0.0, tangential / normal, np.inf)
+    return np.where(np.linalg.norm(forces, axis=-1) == 0.0, 0.0, ratio)

@@ -8,10 +8,36 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from contactid.sources.motion import BodyProperties
-from contactid.tossing.impact import Impact
-from contactid.tossing.impact_law import predict_post_twist
+from contactid.tossing.impacts.impact import Impact, ImpactGeometry, impact_geometry
+from contactid.tossing.impacts.law import Values, contact_impulses
 
 LINEAR, ANGULAR = 0.02, 0.1  # m/s and rad/s: customary noise of a fitted twist
+
+
+def predict_post_twist(body: BodyProperties, impact: Impact, mu: Values, e_n: Values, e_t: Values = 0.0) -> np.ndarray:
+    """Twist after one impact under any number of parameter sets.
+
+    Parameters
+    ----------
+    mu, e_n, e_t
+        Scalars or arrays that broadcast against each other to a shape ``s``.
+
+    Returns
+    -------
+    ``(*s, 6)`` hybrid twist of B's origin in C; the impact's own measured ``post_twist`` isn't looked at.
+    """
+    geometry: ImpactGeometry = impact_geometry(body, impact)
+    mus, normal, tangential = np.broadcast_arrays(mu, e_n, e_t)
+    before = geometry.jacobian @ impact.pre_twist - impact.surface_velocity
+    n = mus.size
+    impulses = contact_impulses(
+        np.broadcast_to(geometry.delassus, (n, 3, 3)),
+        np.broadcast_to(before, (n, 3)),
+        mus.ravel(),
+        normal.ravel(),
+        tangential.ravel(),
+    )
+    return (impact.pre_twist + impulses @ geometry.response.T).reshape(*mus.shape, 6)
 
 
 def box() -> BodyProperties:

@@ -8,7 +8,14 @@ import numpy as np
 import pandas as pd
 
 from contactid.core.inertia import InertialParameters, PrincipalForm, consistency, geodesic_distance, tensor_entries
-from contactid.inhand.names import ESTIMATE_COLUMNS, FACTOR_GRAPH, IPOPT, LEAST_SQUARES, METHODS, PARAMETER_COLUMNS
+from contactid.inhand.identify.methods import (
+    ESTIMATE_COLUMNS,
+    FACTOR_GRAPH,
+    IPOPT,
+    LEAST_SQUARES,
+    METHODS,
+    PARAMETER_COLUMNS,
+)
 
 
 def made_up_estimates(truths: Mapping[tuple[str, str], InertialParameters], seeds: int = 6) -> pd.DataFrame:

@@ -2,10 +2,28 @@
 
 import base64
 import json
+from contextlib import chdir
 from pathlib import Path
 
+from contactid.output.artefacts import figure, table
+from contactid.review.report.artefacts import listed, write_list
+from contactid.review.report.collect import collect
+from contactid.review.report.page import render
+
 RESOURCES = Path(__file__).parents[2] / "workflow/resources/report"
+TEXTS = {
+    file.name: file.read_text(encoding="utf-8")
+    for file in RESOURCES.rglob("*")
+    if file.suffix != ".yaml" and file.is_file()
+}
 RESULTS = Path("results/small")
+_MADE = {"rule": "tossing_tables", "compute": "contactid.output.tables:read_csv"}
+_DRAWN = {**_MADE, "draw": "contactid.output.style:label_data"}
+DECLARED = (
+    table("tab03_rest_pose_errors", **_MADE, caption="Errors of the rest pose (\\%)"),
+    figure("fig01_example_toss", **_DRAWN, caption="A box in time lapse."),
+    figure("fig02_frames", **_DRAWN),
+)
 
 _CHECKS = """study,artefact,quantity,condition,published,reproduced,unit,tolerance,verdict,note
 tossing,tab03,error,object=a,2.0,2.04,cm,0.05,agrees,
@@ -18,8 +36,7 @@ one_mrad,0.2,30,1,True,True,10,1e-9,2.0,l1_penalty
 one_mrad,0.3,30,1,True,False,20,1e-9,2.0,l1_penalty
 one_mrad,0.4,30,1,False,False,30,1e-2,2.0,l1_penalty
 """
-_SVG = """<svg viewBox="0 0 300 200" xmlns="http://www.w3.org/2000/svg"><metadata>
-<dc:description>SYNTHETIC &lt;twin&gt; &amp; more</dc:description></metadata></svg>"""
+_SVG = '<svg viewBox="0 0 300 200" xmlns="http://www.w3.org/2000/svg"></svg>'
 
 
 def make_run(folder):
@@ -29,12 +46,11 @@ def make_run(folder):
     settings = {"run": "small", "tossing": {"seed": 1}, "planar": {}}
     write(results / "provenance.json", json.dumps({"configuration": settings}))
     write(results / "tossing/tables/tab03_rest_pose_errors.csv", "object,error\na,2.04\n")
-    write(
-        results / "tossing/tables/tab03_rest_pose_errors.tex",
-        "\\begin{table}\n\\caption{Errors of the rest pose (\\%). Data: synthetic twin.}\n",
-    )
-    write(results / "tossing/figures/fig01_example_toss.csv", "x\n1\n")
-    write(results / "tossing/figures/fig01_example_toss.svg", _SVG)
+    write_list({"tossing": listed("tossing", DECLARED)}, str(results / "artefacts.json"))
+    write(results / "tossing/figures/fig01_example_toss.csv", "x,source\n1,SYNTHETIC <twin> & more\n")
+    write(results / "tossing/figures/fig02_frames.csv", "x\n1\n")
+    for name in ("fig01_example_toss", "fig02_frames"):
+        write(results / f"tossing/figures/{name}.svg", _SVG)
     for name, converged, status, residual in (
         ("box_b", True, "solved", 1e-9),
         ("box_a", False, "Maximum_Iterations", -0.5),
@@ -50,6 +66,27 @@ def make_run(folder):
         "sample_frequency_hz": 360.0, "left_out": {}, "noise": {"position_m": 1e-5}, "licence": "CC0-1.0", "panels": [],
     }  # fmt: skip
     write(results / "data/box_a/card.json", json.dumps(card))
+
+
+def collected(folder):
+    """The run below ``folder``, collected as the rule does."""
+    with chdir(folder):
+        files = sorted(str(file) for file in RESULTS.glob("*/*/*.*") if file.parts[2] != "data")
+        return collect(
+            str(RESULTS / "checks.csv"),
+            str(RESULTS / "provenance.json"),
+            str(RESULTS / "artefacts.json"),
+            {"tossing": {"fig02_frames": "twin of a box"}},
+            [str(file) for file in RESULTS.glob("data/*/card.*")],
+            files,
+            str(RESOURCES / "studies.yaml"),
+        )
+
+
+def rendered(folder):
+    """The page of that run."""
+    with chdir(folder):
+        return render(collected(folder), TEXTS)
 
 
 def record_jobs(folder):

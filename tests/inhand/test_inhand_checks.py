@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import runpy
 from pathlib import Path
 from typing import Any
 
@@ -10,36 +9,37 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from contactid.inhand.appendix_tables import appendix_table, median_estimate
-from contactid.inhand.checks import REASONS, reproduced_numbers
-from contactid.inhand.draw import DRAWINGS as ALL_DRAWINGS
-from contactid.inhand.draw_errors import DRAWINGS
-from contactid.inhand.error_figure_data import error_figure_data
-from contactid.inhand.names import (
-    APPENDIX_TABLES,
-    ERROR_FIGURES,
+from contactid.inhand.artefacts import declare
+from contactid.inhand.artefacts.errors import draw_errors, error_figure_data
+from contactid.inhand.artefacts.estimates import PRINTED as FROM_PAPER
+from contactid.inhand.artefacts.estimates import appendix_table, median_estimate
+from contactid.inhand.artefacts.printed import consistency_table, ground_truths, printed_table
+from contactid.inhand.checks import REASONS, check, reproduced_numbers
+from contactid.inhand.identify.methods import (
     FACTOR_GRAPH,
-    FIGURES,
     GROUND_TRUTH,
     IPOPT,
     LEAST_SQUARES,
     METHODS,
     PARAMETER_COLUMNS,
-    SIMULATION,
-    SOURCES,
-    WRIST,
 )
-from contactid.inhand.names import PRINTED as FROM_PAPER
-from contactid.inhand.printed_estimates import consistency_table, ground_truths, printed_table
+from contactid.inhand.readers.sources import APPENDIX_TABLES, ERROR_FIGURES, SIMULATION, SOURCES, WRIST
 from contactid.inhand.summary import summarise
 from contactid.output import style
+from contactid.output.artefacts import computations, computed
 from contactid.output.comparison import compare
+from contactid.output.computing import compute
 from contactid.output.tables import read_csv, write_csv
-from contactid.run.fingerprint import Fingerprints
 from inhand_estimates_for_tests import made_up_estimates
+from twins_for_tests import OBJECTS, OBJECTS_FILE, PUBLISHED_FILE, STUDY
 
-SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
-PUBLISHED_FILE = SCRIPTS.parent / "resources/published/inhand.csv"
+DECLARED = declare(STUDY)
+COMPUTED = (
+    "contactid.inhand.artefacts.printed:printed_consistency",
+    "contactid.inhand.artefacts.estimates:appendix",
+    "contactid.inhand.artefacts.errors:error_figures",
+)
+JUDGED = [*APPENDIX_TABLES.values(), "ext_force_sensing"]
 PUBLISHED = read_csv(PUBLISHED_FILE)
 PRINTED = printed_table(PUBLISHED)
 ESTIMATES = made_up_estimates(ground_truths(PRINTED))
@@ -66,28 +66,25 @@ FRICTION = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The study's folder after the rules inhand_printed, inhand_appendix and inhand_checks."""
+    """The study's folder after the rules inhand_printed, inhand_tables and inhand_checks."""
     folder = tmp_path_factory.mktemp("inhand")
     tables = folder / "tables"
     tables.mkdir()
     (folder / "figures").mkdir()
     for name, table in (("ext_estimates", ESTIMATES), ("ext_force_sensing", FORCE), ("ext_friction", FRICTION)):
         write_csv(table, tables / f"{name}.csv")
-    published = str(PUBLISHED_FILE)
-    main_of("inhand_printed")(folder=str(tables), published=published)
-    main_of("inhand_appendix")(
-        folder=str(folder),
-        published=published,
-        verdicts=str(tables / "ext_printed_consistency.csv"),
-        estimates=str(tables / "ext_estimates.csv"),
-    )
-    judged = [str(tables / f"{name}.csv") for name in (*APPENDIX_TABLES.values(), "ext_force_sensing")]
-    main_of("inhand_checks")(published=published, tables=judged, checks=str(folder / "checks.csv"))
+    given = {
+        "published": PUBLISHED_FILE,
+        "objects": OBJECTS_FILE,
+        "verdicts": str(tables / "ext_printed_consistency.csv"),
+        "shards": [str(tables / "ext_estimates.csv")],
+    }
+    for rule in ("inhand_printed", "inhand_tables"):
+        rows = [one for one in DECLARED if one.rule == rule and one.compute in COMPUTED]
+        compute(computations(rows), given | {"artefacts": computed(rows, str(folder))})
+    judged = [str(tables / f"{name}.csv") for name in JUDGED]
+    check(PUBLISHED_FILE, OBJECTS_FILE, judged, JUDGED, str(folder / "checks.csv"))
     return folder
-
-
-def main_of(name: str) -> Any:
-    return runpy.run_path(str(SCRIPTS / f"{name}.py"))["main"]
 
 
 def test_an_appendix_table_has_printed_and_reproduced_rows_in_one_convention(folder: Path) -> None:
@@ -130,7 +127,7 @@ def test_medians_are_over_converged_runs_and_the_others_are_counted() -> None:
 
 def test_every_printed_number_gets_a_verdict_and_none_of_ours_lacks_a_printed_one(folder: Path) -> None:
     tables = {path.stem: read_csv(path) for path in (folder / "tables").glob("*.csv")}
-    numbers = reproduced_numbers(tables)
+    numbers = reproduced_numbers(tables, OBJECTS)
     printed = set(zip(PUBLISHED["artefact"], PUBLISHED["quantity"], PUBLISHED["condition"], strict=True))
     assert set(numbers) == printed
     checks = read_csv(folder / "checks.csv")
@@ -155,7 +152,7 @@ def test_without_a_twin_of_a_source_its_estimates_say_why_they_are_missing() -> 
     rows = consistency_table(PRINTED)
     empty = ESTIMATES.iloc[:0]
     tables = {name: appendix_table(source, PRINTED, rows, empty) for source, name in APPENDIX_TABLES.items()}
-    checks = compare("inhand", PUBLISHED, reproduced_numbers(tables), REASONS)
+    checks = compare("inhand", PUBLISHED, reproduced_numbers(tables, OBJECTS), REASONS)
     missing = checks[checks["reproduced"].isna()]
     assert len(missing) == 851 and (missing["verdict"] == "not_comparable").all()
     assert missing["note"].str.len().min() > 20
@@ -181,7 +178,7 @@ def test_error_figures_show_every_count_and_say_what_they_are_made_from(folder: 
     data = read_csv(folder / f"figures/{ERROR_FIGURES[source]}.csv")
     assert "synthetic" in data["source"].iloc[0]
     with style.styled():
-        figure = DRAWINGS[ERROR_FIGURES[source]](data)
+        figure = draw_errors(data)
         figure.canvas.draw()
     written = [text.get_text() for axes in figure.axes[::2] for text in axes.texts]
     boxes = data[data["kind"] == "box"]
@@ -198,36 +195,34 @@ def test_nothing_but_unphysical_estimates_still_makes_a_figure() -> None:
     bad = ESTIMATES[ESTIMATES["source"] == WRIST].assign(geodesic_error=np.inf, physically_consistent=False)
     data = error_figure_data(WRIST, consistency_table(PRINTED), bad)
     with style.styled():
-        figure = DRAWINGS[ERROR_FIGURES[WRIST]](data)
+        figure = draw_errors(data)
         figure.canvas.draw()
     assert "6/6" in {text.get_text() for text in figure.axes[0].texts}
 
 
 def test_the_summary_says_what_was_found(folder: Path) -> None:
-    main_of("inhand_summary")(
-        tables=[str(path) for path in (folder / "tables").glob("*.csv")], summary=str(folder / "summary.md")
-    )
+    files = list((folder / "tables").glob("*.csv"))
+    summarise([str(path) for path in files], [path.stem for path in files], str(folder / "summary.md"))
     text = (folder / "summary.md").read_text()
     assert text.startswith("## inhand\n")
     assert "0 of 85 with the tensor about the origin" in text
     assert "5 of 20 C, no G, 3 of 20 C + G" in text
     assert "| printed " in text and "median error of a case 0.012" in text and "bayesian features" in text
     assert "nan" not in text
-    tables = {path.stem: read_csv(path) for path in (folder / "tables").glob("*.csv")}
-    assert summarise(tables) == text
     masses = next(line for line in text.splitlines() if line.startswith("| in_hand_vision") and "printed" in line)
     assert [cell.strip() for cell in masses.split("|")[3:-1]] == ["-61", "-76", "-78", "-73", "-68"]
 
 
-def test_an_edit_of_an_estimator_or_a_simulator_redraws_nothing() -> None:
-    modules = Fingerprints().modules_of(SCRIPTS / "inhand_draw.py")
-    assert "contactid/inhand/draw_grasp.py" in modules
-    light = {"__init__", "atomic", "errors", "job", "names", "style", "tables"}
-    assert {Path(module).stem for module in modules if "/draw" not in module} <= light
-
-
-def test_every_figure_has_a_drawing_and_every_drawing_a_figure() -> None:
-    assert set(ALL_DRAWINGS) == set(FIGURES)
+def test_a_figure_that_does_not_say_what_it_is_made_from_has_data_that_do() -> None:
+    silent = {one.name for one in DECLARED if one.draw and not one.data}
+    assert silent == {
+        *ERROR_FIGURES.values(),
+        "fig03_factor_graph",
+        "fig05_force_sensing",
+        "fig06_friction",
+        "ext_speed",
+    }
+    assert all(one.caption for one in DECLARED)
 
 
 def test_no_parameter_is_forgotten(folder: Path) -> None:

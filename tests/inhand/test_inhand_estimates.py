@@ -8,21 +8,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand import draw_factor_graph, draw_speed
-from contactid.inhand.baseline import BaselineOptions, estimate_baseline, filtered
-from contactid.inhand.differences import difference_rows
-from contactid.inhand.estimate_rows import FIT_COLUMNS, estimate_rows
-from contactid.inhand.estimate_tables import gather_estimates, summary_table
-from contactid.inhand.factor_graph import FactorWeights
-from contactid.inhand.factor_graph_figure_data import example_graph, factor_graph_points
-from contactid.inhand.kinematics import FOURTH_ORDER, PAPER
-from contactid.inhand.methods import GRAPH_METHODS
-from contactid.inhand.names import ESTIMATE_COLUMNS
-from contactid.inhand.recording_arrays import recorded_signals
-from contactid.inhand.speed import speed_points, speed_rows, with_lines
+from contactid.inhand.artefacts.cost import draw_speed, speed_points, with_lines
+from contactid.inhand.artefacts.estimates import all_estimates, summary_table
+from contactid.inhand.artefacts.factor_graph import draw_factor_graph, example_graph, factor_graph_points
+from contactid.inhand.identify.baseline import BaselineOptions, estimate_baseline, filtered
+from contactid.inhand.identify.cost import difference_rows, speed_rows
+from contactid.inhand.identify.estimates import FIT_COLUMNS, estimate_rows
+from contactid.inhand.identify.factor_graph import FactorWeights
+from contactid.inhand.identify.kinematics import FOURTH_ORDER, PAPER
+from contactid.inhand.identify.methods import ESTIMATE_COLUMNS, GRAPH_METHODS
+from contactid.inhand.readers.recordings import recorded_signals
 from contactid.output import style
-from contactid.output.tables import read_csv, write_csv
+from contactid.output.tables import write_csv
 from grasp_for_tests import BODY, recording
+from twins_for_tests import twins
 
 STUDY = {
     "baseline": {"window": 21, "degree": 3, "scheme": "paper"},
@@ -105,13 +104,11 @@ def test_shards_are_gathered_with_the_promised_columns(tmp_path):
     shards = [tmp_path / f"{number}.csv" for number in range(2)]
     for number, shard in enumerate(shards):
         write_csv(rows.assign(seed=number), shard)
-    gather_estimates(shards, tmp_path / "ext_estimates.csv")
-    table = read_csv(tmp_path / "ext_estimates.csv")
+    made = all_estimates(shards)
+    table = made.table
     assert tuple(table.columns) == ESTIMATE_COLUMNS and len(table) == 2 * len(rows)
     assert list(table["seed"]) == [0] * len(rows) + [1] * len(rows)
-    assert "median geodesic error" in (tmp_path / "ext_estimates.tex").read_text()
-    with pytest.raises(ContactIdError, match="no recordings"):
-        gather_estimates([], tmp_path / "none.csv")
+    assert "median geodesic error" in made.tex.columns
 
 
 def test_an_unphysical_estimate_counts_as_infinitely_far_in_the_median():
@@ -129,13 +126,14 @@ def of_length(count):
 
 
 def test_speed_is_measured_at_every_length():
-    rows = with_lines(speed_rows(of_length, (30, 60), 1, "constraint_no_geodesic", ("factor_graph",), STUDY))
+    speed = {"samples": (30, 60), "repeats": 1, "method": "constraint_no_geodesic", "solvers": ("factor_graph",)}
+    rows = with_lines(speed_rows(of_length, {**STUDY, "speed": speed}))
     assert list(rows["samples"]) == [30, 60]
     assert (rows["seconds"] > 0.0).all() and rows["converged"].all()
     points = speed_points(rows, "synthetic")
     assert set(points["quantity"]) == {"seconds", "ms_per_iteration"}
     with style.styled():
-        plt.close(draw_speed.draw_speed(points))
+        plt.close(draw_speed(points))
 
 
 @settings(deadline=None)
@@ -150,14 +148,15 @@ def test_lines_through_linear_times_are_those_times(slope, fixed):
 
 
 def test_refined_differences_recover_what_the_papers_do_not():
-    rows = difference_rows(lambda step: (recording(80, step), BODY), (0.02,), ("baseline_fg",), STUDY)
+    wanted = {"time_steps": (0.02,), "methods": ("baseline_fg",)}
+    rows = difference_rows(lambda step: (recording(80, step), BODY), {**STUDY, "differences": wanted})
     errors = rows[rows["estimator"] == "baseline_fg"].set_index("scheme")["geodesic_error"]
     assert errors["paper"] > 3.0 * errors["central"] > 30.0 * errors["fourth_order"]
     assert set(rows["estimator"]) == {"baseline", "least squares without filter", "baseline_fg"}
 
 
 def test_figure_3_shows_the_factors_of_the_graph():
-    graph = example_graph(FactorWeights(**STUDY["graph"]["weights"]))
+    graph = example_graph(twins(samples=5), FactorWeights(**STUDY["graph"]["weights"]))
     listed = list(graph.factors())
     points = factor_graph_points(listed)
     squares = points[points["element"] == "factor"]
@@ -167,4 +166,4 @@ def test_figure_3_shows_the_factors_of_the_graph():
     assert edges["count"].sum() == sum(len(factor.unknowns) for factor in listed)
     assert len(squares[squares["kind"] == "dynamics"]) == 3
     with style.styled():
-        plt.close(draw_factor_graph.draw_factor_graph(points))
+        plt.close(draw_factor_graph(points))

@@ -1,34 +1,44 @@
 """Motions made for identification keep to the range and tell more; figures are drawn from the twins' own data."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand import draw_excitation, draw_grasp
-from contactid.inhand.excitation import ExcitationOptions, exact_motion, log_information, optimise_motion, peaks
-from contactid.inhand.excitation_files import OPTIMISED, REFERENCE, excitation_points
-from contactid.inhand.grasp_figure_data import (
-    GraspFigures,
-    contact_forces,
-    force_scale,
-    held_object,
+from contactid.inhand.artefacts.contact_forces import contact_forces, draw_contact, draw_force_scale, force_scale
+from contactid.inhand.artefacts.excitation import draw_excitation, draw_identifiability, excitation_points
+from contactid.inhand.artefacts.objects import (
+    all_objects,
+    draw_held_object,
+    draw_objects,
     nearness,
-    objects,
+    object_in_hand,
     projected,
 )
-from contactid.inhand.identifiability_table import RECORDED, identifiability_table
-from contactid.inhand.information import information, recording_information, wrench_covariance
-from contactid.inhand.names import PARAMETER_COLUMNS
-from contactid.inhand.readers.twin_options import TwinOptions
+from contactid.inhand.identify.excitation import (
+    ExcitationOptions,
+    exact_motion,
+    log_information,
+    optimise_motion,
+    peaks,
+)
+from contactid.inhand.identify.excitation_gain import (
+    OPTIMISED,
+    RECORDED,
+    REFERENCE,
+    identifiability_table,
+)
+from contactid.inhand.identify.information import information, recording_information
+from contactid.inhand.identify.methods import PARAMETER_COLUMNS
+from contactid.inhand.identify.wrench import wrench_covariance
+from contactid.inhand.readers.recordings import recorded_signals
 from contactid.inhand.readers.twins import recording_motion, simulate_recording
-from contactid.inhand.recording_arrays import recorded_signals
 from contactid.output import style
+from twins_for_tests import OBJECTS_FILE, STUDY, SURFACES_FILE, twins
 
-OPTIONS = TwinOptions(samples=120)
-SHOWN = GraspFigures(samples=120, time=0.8)
+OPTIONS = twins(samples=120)
+SHOWN = STUDY["grasp_figures"] | {"samples": 120, "time": 0.8}
+HELD = (OBJECTS_FILE, STUDY["twin"], SHOWN)
 SOURCE = "wrist_ft"
 LIMITS = OPTIONS.source(SOURCE).motion
 
@@ -84,11 +94,6 @@ def test_optimised_motion_lowers_the_mean_standard_error_of_a_recording(start, f
     assert errors[1] < errors[0]
 
 
-def test_search_needs_samples():
-    with pytest.raises(ContactIdError, match="search"):
-        ExcitationOptions(samples=3)
-
-
 def test_table_of_identifiability_says_what_each_case_lacks():
     table = identifiability_table(OPTIONS, 1).set_index("case")
     assert len(table.loc[RECORDED]) == 20
@@ -115,20 +120,20 @@ def test_drawing_directions_are_an_orthonormal_frame():
 
 
 def test_figure_1_shows_forces_that_carry_the_object():
-    data = held_object(OPTIONS, SHOWN)
+    data = object_in_hand(*HELD)
     weight = data.loc[data["kind"] == "gravity", "value"].iloc[0]
     assert weight == pytest.approx(0.179 * 9.81)
     assert (data["kind"] == "force").sum() == 4 and (data["kind"] == "hidden").sum() == 2 * 3
 
 
 def test_figure_2_stays_within_the_cone_and_marks_one_sample():
-    data = contact_forces(OPTIONS, SHOWN)
+    data = contact_forces(*HELD)
     assert (data["tangential_n"] <= data["friction"] * data["normal_n"]).all()
-    assert data["shown"].sum() == 1 and data.loc[data["shown"], "finger"].item() == SHOWN.contact_finger
+    assert data["shown"].sum() == 1 and data.loc[data["shown"], "finger"].item() == SHOWN["contact_finger"]
 
 
 def test_figure_9_shows_a_smaller_swing_at_the_fingertip():
-    data = force_scale(OPTIONS, SHOWN)
+    data = force_scale(*HELD)
     swing = data.groupby(["sensor", "component"])["true_n"].agg(np.ptp)
     assert (swing["thumb"] < swing["wrist"]).all()
     squeeze = data.groupby(["sensor", "component"])["squeeze_n"].first()
@@ -137,22 +142,23 @@ def test_figure_9_shows_a_smaller_swing_at_the_fingertip():
 
 def test_times_outside_and_unknown_fingers_are_refused():
     with pytest.raises(ContactIdError, match="after the recording's end"):
-        held_object(OPTIONS, replace(SHOWN, time=9.0))
+        object_in_hand(*HELD[:2], SHOWN | {"time": 9.0})
     with pytest.raises(ContactIdError, match="no finger"):
-        contact_forces(OPTIONS, replace(SHOWN, contact_finger="little"))
+        contact_forces(*HELD[:2], SHOWN | {"contact_finger": "little"})
 
 
-def figure_data(name):
-    if name == "fig04_objects":
-        return objects(pd.DataFrame({"object": ["a_can"], "region": ["all"], "friction_mu": [0.5]}))
-    made = {"fig01_inhand": held_object, "fig02_contact": contact_forces, "fig09_force_scale": force_scale}
-    return made[name](OPTIONS, SHOWN)
-
-
-@pytest.mark.parametrize("name", sorted(draw_grasp.DRAWINGS))
-def test_grasp_figures_are_drawn(name, tmp_path):
+@pytest.mark.parametrize(
+    ("draw", "data", "given"),
+    [
+        (draw_held_object, object_in_hand, HELD),
+        (draw_contact, contact_forces, HELD),
+        (draw_objects, all_objects, (OBJECTS_FILE, SURFACES_FILE)),
+        (draw_force_scale, force_scale, HELD),
+    ],
+)
+def test_grasp_figures_are_drawn(draw, data, given, tmp_path):
     with style.styled():
-        figure = draw_grasp.DRAWINGS[name](figure_data(name))
+        figure = draw(data(*given))
         figure.savefig(tmp_path / "one.png", dpi=60)
     assert (tmp_path / "one.png").stat().st_size > 3000
 
@@ -174,6 +180,6 @@ def test_excitation_figures_are_drawn(tmp_path):
         for panel in ("standard_error", "error")
     )  # fmt: skip
     with style.styled():
-        for name, data in (("ext_identifiability", identified), ("ext_excitation", paired)):
-            draw_excitation.DRAWINGS[name](data).savefig(tmp_path / f"{name}.png", dpi=60)
-            assert (tmp_path / f"{name}.png").stat().st_size > 3000
+        for draw, data in ((draw_identifiability, identified), (draw_excitation, paired)):
+            draw(data).savefig(tmp_path / "one.png", dpi=60)
+            assert (tmp_path / "one.png").stat().st_size > 3000

@@ -6,17 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.inertia import InertialParameters, PrincipalForm, geodesic_distance, hull_halfspaces
-from contactid.inhand.factors import (
+from contactid.inhand.identify.factors import (
+    PrincipalChart,
+    VectorChart,
     consistency_residual,
     dynamics_residual,
     dynamics_slopes,
     geodesic_residual,
     pose_residual,
 )
-from contactid.inhand.inertia_chart import PrincipalChart, VectorChart
-from contactid.inhand.kinematics import REACH, SCHEMES, BodyMotion, body_motion, rotation_exp
-from contactid.inhand.newton_euler import regressor
-from contactid.inhand.recording_arrays import recorded_signals
+from contactid.inhand.identify.kinematics import REACH, SCHEMES, BodyMotion, body_motion, rotation_exp
+from contactid.inhand.identify.wrench import regressor
+from contactid.inhand.readers.recordings import recorded_signals
 from contactid.inhand.simulate.grasp_motion import random_motion
 from contactid.inhand.simulate.grasped_object import required_wrench, specific_force
 from grasp_for_tests import BODY, SLOW, recording

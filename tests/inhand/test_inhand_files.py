@@ -1,27 +1,25 @@
 """Recordings go through files unchanged, and everything wrong with one is said at once."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.readers.files import (
+from contactid.inhand.readers.objects import load_objects, object_of
+from contactid.inhand.readers.recordings import (
     read_recording,
     recording_from_csv,
     recording_problems,
     validate_recording,
     write_recording,
 )
-from contactid.inhand.readers.objects import load_objects, object_of
-from contactid.inhand.readers.twin_options import TwinOptions, twin_options
-from contactid.inhand.readers.twins import simulate_recording, write_twins
-from contactid.inhand.recording_names import recording_names
+from contactid.inhand.readers.sources import recording_names
+from contactid.inhand.readers.twins import simulate_recording, twin_options, write_twins
 from contactid.sources.motion import read_dataset
+from twins_for_tests import OBJECTS, OBJECTS_FILE, STUDY, twins
 
-OPTIONS = TwinOptions(samples=40)
+OPTIONS = twins(samples=40)
 
 
 @pytest.fixture(params=[("wrist_ft", "box_1"), ("in_hand_kinematic", "box_4")], ids=lambda one: one[0])
@@ -125,15 +123,15 @@ def test_attributes_of_a_csv_have_defaults_but_no_noise_of_its_own(recording, tm
 
 
 def test_every_recording_and_its_truth_are_written(tmp_path):
-    options = replace(OPTIONS, samples=30)
-    write_twins(tmp_path, [3], options)
     names = recording_names([3])
+    files = [[str(tmp_path / f"{prefix}{name}.nc") for name in names] for prefix in ("", "truth_")]
+    write_twins(OBJECTS_FILE, STUDY["twin"] | {"samples": 30}, [3], *files)
     assert {path.stem for path in tmp_path.iterdir()} == {*names, *(f"truth_{name}" for name in names)}
-    again, truth = simulate_recording("wrist_ft", "box_2", 3, options)
+    again, truth = simulate_recording("wrist_ft", "box_2", 3, twins(samples=30))
     assert read_recording(tmp_path / "wrist_ft_box_2_3.nc").equals(again)
     stored = read_dataset(tmp_path / "truth_wrist_ft_box_2_3.nc")
     assert stored.equals(truth)
-    np.testing.assert_array_equal(stored.attrs["vector"], object_of("box_2").parameters.vector)
+    np.testing.assert_array_equal(stored.attrs["vector"], object_of(OBJECTS, "box_2").parameters.vector)
 
 
 def test_a_configuration_block_gives_its_options():
@@ -154,10 +152,10 @@ def test_a_configuration_block_gives_its_options():
         "breaks": {"object": "box_4", "contact": "ring", "count": 2, "length": 0.1, "blend": 0.02},
         "least": {"force": 1e-3, "torque": 1e-4, "position": 1e-5, "orientation": 1e-5, "contact": 1e-5},
     }  # fmt: skip
-    options = twin_options(block)
+    options = twin_options(block, OBJECTS_FILE)
     assert options.samples == 50 and options.breaks.count == 2 and options.force_levels[4] == 0.4
     wrist = options.source("wrist_ft")
-    assert wrist.motion.frequencies == (0.4, 1.0) and wrist.pose.white == (1e-3, 2e-3)
+    assert wrist.motion.frequencies == [0.4, 1.0] and wrist.pose.white == [1e-3, 2e-3]
     assert wrist.force.relative == 0.02 and wrist.residual.load_share == 0.2 and wrist.grip.safety == 1.1
 
 

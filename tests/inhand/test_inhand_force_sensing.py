@@ -4,20 +4,14 @@ from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.draw_force_sensing import DRAWINGS
-from contactid.inhand.force_calibration import ONE_SD_SHARE, calibration_curve, force_accuracy, scale_of, share_within
-from contactid.inhand.force_environment import torch_python, train_network
-from contactid.inhand.force_features import ForceData, fit_bayesian_features, fit_linear
-from contactid.inhand.force_files import LEVELS, split_sessions, write_force_sensing
-from contactid.inhand.force_network import NetworkAnswer, NetworkOptions, read_answer, train, write_request
-from contactid.inhand.readers.electrode_twins import (
+from contactid.inhand.artefacts.force_sensing import accuracy, draw_force_sensing, forces_and_calibration
+from contactid.inhand.simulate.electrode_sensor import (
     ElectrodeSensor,
     clean_signals,
     electrode_layout,
@@ -25,6 +19,18 @@ from contactid.inhand.readers.electrode_twins import (
     simulate_sessions,
     surface_point,
 )
+from contactid.inhand.tactile.accuracy import (
+    LEVELS,
+    ONE_SD_SHARE,
+    calibration_curve,
+    force_accuracy,
+    scale_of,
+    share_within,
+)
+from contactid.inhand.tactile.environment import torch_python, train_network
+from contactid.inhand.tactile.network import NetworkAnswer, NetworkOptions, read_answer, train, write_request
+from contactid.inhand.tactile.regression import ForceData, fit_bayesian_features, fit_linear
+from contactid.inhand.tactile.training import simulated_samples, write_predictions
 from contactid.output import style
 
 SENSOR = ElectrodeSensor()
@@ -154,18 +160,16 @@ def test_bayesian_uncertainty_grows_away_from_the_training_samples():
 
 
 def test_no_session_is_in_two_parts():
-    data = split_sessions(BLOCK)
-    assert len(data.training.force) == 8 * 80 and len(data.test.force) == 3 * 80
-    parts = [{tuple(row) for row in getattr(data, part).force} for part in ("training", "validation", "test")]
+    samples = simulated_samples(BLOCK)
+    assert len(samples["training_force"]) == 8 * 80 and len(samples["test_force"]) == 3 * 80
+    parts = [{tuple(row) for row in samples[f"{part}_force"]} for part in ("training", "validation", "test")]
     assert not (parts[0] & parts[1] or parts[0] & parts[2] or parts[1] & parts[2])
-    assert (data.test_sessions.force.reshape(-1, 3) == data.test.force).all()
 
 
-def test_the_rule_writes_table_and_figure(tmp_path):
-    for folder in ("tables", "figures"):
-        (tmp_path / folder).mkdir()
-    write_force_sensing(tmp_path, block=BLOCK)
-    table = pd.read_csv(tmp_path / "tables/ext_force_sensing.csv")
+def test_table_and_figure_are_made_of_what_the_rule_keeps(tmp_path):
+    kept = str(tmp_path / "predictions.nc")
+    write_predictions(BLOCK, kept)
+    table = accuracy(kept, BLOCK)
     assert list(table["model"]) == ["bayesian_features", "bayesian_features", "linear"]
     linear = table.iloc[2]
     for _, row in table.iloc[:2].iterrows():
@@ -173,12 +177,12 @@ def test_the_rule_writes_table_and_figure(tmp_path):
         assert row["magnitude_improvement"] == pytest.approx(expected, rel=1e-4)
         assert row["magnitude_improvement"] > 1.0
     assert np.isnan(linear["angle_improvement"])
-    data = pd.read_csv(tmp_path / "figures/fig05_force_sensing.csv")
+    data = forces_and_calibration(kept, BLOCK)
     stretch = data[data["panel"] == "stretch"]
-    shown = split_sessions(BLOCK).test_sessions
-    assert stretch.loc[stretch["axis"] == "y", "truth_n"].to_numpy() == pytest.approx(shown.force[1, :, 1], rel=1e-5)
+    shown = simulated_samples(BLOCK)["test_force"].reshape(3, 80, 3)[1]
+    assert (stretch.loc[stretch["axis"] == "y", "truth_n"].to_numpy() == shown[:, 1]).all()
     with style.styled():
-        figure = DRAWINGS["fig05_force_sensing"](data)
+        figure = draw_force_sensing(data)
         assert len(figure.axes) == 4
         assert "Bayesian" in figure.axes[0].get_lines()[0].get_label()
         plt.close(figure)
@@ -189,9 +193,10 @@ def test_the_rule_writes_table_and_figure(tmp_path):
     [({"models": ["lienar"]}, "unknown force model 'lienar'"), ({"shown_session": 3}, "test session 3 of 3")],
 )
 def test_impossible_settings_are_named(tmp_path, change, problem):
-    (tmp_path / "tables").mkdir()
+    kept = str(tmp_path / "predictions.nc")
     with pytest.raises(ContactIdError, match=problem):
-        write_force_sensing(tmp_path, block=BLOCK | change)
+        write_predictions(BLOCK | change, kept)
+        forces_and_calibration(kept, BLOCK | change)
 
 
 def test_a_missing_environment_names_its_remedy(monkeypatch, tmp_path):
@@ -237,15 +242,13 @@ def torch_or_skip():
 
 def test_networks_learn_deterministically_and_state_an_uncertainty():
     python = torch_or_skip()
-    data = split_sessions(BLOCK)
-    samples = {f"{part}_{kind}": getattr(getattr(data, part), kind)
-               for part in ("training", "validation", "test") for kind in ("signals", "force")}  # fmt: skip
+    samples = simulated_samples(BLOCK)
     options = NetworkOptions(hidden=32, masks=4, learning_rate=0.01, batch=64, longest=10, patience=10)
     dropout = [train_network("dropout_network", 1, options, samples, python=python) for _ in range(2)]
     assert (dropout[0].test_mean == dropout[1].test_mean).all()
     assert (dropout[0].test_sd > 0.0).all() and dropout[0].test_sd.std() > 0.0
     plain = train_network("plain_network", 1, options, samples, python=python)
     for answer in (dropout[0], plain):
-        explained = 1.0 - np.var(data.test.force - answer.test_mean) / np.var(data.test.force)
+        explained = 1.0 - np.var(samples["test_force"] - answer.test_mean) / np.var(samples["test_force"])
         assert explained > 0.5
     assert np.ptp(plain.test_sd, axis=0).max() == 0.0

@@ -1,7 +1,6 @@
 """Friction from the last sticking force: eq. 5 as trigonometry, known coefficients from simulated slips, bounds."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,35 +11,37 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.draw_friction import DRAWINGS
-from contactid.inhand.friction import apparent_friction, friction_coefficient, friction_standard_error, slope_friction
-from contactid.inhand.friction_figure_data import friction_figure
-from contactid.inhand.friction_files import (
-    friction_settings,
-    friction_table,
-    read_friction_objects,
-    simulate_and_estimate,
-    write_friction,
-)
-from contactid.inhand.simulate.fingertip_friction import (
-    NOISE_FREE,
-    SlipExperiment,
-    SlipNoise,
-    simulate_trials,
-    slope_angles,
-    slope_truth,
-)
-from contactid.inhand.slip import (
+from contactid.inhand.artefacts.friction import draw_friction, estimates_and_errors, friction_figure, friction_tables
+from contactid.inhand.friction.slip import (
     SlipOptions,
     course_innovations,
     cusum_alarms,
     detect_slip,
     estimate_friction,
+    friction_coefficient,
+    friction_standard_error,
     noise_sd,
 )
+from contactid.inhand.friction.trials import (
+    friction_settings,
+    friction_table,
+    read_friction_objects,
+    simulate_and_estimate,
+    write_trials,
+)
+from contactid.inhand.simulate.fingertip_friction import (
+    NOISE_FREE,
+    SlipExperiment,
+    SlipNoise,
+    apparent_friction,
+    simulate_trials,
+    slope_angles,
+    slope_friction,
+    slope_truth,
+)
 from contactid.output import style
+from twins_for_tests import SURFACES_FILE as OBJECTS
 
-OBJECTS = Path(__file__).parents[2] / "workflow/resources/inhand/friction_objects.csv"
 EXPERIMENT = SlipExperiment()
 BLOCK = {
     "trials": 10, "slope_repetitions": 10, "tangential_force": 1.0, "normal_force": [4.0, 0.6], "normal_rate": 0.25,
@@ -260,24 +261,23 @@ def test_wrong_objects_are_refused(tmp_path):
 
 
 def test_the_study_s_median_error_is_small_and_the_warped_stand_apart(tmp_path):
-    for folder in ("tables", "figures"):
-        (tmp_path / folder).mkdir()
-    write_friction(tmp_path, block=BLOCK, objects=OBJECTS)
-    table = pd.read_csv(tmp_path / "tables/ext_friction.csv").set_index(["object", "region"])
+    trials, slopes, directions = (str(tmp_path / f"{name}.csv") for name in ("trials", "slopes", "directions"))
+    write_trials(OBJECTS, BLOCK, trials, slopes, directions)
+    made = friction_tables(trials, directions)
+    table = made["tables/ext_friction"].set_index(["object", "region"])
     assert len(table) == 12
     rigid, warped = table.loc["all", "without the warped"], table.loc["all", "warped"]
     assert rigid["n_trials"] == 80 and warped["n_trials"] == 20 and rigid["n_slipped"] >= 79
     assert abs(rigid["error_median"]) < 0.02 and rigid["case_error"] < 0.02
     assert warped["error_median"] > 0.08
     again = simulate_and_estimate(read_friction_objects(OBJECTS), friction_settings(BLOCK))[0]
-    written = pd.read_csv(tmp_path / "tables/ext_friction_trials.csv")
-    assert written["friction_mu"].to_numpy() == pytest.approx(again["friction_mu"].to_numpy(), rel=1e-5)
-    swept = pd.read_csv(tmp_path / "tables/ext_friction_direction.csv")
+    pd.testing.assert_frame_equal(made["tables/ext_friction_trials"], again)
+    swept = made["tables/ext_friction_direction"]
     spread = swept.loc[swept["region"] == "without the warped", "error_abs_median"].to_numpy()
     assert spread[1] > 2.0 * spread[0]
-    data = pd.read_csv(tmp_path / "figures/fig06_friction.csv")
+    data = estimates_and_errors(trials, slopes)
     with style.styled():
-        figure = DRAWINGS["fig06_friction"](data)
+        figure = draw_friction(data)
         assert [len(axes.patches) for axes in figure.axes] == [10, 10]
         plt.close(figure)
 
@@ -292,4 +292,4 @@ def test_trials_without_slip_are_counted_not_dropped():
     boxes = friction_figure(trials, slope)
     assert (boxes.loc[boxes["kind"] == "box", "n"] == 0).all()
     with style.styled():
-        plt.close(DRAWINGS["fig06_friction"](boxes))
+        plt.close(draw_friction(boxes))

@@ -8,14 +8,18 @@ from scipy.optimize import least_squares
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import consistency
-from contactid.inhand.elimination import Step, local_step, parameter_covariance, reduce_graph, solve_step
-from contactid.inhand.estimate import GraphOptions, ObjectKnowledge, estimate_with_graph
-from contactid.inhand.factor_graph import PARAMETERS_NAME, FactorWeights, build_graph
-from contactid.inhand.kinematics import CENTRAL, FOURTH_ORDER, PAPER, REACH, SCHEMES
-from contactid.inhand.levenberg_marquardt import IterationOptions, minimise
-from contactid.inhand.methods import GRAPH_METHODS, graph_method
-from contactid.inhand.recording_arrays import recorded_signals
-from contactid.inhand.start import plain_start
+from contactid.inhand.identify.elimination import Step, local_step, parameter_covariance, reduce_graph, solve_step
+from contactid.inhand.identify.factor_graph import PARAMETERS_NAME, FactorWeights, build_graph
+from contactid.inhand.identify.kinematics import CENTRAL, FOURTH_ORDER, PAPER, REACH, SCHEMES
+from contactid.inhand.identify.levenberg_marquardt import (
+    GraphOptions,
+    IterationOptions,
+    estimate_with_graph,
+    minimise,
+    plain_start,
+)
+from contactid.inhand.identify.methods import GRAPH_METHODS, ObjectKnowledge, graph_method
+from contactid.inhand.readers.recordings import recorded_signals
 from grasp_for_tests import BODY, recording
 
 WEIGHTS = FactorWeights(
@@ -133,7 +137,8 @@ def test_what_a_step_stores_grows_by_the_same_for_every_sample(scheme):
     stored = []
     for samples in (10, 20, 40):
         graph = small_graph(scheme=scheme, samples=samples)
-        stored.append(reduce_graph(graph.linearize(graph.evaluate(graph.start(BODY)))).stored_numbers)
+        reduced = reduce_graph(graph.linearize(graph.evaluate(graph.start(BODY))))
+        stored.append(reduced.band.size + reduced.border.size + reduced.corner.size)
     width = 6 * (2 * REACH[scheme] + 1)
     assert stored[1] - stored[0] == 10 * 6 * (width + 10)
     assert stored[2] - stored[1] == 20 * 6 * (width + 10)

@@ -9,23 +9,21 @@ from scipy.spatial.transform import Rotation
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.inhand.readers.objects import load_objects
 from contactid.inhand.simulate.grasp_motion import MotionRange, PoseTrajectory, random_motion
 from contactid.inhand.simulate.grasped_object import (
     GRAVITY,
     ContactSet,
     Grip,
     broken_contact_forces,
-    cone_ratios,
-    contact_wrench,
     grasp_matrix,
     required_wrench,
     share_wrench,
     shortest_forces,
     squeeze,
 )
+from grasp_for_tests import cone_ratios, contact_wrench
+from twins_for_tests import OBJECTS
 
-OBJECTS = load_objects()
 BODY = OBJECTS["box_4"]
 PARAMETERS = BODY.parameters
 CONTACTS = ContactSet(BODY.contact_positions, BODY.contact_normals, BODY.friction)
@@ -182,5 +180,3 @@ def test_contacts_that_cannot_squeeze_are_refused():
     one_side = ContactSet(CONTACTS.positions[:3], CONTACTS.normals[:3], 0.8)
     with pytest.raises(ContactIdError, match="squeezing"):
         squeeze(one_side)
-    with pytest.raises(ContactIdError, match="safety"):
-        Grip(1.0, 0.5)

@@ -6,22 +6,21 @@ import numpy as np
 import pytest
 
 from contactid.core import rotations
-from contactid.inhand.identifiability import unidentifiable
-from contactid.inhand.information import (
+from contactid.inhand.identify.identifiability import unidentifiable
+from contactid.inhand.identify.information import (
     Information,
     information,
     pose_information,
     recording_information,
-    wrench_covariance,
 )
-from contactid.inhand.kinematics import FOURTH_ORDER, body_motion
-from contactid.inhand.newton_euler import regressor, wrench_slope
-from contactid.inhand.readers.twin_options import TwinOptions, noise_free
-from contactid.inhand.readers.twins import recording_motion, simulate_recording
-from contactid.inhand.recording_arrays import recorded_signals
+from contactid.inhand.identify.kinematics import FOURTH_ORDER, body_motion
+from contactid.inhand.identify.wrench import regressor, wrench_covariance, wrench_slope
+from contactid.inhand.readers.recordings import recorded_signals
+from contactid.inhand.readers.twins import noise_free, recording_motion, simulate_recording
 from contactid.inhand.simulate.grasp_motion import static_motion
+from twins_for_tests import twins
 
-OPTIONS = TwinOptions(samples=150)
+OPTIONS = twins(samples=150)
 INNER = slice(2, -2)
 CASES = [
     ("simulation", "noise_level_4"),

@@ -9,7 +9,7 @@ from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.kinematics import (
+from contactid.inhand.identify.kinematics import (
     CENTRAL,
     FOURTH_ORDER,
     PAPER,
@@ -17,8 +17,6 @@ from contactid.inhand.kinematics import (
     SCHEMES,
     body_motion,
     inverse_jacobian,
-    pose_exp,
-    pose_log,
     rotation_exp,
     rotation_log,
     skew,
@@ -29,6 +27,19 @@ from contactid.inhand.simulate.grasped_object import specific_force
 SIZES = (1e-9, 1e-4, 1e-2, 1.0)
 twists = arrays(float, 6, elements=st.floats(-1.5, 1.5, allow_subnormal=False))
 QUANTITIES = ("rate", "rate_change", "specific_force")
+
+
+def pose_log(rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Twists (..., 6) of relative poses: rotation vector, then the linear part (eqs. 12 and 13 times dt)."""
+    phi = rotation_log(rotations)
+    linear = np.einsum("...ij,...j->...i", inverse_jacobian(phi), positions)
+    return np.concatenate([phi, linear], axis=-1)
+
+
+def pose_exp(twists: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Relative poses (rotations, positions) of twists (..., 6); the inverse of :func:`pose_log`."""
+    phi, linear = twists[..., :3], twists[..., 3:]
+    return rotation_exp(phi), np.linalg.solve(inverse_jacobian(phi), linear[..., None])[..., 0]
 
 
 def poses(count, seed=0, turn=0.3):

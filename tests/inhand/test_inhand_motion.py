@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core import rotations
-from contactid.core.errors import ContactIdError
 from contactid.inhand.simulate.grasp_motion import MotionRange, random_motion, static_motion
 
 LIMITS = MotionRange(0.2, 1.3, (0.5, 0.9, 1.7), 0.4)
@@ -72,11 +71,3 @@ def test_quaternions_are_of_unit_length_and_continuous(motion):
 def test_static_motion_stays():
     still = static_motion().evaluate(np.linspace(0.0, 2.0, 20))
     assert not np.any(still.position) and not np.any(still.acceleration) and not np.any(still.angular_acceleration)
-
-
-@pytest.mark.parametrize(
-    "values", [(0.1, 0.1, ()), (0.1, 0.1, (0.0,)), (-0.1, 0.1, (1.0,)), (0.1, 0.1, (1.0,), 0.0)], ids=str
-)
-def test_impossible_ranges_are_refused(values):
-    with pytest.raises(ContactIdError):
-        MotionRange(*values)

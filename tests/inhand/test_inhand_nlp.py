@@ -4,17 +4,15 @@ import numpy as np
 import pytest
 
 from contactid.core.inertia import consistency, geodesic_distance
-from contactid.core.rotations import matrices
+from contactid.core.rotations import as_rotation, matrices
 from contactid.core.solve import solve
-from contactid.inhand import ipopt_errors
-from contactid.inhand.estimate import ObjectKnowledge
-from contactid.inhand.ipopt_estimate import IpoptOptions, estimate_with_ipopt, estimates_with_ipopt, measured_motion
-from contactid.inhand.ipopt_start import linear_start, projected, smoothed_motion
-from contactid.inhand.ipopt_wrench import NoiseFloors, measured_wrench
-from contactid.inhand.kinematics import CENTRAL, body_motion
+from contactid.inhand.identify.ipopt import IpoptOptions, estimate_with_ipopt, estimates_with_ipopt, measured_motion
+from contactid.inhand.identify.ipopt_start import NoiseFloors, linear_start, measured_wrench, projected, smoothed_motion
+from contactid.inhand.identify.kinematics import CENTRAL, body_motion
+from contactid.inhand.identify.methods import ObjectKnowledge
+from contactid.inhand.identify.wrench import regressor
 from contactid.inhand.models.inertia import ModelRules, Start, build_inertia_model
 from contactid.inhand.models.parameters import LOG_CHOLESKY, PRINCIPAL, VECTOR, BodyRules, ParameterUnits
-from contactid.inhand.newton_euler import regressor
 from grasp_for_tests import BODY, recording
 
 FREE, CONSTRAINED, PRIOR = "no_constraint_no_geodesic", "constraint_no_geodesic", "constraint_geodesic"
@@ -34,6 +32,19 @@ def solved(data, scheme, parametrisation=VECTOR, **options):
     solution = solve(built.model, options.solver)
     assert solution.converged
     return built, solution.objective
+
+
+def wrench_errors(motion, position, orientation, vector):
+    """(m, 6) whitened errors of the measured wrench at the samples that have both neighbours, for given poses."""
+    derived = body_motion(motion.time, matrices(orientation), position, motion.gravity, CENTRAL)
+    left = motion.wrench.value[1:-1] - regressor(derived) @ vector
+    return np.linalg.solve(motion.wrench.factors[1:-1], left[..., None])[..., 0]
+
+
+def pose_errors(motion, position, orientation):
+    """(n, 6) whitened corrections of the measured orientations and positions."""
+    turned = (as_rotation(motion.orientation).inv() * as_rotation(orientation)).as_rotvec()
+    return np.hstack([turned / motion.orientation_sd, (position - motion.position) / motion.position_sd])
 
 
 @pytest.mark.parametrize(("method", "form"), [(FREE, LOG_CHOLESKY), (CONSTRAINED, PRINCIPAL), (PRIOR, LOG_CHOLESKY)])
@@ -68,8 +79,7 @@ def test_the_objective_is_what_an_independent_evaluation_gives():
     data = recording(40, **NOISY)
     built, objective = solved(data, "central")
     poses = built.position, built.orientation
-    wrench = ipopt_errors.wrench_errors(built.motion, *poses, built.vector, np.zeros(0), CENTRAL)
-    pose = ipopt_errors.pose_errors(built.motion, *poses)
+    wrench, pose = wrench_errors(built.motion, *poses, built.vector), pose_errors(built.motion, *poses)
     assert objective == pytest.approx(0.5 * np.sum(wrench**2) + 0.5 * np.sum(pose**2), rel=1e-3)
 
 

@@ -10,15 +10,20 @@ from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters, geodesic_distance
 from contactid.core.rotations import matrices
 from contactid.core.solve import SolverOptions
-from contactid.inhand import ipopt_errors
-from contactid.inhand.estimate import ObjectKnowledge
-from contactid.inhand.information import pose_information
-from contactid.inhand.ipopt_estimate import IpoptOptions, estimate_with_ipopt, ipopt_options, measured_motion
-from contactid.inhand.ipopt_wrench import NoiseFloors, measured_wrench
-from contactid.inhand.kinematics import FOURTH_ORDER, body_motion, skew
+from contactid.inhand.identify.information import pose_information
+from contactid.inhand.identify.ipopt import (
+    IpoptOptions,
+    estimate_with_ipopt,
+    ipopt_options,
+    measured_motion,
+    standard_errors,
+)
+from contactid.inhand.identify.ipopt_start import NoiseFloors, measured_wrench
+from contactid.inhand.identify.kinematics import FOURTH_ORDER, body_motion, skew
+from contactid.inhand.identify.methods import ObjectKnowledge
+from contactid.inhand.identify.wrench import ResidualBias
 from contactid.inhand.models.inertia import ModelRules, Start, build_inertia_model
 from contactid.inhand.models.parameters import ParameterUnits
-from contactid.inhand.residual_bias import ResidualBias
 from grasp_for_tests import BODY, recording
 
 FREE, CONSTRAINED, PRIOR = "no_constraint_no_geodesic", "constraint_no_geodesic", "constraint_geodesic"
@@ -42,7 +47,7 @@ def test_a_strong_prior_wins():
 def test_standard_errors_agree_with_those_of_the_sampled_covariance():
     data = recording(40, **NOISY)
     motion = measured_motion(data, IpoptOptions())
-    errors, _ = ipopt_errors.standard_errors(motion, motion.position, motion.orientation, BODY.vector)
+    errors, _ = standard_errors(motion, motion.position, motion.orientation, BODY.vector)
     derived = body_motion(motion.time, matrices(motion.orientation), motion.position, 9.81, FOURTH_ORDER)
     other = pose_information(
         derived, motion.wrench.covariance[2:-2], BODY.vector, motion.orientation_sd, motion.position_sd

@@ -9,7 +9,8 @@ from scipy.spatial.transform import Rotation
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters, PrincipalForm, consistency, geodesic_distance
-from contactid.inhand.ipopt_start import projected
+from contactid.inhand.identify.ipopt_start import projected
+from contactid.inhand.identify.wrench import ResidualBias, bias_columns
 from contactid.inhand.models.parameters import (
     LOG_CHOLESKY,
     PRINCIPAL,
@@ -19,7 +20,6 @@ from contactid.inhand.models.parameters import (
     add_parameters,
     satisfies,
 )
-from contactid.inhand.residual_bias import ResidualBias, bias_columns
 from grasp_for_tests import BODY, recording
 
 UNITS = ParameterUnits(0.5, 0.1)
@@ -130,10 +130,3 @@ def test_a_drifting_wrench_holds_the_constant_one(interval):
     assert np.all(np.isinf(deviations[:6])) and np.all(np.isfinite(deviations[6:]))
     knots = columns[:, :, 6:].reshape(30, 6, -1, 6)
     assert knots.sum(axis=2) == pytest.approx(np.broadcast_to(np.eye(6), (30, 6, 6)))
-
-
-def test_unknown_residual_forces_are_refused():
-    with pytest.raises(ContactIdError, match="unknown residual force 'magnetic'"):
-        ResidualBias(("magnetic",))
-    with pytest.raises(ContactIdError, match="isn't positive"):
-        ResidualBias(("drifting",), drift_sd=0.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import PrincipalForm, consistency, tensor_entries
-from contactid.inhand.names import BOXES, GROUND_TRUTH, IN_HAND_KINEMATIC, IN_HAND_VISION, PARAMETER_COLUMNS, SIMULATION
-from contactid.inhand.printed_estimates import (
+from contactid.inhand.artefacts.printed import (
     CENTER,
     ENTRIES,
     ORIGIN,
@@ -27,14 +25,16 @@ from contactid.inhand.printed_estimates import (
     ground_truth_reading,
     ground_truths,
     printed_body,
+    printed_consistency,
     printed_table,
     verdict_table,
 )
-from contactid.inhand.printed_files import write_printed
+from contactid.inhand.identify.methods import GROUND_TRUTH, PARAMETER_COLUMNS
 from contactid.inhand.readers.objects import object_of
+from contactid.inhand.readers.sources import BOXES, IN_HAND_KINEMATIC, IN_HAND_VISION, SIMULATION
 from contactid.output.tables import read_csv
+from twins_for_tests import OBJECTS, OBJECTS_FILE, PUBLISHED_FILE
 
-PUBLISHED_FILE = Path(__file__).parents[2] / "workflow/resources/published/inhand.csv"
 PUBLISHED = read_csv(PUBLISHED_FILE)
 PRINTED = printed_table(PUBLISHED)
 ROWS = consistency_table(PRINTED)
@@ -147,25 +147,23 @@ def test_a_row_that_rounding_could_save_is_not_called_proven() -> None:
     assert not consistency(thin).positive_definite and not beyond_rounding(loose, Reading(ORIGIN, PRODUCTS))
 
 
-def test_a_center_of_mass_outside_the_geometry_is_told_apart(tmp_path: Path) -> None:
-    write_printed(tmp_path, published=PUBLISHED_FILE)
-    rows = read_csv(tmp_path / "ext_printed_consistency.csv")
-    assert rows["within_hull"].dtype == bool and len(rows) == 420
+def test_a_center_of_mass_outside_the_geometry_is_told_apart() -> None:
+    made = printed_consistency(PUBLISHED_FILE, OBJECTS_FILE)
+    rows = made["tables/ext_printed_consistency"].table
+    assert set(rows["within_hull"]) == {True, False} and len(rows) == 420
     far = rows[(rows["block"] == "in_hand_a") & (rows["object"] == "box_4") & (rows["method"] == "baseline_fg")]
     assert not far["within_hull"].any()
     assert rows.loc[rows["method"] == GROUND_TRUTH, "within_hull"].all()
     assert set(rows.loc[rows["explains_truth"], "point"]) == {ORIGIN}
-    verdicts = read_csv(tmp_path / "ext_printed_verdicts.csv")
+    verdicts = made["tables/ext_printed_verdicts"].table
     assert (verdicts["hulls_known"] == verdicts["rows"]).all()
     assert (verdicts["consistent"] <= verdicts[["positive_definite", "within_hull"]].min(axis=1)).all()
-    for name in ("ext_printed_consistency", "ext_printed_verdicts"):
-        assert (tmp_path / f"{name}.tex").read_text().startswith("\\begin{table}")
 
 
 @pytest.mark.parametrize("name", [*BOXES, "noise_level_2"])
 def test_the_twins_use_the_printed_ground_truths(name: str) -> None:
     truths = {key[1]: body for key, body in ground_truths(PRINTED).items()}
-    assert np.allclose(object_of(name).parameters.vector, truths[name].vector, rtol=1e-12)
+    assert np.allclose(object_of(OBJECTS, name).parameters.vector, truths[name].vector, rtol=1e-12)
 
 
 def test_a_damaged_table_is_told() -> None:

@@ -10,21 +10,30 @@ from hypothesis import strategies as st
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import combined, consistency, in_hull
-from contactid.inhand.information import wrench_covariance
-from contactid.inhand.kinematics import BodyMotion
-from contactid.inhand.names import OBJECTS, SOURCES
-from contactid.inhand.newton_euler import regressor
-from contactid.inhand.readers.files import recording_problems
-from contactid.inhand.readers.noise import engagement, first_order, pose_errors, smooth, stated_pose_deviation
-from contactid.inhand.readers.objects import load_objects, object_of
-from contactid.inhand.readers.twin_options import Breaks, ForceNoise, PoseNoise, ResidualForces, TwinOptions, noise_free
-from contactid.inhand.readers.twins import hold_object, simulate_recording
-from contactid.inhand.recording_arrays import recorded_signals
-from contactid.inhand.recording_names import recording_names
+from contactid.inhand.identify.information import wrench_covariance
+from contactid.inhand.identify.kinematics import BodyMotion
+from contactid.inhand.identify.wrench import regressor
+from contactid.inhand.readers.noise import (
+    Breaks,
+    ForceNoise,
+    PoseNoise,
+    ResidualForces,
+    engagement,
+    first_order,
+    pose_errors,
+    smooth,
+    stated_pose_deviation,
+)
+from contactid.inhand.readers.objects import object_of
+from contactid.inhand.readers.recordings import recorded_signals, recording_problems
+from contactid.inhand.readers.sources import OBJECTS, SOURCES, recording_names
+from contactid.inhand.readers.twins import hold_object, noise_free, simulate_recording
 from contactid.inhand.simulate.grasped_object import specific_force
-from contactid.inhand.solids import box
+from solids import box
+from twins_for_tests import OBJECTS as OBJECTS_BY_NAME
+from twins_for_tests import twins
 
-OPTIONS = TwinOptions(samples=150)
+OPTIONS = twins(samples=150)
 QUIET = noise_free(OPTIONS)
 CASES = [
     ("simulation", "noise_level_3"),
@@ -70,7 +79,7 @@ def test_every_recording_of_the_study_has_a_name_of_its_own():
 
 
 def test_objects_can_exist_and_lie_within_their_geometry():
-    for body in load_objects().values():
+    for body in OBJECTS_BY_NAME.values():
         verdict = consistency(body.parameters, body.hull_vertices)
         assert verdict.positive_definite and verdict.triangle_inequality and verdict.within_hull, body.name
         assert np.allclose(np.linalg.norm(body.contact_normals, axis=1), 1.0)
@@ -85,7 +94,7 @@ def solid_part(part, mass):
 @pytest.mark.parametrize("name", ["box_1", "box_2", "box_3", "box_4"])
 def test_a_wooden_block_explains_what_a_box_has_more_than_the_empty_one(name):
     """Printed centres of mass are rounded to 1 mm, which is what the tensors may be off by."""
-    empty, full = object_of("box_0"), object_of(name)
+    empty, full = object_of(OBJECTS_BY_NAME, "box_0"), object_of(OBJECTS_BY_NAME, name)
     (block,) = [part for part in full.parts if part.material == "wood"]
     mass = full.parameters.mass - empty.parameters.mass
     wooden = combined([empty.parameters, solid_part(block, mass).parameters])
@@ -96,7 +105,7 @@ def test_a_wooden_block_explains_what_a_box_has_more_than_the_empty_one(name):
 
 
 def test_simulated_object_is_the_uniform_box_of_its_geometry():
-    body = object_of("noise_level_0")
+    body = object_of(OBJECTS_BY_NAME, "noise_level_0")
     (part,) = body.parts
     solid = solid_part(part, body.parameters.mass).parameters
     np.testing.assert_allclose(solid.inertia, body.parameters.inertia, atol=1e-3)
@@ -207,7 +216,7 @@ def test_preload_is_constant_and_a_share_of_the_weight():
     _, truth = residual(preload_share=0.4)
     force = truth["residual_force"].values
     np.testing.assert_allclose(force, np.broadcast_to(force[0], force.shape))
-    weight = object_of("box_1").parameters.mass * 9.81
+    weight = object_of(OBJECTS_BY_NAME, "box_1").parameters.mass * 9.81
     np.testing.assert_allclose(force[0].sum(axis=0), [0.0, 0.0, 0.4 * weight], atol=1e-9)
 
 
@@ -242,4 +251,4 @@ def test_negative_seeds_and_missing_contacts_are_refused():
     with pytest.raises(ContactIdError, match="seed"):
         simulate_recording("wrist_ft", "box_0", -1, OPTIONS)
     with pytest.raises(ContactIdError, match="no contact 'little'"):
-        simulate_recording(HAND, "box_4", 1, replace(OPTIONS, breaks=Breaks(contact="little")))
+        simulate_recording(HAND, "box_4", 1, replace(OPTIONS, breaks=replace(OPTIONS.breaks, contact="little")))

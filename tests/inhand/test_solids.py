@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters, consistency, hull_halfspaces, in_hull
-from contactid.inhand.solids import Solid, box, compound, cylinder, ellipsoid, point_masses, sphere
+from solids import Solid, box, compound, cylinder, ellipsoid, point_masses, sphere
 
 Cloud = tuple[np.ndarray, np.ndarray]
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.solve import PreparedModel
-from contactid.planar.covariance import covariance
+from contactid.planar.identify.standard_errors import covariance
 
 LAWS = settings(max_examples=25, deadline=None)
 

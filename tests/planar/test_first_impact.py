@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from contactid.planar.first_impact import first_impact_starts
-from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.identify.shooting import first_impact_starts
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
 from contactid.planar.simulate.geometry import Ellipse, Ground
+from contactid.planar.simulate.throws import MeasuredThrow
 
 SHAPE, RATIO, GRAVITY = Ellipse(0.05, 0.025), 756e-6, 9.81
 SIGMA = np.full(3, 1e-4)

@@ -7,16 +7,15 @@ import pandas as pd
 import pytest
 
 from contactid.output.comparison import BETTER, compare
-from contactid.planar.checks import REASONS
-from contactid.planar.identification import covered
-from contactid.planar.identification_checks import identification_numbers
-from contactid.planar.identification_tables import (
+from contactid.planar.artefacts.noisy_throws import (
+    covered,
     error_table,
     failed_table,
     published_errors,
     rate_table,
     reformulation_table,
 )
+from contactid.planar.checks import REASONS, identification_numbers
 
 TRUTH = 750.0
 PUBLISHED = pd.DataFrame(

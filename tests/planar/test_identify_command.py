@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 import contactid
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import KEYS
-from contactid.planar import own_report
-from contactid.planar.identify_command import main
-from contactid.planar.own_body import OwnBody, read_own_body, read_own_throws_of
-from contactid.planar.own_report import identify_own, write_report
+from contactid.planar.own import report as own_report
+from contactid.planar.own.body import OwnBody, read_own_body, read_own_throws_of
+from contactid.planar.own.command import main
+from contactid.planar.own.report import identify_own, write_report
 from contactid.planar.simulate.events import event_motion, outline_of
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
 
@@ -354,7 +354,7 @@ def test_the_same_throw_twice_is_refused(square_throws):
 
 def test_the_module_runs_as_a_command_and_fails_with_status_1(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "contactid.planar.identify_command", "no.csv", "--body", "no.yaml"],
+        [sys.executable, "-m", "contactid.planar.own.command", "no.csv", "--body", "no.yaml"],
         cwd=tmp_path, env={"PYTHONPATH": str(Path(contactid.__path__[0]).parent)}, capture_output=True, text=True,
         check=False,
     )  # fmt: skip

@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.readers.files import read_own_throw, read_own_throws, read_square_throws
-from contactid.planar.readers.impacts import MODELS, SEMI_AXES, impulse_moments, prediction_errors, read_ellipse_impacts
+from contactid.planar.readers.csv_throws import read_own_throw, read_own_throws, read_square_throws
+from contactid.planar.readers.impacts import MODELS, SEMI_AXES, read_ellipse_impacts
 from contactid.planar.readers.throws import iterate_throws, shape_of, validate_throws
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
 from contactid.sources.motion import read_data, read_dataset, write_dataset
 from contactid.sources.registry import READERS, load_registry
+from planar_measured import impulse_moments, prediction_errors
 from small_files import impact_files, own_file, square_file, turning
 from throws_for_tests import RATE, RATIO, SQUARE
 

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from contactid.planar.energy import EnergyBalance, energy_balance
 from contactid.planar.simulate.bodies import GRAVITY, PlanarBody, PlanarLaw, PlanarMotion, simulate
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
 from contactid.planar.simulate.kernel import CLOSING
+from contactid.planar.simulate.motions import EnergyBalance, energy_balance
 
 MOTIONS = settings(max_examples=100, deadline=None)
 LEVEL = Ground()

@@ -9,15 +9,14 @@ import numpy as np
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.identify.fit import FitOptions, TrajectoryFit, combined_errors, fit_trajectories, scales_of
+from contactid.planar.identify.shooting import E_N, MU, RATIO, Candidate, ShootingOptions, motion_of, shoot
+from contactid.planar.identify.starts import StepBody, identified_throw, interpolated_throw, simulated_throw
 from contactid.planar.models.trajectory import ContactMode
-from contactid.planar.shooting import E_N, MU, RATIO, Candidate, ShootingOptions, motion_of, shoot
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
 from contactid.planar.simulate.events import frames_of_motion, outline_of
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
-from contactid.planar.tangential_steps import StepBody
-from contactid.planar.trajectory_fit import FitOptions, TrajectoryFit, combined_errors, fit_trajectories, scales_of
-from contactid.planar.trajectory_guess import identified_throw, interpolated_throw, simulated_throw
+from contactid.planar.simulate.throws import MeasuredThrow
 
 SHAPE, INERTIA_RATIO = Ellipse(0.05, 0.025), 756e-6
 SIGMA = np.array([1e-3, 1e-3, 1e-3])

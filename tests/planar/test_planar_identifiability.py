@@ -11,15 +11,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.contact_equations import (
+from contactid.planar.identify.contact_equations import (
     ContactSteps,
     contact_steps,
-    difference_covariance,
     dynamic_matrix,
-    motion_steps,
     spectrum,
 )
-from contactid.planar.identifiability import (
+from contactid.planar.identify.identifiability import (
     Flag,
     RatioEquations,
     fit_ratio,
@@ -29,6 +27,7 @@ from contactid.planar.identifiability import (
 )
 from contactid.planar.simulate.bodies import GRAVITY, PlanarBody, PlanarLaw, PlanarMotion, simulate
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts
+from planar_measured import difference_covariance, motion_steps, ratios_by_step
 
 LEVEL = Ground()
 RATIO = 756e-6  # m2, the plywood ellipse's
@@ -72,6 +71,11 @@ def motions(draw):
 # the linear form, eqs. 28 to 30
 
 
+def rank_lack(found):
+    """1: J/m is determined; 2: J is free; 0: no rigid body's motion."""
+    return found.nullity - found.split
+
+
 def true_unknowns(body: PlanarBody, motion: PlanarMotion) -> np.ndarray:
     """(m, J, impulses of closed contacts) of a simulated motion, from its own impulses."""
     values = [np.array([body.mass, body.inertia])]
@@ -95,7 +99,7 @@ def test_the_true_inertia_and_impulses_are_a_null_vector(case):
     assert scaled @ (w / units) == pytest.approx(np.zeros(len(matrix)), abs=1e-11 * np.abs(w / units).max())
     if len(steps):
         found = spectrum(steps)
-        assert found.rank_lack in (1, 2) and found.smallest < 1e-12
+        assert rank_lack(found) in (1, 2) and found.smallest < 1e-12
 
 
 @pytest.mark.parametrize("mu", np.arange(0.1, 0.95, 0.1))
@@ -122,14 +126,14 @@ def test_noise_removes_the_null_vector_in_proportion_to_it():
     errors = np.random.default_rng(1).normal(size=steps.change.shape) * [1.0, 1.0, 40.0]
     least = [spectrum(replace(steps, change=steps.change + s * errors)).smallest for s in (1e-6, 1e-5, 1e-4)]
     assert np.array(least[1:]) / least[:-1] == pytest.approx(10.0, rel=0.02)
-    assert spectrum(replace(steps, change=steps.change + 1e-4 * errors)).rank_lack == 0
+    assert rank_lack(spectrum(replace(steps, change=steps.change + 1e-4 * errors))) == 0
 
 
 def test_a_single_step_keeps_a_null_vector_under_any_noise():
     steps = noisy(thrown(0.4, steps=30), NOISE, 2)
     assert len(steps) == 1
-    found, (ratio, _) = spectrum(steps), ratio_equations(steps).by_step()
-    assert found.rank_lack == 1 and found.singular[-1] == 0.0
+    found, (ratio, _) = spectrum(steps), ratios_by_step(ratio_equations(steps))
+    assert rank_lack(found) == 1 and found.singular[-1] == 0.0
     assert found.per_mass[1] == pytest.approx(ratio[0], rel=1e-9) and abs(ratio[0] / RATIO - 1.0) > 1e-4
 
 
@@ -155,7 +159,7 @@ def test_every_single_contact_step_obeys_the_moment_about_its_contact(case):
 @pytest.mark.parametrize("mu", np.arange(0.1, 0.95, 0.1))
 def test_every_step_of_the_throw_gives_the_true_ratio(mu):
     equations = ratio_equations(thrown(mu))
-    ratios, errors = equations.by_step()
+    ratios, errors = ratios_by_step(equations)
     turning = np.abs(equations.spin) > 1e-6
     assert turning.any() and np.isnan(errors).all()
     assert ratios[turning] == pytest.approx(RATIO, rel=1e-7)
@@ -176,8 +180,8 @@ def test_the_standard_error_of_a_step_is_that_of_repeated_noise(sign):
         },
         change=np.random.default_rng(3).multivariate_normal(steps.change[0], correlated, 20000),
     )
-    error = ratio_equations(steps, correlated).by_step()[1]
-    assert np.std(ratio_equations(many).by_step()[0]) == pytest.approx(error[0], rel=0.03)
+    error = ratios_by_step(ratio_equations(steps, correlated))[1]
+    assert np.std(ratios_by_step(ratio_equations(many))[0]) == pytest.approx(error[0], rel=0.03)
 
 
 def test_an_uncertain_angle_moves_the_arms():
@@ -189,8 +193,8 @@ def test_an_uncertain_angle_moves_the_arms():
     closed = np.ones((len(q), 1), dtype=bool)
     many = contact_steps(BODY.shape, LEVEL, q, *speeds, time_step=1e-3, gravity=GRAVITY, closed=closed)
     tiny = 1e-12 * np.eye(3)
-    error = ratio_equations(thrown(0.4, steps=30), tiny, angle_deviation=deviation).by_step()[1]
-    assert np.std(ratio_equations(many).by_step()[0]) == pytest.approx(error[0], rel=0.03)
+    error = ratios_by_step(ratio_equations(thrown(0.4, steps=30), tiny, angle_deviation=deviation))[1]
+    assert np.std(ratios_by_step(ratio_equations(many))[0]) == pytest.approx(error[0], rel=0.03)
 
 
 @pytest.fixture(scope="module")
@@ -253,14 +257,14 @@ def test_two_corners_leave_the_ratio_free_and_one_split_a_step():
     steps = motion_steps(SQUARE.shape, LEVEL, motion, GRAVITY)
     assert len(steps) > 1 and (steps.closed.sum(axis=1) == 2).all()
     found = spectrum(steps)
-    assert found.split == len(steps) and found.rank_lack == 2 and np.isnan(found.per_mass).all()
+    assert found.split == len(steps) and rank_lack(found) == 2 and np.isnan(found.per_mass).all()
 
 
 def test_corners_one_at_a_time_determine_the_ratio_in_spite_of_splits():
     motion = run(SQUARE, PlanarLaw(0.3, 0.2), (0.0, 0.15, 0.3), (1.0, -1.0, 0.0), steps=400)
     steps = motion_steps(SQUARE.shape, LEVEL, motion, GRAVITY)
     found = spectrum(steps)
-    assert found.split == int((~steps.single).sum()) > 0 and found.rank_lack == 1
+    assert found.split == int((~steps.single).sum()) > 0 and rank_lack(found) == 1
     assert found.per_mass[1] == pytest.approx(600e-6, rel=1e-9)
     result = identifiability(steps)
     assert result.ratio_identifiable and Flag.SEVERAL_CONTACTS in result.flags
@@ -278,7 +282,6 @@ def flags_of(body, law, q, v, ground=LEVEL, steps=300, covariance=None):
 def test_free_flight():
     result = flags_of(BODY, PlanarLaw(0.3, 0.2), (0.0, 5.0, 0.0), (1.0, 0.0, 3.0), steps=50)
     assert set(result.flags) == {Flag.NO_CONTACT} and not result.ratio_identifiable and result.spectrum is None
-    assert result.report() == ["0 steps have contact, 0 of them one contact.", result.flags[Flag.NO_CONTACT]]
 
 
 @pytest.mark.parametrize("covariance", [None, 1e-6 * np.eye(3)])
@@ -286,8 +289,7 @@ def test_a_flat_drop(covariance):
     result = flags_of(BODY, PlanarLaw(0.3, 0.2), (0.0, 0.1, 0.0), (0.0, 0.0, 0.0), covariance=covariance)
     assert set(result.flags) == {Flag.NO_SPIN_CHANGE, Flag.CENTRAL_IMPULSES, Flag.STICKING}
     assert not result.ratio_identifiable and result.n_informative == 0 and result.friction.least_mu == 0.0
-    assert result.spectrum.rank_lack == 2
-    assert not any(line.startswith("J/m is") for line in result.report())
+    assert rank_lack(result.spectrum) == 2
 
 
 def test_a_flat_drop_under_noise_shows_no_change_of_spin():
@@ -313,7 +315,6 @@ def test_a_rolling_disk_shows_its_inertia_and_bounds_friction():
     rolling = np.tan(slope) * 700e-6 / (700e-6 + 0.04**2)  # c_t/c_n of a disk that rolls down
     assert result.friction.least_mu == pytest.approx(rolling, rel=1e-9)
     assert f"mu >= {rolling:.4g}" in result.flags[Flag.STICKING]
-    assert result.report()[1] == "J/m is 700 mm2; plain least squares gives 700 mm2."
 
 
 def test_a_sliding_disk_shows_its_friction():
@@ -346,7 +347,6 @@ def test_understated_noise_is_noticed():
     assert Flag.INCONSISTENT not in identifiability(steps, NOISE).flags
     result = identifiability(steps, NOISE / 4.0)
     assert Flag.INCONSISTENT in result.flags and result.ratio.p_value < 1e-3
-    assert any("chi-square" in line for line in result.report())
 
 
 def test_friction_under_noise():

@@ -13,20 +13,18 @@ from hypothesis import strategies as st
 from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.tables import read_csv, write_csv
-from contactid.planar import draw_identification, draw_identification_tables, draw_rig, rig_figure_data
-from contactid.planar import identification_figure_data as data
-from contactid.planar.fit_files import StoredFit
-from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.artefacts import identified_impulses, identified_motion, noisy_throws, real_squares, rig
+from contactid.planar.identify.states import StoredFit, ThrowStates
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts, outline_at
-from contactid.planar.trajectory_states import ThrowStates
+from contactid.planar.simulate.throws import MeasuredThrow, Truth
+from planar_artefacts import drawings
 
 ELLIPSE, MASS = Ellipse(0.05, 0.025), 0.064
 HALF = 0.03
 SQUARE = Polygon(((-HALF, -HALF), (HALF, -HALF), (HALF, HALF), (-HALF, HALF)))
 SLOPE = Ground(-0.1, 0.0, 0.01)
 STEP, STEPS = 1e-4, 2000
-DRAWINGS = draw_identification.DRAWINGS | draw_identification_tables.DRAWINGS | draw_rig.DRAWINGS
 
 
 def thrown(shape, ground=SLOPE):
@@ -61,13 +59,8 @@ def identified(shape=ELLIPSE, fps=100, sub_steps=5, away=(0.0, 0.0), begin=0.0, 
         sliding=np.zeros_like(pushes[0]),
     )
     throw = MeasuredThrow(begin + motion.time[frames], motion.position[frames], np.full(3, 1e-3), SLOPE)
-    truth = {
-        "true_time": begin + motion.time,
-        "true_position": motion.position,
-        "true_impulse_n": motion.impulse_n.sum(axis=1) / MASS,
-        "true_impulse_t": motion.impulse_t.sum(axis=1) / MASS,
-        "mass": MASS,
-    }
+    impulses = motion.impulse_n.sum(axis=1) / MASS, motion.impulse_t.sum(axis=1) / MASS
+    truth = {"truth": Truth(begin + motion.time, motion.position, *impulses), "mass": MASS}
     fit = StoredFit("a throw", float(fps), shape, throw, states, 7e-4, 1e-5, 0.3, 0.01, False, **truth if known else {})
     return dataclasses.replace(fit, **given_)
 
@@ -125,23 +118,26 @@ def reformulated():
 
 
 TABLES = {
-    "fig17_identified_trajectories": lambda: data.identified_trajectories([identified(fps=fps) for fps in (100, 50)]),
-    "fig18_identified_impulses": lambda: data.identified_impulses(identified()),
-    "fig19_identified_friction": lambda: data.identified_friction(cells()),
-    "fig20_rig": rig_figure_data.rig,
-    "fig21_release": rig_figure_data.release,
-    "fig22_real_throw": lambda: data.real_throw(identified(SQUARE, known=False)),
-    "fig23_real_impulses": lambda: data.real_impulses(identified(SQUARE, known=False)),
-    "ext_identification_error": lambda: data.identification_error(cells(("milliradian", "marker_distance"))),
-    "ext_reformulations": lambda: data.reformulations(reformulated()),
-    "ext_real_squares": lambda: data.real_squares(squares()),
+    "fig17_identified_trajectories": lambda: identified_motion.identified_trajectories(
+        [identified(fps=fps) for fps in (100, 50)]
+    ),
+    "fig18_identified_impulses": lambda: identified_impulses.identified_impulses(identified()),
+    "fig19_identified_friction": lambda: noisy_throws.identified_friction(cells()),
+    "fig20_rig": rig.rig,
+    "fig21_release": rig.release,
+    "fig22_real_throw": lambda: identified_motion.real_throw(identified(SQUARE, known=False)),
+    "fig23_real_impulses": lambda: identified_impulses.real_impulses(identified(SQUARE, known=False)),
+    "ext_identification_error": lambda: noisy_throws.identification_error(cells(("milliradian", "marker_distance"))),
+    "ext_reformulations": lambda: noisy_throws.ranked_reformulations(reformulated()),
+    "ext_real_squares": lambda: real_squares.real_squares(squares()),
 }
+DRAWINGS = drawings(TABLES)
 LABELS = {
     "fig17_identified_trajectories": ["$x$ (mm)", "$y$ (mm)", "50 frames/s", "100 frames/s, enlarged", "simulated"],
     "fig18_identified_impulses": ["normal $c_n$ (N s)", "tangential $c_t$ (N s)", "time since the first frame (ms)"],
     "fig19_identified_friction": [r"true friction coefficient $\mu$", "pure rolling", "printed: rolling from 0.6"],
-    "fig20_rig": [draw_rig.INSTEAD_OF_PHOTOGRAPH, "about 200 mm", "slope \N{MINUS SIGN}0.247 rad", "wooden bar"],
-    "fig21_release": [draw_rig.INSTEAD_OF_PHOTOGRAPH, "100 mm", "0.5 rad", "servo motor", "electromagnets"],
+    "fig20_rig": [rig.INSTEAD_OF_PHOTOGRAPH, "about 200 mm", "slope \N{MINUS SIGN}0.247 rad", "wooden bar"],
+    "fig21_release": [rig.INSTEAD_OF_PHOTOGRAPH, "100 mm", "0.5 rad", "servo motor", "electromagnets"],
     "fig22_real_throw": ["$x$ (mm)", "(a) identified motion", "(b) centre of mass", "measured", "identified"],
     "fig23_real_impulses": ["normal $c_n$ (m/s)", "tangential $c_t$ (m/s)", "contact 1"],
     "ext_identification_error": [
@@ -160,8 +156,8 @@ LABELS = {
 
 def test_paths_are_those_of_the_fits_in_mm_from_low_to_high_frame_rate():
     fits = [identified(fps=100, away=(2e-3, 0.0), begin=0.5), identified(fps=50, begin=0.5)]
-    table = data.identified_trajectories(fits)
-    assert list(table.columns) == data.PATH_COLUMNS
+    table = identified_motion.identified_trajectories(fits)
+    assert list(table.columns) == identified_motion.PATH_COLUMNS
     assert table["fps"].dropna().unique().tolist() == [50.0, 100.0]
     for fit in fits:
         own = table[table["fps"] == fit.frames_per_second]
@@ -178,7 +174,7 @@ def test_the_detail_is_where_identified_and_simulated_are_farthest_apart():
     q = fit.states.position.copy()
     q[k, :2] += [1e-3, 2e-3]
     states = dataclasses.replace(fit.states, position=q)
-    table = data.identified_trajectories([identified(fps=50), dataclasses.replace(fit, states=states)])
+    table = identified_motion.identified_trajectories([identified(fps=50), dataclasses.replace(fit, states=states)])
     corners = table.loc[table["kind"] == "detail", ["x_mm", "y_mm"]].to_numpy()
     assert corners.mean(axis=0) == pytest.approx(1e3 * fit.states.position[k, :2])
     assert (corners[1] > corners[0]).all()
@@ -186,12 +182,12 @@ def test_the_detail_is_where_identified_and_simulated_are_farthest_apart():
 
 def test_no_fit_no_paths():
     with pytest.raises(ContactIdError, match="no identified throw"):
-        data.identified_trajectories([])
+        identified_motion.identified_trajectories([])
 
 
 def test_impulses_are_in_newton_seconds_and_the_simulation_is_summed_over_the_identifications_steps():
     fit = identified(begin=2.0)
-    table = data.identified_impulses(fit)
+    table = identified_impulses.identified_impulses(fit)
     for component, impulse in (("c_n", fit.states.impulse_n), ("c_t", fit.states.impulse_t)):
         found, true = (
             table[(table["component"] == component) & (table["kind"] == kind)] for kind in ("identified", "simulated")
@@ -209,8 +205,8 @@ def test_impulses_are_in_newton_seconds_and_the_simulation_is_summed_over_the_id
 def test_impulses_of_a_body_of_unknown_mass_are_refused_in_newton_seconds_alone():
     fit = identified(known=False)
     with pytest.raises(ContactIdError, match="mass of a throw"):
-        data.identified_impulses(fit)
-    table = data.real_impulses(fit)
+        identified_impulses.identified_impulses(fit)
+    table = identified_impulses.real_impulses(fit)
     assert table["kind"].unique().tolist() == ["identified"]
     assert table.loc[table["component"] == "c_n", "impulse_m_s"].to_numpy() == pytest.approx(fit.states.impulse_n[:, 0])
 
@@ -220,14 +216,14 @@ def test_impulses_of_a_body_of_unknown_mass_are_refused_in_newton_seconds_alone(
 def test_summing_keeps_the_whole_and_every_sum_stays_within_its_interval(impulse, parts):
     time = 0.01 + 0.01 * np.arange(40)
     instants = np.linspace(0.0, 0.42, parts)
-    at, summed = data.summed_about(instants, time, np.array(impulse))
+    at, summed = identified_impulses.summed_about(instants, time, np.array(impulse))
     assert summed.sum() == pytest.approx(sum(impulse), abs=1e-12)
     assert (np.abs(at - instants) <= 0.5 * (instants[1] - instants[0]) + 1e-9).all()
 
 
 def test_every_contact_of_a_polygon_has_its_rows():
     fit = identified(SQUARE, known=False)
-    table = data.real_impulses(fit)
+    table = identified_impulses.real_impulses(fit)
     for contact in range(4):
         own = table[(table["contact"] == contact) & (table["component"] == "c_n")]
         assert own["impulse_m_s"].to_numpy() == pytest.approx(fit.states.impulse_n[:, contact])
@@ -237,7 +233,7 @@ def test_every_contact_of_a_polygon_has_its_rows():
 @pytest.mark.parametrize("shape", [ELLIPSE, SQUARE])
 def test_a_time_lapse_shows_the_identified_body_over_the_ground_and_tells_the_residual(shape):
     fit = identified(shape, away=(3e-3, 4e-3))
-    table = data.real_throw(fit, outlines=5)
+    table = identified_motion.real_throw(fit, outlines=5)
     outlines = table[table["kind"] == "outline"]
     assert outlines["item"].nunique() == 5
     last = outlines[outlines["item"] == 4][["x_mm", "y_mm"]].to_numpy()
@@ -250,7 +246,7 @@ def test_a_time_lapse_shows_the_identified_body_over_the_ground_and_tells_the_re
 
 
 def test_friction_is_that_of_high_frame_rates_and_rolling_begins_where_all_cells_are_bounds():
-    table = data.identified_friction(cells(("b", "a")))
+    table = noisy_throws.identified_friction(cells(("b", "a")))
     assert sorted(table["fps"].unique()) == [120, 200, 240] and list(dict.fromkeys(table["noise_model"])) == ["b", "a"]
     assert (table["is_bound"] == (table["mu"] > 0.55)).all()
     assert table["rolling_from_mu"].to_numpy() == pytest.approx(0.6)
@@ -261,17 +257,17 @@ def test_friction_is_that_of_high_frame_rates_and_rolling_begins_where_all_cells
 def test_one_cell_that_slides_moves_the_begin_of_rolling(mu, fps, expected):
     table = cells()
     table.loc[np.isclose(table["mu"], mu) & (table["fps"] == fps), "mu_is_bound_share"] = 0.0
-    found = data.identified_friction(table)["rolling_from_mu"].to_numpy()
+    found = noisy_throws.identified_friction(table)["rolling_from_mu"].to_numpy()
     assert found == pytest.approx(expected, nan_ok=True)
 
 
 def test_friction_without_a_high_frame_rate_is_refused():
     with pytest.raises(ContactIdError, match="120 frames/s"):
-        data.identified_friction(cells(rates=(30, 60)))
+        noisy_throws.identified_friction(cells(rates=(30, 60)))
 
 
 def test_means_of_errors_leave_out_low_friction_and_missing_cells():
-    table = data.identification_error(cells())
+    table = noisy_throws.identification_error(cells())
     means = table[table["series"] == "mean"].set_index("fps")
     assert means["error_abs_pct"][240] == pytest.approx(55.0 + 1.0 / 240.0)
     assert means["published_abs_pct"][240] == pytest.approx(5.5)
@@ -282,13 +278,13 @@ def test_means_of_errors_leave_out_low_friction_and_missing_cells():
 
 
 def test_reformulations_are_in_order_of_success():
-    table = data.reformulations(reformulated())
+    table = noisy_throws.ranked_reformulations(reformulated())
     assert table["reformulation"].tolist() == ["l1_penalty", "scholtes", "squared_penalty"]
     assert table["success_pct"].tolist() == [100.0, 80.0, 0.0]
 
 
 def test_throws_are_ranked_and_nothing_is_dropped():
-    table = data.real_squares(squares())
+    table = real_squares.real_squares(squares())
     for quantity in ("inertia_ratio_mm2", "friction_mu"):
         throws = table[(table["quantity"] == quantity) & (table["kind"] == "throw")]
         assert throws["rank"].tolist() == [1, 2, 3, 4, 5]
@@ -299,7 +295,7 @@ def test_throws_are_ranked_and_nothing_is_dropped():
 
 
 def test_the_released_ellipse_falls_two_decimetres_onto_a_bar_of_the_stated_slope():
-    table = rig_figure_data.rig()
+    table = rig.rig()
     front = table[(table["panel"] == 1) & (table["part"] != "name")]
     bar, held, landed = (
         front.loc[front["item"] == item, ["x_mm", "y_mm"]].to_numpy() for item in ("bar", "ellipse", "at first contact")
@@ -317,7 +313,7 @@ def test_the_released_ellipse_falls_two_decimetres_onto_a_bar_of_the_stated_slop
 
 
 def test_electromagnets_are_over_the_magnets_of_the_turned_ellipse():
-    table = rig_figure_data.release()
+    table = rig.release()
     front = table[table["panel"] == 1].groupby("item")[["x_mm", "y_mm"]]
     middle = front.agg(lambda values: 0.5 * (values.min() + values.max()))
     for k in (0, 1):
@@ -363,7 +359,7 @@ def _beyond(figure):
 
 
 def test_every_figure_has_a_drawing():
-    assert set(DRAWINGS) == set(TABLES) == set(LABELS)
+    assert set(TABLES) == set(LABELS)
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -396,7 +392,9 @@ def test_lasting_contact_is_enlarged_and_its_absence_leaves_one_column():
         pushing[60:, 1] = pushing[60:, 2] = lasting
         states = dataclasses.replace(fit.states, impulse_n=pushing.copy(), impulse_t=-0.1 * pushing)
         with style.styled():
-            figure = draw_identification.draw_real_impulses(data.real_impulses(dataclasses.replace(fit, states=states)))
+            figure = identified_impulses.draw_real_impulses(
+                identified_impulses.real_impulses(dataclasses.replace(fit, states=states))
+            )
             assert len(figure.axes) == 2 * columns
             if columns == 2:
                 normal, tangential = figure.axes[1].get_ylim(), figure.axes[3].get_ylim()
@@ -407,7 +405,7 @@ def test_lasting_contact_is_enlarged_and_its_absence_leaves_one_column():
 def test_a_bound_of_friction_and_an_unknown_error_are_said_so():
     fit = identified(known=False, friction_is_bound=True, inertia_ratio_se=np.nan)
     with style.styled():
-        figure = draw_identification.draw_real_throw(data.real_throw(fit))
+        figure = identified_motion.draw_real_throw(identified_motion.real_throw(fit))
         (legend,) = figure.legends
         title = legend.get_title().get_text()
         plt.close(figure)

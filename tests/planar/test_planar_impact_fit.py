@@ -10,18 +10,17 @@ from hypothesis import strategies as st
 from contactid.core.complementarity import Continuation, attach, solve_mpec
 from contactid.core.errors import ContactIdError
 from contactid.output import style
-from contactid.planar.draw_real_ellipse import draw
-from contactid.planar.impact_fit import (
+from contactid.planar.artefacts.real_ellipse import draw_real_ellipse
+from contactid.planar.identify.impact_laws import (
     Prediction,
     best_impulses,
-    departures,
     ellipse_impacts,
-    ellipse_tables,
     fit_law,
     place_knots,
     published_fit,
     ratio_estimates,
 )
+from contactid.planar.identify.impact_tables import departures, ellipse_tables
 from contactid.planar.models.impacts import (
     ImpactModelOptions,
     PlanarImpacts,
@@ -290,12 +289,12 @@ def _laws(impacts):
 
 def test_the_figure_shows_every_model(tables):
     with style.styled():
-        figure = draw(tables[1]["ext_real_ellipse_impacts"])
+        figure = draw_real_ellipse(tables[1]["ext_real_ellipse_impacts"])
         legend = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
         assert len(figure.axes) == 4 and len(figure.axes[0].get_lines()) == 5 + 2 + 2
         assert "six models as published" in legend and len(legend) == 7
         few = tables[1]["ext_real_ellipse_impacts"].filter(regex="^(?!incremental|step law, e_N by)")
-        assert len(draw(few).axes[0].get_lines()) == 2 + 4
+        assert len(draw_real_ellipse(few).axes[0].get_lines()) == 2 + 4
         plt.close("all")
 
 

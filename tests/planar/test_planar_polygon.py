@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contactid.planar.energy import energy_balance
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, PlanarMotion, simulate
 from contactid.planar.simulate.geometry import Ground, Polygon, contacts
 from contactid.planar.simulate.kernel import contact_impulse
-from contactid.planar.simulate.lemke import RAY, SOLVED, complementarity_residual, lemke
-from contactid.planar.simulate.polygon import solve_contacts
+from contactid.planar.simulate.motions import energy_balance
+from contactid.planar.simulate.polygon import RAY, SOLVED, complementarity_residual, lemke, solve_contacts
 
 GRAVITY = 9.81
 SEEDS = st.integers(0, 2**32 - 1)

@@ -10,13 +10,15 @@ import pytest
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
-from contactid.output.tables import read_csv
-from contactid.planar.lost_frames import breaks, mend
-from contactid.planar.readers.files import read_square_throws
+from contactid.planar.artefacts.identified_impulses import square_impulses
+from contactid.planar.artefacts.identified_motion import square_throw
+from contactid.planar.artefacts.real_squares import square_ratios, square_tables
+from contactid.planar.readers.csv_throws import read_square_throws
 from contactid.planar.readers.throws import SQUARE_SIDE, PlanarThrow, build_throws, square
-from contactid.planar.real_square_files import part_of, write_square_figure_data, write_square_part, write_squares
-from contactid.planar.real_square_reasons import REAL, TWIN, UPPER, ReasonOptions, squares_reasons, squares_summary
-from contactid.planar.real_squares import (
+from contactid.planar.simulate.geometry import Ground, contacts
+from contactid.planar.squares.events import Contact, ThrowEvents, ThrowOptions
+from contactid.planar.squares.flight import FlightOptions, FlightReport
+from contactid.planar.squares.identification import (
     COLUMNS,
     FRAMES_LOST,
     POOLED,
@@ -24,14 +26,16 @@ from contactid.planar.real_squares import (
     SquareWindows,
     as_drawn,
     identify_window,
+    part_of,
     rounded,
     square_windows,
     with_pooled,
+    write_part,
+    write_squares,
 )
-from contactid.planar.simulate.geometry import Ground, contacts
-from contactid.planar.throw_flight import FlightOptions, FlightReport
-from contactid.planar.throw_preprocess import Contact, ThrowEvents, ThrowOptions
-from contactid.planar.tipping import find_pivots, ratio_of_moments, rolling_levers, standing_couples
+from contactid.planar.squares.reasons import REAL, TWIN, UPPER, ReasonOptions, squares_reasons, squares_summary
+from contactid.planar.squares.tipping import find_pivots, ratio_of_moments, rolling_levers, standing_couples
+from contactid.planar.squares.windows import breaks, mend
 from contactid.sources.motion import write_dataset
 
 TWIN_FOLDER = Path(__file__).parents[2] / "workflow" / "resources" / "embedded" / "planar_square_twin"
@@ -67,7 +71,7 @@ def without_frames(data: xr.Dataset, name: str, first: int, number: int) -> xr.D
 
 def event_of(position: np.ndarray, *, gap: np.ndarray | None = None) -> ThrowEvents:
     gap = contacts(square(SQUARE_SIDE), Ground(), position).gap if gap is None else gap
-    return ThrowEvents("throw", position, gap, (), (), None, None, "")
+    return ThrowEvents("throw", position, gap, (), (), None)
 
 
 def flight_report(sigma: tuple[float, float, float] = (1e-5, 1e-5, 1e-4)) -> FlightReport:
@@ -197,9 +201,10 @@ def test_a_rounded_square_lies_between_its_sharp_ones() -> None:
 def test_files_of_the_twin(twin: xr.Dataset, tmp_path: Path) -> None:
     data, part = tmp_path / "twin.nc", tmp_path / "part.csv"
     write_dataset(twin.assign_attrs(synthetic=1), data)
-    write_square_part(data, part, part=0, parts=6)
-    write_squares(data, [part], tmp_path, tmp_path / "fits.nc", shown=2)
-    table = read_csv(tmp_path / "ext_real_squares.csv")
+    write_part(str(data), "0", 6, str(part))
+    squares, without, fits = (str(tmp_path / name) for name in ("squares.csv", "left_out.csv", "fits.nc"))
+    write_squares(str(data), [str(part)], squares, without, fits, shown=2)
+    table, left_out = square_tables(squares, without).values()
     assert list(table.columns) == list(COLUMNS)
     assert list(table["throw"])[-1] == POOLED and table["converged"].all()
     assert table["complementarity"].max() < 1e-6
@@ -208,13 +213,11 @@ def test_files_of_the_twin(twin: xr.Dataset, tmp_path: Path) -> None:
     assert len(told) >= 2
     assert told["inertia_ratio_mm2"].to_numpy() == pytest.approx(truth, rel=0.03)
     assert table["residual_mm"].max() < 0.1 and not (table["windows"] == FRAMES_LOST).any()
-    left_out = read_csv(tmp_path / "ext_real_squares_left_out.csv")
     assert list(left_out.columns) == ["throw", "reason"] and len(left_out)
-    write_square_figure_data(tmp_path / "fits.nc", tmp_path / "ext_real_squares.csv", tmp_path)
-    outlines = read_csv(tmp_path / "fig22_real_throw.csv")
+    outlines = square_throw(fits)
     assert {"outline", "measured"} <= set(outlines["kind"]) and set(outlines["source"].str[:9]) == {"synthetic"}
-    assert len(read_csv(tmp_path / "fig23_real_impulses.csv"))
-    assert set(read_csv(tmp_path / "ext_real_squares.csv")["kind"]) == {"throw", "pooled", "uniform"}
+    assert len(square_impulses(fits))
+    assert set(square_ratios(squares, fits)["kind"]) == {"throw", "pooled", "uniform"}
 
 
 def test_experiments_on_the_twin_find_nothing_wrong_with_it(

@@ -23,7 +23,8 @@ from contactid.planar.models.step import (
 from contactid.planar.simulate.bodies import GRAVITY, PlanarBody, PlanarLaw, simulate
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts
 from contactid.planar.simulate.kernel import CLOSING
-from contactid.planar.stepping import simulate_igc, simulate_irc_nlp
+from contactid.planar.sweeps.peaks import first_impact
+from contactid.planar.sweeps.stepping import simulate_igc, simulate_irc_nlp
 
 BODY = PlanarBody(Ellipse(1.5, 1.0), 10.0, 2.0)
 LEVEL = Ground()
@@ -64,14 +65,14 @@ def test_the_throw_of_figure_9_by_eq_20_is_the_exact_motion(
     law, steps = PlanarLaw(friction_mu, 0.0), round(duration / time_step)
     exact = simulate(BODY, LEVEL, law, *THROW, time_step=time_step, steps=steps)
     found = simulate_irc_nlp(BODY, LEVEL, law, *THROW, time_step=time_step, steps=steps, skip_free=True)
-    assert found.n_failed == 0 and found.n_solved > 50 and found.converged_share == 1.0
+    assert found.n_failed == 0 and found.n_solved > 50
     assert np.abs(found.motion.position - exact.position).max() < 1e-9
     assert np.abs(found.motion.velocity - exact.velocity).max() < 1e-8
     assert np.abs(found.motion.impulse_n - exact.impulse_n).max() < 1e-7
     assert np.abs(found.motion.impulse_t - exact.impulse_t).max() < 1e-7
     assert np.array_equal(found.motion.time, exact.time)
     assert found.record.residual.max() < 1e-9
-    assert found.first_impact_step == np.argmax(exact.impulse_n[:, 0] > 0.0)
+    assert first_impact(found.motion)[0] == np.argmax(exact.impulse_n[:, 0] > 0.0)
 
 
 def test_steps_without_contact_are_solved_to_the_closed_form() -> None:
@@ -80,7 +81,7 @@ def test_steps_without_contact_are_solved_to_the_closed_form() -> None:
     all_solved = simulate_irc_nlp(BODY, LEVEL, law, *start, time_step=5e-3, steps=40)
     closed_form = simulate_irc_nlp(BODY, LEVEL, law, *start, time_step=5e-3, steps=40, skip_free=True)
     assert all_solved.n_solved == 40 and all_solved.n_failed == 0 and closed_form.n_solved == 0
-    assert np.isnan(closed_form.converged_share) and closed_form.first_impact_step is None
+    assert closed_form.n_solved == 0 and first_impact(closed_form.motion)[0] == -1
     assert np.abs(all_solved.motion.position - closed_form.motion.position).max() < 1e-9
     assert not all_solved.motion.impulse_n.any()
     exact = simulate(BODY, LEVEL, law, *start, time_step=5e-3, steps=40)
@@ -133,7 +134,7 @@ def test_solves_that_fail_are_counted_and_the_motion_goes_on() -> None:
     options = StepOptions(solver=SolverOptions(max_iterations=2), settle=False)
     start = ([0.0, 1.0, 0.0], [3.0, -1.0, 0.0])
     found = simulate_irc_nlp(BODY, LEVEL, PlanarLaw(0.3, 0.0), *start, time_step=1e-3, steps=3, options=options)
-    assert found.n_solved == 3 and found.n_failed == 3 and found.converged_share == 0.0
+    assert found.n_solved == 3 and found.n_failed == 3
     assert len(found.motion.time) == 4 and np.isfinite(found.motion.position).all()
     assert (found.record.residual[1:] > options.tolerance).all()
 
@@ -190,7 +191,7 @@ def test_impulse_gap_complementarity_splits_the_drop_s_impulse_as_computed_by_ha
         steps=k + 500,
         stop_after_impact=20,
     )
-    first = found.first_impact_step
+    first = first_impact(found.motion)[0]
     assert first == k + 1 and len(found.motion.time) == first + 21 and found.n_failed == 0 and found.n_solved == 21
     weight = 10.0 * GRAVITY * time_step
     impulse = found.motion.impulse_n[first:, 0]
@@ -225,12 +226,12 @@ def test_impulse_gap_complementarity_keeps_its_laws_in_the_throw(friction_mu: fl
 def test_flight_can_be_jumped() -> None:
     law, h = PlanarLaw(0.5, 0.0), 2e-3
     whole = simulate_igc(BODY, LEVEL, law, *THROW, time_step=h, steps=400, stop_after_impact=5)
-    assert whole.first_impact_step is not None
-    late = whole.first_impact_step - 3
+    late = first_impact(whole.motion)[0] - 3
+    assert late > 0
     rest = simulate_igc(
         BODY, LEVEL, law, whole.motion.position[late], whole.motion.velocity[late], time_step=h, steps=8
     )
-    assert rest.first_impact_step == 3
+    assert first_impact(rest.motion)[0] == 3
     assert np.allclose(rest.motion.position, whole.motion.position[late:], rtol=0.0, atol=1e-12)
     flown = ~whole.record.solved
     exact = simulate(BODY, LEVEL, law, *THROW, time_step=h, steps=400)

@@ -13,7 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.complementarity import Continuation, Reformulation
-from contactid.planar.measured_throw import MeasuredThrow
+from contactid.planar.identify.fit import FitOptions, TrajectoryFit, _is_limit, fit_trajectories, scales_of
+from contactid.planar.identify.shooting import ShootingOptions
+from contactid.planar.identify.starts import grid_with_impacts
+from contactid.planar.identify.states import ThrowStates
 from contactid.planar.models.trajectory import (
     Guess,
     GuessedThrow,
@@ -22,12 +25,9 @@ from contactid.planar.models.trajectory import (
     TrajectoryModel,
     build_trajectory_model,
 )
-from contactid.planar.shooting import ShootingOptions
 from contactid.planar.simulate.bodies import GRAVITY, PlanarBody, PlanarLaw, simulate
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape, contacts
-from contactid.planar.trajectory_fit import FitOptions, TrajectoryFit, _is_limit, fit_trajectories, scales_of
-from contactid.planar.trajectory_guess import grid_with_impacts
-from contactid.planar.trajectory_states import ThrowStates
+from contactid.planar.simulate.throws import MeasuredThrow
 
 ELLIPSE, RATIO = Ellipse(0.05, 0.025), 756e-6
 SQUARE, SQUARE_RATIO = Polygon(((0.03, 0.03), (-0.03, 0.03), (-0.03, -0.03), (0.03, -0.03))), 600e-6

@@ -10,8 +10,8 @@ import pytest
 
 import contactid
 from contactid.core.errors import ContactIdError
-from contactid.planar.readers.csv_columns import columns_of
-from contactid.planar.readers.files import read_square_throws
+from contactid.planar.identify.fit import fit_trajectories
+from contactid.planar.readers.csv_throws import columns_of, read_square_throws
 from contactid.planar.readers.throws import SQUARE_FREQUENCY, iterate_throws
 from contactid.planar.readers.twins import (
     EMBEDDED_FOLDER,
@@ -24,10 +24,9 @@ from contactid.planar.readers.twins import (
     write_square_twin,
 )
 from contactid.planar.simulate.geometry import contacts
-from contactid.planar.throw_preprocess import ThrowOptions
-from contactid.planar.throw_window import prepare_throws
-from contactid.planar.trajectory_fit import fit_trajectories
+from contactid.planar.squares.events import ThrowOptions
 from contactid.sources.registry import load_registry
+from planar_measured import throw_windows
 
 ROOT = Path(contactid.__path__[0]).parents[1]
 EMBEDDED = ROOT / "workflow" / "resources" / "embedded"
@@ -45,7 +44,7 @@ def made(tmp_path_factory):
 @pytest.fixture(scope="module")
 def prepared():
     data = read_square_throws(EMBEDDED / EMBEDDED_FOLDER, licence="CC0-1.0")
-    return prepare_throws(data, ThrowOptions(fewest_at_rest=6))
+    return throw_windows(data, options=ThrowOptions(fewest_at_rest=6))
 
 
 def test_the_embedded_files_are_what_the_code_makes(made):
@@ -96,7 +95,7 @@ def test_poses_are_the_tracked_ones_with_the_stated_noise():
 def test_throws_obey_the_contact_law_and_rest_equally_often_on_each_side(prepared):
     throws = make_throws(TRUTH, 8, seed=3)
     for position in throws:
-        gap = contacts(prepared.shape, TRUTH.ground, position).gap.min(axis=1)
+        gap = contacts(prepared.prepared.shape, TRUTH.ground, position).gap.min(axis=1)
         assert gap.min() > -5e-5 and abs(gap[-1]) < 5e-5
     sides = [round((position[-1, 2] - TRUTH.ground.slope) / (0.5 * np.pi)) % 4 for position in throws]
     assert sorted(sides) == [0, 0, 1, 1, 2, 2, 3, 3]
@@ -118,21 +117,21 @@ def test_numbers_of_throws_that_sides_cannot_share_are_refused(tmp_path, n_throw
 
 
 def test_preprocessing_finds_what_was_put_in(prepared):
-    alignment = prepared.alignment
+    alignment = prepared.prepared.alignment
     assert alignment.turn == pytest.approx(TRUTH.turn, abs=5e-4)
     assert np.allclose(alignment.point, TRUTH.point, atol=3e-5)
     assert alignment.ground.slope == pytest.approx(TRUTH.ground.slope, abs=2e-4)
     height = TRUTH.ground.y0 + (alignment.ground.x0 - TRUTH.ground.x0) * np.tan(TRUTH.ground.slope)
     assert alignment.ground.y0 == pytest.approx(height, abs=3e-5)
-    assert np.allclose(prepared.flight.sigma, TRUTH.sigma, rtol=0.1)
-    assert prepared.flight.gravity == pytest.approx(9.81, abs=4.0 * prepared.flight.gravity_error)
-    assert len(prepared.windows) >= 10 and not any(event.jumps for event in prepared.events)
+    assert np.allclose(prepared.prepared.flight.sigma, TRUTH.sigma, rtol=0.1)
+    assert prepared.prepared.flight.gravity == pytest.approx(9.81, abs=4.0 * prepared.prepared.flight.gravity_error)
+    assert len(prepared.windows) >= 10 and not any(event.jumps for event in prepared.prepared.events)
     assert max(abs(window.lowered) for window in prepared.windows) < 1e-4
 
 
 def test_windows_of_the_twin_give_its_inertia_and_friction_back(prepared):
     """The control for the real throws: here the same steps find the truth."""
-    found = fit_trajectories(prepared.shape, [window.throw for window in prepared.windows[:4]])
+    found = fit_trajectories(prepared.prepared.shape, [window.throw for window in prepared.windows[:4]])
     assert found.converged and found.plausible
     assert found.inertia_ratio == pytest.approx(TRUTH.inertia_ratio, rel=0.015)
     assert found.friction_mu == pytest.approx(TRUTH.friction_mu, abs=2e-3)

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contactid.planar.identify.starts import StepBody, contact_modes, tangential_steps
 from contactid.planar.models.trajectory import ContactMode
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts
-from contactid.planar.tangential_steps import StepBody, contact_modes, tangential_steps
 
 ELLIPSE = Ellipse(0.05, 0.025)
 SQUARE = Polygon(((-0.03, -0.03), (0.03, -0.03), (0.03, 0.03), (-0.03, 0.03)))

@@ -11,16 +11,16 @@ from contactid.core.errors import ContactIdError
 from contactid.planar.readers.throws import shape_of
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts
-from contactid.planar.throw_flight import FlightOptions, corner_radius, corners_moved_in, first_impacts, flight_report
-from contactid.planar.throw_preprocess import (
+from contactid.planar.squares.events import (
     ThrowOptions,
     align,
-    event_table,
     find_events,
-    rest_gaps,
     second_difference_noise,
 )
-from contactid.planar.throw_window import WindowOptions, identification_window, prepare_throws
+from contactid.planar.squares.flight import FlightOptions, corner_radius, corners_moved_in, flight_report
+from contactid.planar.squares.identification import square_windows
+from contactid.planar.squares.windows import WindowOptions, identification_window
+from planar_measured import event_table, first_impacts, rest_gaps, throw_windows, window_of
 from throws_for_tests import (
     GROUND,
     POINT,
@@ -93,7 +93,7 @@ def test_contacts_are_where_the_impulses_are(thrown, prepared):
         first = int(np.argmax(pushed))
         assert event.contacts[0].before * 20 <= first <= event.contacts[0].after * 20
         assert int(motion.impulse_n[first].argmax()) in event.contacts[0].corners
-        assert event.window == (event.first_contact - 7, event.first_contact + 26) and not event.jumps
+        assert window_of(event)[0] == (event.contacts[0].before - 7, event.contacts[0].before + 26) and not event.jumps
 
 
 def test_a_lost_frame_is_a_jump_and_no_window_contains_it(thrown):
@@ -103,8 +103,8 @@ def test_a_lost_frame_is_a_jump_and_no_window_contains_it(thrown):
     data = throws_of([early, late, whole, *resting(random)])
     events = find_events(data, align(data, ThrowOptions()), ThrowOptions())
     assert events[0].jumps and set(events[0].jumps) <= {3, 4, 5, 6}
-    assert events[0].reason == "a jump in the window"
-    assert events[2].window and not events[2].jumps
+    assert window_of(events[0]) == (None, "a jump in the window")
+    assert window_of(events[2])[0] and not events[2].jumps
     table = event_table(events)
     assert list(table["reason"].iloc[[0, 2]]) == ["a jump in the window", ""]
     assert (table["contacts"].iloc[3:] == 0).all()
@@ -217,12 +217,12 @@ def windows(thrown):
     random = np.random.default_rng(11)
     positions = [tracked(motion.position[::20]) + SIGMA * random.normal(size=(101, 3)) for motion in thrown]
     data = throws_of([*positions, *flights(random, 40), *resting(random, noise=2e-5)])
-    return prepare_throws(data, window=WindowOptions(radius=0.0))
+    return throw_windows(data, WindowOptions(radius=0.0))
 
 
 def test_a_window_holds_one_impact_of_one_corner_on_its_own_ground(thrown, windows):
-    assert windows.windows and len(windows.windows) + len(windows.left_out) == len(windows.events)
-    assert len(windows.table()) == len(windows.windows) and windows.shape == SQUARE
+    assert windows.windows and len(windows.windows) + len(windows.left_out) == len(windows.prepared.events)
+    assert windows.prepared.shape == SQUARE
     for window in windows.windows:
         motion, throw, first = thrown[int(window.name)], window.throw, window.frames[0]
         pushed = np.flatnonzero(motion.impulse_n.sum(axis=1) > 1e-3 * motion.impulse_n.max())
@@ -244,7 +244,7 @@ def test_a_body_in_a_window_reaches_its_own_ground_at_the_impact(windows):
         time = throw.time[:n]
         fits = [np.polyfit(time, throw.position[:n, i] + (i == 1) * 4.905 * time**2, 1) for i in range(3)]
         q = np.array([np.polyval(fit, window.instant) for fit in fits]) - [0.0, 4.905 * window.instant**2, 0.0]
-        assert contacts(windows.shape, throw.ground, q).gap[window.corner] == pytest.approx(0.0, abs=2e-4)
+        assert contacts(windows.prepared.shape, throw.ground, q).gap[window.corner] == pytest.approx(0.0, abs=2e-4)
 
 
 def test_why_a_throw_has_no_window(thrown, prepared, windows):
@@ -266,7 +266,7 @@ def test_why_a_throw_has_no_window(thrown, prepared, windows):
     random = np.random.default_rng(4)
     aloft = throws_of([*flights(random, 10), *resting(random)])
     with pytest.raises(ContactIdError, match=r"no throw has a first impact of a single corner.*no contact"):
-        prepare_throws(aloft)
+        square_windows(aloft)
 
 
 def test_an_ellipse_has_windows_without_corners():
@@ -275,8 +275,8 @@ def test_an_ellipse_has_windows_without_corners():
     motion = simulate(body, Ground(), law, (0.0, 0.15, 0.5), (0.4, -1.0, 6.0), time_step=2e-4, steps=1000)
     moving = [motion.position[::20] + SIGMA * random.normal(size=(51, 3)) for _ in range(5)]
     resting_flat = np.tile([0.3, 0.025, np.pi], (12, 1))
-    found = prepare_throws(throws_of([*moving, *flights(random, 5), resting_flat], Ellipse(0.05, 0.025)))
-    assert found.shape == Ellipse(0.05, 0.025) and found.radius == 0.0 and len(found.windows) == 5
+    found = throw_windows(throws_of([*moving, *flights(random, 5), resting_flat], Ellipse(0.05, 0.025)))
+    assert found.prepared.shape == Ellipse(0.05, 0.025) and found.prepared.radius == 0.0 and len(found.windows) == 5
 
 
 def test_noise_from_second_differences_passes_over_contacts(thrown):

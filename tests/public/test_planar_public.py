@@ -10,25 +10,23 @@ import numpy as np
 import pytest
 import scipy.io
 
-from contactid.planar.readers.files import read_square_throws
+from contactid.planar.readers.csv_throws import read_square_throws
 from contactid.planar.readers.impacts import (
     MASS,
     MODELS,
     SEMI_AXES,
-    impulse_moments,
-    prediction_errors,
     read_ellipse_impacts,
 )
 from contactid.planar.readers.throws import iterate_throws, shape_of
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
-from contactid.planar.throw_flight import first_impacts
-from contactid.planar.throw_preprocess import ThrowOptions, align, event_table, find_events, rest_gaps
-from contactid.planar.throw_window import WindowOptions, prepare_throws
+from contactid.planar.squares.events import ThrowOptions, align, find_events
+from contactid.planar.squares.windows import WindowOptions, prepare_throws
 from contactid.sources.fetch import Sources, fetch
 from contactid.sources.lockfile import read_lock
 from contactid.sources.motion import read_data, read_dataset
 from contactid.sources.registry import READERS, load_registry
 from contactid.sources.store import Store, verify
+from planar_measured import event_table, first_impacts, impulse_moments, prediction_errors, rest_gaps, throw_windows
 
 MIRROR = Path(os.environ.get("DATA_MIRROR") or "../shared/data")
 SQUARE, ELLIPSE = MIRROR / "planar-square", MIRROR / "planar-ellipse"
@@ -134,23 +132,24 @@ def test_short_first_impacts_tell_the_ratio_and_a_small_friction(throws, prepare
 
 
 def test_short_windows_hold_one_impact_and_their_own_ground(throws, prepared):
-    assert len(prepared.windows) >= 50
-    assert len(prepared.windows) + len(prepared.left_out) == throws.sizes["throw"]
-    for window in prepared.windows:
+    found = throw_windows(throws)
+    assert len(found.windows) >= 50
+    assert len(found.windows) + len(found.left_out) == throws.sizes["throw"]
+    for window in found.windows:
         throw = window.throw
         gap = contacts(prepared.shape, throw.ground, throw.position).gap.min(axis=1)
         assert gap.min() > -5e-4
         k = round((window.instant - 0.5 * INTERVAL) / INTERVAL)  # the frame before the impact
         assert gap[k - 3] > gap[k] and gap[min(k + 4, len(gap) - 1)] > gap[k + 1] - 1e-3
         assert 12 <= len(throw.time) <= 16
-    lowered = np.array([window.lowered for window in prepared.windows])
+    lowered = np.array([window.lowered for window in found.windows])
     assert np.median(lowered) == pytest.approx(1.3e-3, abs=0.4e-3)
 
 
-def test_windows_do_not_depend_on_how_they_are_cut(throws, prepared):
+def test_windows_do_not_depend_on_how_they_are_cut(throws):
     """Shorter windows of the same throws have the same ground, noise and instant."""
-    short = prepare_throws(throws, window=WindowOptions(frames_before=6, frames_after=6))
-    long = {window.name: window for window in prepared.windows}
+    short = throw_windows(throws, WindowOptions(frames_before=6, frames_after=6))
+    long = {window.name: window for window in throw_windows(throws).windows}
     assert {window.name for window in short.windows} >= set(long)
     for window in short.windows:
         if window.name in long:

@@ -12,19 +12,19 @@ import pytest
 
 from contactid.core import rotations
 from contactid.sources.motion import body_of
-from contactid.tossing.calibration import calibrate
-from contactid.tossing.identification import Grid, grid_values, identify, sweep_grid
-from contactid.tossing.impact_selection import SelectionOptions, find_impacts
+from contactid.tossing.identify.impact_mpec import identify_from_impacts
+from contactid.tossing.identify.trajectories import Grid, grid_values, identify, sweep_grid
+from contactid.tossing.identify.velocities import identify_velocities, loss_table, sweep_velocities
+from contactid.tossing.impacts.selection import SelectionOptions, find_impacts
 from contactid.tossing.models.impacts import ImpactModelOptions, Objective
-from contactid.tossing.mpec_identification import identify_from_impacts
-from contactid.tossing.prediction import predict
-from contactid.tossing.preprocess import IDENTIFICATION, TEST, PreprocessOptions, preprocess, toss_table
+from contactid.tossing.predict.prediction import predict
+from contactid.tossing.prepare.calibration import calibrate
+from contactid.tossing.prepare.poses import central_differences
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, PreprocessOptions, preprocess, toss_table
+from contactid.tossing.prepare.tosses import Variant, set_up
 from contactid.tossing.readers.contactnets import HALF_WIDTH, read_contactnets, read_toss_table
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions
 from contactid.tossing.simulate.sweep import sweep
-from contactid.tossing.variants import Variant, set_up
-from contactid.tossing.velocities import central_differences
-from contactid.tossing.velocity_identification import identify_velocities, loss_table, sweep_velocities
 
 MIRROR = Path(os.environ.get("DATA_MIRROR") or "../shared/data")
 FOLDER = MIRROR / "contactnets"

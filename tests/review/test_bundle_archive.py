@@ -6,9 +6,7 @@ import zipfile
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.review.bundles.contents import result_files
-from contactid.review.bundles.manifest import NAME, differences, read_manifest, write_manifest
-from contactid.review.bundles.zip_file import unpack, write_zip
+from contactid.review.bundle import NAME, differences, read_manifest, result_files, unpack, write_manifest, write_zip
 from contactid.review.verify import main
 from contactid.sources.lockfile import digest
 

@@ -7,10 +7,8 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from contactid.review.bundles.compare import compare
-from contactid.review.bundles.sample import candidates, draw
-from contactid.review.bundles.verdicts import wrong_verdicts
-from contactid.run.job_records import JobRecord
+from contactid.review.verify import candidates, compare, draw, wrong_verdicts
+from contactid.run.records import JobRecord
 
 TABLE = b"name,mu,seconds,note\na,0.5,1.25,\nb,1e-16,2.5,x\n"
 

@@ -3,24 +3,24 @@
 import json
 import re
 
+import jinja2
 import numpy as np
 import pytest
 
 from contactid.core import rotations
-from contactid.output.compact_json import compact_json
-from contactid.planar.fit_files import StoredFit, write_fits
-from contactid.planar.measured_throw import MeasuredThrow
-from contactid.planar.playback import played_throw
-from contactid.planar.playback import write_playback as write_throws
+from contactid.output.fits import compact_json
+from contactid.planar.artefacts.playback import played_throw
+from contactid.planar.artefacts.playback import write_playback as write_throws
+from contactid.planar.identify.states import StoredFit, ThrowStates, write_fits
 from contactid.planar.simulate.geometry import Ellipse, Ground
-from contactid.planar.trajectory_states import ThrowStates
-from contactid.planar.truth import Truth
+from contactid.planar.simulate.throws import MeasuredThrow, Truth
 from contactid.review.report.playback import playback_section
-from contactid.tossing.playback import chosen_tosses, faces, played_toss, shown_tosses
-from contactid.tossing.prediction import predict
-from contactid.tossing.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.artefacts.playback import chosen_tosses, faces, played_toss, shown_tosses
+from contactid.tossing.predict.prediction import predict
+from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.prepare.tosses import Problem, Variant, set_up
 from contactid.tossing.simulate.box import ContactParameters
-from contactid.tossing.variants import Problem, Variant, set_up
+from report_run import TEXTS
 from tosses_for_tests import box, motion, recordings
 
 WRONG = ContactParameters(0.4, 0.3)
@@ -117,11 +117,10 @@ def fit(label="120 frames/s", known=True, n=300, frames=7, mass=0.064):
     )
     throw = MeasuredThrow(time[states.frame], q[states.frame] + [0.0006, 0.0008, 0.01], np.full(3, 1e-3), Ground(0.1))
     truth = Truth(time, q, np.zeros(n + 1), np.zeros(n + 1)) if known else None
-    true = {} if truth is None else {f"true_{k}": v for k, v in vars(truth).items()}
     return StoredFit(
         label=label, frames_per_second=20.0, shape=Ellipse(0.05, 0.025), throw=throw, states=states,
         inertia_ratio=7e-4, inertia_ratio_se=1e-5, friction_mu=0.2, friction_mu_se=0.01, friction_is_bound=False,
-        mass=mass, **true,
+        truth=truth, mass=mass,
     )  # fmt: skip
 
 
@@ -155,20 +154,26 @@ def write_run(folder, problem, predicted, name="Box"):
     write_throws([folder / "shown.nc"], folder / "planar/playback.json")
 
 
+def section_of(folder):
+    files = {"box": folder / "tossing/playback.json", "planar": folder / "planar/playback.json"}
+    environment = jinja2.Environment(loader=jinja2.DictLoader(TEXTS), autoescape=True)
+    return playback_section({kind: file for kind, file in files.items() if file.is_file()}, environment, TEXTS)
+
+
 def test_without_tosses_there_is_no_section(tmp_path):
-    assert playback_section(tmp_path) is None
+    assert section_of(tmp_path) is None
 
 
 def test_a_study_alone_has_its_player_alone(tmp_path, problem, predicted):
     write_run(tmp_path, problem, predicted)
     (tmp_path / "tossing/playback.json").unlink()
-    section = playback_section(tmp_path)
+    section = section_of(tmp_path)
     assert 'data-playback="planar"' in section and 'data-playback="box"' not in section
 
 
 def test_the_section_is_small_self_contained_and_escapes_what_it_shows(tmp_path, problem, predicted):
     write_run(tmp_path, problem, predicted, name="<b>Box</script>")
-    section = playback_section(tmp_path)
+    section = section_of(tmp_path)
     assert len(section.encode()) < 300_000
     assert not re.search(r"""(src|href)=|https?://|@import|url\(|<b>Box|Box</script>""", section)
     assert "SYNTHETIC data." in section
@@ -183,5 +188,5 @@ def test_the_section_is_small_self_contained_and_escapes_what_it_shows(tmp_path,
 
 def test_the_median_toss_is_shown_first(tmp_path, problem, predicted):
     write_run(tmp_path, problem, predicted)
-    selected = re.findall(r"<option[^>]*selected[^>]*>(.*?)</option>", playback_section(tmp_path))
+    selected = re.findall(r"<option[^>]*selected[^>]*>(.*?)</option>", section_of(tmp_path))
     assert selected[0].startswith("Box: median of 4")

@@ -1,15 +1,25 @@
 """What a run was made with."""
 
 import json
+import os
 import subprocess
+import sys
 from pathlib import Path
 
-from contactid.review.provenance.code import describe_code
-from contactid.review.provenance.data import describe_data
-from contactid.review.provenance.record import COMMAND, collect
-from contactid.review.provenance.seeds import seeds_of
-from contactid.review.provenance.software import packages
+from contactid.review.provenance import (
+    COMMAND,
+    compare_locks,
+    describe_code,
+    describe_data,
+    packages,
+    seeds_of,
+    write_provenance,
+)
+from contactid.run.records import JobRecord
+from contactid.sources.lockfile import digest
 from contactid.sources.registry import Dataset
+
+PACKAGE = {"PYTHONPATH": str(Path(__file__).parents[2] / "workflow")}
 
 
 def git(folder, *arguments):
@@ -80,13 +90,45 @@ def test_the_whole_record_is_plain_json_and_the_same_twice(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(COMMAND, "--cores 2")
     config = {"run": "r", "study": {"seed": 1}}
-    record = collect(config, [])
-    assert json.loads(json.dumps(record)) == record == collect(config, [])
+    (tmp_path / "requirements.lock").write_text("numpy==1\n")
+
+    def made():
+        write_provenance("results/r/checks.csv", "data.json", "requirements.lock", config, [], "data", "record.json")
+        return json.loads((tmp_path / "record.json").read_text())
+
+    record = made()
+    assert record == made()
     assert record["configuration"] == config and record["seeds"] == {"study.seed": 1}
     assert record["packages"] == packages() and record["packages"]["numpy"] and record["packages"]["snakemake"]
     assert record["snakemake"]["arguments"] == "--cores 2"
     assert record["solver"]["name"].startswith("IPOPT 3.") and record["solver"]["default_options"]["tol"] == 1e-8
+    assert record["environment_lock"]["jobs_made_with_another"] == {}
     assert record["jobs"]["begin"] is None and record["memory_bytes"] > 1e8 and record["cores"] >= 1
+
+
+def test_results_that_were_made_with_another_lock_are_told(tmp_path):
+    """The checksum is in the log of every job; a lock file that changed since is told by the rules of those jobs."""
+
+    lock = tmp_path / "requirements.lock"
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom contactid.run import job\n"
+        "job._LOCK_FILE = Path(sys.argv[1])\nwith job.job('solve', {}, sys.argv[2]):\n    print('solved')\n"
+    )
+    jobs = []
+    for name, text in (("a", "numpy==1"), ("b", "numpy==2"), ("c", "numpy==2")):
+        lock.write_text(text)
+        log = tmp_path / f"{name}.log"
+        subprocess.run([sys.executable, "-c", program, lock, log], check=True, env={**os.environ, **PACKAGE})
+        jobs.append(JobRecord("solve", (f"{name}.csv",), (), str(log), 0.0, 1.0))
+    found = compare_locks(lock, jobs)
+    assert found["sha256"] == digest(lock)
+    assert found["jobs_made_with_another"] == {"solve": 1} and found["jobs_not_known"] == 0
+    lock.write_text("numpy==3")
+    assert compare_locks(lock, jobs)["jobs_made_with_another"] == {"solve": 3}
+    (tmp_path / "a.log").unlink()
+    (tmp_path / "b.log").write_text("of an older version\n")
+    found = compare_locks(lock, [*jobs, JobRecord("report", ("r.html",), (), None, 0.0, 1.0)])
+    assert found["jobs_made_with_another"] == {"solve": 1} and found["jobs_not_known"] == 2
 
 
 def test_the_packages_of_a_folder_are_not_ours(tmp_path):

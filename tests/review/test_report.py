@@ -1,5 +1,7 @@
 """The report says what the run's files say: every row, every artefact, every failure, whatever is missing."""
 
+import base64
+import gzip
 import json
 import re
 from collections import Counter
@@ -10,11 +12,11 @@ import pytest
 
 from contactid.core.errors import ContactIdError
 from contactid.output.comparison import COLUMNS
-from contactid.review.report.artefacts import caption_of, key_of, label_of
-from contactid.review.report.checks_digest import check_rows, digest
-from contactid.review.report.collect import collect
-from contactid.review.report.page import render
-from report_run import RESOURCES, RESULTS, make_run, record_jobs
+from contactid.review.report.collect import key_of, label_of, plain_caption
+from contactid.review.report.digest import check_rows, digest
+from report_run import RESOURCES, RESULTS, collected, make_run, record_jobs, rendered
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +29,12 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def report(run):
-    return collect(RESULTS, RESOURCES, working_directory=run)
+    return collected(run)
 
 
 @pytest.fixture(scope="module")
-def page(report):
-    return render(report, RESOURCES)
+def page(run):
+    return rendered(run)
 
 
 def test_every_row_of_the_checks_is_on_the_page_with_its_verdict(run, report, page):
@@ -46,7 +48,7 @@ def test_every_row_of_the_checks_is_on_the_page_with_its_verdict(run, report, pa
 
 def test_an_artefact_says_how_far_off_it_is_and_why_numbers_are_left_out(report):
     table = artefact(report, "tossing-tab03")
-    assert table.label == "Table III" and table.about == ("Errors of the rest pose (%). Data: synthetic twin.",)
+    assert table.label == "Table III" and table.about == ("Errors of the rest pose (%).",)
     assert table.digest.answer == "reproduced in part: 1 of 2 comparable"
     assert any("by 50 % at most: error (object b)" in sentence for sentence in table.digest.sentences)
     assert table.digest.reasons == (("synthetic twin", 1),)
@@ -74,11 +76,11 @@ def test_it_is_told_how_an_artefact_was_made(report, page):
 
 def test_failed_solves_come_first_then_implausible_ones(report):
     planar = next(study for study in report.studies if study.name == "planar")
-    assert [solve.standing for solve in planar.solves] == ["failed", "implausible", "good"]
+    assert [solve["standing"] for solve in planar.solves] == ["failed", "implausible", "good"]
     (group,) = planar.solve_groups
-    assert (group.solves, group.failed, group.implausible, group.iterations) == (3, 1, 1, 20.0)
+    assert [group[name] for name in ("solves", "failed", "implausible", "iterations")] == [3, 1, 1, 20.0]
     tossing = next(study for study in report.studies if study.name == "tossing")
-    assert [(solve.case, solve.status, solve.residual) for solve in tossing.solves] == [
+    assert [(solve["case"], solve["status"], solve["residual"]) for solve in tossing.solves] == [
         ("box_a.paper", "Maximum_Iterations", 0.5),
         ("box_b.paper", "solved", 1e-9),
     ]
@@ -90,14 +92,24 @@ def test_text_of_the_run_stays_text(page):
 
 def test_a_run_without_records_or_benchmarks_says_so(tmp_path):
     make_run(tmp_path)
-    report = collect(RESULTS, RESOURCES, working_directory=tmp_path)
-    page = render(report, RESOURCES)
-    assert artefact(report, "tossing-tab03").makings == []
+    page = rendered(tmp_path)
+    assert artefact(collected(tmp_path), "tossing-tab03").makings == []
     assert "Not recorded: Snakemake" in page and "Not recorded: the run has no benchmark files" in page
 
 
 def test_equal_runs_give_equal_pages(run, page):
-    assert render(collect(RESULTS, RESOURCES, working_directory=run), RESOURCES) == page
+    assert rendered(run) == page
+
+
+def test_a_lock_file_that_changed_since_is_told(run):
+    record = run / RESULTS / "provenance.json"
+    before = record.read_text()
+    lock = {"jobs_made_with_another": {"arm_fit": 2, "arm_read": 1}}
+    record.write_text(json.dumps({**json.loads(before), "environment_lock": lock}))
+    page = rendered(run)
+    record.write_text(before)
+    assert "lock file has changed since results of these rules were made: arm_fit (2), arm_read (1)." in page
+    assert "lock file has changed" not in rendered(run)
 
 
 def test_the_page_asks_for_nothing_from_outside(page):
@@ -107,23 +119,22 @@ def test_the_page_asks_for_nothing_from_outside(page):
 
 
 def test_an_unfinished_run_is_an_error_that_names_the_file(tmp_path):
-    with pytest.raises(ContactIdError, match=r"checks\.csv is missing"):
-        collect(RESULTS, RESOURCES, working_directory=tmp_path)
+    make_run(tmp_path)
+    (tmp_path / RESULTS / "provenance.json").unlink()
+    with pytest.raises(ContactIdError, match=r"provenance\.json: not a readable JSON file"):
+        collected(tmp_path)
 
 
 def test_every_figure_of_every_study_has_a_caption():
     import yaml
 
-    from contactid.arm import names as arm
     from contactid.inhand import names as inhand
     from contactid.planar import names as planar
-    from contactid.tossing.draw import DRAWINGS
 
     captions = yaml.safe_load((RESOURCES / "studies.yaml").read_text(encoding="utf-8"))
     figures = {
-        "tossing": DRAWINGS,
+        "tossing": (),
         "planar": (*planar.PAPER_FIGURES, *planar.IDENTIFICATION_FIGURES, *planar.SQUARE_FIGURES, "ext_real_ellipse"),
-        "arm": arm.FIGURES,
         "inhand": inhand.FIGURES,
     }  # fmt: skip
     for study, names in figures.items():
@@ -143,10 +154,26 @@ def test_names_of_files_are_names_of_the_paper(name, key, label):
     assert key_of(name) == key and label_of(key, "roman") == label
 
 
-def test_captions_lose_their_tex(tmp_path):
-    tex = tmp_path / "table.tex"
-    tex.write_text("\\begin{table}\n\\caption{Shares (\\%), $10^{-2}$ kg m$^2$, mean $\\pm$ spread}\n")
-    assert caption_of(tex) == "Shares (%), 10^-2 kg m^2, mean ± spread"
+def test_captions_lose_their_tex_and_end_as_sentences():
+    assert plain_caption("Shares (%), $10^{-2}$ kg m$^2$, +- spread") == "Shares (%), 10^-2 kg m^2, ± spread."
+    assert plain_caption("Events (s).") == "Events (s)."
+
+
+def test_a_figures_source_is_read_where_it_is_said(report):
+    assert artefact(report, "tossing-fig01").figure_source == "SYNTHETIC <twin> & more"  # its data
+    assert artefact(report, "tossing-fig02").figure_source == "twin of a box"  # the study's sources.json
+
+
+def test_an_artefact_leads_to_the_functions_behind_it(run, report, page):
+    read, label = artefact(report, "tossing-fig01").functions
+    assert (read["what"], label["what"]) == ("figure, computed", "figure, drawn")
+    assert (read["module"], read["name"]) == ("contactid.output.tables", "read_csv")
+    text = (ROOT / label["file"]).read_text(encoding="utf-8").splitlines()
+    assert label["source"].splitlines() == text[label["first"] - 1 : label["last"]]
+    assert label["source"].startswith("def label_data(") and Path(label["path"]).name == "style.py"
+    assert f'<a href="{label["path"]}">workflow/contactid/output/style.py</a>' in page
+    packed = re.search(r'id="part-contactid.output.style:label_data">([^<]*)<', page).group(1)
+    assert "def label_data(figure: Figure" in gzip.decompress(base64.b64decode(packed)).decode()
 
 
 def test_nothing_compared_is_not_called_reproduced():

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from contactid.review.crate.citation import Citation, read_citation
-from contactid.review.crate.describe import Contents, describe
-from contactid.review.crate.in_place import describe_run
+from contactid.review.crate import UNCITED, describe, read_citation, write_crate
 from contactid.sources.lockfile import digest
 
 ROOT = Path(__file__).parents[2]
@@ -31,9 +29,13 @@ def contents(tmp_path):
     for name in ("Snakefile", "configuration.yaml", "checks.csv", "arm/tables/tab01.csv"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(name)
-    return Contents(
-        tmp_path, "Snakefile", "configuration.yaml", ["checks.csv", "arm/tables/tab01.csv"], {"arm": "A study"}
-    )
+    return {
+        "root": tmp_path,
+        "workflow": "Snakefile",
+        "configuration": "configuration.yaml",
+        "results": ["checks.csv", "arm/tables/tab01.csv"],
+        "folders": {"arm": "A study"},
+    }
 
 
 def by_id(crate):
@@ -47,7 +49,7 @@ def ids(value):
 
 
 def test_the_run_ties_workflow_data_configuration_and_results_together(contents):
-    entities = by_id(describe("r", contents, RECORD, read_citation(ROOT / "CITATION.cff")))
+    entities = by_id(describe(**contents, record=RECORD, citation=read_citation(ROOT / "CITATION.cff")))
     root, action = entities["./"], entities["#run-r"]
     assert ids(root["mainEntity"]) == ids(action["instrument"]) == ["Snakefile"]
     assert set(entities["Snakefile"]["@type"]) == {"File", "SoftwareSourceCode", "ComputationalWorkflow"}
@@ -55,15 +57,15 @@ def test_the_run_ties_workflow_data_configuration_and_results_together(contents)
     assert ids(action["result"]) == ["arm/tables/tab01.csv", "checks.csv"]
     assert (action["startTime"], action["endTime"]) == (RECORD["jobs"]["begin"], RECORD["jobs"]["end"])
     assert set(ids(root["hasPart"])) == {"Snakefile", "configuration.yaml", "arm/", *ids(action["result"])}
-    assert entities["checks.csv"]["sha256"] == digest(contents.root / "checks.csv")
+    assert entities["checks.csv"]["sha256"] == digest(contents["root"] / "checks.csv")
     assert entities["#data-far"]["identifier"] == "https://doi.org/10.4121/1.v2"
     assert "https://w3id.org/ro/wfrun/workflow/0.5" in ids(root["conformsTo"])
     assert len(ids(root["citation"])) == 4 and entities[ids(root["citation"])[0]]["author"]
 
 
 def test_every_reference_leads_somewhere_and_nothing_is_made_up_anew(contents):
-    first = describe("r", contents, RECORD, Citation())
-    assert json.dumps(first) == json.dumps(describe("r", contents, RECORD, Citation()))
+    first = describe(**contents, record=RECORD, citation=UNCITED)
+    assert json.dumps(first) == json.dumps(describe(**contents, record=RECORD, citation=UNCITED))
     entities = by_id(first)
     outside = {"https://w3id.org/ro/crate/1.1", "https://snakemake.readthedocs.io"}
     for entity in first["@graph"]:
@@ -74,7 +76,7 @@ def test_every_reference_leads_somewhere_and_nothing_is_made_up_anew(contents):
 
 
 def test_what_is_unknown_is_left_out_and_never_empty(contents):
-    entities = by_id(describe("r", contents, {"configuration": {"run": "r"}}, Citation()))
+    entities = by_id(describe(**contents, record={"configuration": {"run": "r"}}, citation=UNCITED))
     assert "startTime" not in entities["#run-r"] and "author" not in entities["./"]
     assert all(value not in ("", None, []) for entity in entities.values() for value in entity.values())
 
@@ -86,12 +88,16 @@ def test_a_runs_own_folder_gets_workflow_and_configuration(tmp_path):
         (folder / name).write_text(name)
     record = folder / "provenance.json"
     record.write_text(json.dumps(RECORD))
-    crate = describe_run(
-        record,
-        [folder / "checks.csv", folder / "arm/figures/fig01.svg", folder / "arm/figures/fig01.pdf"],
-        workflow=folder / "crate/Snakefile",
-        configuration=folder / "crate/configuration.yaml",
+    write_crate(
+        str(record),
+        [str(folder / name) for name in ("checks.csv", "arm/figures/fig01.svg", "arm/figures/fig01.pdf")],
+        str(ROOT / "Snakefile"),
+        [str(ROOT / "CITATION.cff")],
+        str(folder / "ro-crate-metadata.json"),
+        str(folder / "crate/Snakefile"),
+        str(folder / "crate/configuration.yaml"),
     )
+    crate = json.loads((folder / "ro-crate-metadata.json").read_text())
     assert (folder / "crate/Snakefile").read_text() == (ROOT / "Snakefile").read_text()
     assert yaml.safe_load((folder / "crate/configuration.yaml").read_text()) == RECORD["configuration"]
     entities = by_id(crate)

@@ -117,7 +117,7 @@ from contactid.core.atomic import write_text
 from contactid.sources.motion import BodyProperties, MotionStream, Recording, write_dataset, write_motion
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_json
-from contactid.planar.animate import _write
+from contactid.planar.artefacts.animate import _write
 from contactid.output.tables import write_csv
 
 disk = Path(sys.argv[1])

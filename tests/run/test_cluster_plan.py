@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from contactid.core.errors import ContactIdError
+from contactid.inhand.names import OBJECTS
 from contactid.run import plan as cluster_plan
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
@@ -54,6 +55,11 @@ def test_beyond_what_a_run_can_hold_jobs_get_longer_and_then_runs_more(results):
     assert jobs == cluster_plan.MOST_JOBS and runs == 1 and 10.0 < minutes < cluster_plan.LONGEST_JOB
     jobs, minutes, runs = rows(results, 1e6).loc["planar.identification.seeds", ["jobs", "job_minutes", "runs"]]
     assert runs == 17 and minutes <= cluster_plan.LONGEST_JOB and jobs / runs <= cluster_plan.MOST_JOBS
+
+
+def test_the_plan_knows_the_recordings_in_hand():
+    assert len(OBJECTS) == cluster_plan._SOURCES
+    assert sum(len(objects) for objects in OBJECTS.values()) == cluster_plan._RECORDINGS
 
 
 def test_what_is_not_split_uses_no_more_than_its_jobs_can(results):

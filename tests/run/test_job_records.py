@@ -3,7 +3,7 @@
 import base64
 import json
 
-from contactid.run.job_records import FOLDER, maker_of, read_jobs, source_files, upstream
+from contactid.run.records import FOLDER, read_jobs, upstream
 
 
 def record(folder, path, rule, inputs, end, **more):
@@ -32,15 +32,14 @@ def test_jobs_of_one_run_with_all_their_outputs_and_very_long_names(tmp_path):
     jobs = read_jobs(tmp_path, "results/a")
     assert [job.rule for job in jobs] == ["read", "fit", "table"]
     assert jobs[2].outputs == ("results/a/tab.csv", "results/a/tab.tex")
-    assert maker_of(jobs, long) == jobs[1] and jobs[1].log == "logs/fit.log" and jobs[1].seconds == 2.0
+    assert jobs[1].outputs == (long,) and jobs[1].log == "logs/fit.log" and jobs[1].seconds == 2.0
 
 
 def test_a_file_is_followed_to_the_data(tmp_path):
     chain(tmp_path)
-    jobs = read_jobs(tmp_path, "results/a/")
-    assert [job.rule for job in upstream(jobs, "results/a/tab.csv")] == ["table", "fit", "read"]
-    assert source_files(jobs, "results/a/tab.csv") == ["config/x.yaml", "embedded/box.h5"]
-    assert upstream(jobs, "nowhere") == [] and maker_of(jobs, "nowhere") is None
+    makers = {output: job for job in read_jobs(tmp_path, "results/a/") for output in job.outputs}
+    assert [job.rule for job in upstream(makers, "results/a/tab.csv")] == ["table", "fit", "read"]
+    assert upstream(makers, "nowhere") == []
 
 
 def test_what_is_gone_unfinished_or_damaged_is_not_a_job(tmp_path):

@@ -8,7 +8,7 @@ import yaml
 
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import read_csv
-from contactid.run.benchmarks import read_benchmarks
+from contactid.run.records import read_benchmarks
 from contactid.run.resources import MEASURED, Asked, asked_for, judge, measure
 
 ROOT = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from contactid.run.slurm_reasons import slurm_reason
+from contactid.run.failures import slurm_reason
 
 LOG = Path("results/test/logs/arm_pose.log")
 JOB = """rule arm_pose:

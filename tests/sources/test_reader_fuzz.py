@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from contactid.arm.readers.mat import read_arm_mat
 from contactid.core.errors import ContactIdError
-from contactid.planar.readers.files import read_own_throw, read_square_throws
+from contactid.planar.readers.csv_throws import read_own_throw, read_square_throws
 from contactid.planar.readers.impacts import read_ellipse_impacts
 from contactid.tossing.readers.contactnets import read_contactnets
 from contactid.tossing.readers.iam_archive import read_iam_archive

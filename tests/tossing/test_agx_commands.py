@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from agx_results import run_of, write_results
 from contactid.sources.motion import write_dataset
-from contactid.tossing.peers.agx import read_states, run_of, write_results
-from contactid.tossing.peers.agx_exchange import main
-from contactid.tossing.prediction import predict
-from contactid.tossing.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.peers.agx import main, read_states
+from contactid.tossing.predict.prediction import predict
+from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.prepare.tosses import usable_tosses
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
-from contactid.tossing.tosses import usable_tosses
 from tosses_for_tests import RATE, TRUTH, box, motion, recordings
 
 

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agx_results import run_of, write_results
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
-from contactid.tossing.peers import agx, author_pybullet
+from contactid.tossing.peers import agx
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -104,7 +105,7 @@ def test_a_mirrored_or_transposed_pose_is_refused(tmp_path):
 
 
 def test_a_missing_file_is_one_line(tmp_path):
-    for read in (agx.read_states, agx.read_results, author_pybullet.read_input, author_pybullet.read_output):
+    for read in (agx.read_states, agx.read_results):
         with pytest.raises(ContactIdError, match=r"none\.csv"):
             read(tmp_path / "none.csv")
 
@@ -115,7 +116,7 @@ def test_nothing_that_is_not_finite_is_written(tmp_path):
     with pytest.raises(ContactIdError, match="not finite"):
         agx.write_states(tmp_path / "s.csv", states)
     with pytest.raises(ContactIdError, match="not finite"):
-        agx.write_results(tmp_path / "r.h5", [[agx.AgxRun(ContactParameters(0.1, 0.1), states)]])
+        write_results(tmp_path / "r.h5", [[agx.AgxRun(ContactParameters(0.1, 0.1), states)]])
     assert not list(tmp_path.iterdir()), "nor half a file left"
 
 
@@ -127,7 +128,7 @@ def test_nothing_that_is_not_finite_is_written(tmp_path):
 def test_results_come_back(tmp_path_factory, seed, n_states, n_sets):
     path = tmp_path_factory.mktemp("agx") / "results.h5"
     written = runs(seed, n_states, n_sets)
-    agx.write_results(path, written)
+    write_results(path, written)
     read = agx.read_results(path)
     assert [[run.parameters for run in of_state] for of_state in read] == [
         [run.parameters for run in of_state] for of_state in written
@@ -139,13 +140,13 @@ def test_results_come_back(tmp_path_factory, seed, n_states, n_sets):
 
 def test_simulations_are_sorted_as_numbers(tmp_path):
     written = runs(n_states=4, n_sets=3)  # 12 simulations: as text, 10 would come before 2
-    agx.write_results(tmp_path / "r.h5", written)
+    write_results(tmp_path / "r.h5", written)
     read = agx.read_results(tmp_path / "r.h5")
     assert [len(of_state[0].states) for of_state in read] == [5, 6, 7, 8]
 
 
 def test_other_attributes_before_and_other_kinds_of_text_are_read(tmp_path):
-    agx.write_results(tmp_path / "r.h5", runs(n_states=1, n_sets=3))
+    write_results(tmp_path / "r.h5", runs(n_states=1, n_sets=3))
     with h5py.File(tmp_path / "r.h5", "r+") as file:
         text = "rolling_friction=0.9,mass=2,friction=0.5,normal_restitution=1e-1,tangential_restitution=0"
         file["box/0"].attrs["configuration_data_names"] = text
@@ -195,7 +196,7 @@ def attribute(name: str, text: str):
 )
 def test_damaged_results_are_one_line_that_names_the_file(tmp_path, damage, message):
     path = tmp_path / "results.h5"
-    agx.write_results(path, runs())
+    write_results(path, runs())
     with h5py.File(path, "r+") as file:
         damage(file)
     with pytest.raises(ContactIdError, match=message) as caught:
@@ -213,9 +214,9 @@ def test_states_with_different_parameters_are_not_written(tmp_path):
     mixed = runs(n_states=2)
     mixed[1] = mixed[1][::-1]
     with pytest.raises(ContactIdError, match="state 1 has other parameters"):
-        agx.write_results(tmp_path / "r.h5", mixed)
+        write_results(tmp_path / "r.h5", mixed)
     with pytest.raises(ContactIdError, match="no simulation to write"):
-        agx.write_results(tmp_path / "r.h5", [])
+        write_results(tmp_path / "r.h5", [])
 
 
 def test_our_own_motion_goes_to_users_of_agx(tmp_path):
@@ -224,50 +225,8 @@ def test_our_own_motion_goes_to_users_of_agx(tmp_path):
     start = State(np.array([0, 0, 0.2]), np.array([1.0, 0, 0, 0]), np.array([1.0, 0, 0]), np.array([0, 3.0, 0]))
     law = ContactParameters(0.3, 0.1)
     motion = simulate(body, start, law, SteppingOptions(1 / 360), 120)
-    agx.write_results(tmp_path / "r.h5", [[agx.run_of(law, motion)]])
+    write_results(tmp_path / "r.h5", [[run_of(law, motion)]])
     ((read,),) = agx.read_results(tmp_path / "r.h5")
     assert read.parameters == law
     assert np.array_equal(read.states[:, :3], motion.position)
     assert np.array_equal(read.states[:, 7:], np.hstack([motion.linear_velocity, motion.angular_velocity]))
-
-
-# the authors' PyBullet
-
-
-@settings(max_examples=30, deadline=None)
-@given(SEEDS, st.integers(1, 6))
-def test_pybullet_files_come_back(tmp_path_factory, seed, n):
-    folder = tmp_path_factory.mktemp("pybullet")
-    states, planes = random_states(seed, n), random_states(seed + 1, n)
-    what = author_pybullet.PyBulletInput(states, planes[:, :3], planes[:, 3:7])
-    author_pybullet.write_input(folder / "in.csv", what)
-    read = author_pybullet.read_input(folder / "in.csv")
-    assert np.array_equal(read.states, states)
-    assert np.array_equal(read.plane_position, what.plane_position)
-    assert np.array_equal(read.plane_orientation, what.plane_orientation)
-    author_pybullet.write_output(folder / "out.csv", states)
-    assert np.array_equal(author_pybullet.read_output(folder / "out.csv"), states)
-
-
-def test_pybullet_files_have_no_header_and_the_real_part_last(tmp_path):
-    states = np.array([[1.0, 2.0, 3.0, 0.8, 0.6, 0.0, 0.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]])
-    plane = author_pybullet.PyBulletInput(states, np.array([[10.0, 11.0, 12.0]]), np.array([[1.0, 0.0, 0.0, 0.0]]))
-    author_pybullet.write_input(tmp_path / "in.csv", plane)
-    cells = [float(text) for text in (tmp_path / "in.csv").read_text().strip().split(",")]
-    assert cells == [1, 2, 3, 0.6, 0, 0, 0.8, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 0, 0, 1]
-    author_pybullet.write_output(tmp_path / "out.csv", states)
-    assert (tmp_path / "out.csv").read_text().count(",") == 12
-
-
-def test_damaged_pybullet_files_are_refused(tmp_path):
-    path = tmp_path / "out.csv"
-    author_pybullet.write_output(path, random_states(0, 2))
-    good = path.read_text()
-    with pytest.raises(ContactIdError, match="row 1 has 13 columns"):
-        author_pybullet.read_input(path)
-    path.write_text(damaged(good, 1, 3, "7.0"))
-    with pytest.raises(ContactIdError, match=r"out\.csv: row 2 has a quaternion of length 7"):
-        author_pybullet.read_output(path)
-    path.write_text(damaged(good, 0, 12, "inf"))
-    with pytest.raises(ContactIdError, match="row 1 holds a NaN or infinity"):
-        author_pybullet.read_output(path)

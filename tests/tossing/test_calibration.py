@@ -5,9 +5,9 @@ import pytest
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
-from contactid.tossing.calibration import Calibration, calibrate
-from contactid.tossing.flight import central_difference_state, fit_flight_state
-from contactid.tossing.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.prepare.calibration import Calibration, calibrate
+from contactid.tossing.prepare.flight import central_difference_state, fit_flight_state
+from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
 from tosses_for_tests import RATE, box, motion, recordings
 
 CENTER = (0.002, -0.001, 0.006)

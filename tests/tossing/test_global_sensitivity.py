@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,23 +14,55 @@ from scipy.stats import norm, qmc, sobol_indices, uniform
 from test_sensitivity import SLIDING, SPEED, sliding_problem, tossed
 
 from contactid.core.errors import ContactIdError
-from contactid.tossing.global_sensitivity import (
+from contactid.tossing.predict.sobol import (
     GROUPS,
+    OUTPUTS,
     InputSpread,
     SobolTerms,
     TossSensitivity,
+    _deviation,
     global_sensitivity,
     runs_from_unit,
     sobol_table,
     sobol_terms,
     toss_sensitivity,
-    toss_table,
 )
 from contactid.tossing.simulate.box import GRAVITY, ContactParameters
 
 NOTHING = InputSpread(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 PARAMETERS = ContactParameters(0.4, 0.2)
 N_NUMBERS = sum(GROUPS.values())
+
+
+def toss_table(tosses: Sequence[TossSensitivity]) -> pd.DataFrame:
+    """One row per toss, output and input: indices of that toss alone, its output's standard deviation, its runs."""
+    rows = []
+    for toss in tosses:
+        first, total, square = (part[0] for part in toss.terms.sums(_equal_weights(toss)))
+        for o, output in enumerate(OUTPUTS):
+            spread, unit = _deviation(output, max(float(square[o]), 0.0))
+            for g, name in enumerate(GROUPS):
+                known = square[o] > 0.0
+                rows.append(
+                    {
+                        "toss": toss.toss,
+                        "output": output,
+                        "input": name,
+                        "first_order": first[o, g] / square[o] if known else np.nan,
+                        "total": total[o, g] / square[o] if known else np.nan,
+                        "standard_deviation": spread,
+                        "unit": unit,
+                        "face_changed_pct": toss.face_changed_pct,
+                        "unrested_pct": toss.unrested_pct,
+                        "failed_steps": toss.failed_steps,
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def _equal_weights(toss: TossSensitivity) -> np.ndarray:
+    n = toss.terms.square.shape[1]
+    return np.full((1, n), 1.0 / n)
 
 
 def samples(n, groups, seed=0):

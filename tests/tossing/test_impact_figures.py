@@ -12,18 +12,17 @@ from matplotlib.text import Text
 from contactid.output import style
 from contactid.output.tables import read_csv, write_csv
 from contactid.sources.motion import body_of, iterate_recordings
-from contactid.tossing.draw_impacts import DRAWINGS
-from contactid.tossing.impact_figure_data import (
+from contactid.tossing.artefacts.costs import costs
+from contactid.tossing.artefacts.impacts import (
     COMPONENTS,
     example_window,
-    velocity_costs,
     vertex_heights,
     window_velocities,
 )
-from contactid.tossing.impact_selection import find_impacts
+from contactid.tossing.impacts.selection import find_impacts
+from contactid.tossing.prepare.poses import central_differences, vertex_positions
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
-from contactid.tossing.surface import vertex_positions
-from contactid.tossing.velocities import central_differences
+from tossing_figures import FIGURES, draw_figure
 from true_impacts import EMBEDDED, prepared_drops
 
 REACH, STEP = 5, 1.0 / 360.0
@@ -52,11 +51,12 @@ def data(prepared, windows):
     window = example_window(windows)
     mu, e_n = np.linspace(0.0, 1.0, 5), np.linspace(0.0, 1.0, 4)
     loss = 0.2 + (mu[:, None] - 0.5) ** 2 + (e_n[None] - 1.0 / 3.0) ** 2
-    swept = {
-        name: xr.Dataset(
-            {"loss": (("impact", "friction_mu", "restitution_e_n"), np.stack([loss + shift, loss - shift]))},
+    means = {
+        name: xr.DataArray(
+            np.stack([loss + shift, loss - shift]),
+            dims=("impact", "friction_mu", "restitution_e_n"),
             coords={"friction_mu": mu, "restitution_e_n": e_n},
-        )
+        ).mean("impact")
         for name, shift in (("first_drops", 0.1), ("second_drops", 0.0))
     }
     return {
@@ -64,7 +64,7 @@ def data(prepared, windows):
         "fig06_impact_velocities": window_velocities(prepared, window, REACH),
         "fig07_simulated_velocities_substeps": window_velocities(prepared, window, REACH, dict([*CURVES.items()][:1])),
         "fig08_simulated_velocities": window_velocities(prepared, window, REACH, CURVES),
-        "fig09_velocity_costs": velocity_costs(swept, {"first_drops": "Box001", "second_drops": "Box002"}),
+        "fig09_velocity_costs": costs(means, {"first_drops": "Box001", "second_drops": "Box002"}),
     }
 
 
@@ -195,16 +195,12 @@ def drawn(name, table, folder):
     """The figure made of a table that went through its file."""
     write_csv(table, folder / f"{name}.csv")
     with style.styled():
-        figure = DRAWINGS[name](read_csv(folder / f"{name}.csv"))
+        figure = draw_figure(name, read_csv(folder / f"{name}.csv"))
         figure.canvas.draw()
     return figure
 
 
-def test_each_figure_has_a_drawing(data):
-    assert set(DRAWINGS) == set(data)
-
-
-@pytest.mark.parametrize("name", DRAWINGS)
+@pytest.mark.parametrize("name", [name for name in FIGURES if "fig05" <= name < "fig10"])
 def test_a_drawing_needs_its_csv_alone_and_cuts_nothing_off(name, data, tmp_path):
     figure = drawn(name, data[name], tmp_path)
     page = figure.bbox

@@ -16,13 +16,13 @@ from contactid.core import rotations
 from contactid.core.complementarity import Continuation, Reformulation, attach, solve_mpec
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_fit
-from contactid.tossing.impact import WEIGHTS, impact_geometry
-from contactid.tossing.impact_law import impact_table, law_residual, predict_post_twist
+from contactid.tossing.identify.impact_mpec import identify_from_impacts, impact_fit_record
+from contactid.tossing.impacts.impact import WEIGHTS, impact_geometry
+from contactid.tossing.impacts.law import impact_table, law_residual
 from contactid.tossing.models.impact_likelihood import likelihood, minimise
 from contactid.tossing.models.impact_uncertainty import friction_evidence, interval, uncertainty
 from contactid.tossing.models.impacts import Friction, ImpactModelOptions, Objective, build_impact_model
-from contactid.tossing.mpec_identification import identify_from_impacts, impact_fit_record
-from impacts_for_tests import box, impacts
+from impacts_for_tests import box, impacts, predict_post_twist
 
 BODY = box()
 MANY = impact_table(BODY, impacts(0, 300, 0.3, 0.3, noise=0.0))

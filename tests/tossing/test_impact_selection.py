@@ -7,10 +7,9 @@ import pytest
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import Recording
-from contactid.tossing.impact import Impact, impact_geometry
-from contactid.tossing.impact_files import read_impacts, write_impacts
-from contactid.tossing.impact_selection import SelectionOptions, candidate_table, find_impacts, pose_noise
-from contactid.tossing.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.impacts.impact import Impact, impact_geometry, read_impacts, write_impacts
+from contactid.tossing.impacts.selection import SelectionOptions, candidate_table, find_impacts, pose_noise
+from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
 from contactid.tossing.readers.twins import MocapNoise, write_twin
 from contactid.tossing.simulate.box import State
 from tosses_for_tests import box, motion, recordings
@@ -246,20 +245,6 @@ def test_the_noise_of_a_twin_with_more_noise_is_recovered(tmp_path):
 
 
 # refusals
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"window": 3}, {"window": 0}, {"slowest": 0.0}, {"largest_misfit": -1.0}, {"largest_imbalance": 0.0}],
-)
-def test_thresholds_that_make_no_sense_are_refused(wrong):
-    with pytest.raises(ContactIdError, match="window below four samples or a threshold") as error:
-        SelectionOptions(**wrong)
-    assert "\n" not in str(error.value)
-
-
-def test_the_smallest_window_is_accepted():
-    assert SelectionOptions(window=4).window == 4
 
 
 def _prepared_of(made):

@@ -4,12 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from contactid.output.fits import write_json
-from contactid.output.tables import write_csv
-from contactid.tossing.outlook_tables import as_identification_rows, disagreement_table, moving_table, simulator_rows
+from contactid.tossing.artefacts.predictions import Prediction, disagreement_table, identification_table, moving_table
+from contactid.tossing.artefacts.simulators import as_identification_rows, simulator_rows
+from contactid.tossing.configuration import Scheme
 from contactid.tossing.peers.catalogue import PEERS, SIMULATORS, parameters_of
-from contactid.tossing.results import Prediction, identification_table
-from contactid.tossing.schemes import Scheme
 
 VARIANT = {"name": "paper", "calibrated": False}
 PAPER = Scheme("paper", "trajectory", "trajectory", "paper", VARIANT, True)
@@ -137,27 +135,23 @@ def test_one_sided_errors_count_on_the_side_they_are_on():
 # other simulators
 
 
-def simulated(folder, name, losses, parameters):
+def simulated(name, losses, parameters):
     n = len(losses)
     table = errors([False] * (n - 1) + [True], np.arange(n) + 1.0, np.arange(n) + 2.0)
     table["same_face"] = [k != 1 for k in range(n)]
-    write_csv(table.assign(loss=losses, failed=[k == 0 for k in range(n)]), folder / f"case.{name}.csv")
-    write_json(
-        folder / f"case.{name}.json",
-        {
-            "simulator": name, "parameters": parameters, "at_bound": ["solref"], "objective": 0.3, "iterations": 40,
-            "residuals": {"failed_evaluations": 1}, "seconds_per_evaluation": 0.01,
-        },
-    )  # fmt: skip
+    fit = {
+        "simulator": name, "parameters": parameters, "at_bound": ["solref"], "objective": 0.3, "iterations": 40,
+        "residuals": {"failed_evaluations": 1}, "seconds_per_evaluation": 0.01,
+    }  # fmt: skip
+    return table.assign(loss=losses, failed=[k == 0 for k in range(n)]), fit
 
 
 @pytest.fixture(scope="module")
-def simulators(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("simulators")
-    simulated(folder, "contactid", [0.1, 0.2, 0.3, 0.4], {"friction_mu": 0.4, "restitution_e_n": 0.1})
-    simulated(folder, "other", [0.2, 0.3, 0.4, 0.5], {"mu_dynamic": 0.35, "relaxation_time": 0.02})
-    case = ("trajectories", "validation", "refined")
-    return simulator_rows(folder / "case", ["contactid", "other"], case, True, BOOTSTRAP)
+def simulators():
+    ours = simulated("contactid", [0.1, 0.2, 0.3, 0.4], {"friction_mu": 0.4, "restitution_e_n": 0.1})
+    other = simulated("other", [0.2, 0.3, 0.4, 0.5], {"mu_dynamic": 0.35, "relaxation_time": 0.02})
+    tables, fits = {"contactid": ours[0], "other": other[0]}, {"contactid": ours[1], "other": other[1]}
+    return simulator_rows(tables, fits, ("trajectories", "validation", "refined"), True, BOOTSTRAP)
 
 
 def test_each_simulator_has_a_row_per_subset(simulators):

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.tossing.peers import principal, search
+from contactid.tossing.peers import search
+from contactid.tossing.peers import simulator as principal
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL, PEERS, SIMULATORS, parameters_of
-from contactid.tossing.peers.client import PeerSession, peer_python, read_answer
-from contactid.tossing.peers.collect import Collector
-from contactid.tossing.peers.exchange import REST, TRAJECTORY, Answer, Problem, Request, trajectory_errors
+from contactid.tossing.peers.exchange import REST, TRAJECTORY, Answer, Collector, Problem, Request, trajectory_errors
+from contactid.tossing.peers.sessions import PeerSession, peer_python, read_answer
 from peer_problems import FRICTION, HALF, LOPSIDED, MASS, RATE, TURNED, problem, start
 
 # stiff and damped, so that a cube laid down sinks by micrometres and doesn't bounce

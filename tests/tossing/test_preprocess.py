@@ -8,8 +8,15 @@ from hypothesis import strategies as st
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import Recording, iterate_recordings
-from contactid.tossing.preprocess import IDENTIFICATION, PreprocessOptions, preprocess, split_of, toss_table, upper_face
-from contactid.tossing.surface import fit_plane
+from contactid.tossing.prepare.poses import fit_plane
+from contactid.tossing.prepare.preprocess import (
+    IDENTIFICATION,
+    PreprocessOptions,
+    preprocess,
+    split_of,
+    toss_table,
+    upper_face,
+)
 from tosses_for_tests import box, motion, recordings
 
 ALL = PreprocessOptions(exclude_tumbling=False)

@@ -15,10 +15,9 @@ from test_sensitivity import SPEED, sliding_problem
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.tossing.flight import fit_flight, fit_flight_state
-from contactid.tossing.identification import bootstrap_draws
-from contactid.tossing.rest_pose_cloud import FACES, Cloud, FlatPoses, parameter_draws, simulate_clouds
-from contactid.tossing.rest_pose_distribution import (
+from contactid.tossing.identify.trajectories import bootstrap_draws
+from contactid.tossing.predict.rest_pose_cloud import FACES, Cloud, FlatPoses, parameter_draws, simulate_clouds
+from contactid.tossing.predict.rest_pose_distribution import (
     CONFORMAL,
     MODEL_ERROR,
     PARAMETERS,
@@ -37,7 +36,8 @@ from contactid.tossing.rest_pose_distribution import (
     score_tosses,
     smoothing_kernel,
 )
-from contactid.tossing.rest_pose_figure_data import distribution_outlines
+from contactid.tossing.predict.rest_poses import distribution_outlines
+from contactid.tossing.prepare.flight import fit_flight, fit_flight_state
 from contactid.tossing.simulate.box import GRAVITY, ContactParameters, State, SteppingOptions, simulate
 from tosses_for_tests import box
 

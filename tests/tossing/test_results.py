@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.comparison import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE, Reproduced, Tolerance, compare
-from contactid.output.tables import read_csv, write_csv, write_tex
-from contactid.tossing.identification import Grid, _bootstrap, grid_values, identify, sweep_grid
-from contactid.tossing.losses import mean_loss
-from contactid.tossing.metrics import rest_position_error, rest_rotation_error
-from contactid.tossing.prediction import predict
-from contactid.tossing.preprocess import PreprocessOptions, preprocess
+from contactid.output.tables import captioned, read_csv, tabular, write_csv
+from contactid.tossing.identify.trajectories import Grid, _bootstrap, grid_values, identify, sweep_grid
+from contactid.tossing.predict.prediction import predict
+from contactid.tossing.prepare.metrics import mean_loss, rest_position_error, rest_rotation_error
+from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
+from contactid.tossing.prepare.tosses import usable_tosses
 from contactid.tossing.simulate.box import SteppingOptions
-from contactid.tossing.tosses import usable_tosses
 from tosses_for_tests import RATE, TRUTH, box, motion, recordings
 
 
@@ -112,6 +111,6 @@ def test_tables_round_trip_and_tex_escapes(tmp_path):
     write_csv(table, tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == "a_b,text\n1.23457,50 %\n,\n"
     assert list(read_csv(tmp_path / "t.csv")["text"]) == ["50 %", ""]
-    write_tex(table, tmp_path / "t.tex", caption="Errors & more")
+    (tmp_path / "t.tex").write_text(captioned(tabular(table), "Errors & more"))
     text = (tmp_path / "t.tex").read_text()
     assert "a\\_b & text" in text and "50 \\%" in text and "-- & " in text and "Errors \\& more" in text

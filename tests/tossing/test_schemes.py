@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from contactid.core.configuration import cases
 from contactid.core.errors import ContactIdError
-from contactid.tossing.schemes import (
+from contactid.tossing.configuration import (
     IMPACT_MPEC,
     NO_RESTITUTION,
     TRAJECTORY,
     VELOCITY,
     WINDOW_MPEC,
     WINDOW_SCHEME,
+    cases,
     predictions_of,
     schemes_of,
     velocity_cases,

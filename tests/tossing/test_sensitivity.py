@@ -12,21 +12,19 @@ from hypothesis import strategies as st
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.tossing.sensitivity import (
+from contactid.tossing.artefacts.sensitivity import variation_outlines
+from contactid.tossing.predict.sensitivity import (
     VariationOptions,
     half_ranges,
     restitution_insensitive_below,
     restitution_profile,
     summarise_variation,
-    variation_outlines,
     vary_parameters,
-    without_restitution,
 )
+from contactid.tossing.prepare.tosses import PreparedToss, Problem
 from contactid.tossing.simulate.batch import Runs, rest_poses
 from contactid.tossing.simulate.box import GRAVITY, ContactParameters, State, SteppingOptions, simulate
 from contactid.tossing.simulate.sweep import MeasuredToss
-from contactid.tossing.tosses import PreparedToss
-from contactid.tossing.variants import Problem
 from tosses_for_tests import box
 
 OPTIONS = SteppingOptions(1e-3)
@@ -198,10 +196,6 @@ def test_half_range_is_half_the_diameter(seed):
     assert row["position_half_range_mm"] == pytest.approx(500 * max(apart))
     assert row["rotation_half_range_deg"] == pytest.approx(np.degrees(np.ptp(turns[:5])) / 2)
     assert row["unrested_runs"] == 1
-
-
-def test_without_restitution_keeps_the_friction():
-    assert without_restitution(ContactParameters(0.3, 0.4)) == ContactParameters(0.3, 0.0)
 
 
 def test_restitution_threshold():

@@ -14,10 +14,9 @@ from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.tables import read_csv, write_csv
 from contactid.sources.motion import Recording, iterate_recordings
-from contactid.tossing.camera import Camera, looking_across, points_of
-from contactid.tossing.draw_setup import DRAWINGS, INSTEAD_OF_PHOTOGRAPH, INSTEAD_OF_SKETCH, _apart
-from contactid.tossing.preprocess import PreprocessOptions, preprocess
-from contactid.tossing.setup_figure_data import (
+from contactid.tossing.artefacts.camera import Camera, looking_across, points_of
+from contactid.tossing.artefacts.scene_drawings import INSTEAD_OF_PHOTOGRAPH, INSTEAD_OF_SKETCH, _apart
+from contactid.tossing.artefacts.scenes import (
     COLUMNS,
     boxes_scene,
     example_toss_scene,
@@ -25,8 +24,10 @@ from contactid.tossing.setup_figure_data import (
     frames_scene,
     setup_scene,
 )
-from contactid.tossing.surface import vertex_positions
+from contactid.tossing.prepare.poses import vertex_positions
+from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
 from tosses_for_tests import RATE, box, motion, recordings
+from tossing_figures import FIGURES, draw_figure
 
 HELD = 40  # samples at the start of each recording in which the body is held still
 angles = st.floats(-3.1, 3.1)
@@ -284,14 +285,18 @@ def texts_of(figure):
 
 @pytest.mark.parametrize(
     ("name", "source"),
-    [*((name, "tosses") for name in DRAWINGS), ("fig02_frames", "at_the_origin"), ("fig03_setup", "at_the_origin")],
+    [
+        *((name, "tosses") for name in FIGURES if name < "fig05" and name[0] == "f"),
+        ("fig02_frames", "at_the_origin"),
+        ("fig03_setup", "at_the_origin"),
+    ],
 )
 def test_a_drawing_needs_its_csv_alone_and_cuts_nothing_off(name, source, request, tmp_path):
     scene = scenes(*request.getfixturevalue(source))[name]
     assert list(scene.columns) == list(COLUMNS)
     write_csv(scene, tmp_path / "scene.csv")
     with style.styled():
-        figure = DRAWINGS[name](read_csv(tmp_path / "scene.csv"))
+        figure = draw_figure(name, read_csv(tmp_path / "scene.csv"))
         page = figure.bbox
         texts = texts_of(figure)
         plt.close(figure)
@@ -304,7 +309,7 @@ def test_a_drawing_needs_its_csv_alone_and_cuts_nothing_off(name, source, reques
 def test_names_of_points_and_axes_do_not_cover_each_other(tosses):
     canonical, prepared = tosses
     with style.styled():
-        figure = DRAWINGS["fig02_frames"](frames_scene(prepared, canonical))
+        figure = draw_figure("fig02_frames", frames_scene(prepared, canonical))
         texts = texts_of(figure)
         plt.close(figure)
     assert sum("mathbf{p}" in text for text, _ in texts) == 8
@@ -331,12 +336,12 @@ def test_only_a_moving_belt_has_an_arrow():
     start, end = points_of(part(scene, "belt"))
     assert np.allclose(np.cross(end - start, belt), 0.0) and (end - start) @ belt > 0.0
     with style.styled():
-        figure = DRAWINGS["fig01_example_toss"](scene)
+        figure = draw_figure("fig01_example_toss", scene)
         said = [text for text, _ in texts_of(figure)]
         plt.close(figure)
     assert "belt 0.30 m/s" in said
     still = scene[scene["part"] != "belt"]
     with style.styled():
-        figure = DRAWINGS["fig01_example_toss"](still)
+        figure = draw_figure("fig01_example_toss", still)
         assert not any("belt" in text for text, _ in texts_of(figure))
         plt.close(figure)

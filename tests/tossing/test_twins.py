@@ -21,8 +21,9 @@ from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing.readers.iam_archive import read_iam_archive
 from contactid.tossing.readers.iam_writer import POSITION_STEP, ROTATION_STEP
 from contactid.tossing.readers.twin_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, SUBSTEPS, Toss, box_model, make_toss
-from contactid.tossing.readers.twins import SURFACE_NAMES, MocapNoise, RecordingTruth, TwinTruth, read_truth, write_twin
+from contactid.tossing.readers.twins import SURFACE_NAMES, MocapNoise, RecordingTruth, TwinTruth, write_twin
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
+from twin_truth import read_truth
 
 EMBEDDED = Path(contactid.__path__[0]).parent / "resources" / "embedded"
 SILENT = MocapNoise(0.0, 0.0, 0.0, 0.0)

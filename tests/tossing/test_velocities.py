@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contactid.core import rotations
-from contactid.tossing.velocities import central_differences, local_fit
+from contactid.tossing.prepare.poses import central_differences, local_fit
 
 component = st.floats(-20, 20)
 

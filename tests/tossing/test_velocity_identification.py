@@ -10,16 +10,9 @@ from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
-from contactid.tossing.identification import Grid, grid_values
-from contactid.tossing.impact import WEIGHTS, ImpactWindow, impact_geometry
-from contactid.tossing.impact_law import predict_post_twist
-from contactid.tossing.impact_selection import find_impacts
-from contactid.tossing.mpec_comparison import identify_with_model_error, model_error
-from contactid.tossing.readers.twin_tosses import box_model
-from contactid.tossing.readers.twins import read_truth
-from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
-from contactid.tossing.simulate.impact_sweep import end_twists
-from contactid.tossing.velocity_identification import (
+from contactid.tossing.identify.impact_mpec import identify_with_model_error, model_error
+from contactid.tossing.identify.trajectories import Grid, grid_values
+from contactid.tossing.identify.velocities import (
     identify_velocities,
     loss_table,
     no_impact_losses,
@@ -28,8 +21,14 @@ from contactid.tossing.velocity_identification import (
     velocity_fit_record,
     velocity_losses,
 )
-from impacts_for_tests import box, impacts
+from contactid.tossing.impacts.impact import WEIGHTS, ImpactWindow, impact_geometry
+from contactid.tossing.impacts.selection import find_impacts
+from contactid.tossing.readers.twin_tosses import box_model
+from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
+from contactid.tossing.simulate.sweep import end_twists
+from impacts_for_tests import box, impacts, predict_post_twist
 from true_impacts import EMBEDDED, prepared_drops
+from twin_truth import read_truth
 
 OPTIONS = SteppingOptions(1.0 / 360.0, substeps=16)
 COARSE = Grid(grid_values(0.0, 1.0, 0.1), grid_values(0.0, 1.0, 0.1))

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from contactid.core.complementarity import attach, solve_mpec
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_fit
-from contactid.tossing.models.window_fit import (
+from contactid.tossing.identify.window_mpec import (
     WINDOW_CONTINUATION,
     combine,
     fit_windows,

@@ -217,11 +217,10 @@ def test_editing_the_simulator_changes_nothing_before_it_and_no_drawing():
     }
     without = {
         "arm_checks", "arm_draw", "arm_fit", "arm_fit_accuracy", "arm_fit_optimum", "arm_fit_samples",
-        "arm_impact_laws", "arm_impact_table", "arm_pose", "arm_postures", "arm_summary",
-        "arm_velocities", "checks", "crate", "inhand_appendix", "inhand_checks",
+        "arm_impact_laws", "arm_impact_table", "arm_pose", "arm_postures", "arm_read", "arm_summary",
+        "arm_velocities", "checks", "crate", "fetch_dataset", "inhand_appendix", "inhand_checks",
         "inhand_draw", "inhand_estimate", "inhand_estimates", "inhand_force_sensing", "inhand_printed",
         "inhand_summary", "planar_animate", "planar_checks", "planar_draw",
-        "planar_summary", "planar_tables", "provenance", "summary", "tossing_calibrate",
-        "tossing_checks", "tossing_draw", "tossing_preprocess", "tossing_summary",
+        "planar_summary", "planar_tables", "provenance", "read_motion", "summary", "verify_data",
     }  # fmt: skip
     assert simulating == {script.stem for script in SCRIPTS} - without

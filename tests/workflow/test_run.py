@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from contactid.planar.names import ANIMATIONS, PAPER_FIGURES
 
 from contactid.arm import names as arm_names
 from contactid.inhand import names as inhand_names
 from contactid.output.comparison import VERDICTS
-from contactid.planar.names import ANIMATIONS, PAPER_FIGURES
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
@@ -237,7 +237,7 @@ def test_nothing_is_to_be_done_after_a_run_nor_after_a_docstring_edit(finished):
     assert to_be_done(finished) == set()
     file = finished / "workflow/contactid/tossing/simulate/box.py"
     before = edit(file, '"""Simulate a rigid body', '"""Simulates, in other words, a rigid body')
-    script = finished / "workflow/scripts/tossing_sweep.py"
+    script = finished / "workflow/call.py"
     script.touch()
     assert to_be_done(finished) == set()
     file.write_text(before)
@@ -247,10 +247,11 @@ def test_editing_the_simulator_reruns_exactly_what_depends_on_it(finished):
     file = finished / "workflow/contactid/tossing/simulate/box.py"
     before = edit(file, "GRAVITY = 9.81", "GRAVITY = 9.80")
     assert to_be_done(finished) == {
-        "tossing_sweep", "tossing_identify", "tossing_predict", "tossing_impacts", "tossing_velocity_identify",
-        "tossing_impact_mpec", "tossing_window_mpec", "tossing_sensitivity", "tossing_sobol", "tossing_rest_poses",
-        "tossing_tables", "tossing_figure_data", "tossing_draw", "tossing_playback", "tossing_checks",
-        "tossing_summary", "checks", "summary", "provenance", "report", "crate", "all",
+        "tossing_identify", "tossing_predict_trajectory", "tossing_predict_velocity", "tossing_impacts_1",
+        "tossing_velocity_identify", "tossing_impact_mpec", "tossing_window_mpec", "tossing_sensitivity",
+        "tossing_sobol", "tossing_rest_poses", "tossing_tables", "tossing_figures", "tossing_draw_1",
+        "tossing_draw_2", "tossing_playback", "tossing_checks", "tossing_summary", "checks", "summary", "provenance",
+        "report", "crate", "all",
     }  # fmt: skip
     file.write_text(before)
     assert to_be_done(finished) == set()
@@ -259,7 +260,15 @@ def test_editing_the_simulator_reruns_exactly_what_depends_on_it(finished):
 def test_restyling_a_figure_solves_nothing(finished):
     file = finished / "workflow/contactid/output/style.py"
     before = edit(file, '"font.size": 8', '"font.size": 9')
-    drawn = {"tossing_draw", "planar_draw", "planar_animate", "arm_draw", "inhand_draw", "data_cards"}
+    drawn = {
+        "tossing_draw_1",
+        "tossing_draw_2",
+        "planar_draw",
+        "planar_animate",
+        "arm_draw",
+        "inhand_draw",
+        "data_cards",
+    }
     assert to_be_done(finished) == {*drawn, "report", "crate", "all"}
     file.write_text(before)
 

@@ -1,48 +1,232 @@
 """The arm study: predict a robot arm's velocity after an impact, and find it in recordings that vibrate."""
 
+from contactid.arm import artefacts as arm_artefacts
 
-include: "arm_inputs.smk"
-include: "arm_data.smk"
-include: "arm_models.smk"
-include: "arm_impact_map.smk"
-include: "arm_fit.smk"
+ARM = config["arm"]
+
+try:
+    check_reader(DATASETS, ARM["data"], "arm_mat", "arm.data")
+except ContactIdError as error:
+    sys.exit(f"ERROR {error}")
+
+ARTEFACTS["arm"] = arm_artefacts.declare(ARM)
+ARM_PUBLISHED = "workflow/resources/published/arm.csv"
+ARM_LINKS = f"workflow/resources/robots/{ARM['robot']['name']}.csv"
+ARM_CORRECTIONS = f"workflow/resources/robots/{ARM['robot']['name']}_corrections.csv"
+ARM_SYNTHETIC = DATASETS[ARM["data"]].synthetic
+ARM_EXPERIMENTS = ARM["fit"]["accuracy"]["experiments"]
+# of the tables, those that a run is judged and summed up by
+ARM_JUDGED = ["tab01_parameters", "tab02_impact_map", "ext_fit", "ext_damping_sweep"]
+ARM_SUMMARISED = [
+    "tab02_impact_map",
+    "ext_damping_sweep",
+    "ext_fit_summary",
+    "ext_fit_accuracy",
+    "ext_optimum",
+]
+
+STUDY_DATASETS += [ARM["data"]]
+STUDY_CHECKS += ["<results>/arm/checks.csv"]
+STUDY_SUMMARIES += ["<results>/arm/summary.md"]
 
 
 wildcard_constraints:
-    arm_figure="|".join(arm_names.FIGURES),
+    experiment=r"set\d+_v\d+_a\d+",
 
 
-rule arm_draw:
-    """Draw a figure of the study from its data file."""
+rule arm_twin:
+    """Simulate an arm with elastic joints that hits a table, as files laid out like the recorded ones."""
     input:
-        data="<results>/arm/figures/{arm_figure}.csv",
+        links=ARM_LINKS,
     output:
-        pdf="<results>/arm/figures/{arm_figure}.pdf",
-        png="<results>/arm/figures/{arm_figure}.png",
-        svg="<results>/arm/figures/{arm_figure}.svg",
+        raw=directory("<results>/data/arm_twin/raw"),
+        truth="<results>/data/arm_twin/truth.nc",
     log:
-        "<logs>/arm_draw/{arm_figure}.log",
+        "<logs>/arm_twin.log",
     benchmark:
-        "<benchmarks>/arm_draw/{arm_figure}.tsv"
+        "<benchmarks>/arm_twin.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
-        mem_mb=1000,
-        runtime=2,
+        mem_mb=1250,
+        runtime=10,
     params:
-        zoom=ARM["models"]["zoom"],
-        code=code("arm_draw"),
+        **call("contactid.arm.readers.twins:write_arm_twin"),
+        block=ARM["twin"],
+        robot=ARM["robot"],
     script:
-        "../scripts/arm_draw.py"
+        "../call.py"
+
+
+rule arm_fit:
+    """Find every impact, and reconstruct the velocity after it by every method."""
+    input:
+        data=f"<results>/data/{ARM['data']}/arm.nc",
+        links=ARM_LINKS,
+    output:
+        fits="<results>/arm/fits/methods.csv",
+        modes="<results>/arm/fits/modes.csv",
+        curves="<results>/arm/fits/curves.csv",
+    log:
+        "<logs>/arm_fit.log",
+    benchmark:
+        "<benchmarks>/arm_fit.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=10,
+    params:
+        **call("contactid.arm.identify.recordings:fit_recordings"),
+        block=ARM["fit"],
+        robot=ARM["robot"],
+    script:
+        "../call.py"
+
+
+rule arm_fit_samples:
+    """Reconstruct one twin experiment with many samples of sensor noise."""
+    input:
+        truth="<results>/data/arm_twin/truth.nc",
+        links=ARM_LINKS,
+    output:
+        table="<results>/arm/fits/samples_{experiment}.csv",
+    log:
+        "<logs>/arm_fit_samples/{experiment}.log",
+    benchmark:
+        "<benchmarks>/arm_fit_samples/{experiment}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=10,
+    params:
+        **call("contactid.arm.identify.accuracy:fit_samples"),
+        block=ARM["fit"],
+        robot=ARM["robot"],
+    script:
+        "../call.py"
+
+
+rule arm_fit_optimum:
+    """Hold the search for the poles against random starts and IPOPT, on one twin experiment."""
+    input:
+        truth="<results>/data/arm_twin/truth.nc",
+        links=ARM_LINKS,
+    output:
+        searches="<results>/arm/fits/searches_{experiment}.csv",
+        confirmation="<results>/arm/fits/confirmation_{experiment}.csv",
+    log:
+        "<logs>/arm_fit_optimum/{experiment}.log",
+    benchmark:
+        "<benchmarks>/arm_fit_optimum/{experiment}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=10,
+    params:
+        **call("contactid.arm.identify.optimum:find_optima"),
+        block=ARM["fit"],
+        robot=ARM["robot"],
+    script:
+        "../call.py"
+
+
+rule arm_damping_sweep:
+    """Simulate the two-mass models A, B and C of section IV, with Table I and with other dampings."""
+    output:
+        events="<results>/arm/sweeps/events.csv",
+        damping="<results>/arm/sweeps/damping.csv",
+        decomposition="<results>/arm/sweeps/decomposition.csv",
+    log:
+        "<logs>/arm_damping_sweep.log",
+    benchmark:
+        "<benchmarks>/arm_damping_sweep.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=10,
+    params:
+        **call("contactid.arm.artefacts.damping_sweep:simulate_sweep"),
+        models=ARM["models"],
+    script:
+        "../call.py"
+
+
+rule arm_impact_laws:
+    """The impacts of Table II with friction and restitution, as complementarity problems."""
+    input:
+        published=ARM_PUBLISHED,
+        links=ARM_LINKS,
+    output:
+        table="<results>/arm/sweeps/impact_laws.csv",
+    log:
+        "<logs>/arm_impact_laws.log",
+    benchmark:
+        "<benchmarks>/arm_impact_laws.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=5,
+    params:
+        **call("contactid.arm.artefacts.impact_laws:solve_laws"),
+        laws=ARM["impact_laws"],
+        robot=ARM["robot"],
+    script:
+        "../call.py"
+
+
+rule arm_tables:
+    """All tables, and the data of all figures."""
+    input:
+        published=ARM_PUBLISHED,
+        links=ARM_LINKS,
+        corrections=ARM_CORRECTIONS,
+        data=rules.arm_fit.input.data,
+        fits=rules.arm_fit.output.fits,
+        modes=rules.arm_fit.output.modes,
+        curves=rules.arm_fit.output.curves,
+        truth=rules.arm_twin.output.truth,
+        samples=expand(rules.arm_fit_samples.output.table, experiment=ARM_EXPERIMENTS),
+        searches=expand(
+            rules.arm_fit_optimum.output.searches, experiment=ARM_EXPERIMENTS
+        ),
+        confirmations=expand(
+            rules.arm_fit_optimum.output.confirmation, experiment=ARM_EXPERIMENTS
+        ),
+        events=rules.arm_damping_sweep.output.events,
+        damping=rules.arm_damping_sweep.output.damping,
+        decomposition=rules.arm_damping_sweep.output.decomposition,
+        laws=rules.arm_impact_laws.output.table,
+    output:
+        artefacts=computed_by("arm_tables"),
+    log:
+        "<logs>/arm_tables.log",
+    benchmark:
+        "<benchmarks>/arm_tables.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=5,
+    params:
+        **compute("arm_tables"),
+        models=ARM["models"],
+        robot=ARM["robot"],
+        table_method=ARM["fit"]["table_method"],
+    script:
+        "../call.py"
 
 
 rule arm_checks:
     """Hold every printed number of the study against the reproduced one."""
     input:
-        published="workflow/resources/published/arm.csv",
+        published=ARM_PUBLISHED,
         links=ARM_LINKS,
-        tables=expand("<results>/arm/tables/{table}.csv", table=arm_names.JUDGED),
+        tables=expand("<results>/arm/tables/{table}.csv", table=ARM_JUDGED),
     output:
         checks="<results>/arm/checks.csv",
     log:
@@ -51,22 +235,22 @@ rule arm_checks:
         "<benchmarks>/arm_checks.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=5,
     params:
+        **call("contactid.arm.checks:check"),
+        names=ARM_JUDGED,
         synthetic=ARM_SYNTHETIC,
         window=ARM["fit"]["window"],
-        code=code("arm_checks"),
     script:
-        "../scripts/arm_checks.py"
+        "../call.py"
 
 
 rule arm_summary:
     """Say in a section of text what the study found."""
     input:
-        tables=expand("<results>/arm/tables/{table}.csv", table=arm_names.SUMMARISED),
+        tables=expand("<results>/arm/tables/{table}.csv", table=ARM_SUMMARISED),
     output:
         summary="<results>/arm/summary.md",
     log:
@@ -75,12 +259,12 @@ rule arm_summary:
         "<benchmarks>/arm_summary.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=5,
     params:
+        **call("contactid.arm.summary:summarise"),
+        names=ARM_SUMMARISED,
         synthetic=ARM_SYNTHETIC,
-        code=code("arm_summary"),
     script:
-        "../scripts/arm_summary.py"
+        "../call.py"

@@ -1,9 +1,34 @@
-"""Figures are drawn from their data files, some in one process."""
+"""Tables get their captions and figures are drawn, from what the studies' rules computed; some in one process."""
 
 for study, rows in ARTEFACTS.items():
-    STUDY_TARGETS += computed(rows, f"<results>/{study}") + drawn(
-        rows, f"<results>/{study}"
-    )
+    folder = f"<results>/{study}"
+    STUDY_TARGETS += artefact_files(rows, folder)
+    tables = [one for one in rows if "tex" in one.files]
+
+    rule:
+        name:
+            f"{study}_typeset"
+        input:
+            tabulars=[
+                file for file in computed(tables, folder) if file.endswith(".tex")
+            ],
+        output:
+            tables=typeset(tables, folder),
+        log:
+            f"<logs>/{study}_typeset.log",
+        benchmark:
+            f"<benchmarks>/{study}_typeset.tsv"
+        conda:
+            "../../envs/environment.yaml"
+        resources:
+            mem_mb=1000,
+            runtime=2,
+        params:
+            **call("contactid.output.computing:typeset"),
+            captions=[one.caption for one in tables],
+        script:
+            "../call.py"
+
     drawable = [one for one in rows if one.draw]
     for number, start in enumerate(range(0, len(drawable), FIGURES_PER_JOB), 1):
         batch = drawable[start : start + FIGURES_PER_JOB]
@@ -12,10 +37,10 @@ for study, rows in ARTEFACTS.items():
             name:
                 f"{study}_draw_{number}"
             input:
-                data=[file for file in computed(batch, f"<results>/{study}")],
+                data=computed(batch, folder),
                 sources=FIGURE_SOURCES.get(study, []),
             output:
-                drawn=drawn(batch, f"<results>/{study}"),
+                drawn=drawn(batch, folder),
             log:
                 f"<logs>/{study}_draw_{number}.log",
             benchmark:

@@ -15,41 +15,23 @@ os.environ.update(
 )
 sys.path.insert(0, str(WORKFLOW))
 
-from contactid.run.installed import exit_without_packages
+from contactid.run.failures import exit_without_packages
 
 if not workflow.deployment_settings.deployment_method:
     exit_without_packages()  # before anything imports them
 
-from contactid.core.configuration import cases, check_configuration, restore_numbers
+from contactid.core.configuration import check_configuration, restore_numbers
 from contactid.sources.registry import check_reader, load_registry, pick
 from contactid.core.errors import ContactIdError
-from contactid.output.artefacts import computations, computed, drawings, drawn
+from contactid.output.artefacts import (
+    artefact_files,
+    computations,
+    computed,
+    drawings,
+    drawn,
+    typeset,
+)
 from contactid.run.fingerprint import LISTS, Fingerprints
-from contactid.run.script_fingerprint import Fingerprints as ScriptFingerprints
-from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
-from contactid.tossing.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
-from contactid.planar.names import (
-    ANIMATIONS,
-    IDENTIFICATION_FIGURES,
-    IDENTIFICATION_TABLES,
-    PAPER_FIGURES,
-    REAL_ELLIPSE_FIGURES,
-    REAL_ELLIPSE_TABLES,
-    REFORMULATIONS,
-    SQUARE_FIGURES,
-    SQUARE_REASONS,
-    SQUARE_TABLES,
-    scene_figures,
-)
-from contactid.planar.names import TABLES as PLANAR_TABLES
-from contactid.planar.scenes import check_scenes
-from contactid.planar.synthetic_throws import check_identification
-from contactid.tossing.schemes import (
-    WINDOW_SCHEME,
-    predictions_of,
-    schemes_of,
-    velocity_cases,
-)
 
 for block in (*config["studies"], "offline"):
     config[block] = restore_numbers(config.get(block))
@@ -77,15 +59,9 @@ pathvars:
     benchmarks=f"results/{config['run']}/benchmarks",
 
 
-CODE = Fingerprints(Path(".snakemake/contactid_code.json"), LISTS)
-SCRIPT_CODE = ScriptFingerprints(Path(".snakemake/contactid_script_code.json")).all_of(
-    (WORKFLOW / "scripts").glob("*.py")
+CODE = Fingerprints(
+    Path(".snakemake/contactid_code.json"), LISTS, ("contactid.run.call:call_rule",)
 )
-
-
-def code(script):
-    """Fingerprint of a rule's script and of the package modules behind it."""
-    return SCRIPT_CODE[script]
 
 
 def call(function):

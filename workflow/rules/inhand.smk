@@ -1,110 +1,278 @@
-"""The in-hand study: inertia and friction of a grasped object, from forces at fingertips."""
+"""The in-hand study: inertia and friction of a grasped object, from forces at fingertips; on synthetic twins."""
+
+from contactid.inhand import artefacts as inhand_artefacts
+from contactid.inhand.readers.sources import (
+    APPENDIX_TABLES,
+    SOURCES as INHAND_SOURCES,
+    recording_names,
+)
+
+INHAND = config["inhand"]
+INHAND_OBJECTS = "workflow/resources/inhand/objects.yaml"
+INHAND_SURFACES = "workflow/resources/inhand/friction_objects.csv"
+INHAND_PUBLISHED = "workflow/resources/published/inhand.csv"
+INHAND_SEEDS = INHAND["estimates"]["seeds"]
+# the tables that a run is judged and summed up by
+INHAND_JUDGED = [*APPENDIX_TABLES.values(), "ext_force_sensing"]
+INHAND_SUMMARISED = [
+    *INHAND_JUDGED,
+    "ext_printed_verdicts",
+    "ext_estimates",
+    "ext_friction",
+]
+
+ARTEFACTS["inhand"] = inhand_artefacts.declare(INHAND)
+STUDY_CHECKS += ["<results>/inhand/checks.csv"]
+STUDY_SUMMARIES += ["<results>/inhand/summary.md"]
 
 
-include: "inhand_inputs.smk"
-include: "inhand_data.smk"
-include: "inhand_estimates.smk"
-include: "inhand_friction.smk"
-include: "inhand_force_sensing.smk"
-include: "inhand_excitation.smk"
+def inhand_twins(seeds, sources=INHAND_SOURCES, prefix=""):
+    """Recordings of some sources, or with the prefix "truth_" their truths."""
+    names = recording_names(seeds, sources)
+    return [f"<results>/data/inhand_twin/{prefix}{name}.nc" for name in names]
 
 
-wildcard_constraints:
-    inhand_figure="|".join(inhand_names.FIGURES),
+rule inhand_twin:
+    """Simulate every recording of an object in motion, at four contacts or on a wrist sensor, and its truth."""
+    input:
+        objects=INHAND_OBJECTS,
+    output:
+        recordings=inhand_twins(INHAND_SEEDS),
+        truths=inhand_twins(INHAND_SEEDS, prefix="truth_"),
+    log:
+        "<logs>/inhand_twin.log",
+    benchmark:
+        "<benchmarks>/inhand_twin.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=10,
+    params:
+        **call("contactid.inhand.readers.twins:write_twins"),
+        twin=INHAND["twin"],
+        seeds=INHAND_SEEDS,
+    script:
+        "../call.py"
+
+
+rule inhand_estimate:
+    """Estimate a source's recordings of one seed by every method and solver."""
+    input:
+        recordings=lambda wildcards: inhand_twins(
+            [wildcards.inhand_seed], [wildcards.inhand_source]
+        ),
+        truths=lambda wildcards: inhand_twins(
+            [wildcards.inhand_seed], [wildcards.inhand_source], "truth_"
+        ),
+    output:
+        table="<results>/inhand/fits/{inhand_source}_{inhand_seed}.csv",
+    log:
+        "<logs>/inhand_estimate/{inhand_source}_{inhand_seed}.log",
+    benchmark:
+        "<benchmarks>/inhand_estimate/{inhand_source}_{inhand_seed}.tsv"
+    wildcard_constraints:
+        inhand_source="|".join(INHAND_SOURCES),
+        inhand_seed=r"\d+",
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=10,
+    params:
+        **call("contactid.inhand.identify.estimates:write_estimates"),
+        methods=INHAND["estimates"]["methods"],
+        study={name: INHAND[name] for name in ("baseline", "graph", "ipopt")},
+    script:
+        "../call.py"
+
+
+rule inhand_speed:
+    """Time both solvers on recordings of several lengths."""
+    input:
+        objects=INHAND_OBJECTS,
+    output:
+        times="<results>/inhand/sweeps/speed.csv",
+    log:
+        "<logs>/inhand_speed.log",
+    benchmark:
+        "<benchmarks>/inhand_speed.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1500,
+        runtime=10,
+    params:
+        **call("contactid.inhand.identify.cost:write_speed"),
+        study={
+            name: INHAND[name]
+            for name in ("twin", "baseline", "graph", "ipopt", "speed")
+        },
+    script:
+        "../call.py"
+
+
+rule inhand_differences:
+    """Estimate noise-free recordings with every scheme of finite differences."""
+    input:
+        objects=INHAND_OBJECTS,
+    output:
+        errors="<results>/inhand/sweeps/differences.csv",
+    log:
+        "<logs>/inhand_differences.log",
+    benchmark:
+        "<benchmarks>/inhand_differences.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=10,
+    params:
+        **call("contactid.inhand.identify.cost:write_differences"),
+        study={
+            name: INHAND[name] for name in ("twin", "baseline", "graph", "differences")
+        },
+    script:
+        "../call.py"
+
+
+rule inhand_excitation:
+    """Condition numbers and standard errors of every recording; D-optimal motions, and what they buy."""
+    input:
+        objects=INHAND_OBJECTS,
+    output:
+        identifiability="<results>/inhand/sweeps/identifiability.csv",
+        gains="<results>/inhand/sweeps/excitation.csv",
+    log:
+        "<logs>/inhand_excitation.log",
+    benchmark:
+        "<benchmarks>/inhand_excitation.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1500,
+        runtime=10,
+    params:
+        **call("contactid.inhand.identify.excitation_gain:write_gains"),
+        twin=INHAND["twin"],
+        block=INHAND["excitation"],
+    script:
+        "../call.py"
+
+
+rule inhand_friction:
+    """Simulate friction trials on ten surfaces, and estimate from the last sticking force (section III-A)."""
+    input:
+        surfaces=INHAND_SURFACES,
+    output:
+        trials="<results>/inhand/sweeps/friction_trials.csv",
+        slopes="<results>/inhand/sweeps/friction_slopes.csv",
+        directions="<results>/inhand/sweeps/friction_directions.csv",
+    log:
+        "<logs>/inhand_friction.log",
+    benchmark:
+        "<benchmarks>/inhand_friction.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=10,
+    params:
+        **call("contactid.inhand.friction.trials:write_trials"),
+        block=INHAND["friction"],
+    script:
+        "../call.py"
+
+
+rule inhand_force_sensing:
+    """Train the configured force models on a simulated sensor with 19 electrodes (section V-A)."""
+    output:
+        predictions="<results>/inhand/fits/force_predictions.nc",
+    log:
+        "<logs>/inhand_force_sensing.log",
+    benchmark:
+        "<benchmarks>/inhand_force_sensing.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        **call("contactid.inhand.tactile.training:write_predictions"),
+        block=INHAND["force_sensing"],
+    script:
+        "../call.py"
 
 
 rule inhand_printed:
-    """Judge every printed estimate under every reading of the appendix."""
+    """What follows from the paper and the settings alone: verdicts on printed estimates, figures 1 to 4 and 9."""
     input:
-        published="workflow/resources/published/inhand.csv",
-        objects="workflow/resources/inhand/objects.yaml",
+        published=INHAND_PUBLISHED,
+        objects=INHAND_OBJECTS,
+        surfaces=INHAND_SURFACES,
     output:
-        rows="<results>/inhand/tables/ext_printed_consistency.csv",
-        tables=[
-            "<results>/inhand/tables/ext_printed_consistency.tex",
-            "<results>/inhand/tables/ext_printed_verdicts.csv",
-            "<results>/inhand/tables/ext_printed_verdicts.tex",
-        ],
+        artefacts=computed_by("inhand_printed"),
     log:
         "<logs>/inhand_printed.log",
     benchmark:
         "<benchmarks>/inhand_printed.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1250,
         runtime=5,
     params:
-        folder=lambda wildcards, output: str(Path(output.rows).parent),
-        code=code("inhand_printed"),
+        **compute("inhand_printed"),
+        twin=INHAND["twin"],
+        shown=INHAND["grasp_figures"],
+        weights=INHAND["graph"]["weights"],
     script:
-        "../scripts/inhand_printed.py"
+        "../call.py"
 
 
-rule inhand_appendix:
-    """Set the appendix tables: printed numbers, their verdict, and the twins' estimates."""
+rule inhand_tables:
+    """Tables and figures of all that was simulated and estimated."""
     input:
-        published="workflow/resources/published/inhand.csv",
+        shards=expand(
+            "<results>/inhand/fits/{source}_{seed}.csv",
+            source=INHAND_SOURCES,
+            seed=INHAND_SEEDS,
+        ),
+        times=rules.inhand_speed.output.times,
+        errors=rules.inhand_differences.output.errors,
+        identifiability=rules.inhand_excitation.output.identifiability,
+        gains=rules.inhand_excitation.output.gains,
+        trials=rules.inhand_friction.output.trials,
+        slopes=rules.inhand_friction.output.slopes,
+        directions=rules.inhand_friction.output.directions,
+        predictions=rules.inhand_force_sensing.output.predictions,
+        published=INHAND_PUBLISHED,
         verdicts="<results>/inhand/tables/ext_printed_consistency.csv",
-        estimates="<results>/inhand/tables/ext_estimates.csv",
     output:
-        tables=expand(
-            "<results>/inhand/tables/{table}.{extension}",
-            table=inhand_names.APPENDIX_TABLES.values(),
-            extension=["csv", "tex"],
-        ),
-        figures=expand(
-            "<results>/inhand/figures/{figure}.csv",
-            figure=inhand_names.ERROR_FIGURES.values(),
-        ),
+        artefacts=computed_by("inhand_tables"),
     log:
-        "<logs>/inhand_appendix.log",
+        "<logs>/inhand_tables.log",
     benchmark:
-        "<benchmarks>/inhand_appendix.tsv"
+        "<benchmarks>/inhand_tables.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=1250,
         runtime=5,
     params:
-        folder=lambda wildcards, output: str(Path(output.tables[0]).parents[1]),
-        code=code("inhand_appendix"),
+        **compute("inhand_tables"),
+        speed=INHAND["speed"],
+        force_sensing=INHAND["force_sensing"],
     script:
-        "../scripts/inhand_appendix.py"
-
-
-rule inhand_draw:
-    """Draw a figure of the study from its data file."""
-    input:
-        data="<results>/inhand/figures/{inhand_figure}.csv",
-    output:
-        pdf="<results>/inhand/figures/{inhand_figure}.pdf",
-        png="<results>/inhand/figures/{inhand_figure}.png",
-        svg="<results>/inhand/figures/{inhand_figure}.svg",
-    log:
-        "<logs>/inhand_draw/{inhand_figure}.log",
-    benchmark:
-        "<benchmarks>/inhand_draw/{inhand_figure}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=2,
-    params:
-        code=code("inhand_draw"),
-    script:
-        "../scripts/inhand_draw.py"
+        "../call.py"
 
 
 rule inhand_checks:
     """Hold every printed number of the study against the reproduced one."""
     input:
-        published="workflow/resources/published/inhand.csv",
-        objects="workflow/resources/inhand/objects.yaml",
-        tables=expand("<results>/inhand/tables/{table}.csv", table=inhand_names.JUDGED),
+        published=INHAND_PUBLISHED,
+        objects=INHAND_OBJECTS,
+        tables=expand("<results>/inhand/tables/{table}.csv", table=INHAND_JUDGED),
     output:
         checks="<results>/inhand/checks.csv",
     log:
@@ -113,22 +281,20 @@ rule inhand_checks:
         "<benchmarks>/inhand_checks.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=5,
     params:
-        code=code("inhand_checks"),
+        **call("contactid.inhand.checks:check"),
+        names=INHAND_JUDGED,
     script:
-        "../scripts/inhand_checks.py"
+        "../call.py"
 
 
 rule inhand_summary:
     """Say in a section of text what the study found."""
     input:
-        tables=expand(
-            "<results>/inhand/tables/{table}.csv", table=inhand_names.SUMMARISED
-        ),
+        tables=expand("<results>/inhand/tables/{table}.csv", table=INHAND_SUMMARISED),
     output:
         summary="<results>/inhand/summary.md",
     log:
@@ -137,11 +303,11 @@ rule inhand_summary:
         "<benchmarks>/inhand_summary.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=5,
     params:
-        code=code("inhand_summary"),
+        **call("contactid.inhand.summary:summarise"),
+        names=INHAND_SUMMARISED,
     script:
-        "../scripts/inhand_summary.py"
+        "../call.py"

@@ -1,36 +1,36 @@
-"""The planar study: simulate impacts of planar bodies, and hold the simulators against exact truths."""
+"""The planar study: simulate impacts of planar bodies, identify them from throws, and hold both against exact truths."""
 
 
 include: "planar_inputs.smk"
-include: "planar_identification_inputs.smk"
-include: "planar_identification.smk"
-include: "planar_real_inputs.smk"
-include: "planar_real.smk"
 
 
 wildcard_constraints:
-    scene="|".join(PLANAR_SCENES),
+    scene="|".join(PLANAR["scenes"]),
+    noise="|".join(IDENTIFIED_NOISE),
+    friction=r"[0-9.e+-]+",
+    shard=r"[0-9]+",
+    part=r"[0-9]+",
+    reformulation="|".join(REFORMULATIONS),
 
 
 rule planar_simulate:
-    """Simulate a scene under every friction and restitution (eqs. 16 to 19) and balance its energy."""
+    """Simulate every scene under every friction and restitution (eqs. 16 to 19) and balance its energy."""
     output:
-        motions="<results>/planar/simulations/{scene}.nc",
+        motions=simulated(*PLANAR["scenes"]),
     log:
-        "<logs>/planar_simulate/{scene}.log",
+        "<logs>/planar_simulate.log",
     benchmark:
-        "<benchmarks>/planar_simulate/{scene}.tsv"
+        "<benchmarks>/planar_simulate.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=5,
     params:
-        block=lambda wildcards: scene_block(wildcards.scene),
-        code=code("planar_simulate"),
+        **call("contactid.planar.simulate.motions:write_scenes"),
+        block=scenes_block(*PLANAR["scenes"]),
     script:
-        "../scripts/planar_simulate.py"
+        "../call.py"
 
 
 rule planar_peaks:
@@ -45,16 +45,15 @@ rule planar_peaks:
         "<benchmarks>/planar_peaks/{scene}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=10,
     params:
-        block=lambda wildcards: scene_block(wildcards.scene),
+        **call("contactid.planar.sweeps.peaks:write_peaks"),
+        block=lambda wildcards: scenes_block(wildcards.scene),
         options=PLANAR["peaks"],
-        code=code("planar_peaks"),
     script:
-        "../scripts/planar_peaks.py"
+        "../call.py"
 
 
 rule planar_liftoff:
@@ -67,16 +66,15 @@ rule planar_liftoff:
         "<benchmarks>/planar_liftoff.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=5,
     params:
-        block=scene_block("sliding"),
+        **call("contactid.planar.sweeps.liftoff:write_liftoff"),
+        block=scenes_block("sliding"),
         options=PLANAR["liftoff"],
-        code=code("planar_liftoff"),
     script:
-        "../scripts/planar_liftoff.py"
+        "../call.py"
 
 
 rule planar_nlp_step:
@@ -89,127 +87,299 @@ rule planar_nlp_step:
         "<benchmarks>/planar_nlp_step.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=10,
     params:
-        block=scene_block("throw"),
+        **call("contactid.planar.sweeps.stepping:write_nlp_agreement"),
+        block=scenes_block("throw"),
         options=PLANAR["nlp_step"],
-        code=code("planar_nlp_step"),
     script:
-        "../scripts/planar_nlp_step.py"
+        "../call.py"
+
+
+rule planar_identify:
+    """Identify J/m, friction, states and impulses from some noise samples of a throw, at every frame rate (eq. 27)."""
+    output:
+        table="<results>/planar/identification/{noise}.mu{friction}.{shard}.csv",
+    log:
+        "<logs>/planar_identify/{noise}.mu{friction}.{shard}.log",
+    benchmark:
+        "<benchmarks>/planar_identify/{noise}.mu{friction}.{shard}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1500,
+        runtime=30,
+    params:
+        **call("contactid.planar.identify.cells:write_cells"),
+        block=lambda wildcards: identification_block(
+            wildcards.noise, "frames_per_second"
+        ),
+        seeds=lambda wildcards: seeds_of(wildcards.shard),
+    script:
+        "../call.py"
+
+
+rule planar_identify_shown:
+    """Identify the throws of figures 17 and 18, and keep their states and impulses."""
+    output:
+        fits="<results>/planar/identification/shown.nc",
+    log:
+        "<logs>/planar_identify_shown.log",
+    benchmark:
+        "<benchmarks>/planar_identify_shown.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=10,
+    params:
+        **call("contactid.planar.identify.cells:write_shown"),
+        block=identification_block(IDENTIFIED_NOISE[0], "shown"),
+    script:
+        "../call.py"
+
+
+rule planar_reformulation:
+    """Identify the same throws by one reformulation of complementarity."""
+    output:
+        table="<results>/planar/identification/reformulation.{reformulation}.csv",
+    log:
+        "<logs>/planar_reformulation/{reformulation}.log",
+    benchmark:
+        "<benchmarks>/planar_reformulation/{reformulation}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1500,
+        runtime=30,
+    params:
+        **call("contactid.planar.identify.cells:write_reformulation"),
+        block=identification_block(IDENTIFIED_NOISE[0], "reformulations"),
+    script:
+        "../call.py"
+
+
+rule planar_square_part:
+    """Identify a share of the measured throws of a square, one by one."""
+    input:
+        data=REAL_THROWS,
+    output:
+        table="<results>/planar/identification/squares.{part}.csv",
+    log:
+        "<logs>/planar_square_part/{part}.log",
+    benchmark:
+        "<benchmarks>/planar_square_part/{part}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1500,
+        runtime=10,
+    params:
+        **call("contactid.planar.squares.identification:write_part"),
+        parts=PLANAR_REAL["parts"],
+    script:
+        "../call.py"
+
+
+rule planar_squares:
+    """Identify the square from several throws together, and keep the states of some."""
+    input:
+        data=REAL_THROWS,
+        parts=expand(
+            "<results>/planar/identification/squares.{part}.csv",
+            part=range(PLANAR_REAL["parts"]),
+        ),
+    output:
+        table="<results>/planar/sweeps/squares.csv",
+        left_out="<results>/planar/sweeps/squares_left_out.csv",
+        fits="<results>/planar/identification/squares.nc",
+    log:
+        "<logs>/planar_squares.log",
+    benchmark:
+        "<benchmarks>/planar_squares.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1500,
+        runtime=10,
+    params:
+        **call("contactid.planar.squares.identification:write_squares"),
+    script:
+        "../call.py"
+
+
+rule planar_square_reasons:
+    """Experiments on why J/m of the real square isn't the uniform one's, with the synthetic twin as control."""
+    input:
+        data=REAL_THROWS,
+        twin="<results>/data/planar_square_twin/planar.nc",
+        squares="<results>/planar/sweeps/squares.csv",
+    output:
+        table="<results>/planar/sweeps/squares_reasons.csv",
+    log:
+        "<logs>/planar_square_reasons.log",
+    benchmark:
+        "<benchmarks>/planar_square_reasons.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=20,
+    params:
+        **call("contactid.planar.squares.reasons:write_reasons"),
+    script:
+        "../call.py"
+
+
+rule planar_ellipse:
+    """Identify an impact law from half of the measured impacts, and predict the other half beside published models."""
+    input:
+        data=REAL_IMPACTS,
+    output:
+        tables=expand(
+            "<results>/planar/sweeps/{table}.csv",
+            table=["ellipse", "ellipse_impacts", "ellipse_reasons", "ellipse_ratio"],
+        ),
+    log:
+        "<logs>/planar_ellipse.log",
+    benchmark:
+        "<benchmarks>/planar_ellipse.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=30,
+    params:
+        **call("contactid.planar.identify.impact_tables:write_ellipse"),
+        seeds=PLANAR_REAL["splits"],
+    script:
+        "../call.py"
 
 
 rule planar_tables:
-    """Tables about the simulators: energies, convergence, lift-off, the two forms of a step."""
+    """Tables: the simulators, table 1 and what goes with it, measured throws and impacts."""
     input:
-        simulations=PLANAR_SIMULATIONS,
-        sweeps=PLANAR_SWEEPS,
-    output:
-        tables=expand(
-            "<results>/planar/tables/{table}.{extension}",
-            table=PLANAR_TABLES,
-            extension=["csv", "tex"],
+        **{name: f"<results>/planar/sweeps/{name}.csv" for name in REAL_TABLES},
+        published="workflow/resources/published/planar.csv",
+        simulations=simulated(*PLANAR["scenes"]),
+        restitution_motions=simulated("restitution")[0],
+        peaks=swept("peaks", *PLANAR_PEAKS),
+        errors=swept("convergence", *PLANAR_PEAKS),
+        liftoff="<results>/planar/sweeps/liftoff.csv",
+        nlp_step="<results>/planar/sweeps/nlp_step.csv",
+        cells=IDENTIFICATION_CELLS,
+        reformulations=expand(
+            "<results>/planar/identification/reformulation.{reformulation}.csv",
+            reformulation=REFORMULATIONS,
         ),
+    output:
+        artefacts=computed_by("planar_tables"),
     log:
         "<logs>/planar_tables.log",
     benchmark:
         "<benchmarks>/planar_tables.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
+    resources:
+        mem_mb=1250,
+        runtime=5,
+    params:
+        **compute("planar_tables"),
+        peak_scenes=PLANAR_PEAKS,
+        shown=PLANAR["peaks"]["shown"],
+        body=PLANAR["bodies"][IDENTIFICATION["body"]],
+    script:
+        "../call.py"
+
+
+rule planar_figures:
+    """The data behind the figures and animations of simulated motions."""
+    input:
+        throw_motions=simulated("throw")[0],
+        sliding_motions=simulated("sliding")[0],
+        restitution_motions=simulated("restitution")[0],
+        own_motions=simulated(*OWN_SCENES),
+        drop_peaks=swept("peaks", "drop")[0],
+        drop_impulses=swept("impulses", "drop")[0],
+        throw_peaks=swept("peaks", "throw")[0],
+        throw_impulses=swept("impulses", "throw")[0],
+    output:
+        artefacts=computed_by("planar_figures"),
+    log:
+        "<logs>/planar_figures.log",
+    benchmark:
+        "<benchmarks>/planar_figures.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=5,
+    params:
+        **compute("planar_figures"),
+        **PLANAR["drawn"],
+        block=scenes_block(*PLANAR["scenes"]),
+    script:
+        "../call.py"
+
+
+rule planar_identified_figures:
+    """The data behind figures 17 to 23 and of those beside the tables."""
+    input:
+        **REAL_FITS,
+        shown_fits="<results>/planar/identification/shown.nc",
+        errors="<results>/planar/tables/tab01_inertia_ratio_error.csv",
+        reformulation_table="<results>/planar/tables/ext_reformulations.csv",
+    output:
+        artefacts=computed_by("planar_identified_figures"),
+    log:
+        "<logs>/planar_identified_figures.log",
+    benchmark:
+        "<benchmarks>/planar_identified_figures.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=5,
+    params:
+        **compute("planar_identified_figures"),
+    script:
+        "../call.py"
+
+
+rule planar_playback:
+    """Thin the shown throws for the report to play."""
+    input:
+        fits=["<results>/planar/identification/shown.nc"]
+        + (["<results>/planar/identification/squares.nc"] if REAL_SQUARES else []),
+    output:
+        playback="<results>/planar/playback.json",
+    log:
+        "<logs>/planar_playback.log",
+    benchmark:
+        "<benchmarks>/planar_playback.tsv"
+    conda:
+        "../../envs/environment.yaml"
     resources:
         mem_mb=1000,
         runtime=5,
     params:
-        folder=lambda wildcards, output: str(Path(output.tables[0]).parents[1]),
-        block=PLANAR,
-        code=code("planar_tables"),
+        **call("contactid.planar.artefacts.playback:write_playback"),
     script:
-        "../scripts/planar_tables.py"
-
-
-rule planar_figure_data:
-    """The data behind the figures and animations."""
-    input:
-        simulations=PLANAR_SIMULATIONS,
-        sweeps=PLANAR_SWEEPS,
-    output:
-        figures=expand("<results>/planar/figures/{figure}.csv", figure=PLANAR_FIGURES),
-        animations=expand("<results>/planar/animations/{figure}.csv", figure=ANIMATIONS),
-    log:
-        "<logs>/planar_figure_data.log",
-    benchmark:
-        "<benchmarks>/planar_figure_data.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1250,
-        runtime=5,
-    params:
-        folder=lambda wildcards, output: str(Path(output.figures[0]).parents[1]),
-        block=PLANAR,
-        code=code("planar_figure_data"),
-    script:
-        "../scripts/planar_figure_data.py"
-
-
-rule planar_draw:
-    """Draw one figure from its data file."""
-    input:
-        data="<results>/planar/figures/{figure}.csv",
-    output:
-        pdf="<results>/planar/figures/{figure}.pdf",
-        png="<results>/planar/figures/{figure}.png",
-        svg="<results>/planar/figures/{figure}.svg",
-    log:
-        "<logs>/planar_draw/{figure}.log",
-    benchmark:
-        "<benchmarks>/planar_draw/{figure}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1250,
-        runtime=2,
-    params:
-        code=code("planar_draw"),
-    script:
-        "../scripts/planar_draw.py"
-
-
-rule planar_animate:
-    """Animate one figure from its frames."""
-    input:
-        frames="<results>/planar/animations/{figure}.csv",
-    output:
-        gif="<results>/planar/animations/{figure}.gif",
-    log:
-        "<logs>/planar_animate/{figure}.log",
-    benchmark:
-        "<benchmarks>/planar_animate/{figure}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    threads: 1
-    resources:
-        mem_mb=1500,
-        runtime=2,
-    params:
-        code=code("planar_animate"),
-    script:
-        "../scripts/planar_animate.py"
+        "../call.py"
 
 
 rule planar_checks:
     """Hold every printed number of the study against the reproduced one."""
     input:
         published="workflow/resources/published/planar.csv",
-        tables=expand(
-            "<results>/planar/tables/{table}.csv",
-            table=[*PLANAR_TABLES, *IDENTIFICATION_TABLES],
-        ),
+        impact_times="<results>/planar/tables/ext_impact_times.csv",
+        convergence="<results>/planar/tables/ext_impulse_convergence.csv",
+        liftoff="<results>/planar/tables/ext_liftoff.csv",
+        tangential_impulses="<results>/planar/tables/ext_tangential_impulses.csv",
+        energy="<results>/planar/tables/ext_energy.csv",
+        errors="<results>/planar/tables/tab01_inertia_ratio_error.csv",
     output:
         checks="<results>/planar/checks.csv",
     log:
@@ -218,24 +388,27 @@ rule planar_checks:
         "<benchmarks>/planar_checks.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=5,
     params:
+        **call("contactid.planar.checks:check"),
         block=PLANAR,
-        code=code("planar_checks"),
     script:
-        "../scripts/planar_checks.py"
+        "../call.py"
 
 
 rule planar_summary:
     """Say in a section of text what the study found."""
     input:
-        tables=expand(
-            "<results>/planar/tables/{table}.csv",
-            table=[*PLANAR_TABLES, *IDENTIFICATION_TABLES],
-        ),
+        convergence="<results>/planar/tables/ext_impulse_convergence.csv",
+        energy="<results>/planar/tables/ext_energy.csv",
+        tangential_impulses="<results>/planar/tables/ext_tangential_impulses.csv",
+        liftoff="<results>/planar/tables/ext_liftoff.csv",
+        nlp_step="<results>/planar/tables/ext_nlp_step.csv",
+        rates="<results>/planar/tables/ext_identification_by_rate.csv",
+        failed="<results>/planar/tables/ext_identification_failed.csv",
+        reformulations="<results>/planar/tables/ext_reformulations.csv",
     output:
         summary="<results>/planar/summary.md",
     log:
@@ -244,11 +417,10 @@ rule planar_summary:
         "<benchmarks>/planar_summary.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=5,
     params:
-        code=code("planar_summary"),
+        **call("contactid.planar.summary:summarise"),
     script:
-        "../scripts/planar_summary.py"
+        "../call.py"

@@ -1,48 +1,119 @@
-"""What the planar study runs on: its scenes, targets, and the configuration of each scene."""
+"""What the planar study runs on, and what it adds to a run."""
+
+from contactid.planar import artefacts as planar_artefacts
+from contactid.planar.simulate.scenes import check_scenes
+from contactid.planar.simulate.throws import check_identification
+
+PLANAR = config["planar"]
+IDENTIFICATION, PLANAR_REAL = PLANAR["identification"], PLANAR["real"]
+REAL_SQUARES, REAL_ELLIPSE = bool(PLANAR_REAL["squares"]), bool(PLANAR_REAL["ellipse"])
 
 try:
-    check_scenes(config["planar"])
-    check_identification(config["planar"])
+    check_scenes(PLANAR)
+    check_identification(PLANAR)
+    if REAL_SQUARES:
+        check_reader(
+            DATASETS, PLANAR_REAL["squares"], "planar_throws", "planar.real.squares"
+        )
+    if REAL_ELLIPSE:
+        check_reader(
+            DATASETS, PLANAR_REAL["ellipse"], "planar_impacts", "planar.real.ellipse"
+        )
 except ContactIdError as error:
     sys.exit(f"ERROR {error}")
 
-PLANAR = config["planar"]
-PLANAR_SCENES = list(PLANAR["scenes"])
-PLANAR_PEAKS = list(PLANAR["peaks"]["scenes"])
-PLANAR_FIGURES = [*PAPER_FIGURES, *scene_figures(PLANAR)]
-PLANAR_SIMULATIONS = expand(
-    "<results>/planar/simulations/{scene}.nc", scene=PLANAR_SCENES
-)
-PLANAR_SWEEPS = [
-    *expand(
-        "<results>/planar/sweeps/{scene}.{kind}.csv",
-        scene=PLANAR_PEAKS,
-        kind=["peaks", "impulses", "convergence"],
-    ),
-    "<results>/planar/sweeps/liftoff.csv",
-    "<results>/planar/sweeps/nlp_step.csv",
+ARTEFACTS["planar"] = planar_artefacts.declare(PLANAR)
+STUDY_TARGETS += ["<results>/planar/playback.json"]
+STUDY_DATASETS += [
+    PLANAR_REAL[kind] for kind in ("squares", "ellipse") if PLANAR_REAL[kind]
 ]
-
-STUDY_TARGETS += expand(
-    "<results>/planar/figures/{figure}.{extension}",
-    figure=PLANAR_FIGURES,
-    extension=["csv", "pdf", "png", "svg"],
-)
-STUDY_TARGETS += expand("<results>/planar/animations/{figure}.gif", figure=ANIMATIONS)
-STUDY_TARGETS += expand(
-    "<results>/planar/tables/{table}.{extension}",
-    table=PLANAR_TABLES,
-    extension=["csv", "tex"],
-)
 STUDY_CHECKS += ["<results>/planar/checks.csv"]
 STUDY_SUMMARIES += ["<results>/planar/summary.md"]
 
+OWN_SCENES = [
+    name for name in PLANAR["scenes"] if name not in planar_artefacts.PAPER_SCENES
+]
+PLANAR_PEAKS = list(PLANAR["peaks"]["scenes"])
+# one way takes the contacts of a start as they are, the others are of contactid.core.complementarity
+REFORMULATIONS = [
+    "contact_sequence",
+    "l1_penalty",
+    "squared_penalty",
+    "scholtes",
+    "lin_fukushima",
+    "steffensen_ulbrich",
+    "fischer_burmeister",
+    "pyomo_mpec",
+]
+IDENTIFIED_NOISE = list(IDENTIFICATION["noise"])
+IDENTIFICATION_SHARDS = -(-IDENTIFICATION["seeds"] // IDENTIFICATION["seeds_per_job"])
+IDENTIFICATION_CELLS = [
+    f"<results>/planar/identification/{noise}.mu{friction}.{shard}.csv"
+    for noise, reading in IDENTIFICATION["noise"].items()
+    for friction in reading["friction_mu"]
+    for shard in range(IDENTIFICATION_SHARDS)
+]
+# without a dataset nothing asks for these
+REAL_IMPACTS, REAL_THROWS = (
+    f"<results>/data/{PLANAR_REAL[kind] or 'none'}/planar.nc"
+    for kind in ("ellipse", "squares")
+)
+# what tables and figures are made from, of measured throws and impacts
+REAL_TABLES, REAL_FITS = [], {}
+if REAL_SQUARES:
+    REAL_TABLES += ["squares", "squares_left_out"]
+    REAL_FITS["squares"] = "<results>/planar/sweeps/squares.csv"
+    REAL_FITS["square_fits"] = "<results>/planar/identification/squares.nc"
+if REAL_SQUARES and PLANAR_REAL["experiments"]:
+    REAL_TABLES += ["squares_reasons"]
+if REAL_ELLIPSE:
+    REAL_TABLES += ["ellipse", "ellipse_reasons", "ellipse_ratio"]
+    REAL_FITS["ellipse_impacts"] = "<results>/planar/sweeps/ellipse_impacts.csv"
 
-def scene_block(name):
-    """The configuration of one scene and no more, so that an edit of another reruns nothing of it."""
-    scene = PLANAR["scenes"][name]
+
+def scenes_block(*names):
+    """The configuration of some scenes and no more, so that an edit of another reruns nothing of them."""
+    scenes = {name: PLANAR["scenes"][name] for name in names}
+    bodies = {
+        scene["body"]: PLANAR["bodies"][scene["body"]] for scene in scenes.values()
+    }
+    return {"gravity": PLANAR["gravity"], "bodies": bodies, "scenes": scenes}
+
+
+def simulated(*names):
+    """The simulations of some scenes."""
+    return [f"<results>/planar/simulations/{name}.nc" for name in names]
+
+
+def swept(kind, *names):
+    """A table of the sweep over the time step, for some scenes."""
+    return [f"<results>/planar/sweeps/{name}.{kind}.csv" for name in names]
+
+
+def identification_block(noise, *keys):
+    """What one throw's identification depends on, so that more seeds or cells rerun none that are there."""
+    kept = [
+        "body", "ground", "position", "velocity", "duration", "restitution_e_n", "time_step", "longest_step", "seed",
+    ]  # fmt: skip
+    reading = IDENTIFICATION["noise"][noise]
     return {
         "gravity": PLANAR["gravity"],
-        "bodies": {scene["body"]: PLANAR["bodies"][scene["body"]]},
-        "scenes": {name: scene},
+        "bodies": {IDENTIFICATION["body"]: PLANAR["bodies"][IDENTIFICATION["body"]]},
+        "identification": {
+            **{key: IDENTIFICATION[key] for key in [*kept, *keys]},
+            "noise": {
+                noise: {key: reading[key] for key in ("position", "orientation")}
+            },
+        },
     }
+
+
+def seeds_of(shard):
+    """Seeds of a shard, from 1."""
+    first = 1 + int(shard) * IDENTIFICATION["seeds_per_job"]
+    return list(
+        range(
+            first,
+            min(first + IDENTIFICATION["seeds_per_job"], IDENTIFICATION["seeds"] + 1),
+        )
+    )

@@ -2,14 +2,12 @@
 
 
 include: "tossing_inputs.smk"
-include: "tossing_impacts.smk"
-include: "tossing_outlook.smk"
-include: "tossing_report.smk"
 
 
 wildcard_constraints:
-    variant="|".join(TOSSING_VARIANTS),
-    scheme="|".join(TOSSING_SCHEMES),
+    trajectory_variant="|".join(TOSSING_VARIANTS),
+    velocity_variant="|".join(VELOCITY_VARIANTS) or "none",
+    simulator="|".join(KNOWN_SIMULATORS),
 
 
 rule tossing_preprocess:
@@ -25,20 +23,19 @@ rule tossing_preprocess:
         "<benchmarks>/tossing_preprocess/{dataset}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=5,
     params:
+        **call("contactid.tossing.prepare.preprocess:prepare"),
         share=identification_share,
         seed=TOSSING["split"]["seed"],
         exclude_tumbling=TOSSING["exclude_tumbling"],
         # drops are recorded for their impacts and may end before the box lies still
         require_usable=lambda wildcards: wildcards.dataset in TOSSING_DATASETS,
         events=TOSSING["events"],
-        code=code("tossing_preprocess"),
     script:
-        "../scripts/tossing_preprocess.py"
+        "../call.py"
 
 
 rule tossing_calibrate:
@@ -53,91 +50,499 @@ rule tossing_calibrate:
         "<benchmarks>/tossing_calibrate/{dataset}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=10,
     params:
-        code=code("tossing_calibrate"),
+        **call("contactid.tossing.prepare.calibration:calibrate_dataset"),
     script:
-        "../scripts/tossing_calibrate.py"
+        "../call.py"
 
 
-rule tossing_sweep:
-    """Simulate every toss at every point of the parameter grid (eqs. 16 and 18)."""
+rule tossing_identify:
+    """Friction and restitution of least mean loss over the parameter grid (eqs. 16 and 18), with bootstrap intervals."""
     input:
         prepared="<results>/data/{dataset}/tosses.nc",
-        calibration=calibration_for_variant,
+        calibration=calibration_for,
     output:
-        sweep="<results>/tossing/sweeps/{dataset}.{variant}.nc",
+        sweep="<results>/tossing/sweeps/{dataset}.{trajectory_variant}.nc",
+        fit="<results>/tossing/fits/{dataset}.{trajectory_variant}.json",
     log:
-        "<logs>/tossing_sweep/{dataset}.{variant}.log",
+        "<logs>/tossing_identify/{dataset}.{trajectory_variant}.log",
     benchmark:
-        "<benchmarks>/tossing_sweep/{dataset}.{variant}.tsv"
+        "<benchmarks>/tossing_identify/{dataset}.{trajectory_variant}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1500,
         runtime=10,
     params:
-        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
+        **call("contactid.tossing.identify.trajectories:identify_dataset"),
+        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
         grid=TOSSING["grid"],
-        code=code("tossing_sweep"),
+        bootstrap=TOSSING["bootstrap"],
     script:
-        "../scripts/tossing_sweep.py"
+        "../call.py"
 
 
-rule tossing_identify:
-    """Find the friction and restitution of least mean loss, with bootstrap intervals."""
+# variants that select the same impacts share a job
+for number, group in enumerate(IMPACT_SELECTIONS.values(), 1):
+
+    rule:
+        """Find the impacts of single corners, and say why every other candidate is dropped (section IV-A1, 2)."""
+        name:
+            f"tossing_impacts_{number}"
+        input:
+            prepared="<results>/data/{dataset}/tosses.nc",
+            calibration=calibration_of(
+                "{dataset}", VELOCITY_VARIANTS[group[0]]["calibrated"]
+            ),
+        output:
+            impacts=expand(
+                "<results>/tossing/impacts/{dataset}.{variant}.nc",
+                variant=group,
+                allow_missing=True,
+            ),
+            tables=expand(
+                "<results>/tossing/impacts/{dataset}.{variant}.csv",
+                variant=group,
+                allow_missing=True,
+            ),
+        log:
+            f"<logs>/tossing_impacts_{number}/{{dataset}}.log",
+        benchmark:
+            f"<benchmarks>/tossing_impacts_{number}/{{dataset}}.tsv"
+        conda:
+            "../../envs/environment.yaml"
+        resources:
+            mem_mb=1250,
+            runtime=10,
+        params:
+            **call("contactid.tossing.impacts.selection:select_impacts"),
+            largest_misfit=VELOCITY_VARIANTS[group[0]]["largest_misfit"],
+            largest_imbalance=VELOCITY_VARIANTS[group[0]]["largest_imbalance"],
+            window=TOSSING["velocity"]["window"],
+            slowest=TOSSING["velocity"]["slowest"],
+        script:
+            "../call.py"
+
+
+rule tossing_velocity_identify:
+    """Friction and restitution of least mean velocity error over impacts (eqs. 16 and 17)."""
     input:
-        prepared="<results>/data/{dataset}/tosses.nc",
-        sweep="<results>/tossing/sweeps/{dataset}.{variant}.nc",
-        calibration=calibration_for_variant,
+        impacts="<results>/tossing/impacts/{dataset}.{velocity_variant}.nc",
     output:
-        fit="<results>/tossing/fits/{dataset}.{variant}.json",
+        sweep="<results>/tossing/sweeps/{dataset}.{velocity_variant}.nc",
+        fit="<results>/tossing/fits/{dataset}.{velocity_variant}.json",
+        losses="<results>/tossing/impacts/{dataset}.{velocity_variant}.losses.csv",
     log:
-        "<logs>/tossing_identify/{dataset}.{variant}.log",
+        "<logs>/tossing_velocity_identify/{dataset}.{velocity_variant}.log",
     benchmark:
-        "<benchmarks>/tossing_identify/{dataset}.{variant}.tsv"
+        "<benchmarks>/tossing_velocity_identify/{dataset}.{velocity_variant}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
     resources:
         mem_mb=1250,
         runtime=10,
     params:
-        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.variant],
+        **call("contactid.tossing.identify.velocities:identify_on_impacts"),
+        variant=lambda wildcards: VELOCITY_VARIANTS[wildcards.velocity_variant],
+        grid=TOSSING["grid"],
         bootstrap=TOSSING["bootstrap"],
-        code=code("tossing_identify"),
     script:
-        "../scripts/tossing_identify.py"
+        "../call.py"
 
 
-rule tossing_predict:
-    """Predict the test tosses with the identified parameters and measure the errors (eqs. 18 to 21)."""
+rule tossing_impact_mpec:
+    """Identify on all impacts at once as a complementarity problem, in several forms."""
     input:
-        prepared="<results>/data/{dataset}/tosses.nc",
-        fit=lambda wildcards: f"<results>/tossing/fits/{wildcards.identified_on}."
-        f"{TOSSING_SCHEMES[wildcards.scheme].fit}.json",
-        calibration=lambda wildcards: calibration_of(
-            wildcards.identified_on, TOSSING_SCHEMES[wildcards.scheme].calibrated
-        ),
+        impacts="<results>/tossing/impacts/{dataset}.{velocity_variant}.nc",
     output:
-        predictions="<results>/tossing/predictions/{identified_on}/{dataset}.{scheme}.csv",
+        fit="<results>/tossing/fits/{dataset}.{velocity_variant}_mpec.json",
+        forms="<results>/tossing/impacts/{dataset}.{velocity_variant}.mpec.csv",
     log:
-        "<logs>/tossing_predict/{identified_on}/{dataset}.{scheme}.log",
+        "<logs>/tossing_impact_mpec/{dataset}.{velocity_variant}.log",
     benchmark:
-        "<benchmarks>/tossing_predict/{identified_on}/{dataset}.{scheme}.tsv"
+        "<benchmarks>/tossing_impact_mpec/{dataset}.{velocity_variant}.tsv"
     conda:
         "../../envs/environment.yaml"
-    threads: 1
+    resources:
+        mem_mb=1500,
+        runtime=10,
+    params:
+        **call("contactid.tossing.identify.impact_mpec:identify_from_file"),
+        facets=TOSSING["mpec"]["facets"],
+        seed=TOSSING["bootstrap"]["seed"],
+    script:
+        "../call.py"
+
+
+rule tossing_window_mpec:
+    """Identify on short windows of trajectories by direct transcription."""
+    input:
+        prepared="<results>/data/{dataset}/tosses.nc",
+        calibration=lambda wildcards: calibration_of(
+            wildcards.dataset, TOSSING_SCHEMES[WINDOW_SCHEME].calibrated
+        ),
+    output:
+        fit=f"<results>/tossing/fits/{{dataset}}.{WINDOW_SCHEME}.json",
+    log:
+        "<logs>/tossing_window_mpec/{dataset}.log",
+    benchmark:
+        "<benchmarks>/tossing_window_mpec/{dataset}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1500,
+        runtime=10,
+    params:
+        **call("contactid.tossing.identify.window_mpec:identify_dataset_windows"),
+        variant=lambda wildcards: dict(TOSSING_SCHEMES[WINDOW_SCHEME].stepping),
+        tosses=TOSSING["mpec"]["windows"]["tosses"],
+        seed=TOSSING["mpec"]["windows"]["seed"],
+    script:
+        "../call.py"
+
+
+# all that is identified on one dataset and predicted on another shares a job
+for parameters, names in PREDICTED_TOGETHER.items():
+
+    rule:
+        """Predict the test tosses with the identified parameters and measure the errors (eqs. 18 to 21)."""
+        name:
+            f"tossing_predict_{parameters}"
+        input:
+            prepared="<results>/data/{dataset}/tosses.nc",
+            fits=[
+                f"<results>/tossing/fits/{{identified_on}}.{TOSSING_SCHEMES[name].fit}.json"
+                for name in names
+            ],
+            calibration=calibration_of(
+                "{identified_on}",
+                any(TOSSING_SCHEMES[name].calibrated for name in names),
+            ),
+        output:
+            predictions=[
+                f"<results>/tossing/predictions/{{identified_on}}/{{dataset}}.{name}.csv"
+                for name in names
+            ],
+        log:
+            f"<logs>/tossing_predict_{parameters}/{{identified_on}}/{{dataset}}.log",
+        benchmark:
+            f"<benchmarks>/tossing_predict_{parameters}/{{identified_on}}/{{dataset}}.tsv"
+        conda:
+            "../../envs/environment.yaml"
+        resources:
+            mem_mb=1250,
+            runtime=5,
+        params:
+            **call("contactid.tossing.predict.prediction:predict_dataset"),
+            variants=[dict(TOSSING_SCHEMES[name].stepping) for name in names],
+            kinds=[TOSSING_SCHEMES[name].kind for name in names],
+        script:
+            "../call.py"
+
+
+rule tossing_sensitivity:
+    """Vary friction and restitution around their optimum and see where the box comes to rest (section VI)."""
+    input:
+        prepared=[f"<results>/data/{dataset}/tosses.nc" for _, dataset in TOSSING_CASES],
+        fits=[
+            f"<results>/tossing/fits/{on}.{FIRST_VARIANT}.json"
+            for on, _ in TOSSING_CASES
+        ],
+        calibrations=FIRST_CALIBRATIONS,
+    output:
+        varied=of_cases("sensitivity/{0}/{1}.{2}.csv", FIRST_CASES),
+        variations=of_cases("sensitivity/{0}/{1}.{2}.summary.csv", FIRST_CASES),
+        profiles=of_cases("sensitivity/{0}/{1}.{2}.profile.csv", FIRST_CASES),
+    log:
+        "<logs>/tossing_sensitivity.log",
+    benchmark:
+        "<benchmarks>/tossing_sensitivity.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=10,
+    params:
+        **call("contactid.tossing.predict.sensitivity:vary_datasets"),
+        variant=TOSSING_VARIANTS[FIRST_VARIANT],
+        reach=TOSSING["sensitivity"]["reach"],
+        step=TOSSING["sensitivity"]["step"],
+    script:
+        "../call.py"
+
+
+rule tossing_sobol:
+    """Sobol indices of the rest pose over parameters, body, surface and release."""
+    input:
+        prepared="<results>/data/{dataset}/tosses.nc",
+        fit="<results>/tossing/fits/{identified_on}.{trajectory_variant}.json",
+        calibration=calibration_for,
+    output:
+        indices="<results>/tossing/sensitivity/{identified_on}/{dataset}.{trajectory_variant}.sobol.csv",
+    log:
+        "<logs>/tossing_sobol/{identified_on}/{dataset}.{trajectory_variant}.log",
+    benchmark:
+        "<benchmarks>/tossing_sobol/{identified_on}/{dataset}.{trajectory_variant}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=10,
+    params:
+        **call("contactid.tossing.predict.sobol:sobol_indices"),
+        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
+        options=TOSSING["sensitivity"],
+    script:
+        "../call.py"
+
+
+rule tossing_rest_poses:
+    """Predict a distribution of rest poses and score the measured ones in it."""
+    input:
+        prepared="<results>/data/{dataset}/tosses.nc",
+        identified="<results>/data/{identified_on}/tosses.nc",
+        fit="<results>/tossing/fits/{identified_on}.{trajectory_variant}.json",
+        calibration=calibration_for,
+    output:
+        scores="<results>/tossing/rest_poses/{identified_on}/{dataset}.{trajectory_variant}.json",
+        errors="<results>/tossing/rest_poses/{identified_on}/{dataset}.{trajectory_variant}.csv",
+        outlines="<results>/tossing/rest_poses/{identified_on}/{dataset}.{trajectory_variant}.outlines.csv",
+    log:
+        "<logs>/tossing_rest_poses/{identified_on}/{dataset}.{trajectory_variant}.log",
+    benchmark:
+        "<benchmarks>/tossing_rest_poses/{identified_on}/{dataset}.{trajectory_variant}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=10,
+    params:
+        **call("contactid.tossing.predict.rest_poses:predict_rest_poses"),
+        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
+        restitution=TOSSING["grid"]["restitution_e_n"],
+        draws=TOSSING["rest_poses"]["draws"],
+        seed=TOSSING["rest_poses"]["seed"],
+        n_tosses=TOSSING["figures"]["tosses"],
+    script:
+        "../call.py"
+
+
+rule tossing_simulator:
+    """Identify another simulator on the same tosses with the same budget, and predict the test tosses with it."""
+    input:
+        prepared="<results>/data/{dataset}/tosses.nc",
+        identified="<results>/data/{identified_on}/tosses.nc",
+        calibration=calibration_for,
+    output:
+        fit="<results>/tossing/simulators/{identified_on}/{dataset}.{trajectory_variant}.{simulator}.json",
+        predictions="<results>/tossing/simulators/{identified_on}/{dataset}.{trajectory_variant}.{simulator}.csv",
+    log:
+        "<logs>/tossing_simulator/{identified_on}/{dataset}.{trajectory_variant}.{simulator}.log",
+    benchmark:
+        "<benchmarks>/tossing_simulator/{identified_on}/{dataset}.{trajectory_variant}.{simulator}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        **call("contactid.tossing.peers.comparison:compare_simulator"),
+        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
+        budget={
+            key: value
+            for key, value in TOSSING["simulators"].items()
+            if key != "names"
+        },
+    script:
+        "../call.py"
+
+
+rule tossing_tables:
+    """Tables I to IV beside the printed values, and the tables that go beyond the paper."""
+    input:
+        prepared=expand("<results>/data/{dataset}/tosses.nc", dataset=TOSSING_PREPARED),
+        toss_tables=expand(
+            "<results>/data/{dataset}/tosses.csv", dataset=TOSSING_DATASETS
+        ),
+        predictions=of_cases("predictions/{0}/{1}.{2}.csv", TOSSING_PREDICTIONS),
+        fits=[
+            f"<results>/tossing/fits/{on}.{TOSSING_SCHEMES[scheme].fit}.json"
+            for on, _, scheme in TOSSING_PREDICTIONS
+        ],
+        calibrations=[
+            calibration_of(dataset, True)
+            for dataset in TOSSING_IDENTIFIED
+            if any(variant["calibrated"] for variant in TOSSING_VARIANTS.values())
+        ],
+        velocity_fits=of_cases("fits/{0}.{1}.json", IMPACT_FITS),
+        candidates=of_cases("impacts/{0}.{1}.csv", IMPACT_FITS),
+        losses=of_cases("impacts/{0}.{1}.losses.csv", IMPACT_FITS),
+        forms=of_cases(
+            "impacts/{0}.{1}.mpec.csv",
+            [case for case in IMPACT_FITS if VELOCITY_VARIANTS[case[1]]["mpec"]],
+        ),
+        variations=rules.tossing_sensitivity.output.variations,
+        profiles=rules.tossing_sensitivity.output.profiles,
+        sobol=of_cases("sensitivity/{0}/{1}.{2}.sobol.csv", SOBOL_CASES),
+        scores=of_cases("rest_poses/{0}/{1}.{2}.json", REST_POSE_CASES),
+        errors=of_cases("rest_poses/{0}/{1}.{2}.csv", REST_POSE_CASES),
+        simulator_predictions=of_cases("simulators/{0}/{1}.{2}.{3}.csv", SIMULATIONS),
+        simulator_fits=of_cases("simulators/{0}/{1}.{2}.{3}.json", SIMULATIONS),
+        published="workflow/resources/published/tossing.csv",
+    output:
+        artefacts=computed_by("tossing_tables"),
+        tosses="<results>/tossing/tosses.csv",
+        impacts=IMPACTS_TABLE,
+    log:
+        "<logs>/tossing_tables.log",
+    benchmark:
+        "<benchmarks>/tossing_tables.tsv"
+    conda:
+        "../../envs/environment.yaml"
     resources:
         mem_mb=1250,
         runtime=5,
     params:
-        variant=lambda wildcards: dict(TOSSING_SCHEMES[wildcards.scheme].stepping),
-        kind=lambda wildcards: TOSSING_SCHEMES[wildcards.scheme].kind,
-        code=code("tossing_predict"),
+        **compute("tossing_tables"),
+        block=TOSSING,
+        datasets=TOSSING_PREPARED,
+        cases=TOSSING_CASES,
+        predicted=TOSSING_PREDICTIONS,
+        identified_impacts=IMPACT_FITS,
+        rest_pose_cases=REST_POSE_CASES,
+        simulated=SIMULATED_CASES,
+        sobol_scheme=SOBOL_VARIANT,
     script:
-        "../scripts/tossing_predict.py"
+        "../call.py"
+
+
+rule tossing_figures:
+    """The data behind the figures."""
+    input:
+        prepared=expand("<results>/data/{dataset}/tosses.nc", dataset=TOSSING_PREPARED),
+        motions=expand("<results>/data/{dataset}/motion.nc", dataset=TOSSING_IDENTIFIED),
+        sweeps=[
+            f"<results>/tossing/sweeps/{on}.{FIRST_VARIANT}.nc"
+            for on in TOSSING_IDENTIFIED
+        ],
+        predictions=of_cases("predictions/{0}/{1}.{2}.csv", FIRST_CASES),
+        velocity_predictions=of_cases(
+            "predictions/{0}/{1}.{2}.csv",
+            [(*case, name) for name in FIRST_VELOCITY for case in VELOCITY_CASES],
+        ),
+        velocity_sweeps=of_cases("sweeps/{0}.{1}.nc", FIRST_IMPACT_FITS),
+        velocity_fits=of_cases("fits/{0}.{1}.json", FIRST_IMPACT_FITS),
+        impacts=of_cases("impacts/{0}.{1}.nc", FIRST_IMPACT_FITS),
+        varied=rules.tossing_sensitivity.output.varied,
+        sobol=of_cases("sensitivity/{0}/{1}.{2}.sobol.csv", SOBOL_CASES),
+        scores=of_cases("rest_poses/{0}/{1}.{2}.json", LAST_REST_POSE_CASES),
+        outlines=of_cases("rest_poses/{0}/{1}.{2}.outlines.csv", LAST_REST_POSE_CASES),
+    output:
+        artefacts=computed_by("tossing_figures"),
+        sources=FIGURE_SOURCES["tossing"][0],
+    log:
+        "<logs>/tossing_figures.log",
+    benchmark:
+        "<benchmarks>/tossing_figures.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=5,
+    params:
+        **compute("tossing_figures"),
+        datasets=TOSSING_PREPARED,
+        cases=TOSSING_CASES,
+        impact_cases=VELOCITY_CASES,
+        window=TOSSING["velocity"]["window"],
+        figures=TOSSING["figures"],
+    script:
+        "../call.py"
+
+
+rule tossing_playback:
+    """Thin some measured tosses and their predictions for the report to play."""
+    input:
+        prepared=[f"<results>/data/{dataset}/tosses.nc" for _, dataset in TOSSING_CASES],
+        fits=[
+            f"<results>/tossing/fits/{on}.{FIRST_VARIANT}.json"
+            for on, _ in TOSSING_CASES
+        ],
+        calibrations=FIRST_CALIBRATIONS,
+        predictions=of_cases("predictions/{0}/{1}.{2}.csv", FIRST_CASES),
+    output:
+        playback="<results>/tossing/playback.json",
+    log:
+        "<logs>/tossing_playback.log",
+    benchmark:
+        "<benchmarks>/tossing_playback.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        **call("contactid.tossing.artefacts.playback:write_playback"),
+        cases=TOSSING_CASES,
+        variant=TOSSING_VARIANTS[FIRST_VARIANT],
+    script:
+        "../call.py"
+
+
+rule tossing_checks:
+    """Hold every printed number of the study against the reproduced one."""
+    input:
+        published="workflow/resources/published/tossing.csv",
+        tables=expand("<results>/tossing/tables/{table}.csv", table=TOSSING_TABLES)
+        + IMPACTS_TABLE,
+    output:
+        checks="<results>/tossing/checks.csv",
+    log:
+        "<logs>/tossing_checks.log",
+    benchmark:
+        "<benchmarks>/tossing_checks.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **call("contactid.tossing.checks:check"),
+        names=[*TOSSING_TABLES, *(["impacts"] if IMPACTS_TABLE else [])],
+        paper_schemes={
+            (
+                "no_restitution"
+                if scheme.kind == "no_restitution"
+                else scheme.parameters
+            ): name
+            for name, scheme in TOSSING_SCHEMES.items()
+            if scheme.paper
+        },
+    script:
+        "../call.py"
+
+
+rule tossing_summary:
+    """Say in a section of text what the study found."""
+    input:
+        tables=["<results>/tossing/tosses.csv"]
+        + expand("<results>/tossing/tables/{table}.csv", table=SUMMARISED),
+    output:
+        summary="<results>/tossing/summary.md",
+    log:
+        "<logs>/tossing_summary.log",
+    benchmark:
+        "<benchmarks>/tossing_summary.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **call("contactid.tossing.summary:summarise"),
+        names=["tosses", *SUMMARISED],
+    script:
+        "../call.py"

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from contactid.arm.fit_accuracy import DETECTED
+from contactid.arm.identify.accuracy import DETECTED
+from contactid.core.atomic import write_text
 from contactid.output.summary import text_table
+from contactid.output.tables import read_csv
 
 
-def summarise(tables: Mapping[str, pd.DataFrame], *, synthetic: bool) -> str:
+def summarise(tables: Sequence[str], names: Sequence[str], synthetic: bool, summary: str) -> None:
+    """Write the section from the study's tables, files and their names; ``synthetic``: the recordings are."""
+    by_name = {name: read_csv(table) for name, table in zip(names, tables, strict=True)}
+    write_text(summary, section(by_name, synthetic=synthetic))
+
+
+def section(tables: Mapping[str, pd.DataFrame], *, synthetic: bool) -> str:
     """Markdown: Table II, models A, B and C, what the recordings give, and how accurate that is."""
     parts = [
         "## arm",

@@ -23,23 +23,6 @@ def check_configuration(config: Mapping[str, Any], schema_path: str | Path) -> N
     errors = sorted(Draft202012Validator(schema).iter_errors(content), key=lambda error: list(map(str, error.path)))
     if errors:
         raise _explain(errors[0])
-    if "tossing" in content["studies"]:
-        _check_tossing(content["tossing"])
-
-
-def _check_tossing(tossing: Mapping[str, Any]) -> None:
-    identify_on, predict_on = tossing["identify_on"], tossing["predict_on"]
-    if len(identify_on) != len(predict_on) and 1 not in (len(identify_on), len(predict_on)):
-        raise ContactIdError(
-            f"configuration: tossing.identify_on has {len(identify_on)} entries, tossing.predict_on {len(predict_on)}",
-            "Give lists of one length, or one list of length 1",
-        )
-    for name, values in tossing["grid"].items():
-        if values["stop"] < values["start"]:
-            raise ContactIdError(f"configuration: tossing.grid.{name} stops before it starts", "Swap start and stop")
-    names = [variant["name"] for variant in tossing["variants"]]
-    if len(set(names)) != len(names):
-        raise ContactIdError("configuration: two tossing.variants have the same name", "Rename one")
 
 
 def restore_numbers(block: Any) -> Any:
@@ -99,11 +82,3 @@ def _rule(error: ValidationError) -> str:
 def _suggest(unknown: str, known: list[str]) -> str:
     near = difflib.get_close_matches(str(unknown), known, n=1)
     return f"Did you mean {near[0]}" if near else f"Known keys are {', '.join(known)}"
-
-
-def cases(block: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Pairs (identified on, predicted on) of a study's block; a list of length 1 goes with every entry of the other."""
-    identify_on, predict_on = list(block["identify_on"]), list(block["predict_on"])
-    n = max(len(identify_on), len(predict_on))
-    identify_on, predict_on = (names * n if len(names) == 1 else names for names in (identify_on, predict_on))
-    return list(dict.fromkeys(zip(identify_on, predict_on, strict=True)))

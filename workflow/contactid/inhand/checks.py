@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from contactid.core.inertia import tensor_entries
-from contactid.inhand.names import (
-    APPENDIX_TABLES,
+from contactid.inhand.artefacts.estimates import PRINTED
+from contactid.inhand.artefacts.printed import ARTEFACTS, BLOCKS, ground_truth_reading
+from contactid.inhand.identify.methods import (
     FACTOR_GRAPH,
     GROUND_TRUTH,
     IPOPT,
     LEAST_SQUARES,
     METHODS,
     PARAMETER_COLUMNS,
-    PRINTED,
     SOLVER_LABELS,
 )
-from contactid.inhand.printed_estimates import ARTEFACTS, BLOCKS, ground_truth_reading
-from contactid.inhand.readers.objects import object_of
-from contactid.output.comparison import Key, Reproduced
+from contactid.inhand.readers.objects import InHandObject, load_objects, object_of
+from contactid.inhand.readers.sources import APPENDIX_TABLES
+from contactid.output.comparison import Key, Reproduced, compare
+from contactid.output.tables import read_csv, write_csv
 
 Tables = Mapping[str, pd.DataFrame]
 _NO_RUN = "measured; the paper's recordings can't be fetched, and this run has no twin of this one"
@@ -32,7 +33,14 @@ _BLOCKS = {source: block for block, source in BLOCKS.items()}
 _FORCE_MODELS = ("dropout_network", "bayesian_features")  # the paper's kind of model first
 
 
-def reproduced_numbers(tables: Tables) -> dict[Key, Reproduced]:
+def check(published: str, objects: str, tables: Sequence[str], names: Sequence[str], checks: str) -> None:
+    """Hold the study's printed numbers against those of its tables, which ``names`` names in order."""
+    found = {name: read_csv(file) for name, file in zip(names, tables, strict=True)}
+    numbers = reproduced_numbers(found, load_objects(objects))
+    write_csv(compare("inhand", read_csv(published), numbers, REASONS), checks)
+
+
+def reproduced_numbers(tables: Tables, objects: Mapping[str, InHandObject]) -> dict[Key, Reproduced]:
     """Our numbers by (artefact, quantity, condition) of ``published/inhand.csv``.
 
     A printed ground truth answers to the twins' truth. A printed estimate has the median of the twins' runs beside it,
@@ -43,11 +51,13 @@ def reproduced_numbers(tables: Tables) -> dict[Key, Reproduced]:
     ----------
     tables
         The study's tables by name: the appendix tables, and ``ext_force_sensing`` where it is there.
+    objects
+        By name, with the true parameters.
     """
     numbers: dict[Key, Reproduced] = {}
     for source, name in APPENDIX_TABLES.items():
         if name in tables:
-            numbers |= _ground_truths(source, tables[name]) | _estimates(source, tables[name])
+            numbers |= _ground_truths(source, tables[name], objects) | _estimates(source, tables[name])
     if "ext_force_sensing" in tables:
         numbers |= _force_model(tables["ext_force_sensing"])
     return numbers
@@ -64,14 +74,14 @@ def _as_printed(source: str, values: Mapping[Any, Any]) -> dict[str, float]:
     return {name: float(values[name]) * (sign if name in turned else 1.0) for name in PARAMETER_COLUMNS}
 
 
-def _ground_truths(source: str, table: pd.DataFrame) -> dict[Key, Reproduced]:
+def _ground_truths(source: str, table: pd.DataFrame, objects: Mapping[str, InHandObject]) -> dict[Key, Reproduced]:
     reading = ground_truth_reading(source)
     note = f"truth of the twin; read about the {reading.point}, off-diagonals as {reading.off_diagonals}".replace(
         "_", " "
     )
     numbers: dict[Key, Reproduced] = {}
     for name in table.loc[table["method"] == GROUND_TRUTH, "object"].unique():
-        truth = object_of(name).parameters
+        truth = object_of(objects, name).parameters
         values = dict(
             zip(PARAMETER_COLUMNS, (truth.mass, *truth.center_of_mass, *tensor_entries(truth.inertia)), strict=True)
         )

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from contactid.inhand.appendix_tables import is_true
-from contactid.inhand.names import APPENDIX_TABLES, GROUND_TRUTH, IPOPT, METHOD_LABELS, METHODS, PRINTED, SOURCES
-from contactid.inhand.printed_estimates import CENTER, ORIGIN
+from contactid.core.atomic import write_text
+from contactid.inhand.artefacts.estimates import PRINTED, is_true
+from contactid.inhand.artefacts.printed import CENTER, ORIGIN
+from contactid.inhand.identify.methods import GROUND_TRUTH, IPOPT, METHOD_LABELS, METHODS
+from contactid.inhand.readers.sources import APPENDIX_TABLES, SOURCES
 from contactid.output.summary import text_table
+from contactid.output.tables import read_csv
 
 _OURS = "constraint_no_geodesic"
 _COLUMNS = ("consistent", "error", "mass %")
 
 
-def summarise(tables: Mapping[str, pd.DataFrame]) -> str:
+def summarise(tables: Sequence[str], names: Sequence[str], summary: str) -> None:
+    """Write what the study's tables say, which ``names`` names in order."""
+    found = {name: read_csv(file) for name, file in zip(names, tables, strict=True)}
+    write_text(summary, summary_text(found))
+
+
+def summary_text(tables: Mapping[str, pd.DataFrame]) -> str:
     """Markdown: verdicts on the printed rows, estimates by source and method, mass in hand, friction, force model."""
     masses = {source: tables[name] for source, name in APPENDIX_TABLES.items()}
     parts = [

@@ -29,7 +29,7 @@ class Artefact:
     draw : ``"contactid.module:function"``, from a figure's data to the figure (:func:`contactid.output.drawing.draw`)
     data : what a figure says it was made from; empty where its data say so in a column ``source``
     settings : of the configuration, that the drawing function takes by name
-    files : extensions of the files that its rule writes
+    files : extensions of its files that don't wait for a drawing
     """
 
     kind: Kind
@@ -69,8 +69,17 @@ def of_rule(artefacts: Iterable[Artefact], rule: str) -> list[Artefact]:
 
 
 def computed(artefacts: Iterable[Artefact], folder: str) -> list[str]:
-    """The files that rules compute, below a study's folder of results."""
-    return [f"{folder}/{artefact.place}.{end}" for artefact in artefacts for end in artefact.files]
+    """The files that rules compute, below a study's folder of results; of a tex file, what stands below its caption."""
+    return [
+        f"{folder}/tabulars/{one.name}.tex" if end == "tex" else f"{folder}/{one.place}.{end}"
+        for one in artefacts
+        for end in one.files
+    ]
+
+
+def typeset(artefacts: Iterable[Artefact], folder: str) -> list[str]:
+    """The tex files."""
+    return [f"{folder}/{artefact.place}.tex" for artefact in artefacts if "tex" in artefact.files]
 
 
 def drawn(artefacts: Iterable[Artefact], folder: str) -> list[str]:
@@ -78,11 +87,15 @@ def drawn(artefacts: Iterable[Artefact], folder: str) -> list[str]:
     return [f"{folder}/{artefact.place}.{end}" for artefact in artefacts for end in _DRAWN[artefact.kind]]
 
 
+def artefact_files(artefacts: Sequence[Artefact], folder: str) -> list[str]:
+    """All files that a reader wants of artefacts."""
+    found = [file for file in computed(artefacts, folder) if not file.endswith(".tex")]
+    return [*found, *typeset(artefacts, folder), *drawn(artefacts, folder)]
+
+
 def computations(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
     """What a rule that computes artefacts is told of them."""
-    return [
-        {"place": one.place, "compute": one.compute, "caption": one.caption, "files": one.files} for one in artefacts
-    ]
+    return [{"place": one.place, "compute": one.compute, "files": one.files} for one in artefacts]
 
 
 def drawings(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:

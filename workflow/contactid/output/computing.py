@@ -1,7 +1,7 @@
-"""Compute declared artefacts and write them with their captions.
+"""Compute declared artefacts, and put tables under their captions.
 
-A rule calls :func:`compute`. What it is told of each artefact is in the rule's params
-(:mod:`contactid.output.artefacts`), so that a caption's edit reruns what writes the caption, and no more.
+Rules call :func:`compute` and :func:`typeset`. What they are told of each artefact is in the rule's params
+(:mod:`contactid.output.artefacts`). Nothing but the report needs a caption, so its edit reruns one short job.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ import pandas as pd
 from contactid.core.atomic import write_text
 from contactid.core.references import arguments, resolve
 from contactid.output.artefacts import files_by_place
-from contactid.output.tables import write_csv, write_tex
+from contactid.output.fits import write_json
+from contactid.output.tables import captioned, tabular, write_csv
+
+_DATA = "% Data: "
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Shown:
     table : what the csv file holds
     tex : what the tex file shows; None for the same
     headings : of the tex table, in math mode where they hold a ``$``; None for the columns' names
-    data : what it was made from, which ends the caption; empty where the caption says it
+    data : what it was made from, which ends a table's caption; empty where the caption says it
     md : what a Markdown file says, where one is declared
     """
 
@@ -48,10 +51,10 @@ def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> 
         What :func:`contactid.output.artefacts.declared` says of each.
     named
         The rule's files and settings, of which every function is given those that it asks for. ``artefacts`` lists the
-        files to write. A function returns its one artefact, or several by place (``"tables/ext_modes"``), each a table
-        or a :class:`Shown`.
+        files to write, ``sources`` is a JSON file for what figures were made from, where the rule has one. A function
+        returns its one artefact, or several by place (``"tables/ext_modes"``), each a table or a :class:`Shown`.
     """
-    files = files_by_place(declared, named["artefacts"])
+    files, said = files_by_place(declared, named["artefacts"]), {}
     for reference in dict.fromkeys(row["compute"] for row in declared):
         rows = {row["place"]: row for row in declared if row["compute"] == reference}
         function = resolve(reference)
@@ -60,17 +63,30 @@ def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> 
         if set(made) != set(rows) or (made is not found and len(rows) > 1):
             raise ValueError(f"{reference} makes {', '.join(made)}, but {', '.join(rows)} are declared for it")
         for place, content in made.items():
-            _write(content if isinstance(content, Shown) else Shown(content), rows[place]["caption"], files[place])
+            shown = content if isinstance(content, Shown) else Shown(content)
+            _write(shown, files[place])
+            said[place] = shown.data
+    if "sources" in named:
+        write_json(named["sources"], {Path(row["place"]).name: said[row["place"]] for row in declared})
 
 
-def _write(shown: Shown, caption: str, files: Sequence[str]) -> None:
+def _write(shown: Shown, files: Sequence[str]) -> None:
     for file in files:
         match Path(file).suffix:
             case ".csv":
                 write_csv(shown.table, file)
             case ".tex":
-                table = shown.table if shown.tex is None else shown.tex
-                said = f"{caption}. Data: {shown.data}." if shown.data else caption
-                write_tex(table, file, caption=said, columns=shown.headings)
+                said = f"{_DATA}{shown.data}\n" if shown.data else ""
+                write_text(file, said + tabular(shown.table if shown.tex is None else shown.tex, shown.headings))
             case ".md":
                 write_text(file, shown.md)
+
+
+def typeset(captions: Sequence[str], tabulars: Sequence[str], tables: Sequence[str]) -> None:
+    """Put the tables that :func:`compute` left in ``tabulars`` under their captions, in tex files of the same order."""
+    for caption, file, table in zip(captions, tabulars, tables, strict=True):
+        content = Path(file).read_text(encoding="utf-8")
+        if content.startswith(_DATA):
+            said, content = content.split("\n", 1)
+            caption = f"{caption}. Data: {said.removeprefix(_DATA)}."
+        write_text(table, captioned(content, caption))

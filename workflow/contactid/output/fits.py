@@ -1,4 +1,4 @@
-"""Fit records: one JSON file per identification, with the same keys in every study."""
+"""Fit records, one JSON file per identification with the same keys in every study, and JSON for what else is kept."""
 
 from __future__ import annotations
 
@@ -43,3 +43,20 @@ def read_json(path: str | Path) -> dict[str, Any]:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ContactIdError(f"{path}: not a readable JSON file ({error})", "Delete it and run again") from None
+
+
+def compact_json(content: Any) -> str:
+    """One line of JSON; whole floats lose their ``.0``.
+
+    >>> compact_json({"a": [1.0, 2.5, True]})
+    '{"a":[1,2.5,true]}'
+    """
+    return json.dumps(_whole(content), separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+
+
+def _whole(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: _whole(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_whole(value) for value in content]
+    return int(content) if isinstance(content, float) and content.is_integer() else content

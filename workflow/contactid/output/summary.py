@@ -3,8 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
+
+from contactid.core.atomic import write_text
+from contactid.output.tables import read_csv, write_csv
+
+
+def conclude(run: str, studies: Sequence[str], sections: Sequence[str], checks: str, summary: str) -> None:
+    """Gather every study's verdicts in one table, and say on one page what the run found.
+
+    Parameters
+    ----------
+    studies, sections
+        The studies' tables of verdicts, and their sections of the page.
+    """
+    table = pd.concat([read_csv(study) for study in studies], ignore_index=True)
+    write_csv(table, checks)
+    texts = [Path(section).read_text(encoding="utf-8") for section in sections]
+    write_text(summary, summarise_run(run, texts, table))
 
 
 def summarise_run(run: str, sections: Sequence[str], checks: pd.DataFrame) -> str:

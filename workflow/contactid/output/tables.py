@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from contactid.core.atomic import replacing, write_text
+from contactid.core.atomic import replacing
 
 PRECISION = (
     6  # significant digits in csv files; enough for every comparison, few enough to hide most of a machine's rounding
@@ -29,23 +29,36 @@ def read_csv(path: str | Path) -> pd.DataFrame:
     return table
 
 
-def write_tex(table: pd.DataFrame, path: str | Path, *, caption: str, columns: Sequence[str] | None = None) -> None:
-    """Write a ``table`` environment; ``columns`` are the headings, in math mode where they hold a ``$``."""
-    headings = list(columns) if columns is not None else [_escape(str(name)) for name in table.columns]
+def write_exact(table: pd.DataFrame, path: str | Path) -> None:
+    """Write a table that another job goes on with: floats to their last digit."""
+    with replacing(path) as partial:
+        table.to_csv(partial, index=False, lineterminator="\n")
+
+
+def read_exact(path: str | Path) -> pd.DataFrame:
+    """Read a table that :func:`write_exact` wrote, to the last digit; empty texts become NaN."""
+    return pd.read_csv(path, float_precision="round_trip")
+
+
+def tabular(table: pd.DataFrame, headings: Sequence[str] | None = None) -> str:
+    """A ``tabular`` environment; ``headings`` are in math mode where they hold a ``$``, None for the columns' names."""
+    names = list(headings) if headings is not None else [_escape(str(name)) for name in table.columns]
     lines = [
-        "\\begin{table}",
-        f"\\caption{{{_escape(caption)}}}",
-        f"\\begin{{tabular}}{{{'l' * len(headings)}}}",
+        f"\\begin{{tabular}}{{{'l' * len(names)}}}",
         "\\hline",
-        " & ".join(headings) + " \\\\",
+        " & ".join(names) + " \\\\",
         "\\hline",
         *(" & ".join(_cell(value) for value in row) + " \\\\" for row in table.itertuples(index=False)),
         "\\hline",
         "\\end{tabular}",
-        "\\end{table}",
         "",
     ]
-    write_text(path, "\n".join(lines))
+    return "\n".join(lines)
+
+
+def captioned(content: str, caption: str) -> str:
+    """A ``table`` environment round a :func:`tabular`."""
+    return f"\\begin{{table}}\n\\caption{{{_escape(caption)}}}\n{content}\\end{{table}}\n"
 
 
 def _cell(value: object) -> str:

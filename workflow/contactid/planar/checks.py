@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from contactid.output.comparison import Key, Reproduced
-from contactid.planar.identification_checks import identification_numbers
-from contactid.planar.names import DROP, IRC, RESTITUTION, SLIDING, THROW
+from contactid.output.comparison import Key, Reproduced, Tolerance, compare
+from contactid.output.tables import read_csv, write_csv
 
-Tables = Mapping[str, pd.DataFrame]
 REASONS = {
     "": "not reproduced by this run: planar.identification.noise or .frames_per_second leave the cell out",
     "text": "section 6.2's videos are not published (public throws of a square and impacts of an ellipse take their "
@@ -20,11 +19,11 @@ REASONS = {
 }
 _AT = 1.0  # ms: time step at which printed impulses are compared
 # what section 4 prints of its scenes: the ellipse, its start, and restitution where it is one value
-_PRINTED: dict[str, dict[str, Any]] = {
-    DROP: {"position": [0, 10, 0], "velocity": [0, 0, 0], "restitution_e_n": [0]},
-    THROW: {"position": [0, 5, 0], "velocity": [10, -3, -8], "restitution_e_n": [0]},
-    SLIDING: {"position": [0, 1, 0], "velocity": [15, 0, 0], "restitution_e_n": [0]},
-    RESTITUTION: {"position": [0, 5, 0], "velocity": [10, -3, -8]},
+_PRINTED_SCENES: dict[str, dict[str, Any]] = {
+    "drop": {"position": [0, 10, 0], "velocity": [0, 0, 0], "restitution_e_n": [0]},
+    "throw": {"position": [0, 5, 0], "velocity": [10, -3, -8], "restitution_e_n": [0]},
+    "sliding": {"position": [0, 1, 0], "velocity": [15, 0, 0], "restitution_e_n": [0]},
+    "restitution": {"position": [0, 5, 0], "velocity": [10, -3, -8]},
 }
 _ELLIPSE = {"semi_axes": [1.5, 1.0], "mass": 10, "inertia": 2}
 _OTHER_SCENE = "the configuration's scene isn't the paper's"
@@ -32,6 +31,50 @@ _TIMES = (
     "ours is since release; the time printed under the figure can't be, since free flight fixes it, but an axis that "
     "starts shortly before the impact would explain it"
 )
+# what section 6.1 prints of its throw
+_PRINTED_THROW: dict[str, Any] = {"position": [0, 0.1, -0.785], "velocity": [3, -5, 0], "restitution_e_n": 0.2}
+_BODY = {"semi_axes": [0.05, 0.025], "mass": 0.064, "inertia": 4.84e-5}
+_LEAST_FPS = 120.0  # below, friction is identified too roughly to say where the body rolls
+_ROUNDING = 0.5  # %, of the printed errors
+_DEVIATIONS = 2.0
+_ENOUGH_SAMPLES = 5  # for quartiles
+_QUARTILES = 1.349  # standard deviations between a normal distribution's quartiles
+_UNDETERMINED = 0.5  # share of samples whose ratio runs to its limit
+_OTHER_THROW = "the configuration's throw isn't the paper's"
+
+
+def check(
+    published: str,
+    impact_times: str,
+    convergence: str,
+    liftoff: str,
+    tangential_impulses: str,
+    energy: str,
+    errors: str,
+    block: Mapping[str, Any],
+    checks: str,
+) -> None:
+    """Hold the study's printed numbers against the reproduced ones, and write a row each.
+
+    Parameters
+    ----------
+    published
+        ``published/planar.csv``.
+    impact_times, convergence, liftoff, tangential_impulses, energy, errors
+        The study's tables ``ext_impact_times``, ``ext_impulse_convergence``, ``ext_liftoff``,
+        ``ext_tangential_impulses``, ``ext_energy`` and ``tab01_inertia_ratio_error``.
+    block
+        The study's block of the configuration, which tells whether scenes and throw are the paper's.
+    checks
+        File to write.
+    """
+    numbers = (
+        impulse_numbers(read_csv(impact_times), read_csv(convergence), block)
+        | liftoff_numbers(read_csv(liftoff), block)
+        | energy_numbers(read_csv(tangential_impulses), read_csv(energy), block)
+        | identification_numbers(read_csv(errors), block)
+    )
+    write_csv(compare("planar", read_csv(published), numbers, REASONS), checks)
 
 
 def is_printed(block: Mapping[str, Any], name: str) -> bool:
@@ -40,7 +83,7 @@ def is_printed(block: Mapping[str, Any], name: str) -> bool:
     ground = scene["ground"]
     return (
         dict(block["bodies"][scene["body"]]) == _ELLIPSE
-        and all(scene[key] == value for key, value in _PRINTED[name].items())
+        and all(scene[key] == value for key, value in _PRINTED_SCENES[name].items())
         and scene["restitution_e_t"] == 0
         and ground["slope"] == 0
         and ground["start"] == [0, 0]
@@ -48,49 +91,31 @@ def is_printed(block: Mapping[str, Any], name: str) -> bool:
     )
 
 
-def reproduced_numbers(tables: Tables, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
-    """Our numbers by (artefact, quantity, condition) of ``published/planar.csv``.
-
-    Parameters
-    ----------
-    tables
-        The study's tables by name.
-    block
-        The study's block of the configuration, which tells whether a scene is the paper's.
-    """
-    return (
-        _impulses(tables["ext_impact_times"], tables["ext_impulse_convergence"], block)
-        | _liftoff(tables["ext_liftoff"], block)
-        | _energies(tables["ext_tangential_impulses"], tables["ext_energy"], block)
-        | identification_numbers(tables["tab01_inertia_ratio_error"], block)
-    )
-
-
-def _number(block: Mapping[str, Any], scene: str, value: float, note: str) -> Reproduced:
+def _scene_number(block: Mapping[str, Any], scene: str, value: float, note: str) -> Reproduced:
     printed = is_printed(block, scene)
     return Reproduced(float(value), comparable=printed, note=note if printed else f"{_OTHER_SCENE}; {note}")
 
 
-def _impulses(times: pd.DataFrame, limits: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
+def impulse_numbers(times: pd.DataFrame, limits: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
     """Peaks at 1 ms (section 4.2, figures 6 and 8), and the times under figures 7 and 10."""
     numbers: dict[Key, Reproduced] = {}
-    for scene in (DROP, THROW):
-        limit = limits[(limits["scene"] == scene) & (limits["model"] == IRC)].iloc[0]
+    for scene in ("drop", "throw"):
+        limit = limits[(limits["scene"] == scene) & (limits["model"] == "IRC")].iloc[0]
         for row in times[times["scene"] == scene].to_dict("records"):
             h = float(row["time_step_ms"])
             condition = f"scene={scene};time_step_ms={h:g}"
-            numbers["text", "impact_time_ms", condition] = _number(block, scene, row["impact_time_ms"], _TIMES)
+            numbers["text", "impact_time_ms", condition] = _scene_number(block, scene, row["impact_time_ms"], _TIMES)
             if abs(h - _AT) < 1e-6:
                 note = (
                     f"IRC at h = {_AT:g} ms; limit for h -> 0 {limit['limit_ns']:.2f} N s, order {limit['order']:.2f}"
                 )
-                numbers["text", f"peak_impulse_{scene}_ns", f"scene={scene}"] = _number(
+                numbers["text", f"peak_impulse_{scene}_ns", f"scene={scene}"] = _scene_number(
                     block, scene, row["peak_impulse_ns"], note
                 )
     return numbers
 
 
-def _liftoff(table: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
+def liftoff_numbers(table: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
     """The threshold of section 4.3, within the time that figure 12 shows."""
     rows = table[table["duration_s"] == 1.0]
     if rows.empty:
@@ -103,35 +128,115 @@ def _liftoff(table: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reprodu
         else ""
     )
     note = f"gap above {first['clearance_mm']:g} mm within 1 s, by bisection{waiting}"
-    key = ("text", "liftoff_friction_mu", f"scene={SLIDING};duration_s=1")
-    return {key: _number(block, SLIDING, first["friction_mu"], note)}
+    key = ("text", "liftoff_friction_mu", "scene=sliding;duration_s=1")
+    return {key: _scene_number(block, "sliding", first["friction_mu"], note)}
 
 
-def _energies(tangential: pd.DataFrame, energy: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
+def energy_numbers(tangential: pd.DataFrame, energy: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
     """Section 4.4: no loss at e_N = 1, nothing lost in friction; section 4.3: no loss without friction."""
     numbers: dict[Key, Reproduced] = {}
     for row in tangential.to_dict("records"):
         if row["restitution_e_n"] == 1.0:
-            numbers["text", "energy_change_pct", f"scene={RESTITUTION};restitution_e_n=1"] = _number(
+            numbers["text", "energy_change_pct", "scene=restitution;restitution_e_n=1"] = _scene_number(
                 block,
-                RESTITUTION,
+                "restitution",
                 row["energy_change_pct"],
                 f"sticking impacts take {row['lost_in_friction_j']:.1f} J: they stop the contact point's tangential "
                 "motion",
             )
         if row["restitution_e_n"] == 0.0:
-            bounced = energy[(energy["scene"] == RESTITUTION) & (energy["restitution_e_n"] == 0.0)].iloc[0]
+            bounced = energy[(energy["scene"] == "restitution") & (energy["restitution_e_n"] == 0.0)].iloc[0]
             share = 100.0 * row["lost_in_friction_j"] / bounced["energy_start_j"]
             sticking = row["lost_in_friction_sticking_j"] / row["lost_in_friction_j"]
-            numbers["text", "lost_in_friction_pct", f"scene={RESTITUTION};restitution_e_n=0"] = _number(
-                block,
-                RESTITUTION,
-                share,
-                f"of the energy at the start; {sticking:.0%} of it in steps that stick",
+            numbers["text", "lost_in_friction_pct", "scene=restitution;restitution_e_n=0"] = _scene_number(
+                block, "restitution", share, f"of the energy at the start; {sticking:.0%} of it in steps that stick"
             )
-    free = energy[(energy["scene"] == SLIDING) & (energy["friction_mu"] == 0.0)]
+    free = energy[(energy["scene"] == "sliding") & (energy["friction_mu"] == 0.0)]
     if len(free):
         row = free.iloc[0].to_dict()
         change = 100.0 * (row["energy_end_j"] / row["energy_start_j"] - 1.0)
-        numbers["text", "energy_change_pct", f"scene={SLIDING};friction_mu=0"] = _number(block, SLIDING, change, "")
+        numbers["text", "energy_change_pct", "scene=sliding;friction_mu=0"] = _scene_number(
+            block, "sliding", change, ""
+        )
     return numbers
+
+
+def is_printed_throw(block: Mapping[str, Any]) -> bool:
+    """Whether the configuration identifies the throw that the paper prints."""
+    options = block["identification"]
+    return (
+        dict(block["bodies"][options["body"]]) == _BODY
+        and all(options[key] == value for key, value in _PRINTED_THROW.items())
+        and options["ground"]["slope"] == 0
+        and options["ground"]["start"] == [0, 0]
+        and block["gravity"] == 9.81
+    )
+
+
+def identification_numbers(errors: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
+    """Our numbers of section 6.1 by (artefact, quantity, condition).
+
+    Parameters
+    ----------
+    errors
+        ``tab01_inertia_ratio_error``; the configuration's first reading of the noise is compared.
+    block
+        The study's block of the configuration.
+    """
+    printed = is_printed_throw(block)
+    first = errors[errors["noise_model"] == next(iter(block["identification"]["noise"]))]
+    numbers: dict[Key, Reproduced] = {}
+    for row in first.to_dict("records"):
+        error, limit = row["inertia_ratio_se_median_pct"], row["ratio_is_limit_share"]
+        known = (
+            f"standard error {error:.2g} %"
+            if limit < _UNDETERMINED
+            else f"not determined in {limit:.0%} of the samples"
+        )
+        condition = f"friction_mu={row['mu']:g};fps={row['fps']:g}"
+        note = (
+            f"median of {row['n_converged']} of {row['n_seeds']} noise samples, the paper has one; median magnitude "
+            f"{row['error_abs_median_pct']:.2g} %, {known}"
+        )
+        numbers["tab01", "inertia_ratio_error_pct", condition] = _throw_number(
+            row["error_median_pct"], printed, note, _spread(row), is_error=True
+        )
+    body = block["bodies"][block["identification"]["body"]]
+    numbers["text", "true_inertia_ratio_mm2", "body=plywood_ellipse"] = _throw_number(
+        1e6 * body["inertia"] / body["mass"], printed, "stated inertia by stated mass"
+    )
+    rolling = first[(first["mu_is_bound_share"] > 0.5) & (first["fps"] >= _LEAST_FPS)]
+    if len(rolling):
+        note = f"least friction that explains the motion, median of {len(rolling)} cells in which nothing slides"
+        numbers["text", "rolling_friction_mu", "section=6.1;restitution_e_n=0.2"] = _throw_number(
+            rolling["mu_median"].median(), printed, note
+        )
+    return numbers
+
+
+def _spread(row: Mapping[Any, Any]) -> Tolerance | None:
+    """Within which one noise sample (theirs) and a median of some (ours) lie in 19 of 20 cases; None where unknown.
+
+    The standard deviation of one sample is that of our samples, from their quartiles, or where they are few the
+    standard error of the fit. A median of n has the variance pi / (2 n) of one sample's.
+    """
+    n = int(row["n_converged"])
+    if n >= _ENOUGH_SAMPLES:
+        deviation, source = (row["error_q75_pct"] - row["error_q25_pct"]) / _QUARTILES, f"spread over {n} samples"
+    else:
+        deviation, source = row["inertia_ratio_se_median_pct"], "standard error"
+    if n == 0 or not np.isfinite(deviation) or row["ratio_is_limit_share"] >= _UNDETERMINED:
+        return None
+    of_difference = float(deviation) * np.sqrt(1.0 + min(1.0, np.pi / (2.0 * n)))
+    return Tolerance(
+        _ROUNDING + _DEVIATIONS * of_difference,
+        f"rounding of the printed number, and {_DEVIATIONS:g} standard deviations of the difference of one noise "
+        f"sample and the median of {n}, by our {source}",
+    )
+
+
+def _throw_number(
+    value: float, printed: bool, note: str, tolerance: Tolerance | None = None, *, is_error: bool = False
+) -> Reproduced:
+    note = note if printed else f"{_OTHER_THROW}; {note}"
+    return Reproduced(float(value), tolerance, comparable=printed, note=note, is_error=is_error)

@@ -1,15 +1,294 @@
-"""``python -m contactid.review.bundle --run default``: a finished run as one archive (``make bundle``)."""
+"""``python -m contactid.review.bundle --run default``: a finished run as one archive (``make bundle``).
+
+In it are the run's results, the code, Snakemake's records of the jobs, and a list of all files with their SHA-256 sums
+in the format of ``sha256sum``. Data that others published stay out unless their licence lets anyone pass them on; what
+was left out is told. Equal files give an equal archive.
+"""
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
+import os
+import re
+import stat
+import subprocess
 import sys
-from pathlib import Path
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
 
+from contactid.core.atomic import replacing
 from contactid.core.errors import ContactIdError
-from contactid.review.bundles.assemble import assemble
+from contactid.output.fits import read_json
+from contactid.review.crate import FILE_NAME, describe, read_citation
+from contactid.review.provenance import describe_code
+from contactid.run.records import FOLDER, path_of_record
+from contactid.sources.lockfile import digest
 
+NAME = "manifest-sha256.txt"
+_LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
+# what using an unpacked bundle adds to it
+_GROWN = re.compile(r"(^|/)(\.venv[^/]*|__pycache__|\.snakemake/(?!metadata/).*)(/|$)")
+_MOMENT = (1980, 1, 1, 0, 0, 0)
+# one time for all files: none is newer than another, so none looks outdated
+_SECONDS = 1_000_000_000
+_AGAIN = "Get the bundle again"
+FREE_LICENCES = {"CC0-1.0", "CC-BY-4.0", "BSD-2-Clause", "BSD-3-Clause", "MIT", "Apache-2.0"}
+_EVERY_DATASET = {"card.json", "card.svg", "card.png"}
+_FOLDERS = {
+    "workflow": "Rules, scripts, the package, printed values and synthetic data",
+    "config": "Default configuration and overlays",
+    "envs": "Pinned environments",
+}
+_README = """\
+Run {run} of contactid: tables and figures of four papers on identifying bodies from impacts, re-derived from data.
+results/{run}/summary.md says what was found; checks.csv holds every number against the printed one; report.html, where
+there is one, shows all of it in a browser. The code that made it is here too (commit {commit}{dirty}),
+and provenance.json names versions, machine, data and seeds. ro-crate-metadata.json describes all of it for machines.
+
+To check that nothing was changed:   sha256sum --check --quiet {manifest}
+To recompute a random sample:        make env && make verify     (Python 3.11 or newer; minutes)
+The same without make:               pip install -r envs/requirements.lock
+                                     PYTHONPATH=workflow python -m contactid.review.verify . --sample 5 --seed 1
+Not in here, by licence or size: {left_out}
+"""
 _ROOT = Path(__file__).resolve().parents[3]
+
+
+def write_manifest(sums: Mapping[str, str]) -> str:
+    """The file's text, sorted by path."""
+    return "".join(f"{sums[path]}  {path}\n" for path in sorted(sums))
+
+
+def read_manifest(text: str) -> dict[str, str]:
+    """Sums by path.
+
+    Raises
+    ------
+    ContactIdError
+        Where it isn't such a list.
+    """
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        match = _LINE.fullmatch(line)
+        if match is None or match[2] in found:
+            raise ContactIdError(f"{NAME}: line {number} is no checksum with a path", "Get the bundle again")
+        found[match[2]] = match[1]
+    return found
+
+
+def differences(folder: Path) -> list[str]:
+    """How a folder departs from its manifest: a line for each changed, missing or further file.
+
+    Raises
+    ------
+    ContactIdError
+        Where it has no manifest.
+    """
+    file = folder / NAME
+    if not file.is_file():
+        raise ContactIdError(f"{folder}: no {NAME} in it", "Give a bundle that make bundle wrote, or its folder")
+    expected = read_manifest(file.read_text(encoding="utf-8", errors="replace"))
+    there = {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() or path.is_symlink()
+    } - {NAME}
+    problems = [f"{name}: missing" for name in expected if name not in there]
+    problems += [f"{name}: not in the manifest" for name in there - set(expected) if not _GROWN.search(name)]
+    for name in there & set(expected):
+        if (folder / name).is_symlink() or digest(folder / name) != expected[name]:
+            problems.append(f"{name}: changed")
+    return sorted(problems)
+
+
+def write_zip(path: str | Path, files: Mapping[str, Path | bytes]) -> None:
+    """Write contents, by their name in the archive: sorted, with fixed times and permissions."""
+    with replacing(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name in sorted(files):
+            source = files[name]
+            entry = zipfile.ZipInfo(name, _MOMENT)
+            entry.create_system = 3
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            executable = isinstance(source, Path) and os.access(source, os.X_OK)
+            entry.external_attr = (stat.S_IFREG | (0o755 if executable else 0o644)) << 16
+            archive.writestr(entry, source.read_bytes() if isinstance(source, Path) else source, compresslevel=9)
+
+
+def unpack(path: str | Path, folder: Path) -> None:
+    """Unpack into a folder; all files get the same time.
+
+    Raises
+    ------
+    ContactIdError
+        Where it is no whole zip archive, or has an entry that isn't a plain file below the folder.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ContactIdError(f"{path} does not exist", "Name a bundle that make bundle wrote")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+            for entry in entries:
+                _check(path, entry)
+            if len({entry.filename for entry in entries}) != len(entries):
+                raise ContactIdError(f"{path}: a file is in it twice", _AGAIN)
+            archive.extractall(folder)
+            for entry in entries:
+                if (entry.external_attr >> 16) & 0o100 and not entry.is_dir():
+                    (folder / entry.filename).chmod(0o755)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError) as error:
+        raise ContactIdError(f"{path}: not a whole zip archive ({error})", _AGAIN) from None
+    except OSError as error:
+        raise ContactIdError(
+            f"{path}: cannot be unpacked ({error.strerror or error})", "Check space in TMPDIR"
+        ) from error
+    same_time(folder)
+
+
+def same_time(folder: Path) -> None:
+    """Give all files of a folder the same time."""
+    for found in folder.rglob("*"):
+        os.utime(found, (_SECONDS, _SECONDS))
+
+
+def _check(path: Path, entry: zipfile.ZipInfo) -> None:
+    name = PurePosixPath(entry.filename)
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if name.is_absolute() or ".." in name.parts or "\\" in entry.filename or ":" in entry.filename:
+        raise ContactIdError(f"{path}: {entry.filename} would be unpacked elsewhere", "Don't use this file")
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise ContactIdError(f"{path}: {entry.filename} is no plain file", "Don't use this file")
+
+
+def code_files(root: Path) -> dict[str, Path]:
+    """Everything that git knows or would ask about, by path."""
+    try:
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=root, capture_output=True, check=True,
+        ).stdout  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        raise ContactIdError(f"{root} is not a git checkout", "Run make bundle where the run was made") from None
+    names = sorted(name.decode() for name in listed.split(b"\0") if name)
+    return {name: root / name for name in names if (root / name).is_file()}
+
+
+def result_files(root: Path, results: str, record: Mapping[str, Any]) -> tuple[dict[str, Path], list[str]]:
+    """Files of ``results/<run>`` by path, and the datasets of which no data are among them."""
+    closed = {entry["name"] for entry in record["data"] if not _may_pass_on(entry)}
+    # files as they were published or given are told by name and checksum only
+    as_given = {entry["name"] for entry in record["data"] if entry["kind"] not in ("embedded", "generated")}
+    found = {}
+    for path in sorted((root / results).rglob("*")):
+        parts = path.relative_to(root / results).parts
+        if not path.is_file() or any(part.startswith(".") for part in parts):
+            continue
+        if parts[0] == "data" and len(parts) > 2:
+            raw = parts[1] in as_given and parts[2] == "raw"
+            if raw or (parts[1] in closed and parts[-1] not in _EVERY_DATASET):
+                continue
+        found[path.relative_to(root).as_posix()] = path
+    return found, sorted(as_given | closed)
+
+
+def _may_pass_on(entry: Mapping[str, Any]) -> bool:
+    return bool(entry["synthetic"]) or entry["licence"] in FREE_LICENCES
+
+
+def job_files(root: Path, results: Mapping[str, Path]) -> dict[str, Path]:
+    """Snakemake's records of the jobs that made these files or their folders."""
+    names = set(results) | {str(parent) for name in results for parent in Path(name).parents}
+    records = {name: root / FOLDER / path_of_record(name) for name in sorted(names)}
+    return {file.relative_to(root).as_posix(): file for file in records.values() if file.is_file()}
+
+
+def assemble(root: Path, run: str, *, force: bool = False) -> Path:
+    """Write ``contactid-<run>-<commit>.zip`` into a checkout.
+
+    Parameters
+    ----------
+    root
+        The checkout that the run was made in.
+    run
+        Its name.
+    force
+        Take a run that is unfinished, or made with changes that aren't committed.
+
+    Raises
+    ------
+    ContactIdError
+        Where there is no such run, or it is unfinished or not committed.
+    """
+    results = f"results/{run}"
+    remedy = f"Finish the run {run} first, or give FORCE=1"
+    if not (root / results / FILE_NAME).is_file():
+        raise ContactIdError(f"{results} has no {FILE_NAME}, so it is no finished run", f"Finish the run {run} first")
+    record, crate = read_json(root / results / "provenance.json"), read_json(root / results / FILE_NAME)
+    code = describe_code(root)
+    if code["git_commit"] is None:
+        raise ContactIdError(f"{root} is not a git checkout", "Run make bundle where the run was made")
+    if not force:
+        if code["git_dirty"]:
+            raise ContactIdError("the checkout has changes that aren't committed", "Commit them, or give FORCE=1")
+        if record["git_dirty"] or record["git_dirty"] is None:
+            raise ContactIdError(
+                f"{results} was recorded with changes that weren't committed",
+                f"Delete {results}/provenance.json and run it again, or give FORCE=1",
+            )
+        if _left_to_do(root, f"{results}/crate/configuration.yaml"):
+            raise ContactIdError(f"{results} is unfinished or older than the code", remedy)
+    found, left_out = result_files(root, results, record)
+    files: dict[str, Path | bytes] = {**code_files(root), **found, **job_files(root, found)}
+    files["README.txt"] = _README.format(
+        run=run,
+        commit=code["git_commit"],
+        dirty=", with changes" if code["git_dirty"] else "",
+        manifest=NAME,
+        left_out=", ".join(left_out) or "nothing",
+    ).encode()
+    described = describe(
+        root,
+        record,
+        read_citation(root / "CITATION.cff"),
+        workflow="Snakefile",
+        configuration=f"{results}/crate/configuration.yaml",
+        results=[name for name in (f"{results}/{listed}" for listed in _results_of(crate)) if name in files],
+        folders={**_FOLDERS, results: "Everything that the run made"},
+    )
+    files[FILE_NAME] = (json.dumps(described, indent=2) + "\n").encode()
+    sums = {name: _sha256(content) for name, content in files.items()}
+    files[NAME] = write_manifest(sums).encode()
+    path = root / f"contactid-{run}-{code['git_commit'][:8]}{'-dirty' if code['git_dirty'] else ''}.zip"
+    write_zip(path, files)
+    return path
+
+
+def _left_to_do(root: Path, configuration: str) -> bool:
+    """Whether Snakemake would still run a job."""
+    command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "host", "--configfile", configuration]
+    environment = {**os.environ, "PYTHONPATH": str(root / "workflow")}
+    run = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    if run.returncode:
+        last = [line for line in (run.stdout + run.stderr).splitlines() if line.strip()]
+        raise ContactIdError(
+            f"snakemake can't say what is left to do ({last[-1] if last else 'no output'})", "Run make"
+        )
+    return "Nothing to be done" not in run.stdout + run.stderr
+
+
+def _results_of(crate: Mapping[str, Any]) -> list[str]:
+    """Files that the run's own description lists as its results."""
+    results: list[dict[str, str]] | dict[str, str] = next(
+        entity.get("result", []) for entity in crate["@graph"] if entity["@type"] == "CreateAction"
+    )
+    return [entry["@id"] for entry in (results if isinstance(results, list) else [results])]
+
+
+def _sha256(content: Path | bytes) -> str:
+    return hashlib.sha256(content if isinstance(content, bytes) else content.read_bytes()).hexdigest()
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -10,22 +10,15 @@ import argparse
 import os
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from contactid.core.errors import ContactIdError
+from contactid.output.comparison import AGREES, BETTER, COLUMNS, DIFFERS, INPUT, NOT_COMPARABLE, VERDICTS
 from contactid.output.summary import text_table
-from contactid.review.verdicts import (
-    ABSENT,
-    VERDICTS,
-    Comparison,
-    accept,
-    compare_verdicts,
-    read_accepted,
-    read_checks,
-    row_name,
-)
+from contactid.output.tables import read_csv, write_csv
 
 ACCEPTED = Path(__file__).resolve().parents[2] / "resources" / "verdicts"
 _TITLES = {
@@ -35,6 +28,69 @@ _TITLES = {
     "new": "Not among the accepted verdicts (make baseline adds them)",
 }
 _SHOWN = 40  # rows of a kind of change
+KEY = ("study", "artefact", "quantity", "condition")
+_ACCEPTED_COLUMNS = (*KEY, "verdict")
+ABSENT = "absent"
+# a result that becomes an input is a result lost
+_WORTH = {AGREES: 2, BETTER: 2, INPUT: 1, DIFFERS: 0, NOT_COMPARABLE: 0, ABSENT: 0}
+
+
+def read_verdicts(path: str | Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
+    """A run's checks or its accepted verdicts; text columns hold no missing values.
+
+    Raises
+    ------
+    ContactIdError
+        With the remedy, where there is no file, or one that isn't a table with these columns.
+    """
+    if not Path(path).is_file():
+        raise ContactIdError(f"{path} does not exist", remedy)
+    try:
+        table = read_csv(path)
+    except (OSError, ValueError) as error:
+        raise ContactIdError(f"{path} cannot be read ({error})", remedy) from None
+    missing = [name for name in columns if name not in table]
+    if missing:
+        raise ContactIdError(f"{path} lacks the columns {', '.join(missing)}", remedy)
+    for name in KEY:
+        table[name] = table[name].astype(object).where(table[name].notna(), "").astype(str)
+    unknown = sorted(set(table["verdict"].astype(str)) - set(VERDICTS))
+    if unknown:
+        raise ContactIdError(f"{path} has the unknown verdict {unknown[0]!r}", remedy)
+    if table.duplicated(list(KEY)).any():
+        row = table[table.duplicated(list(KEY))].iloc[0]
+        raise ContactIdError(f"{path} has two rows for {row_name(row)}", remedy)
+    return table
+
+
+def row_name(row: pd.Series) -> str:
+    """A check's name in a line of text."""
+    return " ".join(str(row[name]) for name in KEY if row[name])
+
+
+def compare_verdicts(checks: pd.DataFrame, accepted: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The rows whose verdict isn't the accepted one, in the order of the checks, absent ones last.
+
+    Returns
+    -------
+    dict
+        Rows of the checks and what their verdict ``was``: ``worse`` (agreed or were better and no longer do; or were
+        inputs and now differ, can't be compared or are absent), ``better`` (the reverse), ``other`` (any other change,
+        for instance from ``agrees`` to ``better``), ``new`` (aren't among the accepted verdicts).
+    """
+    before = accepted[list(_ACCEPTED_COLUMNS)].rename(columns={"verdict": "was"})
+    both = checks.merge(before, on=list(KEY), how="left")
+    gone = before.merge(checks[list(KEY)], on=list(KEY), how="left", indicator=True)
+    gone = gone[gone["_merge"] == "left_only"].drop(columns="_merge").assign(verdict=ABSENT)
+    rows = pd.concat([both, gone], ignore_index=True) if len(gone) else both
+    known, changed = rows["was"].notna(), rows["was"] != rows["verdict"]
+    was, now = rows["was"].map(_WORTH), rows["verdict"].map(_WORTH)
+    return {
+        "worse": rows[known & (now < was)],
+        "better": rows[known & (now > was)],
+        "other": rows[known & changed & (now == was)],
+        "new": rows[~known],
+    }
 
 
 def check_run(run: str, results: str | Path, accepted: str | Path, study: str = "") -> tuple[str, bool]:
@@ -53,9 +109,8 @@ def check_run(run: str, results: str | Path, accepted: str | Path, study: str = 
         Where there is no such run or nothing accepted for it.
     """
     checks = _checks(run, results)
-    before = read_accepted(
-        Path(accepted) / f"{run}.csv", f"Accept the verdicts that there are: make baseline RUN={run}"
-    )
+    remedy = f"Accept the verdicts that there are: make baseline RUN={run}"
+    before = read_verdicts(Path(accepted) / f"{run}.csv", _ACCEPTED_COLUMNS, remedy)
     if study:
         checks, before = checks[checks["study"] == study], before[before["study"] == study]
         if checks.empty:
@@ -65,9 +120,9 @@ def check_run(run: str, results: str | Path, accepted: str | Path, study: str = 
     absent = sorted(set(before["study"]) - set(checks["study"]))
     if absent:
         parts.append(f"The run has no study {', '.join(absent)}; make check STUDY=... compares one that it has.")
-    if found.worse.empty:
+    if found["worse"].empty:
         parts.append("No check is worse than accepted.")
-    return "\n\n".join(parts), found.worse.empty
+    return "\n\n".join(parts), found["worse"].empty
 
 
 def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
@@ -81,12 +136,12 @@ def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
     checks, path = _checks(run, results), Path(accepted) / f"{run}.csv"
     changes = []
     if path.is_file():
-        before = read_accepted(path, "Delete it or restore it from the repository")
+        before = read_verdicts(path, _ACCEPTED_COLUMNS, "Delete it or restore it from the repository")
         absent = sorted(set(before["study"]) - set(checks["study"]))
         if absent:
             raise ContactIdError(f"run {run} lacks the study {', '.join(absent)}", "Run all studies, then accept")
         changes = _changes(compare_verdicts(checks, before))
-    accept(checks, path)
+    write_csv(checks[list(_ACCEPTED_COLUMNS)], path)
     return "\n\n".join([f"# Accepted verdicts of run {run}: {path}", count_table(checks), *changes])
 
 
@@ -111,13 +166,14 @@ def _checks(run: str, results: str | Path) -> pd.DataFrame:
             f"there is no run {run} in {folder}/",
             f"Make it first (make, for the default run){'; there are: ' + ', '.join(there) if there else ''}",
         )
-    return read_checks(folder / run / "checks.csv", "Let the run finish: make, or snakemake with its configuration")
+    remedy = "Let the run finish: make, or snakemake with its configuration"
+    return read_verdicts(folder / run / "checks.csv", COLUMNS, remedy)
 
 
-def _changes(found: Comparison) -> list[str]:
+def _changes(found: Mapping[str, pd.DataFrame]) -> list[str]:
     parts = []
     for kind, title in _TITLES.items():
-        rows = getattr(found, kind)
+        rows = found[kind]
         if rows.empty:
             continue
         lines = [f"{title}: {len(rows)}", *(f"  {_line(row)}" for _, row in rows.head(_SHOWN).iterrows())]

@@ -1,24 +1,27 @@
 """Whether two results folders hold the same results: ``python -m contactid.review.same_results A B``.
 
-Files are compared byte for byte, but for what two runs can't have in common: what a run says of itself (logs,
-benchmarks, provenance, report), and numbers that are times. A table's column of times is left out, and so is a drawing
-of such a column. netCDF files hold dates of their own, so their values and attributes are compared.
+Files are compared byte for byte, but for what two runs can't have in common: logs, benchmarks, and numbers that are
+times. A table's column of times is left out, and so is a drawing of such a column. netCDF files hold dates of their
+own, so their values and attributes are compared. Of the provenance and the RO-Crate, times, machine and commit are left
+out; of the report, what it marks as one run's own. Its compressed parts are compared as they are shown.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 import csv
+import gzip
 import io
 import itertools
 import json
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 #: Columns, keys and variables that are times, or made of them; as a heading in a summary, seconds are ``s``.
 TIMES = frozenset(
@@ -29,11 +32,23 @@ TIMES = frozenset(
         "s",
     )
 )  # fmt: skip
-#: What a run says of itself, at the top of its folder.
-ABOUT_THE_RUN = frozenset(
-    ("logs", "benchmarks", "provenance.json", "report.html", "ro-crate-metadata.json", ".snakemake_timestamp")
-)
+#: What is another in every run, at the top of its folder.
+ABOUT_THE_RUN = frozenset(("logs", "benchmarks", ".snakemake_timestamp"))
+#: Keys of the provenance that tell of commit, machine and times.
+_OF_ONE_RUN = frozenset(
+    (
+        "git_commit", "git_dirty", "git_diff_sha256", "system", "machine", "platform", "libc", "processor", "cores",
+        "usable_cores", "memory_bytes", "threads", "jobs", "snakemake",
+    )
+)  # fmt: skip
+#: Properties in the RO-Crate that tell of times, of the commit, or of files that are compared themselves.
+_OF_ONE_CRATE = frozenset(("startTime", "endTime", "datePublished", "version", "contentSize", "sha256"))
+#: What a report says of its own run stands between these.
+ONCE = ("<!--once-->", "<!--/once-->")
+_ONCE = re.compile(b"%b.*?%b" % tuple(mark.encode() for mark in ONCE), re.DOTALL)
+_PART = re.compile(rb'<script type="application/octet-stream" id="part-([^"]*)">([^<]*)</script>')
 _DRAWINGS = frozenset((".pdf", ".png", ".svg"))
+Row = dict[str, str]
 
 
 def differences(a: Path, b: Path) -> list[str]:
@@ -69,18 +84,21 @@ def _difference(a: Path, b: Path) -> str:
                 return _of_rows(list(_rows_of_text(a, " & ")), list(_rows_of_text(b, " & ")))
             case ".md":
                 return _of_rows(list(_rows_of_text(a, " | ")), list(_rows_of_text(b, " | ")))
+            case ".html":
+                return _of_values(_page(a), _page(b))
+            case ".json" if a.name == "provenance.json":
+                return _of_values(_provenance(a), _provenance(b))
+            case ".json" if a.name == "ro-crate-metadata.json":
+                return _of_values(_crate(a), _crate(b))
             case ".json":
                 return _of_values(json.loads(a.read_text(encoding="utf-8")), json.loads(b.read_text(encoding="utf-8")))
             case ".nc":
                 return _of_datasets(a, b)
     except (ValueError, OSError) as error:
         return f"cannot be read ({error})"
-    if a.suffix in _DRAWINGS and _shows_times(a.with_suffix(".csv")):
+    if a.suffix in _DRAWINGS and shows_times(a.with_suffix(".csv")):
         return ""
     return f"{a.stat().st_size} and {b.stat().st_size} bytes that differ"
-
-
-Row = dict[str, str]
 
 
 def _rows_of_csv(path: Path) -> Iterator[Row]:
@@ -89,10 +107,13 @@ def _rows_of_csv(path: Path) -> Iterator[Row]:
         heading, *rows = csv.reader(file)
     yield dict(_as_row(heading))
     for row in rows:
-        named = {name: cell for name, cell in itertools.zip_longest(heading, row, fillvalue="") if name not in TIMES}
-        if named.get("quantity") in TIMES:
-            named.pop("value", None)
-        yield named
+        named = dict(itertools.zip_longest(heading, row, fillvalue=""))
+        yield {name: cell for name, cell in named.items() if not is_time(name, named)}
+
+
+def is_time(column: str, row: Mapping[Any, Any]) -> bool:
+    """Whether a table's cell is a time; a long table names a row's quantity in a column."""
+    return column in TIMES or (column == "value" and row.get("quantity") in TIMES)
 
 
 def _as_row(heading: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -132,6 +153,28 @@ def _of_rows(a: list[Row], b: list[Row]) -> str:
     return ""
 
 
+def _provenance(path: Path) -> dict[str, Any]:
+    return {key: value for key, value in json.loads(path.read_bytes()).items() if key not in _OF_ONE_RUN}
+
+
+def _crate(path: Path) -> dict[str, Any]:
+    """The crate's entities by their names."""
+    return {
+        entity["@id"]: {key: value for key, value in entity.items() if key not in _OF_ONE_CRATE}
+        for entity in json.loads(path.read_bytes())["@graph"]
+    }
+
+
+def _page(path: Path) -> dict[str, list[bytes]]:
+    """A page's lines and those of its compressed parts, without what is one run's own."""
+    text = _ONCE.sub(b"", path.read_bytes())
+    parts = {name.decode(): gzip.decompress(base64.b64decode(part)) for name, part in _PART.findall(text)}
+    return {
+        "text": _PART.sub(b"", text).splitlines(),
+        **{f"part {name}": _ONCE.sub(b"", part).splitlines() for name, part in parts.items()},
+    }
+
+
 def _of_values(a: Any, b: Any, where: str = "") -> str:
     """The first difference of two JSON values; keys that are times are left out."""
     if isinstance(a, dict) and isinstance(b, dict):
@@ -148,6 +191,8 @@ def _of_values(a: Any, b: Any, where: str = "") -> str:
 
 
 def _of_datasets(a: Path, b: Path) -> str:
+    import xarray as xr  # the report, which needs what is above, is quicker without
+
     with xr.open_dataset(a, decode_cf=False) as one, xr.open_dataset(b, decode_cf=False) as other:
         names = [name for name in one.attrs | other.attrs if not _equal(one.attrs.get(name), other.attrs.get(name))]
         if names or list(one.attrs) != list(other.attrs):
@@ -165,7 +210,8 @@ def _equal(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(np.array_equal(np.asarray(one), np.asarray(other)))
 
 
-def _shows_times(figure_data: Path) -> bool:
+def shows_times(figure_data: Path) -> bool:
+    """Whether times are among a figure's data."""
     if not figure_data.is_file():
         return False
     with figure_data.open(encoding="utf-8", newline="") as file:

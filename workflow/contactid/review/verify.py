@@ -1,28 +1,291 @@
-"""``python -m contactid.review.verify BUNDLE``: check a bundle and recompute a random sample of its numbers (``make
-verify``).
+"""``python -m contactid.review.verify BUNDLE``: check a bundle and recompute a sample of its numbers (``make verify``).
 
 The bundle is an archive that ``make bundle`` wrote, or a folder that it was unpacked into. Recomputing runs the code in
-the bundle. The exit status is 1 where a file isn't what the manifest says, a number differs, or a verdict is wrong.
+the bundle, from the intermediate files that lie in it. The exit status is 1 where a file isn't what the manifest says,
+a number differs, or a verdict doesn't follow from the numbers beside it.
+
+Two numbers a and b are ``|a - b| / max(|a|, |b|, 1e-12 m)`` apart, where m is the largest magnitude among the
+published numbers beside them (of a csv's column, a JSON file's key, a netCDF variable): residuals of rounding count by
+what they are small against. Wall times differ in every run and aren't compared; they are known by name.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
+import json
+import os
+import random
 import shutil
+import subprocess
 import sys
 import tempfile
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
 
 from contactid.core.errors import ContactIdError
+from contactid.output.comparison import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv
-from contactid.review.bundles.compare import COMPARED, DIFFERS, compare
-from contactid.review.bundles.manifest import NAME, differences, read_manifest
-from contactid.review.bundles.recompute import recompute
-from contactid.review.bundles.sample import candidates, draw
-from contactid.review.bundles.verdicts import wrong_verdicts
-from contactid.review.bundles.zip_file import same_time, unpack
-from contactid.run.job_records import read_jobs
+from contactid.review.bundle import NAME, differences, read_manifest, same_time, unpack
+from contactid.review.same_results import TIMES
+from contactid.run.records import JobRecord, read_jobs
+
+COMPARED = {".csv", ".json", ".nc"}
+IDENTICAL = "identical"
+_FLOOR = 1e-12
+# what says when and where a run was made can't come out the same
+_OF_THE_RUN = {"provenance", "crate", "report"}
+# what belongs to no single study: data, and the verdicts of all of them
+_SHARED = "all studies"
+# numbers in the file have six significant digits, so a difference at the very edge may fall on either side
+_ROUNDING = 1.1e-6
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What came of comparing one file.
+
+    Attributes
+    ----------
+    numbers : how many were compared
+    largest : largest relative difference; infinite where something else than a number differs
+    where : of that difference
+    identical : the files agree byte by byte
+    """
+
+    numbers: int
+    largest: float
+    where: str = ""
+    identical: bool = False
+
+    def verdict(self, tolerance: float) -> str:
+        """``identical``, ``agrees`` (within the tolerance) or ``differs``."""
+        return IDENTICAL if self.identical else AGREES if self.largest <= tolerance else DIFFERS
+
+
+def compare(name: str, published: bytes, again: bytes) -> Difference:
+    """Compare two versions of a csv, JSON or netCDF file of that name."""
+    suffix = name[name.rfind(".") :]
+    try:
+        old, new = dict(_parts(suffix, published)), dict(_parts(suffix, again))
+    except (ValueError, OSError, KeyError) as error:
+        return Difference(0, np.inf, f"not readable ({error})")
+    if list(old) != list(new):
+        return Difference(0, np.inf, f"other columns: {', '.join(sorted(set(old) ^ set(new))) or 'in another order'}")
+    found = [_apart(key, old[key], new[key]) for key in old if not is_timed(key)]
+    worst = max(found, key=lambda part: part.largest, default=Difference(0, 0.0))
+    numbers = sum(part.numbers for part in found)
+    return Difference(numbers, worst.largest, worst.where, published == again)
+
+
+def is_timed(key: str) -> bool:
+    """Whether a column, a key or a variable holds a wall time."""
+    return any(part in TIMES for part in key.split("."))
+
+
+def _parts(suffix: str, content: bytes) -> Iterator[tuple[str, np.ndarray]]:
+    if suffix == ".csv":
+        # as text first: what isn't a number has to be the same letter by letter
+        table = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
+        for column in table.columns:
+            yield str(column), table[column].to_numpy(dtype=object)
+    elif suffix == ".json":
+        found: dict[str, list[Any]] = {}
+        for key, value in _leaves(json.loads(content), ""):
+            found.setdefault(key, []).append(value)
+        for key, values in found.items():
+            yield key, np.array(values, dtype=object)
+    else:
+        with xr.open_dataset(io.BytesIO(content), engine="h5netcdf", decode_times=False) as data:
+            for name, variable in data.variables.items():
+                yield str(name), np.asarray(variable.to_numpy())
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key in value:
+            yield from _leaves(value[key], f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, path)
+    else:
+        yield path, value
+
+
+def _apart(key: str, old: np.ndarray, new: np.ndarray) -> Difference:
+    if old.shape != new.shape:
+        return Difference(0, np.inf, f"{key}: {old.shape} became {new.shape}")
+    a, b = _numbers(old), _numbers(new)
+    other = np.isnan(a) | np.isnan(b)  # words, empty cells, NaN: equal or not
+    unequal = other & (old.astype(str) != new.astype(str))
+    if unequal.any():
+        return Difference(0, np.inf, f"{key}: {old[unequal][0]!s} became {new[unequal][0]!s}")
+    equal = other | (a == b)
+    with np.errstate(invalid="ignore"):
+        finite = np.abs(a[np.isfinite(a)])
+        scale = np.maximum(np.maximum(np.abs(a), np.abs(b)), _FLOOR * (finite.max() if finite.size else 0.0))
+        apart = np.where(equal, 0.0, np.abs(a - b) / np.where(equal, 1.0, scale))
+    apart = np.where(np.isnan(apart), np.inf, apart)  # one of two infinities
+    counted = int((~other).sum())
+    if not counted:
+        return Difference(0, 0.0)
+    worst = np.unravel_index(int(np.argmax(apart)), apart.shape)
+    return Difference(counted, float(apart[worst]), f"{key}: {old[worst]} became {new[worst]}" if apart[worst] else "")
+
+
+def _numbers(values: np.ndarray) -> np.ndarray:
+    if np.issubdtype(values.dtype, np.number):
+        return values.astype(float)
+    flat = [_number(value) for value in values.ravel()]
+    return np.array(flat, dtype=float).reshape(values.shape)
+
+
+def _number(value: Any) -> float:
+    if value is None or isinstance(value, bool):
+        return float("nan")
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Files that can be recomputed, by study, with their jobs, and why the others can't.
+
+    Attributes
+    ----------
+    by_study : paths, sorted
+    maker : the job that wrote a file
+    left_out : how many files, by reason
+    """
+
+    by_study: Mapping[str, Sequence[str]]
+    maker: Mapping[str, JobRecord]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+def candidates(folder: Path, results: str, jobs: Sequence[JobRecord], longest: float) -> Candidates:
+    """Everything numeric below ``results`` whose job took at most ``longest`` s and whose inputs are there."""
+    made = {output: job for job in jobs for output in job.outputs}
+    by_study: dict[str, list[str]] = {}
+    maker, left_out = {}, dict[str, int]()
+    for file in sorted((folder / results).rglob("*")):
+        path = file.relative_to(folder).as_posix()
+        top = PurePosixPath(path).relative_to(results).parts[0]
+        if not file.is_file() or file.suffix not in COMPARED or file.name == "ro-crate-metadata.json":
+            continue
+        job = made.get(path) or next((made[str(parent)] for parent in Path(path).parents if str(parent) in made), None)
+        reason = _reason(folder, job, longest)
+        if reason:
+            left_out[reason] = left_out.get(reason, 0) + 1
+        elif job is not None:
+            by_study.setdefault(top if (folder / results / top / "tables").is_dir() else _SHARED, []).append(path)
+            maker[path] = job
+    return Candidates(by_study, maker, dict(sorted(left_out.items())))
+
+
+def _reason(folder: Path, job: JobRecord | None, longest: float) -> str:
+    if job is None:
+        return "without a record of the job that made it"
+    if job.rule in _OF_THE_RUN:
+        return "about the run itself"
+    if not all((folder / name).exists() for name in job.inputs):
+        return "made from data that the bundle hasn't"
+    if job.seconds > longest:
+        return f"by a job of more than {longest:g} s ({job.rule})"
+    return ""
+
+
+def draw(found: Candidates, number: int, seed: int) -> list[str]:
+    """So many files, no two of one job as long as there are others; the same for the same seed."""
+    source = random.Random(seed)
+    waiting = {study: list(paths) for study, paths in found.by_study.items()}
+    for study in sorted(waiting):
+        source.shuffle(waiting[study])
+    studies = sorted(waiting)
+    source.shuffle(studies)
+    chosen: list[str] = []
+    second_choice: list[str] = []
+    used: set[JobRecord] = set()
+    while len(chosen) < number and any(waiting.values()):
+        for study in studies:
+            while waiting[study] and len(chosen) < number:
+                path = waiting[study].pop()
+                if found.maker[path] in used:
+                    second_choice.append(path)
+                    continue
+                used.add(found.maker[path])
+                chosen.append(path)
+                break
+    return sorted([*chosen, *second_choice[: number - len(chosen)]])
+
+
+def recompute(folder: Path, run: str, paths: Sequence[str], jobs: Sequence[JobRecord]) -> None:
+    """Remove what the jobs of these files wrote, and let Snakemake run exactly these jobs again.
+
+    Rules of other jobs aren't even looked at, and times alone decide what is outdated; all files have the same time.
+
+    Raises
+    ------
+    ContactIdError
+        Where a job fails: with the line that the job printed.
+    """
+    for job in jobs:
+        for output in job.outputs:
+            path = folder / output
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    command = [
+        *(sys.executable, "-m", "snakemake", "--cores", "all", "--quiet", "all", "--nolock"),
+        *("--rerun-triggers", "mtime", "--configfile", f"results/{run}/crate/configuration.yaml"),
+        *("--allowed-rules", *sorted({job.rule for job in jobs}), "--", *paths),
+    ]
+    environment = {**os.environ, "PYTHONPATH": str(folder / "workflow")}
+    environment.pop("CONTACTID_COMMAND", None)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    missing = [path for path in paths if not (folder / path).is_file()]
+    if done.returncode or missing:
+        lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        said = next((line for line in lines if line.startswith("ERROR ")), lines[-1] if lines else "no output")
+        raise ContactIdError(
+            f"recomputing failed: {said.removeprefix('ERROR ')}", "Is the environment of envs/requirements.lock active"
+        )
+
+
+def wrong_verdicts(checks: pd.DataFrame) -> list[str]:
+    """A line for every row whose verdict isn't the one of its numbers, or lacks its reason."""
+    problems = []
+    for row in checks.to_dict("records"):
+        problem = _problem(row)
+        if problem:
+            label = " ".join(str(row[key]) for key in ("study", "artefact", "quantity", "condition") if row[key] != "")
+            problems.append(f"{label}: {problem}")
+    return problems
+
+
+def _problem(row: dict) -> str:
+    verdict, published, reproduced = row["verdict"], float(row["published"]), float(row["reproduced"])
+    if verdict == NOT_COMPARABLE:
+        return "" if row["note"] else "not comparable without a reason"
+    if pd.isna(reproduced):
+        return f"{verdict} without a number"
+    apart, tolerance = abs(reproduced - published), float(row["tolerance"])
+    edge = _ROUNDING * max(abs(reproduced), abs(published), tolerance)
+    possible = set()
+    if apart <= tolerance + edge:
+        possible |= {AGREES, INPUT}
+    if apart >= tolerance - edge:
+        possible.add(DIFFERS)
+        if abs(reproduced) <= abs(published):
+            possible.add(BETTER)
+    return "" if verdict in possible else f"says {verdict}, but {reproduced:g} is {apart:g} from {published:g}"
 
 
 def main(arguments: list[str] | None = None) -> int:

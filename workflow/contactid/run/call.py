@@ -4,7 +4,7 @@ A rule's ``params`` have ``call``, the function as ``"contactid.module:function"
 what it reaches. Every other name of its inputs, outputs and params is an argument of the function, and occurs once
 among them; wildcards are there for functions that ask for them, and so are ``config``, the run's configuration, where a
 change of it must not ask for another job, and ``terminal``, a file descriptor. A rule with ``declared`` makes artefacts
-(:mod:`contactid.output.making`): the functions of that list share the other arguments.
+(:mod:`contactid.output.computing`): the functions of that list share the other arguments.
 """
 
 from __future__ import annotations

@@ -1,17 +1,60 @@
-"""What stopped a run: one plain line each, and what to do."""
+"""What stopped a run, or would stop it: one plain line each, and what to do."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 from contactid.run.job import FINISHED
-from contactid.run.slurm_reasons import slurm_reason
 
+SLURM_LOGS = Path(".snakemake/slurm_logs")
+"""Where Snakemake keeps the logs of submissions that failed."""
+_WORDS = {
+    "mem_mb": re.compile(r"exceeded (job )?memory limit|oom[-_ ]kill|out of memory", re.IGNORECASE),
+    "runtime": re.compile(r"due to time limit", re.IGNORECASE),
+}
+_NAMES = {"mem_mb": ("memory", "MB"), "runtime": ("time", "minutes")}
 MOST_LINES = 12
 LEAST_FREE = 1 << 20  # bytes; nothing of ours goes on with less (contactid.sources.motion)
+NEEDED = (
+    "numpy", "scipy", "pandas", "xarray", "h5netcdf", "h5py", "numba", "requests", "pyomo", "casadi", "pinocchio",
+    "matplotlib", "seaborn", "jinja2", "bokeh", "rocrate", "yaml", "jsonschema",
+)  # fmt: skip
+
+
+def slurm_reason(rule: str, log: Path, since: float, submissions: Path = SLURM_LOGS) -> str | None:
+    """One sentence with what to ask for, or None where Slurm says nothing of a job.
+
+    Parameters
+    ----------
+    rule
+        The job's rule.
+    log
+        The job's own log, by the path that Snakemake prints.
+    since
+        Older submissions don't count, s since the epoch.
+    submissions
+        The folder with the logs of submissions.
+    """
+    for file in sorted(submissions.rglob("*.log")):
+        if file.stat().st_mtime < since:
+            continue
+        _, found, end = file.read_text(encoding="utf-8", errors="replace").rpartition(f"log: {log}\n    jobid:")
+        if not found:
+            continue
+        for key, words in _WORDS.items():
+            if words.search(end):
+                asked = re.search(rf"\b{key}=(\d+)", end)
+                what, unit = _NAMES[key]
+                limit = f" ({asked[1]} {unit})" if asked else ""
+                more = 2 * int(asked[1]) if asked else "..."
+                return f"killed by Slurm at its {what} limit{limit}. Ask for more: --set-resources {rule}:{key}={more}"
+    return None
 
 
 def failures(results: str | Path, since: float) -> list[str]:
@@ -47,3 +90,17 @@ def tell_of_full_disks(*folders: str | Path) -> None:
             if shutil.disk_usage(folder).free < LEAST_FREE:
                 line = f"ERROR {folder}: no space left on its disk. Free some, then run the same command again."
                 print(line, file=sys.stderr)
+
+
+def exit_without_packages(modules: Iterable[str] = NEEDED) -> None:
+    """End the process with one plain line that names the modules that can't be found, if there are any."""
+    missing = [name for name in modules if not _found(name)]
+    if missing:
+        sys.exit(f"ERROR not installed: {', '.join(missing)}. Install the pinned environment (make env).")
+
+
+def _found(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False

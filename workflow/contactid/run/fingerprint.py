@@ -56,12 +56,20 @@ class Fingerprints:
         and every job of a cluster starts by it. A file that is damaged or can't be written costs time only.
     lists
         A folder that keeps what is behind every fingerprint, for :mod:`contactid.run.why`.
+    always
+        Functions that are in every fingerprint: what calls the others.
     workflow
         The folder with the package.
     """
 
-    def __init__(self, remembered: Path | None = None, lists: Path | None = None, workflow: Path = WORKFLOW) -> None:
-        self._workflow, self._remembered, self._lists = workflow, remembered, lists
+    def __init__(
+        self,
+        remembered: Path | None = None,
+        lists: Path | None = None,
+        always: tuple[str, ...] = (),
+        workflow: Path = WORKFLOW,
+    ) -> None:
+        self._workflow, self._remembered, self._lists, self._always = workflow, remembered, lists, always
         self._known = _load(remembered)
         self._used: dict[str, Module] = {}
         self._resolved: dict[tuple[str, str], frozenset[tuple[str, str]]] = {}
@@ -83,7 +91,7 @@ class Fingerprints:
 
     def of(self, *references: str) -> str:
         """Sixteen hexadecimal digits for functions, each named ``"contactid.module:function"``."""
-        listed = json.dumps(dict(sorted(self.reached(*references).items())), indent=0)
+        listed = json.dumps(dict(sorted(self.reached(*self._always, *references).items())), indent=0)
         found = hashlib.sha256(listed.encode()).hexdigest()[:16]
         if self._lists is not None and not (self._lists / f"{found}.json").exists():
             with suppress(ContactIdError):

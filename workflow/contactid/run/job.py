@@ -7,6 +7,7 @@ last line tells how the job ended: ``ERROR ...``, or :data:`FINISHED`; a job tha
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import logging
 import os
 import signal
@@ -23,6 +24,9 @@ from contactid.core.errors import ContactIdError
 FINISHED = "Finished."
 #: Names the process number of the Snakemake that starts jobs (workflow/rules/one_run.smk).
 OWNER = "CONTACTID_OWNER"
+#: Starts a log's first line, which ends with the checksum of the environment's lock file (contactid.review.provenance).
+LOCK = "Environment: requirements.lock, sha256 "
+_LOCK_FILE = Path(__file__).resolve().parents[3] / "envs/requirements.lock"
 _PR_SET_PDEATHSIG = 1
 
 
@@ -49,6 +53,8 @@ def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[in
         os.dup2(file.fileno(), 2)
         logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s", force=True)
         try:
+            if _LOCK_FILE.is_file():
+                print(LOCK + hashlib.sha256(_LOCK_FILE.read_bytes()).hexdigest(), flush=True)
             yield terminal
             sys.stdout.flush()
             print(FINISHED, file=sys.stderr, flush=True)

@@ -21,10 +21,8 @@ import numpy as np
 import pandas as pd
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.names import OBJECTS
 from contactid.output.tables import read_csv, write_csv
-from contactid.run.benchmarks import read_benchmarks
-from contactid.run.job_records import read_jobs
+from contactid.run.records import read_benchmarks, read_jobs
 
 MOST_JOBS = 25_000
 """Jobs of one run beyond which Snakemake itself becomes the slowest part (docs/cluster.md)."""
@@ -34,7 +32,6 @@ SUBMISSIONS_PER_SECOND = 5.0
 """As in profiles/slurm."""
 DAG_COST = Path(__file__).resolve().parents[2] / "resources" / "dag_cost.csv"
 """Measured costs of Snakemake's start: jobs, CPU seconds, MB (``python -m bench_dag``)."""
-
 Configuration = dict[str, Any]
 
 
@@ -76,16 +73,15 @@ def _planar_units(configuration: Configuration) -> float:
     return block["seeds"] / shards * len(block["frames_per_second"])
 
 
-# a job has one source's recordings, one per object
-_INHAND_RECORDINGS = sum(len(objects) for objects in OBJECTS.values())
-
+# a job has one source's recordings, one per object; the paper's, which no configuration changes
+_SOURCES, _RECORDINGS = 4, 20
 AXES = (
     Axis(
         "planar_identify", "noisy throw", "planar.identification.seeds", _planar_units, _planar_cells, splits=True,
     ),
     Axis(
         "inhand_estimate", "recording, by every method", "inhand.estimates.seeds",
-        lambda configuration: _INHAND_RECORDINGS / len(OBJECTS), lambda configuration: _INHAND_RECORDINGS, splits=True,
+        lambda configuration: _RECORDINGS / _SOURCES, lambda configuration: _RECORDINGS, splits=True,
     ),
     Axis(
         "arm_fit_samples", "noise sample of a recording, by every method", "arm.fit.accuracy.samples",
@@ -93,7 +89,7 @@ AXES = (
         lambda configuration: len(configuration["arm"]["fit"]["accuracy"]["experiments"]), splits=False,
     ),
     Axis(
-        "tossing_sweep", "grid point, all tosses of a box", "tossing.grid",
+        "tossing_identify", "grid point, all tosses of a box", "tossing.grid",
         lambda configuration: math.prod(_points(values) for values in configuration["tossing"]["grid"].values()),
         lambda configuration: len(configuration["tossing"]["identify_on"]), splits=False,
     ),

@@ -18,7 +18,7 @@ import pandas as pd
 
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
-from contactid.run.benchmarks import read_benchmarks
+from contactid.run.records import read_benchmarks
 
 LEAST_MARGIN = 1.3
 """A rule asks for at least this many times what its largest job took."""
@@ -31,7 +31,6 @@ MEMORY_FLOOR = 1500
 """MB that any rule may ask for: what a node has for a core at the least."""
 RUNTIME_FLOOR = 10
 """Minutes that any rule may ask for: a slow node, and a file system that is slow to serve the first import."""
-
 _WORKFLOW = Path(__file__).resolve().parents[2]
 MEASURED = _WORKFLOW / "resources" / "measured_jobs.csv"
 """The largest measured jobs, by rule; written with ``--write``."""

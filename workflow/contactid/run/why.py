@@ -18,7 +18,7 @@ from typing import Any
 
 from contactid.core.errors import ContactIdError
 from contactid.run.fingerprint import LISTS
-from contactid.run.job_records import FOLDER, path_of_record
+from contactid.run.records import FOLDER, path_of_record
 
 ENVIRONMENT = Path("envs/environment.yaml")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")

@@ -66,7 +66,7 @@ READERS = {
         Reader(
             "planar_throws",
             form="planar",
-            read="contactid.planar.readers.files:read_square_throws",
+            read="contactid.planar.readers.csv_throws:read_square_throws",
             signals="contactid.planar.readers.card:throw_signals",
         ),
         Reader(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from contactid.output.comparison import Key, Reproduced, Tolerance
-from contactid.tossing.results import SIMULATOR
+from contactid.output.comparison import Key, Reproduced, Tolerance, compare
+from contactid.output.tables import read_csv, write_csv
+from contactid.tossing.configuration import SIMULATOR
 
 _TWIN = "synthetic twin stands in for the 4TU archive"
 _OTHER_BODY = "made from other data than the paper's"
@@ -22,6 +23,17 @@ REASONS = {
 }
 
 Tables = Mapping[str, pd.DataFrame]
+
+
+def check(
+    published: str, tables: Sequence[str], names: Sequence[str], paper_schemes: dict[str, str], checks: str
+) -> None:
+    """Hold the printed numbers of a file against those of the study's tables, and write the verdicts.
+
+    ``tables`` are files, ``names`` theirs; ``paper_schemes`` as in :func:`reproduced_numbers`.
+    """
+    ours = reproduced_numbers(dict(zip(names, map(read_csv, tables), strict=True)), paper_schemes)
+    write_csv(compare("tossing", read_csv(published), ours, REASONS), checks)
 
 
 def reproduced_numbers(tables: Tables, paper_schemes: Mapping[str, str]) -> dict[Key, Reproduced]:
@@ -58,16 +70,15 @@ def _parameters(table: pd.DataFrame, paper_schemes: Mapping[str, str]) -> dict[K
             condition = f"object={row['object']};parameters={kind};simulator=matlab"
             for quantity in ("friction_mu", "restitution_e_n"):
                 note = _why(row) + f"; 95 % interval {row[f'{quantity}_low']:.3g} to {row[f'{quantity}_high']:.3g}"
-                ours = Reproduced(float(row[quantity]), comparable=False, note=note)
+                ours = _beside(row[quantity], note)
                 numbers["tab02", quantity, condition] = ours
                 if kind == "velocity" and row["object"] == _EXAMPLE:
                     in_text = f"section=IV-A;object={_EXAMPLE};simulator=matlab"
                     numbers["text", f"velocity_{quantity}_in_text", in_text] = ours
             if kind == "trajectory" and row["object"] == _EXAMPLE:
-                numbers["text", "restitution_insensitive_below", f"section=IV-B;object={_EXAMPLE}"] = Reproduced(
-                    float(row["restitution_flat_to"]),
-                    comparable=False,
-                    note=_why(row) + "; largest e_N whose mean loss is within 2 % of the optimum",
+                numbers["text", "restitution_insensitive_below", f"section=IV-B;object={_EXAMPLE}"] = _beside(
+                    row["restitution_flat_to"],
+                    _why(row) + "; largest e_N whose mean loss is within 2 % of the optimum",
                 )
     return numbers
 
@@ -80,8 +91,8 @@ def _rest_errors(artefact: str, table: pd.DataFrame) -> dict[Key, Reproduced]:
         for quantity in (
             "position_error_mean_cm", "position_error_std_cm", "rotation_error_mean_deg", "rotation_error_std_deg",
         ):  # fmt: skip
-            numbers[artefact, quantity, condition] = Reproduced(
-                float(row[quantity]), comparable=False, note=f"{_why(row)}; {row['n_tosses']:.0f} tosses"
+            numbers[artefact, quantity, condition] = _beside(
+                row[quantity], f"{_why(row)}; {row['n_tosses']:.0f} tosses"
             )
     return numbers
 
@@ -100,7 +111,7 @@ def _ranges(rest: pd.DataFrame, tables: Tables) -> dict[Key, Reproduced]:
         ("rotation_error_deg", rest["rotation_error_mean_deg"]),
     ):
         for which, value in (("least", values.min()), ("largest", values.max())):
-            numbers["text", f"{which}_{name}", _TRAJECTORY] = Reproduced(float(value), comparable=False, note=note)
+            numbers["text", f"{which}_{name}", _TRAJECTORY] = _beside(value, note)
     least = numbers["text", "least_rotation_error_deg", _TRAJECTORY]
     return numbers | {("text", "least_rotation_error_deg", "section=VII;parameters=trajectory"): least}
 
@@ -115,8 +126,8 @@ def _restitution_to_zero(tables: Tables, paper_schemes: Mapping[str, str]) -> di
     numbers: dict[Key, Reproduced] = {}
     for error, column in (("position", "position_error_mean_cm"), ("rotation", "rotation_error_mean_deg")):
         ratio = float((none[column] / kept[column]).mean())
-        numbers["text", "error_without_over_with_restitution", f"section=VI;error={error}"] = Reproduced(
-            ratio, comparable=False, note=_why(kept.iloc[0].to_dict()) + "; mean over the run's objects"
+        numbers["text", "error_without_over_with_restitution", f"section=VI;error={error}"] = _beside(
+            ratio, _why(kept.iloc[0].to_dict()) + "; mean over the run's objects"
         )
     return numbers
 
@@ -132,10 +143,9 @@ def _sensitivity(tables: Tables) -> dict[Key, Reproduced]:
             ("rotation_deg", "rest_orientation_change_deg"),
         ):
             rows = part[part["quantity"] == quantity]
-            numbers["text", printed, f"section=VI;changed={parameter};by=0.05"] = Reproduced(
-                float(rows["mean"].mean()),
-                comparable=False,
-                note=_why(rows.iloc[0].to_dict()) + f"; mean over {int(rows['n_tosses'].sum())} tosses, median "
+            numbers["text", printed, f"section=VI;changed={parameter};by=0.05"] = _beside(
+                rows["mean"].mean(),
+                _why(rows.iloc[0].to_dict()) + f"; mean over {int(rows['n_tosses'].sum())} tosses, median "
                 f"{rows['median'].mean():.3g}",
             )
     return numbers
@@ -148,26 +158,24 @@ def _impacts(tables: Tables, paper_schemes: Mapping[str, str]) -> dict[Key, Repr
         table = tables["ext_velocity_identification"]
         for row in table[table["scheme"] == paper_schemes["velocity"]].to_dict("records"):
             if row["object"] == _EXAMPLE and np.isfinite(row["friction_flat_from"]):
-                numbers["text", "friction_insensitive_above", f"section=IV-A;object={_EXAMPLE}"] = Reproduced(
-                    float(row["friction_flat_from"]),
-                    comparable=False,
-                    note=_why(row) + "; from there on the mean loss stays within 1 %",
+                numbers["text", "friction_insensitive_above", f"section=IV-A;object={_EXAMPLE}"] = _beside(
+                    row["friction_flat_from"],
+                    _why(row) + "; from there on the mean loss stays within 1 %",
                 )
     if "ext_impact_mpec" in tables:
         table = tables["ext_impact_mpec"]
         rows = table[table["form"] == "disk, e_T free"]
         highest = float(rows["restitution_e_t_high"].max())
-        numbers["text", "restitution_e_t", "section=IV"] = Reproduced(
-            float(rows["restitution_e_t"].mean()),
-            comparable=False,
-            note=_why(rows.iloc[0].to_dict()) + f"; mean; the largest upper end of a 95 % interval is {highest:.2g}",
+        numbers["text", "restitution_e_t", "section=IV"] = _beside(
+            rows["restitution_e_t"].mean(),
+            _why(rows.iloc[0].to_dict()) + f"; mean; the largest upper end of a 95 % interval is {highest:.2g}",
         )
     if "impacts" in tables:
         kept = tables["impacts"][tables["impacts"]["kept"].astype(bool)]
         # a central difference needs one pose more on either side than the motion fitted to poses
         duration = (kept["first_post"] - kept["last_pre"] + 2).median()
-        numbers["text", "impact_duration_samples", "section=IV-A;figure=6"] = Reproduced(
-            float(duration), comparable=False, note=f"another impact than the paper's; median over {len(kept)} impacts"
+        numbers["text", "impact_duration_samples", "section=IV-A;figure=6"] = _beside(
+            duration, f"another impact than the paper's; median over {len(kept)} impacts"
         )
     return numbers
 
@@ -181,16 +189,17 @@ def _moving(tables: Tables, paper_schemes: Mapping[str, str]) -> dict[Key, Repro
     row = rows.iloc[-1].to_dict()  # over all datasets, where there are several
     note = _why(row) + f"; {row['moving_n']:.0f} tosses on a moving surface, {row['still_n']:.0f} on one at rest"
     ratio = float(row["ratio_rest_position_error_cm"])
-    return {
-        ("text", "moving_over_still_position_error", "section=V;surface=moving"): Reproduced(
-            ratio, comparable=False, note=note
-        )
-    }
+    return {("text", "moving_over_still_position_error", "section=V;surface=moving"): _beside(ratio, note)}
 
 
 def _ours(table: pd.DataFrame, scheme: str) -> pd.DataFrame:
     rows = table[(table["simulator"] == SIMULATOR) & (table["scheme"] == scheme)]
     return rows[rows["subset"] == "all"] if "subset" in rows else rows
+
+
+def _beside(value: Any, note: str) -> Reproduced:
+    """A number that stands beside the printed one, but was made from other data; ``note`` says which."""
+    return Reproduced(float(value), comparable=False, note=note)
 
 
 def _why(row: Mapping[Any, Any]) -> str:

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
+from contactid.core.atomic import write_text
 from contactid.output.summary import text_table
-from contactid.tossing.results import EQUAL_BUDGET, SIMULATOR
-from contactid.tossing.schemes import NO_RESTITUTION, TRAJECTORY, WINDOW_SCHEME
+from contactid.output.tables import read_csv
+from contactid.tossing.configuration import EQUAL_BUDGET, NO_RESTITUTION, SIMULATOR, TRAJECTORY, WINDOW_SCHEME
 
 _SURE = 5.0  # standard errors
 
 
-def summarise(
-    identification: pd.DataFrame,
-    calibration: pd.DataFrame,
-    tosses: pd.DataFrame,
-    more: Mapping[str, pd.DataFrame],
-) -> str:
-    """Markdown: tosses used, parameters and test errors per scheme, what the calibration says.
+#: The tables that the summary is made from, those that a run may leave out included.
+TABLES = (
+    "tosses", "ext_identification", "ext_calibration", "ext_velocity_identification",
+    "ext_velocity_against_trajectory", "ext_rest_pose_coverage", "ext_simulators",
+)  # fmt: skip
 
-    Parameters
-    ----------
-    identification, calibration
-        Tables ``ext_identification`` and ``ext_calibration``.
-    tosses
-        ``tosses.csv``.
-    more
-        Tables of the parts that a run may leave out, by name: ``ext_velocity_identification``,
-        ``ext_velocity_against_trajectory``, ``ext_rest_pose_coverage``, ``ext_simulators``.
-    """
+
+def summarise(tables: Sequence[str], names: Sequence[str], summary: str) -> None:
+    """Write the section of the summary from files of tables and their names, which are of :data:`TABLES`."""
+    write_text(summary, section(dict(zip(names, map(read_csv, tables), strict=True))))
+
+
+def section(more: Mapping[str, pd.DataFrame]) -> str:
+    """Markdown: tosses used, parameters and test errors per scheme, what the calibration says; from tables by name."""
+    identification, calibration, tosses = more["ext_identification"], more["ext_calibration"], more["tosses"]
     identification = identification[identification["simulator"] == SIMULATOR]
     identification = identification[~identification["scheme"].str.endswith(EQUAL_BUDGET)]
     parts = ["## tossing", _used(tosses), _errors(identification), *_body(identification, calibration)]

@@ -5,17 +5,165 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contactid.output.artefacts import Artefact, figure
+from contactid.output.artefacts import Artefact, figure, table
 
 
 def declare(block: Mapping[str, Any]) -> list[Artefact]:
     """The artefacts of a run, by the study's block of the configuration."""
     return [
+        table(
+            "tab01_parameters",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.two_mass:parameters",
+            caption="Parameters of the two-mass models, printed and used.",
+        ),
+        table(
+            "tab02_impact_map",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.impact_table:table_ii",
+            caption="Impact map and fits: as printed, our predictions with fitted postures, and the recordings.",
+        ),
+        table(
+            "ext_events",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.damping_sweep:sweep_artefacts",
+            caption="Events of contact in the two-mass models (s).",
+        ),
+        table(
+            "ext_damping_sweep",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.damping_sweep:sweep_artefacts",
+            caption="Bouncing, settling and the one-mode fit of the two-mass models under other dampings.",
+        ),
+        table(
+            "ext_postures",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.postures:postures",
+            caption="Impact postures: r fitted to printed rows, and the postures that have it.",
+        ),
+        table(
+            "ext_links",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.postures:postures",
+            caption="Links of the arm, as described and as corrected: can they be solid bodies of their size?",
+        ),
+        table(
+            "ext_impact_laws",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.impact_laws:impact_laws",
+            caption="Impacts of Table II under other laws: means over the experiments by restitution and friction.",
+        ),
+        table(
+            "ext_fit",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.fits:fit_tables",
+            caption="Reconstructed post-impact velocities by the paper's method, against the impact map.",
+        ),
+        table(
+            "ext_fit_methods",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.fits:fit_tables",
+            caption="Velocities after every recorded impact, by every method.",
+            files=("csv",),
+        ),
+        table(
+            "ext_fit_summary",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.fits:fit_tables",
+            caption="Errors of the reconstructed post-impact velocity against the impact map, by method.",
+        ),
+        table(
+            "ext_modes",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.fits:fit_tables",
+            caption="Number of modes that BIC chooses.",
+        ),
+        table(
+            "ext_fit_accuracy",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.accuracy:accuracy",
+            caption="Bias, spread and coverage of the reconstructed post-impact velocity on the twin.",
+        ),
+        table(
+            "ext_optimum",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.accuracy:optima",
+            caption="Share of noise samples in which the search finds the global optimum.",
+        ),
+        table(
+            "ext_fit_confirmation",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.accuracy:confirmations",
+            caption="The modal fit's optimum against that of IPOPT on the same program.",
+            files=("csv",),
+        ),
         figure(
             "fig01_arm",
-            rule="arm_pose",
-            compute="contactid.arm.arm_pose_figure_data:arm_figure",
-            draw="contactid.arm.draw_arm:draw_arm",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.arm_pose:arm_figure",
+            draw="contactid.arm.artefacts.arm_pose:draw_arm",
+            caption="The arm's links before and at the impact, drawn from the link table in place of the photographs.",
             data="drawing from the link table, in place of the photographs; outlines schematic, contactid arm",
+        ),
+        figure(
+            "fig02_joint_velocities",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.joint_velocities:shown_velocities",
+            draw="contactid.arm.artefacts.joint_velocities:draw_joint_velocities",
+            caption="Joint velocities of a recording round its impact.",
+        ),
+        figure(
+            "fig03_models",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.model_sketch:model_sketch",
+            draw="contactid.arm.artefacts.model_sketch:draw_models",
+            caption="The two-mass models A (compliant contact, flexible robot), B (rigid contact, flexible robot) and C"
+            " (rigid).",
+            data="drawing, contactid arm",
+        ),
+        figure(
+            "fig04_two_mass",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.two_mass:motions",
+            draw="contactid.arm.artefacts.two_mass:draw_motions",
+            caption="Positions and velocities of the masses in models A, B and C over time, with the time of the impact"
+            " enlarged.",
+            data="simulated two-mass models, contactid arm (Table I)",
+            settings={"zoom": block["models"]["zoom"]},
+        ),
+        figure(
+            "fig05_decomposition",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.two_mass:decomposition",
+            draw="contactid.arm.artefacts.two_mass:draw_decomposition",
+            caption="Velocity of model A after the impact, split into the rigid motion and a fitted decaying"
+            " oscillation.",
+            data="simulated two-mass models, contactid arm (Table I)",
+        ),
+        figure(
+            "fig06_cartesian_fit",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.fits:fit_tables",
+            draw="contactid.arm.artefacts.fits:draw_cartesian_fit",
+            caption="Velocity of the tip in recordings, with the fits that give the velocities before and after the"
+            " impact.",
+        ),
+        figure(
+            "ext_damping_sweep",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.damping_sweep:sweep_artefacts",
+            draw="contactid.arm.artefacts.damping_sweep:draw_sweep",
+            caption="Bouncing, settling and the fit's error of models A and B against their dampings.",
+            data="simulated two-mass models, contactid arm",
+        ),
+        figure(
+            "ext_fit_accuracy",
+            rule="arm_tables",
+            compute="contactid.arm.artefacts.accuracy:accuracy",
+            draw="contactid.arm.artefacts.accuracy:draw_accuracy",
+            caption="Bias, spread and coverage of the reconstructed post-impact velocity over noise samples of the"
+            " twin, by method.",
+            data="synthetic data: twin with noise samples; coverage: share of 95 % intervals that hold the reference;"
+            " contactid arm",
         ),
     ]

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
 
-from contactid.arm.impact_map import SMALLEST_MOBILITY, mobility
+from contactid.arm.rigid.impact_map import SMALLEST_MOBILITY, mobility
 from contactid.core.complementarity import (
     Complementarities,
     Continuation,

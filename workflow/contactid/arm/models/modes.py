@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
 
-from contactid.arm.modal_signal import TIED, WHITE, ModalOptions, ModalProblem
+from contactid.arm.models.modal_signal import TIED, WHITE, ModalOptions, ModalProblem
 from contactid.core.errors import ContactIdError
 from contactid.core.solve import Solution, SolverOptions, solve
 
@@ -29,7 +29,7 @@ class ModesSolution:
 
     Attributes
     ----------
-    cost : sum of squares, in the units of :attr:`contactid.arm.modal_fit.ModalFit.cost`
+    cost : sum of squares, in the units of :attr:`contactid.arm.identify.modal_fit.ModalFit.cost`
     poles : (m,) complex, 1/s, ascending in frequency
     post_velocity : (d,) m/s
     solution : of the solver

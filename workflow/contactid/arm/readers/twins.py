@@ -16,13 +16,12 @@ K / B are equal vibrate at nearly equal frequencies, so that one mode dominates 
 
 *Truth.* ``tip_velocity_post_map`` is eq. 5 with M(q) + B: links and motors that move as one. The affine part of what
 the arm reports tends to it as speeds tend to zero; at 0.2 m/s it is off by about 1 mm/s, since the posture changes as
-the tip slides (curved velocity) and the pressing force bends the joints.
-"""
+the tip slides (curved velocity) and the pressing force bends the joints."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -31,12 +30,10 @@ import numpy as np
 import scipy.io
 import xarray as xr
 
-from contactid.arm.impact_map import impact_map
-from contactid.arm.postures import TABLE_HEIGHT, stated_posture
-from contactid.arm.readers.encoder import reported
 from contactid.arm.readers.impacts import JOINTS, SAMPLE_INTERVAL, ArmRecording, Setting
-from contactid.arm.robots import Robot, load_robot
-from contactid.arm.simulate.approach import approach, posture_at
+from contactid.arm.rigid.impact_map import impact_map
+from contactid.arm.rigid.postures import TABLE_HEIGHT, stated_posture
+from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.arm.simulate.flexible_arm import (
     SEPARATION,
     Drives,
@@ -44,10 +41,11 @@ from contactid.arm.simulate.flexible_arm import (
     FlexibleMotion,
     FlexibleState,
     IntegratorOptions,
+    approach,
+    posture_at,
     simulate_impact,
 )
 from contactid.core.atomic import replacing, write_text
-from contactid.core.errors import ContactIdError
 from contactid.sources.motion import write_dataset
 
 # direction of the printed motion (degrees) whose posture an experiment has, by its nominal angle
@@ -71,33 +69,18 @@ class TwinOptions:
     seed : fixes everything; an experiment has its own stream, whatever the other ones are
     """
 
-    sets: tuple[int, ...] = (1, 2)
-    velocities: tuple[float, ...] = (0.10, 0.15, 0.20)
-    angles_deg: tuple[int, ...] = (30, 60, 90)
-    drives: Drives = field(
-        default_factory=lambda: Drives(
-            motor_inertia=(0.1, 0.1, 0.05, 0.05, 0.01, 0.01, 0.01),
-            stiffness=(2000.0, 2000.0, 1000.0, 1000.0, 200.0, 200.0, 200.0),
-            damping_time=0.004,
-        )
-    )
-    pressing: float = 16.0
-    before: float = 0.5
-    after: float = 0.4
-    speed_scatter: float = 0.02
-    tip_scatter: float = 0.004
-    noise: float = 5e-6
-    resolution: float = 1.5e-5
-    seed: int = 20210531
-
-    def __post_init__(self) -> None:
-        unknown = sorted(set(self.angles_deg) - set(POSTURE_OF))
-        if unknown:
-            raise ContactIdError(f"no posture for an impact at {unknown[0]} degrees", "Use 30, 60 and 90")
-        if min(self.velocities) <= 0.0 or min(self.before, self.after) < 0.1:
-            raise ContactIdError(
-                "a twin needs positive velocities and at least 0.1 s before and after the impact", "Correct them"
-            )
+    sets: tuple[int, ...]
+    velocities: tuple[float, ...]
+    angles_deg: tuple[int, ...]
+    drives: Drives
+    pressing: float
+    before: float
+    after: float
+    speed_scatter: float
+    tip_scatter: float
+    noise: float
+    resolution: float
+    seed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,14 +122,9 @@ def twin_settings(options: TwinOptions) -> list[Setting]:
 
 
 def simulate_experiment(
-    setting: Setting,
-    options: TwinOptions | None = None,
-    *,
-    robot: Robot | None = None,
-    integrator: IntegratorOptions | None = None,
+    setting: Setting, options: TwinOptions, robot: Robot, integrator: IntegratorOptions | None = None
 ) -> TwinExperiment:
-    """Simulate one experiment; ``robot`` None takes the LWR 4+ as described."""
-    options, robot = options or TwinOptions(), robot or load_robot()
+    """Simulate one experiment."""
     random = _stream(setting, options, 0)
     speed = setting.velocity * (1.0 + options.speed_scatter * random.normal())
     angle = np.deg2rad(setting.angle_deg)
@@ -192,21 +170,37 @@ def record(experiment: TwinExperiment, options: TwinOptions, *, sample: int = 1)
     )
 
 
-def write_arm_twin(
-    folder: str | Path, truth: str | Path, options: TwinOptions | None = None, *, robot: Robot | None = None
-) -> list[TwinExperiment]:
-    """Simulate every experiment; write a .mat file each into ``folder``, a README beside them, and the truth as netCDF.
+def reported(clean: np.ndarray, noise: float, resolution: float, random: np.random.Generator) -> np.ndarray:
+    """Joint positions of any shape, rad, as encoders report them.
+
+    ``noise`` is the standard deviation of white noise, ``resolution`` the steps that positions are rounded to (0 leaves
+    them unrounded), rad.
+    """
+    noisy = clean + noise * random.normal(size=clean.shape)
+    return resolution * np.round(noisy / resolution) if resolution > 0.0 else noisy
+
+
+def write_arm_twin(links: str, block: Mapping[str, Any], robot: Mapping[str, Any], raw: str, truth: str) -> None:
+    """Simulate every experiment; write a .mat file each into a folder, a README beside them, and the truth as netCDF.
 
     The same options give the same files, to a last digit on another processor.
+
+    Parameters
+    ----------
+    links
+        The robot's link table.
+    block, robot
+        ``arm: twin`` and ``arm: robot`` of the configuration.
+    raw, truth
+        The folder and the netCDF file.
     """
-    options, robot, folder = options or TwinOptions(), robot or load_robot(), Path(folder)
-    experiments = [simulate_experiment(setting, options, robot=robot) for setting in twin_settings(options)]
+    options, arm, folder = twin_options(block), load_robot(links, **robot), Path(raw)
+    experiments = [simulate_experiment(setting, options, arm) for setting in twin_settings(options)]
     for experiment in experiments:
         recording = record(experiment, options)
         write_mat(folder / f"{recording.setting.name}.mat", {"time": recording.time, "q": recording.joint_position})
     write_text(folder / "README.md", _README)
     write_dataset(truth_dataset(experiments, options), truth)
-    return experiments
 
 
 def write_mat(path: str | Path, variables: Mapping[str, np.ndarray]) -> None:

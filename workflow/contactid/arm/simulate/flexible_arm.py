@@ -1,4 +1,4 @@
-"""A robot arm with elastic joints that hits a table without friction.
+"""A robot arm with elastic joints that comes down onto a table in a straight line, and hits it without friction.
 
 Link positions q and motor positions theta (n each, behind the gears) obey the reduced elastic-joint model
 
@@ -10,7 +10,12 @@ links' velocity by eq. 3 of the arm paper with M(q) alone, since motors feel it 
 slides on the table for as long as the contact force lambda pushes; where it would turn tensile the tip lifts off, and
 may come down again (the paper's model B, for an arm).
 
-After the impact motors compensate gravity, as the paper's arm does, and press the tip down with a constant force:
+*Before the impact* the tip moves at constant velocity, the probe vertical, in the x-z plane, where joints 2, 4 and 6
+move a tip of three coordinates x, z and tilt, so inverse kinematics is exact. The controller tracks perfectly: motors
+are where elastic joints need them for the links to move so. With D = K T (T the damping time) the joints' law
+K d + K T d' = M q'' + n, d = theta - q, gives d = u - T u' + O(T^2 u''), u = K^-1 (M q'' + n).
+
+*After it* motors compensate gravity, as the paper's arm does, and press the tip down with a constant force:
 tau = g(q_s) + J(q_s)^T (0, 0, -F). Here q_s(theta) is the link position in static balance with the motors,
 K (theta - q_s) = g(q_s) (Albu-Schaeffer, Ott and Hirzinger, Int. J. Robotics Research 2007). It is also what the arm
 reports as its joint position: measured at the motors, with the deflection under gravity taken out.
@@ -27,8 +32,9 @@ import numpy as np
 import pinocchio as pin
 from scipy.integrate import solve_ivp
 
-from contactid.arm.impact_map import impact_map, normal_impulse
-from contactid.arm.robots import Robot
+from contactid.arm.rigid.impact_map import impact_map, normal_impulse
+from contactid.arm.rigid.postures import PLANE_JOINTS
+from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 
 IMPACT, SEPARATION, CONTACT, GRAZING = "impact", "separation", "contact", "grazing"
@@ -50,14 +56,6 @@ class Drives:
     motor_inertia: tuple[float, ...]
     stiffness: tuple[float, ...]
     damping_time: float
-
-    def __post_init__(self) -> None:
-        if len(self.motor_inertia) != len(self.stiffness):
-            raise ContactIdError("motor_inertia and stiffness have different lengths", "Give one value per joint")
-        if min((*self.motor_inertia, *self.stiffness)) <= 0.0 or self.damping_time < 0.0:
-            raise ContactIdError(
-                "a joint's motor inertia or stiffness is not positive, or its damping is negative", "Correct the drives"
-            )
 
 
 @dataclass(frozen=True)
@@ -183,21 +181,13 @@ class FlexibleArm:
         """Height of the tip over the table, m."""
         return float(self.robot.tip_position(q)[2]) - self.table_height
 
-    def energy(self, state: FlexibleState) -> float:
-        """Kinetic energy of links and motors, energy of springs, and potential energy, J."""
-        links = 0.5 * state.q_velocity @ self.robot.mass_matrix(state.q) @ state.q_velocity
-        motors = 0.5 * self.motor_inertia @ state.theta_velocity**2
-        springs = 0.5 * self.stiffness @ (state.theta - state.q) ** 2
-        potential = pin.computePotentialEnergy(self.robot.model, self._data, state.q)
-        return float(links + motors + springs + potential)
-
-    def accelerations(self, state: FlexibleState, *, touching: bool) -> tuple[np.ndarray, np.ndarray, float]:
-        """q'' (n,), theta'' (n,) in rad/s2 and the contact force in N, tensile if negative; 0 where not touching."""
-        return self._accelerations(state, self.motor_torque(state.theta), touching=touching)
-
-    def _accelerations(
+    def accelerations(
         self, state: FlexibleState, torque: np.ndarray, *, touching: bool
     ) -> tuple[np.ndarray, np.ndarray, float]:
+        """q'' (n,), theta'' (n,) in rad/s2 and the contact force in N, tensile if negative; 0 where not touching.
+
+        ``torque`` is the motors', :meth:`motor_torque`.
+        """
         stretch = state.theta - state.q
         spring = self.stiffness * (stretch + self.drives.damping_time * (state.theta_velocity - state.q_velocity))
         theta_acceleration = (torque - spring) / self.motor_inertia
@@ -319,7 +309,8 @@ class _Simulation:
         return FlexibleState(*(state[k * self.n : (k + 1) * self.n] for k in range(4)))
 
     def _force(self, state: np.ndarray) -> float:
-        return self.arm.accelerations(self._split(state), touching=True)[2]
+        parts = self._split(state)
+        return self.arm.accelerations(parts, self.arm.motor_torque(parts.theta), touching=True)[2]
 
     def _pushes(self, state: np.ndarray) -> bool:
         return self._force(state) > 0.0
@@ -328,7 +319,7 @@ class _Simulation:
         def rates(_: float, state: np.ndarray) -> np.ndarray:
             parts = self._split(state)
             torque = self.arm.motor_torque(parts.theta)
-            links, motors, _force = self.arm._accelerations(parts, torque, touching=touching)
+            links, motors, _force = self.arm.accelerations(parts, torque, touching=touching)
             slip = parts.theta_velocity - parts.q_velocity
             dissipation = self.arm.drives.damping_time * (self.arm.stiffness @ slip**2)
             power = torque @ parts.theta_velocity
@@ -349,3 +340,102 @@ class _Simulation:
 
         height.terminal, height.direction = True, -1  # type: ignore[attr-defined]
         return height
+
+
+_TIP_ROWS = (0, 2, 4)  # v_x, v_z, omega_y
+_TOLERANCE = 1e-13  # m and rad
+_MOST_STEPS = 30
+_DIFFERENCE = 1e-4  # s, of central differences in time
+
+
+@dataclass(frozen=True, eq=False)
+class Approach:
+    """Links (q) and motors (theta) at m times: positions (m, n) in rad, velocities (m, n) in rad/s."""
+
+    q: np.ndarray
+    theta: np.ndarray
+    q_velocity: np.ndarray
+    theta_velocity: np.ndarray
+
+
+def posture_at(robot: Robot, near: np.ndarray, tip: np.ndarray) -> np.ndarray:
+    """Posture (n,) in rad with the tip at (x, z) = ``tip`` in m and the probe vertical, from one nearby.
+
+    Raises
+    ------
+    ContactIdError
+        Where there is none nearby.
+    """
+    q = np.array(near, dtype=float)
+    for _ in range(_MOST_STEPS):
+        x, _y, z = robot.tip_position(q)
+        down = robot.tip_orientation(q)[:, 2]
+        # turning about y by +a takes the downward axis from (0, 0, -1) to (-sin a, 0, -cos a)
+        missing = np.array([tip[0] - x, tip[1] - z, -np.arctan2(-down[0], -down[2])])
+        if np.abs(missing).max() < _TOLERANCE:
+            return q
+        q[list(PLANE_JOINTS)] += _solve(robot, q, missing)
+    raise ContactIdError(
+        f"the arm cannot put its tip at x = {tip[0]:.3f} m, z = {tip[1]:.3f} m with a vertical probe",
+        "Choose a place within reach",
+    )
+
+
+def approach(arm: FlexibleArm, q_impact: np.ndarray, velocity: np.ndarray, time: np.ndarray) -> Approach:
+    """The motion that brings the tip to its place at ``q_impact`` at time 0.
+
+    Parameters
+    ----------
+    arm
+        Robot and drives.
+    q_impact
+        (n,) rad, in the plane.
+    velocity
+        (2,) tip's v_x and v_z, m/s.
+    time
+        (m,) s, at most 0.
+    """
+    x, _, z = arm.robot.tip_position(q_impact)
+    place = np.array([x, z])
+    q, q_velocity, theta, theta_velocity = [], [], [], []
+    near = q_impact
+    for now in np.asarray(time, dtype=float)[::-1]:
+        near = posture_at(arm.robot, near, place + velocity * now)
+        ahead, behind = (
+            _stretch(arm, posture_at(arm.robot, near, place + velocity * (now + step)), velocity)
+            for step in (_DIFFERENCE, -_DIFFERENCE)
+        )
+        here = _stretch(arm, near, velocity)
+        rate = (ahead - behind) / (2.0 * _DIFFERENCE)
+        curvature = (ahead - 2.0 * here + behind) / _DIFFERENCE**2
+        lag = arm.drives.damping_time
+        links = _velocity(arm.robot, near, velocity)
+        q.append(near)
+        q_velocity.append(links)
+        theta.append(near + here - lag * rate)
+        theta_velocity.append(links + rate - lag * curvature)
+    return Approach(*(np.array(rows[::-1]) for rows in (q, theta, q_velocity, theta_velocity)))
+
+
+def _stretch(arm: FlexibleArm, q: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+    """K^-1 (M q'' + n) (n,), rad, where the tip moves at constant velocity."""
+    model, data = arm.robot.model, arm.robot.model.createData()
+    rate = _velocity(arm.robot, q, velocity)
+    pin.forwardKinematics(model, data, q, rate, np.zeros(model.nv))
+    drift = pin.getFrameClassicalAcceleration(model, data, arm.robot.tip, pin.LOCAL_WORLD_ALIGNED)
+    acceleration = np.zeros(model.nv)
+    acceleration[list(PLANE_JOINTS)] = _solve(arm.robot, q, -drift.vector[list(_TIP_ROWS)])
+    return pin.rnea(model, data, q, rate, acceleration) / arm.stiffness
+
+
+def _velocity(robot: Robot, q: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+    rate = np.zeros(robot.model.nv)
+    rate[list(PLANE_JOINTS)] = _solve(robot, q, np.array([velocity[0], velocity[1], 0.0]))
+    return rate
+
+
+def _solve(robot: Robot, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Rates of the planar joints that move the tip by (v_x, v_z, omega_y)."""
+    data = robot.model.createData()
+    full = pin.computeFrameJacobian(robot.model, data, q, robot.tip, pin.LOCAL_WORLD_ALIGNED)
+    return np.linalg.solve(full[np.ix_(_TIP_ROWS, PLANE_JOINTS)], wanted)

@@ -6,7 +6,7 @@
 
 Flight is exact in all of them, and so is the closed contact of B and C
 (:mod:`contactid.arm.simulate.two_mass_phases`); the compliant one is integrated
-(:mod:`contactid.arm.simulate.two_mass_compliant`).
+(:mod:`contactid.arm.simulate.two_mass_phases`).
 
 A hard contact opens where its force would become tensile, and may close again by another inelastic impact: the paper
 doesn't say so, but in model B with Table I the spring pulls m1 off 32 ms after the impact.
@@ -26,9 +26,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from contactid.arm.simulate.two_mass_compliant import CompliantPhase, ContactTolerances, integrate_contact
-from contactid.arm.simulate.two_mass_phases import APART, RIGID_APART, RIGID_TOUCHING, TOUCHING, Groups, LinearPhase
-from contactid.arm.simulate.two_mass_system import GAP, GAP_RATE, SIZE, TwoMass
+from contactid.arm.simulate.two_mass_phases import (
+    APART,
+    GAP,
+    GAP_RATE,
+    RIGID_APART,
+    RIGID_TOUCHING,
+    SIZE,
+    TOUCHING,
+    CompliantPhase,
+    ContactTolerances,
+    Groups,
+    LinearPhase,
+    TwoMass,
+    integrate_contact,
+)
 from contactid.core.errors import ContactIdError
 
 COMPLIANT, FLEXIBLE, RIGID = "A", "B", "C"
@@ -96,20 +108,6 @@ class TwoMassMotion:
 
         At an event's own time velocities after it, or ``before`` it.
         """
-        found, times, owner = self._allotted(times, before)
-        for k in np.unique(owner):
-            found[owner == k] = self.phases[k].states(times[owner == k])
-        return found
-
-    def contact_force(self, times: np.ndarray) -> np.ndarray:
-        """(n,) force between m0 and m1 at (n,) times, without impulses, N."""
-        found, times, owner = self._allotted(times, before=False)
-        for k in np.unique(owner):
-            found[owner == k, 0] = self.phases[k].contact_force(times[owner == k])
-        return found[:, 0]
-
-    def _allotted(self, times: np.ndarray, before: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Room for the answer, the times, and the phase that each belongs to."""
         times = np.asarray(times, dtype=float)
         if len(times) and not (times.min() >= 0.0 and times.max() <= self.duration):
             raise ContactIdError(
@@ -118,7 +116,10 @@ class TwoMassMotion:
             )
         starts = np.array([phase.start for phase in self.phases])
         owner = np.maximum(np.searchsorted(starts, times, side="left" if before else "right") - 1, 0)
-        return np.zeros((len(times), SIZE)), times, owner
+        found = np.zeros((len(times), SIZE))
+        for k in np.unique(owner):
+            found[owner == k] = self.phases[k].states(times[owner == k])
+        return found
 
     @property
     def impact_time(self) -> float:

@@ -1,7 +1,7 @@
 """Inertial parameters of a grasped object from its motion and its contacts' wrench: one nonlinear program (figure 3).
 
 Unknown are the pose at every sample, with it the body's rates and accelerations, and the ten inertial parameters;
-forces and contact points are eliminated (:mod:`contactid.inhand.ipopt_wrench`). What is minimised is half the sum of
+forces and contact points are eliminated (:mod:`contactid.inhand.identify.wrench`). What is minimised is half the sum of
 squares of all errors in units of their standard deviations: of positions, orientations, and of the six components of
 the wrench that Newton and Euler's equations (8 and 9) leave. Weights are the recording's own. Nothing is
 differentiated before the fit: the wrench ties the poses to each other, so the noise of second differences is smoothed
@@ -23,7 +23,7 @@ bilinear:
   |D_v|``, a share ``|rho| |D_v|`` of the noise in v; f, the ratio of the half angle's sine to the rate, is that of
   the start: its share of an error in the start's rate is the square of half the step's angle;
 * Newton and Euler: ``L z + Y(s, w, w') theta - Z beta = W_m``, L L^T the covariance of the wrench, z its whitened
-  error, and beta the coefficients of unmodelled wrenches with columns Z (:mod:`contactid.inhand.residual_bias`), if
+  error, and beta the coefficients of unmodelled wrenches with columns Z (:mod:`contactid.inhand.identify.wrench`), if
   any.
 
 ``w x c`` and ``I w`` are unknowns of their own: products of two unknowns keep the derivatives short, and the number
@@ -42,7 +42,6 @@ import pyomo.environ as pyo  # type: ignore[import-untyped]
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters
 from contactid.core.rotations import as_quaternions, as_rotation
-from contactid.inhand.ipopt_wrench import MeasuredWrench
 from contactid.inhand.models.parameters import BodyRules, ParameterUnits, add_parameters
 
 CENTRAL, COMPACT = "central", "compact"
@@ -50,6 +49,25 @@ SCHEMES = (CENTRAL, COMPACT)
 _NEXT = ((1, 2), (2, 0), (0, 1))
 _SHORTEST = 6  # samples
 _EVEN = 1e-3  # relative; steps that differ by less are even
+
+
+@dataclass(frozen=True)
+class MeasuredWrench:
+    """Sum of all contacts in B about B's origin.
+
+    Attributes
+    ----------
+    value : (n, 6) force in N, then torque in N m
+    covariance : (n, 6, 6)
+    """
+
+    value: np.ndarray
+    covariance: np.ndarray
+
+    @property
+    def factors(self) -> np.ndarray:
+        """(n, 6, 6) lower triangular L with ``L L^T`` the covariance."""
+        return np.linalg.cholesky(self.covariance)
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,96 @@
-"""Random errors of tracked poses, contacts that break, and forces that aren't sensed, for the in-hand twins."""
+"""Random errors of tracked poses and forces, contacts that break, and forces that aren't sensed, for the twins.
+
+The paper gives none of these numbers, so all are chosen (``inhand: twin`` of the configuration).
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 from scipy.signal import lfilter
 
-from contactid.inhand.readers.twin_options import Breaks, PoseNoise, ResidualForces
-
 _SHARE_LIMITS = (0.0, 0.95)
+
+
+@dataclass(frozen=True)
+class PoseNoise:
+    """Noise of tracked poses; the three kinds add up.
+
+    Attributes
+    ----------
+    white : m and rad, independent from sample to sample
+    jitter, jitter_time : m and rad, and s; a first-order process, rough, as a tracker's that follows its own last pose
+    drift, drift_time : m and rad, and s; smooth (squared-exponential correlation), as of an object that shifts in hand
+    """
+
+    white: tuple[float, float] = (0.0, 0.0)
+    jitter: tuple[float, float] = (0.0, 0.0)
+    jitter_time: float = 0.1
+    drift: tuple[float, float] = (0.0, 0.0)
+    drift_time: float = 1.0
+
+
+@dataclass(frozen=True)
+class ForceNoise:
+    """Noise of forces and contact points, independent from sample to sample.
+
+    A force's standard deviation is ``sqrt(floor^2 + (relative |f|)^2)``; learned tactile models err by some per cent.
+
+    Attributes
+    ----------
+    floor : N
+    relative : 1
+    torque : N m, of a force-torque sensor
+    contact : m, of a contact point's coordinates
+    """
+
+    floor: float = 0.0
+    relative: float = 0.0
+    torque: float = 0.0
+    contact: float = 0.0
+
+
+@dataclass(frozen=True)
+class ResidualForces:
+    """Forces on the object at the fingertips that aren't sensed.
+
+    Attributes
+    ----------
+    preload_share : share of the load at the start that the mounting frames keep carrying, constant in B
+    load_share : share of the load at every moment that they carry
+    spread : relative standard deviation of both shares between fingers
+    transient_force : N, mean size of a transient at its start
+    transient_rate : 1/s, transients per finger
+    transient_time : s, in which a transient falls to 1/e
+    """
+
+    preload_share: float = 0.0
+    load_share: float = 0.0
+    spread: float = 0.0
+    transient_force: float = 0.0
+    transient_rate: float = 0.0
+    transient_time: float = 0.1
+
+
+@dataclass(frozen=True)
+class Breaks:
+    """A contact that an object's recordings in hand lose several times.
+
+    Attributes
+    ----------
+    object, contact : names
+    count : times, spread evenly over the recording
+    length : s without contact
+    blend : s in which its force fades and comes back
+    """
+
+    object: str
+    contact: str
+    count: int
+    length: float
+    blend: float
 
 
 def pose_errors(

@@ -17,7 +17,6 @@ import yaml
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters, tensor
 
-RESOURCE = Path(__file__).resolve().parents[3] / "resources" / "inhand" / "objects.yaml"
 SIMULATED = "simulated"
 _LEVEL = "noise_level_"
 
@@ -68,18 +67,13 @@ class InHandObject:
         return np.concatenate([part.vertices for part in self.parts])
 
 
-def resource_name(recording_object: str) -> str:
-    """The object behind a recording's name: the noise levels are levels of the simulated one."""
-    return SIMULATED if recording_object.startswith(_LEVEL) else recording_object
-
-
 def noise_level(recording_object: str) -> int:
     """Number of the noise level in a recording's name; 0 for the boxes."""
     text = recording_object.removeprefix(_LEVEL)
     return int(text) if recording_object.startswith(_LEVEL) and text.isdigit() else 0
 
 
-def load_objects(path: str | Path = RESOURCE) -> dict[str, InHandObject]:
+def load_objects(path: str | Path) -> dict[str, InHandObject]:
     """Every object by name, in the file's order.
 
     Raises
@@ -94,7 +88,7 @@ def load_objects(path: str | Path = RESOURCE) -> dict[str, InHandObject]:
     return {name: _object(name, entry, str(path)) for name, entry in entries.items()}
 
 
-def object_of(recording_object: str, path: str | Path = RESOURCE) -> InHandObject:
+def object_of(objects: Mapping[str, InHandObject], recording_object: str) -> InHandObject:
     """The object of a recording.
 
     Raises
@@ -102,7 +96,7 @@ def object_of(recording_object: str, path: str | Path = RESOURCE) -> InHandObjec
     ContactIdError
         Where there is none of this name.
     """
-    objects, name = load_objects(path), resource_name(recording_object)
+    name = SIMULATED if recording_object.startswith(_LEVEL) else recording_object
     if name not in objects:
         raise ContactIdError(
             f"no object {recording_object!r}", f"There are {', '.join(objects)} and {_LEVEL}0 to {_LEVEL}4"

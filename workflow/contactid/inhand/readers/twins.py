@@ -20,7 +20,7 @@ up to its size, the noise; boxes share the motion; the two in-hand sources are t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,16 +30,24 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.inhand.names import IN_HAND_KINEMATIC, IN_HAND_VISION, SIMULATION, SOURCES, WRIST
-from contactid.inhand.readers.files import write_recording
-from contactid.inhand.readers.noise import engagement, pose_errors, residual_forces, stated_pose_deviation
-from contactid.inhand.readers.objects import InHandObject, noise_level, object_of
-from contactid.inhand.readers.twin_options import SourceOptions, TwinOptions
-from contactid.inhand.recording_names import recording_name, recordings
-from contactid.inhand.simulate.grasp_motion import PoseTrajectory, SineMotion, random_motion
+from contactid.inhand.readers.noise import (
+    Breaks,
+    ForceNoise,
+    PoseNoise,
+    ResidualForces,
+    engagement,
+    pose_errors,
+    residual_forces,
+    stated_pose_deviation,
+)
+from contactid.inhand.readers.objects import InHandObject, load_objects, noise_level, object_of
+from contactid.inhand.readers.recordings import write_recording
+from contactid.inhand.readers.sources import IN_HAND_KINEMATIC, IN_HAND_VISION, SIMULATION, SOURCES, WRIST, simulated
+from contactid.inhand.simulate.grasp_motion import MotionRange, PoseTrajectory, SineMotion, random_motion
 from contactid.inhand.simulate.grasped_object import (
     GRAVITY,
     ContactSet,
+    Grip,
     broken_contact_forces,
     required_wrench,
     share_wrench,
@@ -55,6 +63,90 @@ _WHAT = {
     IN_HAND_VISION: "twin of the in-hand recordings, tracked by vision",
     IN_HAND_KINEMATIC: "twin of the in-hand recordings, tracked kinematically",
 }
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """One source: how the object is moved and held, and how its sensors err."""
+
+    motion: MotionRange
+    grip: Grip
+    pose: PoseNoise
+    force: ForceNoise
+    residual: ResidualForces
+
+
+@dataclass(frozen=True)
+class LeastDeviations:
+    """Standard deviations that a recording states at least, so that no weight is infinite where there is no noise.
+
+    Attributes
+    ----------
+    force, torque, position, orientation, contact : N, N m, m, rad, m
+    """
+
+    force: float
+    torque: float
+    position: float
+    orientation: float
+    contact: float
+
+
+@dataclass(frozen=True)
+class TwinOptions:
+    """All of the twins.
+
+    Attributes
+    ----------
+    samples, time_step : samples of a recording, and s between them
+    seed : fixes, with a recording's own seed, everything
+    force_levels : N, standard deviation of the simulated object's forces, noise levels 0 to 4
+    sources : by name; the two in-hand ones share motion, grip, forces and residual forces: they are two trackings
+    breaks : the contact that one object loses
+    least : standard deviations that are stated at least
+    objects : by name (:func:`contactid.inhand.readers.objects.load_objects`)
+    """
+
+    samples: int
+    time_step: float
+    seed: int
+    force_levels: Sequence[float]
+    sources: Mapping[str, SourceOptions]
+    breaks: Breaks
+    least: LeastDeviations
+    objects: Mapping[str, InHandObject]
+
+    def source(self, name: str) -> SourceOptions:
+        """Options of a source, by name."""
+        if name not in self.sources:
+            raise ContactIdError(f"no source {name!r} of in-hand recordings", f"There are {', '.join(SOURCES)}")
+        return self.sources[name]
+
+
+def noise_free(options: TwinOptions) -> TwinOptions:
+    """The same motions and forces without any noise or residual force; a contact that breaks still does."""
+    quiet = {
+        name: replace(source, pose=PoseNoise(), force=ForceNoise(), residual=ResidualForces())
+        for name, source in options.sources.items()
+    }
+    return replace(options, force_levels=(0.0,) * len(options.force_levels), sources=quiet)
+
+
+def twin_options(block: Mapping[str, Any], objects: str | Path) -> TwinOptions:
+    """Options of the block ``inhand: twin``, the fields of :class:`TwinOptions`, with the objects of a file."""
+    given = {
+        "sources": {name: _source(**entry) for name, entry in block["sources"].items()},
+        "breaks": Breaks(**block["breaks"]),
+        "least": LeastDeviations(**block["least"]),
+        "objects": load_objects(objects),
+    }
+    return TwinOptions(**{**block, **given})
+
+
+def _source(motion: Any, grip: Any, pose: Any, force: Any, residual: Any) -> SourceOptions:
+    return SourceOptions(
+        MotionRange(**motion), Grip(**grip), PoseNoise(**pose), ForceNoise(**force), ResidualForces(**residual)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +181,7 @@ def hold_object(
     source: str, object_name: str, seed: int, options: TwinOptions, motion: SineMotion | None = None
 ) -> HeldObject:
     """An object moved and held as in a source; ``motion`` None takes the source's own for the seed."""
-    body, settings = object_of(object_name), options.source(source)
+    body, settings = object_of(options.objects, object_name), options.source(source)
     motion = motion if motion is not None else recording_motion(source, seed, options)
     trajectory = motion.evaluate(options.time_step * np.arange(options.samples))
     wrench = required_wrench(body.parameters, trajectory)
@@ -120,8 +212,7 @@ def simulate_recording(
     source: str,
     object_name: str,
     seed: int,
-    options: TwinOptions | None = None,
-    *,
+    options: TwinOptions,
     motion: SineMotion | None = None,
 ) -> tuple[xr.Dataset, xr.Dataset]:
     """A recording as sensors report it, and the truth behind it.
@@ -135,20 +226,19 @@ def simulate_recording(
     seed
         Of this recording, at least 0.
     options
-        What the twins are made of; None takes the defaults.
+        What the twins are made of.
     motion
         Instead of the source's own for this seed.
 
     Returns
     -------
-    recording, truth : datasets in the canonical form, see :mod:`contactid.inhand.readers.files`
+    recording, truth : datasets in the canonical form, see :mod:`contactid.inhand.readers.recordings`
 
     Raises
     ------
     ContactIdError
         For an unknown source or object, and a noise level that the options don't have.
     """
-    options = options or TwinOptions()
     held = hold_object(source, object_name, seed, options, motion)
     settings = _source_settings(source, object_name, options)
     attributes = _attributes(source, object_name, seed, settings, options)
@@ -268,13 +358,19 @@ def _stream(kind: str, source: str, object_name: str, seed: int, options: TwinOp
     return np.random.default_rng(np.random.SeedSequence(options.seed, spawn_key=key))
 
 
-def write_twins(folder: str | Path, seeds: Iterable[int], options: TwinOptions) -> None:
-    """Write every recording as ``<source>_<object>_<seed>.nc`` and the truth as ``truth_<...>.nc`` into a folder.
+def write_twins(
+    objects: str | Path,
+    twin: Mapping[str, Any],
+    seeds: Iterable[int],
+    recordings: Sequence[str | Path],
+    truths: Sequence[str | Path],
+) -> None:
+    """Write every recording and the truth behind it; files in the order of :func:`.sources.simulated`.
 
     The same options give the same values, to a last digit on another processor.
     """
-    for source, object_name, seed in recordings(seeds):
-        name = recording_name(source, object_name, seed)
-        recording, truth = simulate_recording(source, object_name, seed, options)
-        write_recording(recording, Path(folder) / f"{name}.nc")
-        write_dataset(truth, Path(folder) / f"truth_{name}.nc")
+    options = twin_options(twin, objects)
+    for one, recording_file, truth_file in zip(simulated(seeds), recordings, truths, strict=True):
+        recording, truth = simulate_recording(*one, options)
+        write_recording(recording, recording_file)
+        write_dataset(truth, truth_file)

@@ -9,7 +9,7 @@ object and p its creep (all along the tangential force):
     p' = (c (1 - (1 - F / mu N)^(2/3)) - p) / tau_c                        (Mindlin's shape, reached with a lag)
 
 N falls slowly and linearly. On a surface that warps, the normal turns by ``warp`` N towards the tangential force, which
-is the same as the coefficient tan(atan mu + warp N) on the undeformed one (:func:`.friction.apparent_friction`).
+is the same as the coefficient tan(atan mu + warp N) on the undeformed one (:func:`apparent_friction`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.friction import apparent_friction, slope_friction
 
 
 @dataclass(frozen=True)
@@ -137,6 +136,20 @@ def simulate_trials(
     force = _turned(true_force, noise.direction_sd, random) + noise.force_sd * random.normal(size=true_force.shape)
     contact_point = moved + noise.contact_point_sd * random.normal(size=moved.shape)
     return SlipTrials(time, force, contact_point, true_force, slip, normal)
+
+
+def slope_friction(angle: np.ndarray) -> np.ndarray:
+    """Slope method: eq. 5 with gravity's direction as the force, at the platform's angle (rad) of first slip."""
+    return np.tan(angle)
+
+
+def apparent_friction(mu: np.ndarray, warp: np.ndarray) -> np.ndarray:
+    """What eq. 5 gives with the undeformed surface's normal where the surface has turned by ``warp`` (rad).
+
+    The surface yields under the finger and turns towards the tangential force, so the force at slip is at phi + warp
+    from the undeformed normal: tan(phi + warp) = (mu + tan warp) / (1 - mu tan warp).
+    """
+    return np.tan(np.arctan(mu) + np.asarray(warp, dtype=float))
 
 
 def slope_angles(friction_mu: np.ndarray, angle_sd: float, random: np.random.Generator) -> np.ndarray:

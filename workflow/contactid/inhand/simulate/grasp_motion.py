@@ -17,7 +17,6 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from contactid.core import rotations
-from contactid.core.errors import ContactIdError
 
 COORDINATES = ("x", "y", "z", "yaw", "pitch", "roll")
 _RAMP = np.polynomial.Polynomial([0.0, 0.0, 0.0, 0.0, 35.0, -84.0, 70.0, -20.0])
@@ -39,14 +38,6 @@ class MotionRange:
     turn: float
     frequencies: tuple[float, ...]
     ramp: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not self.frequencies or min(self.frequencies) <= 0.0 or self.ramp <= 0.0:
-            raise ContactIdError(
-                "a motion needs positive frequencies and a positive ramp", "Correct the motion's range"
-            )
-        if self.displacement < 0.0 or self.turn < 0.0:
-            raise ContactIdError("a motion's range is negative", "Give largest displacements and turns")
 
     @property
     def limits(self) -> np.ndarray:

@@ -44,10 +44,6 @@ class Grip:
     least_force: float = 2.0
     safety: float = 1.3
 
-    def __post_init__(self) -> None:
-        if self.least_force < 0.0 or self.safety < 1.0:
-            raise ContactIdError("a grip needs a force of at least 0 N and a safety of at least 1", "Correct the grip")
-
 
 @dataclass(frozen=True, eq=False)
 class ContactSet:
@@ -86,11 +82,6 @@ def grasp_matrix(positions: np.ndarray) -> np.ndarray:
     """G (6, 3 k): the wrench about B's origin of forces (k, 3), stacked, at positions (k, 3) m."""
     blocks = [np.vstack([np.eye(3), _cross_matrix(position)]) for position in np.atleast_2d(positions)]
     return np.hstack(blocks)
-
-
-def contact_wrench(positions: np.ndarray, forces: np.ndarray) -> np.ndarray:
-    """(n, 6) wrench about B's origin of forces (n, k, 3) at positions (k, 3) or (n, k, 3)."""
-    return np.hstack([forces.sum(1), np.cross(np.broadcast_to(positions, forces.shape), forces).sum(1)])
 
 
 def squeeze(contacts: ContactSet) -> np.ndarray:
@@ -154,15 +145,6 @@ def broken_contact_forces(
     opened[:, ~breaking] = share_wrench(wrench, contacts.only(~breaking), grip)
     share = engaged[:, None, None]
     return share * closed + (1.0 - share) * opened
-
-
-def cone_ratios(forces: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """(n, k) tangential over normal force; infinite for a contact that pulls, 0 for one without force."""
-    normal = np.einsum("nki,ki->nk", forces, normals)
-    tangential = np.linalg.norm(forces - normal[..., None] * normals, axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(normal > 0.0, tangential / normal, np.inf)
-    return np.where(np.linalg.norm(forces, axis=-1) == 0.0, 0.0, ratio)
 
 
 def _needed_strength(shortest: np.ndarray, held: np.ndarray, normals: np.ndarray, friction: float) -> float:

@@ -33,9 +33,9 @@ import pyomo.environ as pyo  # type: ignore[import-untyped]
 
 from contactid.core.pair_sides import FIRST, IMPLIED, SECOND
 from contactid.core.reformulations import Pair
-from contactid.planar.measured_throw import MeasuredThrow
 from contactid.planar.simulate.bodies import GRAVITY
 from contactid.planar.simulate.geometry import Shape
+from contactid.planar.simulate.throws import MeasuredThrow
 
 
 @dataclass(frozen=True)

@@ -162,30 +162,3 @@ def _unusable(tables: Mapping[str, np.ndarray]) -> dict[str, str]:
         for impact in np.flatnonzero(off > _DIRECTION_TOLERANCE):
             reasons.setdefault(int(impact), []).append(f"row {name} doesn't point along {direction}")
     return {str(impact): joined(found) for impact, found in sorted(reasons.items())}
-
-
-def impulse_moments(impacts: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Both sides of eq. 31 for every impact: the contact impulse's moment per mass (n,), m2/s, and d_omega (n,), rad/s.
-
-    Their ratio is J/m where the impulse goes through the contact point; gravity acts too briefly to matter.
-    """
-    change = (impacts["velocity_after"] - impacts["velocity_before"]).values
-    moment = impacts["normal"].values[:, 2] * change[:, 1] + impacts["tangent"].values[:, 2] * change[:, 0]
-    return moment, change[:, 2]
-
-
-def prediction_errors(impacts: xr.Dataset, predicted: np.ndarray) -> np.ndarray:
-    """(..., 4) mean absolute errors of v_x, v_y (m/s) and omega (rad/s), and of all with omega as a speed (m/s).
-
-    Parameters
-    ----------
-    impacts
-        The measured impacts.
-    predicted
-        (..., n, 3) post-impact velocities; the last entry multiplies omega by the radius of gyration.
-    """
-    error = predicted - impacts["velocity_after"].values
-    speed = error * np.array([1.0, 1.0, np.sqrt(float(impacts["inertia_ratio"]))])
-    return np.concatenate(
-        [np.abs(error).mean(axis=-2), np.linalg.norm(speed, axis=-1).mean(axis=-1, keepdims=True)], axis=-1
-    )

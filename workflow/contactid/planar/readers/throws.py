@@ -1,4 +1,4 @@
-"""Measured planar throws in one canonical form; :mod:`contactid.planar.readers.files` reads them.
+"""Measured planar throws in one canonical form; :mod:`contactid.planar.readers.csv_throws` reads them.
 
 Throws have different lengths, so samples are stored one after the other (the CF convention's *contiguous ragged
 array*): ``row_size[throw]`` says how many samples each throw has.

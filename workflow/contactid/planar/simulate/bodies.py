@@ -9,8 +9,6 @@ import numpy as np
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.simulate.geometry import Ellipse, Ground, Shape, contacts
-from contactid.planar.simulate.kernel import EllipseArrays, LawValues, run_ellipse
-from contactid.planar.simulate.polygon import run_polygon
 
 GRAVITY = 9.81  # m/s2
 
@@ -102,6 +100,10 @@ def simulate(
     if not np.isfinite(state).all():
         raise ContactIdError("a start state isn't six finite numbers", "Give x, y, theta and their rates")
     refuse_start_inside(body.shape, ground, state[:3])
+    # the Snakefile checks scenes by this module, and needs no compiler for that
+    from contactid.planar.simulate.kernel import EllipseArrays, LawValues, run_ellipse
+    from contactid.planar.simulate.polygon import run_polygon
+
     n_contacts = body.shape.n_contacts
     q, v = np.zeros((steps + 1, 3)), np.zeros((steps + 1, 3))
     q[0], v[0] = state[:3], state[3:]

@@ -2,65 +2,87 @@
 
 from __future__ import annotations
 
-import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import yaml
 
-from contactid.core.errors import ContactIdError
+from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
-from contactid.review.report.artefacts import artefacts_of
-from contactid.review.report.checks_digest import check_rows, digest
-from contactid.review.report.making import Makings
-from contactid.review.report.model import Card, Report, Study
-from contactid.review.report.runtimes import read_runtimes
+from contactid.review.report.digest import check_rows, digest
+from contactid.review.report.model import Artefact, Card, Check, Making, Report, Step, Study
 from contactid.review.report.solves import MOST_LISTED, group_solves, solves_of
-from contactid.run.job_records import read_jobs
+from contactid.run.records import JobRecord, read_benchmarks, read_jobs, upstream
 from contactid.sources.card import headline
 
+_NUMBERED = re.compile(r"(tab|fig)(A?)(\d+)_")
+_ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
+# numbers that a paper prints in its text, not in a table
+TEXT = "text"
+_PLAYERS = {"box": "tossing/playback.json", "planar": "planar/playback.json"}
+# rules that use this report or make it: their times would change it every time it is made
+_LATER = ("report", "crate")
 
-def collect(results: Path, resources: Path, *, working_directory: Path = Path()) -> Report:
+
+def collect(
+    checks: str,
+    provenance: str,
+    artefacts: str,
+    sources: Mapping[str, Mapping[str, str]],
+    cards: Iterable[str],
+    files: Iterable[str],
+    wording: str,
+) -> Report:
     """All that the page shows.
 
     Parameters
     ----------
-    results
-        The run's folder, relative to ``working_directory`` as Snakemake names it.
-    resources
-        The folder with ``studies.yaml``.
-    working_directory
-        Where Snakemake was started, and keeps its records.
-
-    Raises
-    ------
-    ContactIdError
-        Where the run has no ``checks.csv`` or ``provenance.json``.
+    checks
+        The run's ``checks.csv``, relative to where Snakemake was started; its folder is the run's.
+    provenance, artefacts
+        ``provenance.json`` and ``artefacts.json``.
+    sources
+        What figures were made from, by study and figure, where only the run knows.
+    cards
+        The datasets' cards, of which the JSON files are read.
+    files
+        All files that the studies made.
+    wording
+        ``studies.yaml``.
     """
-    folder = working_directory / results
-    for name in ("checks.csv", "provenance.json"):
-        if not (folder / name).exists():
-            raise ContactIdError(f"{folder / name} is missing", "Run the workflow first, for instance make")
-    checks = check_rows(read_csv(folder / "checks.csv"))
-    provenance = _read(folder / "provenance.json")
-    wording = yaml.safe_load((resources / "studies.yaml").read_text(encoding="utf-8"))
-    jobs = [job for job in read_jobs(working_directory, results.as_posix()) if job.rule != "report"]
-    makings = Makings(jobs, results.as_posix())
-    configuration = provenance.get("configuration", {})
+    folder, record = Path(checks).parent, read_json(provenance)
+    declared = read_json(artefacts)
+    words = yaml.safe_load(Path(wording).read_text(encoding="utf-8"))
+    rows = check_rows(read_csv(checks))
+    there = {Path(file).relative_to(folder).as_posix() for file in files}
+    makings = Makings(read_jobs(Path(), folder.as_posix()), folder.as_posix())
+    configuration = record.get("configuration", {})
+    functions = {
+        name: {**entry, "path": os.path.relpath(entry["file"], folder)} for name, entry in declared["functions"].items()
+    }
     studies = []
-    for name in dict.fromkeys(check.study for check in checks):
-        own = [check for check in checks if check.study == name]
+    for name in dict.fromkeys(check.study for check in rows):
+        own = [check for check in rows if check.study == name]
         solves = solves_of(folder / name)
-        words = wording.get(name, {})
+        about = words.get(name, {})
+        listed = [
+            {**row, "data": row["data"] or sources.get(name, {}).get(row["name"], "")}
+            for row in declared["studies"].get(name, [])
+        ]
+        listed += _undeclared(name, {row["place"] for row in listed}, there, about.get("captions", {}))
         studies.append(
             Study(
                 name=name,
-                title=words.get("title", name),
-                paper=words.get("paper", ""),
-                artefacts=artefacts_of(name, folder, own, makings, words),
+                title=about.get("title", name),
+                paper=about.get("paper", ""),
+                artefacts=artefacts_of(name, folder, listed, own, makings, functions, about.get("numerals", "arabic")),
                 digest=digest(own),
-                solve_groups=tuple(group_solves(solves)),
-                solves=tuple(solves[:MOST_LISTED]),
+                solve_groups=group_solves(solves),
+                solves=solves.head(MOST_LISTED).to_dict("records"),
                 solves_in_all=len(solves),
                 settings=configuration.get(name, {}),
             )
@@ -68,31 +90,190 @@ def collect(results: Path, resources: Path, *, working_directory: Path = Path())
     rules, times = read_runtimes(folder)
     return Report(
         run=str(configuration.get("run", folder.name)),
-        folder=folder,
         studies=tuple(studies),
-        cards=tuple(_cards(folder)),
-        rules=tuple(rules),
-        jobs=tuple(times),
-        provenance=provenance,
-        checks=checks,
-        shared_settings={key: value for key, value in configuration.items() if key not in wording},
+        cards=tuple(_card(folder, Path(file)) for file in sorted(cards) if file.endswith(".json")),
+        playback={kind: folder / file for kind, file in _PLAYERS.items() if file in there},
+        rules=rules,
+        jobs=times,
+        provenance=record,
+        checks=rows,
+        shared_settings={key: value for key, value in configuration.items() if key not in words},
     )
 
 
-def _cards(folder: Path) -> list[Card]:
-    cards = []
-    for file in sorted((folder / "data").glob("*/card.json")):
-        content = _read(file)
-        content.pop("panels", None)  # drawn in the figure
-        figure = file.with_suffix(".svg")
-        path = file.relative_to(folder).as_posix()
-        cards.append(Card(content, headline(content), figure if figure.exists() else None, path))
-    return cards
+def artefacts_of(
+    study: str,
+    folder: Path,
+    declared: Sequence[Mapping[str, Any]],
+    checks: Sequence[Check],
+    makings: Makings,
+    functions: Mapping[str, Mapping[str, Any]],
+    numerals: str,
+) -> tuple[Artefact, ...]:
+    """A study's artefacts as the paper has them: tables, numbers in its text, figures, and what goes beyond it.
+
+    A table and a figure of one name are one artefact, and so are the printed numbers of that name.
+    """
+    tables, figures = ({row["name"]: row for row in declared if row["kind"] == kind} for kind in ("table", "figure"))
+    by_key: dict[str, list[Check]] = {}
+    for check in checks:
+        by_key.setdefault(check.artefact, []).append(check)
+    names = {key_of(name): name for name in (*tables, *figures)}
+    names |= {key: key for key in by_key if key not in names}
+    found = []
+    for key, name in names.items():
+        rows = [row[name] for row in (tables, figures) if name in row]
+        table = tables[name]["files"][0] if name in tables else None
+        data, figure = _drawn(figures[name]) if name in figures else (None, None)
+        # numbers without a table of their own are made by the study's checks
+        made = table or (f"{study}/checks.csv" if figure is None else None)
+        own = tuple(by_key.get(key, ()))
+        found.append(
+            Artefact(
+                study=study,
+                name=name,
+                key=key,
+                label=label_of(key, numerals),
+                title=_title(name, key),
+                about=tuple(plain_caption(row["caption"]) for row in rows if row["caption"]),
+                table=read_csv(folder / table) if table and (folder / table).stat().st_size > 1 else None,
+                table_path=made,
+                table_making=makings.of(made) if made else None,
+                figure=folder / figure if figure else None,
+                figure_path=figure,
+                data_path=data,
+                figure_source=(figures[name]["data"] or _source(folder / data)) if data else "",
+                figure_making=makings.of(figure) if figure else None,
+                functions=tuple(
+                    {"what": f"{row['kind']}, {done}", **functions[row[step]]}
+                    for row in rows
+                    for step, done in (("compute", "computed"), ("draw", "drawn"))
+                    if row[step]
+                ),
+                checks=own,
+                digest=digest(own) if own else None,
+            )
+        )
+    return tuple(sorted(found, key=_place))
 
 
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ContactIdError(f"{file} is not whole ({error})", "Delete it and run the workflow again") from None
-    return dict(content)
+def _undeclared(study: str, places: set[str], there: set[str], captions: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Tables and figures that no table of declarations has, in the same form."""
+    found = []
+    for file in sorted(there):
+        path = Path(file)
+        kind = {"tables": "table", "figures": "figure"}.get(path.parent.name, "")
+        ends = {"table": ".csv", "figure": ".svg"}
+        if path.parts[0] == study and path.suffix == ends.get(kind) and f"{path.parent.name}/{path.stem}" not in places:
+            caption = captions.get(path.stem, captions.get("ext_scene", "") if "ext_scene_" in path.stem else "")
+            files = [file] if kind == "table" else [file.replace(".svg", ".csv"), file]
+            found.append(
+                {"kind": kind, "name": path.stem, "caption": caption, "data": "", "compute": "", "draw": "",
+                 "files": files}
+            )  # fmt: skip
+    return found
+
+
+def _drawn(row: Mapping[str, Any]) -> tuple[str, str]:
+    """A figure's data and its drawing for the web."""
+    data, *drawings = row["files"]
+    return data, next(file for file in drawings if file.endswith(".svg"))
+
+
+def _source(data: Path) -> str:
+    """What a figure's data say that they were made from."""
+    first = pd.read_csv(data, nrows=1)
+    return str(first["source"].iloc[0]) if "source" in first and len(first) else ""
+
+
+def key_of(name: str) -> str:
+    """``tab03`` of ``tab03_rest_pose_errors``; names beyond the paper stay whole."""
+    return name.split("_", 1)[0] if _NUMBERED.match(name) else name
+
+
+def label_of(key: str, numerals: str) -> str:
+    """What the paper calls an artefact: ``Table III``, ``Figure 12``, ``Table A1``."""
+    match = _NUMBERED.match(f"{key}_")
+    if match is None:
+        return "Text" if key == TEXT else "Beyond the paper" if key.startswith("ext_") else "Printed elsewhere"
+    kind, appendix, digits = match.groups()
+    number = str(int(digits))
+    if kind == "tab" and numerals == "roman" and not appendix:
+        number = _ROMAN[int(digits) - 1]
+    return f"{'Table' if kind == 'tab' else 'Figure'} {appendix}{number}"
+
+
+def plain_caption(caption: str) -> str:
+    """A caption without its TeX, as a sentence."""
+    plain = re.sub(r"\\([_%&#])", r"\1", caption).replace("+-", "±").replace("$\\pm$", "±")
+    plain = plain.replace("^{", "^").replace("$", "").replace("}", "").strip()
+    return plain if plain.endswith(".") else f"{plain}."
+
+
+def _title(name: str, key: str) -> str:
+    if key == TEXT:
+        return "numbers in the text"
+    return name.removeprefix(f"{key}_").removeprefix("ext_").replace("_", " ")
+
+
+def _place(artefact: Artefact) -> tuple[int, str]:
+    kinds = {"tab": 0, "tex": 1, "fig": 2, "ext": 3}
+    return kinds.get(artefact.key[:3], 4), artefact.key
+
+
+class Makings:
+    """How each file of a run was made, from Snakemake's records of the run.
+
+    Parameters
+    ----------
+    jobs : what :func:`contactid.run.records.read_jobs` found
+    results : the run's folder as the records name it, for instance ``results/default``
+    """
+
+    def __init__(self, jobs: Iterable[JobRecord], results: str) -> None:
+        self._makers = {output: job for job in jobs if job.rule not in _LATER for output in job.outputs}
+        self._results = f"{results}/"
+
+    def of(self, path: str) -> Making | None:
+        """How a file was made (path relative to the run's folder); None where there is no record of it."""
+        behind = upstream(self._makers, self._results + path)
+        if not behind:
+            return None
+        steps: dict[str, list[JobRecord]] = {}
+        for job in behind:
+            steps.setdefault(job.rule, []).append(job)
+        data = f"{self._results}data/"
+        written = (output.removeprefix(data) for job in behind for output in job.outputs if output.startswith(data))
+        return Making(
+            rule=behind[0].rule,
+            seconds=behind[0].seconds,
+            log=behind[0].log.removeprefix(self._results) if behind[0].log else None,
+            steps=tuple(Step(rule, len(jobs), sum(job.seconds for job in jobs)) for rule, jobs in steps.items()),
+            datasets=tuple(sorted({Path(file).parts[0] for file in written})),
+            sources=tuple(sorted({file for job in behind for file in job.inputs if file not in self._makers})),
+        )
+
+
+def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, Any]]]:
+    """Times and memory by rule, the most expensive first, and of every job, with its log, in the files' order."""
+    jobs = read_benchmarks(results, damaged="skip")
+    jobs = jobs[~jobs["rule"].isin(_LATER)]
+    named = zip(jobs["rule"], jobs["job"], strict=True)
+    logs = [f"logs/{rule}/{job}.log" if job else f"logs/{rule}.log" for rule, job in named]
+    rules = jobs.groupby("rule", sort=False).agg(
+        jobs=("job", "size"),
+        seconds=("seconds", "sum"),
+        longest=("seconds", "max"),
+        cpu_seconds=("cpu_seconds", "sum"),
+        memory_mb=("memory_mb", "max"),
+    )
+    rules = rules.reset_index().sort_values(["seconds", "rule"], ascending=[False, True])
+    shown = jobs.assign(log=[log if (results / log).exists() else "" for log in logs])
+    return rules.to_dict("records"), shown.to_dict("records")
+
+
+def _card(folder: Path, file: Path) -> Card:
+    content = read_json(file)
+    content.pop("panels", None)  # drawn in the figure
+    figure = file.with_suffix(".svg")
+    return Card(content, headline(content), figure if figure.exists() else None, file.relative_to(folder).as_posix())

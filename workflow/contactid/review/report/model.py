@@ -112,6 +112,7 @@ class Artefact:
     table_path : the table's, or that of the study's checks where there is neither table nor figure
     figure_path, data_path : the drawing and its data; all paths are relative to the run's folder
     figure_source : what the figure says it was made from
+    functions : those that compute and draw it: what they do, and :func:`contactid.review.report.artefacts.text_of`
     """
 
     study: str
@@ -128,6 +129,7 @@ class Artefact:
     data_path: str | None = None
     figure_source: str = ""
     figure_making: Making | None = None
+    functions: tuple[dict[str, Any], ...] = ()
     checks: tuple[Check, ...] = ()
     digest: Digest | None = None
 
@@ -149,52 +151,12 @@ class Artefact:
 
 
 @dataclass(frozen=True)
-class Solve:
-    """One numerical solve or fit; NaN and "" where it isn't recorded.
-
-    Attributes
-    ----------
-    plausible : False where the answer contradicts its own data or physics, True where that was examined
-    residual : the largest one recorded
-    """
-
-    group: str
-    case: str
-    method: str
-    status: str
-    converged: bool
-    plausible: bool | None
-    iterations: float
-    residual: float
-    seconds: float
-
-    @property
-    def standing(self) -> str:
-        """``failed``, ``implausible`` or ``good``."""
-        return "failed" if not self.converged else "implausible" if self.plausible is False else "good"
-
-
-@dataclass(frozen=True)
-class SolveGroup:
-    """The solves of one kind of files by one method, in numbers."""
-
-    group: str
-    method: str
-    solves: int
-    failed: int
-    implausible: int
-    iterations: float
-    residual: float
-    seconds: float
-
-
-@dataclass(frozen=True)
 class Study:
     """One study of the run.
 
     Attributes
     ----------
-    solves : those that are listed, failed and implausible ones first
+    solve_groups, solves : as :mod:`contactid.review.report.solves` has them, of the solves those that are listed
     settings : its block of the configuration
     """
 
@@ -203,8 +165,8 @@ class Study:
     paper: str
     artefacts: tuple[Artefact, ...]
     digest: Digest
-    solve_groups: tuple[SolveGroup, ...]
-    solves: tuple[Solve, ...]
+    solve_groups: list[dict[Any, Any]]
+    solves: list[dict[Any, Any]]
     solves_in_all: int
     settings: Any
 
@@ -220,38 +182,21 @@ class Card:
 
 
 @dataclass(frozen=True)
-class RuleTime:
-    """What the jobs of one rule took, by Snakemake's benchmark files; NaN where it wasn't measured."""
-
-    rule: str
-    jobs: int
-    seconds: float
-    longest: float
-    cpu_seconds: float
-    memory_mb: float
-
-
-@dataclass(frozen=True)
-class JobTime:
-    """What one job took; paths relative to the run's folder."""
-
-    rule: str
-    job: str
-    seconds: float
-    memory_mb: float
-    log: str | None
-
-
-@dataclass(frozen=True)
 class Report:
-    """All that the page shows of a run."""
+    """All that the page shows of a run.
+
+    Attributes
+    ----------
+    playback : the data of its players, ``box`` and ``planar``
+    rules, jobs : what they took (:func:`contactid.review.report.collect.read_runtimes`)
+    """
 
     run: str
-    folder: Path
     studies: tuple[Study, ...]
     cards: tuple[Card, ...]
-    rules: tuple[RuleTime, ...]
-    jobs: tuple[JobTime, ...]
+    playback: dict[str, Path]
+    rules: list[dict[Any, Any]]
+    jobs: list[dict[Any, Any]]
     provenance: dict[str, Any]
     checks: tuple[Check, ...]
     shared_settings: dict[str, Any]

@@ -1,38 +1,114 @@
-"""Set the report as one HTML file that needs nothing else: no server, no network, no file beside it."""
+"""Set the report as one HTML file that needs nothing else: no server, no network, no file beside it.
+
+Large parts are compressed into text that the browser inflates when they are looked at.
+"""
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
 import pandas as pd
 import yaml
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
+from contactid.core.atomic import write_text
 from contactid.output.comparison import MEANINGS, VERDICTS
+from contactid.output.fits import read_json
 from contactid.review.report import plots
-from contactid.review.report.checks_digest import percent, spoken
+from contactid.review.report.collect import collect
+from contactid.review.report.digest import percent, spoken
 from contactid.review.report.model import Report
-from contactid.review.report.pack import Pack
 from contactid.review.report.playback import playback_section
+from contactid.review.same_results import ONCE, is_time, shows_times
 
+# a drawing beyond this many bytes is shown as its png instead, which has a bounded size
+LARGEST_SVG = 1_500_000
 MOST_ROWS = 1000
 
 
-def render(report: Report, resources: Path) -> str:
+class Pack:
+    """Compressed parts by name; equal parts give equal text, as no time is written into them."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, str] = {}
+
+    def add(self, name: str, content: str | bytes, once: bool = False) -> str:
+        """Keep a part, marked where it is of one run alone; return its name."""
+        raw = content.encode("utf-8") if isinstance(content, str) else content
+        text = base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode("ascii")
+        part = f'<script type="application/octet-stream" id="part-{name}">{text}</script>'
+        self.parts[name] = once_only(part) if once else part
+        return name
+
+    def add_function(self, function: Mapping[str, Any]) -> str:
+        """Keep a function's text; return its part's name."""
+        name = f"{function['module']}:{function['name']}"
+        if name not in self.parts:
+            label = f'<pre tabindex="0" role="region" aria-label="{name}">'
+            self.add(name, f"{label}{escape(function['source'])}</pre>")
+        return name
+
+    def add_picture(self, name: str, svg: Path) -> dict[str, str]:
+        """Keep a picture; return its part's name, type and, for the layout before it is there, its aspect ratio."""
+        png = svg.with_suffix(".png")
+        raw, once = svg.read_bytes(), shows_times(svg.with_suffix(".csv"))
+        if len(raw) > LARGEST_SVG and png.exists():
+            return {"part": self.add(name, png.read_bytes(), once), "type": "image/png", "ratio": ratio_of(raw)}
+        return {"part": self.add(name, raw, once), "type": "image/svg+xml", "ratio": ratio_of(raw)}
+
+
+def ratio_of(svg: bytes) -> str:
+    """Width over height as CSS writes it, from the drawing's view box; 3 / 2 where it has none."""
+    head = svg[:4000].decode("utf-8", errors="replace")
+    box = head.partition('viewBox="')[2].partition('"')[0].split()
+    return f"{float(box[2]):.0f} / {float(box[3]):.0f}" if len(box) == 4 and float(box[3]) > 0 else "3 / 2"
+
+
+def write_report(
+    checks: str,
+    provenance: str,
+    artefacts: str,
+    sources: Sequence[str],
+    sources_of: Sequence[str],
+    cards: Sequence[str],
+    files: Sequence[str],
+    wording: str,
+    templates: Sequence[str],
+    report: str,
+) -> None:
+    """Set the page of a run: :func:`contactid.review.report.collect.collect` and :func:`render`.
+
+    Parameters
+    ----------
+    sources, sources_of
+        JSON files that say what figures were made from, and the studies that they are of.
+    templates
+        The templates, styles and scripts of the page.
+    """
+    said: dict[str, dict[str, str]] = {}
+    for study, file in zip(sources_of, sources, strict=True):
+        said.setdefault(study, {}).update(read_json(file))
+    texts = {Path(file).name: Path(file).read_text(encoding="utf-8") for file in templates}
+    write_text(report, render(collect(checks, provenance, artefacts, said, cards, files, wording), texts))
+
+
+def render(report: Report, texts: Mapping[str, str]) -> str:
     """The page's text.
 
     Parameters
     ----------
-    resources
-        The folder with the templates, style and script.
+    texts
+        Templates, styles and scripts by their files' names.
     """
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(resources),
+        loader=jinja2.DictLoader(texts),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -40,7 +116,7 @@ def render(report: Report, resources: Path) -> str:
     )
     environment.filters |= {
         "number": number, "spoken": spoken, "percent": percent, "plain": plain, "yaml": as_yaml, "seconds": seconds,
-        "cell": cell,
+        "once": once_only,
     }  # fmt: skip
     pack = Pack()
     data_table = environment.get_template("data_table.html.j2")
@@ -49,25 +125,26 @@ def render(report: Report, resources: Path) -> str:
         report=report,
         verdicts=VERDICTS,
         meanings=MEANINGS,
-        css=_embedded(resources / "report.css"),
-        javascript=_embedded(resources / "report.js"),
-        playback=Markup(section) if (section := playback_section(report.folder)) else None,
+        css=_embedded(texts["report.css"]),
+        javascript=_embedded(texts["report.js"]),
+        playback=Markup(section) if (section := playback_section(report.playback, environment, texts)) else None,
         picture=pack.add_picture,
         packed_table=lambda name, table: pack.add(name, data_table.render(**_table(table))),
-        packed_jobs=lambda name, jobs: pack.add(name, job_table.render(jobs=jobs)),
-        packed_plot=lambda name, plot: pack.add(name, plot.text),
+        packed_jobs=lambda name, jobs: pack.add(name, job_table.render(jobs=jobs), once=True),
+        packed_plot=lambda name, plot, once=False: pack.add(name, plot.text, once),
+        packed_function=pack.add_function,
         deviations={study.name: plots.plot_deviations(_checks(report, study.name)) for study in report.studies},
         runtimes=plots.plot_runtimes(report.rules),
-        most_rows=MOST_ROWS,
         nan=math.isnan,
         provenance_rows=provenance_rows,
     )
     pack.add("bokeh", plots.script())
-    parts = "\n".join(
-        f'<script type="application/octet-stream" id="part-{name}">{content}</script>'
-        for name, content in pack.parts.items()
-    )
-    return text.replace("<!-- parts -->", parts)
+    return text.replace("<!-- parts -->", "\n".join(pack.parts.values()))
+
+
+def once_only(text: str) -> Markup:
+    """Marked as what this run alone can say: a time, for instance (:mod:`contactid.review.same_results`)."""
+    return Markup(ONCE[0]) + text + Markup(ONCE[1])
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -102,22 +179,20 @@ def as_yaml(value: Any) -> str:
 
 
 def _table(table: pd.DataFrame) -> dict[str, Any]:
-    shown = table.head(MOST_ROWS)
-    return {
-        "columns": [str(column) for column in table.columns],
-        "rows": list(shown.itertuples(index=False, name=None)),
-        "left_out": len(table) - len(shown),
-    }
+    rows = [
+        [once_only(cell(value)) if is_time(str(column), row) else cell(value) for column, value in row.items()]
+        for row in table.head(MOST_ROWS).to_dict("records")
+    ]
+    return {"columns": [str(column) for column in table.columns], "rows": rows, "left_out": len(table) - len(rows)}
 
 
 def _checks(report: Report, study: str) -> list[Any]:
     return [check for check in report.checks if check.study == study]
 
 
-def _embedded(file: Path) -> Markup:
+def _embedded(text: str) -> Markup:
     """A style or script of ours; ``</`` would end the element that holds it."""
-    text = file.read_text(encoding="utf-8")
-    assert "</" not in text, file
+    assert "</" not in text
     return Markup(text)
 
 

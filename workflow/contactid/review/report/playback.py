@@ -5,30 +5,32 @@ Nothing is computed here: rules ``tossing_playback`` and ``planar_playback`` mad
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import jinja2
 from markupsafe import Markup
 
-from contactid.output.compact_json import compact_json
-from contactid.output.fits import read_json
+from contactid.output.fits import compact_json, read_json
 
-RESOURCES = Path(__file__).resolve().parents[3] / "resources/report/playback"
 # the order in which one needs the other
 SCRIPTS = ("player.js", "box.js", "planar.js", "start.js")
-_FILES = {"box": "tossing/playback.json", "planar": "planar/playback.json"}
 
 
-def playback_section(results: Path) -> str | None:
+def playback_section(data: Mapping[str, Path], environment: jinja2.Environment, texts: Mapping[str, str]) -> str | None:
     """An HTML fragment with its own data, script and style; None where the run has no toss to play.
 
     Parameters
     ----------
-    results
-        The run's folder.
+    data
+        Files with the tosses for the players ``box`` and ``planar``.
+    environment
+        The templates.
+    texts
+        They and their scripts and style by the files' names.
     """
-    tosses = {kind: _tosses(results / file) for kind, file in _FILES.items()}
+    tosses = {kind: read_json(data[kind])["tosses"] if kind in data else [] for kind in ("box", "planar")}
     named = {
         "box": [_named_toss(toss) for toss in tosses["box"]],
         "planar": [_named_throw(throw) for throw in tosses["planar"]],
@@ -40,23 +42,15 @@ def playback_section(results: Path) -> str | None:
         "box": next((k for k, toss in enumerate(tosses["box"]) if toss["rank"] == "median"), 0),
         "planar": max(range(len(tosses["planar"])), key=lambda k: len(tosses["planar"][k]["frame_ms"]), default=0),
     }
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(RESOURCES), autoescape=True, trim_blocks=True, undefined=jinja2.StrictUndefined
-    )
     # a "<" inside a script could end it
-    data = {kind: compact_json({"tosses": found}).replace("<", "\\u003c") for kind, found in named.items()}
-    script = "\n".join((RESOURCES / name).read_text(encoding="utf-8") for name in SCRIPTS)
+    played = {kind: compact_json({"tosses": found}).replace("<", "\\u003c") for kind, found in named.items()}
     return environment.get_template("playback.html.j2").render(
         tosses=named,
         first=first,
-        toss_data={kind: Markup(text) for kind, text in data.items()},
-        css=Markup((RESOURCES / "playback.css").read_text(encoding="utf-8")),
-        script=Markup(script),
+        toss_data={kind: Markup(text) for kind, text in played.items()},
+        css=Markup(texts["playback.css"]),
+        script=Markup("\n".join(texts[name] for name in SCRIPTS)),
     )
-
-
-def _tosses(path: Path) -> list[dict[str, Any]]:
-    return read_json(path)["tosses"] if path.is_file() else []
 
 
 def _named_toss(toss: dict[str, Any]) -> dict[str, Any]:

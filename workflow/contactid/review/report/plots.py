@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from bokeh.transform import jitter
 
 from contactid.output import style
 from contactid.output.comparison import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE
-from contactid.review.report.model import Check, RuleTime
+from contactid.review.report.model import Check
 
 # colour and marker, so that neither is needed alone
 _LOOKS = {
@@ -93,26 +93,26 @@ def plot_deviations(checks: Sequence[Check]) -> Plot | None:
     return _json(plot)
 
 
-def plot_runtimes(rules: Sequence[RuleTime]) -> Plot | None:
+def plot_runtimes(rules: Sequence[Mapping[str, Any]]) -> Plot | None:
     """Seconds of the most expensive rules, all jobs together; None without measurements."""
-    shown = [rule for rule in rules if rule.seconds > 0.0][:_MOST_RULES]
+    shown = [rule for rule in rules if rule["seconds"] > 0.0][:_MOST_RULES]
     if not shown:
         return None
     plot = figure(
-        y_range=FactorRange(factors=[rule.rule for rule in reversed(shown)]),
+        y_range=FactorRange(factors=[rule["rule"] for rule in reversed(shown)]),
         height=90 + _ROW * len(shown),
         x_axis_label="seconds, all jobs of the rule together",
         **_frame(),
     )
     source = ColumnDataSource(
         {
-            "y": [rule.rule for rule in shown],
-            "right": [rule.seconds for rule in shown],
-            "colour": [_STUDIES.get(rule.rule.split("_")[0], style.MEASURED) for rule in shown],
-            "jobs": [rule.jobs for rule in shown],
-            "seconds": [f"{rule.seconds:.4g}" for rule in shown],
-            "longest": [f"{rule.longest:.4g} s" for rule in shown],
-            "memory": [f"{rule.memory_mb:.0f} MB" for rule in shown],
+            "y": [rule["rule"] for rule in shown],
+            "right": [rule["seconds"] for rule in shown],
+            "colour": [_STUDIES.get(rule["rule"].split("_")[0], style.MEASURED) for rule in shown],
+            "jobs": [rule["jobs"] for rule in shown],
+            "seconds": [f"{rule['seconds']:.4g}" for rule in shown],
+            "longest": [f"{rule['longest']:.4g} s" for rule in shown],
+            "memory": [f"{rule['memory_mb']:.0f} MB" for rule in shown],
         }
     )
     plot.hbar(y="y", left=0.0, right="right", height=0.7, color="colour", source=source)

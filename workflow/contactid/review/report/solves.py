@@ -10,13 +10,11 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pandas as pd
 
 from contactid.output.tables import read_csv
-from contactid.review.report.model import Solve, SolveGroup
 
 # where the studies keep records of solves, below the study's folder
 _TABLES = ("fits/*.csv", "identification/*.csv", "tables/ext_fit_methods.csv")
@@ -30,36 +28,42 @@ _STATUS = ("status", "message", "reason")
 _PLAUSIBLE = ("plausible", "physically_consistent")
 _RESIDUAL = ("complementarity", "residual_rms", "residual_mm")
 MOST_LISTED = 400
+COLUMNS = ("group", "case", "method", "status", "iterations", "residual", "seconds", "standing")
 
 
-def solves_of(folder: Path) -> list[Solve]:
-    """All recorded solves of a study, failed ones first, then implausible ones, otherwise in the files' order."""
-    found = [*_of_fits(folder), *_of_tables(folder)]
-    order = ("failed", "implausible", "good")
-    return sorted(found, key=lambda solve: order.index(solve.standing))  # a stable sort keeps the files' order
+def solves_of(folder: Path) -> pd.DataFrame:
+    """All recorded solves of a study, failed ones first, then implausible ones, otherwise in the files' order.
+
+    Returns
+    -------
+    DataFrame
+        ``group`` (files of a kind), ``case``, ``method``, ``status``, ``iterations``, ``residual`` (the largest),
+        ``seconds``, NaN and "" where it isn't recorded; ``standing``: ``failed``, ``implausible`` where the answer
+        contradicts its own data or physics, else ``good``.
+    """
+    found = pd.DataFrame([*_of_fits(folder), *_of_tables(folder)], columns=list(COLUMNS))
+    standing = pd.Categorical(found["standing"], ("failed", "implausible", "good"), ordered=True)
+    return found.assign(standing=standing).sort_values("standing", kind="stable", ignore_index=True)
 
 
-def group_solves(solves: list[Solve]) -> list[SolveGroup]:
+def group_solves(solves: pd.DataFrame) -> list[dict[str, Any]]:
     """The solves in numbers, by kind and method, in order of kind and method."""
-    groups: dict[tuple[str, str], list[Solve]] = {}
-    for solve in solves:
-        groups.setdefault((solve.group, solve.method), []).append(solve)
     return [
-        SolveGroup(
-            group=group,
-            method=method,
-            solves=len(members),
-            failed=sum(solve.standing == "failed" for solve in members),
-            implausible=sum(solve.standing == "implausible" for solve in members),
-            iterations=_median([solve.iterations for solve in members]),
-            residual=_largest([solve.residual for solve in members]),
-            seconds=_median([solve.seconds for solve in members]),
-        )
-        for (group, method), members in sorted(groups.items())
+        {
+            "group": group,
+            "method": method,
+            "solves": len(members),
+            "failed": (members["standing"] == "failed").sum(),
+            "implausible": (members["standing"] == "implausible").sum(),
+            "iterations": members["iterations"].median(),
+            "residual": members["residual"].abs().max(),
+            "seconds": members["seconds"].median(),
+        }
+        for (group, method), members in solves.groupby(["group", "method"])
     ]
 
 
-def _of_fits(folder: Path) -> Iterator[Solve]:
+def _of_fits(folder: Path) -> Iterator[dict[str, Any]]:
     for file in sorted(folder.glob(_FITS)):
         try:
             fit = json.loads(file.read_text(encoding="utf-8"))
@@ -71,20 +75,19 @@ def _of_fits(folder: Path) -> Iterator[Solve]:
         case = data.get("dataset", "") if isinstance(data, dict) else str(data or "")
         residuals = fit.get("residuals")
         numbers = [_number(value) for value in residuals.values()] if isinstance(residuals, dict) else []
-        yield Solve(
-            group="fits",
-            case=f"{case}: {file.stem}" if case and not file.stem.startswith(case) else file.stem,
-            method=str(fit.get("reformulation") or fit.get("model") or ""),
-            status=str(fit.get("status", "")),
-            converged=bool(fit["converged"]),
-            plausible=None,
-            iterations=_number(fit.get("iterations")),
-            residual=_largest(numbers),
-            seconds=_number(fit.get("seconds")),
-        )
+        yield {
+            "group": "fits",
+            "case": f"{case}: {file.stem}" if case and not file.stem.startswith(case) else file.stem,
+            "method": str(fit.get("reformulation") or fit.get("model") or ""),
+            "status": str(fit.get("status", "")),
+            "iterations": _number(fit.get("iterations")),
+            "residual": max((abs(value) for value in numbers if not math.isnan(value)), default=math.nan),
+            "seconds": _number(fit.get("seconds")),
+            "standing": "good" if fit["converged"] else "failed",
+        }
 
 
-def _of_tables(folder: Path) -> Iterator[Solve]:
+def _of_tables(folder: Path) -> Iterator[dict[str, Any]]:
     for pattern in _TABLES:
         for file in sorted(folder.glob(pattern)):
             table = read_csv(file)
@@ -95,21 +98,20 @@ def _of_tables(folder: Path) -> Iterator[Solve]:
                 yield _of_row(group, file, {str(key): value for key, value in row.items()})
 
 
-def _of_row(group: str, file: Path, row: dict[str, Any]) -> Solve:
-    case = ", ".join(f"{name} {_short(row[name])}" for name in _CASE if name in row and not _empty(row[name]))
-    plausible = next((row[name] for name in _PLAUSIBLE if name in row and not _empty(row[name])), None)
-    method = ", ".join(str(row[name]) for name in _METHOD if name in row and not _empty(row[name]))
-    return Solve(
-        group=group,
-        case=case or file.stem,
-        method=method or file.stem.split(".")[0].split("_")[0],
-        status=next((str(row[name]) for name in _STATUS if name in row and not _empty(row[name])), ""),
-        converged=_true(row["converged"]),
-        plausible=None if plausible is None else _true(plausible),
-        iterations=_number(row.get("iterations")),
-        residual=next((_number(row[name]) for name in _RESIDUAL if name in row), math.nan),
-        seconds=_number(row.get("seconds")),
-    )
+def _of_row(group: str, file: Path, row: dict[str, Any]) -> dict[str, Any]:
+    said = {name: value for name, value in row.items() if value != "" and not pd.isna(value)}
+    plausible = next((_true(said[name]) for name in _PLAUSIBLE if name in said), True)
+    return {
+        "group": group,
+        "case": ", ".join(f"{name} {_short(said[name])}" for name in _CASE if name in said) or file.stem,
+        "method": ", ".join(str(said[name]) for name in _METHOD if name in said)
+        or file.stem.split(".")[0].split("_")[0],
+        "status": next((str(said[name]) for name in _STATUS if name in said), ""),
+        "iterations": _number(row.get("iterations")),
+        "residual": next((_number(row[name]) for name in _RESIDUAL if name in row), math.nan),
+        "seconds": _number(row.get("seconds")),
+        "standing": "failed" if not _true(row["converged"]) else "good" if plausible else "implausible",
+    }
 
 
 def _short(value: object) -> str:
@@ -120,19 +122,5 @@ def _true(value: object) -> bool:
     return str(value) in ("True", "1", "1.0")
 
 
-def _empty(value: object) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
-
-
 def _number(value: object) -> float:
-    number = pd.to_numeric(value, errors="coerce")  # type: ignore[call-overload]
-    return float(number) if isinstance(value, int | float) or number is not None else math.nan
-
-
-def _median(values: list[float]) -> float:
-    known = [value for value in values if not math.isnan(value)]
-    return median(known) if known else math.nan
-
-
-def _largest(values: list[float]) -> float:
-    return max((abs(value) for value in values if not math.isnan(value)), default=math.nan)
+    return float(pd.to_numeric(value, errors="coerce")) if value is not None else math.nan  # type: ignore[call-overload]

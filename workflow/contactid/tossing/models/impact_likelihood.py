@@ -28,7 +28,7 @@ import numba
 import numpy as np
 from scipy.optimize import minimize
 
-from contactid.tossing.impact_law import ImpactTable
+from contactid.tossing.impacts.law import ImpactTable
 from contactid.tossing.simulate.contact_kernel import OPTIONS
 
 _DIRECTIONS = 48

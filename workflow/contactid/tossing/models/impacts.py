@@ -33,8 +33,8 @@ import pyomo.environ as pyo  # type: ignore[import-untyped]
 
 from contactid.core.complementarity import Pair
 from contactid.core.errors import ContactIdError
-from contactid.tossing.impact import WEIGHTS
-from contactid.tossing.impact_law import ImpactTable
+from contactid.tossing.impacts.impact import WEIGHTS
+from contactid.tossing.impacts.law import ImpactTable
 
 _SLOWEST = 0.05  # m/s, least scale of an impact's speed
 

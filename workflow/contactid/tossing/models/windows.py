@@ -41,7 +41,7 @@ from contactid.core import rotations
 from contactid.core.complementarity import Pair
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
-from contactid.tossing.impact import cross_matrix
+from contactid.tossing.impacts.impact import cross_matrix
 from contactid.tossing.simulate.sweep import MeasuredToss
 
 _AFTER, _LONGEST_STEP = 0.07, 2e-3  # s

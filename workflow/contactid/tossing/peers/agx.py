@@ -1,7 +1,15 @@
-"""The files through which the authors of the tossing paper had AGX Dynamics simulate, read and written.
+"""Give tosses to AGX Dynamics and take its answers: the manual half of the authors' comparison, as two commands.
 
-Input, csv: one state per row under the header ``t11,t12,...,t44,vx,vy,vz,avx,avy,avz``. The 16 numbers are the pose H
-column by column, so ``t12`` is H(2, 1) and the position stands in ``t41,t42,t43``.
+    python -m contactid.tossing.peers.agx states tosses.nc states.csv [--split test] [--start flight_fit]
+    python -m contactid.tossing.peers.agx losses tosses.nc results.h5 losses.csv [--split test] [--start flight_fit]
+
+``states`` writes the start of every usable toss (of one part) in the order of the dataset. ``losses`` reads what AGX
+made of them, in the same order and at the recording's own rate, and writes eq. 18 and the rest-pose errors of every
+toss and parameter set; the mean over tosses per parameter set is eq. 16, whose least value is AGX's entry of Table II.
+
+The files are those through which the authors of the tossing paper had AGX Dynamics simulate. Input, csv: one state per
+row under the header ``t11,t12,...,t44,vx,vy,vz,avx,avy,avz``. The 16 numbers are the pose H column by column, so
+``t12`` is H(2, 1) and the position stands in ``t41,t42,t43``.
 
 Result, HDF5: ``/box/<number>``, (n, 22) per simulation: at each sample the pose column by column and the six
 velocities. Its attribute ``configuration_data_names`` holds ``friction=...,normal_restitution=...,
@@ -13,7 +21,10 @@ Velocities are those of B's origin and the angular velocity, both in the world's
 
 from __future__ import annotations
 
+import argparse
+import csv
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,17 +32,24 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import pandas as pd
 
 from contactid.core import rotations
-from contactid.core.atomic import replacing
+from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
-from contactid.tossing.peers.number_table import read_numbers, write_numbers
-from contactid.tossing.simulate.box import ContactParameters, Trajectory
+from contactid.output.tables import write_csv
+from contactid.sources.motion import body_of, read_dataset
+from contactid.tossing.prepare.metrics import rest_position_error, rest_rotation_error, trajectory_errors
+from contactid.tossing.prepare.preprocess import upper_face
+from contactid.tossing.prepare.tosses import PreparedToss, usable_tosses
+from contactid.tossing.simulate.box import ContactParameters
 
 HEADER = (
     *(f"t{column}{row}" for column in range(1, 5) for row in range(1, 5)),
     "vx", "vy", "vz", "avx", "avy", "avz",
 )  # fmt: skip
+
+
 _COLUMNS = len(HEADER)
 _GROUP, _ATTRIBUTE = "box", "configuration_data_names"
 _PARAMETERS = ("friction", "normal_restitution", "tangential_restitution")
@@ -52,15 +70,13 @@ class AgxRun:
     states: np.ndarray
 
 
-def run_of(parameters: ContactParameters, motion: Trajectory) -> AgxRun:
-    """A motion of this package's own simulator as a run to be written for users of AGX."""
-    states = [motion.position, motion.orientation, motion.linear_velocity, motion.angular_velocity]
-    return AgxRun(parameters, np.hstack(states))
-
-
 def write_states(path: str | Path, states: np.ndarray) -> None:
-    """Write states (n, 13), as in :class:`AgxRun`, as AGX's input csv."""
-    write_numbers(path, _to_columns(states), HEADER)
+    """Write states (n, 13), as in :class:`AgxRun`, as AGX's input csv, so that they are read back bit for bit."""
+    values = _to_columns(states)
+    if not np.isfinite(values).all():
+        raise ContactIdError(f"{path}: a number to be written is not finite", "Leave failed simulations out")
+    lines = [",".join(HEADER), *(",".join(repr(float(value)) for value in row) for row in values)]
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def read_states(path: str | Path) -> np.ndarray:
@@ -71,27 +87,33 @@ def read_states(path: str | Path) -> np.ndarray:
     ContactIdError
         Where the columns are others, a number is not finite or a pose is no rotation and translation.
     """
-    return _from_columns(read_numbers(path, _COLUMNS, HEADER), str(path))
+    try:
+        rows = [row for row in csv.reader(Path(path).read_text(encoding="utf-8-sig").splitlines()) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ContactIdError(f"{path}: can't be read as csv ({error})", "Check the file") from error
+    if not rows or [name.strip() for name in rows[0]] != list(HEADER):
+        names = ",".join(name.strip() for name in rows[0]) if rows else "missing"
+        raise ContactIdError(f"{path}: the header is {names}", f"It must be {','.join(HEADER)}")
+    if not rows[1:]:
+        raise ContactIdError(f"{path}: holds no row of numbers", "Check the file")
+    values = np.empty((len(rows) - 1, _COLUMNS))
+    for number, row in enumerate(rows[1:], 2):
+        if len(row) != _COLUMNS:
+            raise ContactIdError(f"{path}: row {number} has {len(row)} columns", f"This kind of file has {_COLUMNS}")
+        try:
+            values[number - 2] = [float(text) for text in row]
+        except ValueError as error:
+            raise ContactIdError(f"{path}: row {number} holds no number ({error})", "Check the file") from error
+        if not np.isfinite(values[number - 2]).all():
+            raise ContactIdError(f"{path}: row {number} holds a NaN or infinity", "Check the file")
+    return _from_columns(values, str(path))
 
 
-def write_results(path: str | Path, runs: Sequence[Sequence[AgxRun]]) -> None:
-    """Write simulations ``runs[state][parameter set]`` as AGX's result file; every state has the same sets."""
-    if not runs or not runs[0]:
-        raise ContactIdError(f"{path}: no simulation to write", "Give at least one")
-    sets = [run.parameters for run in runs[0]]
-    for index, of_state in enumerate(runs):
-        if [run.parameters for run in of_state] != sets:
-            raise ContactIdError(f"{path}: state {index} has other parameters than state 0", "Simulate all alike")
-    with replacing(path) as partial, h5py.File(partial, "w") as file:
-        group = file.create_group(_GROUP)
-        for number, run in enumerate(run for of_state in runs for run in of_state):
-            columns = _to_columns(run.states)
-            if not np.isfinite(columns).all():
-                raise ContactIdError(f"{path}: simulation {number} is not finite", "Leave failed simulations out")
-            group[str(number)] = columns
-            values = (run.parameters.friction_mu, run.parameters.restitution_e_n, run.parameters.restitution_e_t)
-            named = zip(_PARAMETERS, values, strict=True)
-            group[str(number)].attrs[_ATTRIBUTE] = ",".join(f"{name}={float(value)!r}" for name, value in named)
+def export_states(tosses: Sequence[PreparedToss], path: str | Path) -> None:
+    """Write the tosses' starts, one per row."""
+    starts = [toss.toss.start for toss in tosses]
+    rows = [[item.position, item.orientation, item.linear_velocity, item.angular_velocity] for item in starts]
+    write_states(path, np.stack([np.concatenate(row) for row in rows]))
 
 
 def read_results(path: str | Path) -> list[list[AgxRun]]:
@@ -189,3 +211,70 @@ def _from_columns(values: np.ndarray, where: str) -> np.ndarray:
             "Poses are written column by column",
         )
     return np.hstack([pose[:, :3, 3], rotations.from_matrices(rotation), values[:, 16:]])
+
+
+def losses_of(tosses: Sequence[PreparedToss], results: Sequence[Sequence[AgxRun]], length: float) -> pd.DataFrame:
+    """Eq. 18 and rest-pose errors (eqs. 20, 21), one row per toss and parameter set; ``length`` is l of eq. 18.
+
+    Raises
+    ------
+    ContactIdError
+        Where the results are not of these tosses: another number of states, or too few samples.
+    """
+    if len(results) != len(tosses):
+        raise ContactIdError(
+            f"the results hold {len(results)} states, the dataset {len(tosses)} tosses", "Simulate the exported states"
+        )
+    return pd.DataFrame([_row(item, run, length) for item, runs in zip(tosses, results, strict=True) for run in runs])
+
+
+def _row(item: PreparedToss, run: AgxRun, length: float) -> dict[str, object]:
+    toss, n = item.toss, len(item.toss.position)
+    if len(run.states) < n:
+        raise ContactIdError(
+            f"toss {toss.name} has {len(run.states)} simulated samples, but {n} measured ones",
+            "Simulate at the recording's rate until the box lies still",
+        )
+    position, orientation = run.states[:n, :3], run.states[:n, 3:7]
+    return {
+        "toss": toss.name,
+        "friction_mu": run.parameters.friction_mu,
+        "restitution_e_n": run.parameters.restitution_e_n,
+        "restitution_e_t": run.parameters.restitution_e_t,
+        **trajectory_errors(toss.position, toss.orientation, position, orientation, length),
+        "rest_position_error_cm": 100.0 * float(rest_position_error(item.rest_position, position[-1])),
+        "e_rot_deg": float(np.degrees(rest_rotation_error(item.rest_orientation, orientation[-1]))),
+        "same_face": bool(upper_face(orientation[-1]) == upper_face(item.rest_orientation)),
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one of the two commands; an error is one plain line and status 1."""
+    parser = argparse.ArgumentParser(prog="contactid.tossing.peers.agx", description=__doc__.splitlines()[0])
+    parser.add_argument("command", choices=["states", "losses"])
+    parser.add_argument("tosses", help="prepared dataset, results/<run>/data/<dataset>/tosses.nc")
+    parser.add_argument("files", nargs="+", help="states.csv, or results.h5 and losses.csv")
+    parser.add_argument("--split", choices=["identification", "test"], default=None)
+    parser.add_argument("--start", choices=["central_difference", "flight_fit"], default="central_difference")
+    given = parser.parse_args(arguments)
+    wanted = 1 if given.command == "states" else 2
+    if len(given.files) != wanted:
+        parser.error(f"{given.command} takes {wanted} file(s) after the dataset")
+    try:
+        dataset = read_dataset(given.tosses)
+        tosses = usable_tosses(dataset, start=given.start, split=given.split)
+        if given.command == "states":
+            export_states(tosses, given.files[0])
+        else:
+            table = losses_of(tosses, read_results(given.files[0]), body_of(dataset).length)
+            write_csv(table, given.files[1])
+            best = table.groupby(["friction_mu", "restitution_e_n"])["loss"].mean()
+            print(f"least mean loss {best.min():.4f} at (mu, e_N) = {best.idxmin()}")
+    except ContactIdError as error:
+        print(f"ERROR {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

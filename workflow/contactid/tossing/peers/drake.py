@@ -26,7 +26,7 @@ from pydrake.multibody.tree import SpatialInertia, UnitInertia
 from pydrake.systems.analysis import Simulator
 from pydrake.systems.framework import DiagramBuilder
 
-from contactid.tossing.peers.principal import PrincipalBody
+from contactid.tossing.peers.simulator import PrincipalBody
 
 _RADIUS = 1e-4  # m, of the corner spheres
 

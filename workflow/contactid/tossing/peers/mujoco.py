@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 from mujoco import rollout
 
-from contactid.tossing.peers.principal import PrincipalBody, matrices_of
+from contactid.tossing.peers.simulator import PrincipalBody, matrices_of
 
 _DIVERGED = tuple(
     int(kind)

@@ -15,7 +15,7 @@ from importlib import metadata
 import numpy as np
 import pybullet
 
-from contactid.tossing.peers.principal import PrincipalBody
+from contactid.tossing.peers.simulator import PrincipalBody
 
 _ITERATIONS = 100  # of the contact solver, twice the default
 _FASTEST = 1e4  # rad/s and m/s; above this PyBullet clips velocities

@@ -21,10 +21,8 @@ import sys
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.tossing.peers.collect import Collector
-from contactid.tossing.peers.exchange import Answer, Problem, Request
-from contactid.tossing.peers.principal import PrincipalBody, principal_body
-from contactid.tossing.peers.simulator import Simulator
+from contactid.tossing.peers.exchange import Answer, Collector, Problem, Request
+from contactid.tossing.peers.simulator import PrincipalBody, Simulator, principal_body
 
 
 def simulator_class(name: str) -> type[Simulator]:

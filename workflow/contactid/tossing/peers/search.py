@@ -17,7 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,9 +26,8 @@ from scipy.stats import qmc
 
 from contactid.core.errors import ContactIdError
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL, Parameter, parameters_of
-from contactid.tossing.peers.client import PeerSession
 from contactid.tossing.peers.exchange import REST, Answer, Problem, Request
-from contactid.tossing.peers.own import OwnSession
+from contactid.tossing.peers.sessions import OwnSession, PeerSession
 
 FAILED_LOSS = 100.0  # of a toss whose simulation failed: far above what a finite motion of the study reaches
 _WIDE, _NARROW = 0.1, 0.04  # first steps of the Nelder-Mead searches that compete and that refine, shares of the ranges
@@ -79,8 +78,6 @@ class Budget:
     seed: int = 20230206
 
     def __post_init__(self) -> None:
-        if min(getattr(self, field.name) for field in fields(self) if field.name != "seed") < 1:
-            raise ContactIdError("a number in the budget of a search is below 1", "Give at least 1 of each")
         if self.refined < self.starts:
             raise ContactIdError("a search refines with fewer evaluations than it has starts", "Raise refined")
 

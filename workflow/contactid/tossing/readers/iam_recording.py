@@ -18,15 +18,16 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties, Recording, body_problems
 from contactid.tossing.readers.iam_fields import (
+    Poses,
     attribute,
     child,
     damage_noted,
     numbers,
+    read_poses,
     sample_frequency_of,
     text_of,
     time_problems,
 )
-from contactid.tossing.readers.iam_poses import Poses, read_poses
 
 _MOCAP = "SENSOR_MEASUREMENT/Mocap"
 _BELT_WORDS = re.compile(r"(?<!not )(?<!non-)(?<!n't )\b(moving|running)\b", re.IGNORECASE)

@@ -3,14 +3,14 @@
 A twin lets the whole tossing study run offline, and says what its identification ought to find. It has a motion
 capture frame M, a surface frame C that is shifted, turned and slightly tilted in it, a carrying hand, marker noise, and
 for some recordings a moving belt. What was put in lies under ``/TRUTH``, which the reader of archives doesn't look at;
-:func:`read_truth` gives it to tests and to reports.
+it is there for whoever tests an identification.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +21,6 @@ import numpy as np
 from contactid.core import rotations
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
-from contactid.tossing.readers.iam_fields import open_archive, text_of
 from contactid.tossing.readers.iam_writer import ArchiveRecording, TrackedBody, new_archive, set_text, write_recording
 from contactid.tossing.readers.twin_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, Toss, box_model, make_toss
 from contactid.tossing.simulate.box import GRAVITY, ContactParameters, State
@@ -178,36 +177,6 @@ def write_twin(
         truth = TwinTruth(object_name, role, box.parameters, noise, seed, truths)
         _write_truth(archive, truth)
     return truth
-
-
-def read_truth(path: str | Path) -> TwinTruth:
-    """What :func:`write_twin` put into a file."""
-    with open_archive(Path(path)) as archive:
-        if "TRUTH" not in archive:
-            raise ContactIdError(f"{path}: holds no truth", "Only synthetic twins have one")
-        group = archive["TRUTH"]
-        attributes = dict(group.attrs)
-        columns = {name: group[name][()] for name in group}
-    recordings = {
-        name.decode(): RecordingTruth(
-            release_sample=int(columns["release_sample"][index]),
-            impact_sample=int(columns["impact_sample"][index]),
-            rest_sample=None if columns["rest_sample"][index] < 0 else int(columns["rest_sample"][index]),
-            release=State(**{field.name: columns[f"release_{field.name}"][index] for field in fields(State)}),
-            surface_position=columns["surface_position"][index],
-            surface_orientation=columns["surface_orientation"][index],
-            surface_velocity=columns["surface_velocity"][index],
-        )
-        for index, name in enumerate(columns["recording"])
-    }
-    return TwinTruth(
-        object_name=text_of(attributes["object"]),
-        role=text_of(attributes["role"]),
-        parameters=ContactParameters(**{f.name: float(attributes[f.name]) for f in fields(ContactParameters)}),
-        noise=MocapNoise(**{f.name: float(attributes[f"noise_{f.name}"]) for f in fields(MocapNoise)}),
-        seed=int(attributes["seed"]),
-        recordings=recordings,
-    )
 
 
 def write_embedded_twins(folder: str | Path) -> list[Path]:

@@ -44,7 +44,8 @@ class Runs:
     Attributes
     ----------
     friction_mu, restitution_e_n : (n,)
-    state : (n, 12) deviation of the start from the toss's own, as in :class:`contactid.tossing.flight.FlightFit`:
+    state : (n, 12) deviation of the start from the toss's own, as in
+    :class:`contactid.tossing.prepare.flight.FlightFit`:
         position of the centre of mass (m), rotation vector in C (rad), velocity (m/s), angular velocity in C (rad/s)
     inertia : (n, 3) factors of the principal moments, ascending
     center_of_mass : (n, 3) m in B, shift of the centre of mass

@@ -1,0 +1,74 @@
+"""What the rules of the in-hand estimation call, on tiny files, without Snakemake and without IPOPT."""
+
+import numpy as np
+import pytest
+
+from contactid.inhand.artefacts.cost import differences, time_by_samples
+from contactid.inhand.artefacts.estimates import all_estimates
+from contactid.inhand.artefacts.factor_graph import factor_graph
+from contactid.inhand.identify.cost import write_differences, write_speed
+from contactid.inhand.identify.estimates import write_estimates
+from contactid.inhand.identify.methods import ESTIMATE_COLUMNS, GRAPH_METHODS
+from contactid.inhand.readers.recordings import write_recording
+from contactid.inhand.readers.twins import simulate_recording
+from contactid.output.tables import read_csv
+from contactid.sources.motion import write_dataset
+from twins_for_tests import OBJECTS_FILE, twins
+from twins_for_tests import STUDY as DEFAULT
+
+TWIN = DEFAULT["twin"] | {"samples": 80, "time_step": 0.02}
+WEIGHTS = {
+    "orientation": 1e-3, "position": 1e-3, "contact_position": 1e-3, "least_force": 1e-2, "contact_torque": 1e-3,
+    "dynamics_force": 1e-2, "dynamics_torque": 1e-3, "mass": 1e-3, "second_moment": 1e-5, "center_of_mass": 1e-3,
+    "geodesic": 1.0,
+}  # fmt: skip
+ONE = {"source": "simulation", "object": "noise_level_0", "seed": 0}
+STUDY = {
+    "twin": TWIN,
+    "baseline": {"window": 21, "degree": 3, "scheme": "paper"},
+    "graph": {
+        "scheme": "fourth_order",
+        "weights": WEIGHTS,
+        "iterations": {"max_iterations": 40, "relative_decrease": 1e-6, "absolute_decrease": 1e-10},
+    },
+    "ipopt": {},
+    "speed": {**ONE, "method": "baseline_fg", "solvers": ["factor_graph"], "samples": [60, 90], "repeats": 1},
+    "differences": {**ONE, "duration": 1.2, "time_steps": [0.02], "methods": ["baseline_fg"]},
+}
+
+
+@pytest.fixture(scope="module")
+def shard(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inhand")
+    recording, truth = simulate_recording("simulation", "noise_level_1", 0, twins(samples=80, time_step=0.02))
+    write_recording(recording, folder / "recording.nc")
+    write_dataset(truth, folder / "truth.nc")
+    methods = {"least_squares": ["baseline"], "factor_graph": list(GRAPH_METHODS)}
+    write_estimates([folder / "recording.nc"], [folder / "truth.nc"], folder / "shard.csv", methods, STUDY)
+    return folder / "shard.csv"
+
+
+def test_a_shard_names_its_recording_and_finds_the_mass(shard):
+    rows = read_csv(shard)
+    assert set(rows["source"]) == {"simulation"} and set(rows["noise_level"]) == {1}
+    found = rows[rows["solver"] == "factor_graph"]
+    assert found["mass_kg"].to_numpy() == pytest.approx(np.full(len(found), 1.3), rel=0.02)
+
+
+def test_shards_become_the_table_of_estimates(shard):
+    assert tuple(all_estimates([shard]).table.columns) == ESTIMATE_COLUMNS
+
+
+def test_speed_and_differences_are_kept_and_shown(tmp_path):
+    times, errors = str(tmp_path / "speed.csv"), str(tmp_path / "differences.csv")
+    write_speed(OBJECTS_FILE, STUDY, times)
+    write_differences(OBJECTS_FILE, STUDY, errors)
+    made = time_by_samples(times, STUDY["speed"])
+    assert list(made["tables/ext_speed"]["samples"]) == [60, 90]
+    assert "synthetic" in made["figures/ext_speed"]["source"].iloc[0]
+    assert set(differences(errors)["scheme"]) == {"paper", "central", "fourth_order"}
+
+
+def test_figure_3_has_circles_squares_and_lines():
+    data = factor_graph(OBJECTS_FILE, TWIN, WEIGHTS)
+    assert set(data["element"]) == {"variable", "factor", "edge"}

@@ -1,0 +1,55 @@
+"""Every rule of every shipped configuration fits the function that it calls: nothing missing, nothing left over."""
+
+import inspect
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from contactid.core.references import resolve
+
+ROOT = Path(__file__).parents[2]
+CONFIGURATIONS = [
+    (), ("config/test.yaml",), ("config/public.yaml",), ("config/4tu.yaml",), ("config/full.yaml",),
+    ("config/tactile.yaml",), ("config/public.yaml", "config/simulators.yaml"),
+]  # fmt: skip
+# what the makers of artefacts are told themselves
+AROUND = {"config", "terminal"}  # of every job
+TOLD = {
+    "contactid.output.computing:compute": {"declared", "artefacts", "sources"},
+    "contactid.output.drawing:draw": {"declared", "data", "drawn", "kept", "sources"},
+}
+
+
+@cache
+def rules(files):
+    """The rules of a configuration that run something."""
+    command = [sys.executable, ROOT / "tests/helpers/rules_of.py", *files]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow")}
+    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    return [rule for rule in json.loads(ended.stdout.splitlines()[-1]) if rule["script"]]
+
+
+@pytest.mark.parametrize(
+    "files", CONFIGURATIONS, ids=lambda files: "+".join(Path(file).stem for file in files) or "default"
+)
+def test_rules_fit_their_functions(files):
+    for rule in rules(files):
+        assert rule["script"] == "../call.py" and not rule["unnamed"], rule["name"]
+        names = [*rule["wildcards"], *rule["input"], *rule["output"], *rule["params"]]
+        assert len(set(names)) == len(names), f"{rule['name']}: a name occurs twice among {sorted(names)}"
+        for call in rule["calls"]:
+            told = TOLD.get(call, set())
+            # a drawing function is given its data and settings, not the rule's files
+            functions = [resolve(text) for text in rule["functions"] or [call]] if "drawn" not in told else []
+            wanted = [inspect.signature(function).parameters.values() for function in functions]
+            asked = {item.name for items in wanted for item in items}
+            needed = {item.name for items in wanted for item in items if item.default is item.empty}
+            given = set(rule["input"]) | set(rule["output"]) | set(rule["params"]) - {"call", "code"} - told
+            assert needed <= {*names, *AROUND}, f"{rule['name']}: lacks {needed - set(names)}"
+            assert given - told <= asked, f"{rule['name']}: {given - told - asked} is left over"

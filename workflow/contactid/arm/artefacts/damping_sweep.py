@@ -1,0 +1,347 @@
+"""Events of contact in the two-mass models, and how far the paper's remarks on damping hold.
+
+The rigid robot's velocity after the impact is known here without a model of contact: all bodies then move together, so
+it is the momentum over the total mass, -F t / (m0 + m1 + m2), at every instant, and that is also what the velocities
+of the flexible models settle to. Errors are relative to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from contactid.arm.artefacts.two_mass import LOOKS, NAMES, decompose, decomposition_table, system_of
+from contactid.arm.simulate.two_mass import (
+    COMPLIANT,
+    FLEXIBLE,
+    GRAZING,
+    MODELS,
+    RE_IMPACT,
+    SEPARATION,
+    TwoMassMotion,
+    simulate,
+)
+from contactid.core.errors import ContactIdError
+from contactid.output import style
+from contactid.output.computing import Shown
+from contactid.output.tables import read_exact, write_exact
+
+TABLE_I = "table_1"
+SETTLED = 0.02  # of the rigid velocity
+CONVERGED_AFTER = 0.1  # s; the paper's "about 100 ms"
+EARLY = 0.01  # s; longest duration of an impact that the paper's section II names
+COMPARED = 0.1  # s after the impact, over which model A is compared with B
+_DECIMALS = 9  # what is smaller is rounding, and differs between machines
+_PRINTED_COLUMNS = (
+    "model", "d_rob", "d_env", "early_separations", "separations", "late_lift_off_ms", "settling_ms",
+    "departure_100ms_pct", "v_plus_rigid_m_s", "v_plus_fit_m_s", "fit_error_pct", "status",
+)  # fmt: skip
+_QUIET = "#555555"
+_WINDOWS = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))
+_SETTLED_AFTER = 100.0  # ms, the paper's
+_BAR = 0.34  # of a row
+Run = tuple[str, TwoMassMotion]  # name of the setting, ``table_1``, ``d_rob=40`` or ``d_env=1e+09``, and its motion
+
+
+def simulate_sweep(models: Mapping[str, Any], events: str, damping: str, decomposition: str) -> None:
+    """Simulate Table I and one damping varied at a time, the others of Table I.
+
+    Parameters
+    ----------
+    models
+        The block ``arm: models``.
+    events, damping, decomposition
+        Files to write: :func:`events_table` of all motions, :func:`sweep_table`, and the data of figure 5.
+    """
+    runs = sweep_runs(models)
+    fit, fitted = models["fit"], {motion.model: motion for name, motion in runs if name == TABLE_I}
+    write_exact(events_table(runs), events)
+    write_exact(sweep_table(runs, fit["windows"], fit["sample_interval"]), damping)
+    shown = decomposition_table(fitted[fit["model"]], float(fit["windows"][0]), float(fit["sample_interval"]))
+    write_exact(shown, decomposition)
+
+
+def sweep_runs(models: Mapping[str, Any]) -> list[Run]:
+    """All motions; model B has no contact damping, C no damping at all. Equal settings are simulated once."""
+    system, sweep = system_of(models), models["sweep"]
+    chosen = [(TABLE_I, model, system) for model in MODELS]
+    for model in (FLEXIBLE, COMPLIANT):
+        chosen += [(f"d_rob={value:g}", model, replace(system, d_rob=float(value))) for value in sweep["d_rob"]]
+    chosen += [(f"d_env={value:g}", COMPLIANT, replace(system, d_env=float(value))) for value in sweep["d_env"]]
+    distinct = dict.fromkeys((model, system) for _, model, system in chosen)
+    motions = {(model, system): simulate(system, model, float(sweep["duration"])) for model, system in distinct}
+    return [(name, motions[model, system]) for name, model, system in chosen]
+
+
+def events_table(runs: Sequence[Run]) -> pd.DataFrame:
+    """Every event of every motion: ``run, model, setting, event, t_s, gap_rate_m_s`` (the gap's rate right before)."""
+    rows = [
+        {
+            "run": run,
+            "model": motion.model,
+            "setting": name,
+            "event": event.kind,
+            "t_s": event.time,
+            "gap_rate_m_s": round(event.gap_rate, _DECIMALS) + 0.0,  # not minus zero
+        }
+        for run, (name, motion) in enumerate(runs)
+        for event in motion.events
+    ]
+    return pd.DataFrame(rows, columns=["run", "model", "setting", "event", "t_s", "gap_rate_m_s"])
+
+
+def sweep_table(runs: Sequence[Run], windows: Sequence[float], sample_interval: float) -> pd.DataFrame:
+    """How a motion under each damping behaves: a row per setting, but Table I's, and fitted window (s).
+
+    Columns
+    -------
+    run, setting : number among the runs, name
+    model, d_rob, d_env : the setting; ``d_env`` is NaN for model B, which has none
+    window_s : of the fit
+    impact_time_s : of the first impact
+    separations, re_impacts, guarded : events after it
+    early_separations : those within 10 ms, the bouncing that the paper speaks of
+    late_lift_off_ms : first separation later than that, after the impact; NaN without
+    apart_ms : time that the bodies are apart after the impact
+    v1_from_b_m_s, v2_from_b_m_s : rms distance of model A from B with the same coupling, over 100 ms; NaN for B
+    settling_ms, departure_100ms_pct : of v2 against the rigid velocity, see :func:`settling`
+    v_plus_rigid_m_s, v_plus_fit_m_s, fit_error_pct : at the impact
+    fit_rms_m_s, fit_frequency_hz, fit_decay_1_s, fit_at_bound, converged, status : of the fit
+    """
+    events = events_table(runs)
+    hard = {motion.system.d_rob: motion for _, motion in runs if motion.model == FLEXIBLE}
+    rows: list[dict[str, Any]] = []
+    for run, (name, motion) in enumerate(runs):
+        if name == TABLE_I:
+            continue
+        apart = flights(events[events["run"] == run], motion.duration)
+        shared = {"run": run, "setting": name} | _contact_columns(motion, apart, hard)
+        rows += [shared | _fit_columns(motion, float(window), float(sample_interval)) for window in windows]
+    return pd.DataFrame(rows)
+
+
+def flights(events: pd.DataFrame, duration: float) -> np.ndarray:
+    """(n, 2) begin and end of every time apart after the first impact, s; the last may end with the motion.
+
+    ``events`` are one motion's.
+    """
+    opened = events.loc[events["event"] == SEPARATION, "t_s"].to_numpy()
+    closed = np.sort([*events.loc[events["event"].isin([RE_IMPACT, GRAZING]), "t_s"], duration])
+    ends = closed[np.searchsorted(closed, opened, side="left")] if len(opened) else np.empty(0)
+    return np.column_stack([opened, ends])
+
+
+def _contact_columns(motion: TwoMassMotion, apart: np.ndarray, hard: Mapping[float, TwoMassMotion]) -> dict[str, Any]:
+    """``apart`` are its flights, ``hard`` the motions of model B by d_rob."""
+    impact, opened = motion.impact_time, motion.times_of(SEPARATION)
+    late = opened[opened - impact > EARLY]
+    compliant = motion.model == COMPLIANT
+    settled, departure = settling(motion)
+    from_b = distance_between(motion, hard[motion.system.d_rob], COMPARED) if compliant else np.full(3, np.nan)
+    return {
+        "model": motion.model,
+        "d_rob": motion.system.d_rob,
+        "d_env": motion.system.d_env if compliant else np.nan,
+        "impact_time_s": impact,
+        "separations": len(opened),
+        "re_impacts": len(motion.times_of(RE_IMPACT)),
+        "early_separations": int((opened - impact <= EARLY).sum()),
+        "guarded": len(motion.times_of(GRAZING)),
+        "late_lift_off_ms": 1e3 * (late[0] - impact) if len(late) else np.nan,
+        "apart_ms": 1e3 * float((apart[:, 1] - apart[:, 0]).sum()),
+        "v1_from_b_m_s": from_b[1],
+        "v2_from_b_m_s": from_b[2],
+        "settling_ms": 1e3 * settled,
+        "departure_100ms_pct": 100.0 * departure,
+    }
+
+
+def _fit_columns(motion: TwoMassMotion, window: float, sample_interval: float) -> dict[str, Any]:
+    rigid = float(rigid_velocity(motion, np.array([motion.impact_time]))[0])
+    found: dict[str, Any] = {"window_s": window, "v_plus_rigid_m_s": rigid}
+    try:
+        fit = decompose(motion, window, sample_interval).fit
+    except ContactIdError as error:
+        blank = dict.fromkeys(
+            ("v_plus_fit_m_s", "fit_error_pct", "fit_rms_m_s", "fit_frequency_hz", "fit_decay_1_s"), np.nan
+        )
+        return found | blank | {"fit_at_bound": False, "converged": False, "status": str(error)}
+    return found | {
+        "v_plus_fit_m_s": fit.post_velocity,
+        "fit_error_pct": round(100.0 * (fit.post_velocity / rigid - 1.0), _DECIMALS) + 0.0,
+        "fit_rms_m_s": round(fit.residual_rms, _DECIMALS),
+        "fit_frequency_hz": fit.frequency_hz,
+        "fit_decay_1_s": fit.decay,
+        "fit_at_bound": fit.at_bound,
+        "converged": fit.converged,
+        "status": "at_bound" if fit.at_bound else "solved" if fit.converged else "not_converged",
+    }
+
+
+def rigid_velocity(motion: TwoMassMotion, times: np.ndarray) -> np.ndarray:
+    """(n,) velocity of all bodies as one at (n,) times after the impact, m/s."""
+    return -motion.system.pushing_force * np.asarray(times, dtype=float) / motion.system.total_mass
+
+
+def settling(motion: TwoMassMotion, resolution: float = 1e-4) -> tuple[float, float]:
+    """How the velocity of m2 settles to the rigid one.
+
+    Returns
+    -------
+    time : from the impact until v2 stays within 2 % of the rigid velocity, s; NaN if it never does
+    late : largest departure relative to the rigid velocity from 100 ms after the impact on; NaN without such times
+
+    ``resolution`` is that of the instants looked at, s.
+    """
+    times = np.arange(motion.impact_time, motion.duration, resolution)
+    departure = np.abs(motion.states(times)[:, 5] / rigid_velocity(motion, times) - 1.0)
+    late = departure[round(CONVERGED_AFTER / resolution) :]
+    outside = np.flatnonzero(departure > SETTLED)
+    settled = 0.0
+    if len(outside):
+        last = int(outside[-1]) + 1
+        settled = float(times[last] - motion.impact_time) if last < len(times) else float("nan")
+    return settled, float(late.max()) if len(late) else float("nan")
+
+
+def distance_between(one: TwoMassMotion, other: TwoMassMotion, span: float, resolution: float = 2e-5) -> np.ndarray:
+    """(3,) root mean square difference of the velocities of m0, m1, m2 over ``span`` s after the impact, m/s.
+
+    The mean is by the midpoint rule, since at the impact itself a hard contact has jumped and a compliant one hasn't.
+    """
+    times = max(one.impact_time, other.impact_time) + np.arange(0.5 * resolution, span, resolution)
+    difference = one.states(times)[:, 3:] - other.states(times)[:, 3:]
+    return np.asarray(np.sqrt((difference**2).mean(axis=0)))
+
+
+def sweep_artefacts(events: str, damping: str, models: Mapping[str, Any]) -> dict[str, pd.DataFrame | Shown]:
+    """Tables of events and of the sweep, and its figure, from the files of :func:`simulate_sweep`."""
+    known, sweep = read_exact(events), read_exact(damping)
+    every, table = known.drop(columns="run"), sweep.drop(columns=["run", "setting"])
+    main = table.loc[table["window_s"] == models["fit"]["windows"][0], list(_PRINTED_COLUMNS)]
+    return {
+        "tables/ext_events": Shown(every, every[every["setting"] == TABLE_I]),
+        "tables/ext_damping_sweep": Shown(table, main),
+        "figures/ext_damping_sweep": sweep_figure(sweep, known, float(models["sweep"]["duration"])),
+    }
+
+
+def sweep_figure(sweep: pd.DataFrame, events: pd.DataFrame, duration: float) -> pd.DataFrame:
+    """Figure of the damping sweep: ``panel, series, x, y, y_end, marked``.
+
+    Panels: ``fit_error`` (size of model A's against d_rob, %; ``series`` is the window in ms, ``marked`` a pole on its
+    bound), ``settling`` (ms against d_rob; ``series`` is the model), ``apart_d_rob`` and ``apart_d_env`` (times
+    from ``y`` to ``y_end`` in ms after the impact at which the bodies are apart; NaN for a motion without).
+    """
+    rows: list[tuple[str, str, float, float, float, bool]] = []
+    by_coupling = sweep[sweep["setting"].str.startswith("d_rob")]
+    for _, row in by_coupling[by_coupling["model"] == COMPLIANT].iterrows():
+        window = f"{1e3 * row['window_s']:g}"
+        error = float(np.abs(row["fit_error_pct"]))
+        rows.append(("fit_error", window, row["d_rob"], error, np.nan, bool(row["fit_at_bound"])))
+    for _, row in by_coupling.drop_duplicates(["model", "d_rob"]).iterrows():
+        rows.append(("settling", row["model"], row["d_rob"], row["settling_ms"], np.nan, False))
+    for _, row in sweep.drop_duplicates("run").iterrows():
+        varied = row["setting"].partition("=")[0]
+        apart = 1e3 * (flights(events[events["run"] == row["run"]], duration) - row["impact_time_s"])
+        for begin, end in apart if len(apart) else [(np.nan, np.nan)]:
+            rows.append((f"apart_{varied}", row["model"], row[varied], float(begin), float(end), False))
+    return pd.DataFrame(rows, columns=["panel", "series", "x", "y", "y_end", "marked"])
+
+
+def draw_sweep(data: pd.DataFrame) -> Figure:
+    """What other dampings do to the fit (a), to settling (b) and to the contact (c, d)."""
+    figure, panels = plt.subplots(2, 2, figsize=(style.DOUBLE_COLUMN, 5.0))
+    _fit_errors(panels[0, 0], data[data["panel"] == "fit_error"])
+    _settling(panels[0, 1], data[data["panel"] == "settling"])
+    _apart(panels[1, 0], data[data["panel"] == "apart_d_rob"], r"$d_\mathrm{rob}$ (N s/m)")
+    _apart(panels[1, 1], data[data["panel"] == "apart_d_env"], r"$d_\mathrm{env}$ (N s/m$^{c+1}$)")
+    titles = (
+        "(a) fit of model A against the rigid velocity",
+        r"(b) $v_2$ within 2 % of the rigid velocity",
+        r"(c) $m_0$ and $m_1$ apart",
+        r"(d) $m_0$ and $m_1$ apart, model A",
+    )
+    for axes, title in zip(panels.flat, titles, strict=True):
+        axes.set_title(title, loc="left")
+    return figure
+
+
+def _fit_errors(axes: Axes, data: pd.DataFrame) -> None:
+    """A line per window; a fit whose pole lies on its bound is hollow."""
+    windows = sorted(data["series"].unique(), key=float)
+    for (colour, marker), window in zip(_WINDOWS, windows, strict=False):
+        part = data[data["series"] == window].sort_values("x")
+        axes.plot(part["x"], part["y"], color=colour, lw=0.9)
+        axes.plot([], [], color=colour, marker=marker, lw=0.9, ms=4.0, label=f"{float(window):g} ms")
+        for marked, face in ((False, colour), (True, "white")):
+            shown = part[part["marked"] == marked]
+            axes.plot(shown["x"], shown["y"], marker, color=colour, mfc=face, ms=4.0, mew=0.9)
+    axes.plot([], [], "o", color=_QUIET, mfc="white", ms=4.0, mew=0.9, label="overdamped")
+    axes.set(yscale="log", ylabel="error of the reconstructed velocity (%)", xlabel=r"$d_\mathrm{rob}$ (N s/m)")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    _dampings(axes, data)
+    axes.legend(title="fitted window", loc="lower left", alignment="left")
+
+
+def _settling(axes: Axes, data: pd.DataFrame) -> None:
+    for model, marker in (("A", "o"), ("B", "x")):
+        part = data[data["series"] == model].sort_values("x")
+        colour, dash, width = LOOKS[model]
+        axes.plot(part["x"], part["y"], color=colour, ls=dash, lw=width, marker=marker, ms=4.0, label=NAMES[model])
+    axes.axhline(_SETTLED_AFTER, color=_QUIET, lw=0.6, ls="--")
+    axes.annotate("the paper's 100 ms", (1.0, _SETTLED_AFTER), (-2.0, 2.0), ("axes fraction", "data"),
+                  textcoords="offset points", ha="right", va="bottom", fontsize=6, color=_QUIET)  # fmt: skip
+    axes.set(ylabel="settling time (ms)", xlabel=r"$d_\mathrm{rob}$ (N s/m)", ylim=(0.0, None))
+    _dampings(axes, data)
+    axes.legend(loc="upper right")
+
+
+def _dampings(axes: Axes, data: pd.DataFrame) -> None:
+    """A logarithmic axis with plain numbers."""
+    axes.set_xscale("log")
+    low, high = float(data["x"].min()), float(data["x"].max())
+    ticks = [digit * 10.0**power for power in range(-3, 12) for digit in (1, 2, 4)]
+    axes.set_xticks([tick for tick in ticks if 0.999 * low <= tick <= 1.001 * high])
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.minorticks_off()
+
+
+def _apart(axes: Axes, data: pd.DataFrame, label: str) -> None:
+    """Bars over the time after the impact, a row per damping."""
+    values = sorted(data["x"].unique())
+    models = [model for model in LOOKS if model in set(data["series"])]
+    for model in models:
+        part = data[(data["series"] == model) & data["y"].notna()]
+        shift = 0.0 if len(models) == 1 else (0.5 if model == "A" else -0.5) * _BAR
+        rows = np.array([values.index(value) for value in part["x"]], dtype=float) + shift
+        colour = LOOKS[model][0]
+        axes.barh(rows, part["y_end"] - part["y"], left=part["y"], height=0.85 * _BAR, color=colour, lw=0.0,
+                  label=f"model {model}")  # fmt: skip
+    axes.set_xscale("log")
+    top = float(np.nanmax(data["y_end"].to_numpy(), initial=100.0))
+    axes.set_xlim(1.0, 1.1 * top)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.set_yticks(range(len(values)), [_plain(value) for value in values])
+    axes.set(xlabel="time since the impact (ms)", ylabel=label, ylim=(-0.7, len(values) - 0.3))
+    for row in range(len(values)):
+        axes.axhline(row, color="#ececec", lw=0.6, zorder=0)
+    if len(models) > 1:
+        axes.legend(loc="upper right")
+
+
+def _plain(value: float) -> str:
+    """A number as it is, or as a power of ten where that is shorter."""
+    if value < 1e4:
+        return f"{value:g}"
+    digits, power = f"{value:.0e}".split("e")
+    return rf"${digits} \cdot 10^{{{int(power)}}}$"

@@ -1,0 +1,101 @@
+"""What the recordings give: velocities after the impact by every method, the number of modes, and figure 6."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from contactid.output import style
+from contactid.output.computing import Shown
+from contactid.output.tables import read_exact
+
+_BRIEF = (
+    "experiment", "vz_minus", "vz_plus_fit", "eta_z", "vx_minus", "vx_plus_map", "vx_plus_fit", "vx_plus_fit_se",
+    "eta_x",
+)  # fmt: skip
+_SERIES: dict[str, tuple[str, dict[str, Any]]] = {
+    "measured": ("measured", {"color": style.MEASURED, "lw": 1.0}),
+    "fit": ("fit, eq. 7", {"color": style.LINE, "lw": 1.0, "ls": "--"}),
+    "affine": ("rigid response", {"color": style.RELEASE, "lw": 1.2}),
+    "map": ("impact map", {"color": style.RELEASE, "marker": "s", "ms": 5.0, "mfc": "none", "ls": "none"}),
+}
+_COLUMNS = (("z", r"normal to the table, $v_z$"), ("x", r"along the table, $v_x$"))
+
+
+def fit_tables(fits: str, modes: str, curves: str, table_method: str) -> dict[str, pd.DataFrame | Shown]:
+    """Tables and figure 6 from the files of :func:`contactid.arm.identify.recordings.fit_recordings`."""
+    rows, criteria = read_exact(fits), read_exact(modes)
+    own = rows[rows["method"] == table_method].drop(columns="method")
+    return {
+        "tables/ext_fit": Shown(own, own.reindex(columns=list(_BRIEF))),
+        "tables/ext_fit_methods": rows,
+        "tables/ext_fit_summary": summary_table(rows),
+        "tables/ext_modes": Shown(criteria, chosen_table(criteria)),
+        "figures/fig06_cartesian_fit": read_exact(curves),
+    }
+
+
+def summary_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Errors against the impact map by method, over all experiments, as the paper reports them for its 18.
+
+    ``method, experiments, fitted, mean_eta_x_mm_s, median_eta_x_mm_s, largest_eta_x_mm_s, mean_relative_x_pct,
+    mean_eta_z_mm_s, largest_eta_z_mm_s, mean_error_x_mm_s, mean_error_z_mm_s`` (the last two signed, fit less map).
+    """
+    table = []
+    for method, part in rows.groupby("method", sort=False):
+        eta_x, eta_z = 1e3 * part["eta_x"], 1e3 * part["eta_z"]
+        table.append(
+            {
+                "method": method,
+                "experiments": len(part),
+                "fitted": int(part["vx_plus_fit"].notna().sum()),
+                "mean_eta_x_mm_s": eta_x.mean(),
+                "median_eta_x_mm_s": eta_x.median(),
+                "largest_eta_x_mm_s": eta_x.max(),
+                "mean_relative_x_pct": 100.0 * part["relative_x"].mean(),
+                "mean_eta_z_mm_s": eta_z.mean(),
+                "largest_eta_z_mm_s": eta_z.max(),
+                "mean_error_x_mm_s": 1e3 * (part["vx_plus_fit"] - part["vx_plus_map"]).mean(),
+                "mean_error_z_mm_s": 1e3 * (part["vz_plus_fit"] - part["vz_plus_map"]).mean(),
+            }
+        )
+    return pd.DataFrame(table)
+
+
+def chosen_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """``signal, modes, experiments, chosen``: how often BIC chooses each number of modes."""
+    counted = rows.groupby(["signal", "modes"], sort=False)["chosen_by_bic"].agg(["count", "sum"]).reset_index()
+    return counted.rename(columns={"count": "experiments", "sum": "chosen"})
+
+
+def draw_cartesian_fit(data: pd.DataFrame) -> Figure:
+    """Figure 6: a row per angle; z on the left, x on the right; time counts from the impact."""
+    angles = sorted(data["nominal_angle_deg"].unique())
+    figure, panels = plt.subplots(
+        len(angles), 2, figsize=(style.DOUBLE_COLUMN, 1.55 * len(angles) + 0.6), sharex=True, squeeze=False
+    )
+    for row, angle in zip(panels, angles, strict=True):
+        for axes, (component, _) in zip(row, _COLUMNS, strict=True):
+            part = data[(data["nominal_angle_deg"] == angle) & (data["component"] == component)]
+            _draw_series(axes, part)
+        row[0].set_ylabel(f"{angle:g} degrees\nvelocity (m/s)")
+    for axes, (_, title) in zip(panels[0], _COLUMNS, strict=True):
+        axes.set_title(title, loc="left")
+    for axes in panels[-1]:
+        axes.set_xlabel("time since impact (ms)")
+    handles = [Line2D([], [], **settings, label=label) for label, settings in _SERIES.values()]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
+    return figure
+
+
+def _draw_series(axes: Axes, part: pd.DataFrame) -> None:
+    axes.axvline(0.0, color="black", lw=0.4, zorder=0)
+    for order, (name, (_, settings)) in enumerate(_SERIES.items(), start=2):
+        one = part[part["series"] == name]
+        axes.plot(1e3 * one["t_s"], one["v_m_s"], zorder=order, **settings)
+    axes.margins(x=0.02, y=0.08)

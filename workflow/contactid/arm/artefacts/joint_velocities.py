@@ -1,0 +1,76 @@
+"""Figure 2: joint velocities around the impact, by finite differences of recorded joint positions."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from contactid.arm.readers.impacts import arm_recording, experiment_at
+from contactid.core.errors import ContactIdError
+from contactid.output import style
+from contactid.output.tables import read_exact
+from contactid.sources.motion import read_dataset
+
+SHOWN_VELOCITY, SHOWN_ANGLE = 0.2, 90.0  # m/s and degrees, the paper's figure 2
+_BEFORE, _AFTER = 0.15, 0.30  # s of the recording that is drawn
+COLUMNS = ["experiment", "joint", "time_s", "velocity_rad_s", "impact_time_s", "source"]
+
+
+def shown_velocities(data: str, fits: str) -> pd.DataFrame:
+    """Figure 2 from the canonical dataset and the recordings' fits, which say when the impact is."""
+    impacts = read_dataset(data)
+    experiment = experiment_at(impacts, velocity=SHOWN_VELOCITY, angle_deg=SHOWN_ANGLE)
+    times = read_exact(fits).drop_duplicates("experiment").set_index("experiment")["impact_time_s"]
+    if experiment not in times or not np.isfinite(times[experiment]):
+        raise ContactIdError(f"{fits}: no impact time of {experiment}", "Look why its impact was not found")
+    return joint_velocities(impacts, experiment, float(times[experiment]))
+
+
+def joint_velocities(impacts: xr.Dataset, experiment: str, impact_time: float) -> pd.DataFrame:
+    """Joint velocities (rad/s) of one experiment between its samples, with the columns of :data:`COLUMNS`.
+
+    ``joint`` counts from 1, as in the paper's figure 1; times are those of the recording, s.
+    """
+    recording = arm_recording(impacts, experiment)
+    velocity = np.diff(recording.joint_position, axis=0) / np.diff(recording.time)[:, None]
+    time = 0.5 * (recording.time[1:] + recording.time[:-1])
+    shown = (time >= impact_time - _BEFORE) & (time <= impact_time + _AFTER)
+    made_from = "synthetic twin, contactid arm" if impacts.attrs["synthetic"] else "recorded impacts"
+    joints = [
+        pd.DataFrame({"joint": number, "time_s": time[shown], "velocity_rad_s": column[shown]})
+        for number, column in enumerate(velocity.T, start=1)
+    ]
+    table = pd.concat(joints, ignore_index=True)
+    table["experiment"], table["impact_time_s"] = experiment, impact_time
+    table["source"] = f"{made_from}: {experiment}"
+    return table[COLUMNS]
+
+
+_HEIGHT = 5.6  # inches
+_IMPACT = "impact time"
+
+
+def draw_joint_velocities(data: pd.DataFrame) -> Figure:
+    """Figure 2: a panel per joint, each with its own scale; a vertical line at the impact."""
+    joints = sorted(data["joint"].unique())
+    figure, panels = plt.subplots(len(joints), 1, sharex=True, figsize=(style.SINGLE_COLUMN, _HEIGHT), squeeze=False)
+    for axes, joint in zip(panels[:, 0], joints, strict=True):
+        _panel(axes, data[data["joint"] == joint], int(joint))
+    panels[0, 0].legend(loc="lower right", bbox_to_anchor=(1.0, 0.95), borderaxespad=0.0, handlelength=1.4)
+    panels[-1, 0].set_xlabel("time (s)")
+    figure.supylabel("joint velocity (rad/s)", fontsize=8)
+    figure.align_ylabels(panels[:, 0])
+    return figure
+
+
+def _panel(axes: Axes, part: pd.DataFrame, joint: int) -> None:
+    axes.plot(part["time_s"], part["velocity_rad_s"], color=style.LINE, lw=0.7)
+    axes.axvline(float(part["impact_time_s"].iloc[0]), color=style.RELEASE, lw=0.9, label=_IMPACT)
+    axes.set_ylabel(rf"$\dot q_{joint}$", rotation=0, labelpad=8, va="center")
+    axes.margins(x=0.0, y=0.12)
+    axes.locator_params(axis="y", nbins=3)
+    axes.ticklabel_format(axis="y", useOffset=False)

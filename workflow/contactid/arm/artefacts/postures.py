@@ -1,0 +1,201 @@
+"""Postures behind Table II: r fitted to its rows, the posture that has it, how well the rows are met, how firmly.
+
+Beside them, whether the arm's links, as described and as corrected, can be solid bodies.
+
+Two rules share rows out: one posture per direction of the motion (three), and one per set and direction (six). The
+``stated`` postures are three given ones, rounded to 0.01 deg, for comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from contactid.arm.rigid.impact_map import impact_map, mobility
+from contactid.arm.rigid.postures import (
+    PLANE_JOINTS,
+    STATED_POSTURES,
+    UprightPostures,
+    fitted_ratio,
+    joint_velocity,
+    nearest_direction,
+    posture_of_ratio,
+    ratio_at,
+    ratio_change,
+    stated_posture,
+    upright_postures,
+)
+from contactid.arm.rigid.printed_table import copied_rows, printed_table
+from contactid.arm.rigid.robot import Robot, link_report, load_robot
+from contactid.core.errors import ContactIdError
+from contactid.output.tables import read_csv
+
+PER_ANGLE, PER_SET_AND_ANGLE, STATED = "per_angle", "per_set_and_angle", "stated"
+RULES = (PER_ANGLE, PER_SET_AND_ANGLE)
+_ELBOW = PLANE_JOINTS[1]
+_TURNED = 5.0  # deg
+
+
+def postures(links: str, corrections: str, robot: Mapping[str, Any], published: str) -> dict[str, pd.DataFrame]:
+    """Postures and links, of the described and of the corrected arm.
+
+    Parameters
+    ----------
+    links, corrections
+        Link table, and table of divisors.
+    robot
+        The block ``arm: robot``.
+    published
+        ``published/arm.csv``.
+    """
+    robots = {
+        "described": load_robot(links, **robot),
+        "corrected": load_robot(links, **robot, corrections=corrections),
+    }
+    reports = [link_report(arm.links).assign(inertia=inertia) for inertia, arm in robots.items()]
+    return {
+        "tables/ext_postures": posture_table(robots, printed_table(read_csv(published))),
+        "tables/ext_links": pd.concat(reports, ignore_index=True),
+    }
+
+
+@dataclass(frozen=True)
+class RowPosture:
+    """A posture and the rows that it belongs to.
+
+    Attributes
+    ----------
+    rows : (k,) of the printed table
+    dataset : 0 where it is for both
+    direction : 90, 70 or 53 deg
+    fitted : r that the rows ask for; NaN for a stated posture
+    joint_position : (n,) rad; None where no upright posture has this r
+    """
+
+    rows: np.ndarray
+    dataset: int
+    direction: int
+    fitted: float
+    joint_position: np.ndarray | None
+
+
+def row_directions(printed: pd.DataFrame) -> np.ndarray:
+    """(rows,) nearest of the directions 90, 70 and 53 deg of each row's v-."""
+    pairs = zip(printed["vx_minus"], printed["vz_minus"], strict=True)
+    return np.array([nearest_direction(x, z) for x, z in pairs])
+
+
+def row_postures(robot: Robot, printed: pd.DataFrame, rule: str, upright: UprightPostures | None) -> list[RowPosture]:
+    """The postures of a rule; r by least squares over a group's rows, copies of other rows left out.
+
+    Parameters
+    ----------
+    upright
+        From :func:`contactid.arm.rigid.postures.upright_postures`; not needed for stated postures.
+
+    Raises
+    ------
+    ContactIdError
+        For an unknown rule.
+    """
+    if rule not in (*RULES, STATED) or (upright is None and rule != STATED):
+        raise ContactIdError(f"unknown posture rule {rule!r}", f"Use one of {', '.join((*RULES, STATED))}")
+    copied, found = copied_rows(printed), []
+    for dataset, direction, rows in _groups(printed, rule):
+        if rule == STATED or upright is None:
+            found.append(RowPosture(rows, dataset, direction, np.nan, stated_posture(direction, robot.model.nq)))
+            continue
+        used = printed.iloc[rows[~copied[rows]]]
+        ratio = fitted_ratio(*(used[name].to_numpy() for name in ("vx_minus", "vz_minus", "vx_plus_map")))
+        try:
+            posture = posture_of_ratio(robot, ratio, upright)
+        except ContactIdError:
+            posture = None  # kept as a row without a posture
+        found.append(RowPosture(rows, dataset, direction, ratio, posture))
+    return found
+
+
+def predictions(robot: Robot, printed: pd.DataFrame, postures: list[RowPosture]) -> np.ndarray:
+    """(rows, 3) tip velocity (m/s) that eq. 5 gives for every printed v-; NaN without a posture."""
+    predicted = np.full((len(printed), 3), np.nan)
+    for group in postures:
+        q = group.joint_position
+        if q is None:
+            continue
+        mass, jacobian = robot.mass_matrix(q), robot.tip_jacobian(q)
+        for k in group.rows:
+            before = joint_velocity(robot, q, printed["vx_minus"].iloc[k], printed["vz_minus"].iloc[k])
+            predicted[k] = jacobian @ impact_map(mass, jacobian[2], before)
+    return predicted
+
+
+def posture_table(robots: Mapping[str, Robot], printed: pd.DataFrame) -> pd.DataFrame:
+    """``ext_postures``: one row per inertia, rule and group of rows.
+
+    Parameters
+    ----------
+    robots
+        By inertia, ``described`` and ``corrected``.
+
+    Returns
+    -------
+    DataFrame with inertia, posture_rule, dataset (0: both), direction_deg, rows, ratio_fitted, largest_ratio (of any
+    upright posture), found, q2_deg, q4_deg, q6_deg, tip_x_m, tip_z_m, ratio, effective_mass_kg (of the tip along the
+    normal), ratio_change_q4_plus_5deg, ratio_change_q4_minus_5deg, vx_plus_max_error_mm_s, vx_plus_rms_error_mm_s
+    (of the printed predictions).
+    """
+    rows = []
+    for inertia, robot in robots.items():
+        upright = upright_postures(robot)
+        for rule in (STATED, *RULES):
+            groups = row_postures(robot, printed, rule, upright)
+            errors = 1e3 * (predictions(robot, printed, groups)[:, 0] - printed["vx_plus_map"].to_numpy())
+            rows += [_posture_row(robot, inertia, rule, group, upright, errors) for group in groups]
+    return pd.DataFrame(rows)
+
+
+def _posture_row(
+    robot: Robot, inertia: str, rule: str, group: RowPosture, upright: UprightPostures, errors: np.ndarray
+) -> dict:
+    q = group.joint_position
+    row = {
+        "inertia": inertia,
+        "posture_rule": rule,
+        "dataset": group.dataset,
+        "direction_deg": group.direction,
+        "rows": len(group.rows),
+        "ratio_fitted": group.fitted,
+        "largest_ratio": upright.ratio[upright.largest],
+        "found": q is not None,
+    }
+    names = ("q2_deg", "q4_deg", "q6_deg", "tip_x_m", "tip_z_m", "ratio", "effective_mass_kg",
+             "ratio_change_q4_plus_5deg", "ratio_change_q4_minus_5deg")  # fmt: skip
+    values = [np.nan] * len(names)
+    if q is not None:
+        tip = robot.tip_position(q)
+        effective = 1.0 / mobility(robot.mass_matrix(q), robot.tip_jacobian(q)[2])[0, 0]
+        changes = (ratio_change(robot, q, _ELBOW, sign * _TURNED) for sign in (1.0, -1.0))
+        values = [*np.rad2deg(q[list(PLANE_JOINTS)]), tip[0], tip[2], ratio_at(robot, q), effective, *changes]
+    mine = errors[group.rows]
+    return (
+        row
+        | dict(zip(names, values, strict=True))
+        | {
+            "vx_plus_max_error_mm_s": float(np.abs(mine).max()),
+            "vx_plus_rms_error_mm_s": float(np.sqrt((mine**2).mean())),
+        }
+    )
+
+
+def _groups(printed: pd.DataFrame, rule: str) -> Iterator[tuple[int, int, np.ndarray]]:
+    directions = row_directions(printed)
+    for dataset in sorted(printed["dataset"].unique()) if rule == PER_SET_AND_ANGLE else [0]:
+        member = np.ones(len(printed), bool) if dataset == 0 else (printed["dataset"] == dataset).to_numpy()
+        for direction in STATED_POSTURES:
+            rows = np.flatnonzero(member & (directions == direction))
+            if len(rows):
+                yield int(dataset), direction, rows

@@ -1,0 +1,1 @@
+"""Identify of the arm study."""

@@ -1,0 +1,334 @@
+"""When a recorded motion hits the table: a bend in the tip's height, found and timed without anyone's help.
+
+Sensors on the motors' side see no jump of velocity, since an elastic joint lies between them and the impact, but the
+velocity starts to bend there. Two steps:
+
+1. A scan over all samples for the first one where the height is much better described by a line that bends there
+   (``+ c_2 s^2 + c_3 s^3 + c_4 s^4``, s the time since the bend) than by any smooth polynomial with as many
+   coefficients, and where the bend takes a part of the approach speed.
+2. From there the impact time is fitted to all recorded positions together with everything else: lines before, and the
+   integrals of eq. 7 behind it. Its standard error follows from the same fit.
+
+With ``s = max(t - t_i, 0)`` a position in this fit is
+
+``y(t) = y_i + v- (t - t_i) + a s^2 / 2 + sum_k Re(z_k ((e^{s_k s} - 1) / s_k - s))``, ``s_k = gamma_k + i omega_k``,
+
+``z_k = A_k e^{i phi_k}`` (arm paper, eq. 7): continuous, with a continuous velocity. Several positions share the impact
+time and the poles, each has its own coefficients, so only t_i and the poles are searched (variable projection, as in
+:mod:`contactid.arm.identify.modal_search`). Positions have white noise: ordinary least squares is efficient, and its
+Jacobian gives the covariance of t_i, v- and v+ together.
+
+The height alone leaves the time open by a millisecond or more, since a second mode's phase imitates a shift; together
+with the motion along the table, two modes determine it well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import ArrayLike
+from scipy.optimize import OptimizeResult, least_squares
+
+from contactid.arm.identify.modal_fit import ModalOptions, fit_modes_jointly
+from contactid.core.errors import ContactIdError
+
+_TIME = 1e-3  # s, unit of the impact time in the search
+_LEAD = 3  # linear coefficients before those of the modes: y_i, v-, a
+
+
+@dataclass(frozen=True)
+class ImpactFit:
+    """The fit of d positions.
+
+    Attributes
+    ----------
+    impact_time, impact_time_se : s
+    pre_velocity, post_velocity : (d,) v- and v+, m/s for positions in m
+    pre_covariance, post_covariance : (d, d) of v- and v+, the impact time's uncertainty in them
+    poles : (m,) complex, 1/s
+    cost : sum of squares in units of ``noise_covariance``
+    noise_sd : factor of the noise's Cholesky root; m for a unit covariance
+    converged : the least-squares solver says so
+    """
+
+    impact_time: float
+    impact_time_se: float
+    pre_velocity: np.ndarray
+    post_velocity: np.ndarray
+    pre_covariance: np.ndarray
+    post_covariance: np.ndarray
+    poles: np.ndarray
+    cost: float
+    noise_sd: float
+    converged: bool
+
+
+def fit_impact(
+    time: np.ndarray,
+    position: np.ndarray,
+    near: float,
+    *,
+    modes: int,
+    options: ModalOptions | None = None,
+    noise_covariance: np.ndarray | None = None,
+    shifts: tuple[float, ...] = (-2e-3, 0.0, 2e-3),
+) -> ImpactFit:
+    """Fit positions (n, d) at evenly spaced times (n,), s, around an impact near the time ``near``.
+
+    ``options`` bound the poles; ``noise_covariance`` (d, d), up to a factor, is that of the positions at one instant;
+    ``shifts`` (s) move the starts of the search.
+    """
+    options = options or ModalOptions()
+    channels = position.shape[1]
+    mixing = np.linalg.cholesky(np.eye(channels) if noise_covariance is None else noise_covariance)
+    white = np.linalg.solve(mixing, (position - position[0]).T).T
+    problem = _Problem(time, white, near)
+    low = np.array([-np.inf, *np.tile(options.low, modes)])
+    high = np.array([np.inf, *np.tile(options.high, modes)])
+    found: list[OptimizeResult] = []
+    for shift in shifts:
+        start = np.clip(_start(problem, near + shift, modes, options), low, high)
+        found.append(least_squares(problem.rest, start, jac=problem.slopes, bounds=(low, high), x_scale="jac",
+                                   xtol=1e-12, ftol=1e-13, gtol=1e-14, max_nfev=100))  # fmt: skip
+    return _described(problem, min(found, key=lambda one: one.cost), mixing)
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Whitened positions (n, d); a point is t_i in ms after ``near``, then gamma and omega of every mode."""
+
+    time: np.ndarray
+    target: np.ndarray
+    near: float
+
+    def design(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Columns (n, p), time since impact (n,), ``e^{s s}`` and its integral (n, m)."""
+        lag = self.time - self.near - _TIME * point[0]
+        since = np.maximum(lag, 0.0)[:, None]
+        s = point[1::2] + 1j * point[2::2]
+        wave = np.exp(since * s)
+        integral = (wave - 1.0) / s
+        modal = np.stack([integral.real - since, -integral.imag], axis=-1).reshape(len(lag), -1)
+        lead = np.column_stack([np.ones_like(lag), lag, 0.5 * since[:, 0] ** 2])
+        return np.column_stack([lead, modal]), since, wave, integral
+
+    def solved(self, point: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Orthonormal columns (n, p), coefficients (p, d), rest (n, d)."""
+        columns = self.design(point)[0]
+        scale = np.linalg.norm(columns, axis=0)
+        basis, _ = np.linalg.qr(columns / scale)
+        beta = np.linalg.lstsq(columns / scale, self.target, rcond=None)[0] / scale[:, None]
+        return basis, beta, self.target - basis @ (basis.T @ self.target)
+
+    def rest(self, point: np.ndarray) -> np.ndarray:
+        """(n d,) residuals after the best coefficients."""
+        return self.solved(point)[2].ravel()
+
+    def slopes(self, point: np.ndarray) -> np.ndarray:
+        """(n d, q) their projected derivatives."""
+        basis, beta, _ = self.solved(point)
+        full = self.full_slopes(point, beta)
+        flat = full.reshape(len(self.time), -1)
+        return -(flat - basis @ (basis.T @ flat)).reshape(-1, len(point))
+
+    def full_slopes(self, point: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """(n, d, q) derivatives of the model at fixed coefficients."""
+        _, since, wave, integral = self.design(point)
+        s = point[1::2] + 1j * point[2::2]
+        z = (beta[_LEAD::2] + 1j * beta[_LEAD + 1 :: 2]).T[None]  # (1, d, m)
+        by_pole = z * ((since * wave - integral) / s)[:, None, :]
+        rate = beta[1] + since * beta[2] + ((wave - 1.0)[:, None, :] * z).real.sum(axis=-1)
+        poles = np.stack([by_pole.real, -by_pole.imag], axis=-1).reshape(*by_pole.shape[:2], -1)
+        return np.concatenate([-_TIME * rate[..., None], poles], axis=-1)
+
+
+def _start(problem: _Problem, moment: float, modes: int, options: ModalOptions) -> np.ndarray:
+    """A line before ``moment`` and the tied fit behind it."""
+    time, y = problem.time, problem.target
+    earlier = time < moment
+    line = np.polynomial.polynomial.polyfit(time[earlier] - moment, y[earlier], 1)
+    behind = np.flatnonzero(~earlier)
+    step = float(time[-1] - time[0]) / (len(time) - 1)
+    middle = 0.5 * (time[behind[1:]] + time[behind[:-1]]) - moment
+    differenced = ModalOptions(
+        frequency_hz=options.frequency_hz, decay=options.decay, noise="differenced", averaging=step
+    )
+    velocity = np.diff(y[behind], axis=0) / step
+    poles = fit_modes_jointly(middle, velocity, line[1], modes=modes, options=differenced)[0].poles
+    return np.array([(moment - problem.near) / _TIME, *np.column_stack([poles.real, poles.imag]).ravel()])
+
+
+def _described(problem: _Problem, best: OptimizeResult, mixing: np.ndarray) -> ImpactFit:
+    point = np.asarray(best.x)
+    columns = problem.design(point)[0]
+    _, beta, rest = problem.solved(point)
+    p, channels = beta.shape
+    jacobian = np.column_stack(
+        [np.kron(columns, np.eye(channels)), problem.full_slopes(point, beta).reshape(-1, len(point))]
+    )
+    scale = np.linalg.norm(jacobian, axis=0)
+    scale[scale == 0.0] = 1.0
+    inverse = np.linalg.pinv(jacobian / scale) / scale[:, None]
+    variance = float((rest**2).sum()) / max(rest.size - jacobian.shape[1], 1)
+    wanted = np.zeros((2 * channels + 1, jacobian.shape[1]))
+    pre, post = np.zeros((1, p)), np.zeros((1, p))
+    pre[0, 1], post[0, 1], post[0, _LEAD::2] = 1.0, 1.0, -1.0
+    wanted[:channels, : p * channels] = np.kron(pre, mixing)
+    wanted[channels:-1, : p * channels] = np.kron(post, mixing)
+    wanted[-1, p * channels] = _TIME
+    response = wanted @ inverse
+    covariance = variance * response @ response.T
+    real = beta @ mixing.T
+    poles = point[1::2] + 1j * point[2::2]
+    return ImpactFit(
+        impact_time=problem.near + _TIME * float(point[0]),
+        impact_time_se=float(np.sqrt(covariance[-1, -1])),
+        pre_velocity=real[1],
+        post_velocity=real[1] - real[_LEAD::2].sum(axis=0),
+        pre_covariance=covariance[:channels, :channels],
+        post_covariance=covariance[channels:-1, channels:-1],
+        poles=poles[np.argsort(poles.imag)],
+        cost=float((rest**2).sum()),
+        noise_sd=float(np.sqrt(variance)),
+        converged=bool(best.success),
+    )
+
+
+_UNEVEN = 0.01  # of the sampling interval
+_DEGREES = (2, 3, 4)  # of the bend in the scan
+
+
+@dataclass(frozen=True)
+class ImpactOptions:
+    """How to find an impact.
+
+    Attributes
+    ----------
+    before : length of the line before the impact, s
+    bend : length of the bend in the scan, s
+    after : length of the oscillation in the fit, s
+    modes : of the oscillation in the fit
+    shifts : of the fit's starts from the scan's answer, samples
+    slowest : approach speed below which nothing counts as an impact, m/s
+    share : of the approach speed that has to be lost at the bend's end
+    significance : variance explained by the bend beyond a smooth curve, in units of that left, above which it counts
+    """
+
+    before: float
+    bend: float
+    after: float
+    modes: int
+    slowest: float
+    share: float
+    significance: float
+    shifts: tuple[float, ...] = (-2.0, 0.0, 2.0)
+
+
+@dataclass(frozen=True)
+class Impact:
+    """An impact in a recording.
+
+    Attributes
+    ----------
+    time, time_se : of the impact and its standard error, s
+    significance : of the bend in the scan, see :class:`ImpactOptions`
+    fit : the positions around the impact
+    """
+
+    time: float
+    time_se: float
+    significance: float
+    fit: ImpactFit
+
+
+def detect_impact(
+    time: ArrayLike,
+    position: ArrayLike,
+    options: ImpactOptions,
+    *,
+    noise_covariance: np.ndarray | None = None,
+    name: str = "recording",
+) -> Impact:
+    """Find the first impact of a tip that comes down.
+
+    Parameters
+    ----------
+    time, position
+        (n,) s, evenly spaced; (n,) or (n, d) m, of which the last column is the height along the table's normal. NaN
+        at the end, beyond a recording, is cut.
+    noise_covariance
+        (d, d), up to a factor, of the positions' noise at one instant; unit if None.
+    name
+        For messages.
+
+    Raises
+    ------
+    ContactIdError
+        For a recording without impact, too short, with gaps or with NaN inside.
+    """
+    t, y = _recorded(np.asarray(time, dtype=float), np.asarray(position, dtype=float), name)
+    step = float(t[-1] - t[0]) / max(len(t) - 1, 1)
+    lengths = (options.before, options.bend, options.after)
+    before, bend, after = (round(length / step) if step > 0.0 else len(t) for length in lengths)
+    if len(t) < before + bend + 2:
+        raise ContactIdError(
+            f"{name}: {len(t)} samples are too few to find an impact", f"Record {sum(lengths):g} s or more"
+        )
+    index, significance = _scan(t, y[:, -1], before, bend, options, name)
+    if index + after >= len(t):
+        raise ContactIdError(
+            f"{name}: the recording ends {t[-1] - t[index]:.3g} s after the impact", f"Record {options.after:g} s"
+        )
+    window = slice(index - before, index + after + 1)
+    fit = fit_impact(
+        t[window], y[window], float(t[index]), modes=options.modes, noise_covariance=noise_covariance,
+        shifts=tuple(step * shift for shift in options.shifts),
+    )  # fmt: skip
+    return Impact(time=fit.impact_time, time_se=fit.impact_time_se, significance=significance, fit=fit)
+
+
+def _recorded(t: np.ndarray, y: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Times (n,) and positions (n, d) up to the last finite sample."""
+    y = y[:, None] if y.ndim == 1 else y
+    if t.ndim != 1 or y.ndim != 2 or len(t) != len(y):
+        raise ContactIdError(f"{name}: times {t.shape} and positions {y.shape} differ", "Give one position per time")
+    there = np.flatnonzero(np.isfinite(t) & np.isfinite(y).all(axis=1))
+    if not len(there):
+        raise ContactIdError(f"{name}: no finite sample", "Check the recording")
+    t, y = t[: there[-1] + 1], y[: there[-1] + 1]
+    if len(there) < len(t):
+        raise ContactIdError(f"{name}: {len(t) - len(there)} samples aren't finite", "Cut or repair the recording")
+    steps = np.diff(t)
+    if len(steps) and np.abs(steps - np.median(steps)).max() > _UNEVEN * abs(np.median(steps)):
+        raise ContactIdError(f"{name}: samples are missing or uneven in time", "Cut or resample the recording")
+    return t, y
+
+
+def _scan(t: np.ndarray, z: np.ndarray, before: int, bend: int, options: ImpactOptions, name: str) -> tuple[int, float]:
+    """Sample nearest to the first impact, and the bend's significance there."""
+    s = np.arange(-before, bend + 1) / bend
+    powers = np.array(_DEGREES)
+    bent = np.column_stack([np.ones_like(s), s, np.maximum(s, 0.0)[:, None] ** powers])
+    smooth = np.polynomial.legendre.legvander(s / np.abs(s).max(), bent.shape[1] - 1)
+    windows = sliding_window_view(z, len(s))
+    windows = windows - windows[:, :1]  # less cancellation
+    coefficients = windows @ np.linalg.pinv(bent).T
+    left = ((windows - coefficients @ bent.T) ** 2).sum(axis=1)
+    left_smooth = ((windows - windows @ np.linalg.pinv(smooth).T @ smooth.T) ** 2).sum(axis=1)
+    floor = (np.finfo(float).eps * np.abs(z).max()) ** 2 * len(s) + np.finfo(float).tiny
+    ratio = (left_smooth - left) / np.maximum(left, floor) * (len(s) - bent.shape[1])
+    speed = coefficients[:, 1] / (bend * (t[1] - t[0]))
+    kept = 1.0 + (coefficients[:, 2:] @ powers) / np.where(coefficients[:, 1] == 0.0, np.inf, coefficients[:, 1])
+    falling = speed < -options.slowest
+    hits = np.flatnonzero(falling & (kept < 1.0 - options.share) & (ratio > options.significance))
+    if not len(hits):
+        raise ContactIdError(
+            f"{name}: no impact found in {t[-1] - t[0]:.3g} s"
+            f" (fastest approach {max(0.0, -float(speed.min())):.3g} m/s)",
+            "Check the recording and the direction of the height",
+        )
+    first = hits[hits <= hits[0] + 2 * bend]
+    best = first[np.argmax(ratio[first])]
+    return int(best) + before, float(ratio[best])

@@ -1,0 +1,1 @@
+"""Rigid of the arm study."""

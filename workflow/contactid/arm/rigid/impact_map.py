@@ -1,0 +1,98 @@
+"""The impact map: joint velocity after an impact, from the one before it and the posture.
+
+The impact equation ``M (q+ - q-) = J_N^T Lambda`` with the impact law ``J_N q+ = -e J_N q-`` (eqs. 3 and 4 of the arm
+paper, which has e = 0) gives ``q+ = (I - (1 + e) M^-1 J_N^T (J_N M^-1 J_N^T)^-1 J_N) q-`` (eq. 5).
+
+With the Cholesky factor ``M = L L^T`` and ``L^-1 J_N^T = Q R`` the matrix of eq. 5 is ``I - L^-T Q Q^T L^T``: an
+orthogonal projection in the metric of the kinetic energy. This form is used, since it keeps ``J_N q+`` and idempotence
+at rounding where the product of inverses doesn't.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cholesky, qr, solve_triangular
+
+from contactid.core.errors import ContactIdError
+
+SMALLEST_MOBILITY = 1e-8  # 1/kg; below it the tip is as good as blocked along the normal
+
+
+def impact_map(mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray, restitution: float = 0.0) -> np.ndarray:
+    """Joint velocity (n,) right after a frictionless impact, rad/s (eqs. 3 to 5).
+
+    Parameters
+    ----------
+    mass
+        M (n, n), positive definite, kg m^2.
+    jacobian_n
+        (n,) or (m, n) Jacobian of the gap's or gaps' rate, m. Several rows all stay closed or rebound together; where
+        some may open instead, see :mod:`contactid.arm.models.impact`.
+    velocity
+        q- (n,), rad/s.
+    restitution
+        Newton's coefficient e, from 0 (inelastic, the paper's) to 1.
+
+    Raises
+    ------
+    ContactIdError
+        At a singular posture, or for a coefficient outside 0 to 1.
+    """
+    if not 0.0 <= restitution <= 1.0:
+        raise ContactIdError(f"coefficient of restitution {restitution}", "Give one from 0 to 1")
+    factor, basis = _factors(mass, jacobian_n)
+    velocity = np.asarray(velocity, dtype=float)
+    weighted = factor.T @ velocity
+    lost = basis @ (basis.T @ weighted)
+    if restitution == 0.0:
+        lost += basis @ (basis.T @ (weighted - lost))  # a second pass removes the first one's rounding
+    return velocity - (1.0 + restitution) * solve_triangular(factor, lost, lower=True, trans="T")
+
+
+def normal_impulse(
+    mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray, restitution: float = 0.0
+) -> np.ndarray:
+    """(m,) impulse Lambda (N s) of :func:`impact_map`, ``-(1 + e) (J_N M^-1 J_N^T)^-1 J_N q-``; (1,) for one row."""
+    rows = np.atleast_2d(jacobian_n)
+    _factors(mass, rows)  # refuses a singular posture
+    return -(1.0 + restitution) * np.linalg.solve(mobility(mass, rows), rows @ velocity)
+
+
+def mobility(mass: np.ndarray, jacobian: np.ndarray) -> np.ndarray:
+    """W = J M^-1 J^T (m, m), 1/kg: change of the contact point's velocity per impulse."""
+    rows = np.atleast_2d(jacobian)
+    half = solve_triangular(cholesky(mass, lower=True), rows.T, lower=True)
+    return half.T @ half
+
+
+def sliding_ratio(mass: np.ndarray, tip_jacobian: np.ndarray) -> float:
+    """r = W_xz / W_zz of a tip Jacobian (3, n): the tip's v_x+ is ``v_x- + r |v_z-|`` after an inelastic impact.
+
+    Raises
+    ------
+    ContactIdError
+        At a singular posture.
+    """
+    _factors(mass, tip_jacobian[2])
+    w = mobility(mass, tip_jacobian)
+    return float(w[0, 2] / w[2, 2])
+
+
+def kinetic_energy(mass: np.ndarray, velocity: np.ndarray) -> float:
+    """``q^T M q / 2`` in J."""
+    return 0.5 * float(velocity @ mass @ velocity)
+
+
+def _factors(mass: np.ndarray, jacobian_n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Cholesky factor L (n, n) of the mass matrix and an orthonormal basis (n, m) of L^-1 J_N^T."""
+    rows = np.atleast_2d(np.asarray(jacobian_n, dtype=float))
+    factor = cholesky(np.asarray(mass, dtype=float), lower=True)
+    half = solve_triangular(factor, rows.T, lower=True)
+    smallest = np.linalg.svd(half, compute_uv=False)[-1] ** 2 if len(rows) <= len(factor) else 0.0
+    if not smallest >= SMALLEST_MOBILITY:
+        raise ContactIdError(
+            f"singular posture: an impulse along the normal hardly moves the tip (mobility {smallest:.2g} 1/kg,"
+            f" least {SMALLEST_MOBILITY:.2g})",
+            "Choose a posture with bent joints, and contacts that are independent",
+        )
+    return factor, qr(half, mode="economic")[0]

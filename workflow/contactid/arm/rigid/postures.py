@@ -1,0 +1,214 @@
+"""Impact postures of the arm: which ones have the printed predictions, and how firmly.
+
+In an inelastic frictionless impact the tip's velocity along the table grows by ``r |v_z-|`` with ``r = W_xz / W_zz``
+(:func:`contactid.arm.rigid.impact_map.sliding_ratio`). A posture matters for the table through this one number. The
+paper prints no posture, so r is fitted to printed rows, and a posture with that r is looked for among those that hold
+the probe upright on the table. Predictions with such postures reproduce the printed ones; they don't predict anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq, least_squares
+
+from contactid.arm.rigid.impact_map import sliding_ratio
+from contactid.arm.rigid.robot import Robot
+from contactid.core.errors import ContactIdError
+
+TABLE_HEIGHT = -0.20  # m, of the table in the arm's base frame
+PLANE_JOINTS = (1, 3, 5)  # q2, q4, q6 move the arm in the plane x-z
+# of q2, q4, q6 (deg), by the direction (deg) of the motion against the table; all other joints at 0
+STATED_POSTURES = {
+    90: (-86.33, 70.33, -23.34),
+    70: (-90.77, 56.24, -32.99),
+    53: (-95.04, 44.64, -40.32),
+}
+_REACHED = 1e-6  # m and rad, misfit of a posture that counts as found
+_SCAN_STEP = 0.005  # m
+_SCAN_FROM = 0.5537  # m, where the search starts: well inside the reach
+
+
+def stated_posture(direction_deg: int, n_joints: int = 7) -> np.ndarray:
+    """(n,) joint positions in rad of :data:`STATED_POSTURES` for the motion of a direction, 90, 70 or 53.
+
+    Raises
+    ------
+    ContactIdError
+        For any other direction.
+    """
+    if direction_deg not in STATED_POSTURES:
+        known = ", ".join(map(str, STATED_POSTURES))
+        raise ContactIdError(f"no stated posture for {direction_deg} deg", f"Known are {known}")
+    return in_plane(np.deg2rad(STATED_POSTURES[direction_deg]), n_joints)
+
+
+def nearest_direction(v_x: float, v_z: float) -> int:
+    """Which of the three directions (deg) a tip velocity (m/s) before the impact has, roughly."""
+    angle = direction_deg(v_x, v_z)
+    return min(STATED_POSTURES, key=lambda known: abs(known - angle))
+
+
+def direction_deg(v_x: float, v_z: float) -> float:
+    """Angle in deg of a tip velocity against the table; 90 straight down, below 90 forwards and down."""
+    return float(np.rad2deg(np.arctan2(-v_z, v_x)))
+
+
+def fitted_ratio(vx_minus: np.ndarray, vz_minus: np.ndarray, vx_plus: np.ndarray) -> float:
+    """r that minimises ``sum (vx_plus - vx_minus - r |vz_minus|)^2`` over rows (k,), m/s."""
+    fall, gain = np.abs(vz_minus), np.asarray(vx_plus) - vx_minus
+    return float(fall @ gain / (fall @ fall))
+
+
+def in_plane(angles: np.ndarray, n_joints: int = 7) -> np.ndarray:
+    """(n,) joint positions with q2, q4, q6 as given (3,) and zeros elsewhere, rad."""
+    q = np.zeros(n_joints)
+    q[list(PLANE_JOINTS)] = angles
+    return q
+
+
+def joint_velocity(robot: Robot, q: np.ndarray, v_x: float, v_z: float) -> np.ndarray:
+    """(n,) rad/s of q2, q4, q6 that move the tip by (v_x, 0, v_z) m/s and keep the probe's orientation.
+
+    Raises
+    ------
+    ContactIdError
+        Where the posture can't do that.
+    """
+    joints = list(PLANE_JOINTS)
+    linear = robot.tip_jacobian(q)[[0, 2]][:, joints]
+    turning = _tilt_gradient(robot, q)[joints]
+    rows = np.vstack([linear, turning])
+    if np.linalg.cond(rows) > 1e8:
+        raise ContactIdError("singular posture: the tip can't move both ways in the plane", "Bend the elbow")
+    velocity = np.zeros(len(q))
+    velocity[joints] = np.linalg.solve(rows, [v_x, v_z, 0.0])
+    return velocity
+
+
+@dataclass(frozen=True)
+class UprightPostures:
+    """The postures that hold the probe upright with its tip on the table, by the tip's x.
+
+    Attributes
+    ----------
+    x : (k,) m, ascending
+    joint_position : (k, n) rad
+    ratio : (k,) r
+    """
+
+    x: np.ndarray
+    joint_position: np.ndarray
+    ratio: np.ndarray
+
+    @property
+    def largest(self) -> int:
+        """Index of the largest r; r rises with x up to there."""
+        return int(np.argmax(self.ratio))
+
+
+def upright_posture(
+    robot: Robot, x: float, height: float = TABLE_HEIGHT, start: np.ndarray | None = None
+) -> np.ndarray:
+    """(n,) joint positions in rad with the tip at (x, 0, height) m and the probe pointing straight down.
+
+    Parameters
+    ----------
+    start
+        (n,) rad, selects the branch; the elbow-up posture of the vertical motion by default.
+
+    Raises
+    ------
+    ContactIdError
+        Where the table can't be reached there within the joint limits.
+    """
+    joints = list(PLANE_JOINTS)
+    first = stated_posture(90, robot.model.nq) if start is None else np.asarray(start)
+    limits = robot.position_limits[joints]
+
+    def misfit(angles: np.ndarray) -> np.ndarray:
+        q = in_plane(angles, robot.model.nq)
+        position = robot.tip_position(q)
+        return np.array([position[0] - x, position[2] - height, _tilt(robot, q)])
+
+    found = least_squares(misfit, np.clip(first[joints], *limits.T), bounds=(limits[:, 0], limits[:, 1]), xtol=1e-15,
+                          ftol=1e-15, gtol=1e-15)  # fmt: skip
+    if np.abs(found.fun).max() > _REACHED:
+        raise ContactIdError(
+            f"the arm doesn't reach x = {x:.3f} m, z = {height:.3f} m with an upright probe",
+            "Choose a point closer to its base, but not below its shoulder",
+        )
+    return in_plane(found.x, robot.model.nq)
+
+
+def upright_postures(robot: Robot, height: float = TABLE_HEIGHT) -> UprightPostures:
+    """All upright postures of the elbow-up branch in steps of 5 mm, with r, from the nearest x to the farthest."""
+    rows: list[tuple[float, np.ndarray]] = []
+    for sign in (-1.0, 1.0):
+        q = stated_posture(90, robot.model.nq)
+        for k in range(0 if sign > 0.0 else 1, 200):
+            x = _SCAN_FROM + sign * k * _SCAN_STEP
+            try:
+                q = upright_posture(robot, x, height, q)
+            except ContactIdError:
+                break
+            rows.append((x, q))
+    rows.sort(key=lambda row: row[0])
+    reached, found = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+    return UprightPostures(reached, found, np.array([ratio_at(robot, q) for q in found]))
+
+
+def posture_of_ratio(robot: Robot, ratio: float, postures: UprightPostures, height: float = TABLE_HEIGHT) -> np.ndarray:
+    """(n,) upright posture in rad with a given r, on the branch where r rises with x.
+
+    Parameters
+    ----------
+    postures
+        From :func:`upright_postures` of the same robot and height.
+
+    Raises
+    ------
+    ContactIdError
+        Where no upright posture has this r.
+    """
+    top = postures.largest
+    low, high = postures.ratio[0], postures.ratio[top]
+    if not low <= ratio <= high:
+        raise ContactIdError(
+            f"no upright posture has r = {ratio:.3f}: this arm's are {low:.3f} to {high:.3f}",
+            "Use the described inertias, another height of the table, or another probe",
+        )
+    k = int(np.searchsorted(postures.ratio[: top + 1], ratio).clip(1, top))
+    start = postures.joint_position[k]
+    x = brentq(
+        lambda x: ratio_at(robot, upright_posture(robot, x, height, start)) - ratio,
+        postures.x[k - 1],
+        postures.x[k],
+        xtol=1e-9,
+    )
+    return upright_posture(robot, x, height, start)
+
+
+def ratio_at(robot: Robot, q: np.ndarray) -> float:
+    """R of a posture (n,) in rad."""
+    return sliding_ratio(robot.mass_matrix(q), robot.tip_jacobian(q))
+
+
+def ratio_change(robot: Robot, q: np.ndarray, joint: int, change_deg: float) -> float:
+    """By how much r changes when one joint turns by ``change_deg`` and the others stay."""
+    moved = np.array(q, dtype=float)
+    moved[joint] += np.deg2rad(change_deg)
+    return ratio_at(robot, moved) - ratio_at(robot, q)
+
+
+def _tilt(robot: Robot, q: np.ndarray) -> float:
+    """Angle in rad of the probe against straight down, in the plane x-z."""
+    probe = robot.tip_orientation(q)[:, 2]
+    return float(np.arctan2(probe[0], -probe[2]))
+
+
+def _tilt_gradient(robot: Robot, q: np.ndarray) -> np.ndarray:
+    """(n,) derivative of the tilt, by central differences (exact to 1e-9)."""
+    step = 1e-6
+    return np.array([(_tilt(robot, q + step * e) - _tilt(robot, q - step * e)) / (2.0 * step) for e in np.eye(len(q))])

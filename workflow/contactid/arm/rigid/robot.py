@@ -1,0 +1,334 @@
+"""Robots for pinocchio, built joint by joint from a link table, with a massless probe at the flange.
+
+A table has one row per link with the origin, orientation and axis of the joint that carries it, its mass, centre of
+mass and inertia, as a URDF file has them. A second table of the same robot lists tensors that are too large by a power
+of ten. :func:`link_report` says whether a described link can be a solid body.
+
+Base frame: x forward, z up, origin at the base link. The tip is the end of a straight probe along the last moving
+link's z axis, counted from that link's own frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pinocchio as pin
+from scipy.spatial.transform import Rotation
+
+from contactid.core.errors import ContactIdError
+
+JOINT_TYPES = ("revolute", "fixed")
+_ALWAYS = ("ox", "oy", "oz", "o_roll", "o_pitch", "o_yaw", "mass", "cx", "cy", "cz", "i_roll", "i_pitch", "i_yaw",
+           "ixx", "ixy", "ixz", "iyy", "iyz", "izz")  # fmt: skip
+_REVOLUTE = ("ax", "ay", "az", "q_lower", "q_upper")
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """A link and the joint that carries it.
+
+    Attributes
+    ----------
+    name, parent : of the link and of the one that it hangs on
+    joint, joint_type : the joint between them, ``revolute`` or ``fixed``
+    origin, orientation : (3,) m and (3, 3), the link's frame in its parent's at joint position 0
+    axis : (3,) unit vector in the link's frame; zeros for a fixed joint
+    limits : lowest and highest joint position, rad
+    mass : kg
+    centre : (3,) centre of mass in the link's frame, m
+    inertia : (3, 3) about the centre of mass, in the link's axes, kg m^2
+    """
+
+    name: str
+    parent: str
+    joint: str
+    joint_type: str
+    origin: np.ndarray
+    orientation: np.ndarray
+    axis: np.ndarray
+    limits: tuple[float, float]
+    mass: float
+    centre: np.ndarray
+    inertia: np.ndarray
+
+
+def read_links(path: str | Path) -> tuple[Link, ...]:
+    """Links of a table, parents before their children; angles are fixed-axis roll, pitch and yaw in rad.
+
+    Raises
+    ------
+    ContactIdError
+        Where the table lacks a column or a number, names an unknown parent or joint type, or holds a negative mass, an
+        axis of no direction or limits in the wrong order.
+    """
+    try:
+        table = pd.read_csv(path)
+    except (OSError, ValueError) as error:
+        raise ContactIdError(f"{path}: not a readable link table ({error})", "Give a csv file with a header") from None
+    missing = [name for name in ("link", "joint", "joint_type", "parent", *_ALWAYS, *_REVOLUTE) if name not in table]
+    if missing:
+        raise ContactIdError(f"{path}: lacks the columns {', '.join(missing)}", "Add them, SI units and rad")
+    if table.empty:
+        raise ContactIdError(f"{path}: holds no link", "Add a row per link")
+    known = {str(table["parent"].iloc[0])}
+    links = []
+    for row in table.to_dict("records"):
+        where = f"{path}: link {row['link']!r}"
+        if row["parent"] not in known:
+            raise ContactIdError(f"{where} hangs on the unknown link {row['parent']!r}", "List parents first")
+        if row["link"] in known:
+            raise ContactIdError(f"{where} is there twice", "Give every link its own name")
+        known.add(row["link"])
+        links.append(_link(row, where))
+    return tuple(links)
+
+
+def _link(row: dict, where: str) -> Link:
+    kind = row["joint_type"]
+    if kind not in JOINT_TYPES:
+        raise ContactIdError(f"{where} has the joint type {kind!r}", f"Use one of {', '.join(JOINT_TYPES)}")
+    for name in (*_ALWAYS, *(_REVOLUTE if kind == "revolute" else ())):
+        if not (isinstance(row[name], (int, float)) and np.isfinite(row[name])):
+            raise ContactIdError(f"{where} has no number in column {name!r}", "Fill it in, SI units and rad")
+    if row["mass"] < 0.0:
+        raise ContactIdError(f"{where} has the mass {row['mass']} kg", "Give a mass of at least 0 kg")
+    axis, limits = np.zeros(3), (0.0, 0.0)
+    if kind == "revolute":
+        axis, limits = _numbers(row, "ax", "ay", "az"), (float(row["q_lower"]), float(row["q_upper"]))
+        if not np.linalg.norm(axis) > 0.0:
+            raise ContactIdError(f"{where} turns about an axis without direction", "Give ax, ay, az")
+        if limits[0] >= limits[1]:
+            raise ContactIdError(f"{where} has q_lower above q_upper", "Exchange them")
+        axis = axis / np.linalg.norm(axis)
+    turn = Rotation.from_euler("xyz", _numbers(row, "i_roll", "i_pitch", "i_yaw")).as_matrix()
+    xx, xy, xz, yy, yz, zz = _numbers(row, "ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    return Link(
+        name=str(row["link"]),
+        parent=str(row["parent"]),
+        joint=str(row["joint"]),
+        joint_type=kind,
+        origin=_numbers(row, "ox", "oy", "oz"),
+        orientation=Rotation.from_euler("xyz", _numbers(row, "o_roll", "o_pitch", "o_yaw")).as_matrix(),
+        axis=axis,
+        limits=limits,
+        mass=float(row["mass"]),
+        centre=_numbers(row, "cx", "cy", "cz"),
+        inertia=turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T,
+    )
+
+
+def _numbers(row: dict, *names: str) -> np.ndarray:
+    return np.array([row[name] for name in names], dtype=float)
+
+
+def read_divisors(path: str | Path, links: tuple[Link, ...]) -> dict[str, float]:
+    """Numbers by which the tensors of some links are to be divided, by link; columns link, divisor, reason.
+
+    Raises
+    ------
+    ContactIdError
+        Where the table is unreadable, names an unknown link or holds a divisor that isn't positive.
+    """
+    try:
+        table = pd.read_csv(path)
+        divisors = dict(zip(table["link"], table["divisor"].astype(float), strict=True))
+    except (OSError, ValueError, KeyError) as error:
+        raise ContactIdError(f"{path}: not a readable table of corrections ({error})", "See lwr4's") from None
+    for name, divisor in divisors.items():
+        if name not in {link.name for link in links} or not divisor > 0.0:
+            raise ContactIdError(f"{path}: {name!r} divided by {divisor}", "Name a link and a positive number")
+    return divisors
+
+
+def gyration_radii(link: Link) -> np.ndarray:
+    """(3,) radii of gyration about the principal axes through the centre of mass, m, ascending."""
+    return np.sqrt(np.maximum(np.linalg.eigvalsh(link.inertia), 0.0) / link.mass)
+
+
+def ellipsoid_axes(link: Link) -> np.ndarray:
+    """(3,) semi-axes of the uniform solid ellipsoid of the link's mass and inertia, m, ascending.
+
+    ``a_i^2 = 5 (I_j + I_k - I_i) / (2 m)`` for principal moments ``I``; NaN where the triangle inequality fails.
+    """
+    moments = np.linalg.eigvalsh(link.inertia)
+    squares = 2.5 * (moments.sum() - 2.0 * moments) / link.mass
+    return np.sort(np.sqrt(np.where(squares >= 0.0, squares, np.nan)))
+
+
+def link_report(links: tuple[Link, ...]) -> pd.DataFrame:
+    """One row per link with mass: is its tensor that of a solid body, and of one that fits into the arm?
+
+    A tensor is plausible where it is positive definite, meets the triangle inequality, and its uniform ellipsoid's
+    longest semi-axis is at most the link's length: the larger of the distances from its frame to its parent's and to
+    its child's.
+
+    Returns
+    -------
+    DataFrame with columns link, mass_kg, length_m, inertia_min_kg_m2, inertia_max_kg_m2, gyration_min_m,
+    gyration_max_m, ellipsoid_max_m, positive_definite, triangle_inequality, plausible.
+    """
+    rows = []
+    for link in links:
+        if link.mass == 0.0:
+            continue
+        near = [link.origin, *(other.origin for other in links if other.parent == link.name)]
+        length = max(float(np.linalg.norm(origin)) for origin in near)
+        moments, gyration, longest = np.linalg.eigvalsh(link.inertia), gyration_radii(link), ellipsoid_axes(link)[-1]
+        definite = bool(moments[0] > 0.0)
+        triangle = bool(moments[0] + moments[1] >= moments[2])
+        plausible = definite and triangle and bool(longest <= length)
+        rows.append(
+            (link.name, link.mass, length, moments[0], moments[2], gyration[0], gyration[2], longest, definite,
+             triangle, plausible)
+        )  # fmt: skip
+    columns = [
+        "link", "mass_kg", "length_m", "inertia_min_kg_m2", "inertia_max_kg_m2", "gyration_min_m", "gyration_max_m",
+        "ellipsoid_max_m", "positive_definite", "triangle_inequality", "plausible",
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Robot:
+    """An arm with a probe.
+
+    Attributes
+    ----------
+    name : of its link table
+    model : pinocchio's
+    tip : id of the frame at the probe's tip; z along the probe, away from the flange
+    links : as described, or as corrected
+    """
+
+    name: str
+    model: Any
+    tip: int
+    links: tuple[Link, ...]
+    _data: Any = field(repr=False)
+
+    @property
+    def position_limits(self) -> np.ndarray:
+        """(n, 2) lowest and highest joint positions, rad."""
+        return np.column_stack([self.model.lowerPositionLimit, self.model.upperPositionLimit])
+
+    def mass_matrix(self, q: np.ndarray) -> np.ndarray:
+        """M(q) (n, n) in kg m^2 of the rigid arm, without motors, for joint positions (n,) in rad."""
+        upper = np.triu(pin.crba(self.model, self._data, np.asarray(q, dtype=float)))
+        return upper + np.triu(upper, 1).T
+
+    def tip_position(self, q: np.ndarray) -> np.ndarray:
+        """(3,) position of the tip in the base frame, m."""
+        return self._tip_placement(q).translation.copy()
+
+    def tip_orientation(self, q: np.ndarray) -> np.ndarray:
+        """(3, 3) rotation that takes coordinates of the tip's frame to those of the base frame."""
+        return self._tip_placement(q).rotation.copy()
+
+    def tip_jacobian(self, q: np.ndarray) -> np.ndarray:
+        """(3, n) Jacobian of the tip's linear velocity, in the base frame's axes, m."""
+        return pin.computeFrameJacobian(
+            self.model, self._data, np.asarray(q, dtype=float), self.tip, pin.LOCAL_WORLD_ALIGNED
+        )[:3].copy()
+
+    def joint_placements(self, q: np.ndarray) -> np.ndarray:
+        """(n, 3) origins of the joints in the base frame, m."""
+        pin.forwardKinematics(self.model, self._data, np.asarray(q, dtype=float))
+        return np.array([self._data.oMi[k].translation for k in range(1, self.model.njoints)])
+
+    def _tip_placement(self, q: np.ndarray) -> Any:
+        pin.forwardKinematics(self.model, self._data, np.asarray(q, dtype=float))
+        return pin.updateFramePlacement(self.model, self._data, self.tip)
+
+
+def load_robot(
+    links: str | Path,
+    *,
+    name: str,
+    probe_length: float,
+    force_sensor: bool = False,
+    corrections: str | Path | None = None,
+) -> Robot:
+    """Robot of a link table.
+
+    The described tensors of ``lwr4``'s links 1, 6 and 7 look too large by powers of ten: link 7, 0.11 kg, would have a
+    radius of gyration of 0.6 to 0.8 m. Corrections divide them by the numbers in ``lwr4_corrections.csv``, whose last
+    column says what each divisor rests on. That is an inference from the table alone.
+
+    Parameters
+    ----------
+    links
+        The table.
+    name
+        Of the robot, for messages.
+    probe_length
+        m, from the last moving link's origin along its z axis; the probe has no mass. The printed predictions are met
+        with 0.10 m.
+    force_sensor
+        Keep the links fixed to the last moving one, a force sensor of 0.52 kg. The printed predictions are met only
+        without it.
+    corrections
+        Table of divisors; None leaves the tensors as described, with which the paper's predictions are met.
+
+    Raises
+    ------
+    ContactIdError
+        Where a table is missing or wrong.
+    """
+    described = read_links(links)
+    divisors = {} if corrections is None else read_divisors(corrections, described)
+    used = tuple(replace(link, inertia=link.inertia / divisors.get(link.name, 1.0)) for link in described)
+    return build_robot(name, used, probe_length, force_sensor=force_sensor)
+
+
+def build_robot(name: str, links: tuple[Link, ...], probe_length: float, *, force_sensor: bool = False) -> Robot:
+    """Robot of links; fixed links are lumped with the moving ones that carry them.
+
+    Raises
+    ------
+    ContactIdError
+        Where no link moves, or the links' masses leave a joint without inertia.
+    """
+    moving = [link.name for link in links if link.joint_type == "revolute"]
+    if not moving:
+        raise ContactIdError(f"robot {name!r} has no link that moves", "Give at least one revolute joint")
+    tool = _carried(links, moving[-1])
+    model = pin.Model()
+    model.name = name
+    frames: dict[str, tuple[int, Any]] = {links[0].parent: (0, pin.SE3.Identity())}
+    for link in links:
+        joint, at = frames[link.parent]
+        at = at * pin.SE3(link.orientation, link.origin)
+        if link.joint_type == "revolute":
+            joint = _add_joint(model, joint, at, link)
+            at = pin.SE3.Identity()
+        if force_sensor or link.name not in tool:
+            model.appendBodyToJoint(joint, pin.Inertia(link.mass, link.centre, link.inertia), at)
+        frames[link.name] = (joint, at)
+    joint, at = frames[moving[-1]]
+    at = at * pin.SE3(np.eye(3), np.array([0.0, 0.0, probe_length]))
+    tip = model.addFrame(pin.Frame("tip", joint, 0, at, pin.FrameType.OP_FRAME))
+    robot = Robot(name, model, tip, links, model.createData())
+    if np.linalg.eigvalsh(robot.mass_matrix(np.zeros(model.nq)))[0] <= 0.0:
+        raise ContactIdError(f"robot {name!r} has a joint that moves no inertia", "Check masses and inertias")
+    return robot
+
+
+def _carried(links: tuple[Link, ...], name: str) -> set[str]:
+    parents: Mapping[str, str] = {link.name: link.parent for link in links}
+    found = {name}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {name}
+
+
+def _add_joint(model: Any, parent: int, at: Any, link: Link) -> int:
+    unbounded = np.array([np.inf])
+    return model.addJoint(
+        parent, pin.JointModelRevoluteUnaligned(link.axis), at, link.joint, unbounded, unbounded,
+        np.array([link.limits[0]]), np.array([link.limits[1]]),
+    )  # fmt: skip

@@ -1,0 +1,184 @@
+"""The tables and figures of the in-hand study, each declared once; nothing is computed here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contactid.inhand.readers.sources import APPENDIX_TABLES, ERROR_FIGURES, SIMULATION, SOURCE_LABELS
+from contactid.output.artefacts import Artefact, figure, table
+
+_PRINTED, _TABLES = "inhand_printed", "inhand_tables"  # rules
+_MODEL = "drawing of the synthetic twin's model, contactid inhand"
+_ERRORS_OF = {
+    "fig07_simulation": "the simulated object at every noise level",
+    "fig08_wrist": "the boxes at the wrist's force-torque sensor",
+    "fig10_inhand_vision": "boxes held in hand and tracked by vision",
+    "fig11_inhand_kinematic": "boxes held in hand and tracked kinematically",
+}
+
+
+def declare(block: Mapping[str, Any]) -> list[Artefact]:
+    """The artefacts of a run; they are the same whatever the study's block of the configuration says."""
+    return [*_printed(), *_estimates(), *_excitation(), *_cost(), *_fingertips()]
+
+
+def _printed() -> list[Artefact]:
+    """What follows from the paper's numbers and the settings alone."""
+    return [
+        table(
+            "ext_printed_consistency", _PRINTED, "contactid.inhand.artefacts.printed:printed_consistency",
+            "Every printed row of the appendix under every reading of its tensor: can a rigid body have it?",
+        ),
+        table(
+            "ext_printed_verdicts", _PRINTED, "contactid.inhand.artefacts.printed:printed_consistency",
+            "Printed rows that pass the tests of physical consistency, by method and reading of the tensor.",
+        ),
+        figure(
+            "fig01_inhand", _PRINTED,
+            compute="contactid.inhand.artefacts.objects:object_in_hand",
+            draw="contactid.inhand.artefacts.objects:draw_held_object",
+            caption="A grasped object with its contacts, forces and weight; drawn from the twin's model in place of "
+            "the photograph.",
+            data=_MODEL,
+        ),
+        figure(
+            "fig02_contact", _PRINTED,
+            compute="contactid.inhand.artefacts.contact_forces:contact_forces",
+            draw="contactid.inhand.artefacts.contact_forces:draw_contact",
+            caption="Forces of the fingertips over time, and the friction cone of one contact.",
+            data=_MODEL,
+        ),
+        figure(
+            "fig03_factor_graph", _PRINTED,
+            compute="contactid.inhand.artefacts.factor_graph:factor_graph",
+            draw="contactid.inhand.artefacts.factor_graph:draw_factor_graph",
+            caption="The factor graph of five samples, drawn from the estimator's own factors.",
+        ),
+        figure(
+            "fig04_objects", _PRINTED,
+            compute="contactid.inhand.artefacts.objects:all_objects",
+            draw="contactid.inhand.artefacts.objects:draw_objects",
+            caption="The objects; shapes inferred from the printed numbers, in place of the photographs.",
+            data="drawing; shapes inferred from the printed numbers, in place of the photographs, contactid inhand",
+        ),
+        figure(
+            "fig09_force_scale", _PRINTED,
+            compute="contactid.inhand.artefacts.contact_forces:force_scale",
+            draw="contactid.inhand.artefacts.contact_forces:draw_force_scale",
+            caption="Forces of one motion as the wrist's sensor and the fingertips report them, against the true ones.",
+            data="synthetic data: one motion of the twin at the wrist and in hand, contactid inhand",
+        ),
+    ]  # fmt: skip
+
+
+def _estimates() -> list[Artefact]:
+    appendix = [
+        table(
+            name, _TABLES, "contactid.inhand.artefacts.estimates:appendix",
+            f"Inertial parameters, {SOURCE_LABELS[source]}: printed, and medians over recordings of the synthetic "
+            "twin. Mass in kg, centre of mass in m, tensor entries about the body frame's origin in "
+            f"${'10^{-2}' if source == SIMULATION else '10^{-5}'}$ kg m$^2$; $d$: geodesic distance to the ground "
+            "truth",
+        )
+        for source, name in APPENDIX_TABLES.items()
+    ]  # fmt: skip
+    errors = [
+        figure(
+            name, _TABLES,
+            compute="contactid.inhand.artefacts.errors:error_figures",
+            draw="contactid.inhand.artefacts.errors:draw_errors",
+            caption=f"Geodesic error of the estimates by method for {_ERRORS_OF[name]}, with the printed rows.",
+        )
+        for name in ERROR_FIGURES.values()
+    ]  # fmt: skip
+    counts = table(
+        "ext_estimates", _TABLES, "contactid.inhand.artefacts.estimates:all_estimates",
+        "Estimates of inertial parameters: how many converged and are physically consistent, and their geodesic "
+        "error.",
+    )  # fmt: skip
+    return [*appendix, *errors, counts]
+
+
+def _excitation() -> list[Artefact]:
+    return [
+        table(
+            "ext_identifiability", _TABLES, "contactid.inhand.artefacts.excitation:identifiability_of_recordings",
+            "Condition numbers and standard errors of the twins' recordings, by source and object.",
+        ),
+        figure(
+            "ext_identifiability", _TABLES,
+            compute="contactid.inhand.artefacts.excitation:identifiability_of_recordings",
+            draw="contactid.inhand.artefacts.excitation:draw_identifiability",
+            caption="Relative standard errors of the inertial parameters by source and object, and condition numbers.",
+            data="synthetic data: the twins' motions, contactid inhand",
+        ),
+        table(
+            "ext_excitation", _TABLES, "contactid.inhand.artefacts.excitation:excitation_gains",
+            "What a D-optimal motion of equal range and peak accelerations buys.",
+        ),
+        figure(
+            "ext_excitation", _TABLES,
+            compute="contactid.inhand.artefacts.excitation:excitation_gains",
+            draw="contactid.inhand.artefacts.excitation:draw_excitation",
+            caption="Standard errors of the inertial parameters under the motion used and under a D-optimal one.",
+            data="synthetic data: the twins' motions and optimised ones, contactid inhand",
+        ),
+    ]  # fmt: skip
+
+
+def _cost() -> list[Artefact]:
+    return [
+        table(
+            "ext_differences", _TABLES, "contactid.inhand.artefacts.cost:differences",
+            "Errors of noise-free estimates by scheme of finite differences and time step.",
+        ),
+        table(
+            "ext_speed", _TABLES, "contactid.inhand.artefacts.cost:time_by_samples",
+            "Time of an estimate against the number of samples.",
+        ),
+        figure(
+            "ext_speed", _TABLES,
+            compute="contactid.inhand.artefacts.cost:time_by_samples",
+            draw="contactid.inhand.artefacts.cost:draw_speed",
+            caption="Seconds of an estimate against the number of samples, for both solvers.",
+        ),
+    ]  # fmt: skip
+
+
+def _fingertips() -> list[Artefact]:
+    """Friction and tactile force sensing."""
+    return [
+        table(
+            "ext_friction", _TABLES, "contactid.inhand.artefacts.friction:friction_tables",
+            "Coefficient of friction from unloading trials against the slope method, simulated fingertip; the last two "
+            "rows pool the cases",
+        ),
+        table(
+            "ext_friction_trials", _TABLES, "contactid.inhand.artefacts.friction:friction_tables",
+            "Every simulated trial of the coefficient of friction.", files=("csv",),
+        ),
+        table(
+            "ext_friction_direction", _TABLES, "contactid.inhand.artefacts.friction:friction_tables",
+            "Errors of the coefficient of friction by the error of the force's direction, all cases",
+        ),
+        figure(
+            "fig06_friction", _TABLES,
+            compute="contactid.inhand.artefacts.friction:estimates_and_errors",
+            draw="contactid.inhand.artefacts.friction:draw_friction",
+            caption="Identified coefficients of friction per object and region, beside the slope method.",
+        ),
+        table(
+            "ext_force_sensing", _TABLES, "contactid.inhand.artefacts.force_sensing:accuracy",
+            "Force models on test sessions of the simulated sensor: median errors where the force is at least the "
+            "configured one, share of components within one standard deviation (68.3 % expected), as trained and "
+            "scaled on the validation sessions; improvement is the reference's median error over the model's",
+        ),
+        figure(
+            "fig05_force_sensing", _TABLES,
+            compute="contactid.inhand.artefacts.force_sensing:forces_and_calibration",
+            draw="contactid.inhand.artefacts.force_sensing:draw_force_sensing",
+            caption="Force predicted from tactile signals with its uncertainty, against the truth, and its "
+            "calibration.",
+        ),
+    ]  # fmt: skip

@@ -1,0 +1,223 @@
+"""Forces at the contacts: figure 2, one at its friction cone, and figure 9, a fingertip's beside a wrist sensor's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Ellipse, Polygon
+
+from contactid.core.errors import ContactIdError
+from contactid.inhand.readers.objects import InHandObject, object_of
+from contactid.inhand.readers.sources import IN_HAND_KINEMATIC, WRIST
+from contactid.inhand.readers.twins import (
+    HeldObject,
+    TwinOptions,
+    hold_object,
+    recording_motion,
+    simulate_recording,
+    twin_options,
+)
+from contactid.inhand.simulate.grasped_object import ContactSet, required_wrench, share_wrench, shortest_forces
+from contactid.output import style
+
+_DARK, _QUIET = "#222222", "#777777"
+FINGER_COLOURS = {"index": style.LINE, "middle": style.ACCENT, "ring": style.SIMULATED, "thumb": style.RELEASE}
+_COMPONENT_LABELS = {"x": r"$f_x$", "y": r"$f_y$", "z": r"$f_z$"}
+
+
+def held_object(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any]) -> tuple[HeldObject, int]:
+    """The box in hand that figures 1 and 2 show (``inhand: grasp_figures``), and the sample of its forces.
+
+    Raises
+    ------
+    ContactIdError
+        Where the recording doesn't last until that time.
+    """
+    options = replace(twin_options(twin, objects), samples=shown["samples"])
+    held = hold_object(IN_HAND_KINEMATIC, shown["object"], shown["seed"], options)
+    time, wanted = held.trajectory.time, shown["time"]
+    if not time[0] <= wanted <= time[-1]:
+        raise ContactIdError(
+            f"the in-hand figures show {wanted:g} s, after the recording's end at {time[-1]:g} s", "Choose less"
+        )
+    return held, int(np.argmin(np.abs(time - wanted)))
+
+
+def contact_forces(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any]) -> pd.DataFrame:
+    """Figure 2: ``finger, shown, t_s, normal_n, tangential_n, friction`` of every fingertip over a recording.
+
+    ``shown`` marks the one sample of the one finger that the sketch shows.
+    """
+    held, index = held_object(objects, twin, shown)
+    time, parts = held.trajectory.time, []
+    _finger(held.contact_names, shown["contact_finger"])
+    for name, normal, force in zip(
+        held.contact_names, held.body.contact_normals, np.swapaxes(held.force, 0, 1), strict=True
+    ):
+        along = force @ normal
+        across = np.linalg.norm(force - along[:, None] * normal, axis=1)
+        marked = (np.arange(len(time)) == index) & (name == shown["contact_finger"])
+        parts.append(
+            pd.DataFrame(
+                {
+                    "finger": name, "shown": marked, "t_s": time, "normal_n": along, "tangential_n": across,
+                    "friction": held.body.friction,
+                }
+            )
+        )  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
+
+
+def force_scale(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any]) -> pd.DataFrame:
+    """Figure 9: ``sensor, component, t_s, reported_n, true_n, squeeze_n``, of one fingertip and of the wrist.
+
+    The motion is the same. Components are those of B. ``squeeze_n`` is the constant part that doesn't move the object.
+    """
+    options, finger = replace(twin_options(twin, objects), samples=shown["samples"]), shown["scale_finger"]
+    motion = recording_motion(IN_HAND_KINEMATIC, shown["seed"], options)
+    body, parts = object_of(options.objects, shown["object"]), []
+    for source in (WRIST, IN_HAND_KINEMATIC):
+        recording, truth = simulate_recording(source, shown["object"], shown["seed"], options, motion)
+        names = [str(name) for name in recording["contact"].values]
+        one = 0 if source == WRIST else _finger(names, finger)
+        squeezed = np.zeros(3) if source == WRIST else _squeeze(body, options, motion)[one]
+        for k, component in enumerate("xyz"):
+            parts.append(
+                pd.DataFrame(
+                    {
+                        "sensor": "wrist" if source == WRIST else finger,
+                        "component": component,
+                        "t_s": recording["time"].values,
+                        "reported_n": recording["contact_force"].values[:, one, k],
+                        "true_n": truth["contact_force_true"].values[:, one, k],
+                        "squeeze_n": squeezed[k],
+                    }
+                )
+            )
+    return pd.concat(parts, ignore_index=True)
+
+
+def _squeeze(body: InHandObject, options: TwinOptions, motion: Any) -> np.ndarray:
+    """(k, 3) N: forces of the grip that cancel each other."""
+    trajectory = motion.evaluate(options.time_step * np.arange(options.samples))
+    wrench = required_wrench(body.parameters, trajectory)
+    contacts = ContactSet(body.contact_positions, body.contact_normals, body.friction)
+    grip = options.source(IN_HAND_KINEMATIC).grip
+    return share_wrench(wrench, contacts, grip)[0] - shortest_forces(wrench, contacts.positions)[0]
+
+
+def _finger(names: Any, wanted: str) -> int:
+    if wanted not in names:
+        raise ContactIdError(f"no finger {wanted!r}", f"There are {', '.join(names)}")
+    return list(names).index(wanted)
+
+
+def draw_contact(data: pd.DataFrame) -> Figure:
+    """Figure 2: a fingertip's force split at its friction cone, and all fingertips' forces over a recording."""
+    figure, (sketch, plane) = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 2.9), width_ratios=(0.8, 1.0))
+    shown = data[data["shown"].astype(bool)].iloc[0]
+    _sketch(sketch, float(shown["normal_n"]), float(shown["tangential_n"]), float(shown["friction"]))
+    for finger, rows in data.groupby("finger", sort=False):
+        plane.plot(
+            rows["normal_n"], rows["tangential_n"], lw=0.8, color=FINGER_COLOURS.get(str(finger), _QUIET), label=finger
+        )
+    largest = float(data["normal_n"].max()) * 1.06
+    cone = np.array([0.0, largest])
+    plane.plot(cone, shown["friction"] * cone, color=_DARK, lw=1.0, ls="--")
+    plane.annotate(
+        rf"slip: $|f_t| = \mu f_n$, $\mu = {shown['friction']:g}$",
+        (0.62 * largest, 0.62 * largest * shown["friction"]),
+        xytext=(-6, 2), textcoords="offset points", ha="right", va="bottom", fontsize=7,
+    )  # fmt: skip
+    plane.plot(shown["normal_n"], shown["tangential_n"], "o", ms=4.0, color=_DARK, mfc="white", zorder=5)
+    plane.set(
+        xlabel=r"normal force $f_n$ (N)", ylabel=r"tangential force $|f_t|$ (N)",
+        xlim=(0.0, largest), ylim=(0.0, largest * shown["friction"] * 0.8),
+    )  # fmt: skip
+    plane.legend(loc=(0.44, 0.06), title="a recording in hand", title_fontsize=7)
+    return figure
+
+
+def _sketch(axes: Axes, normal: float, tangential: float, friction: float) -> None:
+    """A fingertip on a surface that it presses downwards; forces on the object, to one scale."""
+    length = np.hypot(normal, tangential)
+    n, t = normal / length, tangential / length
+    axes.add_patch(Polygon([(-1.3, 0.0), (1.3, 0.0), (1.3, -1.35), (-1.3, -1.35)], fc="#eef1f4", ec="none", zorder=0))
+    axes.plot([-1.3, 1.3], [0.0, 0.0], color=_DARK, lw=1.0)
+    axes.add_patch(Ellipse((0.0, 0.55), 0.8, 1.1, fc="#dfe9f2", ec=_DARK, lw=0.9, zorder=1))
+    reach = 1.2
+    axes.add_patch(
+        Polygon(
+            [(0.0, 0.0), (-friction * reach, -reach), (friction * reach, -reach)],
+            fc=style.ACCENT, alpha=0.16, ec="none", zorder=1,
+        )
+    )  # fmt: skip
+    for side in (-1.0, 1.0):
+        axes.plot([0.0, side * friction * reach], [0.0, -reach], color=style.ACCENT, lw=0.9, ls="--", zorder=2)
+    look = {"arrowstyle": "-|>", "lw": 1.5, "mutation_scale": 9, "shrinkA": 0, "shrinkB": 0}
+    slip = t / friction
+    axes.annotate("", xy=(t, -slip), xytext=(0.0, 0.0), arrowprops={**look, "color": _QUIET, "ls": "--"}, zorder=3)
+    axes.annotate(
+        "slip, once $f_n$\nis lowered\nto here", (t, -slip), xytext=(0.72, -0.3), fontsize=6.5, color=_QUIET, ha="left",
+        va="center", arrowprops={"arrowstyle": "-", "color": _QUIET, "lw": 0.5},
+    )  # fmt: skip
+    for end, colour in (((0.0, -n), style.LINE), ((t, 0.0), style.SIMULATED), ((t, -n), style.RELEASE)):
+        axes.annotate("", xy=end, xytext=(0.0, 0.0), arrowprops={**look, "color": colour}, zorder=4)
+    axes.plot([0.0, t, t], [-n, -n, 0.0], color=_QUIET, lw=0.6, ls=":", zorder=3)
+    axes.text(-0.05, -0.62 * n, r"$f_n$" + f"\n{normal:.1f} N", color=style.LINE, ha="right", va="center", fontsize=7)
+    label = rf"$f_t$, {tangential:.1f} N"
+    axes.text(max(t, 0.33) + 0.06, 0.04, label, color=style.SIMULATED, ha="left", va="bottom", fontsize=7)
+    axes.text(t + 0.04, -n, "$f$", color=style.RELEASE, ha="left", va="top")
+    axes.text(-1.27, -1.3, "object", fontsize=7, color=_QUIET, va="bottom")
+    axes.text(0.0, 0.62, "fingertip", fontsize=7, color=_DARK, ha="center")
+    axes.text(
+        friction * reach + 0.03, -reach, r"friction cone, $\arctan\,\mu$", fontsize=6.5, color=style.ACCENT, ha="right",
+        va="top",
+    )  # fmt: skip
+    axes.set(xlim=(-1.35, 1.35), ylim=(-1.42, 1.15), aspect="equal")
+    axes.set_axis_off()
+
+
+def draw_force_scale(data: pd.DataFrame) -> Figure:
+    """Figure 9: the force at the wrist and at one fingertip for the same motion, to the same scale per newton."""
+    sensors = list(dict.fromkeys(data["sensor"]))
+    figure, panels = plt.subplots(3, len(sensors), figsize=(style.DOUBLE_COLUMN, 3.9), sharex=True, squeeze=False)
+    for column, sensor in enumerate(sensors):
+        for axes, component in zip(panels[:, column], _COMPONENT_LABELS, strict=True):
+            rows = data[(data["sensor"] == sensor) & (data["component"] == component)]
+            axes.plot(rows["t_s"], rows["reported_n"], color=style.MEASURED, lw=0.7)
+            axes.plot(rows["t_s"], rows["true_n"], color=style.LINE, lw=1.2)
+            axes.axhline(rows["squeeze_n"].iloc[0], color=style.RELEASE, lw=0.9, ls="--")
+        title = "force-torque sensor at the wrist" if sensor == "wrist" else f"fingertip in hand: {sensor}"
+        panels[0][column].set_title(title, loc="left")
+        panels[-1][column].set_xlabel("time (s)")
+    for row, (axes_row, label) in enumerate(zip(panels, _COMPONENT_LABELS.values(), strict=True)):
+        axes_row[0].set_ylabel(f"{label} (N)")
+        _same_span(axes_row, data[data["component"] == "xyz"[row]], sensors)
+    handles: list[Any] = [
+        Line2D([], [], color=style.LINE, lw=1.2, label="force on the object"),
+        Line2D([], [], color=style.MEASURED, lw=0.9, label="as reported"),
+        Line2D([], [], color=style.RELEASE, lw=0.9, ls="--", label="squeeze of the grip"),
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=3)
+    return figure
+
+
+def _same_span(panels: np.ndarray, rows: pd.DataFrame, sensors: list[str]) -> None:
+    """Let panels show the same number of newtons, each around its own middle."""
+    bounds = []
+    for sensor in sensors:
+        one = rows[rows["sensor"] == sensor]
+        values = pd.concat([one["reported_n"], one["true_n"], one["squeeze_n"]])
+        bounds.append((float(values.min()), float(values.max())))
+    half = 0.55 * max(high - low for low, high in bounds)
+    for axes, (low, high) in zip(panels, bounds, strict=True):
+        axes.set_ylim((low + high) / 2 - half, (low + high) / 2 + half)

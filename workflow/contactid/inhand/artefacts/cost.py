@@ -1,0 +1,116 @@
+"""What estimates cost: the table of finite differences, and time against the number of samples as table and figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from contactid.inhand.identify.methods import FACTOR_GRAPH, IPOPT, LEAST_SQUARES, SOLVER_LABELS
+from contactid.inhand.readers.exact_tables import read_exact
+from contactid.output import style
+
+_MEASURED, _LINE = "measured", "line"  # series of the data
+_LOOKS = {LEAST_SQUARES: (style.ACCENT, "^"), FACTOR_GRAPH: (style.RELEASE, "s"), IPOPT: (style.LINE, "o")}
+_PANELS = {"seconds": "CPU time of an estimate (s)", "ms_per_iteration": "CPU time per iteration (ms)"}
+
+
+def differences(errors: str) -> pd.DataFrame:
+    """``ext_differences``, as :func:`.cost.difference_rows` found it."""
+    return read_exact(errors)
+
+
+def time_by_samples(times: str, speed: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """``ext_speed`` as table and figure, of :func:`.cost.speed_rows` and the block ``inhand: speed``."""
+    table = with_lines(read_exact(times))
+    label = f"synthetic data: twin {speed['source']}, {speed['object']}; process CPU time of this run; contactid inhand"
+    return {"tables/ext_speed": table, "figures/ext_speed": speed_points(table, label)}
+
+
+def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
+    """Each solver's straight lines through time and through time per iteration, beside its rows.
+
+    ``us_per_sample`` and ``fixed_ms`` of the time, ``us_per_sample_iteration`` and ``fixed_ms_iteration`` of an
+    iteration's, and ``exponent``, the slope of the iteration's time over the samples in logarithms: 1 is linear.
+    """
+    lines = {}
+    for solver, part in rows[rows["converged"]].groupby("solver", sort=False):
+        slope, fixed = _line(part["samples"], part["seconds"])
+        slope_each, fixed_each = _line(part["samples"], part["ms_per_iteration"])
+        exponent, _ = _line(np.log(part["samples"]), np.log(part["ms_per_iteration"]))
+        lines[solver] = (1e6 * slope, 1e3 * fixed, 1e3 * slope_each, fixed_each, exponent)
+    names = ("us_per_sample", "fixed_ms", "us_per_sample_iteration", "fixed_ms_iteration", "exponent")
+    none = (np.nan,) * len(names)
+    extra = pd.DataFrame([lines.get(solver, none) for solver in rows["solver"]], columns=list(names), index=rows.index)
+    return pd.concat([rows, extra], axis=1)
+
+
+def speed_points(table: pd.DataFrame, source: str) -> pd.DataFrame:
+    """What the figure shows: ``quantity, solver, series, samples, value, iterations, source``; lines have none."""
+    parts = []
+    for solver, part in table.groupby("solver", sort=False):
+        counts, first = part["samples"].to_numpy(dtype=float), part.iloc[0]
+        ends = np.array([0.0, counts.max()])
+        curves = {
+            ("seconds", _MEASURED): (counts, part["seconds"]),
+            ("seconds", _LINE): (ends, 1e-3 * first["fixed_ms"] + 1e-6 * first["us_per_sample"] * ends),
+            ("ms_per_iteration", _MEASURED): (counts, part["ms_per_iteration"]),
+            ("ms_per_iteration", _LINE): (
+                ends, first["fixed_ms_iteration"] + 1e-3 * first["us_per_sample_iteration"] * ends
+            ),
+        }  # fmt: skip
+        for (quantity, series), (x, y) in curves.items():
+            known = {"quantity": quantity, "solver": solver, "series": series}
+            iterations = part["iterations"].to_numpy() if series == _MEASURED else np.nan
+            points = {"samples": x, "value": np.asarray(y), "iterations": iterations, "source": source}
+            parts.append(pd.DataFrame({**known, **points}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _line(x: pd.Series, y: pd.Series) -> tuple[float, float]:
+    """Slope and intercept of the least-squares line; nan where there are fewer than two points."""
+    if len(set(x)) < 2:
+        return np.nan, np.nan
+    slope, intercept = np.polyfit(x, y, 1)
+    return float(slope), float(intercept)
+
+
+def draw_speed(data: pd.DataFrame) -> Figure:
+    """Time, with the number of iterations, and time per iteration against samples, with straight lines."""
+    figure, panels = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 2.7))
+    solvers = [solver for solver in _LOOKS if solver in set(data["solver"])]
+    for axes, (quantity, label) in zip(panels, _PANELS.items(), strict=True):
+        for solver in solvers:
+            colour, marker = _LOOKS[solver]
+            part = data[(data["quantity"] == quantity) & (data["solver"] == solver)]
+            points, line = part[part["series"] == _MEASURED], part[part["series"] == _LINE]
+            axes.plot(line["samples"], line["value"], color=colour, lw=0.9)
+            axes.plot(points["samples"], points["value"], marker, color=colour, ms=4.0, mfc="white")
+            if quantity == "seconds":
+                _number_iterations(axes, points, colour)
+        axes.set(xlabel="samples", ylabel=label, xlim=(0.0, None), ylim=(0.0, None))
+        axes.margins(y=0.12)
+    handles = [
+        Line2D([], [], color=_LOOKS[solver][0], marker=_LOOKS[solver][1], ms=4.0, mfc="white", label=_label(solver))
+        for solver in solvers
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
+    return figure
+
+
+def _number_iterations(axes: Axes, points: pd.DataFrame, colour: str) -> None:
+    for _, point in points.iterrows():
+        axes.annotate(
+            f"{point['iterations']:.0f}", (point["samples"], point["value"]), xytext=(0.0, 4.0),
+            textcoords="offset points", fontsize=5.5, color=colour, ha="center", va="bottom",
+        )  # fmt: skip
+
+
+def _label(solver: str) -> str:
+    return f"{SOLVER_LABELS[solver]}; numbers: iterations"

@@ -1,0 +1,200 @@
+"""The estimates of all recordings: their counts, and the paper's appendix with what the twins give beside it.
+
+All rows of the appendix are in one convention: SI units, tensors about the body frame's origin with the tensor's own
+entries. A printed row is converted under the reading that explains its table's ground truth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from contactid.core.inertia import consistency, tensor_entries
+from contactid.inhand.artefacts.printed import (
+    CENTER,
+    ENTRIES,
+    ORIGIN,
+    ground_truth_reading,
+    printed_body,
+    printed_table,
+)
+from contactid.inhand.identify.methods import (
+    ESTIMATE_COLUMNS,
+    GROUND_TRUTH,
+    METHOD_LABELS,
+    METHODS,
+    PARAMETER_COLUMNS,
+    SOLVER_LABELS,
+    SOLVERS,
+)
+from contactid.inhand.readers.sources import APPENDIX_TABLES, OBJECTS, SIMULATION
+from contactid.output.computing import Shown
+from contactid.output.tables import read_csv
+
+PRINTED = "printed"  # where a row's numbers are from, beside the solvers; and what a row of the error figures is
+COLUMNS = (
+    "object", "method", "origin", "runs", "converged", "physically_consistent", "geodesic_error", *PARAMETER_COLUMNS,
+    "verdict",
+)  # fmt: skip
+_NOWHERE = "unphysical under every reading"
+_POINTS = {ORIGIN: "about the origin", CENTER: "about the centre of mass"}
+_ORIGIN_LABELS = {
+    PRINTED: "printed", "least_squares": "least squares", "factor_graph": "graph", "ipopt": "IPOPT",
+}  # fmt: skip
+
+
+def gathered(shards: Sequence[str]) -> pd.DataFrame:
+    """The estimates of all recordings, :data:`.methods.ESTIMATE_COLUMNS`, from the tables of the jobs."""
+    return pd.concat([read_csv(shard) for shard in shards], ignore_index=True)[list(ESTIMATE_COLUMNS)]
+
+
+def all_estimates(shards: Sequence[str]) -> Shown:
+    """``ext_estimates``: every estimate, and shown of them counts and medians."""
+    rows = gathered(shards)
+    return Shown(rows, tex=summary_table(rows))
+
+
+def appendix(shards: Sequence[str], published: str, verdicts: str) -> dict[str, Shown]:
+    """Tables A1 to A4, of ``published/inhand.csv``, ``ext_printed_consistency.csv`` and the estimates."""
+    printed, rows, runs = printed_table(read_csv(published)), read_csv(verdicts), gathered(shards)
+    return {
+        f"tables/{name}": _typeset(appendix_table(source, printed, rows, runs), source)
+        for source, name in APPENDIX_TABLES.items()
+    }
+
+
+def summary_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """By source, method and solver: runs, converged, physically consistent, and the median geodesic error.
+
+    The median counts an estimate that no body can have as infinitely far away.
+    """
+    groups = rows.groupby(["source", "method", "solver"], sort=False)
+    return pd.DataFrame(
+        [
+            {
+                "source": source,
+                "method": METHOD_LABELS[str(method)],
+                "solver": SOLVER_LABELS[str(solver)],
+                "runs": len(part),
+                "converged": int(part["converged"].sum()),
+                "consistent": int(part["physically_consistent"].sum()),
+                "median geodesic error": float(part["geodesic_error"].fillna(np.inf).median()),
+            }
+            for (source, method, solver), part in groups
+        ]
+    )
+
+
+def is_true(column: pd.Series) -> pd.Series:
+    """A column of a table as booleans; an empty cell is no."""
+    return column.astype(str).str.lower() == "true"
+
+
+def appendix_table(
+    source: str, printed: pd.DataFrame, printed_consistency: pd.DataFrame, estimates: pd.DataFrame
+) -> pd.DataFrame:
+    """One table: a row per object, method and origin of its numbers.
+
+    Parameters
+    ----------
+    source
+        Of :data:`.sources.SOURCES`.
+    printed, printed_consistency
+        From :func:`contactid.inhand.artefacts.printed.printed_table` and ``ext_printed_consistency.csv``.
+    estimates
+        ``ext_estimates.csv``.
+
+    Returns
+    -------
+    pandas.DataFrame
+        :data:`COLUMNS`. ``origin`` is ``printed`` or a solver. Of a solver: the medians over the runs that converged,
+        with ``geodesic_error`` infinite where half of them are unphysical. Of a printed row: its smallest geodesic
+        distance to the printed ground truth over the readings in which it is consistent, infinite where there is none.
+    """
+    rows: list[dict[str, Any]] = []
+    ours = estimates[estimates["source"] == source]
+    theirs = printed[printed["source"] == source]
+    verdicts = printed_consistency[printed_consistency["source"] == source]
+    for name in OBJECTS[source]:
+        for method in (GROUND_TRUTH, *METHODS):
+            labels = {"object": name, "method": method}
+            for row in _of(theirs, labels).to_dict("records"):
+                rows.append(labels | _printed_row(row, source, _of(verdicts, labels)))
+            for solver in SOLVERS:
+                runs = _of(ours, labels | {"solver": solver})
+                if len(runs):
+                    rows.append(labels | {"origin": solver} | median_estimate(runs))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _of(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
+    keep = np.logical_and.reduce([table[name] == value for name, value in labels.items()])
+    return table[keep]
+
+
+def _printed_row(row: Mapping[Any, Any], source: str, verdicts: pd.DataFrame) -> dict[str, Any]:
+    body = printed_body(row, ground_truth_reading(source))
+    geodesic_error, verdict = printed_verdict(verdicts)
+    numbers = (body.mass, *body.center_of_mass, *tensor_entries(body.inertia))
+    return (
+        {"origin": PRINTED, "runs": 1, "converged": 1, "physically_consistent": int(consistency(body).consistent)}
+        | {"geodesic_error": geodesic_error, "verdict": verdict}
+        | dict(zip(PARAMETER_COLUMNS, numbers, strict=True))
+    )
+
+
+def printed_verdict(readings: pd.DataFrame) -> tuple[float, str]:
+    """Smallest geodesic error of a printed row over its consistent readings, and which these are, in words.
+
+    Parameters
+    ----------
+    readings
+        The row's part of ``ext_printed_consistency.csv``.
+    """
+    possible = readings[is_true(readings["positive_definite"])]
+    outside = "; centre of mass outside the shape" if (readings["within_hull"].astype(str) == "False").any() else ""
+    if possible.empty:
+        return np.inf, _NOWHERE + outside
+    explained = possible[is_true(possible["explains_truth"])]
+    if len(explained):
+        return float(explained["geodesic_error"].iloc[0]), "consistent as its ground truth is read" + outside
+    points = " or ".join(_POINTS[point] for point in possible["point"].unique())
+    kinds = set(possible["off_diagonals"])
+    sign = "either sign" if len(kinds) > 1 else "tensor entries" if kinds == {ENTRIES} else "products of inertia"
+    return float(possible["geodesic_error"].min()), f"positive definite only {points} ({sign}){outside}"
+
+
+def median_estimate(runs: pd.DataFrame) -> dict[str, Any]:
+    """Medians of a method's runs on one object, and how many of them converged and can be a body."""
+    done = runs[is_true(runs["converged"])]
+    physical = int(is_true(done["physically_consistent"]).sum())
+    medians = {name: float(np.median(done[name])) if len(done) else np.nan for name in PARAMETER_COLUMNS}
+    error = float(np.median(done["geodesic_error"].fillna(np.inf))) if len(done) else np.nan
+    verdict = f"{physical} of {len(runs)} runs consistent"
+    if len(done) < len(runs):
+        verdict += f", {len(runs) - len(done)} not converged"
+    return (
+        {"runs": len(runs), "converged": len(done), "physically_consistent": physical, "geodesic_error": error}
+        | medians
+        | {"verdict": verdict}
+    )
+
+
+def _typeset(table: pd.DataFrame, source: str) -> Shown:
+    """The table, and as it is typeset: tensors in the paper's unit, short labels."""
+    unit = 1e-2 if source == SIMULATION else 1e-5
+    tensors = list(PARAMETER_COLUMNS[4:])
+    shown = table.assign(
+        method=table["method"].map(METHOD_LABELS),
+        origin=table["origin"].map(_ORIGIN_LABELS),
+        **{name: table[name] / unit for name in tensors},
+    )
+    names = ["object", "method", "origin", *PARAMETER_COLUMNS, "geodesic_error", "verdict"]
+    headings = [
+        "object", "method", "from", "$m$", "$c_x$", "$c_y$", "$c_z$",
+        *(f"$I_{{{name[2:]}}}$" for name in tensors), "$d$", "verdict",
+    ]  # fmt: skip
+    return Shown(table, tex=shown[names], headings=headings)

@@ -1,0 +1,154 @@
+"""Figure 3: the factors of a real graph, as the estimator enumerates them, with a place for each.
+
+The graph is that of the method with all factors and the paper's differences, on a recording of five samples; its three
+inner samples are those that have a dynamics factor. A sample's contacts share a circle, with their number beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Circle, Rectangle
+
+from contactid.inhand.identify.factor_graph import PARAMETERS_NAME, Factor, FactorGraph, FactorWeights, build_graph
+from contactid.inhand.identify.kinematics import PAPER
+from contactid.inhand.identify.methods import graph_method
+from contactid.inhand.readers.recordings import recorded_signals, true_parameters
+from contactid.inhand.readers.sources import SIMULATION
+from contactid.inhand.readers.twins import TwinOptions, simulate_recording, twin_options
+from contactid.output import style
+
+VARIABLE, FACTOR, EDGE = "variable", "factor", "edge"
+_SAMPLES = 5
+_SPACING = 4.0  # of the samples
+# offset along the row of a sample, and height
+_PLACES = {
+    "pose": (0.0, 1.2), "force": (-0.66, 4.1), "contact": (0.66, 4.1), PARAMETERS_NAME: (0.0, 7.0),
+}  # fmt: skip
+_FACTOR_PLACES = {
+    "pose": (0.0, 0.0), "dynamics": (0.0, 2.6), "force": (-0.66, 5.2), "contact": (0.66, 5.2),
+    "consistency": (-1.5, 7.0), "geodesic": (1.5, 7.0),
+}  # fmt: skip
+_SOURCE = "drawn from the estimator's factors: a graph of five samples with four contacts; contactid inhand"
+_RADIUS, _HALF = 0.44, 0.16
+_LINE, _QUIET = "#444444", "#bbbbbb"
+_SYMBOLS = {"pose": r"$x_{%s}$", "force": r"$f_{%s}$", "contact": r"$r_{%s}$", "parameters": r"$\pi$"}
+_STEPS = {-1: "k-1", 0: "k", 1: "k+1"}
+_COLOURS = {
+    "pose": style.MEASURED,
+    "force": style.MEASURED,
+    "contact": style.MEASURED,
+    "dynamics": style.LINE,
+    "consistency": style.RELEASE,
+    "geodesic": style.ACCENT,
+}
+_UNKNOWNS = r"unknown: pose $x$, force $f$ and point $r$ of every contact, inertial parameters $\pi$"
+_LEGEND = (
+    ("measurement of a pose, a force or a contact point", style.MEASURED),
+    ("dynamics (eqs. 18, 19)", style.LINE),
+    ("physical consistency (eqs. 35 to 37)", style.RELEASE),
+    ("geodesic prior (eq. 20)", style.ACCENT),
+)
+
+
+def factor_graph(objects: str, twin: Mapping[str, Any], weights: Mapping[str, float]) -> pd.DataFrame:
+    """The data: the factors' circles, squares and lines; blocks ``inhand: twin`` and ``inhand: graph: weights``."""
+    options = replace(twin_options(twin, objects), samples=_SAMPLES)
+    return factor_graph_points(example_graph(options, FactorWeights(**weights)).factors())
+
+
+def example_graph(options: TwinOptions, weights: FactorWeights) -> FactorGraph:
+    """The graph that is drawn."""
+    recording, truth = simulate_recording(SIMULATION, "noise_level_0", 0, options)
+    method, hull = graph_method("constraint_geodesic"), recording["hull"].values
+    signals, prior = recorded_signals(recording), true_parameters(truth)
+    return build_graph(signals, method, weights, PAPER, hull_vertices=hull, prior=prior)
+
+
+def factor_graph_points(factors: Iterable[Factor]) -> pd.DataFrame:
+    """Circles, squares and lines of figure 3.
+
+    ``element`` (``variable``, ``factor`` or ``edge``), ``kind``, ``sample`` (-1 for the parameters), ``count`` (of what
+    shares the place), ``inner`` (whether the sample has a dynamics factor), ``x``, ``y``, ``x_end``, ``y_end``,
+    ``source``.
+    """
+    listed = list(factors)
+    inner = {factor.sample for factor in listed if factor.kind == "dynamics"}
+    middle = float(np.mean([sample for sample in inner if sample is not None]))
+    rows: dict[tuple[object, ...], int] = {}
+    for name in dict.fromkeys(unknown for factor in listed for unknown in factor.unknowns):
+        kind, sample = _kind_and_sample(name)
+        _count(rows, (VARIABLE, kind, sample, *_place(_PLACES, kind, sample, middle), np.nan, np.nan))
+    for factor in listed:
+        sample = -1 if factor.sample is None else factor.sample
+        place = _place(_FACTOR_PLACES, factor.kind, sample, middle)
+        _count(rows, (FACTOR, factor.kind, sample, *place, np.nan, np.nan))
+        for name in factor.unknowns:
+            kind, of = _kind_and_sample(name)
+            _count(rows, (EDGE, factor.kind, sample, *place, *_place(_PLACES, kind, of, middle)))
+    names = ["element", "kind", "sample", "x", "y", "x_end", "y_end"]
+    table = pd.DataFrame([*rows], columns=names).assign(count=[*rows.values()], source=_SOURCE)
+    return table.assign(inner=table["sample"].isin([-1, *inner]))
+
+
+def _kind_and_sample(name: str) -> tuple[str, int]:
+    """Of an unknown's name; -1 for the parameters, which belong to no sample."""
+    kind, *numbers = name.split("_")
+    return kind, int(numbers[0]) if numbers else -1
+
+
+def _place(places: dict[str, tuple[float, float]], kind: str, sample: int, middle: float) -> tuple[float, float]:
+    offset, height = places[kind]
+    return _SPACING * (middle if sample < 0 else sample) + offset, height
+
+
+def _count(rows: dict[tuple[object, ...], int], row: tuple[object, ...]) -> None:
+    rows[row] = rows.get(row, 0) + 1
+
+
+def draw_factor_graph(data: pd.DataFrame) -> Figure:
+    """Figure 3: three samples with their unknowns (circles) and factors (squares); neighbours are faded."""
+    figure, axes = plt.subplots(figsize=(style.DOUBLE_COLUMN, 3.6))
+    edges, factors, variables = (data[data["element"] == name] for name in ("edge", "factor", "variable"))
+    for _, row in edges.iterrows():
+        quiet = not row["inner"]
+        axes.plot(
+            [row["x"], row["x_end"]], [row["y"], row["y_end"]], color=_QUIET if quiet else _LINE, lw=0.7, zorder=1
+        )
+    for _, row in factors.iterrows():
+        corner = (row["x"] - _HALF, row["y"] - _HALF)
+        colour = _COLOURS[row["kind"]] if row["inner"] else _QUIET
+        axes.add_patch(Rectangle(corner, 2.0 * _HALF, 2.0 * _HALF, color=colour, lw=0.0, zorder=3))
+    inner = sorted(set(variables.loc[variables["inner"] & (variables["sample"] >= 0), "sample"]))
+    middle = inner[len(inner) // 2]
+    for _, row in variables.iterrows():
+        _draw_variable(axes, row, middle)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    handles = [Line2D([], [], marker="s", ms=5.0, ls="none", color=colour, label=text) for text, colour in _LEGEND]
+    handles.insert(0, Line2D([], [], marker="o", ms=6.0, ls="none", mfc="white", mec="black", label=_UNKNOWNS))
+    figure.legend(handles=handles, loc="outside upper center", ncols=2)
+    return figure
+
+
+def _draw_variable(axes: Axes, row: pd.Series, middle: int) -> None:
+    quiet = not row["inner"]
+    edge = _QUIET if quiet else "black"
+    axes.add_patch(Circle((row["x"], row["y"]), _RADIUS, facecolor="white", edgecolor=edge, lw=0.8, zorder=4))
+    symbol = _SYMBOLS[row["kind"]]
+    if row["sample"] >= 0:
+        away = int(row["sample"] - middle)
+        symbol = symbol % _STEPS.get(away, f"k{away:+d}")
+    axes.annotate(symbol, (row["x"], row["y"]), ha="center", va="center", fontsize=7, color=edge, zorder=5)
+    if row["count"] > 1:
+        side, align = (-1.0, "right") if row["kind"] == "force" else (1.0, "left")
+        place = (row["x"] + 0.8 * side * _RADIUS, row["y"] + _RADIUS)
+        axes.annotate(rf"$\times${row['count']}", place, ha=align, va="center", fontsize=5.5, color=edge, zorder=5)

@@ -1,0 +1,1 @@
+"""Friction between a fingertip and an object, from the force just before it slips."""

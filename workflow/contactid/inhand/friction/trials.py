@@ -1,0 +1,202 @@
+"""Friction trials: simulate them all, estimate each, and compare with the slope method.
+
+Objects and coefficients are settings of the simulation, chosen for this study (``friction_objects.csv``): the paper
+prints neither the coefficients nor the names of all eight objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from contactid.core.errors import ContactIdError
+from contactid.inhand.friction.slip import estimate_friction
+from contactid.inhand.readers.exact_tables import write_exact
+from contactid.inhand.simulate.fingertip_friction import (
+    SlipExperiment,
+    SlipNoise,
+    simulate_trials,
+    slope_angles,
+    slope_truth,
+)
+from contactid.output.tables import read_csv
+
+RIGID, WARPED = "without the warped", "warped"
+_OBJECT_COLUMNS = ("object", "region", "friction_mu", "warp_deg_per_n")
+
+
+def write_trials(surfaces: str, block: Mapping[str, Any], trials: str, slopes: str, directions: str) -> None:
+    """Simulate and estimate the cases of a file by the block ``inhand: friction``, and keep the numbers.
+
+    Parameters
+    ----------
+    surfaces
+        The cases, :func:`read_friction_objects`.
+    trials, slopes, directions
+        Files to write: trials and slope measurements (:func:`simulate_and_estimate`), and :func:`direction_table`.
+    """
+    cases, settings = read_friction_objects(surfaces), friction_settings(block)
+    rows, measured = simulate_and_estimate(cases, settings)
+    write_exact(rows, trials)
+    write_exact(measured, slopes)
+    write_exact(direction_table(cases, settings, block["direction_sweep_deg"], block["sweep_seeds"]), directions)
+
+
+@dataclass(frozen=True)
+class FrictionSettings:
+    """The block ``inhand.friction``.
+
+    Attributes
+    ----------
+    trials, slope_repetitions : per case
+    friction_scatter : standard deviation of a trial's coefficient, relative
+    slope_angle_sd : rad, noise of the platform's angle at slip
+    experiment, noise : of the trials
+    seed : of everything random
+    """
+
+    trials: int
+    slope_repetitions: int
+    friction_scatter: float
+    slope_angle_sd: float
+    experiment: SlipExperiment
+    noise: SlipNoise
+    seed: int
+
+
+def friction_settings(block: Mapping[str, Any]) -> FrictionSettings:
+    """Read the block ``inhand.friction`` of the configuration."""
+    noise = dict(block["noise"])
+    start, end = block["normal_force"]
+    return FrictionSettings(
+        trials=block["trials"],
+        slope_repetitions=block["slope_repetitions"],
+        friction_scatter=block["friction_scatter"],
+        slope_angle_sd=float(np.deg2rad(noise.pop("slope_angle_sd_deg"))),
+        experiment=SlipExperiment(
+            tangential_force=block["tangential_force"],
+            normal_start=start,
+            normal_end=end,
+            normal_rate=block["normal_rate"],
+        ),
+        noise=SlipNoise(direction_sd=float(np.deg2rad(noise.pop("direction_sd_deg"))), **noise),
+        seed=block["seed"],
+    )
+
+
+def read_friction_objects(path: str | Path) -> pd.DataFrame:
+    """The cases: object, region, friction_mu (1), warp_deg_per_n (degrees per N of normal force; 0 for rigid ones).
+
+    Raises
+    ------
+    ContactIdError
+        Where a column is missing, a coefficient isn't positive or a case is there twice.
+    """
+    cases = read_csv(path)
+    missing = sorted(set(_OBJECT_COLUMNS) - set(cases.columns))
+    if missing:
+        raise ContactIdError(f"{path}: no column {', '.join(missing)}", f"It needs {', '.join(_OBJECT_COLUMNS)}")
+    if not (cases["friction_mu"] > 0.0).all() or not (cases["warp_deg_per_n"] >= 0.0).all():
+        raise ContactIdError(f"{path}: a coefficient isn't positive, or a warp is negative", "Check the rows")
+    if cases.duplicated(["object", "region"]).any():
+        raise ContactIdError(f"{path}: a case is there twice", "Name its region")
+    return cases
+
+
+def simulate_and_estimate(cases: pd.DataFrame, settings: FrictionSettings) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Trials and slope measurements.
+
+    Returns
+    -------
+    tuple
+        A row per trial: object, region, warped, truth, trial, slipped, friction_mu, standard_error, lower_bound,
+        status, slope_truth, error; and a row per slope measurement: object, region, angle_rad, friction_mu.
+    """
+    random = np.random.default_rng(settings.seed)
+    truth = cases["friction_mu"].to_numpy(dtype=float)
+    warp = np.deg2rad(cases["warp_deg_per_n"].to_numpy(dtype=float))
+    scattered = _scattered(truth, settings.slope_repetitions, settings.friction_scatter, random)
+    angles = slope_angles(scattered, settings.slope_angle_sd, random)
+    drawn = _scattered(truth, settings.trials, settings.friction_scatter, random)
+    repeated = np.repeat(warp, settings.trials)
+    simulated = simulate_trials(drawn.ravel(), repeated, settings.experiment, settings.noise, random)
+    rows: list[dict[str, object]] = []
+    for number, (force, point) in enumerate(zip(simulated.force, simulated.contact_point, strict=True)):
+        case, trial = cases.iloc[number // settings.trials], number % settings.trials
+        estimate = estimate_friction(force, point, simulated.normal)
+        rows.append(
+            {
+                "object": case["object"], "region": case["region"], "warped": case["warp_deg_per_n"] > 0.0,
+                "truth": case["friction_mu"], "trial": trial, "slipped": estimate.slipped,
+                "friction_mu": estimate.friction, "standard_error": estimate.standard_error,
+                "lower_bound": estimate.lower_bound, "status": estimate.message,
+            }
+        )  # fmt: skip
+    trials = pd.DataFrame(rows)
+    trials["slope_truth"] = np.repeat(slope_truth(angles), settings.trials)
+    trials["error"] = trials["friction_mu"] - trials["slope_truth"]
+    named = cases[["object", "region"]].loc[cases.index.repeat(settings.slope_repetitions)].reset_index(drop=True)
+    return trials, named.assign(angle_rad=angles.ravel(), friction_mu=np.tan(angles).ravel())
+
+
+def friction_table(trials: pd.DataFrame) -> pd.DataFrame:
+    """A row per case, then one over all cases that don't warp and one over those that do.
+
+    ``error_median`` and ``error_abs_median`` are over trials. ``case_error`` is |error_median| of a case, and in the
+    last rows its median over the cases. Trials without a slip count in ``n_trials`` alone.
+    """
+    rows = [_case_row(part) for _, part in trials.groupby(["object", "region"], sort=False)]
+    for warped, name in ((False, RIGID), (True, WARPED)):
+        part = trials[trials["warped"] == warped]
+        if part.empty:
+            continue
+        cases = pd.Series([row["case_error"] for row in rows if row["warped"] == warped])
+        pooled: dict[str, Any] = dict.fromkeys(("truth", "slope_truth", "median", "q25", "q75"), np.nan)
+        pooled |= {"object": "all", "region": name, "case_error": cases.median()}
+        rows.append(_case_row(part) | pooled)
+    return pd.DataFrame(rows)
+
+
+def direction_table(
+    cases: pd.DataFrame, settings: FrictionSettings, sweep_deg: Sequence[float], seeds: int
+) -> pd.DataFrame:
+    """How the errors grow with the error of the force model's direction (standard deviation per trial, degrees).
+
+    A row per direction error: the pooled rows of :func:`friction_table`, as medians over ``seeds`` samples of noise.
+    """
+    columns = ["n_slipped", "error_median", "error_abs_median", "case_error"]
+    rows = []
+    for degrees in sweep_deg:
+        noise = replace(settings.noise, direction_sd=float(np.deg2rad(degrees)))
+        tables = [
+            friction_table(simulate_and_estimate(cases, replace(settings, noise=noise, seed=settings.seed + k))[0])
+            for k in range(seeds)
+        ]
+        pooled = pd.concat(tables)
+        for name, part in pooled[pooled["object"] == "all"].groupby("region", sort=False):
+            medians = part[columns].median().to_dict()
+            rows.append({"direction_sd_deg": degrees, "region": name, "seeds": seeds, **medians})
+    return pd.DataFrame(rows)
+
+
+def _scattered(truth: np.ndarray, count: int, relative: float, random: np.random.Generator) -> np.ndarray:
+    """Coefficients (cases, count), none below a tenth of the true one."""
+    factors = np.maximum(1.0 + relative * random.normal(size=(len(truth), count)), 0.1)
+    return truth[:, None] * factors
+
+
+def _case_row(part: pd.DataFrame) -> dict[str, Any]:
+    first, found = part.iloc[0], part.loc[part["slipped"], "friction_mu"]
+    errors = part.loc[part["slipped"], "error"]
+    return {
+        "object": first["object"], "region": first["region"], "warped": bool(first["warped"]), "n_trials": len(part),
+        "n_slipped": int(part["slipped"].sum()), "truth": first["truth"], "slope_truth": first["slope_truth"],
+        "median": found.median(), "q25": found.quantile(0.25), "q75": found.quantile(0.75),
+        "error_median": errors.median(), "error_abs_median": errors.abs().median(),
+        "case_error": abs(errors.median()),
+    }  # fmt: skip

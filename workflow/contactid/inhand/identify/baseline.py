@@ -1,0 +1,115 @@
+"""The baseline: Atkeson's linear least squares on filtered forces and differenced poses (in-hand paper, section IV-B).
+
+Forces and torques of the contacts go through a Savitzky-Golay filter; velocities and accelerations are finite
+differences of the poses as recorded. The wrench is then linear in the ten parameters (eqs. 6 and 7), and they are the
+least-squares solution with forces and torques in units of one standard deviation each. Nothing keeps the answer
+physical.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+import xarray as xr
+from scipy.signal import savgol_filter
+
+from contactid.core.errors import ContactIdError
+from contactid.core.inertia import InertialParameters
+from contactid.inhand.identify.identifiability import unidentifiable
+from contactid.inhand.identify.kinematics import PAPER, REACH, body_motion
+from contactid.inhand.identify.methods import BASELINE, LEAST_SQUARES, Estimate, failed_estimate
+from contactid.inhand.identify.wrench import PARAMETERS, regressor
+from contactid.inhand.readers.recordings import RecordedSignals, recorded_signals
+
+_RANK = 1e-10  # singular values below this share of the largest, after scaling, are rounding
+
+
+@dataclass(frozen=True)
+class BaselineOptions:
+    """How the baseline filters and differentiates.
+
+    Attributes
+    ----------
+    window : samples of the Savitzky-Golay filter, odd; 0 leaves the filter out
+    degree : of its polynomial
+    scheme : of the finite differences
+    """
+
+    window: int = 51
+    degree: int = 3
+    scheme: str = PAPER
+
+
+def estimate_baseline(recording: xr.Dataset, options: BaselineOptions) -> Estimate:
+    """Inertial parameters by linear least squares.
+
+    The standard errors take the residuals as independent, which filtered ones aren't: they are too small.
+
+    Raises
+    ------
+    ContactIdError
+        Where the recording is shorter than the filter's window, or isn't finite.
+    """
+    begin = time.process_time()
+    signals = filtered(recorded_signals(recording), options)
+    amiss = unidentifiable(recording)
+    if amiss:
+        return failed_estimate(BASELINE, LEAST_SQUARES, "; ".join(amiss), time.process_time() - begin)
+    motion = body_motion(signals.time, signals.rotations, signals.positions, signals.gravity, options.scheme)
+    vector, errors, cost, rank = _least_squares(
+        regressor(motion), signals.wrench[REACH[options.scheme] : -REACH[options.scheme]]
+    )
+    determined = rank == PARAMETERS
+    return Estimate(
+        method=BASELINE,
+        solver=LEAST_SQUARES,
+        converged=determined,
+        parameters=InertialParameters.from_vector(vector),
+        iterations=0,
+        seconds=time.process_time() - begin,
+        objective=cost,
+        standard_errors=errors,
+        message="" if determined else f"the motion determines {rank} of {PARAMETERS} parameters",
+    )
+
+
+def filtered(signals: RecordedSignals, options: BaselineOptions) -> RecordedSignals:
+    """The signals with smooth forces and torques."""
+    if not options.window:
+        return signals
+    if signals.samples < options.window:
+        raise ContactIdError(
+            f"a recording of {signals.samples} samples is shorter than the filter's window of {options.window}",
+            "Shorten baseline: window, or record more",
+        )
+    forces = savgol_filter(signals.forces, options.window, options.degree, axis=0)
+    torques = signals.torques
+    if torques is not None:
+        torques = savgol_filter(torques, options.window, options.degree, axis=0)
+    return replace(signals, forces=forces, torques=torques)
+
+
+def _least_squares(rows: np.ndarray, wrench: np.ndarray) -> tuple[np.ndarray, np.ndarray, float, int]:
+    """Vector (10,), its standard errors (10,), the cost and the rank, of rows (m, 6, 10) and wrenches (m, 6).
+
+    Force and torque rows are weighted by their own residuals' spread after a first solution with equal weights.
+    """
+    weight = np.ones(6)
+    for _ in range(2):
+        matrix = (rows * weight[:, None]).reshape(-1, PARAMETERS)
+        right = (wrench * weight).ravel()
+        scale = 1.0 / np.maximum(np.linalg.norm(matrix, axis=0), np.finfo(float).tiny)
+        scaled, _, rank, _ = np.linalg.lstsq(matrix * scale, right, rcond=_RANK)
+        vector = scaled * scale
+        residual = wrench - rows @ vector
+        spread = np.repeat(np.sqrt(np.mean(residual.reshape(-1, 2, 3) ** 2, axis=(0, 2))), 3)
+        floor = 1e-9 * max(float(np.abs(wrench).max()), 1.0)
+        weight = 1.0 / np.maximum(spread, floor)
+    cost = 0.5 * float(np.sum((right - matrix @ vector) ** 2))
+    errors = np.full(PARAMETERS, np.nan)
+    if rank == PARAMETERS:
+        scaled_matrix = matrix * scale
+        errors = scale * np.sqrt(np.diag(np.linalg.inv(scaled_matrix.T @ scaled_matrix)))
+    return vector, errors, cost, int(rank)

@@ -1,0 +1,210 @@
+"""One Gauss-Newton step of the graph at a cost that is linear in the number of samples.
+
+The unknowns of sample k that only its own factors hold (forces, contact points, torques) are eliminated first, sample
+by sample and exactly: with the precision D (diagonal) of their measurements and the dynamics factor's covariance
+Omega, the dynamics of k become a factor on the poses and the parameters with the covariance
+
+    S = Omega + J D^-1 J^T.
+
+What is left couples the poses within a stencil, k - 1 to k + 1 or k - 2 to k + 2: a banded matrix of 18 or 30
+diagonals, bordered by the ten parameters. It is factored by LAPACK's banded Cholesky, and the parameters follow from
+its Schur complement, whose inverse is their covariance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_solve_banded, cholesky_banded
+
+from contactid.inhand.identify.kinematics import POSE
+
+_LEAST_CURVATURE = 1e-13  # of the scaled Schur complement; directions below it don't move
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """All factors at one point, whitened only where said; n samples, d unknowns of a sample, m inner samples.
+
+    Attributes
+    ----------
+    pose_rows : (n, 6, 6) and ``pose_residual`` (n, 6), whitened
+    local_precision : (n, d), and ``local_residual`` (n, d) in the unknowns' units
+    dynamics_variance : (6,) of the dynamics factors
+    dynamics_residual : (m, 6), with ``by_pose`` (m, 6, s) by the s increments of its poses, ``by_local`` (m, 6, d) and
+    ``by_parameters`` (m, 6, 10)
+    parameter_residual : (r,) whitened, with ``parameter_rows`` (r, 10)
+    """
+
+    pose_residual: np.ndarray
+    pose_rows: np.ndarray
+    local_residual: np.ndarray
+    local_precision: np.ndarray
+    dynamics_residual: np.ndarray
+    dynamics_variance: np.ndarray
+    by_pose: np.ndarray
+    by_local: np.ndarray
+    by_parameters: np.ndarray
+    parameter_residual: np.ndarray
+    parameter_rows: np.ndarray
+
+    @property
+    def inner(self) -> slice:
+        """The samples that have a dynamics factor."""
+        reach = (len(self.pose_residual) - len(self.dynamics_residual)) // 2
+        return slice(reach, len(self.pose_residual) - reach)
+
+
+@dataclass(frozen=True)
+class Step:
+    """Increments of poses and parameters; what acts at the samples follows by :func:`local_step`.
+
+    Attributes
+    ----------
+    poses : (n, 6)
+    parameters : (10,)
+    expected_decrease : of the cost by all increments, in the linear model; at a minimum it vanishes
+    parameter_curvature : (10, 10), the Schur complement
+    """
+
+    poses: np.ndarray
+    parameters: np.ndarray
+    expected_decrease: float
+    parameter_curvature: np.ndarray
+
+
+@dataclass(frozen=True)
+class ReducedGraph:
+    """Poses and parameters after the elimination of what acts at each sample.
+
+    Attributes
+    ----------
+    residual, weight : (m, 6) dynamics with the sample's own unknowns at their best, and (m, 6, 6) their S^-1
+    band : (s, 6 n) lower diagonals of the poses' matrix
+    border : (6 n, 10)
+    corner : (10, 10)
+    pose_gradient, corner_gradient : (6 n,) and (10,)
+    """
+
+    residual: np.ndarray
+    weight: np.ndarray
+    band: np.ndarray
+    border: np.ndarray
+    corner: np.ndarray
+    pose_gradient: np.ndarray
+    corner_gradient: np.ndarray
+
+
+def reduce_graph(graph: Linearization) -> ReducedGraph:
+    """Eliminate what acts at each sample, and gather the normal equations of poses and parameters."""
+    count = len(graph.pose_residual)
+    residual, weight = _eliminated(graph)
+    weighted_poses = weight @ graph.by_pose
+    blocks = np.swapaxes(graph.by_pose, 1, 2) @ weighted_poses
+    size = graph.by_pose.shape[2]
+    band = np.zeros((size, POSE * count))
+    border = np.zeros((POSE * count, 10))
+    gradient = np.zeros(POSE * count)
+    _add_blocks(band, blocks)
+    _add_blocks(band, np.swapaxes(graph.pose_rows, 1, 2) @ graph.pose_rows)
+    crossed = np.swapaxes(weighted_poses, 1, 2)
+    cross, pull = crossed @ graph.by_parameters, np.einsum("kij,kj->ki", crossed, residual)
+    for part in range(size // POSE):
+        own = slice(POSE * part, POSE * (part + 1))
+        rows = slice(POSE * part, POSE * (part + len(residual)))
+        border[rows] += cross[:, own].reshape(-1, 10)
+        gradient[rows] += pull[:, own].ravel()
+    gradient += np.einsum("kij,ki->kj", graph.pose_rows, graph.pose_residual).ravel()
+    weighted = weight @ graph.by_parameters
+    corner = np.einsum("kia,kib->ab", graph.by_parameters, weighted) + graph.parameter_rows.T @ graph.parameter_rows
+    slope = np.einsum("kia,ki->a", weighted, residual) + graph.parameter_rows.T @ graph.parameter_residual
+    return ReducedGraph(residual, weight, band, border, corner, gradient, slope)
+
+
+def solve_step(graph: Linearization, reduced: ReducedGraph, damping: float) -> Step | None:
+    """Levenberg's step with Marquardt's scaling on poses and parameters; None where the poses' matrix isn't definite.
+
+    ``damping`` times the diagonals of the poses' matrix and of the Schur complement is added to them. What acts at a
+    sample isn't damped: it enters linearly but for the lever arms, and follows the other unknowns.
+    """
+    band = reduced.band.copy()
+    band[0] *= 1.0 + damping
+    try:
+        factor = cholesky_banded(band, lower=True, check_finite=False)
+    except (LinAlgError, ValueError):
+        return None
+    right = np.column_stack([reduced.border, reduced.pose_gradient])
+    solved = cho_solve_banded((factor, True), right, check_finite=False)
+    schur = reduced.corner - reduced.border.T @ solved[:, :10]
+    schur = 0.5 * (schur + schur.T)
+    slope = reduced.corner_gradient - reduced.border.T @ solved[:, 10]
+    parameters = -_scaled_solve(schur, slope, damping)
+    poses = -solved[:, 10] - solved[:, :10] @ parameters
+    expected = -0.5 * float(reduced.pose_gradient @ poses + reduced.corner_gradient @ parameters)
+    poses = poses.reshape(-1, POSE)
+    return Step(poses, parameters, expected + _local_decrease(graph, reduced), schur)
+
+
+def local_step(graph: Linearization, reduced: ReducedGraph, dynamics: np.ndarray) -> np.ndarray:
+    """(n, d) increments of what acts at the samples, given the dynamics residuals (m, 6) with everything else moved.
+
+    Given the residuals as they are after a step, instead of the linear model's, it also takes up what poses and
+    parameters do to second order. That keeps steps long: dynamics are stiff beside the measurements of forces.
+    """
+    gap = graph.local_residual
+    model = dynamics - np.einsum("kid,kd->ki", graph.by_local, gap[graph.inner])
+    multiplier = np.einsum("kij,kj->ki", reduced.weight, model)
+    step = -gap
+    step[graph.inner] -= np.einsum("kid,ki->kd", graph.by_local, multiplier) / graph.local_precision[graph.inner]
+    return step
+
+
+def _eliminated(graph: Linearization) -> tuple[np.ndarray, np.ndarray]:
+    precision, gap = graph.local_precision[graph.inner], graph.local_residual[graph.inner]
+    covariance = (graph.by_local / precision[:, None, :]) @ np.swapaxes(graph.by_local, 1, 2)
+    covariance += np.diag(graph.dynamics_variance)
+    return graph.dynamics_residual - np.einsum("kid,kd->ki", graph.by_local, gap), np.linalg.inv(covariance)
+
+
+def _local_decrease(graph: Linearization, reduced: ReducedGraph) -> float:
+    """Decrease of the cost by the sample's own unknowns alone."""
+    before = np.sum(graph.dynamics_residual**2 / graph.dynamics_variance) + np.sum(
+        graph.local_precision * graph.local_residual**2
+    )
+    after = np.einsum("ki,ki->", np.einsum("kij,kj->ki", reduced.weight, reduced.residual), reduced.residual)
+    return 0.5 * float(before - after)
+
+
+def _add_blocks(band: np.ndarray, blocks: np.ndarray) -> None:
+    """Add symmetric blocks (m, s, s) along the diagonal, one pose apart, to lower diagonals."""
+    count, size, _ = blocks.shape
+    for column in range(size):
+        places = slice(column, column + POSE * count, POSE)
+        for row in range(column, size):
+            band[row - column, places] += blocks[:, row, column]
+
+
+def _scaled_solve(matrix: np.ndarray, right: np.ndarray, damping: float) -> np.ndarray:
+    """Damped solution with a unit diagonal; directions without curvature stay where they are."""
+    scale = _unit_scale(matrix)
+    values, vectors = np.linalg.eigh(matrix * np.outer(scale, scale))
+    inverse = np.where(values > _LEAST_CURVATURE, 1.0 / np.maximum(values + damping, _LEAST_CURVATURE), 0.0)
+    return scale * (vectors @ (inverse * (vectors.T @ (scale * right))))
+
+
+def parameter_covariance(curvature: np.ndarray) -> np.ndarray:
+    """(10, 10) inverse of the Schur complement; nan for parameters that a direction without curvature touches."""
+    scale = _unit_scale(curvature)
+    values, vectors = np.linalg.eigh(curvature * np.outer(scale, scale))
+    flat = values <= _LEAST_CURVATURE
+    inverse = np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, values))
+    covariance = (vectors * inverse) @ vectors.T * np.outer(scale, scale)
+    unknown = np.any(np.abs(vectors[:, flat]) > 1e-6, axis=1)
+    covariance[unknown] = covariance[:, unknown] = np.nan
+    return covariance
+
+
+def _unit_scale(matrix: np.ndarray) -> np.ndarray:
+    diagonal = np.diag(matrix)
+    return 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))

@@ -1,0 +1,174 @@
+"""What the twins' recordings can tell about their objects, and what a motion made for it buys.
+
+*Identifiability*: condition numbers and standard errors of every recording, and what is lost where motion or sensors
+are poor. *Gain*: the same of a source's own motion and of the one optimised from it, with actual estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from contactid.core.inertia import InertialParameters, geodesic_distance
+from contactid.inhand.identify.excitation import Excitation, ExcitationOptions, optimise_motion
+from contactid.inhand.identify.identifiability import unidentifiable
+from contactid.inhand.identify.information import recording_information
+from contactid.inhand.identify.ipopt import estimate_with_ipopt
+from contactid.inhand.identify.methods import PARAMETER_COLUMNS
+from contactid.inhand.identify.wrench import wrench_covariance
+from contactid.inhand.readers.exact_tables import write_exact
+from contactid.inhand.readers.noise import ResidualForces
+from contactid.inhand.readers.recordings import recorded_signals, true_parameters
+from contactid.inhand.readers.sources import IN_HAND_KINEMATIC, WRIST, simulated
+from contactid.inhand.readers.twins import TwinOptions, recording_motion, simulate_recording, twin_options
+from contactid.inhand.simulate.grasp_motion import SineMotion, static_motion
+
+RECORDED = "recorded"
+REFERENCE, OPTIMISED = "reference", "optimised"
+_POOR_OBJECT = "box_0"
+
+
+def write_gains(
+    objects: str, twin: Mapping[str, Any], block: Mapping[str, Any], identifiability: str, gains: str
+) -> None:
+    """Keep :func:`identifiability_table` and :func:`gain_table` of the blocks ``inhand: twin`` and ``excitation``."""
+    options = twin_options(twin, objects)
+    write_exact(identifiability_table(options, block["seeds"][0]), identifiability)
+    write_exact(gain_table(options, block), gains)
+
+
+def identifiability_table(options: TwinOptions, seed: int) -> pd.DataFrame:
+    """A row per recording of the twins with this seed, and rows for motions and sensors that don't suffice.
+
+    ``source, object, noise_level, case, samples, condition_number, se_<parameter>, relative_<parameter>,
+    not_identifiable``: standard errors are those of mass (kg), centre of mass (m) and tensor entries (kg m2) about B's
+    origin, with the poses' noise; relative ones are in units of m, L and m L^2, L the mean distance of the object's
+    hull from B's origin. Without full rank they are infinite. ``not_identifiable`` says in words what isn't known.
+    """
+    rows = [
+        _row(RECORDED, *simulate_recording(source, name, seed, options)) for source, name, seed in simulated([seed])
+    ]
+    return pd.DataFrame(rows + _poor_rows(options, seed))
+
+
+def _poor_rows(options: TwinOptions, seed: int) -> list[dict[str, Any]]:
+    """Still, turning about one axis, only displaced, with a single contact, and with no force at all."""
+    source = IN_HAND_KINEMATIC
+    own = recording_motion(source, seed, options)
+    motions = {
+        "held_still": static_motion(),
+        "turned_about_x": replace(own, amplitudes=_kept(own, [5])),
+        "displaced_only": replace(own, amplitudes=_kept(own, [0, 1, 2])),
+    }
+    rows = [
+        _row(case, *simulate_recording(one, _POOR_OBJECT, seed, options, motion=motion))
+        for one in (WRIST, source)
+        for case, motion in motions.items()
+    ]
+    changes: dict[str, Callable[[xr.Dataset], xr.Dataset]] = {
+        "one_contact": lambda recording: recording.isel(contact=[0]),
+        "no_force": lambda recording: recording.assign(contact_force=0.0 * recording["contact_force"]),
+    }
+    for case, change in changes.items():
+        recording, truth = simulate_recording(source, _POOR_OBJECT, seed, options)
+        changed = change(recording)
+        rows.append(_row(case, changed.assign(contact_force=changed["contact_force"]), truth, known=False))
+    return rows
+
+
+def _kept(motion: SineMotion, coordinates: list[int]) -> np.ndarray:
+    amplitudes = np.zeros_like(motion.amplitudes)
+    amplitudes[coordinates] = motion.amplitudes[coordinates]
+    return amplitudes
+
+
+def _row(case: str, recording: xr.Dataset, truth: xr.Dataset, *, known: bool = True) -> dict[str, Any]:
+    attributes = recording.attrs
+    row: dict[str, Any] = {name: attributes[name] for name in ("source", "object", "noise_level")}
+    row |= {"case": case, "samples": recording.sizes["sample"]}
+    if known:
+        row |= error_columns(recording, truth)
+    return row | {"not_identifiable": "; ".join(unidentifiable(recording))}
+
+
+def error_columns(recording: xr.Dataset, truth: xr.Dataset) -> dict[str, float]:
+    """Condition number and standard errors of an object's mass, centre of mass and tensor, absolute and relative."""
+    known = recording_information(recording, truth)
+    errors = known.body_errors(true_parameters(truth).vector)
+    relative = errors / parameter_sizes(truth)
+    return {
+        "condition_number": known.condition_number,
+        **{f"se_{name}": value for name, value in zip(PARAMETER_COLUMNS, errors, strict=True)},
+        **{f"relative_{name}": value for name, value in zip(PARAMETER_COLUMNS, relative, strict=True)},
+    }
+
+
+def parameter_sizes(truth: xr.Dataset) -> np.ndarray:
+    """(10,) m, L and m L^2 of an object, for mass, centre of mass and tensor entries."""
+    length = float(np.linalg.norm(truth["hull"].values, axis=1).mean())
+    mass = true_parameters(truth).mass
+    return np.array([mass] + [length] * 3 + [mass * length**2] * 6)
+
+
+def gain_table(options: TwinOptions, block: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per case, seed and motion of the block ``inhand: excitation``.
+
+    The twins are without residual forces: excitation is about noise, and they would hide what it buys.
+    """
+    sources = {name: replace(source, residual=ResidualForces()) for name, source in options.sources.items()}
+    options = replace(options, sources=sources)
+    search = ExcitationOptions(block["samples"], block["iterations"], block["tolerance"])
+    return pd.DataFrame(
+        [
+            row
+            for case in block["cases"]
+            for seed in block["seeds"]
+            for row in _compared(case["source"], case["object"], seed, options, search, block["method"])
+        ]
+    )
+
+
+def _compared(
+    source: str, object_name: str, seed: int, options: TwinOptions, search: ExcitationOptions, method: str
+) -> list[dict[str, Any]]:
+    """A row for the source's own motion and one for the motion optimised from it."""
+    start = recording_motion(source, seed, options)
+    recording, truth = simulate_recording(source, object_name, seed, options, motion=start)
+    stated, signals = recording.attrs, recorded_signals(recording)
+    covariance = wrench_covariance(signals, stated["contact_position_sd"], stated["contact_torque_sd"]).mean(axis=0)
+    found = optimise_motion(
+        start, options.source(source).motion, float(signals.time[-1]), covariance, search, signals.gravity
+    )
+    better = simulate_recording(source, object_name, seed, options, motion=found.motion)
+    keys = {"source": source, "object": object_name, "seed": seed}
+    unmoved = Excitation(start, 0.0, 0, True, "")
+    return [
+        {**keys, "motion": REFERENCE, **_measures(recording, truth, unmoved, method)},
+        {**keys, "motion": OPTIMISED, **_measures(*better, found, method)},
+    ]
+
+
+def _measures(recording: xr.Dataset, truth: xr.Dataset, found: Excitation, method: str) -> dict[str, Any]:
+    estimate, true = estimate_with_ipopt(recording, method), true_parameters(truth)
+    errors = np.abs(_listed(estimate.parameters) - _listed(true)) / parameter_sizes(truth)
+    return {
+        **error_columns(recording, truth),
+        "gain": found.gain,
+        "evaluations": found.evaluations,
+        "search_converged": found.converged,
+        "method": method,
+        "converged": estimate.converged,
+        "geodesic_error": geodesic_distance(estimate.parameters, true),
+        **{f"error_{name}": value for name, value in zip(PARAMETER_COLUMNS, errors, strict=True)},
+        "seconds": estimate.seconds,
+    }
+
+
+def _listed(body: InertialParameters) -> np.ndarray:
+    """(10,) mass, centre of mass and tensor entries."""
+    return np.concatenate([[body.mass], body.center_of_mass, body.vector[4:]])

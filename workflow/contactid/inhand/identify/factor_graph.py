@@ -1,0 +1,295 @@
+"""The factor graph of figure 3 (in-hand paper): its unknowns, its factors, its cost, and its linearisation.
+
+Unknown are the object's pose at every sample, the force and the point of every contact (and its torque, where one is
+measured), and the ten inertial parameters. Factors are
+
+* ``pose``, ``force``, ``contact`` and ``torque``: one per measurement;
+* ``dynamics``: one per inner sample, tying the poses around it, what acts at the sample, and the parameters (eqs. 18
+  and 19);
+* ``consistency`` (eqs. 35 to 37) and ``geodesic`` (eq. 20): on the parameters, where the method has them.
+
+The cost is half the sum of squared residuals in units of their standard deviations. A force's is that of the recording,
+sample by sample; all others are fixed weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from contactid.core.errors import ContactIdError
+from contactid.core.inertia import InertialParameters, hull_halfspaces
+from contactid.inhand.identify.elimination import Linearization, ReducedGraph, Step, local_step
+from contactid.inhand.identify.factors import (
+    Chart,
+    PrincipalChart,
+    VectorChart,
+    consistency_residual,
+    dynamics_residual,
+    dynamics_slopes,
+    geodesic_residual,
+    pose_residual,
+)
+from contactid.inhand.identify.kinematics import REACH, BodyMotion, body_motion, rotation_exp
+from contactid.inhand.identify.methods import VECTOR, GraphMethod
+from contactid.inhand.readers.recordings import RecordedSignals
+
+
+@dataclass(frozen=True)
+class FactorWeights:
+    """Standard deviations of the factors: one set for all recordings, as in the paper.
+
+    Attributes
+    ----------
+    orientation, position : of the pose factors, rad and m
+    contact_position : m
+    least_force : N, the least standard deviation of a force
+    contact_torque : N m, where torques are measured
+    dynamics_force, dynamics_torque : N and N m
+    mass, second_moment, center_of_mass : of violations of eqs. 35 to 37, kg, kg m2 and m
+    geodesic : of the distance to the prior, dimensionless
+    """
+
+    orientation: float
+    position: float
+    contact_position: float
+    least_force: float
+    contact_torque: float
+    dynamics_force: float
+    dynamics_torque: float
+    mass: float
+    second_moment: float
+    center_of_mass: float
+    geodesic: float
+
+
+@dataclass(frozen=True)
+class GraphState:
+    """A value of every unknown: (n, 3, 3) rotations, (n, 3) positions, (n, c, 3) what acts, and the parameters."""
+
+    rotations: np.ndarray
+    positions: np.ndarray
+    forces: np.ndarray
+    points: np.ndarray
+    torques: np.ndarray | None
+    chart: Chart
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Residuals at a state: of poses and the parameters' ``own`` factors whitened, with derivatives; and the cost."""
+
+    state: GraphState
+    motion: BodyMotion
+    pose: np.ndarray
+    pose_rows: np.ndarray
+    local: np.ndarray
+    dynamics: np.ndarray
+    own: np.ndarray
+    own_rows: np.ndarray
+    cost: float
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One square of figure 3: its kind, its sample (None for the parameters' own) and the unknowns it ties."""
+
+    kind: str
+    sample: int | None
+    unknowns: tuple[str, ...]
+
+
+PARAMETERS_NAME = "parameters"
+
+
+@dataclass(frozen=True)
+class FactorGraph:
+    """A method's graph for one recording.
+
+    Attributes
+    ----------
+    signals : what was measured
+    method : which factors there are
+    weights : their standard deviations
+    scheme : of the finite differences
+    hull : faces of the geometry's convex hull, normals (h, 3) and offsets (h,) m; empty without a geometry
+    prior : of the geodesic factor
+    """
+
+    signals: RecordedSignals
+    method: GraphMethod
+    weights: FactorWeights
+    scheme: str
+    hull: tuple[np.ndarray, np.ndarray]
+    prior: InertialParameters | None
+
+    def start(self, parameters: InertialParameters) -> GraphState:
+        """Everything as measured."""
+        signals = self.signals
+        chart = VectorChart.at(parameters) if self.method.chart == VECTOR else PrincipalChart.at(parameters)
+        return GraphState(signals.rotations, signals.positions, signals.forces, signals.points, signals.torques, chart)
+
+    def evaluate(self, state: GraphState) -> Evaluation:
+        """All residuals at a state, and the cost."""
+        return self._evaluated(state, self._motion(state))
+
+    def linearize(self, at: Evaluation) -> Linearization:
+        """All residuals with their derivatives."""
+        state = at.state
+        by_pose, by_local, by_vector = dynamics_slopes(at.motion, *self._acting_inside(state), state.chart.vector)
+        return Linearization(
+            pose_residual=at.pose,
+            pose_rows=at.pose_rows,
+            local_residual=at.local,
+            local_precision=self.local_precision,
+            dynamics_residual=at.dynamics,
+            dynamics_variance=self._dynamics_variance,
+            by_pose=by_pose,
+            by_local=by_local,
+            by_parameters=by_vector @ state.chart.slope,
+            parameter_residual=at.own,
+            parameter_rows=at.own_rows,
+        )
+
+    def advance(self, at: Evaluation, linear: Linearization, reduced: ReducedGraph, step: Step) -> Evaluation:
+        """The state a step away from ``at``, where ``linear`` and ``reduced`` belong to; what acts follows exactly."""
+        state = self.moved(at.state, step)
+        motion = self._motion(state)
+        acting = local_step(linear, reduced, self._dynamics(state, motion))
+        return self._evaluated(self.with_local(state, acting), motion)
+
+    def moved(self, state: GraphState, step: Step) -> GraphState:
+        """The state with poses and parameters a step away."""
+        return replace(
+            state,
+            rotations=state.rotations @ rotation_exp(step.poses[:, :3]),
+            positions=state.positions + step.poses[:, 3:],
+            chart=state.chart.plus(step.parameters),
+        )
+
+    def with_local(self, state: GraphState, increment: np.ndarray) -> GraphState:
+        """The state with what acts at the samples an increment (n, d) away."""
+        parts = np.split(increment, 2 if state.torques is None else 3, axis=1)
+        shape = state.forces.shape
+        return replace(
+            state,
+            forces=state.forces + parts[0].reshape(shape),
+            points=state.points + parts[1].reshape(shape),
+            torques=None if state.torques is None else state.torques + parts[2].reshape(shape),
+        )
+
+    def factors(self) -> Iterator[Factor]:
+        """Every factor, sample by sample; unknowns are ``pose_k``, ``force_k_c``, ``contact_k_c``, ``torque_k_c``."""
+        reach = REACH[self.scheme]
+        kinds = ("force", "contact") if self.signals.torques is None else ("force", "contact", "torque")
+        for k in range(self.signals.samples):
+            yield Factor("pose", k, (f"pose_{k}",))
+            acting = tuple(f"{kind}_{k}_{c}" for kind in kinds for c in range(self.signals.contacts))
+            for name in acting:
+                yield Factor(name.split("_")[0], k, (name,))
+            if k in self.inner_samples:
+                poses = (f"pose_{k + step}" for step in range(-reach, reach + 1))
+                yield Factor("dynamics", k, (*poses, *acting, PARAMETERS_NAME))
+        if self.method.consistency:
+            yield Factor("consistency", None, (PARAMETERS_NAME,))
+        if self.method.geodesic:
+            yield Factor("geodesic", None, (PARAMETERS_NAME,))
+
+    @property
+    def inner_samples(self) -> range:
+        """Samples with a dynamics factor: those with all the neighbours that the scheme needs."""
+        reach = REACH[self.scheme]
+        return range(reach, self.signals.samples - reach)
+
+    @cached_property
+    def local_precision(self) -> np.ndarray:
+        """(n, d) of the measured forces, contact points and torques."""
+        signals, weights = self.signals, self.weights
+        force = np.maximum(signals.force_sd, weights.least_force).reshape(signals.samples, -1)
+        deviations = [force, np.full_like(force, weights.contact_position)]
+        if signals.torques is not None:
+            deviations.append(np.full_like(force, weights.contact_torque))
+        return np.concatenate(deviations, axis=1) ** -2.0
+
+    @property
+    def _dynamics_variance(self) -> np.ndarray:
+        return np.repeat([self.weights.dynamics_force, self.weights.dynamics_torque], 3) ** 2
+
+    def _motion(self, state: GraphState) -> BodyMotion:
+        signals = self.signals
+        return body_motion(signals.time, state.rotations, state.positions, signals.gravity, self.scheme)
+
+    def _dynamics(self, state: GraphState, motion: BodyMotion) -> np.ndarray:
+        return dynamics_residual(motion, *self._acting_inside(state), state.chart.vector)
+
+    def _evaluated(self, state: GraphState, motion: BodyMotion) -> Evaluation:
+        pose, pose_rows = self._pose(state)
+        local = self._local_residual(state)
+        dynamics = self._dynamics(state, motion)
+        own, own_rows = self._parameter_factors(state.chart)
+        squares = (
+            np.sum(pose**2)
+            + np.sum(self.local_precision * local**2)
+            + np.sum(dynamics**2 / self._dynamics_variance)
+            + np.sum(own**2)
+        )
+        return Evaluation(state, motion, pose, pose_rows, local, dynamics, own, own_rows, 0.5 * float(squares))
+
+    def _pose(self, state: GraphState) -> tuple[np.ndarray, np.ndarray]:
+        signals = self.signals
+        residual, slope = pose_residual(state.rotations, state.positions, signals.rotations, signals.positions)
+        deviation = np.repeat([self.weights.orientation, self.weights.position], 3)
+        return residual / deviation, slope / deviation[:, None]
+
+    def _local_residual(self, state: GraphState) -> np.ndarray:
+        signals, count = self.signals, self.signals.samples
+        parts = [state.forces - signals.forces, state.points - signals.points]
+        if signals.torques is not None and state.torques is not None:
+            parts.append(state.torques - signals.torques)
+        return np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
+
+    def _acting_inside(self, state: GraphState) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Forces, points and torques of the inner samples."""
+        inner = slice(self.inner_samples.start, self.inner_samples.stop)
+        return state.forces[inner], state.points[inner], None if state.torques is None else state.torques[inner]
+
+    def _parameter_factors(self, chart: Chart) -> tuple[np.ndarray, np.ndarray]:
+        """Whitened residuals (r,) of the factors on the parameters alone, and their rows (r, 10)."""
+        residuals, rows = [np.zeros(0)], [np.zeros((0, 10))]
+        if self.method.consistency and isinstance(chart, PrincipalChart):
+            violation, slope = consistency_residual(chart.form, *self.hull)
+            weights = self.weights
+            faces = len(self.hull[1])
+            deviation = np.repeat([weights.mass, weights.second_moment, weights.center_of_mass], [1, 3, faces])
+            residuals.append(violation / deviation)
+            rows.append(slope / deviation[:, None])
+        if self.method.geodesic and self.prior is not None:
+            distance, slope = geodesic_residual(chart.vector, self.prior)
+            residuals.append(distance / self.weights.geodesic)
+            rows.append(slope @ chart.slope / self.weights.geodesic)
+        return np.concatenate(residuals), np.concatenate(rows)
+
+
+def build_graph(
+    signals: RecordedSignals,
+    method: GraphMethod,
+    weights: FactorWeights,
+    scheme: str,
+    *,
+    hull_vertices: np.ndarray | None = None,
+    prior: InertialParameters | None = None,
+) -> FactorGraph:
+    """The graph of a method.
+
+    Raises
+    ------
+    ContactIdError
+        Where the method has a geodesic factor and there is no prior.
+    """
+    if method.geodesic and prior is None:
+        raise ContactIdError(f"method {method.name} needs a prior", "Give the inertial parameters to draw towards")
+    faces = (np.zeros((0, 3)), np.zeros(0)) if hull_vertices is None else hull_halfspaces(hull_vertices)
+    return FactorGraph(signals, method, weights, scheme, faces, prior)

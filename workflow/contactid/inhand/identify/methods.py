@@ -1,0 +1,137 @@
+"""The paper's methods and our solvers: what each estimates, what it may be told beforehand, and what it returns.
+
+Every estimator takes a recording, a method's name and its own options, and returns an :class:`Estimate`; one that fails
+returns an estimate with ``converged`` false and a message that says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from contactid.core.errors import ContactIdError
+from contactid.core.inertia import InertialParameters
+
+# methods in the paper's order, with the labels of its appendix
+METHODS = (
+    "baseline", "baseline_fg", "no_constraint_no_geodesic", "constraint_no_geodesic", "constraint_geodesic",
+)  # fmt: skip
+METHOD_LABELS = {
+    "ground_truth": "ground truth",
+    "baseline": "baseline",
+    "baseline_fg": "baseline FG",
+    "no_constraint_no_geodesic": "no C, no G",
+    "constraint_no_geodesic": "C, no G",
+    "constraint_geodesic": "C + G",
+}
+GROUND_TRUTH, BASELINE = "ground_truth", "baseline"
+
+LEAST_SQUARES, FACTOR_GRAPH, IPOPT = "least_squares", "factor_graph", "ipopt"
+SOLVERS = (LEAST_SQUARES, FACTOR_GRAPH, IPOPT)
+SOLVER_LABELS = {
+    LEAST_SQUARES: "least squares",
+    FACTOR_GRAPH: "constraint as a cost (paper)",
+    IPOPT: "hard constraints (IPOPT)",
+}
+
+PARAMETER_COLUMNS = (
+    "mass_kg", "com_x_m", "com_y_m", "com_z_m", "i_xx", "i_yy", "i_zz", "i_xy", "i_xz", "i_yz",
+)  # fmt: skip
+ESTIMATE_COLUMNS = (
+    "source", "object", "noise_level", "seed", "method", "solver", "converged", "physically_consistent",
+    "geodesic_error", *PARAMETER_COLUMNS, "seconds",
+)  # fmt: skip
+
+VECTOR, PRINCIPAL = "vector", "principal"
+
+
+@dataclass(frozen=True)
+class GraphMethod:
+    """One variant of the factor graph (section IV-B, in-hand paper).
+
+    Attributes
+    ----------
+    name : as in the paper's tables
+    chart : ``vector``, the ten parameters as they are, or ``principal``, the principal-axes form of eqs. 26 to 30
+    consistency : whether violations of eqs. 35 to 37 cost something
+    geodesic : whether the distance to a prior (eq. 20) costs something
+    """
+
+    name: str
+    chart: str
+    consistency: bool
+    geodesic: bool
+
+
+_GRAPHS = (
+    GraphMethod("baseline_fg", VECTOR, consistency=False, geodesic=False),
+    GraphMethod("no_constraint_no_geodesic", PRINCIPAL, consistency=False, geodesic=False),
+    GraphMethod("constraint_no_geodesic", PRINCIPAL, consistency=True, geodesic=False),
+    GraphMethod("constraint_geodesic", PRINCIPAL, consistency=True, geodesic=True),
+)
+GRAPH_METHODS = tuple(graph.name for graph in _GRAPHS)
+
+
+def graph_method(name: str) -> GraphMethod:
+    """The variant of a name.
+
+    Raises
+    ------
+    ContactIdError
+        For a name that no factor graph has.
+    """
+    for graph in _GRAPHS:
+        if graph.name == name:
+            return graph
+    remedy = "It has no graph" if name in METHODS else f"Choose one of {', '.join(GRAPH_METHODS)}"
+    raise ContactIdError(f"no factor graph is called {name!r}", remedy)
+
+
+@dataclass(frozen=True)
+class ObjectKnowledge:
+    """What is known of an object beforehand.
+
+    Attributes
+    ----------
+    hull_vertices : (v, 3) m in B, points whose convex hull holds the object's material; None where its shape isn't
+        known
+    prior : inertial parameters that the geodesic factor (eq. 20) draws towards; None where there are none
+    """
+
+    hull_vertices: np.ndarray | None = None
+    prior: InertialParameters | None = None
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Inertial parameters estimated from one recording.
+
+    Attributes
+    ----------
+    method : name of the method, as in the paper's tables
+    solver : one of :data:`SOLVERS`
+    converged : the solver reached its own tolerance
+    parameters : about the origin of B; may be unphysical where the method doesn't forbid it
+    iterations : of the solver; 0 where there are none
+    seconds : process CPU time, model building included
+    objective : the solver's cost at the answer, half a sum of squared whitened residuals
+    standard_errors : (10,) of ``parameters.vector``, in its units; nan where unknown
+    message : what went wrong, or the solver's last word
+    """
+
+    method: str
+    solver: str
+    converged: bool
+    parameters: InertialParameters
+    iterations: int
+    seconds: float
+    objective: float
+    standard_errors: np.ndarray
+    message: str = ""
+
+
+def failed_estimate(method: str, solver: str, message: str, seconds: float = 0.0) -> Estimate:
+    """The estimate of a solver that has no answer: nan everywhere, not converged."""
+    unknown = InertialParameters.from_vector(np.full(10, np.nan))
+    return Estimate(method, solver, False, unknown, 0, seconds, float("nan"), np.full(10, np.nan), message)

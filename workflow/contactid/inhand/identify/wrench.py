@@ -1,0 +1,144 @@
+"""The wrench on a grasped object about the body frame's origin: what its motion asks for, what its contacts exert.
+
+*Asked for* (Newton and Euler; eqs. 6 to 9, 18 and 19, in-hand paper). With the rate w, its derivative w', ``s = R^T
+(p'' - g)``, mass m, first moment ``h = m c`` and the tensor I about the origin of B,
+
+    force   m s + w' x h + w x (w x h)
+    torque  I w' + w x (I w) + h x s
+
+must be what the contacts exert about B's origin. Both are linear in the ten inertial parameters.
+
+*Exerted*: the contacts' forces, points and torques are each measured with an error of their own. In the estimation as
+the paper draws it (figure 3) they are unknown, but they occur in their own sample's equations only, through ``[sum f_c;
+sum (r_c x f_c + tau_c)]``, so they can be minimised out sample by sample. To first order about the measured values the
+minimum over them, given the wrench W that the motion asks for, is ``1/2 (W - W_m)^T S^-1 (W - W_m)`` with
+
+``S = sum_c [Id; [r_c]x] S_f,c [Id; [r_c]x]^T + [0; [f_c]x] S_r,c [0; [f_c]x]^T + [0; Id] S_tau,c [0; Id]^T``.
+
+Exact where the points or the forces are known exactly. Otherwise the torque's product of both errors, ``dr x df``, is
+left out: smaller than what is kept by the ratio of a contact point's error to its lever arm. The optimum is that of the
+full problem to second order in the errors.
+
+*Not sensed*: a fingertip's mounting frame touches the object too (section VI). The equations then read ``Y theta = W_m
++ Z beta``, with columns Z of a wrench that is known up to its coefficients beta:
+
+* ``constant``: six columns, a wrench that is constant in the body frame. Gravity turns in that frame as the object
+  turns, a constant doesn't, so the two are told apart by reorientation. Constant forces at fixed contact points, one
+  per finger, span nothing but these six.
+* ``drifting``: the same, linear between knots in time, with departures of a given standard deviation. The faster it
+  may drift, the more of the slow motion it explains away.
+
+What can't be told apart is a share of the load that all fingertips miss: it is another mass at every motion. Unknown
+gains ``f = (1 + beta_c) f_m`` aren't offered for that reason; gains towards zero shrink the errors of the forces along
+with the forces, so least squares with given weights prefers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from contactid.core.inertia import tensor
+from contactid.inhand.identify.kinematics import BodyMotion, skew
+from contactid.inhand.readers.recordings import RecordedSignals, recorded_signals
+
+PARAMETERS = 10
+WRENCH = 6
+CONSTANT, DRIFTING = "constant", "drifting"
+KINDS = (CONSTANT, DRIFTING)
+
+
+def regressor(motion: BodyMotion) -> np.ndarray:
+    """(m, 6, 10): force and torque by the parameters' vector; force in the first three rows."""
+    rate, change, force = motion.rate, motion.rate_change, motion.specific_force
+    rows = np.zeros((len(rate), WRENCH, PARAMETERS))
+    turning = skew(rate)
+    rows[:, :3, 0] = force
+    rows[:, :3, 1:4] = skew(change) + turning @ turning
+    rows[:, 3:, 1:4] = -skew(force)
+    rows[:, 3:, 4:] = _tensor_columns(change) + turning @ _tensor_columns(rate)
+    return rows
+
+
+def wrench_slope(motion: BodyMotion, vector: np.ndarray) -> np.ndarray:
+    """(m, 6, s): derivative of the required wrench by the s increments of the poses around, for a vector (10,)."""
+    mass, first, inertia = vector[0], vector[1:4], tensor(vector[4:])
+    crossing, turning = skew(first), skew(motion.rate)
+    force = mass * motion.d_specific_force - crossing @ motion.d_rate_change
+    force -= (skew(np.cross(motion.rate, first)) + turning @ crossing) @ motion.d_rate
+    torque = inertia @ motion.d_rate_change + crossing @ motion.d_specific_force
+    torque += (turning @ inertia - skew(motion.rate @ inertia)) @ motion.d_rate
+    return np.concatenate([force, torque], axis=1)
+
+
+def _tensor_columns(vectors: np.ndarray) -> np.ndarray:
+    """(m, 3, 6) with ``I a = columns [I_xx, I_yy, I_zz, I_xy, I_xz, I_yz]`` for vectors a (m, 3)."""
+    x, y, z = vectors.T
+    columns = np.zeros((len(vectors), 3, 6))
+    columns[:, 0, 0], columns[:, 0, 3], columns[:, 0, 4] = x, y, z
+    columns[:, 1, 1], columns[:, 1, 3], columns[:, 1, 5] = y, x, z
+    columns[:, 2, 2], columns[:, 2, 4], columns[:, 2, 5] = z, x, y
+    return columns
+
+
+def wrench_covariance(signals: RecordedSignals, contact_sd: float, torque_sd: float) -> np.ndarray:
+    """(n, 6, 6) covariance of the contacts' wrench about B's origin, N and N m.
+
+    Of the forces' deviations, of the contact points' (``contact_sd``, m, times the force), and of measured torques
+    (``torque_sd``, N m).
+    """
+    n, k = signals.forces.shape[:2]
+    by_force = np.zeros((n, WRENCH, 3 * k))
+    for i in range(k):
+        by_force[:, :3, 3 * i : 3 * i + 3] = np.eye(3)
+        by_force[:, 3:, 3 * i : 3 * i + 3] = skew(signals.points[:, i])
+    by_force *= signals.force_sd.reshape(n, 1, 3 * k)
+    total = by_force @ np.swapaxes(by_force, 1, 2)
+    levers = contact_sd * skew(signals.forces)
+    total[:, 3:, 3:] += np.einsum("nkij,nklj->nil", levers, levers)
+    if signals.torques is not None:
+        total[:, 3:, 3:] += k * torque_sd**2 * np.eye(3)
+    return total
+
+
+@dataclass(frozen=True)
+class ResidualBias:
+    """Which unmodelled wrenches to estimate.
+
+    Attributes
+    ----------
+    kinds : some of :data:`KINDS`
+    knot_interval : s between the knots of a drifting wrench
+    drift_sd : N, standard deviation of a drifting force's departure at a knot; its torque's is that times the contacts'
+        root mean square distance from B's origin
+    """
+
+    kinds: Sequence[str] = ()
+    knot_interval: float = 1.0
+    drift_sd: float = 0.1
+
+
+def bias_columns(recording: xr.Dataset, bias: ResidualBias) -> tuple[np.ndarray, np.ndarray]:
+    """Z ``(n, 6, b)`` in N and N m, and the standard deviations ``(b,)`` of beta; infinite where nothing is known."""
+    signals = recorded_signals(recording)
+    n = signals.samples
+    columns, deviations = [np.zeros((n, 6, 0))], [np.zeros(0)]
+    if CONSTANT in bias.kinds or DRIFTING in bias.kinds:
+        columns.append(np.broadcast_to(np.eye(6), (n, 6, 6)))
+        deviations.append(np.full(6, np.inf))
+    if DRIFTING in bias.kinds:
+        hats = _hats(signals.time, bias.knot_interval)
+        arm = float(np.sqrt(np.mean(np.sum(signals.points**2, axis=-1))))
+        columns.append(np.einsum("nj,il->nijl", hats, np.eye(6)).reshape(n, 6, -1))
+        deviations.append(np.tile(bias.drift_sd * np.repeat([1.0, arm], 3), hats.shape[1]))
+    return np.concatenate(columns, axis=2), np.concatenate(deviations)
+
+
+def _hats(time: np.ndarray, interval: float) -> np.ndarray:
+    """(n, j) piecewise linear basis functions at knots about ``interval`` apart, the ends included."""
+    count = max(2, round((time[-1] - time[0]) / interval) + 1)
+    knots = np.linspace(time[0], time[-1], count)
+    return np.column_stack([np.interp(time, knots, unit) for unit in np.eye(count)])

@@ -1,0 +1,1 @@
+"""Forces from the signals of a tactile fingertip, with their uncertainty."""

@@ -1,0 +1,279 @@
+"""The tables, figures and animations of the planar study, each declared once; nothing is computed here.
+
+A row names a file of this folder with the function that computes the data, and the one that draws them. User-defined
+scenes come first, so that they are drawn without the identifications.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from contactid.output.artefacts import Artefact, animation, figure, table
+
+#: The paper's own scenes; every other scene of a configuration is the user's.
+PAPER_SCENES = ("drop", "throw", "sliding", "restitution")
+
+_DRAWING, _SIMULATED = "drawing, contactid planar", "simulated, contactid planar"
+_NOISY = "simulated throws with noise, identified, contactid planar"
+
+
+def declare(block: Mapping[str, Any]) -> list[Artefact]:
+    """The artefacts of a run, by the study's block of the configuration."""
+    real = block["real"]
+    return [
+        *(
+            _figure(
+                f"ext_scene_{name}",
+                "time_lapse:own_scenes",
+                "draw_scene",
+                "A scene of the configuration in time lapse.",
+            )
+            for name in block["scenes"]
+            if name not in PAPER_SCENES
+        ),
+        *_simulators(),
+        *_noisy_throws(),
+        *(_squares() if real["squares"] else []),
+        *(_reasons() if real["squares"] and real["experiments"] else []),
+        *(_ellipse() if real["ellipse"] else []),
+    ]
+
+
+def _simulators() -> list[Artefact]:
+    """Sections 3 to 5.1: the contact model, simulators against each other and against exact truths."""
+    return [
+        _figure(
+            "fig01_contact_frames", "contact_sketches:contact_frames", "draw_contact_frames",
+            "Contact frames where three grounds touch a smooth convex body, and one contact force.", _DRAWING,
+        ),
+        _figure(
+            "fig02_contact_states", "contact_sketches:contact_states", "draw_contact_states",
+            "An ellipse in each of the four states of a contact, with the contact point's velocity and the step's "
+            "impulse.", _DRAWING,
+        ),
+        _figure(
+            "fig03_restitution", "contact_sketches:restitution", "draw_restitution",
+            "Normal velocity of the contact point before and after an impact, and the impulse between.", _DRAWING,
+        ),
+        _figure(
+            "fig04_friction_cones", "contact_sketches:friction_cones", "draw_friction_cones",
+            "Friction cone, its pyramid, and the planar cone.", _DRAWING,
+        ),
+        _figure(
+            "fig05_normal_gap", "contact_sketches:normal_gap", "draw_normal_gap",
+            "Frames, angles and lengths in the definition of the normal gap.", _DRAWING,
+        ),
+        _figure(
+            "fig06_drop_peaks", "sweeps:drop", "draw_peaks",
+            "First normal impulse of the dropped ellipse against the time step, by restitution and by gap "
+            "complementarity, with the exact value.", limit="exact (eq. 22)",
+        ),
+        _figure(
+            "fig07_drop_impulses", "sweeps:drop", "draw_impulses",
+            "Normal impulses of the dropped ellipse over time, for several time steps.",
+        ),
+        _figure(
+            "fig08_throw_peaks", "sweeps:throw", "draw_peaks",
+            "First normal impulse of the thrown ellipse against the time step, with its limit.",
+            limit=r"limit $h \to 0$",
+        ),
+        _figure(
+            "fig09_throw_motion", "time_lapse:throw_motion", "draw_throw",
+            "The thrown ellipse in time lapse, the whole motion and its first impact.",
+        ),
+        _figure(
+            "fig10_throw_impulses", "sweeps:throw", "draw_impulses",
+            "Normal impulses of the thrown ellipse over time, for several time steps.",
+        ),
+        _figure(
+            "fig11_sliding_motion", "time_lapse:sliding_motion", "draw_sliding",
+            "The sliding ellipse in time lapse, for several coefficients of friction.",
+        ),
+        _figure(
+            "fig12_sliding_energy", "energy:sliding_energy", "draw_energies",
+            "Energy of the sliding ellipse over time, by friction.", parameter="friction_mu", symbol=r"$\mu$",
+        ),
+        _figure(
+            "fig13_restitution_motion", "time_lapse:restitution_motion", "draw_scene",
+            "The thrown ellipse in time lapse, for several restitutions.",
+        ),
+        _figure(
+            "fig14_restitution_energy", "energy:restitution_energy", "draw_energies",
+            "Energy of the thrown ellipse over time, by restitution.", parameter="restitution_e_n", symbol=r"$e_N$",
+        ),
+        _figure(
+            "fig15_fitted_trajectory", "fit_sketches:fitted_trajectory", "draw_fitted_trajectory",
+            "Captured postures with noise, and the smooth motion that a fit looks for.",
+            "qualitative: a simulated motion and the same with noise, contactid planar",
+        ),
+        _figure(
+            "fig16_time_instants", "fit_sketches:time_instants", "draw_time_instants",
+            "Instants captured at the camera's frame rate, and those inserted between them.", _DRAWING,
+        ),
+        _animation("fig09_throw_motion", "time_lapse:throw_motion"),
+        _animation("fig11_sliding_motion", "time_lapse:sliding_motion"),
+        _animation("fig13_restitution_motion", "time_lapse:restitution_motion"),
+        _table(
+            "ext_energy", "energy:energy_tables",
+            "Energy at the end of every simulated motion, and where the rest went (J).",
+        ),
+        _table(
+            "ext_tangential_impulses", "energy:energy_tables",
+            "Energy that tangential impulses take and give in the motions of figure 14 (J).",
+        ),
+        _table(
+            "ext_impulse_convergence", "sweeps:impulse_tables",
+            "First normal impulse against its limit as the time step tends to zero.",
+        ),
+        _table(
+            "ext_impact_times", "sweeps:impulse_tables",
+            "Time of the first impact since release, simulated and printed (ms).",
+        ),
+        _table("ext_liftoff", "sweeps:liftoff", "Friction above which the sliding ellipse leaves the ground."),
+        _table(
+            "ext_nlp_step", "sweeps:nlp_step", "The paper's nonlinear program for one step against the exact step."
+        ),
+    ]  # fmt: skip
+
+
+def _noisy_throws() -> list[Artefact]:
+    """Section 6.1: identification from noisy throws, and the rig."""
+    return [
+        _table(
+            "tab01_inertia_ratio_error", "noisy_throws:error_tables",
+            "Errors of the identified J/m by friction and frame rate (%).",
+        ),
+        _table(
+            "ext_identification_by_rate", "noisy_throws:error_tables",
+            "Errors of the identified J/m by frame rate, over friction from 0.2 on (%).",
+        ),
+        _table(
+            "ext_identification_failed", "noisy_throws:error_tables",
+            "Identifications that did not converge, or whose misfit noise does not explain.",
+        ),
+        _table(
+            "ext_reformulations", "noisy_throws:reformulation_comparison",
+            "Reformulations of complementarity on the same throws, one solve each.",
+        ),
+        _identified(
+            "fig17_identified_trajectories", "identified_motion:shown_paths", "draw_identified_trajectories",
+            "Path of the centre as simulated, measured and identified at several frame rates, and the place where they "
+            "differ most.", _NOISY,
+        ),
+        _identified(
+            "fig18_identified_impulses", "identified_impulses:shown_impulses", "draw_identified_impulses",
+            "Identified and simulated contact impulses over time.", _NOISY,
+        ),
+        _identified(
+            "fig19_identified_friction", "noisy_throws:error_figures", "draw_identified_friction",
+            "Identified against true friction at high frame rates; from some friction on the body rolls and friction "
+            "is only bounded.", _NOISY,
+        ),
+        _identified(
+            "fig20_rig", "rig:rig", "draw_rig",
+            "The throwing rig from the front and from the side; drawn from stated and assumed dimensions.", _DRAWING,
+        ),
+        _identified(
+            "fig21_release", "rig:release", "draw_release",
+            "The end-effector that releases the body, from the front and from the side.", _DRAWING,
+        ),
+        _identified(
+            "ext_identification_error", "noisy_throws:error_figures", "draw_identification_error",
+            "Error of the identified J/m by friction and frame rate, beside the printed one.", _NOISY,
+        ),
+        _identified(
+            "ext_reformulations", "noisy_throws:reformulation_figure", "draw_reformulations",
+            "Error, residual and time of the contact-sequence method and of seven ways to write complementarity, on "
+            "the same throws.", _NOISY,
+        ),
+    ]  # fmt: skip
+
+
+def _squares() -> list[Artefact]:
+    """Section 6.2 with measured throws of a square; their data say which."""
+    return [
+        _table(
+            "ext_real_squares", "real_squares:square_tables",
+            "J/m and friction from each measured throw of a square, the last row from several.",
+        ),
+        _table(
+            "ext_real_squares_left_out", "real_squares:square_tables",
+            "Measured throws of a square without a usable first impact.",
+        ),
+        _identified(
+            "fig22_real_throw", "identified_motion:square_throw", "draw_real_throw",
+            "A measured throw of a square, its identified motion in time lapse, and the path of its centre.",
+        ),
+        _identified(
+            "fig23_real_impulses", "identified_impulses:square_impulses", "draw_real_impulses",
+            "Identified contact impulses per mass of a measured throw of a square.",
+        ),
+        _identified(
+            "ext_real_squares", "real_squares:square_ratios", "draw_real_squares",
+            "J/m and friction of every measured throw of a square with their standard errors, and pooled.",
+        ),
+    ]  # fmt: skip
+
+
+def _reasons() -> list[Artefact]:
+    return [
+        table(
+            "ext_real_squares_reasons",
+            rule="planar_tables",
+            compute="contactid.planar.squares.reasons:reasons_table",
+            caption="Experiments on why J/m of the real square is not the uniform one's.",
+            files=("csv", "tex", "md"),
+        )
+    ]
+
+
+def _ellipse() -> list[Artefact]:
+    """Section 6.2 with measured impacts of an ellipse."""
+    return [
+        _table(
+            "ext_real_ellipse", "real_ellipse:ellipse_tables",
+            "Velocity errors of impact laws and published models on real ellipse impacts (m/s).",
+        ),
+        _table(
+            "ext_real_ellipse_reasons", "real_ellipse:ellipse_tables",
+            "Where real ellipse impacts depart from the impact laws.",
+        ),
+        _table(
+            "ext_real_ellipse_ratio", "real_ellipse:ellipse_tables",
+            "J/m of the ellipse by eq. 31, with x as published and reversed.",
+        ),
+        _identified(
+            "ext_real_ellipse", "real_ellipse:ellipse_impacts", "draw_real_ellipse",
+            "Velocity errors of identified impact laws and of published models on measured impacts of an ellipse.",
+            "public data: planar impacts of an ellipse; identified by contactid planar",
+        ),
+    ]  # fmt: skip
+
+
+def _table(name: str, compute: str, caption: str) -> Artefact:
+    return table(name, "planar_tables", f"{__name__}.{compute}", caption)
+
+
+def _figure(
+    name: str,
+    compute: str,
+    draw: str,
+    caption: str,
+    data: str = _SIMULATED,
+    rule: str = "planar_figures",
+    **settings: Any,
+) -> Artefact:
+    """A figure of a file's two functions, ``compute`` as ``"file:function"``, from simulations alone."""
+    place = f"{__name__}.{compute}"
+    drawn_by = f"{place.partition(':')[0]}:{draw}"
+    return figure(name, rule, place, drawn_by, caption, data=data, settings=settings)
+
+
+def _identified(name: str, compute: str, draw: str, caption: str, data: str = "") -> Artefact:
+    """A figure of what was identified."""
+    return _figure(name, compute, draw, caption, data, "planar_identified_figures")
+
+
+def _animation(name: str, compute: str) -> Artefact:
+    return animation(name, "planar_figures", f"{__name__}.{compute}", f"{__name__}.animate:animate", data=_SIMULATED)

@@ -1,0 +1,178 @@
+"""Animate motions of planar bodies, all panels at once, as a gif that loops.
+
+The table has the columns ``panel, label, frame, time_s, kind, x_m, y_m``: at each frame an ``outline`` (a polyline in
+S) and one point each of ``com`` and ``reference``, whose history is their path; the ``ground`` is drawn at every frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.legend import Legend
+from matplotlib.text import Text
+from PIL import Image
+
+from contactid.core.atomic import replacing
+from contactid.core.errors import ContactIdError
+from contactid.output import style
+from contactid.planar.artefacts.time_lapse import BODY, COM, REFERENCE, name_lines, scene_panels
+
+DPI = 100
+SHORTEST, LONGEST = 40, 70  # ms of a frame: real time where that lies between
+_HELD = 1000  # ms of the last frame
+_CLOCK = 0.2  # inches of the line with the time
+
+
+def animate(frames: pd.DataFrame, path: str | Path, *, source: str = "") -> None:
+    """Write a looping gif; it plays in real time where frames are 40 to 70 ms apart.
+
+    Parameters
+    ----------
+    frames
+        The motions, as this module describes them. A panel that ends before the others stays as it ends.
+    path
+        The gif.
+    source
+        Which data these are; printed in the picture.
+
+    Raises
+    ------
+    ContactIdError
+        Nothing to show, or a path that can't be written.
+    """
+    moving = frames[frames["kind"] != "ground"]
+    if moving.empty:
+        raise ContactIdError(f"{path}: there is no frame to animate", "Give a motion of one step or more")
+    instants = moving.groupby("frame")["time_s"].max()
+    with style.styled():
+        figure, axes_of = scene_panels(frames.assign(item=0), above=_CLOCK)
+        figure.set_dpi(DPI)
+        if source:
+            style.label_data(figure, source)
+        panels = [_Panel(axes, moving[moving["panel"] == panel]) for panel, axes in axes_of.items()]
+        clock = _clock(figure, name_lines(figure, panels[0].axes), _time(instants.iloc[-1]))
+        canvas = _Canvas(figure, [*(artist for panel in panels for artist in panel.artists), clock])
+        pictures = []
+        for frame, instant in zip(instants.index.to_numpy(dtype=int), instants, strict=True):
+            for panel in panels:
+                panel.show(frame)
+            clock.set_text(_time(instant))
+            pictures.append(canvas.picture())
+        plt.close(figure)
+    _write(pictures, _durations(instants.to_numpy()), path)
+
+
+class _Panel:
+    """One motion's artists, moved from frame to frame."""
+
+    def __init__(self, axes: Axes, motion: pd.DataFrame) -> None:
+        self.axes = axes
+        self.outlines = {
+            int(part["frame"].iloc[0]): part[["x_m", "y_m"]].to_numpy()
+            for _, part in motion[motion["kind"] == "outline"].groupby("frame")
+        }
+        (self.body,) = axes.fill(
+            *self.outlines[min(self.outlines)].T, facecolor=style.REST, edgecolor=style.REST_EDGE, lw=1.0, label=BODY
+        )
+        self.trails = [
+            _Trail(axes, motion[motion["kind"] == kind], colour, dashes, name)
+            for kind, colour, dashes, name in (
+                ("com", style.LINE, "-", COM),
+                ("reference", style.RELEASE, "--", REFERENCE),
+            )
+        ]
+
+    @property
+    def artists(self) -> list[Artist]:
+        """What moves, from back to front."""
+        return [self.body, *(artist for trail in self.trails for artist in (trail.line, trail.dot))]
+
+    def show(self, frame: int) -> None:
+        """Take the state of a frame, or the last one before it."""
+        until = [known for known in self.outlines if known <= frame]
+        self.body.set_xy(self.outlines[max(until, default=min(self.outlines))])
+        for trail in self.trails:
+            trail.show(frame)
+
+
+class _Trail:
+    """A point and the path it has left."""
+
+    def __init__(self, axes: Axes, rows: pd.DataFrame, colour: str, dashes: str, name: str) -> None:
+        rows = rows.sort_values("frame")
+        self.frames, self.points = rows["frame"].to_numpy(), rows[["x_m", "y_m"]].to_numpy()
+        (self.line,) = axes.plot([], [], dashes, color=colour, lw=1.0, label=name)
+        (self.dot,) = axes.plot([], [], "o", color=colour, ms=3.0, mew=0.0)
+
+    def show(self, frame: int) -> None:
+        """The path up to a frame."""
+        past = self.points[: np.searchsorted(self.frames, frame, side="right")]
+        self.line.set_data(*past.T)
+        self.dot.set_data(*past[-1:].T)
+
+
+@dataclass
+class _Canvas:
+    """A figure of which only some artists are drawn anew for each picture."""
+
+    figure: Figure
+    artists: list[Artist]
+
+    def __post_init__(self) -> None:
+        canvas = self.figure.canvas
+        assert isinstance(canvas, FigureCanvasAgg)
+        self.canvas = canvas
+        for artist in self.artists:
+            artist.set_animated(True)
+        canvas.draw()
+        self.background = canvas.copy_from_bbox(self.figure.bbox)
+
+    def picture(self) -> np.ndarray:
+        """(h, w, 3) the figure as it is now."""
+        self.canvas.restore_region(self.background)
+        for artist in self.artists:
+            self.figure.draw_artist(artist)
+        return np.array(self.canvas.buffer_rgba())[..., :3]
+
+
+def _clock(figure: Figure, legend: Legend, longest: str) -> Text:
+    """A text over the legend, where its title would be; the figure's layout is fixed from here on."""
+    legend.set_title(longest, prop=FontProperties(size=8.0))
+    figure.canvas.draw()
+    figure.set_layout_engine("none")
+    title = legend.get_title()
+    place = figure.transFigure.inverted().transform_bbox(title.get_window_extent())
+    title.set_alpha(0.0)
+    return figure.text(place.x0, place.y0, longest, fontsize=8.0, va="bottom")
+
+
+def _time(instant: float) -> str:
+    return f"t = {instant:.2f} s"
+
+
+def _durations(instants: np.ndarray) -> list[int]:
+    """How long each frame stays, ms; gifs count hundredths of a second."""
+    apart = 1e3 * float(np.median(np.diff(instants))) if len(instants) > 1 else SHORTEST
+    each = int(np.clip(10 * round(apart / 10.0), SHORTEST, LONGEST))
+    return [each] * (len(instants) - 1) + [_HELD]
+
+
+def _write(pictures: list[np.ndarray], durations: list[int], path: str | Path) -> None:
+    """Save pictures (h, w, 3) in one palette, found for all of them at once."""
+    height = len(pictures[0])
+    strip = Image.fromarray(np.vstack(pictures)).quantize(256, method=Image.Quantize.MEDIANCUT)
+    colours = np.array(strip.getpalette()).reshape(-1, 3)
+    colours[np.array(strip)[0, 0]] = pictures[0][0, 0]  # the background itself, not a mean of colours like it
+    strip.putpalette(colours.ravel().tolist())
+    first, *others = [strip.crop((0, top, strip.width, top + height)) for top in range(0, strip.height, height)]
+    with replacing(path) as partial:
+        first.save(partial, format="GIF", save_all=True, append_images=others, duration=durations, loop=0)

@@ -1,0 +1,157 @@
+"""Energies of the simulated motions: figures 12 and 14, ``ext_energy`` and ``ext_tangential_impulses``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from contactid.output import style
+from contactid.sources.motion import read_dataset
+
+_POINTS = 800  # of a drawn curve
+_SLIPPING = 1.0 - 1e-9  # share of mu c_n from which a tangential impulse lies on the cone's edge
+SLIDING_END = 1.0  # s, as in figure 12
+_DARKEST, _LIGHTEST = 0.0, 0.88  # of the colour map; its end is too light for lines on white
+_LETTERS = 9.0  # points from one line's name to the next
+
+
+def sliding_energy(sliding_motions: str) -> pd.DataFrame:
+    """Figure 12: energy of the sliding ellipse, by friction."""
+    return energy_curves(read_dataset(sliding_motions), "friction_mu", SLIDING_END)
+
+
+def restitution_energy(restitution_motions: str) -> pd.DataFrame:
+    """Figure 14: energy of the thrown ellipse, by restitution."""
+    return energy_curves(read_dataset(restitution_motions), "restitution_e_n", np.inf)
+
+
+def energy_tables(simulations: Sequence[str], restitution_motions: str) -> dict[str, pd.DataFrame]:
+    """``ext_energy`` of all scenes, and ``ext_tangential_impulses`` of figure 14's."""
+    motions = [read_dataset(file) for file in simulations]
+    return {
+        "tables/ext_energy": energy_table({str(scene.attrs["scene"]): scene for scene in motions}),
+        "tables/ext_tangential_impulses": tangential_table(read_dataset(restitution_motions)),
+    }
+
+
+def energy_table(motions: Mapping[str, xr.Dataset]) -> pd.DataFrame:
+    """One row per scene and law: energies, losses, how well the balance closes, largest gain in one step."""
+    rows = []
+    for name, scene in motions.items():
+        total = (scene["kinetic"] + scene["potential"]).values
+        staggered = total + scene["scheme"].values
+        for run in range(scene.sizes["run"]):
+            rows.append(
+                {
+                    "scene": name,
+                    "friction_mu": float(scene["friction_mu"][run]),
+                    "restitution_e_n": float(scene["restitution_e_n"][run]),
+                    "time_step_ms": 1e3 * float(scene.attrs["time_step"]),
+                    "energy_start_j": total[run, 0],
+                    "energy_end_j": total[run, -1],
+                    "lost_in_restitution_j": float(scene["restitution"][run, -1]),
+                    "lost_in_friction_j": float(scene["friction"][run, -1]),
+                    "lost_by_scheme_j": float(scene["scheme"][run, -1]),
+                    "scheme_largest_j": float(np.abs(scene["scheme"].values[run]).max()),
+                    "closure": float(scene["closure"][run]),
+                    "largest_gain_j": max(float(np.diff(staggered[run]).max()), 0.0),
+                    "deepest_penetration_mm": -1e3 * min(float(scene["gap"].values[run].min()), 0.0),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def tangential_table(motions: xr.Dataset) -> pd.DataFrame:
+    """Whether tangential impulses take no energy in the motions of figure 14, as section 4.4 says.
+
+    The paper sets friction so high that no impact slides, and infers that friction takes nothing. A sticking impact
+    does take energy: it stops the contact point's tangential velocity. It can also give some, where it acts against a
+    tangential velocity that the normal impulse of the same impact makes.
+    """
+    rows = []
+    for run in range(motions.sizes["run"]):
+        lost = np.diff(motions["friction"].values[run])
+        normal, tangential = motions["impulse_n"].values[run, 1:, 0], motions["impulse_t"].values[run, 1:, 0]
+        mu = float(motions["friction_mu"][run])
+        pushed = normal > 0.0
+        slides = pushed & (np.abs(tangential) >= _SLIPPING * mu * normal)
+        total = (motions["kinetic"] + motions["potential"]).values[run]
+        rows.append(
+            {
+                "restitution_e_n": float(motions["restitution_e_n"][run]),
+                "friction_mu": mu,
+                "steps_in_contact": int(pushed.sum()),
+                "steps_sliding": int(slides.sum()),
+                "lost_in_restitution_j": float(motions["restitution"][run, -1]),
+                "lost_in_friction_j": float(lost.sum()),
+                "lost_in_friction_sticking_j": float(lost[~slides].sum()),
+                "largest_loss_in_one_step_j": max(float(lost.max()), 0.0),
+                "largest_gain_in_one_step_j": max(-float(lost.min()), 0.0),
+                "energy_change_pct": 100.0 * (total[-1] / total[0] - 1.0),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def energy_curves(motions: xr.Dataset, varied: str, end: float) -> pd.DataFrame:
+    """Total mechanical energy against time, one curve per run; ``<varied>, time_s, energy_j``."""
+    time = motions["time"].values
+    inside = np.flatnonzero(time <= end + 1e-12)
+    shown = inside[np.unique(np.linspace(0, len(inside) - 1, _POINTS).round().astype(int))]
+    energy = (motions["kinetic"] + motions["potential"]).values
+    return pd.concat(
+        [
+            pd.DataFrame({varied: float(motions[varied][run]), "time_s": time[shown], "energy_j": energy[run, shown]})
+            for run in range(motions.sizes["run"])
+        ],
+        ignore_index=True,
+    )
+
+
+def draw_energies(data: pd.DataFrame, *, parameter: str, symbol: str) -> Figure:
+    """Figures 12 and 14: mechanical energy over time, a line per value of the column ``parameter``."""
+    figure, axes = plt.subplots(figsize=(style.SINGLE_COLUMN, 2.7))
+    values = sorted(data[parameter].unique())
+    shades = plt.get_cmap("viridis")(np.linspace(_DARKEST, _LIGHTEST, len(values)))
+    for value, shade in zip(values, shades, strict=True):
+        part = data[data[parameter] == value]
+        axes.plot(part["time_s"], part["energy_j"], color=shade, lw=1.1, label=f"{value:g}")
+    axes.set(xlabel="time (s)", ylabel="mechanical energy (J)")
+    axes.margins(x=0.0, y=0.06)
+    height = 72.0 * 0.7 * figure.get_figheight()
+    if _LETTERS * len(values) <= height:
+        _name_ends(axes, symbol, height)
+    else:
+        figure.legend(title=symbol, loc="outside right center", ncols=2, columnspacing=0.8, handlelength=1.0)
+    return figure
+
+
+def _name_ends(axes: Axes, symbol: str, height: float) -> None:
+    """Each line's value beside its end, moved apart where ends are closer than letters; axes ``height`` in points."""
+    low, high = axes.get_ylim()
+    apart = _LETTERS / height * (high - low)
+    lines = sorted(axes.get_lines(), key=lambda line: float(np.asarray(line.get_ydata())[-1]))
+    ends = np.array([float(np.asarray(line.get_ydata())[-1]) for line in lines])
+    for line, end, place in zip(lines, ends, spread(ends, apart, low, high), strict=True):
+        at = float(np.asarray(line.get_xdata())[-1])
+        axes.annotate(
+            str(line.get_label()), (at, end), (14.0, (place - end) / (high - low) * height), va="center", fontsize=7,
+            textcoords="offset points", color=line.get_color(), annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": line.get_color(), "shrinkA": 0.5, "shrinkB": 0.5},
+        )  # fmt: skip
+    axes.annotate(symbol, (1.0, 1.0), (14.0, 4.0), xycoords="axes fraction", textcoords="offset points", fontsize=7)
+
+
+def spread(values: np.ndarray, apart: float, low: float, high: float) -> np.ndarray:
+    """Places (n,) nearest to ascending values that keep ``apart`` from each other and within ``low`` and ``high``."""
+    from scipy.optimize import isotonic_regression  # takes long to import, and what computes energies needs none
+
+    steps = apart * np.arange(len(values))
+    places = isotonic_regression(values - steps).x
+    return np.clip(places, low, max(low, high - float(steps[-1]))) + steps

@@ -1,0 +1,204 @@
+"""Figures 18 and 23: identified contact impulses of thrown bodies, and simulated ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from contactid.core.errors import ContactIdError
+from contactid.output import style
+from contactid.planar.artefacts.identified_motion import MS, head, source_of, titled, with_result
+from contactid.planar.identify.states import StoredFit, read_fits
+
+_CONTACTS = (style.LINE, style.RELEASE, style.ACCENT, style.SIMULATED, style.MEASURED)
+_COMPONENTS = {"c_n": "normal $c_n$", "c_t": "tangential $c_t$"}
+_SMALL = 0.04  # of the largest impulse: below it, impulses are shown magnified
+_NONE = 1e-5  # of the largest impulse: below it, there is none
+_BESIDE = 0.01  # of the time shown, left free before and after it
+
+
+def shown_impulses(shown_fits: str) -> pd.DataFrame:
+    """Figure 18, of the last throw of a file."""
+    return identified_impulses(read_fits(shown_fits)[-1])
+
+
+def square_impulses(square_fits: str) -> pd.DataFrame:
+    """Figure 23, of the first throw of a file."""
+    first = read_fits(square_fits)[0]
+    return real_impulses(first).assign(source=source_of(first))
+
+
+def identified_impulses(fit: StoredFit) -> pd.DataFrame:
+    """Figure 18: contact impulses, identified and simulated, N s.
+
+    A simulation's time step is finer than the identification's, and the impulse of a lasting contact is proportional
+    to it. So simulated impulses are summed over the time that is nearer to one identified instant than to the others,
+    and stand at the mean time of what was summed.
+
+    Returns
+    -------
+    ``component`` (``c_n``, ``c_t``), ``kind`` (``identified``; ``simulated``, summed over contacts), ``contact``,
+    ``time_ms``, ``impulse_ns`` and what was identified.
+
+    Raises
+    ------
+    ContactIdError
+        Where the mass isn't known.
+    """
+    if not np.isfinite(fit.mass):
+        raise ContactIdError(f"the mass of {fit.label} isn't known", "Draw impulses per mass instead")
+    table = pd.concat([_identified(fit), _simulated(fit)], ignore_index=True)
+    table["impulse_ns"] = fit.mass * table.pop("impulse_m_s")
+    return with_result(table, fit)
+
+
+def real_impulses(fit: StoredFit) -> pd.DataFrame:
+    """Figure 23: identified contact impulses per mass, m/s.
+
+    Returns
+    -------
+    As of :func:`identified_impulses`, with ``impulse_m_s`` in place of ``impulse_ns``.
+    """
+    return with_result(_identified(fit), fit)
+
+
+def _identified(fit: StoredFit) -> pd.DataFrame:
+    """Identified impulses per mass, a row per component, contact and instant."""
+    time = fit.states.time[:-1] - fit.throw.time[0]
+    parts = [
+        _impulse_rows(component, "identified", contact, time, impulse[:, contact])
+        for component, impulse in (("c_n", fit.states.impulse_n), ("c_t", fit.states.impulse_t))
+        for contact in range(impulse.shape[1])
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _simulated(fit: StoredFit) -> pd.DataFrame:
+    """Simulated impulses per mass, summed about identified instants; no row where the truth isn't known."""
+    truth, instants = fit.truth, fit.states.time[:-1]
+    if truth is None:
+        return pd.DataFrame()
+    parts = []
+    for component, impulse in (("c_n", truth.impulse_n), ("c_t", truth.impulse_t)):
+        time, summed = summed_about(instants, truth.time, impulse)
+        parts.append(_impulse_rows(component, "simulated", 0, time - fit.throw.time[0], summed))
+    return pd.concat(parts, ignore_index=True)
+
+
+def summed_about(instants: np.ndarray, time: np.ndarray, impulse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Impulses (n,) at times (n,) summed about the nearest of ascending instants (m,), and the sums' mean times (m,).
+
+    Impulses further from the first or last instant than half the neighbouring interval are left out.
+    """
+    steps = np.diff(instants)
+    middles = instants[:-1] + 0.5 * steps
+    edges = np.concatenate([[instants[0] - 0.5 * steps[0]], middles, [instants[-1] + 0.5 * steps[-1]]])
+    summed, _ = np.histogram(time, edges, weights=impulse)
+    size, _ = np.histogram(time, edges, weights=np.abs(impulse))
+    moment, _ = np.histogram(time, edges, weights=np.abs(impulse) * time)
+    return np.where(size > 0.0, moment / np.where(size > 0.0, size, 1.0), instants), summed
+
+
+def _impulse_rows(component: str, kind: str, contact: int, time: np.ndarray, impulse: np.ndarray) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"component": component, "kind": kind, "contact": contact, "time_ms": MS * time, "impulse_m_s": impulse}
+    )
+
+
+def draw_identified_impulses(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
+    """Figure 18: identified and simulated contact impulses, N s.
+
+    ``data`` is what :func:`identified_impulses` returns, ``width`` in inches.
+    """
+    return _draw_impulses(data, "impulse_ns", "N s", width)
+
+
+def draw_real_impulses(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
+    """Figure 23: identified contact impulses per mass, m/s, a colour per contact.
+
+    ``data`` is what :func:`real_impulses` returns, ``width`` in inches.
+    """
+    return _draw_impulses(data, "impulse_m_s", "m/s", width)
+
+
+def _draw_impulses(data: pd.DataFrame, column: str, unit: str, width: float) -> Figure:
+    """A row per component, and a second column for lasting contacts, whose impulses can't be seen in the first."""
+    end = float(data["time_ms"].max())
+    views = _enlarged(data, column)
+    figure, grid = plt.subplots(
+        2, 2 if views else 1, figsize=(width if views else 0.7 * width, 3.7), sharex=True, squeeze=False
+    )
+    for row, component in enumerate(_COMPONENTS):
+        part = data[data["component"] == component]
+        for axes in grid[row]:
+            _draw_stems(axes, part, column)
+            axes.axhline(0.0, color="black", lw=0.5, zorder=1)
+            axes.margins(y=0.1)
+        grid[row, 0].set_ylabel(f"{_COMPONENTS[component]} ({unit})")
+        if views:
+            grid[row, 1].set_ylim(views[component])
+        for axes in grid[row]:
+            axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+    if views:
+        grid[0, 0].set_title("(a) all impulses", loc="left")
+        grid[0, 1].set_title("(b) small impulses, enlarged", loc="left")
+    for axes in grid[1]:
+        axes.set(xlabel="time since the first frame (ms)", xlim=(-_BESIDE * end, (1.0 + _BESIDE) * end))
+    head(figure, titled(data.iloc[0]), *_legend_of(*grid[:, 0]))
+    return figure
+
+
+def _enlarged(data: pd.DataFrame, column: str) -> dict[str, tuple[float, float]]:
+    """Limits by component that show the instants at which normal impulses are small; empty where none is."""
+    sizes = data[column].abs()
+    normal = data["component"] == "c_n"
+    top = float(sizes[normal].max())
+    small = data[normal & (sizes > _NONE * top) & (sizes < _SMALL * top)]
+    if small.empty:
+        return {}
+    keys = ["kind", "contact", "time_ms"]
+    same = data.merge(small[keys].drop_duplicates(), on=keys)
+    same["size"] = same[column].abs()
+    high = 1.4 * same.groupby(["kind", "component", "time_ms"])["size"].sum().groupby("component").max()
+    beside = max(float(high["c_t"]), 0.1 * float(high["c_n"]))
+    return {"c_n": (-0.08 * float(high["c_n"]), float(high["c_n"])), "c_t": (-beside, beside)}
+
+
+def _draw_stems(axes: Axes, part: pd.DataFrame, column: str) -> None:
+    """Identified impulses stand on each other where several contacts push at once; simulated ones are hollow."""
+    several = part["contact"].nunique() > 1
+    known = "identified" if (part["kind"] == "simulated").any() else ""
+    pushing = part[(part[column].abs() > _NONE * float(part[column].abs().max()))]
+    simulated = pushing[pushing["kind"] == "simulated"]
+    if len(simulated):
+        axes.vlines(simulated["time_ms"], 0.0, simulated[column], color="black", ls="--", lw=0.8, zorder=4)
+        axes.plot(simulated["time_ms"], simulated[column], "o", color="black", mfc="none", ms=4.5, mew=0.8, zorder=4)
+        axes.plot([], [], "o", color="black", mfc="none", ms=4.5, mew=0.8, ls="--", lw=0.8, label="simulated")
+    below: dict[tuple[float, bool], float] = {}
+    identified = pushing[pushing["kind"] == "identified"]
+    for contact in sorted(identified["contact"].unique()):
+        one = identified[identified["contact"] == contact]
+        colour = _CONTACTS[int(contact) % len(_CONTACTS)]
+        keys = [(time, value > 0.0) for time, value in zip(one["time_ms"], one[column], strict=True)]
+        feet = np.array([below.get(key, 0.0) for key in keys])
+        tops = feet + one[column].to_numpy()
+        below.update(zip(keys, tops, strict=True))
+        axes.vlines(one["time_ms"], feet, tops, color=colour, lw=1.2, zorder=3)
+        label = ", ".join(filter(None, [known, f"contact {int(contact) + 1}" if several else ""]))
+        axes.plot(one["time_ms"], tops, "o", color=colour, ms=2.6, mew=0.0, zorder=3)
+        axes.plot([], [], "o", color=colour, ms=2.6, mew=0.0, ls="-", lw=1.2, label=label or None)
+
+
+def _legend_of(*panels: Axes) -> tuple[list[Any], list[str]]:
+    """Each name once, of all panels."""
+    found: dict[str, Any] = {}
+    for axes in panels:
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(name, handle)
+    return list(found.values()), list(found)

@@ -1,0 +1,139 @@
+"""J/m and friction from each measured throw of a square, and from several together."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from contactid.output import style
+from contactid.output.tables import read_exact
+from contactid.planar.artefacts.identified_motion import source_of
+from contactid.planar.identify.states import read_fits
+
+_QUIET, _SHADE = "#555555", "#ececec"
+_SHOWN = (1.0, 99.0)  # percentiles of throws that axes hold at least
+_MANY = 60  # throws from which on bars are drawn lighter
+_LEAST_TOP = 1.25  # of the median throw, up to which axes reach at least
+
+
+def square_tables(squares: str, squares_left_out: str) -> dict[str, pd.DataFrame]:
+    """``ext_real_squares`` and ``ext_real_squares_left_out``."""
+    return {
+        "tables/ext_real_squares": read_exact(squares),
+        "tables/ext_real_squares_left_out": read_exact(squares_left_out),
+    }
+
+
+def square_ratios(squares: str, square_fits: str) -> pd.DataFrame:
+    """The figure ``ext_real_squares``; only throws that count are shown."""
+    table = read_exact(squares)
+    return real_squares(table[(table["throw"] == "pooled") | table["counted"]]).assign(
+        source=source_of(read_fits(square_fits)[0])
+    )
+
+
+def real_squares(table: pd.DataFrame, uniform_mm2: float = 600.0) -> pd.DataFrame:
+    """What was identified from each throw of a real body, in ascending order.
+
+    Parameters
+    ----------
+    table
+        ``throw, converged, inertia_ratio_mm2, inertia_ratio_se_mm2, friction_mu``, a row per throw, and ``pooled``.
+    uniform_mm2
+        J/m of the uniform body, mm2.
+
+    Returns
+    -------
+    ``quantity`` (``inertia_ratio_mm2``, ``friction_mu``), ``kind`` (``throw``, ``pooled``, ``uniform``), ``throw``,
+    ``rank`` (from 1; empty for the other kinds), ``value``, ``se`` (NaN where there is none) and ``converged``.
+    """
+    pooled = table["throw"].astype(str) == "pooled"
+    parts = []
+    for quantity, se in (("inertia_ratio_mm2", "inertia_ratio_se_mm2"), ("friction_mu", None)):
+        named = pd.DataFrame(
+            {
+                "quantity": quantity,
+                "kind": np.where(pooled, "pooled", "throw"),
+                "throw": table["throw"].astype(str),
+                "value": table[quantity].astype(float),
+                "se": table[se].astype(float) if se else np.nan,
+                "converged": table["converged"].astype(bool),
+            }
+        ).sort_values(["kind", "value"], ascending=[False, True])
+        throws = named["kind"] == "throw"
+        named.insert(3, "rank", throws.cumsum().where(throws))
+        parts.append(named)
+    uniform = {"quantity": "inertia_ratio_mm2", "kind": "uniform", "throw": "", "value": uniform_mm2, "converged": True}
+    return pd.concat([*parts, pd.DataFrame([uniform])], ignore_index=True)
+
+
+def draw_real_squares(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
+    """J/m (a) and friction (b) of every throw, in ascending order, and of all throws together.
+
+    ``data`` is what :func:`real_squares` returns, ``width`` in inches.
+    """
+    figure, panels = plt.subplots(1, 2, figsize=(width, 3.0))
+    said = (("a", "inertia_ratio_mm2", "$J/m$ (mm²)", " mm²"), ("b", "friction_mu", r"friction coefficient $\mu$", ""))
+    for (letter, quantity, label, unit), axes in zip(said, panels, strict=True):
+        part = data[data["quantity"] == quantity]
+        throws = part[part["kind"] == "throw"]
+        _draw_ranked(axes, throws)
+        _draw_levels(axes, part, unit)
+        axes.set(xlabel="throws, in ascending order", ylabel=label, xlim=(0.0, len(throws) + 1.0))
+        axes.set_ylim(*_held(part))
+        axes.set_title(f"({letter})", loc="left")
+        axes.legend(loc="upper left")
+        _note_outside(axes, throws)
+    return figure
+
+
+def _draw_ranked(axes: Axes, throws: pd.DataFrame) -> None:
+    """Values by rank with their standard errors; throws that didn't converge are hollow."""
+    faint = 0.45 if len(throws) > _MANY else 1.0
+    size = 2.4 if len(throws) > _MANY else 3.6
+    bars = throws[np.isfinite(throws["se"]) & throws["converged"]]
+    if len(bars):
+        axes.vlines(bars["rank"], bars["value"] - bars["se"], bars["value"] + bars["se"], color=style.LINE, lw=0.6,
+                    alpha=faint, zorder=1)  # fmt: skip
+    for converged, name in ((True, "throw"), (False, "not converged")):
+        part = throws[throws["converged"] == converged]
+        if len(part):
+            axes.plot(
+                part["rank"], part["value"], "o", color=style.LINE if converged else style.MEASURED, ms=size, mew=0.7,
+                mfc=style.LINE if converged else "none", zorder=2,
+                label=f"{name} ({len(part)})" + (", ± standard error" if converged and len(bars) else ""),
+            )  # fmt: skip
+
+
+def _draw_levels(axes: Axes, part: pd.DataFrame, unit: str) -> None:
+    """The value of all throws together with its standard error, and the uniform body's."""
+    for value, se in part.loc[part["kind"] == "pooled", ["value", "se"]].to_numpy(dtype=float):
+        spread = f" ± {se:.2g}" if np.isfinite(se) else ""
+        axes.axhline(value, color=style.RELEASE, lw=1.2, zorder=3, label=f"pooled, {value:.3g}{spread}{unit}")
+        if spread:
+            axes.axhspan(value - se, value + se, color=style.RELEASE, alpha=0.2, lw=0.0, zorder=0)
+    for value in part.loc[part["kind"] == "uniform", "value"]:
+        axes.axhline(value, color="black", ls="--", lw=0.9, zorder=3, label=f"uniform body, {value:g}{unit}")
+
+
+def _held(part: pd.DataFrame) -> tuple[float, float]:
+    """Limits that hold nearly all throws and all levels, and leave room for a legend."""
+    throws, levels = (part.loc[(part["kind"] == "throw") == flag, "value"].dropna() for flag in (True, False))
+    low, high = np.percentile(throws, _SHOWN) if len(throws) else (0.0, 1.0)
+    low, high = min([low, *levels]), max([high, *levels, _LEAST_TOP * float(throws.median() if len(throws) else 1.0)])
+    return max(float(low - 0.1 * (high - low)), 0.0 if low >= 0.0 else -np.inf), float(high + 0.45 * (high - low))
+
+
+def _note_outside(axes: Axes, throws: pd.DataFrame) -> None:
+    """Say how many throws lie beyond the limits."""
+    low, high = axes.get_ylim()
+    outside = int(((throws["value"] < low) | (throws["value"] > high)).sum())
+    unknown = int(throws["value"].isna().sum())
+    said = [f"{outside} beyond the axis"] * bool(outside) + [f"{unknown} without a value"] * bool(unknown)
+    if said:
+        axes.text(0.99, 0.02, ", ".join(said), transform=axes.transAxes, ha="right", fontsize=6, color=_QUIET)
+    axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))

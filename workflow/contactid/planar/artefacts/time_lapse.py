@@ -1,0 +1,387 @@
+"""Motions of planar bodies in time lapse: figures 9, 11 and 13, the user's own scenes, and what animations show.
+
+A scene is a table with the columns ``panel, label, kind, item, time_s, x_m, y_m``. The rows of one panel, kind and item
+are a polyline in S, in their order: ``outline`` (one item per instant shown), ``com``, ``reference`` and ``ground``.
+The ground is straight and goes on beyond its two points; bodies are on its left.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.legend import Legend
+
+from contactid.output import style
+from contactid.planar.simulate.geometry import outline_at
+from contactid.planar.simulate.scenes import Scene, scene_of
+from contactid.sources.motion import read_dataset
+
+_POINTS = 400  # of a drawn path or curve
+_FLIGHT = 0.02  # s without an impulse that separates two impacts
+_DETAIL = 0.06  # s of the motion shown before the first and after the second impact of a detail
+_BEYOND = 0.6  # of the body's size, by which the drawn ground goes beyond it
+LAPSE_COLUMNS = ["panel", "label", "kind", "item", "time_s", "x_m", "y_m"]
+SLIDING_SHOWN = (0.3, 0.8)  # range of friction in figure 11; all where none is in it
+_BODY = LinearSegmentedColormap.from_list("body", [style.REST, style.REST_EDGE])
+_GROUND, _GROUND_EDGE = "#e4e4e4", "#8c8c8c"
+_TALLEST, _PAGE = 3.6, 8.0  # inches: of one panel, of all
+_BESIDE, _ABOVE, _AROUND = 0.5, 0.34, 0.75  # inches of a panel's numbers, its label, and of legend and axis names
+_OPACITY = 1.2  # of all bodies of a panel, should they lie over each other
+_BETWEEN = 0.06  # inches around panels, so that labels keep clear of the marks above them
+_EVEN = 0.02  # instants are those of whole time steps
+_MARGIN = 0.03  # of a panel's longer side, around what is shown
+BODY, COM, REFERENCE = "body", "centre of mass", "reference point"
+
+
+def throw_motion(
+    throw_motions: str, block: Mapping[str, Any], outlines: int, frames_per_second: float
+) -> dict[str, pd.DataFrame]:
+    """Figure 9, the whole motion and its first two impacts, and its animation."""
+    scene, motions = _read(throw_motions, block)
+    whole = (0, "whole motion", (0.0, float(motions["time"][-1])), outlines)
+    detail = (0, "first two impacts", detail_window(motions, 0), max(outlines // 3, 2))
+    return {
+        "figures/fig09_throw_motion": time_lapse(scene, motions, [whole, detail]),
+        "animations/fig09_throw_motion": animation_frames(scene, motions, [0], frames_per_second, scene.duration),
+    }
+
+
+def sliding_motion(
+    sliding_motions: str, block: Mapping[str, Any], outlines: int, frames_per_second: float
+) -> dict[str, pd.DataFrame]:
+    """Figure 11, a panel per friction in :data:`SLIDING_SHOWN`, and its animation."""
+    scene, motions = _read(sliding_motions, block)
+    mu = motions["friction_mu"].values
+    low, high = SLIDING_SHOWN
+    runs = np.flatnonzero((mu >= low - 1e-9) & (mu <= high + 1e-9)).tolist() or list(range(len(mu)))
+    return {
+        "figures/fig11_sliding_motion": run_panels(scene, motions, runs, outlines),
+        "animations/fig11_sliding_motion": animation_frames(scene, motions, runs, frames_per_second, scene.duration),
+    }
+
+
+def restitution_motion(
+    restitution_motions: str, block: Mapping[str, Any], outlines: int, frames_per_second: float
+) -> dict[str, pd.DataFrame]:
+    """Figure 13, a panel per restitution, and its animation."""
+    scene, motions = _read(restitution_motions, block)
+    runs = range(motions.sizes["run"])
+    return {
+        "figures/fig13_restitution_motion": run_panels(scene, motions, runs, outlines),
+        "animations/fig13_restitution_motion": animation_frames(
+            scene, motions, runs, frames_per_second, scene.duration
+        ),
+    }
+
+
+def own_scenes(own_motions: Sequence[str], block: Mapping[str, Any], outlines: int) -> dict[str, pd.DataFrame]:
+    """``ext_scene_<name>`` of every scene that isn't the paper's, a panel per law."""
+    read = [_read(file, block) for file in own_motions]
+    return {
+        f"figures/ext_scene_{scene.name}": run_panels(scene, motions, range(motions.sizes["run"]), outlines)
+        for scene, motions in read
+    }
+
+
+def _read(file: str, block: Mapping[str, Any]) -> tuple[Scene, xr.Dataset]:
+    motions = read_dataset(file)
+    return scene_of(block, str(motions.attrs["scene"])), motions
+
+
+def run_panels(scene: Scene, motions: xr.Dataset, runs: Sequence[int], outlines: int) -> pd.DataFrame:
+    """A time lapse with a panel per run; panels are small, so they get fewer outlines."""
+    span, fewer = (0.0, float(motions["time"][-1])), max(2 * outlines // 3, 2)
+    return time_lapse(scene, motions, [(run, law_label(motions, run), span, fewer) for run in runs])
+
+
+def law_label(motions: xr.Dataset, run: int) -> str:
+    """What tells a run from the scene's others, in mathtext; friction and restitution where both vary."""
+    parts = [
+        rf"{symbol} = {float(motions[name][run]):g}"
+        for symbol, name in ((r"\mu", "friction_mu"), (r"e_N", "restitution_e_n"))
+        if len(np.unique(motions[name])) > 1
+    ]
+    joined = r",\ ".join(parts)
+    return f"${joined}$" if parts else ""
+
+
+def reference_point(scene: Scene, position: np.ndarray) -> np.ndarray:
+    """(n, 2) path of the body's point on its first axis (or first corner), for q (n, 3), m."""
+    x, y = scene.body.shape.outline()[0]
+    c, s = np.cos(position[:, 2]), np.sin(position[:, 2])
+    return position[:, :2] + np.column_stack([c * x - s * y, s * x + c * y])
+
+
+def impact_times(time: np.ndarray, impulse_n: np.ndarray) -> np.ndarray:
+    """Times at which impulses begin after a flight (or the start), s."""
+    hit = np.flatnonzero(impulse_n.sum(axis=-1) > 0.0)
+    if not len(hit):
+        return np.zeros(0)
+    begins = np.concatenate([[True], np.diff(time[hit]) > _FLIGHT])
+    return time[hit[begins]]
+
+
+def detail_window(motions: xr.Dataset, run: int) -> tuple[float, float]:
+    """From just before the first impact to just after the second, s."""
+    times = impact_times(motions["time"].values, motions["impulse_n"].values[run])
+    end = float(motions["time"][-1])
+    if not len(times):
+        return 0.0, end
+    last = float(times[1]) if len(times) > 1 else float(times[0])
+    return max(float(times[0]) - _DETAIL, 0.0), min(last + _DETAIL, end)
+
+
+def time_lapse(
+    scene: Scene, motions: xr.Dataset, panels: Sequence[tuple[int, str, tuple[float, float], int]]
+) -> pd.DataFrame:
+    """Outlines at even times, paths and the ground; a panel is a run, a label, a span (s) and a number of outlines.
+
+    Returns
+    -------
+    ``panel, label, kind, item, time_s, x_m, y_m``: the rows of one panel, kind and item are a polyline.
+    """
+    parts: list[pd.DataFrame] = []
+    time = motions["time"].values
+
+    def add(panel: int, label: str, kind: str, item: int, moments: np.ndarray | float, points: np.ndarray) -> None:
+        table = {"panel": panel, "label": label, "kind": kind, "item": item, "time_s": moments}
+        parts.append(pd.DataFrame({**table, "x_m": points[:, 0], "y_m": points[:, 1]}, columns=LAPSE_COLUMNS))
+
+    for panel, (run, label, (begin, end), outlines) in enumerate(panels):
+        inside = np.flatnonzero((time >= begin - 1e-12) & (time <= end + 1e-12))
+        position = motions["position"].values[run]
+        shown = inside[np.unique(np.linspace(0, len(inside) - 1, outlines).round().astype(int))]
+        bodies = [outline_at(scene.body.shape, position[k]) for k in shown]
+        for item, (k, body) in enumerate(zip(shown, bodies, strict=True)):
+            add(panel, label, "outline", item, time[k], body)
+        path = inside[np.unique(np.linspace(0, len(inside) - 1, _POINTS).round().astype(int))]
+        add(panel, label, "com", 0, time[path], position[path, :2])
+        add(panel, label, "reference", 0, time[path], reference_point(scene, position[path]))
+        add(panel, label, "ground", 0, time[inside[0]], _ground_below(scene, np.concatenate(bodies)))
+    return pd.concat(parts, ignore_index=True)
+
+
+def animation_frames(
+    scene: Scene, motions: xr.Dataset, runs: Sequence[int], frames_per_second: float, end: float
+) -> pd.DataFrame:
+    """Outlines and points at every frame, one panel per run; ``panel, label, frame, time_s, kind, x_m, y_m``."""
+    time = motions["time"].values
+    count = max(2, round(min(end, float(time[-1])) * frames_per_second) + 1)
+    shown = np.searchsorted(time, np.arange(count) / frames_per_second - 1e-12).clip(0, len(time) - 1)
+    parts = []
+    for panel, run in enumerate(runs):
+        position, label = motions["position"].values[run], law_label(motions, run)
+        reference = reference_point(scene, position)
+        bodies = [outline_at(scene.body.shape, position[k]) for k in shown]
+        for frame, (k, body) in enumerate(zip(shown, bodies, strict=True)):
+            for kind, points in (
+                ("outline", body),
+                ("com", position[k : k + 1, :2]),
+                ("reference", reference[k : k + 1]),
+                *([("ground", _ground_below(scene, np.concatenate(bodies)))] if frame == 0 else []),
+            ):
+                table = {"panel": panel, "label": label, "frame": frame, "time_s": time[k], "kind": kind}
+                parts.append(pd.DataFrame({**table, "x_m": points[:, 0], "y_m": points[:, 1]}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _ground_below(scene: Scene, points: np.ndarray) -> np.ndarray:
+    """(2, 2) ends of the ground's part under points (n, 2), with a margin."""
+    tangent, origin = scene.ground.tangent, np.array([scene.ground.x0, scene.ground.y0])
+    along = (points - origin) @ tangent
+    margin = _BEYOND * float(np.ptp(scene.body.shape.outline()[:, 0]))
+    return origin + np.outer([along.min() - margin, along.max() + margin], tangent)
+
+
+@dataclass(frozen=True)
+class View:
+    """What a panel shows of the plane, m."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+    @property
+    def aspect(self) -> float:
+        """Width over height."""
+        return (self.x[1] - self.x[0]) / (self.y[1] - self.y[0])
+
+
+def draw_throw(data: pd.DataFrame) -> Figure:
+    """Figure 9: a thrown ellipse (a) and its first two impacts (b), each to its own scale."""
+    return draw_scene(data, columns=1, width=0.8 * style.DOUBLE_COLUMN, shared=False)
+
+
+def draw_sliding(data: pd.DataFrame) -> Figure:
+    """Figure 11: motions from a sliding start, a row per friction coefficient."""
+    return draw_scene(data, columns=1, width=0.8 * style.DOUBLE_COLUMN)
+
+
+def draw_scene(
+    data: pd.DataFrame, *, columns: int | None = None, width: float = style.DOUBLE_COLUMN, shared: bool = True
+) -> Figure:
+    """Time lapse of any scene, a panel per motion.
+
+    Parameters
+    ----------
+    data
+        The scene, as this module describes it.
+    columns
+        Panels beside each other; as few as fit a page where it isn't given.
+    width
+        Inches at most.
+    shared
+        Whether all panels show the same part of the plane.
+    """
+    figure, panels = scene_panels(data, columns=columns, width=width, shared=shared)
+    for panel, axes in panels.items():
+        _draw_motion(axes, data[data["panel"] == panel])
+    first = next(iter(panels.values()))
+    name_lines(figure, first, {BODY: f"{BODY}{_interval(data)}, darker later"})
+    return figure
+
+
+def scene_panels(
+    data: pd.DataFrame,
+    *,
+    columns: int | None = None,
+    width: float = style.DOUBLE_COLUMN,
+    shared: bool = True,
+    above: float = 0.0,
+) -> tuple[Figure, dict[int, Axes]]:
+    """Axes by panel, of equal aspect with limits, labels and ground, and their figure, ``above`` inches higher.
+
+    The other parameters are those of :func:`draw_scene`.
+    """
+    names = [int(panel) for panel in dict.fromkeys(data["panel"])]
+    letters = string.ascii_lowercase if 1 < len(names) <= len(string.ascii_lowercase) else ""
+    views = {panel: _view(data if shared else data[data["panel"] == panel]) for panel in names}
+    columns = columns or _fewest_columns(len(names), min(view.aspect for view in views.values()), width)
+    rows = -(-len(names) // columns)
+    heights = _row_heights(list(views.values()), columns, width / columns - _BESIDE)
+    used = columns * (max(view.aspect * heights[k // columns] for k, view in enumerate(views.values())) + _BESIDE)
+    figure, grid = plt.subplots(
+        rows, columns, sharex=shared, sharey=shared, squeeze=False, height_ratios=heights,
+        layout=ConstrainedLayoutEngine(compress=True, h_pad=_BETWEEN if shared else 2.0 * _BETWEEN),
+        figsize=(float(np.clip(used, style.SINGLE_COLUMN, width)), sum(heights) + rows * _ABOVE + _AROUND + above),
+    )  # fmt: skip
+    for axes in grid.flat[len(names) :]:
+        axes.set_visible(False)
+    panels: dict[int, Axes] = dict(zip(names, grid.flat, strict=False))
+    for place, (panel, axes) in enumerate(panels.items()):
+        _frame(axes, data[data["panel"] == panel], views[panel], letters[place : place + 1])
+        if place % columns == 0:
+            axes.set_ylabel("$y$ (m)")
+        if place + columns >= len(names):
+            axes.set_xlabel("$x$ (m)")
+            axes.tick_params(labelbottom=True)
+    return figure, panels
+
+
+def name_lines(figure: Figure, axes: Axes, names: Mapping[str, str] | None = None) -> Legend:
+    """One legend over all panels for the labelled artists of ``axes``; ``names`` replaces some of their labels."""
+    handles, labels = axes.get_legend_handles_labels()
+    shown = [(names or {}).get(label, label) for label in labels]
+    columns = len(handles) if figure.get_figwidth() > 1.25 * style.SINGLE_COLUMN else 2
+    return figure.legend(handles, shown, loc="outside upper center", ncols=columns, columnspacing=1.5)
+
+
+def _draw_motion(axes: Axes, data: pd.DataFrame) -> None:
+    """Outlines that darken with time, both paths, and the reference point on every outline."""
+    outlines = [part for _, part in data[data["kind"] == "outline"].groupby("item")]
+    shades = _BODY(np.linspace(0.0, 1.0, max(len(outlines), 2)))
+    for place, (outline, shade) in enumerate(zip(outlines, shades, strict=False)):
+        axes.fill(
+            outline["x_m"],
+            outline["y_m"],
+            facecolor=(*shade[:3], min(0.10, _OPACITY / len(outlines))),
+            edgecolor="none",
+            zorder=1,
+        )
+        label = BODY if place == len(outlines) // 2 else None
+        axes.plot(outline["x_m"], outline["y_m"], color=shade, lw=0.8, zorder=2, label=label)
+    com, reference = (data[data["kind"] == kind] for kind in ("com", "reference"))
+    axes.plot(com["x_m"], com["y_m"], color=style.LINE, lw=1.2, zorder=3, label=COM)
+    axes.plot(reference["x_m"], reference["y_m"], "--", color=style.RELEASE, lw=0.8, zorder=4, label=REFERENCE)
+    instants = [float(outline["time_s"].iloc[0]) for outline in outlines]
+    if len(reference):
+        x, y = (np.interp(instants, reference["time_s"], reference[name]) for name in ("x_m", "y_m"))
+        axes.plot(x, y, "o", color=style.RELEASE, ms=2.0, mew=0.0, zorder=5)
+
+
+def _interval(data: pd.DataFrame) -> str:
+    """ " every 0.10 s" where all panels show instants at one and the same interval."""
+    first = data[data["kind"] == "outline"].groupby(["panel", "item"])["time_s"].first()
+    steps = first.groupby("panel").diff().dropna().to_numpy()
+    if len(steps) == 0 or np.ptp(steps) > _EVEN * steps.max():
+        return ""
+    return f" every {steps.mean():.2g} s"
+
+
+def _frame(axes: Axes, data: pd.DataFrame, view: View, letter: str) -> None:
+    """Limits, letter, label and ground of one panel."""
+    axes.set(xlim=view.x, ylim=view.y, aspect="equal")
+    label = data["label"].iloc[0]
+    named = "" if pd.isna(label) else str(label)  # a csv has no other empty text in a column of nothing else
+    axes.set_title(" ".join(part for part in (letter and f"({letter})", named) if part), loc="left")
+    axes.locator_params(nbins=6, axis="y", steps=[1, 2, 5, 10])
+    for origin, tangent in _grounds(data):
+        reach = 2.0 * (np.ptp(view.x) + np.ptp(view.y) + np.abs(origin - [view.x[0], view.y[0]]).sum())
+        ends = origin + np.outer([-reach, reach], tangent)
+        below = ends[::-1] - reach * _normal(tangent)
+        axes.fill(*np.vstack([ends, below]).T, fc=_GROUND, ec=_GROUND_EDGE, hatch="//////", lw=0.0, zorder=0)
+        axes.plot(*ends.T, color="black", lw=0.8, zorder=0.5)
+
+
+def _grounds(data: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
+    """A point (2,) and the unit tangent (2,) of each ground."""
+    lines = []
+    for _, ground in data[data["kind"] == "ground"].groupby(["panel", "item"]):
+        points = ground[["x_m", "y_m"]].to_numpy()
+        along = points[-1] - points[0]
+        lines.append((points[0], along / np.linalg.norm(along)))
+    return lines
+
+
+def _normal(tangent: np.ndarray) -> np.ndarray:
+    """(2,) unit vector out of the ground."""
+    return np.array([-tangent[1], tangent[0]])
+
+
+def _view(data: pd.DataFrame) -> View:
+    """The smallest view of a motion and of the ground nearest to it, with a margin."""
+    moving = data.loc[data["kind"] != "ground", ["x_m", "y_m"]].to_numpy()
+    feet = [
+        moving - np.outer((moving - origin) @ _normal(tangent), _normal(tangent)) for origin, tangent in _grounds(data)
+    ]
+    shown = np.vstack([moving, *feet])
+    margin = _MARGIN * float(np.ptp(shown, axis=0).max())
+    (left, bottom), (right, top) = shown.min(axis=0) - margin, shown.max(axis=0) + margin
+    return View((float(left), float(right)), (float(bottom), float(top)))
+
+
+def _fewest_columns(panels: int, aspect: float, width: float) -> int:
+    """The least number of columns that keeps panels of one aspect on a page."""
+    for columns in range(1, panels):
+        rows = -(-panels // columns)
+        height = min((width / columns - _BESIDE) / aspect, _TALLEST)
+        if rows * (height + _ABOVE) + _AROUND <= _PAGE:
+            return columns
+    return panels
+
+
+def _row_heights(views: list[View], columns: int, width: float) -> list[float]:
+    """Inches of each row on one page, panels being at most ``width`` inches wide."""
+    rows = [views[start : start + columns] for start in range(0, len(views), columns)]
+    tallest = min(_TALLEST, (_PAGE - _AROUND) / len(rows) - _ABOVE)
+    return [min(tallest, *(width / view.aspect for view in row)) for row in rows]

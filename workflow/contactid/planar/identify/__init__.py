@@ -1,0 +1,1 @@
+"""Identification from throws and impacts (sections 5 and 6)."""

@@ -1,0 +1,198 @@
+"""The equations of a planar motion's steps with contact as a linear system (planar paper, section 5.2.1).
+
+A step from k to k + 1 with closed contacts obeys three equations that are linear in the mass, the moment of inertia and
+the impulses (eq. 28). With ``a = (dv_x, dv_y + h g)``, the velocity change without gravity's part,
+
+    m a = N_xy c_n + T_xy c_t,    J d_omega = sum (r_t c_n - r_n c_t).
+
+Stacked over the steps they read ``A w = 0`` (eqs. 29, 30). The motion of a rigid body with one contact at a time gives
+A one null vector ``(1, J/m, c/m)``: only ratios to m are identifiable. Noise takes it away as soon as there are two
+steps. Each step with several contacts adds null vectors of its own, impulses that cancel each other out.
+
+Deviation: g is a magnitude here and acts along -y, hence ``dv_y + h g``; eq. 28's ``dv_y - h g`` holds for g = -9.81.
+Its ``c_{t,+} - c_{t,+}`` is read as ``c_{t,+} - c_{t,-}``, the impulse along t; the y component of GQ has a sine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from contactid.core.errors import ContactIdError
+from contactid.planar.simulate.geometry import Ground, Shape, contacts
+
+ROUNDING = 1e-9  # relative: below it a noise-free quantity is 0
+
+
+@dataclass(frozen=True)
+class ContactSteps:
+    """The n steps with contact of a motion.
+
+    Attributes
+    ----------
+    shape, ground : what touches what
+    position : (n, 3) q^k, m and rad
+    after : (n, 3) v^(k+1), m/s and rad/s
+    change : (n, 3) ``(a, d_omega)`` in S, m/s and rad/s
+    closed : (n, n_c) contacts that may push in the step
+    normal, tangent : (n, n_c, 3) columns of N and T at q^k, as rows
+    """
+
+    shape: Shape
+    ground: Ground
+    position: np.ndarray
+    after: np.ndarray
+    change: np.ndarray
+    closed: np.ndarray
+    normal: np.ndarray
+    tangent: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.change)
+
+    @property
+    def length(self) -> float:
+        """Unit of length, m: the uniform body's radius of gyration, so that ``J/(m L^2)`` is of order one."""
+        return float(np.sqrt(self.shape.uniform_inertia_ratio))
+
+    @property
+    def speed(self) -> float:
+        """Unit of speed, m/s: root mean square of ``(a, L d_omega)`` over the steps."""
+        return float(np.sqrt(np.mean(np.sum((self.change * [1.0, 1.0, self.length]) ** 2, axis=1))))
+
+    @property
+    def single(self) -> np.ndarray:
+        """(n,) steps with one closed contact, those to which eq. 31 applies."""
+        return self.closed.sum(axis=1) == 1
+
+    def grasp(self, k: int) -> np.ndarray:
+        """(3, 2 n_closed) G^k: the closed contacts' columns of N, then those of T."""
+        return np.concatenate([self.normal[k, self.closed[k]], self.tangent[k, self.closed[k]]]).T
+
+    @property
+    def split(self) -> int:
+        """Number of impulse directions that move nothing: ``sum (2 n_closed - rank G^k)``."""
+        unit = np.array([1.0, 1.0, self.length])[:, None]
+        grasps = [self.grasp(k) / unit for k in range(len(self))]
+        return sum(g.shape[1] - int(np.linalg.matrix_rank(g, tol=ROUNDING)) for g in grasps)
+
+
+def contact_steps(
+    shape: Shape,
+    ground: Ground,
+    position: np.ndarray,
+    before: np.ndarray,
+    after: np.ndarray,
+    *,
+    time_step: float,
+    gravity: float,
+    closed: np.ndarray | None = None,
+    gap_tolerance: float = 0.0,
+) -> ContactSteps:
+    """The steps of a motion in which a contact is closed and the body does more than fall.
+
+    Parameters
+    ----------
+    position, before, after : (n, 3) q^k, v^k and v^(k+1) of every step
+    time_step : h, s
+    gravity : m/s2, positive, along -y
+    closed : (n, n_c) closed contacts; by default those whose gap at q^k is at most ``gap_tolerance`` (m)
+
+    Raises
+    ------
+    ContactIdError
+        Arrays whose shapes don't fit or that hold values that aren't finite.
+    """
+    q, v, v_next = (np.asarray(values, dtype=float) for values in (position, before, after))
+    if q.ndim != 2 or q.shape[1:] != (3,) or not q.shape == v.shape == v_next.shape:
+        raise ContactIdError(f"steps have shapes {q.shape}, {v.shape} and {v_next.shape}", "Give three of (n, 3)")
+    if not (np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(v_next).all()):
+        raise ContactIdError("a step's pose or velocity isn't finite", "Leave such steps out")
+    if not 0.0 < time_step < np.inf:
+        raise ContactIdError(f"the time step is {time_step:g} s", "It must be greater than 0")
+    at = contacts(shape, ground, q)
+    touching = at.gap <= gap_tolerance if closed is None else np.asarray(closed, dtype=bool)
+    if touching.shape != at.gap.shape:
+        raise ContactIdError(f"closed contacts have shape {touching.shape}", f"Give {at.gap.shape}, steps by contacts")
+    change = v_next - v + [0.0, time_step * gravity, 0.0]
+    unit = np.array([1.0, 1.0, np.sqrt(shape.uniform_inertia_ratio)])
+    largest = np.abs(np.stack([v, v_next]) * unit).max(initial=0.0) + abs(time_step * gravity)
+    use = touching.any(axis=1) & (np.abs(change * unit).max(axis=1) > 1e-12 * largest)
+    return ContactSteps(shape, ground, q[use], v_next[use], change[use], touching[use], at.normal[use], at.tangent[use])
+
+
+def dynamic_matrix(steps: ContactSteps, *, scaled: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Matrix A of eq. 29 and the units of its columns.
+
+    Returns
+    -------
+    matrix : (3 n, 2 + 2 sum n_closed); columns m, J, then every step's c_n and c_t
+    units : (columns,) kg m2 and N s per kg. Scaled, A's unknowns are J over m L^2 and impulses over m V, and its rows
+        are over V and L V, with :attr:`ContactSteps.length` and :attr:`ContactSteps.speed`
+    """
+    counts = 2 * steps.closed.sum(axis=1)
+    starts = 2 + np.concatenate([[0], np.cumsum(counts)])
+    matrix = np.zeros((3 * len(steps), int(starts[-1])))
+    for k in range(len(steps)):
+        rows = slice(3 * k, 3 * k + 3)
+        matrix[rows, 0] = [*steps.change[k, :2], 0.0]
+        matrix[3 * k + 2, 1] = steps.change[k, 2]
+        matrix[rows, starts[k] : starts[k + 1]] = -steps.grasp(k)
+    if not scaled or not len(steps):
+        return matrix, np.ones(matrix.shape[1])
+    speed, length = steps.speed, steps.length
+    units = np.concatenate([[1.0, length**2], np.full(matrix.shape[1] - 2, speed)])
+    row_units = np.tile([speed, speed, length * speed], len(steps))
+    return matrix * units / row_units[:, None], units
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Singular values of the scaled A and its null vector.
+
+    Attributes
+    ----------
+    singular : (columns,) over the largest, descending; zeros where there are more columns than rows
+    nullity : how many are 0 by rounding
+    split : how many are 0 because several contacts share an impulse (:attr:`ContactSteps.split`)
+    per_mass : (columns,) ``(1, J/m, c/m)`` in SI units, of least norm among the splits; from noisy data the direction
+        of the smallest singular value. Not numbers where J is free
+    """
+
+    singular: np.ndarray
+    nullity: int
+    split: int
+    per_mass: np.ndarray
+
+    @property
+    def smallest(self) -> float:
+        """Smallest relative singular value apart from the splits: 0 for a rigid body's motion, else due to noise."""
+        return float(self.singular[-1 - self.split])
+
+    @property
+    def margin(self) -> float:
+        """The next singular value: how far J/m is from being free."""
+        return float(self.singular[-2 - self.split])
+
+
+def spectrum(steps: ContactSteps, tolerance: float = ROUNDING) -> Spectrum:
+    """Singular values of A (dense: a thousand steps take seconds). ``tolerance`` is relative to the largest.
+
+    Raises
+    ------
+    ContactIdError
+        Where no step has contact.
+    """
+    if not len(steps):
+        raise ContactIdError("no step has contact", "Take a motion with an impact")
+    matrix, units = dynamic_matrix(steps, scaled=True)
+    values, right = np.linalg.svd(matrix, full_matrices=matrix.shape[0] < matrix.shape[1])[1:]
+    singular = np.zeros(matrix.shape[1])
+    singular[: len(values)] = values / values[0]
+    nullity, split = int((singular <= tolerance).sum()), steps.split
+    last = right[-1 - split :]
+    null = last[:, 0] @ last  # projection of the mass's axis: least norm for a given mass
+    known = nullity - split <= 1 and null[0] > ROUNDING
+    per_mass = null * units / null[0] if known else np.full(len(units), np.nan)
+    return Spectrum(singular, nullity, split, per_mass)

@@ -1,0 +1,440 @@
+"""Identify J/m, friction, states and impulses from measured throws: starts, continuation, settled solution, intervals.
+
+The way is the same for every throw, with nothing to tune. A start is a simulated motion that was fitted to the poses
+(:mod:`contactid.planar.identify.shooting`). First its own sequence of contacts is taken: one side of every pair is
+exactly zero, and what remains is an ordinary least-squares problem with a covariance, in which sides are exchanged
+while the misfit falls (:mod:`contactid.core.pair_sides`). Where no start's sequence explains the poses, a penalty with
+a growing weight finds another one, which is settled in the same way. An answer counts when complementarity holds and
+the poses are fitted as well as their noise lets expect; else the next start is tried, and the best answer is taken.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyomo.environ as pyo  # type: ignore[import-untyped]
+from scipy.stats import chi2
+
+from contactid.core.complementarity import Continuation, MpecSolution, Reformulation, attach, settled_sides, solve_mpec
+from contactid.core.errors import ContactIdError
+from contactid.core.pair_sides import PairSides, pair_residual
+from contactid.core.solve import Solution, SolverOptions
+from contactid.planar.identify.shooting import MU, RATIO, Candidate, ShootingOptions, motion_of, shoot
+from contactid.planar.identify.standard_errors import standard_errors
+from contactid.planar.identify.starts import StepBody, identified_throw, interpolated_throw, simulated_throw
+from contactid.planar.identify.states import StoredFit, ThrowStates
+from contactid.planar.models.trajectory import (
+    Guess,
+    ModelOptions,
+    Scales,
+    TrajectoryModel,
+    build_trajectory_model,
+    sub_steps_of,
+)
+from contactid.planar.simulate.geometry import Shape, contacts
+from contactid.planar.simulate.throws import MeasuredThrow, Truth
+
+_PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise
+_USUAL = 2.5  # standard deviations of chi-square above its expectation
+_EDGE = 0.01  # share of J/m's possible range that counts as its edge
+_EXACT = 1e-6  # residual of pairs that hold, dimensionless
+_SLIDING = 0.02  # of the scale speed: contacts that move slower, on the impulses' average, roll
+
+
+RECOMMENDED = tuple(
+    Continuation(Reformulation.L1_PENALTY, stages, tolerance=1e-6, extensions=2)
+    for stages in ((1e4, 1e6, 1e7), (1e3, 1e5, 1e7), (1e2, 1e4, 1e6, 1e7), (1e5, 1e7))
+)
+
+
+"""From staying close to the start to letting go of it: each may end in another sequence of contacts."""
+
+
+CONTACT_SEQUENCE = "contact_sequence"
+
+
+"""The name of taking a start's own sequence of contacts."""
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """How to identify.
+
+    Attributes
+    ----------
+    longest_step : h-bar of section 5.1, s
+    sequences : starts whose own sequence of contacts is taken, at most
+    exchanges : improvements of such a sequence, at most
+    continuations : reformulation and its stages; every start goes through them in turn
+    solver : of every solve
+    model, shooting : of the program and of its starts
+    enough : tries after which a rolling body's answer with a usual misfit does; twice as many, and any plausible one
+        does
+    tries : continuations from starts, at most
+    margin : contacts may push where the start's gap is at most this and the noise's, m
+    """
+
+    longest_step: float = 2.1e-3
+    sequences: int = 4
+    exchanges: int = 6
+    continuations: tuple[Continuation, ...] = RECOMMENDED
+    solver: SolverOptions = field(
+        default_factory=lambda: SolverOptions(tolerance=1e-5, max_iterations=180).warm(1e-3, 1e-4)
+    )
+    model: ModelOptions = field(default_factory=ModelOptions)
+    shooting: ShootingOptions = field(default_factory=ShootingOptions)
+    enough: int = 3
+    tries: int = 6
+    margin: float = 2e-3
+
+
+@dataclass(frozen=True)
+class TrajectoryFit:
+    """An identified body.
+
+    Attributes
+    ----------
+    inertia_ratio, friction_mu : J/m (m2) and mu
+    inertia_ratio_se, friction_mu_se : their standard errors, see :func:`combined_errors`; NaN where nothing settled,
+        infinite for J/m where it is at a limit
+    ratio_is_limit : J/m ended at the edge of what the outline makes possible, so the throws don't determine it
+    friction_is_bound : nothing slides, so mu is only the largest ratio of impulses, the least that explains the motion
+    misfit : half the sum of squared residuals in units of their noise
+    residuals : their number
+    complementarity : largest residual of the pairs, dimensionless, recomputed
+    converged : the last solve converged and complementarity holds
+    throws : states and impulses of every throw
+    method : :data:`CONTACT_SEQUENCE`, or the reformulation of the accepted try
+    solution : of the accepted try
+    accepted : number of the accepted try, from 0
+    tries : how many there were
+    seconds, build_seconds : wall time in all, and of building the accepted model
+    """
+
+    inertia_ratio: float
+    friction_mu: float
+    inertia_ratio_se: float
+    friction_mu_se: float
+    ratio_is_limit: bool
+    friction_is_bound: bool
+    misfit: float
+    residuals: int
+    complementarity: float
+    converged: bool
+    throws: tuple[ThrowStates, ...]
+    method: str
+    solution: MpecSolution = field(repr=False)
+    accepted: int = 0
+    tries: int = 1
+    seconds: float = 0.0
+    build_seconds: float = 0.0
+
+    @property
+    def degrees(self) -> int:
+        """Residuals less states, J/m, mu and an impulse per impact; at least 1."""
+        return max(self.residuals - 6 * len(self.throws) - 2 - sum(throw.n_impacts for throw in self.throws), 1)
+
+    @property
+    def plausible(self) -> bool:
+        """Whether the misfit is one that noise explains."""
+        return 2.0 * self.misfit <= float(chi2.ppf(_PLAUSIBLE, self.degrees))
+
+    @property
+    def misfit_per_degree(self) -> float:
+        """Squared residuals in units of their noise, per degree of freedom: about 1 where noise is all there is."""
+        return 2.0 * self.misfit / self.degrees
+
+    @property
+    def iterations(self) -> int:
+        """Of the accepted try's kept solves; attempts that failed are in ``seconds`` alone."""
+        return self.solution.iterations
+
+
+def scales_of(shape: Shape, throws: Sequence[MeasuredThrow]) -> Scales:
+    """The outline's largest radius, and the largest speed of the throws."""
+    speeds = [
+        np.linalg.norm(np.diff(throw.position[:, :2], axis=0), axis=1).max() / throw.frame_interval for throw in throws
+    ]
+    return Scales(float(np.linalg.norm(shape.outline(), axis=1).max()), max(float(max(speeds)), 1e-3))
+
+
+def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: FitOptions | None = None) -> TrajectoryFit:
+    """Identify J/m and mu of one body from one or several throws.
+
+    Raises
+    ------
+    ContactIdError
+        Without a throw, or with options that leave nothing to try.
+    """
+    options = options or FitOptions()
+    if not throws:
+        raise ContactIdError("there is no throw to identify from", "Give one or more")
+    begin = time.perf_counter()
+    scales = scales_of(shape, throws)
+    sub_steps = [sub_steps_of(throw, options.longest_step) for throw in throws]
+    fits: list[TrajectoryFit] = []
+    best: TrajectoryFit | None = None
+    for guess, continuation in _ways(_starts(shape, throws, sub_steps, options), options):
+        fit = _fit_from(shape, throws, guess, scales, sub_steps, options, continuation)
+        if best is None or _rank(fit) < _rank(best):
+            best = replace(fit, accepted=len(fits))
+        fits.append(fit)
+        if _is_enough(best, len(fits), options):
+            break
+    if best is None:
+        raise ContactIdError("no way to identify is left", "Allow a sequence or a continuation")
+    ratio_se, mu_se = combined_errors(best, fits)
+    return replace(
+        best,
+        inertia_ratio_se=np.inf if best.ratio_is_limit else ratio_se,
+        friction_mu_se=np.nan if best.friction_is_bound else mu_se,
+        tries=len(fits),
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def combined_errors(best: TrajectoryFit, fits: Sequence[TrajectoryFit]) -> tuple[float, float]:
+    """Standard errors of J/m (m2) and mu of the best answer, with what the other settled answers say.
+
+    A standard error from the reduced Hessian holds for one sequence of contacts. Where another sequence explains the
+    poses about as well, the truth may be there: each answer counts with its likelihood relative to the best, and its
+    distance from the best adds to the variance. Where the misfit exceeds its expectation, errors grow by its root.
+    """
+    settled = [fit for fit in fits if fit.solution.settled and fit.converged and np.isfinite(fit.inertia_ratio_se)]
+    if not settled:
+        return float("nan"), float("nan")
+    excess = max(1.0, best.misfit_per_degree)
+    weights = np.exp(-np.array([max(fit.misfit - best.misfit, 0.0) for fit in settled]) / excess)
+    weights /= weights.sum()
+    ratio = sum(
+        w * (fit.inertia_ratio_se**2 * excess + (fit.inertia_ratio - best.inertia_ratio) ** 2)
+        for w, fit in zip(weights, settled, strict=True)
+    )
+    slip = [(w, fit) for w, fit in zip(weights, settled, strict=True) if w > 0.0 and np.isfinite(fit.friction_mu_se)]
+    whole = sum(w for w, _ in slip)
+    mu = sum(w * (fit.friction_mu_se**2 * excess + (fit.friction_mu - best.friction_mu) ** 2) for w, fit in slip)
+    return float(np.sqrt(ratio)), float(np.sqrt(mu / whole)) if slip else float("nan")
+
+
+def _is_enough(best: TrajectoryFit, tries: int, options: FitOptions) -> bool:
+    """Whether another try would hardly change the answer or its standard error.
+
+    A wrong sequence of contacts that slide shows in the misfit, so the first whose misfit is usual will do. Several
+    sequences explain the poses of a body that rolls, and each counts in the standard error, so some are tried. A larger
+    misfit will do after twice as many.
+    """
+    if not (best.solution.settled and best.converged):
+        return False
+    excess = (best.misfit_per_degree - 1.0) / np.sqrt(2.0 / best.degrees)
+    if best.friction_is_bound and excess <= 1.0:
+        return tries >= options.enough
+    if not best.friction_is_bound and excess <= _USUAL:
+        return True
+    return tries >= 2 * options.enough and best.plausible
+
+
+def _rank(fit: TrajectoryFit) -> tuple[bool, float]:
+    """Order of answers: those that obey the contact law exactly first, then by misfit."""
+    good = fit.converged and fit.solution.settled
+    return not good, fit.misfit if good else fit.complementarity
+
+
+def _ways(starts: Iterator[Guess], options: FitOptions) -> Iterator[tuple[Guess, Continuation | None]]:
+    """What to try: the starts' own sequences, then continuations; each start is made when it is needed."""
+    made: list[Guess] = []
+    for guess in itertools.islice(starts, options.sequences):
+        made.append(guess)
+        if all(throw.mode is not None for throw in guess.throws):
+            yield guess, None
+    every = itertools.chain(made, starts)
+    yield from itertools.islice(((guess, way) for guess in every for way in options.continuations), options.tries)
+
+
+def _starts(
+    shape: Shape, throws: Sequence[MeasuredThrow], sub_steps: Sequence[int], options: FitOptions
+) -> Iterator[Guess]:
+    """Of one throw, fitted motions, best first, and the bare measurements; of several, what each gives alone."""
+    if len(throws) > 1:
+        yield _start_of_several(shape, throws, sub_steps, options)
+        return
+    throw, n_s = throws[0], sub_steps[0]
+    for candidate in _distinct(shoot(shape, throw, options.shooting)):
+        ratio, mu = float(candidate.parameters[RATIO]), float(candidate.parameters[MU])
+        guess = simulated_throw(
+            shape,
+            throw,
+            n_s,
+            motion_of(shape, throw, candidate, options.shooting),
+            StepBody(ratio, mu, options.shooting.gravity),
+            least_share=1.5 * (1.0 - options.model.time_shift),
+            margin=options.margin,
+        )
+        yield Guess(ratio, mu, (guess,))
+    yield Guess(shape.uniform_inertia_ratio, 0.3, (interpolated_throw(shape, throw, n_s),))
+
+
+def _start_of_several(
+    shape: Shape, throws: Sequence[MeasuredThrow], sub_steps: Sequence[int], options: FitOptions
+) -> Guess:
+    """States and impulses of each throw by itself; J/m and mu as their weighted mean and median.
+
+    The program of several throws falls into blocks that share J/m and mu alone, so the blocks' solutions are its start.
+    """
+    alone = [fit_trajectories(shape, [throw], options) for throw in throws]
+    errors = np.array([fit.inertia_ratio_se for fit in alone])
+    errors = np.where(np.isfinite(errors) & (errors > 0.0), errors, np.inf)
+    weights = errors**-2.0 if np.isfinite(errors).any() else np.ones(len(errors))
+    ratio = float(np.average([fit.inertia_ratio for fit in alone], weights=weights))
+    sliding = [fit.friction_mu for fit in alone if not fit.friction_is_bound] or [fit.friction_mu for fit in alone]
+    guesses = [
+        identified_throw(shape, throw, n_s, fit.throws[0], fit.friction_mu, margin=options.margin)
+        for throw, n_s, fit in zip(throws, sub_steps, alone, strict=True)
+    ]
+    return Guess(ratio, float(np.median(sliding)), tuple(guesses))
+
+
+def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Without those that are another one again."""
+    kept: list[Candidate] = []
+    for candidate in candidates:
+        same = (
+            np.allclose(candidate.parameters[RATIO:], other.parameters[RATIO:], rtol=0.02, atol=1e-3) for other in kept
+        )
+        if not any(same):
+            kept.append(candidate)
+    return kept
+
+
+def _fit_from(
+    shape: Shape,
+    throws: Sequence[MeasuredThrow],
+    guess: Guess,
+    scales: Scales,
+    sub_steps: Sequence[int],
+    options: FitOptions,
+    continuation: Continuation | None,
+) -> TrajectoryFit:
+    """Build and solve from one start, by a continuation or, without one, for the start's own sequence."""
+    begin = time.perf_counter()
+    built = build_trajectory_model(shape, throws, guess, scales, sub_steps, options.model)
+    build_seconds = time.perf_counter() - begin
+    if continuation is None:
+        solution, errors = _follow_sequence(built, options)
+    else:
+        solution, errors = _follow_continuation(built, continuation, options)
+    states = tuple(read_states(built, j, shape, throw) for j, throw in enumerate(throws))
+    bound = max(throw.mean_sliding for throw in states) < _SLIDING * scales.speed
+    misfit = float(pyo.value(built.misfit))
+    residuals = sum(throw.position.size for throw in throws)
+    return TrajectoryFit(
+        inertia_ratio=built.inertia_ratio,
+        friction_mu=max(throw.largest_ratio for throw in states) if bound else built.friction_mu,
+        inertia_ratio_se=errors[0],
+        ratio_is_limit=_is_limit(built),
+        friction_mu_se=np.nan if bound else errors[1],
+        friction_is_bound=bound,
+        misfit=misfit,
+        residuals=residuals,
+        complementarity=solution.residual,
+        converged=solution.converged,
+        throws=states,
+        method=CONTACT_SEQUENCE if continuation is None else continuation.reformulation.value,
+        solution=solution,
+        build_seconds=build_seconds,
+    )
+
+
+def _follow_sequence(built: TrajectoryModel, options: FitOptions) -> tuple[MpecSolution, tuple[float, float]]:
+    """The program in which the guess's sequence of contacts is given, and standard errors of J/m (m2) and mu."""
+    assert built.held is not None
+    sides = PairSides(built.model, built.pairs)
+    first = sides.solve(built.held, options.solver)
+    further: list[Solution] = []
+    if first.converged:
+        _, further = sides.exchange(built.held, first, options.solver.warm(), options.exchanges)
+    errors = standard_errors(built, sides) if first.converged else (np.nan, np.nan)
+    sides.release()
+    residual = pair_residual(built.pairs)
+    solution = MpecSolution(
+        stages=(first, *further),
+        parameters=(float("nan"),) * (1 + len(further)),
+        residual=residual,
+        objective=float(pyo.value(built.model.misfit)),
+        converged=first.converged and residual <= _EXACT,
+        settled=first.converged,
+    )
+    return solution, errors
+
+
+def _follow_continuation(
+    built: TrajectoryModel, continuation: Continuation, options: FitOptions
+) -> tuple[MpecSolution, tuple[float, float]]:
+    """A reformulation driven to its limit, and standard errors of J/m (m2) and mu where it settled."""
+    pairs = attach(built.model, built.pairs, continuation.reformulation)
+    solution = solve_mpec(pairs, continuation, options.solver)
+    if not solution.settled:
+        return solution, (np.nan, np.nan)
+    with settled_sides(pairs) as (sides, _):
+        return solution, standard_errors(built, sides)
+
+
+def _is_limit(built: TrajectoryModel) -> bool:
+    """Whether J/m is at an edge of its range, where the misfit is flat and no standard error means anything."""
+    low, high = built.model.inertia_ratio.bounds
+    edge = _EDGE * (high - low)
+    return not low + edge <= pyo.value(built.model.inertia_ratio) <= high - edge
+
+
+def read_states(built: TrajectoryModel, j: int, shape: Shape, throw: MeasuredThrow) -> ThrowStates:
+    """States and impulses of throw j at the model's present point, SI units."""
+    block, n_s, scales = built.model.throws[j], built.sub_steps[j], built.scales
+    n = n_s * throw.n_frames
+    q = np.array([[pyo.value(block.q[k, i]) for i in range(3)] for k in range(n + 1)]) * scales.pose
+    v = np.array([[pyo.value(block.v[k, i]) for i in range(3)] for k in range(n + 1)]) * scales.pose / scales.time
+    impulses = np.zeros((2, n, shape.n_contacts))
+    for k, c in block.c_n:
+        impulses[:, k, c] = pyo.value(block.c_n[k, c]), pyo.value(block.c_t[k, c])
+    shares = np.array([pyo.value(block.share[k]) if k in block.share else 1.0 for k in range(n)])
+    time = throw.time[0] + np.concatenate([[0.0], np.cumsum(shares)]) * throw.frame_interval / n_s
+    at = contacts(shape, throw.ground, q)
+    return ThrowStates(
+        time=time,
+        frame=n_s * np.arange(throw.n_frames + 1),
+        position=q,
+        velocity=v,
+        impulse_n=impulses[0] * scales.speed,
+        impulse_t=impulses[1] * scales.speed,
+        gap=at.gap,
+        sliding=(at.tangent[:-1] * v[1:, None, :]).sum(axis=-1),
+    )
+
+
+def stored(
+    label: str,
+    shape: Shape,
+    throw: MeasuredThrow,
+    fit: TrajectoryFit,
+    *,
+    number: int = 0,
+    truth: Truth | None = None,
+    mass: float = float("nan"),
+) -> StoredFit:
+    """Throw ``number`` of a fit, ready for a file."""
+    return StoredFit(
+        label=label,
+        frames_per_second=1.0 / throw.frame_interval,
+        shape=shape,
+        throw=throw,
+        states=fit.throws[number],
+        inertia_ratio=fit.inertia_ratio,
+        inertia_ratio_se=fit.inertia_ratio_se,
+        friction_mu=fit.friction_mu,
+        friction_mu_se=fit.friction_mu_se,
+        friction_is_bound=fit.friction_is_bound,
+        truth=truth,
+        mass=mass,
+    )

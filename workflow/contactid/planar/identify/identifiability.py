@@ -1,0 +1,349 @@
+"""What a measured motion can tell about J/m and friction, before anything is fitted (planar paper, sections 5.2, 5.3).
+
+Eliminating the impulses of eq. 28: one contact's G^k (3, 2) has one left null vector, the moment about the contact
+point, so a step leaves one equation, ``k . (GQ x a) = J/m d_omega`` (eq. 31), useless where the spin stays. Two
+contacts' G^k has rank 3: such a step says nothing about J/m, and how they share their impulse is undetermined.
+
+Both sides of eq. 31 are measured. Plain least squares of ``k . (GQ x a)`` on d_omega takes d_omega as exact; noise in
+it adds to ``sum d_omega^2`` and not to the products, so the slope is biased towards 0 however many steps there are.
+Total least squares weighs each residual by its own variance, which depends on J/m, and has no such bias.
+
+Friction needs no J: along a straight ground the impulses' sums obey ``c_t/c_n = a_t/a_n``. A step that slides at its
+end has ``|c_t| = mu c_n``; one that doesn't only says ``mu >= |c_t|/c_n``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from scipy import optimize, stats
+
+from contactid.core.errors import ContactIdError
+from contactid.planar.identify.contact_equations import ROUNDING, ContactSteps, Spectrum, spectrum
+from contactid.planar.simulate.geometry import contacts
+
+_RESOLVED = 3.0  # standard deviations: above them a noisy quantity isn't 0
+_SIGNIFICANCE = 0.01
+_GRID = 720  # angles at which the total least squares cost is scanned
+
+
+class Flag(StrEnum):
+    """What limits a motion's information; each comes with a sentence in :attr:`Identifiability.flags`."""
+
+    NO_CONTACT = "no contact"
+    SEVERAL_CONTACTS = "several simultaneous contacts"
+    NO_SPIN_CHANGE = "no change of spin"
+    CENTRAL_IMPULSES = "impulses through the centre of mass"
+    SINGLE_STEP = "a single informative step"
+    INCONSISTENT = "steps disagree"
+    STICKING = "sticking throughout"
+    SLIDING = "sliding"
+
+
+@dataclass(frozen=True)
+class RatioEquations:
+    """Eq. 31 without the division, ``moment = J/m spin``, for the m steps with one contact.
+
+    Attributes
+    ----------
+    moment : (m,) ``k . (GQ x a)``, m2/s
+    spin : (m,) d_omega, rad/s
+    covariance : (m, 2, 2) of (moment, spin); where no noise is known that of equal noise of v and L omega, in any unit
+    noise_known : whether standard errors mean anything
+    """
+
+    moment: np.ndarray
+    spin: np.ndarray
+    covariance: np.ndarray
+    noise_known: bool
+
+    def residual_variance(self, ratio: float | np.ndarray) -> np.ndarray:
+        """(m,) variance of ``moment - ratio spin``."""
+        c = self.covariance
+        return c[:, 0, 0] - 2.0 * ratio * c[:, 0, 1] + ratio**2 * c[:, 1, 1]
+
+    def resolved(self, unit: ContactSteps) -> tuple[np.ndarray, np.ndarray]:
+        """(m,) moments and spins that aren't 0 within three deviations, or without noise by rounding."""
+        if self.noise_known:
+            level = _RESOLVED * np.sqrt(np.diagonal(self.covariance, axis1=1, axis2=2))
+        else:
+            level = np.array([[ROUNDING * unit.speed * unit.length, ROUNDING * unit.speed / unit.length]])
+        return np.abs(self.moment) > level[:, 0], np.abs(self.spin) > level[:, 1]
+
+    def vanishing(self, unit: ContactSteps) -> tuple[bool, bool]:
+        """Whether all moments and all spins together are 0 within their noise, or without noise by rounding."""
+        if not self.noise_known:
+            moments, spins = self.resolved(unit)
+            return not moments.any(), not spins.any()
+        variance = np.diagonal(self.covariance, axis1=1, axis2=2)
+        squares = np.sum(np.column_stack([self.moment, self.spin]) ** 2 / variance, axis=0)
+        moments_p, spins_p = stats.chi2.sf(squares, len(self.spin))
+        return bool(moments_p > _SIGNIFICANCE), bool(spins_p > _SIGNIFICANCE)
+
+
+def change_covariance(steps: ContactSteps, covariance: np.ndarray | None) -> np.ndarray:
+    """(n, 3, 3) checked covariance of the velocity changes from one of (3, 3), (n, 3, 3) or none.
+
+    Raises
+    ------
+    ContactIdError
+        A covariance of another shape, or that isn't symmetric and positive definite.
+    """
+    if covariance is None:
+        return np.broadcast_to(np.diag([1.0, 1.0, steps.length**-2]), (len(steps), 3, 3))
+    values = np.asarray(covariance, dtype=float)
+    if values.shape not in {(3, 3), (len(steps), 3, 3)} or not np.isfinite(values).all():
+        raise ContactIdError(f"the covariance has shape {values.shape}", "Give finite values, (3, 3) or one per step")
+    deviation = np.sqrt(np.maximum(np.diagonal(values, axis1=-2, axis2=-1), np.finfo(float).tiny))
+    correlation = values / (deviation[..., :, None] * deviation[..., None, :])
+    if not (
+        np.allclose(values, np.swapaxes(values, -1, -2), rtol=1e-6) and np.linalg.eigvalsh(correlation).min() > 0.0
+    ):
+        raise ContactIdError("the covariance isn't symmetric and positive definite", "Give every velocity some noise")
+    return np.broadcast_to(values, (len(steps), 3, 3))
+
+
+def _moments(steps: ContactSteps, turn: float = 0.0) -> np.ndarray:
+    """(n,) ``r_t a_n - r_n a_t`` about the first closed contact, with the body turned by an angle (rad)."""
+    q = steps.position + np.array([0.0, 0.0, turn])
+    at, rows, which = contacts(steps.shape, steps.ground, q), np.arange(len(steps)), steps.closed.argmax(axis=1)
+    a_n, a_t = steps.change[:, :2] @ steps.ground.normal, steps.change[:, :2] @ steps.ground.tangent
+    return at.normal[rows, which, 2] * a_n + at.tangent[rows, which, 2] * a_t
+
+
+def ratio_equations(
+    steps: ContactSteps, covariance: np.ndarray | None = None, *, angle_deviation: float = 0.0
+) -> RatioEquations:
+    """Eq. 28 with the impulses eliminated, for the steps with one contact.
+
+    Parameters
+    ----------
+    covariance : (3, 3) or (n, 3, 3) of the changes ``v^(k+1) - v^k``, (m/s, m/s, rad/s); none if there is no noise
+    angle_deviation : standard deviation of theta^k, rad, independent of the velocities'. It moves the arms
+    """
+    one, small = steps.single, 1e-6
+    lever = np.zeros((len(steps), 2, 3))
+    n, t, rows, which = steps.ground.normal, steps.ground.tangent, np.arange(len(steps)), steps.closed.argmax(axis=1)
+    lever[:, 0, :2] = steps.normal[rows, which, 2:] * n + steps.tangent[rows, which, 2:] * t
+    lever[:, 1, 2] = 1.0
+    c = lever @ change_covariance(steps, covariance) @ lever.transpose(0, 2, 1)
+    slope = (_moments(steps, small) - _moments(steps, -small)) / (2.0 * small)
+    c[:, 0, 0] += (angle_deviation * slope) ** 2
+    return RatioEquations(_moments(steps)[one], steps.change[one, 2], c[one], covariance is not None)
+
+
+@dataclass(frozen=True)
+class RatioFit:
+    """J/m over all steps with one contact, and whether they agree (eq. 32 for all pairs of steps at once).
+
+    Attributes
+    ----------
+    total : m2, total least squares: each residual over its variance at this J/m
+    deviation : m2, its first-order standard error
+    plain : m2, weighted least squares that takes d_omega as exact
+    bias : expected relative bias of ``plain``: less the noise's share in the weighted sum of d_omega^2
+    information : 1/m4, ``sum d_omega^2 / variance of the residual``
+    chi_square, freedom, p_value : of the residuals at ``total``, for independent noise
+    """
+
+    total: float
+    deviation: float
+    plain: float
+    bias: float
+    information: float
+    chi_square: float
+    freedom: int
+    p_value: float
+
+
+def _total_least_squares(equations: RatioEquations) -> float:
+    moment, spin = equations.moment, equations.spin
+    unit = np.sqrt(np.mean(equations.covariance[:, 0, 0]) / np.mean(equations.covariance[:, 1, 1]))
+
+    def cost(angle: float) -> float:  # J/m = unit tan(angle): also finite where J/m is not
+        s, c = unit * np.sin(angle), np.cos(angle)
+        k = equations.covariance
+        variance = c * c * k[:, 0, 0] - 2.0 * s * c * k[:, 0, 1] + s * s * k[:, 1, 1]
+        return float(np.sum((c * moment - s * spin) ** 2 / variance))
+
+    step = np.pi / _GRID
+    best = min((-0.5 * np.pi + step * i for i in range(_GRID)), key=cost)
+    found = optimize.minimize_scalar(
+        cost, bounds=(best - step, best + step), method="bounded", options={"xatol": 1e-12}
+    )
+    return float(unit * np.tan(found.x))
+
+
+def fit_ratio(equations: RatioEquations) -> RatioFit:
+    """Fit J/m to m equations; not numbers where there is none, or where every spin is exactly 0."""
+    moment, spin, m = equations.moment, equations.spin, len(equations.spin)
+    if not spin.any():
+        nan = float("nan")
+        return RatioFit(nan, nan, nan, nan, 0.0, nan, 0, nan)
+    weight = 1.0 / equations.covariance[:, 0, 0]
+    total = _total_least_squares(equations)
+    variance = equations.residual_variance(total)
+    information = float(np.sum(spin**2 / variance))
+    chi_square = float(np.sum((moment - total * spin) ** 2 / variance))
+    excess = weight @ (equations.covariance[:, 0, 1] / total - equations.covariance[:, 1, 1])
+    known = equations.noise_known
+    return RatioFit(
+        total=total,
+        deviation=information**-0.5 if known else np.nan,
+        plain=float(weight @ (moment * spin) / (weight @ spin**2)),
+        bias=float(excess / (weight @ spin**2)) if known else np.nan,
+        information=information if known else np.nan,
+        chi_square=chi_square if known else np.nan,
+        freedom=m - 1,
+        p_value=float(stats.chi2.sf(chi_square, m - 1)) if known and m > 1 else np.nan,
+    )
+
+
+@dataclass(frozen=True)
+class FrictionEvidence:
+    """What the n steps say about mu, for any J/m and any number of contacts on one straight ground.
+
+    Attributes
+    ----------
+    ratio : (n,) sums ``c_t/c_n = a_t/a_n`` along t and n
+    pushes : (n,) steps whose normal impulse is resolved; the others are left out
+    slides : (n,) of these, the ones whose closed contacts all have a resolved ``u_t^+``, of one sign, at the step's end
+    friction_mu : least squares of ``-sign(u_t^+) c_t`` on c_n over sliding steps; not a number without one
+    mean, spread : of ``-sign(u_t^+) c_t/c_n`` over sliding steps; the spread needs two
+    along_slip : number of sliding steps in which friction acts along ``u_t^+``: their sliding reversed within the step
+    least_mu : largest ``|c_t|/c_n``, less three standard deviations where the noise is known: a lower bound of mu
+    """
+
+    ratio: np.ndarray
+    pushes: np.ndarray
+    slides: np.ndarray
+    friction_mu: float
+    mean: float
+    spread: float
+    along_slip: int
+    least_mu: float
+
+
+def friction_evidence(steps: ContactSteps, covariance: np.ndarray | None = None) -> FrictionEvidence:
+    """Friction from impulse ratios; ``covariance`` as in :func:`ratio_equations`.
+
+    The variance of ``v^(k+1)`` is taken as half the change's, which is right for equal independent errors before and
+    after, and too much for differenced poses. Where sliding reverses within a real impact, or e_T isn't 0, a step that
+    ends with slip can have a smaller ratio than mu.
+    """
+    c, known = change_covariance(steps, covariance), covariance is not None
+    frame = np.stack([steps.ground.normal, steps.ground.tangent])
+    normal, along = (steps.change[:, :2] @ frame.T).T
+    var_n, cov_nt, _, var_t = (frame @ c[:, :2, :2] @ frame.T).reshape(-1, 4).T
+    slip = np.einsum("kji,ki->kj", steps.tangent, steps.after)
+    largest = np.abs(steps.after * [1.0, 1.0, steps.length]).max(initial=0.0)
+    rounding = ROUNDING * max(largest, steps.speed)
+    pushes = normal > (_RESOLVED * np.sqrt(var_n) if known else rounding)
+    variance = 0.5 * np.einsum("kji,kil,kjl->kj", steps.tangent, c, steps.tangent)
+    level = _RESOLVED * np.sqrt(variance) if known else rounding
+    forwards = (~steps.closed | (slip > level)).all(axis=1)
+    backwards = (~steps.closed | (slip < -level)).all(axis=1)
+    slides = pushes & (forwards | backwards)
+    over = np.where(pushes, normal, 1.0)
+    ratio = np.where(pushes, along / over, np.nan)
+    error = np.sqrt(var_t - 2.0 * ratio * cov_nt + ratio**2 * var_n) / over if known else np.zeros_like(ratio)
+    opposing, held = np.where(forwards, -along, along)[slides], normal[slides]
+    sample = opposing / held
+    return FrictionEvidence(
+        ratio=ratio,
+        pushes=pushes,
+        slides=slides,
+        friction_mu=float(opposing @ held / (held @ held)) if len(held) else np.nan,
+        mean=float(sample.mean()) if len(held) else np.nan,
+        spread=float(sample.std(ddof=1)) if len(held) > 1 else np.nan,
+        along_slip=int((sample < -_RESOLVED * error[slides] - ROUNDING).sum()),
+        least_mu=max(0.0, float((np.abs(ratio) - _RESOLVED * error)[pushes].max())) if pushes.any() else np.nan,
+    )
+
+
+@dataclass(frozen=True)
+class Identifiability:
+    """Everything section 5.2 can say about a motion.
+
+    Attributes
+    ----------
+    n_steps, n_single : steps with contact, and those with one contact
+    n_informative : of the latter, those whose moment or spin change isn't 0
+    spectrum, ratio, friction : of the steps; none without contact
+    flags : what limits the information, each with a sentence
+    """
+
+    n_steps: int
+    n_single: int
+    n_informative: int
+    spectrum: Spectrum | None
+    ratio: RatioFit | None
+    friction: FrictionEvidence | None
+    flags: dict[Flag, str]
+
+    @property
+    def ratio_identifiable(self) -> bool:
+        """Whether some step with one contact changes the spin."""
+        return self.n_single > 0 and Flag.NO_SPIN_CHANGE not in self.flags
+
+
+def _ratio_flags(steps: ContactSteps, equations: RatioEquations, fit: RatioFit, informative: int) -> dict[Flag, str]:
+    flags, several = {}, len(steps) - len(equations.spin)
+    if several:
+        flags[Flag.SEVERAL_CONTACTS] = (
+            f"{several} of {len(steps)} steps have several contacts: how they share the impulse is undetermined, "
+            "and these steps give no equation for J/m."
+        )
+    if not len(equations.spin):
+        return flags
+    moments_vanish, spins_vanish = equations.vanishing(steps)
+    if spins_vanish:
+        flags[Flag.NO_SPIN_CHANGE] = "No impulse of a single contact changes the spin: J/m is not identifiable."
+    if moments_vanish:
+        flags[Flag.CENTRAL_IMPULSES] = (
+            "Every impulse of a single contact passes through the centre of mass, so none can change the spin."
+        )
+    if not spins_vanish and informative == 1:
+        flags[Flag.SINGLE_STEP] = "One step alone carries the information: whether steps agree can't be checked."
+    elif fit.p_value < _SIGNIFICANCE:
+        flags[Flag.INCONSISTENT] = (
+            f"The steps disagree about J/m (p = {fit.p_value:.2g}): the noise is larger than stated, or the impacts "
+            "aren't single frictional point impacts of a rigid body."
+        )
+    return flags
+
+
+def _friction_flags(evidence: FrictionEvidence) -> dict[Flag, str]:
+    pushing, sliding = int(evidence.pushes.sum()), int(evidence.slides.sum())
+    if sliding:
+        spread = "" if np.isnan(evidence.spread) else f" with a spread of {evidence.spread:.2g}"
+        sentence = f"{sliding} of {pushing} steps slide: mu is {evidence.mean:.4g}{spread} from |c_t|/c_n."
+        if evidence.along_slip:
+            sentence += f" In {evidence.along_slip} of them friction acts along the slip: this mean isn't Coulomb's mu."
+        return {Flag.SLIDING: sentence}
+    if pushing:
+        return {Flag.STICKING: f"No step slides: friction is only bounded, mu >= {evidence.least_mu:.4g}."}
+    return {}
+
+
+def identifiability(
+    steps: ContactSteps, covariance: np.ndarray | None = None, *, angle_deviation: float = 0.0
+) -> Identifiability:
+    """Diagnose a motion's steps; noise as in :func:`ratio_equations`."""
+    if not len(steps):
+        sentence = "No step has contact: free flight says nothing about J/m, m or friction."
+        return Identifiability(0, 0, 0, None, None, None, {Flag.NO_CONTACT: sentence})
+    equations = ratio_equations(steps, covariance, angle_deviation=angle_deviation)
+    fit, evidence = fit_ratio(equations), friction_evidence(steps, covariance)
+    informative = int(np.logical_or(*equations.resolved(steps)).sum())
+    return Identifiability(
+        n_steps=len(steps),
+        n_single=len(equations.spin),
+        n_informative=informative,
+        spectrum=spectrum(steps),
+        ratio=fit,
+        friction=evidence,
+        flags={**_ratio_flags(steps, equations, fit, informative), **_friction_flags(evidence)},
+    )

@@ -1,0 +1,260 @@
+"""What impact laws predict of a real ellipse's impacts: parameters from one half of them, errors on the other half.
+
+Two laws, each with friction and restitution identified:
+
+* the *step law* of the paper (eqs. 18 and 19), by the MPEC of :mod:`contactid.planar.models.impacts`: sticking or
+  sliding is decided once, at the end of the impact;
+* the *incremental law* (Routh's construction with Poisson's restitution, ``incremental_impulses`` there): friction
+  follows the sliding velocity, which may stop or reverse within the impact, and the impulse ends at ``1 + e`` times its
+  value at the greatest compression.
+
+For each, restitution is a single number or depends on the place on the ground. Held against them:
+
+* bounds: the best impulse of every impact with J/m known, which no law of a single contact point can beat; and the step
+  law with each impact's own apparent restitution, so what friction alone gets wrong;
+* the six published predictions as they are. They were computed for a body of the wrong handedness
+  (:mod:`contactid.planar.readers.impacts`). Two of them are reproduced here on that body, which tells their
+  parameters: Anitescu-Potra (Newton) is the step law, Wang-Mason the incremental law. So these two are predicted again
+  for the body as it is, at the published parameters. Of all six the impulses are also mirrored (v_x changes as it did)
+  and applied to it; that isn't what the models would predict, as friction opposed another slip.
+
+Laws at given parameters are compared in the mean of ``sqrt(eps^2 + error^2)``, the MPEC's objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import xarray as xr
+from scipy import optimize
+
+from contactid.core.complementarity import Continuation
+from contactid.core.errors import ContactIdError
+from contactid.planar.identify.identifiability import RatioEquations, fit_ratio
+from contactid.planar.models.impacts import (
+    ImpactModelOptions,
+    PlanarImpacts,
+    identify_from_impacts,
+    impulse_ratios,
+    incremental_impulses,
+    place_weights,
+    smoothed_mean,
+    step_impulses,
+)
+from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
+
+Law = Callable[[PlanarImpacts, float, float, float | np.ndarray], np.ndarray]
+
+N_PLACES = 6  # knots of a restitution that depends on the place
+_CONTINUATION = Continuation(stages=(1.0, 10.0, 100.0, 1e3))  # settling does the rest; after 100 it may choose wrongly
+_TURN = np.array([-1.0, 1.0, 1.0])  # x reversed
+_REPRODUCED: dict[str, Law] = {"Anitescu-Potra (Newton)": step_impulses, "Wang-Mason": incremental_impulses}
+
+
+def ellipse_impacts(data: xr.Dataset, *, published_rows: bool = False) -> PlanarImpacts:
+    """Impacts of :func:`contactid.planar.readers.impacts.read_ellipse_impacts`.
+
+    Parameters
+    ----------
+    published_rows
+        N and T as published, for a pose one frame earlier; by default those of the ellipse at the pose itself, with
+        which the best impulses explain the velocities better.
+    """
+    pose = data["before"].values
+    at = contacts(Ellipse(*(float(value) for value in data["semi_axes"].values)), Ground(), pose)
+    rows = (at.normal[:, 0], at.tangent[:, 0])
+    if published_rows:
+        rows = (data["normal"].values, data["tangent"].values)
+    length = float(np.sqrt(float(data["inertia_ratio"])))
+    before, after = data["velocity_before"].values, data["velocity_after"].values
+    return PlanarImpacts(before, after, *rows, place=at.point[:, 0, 0], length=length)
+
+
+def place_knots(place: np.ndarray, n_knots: int = N_PLACES) -> np.ndarray:
+    """(n_knots,) m, from quantiles of the places, so that each has impacts around it.
+
+    Raises
+    ------
+    ContactIdError
+        Where places coincide.
+    """
+    knots = np.quantile(place, np.linspace(0.02, 0.98, n_knots))
+    if not (np.diff(knots) > 0.0).all():
+        raise ContactIdError("impacts are at the same place", "Take a single restitution")
+    return knots
+
+
+@dataclass(frozen=True)
+class LawFit:
+    """Parameters of a law and the mean smoothed error (m/s) at them; e_n is (p,)."""
+
+    ratio: float
+    mu: float
+    e_n: np.ndarray
+    objective: float
+    converged: bool
+    knots: np.ndarray | None = None
+
+    def predict(self, impacts: PlanarImpacts, law: Law) -> np.ndarray:
+        """(n, 3) v^+."""
+        return impacts.pushed(self.ratio, law(impacts, self.ratio, self.mu, self.restitution(impacts)))
+
+    def restitution(self, impacts: PlanarImpacts) -> np.ndarray:
+        """(n,) e_N at the impacts."""
+        if self.knots is None:
+            return np.full(len(impacts), float(self.e_n[0]))
+        return place_weights(impacts.place, self.knots) @ self.e_n
+
+
+def fit_law(impacts: PlanarImpacts, law: Law, ratio: float, *, knots: np.ndarray | None = None) -> LawFit:
+    """Least mean smoothed error over mu and e_N by direct search, J/m (m2) given."""
+    weights = np.ones((len(impacts), 1)) if knots is None else place_weights(impacts.place, knots)
+
+    def loss(z: np.ndarray) -> float:
+        if z.min() < 0.0 or z[1:].max() > 1.0:
+            return 10.0 * float(np.abs(impacts.approach).max()) + float(np.abs(z).sum())
+        return smoothed_mean(impacts.errors(impacts.pushed(ratio, law(impacts, ratio, z[0], weights @ z[1:]))))
+
+    mu = float(np.quantile(np.abs(impulse_ratios(impacts)), 0.75))
+    start = np.array([mu, *np.full(weights.shape[1], np.clip(np.median(impacts.restitution), 0.02, 0.98))])
+    for _ in range(2):  # a simplex that has shrunk is begun anew
+        found = optimize.minimize(
+            loss, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9, "maxiter": 4000, "adaptive": True}
+        )
+        start = found.x
+    return LawFit(ratio, float(start[0]), start[1:], float(found.fun), bool(found.success), knots)
+
+
+def identify(impacts: PlanarImpacts, ratio: float | None, *, knots: np.ndarray | None = None) -> LawFit:
+    """The step law's parameters by the MPEC; J/m (m2) is identified, too, where it isn't given."""
+    weights = None if knots is None else place_weights(impacts.place, knots)
+    options = ImpactModelOptions(ratio=ratio, weights=weights)
+    found = identify_from_impacts(impacts, options, _CONTINUATION, friction_quantiles=(0.9,))
+    return LawFit(found.ratio, found.mu, found.e_n, found.exact_objective, found.converged, knots)
+
+
+def best_impulses(impacts: PlanarImpacts, ratio: float) -> np.ndarray:
+    """(n, 3) v^+ by the impulse through the contact point that comes nearest to the measured one."""
+    unit = np.array([1.0, 1.0, impacts.length])
+    directions = np.stack([impacts.normal, impacts.tangent], axis=2) / np.array([1.0, 1.0, ratio])[:, None]
+    scaled, change = directions * unit[:, None], (impacts.after - impacts.before) * unit
+    square = np.swapaxes(scaled, 1, 2) @ scaled
+    impulses = np.linalg.solve(square, np.swapaxes(scaled, 1, 2) @ change[..., None])[..., 0]
+    return impacts.pushed(ratio, impulses)
+
+
+def ratio_estimates(impacts: PlanarImpacts) -> dict[str, float]:
+    """Eq. 31's J/m in m2 over all impacts: by least squares, total least squares, and the median of single impacts.
+
+    Total least squares takes equal noise for the changes of v_x, v_y and length times omega.
+    """
+    change = impacts.after - impacts.before
+    lever = np.stack([impacts.normal[:, 2] * impacts.normal[:, 1], impacts.tangent[:, 2]], axis=1)
+    moment = np.einsum("ij,ij->i", lever, change[:, [1, 0]])
+    covariance = np.zeros((len(impacts), 2, 2))
+    covariance[:, 0, 0] = (lever**2).sum(axis=1)
+    covariance[:, 1, 1] = impacts.length**-2
+    spin = change[:, 2]
+    turned = spin != 0.0
+    if not turned.any():
+        raise ContactIdError("no impact changes the spin", "J/m takes impacts beside the centre of mass")
+    return {
+        "least squares": float(moment @ spin / (spin @ spin)),
+        "total least squares": fit_ratio(RatioEquations(moment, spin, covariance, noise_known=False)).total,
+        "median": float(np.median(moment[turned] / spin[turned])),
+    }
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """One model's v^+ for all n impacts (n, 3), and what it was made with.
+
+    Attributes
+    ----------
+    kind : identified, bound, published, recomputed or mirrored
+    e_n : (n,) of every impact, not numbers where the model has none
+    """
+
+    name: str
+    kind: str
+    after: np.ndarray
+    ratio: float
+    mu: float
+    e_n: np.ndarray
+    converged: bool = True
+
+
+def published_fit(data: xr.Dataset, name: str) -> tuple[LawFit, float]:
+    """Parameters with which a law reproduces a published model on the body of wrong handedness, and how well.
+
+    Returns
+    -------
+    fit, deviation : the law's parameters and the median (m/s) between its predictions and the published ones
+    """
+    if name not in _REPRODUCED:
+        raise ContactIdError(f"no law for the model {name}", f"One of {', '.join(_REPRODUCED)}")
+    given = ellipse_impacts(data, published_rows=True)
+    wrong = replace(given, after=data["predicted"].sel(model=name).values).mirrored()
+    ratio, law = float((data["semi_axes"].values ** 2).sum() / 5.0), _REPRODUCED[name]
+    fit = fit_law(wrong, law, ratio)
+    return fit, float(np.median(wrong.errors(fit.predict(wrong, law))))
+
+
+def _best_friction(impacts: PlanarImpacts, ratio: float, e_n: np.ndarray) -> float:
+    """The step law's mu for given restitutions; a grid first, as the loss has a plateau where nothing slides."""
+
+    def loss(mu: float) -> float:
+        return smoothed_mean(impacts.errors(impacts.pushed(ratio, step_impulses(impacts, ratio, mu, e_n))))
+
+    grid = np.linspace(0.0, 1.0, 51)
+    best = float(min(grid, key=loss))
+    bounds = (max(best - 0.02, 0.0), best + 0.02)
+    return float(optimize.minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-7}).x)
+
+
+def fixed_predictions(data: xr.Dataset) -> list[Prediction]:
+    """Everything that needs no training: the bounds, the published models, and what can be made of these."""
+    impacts, given = ellipse_impacts(data), ellipse_impacts(data, published_rows=True)
+    ratio, none = float(data["inertia_ratio"]), np.full(len(impacts), np.nan)
+    own = np.clip(impacts.restitution, 0.0, 1.0)
+    mu = _best_friction(impacts, ratio, own)
+    rows = [
+        Prediction("best impulse of each impact", "bound", best_impulses(impacts, ratio), ratio, np.nan, none),
+        Prediction(
+            "step law, e_N of each impact", "bound", impacts.pushed(ratio, step_impulses(impacts, ratio, mu, own)),
+            ratio, mu, own,
+        ),
+    ]  # fmt: skip
+    theirs = float((data["semi_axes"].values ** 2).sum() / 5.0)
+    for name in (str(value) for value in data["model"].values):
+        after = data["predicted"].sel(model=name).values
+        rows.append(Prediction(name, "published", after, theirs, np.nan, none))
+        pushed = after - given.before  # x is right here, so their c_t along their x is already mirrored
+        impulses = np.column_stack([pushed[:, 1], pushed[:, 0]])
+        rows.append(Prediction(name, "mirrored", given.pushed(theirs, impulses), theirs, np.nan, none))
+    for name, law in _REPRODUCED.items():
+        fit = published_fit(data, name)[0]
+        rows.append(Prediction(name, "recomputed", fit.predict(impacts, law), theirs, fit.mu, fit.restitution(impacts)))
+    return rows
+
+
+def trained_predictions(impacts: PlanarImpacts, training: np.ndarray, ratio: float) -> list[Prediction]:
+    """Laws identified on a part of the impacts, predicting all; ``ratio`` is the known J/m, m2."""
+    part = impacts.part(training)
+    knots = place_knots(part.place)
+    by_place = fit_law(part, incremental_impulses, ratio, knots=knots)
+    fits: list[tuple[str, Law, LawFit]] = [
+        ("step law, J/m identified", step_impulses, identify(part, None)),
+        ("step law", step_impulses, identify(part, ratio)),
+        ("step law, e_N by place", step_impulses, identify(part, ratio, knots=knots)),
+        ("incremental law", incremental_impulses, fit_law(part, incremental_impulses, ratio)),
+        ("incremental law, e_N by place", incremental_impulses, by_place),
+    ]
+    return [
+        Prediction(
+            name, "identified", fit.predict(impacts, law), fit.ratio, fit.mu, fit.restitution(impacts), fit.converged
+        )
+        for name, law, fit in fits
+    ]

@@ -1,0 +1,1 @@
+"""Identification of a user's own throws, as a command."""

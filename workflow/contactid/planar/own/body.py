@@ -1,0 +1,361 @@
+"""A user's own body and throws, ready for identification: description read, throws cut at rest, noise estimated.
+
+The description is a small YAML file; lengths are in m, angles in rad, everything as in the throws' own frame (y up)::
+
+    shape: {ellipse: {a: 0.05, b: 0.025}}      # or {polygon: [[x, y], ...]}, counter-clockwise about the centre of mass
+    mass: 0.0364                               # kg, optional: then J is told besides J/m
+    ground: {slope: 0.0, start: [0, 0]}        # optional: angle, and a point of the ground
+    noise: {position: 0.001, orientation: 0.001}     # optional: standard deviations of x, y and of theta
+    gravity: 9.81                              # optional, m/s2 along -y
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from contactid.core.configuration import restore_numbers
+from contactid.core.errors import ContactIdError
+from contactid.planar.readers.csv_throws import read_own_throw
+from contactid.planar.readers.throws import PlanarThrow
+from contactid.planar.simulate.bodies import GRAVITY
+from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape, contacts
+from contactid.planar.simulate.throws import MeasuredThrow
+
+_KEYS = ("shape", "mass", "ground", "noise", "gravity")
+_LARGEST, _SMALLEST = 10.0, 1e-4  # m, of a body's largest radius; beyond them millimetres were taken for metres
+_HEAVIEST = 2e4  # kg/m3: denser than lead, were the body as thick as it is wide
+_STRONGEST_GRAVITY = 100.0  # m/s2; beyond it, it is in mm/s2
+_LARGEST_TURN_NOISE = 0.3  # rad; beyond it, it is in degrees
+_MISPLACED = 5e-3  # m between the ground and the lowest point that a throw comes to
+_STRETCH, _SHORTEST_STRETCH = 9, 5  # frames of flight, as fitted by a parabola
+_FEWEST_IN_FLIGHT = 8
+_LEAST_NOISE = 2e-5  # rad, and of the largest radius
+_DEGREES = (2, 2, 1)  # of the polynomials in x, y, theta
+_DISTURBED = 9.0  # times the median variance of a stretch: something touched the body, or the camera slipped
+_NOT_WHITE = 1.25  # ratio of the noise to that of second differences, which smoothing makes smaller; 1/n is chance's
+_STILL_FRAMES = 10  # last frames that tell whether a throw came to rest
+_KEPT_AT_REST = 3  # frames kept of the rest
+_STILL, _STILL_TURN = 5e-4, 0.01  # m and rad, or as much as the noise needs
+_WRONG_GRAVITY = 0.05  # relative
+
+
+@dataclass(frozen=True)
+class OwnBody:
+    """What a description says.
+
+    Attributes
+    ----------
+    shape : about the centre of mass
+    ground : in the throws' frame; level through the origin where none is given
+    sigma : (3,) noise of x, y, theta, m, m, rad; None: to be estimated
+    mass : kg, or None
+    gravity : m/s2, along -y
+    """
+
+    shape: Shape
+    ground: Ground
+    sigma: np.ndarray | None
+    mass: float | None
+    gravity: float
+
+
+@dataclass(frozen=True)
+class OwnThrows:
+    """Throws of one body with what was found out about them.
+
+    Attributes
+    ----------
+    names : of their files
+    throws : cut where the body has come to rest; their times as in the files, from 0
+    sigma : (3,) noise, m, m, rad
+    sigma_given : whether the description says it
+    notes, warnings : sentences for the report
+    """
+
+    names: tuple[str, ...]
+    throws: tuple[MeasuredThrow, ...]
+    sigma: np.ndarray
+    sigma_given: bool
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def read_own_body(path: str | Path) -> OwnBody:
+    """Read a body's description; this module's text shows one.
+
+    Raises
+    ------
+    ContactIdError
+        For a missing file, an unknown or missing key, a value that isn't as described, and units that can't be SI.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ContactIdError(f"{path}: no such file", "Correct the path")
+    try:
+        content = restore_numbers(yaml.safe_load(path.read_text(encoding="utf-8-sig")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ContactIdError(
+            f"{path}: not readable as YAML ({error})", "Correct it, or start from the example"
+        ) from None
+    try:
+        return _body_of(content)
+    except ContactIdError as error:
+        raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
+
+
+def _body_of(content: Any) -> OwnBody:
+    block = _block(content, "the description", _KEYS, required=("shape",))
+    shape = _shape(block["shape"])
+    radius = float(np.linalg.norm(shape.outline(), axis=1).max())
+    if not _SMALLEST <= radius <= _LARGEST:
+        raise ContactIdError(f"the shape reaches {radius:g} m from its centre", "Give lengths in metres")
+    gravity = _number(block.get("gravity", GRAVITY), "gravity", least=0.0)
+    if gravity > _STRONGEST_GRAVITY:
+        raise ContactIdError(f"gravity is {gravity:g} m/s2", "Give it in m/s2")
+    mass = None if block.get("mass") is None else _number(block["mass"], "mass", above=0.0)
+    if mass is not None and mass > _HEAVIEST * (2.0 * radius) ** 3:
+        raise ContactIdError(f"mass is {mass:g} kg for a body that reaches {radius:g} m", "Give it in kg")
+    return OwnBody(shape, _ground(block.get("ground")), _noise(block.get("noise"), radius), mass, gravity)
+
+
+def _shape(content: Any) -> Shape:
+    block = _block(content, "shape", ("ellipse", "polygon"))
+    if len(block) != 1:
+        raise ContactIdError("shape is not one of ellipse and polygon", "Give one of them")
+    if "ellipse" in block:
+        axes = _block(block["ellipse"], "shape.ellipse", ("a", "b"), required=("a", "b"))
+        return Ellipse(*(_number(axes[name], f"shape.ellipse.{name}", above=0.0) for name in ("a", "b")))
+    corners = block["polygon"]
+    if not isinstance(corners, list) or len(corners) < 3:
+        raise ContactIdError("shape.polygon has no three corners", "Give a list of [x, y] in metres")
+    return Polygon(tuple(_pair(corner, f"shape.polygon[{i}]") for i, corner in enumerate(corners)))
+
+
+def _ground(content: Any) -> Ground:
+    if content is None:
+        return Ground()
+    block = _block(content, "ground", ("slope", "start"))
+    slope = _number(block.get("slope", 0.0), "ground.slope")
+    if abs(slope) >= 0.5 * np.pi:
+        raise ContactIdError(f"ground.slope is {slope:g} rad", "Give it in radians, below a right angle")
+    return Ground(slope, *_pair(block.get("start", [0.0, 0.0]), "ground.start"))
+
+
+def _noise(content: Any, radius: float) -> np.ndarray | None:
+    if content is None:
+        return None
+    names = ("position", "orientation")
+    block = _block(content, "noise", names, required=names)
+    position, orientation = (_number(block[name], f"noise.{name}", above=0.0) for name in names)
+    if position > radius:
+        raise ContactIdError(f"noise.position is {position:g} m, more than the body's size", "Give it in metres")
+    if orientation > _LARGEST_TURN_NOISE:
+        raise ContactIdError(f"noise.orientation is {orientation:g} rad", "Give it in radians")
+    return np.array([position, position, orientation])
+
+
+def _block(content: Any, name: str, known: Sequence[str], required: Sequence[str] = ()) -> Mapping[str, Any]:
+    if not isinstance(content, dict):
+        raise ContactIdError(f"{name} is {_shown(content)}", f"Give a mapping with {', '.join(known)}")
+    for key in content:
+        if key not in known:
+            near = difflib.get_close_matches(str(key), known, n=1)
+            where = f"{name}.{key}" if name != "the description" else str(key)
+            raise ContactIdError(
+                f"unknown key {where}", f"Did you mean {near[0]}" if near else f"Known are {', '.join(known)}"
+            )
+    for key in required:
+        if key not in content:
+            raise ContactIdError(f"{name} lacks {key}", "Add it")
+    return content
+
+
+def _number(content: Any, name: str, *, least: float = -np.inf, above: float = -np.inf) -> float:
+    if isinstance(content, bool) or not isinstance(content, int | float) or not np.isfinite(content):
+        raise ContactIdError(f"{name} is {_shown(content)}", "Give a finite number")
+    if content < least or content <= above:
+        raise ContactIdError(
+            f"{name} is {content:g}",
+            f"It must be {least:g} or more" if content < least else "It must be greater than 0",
+        )
+    return float(content)
+
+
+def _pair(content: Any, name: str) -> tuple[float, float]:
+    if not isinstance(content, list) or len(content) != 2:
+        raise ContactIdError(f"{name} is {_shown(content)}", "Give [x, y] in metres")
+    return _number(content[0], f"{name}[0]"), _number(content[1], f"{name}[1]")
+
+
+def _shown(content: Any) -> str:
+    text = "empty" if content is None else repr(content)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path]) -> OwnThrows:
+    """Read throws of a body, cut them at rest, and give them their noise.
+
+    Raises
+    ------
+    ContactIdError
+        Two files of one name, what the reader of throws refuses, no throw that gets near the ground, y that points
+        down, and throws too short in flight to tell a noise that isn't given.
+    """
+    read = [read_own_throw(path) for path in paths]
+    names = tuple(throw.name for throw in read)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ContactIdError(f"two throws have the name {twice}", "Rename a file, or name it once")
+    _refuse_without_contact(body, read)
+    warnings = [*_height_warning(body, read), *_gravity_warning(body, read)]
+    sigma, noise_notes, noise_warnings = _noise_of(body, read)
+    notes, cut = list(noise_notes), []
+    for throw in read:
+        end = _moving_frames(throw, sigma)
+        if end < len(throw.time):
+            notes.append(
+                f"{throw.name}: the last {len(throw.time) - end} of {len(throw.time)} frames, at rest, are cut."
+            )
+        cut.append(MeasuredThrow(throw.time[:end], throw.position[:end], sigma, body.ground))
+    given = body.sigma is not None
+    return OwnThrows(names, tuple(cut), sigma, given, tuple(notes), (*warnings, *noise_warnings))
+
+
+def _lowest_gaps(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
+    return contacts(body.shape, body.ground, throw.position).gap.min(axis=1)
+
+
+def _refuse_without_contact(body: OwnBody, throws: Sequence[PlanarThrow]) -> None:
+    for throw in throws:
+        gap = _lowest_gaps(body, throw)
+        reach = float(np.abs(np.diff(gap)).max()) + _MISPLACED
+        if gap.min() > reach:
+            raise ContactIdError(
+                f"{throw.name}: the body never comes closer than {gap.min():.3g} m to the ground",
+                "Give a point of the ground as ground.start, or check y and theta",
+            )
+        if gap.max() < -_MISPLACED:
+            raise ContactIdError(
+                f"{throw.name}: the body is always below the ground, by {-gap.max():.3g} m or more",
+                "Give a point of the ground as ground.start; y must point up",
+            )
+
+
+def _height_warning(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
+    found = []
+    for throw in throws:
+        lowest = float(_lowest_gaps(body, throw).min())
+        if abs(lowest) > _MISPLACED:
+            place = "above" if lowest > 0.0 else "below"
+            found.append(
+                f"{throw.name}: the lowest measured point is {1e3 * abs(lowest):.1f} mm {place} the ground: is the "
+                "description's ground.start right? An error there is one of all contacts."
+            )
+    return found
+
+
+def _gravity_warning(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
+    """Whether y accelerates in flight as it should: tells wrong units of time or length, and y that points down."""
+    values, weights = [], []
+    for stretch, interval in _stretches(body, throws):
+        time = np.arange(len(stretch)) * interval
+        values.append(2.0 * np.polyfit(time, stretch[:, 1], 2)[0])
+        weights.append((len(stretch) * interval) ** 4 * len(stretch))
+    if len(values) < 2:
+        return []
+    mean = float(np.average(values, weights=weights))
+    error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
+    if abs(mean + body.gravity) <= max(4.0 * error, _WRONG_GRAVITY * max(body.gravity, 1.0)):
+        return []
+    if abs(mean - body.gravity) < abs(mean + body.gravity):
+        raise ContactIdError(
+            f"{throws[0].name}: y accelerates by {mean:.3g} m/s2 in flight",
+            "Give y upwards: change the sign of y and theta",
+        )
+    return [
+        f"In flight y accelerates by {mean:.3g} +- {error:.2g} m/s2 instead of {-body.gravity:.3g}: check the units of "
+        "t and y, and gravity; the model knows no drag."
+    ]
+
+
+def _in_flight(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
+    """(n,) frames from which the body reaches the ground neither before the next frame nor after the last one."""
+    gap = _lowest_gaps(body, throw)
+    fall = np.abs(np.diff(gap))
+    around = np.maximum(np.concatenate([fall[:1], fall]), np.concatenate([fall, fall[-1:]]))
+    return gap > 1.2 * around + 2e-3
+
+
+def _stretches(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[tuple[np.ndarray, float]]:
+    """Poses (5 to 9 frames, 3) of short flights with the time between their frames, s."""
+    found = []
+    for throw in throws:
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], _in_flight(body, throw).astype(int), [0]])))
+        for start, end in edges.reshape(-1, 2):
+            for first in range(start, end, _STRETCH):
+                if min(first + _STRETCH, end) - first >= _SHORTEST_STRETCH:
+                    found.append((throw.position[first : min(first + _STRETCH, end)], 1.0 / throw.sample_frequency))
+    return found
+
+
+def _noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> tuple[np.ndarray, list[str], list[str]]:
+    """(3,) noise, m, m, rad, with a note and warnings: from what parabolas and lines leave of flight."""
+    if body.sigma is not None:
+        return body.sigma, [], []
+    stretches = _stretches(body, throws)
+    if sum(len(stretch) for stretch, _ in stretches) < _FEWEST_IN_FLIGHT:
+        raise ContactIdError(
+            f"{', '.join(throw.name for throw in throws)}: too few frames in flight to tell the noise",
+            "Give noise: {position: ..., orientation: ...} in the description",
+        )
+    leavings = [_left_by_polynomials(stretch) for stretch, _ in stretches]
+    squares, freedom = np.array([left for left, _ in leavings]), np.array([free for _, free in leavings])
+    calm = (squares / freedom <= _DISTURBED * np.median(squares / freedom, axis=0)).all(axis=1)
+    sigma = np.sqrt(squares[calm].sum(axis=0) / freedom[calm].sum(axis=0))
+    fallen = [np.diff(stretch, 2, axis=0) + np.array([0.0, body.gravity * step**2, 0.0]) for stretch, step in stretches]
+    quiet = [differences for differences, use in zip(fallen, calm, strict=True) if use]
+    from_frame_to_frame = np.sqrt(np.mean(np.concatenate(quiet) ** 2, axis=0) / 6.0)
+    warnings = []
+    if (sigma > (_NOT_WHITE + 1.0 / len(quiet)) * from_frame_to_frame + 1e-9).any():
+        warnings.append(
+            "The noise is not independent from frame to frame (smoothed or interpolated poses): standard errors are "
+            "too small."
+        )
+    tiny = (
+        _LEAST_NOISE * np.linalg.norm(body.shape.outline(), axis=1).max()
+    )  # noise-free data aren't the model's to the last digit
+    sigma = np.maximum(sigma, [tiny, tiny, _LEAST_NOISE])
+    notes = [
+        f"Noise, estimated from {int(calm.sum())} stretches of flight: {1e3 * sigma[0]:.3g} mm in x, "
+        f"{1e3 * sigma[1]:.3g} mm in y, {1e3 * sigma[2]:.3g} mrad in theta."
+    ]
+    return sigma, notes, warnings
+
+
+def _left_by_polynomials(stretch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(3,) squared sums of what parabolas in x and y and a line in theta leave, and their degrees of freedom."""
+    time = np.linspace(-1.0, 1.0, len(stretch))
+    squares, freedom = np.empty(3), np.empty(3)
+    for i, degree in enumerate(_DEGREES):
+        powers = np.vander(time, degree + 1)
+        left = stretch[:, i] - powers @ np.linalg.lstsq(powers, stretch[:, i], rcond=None)[0]
+        squares[i], freedom[i] = left @ left, len(time) - degree - 1
+    return squares, freedom
+
+
+def _moving_frames(throw: PlanarThrow, sigma: np.ndarray) -> int:
+    """Number of frames up to a few after the body has come to rest; all where it hasn't."""
+    still = np.maximum([_STILL, _STILL, _STILL_TURN], 6.0 * sigma)
+    last = throw.position[-_STILL_FRAMES:]
+    if (np.ptp(last, axis=0) > still).any():
+        return len(throw.time)
+    away = (np.abs(throw.position - last.mean(axis=0)) > still).any(axis=1)
+    moving = int(np.flatnonzero(away)[-1]) + 1 if away.any() else len(throw.time)
+    return min(moving + _KEPT_AT_REST, len(throw.time))

@@ -1,0 +1,393 @@
+"""Identify a user's own body and report it: J/m, mu, their standard errors, states, figures, and what to distrust.
+
+The identification is that of :mod:`contactid.planar.identify.fit`, all throws jointly, with its standard errors,
+which grow with the misfit. Where noise can't explain the misfit, the body departs from the model (rounded corners,
+drag, out-of-plane motion) or the noise is larger than stated; the report then says so.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from scipy.stats import chi2
+
+from contactid.core.atomic import write_text
+from contactid.core.errors import ContactIdError
+from contactid.output.fits import write_fit
+from contactid.output.style import save, styled
+from contactid.output.tables import write_csv
+from contactid.planar.identify.contact_equations import contact_steps
+from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_trajectories
+from contactid.planar.identify.identifiability import Flag, Identifiability, identifiability
+from contactid.planar.own.body import OwnBody, OwnThrows
+from contactid.planar.own.draw import draw_impulses, draw_trajectory
+from contactid.planar.simulate.geometry import outline_at
+
+_UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
+_WORSE = 1.0  # of half the squared residuals: a settled solution may be worse by that
+_PUSHES = 1e-4  # m/s: impulses per mass below it are none
+_HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
+_NEAR_BOUND = 0.98
+_WEAK = 0.2  # relative standard error
+_FEW_FRAMES = 4  # between first contact and last frame
+_SLOPE_FRAMES = (3, 12)  # frames from which a velocity before or after an impact is known
+_OUTLINES = 12  # shown per throw
+_DRAWN = 9  # throws
+_HINT = ", which is likely to be far larger: check ground, shape, the tracked point, and which frames are used"
+SUMMARY, PARAMETERS, STATES = "summary.md", "parameters.json", "states.csv"
+MM2 = 1e6  # mm2 in a m2
+
+
+@dataclass(frozen=True)
+class OwnIdentification:
+    """An identified body with what to think of it.
+
+    Attributes
+    ----------
+    body, throws : what it was identified from
+    fit : the answer
+    options : of the fit
+    diagnosis : what the identified motion can tell
+    notes, warnings : sentences, those about the throws included
+    """
+
+    body: OwnBody
+    throws: OwnThrows
+    fit: TrajectoryFit
+    options: FitOptions
+    diagnosis: Identifiability
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def scale(self) -> float:
+        """Factor by which the misfit enlarges the standard errors, at least 1."""
+        return max(1.0, float(np.sqrt(self.fit.misfit_per_degree)))
+
+    def lines(self) -> list[str]:
+        """The two results, for a terminal."""
+        told = [f"J/m = {MM2 * self.fit.inertia_ratio:.5g} mm2{_error(MM2 * self.fit.inertia_ratio_se)}"]
+        if self.body.mass is not None:
+            told[0] += f", J = {self.body.mass * self.fit.inertia_ratio:.4g} kg m2"
+        if self.fit.friction_is_bound:
+            told.append(f"mu >= {self.fit.friction_mu:.3g} (no contact slides: only a lower bound)")
+        else:
+            told.append(f"mu = {self.fit.friction_mu:.4g}{_error(self.fit.friction_mu_se)}")
+        return told
+
+
+def _error(value: float) -> str:
+    if np.isinf(value):
+        return " (not determined)"
+    return f" +- {value:.2g} (standard error)" if np.isfinite(value) else " (no standard error)"
+
+
+def identify_own(body: OwnBody, throws: OwnThrows, options: FitOptions | None = None) -> OwnIdentification:
+    """Identify J/m and mu from all throws jointly, and judge the answer."""
+    options = options or FitOptions()
+    options = replace(
+        options,
+        model=replace(options.model, gravity=body.gravity),
+        shooting=replace(options.shooting, gravity=body.gravity),
+    )
+    fit = _settled_fit(body, throws, options)
+    draft = OwnIdentification(body, throws, fit, options, _diagnose(body, throws, fit), (), ())
+    notes = (*throws.notes, *_notes(draft))
+    return replace(draft, notes=notes, warnings=(*throws.warnings, *_warnings(draft)))
+
+
+def _settled_fit(body: OwnBody, throws: OwnThrows, options: FitOptions) -> TrajectoryFit:
+    """A fit with standard errors: where the first has none, it is tried again with a finer step."""
+    first = fit_trajectories(body.shape, throws.throws, options)
+    if first.converged and not np.isnan(first.inertia_ratio_se):
+        return first
+    finer = fit_trajectories(body.shape, throws.throws, replace(options, longest_step=options.longest_step / 1.5))
+    if not first.converged:
+        return finer if finer.converged else first
+    settled = finer.converged and not np.isnan(finer.inertia_ratio_se)
+    return finer if settled and finer.misfit <= first.misfit + _WORSE else first
+
+
+def _diagnose(body: OwnBody, throws: OwnThrows, fit: TrajectoryFit) -> Identifiability:
+    """Section 5.2 on the identified motion, with the noise that velocities between impacts have.
+
+    Steps have different durations, which :func:`contact_steps` doesn't know: gravity's share of what a step's duration
+    differs from the first one's is put into the velocity before it.
+    """
+    positions, before, after, closed, spreads = [], [], [], [], []
+    excess = max(1.0, fit.misfit_per_degree)
+    first_step = float(np.diff(fit.throws[0].time[:2])[0])
+    fewest, most = _SLOPE_FRAMES
+    for states, throw in zip(fit.throws, throws.throws, strict=True):
+        durations = np.diff(states.time)
+        v = states.velocity[:-1].copy()
+        v[:, 1] -= (durations - first_step) * body.gravity
+        positions.append(states.position[:-1])
+        before.append(v)
+        after.append(states.velocity[1:])
+        closed.append(states.impulse_n > _PUSHES)
+        n = int(np.clip(throw.n_frames // (states.n_impacts + 1), fewest, most))
+        slope = 12.0 * throw.sigma**2 / (throw.frame_interval**2 * n * (n * n - 1.0))
+        spreads.append(np.tile(2.0 * excess * slope, (len(v), 1)))
+    pushes = np.concatenate(closed)
+    steps = contact_steps(
+        body.shape,
+        body.ground,
+        np.concatenate(positions)[(use := pushes.any(axis=1))],
+        np.concatenate(before)[use],
+        np.concatenate(after)[use],
+        time_step=first_step,
+        gravity=body.gravity,
+        closed=pushes[use],
+    )
+    if len(steps) < int(use.sum()) or not len(steps):  # a step that only falls: the spreads no longer match
+        return identifiability(steps)
+    covariance = np.eye(3) * np.concatenate(spreads)[use][:, None, :]
+    return identifiability(steps, covariance, angle_deviation=float(throws.sigma[2]))
+
+
+def _notes(found: OwnIdentification) -> list[str]:
+    fit, diagnosis = found.fit, found.diagnosis
+    impacts = [states.n_impacts for states in fit.throws]
+    notes = [
+        f"Impacts in the identified motion: {sum(impacts)}. Time steps with contact: {diagnosis.n_steps}, with a "
+        f"single one: {diagnosis.n_single}."
+    ]
+    if diagnosis.friction is not None and diagnosis.friction.slides.any():
+        notes.append(f"{int(diagnosis.friction.slides.sum())} of these steps slide, which is what tells mu.")
+    if Flag.SEVERAL_CONTACTS in diagnosis.flags and diagnosis.n_single:
+        notes.append(diagnosis.flags[Flag.SEVERAL_CONTACTS])
+    if Flag.SINGLE_STEP in diagnosis.flags:
+        notes.append(diagnosis.flags[Flag.SINGLE_STEP])
+    if chi2.cdf(2.0 * fit.misfit, fit.degrees) < _UNLIKELY:
+        notes.append(
+            f"Poses are fitted better than the noise lets expect (squared residuals {2.0 * fit.misfit:.4g}, expected "
+            f"{fit.degrees}): it is smaller than stated, and standard errors are on the safe side."
+        )
+    return notes
+
+
+def _warnings(found: OwnIdentification) -> list[str]:
+    fit, flags = found.fit, found.diagnosis.flags
+    warnings = []
+    if not fit.converged:
+        warnings.append(
+            f"The identification did not converge ({fit.solution.last.status}, complementarity residual "
+            f"{fit.complementarity:.2g}): don't use these numbers."
+        )
+    elif np.isnan(fit.inertia_ratio_se):
+        warnings.append("No standard errors: the active contacts could not be settled.")
+    if chi2.sf(2.0 * fit.misfit, fit.degrees) < _UNLIKELY:
+        warnings.append(
+            f"Poses are fitted worse than their noise explains (squared residuals {2.0 * fit.misfit:.4g}, expected "
+            f"{fit.degrees}): the body departs from the model or the noise is larger. Standard errors are enlarged "
+            f"{found.scale:.2g} times, and don't cover a systematic error{_HINT if found.scale > _HOPELESS else ''}."
+        )
+    leading = [Flag.NO_CONTACT, Flag.NO_SPIN_CHANGE, Flag.CENTRAL_IMPULSES]
+    if not found.diagnosis.n_single:
+        leading.append(Flag.SEVERAL_CONTACTS)
+    warnings += [flags[flag] for flag in leading if flag in flags]
+    if fit.friction_is_bound and Flag.NO_CONTACT not in flags:
+        warnings.append(f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g}.")
+    elif not fit.friction_is_bound and fit.friction_mu > _NEAR_BOUND * found.options.model.largest_mu:
+        warnings.append(f"mu is at the largest value that is looked at, {found.options.model.largest_mu:g}.")
+    return [*warnings, *_size_warnings(found), *_frame_warnings(found)]
+
+
+def _size_warnings(found: OwnIdentification) -> list[str]:
+    fit, warnings = found.fit, []
+    largest = float((found.body.shape.outline() ** 2).sum(axis=1).max())
+    if fit.ratio_is_limit:
+        side = "largest" if fit.inertia_ratio > 0.5 * largest else "least"
+        hint = ", or the shape is too small" if side == "largest" else ""
+        warnings.append(
+            f"J/m is at the {side} value that a body of this outline can have (0 to {MM2 * largest:.4g} mm2): the "
+            f"throws don't determine it{hint}."
+        )
+    elif fit.inertia_ratio_se > _WEAK * fit.inertia_ratio:
+        warnings.append(f"J/m is known to {100.0 * fit.inertia_ratio_se / fit.inertia_ratio:.0f} % only.")
+    return warnings
+
+
+def _frame_warnings(found: OwnIdentification) -> list[str]:
+    warnings = []
+    for name, states, throw in zip(found.throws.names, found.fit.throws, found.throws.throws, strict=True):
+        pushes = np.flatnonzero((states.impulse_n > _PUSHES).any(axis=1))
+        if not len(pushes):
+            warnings.append(f"{name}: the identified motion has no contact; the throw says nothing.")
+            continue
+        after = int((throw.time > states.time[pushes[0]]).sum())
+        before = int((throw.time <= states.time[pushes[0]]).sum())
+        if min(before, after) < _FEW_FRAMES:
+            side, few = ("before", before) if before <= after else ("after", after)
+            warnings.append(f"{name}: only {few} frames {side} the first contact.")
+    return warnings
+
+
+def write_report(found: OwnIdentification, folder: str | Path) -> None:
+    """Write summary, parameters, states and figures; the folder appears, or is replaced, when all is there.
+
+    Raises
+    ------
+    ContactIdError
+        Where the folder is something else than an earlier report, or can't be written.
+    """
+    folder = Path(folder)
+    refuse_other_folder(folder)
+    partial = folder.with_name(f".{folder.name}.partial")
+    old = folder.with_name(f".{folder.name}.old")
+    try:
+        for rest in (partial, old):
+            shutil.rmtree(rest, ignore_errors=True)
+        partial.mkdir(parents=True)
+        _write_files(found, partial)
+        if folder.exists():
+            folder.rename(old)
+        partial.rename(folder)
+    except OSError as error:
+        raise ContactIdError(
+            f"{folder}: cannot be written ({error.strerror or error})", "Check space and permissions"
+        ) from error
+    finally:
+        for rest in (partial, old):
+            shutil.rmtree(rest, ignore_errors=True)
+
+
+def refuse_other_folder(folder: str | Path) -> None:
+    """Raise :class:`ContactIdError` where a report must not be written: over a file, or a folder of other things."""
+    folder = Path(folder)
+    if folder.is_dir():
+        if any(folder.iterdir()) and not (folder / PARAMETERS).is_file():
+            raise ContactIdError(f"{folder}: holds other things than a report", "Name another folder")
+    elif folder.exists():
+        raise ContactIdError(f"{folder}: is a file", "Name a folder")
+
+
+def _write_files(found: OwnIdentification, folder: Path) -> None:
+    states, scene = states_table(found), scene_table(found)
+    write_text(folder / SUMMARY, summary(found))
+    write_fit(folder / PARAMETERS, fit_record(found))
+    write_csv(states, folder / STATES)
+    write_csv(scene, folder / "trajectory.csv")
+    drawn = states[states["throw"].isin(found.throws.names[:_DRAWN])]
+    with styled():
+        for name, figure in {"trajectory": draw_trajectory(scene), "impulses": draw_impulses(drawn)}.items():
+            save(figure, folder / name)
+            plt.close(figure)
+
+
+def states_table(found: OwnIdentification) -> pd.DataFrame:
+    """Identified motion, a row per instant of every throw; measured poses in the rows of frames, else empty.
+
+    Impulses are per mass (m/s) and belong to the instant; gaps are in m, numbered like the shape's corners from 0.
+    """
+    tables = []
+    for name, states, throw in zip(found.throws.names, found.fit.throws, found.throws.throws, strict=True):
+        n, n_c = len(states.time), states.gap.shape[1]
+        measured = np.full((n, 3), np.nan)
+        measured[states.frame] = throw.position
+        impulses = np.full((2, n, n_c), np.nan)
+        impulses[:, :-1] = states.impulse_n, states.impulse_t
+        columns: dict[str, Any] = {"throw": name, "time_s": states.time}
+        for i, (pose, rate) in enumerate((("x_m", "v_x_m_s"), ("y_m", "v_y_m_s"), ("theta_rad", "omega_rad_s"))):
+            columns |= {pose: states.position[:, i], f"measured_{pose}": measured[:, i], rate: states.velocity[:, i]}
+        for c in range(n_c):
+            columns |= {
+                f"impulse_n_{c}_m_s": impulses[0, :, c],
+                f"impulse_t_{c}_m_s": impulses[1, :, c],
+                f"gap_{c}_m": states.gap[:, c],
+            }
+        tables.append(pd.DataFrame(columns))
+    return pd.concat(tables, ignore_index=True)
+
+
+def scene_table(found: OwnIdentification) -> pd.DataFrame:
+    """Polylines of the first throws as in :mod:`contactid.planar.artefacts.time_lapse`, and ``measured`` points."""
+    rows = []
+    for panel, states in enumerate(found.fit.throws[:_DRAWN]):
+        throw, name = found.throws.throws[panel], found.throws.names[panel]
+
+        def add(
+            kind: str, item: int, time: Any, points: np.ndarray, panel: int = panel, name: str = name
+        ) -> pd.DataFrame:
+            head = {"panel": panel, "label": name, "kind": kind, "item": item, "time_s": time}
+            return pd.DataFrame({**head, "x_m": points[:, 0], "y_m": points[:, 1]})
+
+        shown = np.unique(np.linspace(0, len(states.frame) - 1, _OUTLINES).round().astype(int))
+        for item, k in enumerate(states.frame[shown]):
+            rows.append(add("outline", item, states.time[k], outline_at(found.body.shape, states.position[k])))
+        rows.append(add("com", 0, states.time, states.position))
+        rows.append(add("measured", 0, throw.time, throw.position))
+        foot = np.array([throw.ground.x0, throw.ground.y0])
+        rows.append(add("ground", 0, 0.0, np.array([foot, foot + throw.ground.tangent])))
+    return pd.concat(rows, ignore_index=True)
+
+
+def fit_record(found: OwnIdentification) -> dict[str, Any]:
+    """The record that :func:`contactid.output.fits.write_fit` takes."""
+    fit, last = found.fit, found.fit.solution.last
+    parameters = {"inertia_ratio": fit.inertia_ratio, "friction_mu": fit.friction_mu}
+    errors = {"inertia_ratio": fit.inertia_ratio_se, "friction_mu": fit.friction_mu_se}
+    if found.body.mass is not None:
+        parameters["inertia"] = found.body.mass * fit.inertia_ratio
+        errors["inertia"] = found.body.mass * fit.inertia_ratio_se
+    return {
+        "parameters": parameters,
+        "objective": fit.solution.objective,
+        "status": last.status,
+        "converged": fit.converged,
+        "residuals": {
+            "complementarity": fit.complementarity,
+            "primal_infeasibility": last.primal_infeasibility,
+            "dual_infeasibility": last.dual_infeasibility,
+        },
+        "iterations": fit.iterations,
+        "seconds": fit.seconds,
+        "seed": found.options.shooting.seed,
+        "data": {
+            "throws": list(found.throws.names),
+            "frames": [len(throw.time) for throw in found.throws.throws],
+            "sigma": found.throws.sigma.tolist(),
+            "sigma_given": found.throws.sigma_given,
+        },
+        "model": "planar trajectory (eq. 27), contacts by their gaps, steps of free durations",
+        "reformulation": fit.method + (", settled" if fit.solution.settled else ""),
+        "standard_errors": {key: float(value) if np.isfinite(value) else None for key, value in errors.items()},
+        "standard_error_scale": found.scale,
+        "friction_is_bound": fit.friction_is_bound,
+        "squared_residuals": 2.0 * fit.misfit,
+        "degrees_of_freedom": fit.degrees,
+        "units": {"inertia_ratio": "m2", "friction_mu": "1", "inertia": "kg m2"},
+        "solver": last.solver,
+        "warnings": list(found.warnings),
+        "notes": list(found.notes),
+    }
+
+
+def summary(found: OwnIdentification) -> str:
+    """The report in Markdown."""
+    throws: Sequence[str] = found.throws.names
+    lines = ["# Identified body", "", *(f"* **{line}**" for line in found.lines())]
+    lines.append(f"* A uniform body of this shape has J/m = {MM2 * found.body.shape.uniform_inertia_ratio:.4g} mm2.")
+    lines += ["", "## Warnings", "", *(f"* {warning}" for warning in found.warnings or ["None."])]
+    lines += ["", "## Notes", "", *(f"* {note}" for note in found.notes)]
+    lines.append(
+        f"* Squared residuals in units of their noise: {2.0 * found.fit.misfit:.4g}, expected {found.fit.degrees}."
+    )
+    lines += ["", "## Throws", "", "| throw | frames | frames/s | impacts | farthest from a measured centre, mm |"]
+    lines.append("|---|---|---|---|---|")
+    for name, throw, states in zip(throws, found.throws.throws, found.fit.throws, strict=True):
+        apart = 1e3 * np.hypot(*(states.position[states.frame] - throw.position)[:, :2].T).max()
+        rate = 1.0 / throw.frame_interval
+        lines.append(f"| {name} | {len(throw.time)} | {rate:.4g} | {states.n_impacts} | {apart:.3g} |")
+    shown = "" if len(throws) <= _DRAWN else f" (the first {_DRAWN} throws)"
+    lines += ["", f"## Figures{shown}", "", "![measured and identified motion](trajectory.png)", ""]
+    lines += ["![contact impulses](impulses.png)", "", f"`{STATES}` has the motion, `{PARAMETERS}` every number."]
+    return "\n".join(lines) + "\n"

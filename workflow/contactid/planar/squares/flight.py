@@ -1,0 +1,291 @@
+"""What the free flight and the impacts of measured planar throws tell (planar paper, sections 5.2 and 6.2).
+
+Flight is cut into short stretches, so that slow disturbances (air, plates, lens) stay below the noise: in each, x and y
+follow parabolas and theta a line. What is left is the noise; what the parabolas' curvature says about gravity and
+braking is ``a = -g e_y - c v``, one rate c for x and y, which a robust line over all stretches gives.
+
+Impacts of a single corner are bridged by two such fits of a few frames, before and after, that must meet: what isn't
+one brief impact doesn't. Both sides of eq. 31 follow from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from contactid.core.errors import ContactIdError
+from contactid.planar.simulate.geometry import Ground, Polygon
+from contactid.planar.squares.events import MAD, Alignment, ThrowEvents, ThrowOptions
+
+_DEGREES = (2, 2, 1)  # of the polynomials in x, y, theta
+
+
+@dataclass(frozen=True)
+class FlightOptions:
+    """How flight and impacts are fitted.
+
+    Attributes
+    ----------
+    frames : of one stretch of flight
+    clear : lowest gap in flight, m
+    lags : of the autocorrelation
+    impact_frames : fitted before and after an impact
+    settling : frames after an impact within which the fit after it must begin
+    meeting : (3,) how far apart the two fits may be at the impact, m, m, rad
+    clear_corner : how much lower the touching corner must be than the next, m
+    """
+
+    frames: int = 9
+    clear: float = 6e-3
+    lags: int = 3
+    impact_frames: int = 6
+    settling: int = 5
+    meeting: tuple[float, float, float] = (5e-4, 1.5e-3, 0.03)
+    clear_corner: float = 5e-3
+
+
+@dataclass(frozen=True)
+class FlightReport:
+    """What n stretches of free flight say; all (3,) are x, y (m) and theta (rad).
+
+    Attributes
+    ----------
+    stretches : n
+    sigma : (3,) noise, from what the polynomials leave
+    sigma_of_differences : (3,) the same if the noise is white, from second differences; smoothing makes it far smaller
+    autocorrelation, white : (3, lags) of what is left, and what white noise would show after such fits
+    gravity, gravity_error : m/s2, at no speed
+    braking, braking_error : c, 1/s
+    acceleration : (n, 3) x, y, theta (a parabola's), m/s2 and rad/s2
+    velocity : (n, 3) at mid-stretch, m/s and rad/s
+    """
+
+    stretches: int
+    sigma: np.ndarray
+    sigma_of_differences: np.ndarray
+    autocorrelation: np.ndarray
+    white: np.ndarray
+    gravity: float
+    gravity_error: float
+    braking: float
+    braking_error: float
+    acceleration: np.ndarray
+    velocity: np.ndarray
+
+
+def flight_stretches(
+    events: Sequence[ThrowEvents], options: ThrowOptions, flight: FlightOptions
+) -> Iterator[np.ndarray]:
+    """Positions (frames, 3) of stretches of free flight without contact and jump; throws' first frames are left out."""
+    for event in events:
+        free = event.gap.min(axis=1) > flight.clear
+        free[: options.skipped_frames] = False
+        for contact in event.contacts:
+            free[contact.before : contact.after + 1] = False
+        for jump in event.jumps:
+            free[max(jump - 1, 0) : jump + 2] = False
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], free.astype(int), [0]])))
+        for start, end in edges.reshape(-1, 2):
+            for first in range(start, end - flight.frames + 1, flight.frames):
+                yield event.position[first : first + flight.frames]
+
+
+def _leaves(time: np.ndarray, degree: int) -> np.ndarray:
+    """(n, n) projection onto what a polynomial of that degree leaves."""
+    powers = np.vander(time, degree + 1)
+    return np.eye(len(time)) - powers @ np.linalg.pinv(powers)
+
+
+def flight_report(
+    events: Sequence[ThrowEvents], interval: float, options: ThrowOptions, flight: FlightOptions | None = None
+) -> FlightReport:
+    """Noise, gravity and braking from all stretches of flight; ``interval`` is the time between frames, s.
+
+    Raises
+    ------
+    ContactIdError
+        With fewer than three stretches.
+    """
+    flight = flight or FlightOptions()
+    stretches = np.array(list(flight_stretches(events, options, flight)))
+    if len(stretches) < 3:
+        raise ContactIdError(
+            f"only {len(stretches)} stretches of {flight.frames} frames in free flight", "Throw higher or more often"
+        )
+    time = (np.arange(flight.frames) - (flight.frames - 1) / 2.0) * interval
+    projections = [_leaves(time / time[-1], degree) for degree in _DEGREES]
+    left = np.stack([stretches[..., i] @ projections[i] for i in range(3)])
+    # the median of chi-square leaves out the few stretches with a disturbance
+    variance = (left**2).sum(axis=-1) / np.array([[np.trace(projection)] for projection in projections])
+    calm = (variance < 9.0 * np.median(variance, axis=1, keepdims=True)).all(axis=0)
+    left = left[:, calm]
+    sigma = np.sqrt(variance[:, calm].mean(axis=1))
+    differences = np.diff(left, 2, axis=-1)
+    shape = np.array([np.trace(_second_difference(flight.frames, p)) for p in projections])
+    fits = [np.polynomial.polynomial.polyfit(time, stretches[calm][..., i].T, 2) for i in range(3)]
+    velocity = np.stack([fit[1] for fit in fits], axis=1)
+    acceleration = np.stack([2.0 * fit[2] for fit in fits], axis=1)
+    (gravity, braking), (gravity_error, braking_error) = _gravity_and_braking(acceleration, velocity)
+    return FlightReport(
+        stretches=int(calm.sum()),
+        sigma=sigma,
+        sigma_of_differences=np.sqrt((differences**2).sum(axis=-1).mean(axis=1) / shape),
+        autocorrelation=np.array([_correlations(left[i], flight.lags) for i in range(3)]),
+        white=np.array([[np.trace(p, offset=k) / np.trace(p) for k in range(1, flight.lags + 1)] for p in projections]),
+        gravity=gravity,
+        gravity_error=gravity_error,
+        braking=braking,
+        braking_error=braking_error,
+        acceleration=acceleration,
+        velocity=velocity,
+    )
+
+
+def _second_difference(n: int, projection: np.ndarray) -> np.ndarray:
+    """Covariance of the second differences of what white noise leaves."""
+    difference = np.diff(np.eye(n), 2, axis=0) @ projection
+    return difference @ difference.T
+
+
+def _correlations(left: np.ndarray, lags: int) -> np.ndarray:
+    whole = (left**2).sum()
+    return np.array([(left[:, k:] * left[:, :-k]).sum() / whole for k in range(1, lags + 1)])
+
+
+def _gravity_and_braking(acceleration: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Robust ``a_x = -c v_x``, ``a_y = -g - c v_y``: (g, c) and their standard errors."""
+    n = len(acceleration)
+    design = np.column_stack([np.repeat([0.0, -1.0], n), -np.concatenate([velocity[:, 0], velocity[:, 1]])])
+    value = np.concatenate([acceleration[:, 0], acceleration[:, 1]])
+    scale = np.concatenate([np.full(n, _spread(acceleration[:, 0])), np.full(n, _spread(acceleration[:, 1]))])
+
+    def misfit(parameters: np.ndarray) -> np.ndarray:
+        return (design @ parameters - value) / scale
+
+    found = least_squares(misfit, np.array([9.81, 0.0]), loss="soft_l1")
+    spread = _spread(found.fun)
+    covariance = np.linalg.inv((design / scale[:, None]).T @ (design / scale[:, None])) * spread**2
+    return found.x, np.sqrt(np.diag(covariance))
+
+
+def _spread(values: np.ndarray) -> float:
+    return float(MAD * np.median(np.abs(values - np.median(values)))) + 1e-12
+
+
+def corner_radius(events: Sequence[ThrowEvents], shape: Polygon, alignment: Alignment) -> tuple[float, int]:
+    """Radius (m) that explains how far corners seem to sink in while the body slowly turns about them, and frames used.
+
+    A corner rounded with radius r lies ``r (cos psi / sin(half angle) - 1)`` inside the sharp one, psi being the angle
+    between the corner's bisector and the vertical; see :func:`corners_moved_in`. 0 with fewer than five frames.
+    """
+    corners = np.array(shape.vertices)
+    one, two = np.roll(corners, 1, axis=0) - corners, np.roll(corners, -1, axis=0) - corners
+    one, two = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (one, two))
+    bisector = (one + two) / np.linalg.norm(one + two, axis=1, keepdims=True)
+    sine = np.sqrt(0.5 * (1.0 - (one * two).sum(axis=1)))
+    sunk, lever = [], []
+    for event in events:
+        level = event.gap[event.rest :].min(axis=1).mean() if event.rest is not None else 0.0
+        for k in _slow_pivots(event, corners):
+            phi = event.position[k, 2] - alignment.ground.slope
+            j = int(event.gap[k].argmin())
+            rise = bisector[j] @ [np.sin(phi), np.cos(phi)]
+            sunk.append(level - event.gap[k, j])
+            lever.append(rise / sine[j] - 1.0)
+    if len(sunk) < 5:
+        return 0.0, len(sunk)
+    return float(np.median(np.array(sunk) / np.array(lever))), len(sunk)
+
+
+def _slow_pivots(event: ThrowEvents, corners: np.ndarray) -> Iterator[int]:
+    """Frames in whose neighbourhood the lowest gap stays while the body turns, tilted from lying on a side."""
+    low = event.gap.min(axis=1)
+    ordered = np.sort(event.gap, axis=1)
+    tilted = ordered[:, 1] - ordered[:, 0] > 0.15 * np.ptp(corners[:, 0])
+    for k in range(3, len(low) - 3):
+        turned = abs(event.position[k + 2, 2] - event.position[k - 2, 2])
+        if np.ptp(low[k - 2 : k + 3]) < 2e-4 and turned > 0.016 and tilted[k] and low[k] < 3e-3:
+            yield k
+
+
+def corners_moved_in(shape: Polygon, ground: Ground, radius: float) -> tuple[Polygon, Ground]:
+    """The polygon of the rounding circles' centres, and the ground raised by their radius (m).
+
+    They have the gaps and the rows of N of the rounded body on its ground, exactly. Their rows of T lack the radius in
+    the lever: it is to be added to the last component of T where friction's moment matters.
+
+    Raises
+    ------
+    ContactIdError
+        For a radius that leaves nothing of the body.
+    """
+    corners = np.array(shape.vertices)
+    sides = np.roll(corners, -1, axis=0) - corners
+    length = np.linalg.norm(sides, axis=1, keepdims=True)
+    outward = np.column_stack([sides[:, 1], -sides[:, 0]]) / length
+    before = np.roll(outward, 1, axis=0)
+    # a corner's circle touches both its sides
+    moved = corners - radius * (before + outward) / (1.0 + (before * outward).sum(axis=1, keepdims=True))
+    if not radius >= 0.0 or ((np.roll(moved, -1, axis=0) - moved) * sides).sum(axis=1).min() <= 0.0:
+        raise ContactIdError(f"corners rounded by {radius:g} m leave no side straight", "Correct shape or radius")
+    raised = replace(ground, y0=float(ground.y0 + radius / np.cos(ground.slope)))
+    return Polygon(tuple((float(x), float(y)) for x, y in moved)), raised
+
+
+@dataclass(frozen=True)
+class Bridge:
+    """Two flights that meet in one instant.
+
+    Attributes
+    ----------
+    position : (3,) where, m and rad
+    before, after : (3,) velocities there, m/s and rad/s
+    instant : s after the last frame before the contact
+    """
+
+    position: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    instant: float
+
+
+def single_corner(gap: np.ndarray, flight: FlightOptions) -> int | None:
+    """The lowest of the potential contacts with gaps (n_c,), or None where the next is nearly as low."""
+    order = gap.argsort()
+    if len(order) > 1 and gap[order[1]] - gap[order[0]] < flight.clear_corner:
+        return None
+    return int(order[0])
+
+
+def bridge(event: ThrowEvents, interval: float, options: ThrowOptions, flight: FlightOptions) -> Bridge | None:
+    """Where the flights before and after the first contact meet; None where they don't: it was no brief impact."""
+    if not event.contacts:
+        return None
+    n, last = flight.impact_frames, event.contacts[0].before
+    first_after = event.contacts[0].after
+    next_contact = event.contacts[1].before if len(event.contacts) > 1 else len(event.position)
+    start = last - n + 1
+    if start < options.skipped_frames or first_after + n > min(next_contact + 1, len(event.position)):
+        return None
+    if first_after - last > flight.settling or any(start <= jump <= first_after + n for jump in event.jumps):
+        return None
+
+    def fit(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        time = (frames - last) * interval
+        straight = event.position[frames].copy()
+        straight[:, 1] += 0.5 * options.gravity * time**2
+        at_zero, slope = np.polynomial.polynomial.polyfit(time, straight, 1)
+        return at_zero, slope
+
+    (here, before), (there, after) = fit(np.arange(start, last + 1)), fit(np.arange(first_after, first_after + n))
+    meeting = np.array(flight.meeting)
+    apart, closing = (there - here) / meeting, (before - after) / meeting
+    instant = float(apart @ closing / (closing @ closing))
+    missed = np.abs(apart - closing * instant)
+    if (missed > 1.0).any() or not -interval < instant < (first_after - last + 1) * interval:
+        return None
+    fall = np.array([0.0, options.gravity * instant, 0.0])
+    return Bridge(here + before * instant - 0.5 * fall * instant, before - fall, after - fall, instant)

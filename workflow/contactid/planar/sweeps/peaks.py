@@ -1,0 +1,163 @@
+"""The first impact's normal impulse against the time step (figures 6 to 8 and 10): IRC converges, IGC doesn't.
+
+IRC is impulse-restitution complementarity, the exact step of :mod:`contactid.planar.simulate.bodies`; IGC is
+impulse-gap complementarity, one MPEC per step (:mod:`contactid.planar.models.step`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+
+from contactid.core.errors import ContactIdError
+from contactid.output.tables import write_csv
+from contactid.planar.simulate.bodies import PlanarLaw, PlanarMotion
+from contactid.planar.simulate.geometry import contacts
+from contactid.planar.simulate.kernel import contact_impulse
+from contactid.planar.simulate.scenes import Scene, scene_of
+from contactid.planar.sweeps.stepping import simulate_igc
+
+IRC, IGC = "IRC", "IGC"
+SHOWN_STEPS = 8  # after the first impact, in figures 7 and 10
+_LONGEST_CONVERGING = 5e-3  # s: above it, an impact takes a large part of the flight
+_ORDERS = 8  # time steps that the order of convergence is fitted to
+
+
+def exact_first_impact(scene: Scene, law: PlanarLaw) -> tuple[float, float, float]:
+    """Time (s) and impulses c_n, c_t (N s) of a scene's first impact as the time step tends to 0.
+
+    The flight is a parabola with constant spin; the impact happens where its gap vanishes, and gravity has no time to
+    act in it. Bodies with one potential contact only.
+
+    Raises
+    ------
+    ContactIdError
+        Where nothing touches the ground within the scene's duration.
+    """
+    q, v = np.array(scene.position), np.array(scene.velocity)
+    fall = np.array([0.0, -law.gravity, 0.0])
+
+    def pose(time: float) -> np.ndarray:
+        return q + v * time + 0.5 * fall * time**2
+
+    def gap(time: float) -> float:
+        return float(contacts(scene.body.shape, scene.ground, pose(time)).gap[0])
+
+    times = np.linspace(0.0, scene.duration, 2001)
+    below = np.flatnonzero([gap(time) <= 0.0 for time in times])
+    if not len(below) or below[0] == 0:
+        raise ContactIdError(
+            f"scene {scene.name}: no impact after a flight within {scene.duration:g} s", "Choose a longer duration"
+        )
+    moment = float(brentq(gap, times[below[0] - 1], times[below[0]], xtol=1e-15, rtol=1e-15))
+    at, before = contacts(scene.body.shape, scene.ground, pose(moment)), v + fall * moment
+    rows = np.array([at.normal[0], at.tangent[0]])
+    w, u = (rows / scene.body.mass_matrix) @ rows.T, rows @ before
+    c_n, c_t = contact_impulse(
+        w[0, 0],
+        w[0, 1],
+        w[1, 1],
+        -(1.0 + law.restitution_e_n) * u[0],
+        -(1.0 + law.restitution_e_t) * u[1],
+        law.friction_mu,
+    )
+    return moment, float(c_n), float(c_t)
+
+
+def first_impact(motion: PlanarMotion) -> tuple[int, float, float]:
+    """Step of the first impulse, the larger impulse of its two instants and their sum, N s."""
+    impulse = motion.impulse_n.sum(axis=1)
+    if not (impulse > 0.0).any():
+        return -1, np.nan, np.nan
+    first = int(np.argmax(impulse > 0.0))
+    pair = impulse[first : first + 2]
+    return first, float(pair.max()), float(pair.sum())
+
+
+def peak_sweep(
+    scene: Scene, law: PlanarLaw, time_steps: Sequence[float], shown: Sequence[float]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """First impacts by both models at every time step (those ``shown`` included), and the impulses around them.
+
+    Returns
+    -------
+    peaks
+        ``model, time_step_ms, impact_time_ms, peak_impulse_ns, total_impulse_ns, limit_ns, steps_solved,
+        steps_converged``; steps without contact need no solver and aren't counted.
+    impulses
+        ``model, time_step_ms, time_ms, impulse_ns`` from two steps before the impact on, for the steps ``shown``, s.
+    """
+    moment, limit, _ = exact_first_impact(scene, law)
+    peaks, impulses = [], []
+    for h in sorted({*time_steps, *shown}):
+        steps = int(np.ceil(moment / h)) + SHOWN_STEPS + 2
+        exact = scene.run(law, time_step=h, duration=steps * h)
+        stepped = simulate_igc(
+            scene.body, scene.ground, law, scene.position, scene.velocity,
+            time_step=h, steps=steps, stop_after_impact=SHOWN_STEPS,
+        )  # fmt: skip
+        for model, motion, counts in (
+            (IRC, exact, (0, 0)),
+            (IGC, stepped.motion, (stepped.n_solved, stepped.n_solved - stepped.n_failed)),
+        ):
+            first, peak, total = first_impact(motion)
+            peaks.append((model, 1e3 * h, 1e3 * motion.time[first], peak, total, limit, *counts))
+            if h in shown:
+                part = slice(max(first - 2, 0), first + SHOWN_STEPS // 2)
+                impulses.append(
+                    pd.DataFrame(
+                        {
+                            "model": model,
+                            "time_step_ms": 1e3 * h,
+                            "time_ms": 1e3 * motion.time[part],
+                            "impulse_ns": motion.impulse_n[part].sum(axis=1),
+                        }
+                    )
+                )
+    columns = [
+        "model", "time_step_ms", "impact_time_ms", "peak_impulse_ns", "total_impulse_ns", "limit_ns", "steps_solved",
+        "steps_converged",
+    ]  # fmt: skip
+    return pd.DataFrame(peaks, columns=columns), pd.concat(impulses, ignore_index=True)
+
+
+def convergence(scene: Scene, law: PlanarLaw, time_steps: Sequence[float], neighbours: int = 25) -> pd.DataFrame:
+    """Error of the IRC's first impulse, as root mean square over time steps near each one.
+
+    One time step alone says little: the error depends on where within a step the impact falls.
+
+    Returns
+    -------
+    ``time_step_ms, error_rms_ns, error_largest_ns, limit_ns``
+    """
+    moment, limit, _ = exact_first_impact(scene, law)
+    rows = []
+    for h in time_steps:
+        errors = []
+        for factor in 1.0 + 0.1 * np.arange(neighbours) / neighbours:
+            step = float(h * factor)
+            motion = scene.run(law, time_step=step, duration=(np.ceil(moment / step) + 2) * step)
+            errors.append(first_impact(motion)[1] - limit)
+        rows.append((1e3 * h, float(np.sqrt(np.mean(np.square(errors)))), float(np.abs(errors).max()), limit))
+    return pd.DataFrame(rows, columns=["time_step_ms", "error_rms_ns", "error_largest_ns", "limit_ns"])
+
+
+def write_peaks(
+    block: Mapping[str, Any], scene: str, options: Mapping[str, Any], peaks: str, impulses: str, errors: str
+) -> None:
+    """Sweep the time step for the first law of a scene, and write peaks, impulses around them, and the IRC's errors.
+
+    ``options`` are ``planar.peaks`` of the configuration.
+    """
+    thrown = scene_of(block, scene)
+    time_steps = np.geomspace(options["shortest"], options["longest"], options["number"])
+    swept, around = peak_sweep(thrown, thrown.laws[0], [float(h) for h in time_steps], options["shown"])
+    longest = min(options["longest"], _LONGEST_CONVERGING)
+    fitted = np.geomspace(min(options["shortest"], 0.1 * longest), longest, _ORDERS)
+    write_csv(swept, peaks)
+    write_csv(around, impulses)
+    write_csv(convergence(thrown, thrown.laws[0], [float(h) for h in fitted]), errors)

@@ -1,0 +1,261 @@
+"""A run as a research object: the profile Workflow Run Crate tells of its workflow, data, results, times and papers.
+
+The same description serves two folders: the run's own (``results/<run>``, with a copy of the Snakefile beside the
+results) and an unpacked bundle, where the workflow itself is inside. Equal inputs give equal bytes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+from rocrate.model.contextentity import ContextEntity
+from rocrate.rocrate import ROCrate
+
+from contactid.core.atomic import replacing, write_text
+from contactid.output.fits import read_json, write_json
+from contactid.sources.lockfile import digest
+
+# what is said of whose a run is without a CITATION.cff
+UNCITED: Mapping[str, Any] = {"title": "contactid", "version": "", "licence": "MIT", "authors": [], "papers": []}
+FILE_NAME = "ro-crate-metadata.json"
+_RUN_PROFILES = {"process": "Process Run Crate", "workflow": "Workflow Run Crate"}
+_WORKFLOW_PROFILE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
+_FORMATS = {
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".json": "application/json",
+    ".md": "text/markdown",
+    ".svg": "image/svg+xml",
+    ".yaml": "application/yaml",
+}
+# drawings are there in several formats; one is listed, its folder holds the others
+_LISTED = {".csv", ".gif", ".html", ".json", ".md", ".svg"}
+_FOLDERS = {
+    "benchmarks": "Seconds and memory of every job",
+    "data": "Datasets in canonical form, with a card for each",
+    "logs": "Everything that every job printed",
+    "arm": "Study of a robot arm's post-impact velocity: intermediate results, tables, figures",
+    "inhand": "Study of in-hand estimation with tactile fingertips: intermediate results, tables, figures",
+    "planar": "Study of a falling planar body: intermediate results, tables, figures",
+    "tossing": "Study of tossed boxes: intermediate results, tables, figures",
+}
+
+
+def read_citation(path: str | Path) -> dict[str, Any]:
+    """Whose the results are, from a CITATION.cff.
+
+    Returns
+    -------
+    dict
+        ``title``, ``version`` and ``licence`` (its SPDX name) of the software, ``authors`` (names), ``papers``: each
+        with ``name``, ``authors``, ``year``, ``url`` (empty where unknown), ``study``.
+    """
+    content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    papers = [
+        {
+            "name": " ".join(entry["title"].split()),
+            "authors": [_name(author) for author in entry.get("authors", [])],
+            "year": str(entry.get("year", "")),
+            "url": entry.get("url", ""),
+            "study": entry.get("notes", "").removeprefix("study "),
+        }
+        for entry in content.get("references", [])
+    ]
+    return {
+        "title": content["title"],
+        "version": str(content.get("version", "")),
+        "licence": content.get("license", UNCITED["licence"]),
+        "authors": [_name(author) for author in content.get("authors", [])],
+        "papers": papers,
+    }
+
+
+def _name(author: Mapping[str, str]) -> str:
+    parts = (author.get("given-names"), author.get("name-particle"), author.get("family-names"), author.get("name"))
+    return " ".join(part for part in parts if part)
+
+
+def describe(
+    root: Path,
+    record: Mapping[str, Any],
+    citation: Mapping[str, Any],
+    *,
+    workflow: str,
+    configuration: str,
+    results: Sequence[str],
+    folders: Mapping[str, str],
+) -> dict[str, Any]:
+    """The content of ``ro-crate-metadata.json``; all paths are relative to the crate's folder.
+
+    Parameters
+    ----------
+    root
+        The crate's folder.
+    record
+        ``provenance.json``.
+    citation
+        As :func:`read_citation` has it.
+    workflow, configuration
+        The Snakefile, and the configuration that the run was made with.
+    results
+        Files that the run made.
+    folders
+        What else is there, by folder, with a description.
+    """
+    run = record["configuration"]["run"]
+    crate = ROCrate(version="1.1")
+    crate.metadata.extra_terms["sha256"] = "https://w3id.org/ro/terms/workflow-run#sha256"
+    spdx = citation["licence"]
+    licence = _add(crate, f"https://spdx.org/licenses/{spdx}", "CreativeWork", name=spdx)
+    authors = [_add(crate, f"#author-{k}", "Organization", name=name) for k, name in enumerate(citation["authors"])]
+    instrument = _workflow(crate, root, workflow, record, citation)
+    settings = _file(crate, root, configuration, "Configuration of the run")
+    made = [_file(crate, root, path) for path in sorted(results)]
+    for path, text in sorted(folders.items()):
+        crate.add_dataset(root / path, f"{path}/", properties={"name": path, "description": text})
+    data = [_dataset(crate, entry) for entry in record.get("data") or []]
+    papers = [_paper(crate, paper) for paper in citation["papers"]]
+    times = record.get("jobs") or {}
+    action = crate.add_action(
+        instrument, f"#run-{run}", object=[*data, settings], result=made, properties={"name": f"Run {run}"}
+    )
+    _set(
+        action,
+        startTime=times.get("begin"),
+        endTime=times.get("end"),
+        actionStatus="http://schema.org/CompletedActionStatus",
+        agent=authors,
+    )
+    _set(
+        crate.root_dataset,
+        name=f"{citation['title']}: run {run}",
+        description="Tables, figures and verdicts on printed numbers, re-derived from data by one Snakemake run.",
+        datePublished=times.get("end"),
+        license=licence,
+        author=authors,
+        citation=papers,
+        mentions=[action],
+        conformsTo=_profiles(crate),
+    )
+    return crate.metadata.generate()
+
+
+def _add(crate: ROCrate, identifier: str, kind: str, /, **properties: Any) -> Any:
+    entity = crate.add(ContextEntity(crate, identifier, properties={"@type": kind}))
+    _set(entity, **properties)
+    return entity
+
+
+def _set(entity: Any, **properties: Any) -> None:
+    """Only what is known: the profile forbids empty values."""
+    for name, value in properties.items():
+        if value not in (None, "", []):
+            entity[name] = value
+
+
+def _profiles(crate: ROCrate) -> list[Any]:
+    found = [
+        _add(crate, f"https://w3id.org/ro/wfrun/{kind}/0.5", "CreativeWork", name=name, version="0.5")
+        for kind, name in _RUN_PROFILES.items()
+    ]
+    return [*found, _add(crate, _WORKFLOW_PROFILE, "CreativeWork", name="Workflow RO-Crate", version="1.0")]
+
+
+def _workflow(crate: ROCrate, root: Path, path: str, record: Mapping[str, Any], citation: Mapping[str, Any]) -> Any:
+    entity = crate.add_workflow(
+        root / path,
+        path,
+        main=True,
+        lang="snakemake",
+        lang_version=(record.get("snakemake") or {}).get("version"),
+        properties={"name": citation["title"], "sha256": digest(root / path)},
+    )
+    solver = record.get("solver") or {}
+    name, application = solver.get("name"), "SoftwareApplication"
+    software = [
+        _add(crate, "#python", application, name="Python", softwareVersion=record.get("python")),
+        _add(crate, "#solver", application, name=name or "IPOPT", softwareVersion=name),
+    ]
+    _set(entity, version=record.get("git_commit") or citation["version"], softwareRequirements=software)
+    return entity
+
+
+def _file(crate: ROCrate, root: Path, path: str, name: str = "") -> Any:
+    source = root / path
+    properties = {"name": name or path, "contentSize": str(source.stat().st_size), "sha256": digest(source)}
+    if source.suffix in _FORMATS:
+        properties["encodingFormat"] = _FORMATS[source.suffix]
+    return crate.add_file(source, path, properties=properties)
+
+
+def _dataset(crate: ROCrate, entry: Mapping[str, Any]) -> Any:
+    doi = entry.get("doi")
+    files = entry.get("files") or []
+    kind = "synthetic" if entry.get("synthetic") else "measured"
+    return _add(
+        crate,
+        f"#data-{entry['name']}",
+        "CreativeWork",
+        name=entry["name"],
+        description=f"{kind} data, {len(files)} files; sizes and checksums are in provenance.json",
+        additionalType="http://schema.org/Dataset",
+        identifier=f"https://doi.org/{doi}" if doi else entry.get("source"),
+        version=entry.get("version"),
+        license=entry.get("licence"),
+        creditText=entry.get("citation"),
+        sha256=files[0]["sha256"] if len(files) == 1 else None,
+    )
+
+
+def _paper(crate: ROCrate, paper: Mapping[str, Any]) -> Any:
+    return _add(
+        crate,
+        paper["url"] or f"#paper-{paper['study']}",
+        "ScholarlyArticle",
+        name=paper["name"],
+        author=[_add(crate, "#" + name.replace(" ", "-"), "Person", name=name) for name in paper["authors"]],
+        datePublished=paper["year"],
+    )
+
+
+def write_crate(
+    record: str,
+    results: Sequence[str],
+    source: str,
+    citation: Sequence[str],
+    metadata: str,
+    workflow: str,
+    configuration: str,
+) -> None:
+    """Copy the Snakefile and the configuration beside a run's results, and describe the run's folder.
+
+    Parameters
+    ----------
+    record
+        ``provenance.json``; its folder is the crate's.
+    results
+        Files that the run made; of a drawing's formats only the one for the web is listed.
+    source, citation
+        The Snakefile, and CITATION.cff where there is one.
+    metadata, workflow, configuration
+        The description, and where the copies go.
+    """
+    folder, content = Path(record).parent, read_json(record)
+    with replacing(workflow) as partial:
+        shutil.copyfile(source, partial)
+    write_text(configuration, yaml.safe_dump(content["configuration"], sort_keys=False, allow_unicode=True))
+    listed = sorted({Path(path) for path in (record, *results) if Path(path).suffix in _LISTED})
+    described = describe(
+        folder,
+        content,
+        read_citation(citation[0]) if citation else UNCITED,
+        workflow=Path(workflow).relative_to(folder).as_posix(),
+        configuration=Path(configuration).relative_to(folder).as_posix(),
+        results=[path.relative_to(folder).as_posix() for path in listed],
+        folders={name: text for name, text in _FOLDERS.items() if (folder / name).is_dir()},
+    )
+    write_json(metadata, described)

@@ -1,1 +1,0 @@
-"""What a run was made with: code, software, machine, data, seeds."""

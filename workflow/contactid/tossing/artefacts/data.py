@@ -1,0 +1,99 @@
+"""Which tosses a table or figure shows, and what it says of where they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import numpy as np
+import xarray as xr
+
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import iterate_recordings, read_dataset
+
+Case = tuple[str, str]  # identified on, predicted on
+
+
+@cache
+def _read(file: str) -> xr.Dataset:
+    return read_dataset(file)
+
+
+def by_name(files: Sequence[str], names: Sequence[str]) -> dict[str, xr.Dataset]:
+    """Datasets from files, by their names; each file is read once in a job."""
+    return {name: _read(file) for name, file in zip(names, files, strict=True)}
+
+
+def data_label(dataset: xr.Dataset) -> str:
+    """``synthetic twin`` or the source's name."""
+    return "synthetic twin" if dataset.attrs["synthetic"] else str(dataset.attrs["source"])
+
+
+def labels(files: Sequence[str]) -> str:
+    """:func:`data_label` of all datasets of a run, which every table's caption ends with."""
+    return ", ".join(dict.fromkeys(data_label(_read(file)) for file in files))
+
+
+def object_of(dataset: xr.Dataset) -> str:
+    """The name of what was tossed."""
+    return str(dataset.attrs["object"])
+
+
+def describe(datasets: Sequence[xr.Dataset]) -> str:
+    """A line for a figure itself: which data it was made from."""
+    names = ", ".join(dict.fromkeys(map(object_of, datasets)))
+    kinds = {bool(dataset.attrs["synthetic"]) for dataset in datasets}
+    sources = ", ".join(dict.fromkeys(str(dataset.attrs["source"]) for dataset in datasets))
+    return f"SYNTHETIC twin data ({names})" if kinds == {True} else f"Data: {sources}"
+
+
+def identified(cases: Sequence[Case]) -> list[str]:
+    """The datasets that parameters are identified on."""
+    return list(dict.fromkeys(on for on, _ in cases))
+
+
+def predicted(cases: Sequence[Case]) -> list[str]:
+    """The datasets that are predicted."""
+    return list(dict.fromkeys(dataset for _, dataset in cases))
+
+
+def example(prepared: Mapping[str, xr.Dataset], cases: Sequence[Case], wanted: str) -> str:
+    """The identification dataset that shows the object ``wanted``.
+
+    Raises
+    ------
+    ContactIdError
+        Where none does.
+    """
+    names = identified(cases)
+    for name in names:
+        if prepared[name].attrs["object"] == wanted:
+            return name
+    known = ", ".join(dict.fromkeys(object_of(prepared[name]) for name in names))
+    raise ContactIdError(
+        f"configuration: tossing.figures.object is {wanted}, which no identification dataset shows",
+        f"Use one of {known}",
+    )
+
+
+def two_cases(prepared: Mapping[str, xr.Dataset], cases: Sequence[Case], wanted: str) -> Sequence[Case]:
+    """The example's case and the one before it (the paper shows Box005 and Box006), or all there are."""
+    place = identified(cases).index(example(prepared, cases, wanted))
+    first = max(min(place - 1, len(cases) - 2), 0)
+    return cases[first : first + 2]
+
+
+def example_toss(prepared: xr.Dataset) -> xr.Dataset:
+    """The usable toss with the median horizontal travel from release to rest: neither the best nor the worst."""
+    candidates = []
+    for _, samples in iterate_recordings(prepared):
+        if (
+            not str(samples["reason"].values)
+            and not int(samples["tumbled"])
+            and not np.any(samples["surface_velocity"])
+        ):
+            path = samples["position"].values
+            travel = np.linalg.norm(path[int(samples["rest"]), :2] - path[int(samples["release"]), :2])
+            candidates.append((float(travel), samples))
+    candidates.sort(key=lambda pair: pair[0])
+    return candidates[len(candidates) // 2][1]

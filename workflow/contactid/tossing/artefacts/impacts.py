@@ -1,0 +1,330 @@
+"""Figures 5 to 8: an impact, and its velocities; and the tables of the velocity-based identification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from contactid.output import style
+from contactid.output.computing import Shown
+from contactid.output.fits import read_json
+from contactid.output.tables import read_csv, write_csv
+from contactid.sources.motion import body_of, iterate_recordings
+from contactid.tossing.artefacts.data import Case, by_name, data_label, describe, identified, labels, object_of
+from contactid.tossing.impacts.free_motion import fit_free_motion
+from contactid.tossing.impacts.impact import WEIGHTS, ImpactWindow, read_impacts
+from contactid.tossing.prepare.poses import central_differences, vertex_positions
+from contactid.tossing.prepare.preprocess import IDENTIFICATION
+from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
+
+_KNOWS_NOTHING = 0.05  # of the change of velocity
+_FINER = 16  # steps per sample of figure 7, which stands in for the simulator that can't be had
+_COLOURS = {"x": style.LINE, "y": style.RELEASE, "z": style.ACCENT}
+_ROWS = (("v", r"linear velocity (m/s)"), ("w", r"angular velocity (rad/s)"))
+_SYMBOLS = {"v": "v", "w": r"\omega"}
+_COLUMNS = [
+    "dataset", "object", "scheme", "calibrated", "n_recordings", "n_candidates", "n_impacts", "impacts_per_toss",
+    "friction_mu", "friction_mu_low", "friction_mu_high", "restitution_e_n", "restitution_e_n_low",
+    "restitution_e_n_high", "identification_loss", "test_loss", "sem_test_loss", "n_test_impacts",
+    "best_per_impact_loss", "loss_without_contact", "friction_flat_from", "converged", "data",
+]  # fmt: skip
+COMPONENTS = ("v_x", "v_y", "v_z", "w_x", "w_y", "w_z")
+
+
+def impact_figures(
+    prepared: Sequence[str],
+    datasets: Sequence[str],
+    impact_cases: Sequence[Case],
+    impacts: Sequence[str],
+    velocity_fits: Sequence[str],
+    window: int,
+    figures: Mapping[str, Any],
+) -> dict[str, Shown]:
+    """Figures 5 to 8 of a run, of the dataset of impacts that shows the example's object, or of the first one.
+
+    Parameters
+    ----------
+    prepared, datasets
+        Files of prepared tosses, and their names.
+    impact_cases
+        (identified on, predicted on).
+    impacts, velocity_fits
+        Files of the datasets that are identified on, in their order, by the paper's own scheme.
+    window
+        Samples on either side of the impact.
+    figures
+        ``object`` of the example.
+    """
+    data, sources = by_name(prepared, datasets), identified(impact_cases)
+    place = next((k for k, on in enumerate(sources) if object_of(data[on]) == figures["object"]), 0)
+    tosses = data[sources[place]]
+    impact = example_window(read_impacts(impacts[place], split=IDENTIFICATION)[1])
+    found = ContactParameters(**read_json(velocity_fits[place])["parameters"])
+    finer = {f"simulated, {_FINER} steps": (found, _FINER)}
+    instead = f"; contactid at {_FINER} steps in place of Algoryx Dynamics"
+    said = describe([tosses])
+    return {
+        "figures/fig05_vertex_heights": Shown(vertex_heights(tosses, impact), data=said),
+        "figures/fig06_impact_velocities": Shown(window_velocities(tosses, impact, window), data=said),
+        "figures/fig07_simulated_velocities_substeps": Shown(
+            window_velocities(tosses, impact, window, finer), data=said + instead
+        ),
+        "figures/fig08_simulated_velocities": Shown(
+            window_velocities(tosses, impact, window, {"simulated": (found, 1)}), data=said
+        ),
+    }
+
+
+def example_window(windows: Sequence[ImpactWindow]) -> ImpactWindow:
+    """The impact whose weighted change of velocity is the median one: neither the gentlest nor the hardest."""
+    change = [float(np.linalg.norm(w.impact.post_twist[:3] - w.impact.pre_twist[:3])) for w in windows]
+    return windows[int(np.argsort(change)[len(change) // 2])]
+
+
+def _recording(prepared: xr.Dataset, name: str) -> xr.Dataset:
+    return next(samples for recording, samples in iterate_recordings(prepared) if recording == name)
+
+
+def vertex_heights(prepared: xr.Dataset, window: ImpactWindow) -> pd.DataFrame:
+    """Figure 5: heights (m) of the eight vertices over the surface against the sample; the impact marked."""
+    samples = _recording(prepared, window.impact.toss)
+    heights = vertex_positions(samples["position"].values, samples["orientation"].values, prepared["vertices"].values)[
+        :, :, 2
+    ]
+    n, vertices = heights.shape
+    return pd.DataFrame(
+        {
+            "object": prepared.attrs["object"],
+            "toss": window.impact.toss,
+            "sample": np.repeat(np.arange(n), vertices),
+            "vertex": np.tile(np.arange(1, vertices + 1), n),
+            "height_m": heights.ravel(),
+            "impacting": np.tile(np.arange(vertices) == window.impact.vertex, n),
+            "impact": np.repeat(np.arange(n) == window.impact.sample, vertices),
+        }
+    )
+
+
+def window_velocities(
+    prepared: xr.Dataset,
+    window: ImpactWindow,
+    reach: int,
+    simulated: Mapping[str, tuple[ContactParameters, int]] | None = None,
+) -> pd.DataFrame:
+    """Figures 6 to 8: hybrid velocities around an impact: measured, fitted, and simulated where asked.
+
+    Parameters
+    ----------
+    reach
+        Samples on either side of k_im.
+    simulated
+        Parameters and steps per sample by the label of the curve; all start from the window's own start (k_im - 5).
+
+    Returns
+    -------
+    Columns object, toss, k_im, offset (samples from k_im), component, unit, kind (``measured``, ``fitted`` or a label
+    of ``simulated``), side (``pre`` or ``post`` for fitted ones), value.
+    """
+    samples, impact = _recording(prepared, window.impact.toss), window.impact
+    body, step = body_of(prepared), 1.0 / float(prepared.attrs["sample_frequency"])
+    position, orientation = samples["position"].values, samples["orientation"].values
+    offsets = np.arange(-reach, reach + 1)
+    twist = central_differences(position, orientation, step)[impact.sample + offsets]
+    tables = [_curve(offsets, twist, "measured", "")]
+    end = window.n_steps - reach  # c
+    last = _last_free(twist[: reach + 1], window, step)
+    for side, first_last in (("pre", (-reach, last)), ("post", (end, reach))):
+        chosen = np.arange(first_last[0], first_last[1] + 1)
+        source = np.arange(-reach, last + 2) if side == "pre" else np.arange(end - 1, reach + 1)
+        motion = fit_free_motion(
+            body, source * step, position[impact.sample + source], orientation[impact.sample + source],
+            samples["gravity"].values,
+        )  # fmt: skip
+        fitted = np.stack([motion.twist((k - source.mean()) * step) for k in chosen])
+        tables.append(_curve(chosen, fitted, "fitted", side))
+    for label, (parameters, substeps) in (simulated or {}).items():
+        gravity = tuple(map(float, window.gravity))
+        options = SteppingOptions(step, substeps=substeps, gravity=(gravity[0], gravity[1], gravity[2]))
+        run = simulate(body, window.start, parameters, options, 2 * reach + 1, impact.surface_velocity)
+        tables.append(_curve(offsets, np.hstack([run.linear_velocity, run.angular_velocity]), label, ""))
+    table = pd.concat(tables, ignore_index=True)
+    table.insert(0, "object", prepared.attrs["object"])
+    table.insert(1, "toss", impact.toss)
+    table.insert(2, "k_im", impact.sample)
+    return table
+
+
+def _last_free(twist: np.ndarray, window: ImpactWindow, step: float) -> int:
+    """-b of the paper: the last central difference up to k_im that knows nothing of the impact."""
+    before = window.impact.pre_twist
+    jump = np.linalg.norm(WEIGHTS * (window.impact.post_twist - before))
+    for offset in range(0, 2 - len(twist), -1):
+        expected = before + np.concatenate([offset * step * window.gravity, np.zeros(3)])
+        if np.linalg.norm(WEIGHTS * (twist[offset - 1] - expected)) < _KNOWS_NOTHING * jump:
+            return offset
+    return 2 - len(twist)
+
+
+def _curve(offsets: np.ndarray, twist: np.ndarray, kind: str, side: str) -> pd.DataFrame:
+    n = len(offsets)
+    return pd.DataFrame(
+        {
+            "offset": np.repeat(offsets, 6),
+            "component": list(COMPONENTS) * n,
+            "unit": (["m/s"] * 3 + ["rad/s"] * 3) * n,
+            "kind": kind,
+            "side": side,
+            "value": twist.ravel(),
+        }
+    )
+
+
+def draw_heights(data: pd.DataFrame) -> Figure:
+    """Figure 5: heights of the eight vertices, the selected impact marked."""
+    figure, axes = plt.subplots(figsize=(style.SINGLE_COLUMN, 2.3))
+    for vertex, part in data.groupby("vertex"):
+        if not part["impacting"].any():
+            axes.plot(part["sample"], 1e3 * part["height_m"], color=style.MEASURED, lw=0.7, zorder=1)
+        else:
+            name = rf"impacting vertex $\mathbf{{p}}_{{{vertex}}}$"
+            axes.plot(part["sample"], 1e3 * part["height_m"], color=style.LINE, zorder=2, label=name)
+            hit = part[part["impact"]]
+            axes.plot(
+                hit["sample"], 1e3 * hit["height_m"], "o", color=style.LINE, mec="black", mew=0.5, ms=5, zorder=3,
+                label=rf"selected impact, $k_\mathrm{{im}} = {int(hit['sample'].iloc[0])}$",
+            )  # fmt: skip
+    axes.plot([], [], color=style.MEASURED, lw=0.7, label="other vertices")
+    axes.axhline(0.0, color="black", lw=0.5)
+    axes.set(xlabel=r"sample $k$", ylabel=r"height $({}^C\mathbf{p}_i)_z$ (mm)")
+    top = 1e3 * float(data["height_m"].max())
+    axes.set_ylim(-0.04 * top, 1.45 * top)
+    axes.set_title(f"{data['object'].iloc[0]}, recording {data['toss'].iloc[0]}", loc="left")
+    axes.legend(loc="upper right")
+    return figure
+
+
+def draw_velocities(data: pd.DataFrame) -> Figure:
+    """Figures 6 to 8: hybrid velocities around an impact, measured, fitted, and simulated where there are any."""
+    kinds = [kind for kind in dict.fromkeys(data["kind"]) if kind not in ("measured", "fitted")]
+    figure, panels = plt.subplots(2, 1, figsize=(style.SINGLE_COLUMN, 3.9), sharex=True)
+    for panel, (letter, label) in zip(panels, _ROWS, strict=True):
+        for axis, colour in _COLOURS.items():
+            part = data[data["component"] == f"{letter}_{axis}"]
+            measured = part[part["kind"] == "measured"]
+            panel.plot(measured["offset"], measured["value"], color=colour, label=rf"${_SYMBOLS[letter]}_{axis}$")
+            for _, side in part[part["kind"] == "fitted"].groupby("side"):
+                panel.plot(side["offset"], side["value"], "--", color="black", lw=0.9)
+            for kind in kinds:
+                run = part[part["kind"] == kind]
+                panel.plot(run["offset"], run["value"], ":", color=colour, lw=1.6)
+        _mark_sides(panel, data, named=panel is panels[0])
+        panel.set_ylabel(label)
+        panel.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=1.2)
+    panels[1].set_xlabel(r"sample $k - k_\mathrm{im}$")
+    ends = [int(offset) for offset in data["offset"].agg(["min", "max"])]
+    panels[1].set_xticks(range(ends[0], ends[1] + 1))
+    proxies = [plt.Line2D([], [], color="black", label="measured")]
+    proxies.append(plt.Line2D([], [], color="black", ls="--", lw=0.9, label="fitted"))
+    proxies.extend(plt.Line2D([], [], color="black", ls=":", lw=1.6, label=kind) for kind in kinds)
+    figure.legend(handles=proxies, loc="outside upper center", ncols=min(len(proxies), 3), columnspacing=1.0)
+    panels[0].set_title(f"{data['object'].iloc[0]}, $k_\\mathrm{{im}}$ = {data['k_im'].iloc[0]}", loc="left", pad=12)
+    return figure
+
+
+def _mark_sides(panel: Axes, data: pd.DataFrame, *, named: bool) -> None:
+    """Pre- and post-impact indices -b and c."""
+    fitted = data[data["kind"] == "fitted"]
+    for side, pick in (("pre", "max"), ("post", "min")):
+        offset = fitted.loc[fitted["side"] == side, "offset"].agg(pick)
+        panel.axvline(offset, color=style.MEASURED, lw=0.7, ls="-", zorder=0)
+        if named:
+            panel.annotate(
+                "$-b$" if side == "pre" else "$c$", (offset, 1.0), xycoords=("data", "axes fraction"), xytext=(0, 2),
+                textcoords="offset points", ha="center", fontsize=7, color="#555555",
+            )  # fmt: skip
+
+
+def velocity_row(
+    fit: dict[str, Any], candidates: pd.DataFrame, losses: pd.DataFrame, *, n_tosses: int
+) -> dict[str, Any]:
+    """One row of ``ext_velocity_identification``; losses are eq. 17's in m/s."""
+    test = losses.loc[losses["split"] == "test", "loss"]
+    kept = int(candidates["kept"].sum())
+    intervals = fit["intervals"]
+    return {
+        "scheme": fit["variant"],
+        "n_recordings": n_tosses,
+        "n_candidates": len(candidates),
+        "n_impacts": kept,
+        "impacts_per_toss": kept / n_tosses,
+        **fit["parameters"],
+        **{f"{name}_{side}": intervals[name][k] for name in intervals for k, side in enumerate(("low", "high"))},
+        "identification_loss": fit["objective"],
+        "test_loss": float(test.mean()) if len(test) else np.nan,
+        "sem_test_loss": float(test.std(ddof=1) / np.sqrt(len(test))) if len(test) > 1 else np.nan,
+        "n_test_impacts": len(test),
+        "best_per_impact_loss": fit["best_per_impact"],
+        "loss_without_contact": fit["no_impact"],
+        "friction_flat_from": np.nan if fit["friction_flat_from"] is None else fit["friction_flat_from"],
+        "converged": fit["converged"],
+    }
+
+
+def impact_tables(
+    prepared: Sequence[str],
+    datasets: Sequence[str],
+    identified_impacts: Sequence[tuple[str, str]],
+    velocity_fits: Sequence[str],
+    candidates: Sequence[str],
+    losses: Sequence[str],
+    forms: Sequence[str],
+    block: Mapping[str, Any],
+    impacts: Sequence[str],
+) -> dict[str, Shown]:
+    """``ext_velocity_identification``, ``ext_impact_mpec`` where there is one, and ``impacts.csv``.
+
+    Parameters
+    ----------
+    prepared, datasets
+        Files of prepared tosses, and their names.
+    identified_impacts
+        (dataset, variant) of every identification on impacts.
+    velocity_fits, candidates, losses
+        Its files.
+    forms
+        Files of the comparisons of forms, of those whose variant has ``mpec``.
+    block
+        The study's block of the configuration.
+    impacts
+        The file ``impacts.csv`` to write: the first variant's candidates.
+    """
+    data, left = by_name(prepared, datasets), iter(forms)
+    variants = {variant["name"]: variant for variant in block["velocity"]["variants"]}
+    rows, compared, found = [], [], []
+    files = zip(identified_impacts, velocity_fits, candidates, losses, strict=True)
+    for (dataset, name), fit, candidate, loss in files:
+        prepared_tosses, variant, table = data[dataset], variants[name], read_csv(candidate)
+        rows.append(
+            velocity_row(read_json(fit), table, read_csv(loss), n_tosses=prepared_tosses.sizes["recording"])
+            | {"object": object_of(prepared_tosses), "dataset": dataset, "calibrated": variant["calibrated"]}
+            | {"data": data_label(prepared_tosses)}
+        )
+        if variant is block["velocity"]["variants"][0]:
+            found.append(table)
+        if variant["mpec"]:
+            form = read_csv(next(left)).assign(data=data_label(prepared_tosses))
+            form.insert(0, "dataset", dataset)
+            form.insert(1, "scheme", f"{name}_mpec")
+            compared.append(form)
+    write_csv(pd.concat(found, ignore_index=True), impacts[0])
+    tables = {"tables/ext_velocity_identification": pd.DataFrame(rows)[_COLUMNS]}
+    if compared:
+        tables["tables/ext_impact_mpec"] = pd.concat(compared, ignore_index=True)
+    return {place: Shown(table, data=labels(prepared)) for place, table in tables.items()}

@@ -1,0 +1,176 @@
+"""Measured tosses beside predicted ones, thinned and rounded for playing them on a page.
+
+The tosses are the best, the median and the worst by the loss of eq. 18 of every case, predicted with the parameters
+of the study's first variant, which fills the paper's tables. Errors are taken from the poses as recorded, before
+anything is thinned or rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.spatial import ConvexHull
+
+from contactid.core import rotations
+from contactid.core.atomic import write_text
+from contactid.output.fits import compact_json, read_json
+from contactid.output.tables import read_csv
+from contactid.tossing.prepare.preprocess import TEST
+from contactid.tossing.prepare.tosses import PreparedToss, Problem, Variant, load_dataset, set_up
+from contactid.tossing.simulate.box import ContactParameters, simulate
+
+LONGEST = 1500  # frames in all, about 100 bytes each
+SMOOTH = 120.0  # Hz, more than a screen shows
+_MM = 1e3  # per m
+_POSITION, _QUATERNION, _LENGTH, _ERROR, _ANGLE = 1, 4, 2, 2, 3  # decimals of mm, 1, mm, mm, deg
+
+
+def write_playback(
+    prepared: Sequence[str],
+    fits: Sequence[str],
+    calibrations: Sequence[str],
+    predictions: Sequence[str],
+    cases: Sequence[tuple[str, str]],
+    variant: Mapping[str, Any],
+    playback: str,
+) -> None:
+    """Write the shown tosses of all cases as JSON.
+
+    Parameters
+    ----------
+    prepared, fits, predictions
+        Files of every case; so ``calibrations``, which has none where the variant isn't calibrated.
+    cases
+        (identified on, predicted on).
+    variant
+        Of the configuration's list; the one that predicts.
+    """
+    stepped = Variant.from_config(variant)
+    shown = []
+    files = zip(cases, prepared, fits, calibrations or [""] * len(cases), predictions, strict=True)
+    for (identified_on, dataset), tosses, fit, calibration, predicted in files:
+        data = load_dataset(tosses, calibration)
+        shown += shown_tosses(
+            set_up(data, stepped, TEST),
+            ContactParameters(**read_json(fit)["parameters"]),
+            read_csv(predicted).astype({"toss": str}),
+            longest=LONGEST // len(cases),
+            about={
+                "object": str(data.attrs["object"]),
+                "dataset": dataset,
+                "identified_on": identified_on,
+                "synthetic": bool(data.attrs["synthetic"]),
+            },
+        )
+    write_text(playback, compact_json({"tosses": shown}))
+
+
+def shown_tosses(
+    problem: Problem,
+    parameters: ContactParameters,
+    predicted: pd.DataFrame,
+    *,
+    longest: int = LONGEST,
+    about: Mapping[str, Any] | None = None,
+) -> list[dict[str, Any]]:
+    """Best, median and worst toss of a case, as :func:`played_toss` describes them.
+
+    Parameters
+    ----------
+    problem
+        Body, tosses and stepping.
+    parameters
+        As identified.
+    predicted
+        Of :func:`contactid.tossing.predict.prediction.predict` for the same tosses and parameters.
+    longest
+        Frames of all shown tosses together.
+    about
+        What else to say of each.
+    """
+    by_name = {item.toss.name: item for item in problem.tosses}
+    chosen = chosen_tosses(predicted)
+    rate = 1.0 / problem.options.time_step
+    n_samples = sum(len(by_name[name].toss.position) for name in chosen)
+    # the last sample is shown besides
+    every = max(int(rate // SMOOTH), -(-n_samples // (longest - len(chosen))), 1)
+    losses = predicted.set_index("toss")["loss"]
+    return [
+        {
+            **(about or {}),
+            "toss": name,
+            "rank": rank,
+            "of": len(predicted),
+            "loss": round(float(losses[name]), 4),
+            **played_toss(problem, by_name[name], parameters, every),
+        }
+        for name, rank in chosen.items()
+    ]
+
+
+def chosen_tosses(predicted: pd.DataFrame) -> dict[str, str]:
+    """Names of the tosses of least, median and largest loss, and which of it each is."""
+    ordered = predicted.sort_values("loss", kind="stable")["toss"].tolist()
+    places = {"best": 0, "median": (len(ordered) - 1) // 2, "worst": len(ordered) - 1}
+    chosen: dict[str, str] = {}
+    for rank, place in places.items():
+        chosen.setdefault(ordered[place], rank)
+    return chosen
+
+
+def played_toss(problem: Problem, item: PreparedToss, parameters: ContactParameters, every: int) -> dict[str, Any]:
+    """Every so manieth sample of a toss and of its prediction, the first and the last among them.
+
+    Returns
+    -------
+    ``friction_mu``, ``restitution_e_n``; ``vertices`` (mm, in B) and ``faces`` (indices of their corners,
+    anticlockwise from outside); ``surface_velocity`` (mm/s, in C); ``time_ms``; ``measured`` and ``predicted``, rows of
+    x, y, z (mm) and qw, qx, qy, qz in C; ``position_error_mm`` and ``angle_error_deg``; ``mean_position_error_mm`` and
+    ``mean_angle_error_deg`` over all samples.
+    """
+    toss, options = item.toss, problem.options
+    run = simulate(problem.body, toss.start, parameters, options, len(toss.position), toss.surface_velocity)
+    position_error = _MM * np.linalg.norm(toss.position - run.position, axis=1)
+    angle_error = np.degrees(rotations.angle_between(toss.orientation, run.orientation))
+    last = len(toss.position) - 1
+    shown = np.unique([*range(0, last + 1, every), last])
+    return {
+        "friction_mu": round(parameters.friction_mu, 4),
+        "restitution_e_n": round(parameters.restitution_e_n, 4),
+        "vertices": np.round(_MM * problem.body.vertices, _LENGTH).tolist(),
+        "faces": faces(problem.body.vertices),
+        "surface_velocity": np.round(_MM * np.asarray(toss.surface_velocity), _POSITION).tolist(),
+        "time_ms": np.round(1e3 * options.time_step * shown, 1).tolist(),
+        "measured": _poses(toss.position, toss.orientation, shown),
+        "predicted": _poses(run.position, run.orientation, shown),
+        "position_error_mm": np.round(position_error[shown], _ERROR).tolist(),
+        "angle_error_deg": np.round(angle_error[shown], _ANGLE).tolist(),
+        "mean_position_error_mm": round(float(position_error.mean()), _ERROR),
+        "mean_angle_error_deg": round(float(angle_error.mean()), _ANGLE),
+    }
+
+
+def _poses(position: np.ndarray, orientation: np.ndarray, shown: np.ndarray) -> list[list[float]]:
+    places = np.round(_MM * position[shown], _POSITION).tolist()
+    turns = np.round(rotations.continuous(orientation[shown]), _QUATERNION).tolist()
+    return [[*place, *turn] for place, turn in zip(places, turns, strict=True)]
+
+
+def faces(vertices: np.ndarray) -> list[list[int]]:
+    """Faces of the convex hull of (n, 3) corners: indices of each one's corners, anticlockwise from outside."""
+    size = float(np.ptp(vertices, axis=0).max())
+    hull = ConvexHull(vertices / size)
+    normals = np.unique(hull.equations[:, :3].round(4) + 0.0, axis=0)  # -0.0 is 0.0
+    found = []
+    for normal in normals:
+        height = vertices @ normal / size
+        corners = np.flatnonzero(height > height.max() - 1e-3)
+        middle = vertices[corners].mean(axis=0)
+        first = vertices[corners[0]] - middle
+        around = vertices[corners] - middle
+        angle = np.arctan2(around @ np.cross(normal, first), around @ first * np.linalg.norm(normal))
+        found.append(corners[np.argsort(angle)].tolist())
+    return found

@@ -1,0 +1,357 @@
+"""Tables II to IV, and what else the predictions of a run say: errors by scheme, on a moving surface, of the solver."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.stats import t as student
+
+from contactid.output.computing import Shown
+from contactid.output.fits import read_json
+from contactid.output.tables import read_csv, write_csv
+from contactid.tossing.artefacts.data import by_name, data_label, labels, object_of
+from contactid.tossing.artefacts.simulators import as_identification_rows, simulators_table, summarise
+from contactid.tossing.configuration import NO_RESTITUTION, SIMULATOR, Scheme, schemes_of, velocity_cases
+from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A prediction table with where it came from.
+
+    Attributes
+    ----------
+    dataset, identified_on : names
+    scheme : where its parameters come from and how it is stepped
+    object, data : what was tossed, and which data it is
+    fit : the fit record used
+    table : from :func:`contactid.tossing.predict.prediction.predict`
+    """
+
+    dataset: str
+    identified_on: str
+    scheme: Scheme
+    object: str
+    data: str
+    fit: dict[str, Any]
+    table: pd.DataFrame
+
+
+def prediction_tables(
+    prepared: Sequence[str],
+    datasets: Sequence[str],
+    toss_tables: Sequence[str],
+    predicted: Sequence[tuple[str, str, str]],
+    predictions: Sequence[str],
+    fits: Sequence[str],
+    simulated: Sequence[tuple[str, str, str]],
+    simulator_predictions: Sequence[str],
+    simulator_fits: Sequence[str],
+    published: str,
+    block: Mapping[str, Any],
+    tosses: str,
+) -> dict[str, Shown]:
+    """The tables of this module and ``tosses.csv``.
+
+    Parameters
+    ----------
+    prepared, datasets
+        Files of prepared tosses, and their names.
+    toss_tables
+        Files of the tables of all tosses, used or not.
+    predicted
+        (identified on, predicted on, scheme) of every prediction.
+    predictions, fits
+        Its files.
+    simulated, simulator_predictions, simulator_fits
+        The same for the comparison of simulators: of every (identified on, predicted on, variant) one file for each
+        simulator.
+    published
+        The printed values.
+    block
+        The study's block of the configuration.
+    tosses
+        The file ``tosses.csv`` to write.
+    """
+    data, schemes = by_name(prepared, datasets), schemes_of(block)
+    found = [
+        _prediction(case, schemes[case[2]], data[case[1]], read_json(fit), read_csv(file))
+        for case, fit, file in zip(predicted, fits, predictions, strict=True)
+    ]
+    with_restitution = [item for item in found if item.scheme.kind != NO_RESTITUTION]
+    without = [item for item in found if item.scheme.kind == NO_RESTITUTION]
+    printed = {name: printed_table(read_csv(published), name) for name in ("tab02", "tab03", "tab04")}
+    tables = {
+        "tab02_identified_parameters": parameters_table(with_restitution, printed["tab02"]),
+        "tab03_rest_pose_errors": rest_pose_table(with_restitution, printed["tab03"], "Table III"),
+        "tab04_rest_pose_errors_without_restitution": rest_pose_table(without, printed["tab04"], "Table IV"),
+        "ext_identification": identification_table(found),
+        "ext_solver": solver_table(found),
+        "ext_moving_surface": moving_table(found),
+    }
+    if velocity_cases(block):
+        tables["ext_velocity_against_trajectory"] = disagreement_table(found)
+    if simulated:
+        names = [OWN, OWN_TANGENTIAL, *block["simulators"]["names"]]
+        tables["ext_simulators"] = simulators_table(
+            simulated, names, simulator_predictions, simulator_fits, schemes, block["bootstrap"]
+        )
+        rows = as_identification_rows(tables["ext_simulators"])
+        tables["ext_identification"] = pd.concat([tables["ext_identification"], rows], ignore_index=True)
+    write_csv(toss_rows([read_csv(file).astype({"toss": str}) for file in toss_tables], found), tosses)
+    said = labels(prepared)
+    return {f"tables/{name}": Shown(table, data=said) for name, table in tables.items()}
+
+
+def _prediction(
+    case: tuple[str, str, str], scheme: Scheme, prepared: xr.Dataset, fit: dict[str, Any], table: pd.DataFrame
+) -> Prediction:
+    identified_on, dataset, _ = case
+    if scheme.kind == NO_RESTITUTION:
+        fit = {**fit, "parameters": {**fit["parameters"], "restitution_e_n": 0.0}}
+    label, name = data_label(prepared), object_of(prepared)
+    return Prediction(dataset, identified_on, scheme, name, label, fit, table.astype({"toss": str}))
+
+
+def printed_table(published: pd.DataFrame, artefact: str) -> pd.DataFrame:
+    """The printed values of a table, one row per condition, one column per quantity."""
+    part = published[published["artefact"] == artefact]
+    conditions = part["condition"].str.split(";").map(lambda items: dict(item.split("=", 1) for item in items))
+    wide = part.assign(**pd.DataFrame(list(conditions), index=part.index))
+    keys = ["object", "parameters", "simulator"]
+    return wide.pivot(index=keys, columns="quantity", values="value").reset_index().rename_axis(columns=None)
+
+
+def parameters_table(predictions: Sequence[Prediction], published: pd.DataFrame) -> pd.DataFrame:
+    """Table II: parameters identified by every scheme beside the printed ones."""
+    rows = [
+        {
+            "object": item.object,
+            "parameters": item.scheme.parameters,
+            "simulator": SIMULATOR,
+            "scheme": item.scheme.name,
+            "friction_mu": item.fit["parameters"]["friction_mu"],
+            "restitution_e_n": item.fit["parameters"]["restitution_e_n"],
+            **{
+                f"{name}_{side}": np.nan if item.fit["intervals"][name][k] is None else item.fit["intervals"][name][k]
+                for name in ("friction_mu", "restitution_e_n")
+                for k, side in enumerate(("low", "high"))
+            },
+            "restitution_flat_to": item.fit.get("restitution_flat_to", np.nan),
+            "objective": item.fit["objective"],
+            "n_tosses": item.fit["data"]["n_tosses"],
+            "n_impacts": item.fit["data"].get("n_impacts", np.nan),
+            "converged": item.fit["converged"],
+            "identified_on": item.identified_on,
+            "data": item.data,
+        }
+        for item in predictions
+    ]
+    return _beside_printed(pd.DataFrame(rows), published, "Table II")
+
+
+def rest_pose_table(predictions: Sequence[Prediction], published: pd.DataFrame, where: str) -> pd.DataFrame:
+    """Tables III and IV: rest-pose errors (eqs. 20, 21) on a stationary surface, mean and standard deviation.
+
+    A toss that ends on another face than predicted has no angle about the normal in the sense of eq. 20; the rotation
+    columns are over the others, and ``n_same_face`` counts them. The 95 % intervals are those of the means.
+    """
+    rows = []
+    for prediction in predictions:
+        still = prediction.table[~prediction.table["moving"]]
+        for subset, part in _subsets(still):
+            if part.empty:
+                continue
+            position = part["rest_position_error_cm"]
+            angle = part.loc[part["same_face"], "e_rot_deg"].abs()
+            rows.append(
+                {
+                    "parameters": prediction.scheme.parameters,
+                    "simulator": SIMULATOR,
+                    "scheme": prediction.scheme.name,
+                    "object": prediction.object,
+                    "position_error_mean_cm": position.mean(),
+                    "position_error_std_cm": position.std(ddof=1),
+                    "rotation_error_mean_deg": angle.mean(),
+                    "rotation_error_std_deg": angle.std(ddof=1),
+                    **_interval("position_error_mean_cm", position),
+                    **_interval("rotation_error_mean_deg", angle),
+                    "subset": subset,
+                    "n_tosses": len(part),
+                    "n_same_face": len(angle),
+                    "data": prediction.data,
+                }
+            )
+    return _beside_printed(pd.DataFrame(rows), published, where)
+
+
+def _interval(name: str, values: pd.Series) -> dict[str, float]:
+    """95 % interval of a mean over tosses by Student's distribution; NaN for fewer than two."""
+    n = len(values)
+    reach = float(student.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
+    return {f"{name}_low": float(values.mean()) - reach, f"{name}_high": float(values.mean()) + reach}
+
+
+def identification_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
+    """``ext_identification``: one row per dataset, model, parameters and subset."""
+    rows = []
+    for prediction in predictions:
+        for subset, part in _subsets(prediction.table, always=True):
+            rows.append(
+                {
+                    "dataset": prediction.dataset,
+                    "identified_on": prediction.identified_on,
+                    "simulator": SIMULATOR,
+                    "scheme": prediction.scheme.name,
+                    "parameters": prediction.scheme.parameters,
+                    "calibrated": prediction.scheme.calibrated,
+                    "subset": subset,
+                    **_with_parameters(summarise(part), prediction.fit),
+                }
+            )
+    columns = [
+        "dataset", "identified_on", "simulator", "scheme", "parameters", "calibrated", "subset", "n_tosses",
+        "friction_mu", "restitution_e_n", "mean_loss", "sem_loss", "position_error_pct", "rotation_error_deg",
+        "rest_position_error_cm", "rest_rotation_error_deg",
+    ]  # fmt: skip
+    return pd.DataFrame(rows)[columns]
+
+
+def solver_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
+    """``ext_solver``: how well the contact law held in the predicted tosses, recomputed in every step."""
+    rows = []
+    for prediction in predictions:
+        table = prediction.table
+        steps = int(table["contact_steps"].sum())
+        rows.append(
+            {
+                "dataset": prediction.dataset,
+                "identified_on": prediction.identified_on,
+                "scheme": prediction.scheme.name,
+                "n_tosses": len(table),
+                "contact_steps": steps,
+                "hyperstatic_steps": int(table["hyperstatic_steps"].sum()),
+                "unsolved_steps": int(table["unsolved_steps"].sum()),
+                "solved_pct": 100.0 * (1.0 - table["unsolved_steps"].sum() / steps) if steps else np.nan,
+                "largest_residual_m_s": table["largest_residual"].max(),
+                "data": prediction.data,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def toss_rows(tables: Sequence[pd.DataFrame], predictions: Sequence[Prediction]) -> pd.DataFrame:
+    """``tosses.csv``: one row per toss, with the errors of every variant where it was predicted."""
+    tosses = pd.concat(tables, ignore_index=True).drop_duplicates(["dataset", "toss"])
+    errors = [
+        "loss", "position_error_pct", "rotation_error_deg", "rest_position_error_cm", "rest_rotation_error_deg",
+    ]  # fmt: skip
+    for variant in dict.fromkeys(prediction.scheme.name for prediction in predictions):
+        parts = [
+            prediction.table[["toss", *errors]].assign(dataset=prediction.dataset)
+            for prediction in predictions
+            if prediction.scheme.name == variant
+        ]
+        table = pd.concat(parts, ignore_index=True).drop_duplicates(["dataset", "toss"])
+        renamed = table.rename(columns={name: f"{variant}_{name}" for name in errors})
+        tosses = tosses.merge(renamed.astype({"toss": str}), on=["dataset", "toss"], how="left")
+    return tosses
+
+
+def _subsets(table: pd.DataFrame, always: bool = False) -> list[tuple[str, pd.DataFrame]]:
+    """All tosses, and those that don't tumble where some do (or ``always``)."""
+    subsets = [("all", table)]
+    if always or table["tumbled"].any():
+        subsets.append(("non_tumbling", table[~table["tumbled"]]))
+    return subsets
+
+
+def _with_parameters(summary: dict[str, float], fit: dict[str, Any]) -> dict[str, Any]:
+    return {**summary, **{key: fit["parameters"][key] for key in ("friction_mu", "restitution_e_n")}}
+
+
+def _beside_printed(ours: pd.DataFrame, published: pd.DataFrame, where: str) -> pd.DataFrame:
+    """Append the printed rows of the table for the objects at hand."""
+    printed = published.copy()
+    printed = printed[printed["object"].isin(set(ours["object"])) & printed["parameters"].isin(set(ours["parameters"]))]
+    return pd.concat([ours, printed.assign(data=f"printed, {where}")], ignore_index=True)
+
+
+ALL = "all"
+_ERRORS = ("rest_position_error_cm", "rest_rotation_error_deg")
+
+
+def moving_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
+    """Errors on a moving surface over those on one at rest; the paper says that they are of the same order.
+
+    One row per dataset and scheme, and one over ``all`` datasets for each scheme. ``ratio`` columns are moving over
+    still means; ``same_order``: the position's ratio is within half an order of magnitude either way.
+    """
+    rows: list[dict[str, Any]] = []
+    for scheme in dict.fromkeys(prediction.scheme.name for prediction in predictions):
+        parts = {item.dataset: item.table for item in predictions if item.scheme.name == scheme}
+        if len(parts) > 1:
+            parts[ALL] = pd.concat(list(parts.values()), ignore_index=True)
+        data = ", ".join(dict.fromkeys(item.data for item in predictions if item.scheme.name == scheme))
+        rows.extend(
+            {"dataset": dataset, "scheme": scheme, **_ratios(table), "data": data}
+            for dataset, table in parts.items()
+            if table["moving"].any() and not table["moving"].all()
+        )
+    names = [f"{kind}_{name}" for name in _ERRORS for kind in ("moving", "still", "ratio")]
+    return pd.DataFrame(rows, columns=["dataset", "scheme", "moving_n", "still_n", *names, "same_order", "data"])
+
+
+def _ratios(table: pd.DataFrame) -> dict[str, Any]:
+    moving, still = table[table["moving"]], table[~table["moving"]]
+    row: dict[str, Any] = {"moving_n": len(moving), "still_n": len(still)}
+    for name in _ERRORS:
+        row |= {f"moving_{name}": moving[name].mean(), f"still_{name}": still[name].mean()}
+        row |= {f"ratio_{name}": moving[name].mean() / still[name].mean()}
+    ratio = float(row[f"ratio_{_ERRORS[0]}"])
+    return row | {"same_order": bool(abs(np.log10(ratio)) <= 0.5)}
+
+
+def disagreement_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
+    """``ext_velocity_against_trajectory``: parameters from impacts less those from trajectories, with 95 % intervals.
+
+    Each scheme on impacts is held against the trajectory scheme that steps as it predicts, which has the same body. The
+    two are identified on different motion, so their errors are taken as independent and half-widths add in squares.
+    """
+    rows = []
+    for item in predictions:
+        if item.scheme.parameters != "velocity":
+            continue
+        others = [
+            other
+            for other in predictions
+            if other.dataset == item.dataset and other.scheme.name == item.scheme.stepping["name"]
+        ]
+        for other in others:
+            row: dict[str, Any] = {
+                "object": item.object,
+                "scheme": item.scheme.name,
+                "against": other.scheme.name,
+                "calibrated": item.scheme.calibrated,
+            }
+            for name in ("friction_mu", "restitution_e_n"):
+                values = [each.fit["parameters"][name] for each in (item, other)]
+                ends = np.array([each.fit["intervals"][name] for each in (item, other)], dtype=float)
+                sides = np.abs(ends - np.array(values)[:, None])
+                # upwards: the first's upper and the second's lower end
+                up, down = np.hypot(sides[0, 1], sides[1, 0]), np.hypot(sides[0, 0], sides[1, 1])
+                difference = values[0] - values[1]
+                row |= {
+                    f"{name}_velocity": values[0],
+                    f"{name}_trajectory": values[1],
+                    f"{name}_difference": difference,
+                }
+                row |= {f"{name}_difference_low": difference - down, f"{name}_difference_high": difference + up}
+                row |= {f"{name}_differs": bool(difference - down > 0 or difference + up < 0)}
+            rows.append(row | {"data": item.data})
+    return pd.DataFrame(rows)

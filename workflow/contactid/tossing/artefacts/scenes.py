@@ -1,0 +1,381 @@
+"""The data behind figures 1 to 4 of the tossing paper: scenes in the surface frame C, as tidy tables of points.
+
+The paper shows photographs and a sketch; here the same things are taken from the recorded poses. A scene has one row
+per point:
+
+============= ==================================================================================================
+column        meaning
+============= ==================================================================================================
+object, toss  what is shown; ``toss`` is empty where no single toss is shown
+part          ``surface`` (corners of the patch), ``grid`` (its lines), ``face`` and ``shadow`` of a box, ``corner``
+              (a contact point), ``path`` (of B's origin), ``origin`` (of B at an instant), ``axis`` (of a frame),
+              ``velocity`` (an arrow), ``belt`` (an arrow), ``dimension`` (its two ends), ``mass`` (where to write it)
+item          which one: the instant, the frame, the phase of the path, the quantity
+index         face 0 to 5, corner 1 to 8 (the order of the data plus 1), axis 0 to 2, line of the grid
+order         of the point within its polygon, line or arrow
+sample        of the recording, and ``time_s`` since the release; empty for what doesn't move
+x_m, y_m, z_m in C, the surface at z = 0
+value, unit   what a dimension, an arrow or a mass stands for
+============= ==================================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.spatial import ConvexHull
+
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.output.computing import Shown
+from contactid.sources.motion import body_of, iterate_recordings, read_dataset
+from contactid.tossing.artefacts.data import Case, by_name, describe, example, example_toss, identified
+from contactid.tossing.prepare.flight import fit_flight_state
+from contactid.tossing.prepare.poses import PlaneCorrection, in_surface_frame, vertex_positions
+
+COLUMNS = (
+    "object", "toss", "part", "item", "index", "order", "sample", "time_s", "x_m", "y_m", "z_m", "value", "unit",
+)  # fmt: skip
+_FEWEST_INSTANTS, _MOST_INSTANTS = 4, 7  # in the time lapse
+_GRID = 0.1  # m between the lines on the surface
+_SAME_PLACE, _SAME_DIRECTION = 5e-3, np.radians(1.0)  # closer than this (m, rad), two frames can't be drawn apart
+_YAW_ON_SHELF = np.radians(30.0)  # figure 4: turned, so that three faces are seen from the front
+_SHELF_GAP = 0.09  # m between neighbouring boxes' outlines, for the dimensions
+_BELT_SECONDS = 0.3  # the belt's arrow is as long as its way in this time
+
+
+def scene_figures(
+    prepared: Sequence[str],
+    datasets: Sequence[str],
+    cases: Sequence[Case],
+    motions: Sequence[str],
+    figures: Mapping[str, Any],
+) -> dict[str, Shown]:
+    """Figures 1 to 4 of a run.
+
+    Parameters
+    ----------
+    prepared, datasets
+        Files of prepared tosses, and their names.
+    cases
+        (identified on, predicted on).
+    motions
+        Files of the canonical form of the datasets that are identified on, in their order.
+    figures
+        ``object`` of the example.
+    """
+    data, known = by_name(prepared, datasets), identified(cases)
+    name = example(data, cases, figures["object"])
+    tosses, motion = data[name], read_dataset(motions[known.index(name)])
+    boxes = [data[name] for name in known]
+    said = describe([tosses])
+    return {
+        "figures/fig01_example_toss": Shown(example_toss_scene(tosses), data=said),
+        "figures/fig02_frames": Shown(frames_scene(tosses, motion), data=said),
+        "figures/fig03_setup": Shown(setup_scene(tosses, motion), data=said),
+        "figures/fig04_boxes": Shown(boxes_scene(boxes), data=describe(boxes)),
+    }
+
+
+def faces_of(vertices: np.ndarray) -> np.ndarray:
+    """The six faces of a box as vertex indices (6, 4), anticlockwise seen from outside; ``vertices`` (8, 3) in B.
+
+    Faces come in the order -x, +x, -y, +y, -z, +z of B, whatever the vertices' order.
+    """
+    signs = np.where(vertices > vertices.mean(axis=0), 1, -1)
+    found = []
+    for axis in range(3):
+        first, second = (axis + 1) % 3, (axis + 2) % 3
+        for side in (-1, 1):
+            on_face = np.flatnonzero(signs[:, axis] == side)
+            around = np.arctan2(side * signs[on_face, second], signs[on_face, first])
+            found.append(on_face[np.argsort(around)])
+    return np.array(found)
+
+
+def example_toss_scene(prepared: xr.Dataset, toss: str | None = None) -> pd.DataFrame:
+    """Figure 1: one toss at up to seven instants from release to rest.
+
+    Parameters
+    ----------
+    prepared
+        From :func:`contactid.tossing.prepare.preprocess.preprocess`.
+    toss
+        Name of a usable toss; by default the one of figures 10 and 11 (or, where only moving belts were recorded, the
+        first usable one).
+    """
+    scene = _Scene(prepared, toss)
+    chosen = _spread_instants(scene)
+    surface = scene.surface(scene.corners[chosen])
+    pieces = [*surface, scene.belt(surface[0])]
+    for sample in chosen:
+        pieces += scene.box(sample, scene.name_of(sample))
+    pieces += [scene.path("flight", scene.release, scene.contact), scene.path("contact", scene.contact, scene.rest)]
+    return scene.table(pieces)
+
+
+def frames_scene(prepared: xr.Dataset, motion: xr.Dataset, toss: str | None = None) -> pd.DataFrame:
+    """Figure 2: the frames M, C and B and the contact points, at an instant of a toss's free flight.
+
+    ``motion`` is the canonical dataset that ``prepared`` was made from; it knows where C is in M. Where M and C
+    can't be drawn apart, the scene holds one frame named ``C M``.
+    """
+    scene = _Scene(prepared, toss)
+    sample = (scene.release + scene.contact) // 2
+    frames = _reference_frames(prepared, motion, scene.toss)
+    reach = float(np.ptp(scene.vertices, axis=0).max())
+    floor = np.concatenate([scene.corners[sample], *(origin[None] for origin, _ in frames.values())])
+    pieces = [*scene.surface(floor, margin=0.6 * reach), *scene.box(sample, "B"), scene.contact_points(sample, "B")]
+    frames["B"] = (scene.position[sample], rotations.matrices(scene.orientation[sample]))
+    pieces += [_axes(name, *pose, length=0.7 * reach) for name, pose in frames.items()]
+    return scene.table(pieces)
+
+
+def setup_scene(prepared: xr.Dataset, motion: xr.Dataset, toss: str | None = None) -> pd.DataFrame:
+    """Figure 3: surface, frames and one toss from before its release to its rest, with dimensions in m.
+
+    The data don't tell where the conveyor ends, so the surface is the patch that the bodies of all usable tosses were
+    over between release and rest, and a margin. ``velocity`` is the state at release, fitted to the free flight.
+    """
+    scene = _Scene(prepared, toss)
+    over = [scene.corners[scene.release : scene.rest + 1].reshape(-1, 3)]
+    for _, samples in iterate_recordings(prepared):
+        if not str(samples["reason"].values):
+            used = slice(int(samples["release"]), int(samples["rest"]) + 1)
+            poses = samples["position"].values[used], samples["orientation"].values[used]
+            over.append(vertex_positions(*poses, scene.vertices).reshape(-1, 3))
+    frames = _reference_frames(prepared, motion, scene.toss)
+    reach = float(np.ptp(scene.vertices, axis=0).max())
+    surface = scene.surface(np.concatenate(over), margin=0.6 * reach)
+    pieces = [*surface, scene.belt(surface[0])]
+    shown = float(np.ptp(surface[0][["x_m", "y_m"]].to_numpy(), axis=0).max())
+    pieces += [_axes(name, *pose, length=max(0.6 * reach, 0.1 * shown)) for name, pose in frames.items()]
+    for sample in sorted({0, scene.release, scene.contact, scene.rest}):
+        pieces += scene.box(sample, "start" if sample == 0 < scene.release else scene.name_of(sample))
+    pieces += [
+        *([scene.path("carried", 0, scene.release)] if scene.release > 0 else []),
+        scene.path("flight", scene.release, scene.contact),
+        scene.path("contact", scene.contact, scene.rest),
+        scene.contact_points(scene.release, "release"),
+        scene.release_velocity(),
+        *scene.dimensions(surface[0][["x_m", "y_m", "z_m"]].to_numpy()),
+    ]
+    return scene.table(pieces)
+
+
+def boxes_scene(prepared_list: Sequence[xr.Dataset]) -> pd.DataFrame:
+    """Figure 4: every object once, side by side along x on the plane z = 0, z_B upward, with size in mm, mass in kg."""
+    tables: dict[str, pd.DataFrame] = {}
+    right = 0.0
+    for prepared in prepared_list:
+        name = str(prepared.attrs["object"])
+        if name not in tables:
+            table = _on_shelf(prepared, rotations.exp(np.array([0.0, 0.0, _YAW_ON_SHELF])))
+            table["x_m"] += right - table["x_m"].min()
+            right = table["x_m"].max() + _SHELF_GAP
+            tables[name] = table
+    return pd.concat(tables.values(), ignore_index=True)
+
+
+def _on_shelf(prepared: xr.Dataset, turn: np.ndarray) -> pd.DataFrame:
+    """One object of figure 4, its lower face at z = 0."""
+    body = body_of(prepared)
+    low, high = body.vertices.min(axis=0), body.vertices.max(axis=0)
+    middle = 0.5 * (low + high)
+    rotation = rotations.matrices(turn)
+    lift = np.array([0.0, 0.0, 0.5 * (high[2] - low[2])])
+
+    def placed(points: Sequence[Sequence[float]]) -> np.ndarray:
+        return (np.array(points) - middle) @ rotation.T + lift
+
+    name = str(prepared.attrs["object"])
+    corners = placed(body.vertices.tolist())
+    pieces = [*_faces(name, corners, faces_of(body.vertices)), _shadow(name, corners)]
+    ends = {
+        "length": [(low[0], low[1], low[2]), (high[0], low[1], low[2])],
+        "width": [(low[0], high[1], low[2]), (low[0], low[1], low[2])],
+        "height": [(high[0], low[1], low[2]), (high[0], low[1], high[2])],
+    }
+    for (item, pair), size in zip(ends.items(), high - low, strict=True):
+        pieces.append(_rows("dimension", item, placed(pair), value=1e3 * size, unit="mm"))
+    pieces.append(_rows("mass", name, placed([middle]) - lift, value=body.mass, unit="kg"))
+    return _finish(pieces, name, "")
+
+
+class _Scene:
+    """One toss of a prepared dataset, in pieces that a figure may show."""
+
+    def __init__(self, prepared: xr.Dataset, toss: str | None) -> None:
+        samples = _choose(prepared, toss)
+        self.object, self.toss = str(prepared.attrs["object"]), str(samples["recording"].values)
+        self.time_step = 1.0 / float(prepared.attrs["sample_frequency"])
+        self.body = body_of(prepared)
+        self.vertices = self.body.vertices
+        self.position, self.orientation = samples["position"].values, samples["orientation"].values
+        self.release, self.contact, self.rest = (int(samples[name]) for name in ("release", "contact", "rest"))
+        self.surface_velocity = samples["surface_velocity"].values.astype(float)
+        self.gravity = samples["gravity"].values
+        self.corners = vertex_positions(self.position, self.orientation, self.vertices)
+
+    def table(self, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
+        return _finish(pieces, self.object, self.toss)
+
+    def name_of(self, sample: int) -> str:
+        named = {self.release: "release", self.contact: "first contact", self.rest: "rest"}
+        return named.get(sample, f"between {sample}")
+
+    def moment(self, samples: int | np.ndarray) -> dict[str, Any]:
+        return {"sample": samples, "time_s": (samples - self.release) * self.time_step}
+
+    def surface(self, points: np.ndarray, margin: float | None = None) -> list[pd.DataFrame]:
+        """The patch under points (..., 3) and a margin (m), and its grid."""
+        room = 0.3 * float(np.ptp(self.vertices, axis=0).max()) if margin is None else margin
+        flat = points.reshape(-1, 3)[:, :2]
+        low, high = flat.min(axis=0) - room, flat.max(axis=0) + room
+        corners = [(low[0], low[1], 0), (high[0], low[1], 0), (high[0], high[1], 0), (low[0], high[1], 0)]
+        lines = []
+        for axis in (0, 1):
+            for step in range(int(np.ceil(low[axis] / _GRID)), int(np.floor(high[axis] / _GRID)) + 1):
+                ends = np.zeros((2, 3))
+                ends[:, axis], ends[:, 1 - axis] = step * _GRID, (low[1 - axis], high[1 - axis])
+                lines.append(_rows("grid", "xy"[axis], ends, index=step, value=_GRID, unit="m"))
+        return [_rows("surface", "patch", np.array(corners, dtype=float)), *lines]
+
+    def belt(self, patch: pd.DataFrame) -> pd.DataFrame:
+        """The way of the belt's material in 0.3 s, about the patch's middle; no row where it stands still."""
+        speed = float(np.linalg.norm(self.surface_velocity))
+        middle = patch[["x_m", "y_m", "z_m"]].to_numpy().mean(axis=0)
+        ends = middle + np.array([[-0.5], [0.5]]) * _BELT_SECONDS * self.surface_velocity
+        return _rows("belt", "belt", ends if speed > 0.0 else ends[:0], value=speed, unit="m/s")
+
+    def box(self, sample: int, item: str) -> list[pd.DataFrame]:
+        moment = self.moment(sample)
+        corners = self.corners[sample]
+        return [
+            *_faces(item, corners, faces_of(self.vertices), **moment),
+            _shadow(item, corners, **moment),
+            _rows("origin", item, self.position[sample][None], **moment),
+        ]
+
+    def contact_points(self, sample: int, item: str) -> pd.DataFrame:
+        numbers = np.arange(len(self.vertices)) + 1
+        return _rows("corner", item, self.corners[sample], index=numbers, order=0, **self.moment(sample))
+
+    def path(self, item: str, first: int, last: int) -> pd.DataFrame:
+        return _rows("path", item, self.position[first : last + 1], **self.moment(np.arange(first, last + 1)))
+
+    def release_velocity(self) -> pd.DataFrame:
+        """Arrows in the directions of the hybrid velocity at release, fitted to the flight that follows (eq. 15's v).
+
+        Both are as long as the box, from B's origin; how fast is in ``value``.
+        """
+        first = self.release
+        flight = slice(first, self.contact)
+        state = fit_flight_state(
+            self.body, self.position[flight], self.orientation[flight], self.time_step, self.gravity
+        )
+        arrows = []
+        length = float(np.ptp(self.vertices, axis=0).max())
+        for item, vector, unit in (
+            ("linear", state.linear_velocity, "m/s"),
+            ("angular", state.angular_velocity, "rad/s"),
+        ):
+            size = float(np.linalg.norm(vector))
+            ends = self.position[first] + np.stack([np.zeros(3), length / max(size, 1e-12) * vector])
+            arrows.append(_rows("velocity", item, ends, value=size, unit=unit, **self.moment(first)))
+        return pd.concat(arrows, ignore_index=True)
+
+    def dimensions(self, patch: np.ndarray) -> list[pd.DataFrame]:
+        """Sides of the patch (4, 3), height of B at release, and its way over the surface from release to rest."""
+        start, end = self.position[self.release], self.position[self.rest]
+        foot = start * np.array([1.0, 1.0, 0.0])
+        below_rest = end * np.array([1.0, 1.0, 0.0])
+        ends = {
+            "surface length": patch[[0, 1]],
+            "surface width": patch[[1, 2]],
+            "release height": np.stack([foot, start]),
+            "travel": np.stack([foot, below_rest]),
+        }
+        return [
+            _rows("dimension", item, pair, value=float(np.linalg.norm(pair[1] - pair[0])), unit="m")
+            for item, pair in ends.items()
+        ]
+
+
+def _choose(prepared: xr.Dataset, toss: str | None) -> xr.Dataset:
+    """The samples of the named usable toss, or of the example."""
+    usable = {name: samples for name, samples in iterate_recordings(prepared) if not str(samples["reason"].values)}
+    if not usable:
+        raise ContactIdError(f"{prepared.attrs['source']} has no usable toss", "Look at the reasons in tosses.csv")
+    if toss is not None:
+        if toss not in usable:
+            raise ContactIdError(
+                f"{prepared.attrs['source']} has no usable toss {toss!r}", f"Choose one such as {next(iter(usable))!r}"
+            )
+        return usable[toss]
+    eligible = [s for s in usable.values() if not int(s["tumbled"]) and not np.any(s["surface_velocity"])]
+    return example_toss(prepared) if eligible else next(iter(usable.values()))
+
+
+def _spread_instants(scene: _Scene) -> list[int]:
+    """Samples spread evenly over the way from release to rest; the one nearest to the first contact is moved there.
+
+    There are at most seven, and fewer where the box would hide itself.
+    """
+    flown = scene.position[scene.release : scene.rest + 1]
+    way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(flown, axis=0), axis=1))])
+    length = float(np.ptp(scene.vertices, axis=0).max())
+    count = int(np.clip(round(way[-1] / (0.9 * length)) + 1, _FEWEST_INSTANTS, _MOST_INSTANTS))
+    chosen = np.minimum(np.searchsorted(way, np.linspace(0.0, way[-1], count)), len(way) - 1)
+    chosen[-1] = len(way) - 1
+    contact = scene.contact - scene.release
+    chosen[1 + int(np.argmin(np.abs(way[chosen[1:-1]] - way[contact])))] = contact
+    return sorted({scene.release + int(sample) for sample in chosen})
+
+
+def _reference_frames(prepared: xr.Dataset, motion: xr.Dataset, toss: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Origin (3,) m and axes (3, 3) in C of the frames C and M, by name."""
+    if toss not in motion["recording"].values.astype(str):
+        raise ContactIdError(
+            f"{motion.attrs['source']} has no recording {toss}", "Give the motion that the tosses were made from"
+        )
+    known = motion.isel(recording=int(np.flatnonzero(motion["recording"].values.astype(str) == toss)[0]))
+    slope = np.array([prepared.attrs["plane_slope_x"], prepared.attrs["plane_slope_y"]])
+    plane = PlaneCorrection(prepared.attrs["plane_height"], slope, 0.0, 0)
+    of_surface = known["surface_position"].values, known["surface_orientation"].values
+    origin, quaternion = plane.apply(*in_surface_frame(np.zeros((1, 3)), np.array([[1.0, 0, 0, 0]]), *of_surface))
+    angle = float(rotations.angle_between(quaternion[0], np.array([1.0, 0, 0, 0])))
+    if np.linalg.norm(origin) < _SAME_PLACE and angle < _SAME_DIRECTION:
+        return {"C M": (np.zeros(3), np.eye(3))}
+    return {"C": (np.zeros(3), np.eye(3)), "M": (origin[0], rotations.matrices(quaternion[0]))}
+
+
+def _axes(frame: str, origin: np.ndarray, directions: np.ndarray, length: float) -> pd.DataFrame:
+    """The three axes of a frame, as lines of a length (m) from its origin; ``directions`` has them as columns."""
+    lines = [_rows("axis", frame, np.stack([origin, origin + length * directions[:, k]]), index=k) for k in range(3)]
+    return pd.concat(lines, ignore_index=True)
+
+
+def _faces(item: str, corners: np.ndarray, faces: np.ndarray, **more: Any) -> list[pd.DataFrame]:
+    return [_rows("face", item, corners[face], index=k, **more) for k, face in enumerate(faces)]
+
+
+def _shadow(item: str, corners: np.ndarray, **more: Any) -> pd.DataFrame:
+    """The box's outline seen from above, laid on the surface."""
+    outline = corners[ConvexHull(corners[:, :2]).vertices] * np.array([1.0, 1.0, 0.0])
+    return _rows("shadow", item, outline, **more)
+
+
+def _rows(part: str, item: str, points: np.ndarray, **more: Any) -> pd.DataFrame:
+    table = pd.DataFrame(points, columns=["x_m", "y_m", "z_m"])
+    return table.assign(**{"part": part, "item": item, "index": 0, "order": np.arange(len(points)), **more})
+
+
+def _finish(pieces: Sequence[pd.DataFrame], name: str, toss: str) -> pd.DataFrame:
+    table = pd.concat([piece for piece in pieces if len(piece)], ignore_index=True)
+    table = table.assign(object=name, toss=toss).reindex(columns=list(COLUMNS))
+    return table.assign(unit=table["unit"].fillna(""), sample=table["sample"].astype("Int64"))

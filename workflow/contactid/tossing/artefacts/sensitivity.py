@@ -1,0 +1,277 @@
+"""Figure 14 and the tables of the sensitivity analysis, and the Sobol indices that go beyond it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from contactid.core.errors import ContactIdError
+from contactid.output import style
+from contactid.output.computing import Shown
+from contactid.output.tables import read_csv
+from contactid.tossing.artefacts.data import (
+    Case,
+    by_name,
+    data_label,
+    describe,
+    labels,
+    object_of,
+    predicted,
+    two_cases,
+)
+from contactid.tossing.predict.sensitivity import PARAMETERS, POSE, largest_dimension, restitution_insensitive_below
+from contactid.tossing.prepare.metrics import rest_position_error
+from contactid.tossing.prepare.poses import top_outline
+
+_SYMBOLS = {"friction_mu": r"$\mu$", "restitution_e_n": r"$e_N$"}
+_INPUTS = {
+    "friction_mu": r"friction $\mu$",
+    "restitution_e_n": r"restitution $e_N$",
+    "inertia": "inertia",
+    "center_of_mass": "centre of mass",
+    "tilt": "surface tilt",
+    "release_velocity": "release: velocity",
+    "release_position": "release: position",
+    "release_angular_velocity": "release: spin",
+    "release_orientation": "release: orientation",
+}
+# which tosses each panel is about: an angle means nothing where the face changes
+_PANELS = {"position": "all", "orientation": "steady", "face": "all"}
+
+
+def sensitivity_figures(
+    prepared: Sequence[str],
+    datasets: Sequence[str],
+    cases: Sequence[Case],
+    varied: Sequence[str],
+    sobol: Sequence[str],
+    figures: Mapping[str, Any],
+) -> dict[str, Shown]:
+    """Figure 14 and ``ext_sobol`` of a run.
+
+    Parameters
+    ----------
+    prepared, datasets
+        Files of prepared tosses, and their names.
+    cases
+        (identified on, predicted on).
+    varied, sobol
+        Files of the cases: :func:`contactid.tossing.predict.sensitivity.vary_parameters` and Sobol indices.
+    figures
+        ``object`` of the example, ``tosses`` per object and ``seed`` of figure 14.
+    """
+    data = by_name(prepared, datasets)
+    objects = {name: object_of(dataset) for name, dataset in data.items()}
+    vertices = {name: dataset["vertices"].values for name, dataset in data.items()}
+    shown = two_cases(data, cases, figures["object"])
+    files = dict(zip(cases, varied, strict=True))
+    tables = {case[1]: read_csv(files[case]).astype({"toss": str}) for case in shown}
+    indices = [read_csv(file).assign(object=objects[dataset]) for (_, dataset), file in zip(cases, sobol, strict=True)]
+    return {
+        "figures/fig14_sensitivity": Shown(
+            variation_outlines(tables, objects, vertices, figures["tosses"], figures["seed"]),
+            data=describe([data[dataset] for _, dataset in shown]),
+        ),
+        "figures/ext_sobol": Shown(
+            pd.concat(indices, ignore_index=True), data=describe([data[dataset] for dataset in predicted(cases)])
+        ),
+    }
+
+
+def sensitivity_tables(
+    prepared: Sequence[str],
+    datasets: Sequence[str],
+    cases: Sequence[Case],
+    variations: Sequence[str],
+    profiles: Sequence[str],
+    sobol: Sequence[str],
+    sobol_scheme: str,
+) -> dict[str, Shown]:
+    """``ext_sensitivity`` and ``ext_sobol`` of a run.
+
+    ``variations`` (summaries), ``profiles`` and ``sobol`` are files of the cases; the indices are of one scheme.
+    """
+    data = by_name(prepared, datasets)
+    changes, indices = [], []
+    for (_, dataset), variation, profile, index in zip(cases, variations, profiles, sobol, strict=True):
+        of_case = {"object": object_of(data[dataset]), "data": data_label(data[dataset])}
+        largest = largest_dimension(data[dataset]["vertices"].values)
+        below = restitution_insensitive_below(read_csv(profile), largest)
+        changes.append(read_csv(variation).assign(dataset=dataset, **of_case, restitution_insensitive_below=below))
+        indices.append(
+            read_csv(index).assign(dataset=dataset, object=of_case["object"], scheme=sobol_scheme, data=of_case["data"])
+        )
+    said = labels(prepared)
+    return {
+        "tables/ext_sensitivity": Shown(pd.concat(changes, ignore_index=True), data=said),
+        "tables/ext_sobol": Shown(pd.concat(indices, ignore_index=True), data=said),
+    }
+
+
+def variation_outlines(
+    varied: Mapping[str, pd.DataFrame],
+    objects: Mapping[str, str],
+    vertices: Mapping[str, np.ndarray],
+    n_tosses: int,
+    seed: int,
+) -> pd.DataFrame:
+    """Figure 14: outlines from above (m, from the measured position) of rest poses with one parameter varied.
+
+    Parameters
+    ----------
+    varied, objects, vertices
+        By dataset: :func:`vary_parameters`, the object's name, its vertices (8, 3) in m.
+    n_tosses, seed
+        Tosses drawn at random for each object.
+
+    Returns
+    -------
+    Columns ``dataset``, ``object``, ``parameter``, ``panel``, ``toss``, ``kind`` (``measured``, ``varied``, or
+    ``median``: the varied pose with the least summed distance to the others), ``value``, ``corner``, ``x_m``, ``y_m``.
+    """
+    rows: list[tuple[object, ...]] = []
+    for dataset, table in varied.items():
+        names = table["toss"].unique()
+        random = np.random.default_rng(seed)
+        chosen = sorted(random.choice(len(names), size=min(n_tosses, len(names)), replace=False))
+        for parameter in PARAMETERS:
+            for panel, k in enumerate(chosen):
+                part = table[(table["toss"] == names[k]) & (table["parameter"] == parameter) & table["rested"]]
+                if part.empty:
+                    raise ContactIdError(f"toss {names[k]} never comes to rest", "Choose another seed for the figure")
+                poses = part[[f"simulated_{name}" for name in POSE]].to_numpy()
+                measured = part[[f"measured_{name}" for name in POSE]].to_numpy()[0]
+                drawn = [("measured", np.nan, measured)]
+                drawn += [("varied", value, pose) for value, pose in zip(part["value"], poses, strict=True)]
+                middle = _medoid(poses[:, :2])
+                drawn.append(("median", part["value"].iloc[middle], poses[middle]))
+                for kind, value, pose in drawn:
+                    for corner, (x, y) in enumerate(top_outline(pose, vertices[dataset]) - measured[:2]):
+                        rows.append((dataset, objects[dataset], parameter, panel, names[k], kind, value, corner, x, y))
+    columns = ["dataset", "object", "parameter", "panel", "toss", "kind", "value", "corner", "x_m", "y_m"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _medoid(points: np.ndarray) -> int:
+    """Index of the point of (n, 2) with the least summed distance to the others."""
+    return int(rest_position_error(points[:, None], points[None, :]).sum(axis=1).argmin())
+
+
+def draw_variation(data: pd.DataFrame) -> Figure:
+    """Figure 14: rest poses from above with mu or e_N varied, a row per object and parameter."""
+    rows = list(data[["dataset", "parameter"]].drop_duplicates().itertuples(index=False, name=None))
+    columns = int(data["panel"].max()) + 1
+    figure, panels = plt.subplots(
+        len(rows), columns, figsize=(style.DOUBLE_COLUMN * 0.85, 2.0 * len(rows) + 0.6), squeeze=False
+    )
+    reach = 1.05 * float(data[["x_m", "y_m"]].abs().to_numpy().max())
+    for row, (dataset, parameter) in enumerate(rows):
+        of_row = data[(data["dataset"] == dataset) & (data["parameter"] == parameter)]
+        for column in range(columns):
+            panel, part = panels[row, column], of_row[of_row["panel"] == column]
+            if part.empty:
+                panel.set_visible(False)
+                continue
+            measured = part[part["kind"] == "measured"]
+            fill_outline(panel, measured, style.MEASURED, 0.75)
+            varied = part[part["kind"] == "varied"]
+            for _, outline in varied.groupby("value"):
+                fill_outline(panel, outline, style.SIMULATED, 0.13, line=0.3)
+            fill_outline(panel, part[part["kind"] == "median"], style.SIMULATED, 1.0)
+            # its edge once more on top, or a good prediction would hide it
+            fill_outline(panel, measured, "none", None, line=0.9, dashes="--")
+            panel.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+            low, high = varied["value"].min(), varied["value"].max()
+            panel.set_title(
+                f"toss {part['toss'].iloc[0]}\n{_SYMBOLS[parameter]} = {low:.2f} to {high:.2f}", loc="left", fontsize=6
+            )
+            panel.label_outer()
+            if column == 0:
+                panel.set_ylabel(f"{part['object'].iloc[0]}, varying {_SYMBOLS[parameter]}\n$y_C$ (m)")
+            if row == len(rows) - 1:
+                panel.set_xlabel(r"$x_C$ (m)")
+    _spread_out(figure)
+    handles = [
+        Patch(facecolor=(style.MEASURED, 0.75), edgecolor="black", lw=0.9, ls="--", label="measured"),
+        Patch(facecolor=style.SIMULATED, edgecolor="black", lw=0.6, label="simulated, median"),
+        Patch(facecolor=(style.SIMULATED, 0.25), edgecolor="black", lw=0.3, label="simulated, one parameter varied"),
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=3)
+    return figure
+
+
+def fill_outline(
+    panel: Axes, outline: pd.DataFrame, colour: str, alpha: float | None, line: float = 0.6, dashes: str = "-"
+) -> None:
+    """Fill the outline of a box, with an edge of width ``line``."""
+    face = colour if alpha is None else (colour, alpha)
+    panel.fill(outline["x_m"], outline["y_m"], facecolor=face, edgecolor="black", lw=line, ls=dashes)
+
+
+def _spread_out(figure: Figure) -> None:
+    """More room between rows, for titles of two lines."""
+    layout = figure.get_layout_engine()
+    if layout is not None:
+        layout.set(h_pad=0.07)  # type: ignore[call-arg]
+
+
+def draw_sobol(data: pd.DataFrame) -> Figure:
+    """``ext_sobol``: total and first-order indices per input; a row per object, a panel per output."""
+    names = list(dict.fromkeys(data["object"]))
+    outputs = [name for name, subset in _PANELS.items() if _chosen(data, name, subset).size]
+    figure, panels = plt.subplots(
+        len(names),
+        len(outputs),
+        figsize=(style.DOUBLE_COLUMN * (0.4 + 0.2 * len(outputs)), 1.75 * len(names) + 0.6),
+        squeeze=False,
+        sharex=True,
+        sharey=True,
+    )
+    places = np.arange(len(_INPUTS))[::-1]
+    for row, name in enumerate(names):
+        for column, output in enumerate(outputs):
+            panel = panels[row, column]
+            part = _chosen(data[data["object"] == name], output, _PANELS[output])
+            if part.empty:
+                panel.text(0.5, 0.5, "no toss", transform=panel.transAxes, ha="center", color=style.MEASURED)
+                continue
+            part = part.set_index("input").loc[list(_INPUTS)]
+            for shift, label, colour in ((0.19, "total", style.LINE), (-0.19, "first_order", style.SIMULATED)):
+                values = part[label].to_numpy()
+                ends = np.abs(part[[f"{label}_low", f"{label}_high"]].to_numpy().T - values)
+                panel.barh(places + shift, values.clip(min=0.0), height=0.36, color=colour)
+                panel.errorbar(
+                    values, places + shift, xerr=ends, fmt="none", ecolor="black", elinewidth=0.6, capsize=1.2
+                )
+            first = part.iloc[0]
+            spread = "" if first["unit"] == "1" else f", sd {first['standard_deviation']:.3g} {first['unit']}"
+            count = int(data.loc[data["object"] == name, "n_tosses"].max())
+            tosses = (
+                f"{count} tosses" if first["n_tosses"] == count else f"{first['n_tosses']} steady of {count} tosses"
+            )
+            panel.set_title(f"{output}{spread}\n{tosses}", loc="left", fontsize=7)
+            panel.set_yticks(places, list(_INPUTS.values()))
+            panel.set_xlim(-0.05, 1.1)
+            panel.label_outer()
+            if row == len(names) - 1:
+                panel.set_xlabel("Sobol index")
+        panels[row, 0].set_ylabel(name)
+    handles = [
+        Patch(color=style.LINE, label="total"),
+        Patch(color=style.SIMULATED, label="first order"),
+        Line2D([], [], color="black", lw=0.6, label="95 % interval"),
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=3)
+    return figure
+
+
+def _chosen(data: pd.DataFrame, output: str, subset: str) -> pd.DataFrame:
+    return data[(data["output"] == output) & (data["subset"] == subset)]

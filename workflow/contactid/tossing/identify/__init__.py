@@ -1,0 +1,1 @@
+"""Friction and restitution from trajectories and from impacts, by search and by mathematical programs."""

@@ -1,0 +1,457 @@
+"""Friction and restitution from selected impacts by an MPEC, with intervals, as a record for ``fits/*.json``.
+
+The MPEC (:mod:`contactid.tossing.models.impacts`) is solved from several starts, found in the data; the best answer is
+held against the exact law (:mod:`contactid.tossing.models.impact_likelihood`), which knows no local minima of an
+impact's own unknowns, and restarted from there where that is better. What the record says of convergence is measured
+at the answer. :func:`compare_forms` has the program in all its forms side by side: friction disk and polyhedra, free
+e_T, the paper's own loss. The counterpart for windows of motion is :mod:`contactid.tossing.identify.window_mpec`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from contactid.core.complementarity import Continuation, MpecSolution, attach, settle, solve_mpec
+from contactid.core.errors import ContactIdError
+from contactid.core.solve import SolverOptions
+from contactid.output.fits import write_fit
+from contactid.output.tables import write_csv
+from contactid.sources.motion import BodyProperties
+from contactid.tossing.impacts.impact import WEIGHTS, Impact, ImpactWindow, read_impacts
+from contactid.tossing.impacts.law import ImpactTable, impact_table, law_residual
+from contactid.tossing.models.impact_likelihood import Likelihood, likelihood
+from contactid.tossing.models.impact_uncertainty import (
+    FrictionEvidence,
+    Uncertainty,
+    friction_evidence,
+    interval,
+    uncertainty,
+)
+from contactid.tossing.models.impacts import Friction, ImpactModel, ImpactModelOptions, Objective, build_impact_model
+from contactid.tossing.prepare.preprocess import IDENTIFICATION
+
+_AGREES = 1e-3  # in a parameter: starts that ended this close to the best one found the same answer
+_BETTER = 1e-7  # relative
+_SLIDES = 1e-6  # m/s
+_GRID_STEP = 0.01
+_ALTERNATIONS = 10  # between the exact law, which says who slides, and the parameters
+_GENEROUS = (0.05, 0.5)  # m/s and rad/s
+_SETTLED = 0.1  # relative change of the model's error that is no change
+_ROUNDS = 2  # of estimating the model's error from the residuals at the last parameters
+_NORMAL = 1.4826  # median absolute value to standard deviation
+_PLACES = slice(0, 3), slice(3, 6)
+
+
+@dataclass(frozen=True)
+class Start:
+    """One of several starts, and where it led.
+
+    Attributes
+    ----------
+    mu, e_n : start
+    found : (mu, e_N, e_T)
+    solution : of the continuation
+    """
+
+    mu: float
+    e_n: float
+    found: tuple[float, float, float]
+    solution: MpecSolution
+
+
+@dataclass(frozen=True)
+class ImpactIdentification:
+    """The MPEC's answer.
+
+    Attributes
+    ----------
+    options, continuation : what was solved
+    mu, e_n, e_t : identified
+    solution : the best start's continuation
+    starts : all of them
+    agreeing : how many converged starts ended at the same parameters
+    law_violation : largest violation of the impact law in m/s, recomputed by :func:`law_residual`
+    exact_objective : the same objective at the same parameters, by the exact law
+    n_impacts, n_sliding : impacts, and those that slide at the end
+    intervals : 95 %, per parameter name; mu's has no upper end where friction isn't identified
+    uncertainty : covariances; None for the mean of norms, whose intervals are bootstrapped
+    friction : whether mu is determined at all
+    """
+
+    options: ImpactModelOptions
+    continuation: Continuation
+    mu: float
+    e_n: float
+    e_t: float
+    solution: MpecSolution
+    starts: tuple[Start, ...]
+    agreeing: int
+    law_violation: float
+    exact_objective: float
+    n_impacts: int
+    n_sliding: int
+    intervals: dict[str, tuple[float, float]]
+    uncertainty: Uncertainty | None
+    friction: FrictionEvidence
+
+    @property
+    def converged(self) -> bool:
+        """The solver says so, the complementarity residual is small, and so is that of the law itself."""
+        return self.solution.converged
+
+
+def identify_from_impacts(
+    body: BodyProperties,
+    impacts: Sequence[Impact],
+    options: ImpactModelOptions | None = None,
+    continuation: Continuation | None = None,
+    solver: SolverOptions | None = None,
+    *,
+    bootstrap_samples: int = 500,
+    seed: int = 0,
+) -> ImpactIdentification:
+    """Identify mu, e_N (and e_T where ``options`` free it) from impacts.
+
+    Parameters
+    ----------
+    bootstrap_samples, seed
+        For the intervals of the mean of norms: resampling of tosses.
+
+    Raises
+    ------
+    ContactIdError
+        Without impacts, or where no start comes to a feasible point.
+    """
+    options, continuation = options or ImpactModelOptions(), continuation or Continuation()
+    table = impact_table(body, impacts)
+    problem = likelihood(table, options.model_error)
+    runs = [_run(table, options, continuation, solver, *start) for start in _starts(table, options)]
+    built, best = min(runs, key=lambda run: (not run[1].solution.converged, run[1].solution.objective))
+    exact = _exact_objective(problem, options, best.found)
+    if options.friction is Friction.DISK:
+        for _ in range(_ALTERNATIONS):
+            if exact >= best.solution.objective * (1.0 - _BETTER):
+                break
+            again = _from_exact_law(table, options, continuation, solver, problem, best.found)
+            if again is None or again[1].solution.objective >= best.solution.objective:
+                break
+            built, best = again
+            runs.append(again)
+            exact = _exact_objective(problem, options, best.found)
+    if best.solution.last.primal_infeasibility > 1e-2:
+        raise ContactIdError("no start of the impact MPEC comes to a feasible point", "Look at the solver's log")
+    n_sliding = int((built.slip_speeds() > _SLIDES).sum())
+    if n_sliding == 0:  # any mu from the steepest impulse on is as good: give the least
+        impulses = built.impulses()
+        steepest = np.linalg.norm(impulses[:, :2], axis=1) / np.maximum(impulses[:, 2], np.finfo(float).tiny)
+        best = replace(best, found=(min(float(steepest.max()), best.found[0]), *best.found[1:]))
+    mu, e_n, e_t = best.found
+    spread: Uncertainty | None = None
+    if options.objective is Objective.LEAST_SQUARES:
+        spread = uncertainty(problem, mu, e_n, e_t, free_e_t=options.free_e_t)
+        intervals = _intervals(spread, best.found, options)
+        evidence = friction_evidence(problem, mu, e_n, e_t)
+    else:
+        intervals, evidence = _bootstrap(table, options, best.found, bootstrap_samples, seed)
+    if not evidence.identified:
+        intervals["friction_mu"] = (evidence.lower_bound, np.inf)
+    before = table.relative(built.pre_twists())
+    found = np.array(best.found)
+    return ImpactIdentification(
+        options=options,
+        continuation=continuation,
+        mu=mu,
+        e_n=e_n,
+        e_t=e_t,
+        solution=best.solution,
+        starts=tuple(run[1] for run in runs),
+        agreeing=sum(
+            run[1].solution.converged
+            and float(np.abs(np.array(run[1].found) - found)[0 if n_sliding else 1 :].max()) <= _AGREES
+            for run in runs
+        ),
+        law_violation=float(law_residual(table.delassus, before, built.impulses(), mu, e_n, e_t).max()),
+        exact_objective=exact,
+        n_impacts=len(table),
+        n_sliding=n_sliding,
+        intervals=intervals,
+        uncertainty=spread,
+        friction=evidence,
+    )
+
+
+def data_estimates(table: ImpactTable) -> tuple[np.ndarray, np.ndarray]:
+    """First guesses without any model of friction: |T| / N and -gamma_N^+ / gamma_N^- of every impact, (n,) each.
+
+    The impulse is the one that explains the change of twist best in the sense of the measurements' covariances.
+    """
+    precision = np.linalg.inv(table.pre_covariance + table.post_covariance)
+    weighted = np.swapaxes(table.response, 1, 2) @ precision
+    change = (table.post_twist - table.pre_twist)[..., None]
+    impulse = np.linalg.solve(weighted @ table.response, weighted @ change)[..., 0]
+    ratio = np.linalg.norm(impulse[:, :2], axis=1) / np.maximum(impulse[:, 2], np.finfo(float).tiny)
+    after = table.relative(table.post_twist)
+    return ratio, -after[:, 2] / np.minimum(table.approach[:, 2], -np.finfo(float).tiny)
+
+
+def _starts(table: ImpactTable, options: ImpactModelOptions) -> list[tuple[float, float]]:
+    """Few sticking impacts have |T| / N at mu, none has it above: mu is looked for among the larger quantiles."""
+    ratio, bounce = data_estimates(table)
+    e_n = float(np.clip(np.median(bounce), 0.0, 1.0))
+    quantiles = np.quantile(ratio, [0.5, 0.75, 0.95])
+    mus = np.clip([0.3 * quantiles[0], *quantiles], 0.01, 0.95 * options.largest_mu)
+    return [(float(mu), e_n) for mu in mus]
+
+
+def _run(
+    table: ImpactTable,
+    options: ImpactModelOptions,
+    continuation: Continuation,
+    solver: SolverOptions | None,
+    mu: float,
+    e_n: float,
+) -> tuple[ImpactModel, Start]:
+    built = build_impact_model(table, options)
+    built.start_at(mu, e_n)
+    pairs = attach(built.model, built.pairs, continuation.reformulation)
+    solution = solve_mpec(pairs, continuation, solver)
+    return built, Start(mu, e_n, built.parameters, solution)
+
+
+def _from_exact_law(
+    table: ImpactTable,
+    options: ImpactModelOptions,
+    continuation: Continuation,
+    solver: SolverOptions | None,
+    problem: Likelihood,
+    at: tuple[float, float, float],
+) -> tuple[ImpactModel, Start] | None:
+    """Take from the exact law which impacts stick and which slide at given parameters, and solve what is left."""
+    built = build_impact_model(table, options)
+    built.start_at(*at, problem.pre_twists(problem.fit(*at), *at[1:]))
+    pairs = attach(built.model, built.pairs, continuation.reformulation)
+    settled = settle(pairs, solver)
+    if settled is None:
+        return None
+    residual = pairs.residual()
+    solution = MpecSolution(
+        stages=(settled,),
+        parameters=(float("nan"),),
+        residual=residual,
+        objective=settled.objective,
+        converged=residual <= continuation.tolerance,
+        settled=True,
+    )
+    return built, Start(at[0], at[1], built.parameters, solution)
+
+
+def _losses(table: ImpactTable, options: ImpactModelOptions, mu: float, e_n: float, e_t: float) -> np.ndarray:
+    """(n,) eq. 17 by the exact law, with the model's smoothing."""
+    error = (table.post_twist - table.predict(mu, e_n, e_t)) * WEIGHTS
+    return np.sqrt(options.smoothing**2 + (error**2).sum(axis=1))
+
+
+def _exact_objective(problem: Likelihood, options: ImpactModelOptions, at: tuple[float, float, float]) -> float:
+    if options.objective is Objective.MEAN_NORM:
+        return float(_losses(problem.table, options, *at).mean())
+    if options.estimate_pre_twist:
+        return problem.objective(*at)
+    table = problem.table  # with the model error in its covariance
+    error = table.post_twist - table.predict(*at)
+    return 0.5 * float(np.einsum("ni,nij,nj->", error, np.linalg.inv(table.post_covariance), error))
+
+
+def _intervals(
+    spread: Uncertainty, found: tuple[float, float, float], options: ImpactModelOptions
+) -> dict[str, tuple[float, float]]:
+    names = ("friction_mu", "restitution_e_n", "restitution_e_t")
+    highest = (options.largest_mu, 1.0, 1.0)
+    errors = spread.standard_errors
+    return {
+        names[k]: interval(found[k], float(errors[k]), float(spread.degrees[k]), 0.0, highest[k])
+        for k in range(len(errors))
+    }
+
+
+def _bootstrap(
+    table: ImpactTable, options: ImpactModelOptions, found: tuple[float, float, float], samples: int, seed: int
+) -> tuple[dict[str, tuple[float, float]], FrictionEvidence]:
+    """Percentile bootstrap over tosses on a grid, and whether the loss without a limit on friction is really larger."""
+    mus = np.arange(0.0, options.largest_mu + _GRID_STEP, _GRID_STEP)
+    bounces = np.arange(0.0, 1.0 + _GRID_STEP, 2.0 * _GRID_STEP)
+    names, cluster = np.unique(table.toss.astype(str), return_inverse=True)
+    m = len(names)
+    sums = np.zeros((m, len(mus) * len(bounces)))
+    for column, (mu, e_n) in enumerate((mu, e_n) for mu in mus for e_n in bounces):
+        sums[:, column] = np.bincount(cluster, _losses(table, options, mu, e_n, found[2]), m)
+    sizes = np.bincount(cluster, minlength=m)
+    draws = np.random.default_rng(seed).multinomial(m, np.full(m, 1.0 / m), size=samples)
+    best = (draws @ sums / (draws @ sizes)[:, None]).argmin(axis=1)
+    at_mu, at_e = np.unravel_index(best, (len(mus), len(bounces)))
+    chosen = {"friction_mu": (mus[at_mu], 0.5 * _GRID_STEP), "restitution_e_n": (bounces[at_e], _GRID_STEP)}
+    intervals = {}
+    for name, (values, half) in chosen.items():
+        low, high = np.percentile(values, [2.5, 97.5])
+        intervals[name] = (max(float(low) - half, 0.0), float(high) + half)
+    # one-sided, paired by toss: how small could mu be, and is unlimited friction worse?
+    here = np.bincount(cluster, _losses(table, options, *found), m)
+    unlimited = np.bincount(cluster, _losses(table, options, 1e3, *found[1:]), m) - here
+    error = float(unlimited.std(ddof=1) * np.sqrt(m)) if m > 1 else np.inf
+    evidence = float(unlimited.sum() / error) if error > 0.0 else 0.0
+    return intervals, FrictionEvidence(evidence > 1.96, float(np.percentile(mus[at_mu], 5.0)), evidence)
+
+
+def impact_fit_record(
+    fit: ImpactIdentification, *, dataset: str, part: str, seed: int = 0, **more: Any
+) -> dict[str, Any]:
+    """The record that :func:`contactid.output.fits.write_fit` takes; ``more`` is added to its ``data``."""
+    last, spread = fit.solution.last, fit.uncertainty
+    errors = [None if not np.isfinite(error) else float(error) for error in spread.standard_errors] if spread else None
+    return {
+        "parameters": {"friction_mu": fit.mu, "restitution_e_n": fit.e_n, "restitution_e_t": fit.e_t},
+        "objective": fit.solution.objective,
+        "status": last.status,
+        "converged": fit.converged,
+        "residuals": {
+            "complementarity": fit.solution.residual,
+            "primal_infeasibility": last.primal_infeasibility,
+            "dual_infeasibility": last.dual_infeasibility,
+            "impact_law": fit.law_violation,
+        },
+        "iterations": sum(start.solution.iterations for start in fit.starts),
+        "seconds": sum(start.solution.seconds for start in fit.starts),
+        "seed": seed,
+        "data": {"dataset": dataset, "part": part, "n_impacts": fit.n_impacts, "n_sliding": fit.n_sliding, **more},
+        "model": f"impacts, {fit.options.objective.value}, friction {fit.options.friction.value}"
+        + (f" of {fit.options.facets} facets" if fit.options.friction is Friction.POLYHEDRON else "")
+        + (", errors in variables" if fit.options.estimate_pre_twist else ", pre-impact twists as measured"),
+        "reformulation": fit.continuation.reformulation.value + (", settled" if fit.solution.settled else ""),
+        "intervals": {name: [low, high if np.isfinite(high) else None] for name, (low, high) in fit.intervals.items()},
+        "standard_errors": errors,
+        "interval_kind": "bootstrap by toss"
+        if spread is None
+        else ("sandwich by toss" if spread.robust else "information"),
+        "reduced_chi_square": spread.reduced_chi_square if spread else None,
+        "friction_identified": fit.friction.identified,
+        "mu_lower_bound": fit.friction.lower_bound,
+        "friction_evidence": fit.friction.evidence,
+        "exact_objective": fit.exact_objective,
+        "route": last.route,
+        "solver": last.solver,
+        "multi_start": {
+            "starts": len(fit.starts),
+            "agreeing": fit.agreeing,
+            "found": [
+                {
+                    "mu_start": start.mu,
+                    "mu": start.found[0],
+                    "e_n": start.found[1],
+                    "objective": start.solution.objective,
+                    "converged": start.solution.converged,
+                }
+                for start in fit.starts
+            ],
+        },
+    }
+
+
+def model_error(body: BodyProperties, windows: Sequence[ImpactWindow], mu: float, e_n: float) -> tuple[float, float]:
+    """Standard deviations (m/s, rad/s) per axis of what the law gets wrong beyond the fitted twists' noise.
+
+    From the median absolute residuals at given parameters, so that a few impacts that the law misses altogether don't
+    decide; twice the noise of both twists is subtracted, which bounds what the law makes of it from above: an error of
+    the size of the noise is not told from it.
+    """
+    table = impact_table(body, [window.impact for window in windows])
+    residual = table.post_twist - table.predict(mu, e_n)
+    noise = np.diagonal(table.pre_covariance + table.post_covariance, axis1=1, axis2=2)
+    found = []
+    for place in _PLACES:
+        spread = _NORMAL * float(np.median(np.abs(residual[:, place])))
+        found.append(float(np.sqrt(max(spread**2 - 2.0 * float(np.median(noise[:, place])), 0.0))))
+    return found[0], found[1]
+
+
+def identify_with_model_error(
+    body: BodyProperties, windows: Sequence[ImpactWindow], *, seed: int
+) -> tuple[ImpactIdentification, ImpactModelOptions]:
+    """Least squares over an exact disk, with the model's own error estimated between solves.
+
+    It begins with a generous model error, under which a few impacts with tiny noise can't mislead the first solve.
+    """
+    impacts = [window.impact for window in windows]
+    options = ImpactModelOptions(model_error=_GENEROUS)
+    fit = identify_from_impacts(body, impacts, options, seed=seed)
+    for _ in range(_ROUNDS):
+        error = model_error(body, windows, fit.mu, fit.e_n)
+        if np.allclose(error, options.model_error, rtol=_SETTLED, atol=1e-9):
+            break
+        options = replace(options, model_error=error)
+        fit = identify_from_impacts(body, impacts, options, seed=seed)
+    return fit, options
+
+
+def compare_forms(
+    body: BodyProperties,
+    windows: Sequence[ImpactWindow],
+    main: tuple[ImpactIdentification, ImpactModelOptions],
+    *,
+    facets: Sequence[int],
+    seed: int,
+) -> pd.DataFrame:
+    """One row per form; the first is ``main`` from :func:`identify_with_model_error`.
+
+    Columns: form, mu, e_N, e_T with their 95 % intervals, objective, convergence, complementarity residual, impacts
+    that slide, starts that agree, seconds.
+    """
+    impacts, options = [window.impact for window in windows], main[1]
+    rows = [_row("disk", main[0])]
+    for n in facets:
+        polyhedron = replace(options, friction=Friction.POLYHEDRON, facets=n)
+        rows.append(_row(f"polyhedron of {n} facets", identify_from_impacts(body, impacts, polyhedron, seed=seed)))
+    rows.append(
+        _row("disk, e_T free", identify_from_impacts(body, impacts, replace(options, free_e_t=True), seed=seed))
+    )
+    paper = replace(options, objective=Objective.MEAN_NORM, estimate_pre_twist=False, model_error=(0.0, 0.0))
+    rows.append(_row("disk, loss of eq. 17", identify_from_impacts(body, impacts, paper, seed=seed)))
+    return pd.DataFrame(rows)
+
+
+def _row(form: str, fit: ImpactIdentification) -> dict[str, object]:
+    def side(name: str, end: int) -> float:
+        return float(fit.intervals[name][end]) if name in fit.intervals else np.nan
+
+    row: dict[str, object] = {"form": form}
+    for name, value in (("friction_mu", fit.mu), ("restitution_e_n", fit.e_n), ("restitution_e_t", fit.e_t)):
+        row |= {name: value, f"{name}_low": side(name, 0), f"{name}_high": side(name, 1)}
+    return row | {
+        "friction_identified": fit.friction.identified,
+        "objective": fit.solution.objective,
+        "reduced_chi_square": fit.uncertainty.reduced_chi_square if fit.uncertainty else np.nan,
+        "model_error_m_s": fit.options.model_error[0],
+        "model_error_rad_s": fit.options.model_error[1],
+        "converged": fit.converged,
+        "complementarity_residual": fit.solution.residual,
+        "n_impacts": fit.n_impacts,
+        "n_sliding": fit.n_sliding,
+        "starts": len(fit.starts),
+        "starts_agreeing": fit.agreeing,
+        "seconds": sum(start.solution.seconds for start in fit.starts),
+    }
+
+
+def identify_from_file(
+    impacts: str, dataset: str, velocity_variant: str, facets: list[int], seed: int, fit: str, forms: str
+) -> None:
+    """Identify on the identification part of a file of impacts; write the fit and the comparison of forms."""
+    body, windows, _ = read_impacts(impacts, split=IDENTIFICATION)
+    best = identify_with_model_error(body, windows, seed=seed)
+    n_tosses = len({window.impact.toss for window in windows})
+    record = impact_fit_record(best[0], dataset=dataset, part=IDENTIFICATION, seed=seed, n_tosses=n_tosses)
+    write_fit(fit, {**record, "variant": f"{velocity_variant}_mpec"})
+    write_csv(compare_forms(body, windows, best, facets=facets, seed=seed), forms)

@@ -1,0 +1,210 @@
+"""One impact of a box on the surface, as the velocity-based identification sees it (section IV-A, tossing paper).
+
+Kept impacts are a netCDF file: one entry per impact, everything an identification takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import BodyProperties, body_of, read_dataset, write_dataset
+from contactid.tossing.simulate.box import State, SteppingOptions
+
+WEIGHTS = np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])  # diagonal of W in eq. 17: 1 for m/s, 0.1 m for rad/s
+
+
+@dataclass(frozen=True)
+class Impact:
+    """A single-corner impact, at the instant at which the motions fitted before and after it meet.
+
+    Everything is expressed in the surface frame C; twists are hybrid (``B[C]``, eq. 15): velocity of B's origin and
+    angular velocity, both in C.
+
+    Attributes
+    ----------
+    toss, sample, vertex
+        Recording, sample index k_im of the vertex's lowest height, and which vertex hits.
+    position, orientation
+        (3,) m and (4,): pose of B in C at the instant of impact.
+    pre_twist, post_twist
+        (6,) fitted twists just before and just after the impact, m/s and rad/s.
+    pre_covariance, post_covariance
+        (6, 6) covariances of the fitted twists; the two fits use different samples, so they are independent.
+    surface_velocity
+        (3,) m/s of the surface's material.
+    """
+
+    toss: str
+    sample: int
+    vertex: int
+    position: np.ndarray
+    orientation: np.ndarray
+    pre_twist: np.ndarray
+    post_twist: np.ndarray
+    pre_covariance: np.ndarray
+    post_covariance: np.ndarray
+    surface_velocity: np.ndarray
+
+
+@dataclass(frozen=True)
+class ImpactWindow:
+    """An impact with the window that the paper simulates around it (section IV-A3).
+
+    Attributes
+    ----------
+    impact : the impact itself
+    split : ``identification`` or ``test``
+    start : state at k_im - 5, from the motion fitted before the impact, over a surface at the height of the impact
+    n_steps : samples from the start to k_im + c
+    end_twist : (6,) fitted hybrid twist at k_im + c, the v+ of eq. 17
+    gravity : (3,) m/s2 in C
+    """
+
+    impact: Impact
+    split: str
+    start: State
+    n_steps: int
+    end_twist: np.ndarray
+    gravity: np.ndarray
+
+
+@dataclass(frozen=True)
+class ImpactGeometry:
+    """What the impact law needs of an impact's pose.
+
+    Attributes
+    ----------
+    jacobian : (3, 6) W^T: velocity of the impacting vertex (x, y, z in C) per hybrid twist of B's origin
+    response : (6, 3) change of the hybrid twist of B's origin per impulse (x, y, z in C, N s) at the vertex
+    delassus : (3, 3) ``jacobian @ response``, 1/kg
+    """
+
+    jacobian: np.ndarray
+    response: np.ndarray
+    delassus: np.ndarray
+
+
+def impact_geometry(body: BodyProperties, impact: Impact) -> ImpactGeometry:
+    """Jacobian, impulse response and Delassus matrix of an impact (eqs. 5, 6 and 3 of the tossing paper)."""
+    rotation = rotations.matrices(impact.orientation)
+    to_vertex = rotation @ body.vertices[impact.vertex]
+    to_center = rotation @ body.center_of_mass
+    arm = to_vertex - to_center
+    jacobian = np.hstack([np.eye(3), -cross_matrix(to_vertex)])
+    spin = rotation @ np.linalg.solve(body.inertia, rotation.T @ cross_matrix(arm))
+    # the impulse changes the centre of mass's velocity; B's origin moves with it, less omega x (centre - origin)
+    response = np.vstack([np.eye(3) / body.mass + cross_matrix(to_center) @ spin, spin])
+    return ImpactGeometry(jacobian, response, jacobian @ response)
+
+
+def cross_matrix(vector: np.ndarray) -> np.ndarray:
+    """(3, 3) matrix of the cross product with a vector (3,)."""
+    x, y, z = vector
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def cross(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Cross product of two vectors (3,), many times faster than NumPy's general one."""
+    a, b, c = first
+    x, y, z = second
+    return np.array([b * z - c * y, c * x - a * z, a * y - b * x])
+
+
+_TWIST_UNITS = "m/s and rad/s"
+_BODY = ("vertices", "mass", "center_of_mass", "inertia")
+_SPLITS = ("identification", "test")
+
+
+def write_impacts(windows: Sequence[ImpactWindow], prepared: xr.Dataset, path: str | Path) -> None:
+    """Write kept impacts of a prepared dataset, with its body and attributes."""
+    dataset = as_dataset(windows).assign_attrs(prepared.attrs)
+    write_dataset(dataset.assign({name: prepared[name] for name in _BODY}), path)
+
+
+def as_dataset(windows: Sequence[ImpactWindow]) -> xr.Dataset:
+    """One entry per impact along ``impact``; shapes and units as in :mod:`contactid.tossing.impacts.impact`."""
+
+    def stack(values: list[Any], *shape: int) -> np.ndarray:
+        return np.array(values, dtype=float).reshape(len(windows), *shape)
+
+    impacts = [window.impact for window in windows]
+    columns: dict[str, tuple[tuple[str, ...], np.ndarray, str]] = {
+        "position": (("xyz",), stack([impact.position for impact in impacts], 3), "m"),
+        "orientation": (("wxyz",), stack([impact.orientation for impact in impacts], 4), "1"),
+        "pre_twist": (("twist",), stack([impact.pre_twist for impact in impacts], 6), _TWIST_UNITS),
+        "post_twist": (("twist",), stack([impact.post_twist for impact in impacts], 6), _TWIST_UNITS),
+        "pre_covariance": (("twist", "twist_2"), stack([impact.pre_covariance for impact in impacts], 6, 6), "SI"),
+        "post_covariance": (("twist", "twist_2"), stack([impact.post_covariance for impact in impacts], 6, 6), "SI"),
+        "surface_velocity": (("xyz",), stack([impact.surface_velocity for impact in impacts], 3), "m/s"),
+        "start_position": (("xyz",), stack([window.start.position for window in windows], 3), "m"),
+        "start_orientation": (("wxyz",), stack([window.start.orientation for window in windows], 4), "1"),
+        "start_linear_velocity": (("xyz",), stack([window.start.linear_velocity for window in windows], 3), "m/s"),
+        "start_angular_velocity": (("xyz",), stack([window.start.angular_velocity for window in windows], 3), "rad/s"),
+        "end_twist": (("twist",), stack([window.end_twist for window in windows], 6), _TWIST_UNITS),
+        "gravity": (("xyz",), stack([window.gravity for window in windows], 3), "m/s2"),
+    }
+    dataset = xr.Dataset(
+        {name: (("impact", *dims), values, {"units": unit}) for name, (dims, values, unit) in columns.items()}
+    )
+    dataset["toss"] = ("impact", np.array([impact.toss for impact in impacts], dtype=object))
+    dataset["split"] = ("impact", np.array([window.split for window in windows], dtype=object))
+    dataset["sample"] = ("impact", np.array([impact.sample for impact in impacts], dtype="int64"))
+    dataset["impacting_vertex"] = ("impact", np.array([impact.vertex for impact in impacts], dtype="int64"))
+    dataset["n_steps"] = ("impact", np.array([window.n_steps for window in windows], dtype="int64"))
+    return dataset
+
+
+def read_impacts(
+    path: str | Path, *, split: str | None = None, substeps: int = 1
+) -> tuple[BodyProperties, list[ImpactWindow], SteppingOptions]:
+    """Body, impacts (all, or one part of them) and stepping from a file.
+
+    Raises
+    ------
+    ContactIdError
+        Where no impact is left.
+    """
+    if split not in (None, *_SPLITS):
+        raise ContactIdError(f"unknown part {split!r}", f"Choose one of {', '.join(_SPLITS)}")
+    table = read_dataset(path)
+    values = {name: table[name].values for name in table.variables}
+    windows = [
+        ImpactWindow(
+            impact=Impact(
+                toss=str(values["toss"][k]),
+                sample=int(values["sample"][k]),
+                vertex=int(values["impacting_vertex"][k]),
+                **{
+                    name: values[name][k]
+                    for name in (
+                        "position", "orientation", "pre_twist", "post_twist", "pre_covariance", "post_covariance",
+                        "surface_velocity",
+                    )
+                },
+            ),
+            split=str(values["split"][k]),
+            start=State(
+                values["start_position"][k],
+                values["start_orientation"][k],
+                values["start_linear_velocity"][k],
+                values["start_angular_velocity"][k],
+            ),
+            n_steps=int(values["n_steps"][k]),
+            end_twist=values["end_twist"][k],
+            gravity=values["gravity"][k],
+        )
+        for k in range(table.sizes["impact"])
+        if split in (None, str(values["split"][k]))
+    ]  # fmt: skip
+    if not windows:
+        part = f"the {split} part of " if split else ""
+        raise ContactIdError(f"{part}{path} has no usable impact", "Look at the reasons in impacts.csv")
+    return body_of(table), windows, SteppingOptions(1.0 / float(table.attrs["sample_frequency"]), substeps=substeps)

@@ -1,0 +1,171 @@
+"""The impact law of a single corner (eqs. 7 to 11, tossing paper), and impacts of one body stacked for it.
+
+With ``gamma`` the velocity of the corner relative to the surface's material and ``G`` the Delassus matrix,
+
+    xi = gamma^+ + diag(e_T, e_T, e_N) gamma^-,   gamma^+ = gamma^- + G P,   v^+ = v^- + response P,
+
+the impulse ``P = (T_x, T_y, N)`` obeys ``0 <= N``, ``xi_N >= 0``, ``N xi_N = 0``, ``|T| <= mu N``, and ``xi_T``
+vanishes inside the friction disk and opposes ``T`` on its rim. One contact has one solution, which the simulator's
+kernel finds exactly. Gravity does nothing at an instant.
+
+Energy: ``e_T = e_N <= 1`` never adds any (the power of P with ``gamma^+ + e gamma^-`` is not positive). With ``e_T =
+0`` and ``e_N > 0`` friction can turn the tangential motion around through the coupling in G while restitution follows
+the normal speed alone, and then energy can grow: Newton's restitution with friction has that well-known flaw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numba
+import numpy as np
+
+from contactid.core.errors import ContactIdError
+from contactid.sources.motion import BodyProperties
+from contactid.tossing.impacts.impact import Impact, impact_geometry
+from contactid.tossing.simulate.contact_kernel import BLOCK, COLUMNS, INVERSE, OPTIONS, solve_contact
+
+Values = float | np.ndarray
+
+
+@dataclass(frozen=True)
+class ImpactTable:
+    """n impacts of one body, stacked; everything in C, twists hybrid (``B[C]``).
+
+    Attributes
+    ----------
+    toss : (n,) names of the recordings
+    jacobian : (n, 3, 6) velocity of the corner per twist of B's origin
+    response : (n, 6, 3) change of that twist per impulse at the corner
+    delassus : (n, 3, 3) 1/kg
+    pre_twist, post_twist : (n, 6) measured
+    pre_covariance, post_covariance : (n, 6, 6) of the measured twists
+    surface_velocity : (n, 3) m/s
+    """
+
+    toss: np.ndarray
+    jacobian: np.ndarray
+    response: np.ndarray
+    delassus: np.ndarray
+    pre_twist: np.ndarray
+    post_twist: np.ndarray
+    pre_covariance: np.ndarray
+    post_covariance: np.ndarray
+    surface_velocity: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.toss)
+
+    @property
+    def approach(self) -> np.ndarray:
+        """(n, 3) measured corner velocity before the impact, relative to the surface."""
+        return self.relative(self.pre_twist)
+
+    def relative(self, twist: np.ndarray) -> np.ndarray:
+        """(n, 3) corner velocities relative to the surface's material for twists (n, 6)."""
+        return np.einsum("nij,nj->ni", self.jacobian, twist) - self.surface_velocity
+
+    def post_covariance_with(self, linear: float, angular: float) -> np.ndarray:
+        """(n, 6, 6) covariance of the post-impact twists plus a model error of given deviations (m/s and rad/s)."""
+        return self.post_covariance + np.diag(np.repeat([linear**2, angular**2], 3))
+
+    def part(self, chosen: np.ndarray) -> ImpactTable:
+        """The impacts of an index or mask."""
+        return replace(self, **{name: getattr(self, name)[chosen] for name in self.__dataclass_fields__})
+
+    def impulses(self, mu: Values, e_n: Values, e_t: Values = 0.0, pre_twist: np.ndarray | None = None) -> np.ndarray:
+        """(n, 3) exact impulses in N s; parameters are scalars or (n,)."""
+        before = self.approach if pre_twist is None else self.relative(pre_twist)
+        return contact_impulses(self.delassus, before, mu, e_n, e_t)
+
+    def predict(self, mu: Values, e_n: Values, e_t: Values = 0.0, pre_twist: np.ndarray | None = None) -> np.ndarray:
+        """(n, 6) twists after the impacts."""
+        before = self.pre_twist if pre_twist is None else pre_twist
+        return before + np.einsum("nij,nj->ni", self.response, self.impulses(mu, e_n, e_t, before))
+
+
+def impact_table(body: BodyProperties, impacts: Sequence[Impact]) -> ImpactTable:
+    """Stack impacts and their geometry.
+
+    Raises
+    ------
+    ContactIdError
+        Where there is none.
+    """
+    if not impacts:
+        raise ContactIdError(
+            "there is no impact to identify from", "Relax the selection's thresholds, or take more data"
+        )
+    geometry = [impact_geometry(body, impact) for impact in impacts]
+
+    def stack(name: str) -> np.ndarray:
+        return np.stack([np.asarray(getattr(impact, name), dtype=float) for impact in impacts])
+
+    return ImpactTable(
+        toss=np.array([impact.toss for impact in impacts], dtype=object),
+        jacobian=np.stack([item.jacobian for item in geometry]),
+        response=np.stack([item.response for item in geometry]),
+        delassus=np.stack([item.delassus for item in geometry]),
+        pre_twist=stack("pre_twist"),
+        post_twist=stack("post_twist"),
+        pre_covariance=stack("pre_covariance"),
+        post_covariance=stack("post_covariance"),
+        surface_velocity=stack("surface_velocity"),
+    )
+
+
+def contact_impulses(
+    delassus: np.ndarray, before: np.ndarray, mu: Values, e_n: Values, e_t: Values = 0.0
+) -> np.ndarray:
+    """Exact impulses (n, 3) in N s of n single contacts.
+
+    Parameters
+    ----------
+    delassus
+        (n, 3, 3) symmetric positive definite, 1/kg.
+    before
+        (n, 3) m/s: relative corner velocities before the impact.
+    mu, e_n, e_t
+        Scalars or (n,).
+    """
+    n = len(before)
+    restitution = np.column_stack([np.broadcast_to(value, (n,)) for value in (e_t, e_t, e_n)])
+    return _impulses(
+        np.ascontiguousarray(delassus, dtype=float),
+        np.linalg.inv(delassus),
+        (1.0 + restitution) * before,
+        np.ascontiguousarray(np.broadcast_to(mu, (n,)), dtype=float),
+    )
+
+
+@numba.njit(**OPTIONS)
+def _impulses(blocks, inverses, offsets, mus):
+    """Impulses for offsets ``(1 + e) gamma^-``: what xi would be without an impulse."""
+    row = np.zeros((1, COLUMNS))
+    impulses = np.empty((len(mus), 3))
+    for i in range(len(mus)):
+        for k in range(9):
+            row[0, BLOCK + k] = blocks[i, k // 3, k % 3]
+            row[0, INVERSE + k] = inverses[i, k // 3, k % 3]
+        b0, b1, b2 = offsets[i]
+        impulses[i] = solve_contact(row, 0, b0, b1, b2, mus[i], b0, b1)
+    return impulses
+
+
+def law_residual(delassus: np.ndarray, before: np.ndarray, impulses: np.ndarray, mu: Values, e_n: Values, e_t: Values):
+    """(n,) violation of the law in m/s by given impulses: the natural map of eqs. 8 and 10, zero exactly at a solution.
+
+    Written independently of the kernel, so that it can judge it.
+    """
+    n = len(before)
+    restitution = np.column_stack([np.broadcast_to(value, (n,)) for value in (e_t, e_t, e_n)])
+    xi = (1.0 + restitution) * before + np.einsum("nij,nj->ni", delassus, impulses)
+    stiffness = np.trace(delassus, axis1=1, axis2=2)[:, None] / 3.0
+    normal = np.minimum(stiffness[:, 0] * impulses[:, 2], xi[:, 2])
+    trial = stiffness * impulses[:, :2] - xi[:, :2]
+    radius = stiffness[:, 0] * np.broadcast_to(mu, (n,)) * np.maximum(impulses[:, 2], 0.0)
+    size = np.linalg.norm(trial, axis=1)
+    shrink = np.where(size > radius, radius / np.where(size > 0.0, size, 1.0), 1.0)
+    tangential = stiffness * impulses[:, :2] - shrink[:, None] * trial
+    return np.maximum(np.abs(normal), np.linalg.norm(tangential, axis=1))

@@ -1,0 +1,264 @@
+"""Find the impacts of single corners in measured motion, without a human (section IV-A1 and 2, tossing paper).
+
+A *candidate* is a local minimum in the height of a vertex near the surface that the vertex approached. It is kept where
+the paper's three conditions hold (window within the recording, one corner only, fast enough), where the motion on both
+sides is as free as the same data's free flight is, and where the change of spin is the one that an impulse at that
+vertex gives, ``I (w+ - w-) = r x m (v+ - v-)``: this needs no contact law, and fails where a second corner hit.
+
+The authors chose the pre- and post-impact indices by fitting a logistic curve and looking at it. Here they follow from
+physics: free motions are fitted on both sides (:mod:`contactid.tossing.impacts.free_motion`); the impact happened when
+the two meet; samples before that instant belong to the pre-impact motion, samples after it to the post-impact motion;
+and samples next to it that don't fit their side are left out one by one, which measures the impact's duration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.signal import find_peaks
+
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.output.tables import write_csv
+from contactid.sources.motion import body_of, iterate_recordings
+from contactid.tossing.impacts.free_motion import PoseNoise, fit_free_motion
+from contactid.tossing.impacts.impact import write_impacts
+from contactid.tossing.impacts.sides import Candidate, Recording, Sides
+from contactid.tossing.prepare.poses import vertex_positions
+from contactid.tossing.prepare.preprocess import IDENTIFICATION
+from contactid.tossing.prepare.tosses import load_dataset
+
+_SLOWEST_CANDIDATE = 0.1  # m/s: slower dips are noise of a body that slides or rests
+_NEAR = 0.005  # m, the authors' height; the way of half a sample is added, because the turning point isn't sampled
+_OFF_THE_SURFACE = 0.01  # m
+_CROWDED = "another corner touches in the window"
+_FEWEST_HEIGHTS = 10  # kept candidates that tell at which height corners turn round
+_LARGEST_BEND = 0.06  # of the corner's change of velocity
+
+
+@dataclass(frozen=True)
+class SelectionOptions:
+    """Thresholds of the selection.
+
+    Attributes
+    ----------
+    window : samples on either side of k_im that are looked at; 5 in the paper
+    slowest : smallest normal speed of an impact, m/s; 0.3 in the paper
+    largest_misfit : largest mean squared residual of a free motion, in units of the median free flight's
+    largest_imbalance : largest |I dw - r x m dv| over |r x m dv|; as large as the body's inertia is uncertain
+    """
+
+    window: int = 5
+    slowest: float = 0.3
+    largest_misfit: float = 2.5
+    largest_imbalance: float = 0.03
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """What the data themselves say about their noise and their surface.
+
+    Attributes
+    ----------
+    noise : of one pose; scaled so that the median free flight has a misfit of 1
+    clearance : m over the surface that every other vertex must keep in the window: the median height at which corners
+        were seen to turn round (a rounded corner or a wrong scale lets it be below the surface)
+    """
+
+    noise: PoseNoise
+    clearance: float = 0.0
+
+
+def pose_noise(prepared: xr.Dataset) -> PoseNoise:
+    """Sample-to-sample noise of the poses, from third differences of the samples off the surface.
+
+    Motion is smooth there on the scale of four samples, so the third differences are noise (their variance is 20 times
+    a sample's). Samples on the surface don't count: trackers smooth what doesn't move.
+    """
+    position, rotation = [], []
+    vertices = prepared["vertices"].values
+    for _, samples in iterate_recordings(prepared):
+        place, turned = samples["position"].values, samples["orientation"].values
+        lowest = vertex_positions(place, turned, vertices)[:, :, 2].min(axis=1)
+        free = np.lib.stride_tricks.sliding_window_view(lowest, 4).min(axis=1) > _OFF_THE_SURFACE
+        measured = rotations.as_rotation(turned)
+        steps = (measured[:-1].inv() * measured[1:]).as_rotvec()
+        position.append(np.diff(place, n=3, axis=0)[free])
+        rotation.append(np.diff(steps, n=2, axis=0)[free])
+    if not sum(map(len, position)):
+        raise ContactIdError(f"{prepared.attrs['source']}: no sample is off the surface", "Check the surface's pose")
+    return PoseNoise(_robust_deviation(np.concatenate(position)), _robust_deviation(np.concatenate(rotation)))
+
+
+def _robust_deviation(third_differences: np.ndarray) -> float:
+    return float(1.4826 * np.median(np.abs(third_differences)) / np.sqrt(20.0))
+
+
+def find_impacts(prepared: xr.Dataset, options: SelectionOptions | None = None) -> list[Candidate]:
+    """All candidates of a prepared dataset, kept or dropped.
+
+    Noise and clearance are taken from the identification part alone (where there is one), so that what is tested on
+    doesn't shape the selection.
+
+    Raises
+    ------
+    ContactIdError
+        Where the recordings hold no candidate at all.
+    """
+    options = options or SelectionOptions()
+    recordings = list(_recordings(prepared))
+    places = [(recording, *place) for recording in recordings for place in _candidates(recording)]
+    if not places:
+        raise ContactIdError(f"{prepared.attrs['source']}: no impact found", "Check the surface's pose in the data")
+    known = [item for item in recordings if item.split == IDENTIFICATION] or recordings
+    yardstick = Yardstick(_flight_noise(known, pose_noise(prepared), options.window))
+    found = [_judge(*place, yardstick, options) for place in places]
+    names = {item.name for item in known}
+    heights = [item.contact_height for item in found if item.impact is not None and item.toss in names]
+    if len(heights) < _FEWEST_HEIGHTS:
+        return found
+    yardstick = replace(yardstick, clearance=min(float(np.median(heights)), 0.0))
+    return [
+        _judge(*place, yardstick, options) if candidate.reason == _CROWDED else candidate
+        for place, candidate in zip(places, found, strict=True)
+    ]
+
+
+def _flight_noise(recordings: list[Recording], noise: PoseNoise, window: int) -> PoseNoise:
+    """The noise scaled so that windows in free flight, off the surface, have a median misfit of 1.
+
+    What third differences don't see (drag, a tracker's own filter) shows in the misfit of a longer window.
+    """
+    misfits = []
+    for recording in recordings:
+        free = recording.heights.min(axis=1) > _OFF_THE_SURFACE
+        times = np.arange(window) * recording.time_step
+        for first in range(0, len(free) - window, window):
+            rows = slice(first, first + window)
+            if free[rows].all():
+                motion = fit_free_motion(
+                    recording.body, times, recording.position[rows], recording.orientation[rows], recording.gravity
+                )
+                misfits.append(motion.misfit(noise))
+    lowest = np.sort(misfits)[: max(len(misfits) // 2, 1)]  # a hand that carries the body off the surface isn't flight
+    scale = np.sqrt(max(float(np.median(lowest)) if len(misfits) else 1.0, 1.0))
+    return PoseNoise(noise.position * scale, noise.rotation * scale)
+
+
+def _recordings(prepared: xr.Dataset) -> Iterator[Recording]:
+    body = body_of(prepared)
+    for name, samples in iterate_recordings(prepared):
+        position, orientation = samples["position"].values, samples["orientation"].values
+        yield Recording(
+            name=name,
+            split=str(samples["split"].values),
+            position=position,
+            orientation=orientation,
+            heights=vertex_positions(position, orientation, body.vertices)[:, :, 2],
+            gravity=samples["gravity"].values,
+            surface_velocity=samples["surface_velocity"].values.astype(float),
+            time_step=1.0 / float(prepared.attrs["sample_frequency"]),
+            body=body,
+        )
+
+
+def _candidates(recording: Recording) -> list[tuple[int, int, float]]:
+    """(sample, vertex, speed of approach in m/s) in order of time."""
+    found = []
+    for vertex, heights in enumerate(recording.heights.T):
+        for sample in map(int, find_peaks(-heights)[0]):
+            first = max(sample - 4, 0)
+            if sample - 1 <= first:
+                continue
+            speed = (heights[first] - heights[sample - 1]) / ((sample - 1 - first) * recording.time_step)
+            if speed >= _SLOWEST_CANDIDATE and heights[sample] <= _NEAR + 0.5 * speed * recording.time_step:
+                found.append((sample, vertex, float(speed)))
+    return sorted(found)
+
+
+def _judge(
+    recording: Recording, sample: int, vertex: int, speed: float, yardstick: Yardstick, options: SelectionOptions
+) -> Candidate:
+    """Apply the conditions in turn."""
+    bare = Candidate(recording.name, sample, vertex, normal_speed=speed)
+    window = options.window
+    if sample - window < 2 or sample + window > len(recording.position) - 2:
+        return replace(bare, reason="too near an end of the recording")
+    others = np.delete(recording.heights[sample - window : sample + window + 1], vertex, axis=1)
+    if others.min() <= yardstick.clearance:
+        return replace(bare, reason=_CROWDED)
+    if speed < 0.5 * options.slowest:  # too slow whatever a fit would say
+        return replace(bare, reason=f"slower than {options.slowest:g} m/s")
+    sides = Sides(recording, sample, vertex, yardstick.noise, options.window)
+    if not sides.found:
+        return replace(bare, reason="no free motion on both sides")
+    candidate = sides.candidate()
+    if candidate.normal_speed < options.slowest:
+        reason = f"slower than {options.slowest:g} m/s"
+    elif max(candidate.misfit_pre, candidate.misfit_post) > options.largest_misfit or candidate.bend > _LARGEST_BEND:
+        reason = "the motion around it is not free"
+    elif candidate.imbalance > options.largest_imbalance:
+        reason = "the impulse is not that of one corner"
+    else:
+        return sides.kept(candidate)
+    return replace(candidate, reason=reason)
+
+
+def candidate_table(candidates: list[Candidate], dataset: str) -> pd.DataFrame:
+    """One row per candidate: where, how fast, kept or why not, and the quality of the fits."""
+    return pd.DataFrame(
+        [
+            {
+                "dataset": dataset,
+                "toss": item.toss,
+                "sample": item.sample,
+                "vertex": item.vertex + 1,  # p_1 to p_8, as the paper counts
+                "normal_speed": item.normal_speed,
+                "kept": item.impact is not None,
+                "reason": item.reason,
+                "instant_ms": 1e3 * item.instant,
+                "last_pre": item.last_pre,
+                "first_post": item.first_post,
+                "misfit_pre": item.misfit_pre,
+                "misfit_post": item.misfit_post,
+                "bend": item.bend,
+                "imbalance": item.imbalance,
+                "gap_mm": 1e3 * item.gap,
+                "contact_height_mm": 1e3 * item.contact_height,
+            }
+            for item in candidates
+        ]
+    )
+
+
+def select_impacts(
+    prepared: str,
+    calibration: str | None,
+    dataset: str,
+    window: int,
+    slowest: float,
+    largest_misfit: float,
+    largest_imbalance: float,
+    impacts: Sequence[str],
+    tables: Sequence[str],
+) -> None:
+    """Select a dataset's impacts and write them, and the table of all candidates with the reasons.
+
+    Parameters
+    ----------
+    window, slowest, largest_misfit, largest_imbalance
+        As in :class:`SelectionOptions`.
+    impacts, tables
+        Files of every variant that identifies on these impacts:
+        :func:`contactid.tossing.impacts.impact.write_impacts` and :func:`candidate_table`.
+    """
+    tosses = load_dataset(prepared, calibration)
+    candidates = find_impacts(tosses, SelectionOptions(window, slowest, largest_misfit, largest_imbalance))
+    kept = [candidate.impact for candidate in candidates if candidate.impact is not None]
+    for file, table in zip(impacts, tables, strict=True):
+        write_impacts(kept, tosses, file)
+        write_csv(candidate_table(candidates, dataset), table)

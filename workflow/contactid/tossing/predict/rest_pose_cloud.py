@@ -1,0 +1,157 @@
+"""Clouds of simulated rest poses: what uncertain parameters and an uncertain release do to one toss.
+
+A rest pose of a box on a plane is discrete and continuous at once: which face looks up, and (x, y, yaw). The yaw is the
+angle in the surface of a body axis fixed for each face (the next one after the face's own), so that face and yaw
+together are the orientation of a box that lies flat.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import xarray as xr
+
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.tossing.identify.trajectories import bootstrap_draws
+from contactid.tossing.prepare.preprocess import upper_face
+from contactid.tossing.prepare.tosses import Problem
+from contactid.tossing.simulate.batch import Runs, rest_poses
+from contactid.tossing.simulate.box import ContactParameters
+
+FACES = np.array([-3, -2, -1, 1, 2, 3])
+
+
+@dataclass(frozen=True)
+class FlatPoses:
+    """n rest poses on a plane.
+
+    Attributes
+    ----------
+    face : (n,) of ``FACES``: the body axis that looks up, with its sign
+    pose : (n, 3) x and y of B's origin in C (m) and yaw (rad)
+    """
+
+    face: np.ndarray
+    pose: np.ndarray
+
+    @classmethod
+    def of(cls, position: np.ndarray, orientation: np.ndarray) -> FlatPoses:
+        """From positions (n, 3) and quaternions (n, 4) in C."""
+        face = upper_face(orientation)
+        axes = np.take_along_axis(rotations.matrices(orientation), (np.abs(face) % 3)[:, None, None], axis=2)[..., 0]
+        return cls(face, np.column_stack([position[:, :2], np.arctan2(axes[:, 1], axes[:, 0])]))
+
+    def matrices(self) -> np.ndarray:
+        """R_CB (n, 3, 3) of boxes that lie flat."""
+        n, rows = len(self.face), np.arange(len(self.face))
+        own, next_axis = np.abs(self.face) - 1, np.abs(self.face) % 3
+        matrices = np.zeros((n, 3, 3))
+        matrices[rows, 2, own] = np.sign(self.face)
+        matrices[rows, :2, next_axis] = np.column_stack([np.cos(self.pose[:, 2]), np.sin(self.pose[:, 2])])
+        third = 3 - own - next_axis  # own, next, third are cyclic, so third = own x next
+        matrices[rows, :, third] = np.cross(matrices[rows, :, own], matrices[rows, :, next_axis])
+        return matrices
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Simulated rest poses of one toss beside its measured one.
+
+    Attributes
+    ----------
+    toss : name
+    heading : (2,) unit vector in the surface: the direction the box is tossed in
+    samples : n rest poses under uncertain inputs
+    central : 1 rest pose, of the identified parameters and the fitted release
+    measured : 1 rest pose
+    unrested_pct : samples that never came to rest; their last pose is used
+    failed_steps : contact steps whose solver didn't converge, over all samples
+    """
+
+    toss: str
+    heading: np.ndarray
+    samples: FlatPoses
+    central: FlatPoses
+    measured: FlatPoses
+    unrested_pct: float = 0.0
+    failed_steps: int = 0
+
+    def residuals(self, poses: FlatPoses) -> np.ndarray:
+        """``poses`` (m) minus samples (n) along and across the heading (m) and in yaw (rad, wrapped): (m, n, 3)."""
+        along, across = self.heading, np.array([-self.heading[1], self.heading[0]])
+        apart = poses.pose[:, None, :] - self.samples.pose[None, :, :]
+        yaw = np.mod(apart[..., 2] + np.pi, 2.0 * np.pi) - np.pi
+        return np.stack([apart[..., :2] @ along, apart[..., :2] @ across, yaw], axis=-1)
+
+
+def parameter_draws(swept: xr.Dataset, samples: int, seed: int) -> np.ndarray:
+    """Draws (samples, 2) of (mu, e_N) from what the identification leaves uncertain.
+
+    Optima of bootstrapped tosses on a grid, spread evenly over the grid's cells, which it can't resolve.
+    """
+    draws = bootstrap_draws(swept, samples, seed)
+    random = np.random.default_rng([seed, 1])
+    for k, name in enumerate(("friction_mu", "restitution_e_n")):
+        values = swept[name].values
+        step = float(np.diff(values).mean()) if len(values) > 1 else 0.0
+        draws[:, k] = np.clip(draws[:, k] + step * random.uniform(-0.5, 0.5, samples), values[0], values[-1])
+    return draws
+
+
+def simulate_clouds(
+    problem: Problem,
+    parameters: ContactParameters,
+    draws: np.ndarray,
+    covariances: np.ndarray | None,
+    seed: int,
+) -> list[Cloud]:
+    """A cloud for every toss.
+
+    Parameters
+    ----------
+    parameters
+        Identified ones, for the central prediction.
+    draws
+        (n, 2) of (mu, e_N); every toss gets all of them.
+    covariances
+        (toss, 12, 12) of the release states (see :class:`contactid.tossing.prepare.flight.FlightFit`); ``None`` keeps
+        the fitted release.
+    seed
+        Of the draws of the release.
+    """
+    if covariances is not None and len(covariances) != len(problem.tosses):
+        raise ContactIdError("release covariances and tosses differ in number", "Give one covariance per toss")
+    random = np.random.default_rng(seed)
+    clouds = []
+    for k, item in enumerate(problem.tosses):
+        toss = item.toss
+        state = np.zeros((len(draws) + 1, 12))
+        if covariances is not None:
+            state[1:] = random.multivariate_normal(np.zeros(12), covariances[k], size=len(draws), method="eigh")
+        center = [parameters.friction_mu, parameters.restitution_e_n]
+        every = np.vstack([center, draws])
+        runs = Runs.of(every[:, 0], every[:, 1], state)
+        poses = rest_poses(problem.body, toss.start, runs, problem.options, len(toss.position), toss.surface_velocity)
+        flat = FlatPoses.of(poses.position, poses.orientation)
+        velocity = (toss.start.linear_velocity - toss.surface_velocity)[:2]
+        speed = float(np.linalg.norm(velocity))
+        clouds.append(
+            Cloud(
+                toss=toss.name,
+                heading=velocity / speed if speed > 0.0 else np.array([1.0, 0.0]),
+                samples=FlatPoses(flat.face[1:], flat.pose[1:]),
+                central=FlatPoses(flat.face[:1], flat.pose[:1]),
+                measured=FlatPoses.of(item.rest_position[None, :], item.rest_orientation[None, :]),
+                unrested_pct=100.0 * float((~poses.rested).mean()),
+                failed_steps=int(poses.failed_steps.sum()),
+            )
+        )
+    return clouds
+
+
+def thinned(clouds: Sequence[Cloud], most: int) -> list[Cloud]:
+    """The clouds with at most ``most`` samples each, for fits that need no more."""
+    return [replace(cloud, samples=FlatPoses(cloud.samples.face[:most], cloud.samples.pose[:most])) for cloud in clouds]

@@ -1,0 +1,352 @@
+"""Predictive distributions of rest poses, their regions, and whether these cover what was measured.
+
+A cloud of simulated rest poses (:mod:`contactid.tossing.predict.rest_pose_cloud`) holds the uncertainty of the
+parameters and of the release. The model itself is wrong by more than that, so a third term is estimated on the
+identification tosses: each simulated rest pose is spread by a kernel,
+
+* mostly a Student distribution in (along the heading, across it, yaw) on the simulated face, and
+* with a small probability a *lost* toss: any face and yaw alike, and a wider Student distribution in (x, y), for boxes
+  that tumble otherwise than simulated.
+
+The density over (face, x, y, yaw) is the mean of the kernels. The region of probability p is where the density is
+highest, over all faces at once: it may have several parts on several faces, and a measured rest pose is covered only if
+its face is. Its *score* is the probability of all poses with a higher density; it is covered by the region of
+probability p where the score is at most p, and of right predictions the scores are uniform between 0 and 1.
+
+Conformal regions replace p by the quantile of the scores of the identification tosses, each scored by a kernel fitted
+without it. They then cover at the stated rate whatever the errors' distribution, as long as test tosses are
+exchangeable with identification tosses; mu and e_N, two numbers, were identified on all of the latter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import minimize
+from scipy.special import gammaln
+from scipy.stats import binom, binomtest
+
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.tossing.predict.rest_pose_cloud import FACES, Cloud, FlatPoses, thinned
+from contactid.tossing.prepare.metrics import rest_position_error
+
+PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL = "parameters", "release", "model_error", "conformal"
+LEVELS = (PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL)
+ALL = "all"
+NOMINAL = (0.5, 0.8, 0.9, 0.95)
+_GAUSSIAN = 1e6  # degrees of freedom that make a Student distribution a normal one
+_FIT_SAMPLES = 150  # of each cloud, for fitting the kernel
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """How a simulated rest pose is spread.
+
+    Attributes
+    ----------
+    along, across : m, scales along and across the heading
+    yaw : rad, scale
+    freedom : degrees of freedom of the Student distributions
+    lost : probability of a lost toss
+    wide : m, scale in x and y of a lost toss
+    """
+
+    along: float
+    across: float
+    yaw: float
+    freedom: float = _GAUSSIAN
+    lost: float = 0.0
+    wide: float = 1.0
+
+    @property
+    def scales(self) -> np.ndarray:
+        """(3,) scales along, across (m) and in yaw (rad)."""
+        return np.array([self.along, self.across, self.yaw])
+
+
+@dataclass(frozen=True)
+class MeasurementNoise:
+    """Standard deviations of a measured rest pose; they keep a cloud without width from being a point.
+
+    Attributes
+    ----------
+    position : m, about the scatter of resting vertices
+    yaw : rad
+    """
+
+    position: float = 5e-4
+    yaw: float = 3e-3
+
+    @property
+    def scales(self) -> np.ndarray:
+        """(3,) in the order of :attr:`Kernel.scales`."""
+        return np.array([self.position, self.position, self.yaw])
+
+
+def smoothing_kernel(cloud: Cloud, noise: MeasurementNoise) -> Kernel:
+    """Silverman's kernel for the cloud's own density, no narrower than the measurement."""
+    n = len(cloud.samples.face)
+    spreads, counts = [], []
+    for face in np.unique(cloud.samples.face):
+        chosen = cloud.samples.face == face
+        poses = FlatPoses(cloud.samples.face[chosen], cloud.samples.pose[chosen])
+        # from the face's first sample: only differences within a face mean anything, and the yaw wraps
+        apart = cloud.residuals(FlatPoses(poses.face[:1], poses.pose[:1]))[0, chosen]
+        spreads.append(apart.var(axis=0))
+        counts.append(chosen.sum())
+    width = (4.0 / (5.0 * n)) ** (1.0 / 7.0)
+    variance = width**2 * np.average(spreads, axis=0, weights=counts)
+    along, across, yaw = np.sqrt(variance + noise.scales**2)
+    return Kernel(float(along), float(across), float(yaw))
+
+
+def _student(square: np.ndarray, freedom: float, dimensions: int) -> np.ndarray:
+    """Density of a standard Student distribution at squared distances from its centre."""
+    size = gammaln(0.5 * (freedom + dimensions)) - gammaln(0.5 * freedom)
+    size -= 0.5 * dimensions * np.log(freedom * np.pi)
+    return np.exp(size - 0.5 * (freedom + dimensions) * np.log1p(square / freedom))
+
+
+def _mixture(residuals: np.ndarray, same_face: np.ndarray, kernel: Kernel) -> np.ndarray:
+    """Mean over the samples (axis -2) of the kernel at residuals (..., n, 3); ``same_face`` (..., n)."""
+    square = ((residuals / kernel.scales) ** 2).sum(axis=-1)
+    core = np.where(same_face, _student(square, kernel.freedom, 3), 0.0) / kernel.scales.prod()
+    if kernel.lost == 0.0:
+        return core.mean(axis=-1)
+    far = (residuals[..., :2] ** 2).sum(axis=-1) / kernel.wide**2
+    lost = _student(far, kernel.freedom, 2) / (kernel.wide**2 * len(FACES) * 2.0 * np.pi)
+    return ((1.0 - kernel.lost) * core + kernel.lost * lost).mean(axis=-1)
+
+
+def density(cloud: Cloud, kernel: Kernel, poses: FlatPoses) -> np.ndarray:
+    """Predictive density (m,) at poses, per face, m2 and rad.
+
+    The Student distribution in yaw is cut off at half a turn; for scales below 0.4 rad that leaves out less than 1 %.
+    """
+    same_face = poses.face[:, None] == cloud.samples.face[None, :]
+    return _mixture(cloud.residuals(poses), same_face, kernel)
+
+
+def draw_poses(cloud: Cloud, kernel: Kernel, n: int, random: np.random.Generator) -> FlatPoses:
+    """``n`` rest poses drawn from the predictive distribution."""
+    chosen = random.integers(len(cloud.samples.face), size=n)
+    lost = random.random(n) < kernel.lost
+    stretch = np.sqrt(kernel.freedom / random.chisquare(kernel.freedom, n))[:, None]
+    scales = np.where(lost[:, None], [kernel.wide, kernel.wide, 0.0], kernel.scales)
+    step = scales * stretch * random.normal(size=(n, 3))
+    along, across = cloud.heading, np.array([-cloud.heading[1], cloud.heading[0]])
+    pose = cloud.samples.pose[chosen].copy()
+    pose[:, :2] += step[:, :1] * along + step[:, 1:2] * across
+    pose[:, 2] += np.where(lost, random.uniform(-np.pi, np.pi, n), step[:, 2])
+    pose[:, 2] = np.mod(pose[:, 2] + np.pi, 2.0 * np.pi) - np.pi
+    return FlatPoses(np.where(lost, random.choice(FACES, n), cloud.samples.face[chosen]), pose)
+
+
+def fit_kernel(
+    clouds: Sequence[Cloud], length: float, noise: MeasurementNoise | None = None, start: Kernel | None = None
+) -> Kernel:
+    """The kernel that makes the measured rest poses of identification tosses most likely; ``start`` begins the search.
+
+    Weak priors keep a dozen tosses from deciding what they can't: half a lost toss and half a kept one in addition to
+    those seen, about 6 degrees of freedom (a factor of 2 either way), and lost tosses about one ``length`` (m) of the
+    box away (a factor of e).
+    """
+    if len(clouds) < 5:
+        raise ContactIdError(f"{len(clouds)} tosses are too few to estimate the model's error", "Give five or more")
+    noise = noise or MeasurementNoise()
+    few = thinned(clouds, _FIT_SAMPLES)
+    residuals = np.concatenate([cloud.residuals(cloud.measured) for cloud in few])
+    same_face = np.stack([cloud.samples.face == cloud.measured.face[0] for cloud in few])
+
+    def kernel_of(point: np.ndarray) -> Kernel:
+        along, across, yaw = map(float, noise.scales + np.exp(point[:3]))
+        share = 1.0 / (1.0 + float(np.exp(-point[4])))
+        return Kernel(along, across, yaw, 2.0 + float(np.exp(point[3])), share, float(np.exp(point[5])))
+
+    def badness(point: np.ndarray) -> float:
+        kernel = kernel_of(point)
+        if not np.isfinite(list(vars(kernel).values())).all():
+            return np.inf
+        fit = np.log(np.maximum(_mixture(residuals, same_face, kernel), 1e-300)).sum()
+        prior = 0.5 * np.log(max(kernel.lost * (1.0 - kernel.lost), 1e-300))
+        prior -= 0.5 * ((point[3] - np.log(4.0)) / np.log(2.0)) ** 2 + 0.5 * np.log(kernel.wide / length) ** 2
+        return -float(fit + prior)
+
+    begin = start or Kernel(0.05 * length, 0.05 * length, 0.1, 6.0, 0.05, length)
+    widths = np.log(np.maximum(begin.scales - noise.scales, 0.1 * noise.scales))
+    first = np.r_[widths, np.log([begin.freedom - 2.0, begin.lost / (1.0 - begin.lost), begin.wide])]
+    found = minimize(badness, first, method="Nelder-Mead", options={"maxfev": 3000, "xatol": 0.02, "fatol": 0.005})
+    if not found.success:
+        raise ContactIdError(f"the model's error can't be estimated ({found.message})", "Look at the rest poses")
+    return kernel_of(found.x)
+
+
+def score(cloud: Cloud, kernel: Kernel, n: int, random: np.random.Generator) -> tuple[float, np.ndarray]:
+    """Score of the measured rest pose, and the densities (n,) of ``n`` poses drawn, in descending order."""
+    drawn = density(cloud, kernel, draw_poses(cloud, kernel, n, random))
+    measured = density(cloud, kernel, cloud.measured)[0]
+    # no density at all is outside of every region, whatever the samples' own densities underflow to
+    return (float((drawn > measured).mean()) if measured > 0.0 else 1.0), np.sort(drawn)[::-1]
+
+
+def region_size(densities: np.ndarray, probability: float) -> float:
+    """Size in cm2 deg, summed over faces, of the region of a probability, from densities in descending order."""
+    inside = densities[: max(int(np.ceil(probability * len(densities))), 1)]
+    return float((1.0 / inside).sum() / len(densities)) * 1e4 * np.degrees(1.0)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of test tosses.
+
+    Attributes
+    ----------
+    table : one row per toss: ``toss``, a column of scores per level, ``size_<level>``: of the 90 % region, cm2 deg
+    kernel : the model's error, fitted on all identification tosses
+    held_out : (identification toss,) scores by kernels fitted without the toss, from which conformal regions are made
+    """
+
+    table: pd.DataFrame
+    kernel: Kernel
+    held_out: np.ndarray
+
+
+def score_tosses(
+    identification: Sequence[Cloud],
+    test: Mapping[str, Sequence[Cloud]],
+    length: float,
+    *,
+    n: int = 1000,
+    folds: int = 5,
+    seed: int = 0,
+    noise: MeasurementNoise | None = None,
+) -> Scores:
+    """Fit the model's error on identification tosses and score test tosses at every level.
+
+    Parameters
+    ----------
+    identification
+        Clouds with uncertain parameters and release.
+    test
+        Clouds of the test tosses by level: ``parameters`` and ``release``.
+    length
+        Of the box, m.
+    n
+        Poses drawn to find the scores.
+    folds
+        Parts of the identification tosses, each scored by a kernel fitted on the others.
+    """
+    noise = noise or MeasurementNoise()
+    random = np.random.default_rng(seed)
+    kernel = fit_kernel(identification, length, noise)
+    held_out = np.empty(len(identification))
+    part = random.permutation(len(identification)) % min(folds, len(identification))
+    for k in np.unique(part):
+        others = fit_kernel([identification[i] for i in np.flatnonzero(part != k).tolist()], length, noise, kernel)
+        for i in np.flatnonzero(part == k).tolist():
+            held_out[i] = score(identification[i], others, n, random)[0]
+    columns: dict[str, list[object]] = {"toss": [cloud.toss for cloud in test[RELEASE]]}
+    for level in (PARAMETERS, RELEASE, MODEL_ERROR):
+        scored = [
+            score(cloud, kernel if level == MODEL_ERROR else smoothing_kernel(cloud, noise), n, random)
+            for cloud in test[PARAMETERS if level == PARAMETERS else RELEASE]
+        ]
+        columns[level] = [value for value, _ in scored]
+        columns[f"size_{level}"] = [region_size(densities, 0.9) for _, densities in scored]
+    return Scores(pd.DataFrame(columns), kernel, held_out)
+
+
+def conformal_quantile(held_out: np.ndarray, probability: float) -> float:
+    """The score below which conformal regions of a probability reach; 1, everything, where the tosses are too few."""
+    rank = int(np.ceil(round((len(held_out) + 1) * probability, 9)))  # rounding must not add a rank
+    return float(np.sort(held_out)[rank - 1]) if rank <= len(held_out) else 1.0
+
+
+def coverage_table(scores: Mapping[str, Scores], nominal: Sequence[float] = NOMINAL) -> pd.DataFrame:
+    """How many test tosses the regions cover, for each object and, of several, for ``all`` together.
+
+    Returns
+    -------
+    One row per object, level and nominal probability: ``nominal_pct``, ``covered``, ``n_tosses``, ``covered_pct`` with
+    its exact (Clopper and Pearson) 95 % interval ``covered_low_pct``, ``covered_high_pct``, ``consistent`` (that holds
+    the nominal value), ``band_low_pct``, ``band_high_pct`` (where 95 % of right predictions would be), and for the 90 %
+    regions that aren't conformal ``median_region_cm2_deg``.
+    """
+    rows = []
+    for level in LEVELS:
+        column = MODEL_ERROR if level == CONFORMAL else level
+        for probability in nominal:
+            hits = {
+                name: each.table[column].to_numpy(dtype=float)
+                <= (conformal_quantile(each.held_out, probability) if level == CONFORMAL else probability)
+                for name, each in scores.items()
+            }
+            sizes = {name: each.table[f"size_{column}"].to_numpy(dtype=float) for name, each in scores.items()}
+            if len(scores) > 1:
+                hits[ALL], sizes[ALL] = np.concatenate([*hits.values()]), np.concatenate([*sizes.values()])
+            for name, inside in hits.items():
+                covered, n = int(inside.sum()), len(inside)
+                interval = binomtest(covered, n).proportion_ci(0.95, method="exact")
+                band = np.asarray(binom.ppf([0.025, 0.975], n, probability)) / n
+                sized = probability == 0.9 and level != CONFORMAL
+                rows.append(
+                    {
+                        "object": name,
+                        "level": level,
+                        "nominal_pct": 100.0 * probability,
+                        "covered": covered,
+                        "n_tosses": n,
+                        "covered_pct": 100.0 * covered / n,
+                        "covered_low_pct": 100.0 * interval.low,
+                        "covered_high_pct": 100.0 * interval.high,
+                        "consistent": bool(interval.low <= probability <= interval.high),
+                        "band_low_pct": 100.0 * band[0],
+                        "band_high_pct": 100.0 * band[1],
+                        "median_region_cm2_deg": float(np.median(sizes[name])) if sized else np.nan,
+                    }
+                )
+    table = pd.DataFrame(rows)
+    place = {name: k for k, name in enumerate([*scores, ALL])}
+    return table.sort_values("object", key=lambda names: names.map(place), kind="stable", ignore_index=True)
+
+
+def error_table(clouds: Sequence[Cloud], kernel: Kernel, n: int = 2000, seed: int = 0) -> pd.DataFrame:
+    """Predicted distribution of every toss's rest-pose error beside its actual error.
+
+    The error is that of the central prediction: distance in the surface (cm, eq. 21) and geodesic angle (deg) to the
+    true rest pose, of which the predictive distribution says what it may be.
+
+    Returns
+    -------
+    One row per toss: ``position_error_cm``, ``rotation_error_deg``; for both ``predicted_..._p05``, ``_median``,
+    ``_p95`` and ``..._inside``; ``same_face``; ``predicted_face_pct`` and ``measured_face_pct``, the probabilities of
+    the faces centrally predicted and measured.
+    """
+    random = np.random.default_rng(seed)
+    rows = []
+    for cloud in clouds:
+        drawn = draw_poses(cloud, kernel, n, random)
+        row: dict[str, object] = {
+            "toss": cloud.toss,
+            "same_face": bool(cloud.measured.face[0] == cloud.central.face[0]),
+        }
+        actual, possible = _errors(cloud.measured, cloud.central), _errors(drawn, cloud.central)
+        for k, name in enumerate(("position_error_cm", "rotation_error_deg")):
+            low, median, high = np.percentile(possible[k], [5, 50, 95])
+            row |= {name: float(actual[k][0]), f"predicted_{name}_p05": low, f"predicted_{name}_median": median}
+            row |= {f"predicted_{name}_p95": high, f"{name}_inside": bool(low <= actual[k][0] <= high)}
+        row["predicted_face_pct"] = 100.0 * float((drawn.face == cloud.central.face[0]).mean())
+        row["measured_face_pct"] = 100.0 * float((drawn.face == cloud.measured.face[0]).mean())
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _errors(poses: FlatPoses, central: FlatPoses) -> tuple[np.ndarray, np.ndarray]:
+    """Distances (cm) and angles (deg), (n,) each, of poses from one pose."""
+    center, turned = (rotations.Rotation.from_matrix(each.matrices()) for each in (central, poses))
+    angle = (center[0].inv() * turned).magnitude()
+    return 100.0 * rest_position_error(poses.pose[:, :2], central.pose[:, :2]), np.degrees(angle)

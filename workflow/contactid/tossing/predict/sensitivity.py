@@ -1,0 +1,288 @@
+"""How the predicted rest pose depends on friction and restitution (section VI of the tossing paper).
+
+Each parameter is varied alone, by -0.05 to 0.05 in steps of 0.01 around the identified value, or over [0, 0.10] where
+that is zero. A rest pose here is where the simulated body comes to lie, whenever that is;
+:func:`contactid.tossing.predict.prediction.predict` takes the pose at the moment the measured body came to rest, when
+the simulated one may still slide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.output.fits import read_json
+from contactid.output.tables import write_csv
+from contactid.tossing.prepare.metrics import rest_position_error
+from contactid.tossing.prepare.preprocess import TEST, upper_face
+from contactid.tossing.prepare.tosses import PreparedToss, Problem, Variant, load_problem
+from contactid.tossing.simulate.batch import RestPoses, Runs, rest_poses
+from contactid.tossing.simulate.box import ContactParameters
+
+FRICTION, RESTITUTION = "friction_mu", "restitution_e_n"
+PARAMETERS = (FRICTION, RESTITUTION)
+_ZERO = 1e-3  # an optimum below this counts as the paper's "equal to zero"
+POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
+
+
+@dataclass(frozen=True)
+class VariationOptions:
+    """By how much each parameter is varied; both numbers have the parameters' unit, 1."""
+
+    reach: float = 0.05
+    step: float = 0.01
+
+    def __post_init__(self) -> None:
+        if not 0 < self.step <= self.reach:
+            raise ContactIdError(
+                f"a variation of +-{self.reach} in steps of {self.step} is empty", "Give 0 < step <= reach"
+            )
+
+    def offsets(self, value: float) -> np.ndarray:
+        """Deviations from an identified value, ascending, 0 among them; all upwards where the value is zero."""
+        count = round(self.reach / self.step)
+        steps = np.arange(0, 2 * count + 1) if value < _ZERO else np.arange(-count, count + 1)
+        return np.round(self.step * steps, 10)
+
+
+def vary_parameters(
+    problem: Problem, parameters: ContactParameters, options: VariationOptions | None = None
+) -> pd.DataFrame:
+    """Rest poses of every toss with one parameter varied at a time.
+
+    A value outside the parameter's range is clipped to it and its row says so (``clipped``).
+
+    Returns
+    -------
+    One row per toss, varied parameter and value: ``toss``, ``parameter``, ``offset``, ``value``, ``clipped``, the
+    simulated rest pose ``simulated_x`` ... ``simulated_qz`` and the measured one, ``rested`` (false: still moving one
+    second after the measured rest), ``failed_steps``, ``face_changed`` (against the unvaried run),
+    ``position_change_mm`` (in the surface) and ``rotation_change_deg`` (geodesic) against the unvaried run, and against
+    the measurement ``position_error_cm`` (eq. 21), ``rotation_error_deg`` (geodesic) and ``same_face``.
+    """
+    options = options or VariationOptions()
+    tables = []
+    for item in problem.tosses:
+        for parameter in PARAMETERS:
+            center = float(getattr(parameters, parameter))
+            offsets = options.offsets(center)
+            wanted = np.round(center + offsets, 10)
+            values = np.clip(wanted, 0.0, np.inf if parameter == FRICTION else 1.0)
+            runs = _runs(parameters, parameter, values)
+            poses = _rest(problem, item, runs)
+            table = _compared(item, poses, int(np.flatnonzero(offsets == 0.0)[0]))
+            table.insert(0, "toss", item.toss.name)
+            table.insert(1, "parameter", parameter)
+            table.insert(2, "offset", offsets)
+            table.insert(3, "value", values)
+            table.insert(4, "clipped", values != wanted)
+            tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def _runs(parameters: ContactParameters, varied: str, values: np.ndarray) -> Runs:
+    fixed = {name: np.full(len(values), getattr(parameters, name)) for name in PARAMETERS}
+    return Runs.of(**{**fixed, varied: values})
+
+
+def _rest(problem: Problem, item: PreparedToss, runs: Runs) -> RestPoses:
+    toss = item.toss
+    return rest_poses(problem.body, toss.start, runs, problem.options, len(toss.position), toss.surface_velocity)
+
+
+def _compared(item: PreparedToss, poses: RestPoses, center: int) -> pd.DataFrame:
+    """Poses of one toss beside its measured one and beside run ``center``."""
+    n = len(poses.position)
+    faces = upper_face(poses.orientation)
+    measured = np.repeat([[*item.rest_position, *item.rest_orientation]], n, axis=0)
+    simulated = np.column_stack([poses.position, poses.orientation])
+    return pd.DataFrame(
+        {
+            **{f"simulated_{name}": simulated[:, k] for k, name in enumerate(POSE)},
+            **{f"measured_{name}": measured[:, k] for k, name in enumerate(POSE)},
+            "rested": poses.rested,
+            "failed_steps": poses.failed_steps,
+            "face_changed": faces != faces[center],
+            "position_change_mm": 1e3 * rest_position_error(poses.position[center], poses.position),
+            "rotation_change_deg": np.degrees(rotations.angle_between(poses.orientation[center], poses.orientation)),
+            "position_error_cm": 100.0 * rest_position_error(item.rest_position, poses.position),
+            "rotation_error_deg": np.degrees(rotations.angle_between(item.rest_orientation, poses.orientation)),
+            "same_face": faces == upper_face(item.rest_orientation),
+        }
+    )
+
+
+def half_ranges(varied: pd.DataFrame) -> pd.DataFrame:
+    """Half the spread of each toss's rest poses over the values of each parameter.
+
+    Half the largest distance (mm) and half the largest angle (deg) between any two of its rest poses: the ``+-`` of the
+    paper's section VI. Runs that never came to rest have no rest pose and are left out, but counted. ``face_changed``:
+    some value makes the box land on another face, which moves it by a quarter turn.
+    """
+    rows = []
+    for (toss, parameter), part in varied.groupby(["toss", "parameter"], sort=False):
+        resting = part[part["rested"]]
+        position = resting[["simulated_x", "simulated_y"]].to_numpy()
+        orientation = resting[["simulated_qw", "simulated_qx", "simulated_qy", "simulated_qz"]].to_numpy()
+        distance = (
+            rest_position_error(position[:, None], position[None, :]) if len(resting) else np.full((1, 1), np.nan)
+        )
+        angle = rotations.angle_between(orientation[:, None], orientation[None, :]) if len(resting) else distance
+        rows.append(
+            {
+                "toss": toss,
+                "parameter": parameter,
+                "position_half_range_mm": 500.0 * float(distance.max()),
+                "rotation_half_range_deg": 0.5 * float(np.degrees(angle.max())),
+                "face_changed": bool(part["face_changed"].any()),
+                "unrested_runs": int((~part["rested"]).sum()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.DataFrame:
+    """Section VI's statements as numbers.
+
+    Parameters
+    ----------
+    varied
+        From :func:`vary_parameters`.
+    largest_dimension
+        Of the box, m.
+
+    Returns
+    -------
+    One row per parameter, quantity (``position_mm``, ``position_pct`` of the largest dimension, ``rotation_deg``) and
+    subset (``all`` tosses, or those with the ``same_face`` throughout): mean, median and quartiles over tosses of
+    :func:`half_ranges`, the range the parameter was varied over, and counts.
+    """
+    if not largest_dimension > 0:
+        raise ContactIdError(f"the largest dimension of the box is {largest_dimension} m", "It must be positive")
+    ranges = half_ranges(varied)
+    rows = []
+    for parameter in PARAMETERS:
+        values = varied.loc[varied["parameter"] == parameter]
+        of_parameter = ranges[ranges["parameter"] == parameter]
+        for subset, part in (("all", of_parameter), ("same_face", of_parameter[~of_parameter["face_changed"]])):
+            quantities = {
+                "position_mm": part["position_half_range_mm"],
+                "position_pct": 0.1 * part["position_half_range_mm"] / largest_dimension,
+                "rotation_deg": part["rotation_half_range_deg"],
+            }
+            for quantity, numbers in quantities.items():
+                known = numbers.dropna().to_numpy()
+                quartiles = np.percentile(known, [25, 50, 75]) if len(known) else np.full(3, np.nan)
+                rows.append(
+                    {
+                        "parameter": parameter,
+                        "quantity": quantity,
+                        "subset": subset,
+                        "mean": float(known.mean()) if len(known) else np.nan,
+                        "median": quartiles[1],
+                        "lower_quartile": quartiles[0],
+                        "upper_quartile": quartiles[2],
+                        "value": float(values.loc[values["offset"] == 0.0, "value"].iloc[0]),
+                        "lowest_value": float(values["value"].min()),
+                        "highest_value": float(values["value"].max()),
+                        "clipped": bool(values["clipped"].any()),
+                        "n_tosses": len(known),
+                        "n_face_changed": int(part["face_changed"].sum()),
+                        "unrested_runs": int(part["unrested_runs"].sum()),
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def restitution_profile(problem: Problem, parameters: ContactParameters, step: float = 0.05) -> pd.DataFrame:
+    """Rest poses with e_N from 0 to 1 against those with e_N = 0, mu being kept.
+
+    Returns
+    -------
+    One row per e_N: median over tosses of the change of the rest position (mm) and orientation (deg), mean errors
+    against the measurement (cm, deg), and the shares (%) of runs that end on another face and that came to rest.
+    """
+    values = np.round(np.linspace(0.0, 1.0, round(1.0 / step) + 1), 10)
+    runs = _runs(parameters, RESTITUTION, values)
+    tables = [_compared(item, _rest(problem, item, runs), 0).assign(value=values) for item in problem.tosses]
+    every = pd.concat(tables, ignore_index=True)
+    # a run that bounces on for ever has no rest pose
+    resting = every[every["rested"]].groupby("value")
+    profile = pd.DataFrame(
+        {
+            "median_position_change_mm": resting["position_change_mm"].median(),
+            "median_rotation_change_deg": resting["rotation_change_deg"].median(),
+            "mean_position_error_cm": resting["position_error_cm"].mean(),
+            "mean_rotation_error_deg": resting["rotation_error_deg"].mean(),
+            "face_changed_pct": 100.0 * resting["face_changed"].mean(),
+        }
+    ).reindex(values)
+    profile["rested_pct"] = 100.0 * every.groupby("value")["rested"].mean()
+    return profile.rename_axis(RESTITUTION).reset_index()
+
+
+def restitution_insensitive_below(
+    profile: pd.DataFrame, largest_dimension: float, tolerance_pct: float = 5.0, fewest_rested_pct: float = 90.0
+) -> float:
+    """The largest e_N up to which the median rest position stays within a tolerance of that for e_N = 0.
+
+    Parameters
+    ----------
+    profile
+        From :func:`restitution_profile`.
+    largest_dimension
+        Of the box, m.
+    tolerance_pct
+        Of the largest dimension.
+    fewest_rested_pct
+        Where fewer runs come to rest, their median says nothing and the search ends.
+    """
+    within = (profile["median_position_change_mm"] <= 10.0 * tolerance_pct * largest_dimension) & (
+        profile["rested_pct"] >= fewest_rested_pct
+    )
+    beyond = np.flatnonzero(~within.to_numpy())
+    last = (beyond[0] if len(beyond) else len(profile)) - 1
+    return float(profile[RESTITUTION].iloc[last]) if last >= 0 else float("nan")
+
+
+def largest_dimension(vertices: Sequence[Sequence[float]] | np.ndarray) -> float:
+    """The longest side of a box with vertices (8, 3), m."""
+    return float(np.ptp(np.asarray(vertices), axis=0).max())
+
+
+def vary_datasets(
+    prepared: Sequence[str],
+    fits: Sequence[str],
+    calibrations: Sequence[str],
+    variant: dict[str, Any],
+    reach: float,
+    step: float,
+    varied: Sequence[str],
+    variations: Sequence[str],
+    profiles: Sequence[str],
+) -> None:
+    """Vary the fitted parameters on the test tosses of datasets; write rest poses, section VI's numbers and profiles.
+
+    Parameters
+    ----------
+    prepared, fits, calibrations
+        Files of every dataset; no calibrations where the variant isn't calibrated.
+    reach, step
+        As in :class:`VariationOptions`.
+    varied, variations, profiles
+        Files to write: :func:`vary_parameters`, :func:`summarise_variation` and :func:`restitution_profile`.
+    """
+    files = zip(prepared, fits, calibrations or [""] * len(fits), varied, variations, profiles, strict=True)
+    for tosses, fit, calibration, poses, summary, profile in files:
+        problem = load_problem(tosses, calibration, Variant.from_config(variant), TEST)
+        parameters = ContactParameters(**read_json(fit)["parameters"])
+        table = vary_parameters(problem, parameters, VariationOptions(reach, step))
+        write_csv(table, poses)
+        write_csv(summarise_variation(table, largest_dimension(problem.body.vertices)), summary)
+        write_csv(restitution_profile(problem, parameters), profile)

@@ -1,0 +1,1 @@
+"""From canonical motion to tosses that can be identified on: surface, events, flight, body."""

@@ -1,0 +1,260 @@
+"""From canonical motion to tosses: surface frame, events, rest poses, and why a toss is left out.
+
+The result is the canonical dataset with its poses expressed in C (the plane corrected by the bodies at rest, so that
+z = 0 is the surface) and, per recording:
+
+=================== ============== ===================================================================================
+release             sample         first sample of free flight (eq. 18's k_rel)
+contact             sample         first sample after which the motion is no free fall
+rest                sample         first sample at rest (eq. 18's k_rest)
+rest_position       m              mean over the rest
+rest_orientation    1              Karcher mean over the rest
+tumbled             0 or 1         the upper face at rest is not the one at first contact
+reason              text           why the recording is left out; empty where it is used
+split               text           ``identification`` or ``test``
+=================== ============== ===================================================================================
+
+Sample indices count from 0 within the recording; -1 where there is none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.output.tables import write_csv
+from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset, write_dataset
+from contactid.tossing.prepare.events import EventOptions, Events, find_author_events, find_events, find_rest
+from contactid.tossing.prepare.poses import PlaneCorrection, fit_plane, in_surface_frame
+
+IDENTIFICATION, TEST = "identification", "test"
+_REST_MEAN_SECONDS = 101 / 360  # the authors average 101 samples at 360 Hz
+_GRAVITY = 9.81
+
+EventRule = Callable[..., Events]
+
+
+@dataclass(frozen=True)
+class PreprocessOptions:
+    """Settings of the preprocessing.
+
+    Attributes
+    ----------
+    identification_share : share of the recordings that is kept for identification; the rest is the test part
+    split_seed : seed of that split
+    exclude_tumbling : leave out tosses that change their upper face, as the paper does
+    require_usable : refuse a dataset without a usable toss; drops, of which only impacts are used, need none
+    events : thresholds of the event rule
+    """
+
+    identification_share: float = 1.0
+    split_seed: int = 0
+    exclude_tumbling: bool = True
+    require_usable: bool = True
+    events: EventOptions = field(default_factory=EventOptions)
+
+
+def split_of(names: np.ndarray, share: float, seed: int) -> np.ndarray:
+    """``identification`` or ``test`` for each name, by a seeded permutation of the sorted names.
+
+    Exactly ``round(share n)`` of them are for identification, whatever their order in the source.
+    """
+    order = np.argsort(names.astype(str))
+    shuffled = np.random.default_rng(seed).permutation(len(names))
+    parts = np.full(len(names), TEST, dtype=object)
+    parts[order[shuffled[: round(share * len(names))]]] = IDENTIFICATION
+    return parts
+
+
+def upper_face(orientation: np.ndarray) -> np.ndarray:
+    """Which face looks up: +-1, +-2, +-3 for the body axis nearest to z_C; ``orientation`` (..., 4) of R_CB."""
+    upward = rotations.matrices(orientation)[..., 2, :]
+    axis = np.argmax(np.abs(upward), axis=-1)
+    return (axis + 1) * np.sign(np.take_along_axis(upward, axis[..., None], axis=-1)[..., 0]).astype(int)
+
+
+def preprocess(motion: xr.Dataset, options: PreprocessOptions, event_rule: EventRule = find_events) -> xr.Dataset:
+    """Prepare all recordings of a canonical dataset; see the module's docstring for what is added.
+
+    The plane is fitted to the rest poses of the identification part alone, so that test tosses contribute to nothing
+    they are tested on; a dataset that is only tested on has nothing else, and its own rest poses are used.
+    """
+    body = body_of(motion)
+    time_step = 1.0 / motion.attrs["sample_frequency"]
+    split = split_of(motion["recording"].values, options.identification_share, options.split_seed)
+    tosses = []
+    for _, samples in iterate_recordings(motion):
+        position, orientation = in_surface_frame(
+            samples["position"].values,
+            samples["orientation"].values,
+            samples["surface_position"].values,
+            samples["surface_orientation"].values,
+        )
+        gravity = rotations.as_rotation(samples["surface_orientation"].values).inv().apply([0.0, 0.0, -_GRAVITY])
+        belt = samples["surface_velocity"].values.astype(float)
+        tosses.append(_Toss(position, rotations.continuous(orientation), belt, gravity))
+    plane = _surface_from_rest(tosses, split, body, time_step, options.events)
+    for toss in tosses:
+        toss.correct(plane)
+        toss.judge(body, time_step, options, event_rule)
+    if options.require_usable and not any(not toss.reason for toss in tosses):
+        raise ContactIdError(
+            f"{motion.attrs['source']}: none of its {len(tosses)} recordings is usable (the first: {tosses[0].reason})",
+            "Check the data or the event thresholds",
+        )
+    return _assemble(motion, tosses, split, plane)
+
+
+class _Toss:
+    """One recording while it is prepared."""
+
+    def __init__(self, position: np.ndarray, orientation: np.ndarray, belt: np.ndarray, gravity: np.ndarray) -> None:
+        self.position, self.orientation, self.belt, self.gravity = position, orientation, belt, gravity
+        self.events = Events(reason="not judged yet")
+        self.reason = ""
+        self.tumbled = False
+        self.rest_position = np.full(3, np.nan)
+        self.rest_orientation = np.full(4, np.nan)
+
+    def mean_pose_from(self, first: int, time_step: float) -> tuple[np.ndarray, np.ndarray]:
+        """Mean pose of the rest that begins at a sample; the belt's travel since then is taken out."""
+        end = min(first + max(1, round(_REST_MEAN_SECONDS / time_step)), len(self.position))
+        travel = np.arange(end - first)[:, None] * time_step * self.belt
+        return (self.position[first:end] - travel).mean(axis=0), rotations.karcher_mean(self.orientation[first:end])
+
+    def correct(self, plane: PlaneCorrection) -> None:
+        """Move the poses to the plane's frame."""
+        self.position, self.orientation = plane.apply(self.position, self.orientation)
+        self.gravity = plane.rotation.inv().apply(self.gravity)
+
+    def judge(self, body: BodyProperties, time_step: float, options: PreprocessOptions, rule: EventRule) -> None:
+        """Find events and rest pose, and say why the toss can't be used where it can't."""
+        self.events = rule(
+            self.position, self.orientation, body.vertices, body.center_of_mass, time_step,
+            gravity=self.gravity, surface_velocity=self.belt, options=options.events,
+        )  # fmt: skip
+        self.reason = self.events.reason
+        if self.reason:
+            return
+        self.rest_position, self.rest_orientation = self.mean_pose_from(self.events.rest, time_step)
+        self.tumbled = bool(upper_face(self.orientation[self.events.contact]) != upper_face(self.rest_orientation))
+        heights = self.rest_position[2] + rotations.matrices(self.rest_orientation)[2] @ body.vertices.T
+        if np.sort(heights)[3] > 0.1 * np.ptp(body.vertices[:, 2]):
+            self.reason = "at rest on something else than a face"
+        elif self.tumbled and options.exclude_tumbling:
+            self.reason = "tumbles onto another face"
+
+
+def _surface_from_rest(
+    tosses: list[_Toss], split: np.ndarray, body: BodyProperties, time_step: float, options: EventOptions
+) -> PlaneCorrection:
+    """The plane under the bodies at rest of the identification part (of all where there is none)."""
+    resting = []
+    for toss, part in zip(tosses, split, strict=True):
+        if part == IDENTIFICATION or not (split == IDENTIFICATION).any():
+            rest = find_rest(
+                toss.position, toss.orientation, body.vertices, time_step, surface_velocity=toss.belt, options=options
+            )
+            if rest > 0:
+                resting.append(toss.mean_pose_from(rest, time_step))
+    if not resting:
+        return PlaneCorrection(0.0, np.zeros(2), 0.0, 0)
+    positions, orientations = map(np.stack, zip(*resting, strict=True))
+    return fit_plane(positions, orientations, body.vertices)
+
+
+def _assemble(motion: xr.Dataset, tosses: list[_Toss], split: np.ndarray, plane: PlaneCorrection) -> xr.Dataset:
+    prepared = motion.copy()
+    prepared["position"] = (("sample", "xyz"), np.concatenate([toss.position for toss in tosses]), {"units": "m"})
+    prepared["orientation"] = (
+        ("sample", "wxyz"), np.concatenate([toss.orientation for toss in tosses]), {"units": "1"},
+    )  # fmt: skip
+    prepared = prepared.drop_vars(["surface_position", "surface_orientation"])
+    prepared["gravity"] = (("recording", "xyz"), np.stack([toss.gravity for toss in tosses]), {"units": "m/s2"})
+    for name in ("release", "contact", "rest"):
+        values = np.array([getattr(toss.events, name) for toss in tosses], dtype="int64")
+        prepared[name] = ("recording", values, {"units": "1"})
+    prepared["rest_position"] = (
+        ("recording", "xyz"), np.stack([toss.rest_position for toss in tosses]), {"units": "m"},
+    )  # fmt: skip
+    prepared["rest_orientation"] = (
+        ("recording", "wxyz"), np.stack([toss.rest_orientation for toss in tosses]), {"units": "1"},
+    )  # fmt: skip
+    prepared["tumbled"] = ("recording", np.array([int(toss.tumbled) for toss in tosses], dtype="int64"))
+    prepared["reason"] = ("recording", np.array([toss.reason for toss in tosses], dtype=object))
+    prepared["split"] = ("recording", split)
+    prepared.attrs |= {
+        "plane_height": plane.height,
+        "plane_slope_x": float(plane.slope[0]),
+        "plane_slope_y": float(plane.slope[1]),
+        "plane_scatter": plane.scatter,
+        "plane_tosses": plane.n_tosses,
+    }
+    return prepared
+
+
+def toss_table(prepared: xr.Dataset, dataset: str) -> pd.DataFrame:
+    """One row per toss of the source, those that the reader left out included, with the reason where one isn't used."""
+    rows = [
+        {
+            "dataset": dataset,
+            "toss": str(name),
+            "split": str(prepared["split"].values[k]),
+            "used": not str(prepared["reason"].values[k]),
+            "reason": str(prepared["reason"].values[k]),
+            "tumbled": bool(prepared["tumbled"].values[k]),
+            "samples": int(prepared["row_size"].values[k]),
+            "release_sample": int(prepared["release"].values[k]),
+            "contact_sample": int(prepared["contact"].values[k]),
+            "rest_sample": int(prepared["rest"].values[k]),
+        }
+        for k, name in enumerate(prepared["recording"].values)
+    ]
+    for name, reason in json.loads(prepared.attrs.get("left_out", "{}")).items():
+        rows.append({"dataset": dataset, "toss": name, "split": "", "used": False, "reason": reason})
+    return pd.DataFrame(rows)
+
+
+def prepare(
+    motion: str,
+    dataset: str,
+    share: float,
+    seed: int,
+    exclude_tumbling: bool,
+    require_usable: bool,
+    events: dict[str, Any],
+    prepared: str,
+    table: str,
+) -> None:
+    """Prepare a dataset's tosses and write them with the table of all tosses.
+
+    Parameters
+    ----------
+    motion
+        The dataset in its canonical form.
+    share, seed, exclude_tumbling, require_usable
+        As in :class:`PreprocessOptions`.
+    events
+        ``rule`` (``data_driven`` or ``authors``), ``rest_speed`` in m/s, ``fall_tolerance`` in m/s2.
+    prepared, table
+        Files to write: :func:`preprocess` and :func:`toss_table`.
+    """
+    rule = {"data_driven": find_events, "authors": find_author_events}[events["rule"]]
+    options = PreprocessOptions(
+        identification_share=share,
+        split_seed=seed,
+        exclude_tumbling=exclude_tumbling,
+        require_usable=require_usable,
+        events=EventOptions(rest_speed=events["rest_speed"], fall_tolerance=events["fall_tolerance"]),
+    )
+    tosses = preprocess(read_dataset(motion), options, rule)
+    write_dataset(tosses, prepared)
+    write_csv(toss_table(tosses, dataset), table)

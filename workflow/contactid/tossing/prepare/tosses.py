@@ -1,0 +1,221 @@
+"""Prepared tosses as a problem for the simulator: body, start states, measured poses, stepping, by variant of the
+study.
+
+A variant says how a toss starts, how it is stepped, and whether the body is calibrated first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from contactid.core.errors import ContactIdError
+from contactid.output.fits import read_json
+from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset
+from contactid.tossing.prepare.calibration import Calibration
+from contactid.tossing.prepare.flight import central_difference_state, fit_flight, fit_flight_state
+from contactid.tossing.simulate.box import SteppingOptions
+from contactid.tossing.simulate.sweep import MeasuredToss
+
+CENTRAL_DIFFERENCE, FLIGHT_FIT = "central_difference", "flight_fit"
+
+
+@dataclass(frozen=True)
+class PreparedToss:
+    """A usable toss: what to compare with, and what is known of its rest.
+
+    Attributes
+    ----------
+    toss : start state and poses from release to rest
+    rest_position, rest_orientation : (3,) m and (4,), the measured rest pose in C
+    tumbled : it changed its upper face
+    gravity : (3,) m/s2 in C
+    """
+
+    toss: MeasuredToss
+    rest_position: np.ndarray
+    rest_orientation: np.ndarray
+    tumbled: bool
+    gravity: np.ndarray
+
+
+def usable_tosses(
+    prepared: xr.Dataset, *, start: str, split: str | None = None, body: BodyProperties | None = None
+) -> list[PreparedToss]:
+    """All usable tosses of a prepared dataset, or of one part of it.
+
+    Parameters
+    ----------
+    prepared
+        From :func:`contactid.tossing.prepare.preprocess.preprocess`.
+    start
+        ``central_difference`` (the paper) or ``flight_fit``.
+    split
+        ``identification`` or ``test``; both by default.
+    body
+        For the flight fit; the dataset's own by default.
+
+    Raises
+    ------
+    ContactIdError
+        Where no toss is left, or ``start`` is unknown.
+    """
+    if start not in (CENTRAL_DIFFERENCE, FLIGHT_FIT):
+        raise ContactIdError(f"unknown start {start!r}", f"Choose {CENTRAL_DIFFERENCE} or {FLIGHT_FIT}")
+    tosses = list(_usable(prepared, start, split, body or body_of(prepared)))
+    if not tosses:
+        part = f"the {split} part of " if split else ""
+        raise ContactIdError(
+            f"{part}{prepared.attrs['source']} has no usable toss", "Look at the reasons in tosses.csv"
+        )
+    return tosses
+
+
+def _usable(prepared: xr.Dataset, start: str, split: str | None, body: BodyProperties) -> Iterator[PreparedToss]:
+    time_step = 1.0 / prepared.attrs["sample_frequency"]
+    for name, samples in iterate_recordings(prepared):
+        if str(samples["reason"].values) or split not in (None, str(samples["split"].values)):
+            continue
+        # eq. 12 needs a sample before the release
+        first, contact, rest = max(int(samples["release"]), 1), int(samples["contact"]), int(samples["rest"])
+        position, orientation = samples["position"].values, samples["orientation"].values
+        gravity = samples["gravity"].values
+        if start == FLIGHT_FIT:
+            flight = slice(first, contact)
+            state = fit_flight_state(body, position[flight], orientation[flight], time_step, gravity)
+        else:
+            state = central_difference_state(position, orientation, first, time_step)
+        yield PreparedToss(
+            toss=MeasuredToss(
+                name=name,
+                start=state,
+                position=position[first : rest + 1],
+                orientation=orientation[first : rest + 1],
+                surface_velocity=samples["surface_velocity"].values.astype(float),
+            ),
+            rest_position=samples["rest_position"].values,
+            rest_orientation=samples["rest_orientation"].values,
+            tumbled=bool(samples["tumbled"]),
+            gravity=gravity,
+        )
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One row of the ``variants`` list of the configuration.
+
+    Attributes
+    ----------
+    name : used in file names and in the column ``scheme``
+    start : ``central_difference`` (the paper) or ``flight_fit``
+    substeps : simulation steps per sample; 1 in the paper
+    solver : ``newton`` (converged) or ``prox`` (the paper's fixed point with the authors' r and tolerance)
+    refine : refine the grid's optimum continuously
+    calibrated : calibrate scale, centre of mass and inertia first
+    """
+
+    name: str
+    start: str
+    substeps: int
+    solver: str
+    refine: bool
+    calibrated: bool
+
+    @classmethod
+    def from_config(cls, block: Mapping[str, Any]) -> Variant:
+        """From a validated block of the configuration."""
+        return cls(**{field: block[field] for field in cls.__dataclass_fields__})
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a simulation of a dataset needs under one variant.
+
+    Attributes
+    ----------
+    body : nominal or calibrated
+    length : l of eq. 18, m
+    tosses : usable tosses of the chosen part
+    options : stepping
+    """
+
+    body: BodyProperties
+    length: float
+    tosses: list[PreparedToss]
+    options: SteppingOptions
+
+    @property
+    def measured(self) -> list[MeasuredToss]:
+        """Start states and measured poses alone."""
+        return [item.toss for item in self.tosses]
+
+    def some(self, n_tosses: int, seed: int) -> Problem:
+        """The same with at most so many tosses, drawn at random: the first ones may all be of one session."""
+        chosen = np.random.default_rng(seed).permutation(len(self.tosses))[:n_tosses]
+        return replace(self, tosses=[self.tosses[k] for k in sorted(chosen.tolist())])
+
+
+def load_problem(prepared: str | Path, calibration: str | Path | None, variant: Variant, split: str) -> Problem:
+    """Read a prepared dataset, apply a calibration where one is given, and set the problem up."""
+    return set_up(load_dataset(prepared, calibration), variant, split)
+
+
+def load_dataset(prepared: str | Path, calibration: str | Path | None) -> xr.Dataset:
+    """Read a prepared dataset and apply a calibration where one is given."""
+    dataset = read_dataset(prepared)
+    return Calibration(**read_json(calibration)).apply(dataset) if calibration else dataset
+
+
+def set_up(prepared: xr.Dataset, variant: Variant, split: str | None) -> Problem:
+    """Choose tosses, start states and stepping; ``prepared`` is calibrated already where the variant asks for it."""
+    body = body_of(prepared)
+    tosses = usable_tosses(prepared, start=variant.start, split=split, body=body)
+    gravity = np.mean([item.gravity for item in tosses], axis=0)
+    options = SteppingOptions(
+        time_step=1.0 / float(prepared.attrs["sample_frequency"]),
+        substeps=variant.substeps,
+        gravity=(float(gravity[0]), float(gravity[1]), float(gravity[2])),
+    )
+    if variant.solver == "prox":  # as the authors ran it
+        options = replace(options, solver="prox", prox_step=1e-4, tolerance=1e-6, max_iterations=100_000)
+    return Problem(body, body.length, tosses, options)
+
+
+def release_covariances(prepared: xr.Dataset, body: BodyProperties, tosses: Sequence[PreparedToss]) -> np.ndarray:
+    """Covariances (toss, 12, 12) of the tosses' starts, as :class:`contactid.tossing.prepare.flight.FlightFit` has
+    them.
+
+    Parameters
+    ----------
+    prepared
+        The dataset that the tosses come from; calibrated where they are.
+    body
+        The body that the tosses were set up with.
+    tosses
+        Whose starts are asked for, in this order. They should start with the flight fit: a central difference is
+        noisier than its covariance.
+
+    Raises
+    ------
+    ContactIdError
+        Where a toss isn't in the dataset.
+    """
+    time_step = 1.0 / prepared.attrs["sample_frequency"]
+    wanted = {item.toss.name for item in tosses}
+    found: dict[str, np.ndarray] = {}
+    for name, samples in iterate_recordings(prepared):
+        if name in wanted:
+            flight = slice(max(int(samples["release"]), 1), int(samples["contact"]))
+            position, orientation = samples["position"].values[flight], samples["orientation"].values[flight]
+            found[name] = fit_flight(body, position, orientation, time_step, samples["gravity"].values).covariance
+    missing = sorted(wanted - found.keys())
+    if missing:
+        raise ContactIdError(
+            f"{prepared.attrs['source']} has no toss {missing[0]}", "Give the dataset that the tosses were read from"
+        )
+    return np.stack([found[item.toss.name] for item in tosses])

@@ -1,0 +1,152 @@
+"""What a run says of itself: verdicts on printed numbers, its artefacts, what it was made with, and one page of it all."""
+
+from contactid.review.report.artefacts import listed
+
+# jobs run in processes of their own, whose command lines say nothing about what the user asked for
+os.environ.setdefault("CONTACTID_COMMAND", shlex.join(sys.argv[1:]))
+
+LISTED = {study: listed(study, rows) for study, rows in ARTEFACTS.items()}
+FUNCTIONS = {
+    row[step]: None
+    for rows in LISTED.values()
+    for row in rows
+    for step in ("compute", "draw")
+    if row[step]
+}
+
+
+rule checks:
+    """Gather every study's verdicts on its printed numbers, and say on one page what the run found."""
+    input:
+        studies=STUDY_CHECKS,
+        sections=STUDY_SUMMARIES,
+    output:
+        checks=report("<results>/checks.csv", category="verification"),
+        summary=report("<results>/summary.md", category="verification"),
+    log:
+        "<logs>/checks.log",
+    benchmark:
+        "<benchmarks>/checks.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **call("contactid.output.summary:conclude"),
+        run=config["run"],
+    script:
+        "../call.py"
+
+
+rule artefacts:
+    """List every table and figure of the run with its caption and the functions that make it."""
+    output:
+        artefacts="<results>/artefacts.json",
+    log:
+        "<logs>/artefacts.log",
+    benchmark:
+        "<benchmarks>/artefacts.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        call="contactid.review.report.artefacts:write_list",
+        code=CODE.of("contactid.review.report.artefacts:write_list", *FUNCTIONS),
+        studies=LISTED,
+    script:
+        "../call.py"
+
+
+rule provenance:
+    """Record the code, versions, machine, data, seeds and configuration that the run was made with."""
+    input:
+        checks="<results>/checks.csv",
+        data_lock="config/datasets.lock.json",
+        environment_lock="envs/requirements.lock",
+    output:
+        record="<results>/provenance.json",
+    log:
+        "<logs>/provenance.log",
+    benchmark:
+        "<benchmarks>/provenance.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **call("contactid.review.provenance:write_provenance"),
+        config=config,
+        entries=[vars(DATASETS[name]) for name in sorted(set(STUDY_DATASETS))],
+        store=str(STORE),
+    script:
+        "../call.py"
+
+
+rule report:
+    """Set the whole run as one page for reviewers that needs no network and no file beside it."""
+    input:
+        checks="<results>/checks.csv",
+        provenance="<results>/provenance.json",
+        artefacts="<results>/artefacts.json",
+        sources=[file for files in FIGURE_SOURCES.values() for file in files],
+        cards=rules.data_cards.output,
+        files=STUDY_TARGETS,
+        wording="workflow/resources/report/studies.yaml",
+        templates=sorted(
+            str(file)
+            for file in Path("workflow/resources/report").rglob("*")
+            if file.is_file() and file.suffix != ".yaml"
+        ),
+    output:
+        report=report("<results>/report.html", category="verification"),
+    log:
+        "<logs>/report.log",
+    benchmark:
+        "<benchmarks>/report.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        **call("contactid.review.report.page:write_report"),
+        sources_of=[study for study, files in FIGURE_SOURCES.items() for _ in files],
+    script:
+        "../call.py"
+
+
+rule crate:
+    """Describe the run's results, with data, workflow and papers, as a Workflow Run RO-Crate."""
+    input:
+        record="<results>/provenance.json",
+        results=[
+            "<results>/checks.csv",
+            "<results>/summary.md",
+            "<results>/artefacts.json",
+            "<results>/report.html",
+            *rules.data_cards.output.cards,
+            *STUDY_TARGETS,
+        ],
+        source="Snakefile",
+        citation=[str(file) for file in Path().glob("CITATION.cff")],
+    output:
+        metadata="<results>/ro-crate-metadata.json",
+        workflow="<results>/crate/Snakefile",
+        configuration="<results>/crate/configuration.yaml",
+    log:
+        "<logs>/crate.log",
+    benchmark:
+        "<benchmarks>/crate.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **call("contactid.review.crate:write_crate"),
+    script:
+        "../call.py"
