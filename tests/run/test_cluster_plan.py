@@ -4,9 +4,9 @@ import json
 
 import pandas as pd
 import pytest
+from contactid.inhand.names import OBJECTS
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.names import OBJECTS
 from contactid.run import plan as cluster_plan
 
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
