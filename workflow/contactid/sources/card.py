@@ -22,6 +22,7 @@ from contactid.core.errors import ContactIdError
 from contactid.core.references import resolve
 from contactid.output.fits import write_json
 from contactid.sources.left_out import left_out_of
+from contactid.sources.lockfile import digest
 from contactid.sources.motion import opened_dataset
 from contactid.sources.registry import Dataset
 
@@ -205,18 +206,12 @@ def _files(raw: Path) -> dict[str, Any]:
     """Number, size and checksum of the files; a folder's checksum is that of the list ``checksum  name``, sorted."""
     try:
         files = [raw] if raw.is_file() else sorted(file for file in raw.rglob("*") if file.is_file())
-        lines = []
-        for file in files:
-            with file.open("rb") as stream:
-                lines.append((hashlib.file_digest(stream, "sha256").hexdigest(), file))
+        checksums = [digest(file) for file in files]
         size = sum(file.stat().st_size for file in files)
     except OSError as error:
         raise ContactIdError(f"{raw}: cannot be read ({error.strerror})", "Check the path") from None
-    if raw.is_file():
-        checksum = lines[0][0]
-    else:
-        listed = "".join(f"{digest}  {file.relative_to(raw).as_posix()}\n" for digest, file in lines)
-        checksum = hashlib.sha256(listed.encode()).hexdigest()
+    listed = "".join(f"{one}  {file.relative_to(raw).as_posix()}\n" for one, file in zip(checksums, files, strict=True))
+    checksum = checksums[0] if raw.is_file() else hashlib.sha256(listed.encode()).hexdigest()
     return {"files": len(files), "bytes": size, "sha256": checksum}
 
 

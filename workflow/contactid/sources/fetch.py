@@ -19,6 +19,7 @@ import shutil
 import tarfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, TextIO
@@ -265,25 +266,22 @@ def _from_repository(archive: LockedArchive, needed: Sequence[LockedFile], store
         needed = [file for file in needed if store.problem(archive, file)]  # another process may have been faster
         if not needed:
             return
-        unpacked = download_repository(archive, store, sources)
-        try:
+        with repository(archive, store, sources) as unpacked:
             for file in needed:
                 if not (unpacked / file.name).is_file():
                     raise ContactIdError(
                         f"{archive.name}: {file.name} is not in {archive.source}", "Has the repository changed?"
                     )
                 store.put(archive, file, unpacked / file.name)
-        finally:
-            shutil.rmtree(unpacked.parent, ignore_errors=True)
     store.note_origin(archive, [file.name for file in needed], archive.source)
 
 
-def download_repository(archive: LockedArchive, store: Store, sources: Sources) -> Path:
-    """The wanted folder of a repository's archive, in a scratch folder whose parent the caller removes."""
+@contextmanager
+def repository(archive: LockedArchive, store: Store, sources: Sources) -> Iterator[Path]:
+    """The wanted folder of a repository's archive, downloaded and unpacked for as long as it is needed."""
     scratch = store.partial(archive, "repository")
-    whole = scratch / "archive.tar.gz"
-    shutil.rmtree(scratch / "folder", ignore_errors=True)
-    whole.unlink(missing_ok=True)
+    shutil.rmtree(scratch, ignore_errors=True)
+    whole, folder = scratch / "archive.tar.gz", scratch / "folder"
     download(
         LockedFile(archive.name, url=archive.source),
         whole,
@@ -291,8 +289,11 @@ def download_repository(archive: LockedArchive, store: Store, sources: Sources) 
         patience=sources.patience,
         terminal=sources.terminal,
     )
-    _unpack(whole, archive.folder, scratch / "folder", archive.name)
-    return scratch / "folder"
+    try:
+        _unpack(whole, archive.folder, folder, archive.name)
+        yield folder
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def _unpack(archive: Path, folder: str, destination: Path, what: str) -> None:

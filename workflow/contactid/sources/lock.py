@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import logging
 import re
-import shutil
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.fetch import Sources, download_repository, fetch
+from contactid.sources.fetch import Sources, fetch, repository
 from contactid.sources.fourtu_client import BASE_URL, FourTuClient
 from contactid.sources.lockfile import LockedArchive, LockedFile, check_name, digest, read_lock, write_lock
 from contactid.sources.registry import FOURTU, GITHUB, Dataset, FourTuDoi, archives_of, load_registry, parse_doi
@@ -242,14 +241,11 @@ def _with_checksums(entry: LockedArchive, how: Locking) -> LockedArchive:
 def _lock_repository(dataset: Dataset, how: Locking) -> LockedArchive:
     """Every file in a repository's folder at a commit, kept in the store."""
     entry = _without_files(dataset)
-    unpacked = download_repository(entry, how.store, how.sources)
-    try:
+    with repository(entry, how.store, how.sources) as unpacked:
         paths = {path.relative_to(unpacked).as_posix(): path for path in sorted(unpacked.rglob("*")) if path.is_file()}
         entry = replace(entry, files=tuple(_measured(LockedFile(name), path) for name, path in paths.items()))
         for file in entry.files:
             how.store.put(entry, file, paths[file.name])
-    finally:
-        shutil.rmtree(unpacked.parent, ignore_errors=True)
     how.store.note_origin(entry, list(paths), entry.source)
     return entry
 
