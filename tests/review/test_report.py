@@ -97,6 +97,12 @@ def test_a_run_without_records_or_benchmarks_says_so(tmp_path):
     assert "Not recorded: Snakemake" in page and "Not recorded: the run has no benchmark files" in page
 
 
+def test_every_part_that_the_page_shows_is_in_it(page):
+    shown = set(re.findall(r'data-(?:part|plot)="([^"]+)"', page))
+    assert {"jobs", "plot-runtimes", "tossing-fig01-picture", "tossing-tab03-table"} < shown
+    assert shown < set(re.findall(r'<script type="application/octet-stream" id="part-([^"]+)">', page))
+
+
 def test_equal_runs_give_equal_pages(run, page):
     assert rendered(run) == page
 

@@ -44,7 +44,7 @@ class Pack:
         raw = content.encode("utf-8") if isinstance(content, str) else content
         text = base64.b64encode(gzip.compress(raw, 9, mtime=0)).decode("ascii")
         part = f'<script type="application/octet-stream" id="part-{name}">{text}</script>'
-        self.parts[name] = once_only(part) if once else part
+        self.parts[name] = once_only(Markup(part)) if once else part
         return name
 
     def add_function(self, function: Mapping[str, Any]) -> str:
