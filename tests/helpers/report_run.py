@@ -96,16 +96,11 @@ def record_jobs(folder):
     for box in "ab":
         prepared = RESULTS / f"data/box_{box}/tosses.nc"
         write(folder / prepared, "")
-<<<<<<< HEAD
         record(folder, prepared, "read_data", ["workflow/resources/embedded/box.h5"], f"read_data/box_{box}.motion")
-        write(folder / RESULTS / f"benchmarks/read_data/box_{box}.motion.tsv", "s\tmax_rss\tcpu_time\n1.5\t-\t1.0\n")
-=======
-        record(folder, prepared, "read_motion", ["workflow/resources/embedded/box.h5"], f"read_motion/box_{box}")
         write(
-            folder / RESULTS / f"benchmarks/read_motion/box_{box}.tsv",
+            folder / RESULTS / f"benchmarks/read_data/box_{box}.motion.tsv",
             "s\tmax_rss\tio_out\tcpu_time\n1.5\t-\t0.1\t1.0\n",
         )
->>>>>>> h-review
 
 
 def record(folder, output, rule, inputs, log):
