@@ -14,7 +14,7 @@ from contactid.core.errors import ContactIdError
 from contactid.output.comparison import COLUMNS
 from contactid.review.report.collect import key_of, label_of, plain_caption
 from contactid.review.report.digest import check_rows, digest
-from report_run import RESOURCES, RESULTS, collected, make_run, record_jobs, rendered
+from report_run import RESULTS, collected, make_run, record_jobs, rendered
 
 ROOT = Path(__file__).parents[2]
 
@@ -129,22 +129,6 @@ def test_an_unfinished_run_is_an_error_that_names_the_file(tmp_path):
     (tmp_path / RESULTS / "provenance.json").unlink()
     with pytest.raises(ContactIdError, match=r"provenance\.json: not a readable JSON file"):
         collected(tmp_path)
-
-
-def test_every_figure_of_every_study_has_a_caption():
-    import yaml
-
-    from contactid.inhand import names as inhand
-    from contactid.planar import names as planar
-
-    captions = yaml.safe_load((RESOURCES / "studies.yaml").read_text(encoding="utf-8"))
-    figures = {
-        "tossing": (),
-        "planar": (*planar.PAPER_FIGURES, *planar.IDENTIFICATION_FIGURES, *planar.SQUARE_FIGURES, "ext_real_ellipse"),
-        "inhand": inhand.FIGURES,
-    }  # fmt: skip
-    for study, names in figures.items():
-        assert set(names) <= set(captions[study]["captions"]), study
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,6 @@ def collect(
             {**row, "data": row["data"] or sources.get(name, {}).get(row["name"], "")}
             for row in declared["studies"].get(name, [])
         ]
-        listed += _undeclared(name, {row["place"] for row in listed}, there, about.get("captions", {}))
         studies.append(
             Study(
                 name=name,
@@ -155,23 +154,6 @@ def artefacts_of(
             )
         )
     return tuple(sorted(found, key=_place))
-
-
-def _undeclared(study: str, places: set[str], there: set[str], captions: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Tables and figures that no table of declarations has, in the same form."""
-    found = []
-    for file in sorted(there):
-        path = Path(file)
-        kind = {"tables": "table", "figures": "figure"}.get(path.parent.name, "")
-        ends = {"table": ".csv", "figure": ".svg"}
-        if path.parts[0] == study and path.suffix == ends.get(kind) and f"{path.parent.name}/{path.stem}" not in places:
-            caption = captions.get(path.stem, captions.get("ext_scene", "") if "ext_scene_" in path.stem else "")
-            files = [file] if kind == "table" else [file.replace(".svg", ".csv"), file]
-            found.append(
-                {"kind": kind, "name": path.stem, "caption": caption, "data": "", "compute": "", "draw": "",
-                 "files": files}
-            )  # fmt: skip
-    return found
 
 
 def _drawn(row: Mapping[str, Any]) -> tuple[str, str]:

@@ -1,0 +1,53 @@
+"""Declarations of tables and figures: each once, with its caption, and functions that are there."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from contactid.output import artefacts as declared
+from contactid.run.fingerprint import Fingerprints
+
+ROOT = Path(__file__).parents[2]
+STUDIES = ("tossing", "planar", "arm", "inhand")
+CODE = Fingerprints()
+
+
+def rows(study):
+    """The study's artefacts in the default configuration."""
+    block = yaml.safe_load((ROOT / "config/default.yaml").read_text())[study]
+    return importlib.import_module(f"contactid.{study}.artefacts").declare(block)
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_artefact_is_declared_once_with_all_that_follows_from_it(study):
+    found = rows(study)
+    places = [row.place for row in found]
+    assert len(set(places)) == len(places)
+    for row in found:
+        assert re.fullmatch(r"((tab|fig)(A?)\d+|ext)_[a-z0-9_]+", row.name), row.name
+        assert row.caption.strip(), f"{row.place} has no caption"
+        assert bool(row.draw) == (row.kind != "table"), row.place
+        for reference in filter(None, (row.compute, row.draw)):
+            assert reference.startswith(f"contactid.{study}."), reference
+            assert CODE.reached(reference), reference
+    files = declared.artefact_files(found, "here")
+    assert len(set(files)) == len(files) and not any("tabulars" in file for file in files)
+
+
+def test_files_are_handed_out_one_artefact_after_the_other():
+    some = [
+        declared.table("tab01_a", "r", "m:f", "A."),
+        declared.table("ext_b", "r", "m:g", "B.", files=("csv",)),
+        declared.figure("fig01_c", "r", "m:h", "m:d", "C.", data="made up"),
+    ]
+    files = declared.computed(some, "x")
+    assert files == ["x/tables/tab01_a.csv", "x/tabulars/tab01_a.tex", "x/tables/ext_b.csv", "x/figures/fig01_c.csv"]
+    by_place = declared.files_by_place(declared.computations(some), files)
+    assert by_place["tables/ext_b"] == ["x/tables/ext_b.csv"]
+    assert declared.typeset(some, "x") == ["x/tables/tab01_a.tex"]
+    assert declared.drawn(some, "x") == [f"x/figures/fig01_c.{end}" for end in ("pdf", "png", "svg")]
+    with pytest.raises(ValueError, match="files for the artefacts"):
+        declared.files_by_place(declared.computations(some), files[:-1])
