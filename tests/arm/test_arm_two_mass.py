@@ -262,16 +262,6 @@ def test_the_paper_s_bouncing_and_what_is_left_of_it_at_ten_times_the_damping():
     assert len(since) == 1 and 0.02 < since[0] < 0.05  # no bouncing then, but one lift-off
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("m0", 0.0), ("m1", -1.0), ("k_rob", 0.0), ("initial_gap", 0.0), ("pushing_force", -100.0), ("d_rob", -1.0),
-     ("m2", float("nan"))],
-)  # fmt: skip
-def test_impossible_parameters_are_named(name, value):
-    with pytest.raises(ContactIdError, match=rf"two-mass model: {name} is"):
-        replace(TABLE_I, **{name: value})
-
-
 def test_impossible_questions_are_refused_in_one_line():
     with pytest.raises(ContactIdError, match="model D is unknown"):
         simulate(TABLE_I, "D", 0.2)

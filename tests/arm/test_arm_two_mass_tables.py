@@ -213,8 +213,3 @@ def test_the_artefacts_are_made_from_the_sweep_s_files(tmp_path):
 def test_a_zoom_outside_the_motion_names_its_key():
     with pytest.raises(ContactIdError, match=r"arm\.models\.zoom is \[0\.2, 0\.1\]"):
         motions(BLOCK | {"zoom": [0.2, 0.1]})
-
-
-def test_impossible_parameters_are_named():
-    with pytest.raises(ContactIdError, match="m1 is 0"):
-        system_of(BLOCK | {"parameters": BLOCK["parameters"] | {"m1": 0.0}})
