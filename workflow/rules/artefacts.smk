@@ -6,6 +6,7 @@ for study, rows in ARTEFACTS.items():
     tables = [one for one in rows if "tex" in one.files]
 
     rule:
+        """Put the study's tables under their captions."""
         name:
             f"{study}_typeset"
         input:
@@ -34,6 +35,7 @@ for study, rows in ARTEFACTS.items():
         batch = drawable[start : start + FIGURES_PER_JOB]
 
         rule:
+            """Draw some of the study's figures from their data; those of a job that fails are kept for the next try."""
             name:
                 f"{study}_draw_{number}"
             input:

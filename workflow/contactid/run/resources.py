@@ -1,5 +1,4 @@
-"""What every rule asks a cluster for, against what its jobs took: ``python -m contactid.run.resources results/<run>
-...``.
+"""What every rule asks a cluster for, against what its jobs took: ``python -m contactid.run.resources results/...``.
 
 A rule asks for memory and time in its ``resources:``. Too little and the scheduler kills the job; too much and the job
 waits longer than it has to. A rule's largest job in any of the runs counts, so give the runs with the largest jobs.
@@ -10,8 +9,9 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pandas as pd
@@ -45,8 +45,8 @@ class Asked:
 
 
 def asked_for(rules: Iterable[Path] | None = None) -> dict[str, Asked]:
-    """What every rule that is submitted asks for, by the text of the rule files."""
-    files = sorted((_WORKFLOW / "rules").glob("*.smk")) if rules is None else list(rules)
+    """What every rule that is submitted asks for, by the text of the rule files; ``*`` stands for what a loop fills
+    in.""" files = sorted((_WORKFLOW / "rules").glob("*.smk")) if rules is None else list(rules)
     found = {}
     for file in files:
         text = file.read_text(encoding="utf-8")
@@ -54,12 +54,17 @@ def asked_for(rules: Iterable[Path] | None = None) -> dict[str, Asked]:
             name for block in re.findall(r"^localrules:\n((?:    \w+,\n)+)", text, re.M) for name in block.split(",")
         }
         local = {name.strip() for name in local}
-        for block in re.split(r"^(?=rule )", text, flags=re.M)[1:]:
-            name = re.match(r"rule (\w+):", block)
-            memory, runtime = (re.search(rf"^        {key}=(\d+),$", block, re.M) for key in ("mem_mb", "runtime"))
+        for block in re.split(r"^(?= *rule(?: \w+)?:$)", text, flags=re.M)[1:]:
+            name = re.match(r" *rule (\w+):", block) or re.search(r'name:\n +f"([^"]+)"', block)
+            memory, runtime = (re.search(rf"^ +{key}=(\d+),$", block, re.M) for key in ("mem_mb", "runtime"))
             if name and memory and runtime and name[1] not in local:
-                found[name[1]] = Asked(int(memory[1]), int(runtime[1]))
+                found[re.sub(r"\{.*?\}", "*", name[1])] = Asked(int(memory[1]), int(runtime[1]))
     return found
+
+
+def asked_by(rule: str, asked: Mapping[str, Asked]) -> Asked | None:
+    """What a rule asks for, by its name or the pattern of a loop's names."""
+    return next((found for name, found in asked.items() if fnmatchcase(rule, name)), None)
 
 
 def measure(runs: Iterable[str | Path]) -> pd.DataFrame:
@@ -85,7 +90,7 @@ def judge(measured: pd.DataFrame, asked: dict[str, Asked]) -> list[str]:
     """One line for each rule that asks for too little or far too much."""
     lines = []
     for row in measured.itertuples():
-        rule = asked.get(str(row.rule))
+        rule = asked_by(str(row.rule), asked)
         if rule is None:
             continue
         memory, minutes = float(row.memory_mb_largest), float(row.seconds_largest) / 60.0  # type: ignore[arg-type]
@@ -103,16 +108,14 @@ def judge(measured: pd.DataFrame, asked: dict[str, Asked]) -> list[str]:
 def main(runs: list[str], write: bool) -> int:
     """Print what was measured and asked for, and what is wrong with it; 1 if anything is."""
     measured, asked = measure(runs), asked_for()
-    shown = measured.assign(
-        mem_mb=measured["rule"].map({rule: ours.mem_mb for rule, ours in asked.items()}),
-        runtime=measured["rule"].map({rule: ours.runtime for rule, ours in asked.items()}),
-    )
+    ours = [asked_by(rule, asked) or Asked(0, 0) for rule in measured["rule"]]
+    shown = measured.assign(mem_mb=[one.mem_mb for one in ours], runtime=[one.runtime for one in ours])
     print(shown.to_string(index=False, float_format=lambda value: f"{value:.4g}"))
     if write:
         write_csv(measured, MEASURED)
     lines = judge(measured, asked)
     print(*(f"WARNING {line}" for line in lines), sep="\n")
-    unmeasured = sorted(set(asked) - set(measured["rule"]))
+    unmeasured = sorted(name for name in asked if not any(fnmatchcase(rule, name) for rule in measured["rule"]))
     print(f"Not measured in these runs: {', '.join(unmeasured) or 'none'}")
     return 1 if lines else 0
 
