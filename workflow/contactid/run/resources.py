@@ -45,8 +45,8 @@ class Asked:
 
 
 def asked_for(rules: Iterable[Path] | None = None) -> dict[str, Asked]:
-    """What every rule that is submitted asks for, by the text of the rule files; ``*`` stands for what a loop fills
-    in.""" files = sorted((_WORKFLOW / "rules").glob("*.smk")) if rules is None else list(rules)
+    """What every submitted rule asks for, by the text of the rule files; ``*`` stands for what a loop fills in."""
+    files = sorted((_WORKFLOW / "rules").glob("*.smk")) if rules is None else list(rules)
     found = {}
     for file in files:
         text = file.read_text(encoding="utf-8")
