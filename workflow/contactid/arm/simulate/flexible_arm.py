@@ -186,6 +186,8 @@ class FlexibleArm:
     ) -> tuple[np.ndarray, np.ndarray, float]:
         """q'' (n,), theta'' (n,) in rad/s2 and the contact force in N, tensile if negative; 0 where not touching.
 
+        Eq. 1 for links that touch, eq. 2 for those in the air, with the springs' torque as tau.
+
         ``torque`` is the motors', :meth:`motor_torque`.
         """
         stretch = state.theta - state.q

@@ -5,7 +5,7 @@ estimate less measurement, with the rotation's difference as a rotation vector. 
 identity, so only the pose's, the dynamics' and the two factors of the parameters need formulas.
 
 A chart has ten coordinates of the inertial parameters for a solver that adds steps: a point, its increment, its slope.
-The ``vector`` chart adds to the ten parameters as they are. The ``principal`` chart (eqs. 26 to 34) adds to mass (kg),
+The ``vector`` chart adds to the ten parameters as they are. The ``principal`` chart (eqs. 26 to 30) adds to mass (kg),
 centre of mass (m) and the second moments (kg m2) about the principal axes, and turns the axes by ``R exp(d)``, so that
 a rotation stays one. Neither keeps a body physical: masses and second moments may turn negative.
 """

@@ -3,7 +3,7 @@
 Unknown are the pose at every sample, with it the body's rates and accelerations, and the ten inertial parameters;
 forces and contact points are eliminated (:mod:`contactid.inhand.identify.wrench`). What is minimised is half the sum of
 squares of all errors in units of their standard deviations: of positions, orientations, and of the six components of
-the wrench that Newton and Euler's equations (8 and 9) leave. Weights are the recording's own. Nothing is
+the wrench that Newton and Euler's equations (eqs. 8 and 9) leave. Weights are the recording's own. Nothing is
 differentiated before the fit: the wrench ties the poses to each other, so the noise of second differences is smoothed
 by the dynamics.
 

@@ -43,7 +43,7 @@ def tangential_steps(
     durations: np.ndarray,
     impulse_n: np.ndarray,
 ) -> np.ndarray:
-    """(n, n_c) tangential impulses per mass, m/s: they stop every contact that they can (eq. 17, 18).
+    """(n, n_c) tangential impulses per mass, m/s: they stop every contact that they can (eqs. 16 and 18).
 
     Parameters
     ----------

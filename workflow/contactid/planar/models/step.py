@@ -190,6 +190,8 @@ def closed_contacts(at: Contacts, v: np.ndarray) -> np.ndarray:
 def build_irc_step(body: PlanarBody, ground: Ground, law: PlanarLaw, time_step: float) -> StepModel:
     """Eq. 20: minimise the squared norm of eqs. 13 and 15 subject to eqs. 16, 17, 19 and the signs of eq. 18.
 
+    The signs are eqs. 10, 11, 12 and 14, the restitution is eq. 7, over a step.
+
     The normal velocity of every closed contact is prescribed, as in the paper. With several closed contacts these
     equations may contradict each other, or ask for a contact that pulls; such a step has no solution, and its solve
     doesn't converge.

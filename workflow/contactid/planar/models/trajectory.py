@@ -264,7 +264,7 @@ class _ThrowWriter:
         return np.column_stack([np.maximum(along - r_n / self.scales.length * rate[1:, 2], 0.0) for _, r_n in arms])
 
     def _step(self, k: int) -> list[Pair]:
-        """Eqs. 16 and 17 from k to k + 1; returns the pairs at k."""
+        """Eqs. 16 and 17 from k to k + 1; returns the pairs at k, whose products are eq. 26."""
         block, sin, cos = self.block, self.sin, self.cos
         even = self.throw.frame_interval / self.n_s / self.scales.time
         h = even * block.share[k] if k in block.share else even

@@ -163,7 +163,7 @@ class Contacts:
 
 
 def contacts(shape: Shape, ground: Ground, q: np.ndarray | Sequence[float]) -> Contacts:
-    """Gap, contact points, N and T of every potential contact at configurations q (..., 3)."""
+    """Gap, contact points, N and T (eq. 3) of every potential contact at configurations q (..., 3)."""
     q = np.asarray(q, dtype=float)
     phi = q[..., 2] - ground.slope
     n, t = ground.normal, ground.tangent

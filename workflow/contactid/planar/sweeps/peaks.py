@@ -30,6 +30,8 @@ _ORDERS = 8  # time steps that the order of convergence is fitted to
 def exact_first_impact(scene: Scene, law: PlanarLaw) -> tuple[float, float, float]:
     """Time (s) and impulses c_n, c_t (N s) of a scene's first impact as the time step tends to 0.
 
+    For a drop on level ground with e_N = 0 that is eq. 22.
+
     The flight is a parabola with constant spin; the impact happens where its gap vanishes, and gravity has no time to
     act in it. Bodies with one potential contact only.
 

@@ -61,13 +61,13 @@ def _restitution(name: str, documented: str, start: float) -> Parameter:
 _CATALOGUE: Mapping[str, tuple[Parameter, ...]] = MappingProxyType(
     {
         OWN: (
-            _friction("friction_mu", "mu of eq. 9"),
+            _friction("friction_mu", "mu of eq. 11"),
             _restitution("restitution_e_n", "e_N of eq. 7", 0.2),
         ),
         OWN_TANGENTIAL: (
-            _friction("friction_mu", "mu of eq. 9"),
+            _friction("friction_mu", "mu of eq. 11"),
             _restitution("restitution_e_n", "e_N of eq. 7", 0.2),
-            _restitution("restitution_e_t", "e_T of eq. 11, which the paper sets to 0", 0.1),
+            _restitution("restitution_e_t", "e_T of eq. 9, which the paper sets to 0", 0.1),
         ),
         "mujoco": (
             _friction("friction", "geom/friction, first number"),
