@@ -32,10 +32,12 @@ from contactid.output.artefacts import (
     typeset,
 )
 from contactid.run.fingerprint import LISTS, Fingerprints
+from contactid.run.renamed import refuse_old_names
 
 for block in (*config["studies"], "offline"):
     config[block] = restore_numbers(config.get(block))
 try:
+    refuse_old_names(sys.argv[1:])
     check_configuration(config, WORKFLOW / "schemas/config.schema.yaml")
     DATASETS = load_registry(CONFIG / "datasets.tsv", config["datasets"])
 except ContactIdError as error:

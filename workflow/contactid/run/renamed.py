@@ -1,0 +1,29 @@
+"""Rules that have another name now: whoever asks for an old one is told the new one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from contactid.core.errors import ContactIdError
+
+_ARM, _HAND = "arm_tables", "inhand_tables"
+RULES = {
+    "arm_draw": "arm_draw_1", "arm_fit_accuracy": _ARM, "arm_impact_table": _ARM, "arm_pose": _ARM,
+    "arm_postures": _ARM, "arm_two_mass": _ARM, "arm_velocities": _ARM,
+    "inhand_appendix": _HAND, "inhand_draw": "inhand_draw_1", "inhand_estimates": _HAND,
+    "inhand_factor_graph": _HAND, "inhand_grasp_figures": _HAND,
+    "planar_animate": "planar_draw_2", "planar_draw": "planar_draw_1", "planar_figure_data": "planar_figures",
+    "planar_identification_figure_data": "planar_identified_figures", "planar_identification_tables": "planar_tables",
+    "planar_square_figure_data": "planar_identified_figures",
+    "tossing_draw": "tossing_draw_1", "tossing_figure_data": "tossing_figures", "tossing_impacts": "tossing_impacts_1",
+    "tossing_predict": "tossing_predict_trajectory", "tossing_sweep": "tossing_identify",
+    "arm_read": "read_data", "read_motion": "read_data", "read_planar": "read_data", "summary": "checks",
+}  # fmt: skip
+
+
+def refuse_old_names(words: Iterable[str]) -> None:
+    """Raise :class:`ContactIdError` where a word of the command line is a rule's former name, as in ``-R arm_draw``."""
+    for word in words:
+        name = word.partition(":")[0]  # --set-resources rule:mem_mb=...
+        if name in RULES:
+            raise ContactIdError(f"there is no rule {name} any more", f"What it did, {RULES[name]} does now")
