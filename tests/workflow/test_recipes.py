@@ -1,0 +1,211 @@
+"""The recipes of docs/extending.md, each followed in a scratch copy: what it touches is all that there is to touch."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RULE = """    log:
+        "<logs>/{name}.log",
+    benchmark:
+        "<benchmarks>/{name}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **compute("{name}"),
+{params}    script:
+        "../call.py"
+"""
+
+
+@pytest.fixture
+def copy(tmp_path):
+    for part in ("Snakefile", "config", "envs", "profiles", "workflow"):
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, tmp_path / part)
+    return tmp_path
+
+
+def add(file, text):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def edit(file, old, new):
+    text = file.read_text()
+    assert old in text, f"{file}: {old}"
+    file.write_text(text.replace(old, new, 1))
+
+
+def snakemake(folder, *arguments):
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+    run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout + run.stderr
+
+
+FIGURE = '''"""Figure beyond the paper: the link masses."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from contactid.output import style
+from contactid.output.tables import read_csv
+
+
+def masses(links: str) -> pd.DataFrame:
+    """Mass of every link, kg."""
+    return read_csv(links).iloc[:, :2]
+
+
+def draw_masses(data: pd.DataFrame) -> Figure:
+    """Bars."""
+    figure, axes = plt.subplots(figsize=(style.SINGLE_COLUMN, 2.0))
+    axes.bar(range(len(data)), range(len(data)))
+    return figure
+'''
+
+
+def test_a_figure_is_a_row_and_a_file(copy):
+    add(copy / "workflow/contactid/arm/artefacts/masses.py", FIGURE)
+    edit(
+        copy / "workflow/contactid/arm/artefacts/__init__.py",
+        "    return [\n",
+        "    return [\n"
+        '        figure("ext_masses", "arm_masses", "contactid.arm.artefacts.masses:masses",\n'
+        '               "contactid.arm.artefacts.masses:draw_masses", "Masses of the links.", data="link table"),\n',
+    )
+    # a rule of its own here, so that the test solves nothing; arm_tables would serve
+    rules = copy / "workflow/rules/arm.smk"
+    rule = "\n\nrule arm_masses:\n    input:\n        links=ARM_LINKS,\n    output:\n"
+    rule += '        artefacts=computed_by("arm_masses"),\n' + RULE.format(name="arm_masses", params="")
+    rules.write_text(rules.read_text() + rule)
+    told = snakemake(copy, "--dry-run", "--configfile", "config/test.yaml", "--config", 'studies=["arm"]')
+    assert "arm_masses" in told
+    snakemake(copy, "--configfile", "config/test.yaml", "--until", "arm_masses", "--config", 'studies=["arm"]')
+    assert len(pd.read_csv(copy / "results/test/arm/figures/ext_masses.csv")) > 5
+
+
+READER = '''"""Throws of somebody's own tracker."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from contactid.planar.readers.throws import PlanarThrow, build_throws, square
+
+
+def read_mine(path: str, licence: str) -> xr.Dataset:
+    """Lines of frame, x (mm), y (mm), theta (deg)."""
+    table = np.loadtxt(path)
+    pose = table[:, 1:] * np.array([1e-3, 1e-3, np.pi / 180.0])
+    throw = PlanarThrow("one", table[:, 0] / 100.0, pose)
+    return build_throws([throw], square(0.06), object_name="mine", source=path, licence=licence, synthetic=True)
+'''
+
+
+def test_a_reader_is_a_row_and_a_file_and_a_dataset_needs_no_code(copy):
+    add(copy / "workflow/contactid/planar/readers/mine.py", READER)
+    edit(
+        copy / "workflow/contactid/sources/registry.py",
+        '        Reader(\n            "planar_throws",',
+        '        Reader("mine", form="planar", read="contactid.planar.readers.mine:read_mine",\n'
+        '               signals="contactid.planar.readers.card:throw_signals"),\n'
+        '        Reader(\n            "planar_throws",',
+    )
+    lines = [f"{k} {1000 + 5 * k} {500 + 2 * k} {k}" for k in range(12)]
+    add(copy / "mine.txt", "\n".join(lines))
+    datasets = json.dumps({"shed": {"reader": "mine", "path": "mine.txt"}})
+    target = "results/test/data/shed/planar.nc"
+    snakemake(
+        copy, "--configfile", "config/test.yaml", "--config", f"datasets={datasets}", 'studies=["planar"]', "--", target
+    )
+    assert (copy / target).stat().st_size > 1000
+
+
+STUDY = {
+    "contactid/demo/__init__.py": '"""A study of one rule."""\n',
+    "contactid/demo/artefacts/__init__.py": '''"""The tables of the demo study."""
+
+from contactid.output.artefacts import table
+
+
+def declare(block):
+    """One table."""
+    return [table("tab01_squares", "demo_squares", "contactid.demo.squares:squares", "Squares.")]
+''',
+    "contactid/demo/squares.py": '''"""Squares, and whether the printed one is met."""
+
+import pandas as pd
+
+from contactid.core.atomic import write_text
+from contactid.output.comparison import Reproduced, compare
+from contactid.output.tables import read_csv, write_csv
+
+
+def squares(published: str, block: dict, checks: str, summary: str) -> pd.DataFrame:
+    """n and n^2; the study's verdicts and its section of the summary are written beside."""
+    table = pd.DataFrame({"n": range(block["largest"] + 1)}).assign(square=lambda rows: rows["n"] ** 2)
+    numbers = {("tab01", "square", "n=3"): Reproduced(float(table["square"].iloc[3]))}
+    write_csv(compare("demo", read_csv(published), numbers, {"": "not computed"}), checks)
+    write_text(summary, "## Demo\\n\\nSquares are squares.\\n")
+    return table
+''',
+    "resources/published/demo.csv": "artefact,quantity,condition,value,unit,tolerance,tolerance_from,where\n"
+    "tab01,square,n=3,9,1,0.5,rounding,page 1\n",
+    "rules/demo.smk": '''"""A study of one rule."""
+
+from contactid.demo import artefacts as demo_artefacts
+
+ARTEFACTS["demo"] = demo_artefacts.declare(config["demo"])
+STUDY_CHECKS += ["<results>/demo/checks.csv"]
+STUDY_SUMMARIES += ["<results>/demo/summary.md"]
+
+
+rule demo_squares:
+    """Square some numbers."""
+    input:
+        published="workflow/resources/published/demo.csv",
+    output:
+        artefacts=computed_by("demo_squares"),
+        checks="<results>/demo/checks.csv",
+        summary="<results>/demo/summary.md",
+'''
+    + RULE.format(name="demo_squares", params='        block=config["demo"],\n'),
+}
+
+
+def test_a_study_is_its_own_files_and_two_shared_ones(copy):
+    for name, text in STUDY.items():
+        add(copy / "workflow" / name, text)
+    schema = copy / "workflow/schemas/config.schema.yaml"
+    edit(schema, "enum: [tossing, planar, arm, inhand]", "enum: [tossing, planar, arm, inhand, demo]")
+    block = "  demo:\n    type: object\n    additionalProperties: false\n    required: [largest]\n"
+    block += "    properties:\n      largest: {type: integer}\n"
+    edit(schema, "arm, inhand]\nproperties:\n", f"arm, inhand, demo]\nproperties:\n{block}")
+    default = copy / "config/default.yaml"
+    default.write_text(default.read_text() + "demo: {largest: 4}\n")
+    snakemake(copy, "--configfile", "config/test.yaml", "--config", 'studies=["demo"]')
+    results = copy / "results/test"
+    assert pd.read_csv(results / "checks.csv")["verdict"].tolist() == ["agrees"]
+    assert "\\caption{Squares.}" in (results / "demo/tables/tab01_squares.tex").read_text()
+    assert "Squares are squares." in (results / "summary.md").read_text()
+    page = (results / "report.html").read_text()
+    assert "contactid.demo.squares" in page and (results / "ro-crate-metadata.json").exists()
