@@ -175,7 +175,7 @@ def test_editing_the_simulator_changes_nothing_before_it_and_no_drawing():
             "simulate.box_kernel:advance",
             ["prepare.preprocess:prepare", "prepare.calibration:calibrate_dataset"],
         ),
-        ("planar", "simulate.kernel:contact_impulse", ["squares.identification:write_part", "checks:check"]),
+        ("planar", "simulate.kernel:contact_impulse", ["checks:check"]),
     ):
         drawn = [row.draw for row in artefacts_of(study) if row.draw]
         for function in [*(f"contactid.{study}.{name}" for name in before), *drawn]:
