@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
 CONFIGFILE = "config/test.yaml"
 RESULTS = "results/test"
-#: csv, json, netCDF, mat, tex, pdf, png and svg files of every study, by fifteen jobs
+#: csv, netCDF and mat files of every study, by some fifteen jobs
 TARGETS = tuple(
     f"{RESULTS}/{target}"
     for target in (
@@ -21,11 +21,11 @@ TARGETS = tuple(
         "planar/sweeps/liftoff.csv",
         "planar/sweeps/nlp_step.csv",
         "data/arm_twin/arm.nc",
-        "arm/tables/tab02_impact_map.csv",
-        "arm/figures/fig01_arm.pdf",
+        "arm/sweeps/impact_laws.csv",
+        "arm/sweeps/damping.csv",
         "inhand/tables/ext_printed_consistency.csv",
         "inhand/fits/force_predictions.nc",
-        "inhand/figures/fig03_factor_graph.csv",
+        "inhand/sweeps/differences.csv",
     )
 )
 

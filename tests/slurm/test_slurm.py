@@ -14,7 +14,7 @@ from contactid.review.same_results import differences
 pytestmark = pytest.mark.slurm
 
 STUDIES = os.environ.get("SLURM_STUDIES", "arm").split()
-POSE = "results/test/arm/figures/fig01_arm.csv"
+LIFTOFF = "results/test/planar/sweeps/liftoff.csv"
 FAILS_ONCE = """
 from pathlib import Path
 if not Path("failed_once").exists():
@@ -61,10 +61,13 @@ def wait_until(condition, seconds):
         time.sleep(0.5)
 
 
-def spoil(folder, script, text):
-    """Put a fault at the start of what a copied script does."""
-    file = folder / f"workflow/scripts/{script}.py"
-    file.write_text(file.read_text().replace('if __name__ == "__main__":', text + '\nif __name__ == "__main__":'))
+def spoil(folder, rule, text):
+    """Put a fault at the start of what the jobs of a rule do, in a copied repository."""
+    file = folder / "workflow/call.py"
+    fault = "".join(f"        {line}\n" for line in text.strip().splitlines())
+    begin = "    from contactid.run.call import call_rule\n"
+    assert begin in file.read_text()
+    file.write_text(file.read_text().replace(begin, f'{begin}    if smk.rule == "{rule}":\n{fault}'))
 
 
 def test_a_run_through_slurm_gives_what_a_local_run_gives(slurm, repository):
@@ -81,47 +84,51 @@ def test_a_run_through_slurm_gives_what_a_local_run_gives(slurm, repository):
 
 
 def test_a_job_that_fails_once_is_submitted_again(slurm, repository):
-    spoil(repository, "arm_pose", FAILS_ONCE)
-    ended = run(repository, slurm, "--", POSE)
+    spoil(repository, "planar_liftoff", FAILS_ONCE)
+    ended = run(repository, slurm, "--", LIFTOFF)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     text = ended.stdout + ended.stderr
     assert len(re.findall("has been submitted with SLURM jobid", text)) == 2
-    assert (repository / "failed_once").exists() and (repository / POSE).stat().st_size > 0
+    assert (repository / "failed_once").exists() and (repository / LIFTOFF).stat().st_size > 0
 
 
 def test_a_job_that_always_fails_is_told_of_and_leaves_nothing(slurm, repository):
-    spoil(repository, "arm_pose", "raise SystemExit(1)")
-    ended = run(repository, slurm, "--retries", "0", "--", POSE)
+    spoil(repository, "planar_liftoff", "raise SystemExit(1)")
+    ended = run(repository, slurm, "--retries", "0", "--", LIFTOFF)
     assert ended.returncode != 0
     text = ended.stdout + ended.stderr
-    assert "Error in rule arm_pose" in text and "results/test/logs/arm_pose.log" in text
-    assert not (repository / POSE).exists()
+    assert "Error in rule planar_liftoff" in text and "results/test/logs/planar_liftoff.log" in text
+    assert not (repository / LIFTOFF).exists()
 
 
 def test_a_job_beyond_its_memory_is_told_of_with_what_to_ask_for(slurm_that_kills, repository):
-    spoil(repository, "arm_pose", TAKES_MUCH)
-    ended = run(repository, slurm_that_kills, "--retries", "0", "--", POSE)
-    assert ended.returncode != 0 and not (repository / POSE).exists()
-    told = re.search(r"ERROR arm_pose: .*memory.*(--set-resources arm_pose:mem_mb=)\d+", ended.stdout + ended.stderr)
+    spoil(repository, "planar_liftoff", TAKES_MUCH)
+    ended = run(repository, slurm_that_kills, "--retries", "0", "--", LIFTOFF)
+    assert ended.returncode != 0 and not (repository / LIFTOFF).exists()
+    told = re.search(
+        r"ERROR planar_liftoff: .*memory.*(--set-resources planar_liftoff:mem_mb=)\d+", ended.stdout + ended.stderr
+    )
     assert told, ended.stdout + ended.stderr
-    again = run(repository, slurm_that_kills, "--set-resources", "arm_pose:mem_mb=3500", "--", POSE)
+    again = run(repository, slurm_that_kills, "--set-resources", "planar_liftoff:mem_mb=3500", "--", LIFTOFF)
     assert again.returncode == 0, again.stdout + again.stderr
-    assert (repository / POSE).stat().st_size > 0
+    assert (repository / LIFTOFF).stat().st_size > 0
 
 
 def test_a_job_beyond_its_time_is_told_of_with_what_to_ask_for(slurm, repository):
-    spoil(repository, "arm_pose", TAKES_LONG)
-    ended = run(repository, slurm, "--retries", "0", "--set-resources", "arm_pose:runtime=1", "--", POSE)
-    assert ended.returncode != 0 and not (repository / POSE).exists()
-    told = re.search(r"ERROR arm_pose: .*time.*--set-resources arm_pose:runtime=2", ended.stdout + ended.stderr)
+    spoil(repository, "planar_liftoff", TAKES_LONG)
+    ended = run(repository, slurm, "--retries", "0", "--set-resources", "planar_liftoff:runtime=1", "--", LIFTOFF)
+    assert ended.returncode != 0 and not (repository / LIFTOFF).exists()
+    told = re.search(
+        r"ERROR planar_liftoff: .*time.*--set-resources planar_liftoff:runtime=2", ended.stdout + ended.stderr
+    )
     assert told, ended.stdout + ended.stderr
 
 
 def test_after_a_kill_the_three_commands_of_the_page_finish_the_run(slurm, repository):
-    spoil(repository, "arm_pose", TAKES_LONG)
+    spoil(repository, "planar_liftoff", TAKES_LONG)
     log = repository / "first.log"
     with log.open("w") as file:
-        main = subprocess.Popen(command("--", POSE), cwd=repository, env=slurm, stdout=file, stderr=file)
+        main = subprocess.Popen(command("--", LIFTOFF), cwd=repository, env=slurm, stdout=file, stderr=file)
         wait_until((repository / "begun").exists, 300)
         main.send_signal(signal.SIGKILL)
         main.wait(30)
@@ -130,21 +137,21 @@ def test_after_a_kill_the_three_commands_of_the_page_finish_the_run(slurm, repos
     assert subprocess.run(["scancel", "--name", name], env=slurm).returncode == 0
     wait_until(lambda: not queued(slurm, name), 60)
     assert run(repository, slurm, "--unlock").returncode == 0
-    again = run(repository, slurm, "--", POSE)
+    again = run(repository, slurm, "--", LIFTOFF)
     assert again.returncode == 0, again.stdout + again.stderr
-    assert (repository / POSE).stat().st_size > 0
+    assert (repository / LIFTOFF).stat().st_size > 0
     assert queued(slurm, name) == []
 
 
 def test_an_interrupt_cancels_the_jobs(slurm, repository):
-    spoil(repository, "arm_pose", TAKES_LONG)
+    spoil(repository, "planar_liftoff", TAKES_LONG)
     log = repository / "first.log"
     with log.open("w") as file:
-        main = subprocess.Popen(command("--", POSE), cwd=repository, env=slurm, stdout=file, stderr=file)
+        main = subprocess.Popen(command("--", LIFTOFF), cwd=repository, env=slurm, stdout=file, stderr=file)
         wait_until((repository / "begun").exists, 300)
         name = re.search(r"SLURM run ID: (\S+)", log.read_text()).group(1)
         assert queued(slurm, name)
         main.send_signal(signal.SIGINT)
         main.wait(120)
     wait_until(lambda: not queued(slurm, name), 60)
-    assert main.returncode != 0 and not (repository / POSE).exists()
+    assert main.returncode != 0 and not (repository / LIFTOFF).exists()
