@@ -31,7 +31,7 @@ def snakemake(folder, *arguments, configfile=("config/test.yaml",)):
     # a job that dies must not be helped by a package path of the test process
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", *configfile, *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=900)
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800)
 
 
 def to_be_done(folder):
