@@ -231,9 +231,13 @@ class Robot:
 
     def tip_jacobian(self, q: np.ndarray) -> np.ndarray:
         """(3, n) Jacobian of the tip's linear velocity, in the base frame's axes, m."""
+        return self.tip_twist_jacobian(q)[:3].copy()
+
+    def tip_twist_jacobian(self, q: np.ndarray) -> np.ndarray:
+        """(6, n) Jacobian of the tip's linear (m) and angular velocity, in the base frame's axes."""
         return pin.computeFrameJacobian(
             self.model, self._data, np.asarray(q, dtype=float), self.tip, pin.LOCAL_WORLD_ALIGNED
-        )[:3].copy()
+        )
 
     def joint_placements(self, q: np.ndarray) -> np.ndarray:
         """(n, 3) origins of the joints in the base frame, m."""

@@ -438,6 +438,4 @@ def _velocity(robot: Robot, q: np.ndarray, velocity: np.ndarray) -> np.ndarray:
 
 def _solve(robot: Robot, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Rates of the planar joints that move the tip by (v_x, v_z, omega_y)."""
-    data = robot.model.createData()
-    full = pin.computeFrameJacobian(robot.model, data, q, robot.tip, pin.LOCAL_WORLD_ALIGNED)
-    return np.linalg.solve(full[np.ix_(_TIP_ROWS, PLANE_JOINTS)], wanted)
+    return np.linalg.solve(robot.tip_twist_jacobian(q)[np.ix_(_TIP_ROWS, PLANE_JOINTS)], wanted)
