@@ -240,6 +240,11 @@ EDITS = {
     "a number in the link table": (
         "resources/robots/lwr4.csv", "\n", "\n", {"arm_twin", "arm_fit", "arm_tables", "arm_impact_laws"},
     ),
+    "a drawing": (
+        "contactid/arm/artefacts/joint_velocities.py", "figsize=(style.SINGLE", "figsize=(0.9 * style.SINGLE",
+        {"arm_draw_1", "artefacts", *END},
+    ),
+    "a docstring": ("contactid/core/rotations.py", '"""', '"""In short: ', set()),
     "what writes bytes": ("contactid/core/atomic.py", "partial.replace(path)", "partial.rename(path)", None),
     "the reading of an archive": (
         "contactid/tossing/readers/iam_recording.py", "def _read_motion(", "def _read_motion (", set(),
