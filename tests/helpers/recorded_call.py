@@ -12,7 +12,8 @@ from pathlib import Path
 
 ROOT = f"{Path.cwd()}{os.sep}"
 PACKAGE = f"{ROOT}workflow{os.sep}contactid{os.sep}"
-executed, opened, seen = set(), set(), set()
+executed, opened = set(), set()
+seen = {}  # code objects by their number, since their hash is slow
 
 
 def read(path):
@@ -26,19 +27,18 @@ def at_open(event, arguments):
 
 
 def at_call(frame, event, argument):
+    """Once for every frame; it asks for no further events of it."""
     code = frame.f_code
-    if event != "call" or code in seen:
+    if id(code) in seen:
         return
-    if not code.co_filename.startswith(PACKAGE):
-        seen.add(code)
-        return
-    above = frame
-    while above is not None:
-        if above.f_code.co_name == "<module>" and above.f_code.co_filename.startswith(PACKAGE):
-            return  # while a module is imported; what it makes has a name of its own
-        above = above.f_back
-    seen.add(code)
-    executed.add((code.co_filename, code.co_firstlineno))
+    if code.co_filename.startswith(PACKAGE):
+        above = frame
+        while above is not None:
+            if above.f_code.co_name == "<module>" and above.f_code.co_filename.startswith(PACKAGE):
+                return  # while a module is imported; what it makes has a name of its own
+            above = above.f_back
+        executed.add((code.co_filename, code.co_firstlineno))
+    seen[id(code)] = code
 
 
 def dispatchers():
@@ -66,11 +66,11 @@ def watch_hdf5():
 smk = snakemake  # noqa: F821 - Snakemake puts it there
 watch_hdf5()
 sys.addaudithook(at_open)
-sys.setprofile(at_call)
+sys.settrace(at_call)
 try:
     exec(compile(Path("workflow/called.py").read_text(), "workflow/called.py", "exec"))
 finally:
-    sys.setprofile(None)
+    sys.settrace(None)
     executed.update(dispatchers())
     plain = [smk.params.get("call"), *(row.get("compute") or row.get("draw") for row in smk.params.get("declared", []))]
     name = "_".join([smk.rule, *map(str, smk.wildcards)])

@@ -67,12 +67,12 @@ CODE = Fingerprints(
 
 
 def call(function):
-    """Params of a rule: the function that it calls, "contactid.module:function", and the fingerprint of that."""
+    """Params that name the function to call, as "contactid.module:function", and its fingerprint."""
     return {"call": function, "code": CODE.of(function)}
 
 
 def compute(rule):
-    """Params of a rule that computes artefacts: what is declared of them, and the fingerprint of their functions."""
+    """Params of what computes artefacts: their declarations, and the fingerprint of their functions."""
     rows = [one for rows in ARTEFACTS.values() for one in rows if one.rule == rule]
     function = "contactid.output.computing:compute"
     return {

@@ -1,0 +1,66 @@
+"""Where datasets are, who reads them, and what of them the run needs and can't have."""
+
+from contactid.sources.fetch import Sources, missing, parse_mirrors
+from contactid.sources.lockfile import locked, read_lock, with_licences
+from contactid.sources.registry import READERS, archives_of
+from contactid.sources.store import Store
+from contactid.sources.web import check_address
+
+STORE = Path("data")
+LOCK_FILE = CONFIG / "datasets.lock.json"
+# what the run needs and can't have, by archive; filled while its jobs are found
+NOT_THERE = {}
+# archives that `data` leaves out, because nobody has locked them yet
+NOT_LOCKED = set()
+
+try:
+    LOCK = read_lock(LOCK_FILE)
+    parse_mirrors(config["data_mirror"])
+    check_address(config["fourtu_url"], "fourtu_url")
+except ContactIdError as error:
+    sys.exit(f"ERROR {error}")
+
+DATASETS = with_licences(DATASETS, LOCK)
+ARCHIVES = archives_of(DATASETS)
+DOWNLOADED = {name: entry for name, entry in DATASETS.items() if entry.downloaded}
+SOURCES = Sources(config["data_mirror"], config["offline"], config["fourtu_url"])
+CARDS = sorted(set(STUDY_DATASETS))
+
+
+def pinned(archive):
+    """Changes where an archive's entry in the lock file does."""
+    return LOCK[archive].digest if archive in LOCK else ""
+
+
+def receipt(dataset):
+    """The receipt of the archive that a dataset is read from."""
+    try:
+        entry = locked(LOCK, dataset)
+        problem = missing(entry, Store(STORE), SOURCES) if config["offline"] else ""
+    except ContactIdError as error:
+        problem = str(error)
+    if problem:
+        NOT_THERE[dataset.archive] = problem
+    return f"{STORE}/{dataset.archive}/receipt.json"
+
+
+def receipts_of_studies(wildcards):
+    """Receipts of every archive for the chosen studies that is in the lock file."""
+    chosen = [
+        entry for entry in DOWNLOADED.values() if entry.study in config["studies"]
+    ]
+    NOT_LOCKED.update(entry.archive for entry in chosen if entry.archive not in LOCK)
+    return sorted({receipt(entry) for entry in chosen if entry.archive in LOCK})
+
+
+def raw_of(name):
+    """Where a dataset's files are: in the repository, at the user's path, or fetched or simulated by this run."""
+    dataset = DATASETS[name]
+    if dataset.downloaded or dataset.kind == "generated":
+        return f"<results>/data/{name}/raw"
+    return dataset.source
+
+
+def reader_of(name):
+    """Who reads a dataset."""
+    return READERS[DATASETS[name].reader]
