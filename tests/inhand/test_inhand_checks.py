@@ -100,7 +100,7 @@ def test_an_appendix_table_has_printed_and_reproduced_rows_in_one_convention(fol
     assert far["baseline_fg"] == "unphysical under every reading; centre of mass outside the shape"
     assert one.loc[IPOPT, "verdict"] == "6 of 6 runs consistent" and np.isfinite(one.loc[IPOPT, "geodesic_error"])
     assert one.loc[FACTOR_GRAPH, "physically_consistent"] == 3 and np.isinf(one.loc[FACTOR_GRAPH, "geodesic_error"])
-    tex = (folder / "tables/tabA2_wrist.tex").read_text()
+    tex = (folder / "tabulars/tabA2_wrist.tex").read_text()
     assert "$10^{-5}$ kg m$^2$" in tex and "& 40 &" in tex
 
 
