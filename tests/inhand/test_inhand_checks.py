@@ -101,7 +101,7 @@ def test_an_appendix_table_has_printed_and_reproduced_rows_in_one_convention(fol
     assert one.loc[IPOPT, "verdict"] == "6 of 6 runs consistent" and np.isfinite(one.loc[IPOPT, "geodesic_error"])
     assert one.loc[FACTOR_GRAPH, "physically_consistent"] == 3 and np.isinf(one.loc[FACTOR_GRAPH, "geodesic_error"])
     tex = (folder / "tabulars/tabA2_wrist.tex").read_text()
-    assert "$10^{-5}$ kg m$^2$" in tex and "& 40 &" in tex
+    assert "& 40 &" in tex, "in the units of the printed table"
 
 
 def test_a_printed_row_that_is_a_body_about_the_center_says_so(folder: Path) -> None:
