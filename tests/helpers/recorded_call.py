@@ -56,8 +56,8 @@ def watch_hdf5():
     begin = h5py.File.__init__
 
     def watched(self, name, mode="r", *arguments, **options):
-        if mode == "r":
-            read(name if isinstance(name, str) else str(getattr(name, "name", name)))
+        if mode == "r" and isinstance(name, str | bytes | Path):
+            read(os.fsdecode(name))
         begin(self, name, mode, *arguments, **options)
 
     h5py.File.__init__ = watched
