@@ -1,6 +1,6 @@
 """In place of workflow/call.py in a copy of the repository: calls the same, and records what that executes and opens.
 
-``recorded/<rule>...json`` has the functions that the rule names, the place of every function of the package that ran
+``recorded/<rule>...json`` has the job's fingerprint, the place of every function of the package that ran
 (but those of an import) and every file of the repository that was read. Compiled functions are known by their
 dispatchers, HDF5 files by h5py, since neither asks Python.
 """
@@ -72,14 +72,13 @@ try:
 finally:
     sys.settrace(None)
     executed.update(dispatchers())
-    plain = [smk.params.get("call"), *(row.get("compute") or row.get("draw") for row in smk.params.get("declared", []))]
     name = "_".join([smk.rule, *map(str, smk.wildcards)])
     Path("recorded").mkdir(exist_ok=True)
     Path(f"recorded/{name}.json").write_text(
         json.dumps(
             {
                 "rule": smk.rule,
-                "functions": sorted(set(plain)),
+                "code": smk.params["code"],
                 "executed": sorted((os.path.relpath(file, ROOT), line) for file, line in executed),
                 "opened": sorted(os.path.relpath(path, ROOT) for path in opened if path.startswith(ROOT)),
                 "files": sorted({*map(str, smk.input), *map(str, smk.output), *map(str, smk.log)}),
