@@ -9,6 +9,9 @@ from contactid.run.fingerprint import LISTS, defined_by
 # of these no byte of a result depends: they say and keep, but don't write results
 EXEMPT = ("contactid.run.job", "contactid.run.run_lock", "contactid.run.failures")
 
+# these tell of the run itself, by its logs and records
+OF_THE_RUN = ("provenance", "report", "crate")
+
 
 def unfounded(folder):
     """Lines: a job, and a function that it executed outside its fingerprint or a file that it read undeclared."""
@@ -19,7 +22,8 @@ def unfounded(folder):
         for name in sorted({_definition(folder, *place) for place in record["executed"]}):
             if name not in reached and name.partition(":")[0] not in EXEMPT:
                 lines.append(f"{file.stem} executes {name}")
-        lines += [f"{file.stem} reads {path}" for path in record["opened"] if not _declared(path, record["files"])]
+        if record["rule"] not in OF_THE_RUN:
+            lines += [f"{file.stem} reads {path}" for path in record["opened"] if not _declared(path, record["files"])]
     return lines
 
 
