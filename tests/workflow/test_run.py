@@ -86,7 +86,7 @@ def test_every_declared_artefact_is_there_and_a_synthetic_one_says_so(finished, 
     results = finished / "results/test"
     for row in artefacts(finished, study):
         for file in row["files"]:
-            assert (results / file).stat().st_size > (0 if file.endswith(".csv") else 200), file
+            assert (results / file).stat().st_size > (0 if file.endswith(".csv") else 100), file
         if row["kind"] == "table" and any(file.endswith(".tex") for file in row["files"]):
             text = (results / study / f"{row['place']}.tex").read_text()
             assert text.startswith("\\begin{table}\n\\caption{") and "\\begin{tabular}" in text
