@@ -226,8 +226,8 @@ EDITS = {
     ),
     "the style": (
         "contactid/output/style.py", '"font.size": 8', '"font.size": 9',
-        {"tossing_draw_1", "tossing_draw_2", "planar_draw_1", "planar_draw_2", "arm_draw_1", "inhand_draw_1", "artefacts",
-         "data_cards", *END},
+        {"tossing_draw_1", "tossing_draw_2", "planar_draw_1", "planar_draw_2", "arm_draw_1", "inhand_draw_1",
+         "artefacts", "data_cards", *END},
     ),
     "a caption": (
         "contactid/arm/artefacts/__init__.py", "Number of modes that BIC chooses", "How many modes BIC chooses",
