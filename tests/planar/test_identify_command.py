@@ -23,8 +23,9 @@ from contactid.planar.own import report as own_report
 from contactid.planar.own.body import OwnBody, read_own_body, read_own_throws_of
 from contactid.planar.own.command import main
 from contactid.planar.own.report import identify_own, write_report
-from contactid.planar.simulate.events import event_motion, outline_of
+from contactid.planar.simulate.events import event_motion
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
+from contactid.planar.simulate.kernel import outline_of
 
 ELLIPSE = Ellipse(0.05, 0.025)
 CORNERS = [[-0.03, -0.03], [0.03, -0.03], [0.03, 0.03], [-0.03, 0.03]]

@@ -65,7 +65,7 @@ throws = st.builds(
 
 
 def with_law(throw: Throw, **values: float) -> Throw:
-    return replace(throw, law=replace(throw.law, **values))
+    return replace(throw, law=throw.law._replace(**values))
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,7 @@ def test_equal_restitutions_without_gravity_never_gain(throw, e):
 
 def one_impact(u_n: float, u_t: float, law: PlanarLaw, theta: float) -> tuple[Impacts, EnergyBalance]:
     """An impact without gravity at contact velocities (u_n, u_t), by a body that doesn't spin before."""
-    throw = Throw(replace(law, gravity=0.0), theta=theta, v=(u_t, u_n, 0.0), gap=-2 * SPARE, h=1e-3, steps=1)
+    throw = Throw(law._replace(gravity=0.0), theta=theta, v=(u_t, u_n, 0.0), gap=-2 * SPARE, h=1e-3, steps=1)
     return Impacts.of(throw), throw.balance()
 
 
