@@ -57,7 +57,7 @@ class Throw:
         return energy_balance(self.body, self.ground, self.motion(), self.law.gravity)
 
 
-laws = st.builds(PlanarLaw, between(0, 2), between(0, 1), between(0, 1))
+laws = st.builds(PlanarLaw, between(0, 2), between(0, 1), between(0, 1), st.just(GRAVITY))
 velocities = st.tuples(between(-8, 8), between(-8, 4), between(-9, 9))
 throws = st.builds(
     Throw, laws, between(-0.6, 0.6), between(0, 1), between(-4, 4), velocities, between(1e-4, 1e-2), st.just(300)
