@@ -77,6 +77,7 @@ def test_shipped_configurations_are_valid(name):
             {"planar": {"scenes": {"throw": {"friction_mu": [-0.1]}}}},
             "planar.scenes.throw.friction_mu.0 is -0.1, but must be at least 0",
         ),
+        ({"planar": {"scenes": {"throw": {"friction_mu": [float("nan")]}}}}, "is nan, but must be of type number"),
         (
             {"planar": {"identification": {"noise": {"one_mrad": {"position": 0}}}}},
             "planar.identification.noise.one_mrad.position is 0, but must be greater than 0",
