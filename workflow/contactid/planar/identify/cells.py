@@ -20,7 +20,7 @@ from contactid.planar.identify.fit import (
     stored,
 )
 from contactid.planar.identify.states import StoredFit, write_fits
-from contactid.planar.simulate.throws import ground_of, measured_throw, noise_of, thrown_body, true_motion, truth_of
+from contactid.planar.simulate.throws import body_and_ground, measured_throw, noise_of, true_motion, truth_of
 
 
 def fit_options(block: Mapping[str, Any], continuations: Sequence[Continuation] = RECOMMENDED) -> FitOptions:
@@ -47,7 +47,7 @@ def identify_cells(
 ) -> pd.DataFrame:
     """A row per frame rate and seed; errors are relative to the truth, in %."""
     options = options or fit_options(block)
-    body, ground, sigma = thrown_body(block), ground_of(block), noise_of(block, noise)
+    (body, ground), sigma = body_and_ground(block), noise_of(block, noise)
     motion, truth = true_motion(block, friction_mu), body.inertia / body.mass
     rows = []
     for rate, seed in itertools.product(frames_per_second, seeds):
@@ -92,7 +92,7 @@ def shown_fits(block: Mapping[str, Any]) -> list[StoredFit]:
     """The throws of figures 17 and 18, with states and impulses."""
     options = block["identification"]
     shown = options["shown"]
-    body, ground = thrown_body(block), ground_of(block)
+    body, ground = body_and_ground(block)
     motion = true_motion(block, float(shown["friction_mu"]))
     noise = next(iter(options["noise"]))
     fits = []
