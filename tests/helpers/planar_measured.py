@@ -9,7 +9,7 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.identify.contact_equations import ContactSteps, contact_steps
-from contactid.planar.identify.identifiability import RatioEquations
+from contactid.planar.identify.identifiability import Flag, Identifiability, RatioEquations, fit_ratio
 from contactid.planar.simulate.bodies import PlanarMotion
 from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
 from contactid.planar.squares.events import SKIPPED_FRAMES, Alignment, ThrowEvents
@@ -58,6 +58,44 @@ def ratios_by_step(equations: RatioEquations) -> tuple[np.ndarray, np.ndarray]:
     ratio = np.where(turns, equations.moment / spin, np.nan)
     error = np.sqrt(equations.residual_variance(ratio)) / np.abs(spin)
     return ratio, error if equations.noise_known else np.full_like(error, np.nan)
+
+
+@dataclass(frozen=True)
+class RatioDetail:
+    """What :func:`fit_ratio` doesn't tell of J/m over all steps with one contact; not numbers without known noise.
+
+    Attributes
+    ----------
+    plain : m2, weighted least squares that takes d_omega as exact
+    bias : expected relative bias of ``plain``: less the noise's share in the weighted sum of d_omega^2
+    information : 1/m4, ``sum d_omega^2 / variance of the residual`` at total least squares
+    deviation : m2, first-order standard error of total least squares
+    """
+
+    plain: float
+    bias: float
+    information: float
+    deviation: float
+
+
+def ratio_detail(equations: RatioEquations) -> RatioDetail:
+    """Plain least squares and its bias, and how well total least squares is known."""
+    moment, spin, covariance = equations.moment, equations.spin, equations.covariance
+    weight, total = 1.0 / covariance[:, 0, 0], fit_ratio(equations).total
+    information = float(np.sum(spin**2 / equations.residual_variance(total)))
+    excess = weight @ (covariance[:, 0, 1] / total - covariance[:, 1, 1])
+    known = 1.0 if equations.noise_known else np.nan
+    return RatioDetail(
+        plain=float(weight @ (moment * spin) / (weight @ spin**2)),
+        bias=known * float(excess / (weight @ spin**2)),
+        information=known * information,
+        deviation=known * information**-0.5,
+    )
+
+
+def ratio_identifiable(found: Identifiability) -> bool:
+    """Whether some step with one contact changes the spin."""
+    return found.n_single > 0 and Flag.NO_SPIN_CHANGE not in found.flags
 
 
 def rest_gaps(events: Sequence[ThrowEvents]) -> np.ndarray:

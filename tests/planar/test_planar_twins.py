@@ -13,7 +13,11 @@ from contactid.core.errors import ContactIdError
 from contactid.planar.identify.fit import fit_trajectories
 from contactid.planar.readers.csv_throws import columns_of, read_square_throws
 from contactid.planar.readers.throws import SQUARE_FREQUENCY, iterate_throws
-from contactid.planar.readers.twins import (
+from contactid.planar.simulate.geometry import contacts
+from contactid.planar.squares.windows import SquareOptions
+from contactid.sources.registry import load_registry
+from planar_measured import flight_detail, throw_windows
+from square_twin import (
     EMBEDDED_FOLDER,
     SquareTruth,
     make_throw,
@@ -23,10 +27,6 @@ from contactid.planar.readers.twins import (
     write_embedded_square_twin,
     write_square_twin,
 )
-from contactid.planar.simulate.geometry import contacts
-from contactid.planar.squares.windows import SquareOptions
-from contactid.sources.registry import load_registry
-from planar_measured import flight_detail, throw_windows
 
 ROOT = Path(contactid.__path__[0]).parents[1]
 EMBEDDED = ROOT / "workflow" / "resources" / "embedded"
