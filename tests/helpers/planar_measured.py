@@ -118,6 +118,13 @@ def window_of(event: ThrowEvents, before: int = 8, after: int = 25) -> tuple[tup
     return (start, end), ""
 
 
+def touching_corners(event: ThrowEvents) -> list[int]:
+    """The corners that come near the ground at the first contact."""
+    before, after = event.contacts[0]
+    lowest = event.gap[max(before - 1, 0) : after + 2].min(axis=0)
+    return np.flatnonzero(lowest <= max(2e-3, lowest.min())).tolist()
+
+
 def event_table(events: Sequence[ThrowEvents]) -> pd.DataFrame:
     """One row per throw: first contact, corners, contacts, jumps, rest, window, reason."""
     return pd.DataFrame(
@@ -125,7 +132,7 @@ def event_table(events: Sequence[ThrowEvents]) -> pd.DataFrame:
             {
                 "throw": event.name,
                 "first_contact": event.contacts[0].before if event.contacts else None,
-                "first_corners": " ".join(map(str, event.contacts[0].corners)) if event.contacts else "",
+                "first_corners": " ".join(map(str, touching_corners(event))) if event.contacts else "",
                 "contacts": len(event.contacts),
                 "jumps": len(event.jumps),
                 "rest": event.rest,

@@ -143,7 +143,7 @@ def test_slow_rolling_tells_the_height_of_the_centre() -> None:
 
 
 def test_breaks_merges_contacts_and_jumps_that_touch() -> None:
-    event = replace(event_of(np.zeros((30, 3))), contacts=(Contact(5, 7, (0,)), Contact(20, 22, (1,))), jumps=(7, 12))
+    event = replace(event_of(np.zeros((30, 3))), contacts=(Contact(5, 7), Contact(20, 22)), jumps=(7, 12))
     assert breaks(event) == [(5, 8), (11, 13), (20, 22)]
 
 

@@ -23,6 +23,7 @@ from planar_measured import (
     recorded_window,
     rest_gaps,
     throw_windows,
+    touching_corners,
     window_of,
 )
 from throws_for_tests import (
@@ -95,7 +96,7 @@ def test_contacts_are_where_the_impulses_are(thrown, prepared):
         pushed = motion.impulse_n.sum(axis=1) > 1e-3 * motion.impulse_n.max()
         first = int(np.argmax(pushed))
         assert event.contacts[0].before * 20 <= first <= event.contacts[0].after * 20
-        assert int(motion.impulse_n[first].argmax()) in event.contacts[0].corners
+        assert int(motion.impulse_n[first].argmax()) in touching_corners(event)
         assert window_of(event)[0] == (event.contacts[0].before - 7, event.contacts[0].before + 26) and not event.jumps
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -33,7 +34,7 @@ SKIPPED_FRAMES = 2  # at the start of a throw, disturbed by the release
 _REST_MOTION = np.array([5e-4, 5e-4, 0.01])  # m, m, rad: largest in the last frames of a throw at rest
 _SENSITIVITY = 8.0  # an event exceeds the noise of a second difference this many times
 _LEAST_ACCELERATION = (20.0, 20.0, 500.0)  # of an event, m/s2 and rad/s2
-_NEAR_GROUND, _TOUCHING = 6e-3, 2e-3  # m: contacts happen below the first gap; a corner touches below the second
+_NEAR_GROUND = 6e-3  # m: contacts happen below this gap
 _FASTEST, _FASTEST_TURN = 6.0, 100.0  # m/s and rad/s: a faster motion from frame to frame is a jump
 
 
@@ -62,13 +63,11 @@ class Alignment:
         return np.column_stack([position[:, 0] - (x * cos - y * sin), position[:, 1] - (x * sin + y * cos), theta])
 
 
-@dataclass(frozen=True)
-class Contact:
-    """Consecutive frames with contact events: from the last frame before to the first after; the corners that touch."""
+class Contact(NamedTuple):
+    """The last frame before consecutive frames with contact events, and the first after them."""
 
     before: int
     after: int
-    corners: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -188,27 +187,15 @@ def _throw_events(throw: PlanarThrow, shape: Polygon, alignment: Alignment, size
     lost = np.flatnonzero((np.hypot(step[:, 0], step[:, 1]) > _FASTEST) | (step[:, 2] > _FASTEST_TURN))
     far = np.flatnonzero(event & (low > _NEAR_GROUND))
     jumps = tuple(sorted({int(k) for k in (*lost, *far)}))
-    found = _contacts_at(np.flatnonzero(event & (low <= _NEAR_GROUND)), gap)
-    return ThrowEvents(throw.name, position, gap, found, jumps, _rest_frame(throw))
+    found = contacts_of(np.flatnonzero(event & (low <= _NEAR_GROUND)))
+    return ThrowEvents(throw.name, position, gap, tuple(found), jumps, _rest_frame(throw))
 
 
-def frames_around(frames: np.ndarray) -> list[tuple[int, int, int, int]]:
-    """First and last of each run of consecutive frames, the last frame before what they tell and the first after it.
-
-    An impact between two frames is seen in the second differences at both, and only between them.
-    """
+def contacts_of(frames: np.ndarray) -> list[Contact]:
+    """One for each run of consecutive frames: an impact between two is seen in the second differences at both."""
     runs = np.split(frames, np.flatnonzero(np.diff(frames) > 1) + 1) if len(frames) else []
     ends = [(int(run[0]), int(run[-1])) for run in runs]
-    return [(first, last, *((first, last) if last > first else (first - 1, last + 1))) for first, last in ends]
-
-
-def _contacts_at(frames: np.ndarray, gap: np.ndarray) -> tuple[Contact, ...]:
-    found = []
-    for first, last, before, after in frames_around(frames):
-        lowest = gap[max(first - 1, 0) : last + 2].min(axis=0)
-        touches = np.flatnonzero(lowest <= max(_TOUCHING, lowest.min()))
-        found.append(Contact(before, after, tuple(touches.tolist())))
-    return tuple(found)
+    return [Contact(first, last) if last > first else Contact(first - 1, last + 1) for first, last in ends]
 
 
 def _rest_frame(throw: PlanarThrow) -> int | None:

@@ -41,8 +41,8 @@ from contactid.planar.squares.events import (
     Contact,
     ThrowEvents,
     align,
+    contacts_of,
     find_events,
-    frames_around,
 )
 from contactid.planar.squares.flight import (
     SETTLING,
@@ -250,16 +250,14 @@ def _unusable(reason: str) -> ContactIdError:
     return ContactIdError(reason, "Leave the throw out")
 
 
-def breaks(event: ThrowEvents) -> list[tuple[int, int]]:
-    """(last frame before, first frame after) whatever isn't flight: contacts and jumps, merged where they touch."""
-    found = [(contact.before, contact.after) for contact in event.contacts]
-    found += [(before, after) for *_, before, after in frames_around(np.array(event.jumps, dtype=int))]
-    merged: list[tuple[int, int]] = []
-    for before, after in sorted(found):
-        if merged and before <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], after))
+def breaks(event: ThrowEvents) -> list[Contact]:
+    """Whatever isn't flight: contacts and jumps, merged where they touch."""
+    merged: list[Contact] = []
+    for found in sorted([*event.contacts, *contacts_of(np.array(event.jumps, dtype=int))]):
+        if merged and found.before <= merged[-1].after:
+            merged[-1] = Contact(merged[-1].before, max(merged[-1].after, found.after))
         else:
-            merged.append((before, after))
+            merged.append(found)
     return merged
 
 
@@ -300,14 +298,13 @@ def mend(event: ThrowEvents, interval: float, frames: int) -> tuple[ThrowEvents,
     raise _unusable("the flights before and after the first contact don't meet, with or without lost frames")
 
 
-def _put_back(event: ThrowEvents, before: int, after: int, rest: Sequence[tuple[int, int]], lost: int) -> ThrowEvents:
+def _put_back(event: ThrowEvents, before: int, after: int, rest: Sequence[Contact], lost: int) -> ThrowEvents:
     """With so many frames, still without poses, before the first frame after the impact."""
-    first = Contact(before, after + lost, event.contacts[0].corners)
     return replace(
         event,
         position=np.insert(event.position, after, np.zeros((lost, 3)), axis=0),
         gap=np.insert(event.gap, after, np.full((lost, event.gap.shape[1]), np.nan), axis=0),
-        contacts=(first, *(Contact(b + lost, a + lost, ()) for b, a in rest)),
+        contacts=(Contact(before, after + lost), *(Contact(b + lost, a + lost) for b, a in rest)),
         jumps=(),
         rest=None if event.rest is None else event.rest + lost,
     )
