@@ -27,6 +27,7 @@ from contactid.planar.identify.contact_equations import contact_steps
 from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_trajectories
 from contactid.planar.identify.identifiability import Flag, Identifiability, identifiability
 from contactid.planar.identify.states import ThrowStates
+from contactid.planar.models.trajectory import LARGEST_MU
 from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.draw import draw_impulses, draw_trajectory
 from contactid.planar.simulate.geometry import outline_at
@@ -98,12 +99,7 @@ def _error(value: float) -> str:
 
 def identify_own(body: OwnBody, throws: OwnThrows) -> OwnIdentification:
     """Identify J/m and mu from all throws jointly, and judge the answer."""
-    plain = FitOptions()
-    options = replace(
-        plain,
-        model=replace(plain.model, gravity=body.gravity),
-        shooting=replace(plain.shooting, gravity=body.gravity),
-    )
+    options = FitOptions(gravity=body.gravity)
     fit = _settled_fit(body, throws, options)
     draft = OwnIdentification(body, throws, fit, options, _diagnose(body, throws, fit), (), ())
     notes = (*throws.notes, *_notes(draft))
@@ -201,8 +197,8 @@ def _warnings(found: OwnIdentification) -> list[str]:
     warnings += [flags[flag] for flag in leading if flag in flags]
     if fit.friction_is_bound and Flag.NO_CONTACT not in flags:
         warnings.append(f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g}.")
-    elif not fit.friction_is_bound and fit.friction_mu > _NEAR_BOUND * found.options.model.largest_mu:
-        warnings.append(f"mu is at the largest value that is looked at, {found.options.model.largest_mu:g}.")
+    elif not fit.friction_is_bound and fit.friction_mu > _NEAR_BOUND * LARGEST_MU:
+        warnings.append(f"mu is at the largest value that is looked at, {LARGEST_MU:g}.")
     return [*warnings, *_size_warnings(found), *_frame_warnings(found)]
 
 
@@ -344,7 +340,7 @@ def fit_record(found: OwnIdentification) -> dict[str, Any]:
         },
         "iterations": fit.iterations,
         "seconds": fit.seconds,
-        "seed": found.options.shooting.seed,
+        "seed": found.options.seed,
         "data": {
             "throws": list(found.throws.names),
             "frames": [len(throw.time) for throw in found.throws.throws],

@@ -6,7 +6,7 @@ are sharp, impacts are those of the contact law, nothing brakes the flight, and 
 an identification finds here tells how much of its result on the real throws is due to the method.
 
 Equally many throws come to rest on each side. With the 24 that come with the repository that is 6 per side, fewer than
-:class:`contactid.planar.squares.events.ThrowOptions` asks for by default: align them with ``fewest_at_rest=6``.
+:func:`contactid.planar.squares.events.align` asks for by default: align them with ``fewest_at_rest=6``.
 """
 
 from __future__ import annotations
