@@ -70,8 +70,6 @@ def fit_record(fit: TrajectoryFit) -> dict[str, Any]:
     }
 
 
-from contactid.planar.identify.states import write_fits
-from contactid.planar.simulate.throws import body_and_ground, measured_throw, noise_of, true_motion, truth_of
 def only_by(block: Mapping[str, Any], method: str) -> FitOptions:
     """A single try by one method: the start's contact sequence, or a reformulation with our stages or its customary."""
     if method == CONTACT_SEQUENCE:
