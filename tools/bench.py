@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import bench_simulator
 from bench_cost import INHAND, PLANAR, READING, SIZES, SWEEP, cost_rows, draw_cost
 from bench_stages import COLUMNS, missing_peer, peer_row, peer_rows, stage_rows
 from contactid.core.atomic import write_text
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.summary import text_table
 from contactid.output.tables import write_csv
 
@@ -111,14 +110,5 @@ if __name__ == "__main__":
     parser.add_argument("--repeats", type=int, default=3, help="of every size")
     parser.add_argument("--small", action="store_true", help="two small sizes per stage: whether it works, in seconds")
     arguments = parser.parse_args()
-    try:
-        main(
-            arguments.run,
-            arguments.output,
-            arguments.mirror,
-            arguments.mujoco_python,
-            arguments.repeats,
-            arguments.small,
-        )
-    except ContactIdError as error:
-        sys.exit(f"ERROR {error}")
+    with told_plainly():
+        main(**vars(arguments))

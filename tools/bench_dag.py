@@ -14,7 +14,7 @@ import sys
 
 import pandas as pd
 
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.tables import write_csv
 
 _FRICTIONS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
@@ -62,7 +62,5 @@ if __name__ == "__main__":
     parser.add_argument("--jobs", type=int, nargs="+", default=[250, 2_500])
     parser.add_argument("--output", default="results/bench/dag.csv")
     arguments = parser.parse_args()
-    try:
+    with told_plainly():
         main(arguments.jobs, arguments.output)
-    except ContactIdError as error:
-        sys.exit(f"ERROR {error}")

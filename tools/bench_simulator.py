@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import resource
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.tables import write_csv
+from contactid.sources.motion import read_dataset, write_motion
 from contactid.tossing.identify.trajectories import Grid, grid_values, identify, sweep_grid
 from contactid.tossing.peers.exchange import Answer, Request
 from contactid.tossing.peers.exchange import Problem as PeerProblem
 from contactid.tossing.peers.sessions import PeerSession, peer_problem
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, PreprocessOptions, preprocess
 from contactid.tossing.prepare.tosses import Problem, Variant, set_up
-from contactid.tossing.readers.contactnets import read_contactnets
+from contactid.tossing.readers.contactnets import stream_contactnets
 from contactid.tossing.simulate.sweep import sweep
 
 _GRID = Grid(grid_values(0.0, 1.0, 0.05), grid_values(0.0, 1.0, 0.05))
@@ -163,7 +165,9 @@ def tosses_there(mirror: str) -> bool:
 
 def problems(mirror: str) -> tuple[Problem, Problem, Any]:
     """The ContactNets tosses to identify on, all of them, and the prepared dataset behind both."""
-    motion = read_contactnets(Path(mirror) / "contactnets", licence="BSD-3-Clause")
+    with tempfile.TemporaryDirectory() as folder:
+        write_motion(stream_contactnets(Path(mirror) / "contactnets", licence="BSD-3-Clause"), f"{folder}/motion.nc")
+        motion = read_dataset(f"{folder}/motion.nc")
     options = PreprocessOptions(identification_share=0.7, split_seed=20230206, exclude_tumbling=False)
     prepared = preprocess(motion, options)
     variant = Variant("bench", "central_difference", 1, "newton", False, False)
@@ -193,7 +197,5 @@ if __name__ == "__main__":
     parser.add_argument("--mujoco-python", required=True, help="Python of the environment that MuJoCo is in")
     parser.add_argument("--output", default="results/bench/simulator.csv")
     arguments = parser.parse_args()
-    try:
-        main(arguments.mirror, arguments.mujoco_python, arguments.output)
-    except ContactIdError as error:
-        sys.exit(f"ERROR {error}")
+    with told_plainly():
+        main(**vars(arguments))

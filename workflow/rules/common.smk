@@ -22,7 +22,7 @@ if not workflow.deployment_settings.deployment_method:
 
 from contactid.core.configuration import check_configuration, restore_numbers
 from contactid.sources.registry import check_reader, load_registry, pick
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.artefacts import (
     artefact_files,
     computations,
@@ -36,12 +36,10 @@ from contactid.run.renamed import refuse_old_names
 
 for block in (*config["studies"], "offline"):
     config[block] = restore_numbers(config.get(block))
-try:
+with told_plainly():
     refuse_old_names(sys.argv[1:])
     check_configuration(config, WORKFLOW / "schemas/config.schema.yaml")
     DATASETS = load_registry(CONFIG / "datasets.tsv", config["datasets"])
-except ContactIdError as error:
-    sys.exit(f"ERROR {error}")
 
 # what every study adds to the run: its artefacts, its verdicts, its section of the summary
 STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES = [], [], []

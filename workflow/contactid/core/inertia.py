@@ -16,7 +16,6 @@ A mass distribution that fills a volume has these parameters if and only if P is
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -136,14 +135,6 @@ class InertialParameters:
         center = vector[1:4] / vector[0] if vector[0] else np.full(3, np.nan)
         return cls(vector[0], center, tensor(vector[4:]))
 
-    @classmethod
-    def from_pseudo_inertia(cls, matrix: np.ndarray) -> InertialParameters:
-        """From P ``(4, 4)``: ``I = tr(Sigma) Id - Sigma``."""
-        matrix = np.asarray(matrix, dtype=float)
-        sigma, mass = matrix[:3, :3], matrix[3, 3]
-        entries = tensor_entries(np.trace(sigma) * np.eye(3) - sigma)
-        return cls.from_vector(np.concatenate([[mass], matrix[:3, 3], entries]))
-
     @property
     def vector(self) -> np.ndarray:
         """``(10,)``: ``m, m c_x, m c_y, m c_z, I_xx, I_yy, I_zz, I_xy, I_xz, I_yz`` about the origin, in kg, m.
@@ -179,25 +170,6 @@ class InertialParameters:
         axes[:, 2] *= np.sign(np.linalg.det(axes))
         return PrincipalForm(self.mass, self.center_of_mass, moments, axes)
 
-    def moved(self, rotation: np.ndarray, translation: np.ndarray) -> InertialParameters:
-        """The body carried along by ``x' = R x + t``, with ``R`` ``(3, 3)`` and ``t`` ``(3,)`` m.
-
-        The same formula rewrites a fixed body's parameters in another frame, when R and t take the old coordinates to
-        the new ones.
-        """
-        rotation, translation = np.asarray(rotation, dtype=float), np.asarray(translation, dtype=float)
-        return InertialParameters.from_center(
-            self.mass, rotation @ self.center_of_mass + translation, rotation @ self.inertia_at_center @ rotation.T
-        )
-
-
-def combined(parts: Iterable[InertialParameters]) -> InertialParameters:
-    """Parameters of bodies rigidly joined, all in one frame: they add up about a common origin."""
-    vectors = [part.vector for part in parts]
-    if not vectors:
-        raise ContactIdError("a compound body has no parts", "Give at least one body")
-    return InertialParameters.from_vector(np.sum(vectors, axis=0))
-
 
 @dataclass(frozen=True)
 class Consistency:
@@ -224,20 +196,6 @@ class Consistency:
     def consistent(self) -> bool:
         """Whether the body can exist: P positive definite, and the centre of mass in the hull where one was given."""
         return self.positive_definite and self.within_hull is not False
-
-    @property
-    def failures(self) -> tuple[str, ...]:
-        """What fails, in words; empty for a body that can exist."""
-        if not self.finite:
-            return ("not finite",)
-        tests = {
-            "mass not positive": self.positive_mass,
-            "a principal moment not positive": self.positive_moments,
-            "triangle inequality violated": self.triangle_inequality,
-            "pseudo-inertia not positive definite": self.positive_definite,
-            "centre of mass outside the convex hull": self.within_hull is not False,
-        }
-        return tuple(words for words, holds in tests.items() if not holds)
 
 
 def consistency(parameters: InertialParameters, hull: np.ndarray | None = None) -> Consistency:

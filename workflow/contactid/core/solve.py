@@ -135,9 +135,6 @@ class Solution:
     variables: int
     constraints: int
 
-    def as_record(self) -> dict[str, Any]:
-        """For a JSON file."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from contactid.core.atomic import replacing
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.fits import read_json
 from contactid.review.crate import FILE_NAME, describe, read_citation
 from contactid.review.provenance import describe_code
@@ -291,20 +291,16 @@ def _sha256(content: Path | bytes) -> str:
     return hashlib.sha256(content if isinstance(content, bytes) else content.read_bytes()).hexdigest()
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Write the archive and say where; exit status 1 and one line where that isn't possible."""
+def main(arguments: list[str] | None = None) -> None:
+    """Write the archive and say where."""
     parser = argparse.ArgumentParser(prog="contactid.review.bundle", description=__doc__)
     parser.add_argument("--run", default="default", help="name of the run (its folder below results)")
     parser.add_argument("--force", action="store_true", help="take an unfinished run, or one with uncommitted changes")
     chosen = parser.parse_args(arguments)
-    try:
-        path = assemble(_ROOT, chosen.run, force=chosen.force)
-    except ContactIdError as error:
-        print(f"ERROR {error}", file=sys.stderr)
-        return 1
+    path = assemble(_ROOT, chosen.run, force=chosen.force)
     print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB. To check it: make verify BUNDLE={path.name}")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with told_plainly():
+        main()

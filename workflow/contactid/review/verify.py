@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.comparison import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv
@@ -297,12 +297,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--tolerance", type=float, default=1e-4, help="largest relative difference between machines")
     parser.add_argument("--longest", type=float, default=120.0, help="leave out jobs that took more seconds than that")
     chosen = parser.parse_args(arguments)
-    try:
-        with tempfile.TemporaryDirectory(prefix="contactid-verify-") as folder:
-            return _verify(Path(chosen.bundle), Path(folder), chosen)
-    except ContactIdError as error:
-        print(f"ERROR {error}", file=sys.stderr)
-        return 1
+    with told_plainly(), tempfile.TemporaryDirectory(prefix="contactid-verify-") as folder:
+        return _verify(Path(chosen.bundle), Path(folder), chosen)
 
 
 def _verify(bundle: Path, folder: Path, chosen: argparse.Namespace) -> int:

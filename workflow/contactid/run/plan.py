@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.tables import read_csv, write_csv
 from contactid.run.records import read_benchmarks, read_jobs
 
@@ -193,9 +192,9 @@ def _files_kept(results: Path) -> dict[str, tuple[float, float]]:
     }
 
 
-def main(run: str, node_hours: list[float], cores: int, minutes: float, output: str | None) -> None:
+def main(run: str, hours: list[float], cores: int, minutes: float, output: str | None) -> None:
     """Print the plan, one block per budget, and write it as a table if asked to."""
-    table = plan(Path(run), node_hours, cores=cores, minutes=minutes)
+    table = plan(Path(run), hours, cores=cores, minutes=minutes)
     for budget, rows in table.groupby("node_hours"):
         print(f"\n{budget:,.0f} node-hours of {cores} cores, jobs of {minutes:g} min:")
         shown = rows.drop(columns="node_hours").set_index("raise").T
@@ -215,7 +214,5 @@ if __name__ == "__main__":
     parser.add_argument("--minutes", type=float, default=10.0, help="that a job should take")
     parser.add_argument("--output", help="csv file")
     arguments = parser.parse_args()
-    try:
-        main(arguments.run, arguments.hours, arguments.cores, arguments.minutes, arguments.output)
-    except ContactIdError as error:
-        sys.exit(f"ERROR {error}")
+    with told_plainly():
+        main(**vars(arguments))

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import told_plainly
 from contactid.output.tables import write_csv
 from contactid.run.records import read_benchmarks
 
@@ -125,7 +125,5 @@ if __name__ == "__main__":
     parser.add_argument("runs", nargs="+", help="folders of finished runs, results/<run>")
     parser.add_argument("--write", action="store_true", help=f"keep what was measured in {MEASURED.name}")
     arguments = parser.parse_args()
-    try:
-        sys.exit(main(arguments.runs, arguments.write))
-    except ContactIdError as error:
-        sys.exit(f"ERROR {error}")
+    with told_plainly():
+        sys.exit(main(**vars(arguments)))

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.run.fingerprint import LISTS
 from contactid.run.records import FOLDER, path_of_record
 
@@ -112,17 +112,13 @@ def _libraries(file: str) -> list[str]:
     )
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> None:
     """The command: a file, then options for Snakemake."""
-    try:
-        if not any(arguments):
-            raise ContactIdError("no file is named", "Name a result: make why FILE=results/default/checks.csv")
-        print(*why(arguments[0], arguments[1:]), sep="\n")
-    except ContactIdError as error:
-        print(f"ERROR {error}", file=sys.stderr)
-        return 1
-    return 0
+    if not any(arguments):
+        raise ContactIdError("no file is named", "Name a result: make why FILE=results/default/checks.csv")
+    print(*why(arguments[0], arguments[1:]), sep="\n")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with told_plainly():
+        main(sys.argv[1:])

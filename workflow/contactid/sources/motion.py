@@ -23,8 +23,7 @@ inertia               xyz, xyz_2                  kg m2   about the centre of ma
 Attributes: ``object``, ``sample_frequency`` (Hz), ``source``, ``licence``, ``synthetic`` (0 or 1).
 
 A reader hands over a :class:`MotionStream`, which gives usable recordings one after the other. :func:`write_motion`
-puts them into the canonical file as they come, so that the memory needed doesn't grow with the archive;
-:func:`collect` makes the same dataset in memory.
+puts them into the canonical file as they come, so that the memory needed doesn't grow with the archive.
 """
 
 from __future__ import annotations
@@ -123,29 +122,7 @@ class MotionStream:
     attributes: dict[str, str] = field(default_factory=dict)
 
 
-def collect(stream: MotionStream) -> xr.Dataset:
-    """The canonical dataset, wholly in memory.
-
-    Raises
-    ------
-    ContactIdError
-        For what the reader or :func:`validate_motion` finds, and without a recording.
-    """
-    recordings = list(stream.recordings)
-    sizes = [len(recording.position) for recording in recordings]
-    motion = _without_samples(recordings, sizes, stream)
-    motion = motion.assign(
-        time=("sample", np.concatenate([np.arange(size) / stream.sample_frequency for size in sizes])),
-        position=(("sample", "xyz"), np.concatenate([recording.position for recording in recordings])),
-        orientation=(("sample", "wxyz"), np.concatenate([recording.orientation for recording in recordings])),
-    )
-    for name in SAMPLE_VARIABLES:
-        motion[name].attrs["units"] = UNITS[name]
-    validate_motion(motion)
-    return motion.assign_attrs(stream.attributes)
-
-
-def _without_samples(recordings: Sequence[Recording], sizes: Sequence[int], stream: MotionStream) -> xr.Dataset:
+def without_samples(recordings: Sequence[Recording], sizes: Sequence[int], stream: MotionStream) -> xr.Dataset:
     """The canonical dataset but for :data:`SAMPLE_VARIABLES`; ``sizes`` are the recordings' numbers of samples."""
     if not recordings:
         raise ContactIdError(
@@ -216,30 +193,6 @@ def pose_problems(position: np.ndarray, orientation: np.ndarray) -> list[str]:
     if len(norms) and np.abs(norms - 1.0).max() > _UNIT_NORM_TOLERANCE:
         problems.append("quaternions that are not of unit length")
     return problems
-
-
-def validate_motion(motion: xr.Dataset) -> None:
-    """Raise :class:`ContactIdError` with everything that is not as the canonical form says."""
-    source = motion.attrs.get("source", "motion data")
-    missing = [name for name in UNITS if name not in motion]
-    if missing:
-        raise ContactIdError(f"{source}: without the variables {', '.join(missing)}", "Read the data again")
-    problems = [
-        f"{name} is in {motion[name].attrs.get('units')!r} instead of {unit!r}"
-        for name, unit in UNITS.items()
-        if motion[name].attrs.get("units") != unit
-    ]
-    if not motion.attrs["sample_frequency"] > 0:
-        problems.append("the sample frequency is not positive")
-    if int(motion["row_size"].sum()) != motion.sizes["sample"]:
-        problems.append("row_size doesn't add up to the samples")
-    else:
-        for name, samples in iterate_recordings(motion):
-            found = pose_problems(samples["position"].values, samples["orientation"].values)
-            problems += [f"recording {name}: {problem}" for problem in found]
-    problems += body_problems(body_of(motion))
-    if problems:
-        raise ContactIdError(f"{source}: {joined(problems)}", "Leave such recordings out, and give SI units")
 
 
 def body_of(motion: xr.Dataset) -> BodyProperties:
@@ -331,7 +284,7 @@ def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> N
                 sizes.append(len(recording.position))
                 del recording  # before the next one is read
             samples.flush()
-        rest = _without_samples(kept, sizes, stream)
+        rest = without_samples(kept, sizes, stream)
         rest = rest.assign_attrs({**stream.attributes, **attributes})
         rest.to_netcdf(partial, mode="a", engine="h5netcdf")
 
