@@ -25,7 +25,6 @@ from scipy.spatial import ConvexHull, QhullError
 from contactid.core.errors import ContactIdError
 
 PARAMETER_NAMES = ("m", "m_c_x", "m_c_y", "m_c_z", "i_xx", "i_yy", "i_zz", "i_xy", "i_xz", "i_yz")
-TENSOR_NAMES = PARAMETER_NAMES[4:]
 _ROUNDING = 1e-12  # relative; a second moment below this share of the largest one is rounding, not mass
 _HULL_SLACK = 1e-9  # m
 _TENSOR_INDICES = ((0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2))

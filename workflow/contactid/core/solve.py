@@ -136,7 +136,6 @@ class Solution:
     constraints: int
 
 
-
 @dataclass(frozen=True)
 class _Written:
     """A model in AMPL's form, read back by CasADi; a maximisation has become the minimisation of the negative."""

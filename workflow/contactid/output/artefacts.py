@@ -63,11 +63,6 @@ def animation(name: str, rule: str, compute: str, draw: str, caption: str = "", 
     return Artefact("animation", name, rule, compute, caption, draw, **more)
 
 
-def of_rule(artefacts: Iterable[Artefact], rule: str) -> list[Artefact]:
-    """Those that a rule computes."""
-    return [artefact for artefact in artefacts if artefact.rule == rule]
-
-
 def computed(artefacts: Iterable[Artefact], folder: str) -> list[str]:
     """The files that rules compute, below a study's folder of results; of a tex file, what stands below its caption."""
     return [

@@ -24,7 +24,7 @@ from contactid.core.solve import SolverOptions, solve
 from contactid.output.fits import write_json
 from contactid.run.job import LOCK
 from contactid.run.records import JobRecord, read_jobs
-from contactid.sources.lockfile import LockedArchive, digest, read_lock
+from contactid.sources.lockfile import LockedArchive, digest, listing, read_lock
 from contactid.sources.registry import FOURTU, GENERATED, Dataset
 from contactid.sources.store import Store
 
@@ -222,20 +222,22 @@ def describe_data(
     found = []
     for dataset in sorted(datasets, key=lambda entry: entry.name):
         archive = archives.get(dataset.archive) if dataset.downloaded else None
+        known = archive or dataset
         if archive is not None:
             files = _downloaded(archive, Store(Path(store)))
         else:
             folder = Path(results, "data", dataset.name, "raw") if dataset.kind == GENERATED else Path(dataset.source)
-            files = _files(folder)
+            listed = listing(folder) if folder.exists() else []
+            files = [file for file in listed if not Path(file["name"]).name.startswith(".snakemake")]
         found.append(
             {
                 "name": dataset.name,
                 "study": dataset.study or None,
                 "kind": dataset.kind,
                 "synthetic": dataset.synthetic,
-                "source": (archive.source if archive else dataset.source) or None,
-                "doi": (archive.source if archive else dataset.source) if dataset.kind == FOURTU else None,
-                "version": (archive.version if archive else dataset.version) or None,
+                "source": known.source or None,
+                "doi": known.source if dataset.kind == FOURTU else None,
+                "version": known.version or None,
                 "licence": dataset.licence,
                 "citation": dataset.citation or None,
                 "files": files,
@@ -252,20 +254,6 @@ def _downloaded(archive: LockedArchive, store: Store) -> list[dict[str, Any]]:
         checksum = file.sha256 or (digest(path) if path.is_file() else None)
         found.append({"name": file.name, "size": file.size, "sha256": checksum})
     return found
-
-
-def _files(path: Path) -> list[dict[str, Any]]:
-    """A file, or all files of a folder, as they are."""
-    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
-    return [
-        {
-            "name": file.relative_to(path).as_posix() if path.is_dir() else file.name,
-            "size": file.stat().st_size,
-            "sha256": digest(file),
-        }
-        for file in files
-        if file.is_file() and not file.name.startswith(".snakemake")
-    ]
 
 
 def write_provenance(

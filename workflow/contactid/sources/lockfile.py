@@ -27,6 +27,16 @@ def digest(path: Path, algorithm: str = "sha256") -> str:
         return hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
 
 
+def listing(path: Path) -> list[dict[str, Any]]:
+    """``name``, ``size`` (bytes) and ``sha256`` of a file, or of all files in a folder by their paths in it."""
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    names = [file.relative_to(path).as_posix() if path.is_dir() else file.name for file in files]
+    return [
+        {"name": name, "size": file.stat().st_size, "sha256": digest(file)}
+        for name, file in zip(names, files, strict=True)
+    ]
+
+
 def readable(size: float) -> str:
     """A number of bytes as a person reads it, in powers of ten: ``5.0 MB``."""
     for unit in ("B", "kB", "MB"):

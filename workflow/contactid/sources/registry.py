@@ -35,53 +35,43 @@ class Reader:
 
     Attributes
     ----------
-    name : as in the registry and in the configuration
     form : name of the canonical form, and of its netCDF file
     read : from the files to a :class:`contactid.sources.motion.MotionStream` or an xarray dataset of that form. It asks
         by name for what it needs: ``path``, the fields of a :class:`Dataset`, and whether that is ``synthetic``
     signals : from the canonical dataset to what its data card says of it (:class:`contactid.sources.card.Signals`)
     """
 
-    name: str
     form: str
     read: str
     signals: str
 
 
 READERS = {
-    reader.name: reader
-    for reader in (
-        Reader(
-            "iam",
-            form="motion",
-            read="contactid.tossing.readers.iam_archive:stream_iam_dataset",
-            signals="contactid.tossing.readers.card:toss_signals",
-        ),
-        Reader(
-            "contactnets",
-            form="motion",
-            read="contactid.tossing.readers.contactnets:stream_contactnets",
-            signals="contactid.tossing.readers.card:toss_signals",
-        ),
-        Reader(
-            "planar_throws",
-            form="planar",
-            read="contactid.planar.readers.csv_throws:read_square_throws",
-            signals="contactid.planar.readers.card:throw_signals",
-        ),
-        Reader(
-            "planar_impacts",
-            form="planar",
-            read="contactid.planar.readers.impacts:read_ellipse_impacts",
-            signals="contactid.planar.readers.card:impact_signals",
-        ),
-        Reader(
-            "arm_mat",
-            form="arm",
-            read="contactid.arm.readers.mat:read_arm_mat",
-            signals="contactid.arm.readers.card:arm_signals",
-        ),
-    )
+    "iam": Reader(
+        form="motion",
+        read="contactid.tossing.readers.iam_archive:stream_iam_dataset",
+        signals="contactid.tossing.readers.card:toss_signals",
+    ),
+    "contactnets": Reader(
+        form="motion",
+        read="contactid.tossing.readers.contactnets:stream_contactnets",
+        signals="contactid.tossing.readers.card:toss_signals",
+    ),
+    "planar_throws": Reader(
+        form="planar",
+        read="contactid.planar.readers.csv_throws:read_square_throws",
+        signals="contactid.planar.readers.card:throw_signals",
+    ),
+    "planar_impacts": Reader(
+        form="planar",
+        read="contactid.planar.readers.impacts:read_ellipse_impacts",
+        signals="contactid.planar.readers.card:impact_signals",
+    ),
+    "arm_mat": Reader(
+        form="arm",
+        read="contactid.arm.readers.mat:read_arm_mat",
+        signals="contactid.arm.readers.card:arm_signals",
+    ),
 }
 
 

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from contactid.core.atomic import write_text
+from contactid.core.atomic import replacing, write_text
 from contactid.core.errors import ContactIdError
 from contactid.sources.lockfile import LockedArchive, LockedFile, entry_of
 
@@ -65,26 +65,14 @@ class Store:
         ContactIdError
             Where it is another file (with both checksums), or can't be written.
         """
-        partial = self.partial(archive, file.name)
-        target = self.folder(archive) / file.name
-        with file_lock(partial.with_name(partial.name + ".lock"), file.name):
-            copied = partial.with_name(partial.name + ".copy")
-            try:
-                shutil.copyfile(source, copied)
-                if problem := file.mismatch(copied):
-                    raise ContactIdError(
-                        f"{archive.name}: {source} {problem}",
-                        "The file is damaged or another version: replace it, or take the mirror out of data_mirror",
-                    )
-                target.parent.mkdir(parents=True, exist_ok=True)
-                copied.replace(target)
-            except OSError as error:
+        lock = self.partial(archive, f"{file.name}.lock")
+        with file_lock(lock, file.name), replacing(self.folder(archive) / file.name) as copied:
+            shutil.copyfile(source, copied)
+            if problem := file.mismatch(copied):
                 raise ContactIdError(
-                    f"{archive.name}: {file.name} cannot be stored in {target.parent} ({error.strerror or error})",
-                    "Check space and permissions",
-                ) from error
-            finally:
-                copied.unlink(missing_ok=True)
+                    f"{archive.name}: {source} {problem}",
+                    "The file is damaged or another version: replace it, or take the mirror out of data_mirror",
+                )
 
     def origins(self, archive: LockedArchive) -> dict[str, dict[str, Any]]:
         """From where (``from``) and when (``on``) each file came."""
@@ -104,18 +92,10 @@ class Store:
 
 
 def verify_data(archive: str, pinned: str, lock: str, store: str, receipt: str, folder: str) -> None:
-    """Hold the stored files of an archive against its entry in the lock file, and link them into the run.
+    """Hold the stored files of an archive against its entry in the lock file, and fill a folder with links to them.
 
-    Parameters
-    ----------
-    archive, pinned, lock
-        Its name and the digest of its entry in the lock file.
-    store
-        Folder of all downloads.
-    receipt
-        What was fetched: another one asks for another verification.
-    folder
-        To fill with links.
+    The arguments are those of :func:`contactid.sources.fetch.fetch_dataset`; another receipt asks for another
+    verification.
     """
     entry, kept = entry_of(lock, archive, pinned), Store(Path(store))
     _LOG.info("%s: where its files came from is in %s", archive, receipt)
