@@ -214,13 +214,8 @@ class PreparedModel:
     def __init__(self, model: pyo.ConcreteModel) -> None:
         self.model = model
         self.slopes: pyo.ComponentMap = pyo.ComponentMap()
-        self._written = _write(model)
+        self.written = _write(model)  # variables, constraints and functions, in one order
         self._solvers: dict[str, Any] = {}
-
-    @property
-    def written(self) -> Any:
-        """Variables, constraints and functions, in one order."""
-        return self._written
 
     def solve(self, options: SolverOptions | None = None, *, log: str | Path | None = None) -> Solution:
         """Solve from the variables' present values and load the answer into them.
@@ -242,7 +237,7 @@ class PreparedModel:
             own_log = Path(folder) / "solver.log"
             try:
                 if route == EXECUTABLE:
-                    returned = _run_executable(self.model, self._written, options, own_log)
+                    returned = _run_executable(self.model, self.written, options, own_log)
                 else:
                     returned = self._run_embedded(options, own_log if log is not None else None)
             finally:
@@ -250,10 +245,10 @@ class PreparedModel:
                 if log is not None:
                     Path(log).parent.mkdir(parents=True, exist_ok=True)
                     Path(log).write_text(text, encoding="utf-8")
-        for variable, value in zip(self._written.variables, returned.point, strict=True):
+        for variable, value in zip(self.written.variables, returned.point, strict=True):
             variable.set_value(float(value), skip_validation=True)
-        objective, primal, dual, slopes = _residuals(self._written, returned)
-        self.slopes = pyo.ComponentMap(zip(self._written.variables, slopes.tolist(), strict=True))
+        objective, primal, dual, slopes = _residuals(self.written, returned)
+        self.slopes = pyo.ComponentMap(zip(self.written.variables, slopes.tolist(), strict=True))
         finite = bool(np.isfinite([objective, primal]).all())
         return Solution(
             status=returned.status,
@@ -265,8 +260,8 @@ class PreparedModel:
             dual_infeasibility=dual,
             solver=_name_of_solver(text) if route == EXECUTABLE else _embedded_name(),
             route=route,
-            variables=len(self._written.variables),
-            constraints=len(self._written.constraints),
+            variables=len(self.written.variables),
+            constraints=len(self.written.constraints),
         )
 
     def _run_embedded(self, options: SolverOptions, log: Path | None) -> _Returned:
@@ -274,11 +269,11 @@ class PreparedModel:
         key = repr(sorted(options.for_ipopt().items()))
         solver = self._solvers.get(key) if log is None else None
         if solver is None:
-            solver = _embedded_solver(self._written.problem, options, log)
+            solver = _embedded_solver(self.written.problem, options, log)
             if log is None:
                 self._solvers[key] = solver
-        x_low, x_high, g_low, g_high = self._written.bounds()
-        answer = solver(x0=self._written.start(), lbx=x_low, ubx=x_high, lbg=g_low, ubg=g_high)
+        x_low, x_high, g_low, g_high = self.written.bounds()
+        answer = solver(x0=self.written.start(), lbx=x_low, ubx=x_high, lbg=g_low, ubg=g_high)
         said = solver.stats()
         return _Returned(
             np.array(answer["x"], dtype=float).ravel(),

@@ -22,10 +22,10 @@ from typing import Any
 
 from contactid.core.atomic import replacing, write_text
 from contactid.core.errors import ContactIdError
+from contactid.sources.left_out import joined
 from contactid.sources.lockfile import LockedArchive, LockedFile, entry_of
 
 _LOG = logging.getLogger(__name__)
-_MOST_SHOWN = 3
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}
 
 
@@ -113,10 +113,7 @@ def verify(archive: LockedArchive, store: Store) -> None:
     """
     problems = [f"{file.name} {problem}" for file in archive.wanted if (problem := store.problem(archive, file))]
     if problems:
-        more = f"; and {len(problems) - _MOST_SHOWN} more" if len(problems) > _MOST_SHOWN else ""
-        raise ContactIdError(
-            f"{archive.name}: {'; '.join(problems[:_MOST_SHOWN])}{more}", "make data fetches what is damaged again"
-        )
+        raise ContactIdError(f"{archive.name}: {joined(problems, 3)}", "make data fetches what is damaged again")
     _LOG.info("%s: %d files are what the lock file says", archive.name, len(archive.wanted))
 
 
