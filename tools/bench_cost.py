@@ -103,8 +103,7 @@ def sweep_tasks(prepared: str | Path, variant: Mapping[str, Any], points: Sequen
 
     Raises
     ------
-    ContactIdError
-        Where the run has no prepared tosses.
+    ContactIdError : where the run has no prepared tosses
     """
     if not Path(prepared).is_file():
         raise ContactIdError(f"{prepared} does not exist", "make bench needs a finished run: make")
@@ -169,12 +168,9 @@ def cost_rows(
 
     Parameters
     ----------
-    prepared
-        Prepared tosses of a run.
-    configuration
-        The run's configuration.
-    sizes
-        By stage; see :data:`SIZES`.
+    prepared : prepared tosses of a run
+    configuration : the run's configuration
+    sizes : by stage; see :data:`SIZES`
     """
     variant = configuration["tossing"]["variants"][0]
 

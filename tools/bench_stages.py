@@ -57,8 +57,7 @@ def stage_rows(run: str | Path) -> pd.DataFrame:
 
     Raises
     ------
-    ContactIdError
-        Where the run has no benchmark files.
+    ContactIdError : where the run has no benchmark files
     """
     root = Path(run)
     rows = []

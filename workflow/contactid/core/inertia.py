@@ -202,10 +202,8 @@ def consistency(parameters: InertialParameters, hull: np.ndarray | None = None) 
 
     Parameters
     ----------
-    parameters
-        The estimate, physical or not.
-    hull
-        Points ``(n, 3)`` in m in B whose convex hull is that of the geometry; None leaves that test out.
+    parameters : the estimate, physical or not
+    hull : points ``(n, 3)`` in m in B whose convex hull is that of the geometry; None leaves that test out
 
     Notes
     -----
@@ -233,8 +231,7 @@ def hull_halfspaces(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     Raises
     ------
-    ContactIdError
-        Where the points don't span a volume.
+    ContactIdError : where the points don't span a volume
     """
     points = np.asarray(points, dtype=float)
     try:
@@ -261,8 +258,7 @@ def geodesic_distance(first: InertialParameters, second: InertialParameters) -> 
 
     Returns
     -------
-    float
-        ``1/2 sqrt(sum of log^2 lambda)``; infinite where either matrix isn't positive definite.
+    float : ``1/2 sqrt(sum of log^2 lambda)``; infinite where either matrix isn't positive definite
     """
     if not (consistency(first).positive_definite and consistency(second).positive_definite):
         return np.inf

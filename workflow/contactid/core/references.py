@@ -19,8 +19,7 @@ def arguments(function: Callable[..., Any], named: Mapping[str, Any]) -> dict[st
 
     Raises
     ------
-    TypeError
-        Where it asks for something else.
+    TypeError : where it asks for something else
     """
     wanted = list(inspect.signature(function).parameters.values())
     missing = [item.name for item in wanted if item.name not in named and item.default is inspect.Parameter.empty]

@@ -73,8 +73,7 @@ def karcher_mean(quaternions: np.ndarray, tolerance: float = 1e-12, max_iteratio
 
     Raises
     ------
-    ContactIdError
-        Where the rotations are spread so widely that the iteration doesn't settle.
+    ContactIdError : where the rotations are spread so widely that the iteration doesn't settle
     """
     rotations = as_rotation(np.atleast_2d(quaternions))
     mean = rotations[0]

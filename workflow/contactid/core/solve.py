@@ -184,8 +184,7 @@ def available_route(wanted: str = AUTO) -> str:
 
     Raises
     ------
-    ContactIdError
-        Where the wanted route is unknown or its solver isn't there.
+    ContactIdError : where the wanted route is unknown or its solver isn't there
     """
     if wanted not in (AUTO, EXECUTABLE, EMBEDDED):
         raise ContactIdError(f"unknown solver route {wanted!r}", f"Choose {AUTO}, {EXECUTABLE} or {EMBEDDED}")
@@ -207,8 +206,7 @@ class PreparedModel:
 
     Raises
     ------
-    ContactIdError
-        A model without variables or without exactly one active objective.
+    ContactIdError : a model without variables or without exactly one active objective
     """
 
     def __init__(self, model: pyo.ConcreteModel) -> None:
@@ -222,13 +220,11 @@ class PreparedModel:
 
         Parameters
         ----------
-        log
-            Where the solver's own output goes; nowhere by default.
+        log : where the solver's own output goes; nowhere by default
 
         Raises
         ------
-        ContactIdError
-            A missing solver, an unknown option.
+        ContactIdError : a missing solver, an unknown option
         """
         options = options or SolverOptions()
         route = available_route(options.route)
@@ -288,15 +284,12 @@ def solve(model: pyo.ConcreteModel, options: SolverOptions | None = None, *, log
 
     Parameters
     ----------
-    model
-        Continuous; every variable needs an initial value (0 is taken where there is none).
-    log
-        Where the solver's own output goes; nowhere by default.
+    model : continuous; every variable needs an initial value (0 is taken where there is none)
+    log : where the solver's own output goes; nowhere by default
 
     Raises
     ------
-    ContactIdError
-        A missing solver, an unknown option, a model without variables or without exactly one objective.
+    ContactIdError : a missing solver, an unknown option, a model without variables or without exactly one objective
     """
     available_route((options or SolverOptions()).route)
     return PreparedModel(model).solve(options, log=log)

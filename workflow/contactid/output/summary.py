@@ -16,8 +16,7 @@ def conclude(run: str, studies: Sequence[str], sections: Sequence[str], checks: 
 
     Parameters
     ----------
-    studies, sections
-        The studies' tables of verdicts, and their sections of the page.
+    studies, sections : the studies' tables of verdicts, and their sections of the page
     """
     table = pd.concat([read_csv(study) for study in studies], ignore_index=True)
     write_csv(table, checks)
@@ -30,10 +29,8 @@ def summarise_run(run: str, sections: Sequence[str], checks: pd.DataFrame) -> st
 
     Parameters
     ----------
-    sections
-        One per study, each with its own heading of the second level.
-    checks
-        ``checks.csv``.
+    sections : one per study, each with its own heading of the second level
+    checks : ``checks.csv``
     """
     parts = [f"# Run {run}", *(section.strip() for section in sections), _verdicts(checks)]
     return "\n\n".join(parts) + "\n"

@@ -69,8 +69,7 @@ def read_manifest(text: str) -> dict[str, str]:
 
     Raises
     ------
-    ContactIdError
-        Where it isn't such a list.
+    ContactIdError : where it isn't such a list
     """
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -86,8 +85,7 @@ def differences(folder: Path) -> list[str]:
 
     Raises
     ------
-    ContactIdError
-        Where it has no manifest.
+    ContactIdError : where it has no manifest
     """
     file = folder / NAME
     if not file.is_file():
@@ -122,8 +120,7 @@ def unpack(path: str | Path, folder: Path) -> None:
 
     Raises
     ------
-    ContactIdError
-        Where it is no whole zip archive, or has an entry that isn't a plain file below the folder.
+    ContactIdError : where it is no whole zip archive, or has an entry that isn't a plain file below the folder
     """
     path = Path(path)
     if not path.is_file():
@@ -210,17 +207,13 @@ def assemble(root: Path, run: str, *, force: bool = False) -> Path:
 
     Parameters
     ----------
-    root
-        The checkout that the run was made in.
-    run
-        Its name.
-    force
-        Take a run that is unfinished, or made with changes that aren't committed.
+    root : the checkout that the run was made in
+    run : its name
+    force : take a run that is unfinished, or made with changes that aren't committed
 
     Raises
     ------
-    ContactIdError
-        Where there is no such run, or it is unfinished or not committed.
+    ContactIdError : where there is no such run, or it is unfinished or not committed
     """
     results = f"results/{run}"
     remedy = f"Finish the run {run} first, or give FORCE=1"

@@ -40,8 +40,7 @@ def read_verdicts(path: str | Path, columns: Sequence[str], remedy: str) -> pd.D
 
     Raises
     ------
-    ContactIdError
-        With the remedy, where there is no file, or one that isn't a table with these columns.
+    ContactIdError : with the remedy, where there is no file, or one that isn't a table with these columns
     """
     if not Path(path).is_file():
         raise ContactIdError(f"{path} does not exist", remedy)
@@ -98,15 +97,12 @@ def check_run(run: str, results: str | Path, accepted: str | Path, study: str = 
 
     Parameters
     ----------
-    results, accepted
-        Folders that hold ``<run>/checks.csv`` and ``<run>.csv``.
-    study
-        Compare this study alone.
+    results, accepted : folders that hold ``<run>/checks.csv`` and ``<run>.csv``
+    study : compare this study alone
 
     Raises
     ------
-    ContactIdError
-        Where there is no such run or nothing accepted for it.
+    ContactIdError : where there is no such run or nothing accepted for it
     """
     checks = _checks(run, results)
     remedy = f"Accept the verdicts that there are: make baseline RUN={run}"
@@ -130,8 +126,7 @@ def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
 
     Raises
     ------
-    ContactIdError
-        Where there is no such run, or it lacks a study that is accepted already.
+    ContactIdError : where there is no such run, or it lacks a study that is accepted already
     """
     checks, path = _checks(run, results), Path(accepted) / f"{run}.csv"
     changes = []

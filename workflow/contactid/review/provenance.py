@@ -269,16 +269,11 @@ def write_provenance(
 
     Parameters
     ----------
-    checks
-        The run's ``checks.csv``, relative to where Snakemake was started; its folder is the run's.
-    data_lock, environment_lock
-        ``datasets.lock.json``, and the lock file of the environment.
-    config
-        The run's whole configuration.
-    entries
-        The datasets that the run reads, as the registry has them.
-    store
-        The folder of all downloads.
+    checks : the run's ``checks.csv``, relative to where Snakemake was started; its folder is the run's
+    data_lock, environment_lock : ``datasets.lock.json``, and the lock file of the environment
+    config : the run's whole configuration
+    entries : the datasets that the run reads, as the registry has them
+    store : the folder of all downloads
     """
     results, found = Path(checks).parent, packages()
     jobs = read_jobs(Path(), results.as_posix())

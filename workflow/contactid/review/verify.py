@@ -235,8 +235,7 @@ def recompute(folder: Path, run: str, paths: Sequence[str], jobs: Sequence[JobRe
 
     Raises
     ------
-    ContactIdError
-        Where a job fails: with the line that the job printed.
+    ContactIdError : where a job fails: with the line that the job printed
     """
     for job in jobs:
         for output in job.outputs:

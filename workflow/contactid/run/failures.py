@@ -32,14 +32,10 @@ def slurm_reason(rule: str, log: Path, since: float, submissions: Path = SLURM_L
 
     Parameters
     ----------
-    rule
-        The job's rule.
-    log
-        The job's own log, by the path that Snakemake prints.
-    since
-        Older submissions don't count, s since the epoch.
-    submissions
-        The folder with the logs of submissions.
+    rule : the job's rule
+    log : the job's own log, by the path that Snakemake prints
+    since : older submissions don't count, s since the epoch
+    submissions : the folder with the logs of submissions
     """
     for file in sorted(submissions.rglob("*.log")):
         if file.stat().st_mtime < since:

@@ -111,14 +111,10 @@ def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: flo
 
     Parameters
     ----------
-    results
-        A finished run's folder, with its ``benchmarks/`` and ``provenance.json``.
-    node_hours
-        Budgets.
-    cores
-        Of a node; every job uses one.
-    minutes
-        That a job should take.
+    results : a finished run's folder, with its ``benchmarks/`` and ``provenance.json``
+    node_hours : budgets
+    cores : of a node; every job uses one
+    minutes : that a job should take
     """
     record = results / "provenance.json"
     if not record.is_file():

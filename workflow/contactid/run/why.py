@@ -31,15 +31,12 @@ def why(file: str, options: Sequence[str] = ()) -> list[str]:
 
     Parameters
     ----------
-    file
-        A result, relative to the working directory.
-    options
-        Of the run, for Snakemake: ``--configfile config/public.yaml``.
+    file : a result, relative to the working directory
+    options : of the run, for Snakemake: ``--configfile config/public.yaml``
 
     Raises
     ------
-    ContactIdError
-        Where the run doesn't make such a file, or its configuration is wrong.
+    ContactIdError : where the run doesn't make such a file, or its configuration is wrong
     """
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "host", *options, "--", file]
     ended = subprocess.run(command, capture_output=True, text=True)

@@ -146,8 +146,7 @@ def mat_files(path: str | Path) -> Iterator[tuple[str, bytes]]:
 
     Raises
     ------
-    ContactIdError
-        Where the path is missing, cannot be read, or holds no such file.
+    ContactIdError : where the path is missing, cannot be read, or holds no such file
     """
     path = Path(path)
     if not path.exists():
@@ -181,8 +180,7 @@ def file_content(path: Path) -> bytes:
 
     Raises
     ------
-    ContactIdError
-        Where it is missing or can't be read.
+    ContactIdError : where it is missing or can't be read
     """
     try:
         return path.read_bytes()
@@ -197,8 +195,7 @@ def read_variables(content: bytes) -> dict[str, np.ndarray]:
 
     Raises
     ------
-    ContactIdError
-        Where it is no readable MATLAB file; the text begins with the problem, without a file's name.
+    ContactIdError : where it is no readable MATLAB file; the text begins with the problem, without a file's name
     """
     if not content:
         raise ContactIdError("the file is empty", "Fetch it again")

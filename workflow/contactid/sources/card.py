@@ -122,14 +122,10 @@ def make_cards(
 
     Parameters
     ----------
-    entries
-        The registry's.
-    signals
-        What says of each what is in it, as ``"contactid.module:function"``.
-    data, raw
-        The canonical file of each, and the file or folder that it was read from.
-    cards, figures
-        To write; of figures :data:`FORMATS` for each.
+    entries : the registry's
+    signals : what says of each what is in it, as ``"contactid.module:function"``
+    data, raw : the canonical file of each, and the file or folder that it was read from
+    cards, figures : to write; of figures :data:`FORMATS` for each
     """
     pictures = figures[:: len(FORMATS)]
     for entry, function, canonical, source, card, picture in zip(
@@ -153,8 +149,7 @@ def make_card(dataset: Dataset, function: str, data: str | Path, raw: str | Path
 
     Raises
     ------
-    ContactIdError
-        Where a file can't be read.
+    ContactIdError : where a file can't be read
     """
     with opened_dataset(data) as canonical:
         signals = resolve(function)(canonical)

@@ -64,17 +64,13 @@ def fetch_dataset(
 
     Parameters
     ----------
-    archive, pinned, lock
-        Its name and the digest of its entry in the lock file.
-    store
-        Folder of all downloads.
-    receipt
-        To write.
+    archive, pinned, lock : its name and the digest of its entry in the lock file
+    store : folder of all downloads
+    receipt : to write
     config
         The run's: ``data_mirror``, ``offline`` and ``fourtu_url`` are read; other places for the same files ask for
         no new download.
-    terminal
-        File descriptor of the terminal, for the progress bar.
+    terminal : file descriptor of the terminal, for the progress bar
     """
     entry, kept = entry_of(lock, archive, pinned), Store(Path(store))
     with os.fdopen(os.dup(terminal), "w") as shown:
@@ -88,8 +84,7 @@ def fetch(archive: LockedArchive, store: Store, sources: Sources) -> None:
 
     Raises
     ------
-    ContactIdError
-        Naming the file, and both checksums where it is another one; offline, naming all that is missing.
+    ContactIdError : naming the file, and both checksums where it is another one; offline, naming all that is missing
     """
     mirrors = parse_mirrors(sources.mirrors)
     for file in archive.files:
@@ -189,8 +184,7 @@ def parse_mirrors(entries: Sequence[str]) -> list[Path | str]:
 
     Raises
     ------
-    ContactIdError
-        For a folder that doesn't exist: a misspelt mirror must not go unnoticed.
+    ContactIdError : for a folder that doesn't exist: a misspelt mirror must not go unnoticed
     """
     found: list[Path | str] = []
     for entry in entries:

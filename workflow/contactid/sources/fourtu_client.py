@@ -64,8 +64,7 @@ class FourTuClient:
 
         Raises
         ------
-        ContactIdError
-            For a dataset that doesn't exist, is under embargo, restricted, or without files.
+        ContactIdError : for a dataset that doesn't exist, is under embargo, restricted, or without files
         """
         doi = self.resolve(doi)
         details = self._get(f"articles/{doi.identifier}/versions/{doi.version}", doi)

@@ -151,8 +151,7 @@ def member_with(
 
     Raises
     ------
-    ContactIdError
-        Where none or several have; all titles are listed.
+    ContactIdError : where none or several have; all titles are listed
     """
     found = [doi for doi, title in members if _has(title, words)]
     if not found:

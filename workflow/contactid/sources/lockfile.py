@@ -129,8 +129,7 @@ def read_lock(path: str | Path) -> dict[str, LockedArchive]:
 
     Raises
     ------
-    ContactIdError
-        Where the file isn't a lock file of this format, or names a file outside its archive.
+    ContactIdError : where the file isn't a lock file of this format, or names a file outside its archive
     """
     path = Path(path)
     if not path.exists():
@@ -170,8 +169,7 @@ def entry_of(path: str | Path, name: str, pinned: str) -> LockedArchive:
 
     Raises
     ------
-    ContactIdError
-        Where the file has been edited since, and for what :func:`read_lock` finds.
+    ContactIdError : where the file has been edited since, and for what :func:`read_lock` finds
     """
     entry = read_lock(path).get(name)
     if entry is None or entry.digest != pinned:

@@ -106,10 +106,8 @@ class MotionStream:
     ----------
     body, object_name, sample_frequency, source, licence, synthetic
         As in :mod:`contactid.sources.motion`; the frequency is in Hz.
-    recordings
-        Usable recordings, each read when it is asked for. Raises :class:`ContactIdError` where there is none.
-    attributes
-        Further attributes of the dataset, complete only once ``recordings`` is exhausted: ``left_out`` is one.
+    recordings : usable recordings, each read when it is asked for. Raises :class:`ContactIdError` where there is none.
+    attributes : further attributes of the dataset, complete only once ``recordings`` is exhausted: ``left_out`` is one
     """
 
     body: BodyProperties
@@ -232,8 +230,7 @@ def opened_dataset(path: str | Path) -> Iterator[xr.Dataset]:
 
     Raises
     ------
-    ContactIdError
-        Where the file can't be read.
+    ContactIdError : where the file can't be read
     """
     try:
         dataset = xr.open_dataset(path, engine="h5netcdf")
@@ -257,17 +254,13 @@ def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> N
 
     Parameters
     ----------
-    stream
-        Read to its end.
-    path
-        Of the netCDF file.
-    **attributes
-        Further attributes of the dataset.
+    stream : read to its end
+    path : of the netCDF file
+    **attributes : further attributes of the dataset
 
     Raises
     ------
-    ContactIdError
-        For what the reader or the validation finds, and where the file can't be written.
+    ContactIdError : for what the reader or the validation finds, and where the file can't be written
     """
     problems = body_problems(stream.body)
     if problems:
@@ -345,19 +338,14 @@ def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str) -> Non
 
     Parameters
     ----------
-    reader
-        The function, as :class:`contactid.sources.registry.Reader` describes it.
-    entry
-        The registry's.
-    raw
-        The file or folder to read.
-    data
-        The netCDF file to write; with the attributes ``dataset`` and ``citation``.
+    reader : the function, as :class:`contactid.sources.registry.Reader` describes it
+    entry : the registry's
+    raw : the file or folder to read
+    data : the netCDF file to write; with the attributes ``dataset`` and ``citation``
 
     Raises
     ------
-    ContactIdError
-        For what the reader finds wrong, and where the file can't be written; none is left then.
+    ContactIdError : for what the reader finds wrong, and where the file can't be written; none is left then
     """
     dataset = Dataset(**entry)
     function = resolve(reader)

@@ -106,8 +106,7 @@ def parse_doi(text: str) -> FourTuDoi:
 
     Raises
     ------
-    ContactIdError
-        For what isn't a DOI of this repository.
+    ContactIdError : for what isn't a DOI of this repository
     """
     bare = _RESOLVERS.sub("", text.strip()).lower()
     prefix, _, suffix = bare.partition("/")
@@ -231,8 +230,7 @@ def pick(registry: Mapping[str, Dataset], name: str) -> Dataset:
 
     Raises
     ------
-    ContactIdError
-        For an unknown name; the nearest known one is suggested.
+    ContactIdError : for an unknown name; the nearest known one is suggested
     """
     if name not in registry:
         near = difflib.get_close_matches(name, list(registry), n=1)

@@ -62,8 +62,7 @@ class Store:
 
         Raises
         ------
-        ContactIdError
-            Where it is another file (with both checksums), or can't be written.
+        ContactIdError : where it is another file (with both checksums), or can't be written
         """
         lock = self.partial(archive, f"{file.name}.lock")
         with file_lock(lock, file.name), replacing(self.folder(archive) / file.name) as copied:
@@ -108,8 +107,7 @@ def verify(archive: LockedArchive, store: Store) -> None:
 
     Raises
     ------
-    ContactIdError
-        Naming the files that are missing or different, with both checksums.
+    ContactIdError : naming the files that are missing or different, with both checksums
     """
     problems = [f"{file.name} {problem}" for file in archive.wanted if (problem := store.problem(archive, file))]
     if problems:

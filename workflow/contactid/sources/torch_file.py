@@ -114,8 +114,7 @@ def read_tensor(path: str | Path) -> np.ndarray:
 
     Parameters
     ----------
-    path
-        A file written by ``torch.save(tensor, path)``, in the legacy or in the zip format.
+    path : a file written by ``torch.save(tensor, path)``, in the legacy or in the zip format
 
     Raises
     ------

@@ -57,8 +57,7 @@ def check_address(url: str, key: str) -> str:
 
     Raises
     ------
-    ContactIdError
-        Naming the configuration's key, for what is no ``http`` or ``https`` address.
+    ContactIdError : naming the configuration's key, for what is no ``http`` or ``https`` address
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -87,8 +86,7 @@ def ask(
 
     Raises
     ------
-    ContactIdError
-        Where no answer came, naming ``what`` and the reason; where the server asks to wait too long.
+    ContactIdError : where no answer came, naming ``what`` and the reason; where the server asks to wait too long
     """
     for attempt in range(1, patience.attempts + 1):
         last = attempt == patience.attempts

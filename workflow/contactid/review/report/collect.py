@@ -41,18 +41,12 @@ def collect(
 
     Parameters
     ----------
-    checks
-        The run's ``checks.csv``, relative to where Snakemake was started; its folder is the run's.
-    provenance, artefacts
-        ``provenance.json`` and ``artefacts.json``.
-    sources
-        What figures were made from, by study and figure, where only the run knows.
-    cards
-        The datasets' cards, of which the JSON files are read.
-    files
-        All files that the studies made.
-    wording
-        ``studies.yaml``.
+    checks : the run's ``checks.csv``, relative to where Snakemake was started; its folder is the run's
+    provenance, artefacts : ``provenance.json`` and ``artefacts.json``
+    sources : what figures were made from, by study and figure, where only the run knows
+    cards : the datasets' cards, of which the JSON files are read
+    files : all files that the studies made
+    wording : ``studies.yaml``
     """
     folder, record = Path(checks).parent, read_json(provenance)
     declared = read_json(artefacts)
