@@ -64,30 +64,24 @@ CODE = Fingerprints(
 )
 
 
-def call(function):
-    """Params that name the function to call, as "contactid.module:function", and its fingerprint."""
-    return {"call": function, "code": CODE.of(function)}
+def call(function, *named):
+    """Params that name the function to call, as "contactid.module:function", and its fingerprint with all it calls by name."""
+    return {"call": function, "code": CODE.of(function, *named)}
 
 
 def compute(rule):
     """Params of what computes artefacts: their declarations, and the fingerprint of their functions."""
     rows = [one for rows in ARTEFACTS.values() for one in rows if one.rule == rule]
-    function = "contactid.output.computing:compute"
-    return {
-        "call": function,
-        "code": CODE.of(function, *dict.fromkeys(one.compute for one in rows)),
-        "declared": computations(rows),
-    }
+    functions = dict.fromkeys(one.compute for one in rows)
+    code = call("contactid.output.computing:compute", *functions)
+    return {**code, "declared": computations(rows)}
 
 
 def draw(rows):
     """Params of a rule that draws figures."""
-    function = "contactid.output.drawing:draw"
-    return {
-        "call": function,
-        "code": CODE.of(function, *dict.fromkeys(one.draw for one in rows)),
-        "declared": drawings(rows),
-    }
+    functions = dict.fromkeys(one.draw for one in rows)
+    code = call("contactid.output.drawing:draw", *functions)
+    return {**code, "declared": drawings(rows)}
 
 
 def computed_by(rule):
