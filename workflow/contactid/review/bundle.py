@@ -25,7 +25,7 @@ from contactid.core.atomic import replacing
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.fits import read_json
 from contactid.review.crate import FILE_NAME, describe, read_citation
-from contactid.review.provenance import describe_code
+from contactid.review.provenance import describe_code, git
 from contactid.run.records import FOLDER, path_of_record
 from contactid.sources.lockfile import digest
 
@@ -162,13 +162,7 @@ def _check(path: Path, entry: zipfile.ZipInfo) -> None:
 
 def code_files(root: Path) -> dict[str, Path]:
     """Everything that git knows or would ask about, by path."""
-    try:
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=root, capture_output=True, check=True,
-        ).stdout  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        raise ContactIdError(f"{root} is not a git checkout", "Run make bundle where the run was made") from None
+    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard") or b""
     names = sorted(name.decode() for name in listed.split(b"\0") if name)
     return {name: root / name for name in names if (root / name).is_file()}
 

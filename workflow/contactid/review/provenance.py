@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -30,7 +31,6 @@ from contactid.sources.store import Store
 
 _LATER = ("provenance", "report", "crate")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-_ENDINGS = ("seed", "seeds")
 ROOT = Path(__file__).resolve().parents[3]
 # the main process leaves its command line here for the jobs that it starts (workflow/rules/review.smk)
 COMMAND = "CONTACTID_COMMAND"
@@ -39,12 +39,12 @@ COMMAND = "CONTACTID_COMMAND"
 def describe_code(root: str | Path) -> dict[str, Any]:
     """Commit, whether anything differs from it, and a checksum of what does; null outside a checkout of its own."""
     root = Path(root).resolve()
-    top = _git(root, "rev-parse", "--show-toplevel")
+    top = git(root, "rev-parse", "--show-toplevel")
     commit = status = None
     # an unpacked archive may lie inside somebody else's checkout, whose commit says nothing
     if top is not None and Path(top.decode().strip()).resolve() == root:
-        commit = _git(root, "rev-parse", "HEAD")
-        status = _git(root, "status", "--porcelain", "-z", "--untracked-files=all")
+        commit = git(root, "rev-parse", "HEAD")
+        status = git(root, "status", "--porcelain", "-z", "--untracked-files=all")
     return {
         "git_commit": commit.decode().strip() if commit else None,
         "git_dirty": None if status is None else bool(status),
@@ -54,8 +54,8 @@ def describe_code(root: str | Path) -> dict[str, Any]:
 
 def _digest(root: Path) -> str:
     """Of the difference to the commit, and of name and content of every file that git doesn't know."""
-    found = hashlib.sha256(_git(root, "diff", "HEAD", "--binary") or b"")
-    listed = _git(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
+    found = hashlib.sha256(git(root, "diff", "HEAD", "--binary") or b"")
+    listed = git(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
     for name in sorted(part for part in listed.split(b"\0") if part):
         path = root / name.decode()
         content = path.read_bytes() if path.is_file() else b""
@@ -63,7 +63,8 @@ def _digest(root: Path) -> str:
     return found.hexdigest()
 
 
-def _git(root: Path, *arguments: str) -> bytes | None:
+def git(root: Path, *arguments: str) -> bytes | None:
+    """What git prints of a folder; None where it fails."""
     try:
         return subprocess.run(["git", *arguments], cwd=root, capture_output=True, timeout=30, check=True).stdout
     except (OSError, subprocess.SubprocessError):
@@ -192,22 +193,19 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def seeds_of(config: Mapping[str, Any]) -> dict[str, Any]:
+def seeds_of(value: Any, path: str = "") -> dict[str, Any]:
     """Values of all keys that are ``seed`` or ``seeds`` or end with it, by path such as ``tossing.split.seed``."""
-    return dict(_seeds(config, ""))
-
-
-def _seeds(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            here = f"{path}.{key}" if path else str(key)
-            if str(key).rsplit("_", 1)[-1] in _ENDINGS and not isinstance(inner, Mapping):
-                yield here, inner
-            else:
-                yield from _seeds(inner, here)
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _seeds(inner, f"{path}[{number}]")
+    if isinstance(value, list):
+        inner = {f"{path}[{number}]": entry for number, entry in enumerate(value)}
+    elif isinstance(value, Mapping):
+        inner = {f"{path}.{key}" if path else str(key): entry for key, entry in value.items()}
+    else:
+        return {}
+    found = {}
+    for here, entry in inner.items():
+        is_seed = re.search(r"(^|[._])seeds?$", here) and not isinstance(entry, Mapping)
+        found |= {here: entry} if is_seed else seeds_of(entry, here)
+    return found
 
 
 def describe_data(

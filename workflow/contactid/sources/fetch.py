@@ -34,7 +34,6 @@ from contactid.sources.store import Store, file_lock
 from contactid.sources.web import PATIENT, Patience
 
 _LOG = logging.getLogger(__name__)
-_CHUNK = 1 << 20
 _MOST_SHOWN = 5
 
 
@@ -298,17 +297,14 @@ def _unpack(archive: Path, folder: str, destination: Path, what: str) -> None:
     ContactIdError
         Where it is no archive, a damaged one, or has no such folder. Then ``destination`` doesn't hold all of it.
     """
+
+    def wanted(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
+        inside = below(member.name, folder)
+        return tarfile.data_filter(member.replace(name=str(inside)), path) if inside and member.isfile() else None
+
     try:
         with tarfile.open(archive) as tar:
-            for member in tar:
-                inside = below(member.name, folder)
-                source = tar.extractfile(member) if inside is not None and member.isfile() else None
-                if inside is None or source is None:
-                    continue
-                target = destination / inside
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with source, target.open("wb") as file:
-                    shutil.copyfileobj(source, file, _CHUNK)
+            tar.extractall(destination, filter=wanted)
     except (tarfile.TarError, EOFError, zlib.error, ValueError) as error:
         raise ContactIdError(f"{what}: the downloaded archive is damaged ({error})", "Fetch it again") from None
     except OSError as error:  # also what gzip calls a damaged file

@@ -142,9 +142,6 @@ def read_lock(path: str | Path) -> dict[str, LockedArchive]:
         found = {name: _archive(name, entry) for name, entry in content["archives"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise ContactIdError(f"{path}: no lock file ({error})", remedy) from None
-    for archive in found.values():
-        for file in archive.files:
-            check_name(file.name, archive.name)
     return found
 
 
@@ -240,5 +237,7 @@ def _plain(archive: LockedArchive) -> dict[str, Any]:
 def _archive(name: str, entry: Mapping[str, Any]) -> LockedArchive:
     known = {field.name for field in fields(LockedFile)}
     files = tuple(LockedFile(**{key: file[key] for key in file if key in known}) for file in entry.get("files", ()))
+    for file in files:
+        check_name(file.name, name)
     known = {field.name for field in fields(LockedArchive)} - {"name", "files"}
     return LockedArchive(name=name, files=files, **{key: entry[key] for key in entry if key in known})

@@ -271,7 +271,10 @@ def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> N
         with h5netcdf.File(partial, "w") as file:
             samples = _Samples(file, partial)
             for recording in stream.recordings:
-                _check(recording, stream.source)
+                if problems := pose_problems(recording.position, recording.orientation):
+                    raise ContactIdError(
+                        f"{stream.source}: recording {recording.name}: {joined(problems)}", "Leave it out"
+                    )
                 samples.append(recording, stream.sample_frequency)
                 kept.append(replace(recording, position=np.empty((0, 3)), orientation=np.empty((0, 4))))
                 sizes.append(len(recording.position))
@@ -280,12 +283,6 @@ def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> N
         rest = without_samples(kept, sizes, stream)
         rest = rest.assign_attrs({**stream.attributes, **attributes})
         rest.to_netcdf(partial, mode="a", engine="h5netcdf")
-
-
-def _check(recording: Recording, source: str) -> None:
-    problems = pose_problems(recording.position, recording.orientation)
-    if problems:
-        raise ContactIdError(f"{source}: recording {recording.name}: {joined(problems)}", "Leave it out")
 
 
 class _Samples:

@@ -137,7 +137,6 @@ class Dataset:
     folder : the folder inside a downloaded archive that holds the data
     object, surface, surface_height : what to read from an I.AM. archive; with a height (m), a recording without the
         surface object lies on a level plane at that height
-    size_mb : roughly, as far as it is known; MB
     licence, citation : as published; the licence ``as published`` is the one in the lock file
     """
 
@@ -152,7 +151,6 @@ class Dataset:
     object: str = ""
     surface: str = ""
     surface_height: float | None = None
-    size_mb: str = ""
     licence: str = "unknown"
     citation: str = ""
 
