@@ -146,10 +146,11 @@ def test_a_body_can_exist_exactly_where_its_principal_form_is_positive(seed: int
     numbers[which] *= -0.3 if spoiled else 1.0
     changed = PrincipalForm(numbers[0], form.center_of_mass, numbers[1:], form.rotation)
     verdict = consistency(changed.parameters())
-    assert verdict.positive_definite == changed.valid == (not spoiled)
+    valid = bool(changed.mass > 0.0 and np.all(changed.second_moments > 0.0))
+    assert verdict.positive_definite == valid == (not spoiled)
     assert verdict.positive_mass == (numbers[0] > 0.0)
     eigenvalues = np.linalg.eigvalsh(moved(changed.parameters(), np.eye(3), -form.center_of_mass).pseudo_inertia)
-    assert (eigenvalues[0] > 0.0) == changed.valid
+    assert (eigenvalues[0] > 0.0) == valid
     assert np.isinf(geodesic_distance(changed.parameters(), form.parameters())) == spoiled
 
 

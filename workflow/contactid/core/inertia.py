@@ -66,11 +66,6 @@ class PrincipalForm:
     second_moments: np.ndarray
     rotation: np.ndarray
 
-    @property
-    def valid(self) -> bool:
-        """Whether mass and second moments are positive (eqs. 35 and 36)."""
-        return bool(self.mass > 0.0 and np.all(np.asarray(self.second_moments) > 0.0))
-
     def parameters(self) -> InertialParameters:
         """The ten parameters: principal moments ``L_y + L_z, L_x + L_z, L_x + L_y`` (eq. 29), turned to B and moved."""
         moments = np.asarray(self.second_moments, dtype=float)

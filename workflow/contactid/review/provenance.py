@@ -201,7 +201,7 @@ def seeds_of(value: Any, path: str = "") -> dict[str, Any]:
         inner = {f"{path}.{key}" if path else str(key): entry for key, entry in value.items()}
     else:
         return {}
-    found = {}
+    found: dict[str, Any] = {}
     for here, entry in inner.items():
         is_seed = re.search(r"(^|[._])seeds?$", here) and not isinstance(entry, Mapping)
         found |= {here: entry} if is_seed else seeds_of(entry, here)
