@@ -14,7 +14,7 @@ import yaml
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
 from contactid.review.report.digest import check_rows, digest
-from contactid.review.report.model import Artefact, Card, Check, Making, Report, Step, Study
+from contactid.review.report.model import Artefact, Report, Study
 from contactid.review.report.solves import MOST_LISTED, group_solves, solves_of
 from contactid.run.records import JobRecord, read_benchmarks, read_jobs, upstream
 from contactid.sources.card import headline
@@ -98,7 +98,7 @@ def artefacts_of(
     study: str,
     folder: Path,
     declared: Sequence[Mapping[str, Any]],
-    checks: Sequence[Check],
+    checks: Sequence[Any],
     makings: Makings,
     functions: Mapping[str, Mapping[str, Any]],
     numerals: str,
@@ -108,7 +108,7 @@ def artefacts_of(
     A table and a figure of one name are one artefact, and so are the printed numbers of that name.
     """
     tables, figures = ({row["name"]: row for row in declared if row["kind"] == kind} for kind in ("table", "figure"))
-    by_key: dict[str, list[Check]] = {}
+    by_key: dict[str, list[Any]] = {}
     for check in checks:
         by_key.setdefault(check.artefact, []).append(check)
     names = {key_of(name): name for name in (*tables, *figures)}
@@ -210,8 +210,16 @@ class Makings:
         self._makers = {output: job for job in jobs if job.rule not in _LATER for output in job.outputs}
         self._results = f"{results}/"
 
-    def of(self, path: str) -> Making | None:
-        """How a file was made (path relative to the run's folder); None where there is no record of it."""
+    def of(self, path: str) -> dict[str, Any] | None:
+        """How a file was made (path relative to the run's folder); None where there is no record of it.
+
+        Returns
+        -------
+        dict
+            ``rule``, ``seconds`` and ``log`` (relative to the run's folder) of the job that wrote it; ``steps``: rules
+            of all jobs behind it, its own first, with ``jobs`` and ``seconds``; ``datasets`` of the run behind it;
+            ``sources``: files that no job of the run made.
+        """
         behind = upstream(self._makers, self._results + path)
         if not behind:
             return None
@@ -220,14 +228,17 @@ class Makings:
             steps.setdefault(job.rule, []).append(job)
         data = f"{self._results}data/"
         written = (output.removeprefix(data) for job in behind for output in job.outputs if output.startswith(data))
-        return Making(
-            rule=behind[0].rule,
-            seconds=behind[0].seconds,
-            log=behind[0].log.removeprefix(self._results) if behind[0].log else None,
-            steps=tuple(Step(rule, len(jobs), sum(job.seconds for job in jobs)) for rule, jobs in steps.items()),
-            datasets=tuple(sorted({Path(file).parts[0] for file in written})),
-            sources=tuple(sorted({file for job in behind for file in job.inputs if file not in self._makers})),
-        )
+        return {
+            "rule": behind[0].rule,
+            "seconds": behind[0].seconds,
+            "log": behind[0].log.removeprefix(self._results) if behind[0].log else None,
+            "steps": [
+                {"rule": rule, "jobs": len(jobs), "seconds": sum(job.seconds for job in jobs)}
+                for rule, jobs in steps.items()
+            ],
+            "datasets": sorted({Path(file).parts[0] for file in written}),
+            "sources": sorted({file for job in behind for file in job.inputs if file not in self._makers}),
+        }
 
 
 def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, Any]]]:
@@ -248,8 +259,13 @@ def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, A
     return rules.to_dict("records"), shown.to_dict("records")
 
 
-def _card(folder: Path, file: Path) -> Card:
+def _card(folder: Path, file: Path) -> dict[str, Any]:
     content = read_json(file)
     content.pop("panels", None)  # drawn in the figure
     figure = file.with_suffix(".svg")
-    return Card(content, headline(content), figure if figure.exists() else None, file.relative_to(folder).as_posix())
+    return {
+        "content": content,
+        "headline": headline(content),
+        "figure": figure if figure.exists() else None,
+        "path": file.relative_to(folder).as_posix(),
+    }
