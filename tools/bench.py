@@ -75,6 +75,7 @@ def _short(value: float) -> str:
     return "" if value is None or not np.isfinite(value) else f"{value:.3g}"
 
 
+@told_plainly()
 def main(run: str, output: str, mirror: str, mujoco_python: str, repeats: int, small: bool) -> None:
     """Read the run's files, measure peers and sizes, write the table and the figure, and print the table."""
     stages = stage_rows(run)
@@ -109,6 +110,4 @@ if __name__ == "__main__":
     parser.add_argument("--mujoco-python", default="", help="Python of the environment that MuJoCo is in")
     parser.add_argument("--repeats", type=int, default=3, help="of every size")
     parser.add_argument("--small", action="store_true", help="two small sizes per stage: whether it works, in seconds")
-    arguments = parser.parse_args()
-    with told_plainly():
-        main(**vars(arguments))
+    main(**vars(parser.parse_args()))

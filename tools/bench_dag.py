@@ -48,6 +48,7 @@ def measure_start(jobs: int) -> dict[str, float]:
     }
 
 
+@told_plainly()
 def main(sizes: list[int], output: str) -> None:
     """Measure rising sizes and write one table."""
     rows = []
@@ -59,8 +60,6 @@ def main(sizes: list[int], output: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, nargs="+", default=[250, 2_500])
+    parser.add_argument("--jobs", dest="sizes", type=int, nargs="+", default=[250, 2_500])
     parser.add_argument("--output", default="results/bench/dag.csv")
-    arguments = parser.parse_args()
-    with told_plainly():
-        main(arguments.jobs, arguments.output)
+    main(**vars(parser.parse_args()))

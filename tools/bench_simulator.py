@@ -159,6 +159,7 @@ def problems(mirror: str) -> tuple[Problem, Problem, Any]:
     return set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, None), prepared
 
 
+@told_plainly()
 def main(mirror: str, mujoco_python: str, output: str) -> None:
     """Measure everything and write one table."""
     if not tosses_there(mirror):
@@ -181,6 +182,4 @@ if __name__ == "__main__":
     parser.add_argument("--mirror", default="", help="folder that holds contactnets/")
     parser.add_argument("--mujoco-python", required=True, help="Python of the environment that MuJoCo is in")
     parser.add_argument("--output", default="results/bench/simulator.csv")
-    arguments = parser.parse_args()
-    with told_plainly():
-        main(**vars(arguments))
+    main(**vars(parser.parse_args()))

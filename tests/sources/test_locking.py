@@ -209,5 +209,5 @@ def test_the_command_writes_what_it_can_and_says_what_it_cannot(server, tmp_path
         (["--only", "4tu_79"], "has no archive 4tu_79. Known are 4tu_77, 4tu_78"),
         (["--url", "ftp://x"], "fourtu_url is 'ftp://x', which is no web address"),
     ):
-        with pytest.raises(ContactIdError, match=told):
+        with pytest.raises(SystemExit, match=told):
             main([*arguments, *wrong])

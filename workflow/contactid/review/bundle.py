@@ -278,6 +278,7 @@ def _sha256(content: Path | bytes) -> str:
     return hashlib.sha256(content if isinstance(content, bytes) else content.read_bytes()).hexdigest()
 
 
+@told_plainly()
 def main(arguments: list[str] | None = None) -> None:
     """Write the archive and say where."""
     parser = argparse.ArgumentParser(prog="contactid.review.bundle", description=__doc__)
@@ -289,5 +290,4 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    with told_plainly():
-        main()
+    main()

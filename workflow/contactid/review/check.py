@@ -9,13 +9,12 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.comparison import AGREES, BETTER, COLUMNS, DIFFERS, INPUT, NOT_COMPARABLE, VERDICTS
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv, write_csv
@@ -189,6 +188,7 @@ def _line(row: pd.Series) -> str:
     )
 
 
+@told_plainly()
 def main() -> None:
     """Read the command line, print the comparison, and exit with 1 where a check got worse."""
     parser = argparse.ArgumentParser(prog="python -m contactid.review.check", description=__doc__)
@@ -209,8 +209,6 @@ def main() -> None:
                 f"run {arguments.run}: checks got worse (listed above)",
                 f"Mend the cause; if the change is right, make baseline RUN={arguments.run} and commit it",
             )
-    except ContactIdError as error:
-        sys.exit(f"ERROR {error}")
     except BrokenPipeError:  # the reader, for instance head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 

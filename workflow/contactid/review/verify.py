@@ -287,6 +287,7 @@ def _problem(row: dict) -> str:
     return "" if verdict in possible else f"says {verdict}, but {reproduced:g} is {apart:g} from {published:g}"
 
 
+@told_plainly()
 def main(arguments: list[str] | None = None) -> int:
     """Check, recompute, compare, and print what came of it."""
     parser = argparse.ArgumentParser(prog="contactid.review.verify", description=__doc__)
@@ -296,7 +297,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--tolerance", type=float, default=1e-4, help="largest relative difference between machines")
     parser.add_argument("--longest", type=float, default=120.0, help="leave out jobs that took more seconds than that")
     chosen = parser.parse_args(arguments)
-    with told_plainly(), tempfile.TemporaryDirectory(prefix="contactid-verify-") as folder:
+    with tempfile.TemporaryDirectory(prefix="contactid-verify-") as folder:
         return _verify(Path(chosen.bundle), Path(folder), chosen)
 
 

@@ -175,6 +175,7 @@ def _files_kept(results: Path) -> dict[str, tuple[float, float]]:
     }
 
 
+@told_plainly()
 def main(run: str, hours: list[float], cores: int, minutes: float, output: str | None) -> None:
     """Print the plan, one block per budget, and write it as a table if asked to."""
     table = plan(Path(run), hours, cores=cores, minutes=minutes)
@@ -196,6 +197,4 @@ if __name__ == "__main__":
     parser.add_argument("--cores", type=int, default=48, help="of a node")
     parser.add_argument("--minutes", type=float, default=10.0, help="that a job should take")
     parser.add_argument("--output", help="csv file")
-    arguments = parser.parse_args()
-    with told_plainly():
-        main(**vars(arguments))
+    main(**vars(parser.parse_args()))

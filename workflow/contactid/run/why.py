@@ -109,6 +109,7 @@ def _libraries(file: str) -> list[str]:
     )
 
 
+@told_plainly()
 def main(arguments: Sequence[str]) -> None:
     """The command: a file, then options for Snakemake."""
     if not any(arguments):
@@ -117,5 +118,4 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    with told_plainly():
-        main(sys.argv[1:])
+    main(sys.argv[1:])

@@ -27,6 +27,7 @@ from contactid.sources.web import Patience, check_address
 _LOG = logging.getLogger(__name__)
 
 
+@told_plainly()
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; its status is 1 where a dataset couldn't be locked."""
     parser = argparse.ArgumentParser(prog="python -m contactid.sources.lock", description=__doc__.splitlines()[0])
@@ -266,5 +267,4 @@ def _today() -> str:
 
 
 if __name__ == "__main__":
-    with told_plainly():
-        sys.exit(main())
+    sys.exit(main())

@@ -45,18 +45,10 @@ from contactid.sources.left_out import joined
 from contactid.sources.registry import Dataset
 
 UNITS = {
-    "time": "s",
-    "position": "m",
-    "orientation": "1",
-    "row_size": "1",
-    "surface_position": "m",
-    "surface_orientation": "1",
-    "surface_velocity": "m/s",
-    "vertices": "m",
-    "mass": "kg",
-    "center_of_mass": "m",
+    "time": "s", "position": "m", "orientation": "1", "row_size": "1", "surface_position": "m",
+    "surface_orientation": "1", "surface_velocity": "m/s", "vertices": "m", "mass": "kg", "center_of_mass": "m",
     "inertia": "kg m2",
-}
+}  # fmt: skip
 SAMPLE_VARIABLES = ("time", "position", "orientation")
 COMPRESSION_LEVEL = 4
 _UNIT_NORM_TOLERANCE = 1e-6
