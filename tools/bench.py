@@ -88,7 +88,8 @@ def main(run: str, output: str, mirror: str, mujoco_python: str, repeats: int, s
     table = pd.concat(parts, ignore_index=True).reindex(columns=list(COLUMNS))
     prepared = Path(run) / "data" / configuration["tossing"]["identify_on"][-1] / "tosses.nc"
     cost = cost_rows(prepared, configuration, repeats, SMALL if small else SIZES)
-    label = f"run {Path(run).name}; sizes measured on {_machine()}, CPU time of {repeats} repeats; synthetic data"
+    machine = f"{platform.processor() or platform.machine()}, {platform.system()}"
+    label = f"run {Path(run).name}; sizes measured on {machine}, CPU time of {repeats} repeats; synthetic data"
     folder = Path(output)
     write_csv(table, folder / "bench.csv")
     write_csv(cost, folder / "figures/ext_cost.csv")
@@ -96,10 +97,6 @@ def main(run: str, output: str, mirror: str, mujoco_python: str, repeats: int, s
     text = markdown(table, cost, label)
     write_text(folder / "bench.md", text + "\n")
     print(text)
-
-
-def _machine() -> str:
-    return f"{platform.processor() or platform.machine()}, {platform.system()}"
 
 
 if __name__ == "__main__":

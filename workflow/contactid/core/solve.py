@@ -71,7 +71,6 @@ class SolverOptions:
     largest_infeasibility : recomputed primal infeasibility above which a solve doesn't count as converged
     barrier : initial barrier parameter; small for a start close to the solution
     bound_push : how far the start is moved off its bounds; small for a start close to the solution
-    bound_relax : relative relaxation of bounds; 0, because a product of two relaxed factors can turn negative
     others : further IPOPT options by their own names
     """
 
@@ -81,7 +80,6 @@ class SolverOptions:
     largest_infeasibility: float = 1e-6
     barrier: float = 0.1
     bound_push: float = 0.01
-    bound_relax: float = 0.0
     others: Mapping[str, str | int | float] = field(default_factory=dict)
 
     def warm(self, barrier: float = 1e-4, bound_push: float = 1e-6) -> SolverOptions:
@@ -98,7 +96,7 @@ class SolverOptions:
             "bound_frac": self.bound_push,
             "slack_bound_push": self.bound_push,
             "slack_bound_frac": self.bound_push,
-            "bound_relax_factor": self.bound_relax,
+            "bound_relax_factor": 0.0,  # a product of two relaxed factors can turn negative
             "print_level": 0,
             "sb": "yes",
             "file_print_level": 5,
