@@ -103,9 +103,7 @@ def with_slopes(rows: pd.DataFrame) -> pd.DataFrame:
 def sweep_tasks(prepared: str | Path, variant: Mapping[str, Any], points: Sequence[int]) -> Iterator[Task]:
     """Grids of several sizes over the same tosses; a size is the number of simulated tosses.
 
-    Raises
-    ------
-    ContactIdError : where the run has no prepared tosses
+    Raises :class:`ContactIdError` where the run has no prepared tosses.
     """
     if not Path(prepared).is_file():
         raise ContactIdError(f"{prepared} does not exist", "make bench needs a finished run: make")

@@ -224,9 +224,7 @@ def consistency(parameters: InertialParameters, hull: np.ndarray | None = None) 
 def hull_halfspaces(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Convex hull of points ``(n, 3)`` as ``A x <= b``: outward unit normals ``(k, 3)`` and offsets ``(k,)`` in m.
 
-    Raises
-    ------
-    ContactIdError : where the points don't span a volume
+    Raises :class:`ContactIdError` where the points don't span a volume.
     """
     points = np.asarray(points, dtype=float)
     try:

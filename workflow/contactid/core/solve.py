@@ -180,9 +180,7 @@ class _Returned:
 def available_route(wanted: str = AUTO) -> str:
     """The route that a solve will take.
 
-    Raises
-    ------
-    ContactIdError : where the wanted route is unknown or its solver isn't there
+    Raises :class:`ContactIdError` where the wanted route is unknown or its solver isn't there.
     """
     if wanted not in (AUTO, EXECUTABLE, EMBEDDED):
         raise ContactIdError(f"unknown solver route {wanted!r}", f"Choose {AUTO}, {EXECUTABLE} or {EMBEDDED}")
@@ -202,9 +200,7 @@ class PreparedModel:
     What else changes in the model, it doesn't see. After a solve, ``slopes`` holds the derivative of the Lagrangian by
     every variable, in the direction of a minimisation: where a bound holds a variable, what letting go would bring.
 
-    Raises
-    ------
-    ContactIdError : a model without variables or without exactly one active objective
+    Raises :class:`ContactIdError`: a model without variables or without exactly one active objective.
     """
 
     def __init__(self, model: pyo.ConcreteModel) -> None:

@@ -67,9 +67,7 @@ def write_manifest(sums: Mapping[str, str]) -> str:
 def read_manifest(text: str) -> dict[str, str]:
     """Sums by path.
 
-    Raises
-    ------
-    ContactIdError : where it isn't such a list
+    Raises :class:`ContactIdError` where it isn't such a list.
     """
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -83,9 +81,7 @@ def read_manifest(text: str) -> dict[str, str]:
 def differences(folder: Path) -> list[str]:
     """How a folder departs from its manifest: a line for each changed, missing or further file.
 
-    Raises
-    ------
-    ContactIdError : where it has no manifest
+    Raises :class:`ContactIdError` where it has no manifest.
     """
     file = folder / NAME
     if not file.is_file():

@@ -123,9 +123,7 @@ def check_run(run: str, results: str | Path, accepted: str | Path, study: str = 
 def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
     """Accept a run's verdicts; the text says what that changes.
 
-    Raises
-    ------
-    ContactIdError : where there is no such run, or it lacks a study that is accepted already
+    Raises :class:`ContactIdError` where there is no such run, or it lacks a study that is accepted already.
     """
     checks, path = _checks(run, results), Path(accepted) / f"{run}.csv"
     changes = []

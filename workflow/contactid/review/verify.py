@@ -233,9 +233,7 @@ def recompute(folder: Path, run: str, paths: Sequence[str], jobs: Sequence[JobRe
 
     Rules of other jobs aren't even looked at, and times alone decide what is outdated; all files have the same time.
 
-    Raises
-    ------
-    ContactIdError : where a job fails: with the line that the job printed
+    Raises :class:`ContactIdError` where a job fails: with the line that the job printed.
     """
     for job in jobs:
         for output in job.outputs:

@@ -98,9 +98,7 @@ class Fingerprints:
     def reached(self, *references: str) -> dict[str, str]:
         """Hashes of all definitions that functions reach, their own first, by ``"contactid.module:name"``.
 
-        Raises
-        ------
-        ContactIdError : where a reference names nothing in the package
+        Raises :class:`ContactIdError` where a reference names nothing in the package.
         """
         found: dict[tuple[str, str], None] = {}
         waiting = []

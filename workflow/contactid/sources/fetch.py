@@ -181,9 +181,7 @@ def _download(archive: LockedArchive, file: LockedFile, url: str, store: Store, 
 def parse_mirrors(entries: Sequence[str]) -> list[Path | str]:
     """What the configuration's ``data_mirror`` names: folders, and web addresses as texts.
 
-    Raises
-    ------
-    ContactIdError : for a folder that doesn't exist: a misspelt mirror must not go unnoticed
+    Raises :class:`ContactIdError` for a folder that doesn't exist: a misspelt mirror must not go unnoticed.
     """
     found: list[Path | str] = []
     for entry in entries:

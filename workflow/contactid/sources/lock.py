@@ -150,9 +150,7 @@ def member_with(
 ) -> FourTuDoi:
     """The one member of a collection whose title, or else title and file names, have all the words.
 
-    Raises
-    ------
-    ContactIdError : where none or several have; all titles are listed
+    Raises :class:`ContactIdError` where none or several have; all titles are listed.
     """
     found = [doi for doi, title in members if _has(title, words)]
     if not found:

@@ -127,9 +127,7 @@ class LockedArchive:
 def read_lock(path: str | Path) -> dict[str, LockedArchive]:
     """Entries by name; none where there is no file.
 
-    Raises
-    ------
-    ContactIdError : where the file isn't a lock file of this format, or names a file outside its archive
+    Raises :class:`ContactIdError` where the file isn't a lock file of this format, or names a file outside its archive.
     """
     path = Path(path)
     if not path.exists():
@@ -164,9 +162,7 @@ def _line(content: Any) -> str:
 def entry_of(path: str | Path, name: str, pinned: str) -> LockedArchive:
     """The entry that a run was planned with, by its digest.
 
-    Raises
-    ------
-    ContactIdError : where the file has been edited since, and for what :func:`read_lock` finds
+    Raises :class:`ContactIdError` where the file has been edited since, and for what :func:`read_lock` finds.
     """
     entry = read_lock(path).get(name)
     if entry is None or entry.digest != pinned:

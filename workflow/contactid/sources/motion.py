@@ -220,9 +220,7 @@ def write_dataset(dataset: xr.Dataset, path: str | Path) -> None:
 def opened_dataset(path: str | Path) -> Iterator[xr.Dataset]:
     """A dataset that :func:`write_dataset` wrote, its values read only where they are asked for.
 
-    Raises
-    ------
-    ContactIdError : where the file can't be read
+    Raises :class:`ContactIdError` where the file can't be read.
     """
     try:
         dataset = xr.open_dataset(path, engine="h5netcdf")

@@ -104,9 +104,7 @@ class FourTuDoi:
 def parse_doi(text: str) -> FourTuDoi:
     """Take a DOI apart; a resolver's address or ``doi:`` before it is dropped, letter case doesn't matter.
 
-    Raises
-    ------
-    ContactIdError : for what isn't a DOI of this repository
+    Raises :class:`ContactIdError` for what isn't a DOI of this repository.
     """
     bare = _RESOLVERS.sub("", text.strip()).lower()
     prefix, _, suffix = bare.partition("/")
@@ -226,9 +224,7 @@ def archives_of(registry: Mapping[str, Dataset]) -> dict[str, Dataset]:
 def pick(registry: Mapping[str, Dataset], name: str) -> Dataset:
     """The dataset of that name.
 
-    Raises
-    ------
-    ContactIdError : for an unknown name; the nearest known one is suggested
+    Raises :class:`ContactIdError` for an unknown name; the nearest known one is suggested.
     """
     if name not in registry:
         near = difflib.get_close_matches(name, list(registry), n=1)

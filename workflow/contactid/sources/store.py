@@ -60,9 +60,7 @@ class Store:
     def put(self, archive: LockedArchive, file: LockedFile, source: Path) -> None:
         """Copy a file into the store; it gets its name once it is whole and what the lock says.
 
-        Raises
-        ------
-        ContactIdError : where it is another file (with both checksums), or can't be written
+        Raises :class:`ContactIdError` where it is another file (with both checksums), or can't be written.
         """
         lock = self.partial(archive, f"{file.name}.lock")
         with file_lock(lock, file.name), replacing(self.folder(archive) / file.name) as copied:
@@ -105,9 +103,7 @@ def verify_data(archive: str, pinned: str, lock: str, store: str, receipt: str, 
 def verify(archive: LockedArchive, store: Store) -> None:
     """Compare every file with the lock.
 
-    Raises
-    ------
-    ContactIdError : naming the files that are missing or different, with both checksums
+    Raises :class:`ContactIdError` naming the files that are missing or different, with both checksums.
     """
     problems = [f"{file.name} {problem}" for file in archive.wanted if (problem := store.problem(archive, file))]
     if problems:

@@ -55,9 +55,7 @@ PATIENT = Patience()
 def check_address(url: str, key: str) -> str:
     """The address without a slash at the end.
 
-    Raises
-    ------
-    ContactIdError : naming the configuration's key, for what is no ``http`` or ``https`` address
+    Raises :class:`ContactIdError` naming the configuration's key, for what is no ``http`` or ``https`` address.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
