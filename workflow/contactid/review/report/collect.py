@@ -53,7 +53,8 @@ def collect(
     words = yaml.safe_load(Path(wording).read_text(encoding="utf-8"))
     rows = check_rows(read_csv(checks))
     there = {Path(file).relative_to(folder).as_posix() for file in files}
-    makings = Makings(read_jobs(Path(), folder.as_posix()), folder.as_posix())
+    jobs = [job for job in read_jobs(Path(), folder.as_posix()) if job.rule not in _LATER]
+    makers = {output: job for job in jobs for output in job.outputs}
     configuration = record.get("configuration", {})
     functions = {
         name: {**entry, "path": os.path.relpath(entry["file"], folder)} for name, entry in declared["functions"].items()
@@ -72,7 +73,7 @@ def collect(
                 name=name,
                 title=about.get("title", name),
                 paper=about.get("paper", ""),
-                artefacts=artefacts_of(name, folder, listed, own, makings, functions, about.get("numerals", "arabic")),
+                artefacts=artefacts_of(name, folder, listed, own, makers, functions, about.get("numerals", "arabic")),
                 digest=digest(own),
                 solve_groups=group_solves(solves),
                 solves=solves.head(MOST_LISTED).to_dict("records"),
@@ -99,7 +100,7 @@ def artefacts_of(
     folder: Path,
     declared: Sequence[Mapping[str, Any]],
     checks: Sequence[Any],
-    makings: Makings,
+    makers: Mapping[str, JobRecord],
     functions: Mapping[str, Mapping[str, Any]],
     numerals: str,
 ) -> tuple[Artefact, ...]:
@@ -131,12 +132,12 @@ def artefacts_of(
                 about=tuple(plain_caption(row["caption"]) for row in rows if row["caption"]),
                 table=read_csv(folder / table) if table and (folder / table).stat().st_size > 1 else None,
                 table_path=made,
-                table_making=makings.of(made) if made else None,
+                table_making=making_of(made, folder, makers) if made else None,
                 figure=folder / figure if figure else None,
                 figure_path=figure,
                 data_path=data,
                 figure_source=(figures[name]["data"] or _source(folder / data)) if data else "",
-                figure_making=makings.of(figure) if figure else None,
+                figure_making=making_of(figure, folder, makers) if figure else None,
                 functions=tuple(
                     {"what": f"{row['kind']}, {done}", **functions[row[step]]}
                     for row in rows
@@ -197,48 +198,36 @@ def _place(artefact: Artefact) -> tuple[int, str]:
     return kinds.get(artefact.key[:3], 4), artefact.key
 
 
-class Makings:
-    """How each file of a run was made, from Snakemake's records of the run.
+def making_of(path: str, folder: Path, makers: Mapping[str, JobRecord]) -> dict[str, Any] | None:
+    """How a file (relative to the run's folder) was made, by who made which; None where there is no record of it.
 
-    Parameters
-    ----------
-    jobs : what :func:`contactid.run.records.read_jobs` found
-    results : the run's folder as the records name it, for instance ``results/default``
+    Returns
+    -------
+    dict
+        ``rule``, ``seconds`` and ``log`` (relative to the run's folder) of the job that wrote it; ``steps``: rules
+        of all jobs behind it, its own first, with ``jobs`` and ``seconds``; ``datasets`` of the run behind it;
+        ``sources``: files that no job of the run made.
     """
-
-    def __init__(self, jobs: Iterable[JobRecord], results: str) -> None:
-        self._makers = {output: job for job in jobs if job.rule not in _LATER for output in job.outputs}
-        self._results = f"{results}/"
-
-    def of(self, path: str) -> dict[str, Any] | None:
-        """How a file was made (path relative to the run's folder); None where there is no record of it.
-
-        Returns
-        -------
-        dict
-            ``rule``, ``seconds`` and ``log`` (relative to the run's folder) of the job that wrote it; ``steps``: rules
-            of all jobs behind it, its own first, with ``jobs`` and ``seconds``; ``datasets`` of the run behind it;
-            ``sources``: files that no job of the run made.
-        """
-        behind = upstream(self._makers, self._results + path)
-        if not behind:
-            return None
-        steps: dict[str, list[JobRecord]] = {}
-        for job in behind:
-            steps.setdefault(job.rule, []).append(job)
-        data = f"{self._results}data/"
-        written = (output.removeprefix(data) for job in behind for output in job.outputs if output.startswith(data))
-        return {
-            "rule": behind[0].rule,
-            "seconds": behind[0].seconds,
-            "log": behind[0].log.removeprefix(self._results) if behind[0].log else None,
-            "steps": [
-                {"rule": rule, "jobs": len(jobs), "seconds": sum(job.seconds for job in jobs)}
-                for rule, jobs in steps.items()
-            ],
-            "datasets": sorted({Path(file).parts[0] for file in written}),
-            "sources": sorted({file for job in behind for file in job.inputs if file not in self._makers}),
-        }
+    results = f"{folder.as_posix()}/"
+    behind = upstream(makers, results + path)
+    if not behind:
+        return None
+    steps: dict[str, list[JobRecord]] = {}
+    for job in behind:
+        steps.setdefault(job.rule, []).append(job)
+    data = f"{results}data/"
+    written = (output.removeprefix(data) for job in behind for output in job.outputs if output.startswith(data))
+    return {
+        "rule": behind[0].rule,
+        "seconds": behind[0].seconds,
+        "log": behind[0].log.removeprefix(results) if behind[0].log else None,
+        "steps": [
+            {"rule": rule, "jobs": len(jobs), "seconds": sum(job.seconds for job in jobs)}
+            for rule, jobs in steps.items()
+        ],
+        "datasets": sorted({Path(file).parts[0] for file in written}),
+        "sources": sorted({file for job in behind for file in job.inputs if file not in makers}),
+    }
 
 
 def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, Any]]]:

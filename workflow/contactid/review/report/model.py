@@ -40,7 +40,7 @@ class Artefact:
     table_path : the table's, or that of the study's checks where there is neither table nor figure
     figure_path, data_path : the drawing and its data; all paths are relative to the run's folder
     figure_source : what the figure says it was made from
-    table_making, figure_making : as :meth:`contactid.review.report.collect.Makings.of` has it
+    table_making, figure_making : as :func:`contactid.review.report.collect.making_of` has it
     functions : those that compute and draw it: what they do, and :func:`contactid.review.report.artefacts.text_of`
     checks : its rows, as :func:`contactid.review.report.digest.check_rows` has them
     """
