@@ -71,7 +71,6 @@ class SolverOptions:
     largest_infeasibility : recomputed primal infeasibility above which a solve doesn't count as converged
     barrier : initial barrier parameter; small for a start close to the solution
     bound_push : how far the start is moved off its bounds; small for a start close to the solution
-    bound_relax : relative relaxation of bounds; 0, because a product of two relaxed factors can turn negative
     others : further IPOPT options by their own names
     """
 
@@ -81,7 +80,6 @@ class SolverOptions:
     largest_infeasibility: float = 1e-6
     barrier: float = 0.1
     bound_push: float = 0.01
-    bound_relax: float = 0.0
     others: Mapping[str, str | int | float] = field(default_factory=dict)
 
     def warm(self, barrier: float = 1e-4, bound_push: float = 1e-6) -> SolverOptions:
@@ -98,7 +96,7 @@ class SolverOptions:
             "bound_frac": self.bound_push,
             "slack_bound_push": self.bound_push,
             "slack_bound_frac": self.bound_push,
-            "bound_relax_factor": self.bound_relax,
+            "bound_relax_factor": 0.0,  # a product of two relaxed factors can turn negative
             "print_level": 0,
             "sb": "yes",
             "file_print_level": 5,
@@ -134,10 +132,6 @@ class Solution:
     route: str
     variables: int
     constraints: int
-
-    def as_record(self) -> dict[str, Any]:
-        """For a JSON file."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 @dataclass(frozen=True)
@@ -186,10 +180,7 @@ class _Returned:
 def available_route(wanted: str = AUTO) -> str:
     """The route that a solve will take.
 
-    Raises
-    ------
-    ContactIdError
-        Where the wanted route is unknown or its solver isn't there.
+    Raises :class:`ContactIdError` where the wanted route is unknown or its solver isn't there.
     """
     if wanted not in (AUTO, EXECUTABLE, EMBEDDED):
         raise ContactIdError(f"unknown solver route {wanted!r}", f"Choose {AUTO}, {EXECUTABLE} or {EMBEDDED}")
@@ -209,35 +200,25 @@ class PreparedModel:
     What else changes in the model, it doesn't see. After a solve, ``slopes`` holds the derivative of the Lagrangian by
     every variable, in the direction of a minimisation: where a bound holds a variable, what letting go would bring.
 
-    Raises
-    ------
-    ContactIdError
-        A model without variables or without exactly one active objective.
+    Raises :class:`ContactIdError`: a model without variables or without exactly one active objective.
     """
 
     def __init__(self, model: pyo.ConcreteModel) -> None:
         self.model = model
         self.slopes: pyo.ComponentMap = pyo.ComponentMap()
-        self._written = _write(model)
+        self.written = _write(model)  # variables, constraints and functions, in one order
         self._solvers: dict[str, Any] = {}
-
-    @property
-    def written(self) -> Any:
-        """Variables, constraints and functions, in one order."""
-        return self._written
 
     def solve(self, options: SolverOptions | None = None, *, log: str | Path | None = None) -> Solution:
         """Solve from the variables' present values and load the answer into them.
 
         Parameters
         ----------
-        log
-            Where the solver's own output goes; nowhere by default.
+        log : where the solver's own output goes; nowhere by default
 
         Raises
         ------
-        ContactIdError
-            A missing solver, an unknown option.
+        ContactIdError : a missing solver, an unknown option
         """
         options = options or SolverOptions()
         route = available_route(options.route)
@@ -246,7 +227,7 @@ class PreparedModel:
             own_log = Path(folder) / "solver.log"
             try:
                 if route == EXECUTABLE:
-                    returned = _run_executable(self.model, self._written, options, own_log)
+                    returned = _run_executable(self.model, self.written, options, own_log)
                 else:
                     returned = self._run_embedded(options, own_log if log is not None else None)
             finally:
@@ -254,10 +235,10 @@ class PreparedModel:
                 if log is not None:
                     Path(log).parent.mkdir(parents=True, exist_ok=True)
                     Path(log).write_text(text, encoding="utf-8")
-        for variable, value in zip(self._written.variables, returned.point, strict=True):
+        for variable, value in zip(self.written.variables, returned.point, strict=True):
             variable.set_value(float(value), skip_validation=True)
-        objective, primal, dual, slopes = _residuals(self._written, returned)
-        self.slopes = pyo.ComponentMap(zip(self._written.variables, slopes.tolist(), strict=True))
+        objective, primal, dual, slopes = _residuals(self.written, returned)
+        self.slopes = pyo.ComponentMap(zip(self.written.variables, slopes.tolist(), strict=True))
         finite = bool(np.isfinite([objective, primal]).all())
         return Solution(
             status=returned.status,
@@ -269,8 +250,8 @@ class PreparedModel:
             dual_infeasibility=dual,
             solver=_name_of_solver(text) if route == EXECUTABLE else _embedded_name(),
             route=route,
-            variables=len(self._written.variables),
-            constraints=len(self._written.constraints),
+            variables=len(self.written.variables),
+            constraints=len(self.written.constraints),
         )
 
     def _run_embedded(self, options: SolverOptions, log: Path | None) -> _Returned:
@@ -278,11 +259,11 @@ class PreparedModel:
         key = repr(sorted(options.for_ipopt().items()))
         solver = self._solvers.get(key) if log is None else None
         if solver is None:
-            solver = _embedded_solver(self._written.problem, options, log)
+            solver = _embedded_solver(self.written.problem, options, log)
             if log is None:
                 self._solvers[key] = solver
-        x_low, x_high, g_low, g_high = self._written.bounds()
-        answer = solver(x0=self._written.start(), lbx=x_low, ubx=x_high, lbg=g_low, ubg=g_high)
+        x_low, x_high, g_low, g_high = self.written.bounds()
+        answer = solver(x0=self.written.start(), lbx=x_low, ubx=x_high, lbg=g_low, ubg=g_high)
         said = solver.stats()
         return _Returned(
             np.array(answer["x"], dtype=float).ravel(),
@@ -297,15 +278,12 @@ def solve(model: pyo.ConcreteModel, options: SolverOptions | None = None, *, log
 
     Parameters
     ----------
-    model
-        Continuous; every variable needs an initial value (0 is taken where there is none).
-    log
-        Where the solver's own output goes; nowhere by default.
+    model : continuous; every variable needs an initial value (0 is taken where there is none)
+    log : where the solver's own output goes; nowhere by default
 
     Raises
     ------
-    ContactIdError
-        A missing solver, an unknown option, a model without variables or without exactly one objective.
+    ContactIdError : a missing solver, an unknown option, a model without variables or without exactly one objective
     """
     available_route((options or SolverOptions()).route)
     return PreparedModel(model).solve(options, log=log)
