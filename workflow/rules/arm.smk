@@ -4,10 +4,8 @@ from contactid.arm import artefacts as arm_artefacts
 
 ARM = config["arm"]
 
-try:
+with told_plainly():
     check_reader(DATASETS, ARM["data"], "arm_mat", "arm.data")
-except ContactIdError as error:
-    sys.exit(f"ERROR {error}")
 
 ARTEFACTS["arm"] = arm_artefacts.declare(ARM)
 ARM_PUBLISHED = "workflow/resources/published/arm.csv"

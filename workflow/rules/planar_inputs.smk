@@ -8,7 +8,7 @@ PLANAR = config["planar"]
 IDENTIFICATION, PLANAR_REAL = PLANAR["identification"], PLANAR["real"]
 REAL_SQUARES, REAL_ELLIPSE = bool(PLANAR_REAL["squares"]), bool(PLANAR_REAL["ellipse"])
 
-try:
+with told_plainly():
     check_scenes(PLANAR)
     check_identification(PLANAR)
     if REAL_SQUARES:
@@ -19,8 +19,6 @@ try:
         check_reader(
             DATASETS, PLANAR_REAL["ellipse"], "planar_impacts", "planar.real.ellipse"
         )
-except ContactIdError as error:
-    sys.exit(f"ERROR {error}")
 
 ARTEFACTS["planar"] = planar_artefacts.declare(PLANAR)
 STUDY_TARGETS += ["<results>/planar/playback.json"]

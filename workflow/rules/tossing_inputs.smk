@@ -14,7 +14,7 @@ from contactid.tossing.configuration import (
 
 TOSSING = config["tossing"]
 
-try:
+with told_plainly():
     check_tossing(TOSSING)
     TOSSING_CASES = cases(TOSSING)
     TOSSING_SCHEMES = schemes_of(TOSSING)
@@ -27,8 +27,6 @@ try:
     VELOCITY_IDENTIFIED = list(dict.fromkeys(on for on, _ in VELOCITY_CASES))
     for name in TOSSING_DATASETS + VELOCITY_IDENTIFIED:
         pick(DATASETS, name)
-except ContactIdError as error:
-    sys.exit(f"ERROR {error}")
 
 TOSSING_PREPARED = list(dict.fromkeys(TOSSING_DATASETS + VELOCITY_IDENTIFIED))
 TOSSING_VARIANTS = {variant["name"]: variant for variant in TOSSING["variants"]}
