@@ -67,7 +67,7 @@ def stage_rows(run: str | Path) -> pd.DataFrame:
             throughput, unit = done / cpu * (60.0 if "minute" in items.unit else 1.0), items.unit
         rows.append(
             {
-                "study": _study(str(stage)),
+                "study": next((study for study in STUDIES if str(stage).startswith(f"{study}_")), _SHARED),
                 "stage": stage,
                 "jobs": len(part),
                 "seconds": float(part["seconds"].sum()),
@@ -81,10 +81,6 @@ def stage_rows(run: str | Path) -> pd.DataFrame:
     order = {study: number for number, study in enumerate((*STUDIES, _SHARED))}
     keyed = table.assign(order=table["study"].map(order)).sort_values(["order", "seconds"], ascending=[True, False])
     return keyed.drop(columns="order").reset_index(drop=True)
-
-
-def _study(stage: str) -> str:
-    return next((study for study in STUDIES if stage.startswith(f"{study}_")), _SHARED)
 
 
 def peer_rows(run: str | Path) -> pd.DataFrame:
@@ -128,15 +124,15 @@ def _nlp_step(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:
 
 
 def _reformulations(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:
-    first, ours = str(table["reformulation"].iloc[0]), float(table["seconds_median"].iloc[0])
+    first, *others = table.to_dict("records")
+    against = f"against {first['reformulation']}"
     return [
-        (ours, row["reformulation"], float(row["seconds_median"]), f"against {first}; {_share(row)} converged")
-        for row in table.to_dict("records")[1:]
-    ]
-
-
-def _share(row: Mapping[Any, Any]) -> str:
-    return f"{int(row['n_converged'])} of {int(row['n'])}"
+        (
+            float(first["seconds_median"]), row["reformulation"], float(row["seconds_median"]),
+            f"{against}; {int(row['n_converged'])} of {int(row['n'])} converged",
+        )
+        for row in others
+    ]  # fmt: skip
 
 
 def _estimate(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:

@@ -37,7 +37,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
         partial.replace(path)
     except (OSError, RuntimeError) as error:
         # HDF5 tells of a full disk in words, and some of it only when a file is closed
-        number = getattr(error, "errno", None) or _number_in(str(error))
+        told = re.search(r"errno = (\d+)", str(error))
+        number = getattr(error, "errno", None) or (int(told[1]) if told else None)
         if number is None and not isinstance(error, OSError):
             raise
         raise cannot_be_written(path, number, str(error)) from error
@@ -63,11 +64,6 @@ def require_space(folder: Path, size: int) -> None:
     """Raise OSError where a folder's file system has less than ``size`` bytes left."""
     if shutil.disk_usage(folder).free < size:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
-
-
-def _number_in(words: str) -> int | None:
-    found = re.search(r"errno = (\d+)", words)
-    return int(found.group(1)) if found else None
 
 
 def _remove_abandoned(path: Path) -> None:

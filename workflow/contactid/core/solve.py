@@ -156,7 +156,11 @@ class _Written:
     @cached_property
     def problem(self) -> dict[str, Any]:
         """x, f and g."""
-        return {"x": casadi.veccat(*self.nlp.x), "f": self.nlp.f, "g": _stack(self.nlp.g)}
+        return {
+            "x": casadi.veccat(*self.nlp.x),
+            "f": self.nlp.f,
+            "g": casadi.veccat(*self.nlp.g) if self.nlp.g else casadi.MX(0, 1),
+        }
 
     @cached_property
     def evaluate(self) -> Any:
@@ -322,10 +326,6 @@ def _embedded_solver(problem: dict[str, Any], options: SolverOptions, log: Path 
         if unknown:
             raise _unknown_option(unknown.group(1)) from None
         raise ContactIdError(f"IPOPT refuses its options ({_last_line(error)})", "Check the solver's options") from None
-
-
-def _stack(expressions: list[Any]) -> Any:
-    return casadi.veccat(*expressions) if expressions else casadi.MX(0, 1)
 
 
 def _run_executable(model: pyo.ConcreteModel, written: _Written, options: SolverOptions, log: Path) -> _Returned:

@@ -165,7 +165,8 @@ def code_files(root: Path) -> dict[str, Path]:
 
 def result_files(root: Path, results: str, record: Mapping[str, Any]) -> tuple[dict[str, Path], list[str]]:
     """Files of ``results/<run>`` by path, and the datasets of which no data are among them."""
-    closed = {entry["name"] for entry in record["data"] if not _may_pass_on(entry)}
+    free = {entry["name"] for entry in record["data"] if entry["synthetic"] or entry["licence"] in FREE_LICENCES}
+    closed = {entry["name"] for entry in record["data"]} - free
     # files as they were published or given are told by name and checksum only
     as_given = {entry["name"] for entry in record["data"] if entry["kind"] not in ("embedded", "generated")}
     found = {}
@@ -179,10 +180,6 @@ def result_files(root: Path, results: str, record: Mapping[str, Any]) -> tuple[d
                 continue
         found[path.relative_to(root).as_posix()] = path
     return found, sorted(as_given | closed)
-
-
-def _may_pass_on(entry: Mapping[str, Any]) -> bool:
-    return bool(entry["synthetic"]) or entry["licence"] in FREE_LICENCES
 
 
 def job_files(root: Path, results: Mapping[str, Path]) -> dict[str, Path]:
@@ -242,7 +239,10 @@ def assemble(root: Path, run: str, *, force: bool = False) -> Path:
         folders={**_FOLDERS, results: "Everything that the run made"},
     )
     files[FILE_NAME] = (json.dumps(described, indent=2) + "\n").encode()
-    sums = {name: _sha256(content) for name, content in files.items()}
+    sums = {
+        name: hashlib.sha256(content).hexdigest() if isinstance(content, bytes) else digest(content)
+        for name, content in files.items()
+    }
     files[NAME] = write_manifest(sums).encode()
     path = root / f"contactid-{run}-{code['git_commit'][:8]}{'-dirty' if code['git_dirty'] else ''}.zip"
     write_zip(path, files)
@@ -268,10 +268,6 @@ def _results_of(crate: Mapping[str, Any]) -> list[str]:
         entity.get("result", []) for entity in crate["@graph"] if entity["@type"] == "CreateAction"
     )
     return [entry["@id"] for entry in (results if isinstance(results, list) else [results])]
-
-
-def _sha256(content: Path | bytes) -> str:
-    return hashlib.sha256(content if isinstance(content, bytes) else content.read_bytes()).hexdigest()
 
 
 @told_plainly()

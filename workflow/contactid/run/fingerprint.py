@@ -76,11 +76,9 @@ class Fingerprints:
         """All modules of the package by their dotted names."""
         found = {}
         for file in sorted(self._workflow.glob(f"{PACKAGE}/**/*.py")):
-            text = file.read_bytes()
-            key = hashlib.sha256(text).hexdigest()
-            self._used[key] = found[_module_name(file.relative_to(self._workflow))] = self._known.get(key) or parse(
-                text
-            )
+            text, parts = file.read_bytes(), file.relative_to(self._workflow).with_suffix("").parts
+            key, name = hashlib.sha256(text).hexdigest(), ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+            self._used[key] = found[name] = self._known.get(key) or parse(text)
         if self._remembered is not None and self._used != self._known:
             with suppress(ContactIdError):
                 write_text(self._remembered, json.dumps({_syntax(): self._used}))
@@ -216,10 +214,6 @@ def _dotted(node: ast.AST) -> str:
 
 def _ours(name: str) -> bool:
     return name.split(".")[0] == PACKAGE
-
-
-def _module_name(file: Path) -> str:
-    return ".".join((file.parent if file.name == "__init__.py" else file.with_suffix("")).parts)
 
 
 def _syntax() -> str:

@@ -11,6 +11,7 @@ What varies slowly, like the drift of a motion capture system, doesn't show.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,7 +22,6 @@ import numpy as np
 from contactid.core.errors import ContactIdError
 from contactid.core.references import resolve
 from contactid.output.fits import write_json
-from contactid.sources.left_out import left_out_of
 from contactid.sources.lockfile import listing
 from contactid.sources.motion import opened_dataset
 from contactid.sources.registry import Dataset
@@ -170,7 +170,7 @@ def make_card(dataset: Dataset, function: str, data: str | Path, raw: str | Path
         "longest_s": _digits(durations.max()) if len(durations) else None,
         "sample_frequency_hz": _digits(frequency),
         "gaps": signals.gaps,
-        "left_out": left_out_of(attributes),
+        "left_out": json.loads(attributes.get("left_out", "{}")),
         "noise": _medians(signals.noise),
         "licence": str(attributes["licence"]),
         "citation": dataset.citation,

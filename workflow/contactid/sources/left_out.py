@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from contactid.core.errors import ContactIdError
 
@@ -38,11 +36,6 @@ def log_left_out(left_out: Mapping[str, str]) -> None:
     """One line per recording in the log."""
     for name, reason in left_out.items():
         _LOG.warning("%s: left out: %s", name, reason)
-
-
-def left_out_of(attributes: Mapping[Any, Any]) -> dict[str, str]:
-    """Reasons by recording, from a canonical dataset's attributes."""
-    return dict(json.loads(attributes.get("left_out", "{}")))
 
 
 def nothing_usable(source: object, what: str, left_out: Mapping[str, str], remedy: str) -> ContactIdError:

@@ -68,7 +68,7 @@ def plot_deviations(checks: Sequence[Any]) -> Plot | None:
             continue
         source = ColumnDataSource(
             {
-                "x": [_within(check.in_tolerances) for check in members],
+                "x": [min(max(check.in_tolerances, _LEAST), _MOST) for check in members],
                 "y": [_line(check) for check in members],
                 "row": [check.number for check in members],
                 "condition": [check.condition.replace(";", ", ") or "-" for check in members],
@@ -132,10 +132,6 @@ def _hover(plot: Any, fields: Sequence[str], first: str) -> None:
 
 def _line(check: Any) -> str:
     return f"{check.artefact}: {check.quantity}"
-
-
-def _within(value: float) -> float:
-    return min(max(value, _LEAST), _MOST)
 
 
 def _json(plot: Any) -> Plot:
