@@ -156,11 +156,8 @@ class _Written:
     @cached_property
     def problem(self) -> dict[str, Any]:
         """x, f and g."""
-        return {
-            "x": casadi.veccat(*self.nlp.x),
-            "f": self.nlp.f,
-            "g": casadi.veccat(*self.nlp.g) if self.nlp.g else casadi.MX(0, 1),
-        }
+        g = casadi.veccat(*self.nlp.g) if self.nlp.g else casadi.MX(0, 1)
+        return {"x": casadi.veccat(*self.nlp.x), "f": self.nlp.f, "g": g}
 
     @cached_property
     def evaluate(self) -> Any:
