@@ -42,6 +42,7 @@ from contactid.core.errors import ContactIdError
 
 AUTO, EXECUTABLE, EMBEDDED = "auto", "executable", "embedded"
 _PROGRAM = "ipopt"
+_DERIVATIVES = {"grad_f": "nlp_grad_f", "jac_g": "nlp_jac_g", "hess_lag": "nlp_hess_l"}
 _GOOD = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 # what IPOPT prints at its end, in the words that its library returns
 _STATUS_OF_MESSAGE = {
@@ -224,18 +225,11 @@ class PreparedModel:
         options = options or SolverOptions()
         route = available_route(options.route)
         begin = time.perf_counter()
-        with tempfile.TemporaryDirectory(prefix="contactid-") as folder:
-            own_log = Path(folder) / "solver.log"
-            try:
-                if route == EXECUTABLE:
-                    returned = _run_executable(self.model, self.written, options, own_log)
-                else:
-                    returned = self._run_embedded(options, own_log if log is not None else None)
-            finally:
-                text = own_log.read_text(encoding="utf-8", errors="replace") if own_log.exists() else ""
-                if log is not None:
-                    Path(log).parent.mkdir(parents=True, exist_ok=True)
-                    Path(log).write_text(text, encoding="utf-8")
+        text = ""
+        if route == EMBEDDED and log is None:  # nothing to write, and this is what small models are solved by often
+            returned = self._run_embedded(options, None)
+        else:
+            returned, text = self._run_logged(route, options, log)
         for variable, value in zip(self.written.variables, returned.point, strict=True):
             variable.set_value(float(value), skip_validation=True)
         objective, primal, dual, slopes = _residuals(self.written, returned)
@@ -255,12 +249,27 @@ class PreparedModel:
             constraints=len(self.written.constraints),
         )
 
+    def _run_logged(self, route: str, options: SolverOptions, log: str | Path | None) -> tuple[_Returned, str]:
+        with tempfile.TemporaryDirectory(prefix="contactid-") as folder:
+            own_log = Path(folder) / "solver.log"
+            try:
+                if route == EXECUTABLE:
+                    returned = _run_executable(self.model, self.written, options, own_log)
+                else:
+                    returned = self._run_embedded(options, own_log)
+            finally:
+                text = own_log.read_text(encoding="utf-8", errors="replace") if own_log.exists() else ""
+                if log is not None:
+                    Path(log).parent.mkdir(parents=True, exist_ok=True)
+                    Path(log).write_text(text, encoding="utf-8")
+        return returned, text
+
     def _run_embedded(self, options: SolverOptions, log: Path | None) -> _Returned:
         # a solver keeps its log open, so one with a log serves once
         key = repr(sorted(options.for_ipopt().items()))
         solver = self._solvers.get(key) if log is None else None
         if solver is None:
-            solver = _embedded_solver(self.written.problem, options, log)
+            solver = _embedded_solver(self.written.problem, options, log, next(iter(self._solvers.values()), None))
             if log is None:
                 self._solvers[key] = solver
         x_low, x_high, g_low, g_high = self.written.bounds()
@@ -312,12 +321,16 @@ def _write(model: pyo.ConcreteModel) -> _Written:
     return _Written(list(info.variables), list(info.constraints), nlp, sign)
 
 
-def _embedded_solver(problem: dict[str, Any], options: SolverOptions, log: Path | None) -> Any:
-    ipopt = options.for_ipopt() | ({"output_file": str(log)} if log is not None else {})
+def _embedded_solver(problem: dict[str, Any], options: SolverOptions, log: Path | None, like: Any = None) -> Any:
+    """A solver of the problem; from one ``like`` it, which has other options, it takes the derivatives."""
+    settings: dict[str, Any] = {"print_time": False, "error_on_fail": False, "ipopt": options.for_ipopt()}
+    if log is not None:
+        settings["ipopt"] |= {"output_file": str(log)}
+    settings |= (
+        {"expand": True} if like is None else {key: like.get_function(name) for key, name in _DERIVATIVES.items()}
+    )
     try:
-        return casadi.nlpsol(
-            "solver", _PROGRAM, problem, {"expand": True, "print_time": False, "error_on_fail": False, "ipopt": ipopt}
-        )
+        return casadi.nlpsol("solver", _PROGRAM, problem if like is None else like.oracle(), settings)
     except RuntimeError as error:
         unknown = re.search(r"No such IPOPT option: (\S+)", str(error))
         if unknown:
