@@ -15,7 +15,7 @@ def resolve(reference: str) -> Callable[..., Any]:
 
 
 def arguments(function: Callable[..., Any], named: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of ``named`` that a function asks for, after its first ``given`` arguments; defaults fill in.
+    """Those of ``named`` that a function asks for; defaults fill in.
 
     Raises TypeError where it asks for something else.
     """
