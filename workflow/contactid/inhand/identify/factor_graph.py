@@ -14,13 +14,12 @@ sample by sample; all others are fixed weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters, hull_halfspaces
 from contactid.inhand.identify.elimination import Linearization, ReducedGraph, Step, local_step
 from contactid.inhand.identify.factors import (
@@ -34,36 +33,8 @@ from contactid.inhand.identify.factors import (
     pose_residual,
 )
 from contactid.inhand.identify.kinematics import REACH, BodyMotion, body_motion, rotation_exp
-from contactid.inhand.identify.methods import VECTOR, GraphMethod
+from contactid.inhand.identify.methods import CONSISTENCY, GEODESIC, PRINCIPAL
 from contactid.inhand.readers.recordings import RecordedSignals
-
-
-@dataclass(frozen=True)
-class FactorWeights:
-    """Standard deviations of the factors: one set for all recordings, as in the paper.
-
-    Attributes
-    ----------
-    orientation, position : of the pose factors, rad and m
-    contact_position : m
-    least_force : N, the least standard deviation of a force
-    contact_torque : N m, where torques are measured
-    dynamics_force, dynamics_torque : N and N m
-    mass, second_moment, center_of_mass : of violations of eqs. 35 to 37, kg, kg m2 and m
-    geodesic : of the distance to the prior, dimensionless
-    """
-
-    orientation: float
-    position: float
-    contact_position: float
-    least_force: float
-    contact_torque: float
-    dynamics_force: float
-    dynamics_torque: float
-    mass: float
-    second_moment: float
-    center_of_mass: float
-    geodesic: float
 
 
 @dataclass(frozen=True)
@@ -112,24 +83,23 @@ class FactorGraph:
     Attributes
     ----------
     signals : what was measured
-    method : which factors there are
-    weights : their standard deviations
+    method : what the method has, of :data:`.methods.GRAPH_METHODS`
+    weights : standard deviations of the factors by name, ``inhand: graph: weights`` of the configuration
     scheme : of the finite differences
-    hull : faces of the geometry's convex hull, normals (h, 3) and offsets (h,) m; empty without a geometry
     prior : of the geodesic factor
     """
 
     signals: RecordedSignals
-    method: GraphMethod
-    weights: FactorWeights
+    method: Sequence[str]
+    weights: Mapping[str, float]
     scheme: str
-    hull: tuple[np.ndarray, np.ndarray]
-    prior: InertialParameters | None
+    prior: InertialParameters
 
     def start(self, parameters: InertialParameters) -> GraphState:
         """Everything as measured."""
         signals = self.signals
-        chart = VectorChart.at(parameters) if self.method.chart == VECTOR else PrincipalChart.at(parameters)
+        principal = PRINCIPAL in self.method
+        chart = PrincipalChart(parameters.principal_form) if principal else VectorChart(parameters.vector)
         return GraphState(signals.rotations, signals.positions, signals.forces, signals.points, signals.torques, chart)
 
     def evaluate(self, state: GraphState) -> Evaluation:
@@ -193,9 +163,9 @@ class FactorGraph:
             if k in self.inner_samples:
                 poses = (f"pose_{k + step}" for step in range(-reach, reach + 1))
                 yield Factor("dynamics", k, (*poses, *acting, PARAMETERS_NAME))
-        if self.method.consistency:
+        if CONSISTENCY in self.method:
             yield Factor("consistency", None, (PARAMETERS_NAME,))
-        if self.method.geodesic:
+        if GEODESIC in self.method:
             yield Factor("geodesic", None, (PARAMETERS_NAME,))
 
     @property
@@ -208,15 +178,20 @@ class FactorGraph:
     def local_precision(self) -> np.ndarray:
         """(n, d) of the measured forces, contact points and torques."""
         signals, weights = self.signals, self.weights
-        force = np.maximum(signals.force_sd, weights.least_force).reshape(signals.samples, -1)
-        deviations = [force, np.full_like(force, weights.contact_position)]
+        force = np.maximum(signals.force_sd, weights["least_force"]).reshape(signals.samples, -1)
+        deviations = [force, np.full_like(force, weights["contact_position"])]
         if signals.torques is not None:
-            deviations.append(np.full_like(force, weights.contact_torque))
+            deviations.append(np.full_like(force, weights["contact_torque"]))
         return np.concatenate(deviations, axis=1) ** -2.0
+
+    @cached_property
+    def _hull(self) -> tuple[np.ndarray, np.ndarray]:
+        """Faces of the geometry's convex hull: normals (h, 3) and offsets (h,) m."""
+        return hull_halfspaces(self.signals.hull)
 
     @property
     def _dynamics_variance(self) -> np.ndarray:
-        return np.repeat([self.weights.dynamics_force, self.weights.dynamics_torque], 3) ** 2
+        return np.repeat([self.weights["dynamics_force"], self.weights["dynamics_torque"]], 3) ** 2
 
     def _motion(self, state: GraphState) -> BodyMotion:
         signals = self.signals
@@ -241,7 +216,7 @@ class FactorGraph:
     def _pose(self, state: GraphState) -> tuple[np.ndarray, np.ndarray]:
         signals = self.signals
         residual, slope = pose_residual(state.rotations, state.positions, signals.rotations, signals.positions)
-        deviation = np.repeat([self.weights.orientation, self.weights.position], 3)
+        deviation = np.repeat([self.weights["orientation"], self.weights["position"]], 3)
         return residual / deviation, slope / deviation[:, None]
 
     def _local_residual(self, state: GraphState) -> np.ndarray:
@@ -258,38 +233,15 @@ class FactorGraph:
 
     def _parameter_factors(self, chart: Chart) -> tuple[np.ndarray, np.ndarray]:
         """Whitened residuals (r,) of the factors on the parameters alone, and their rows (r, 10)."""
-        residuals, rows = [np.zeros(0)], [np.zeros((0, 10))]
-        if self.method.consistency and isinstance(chart, PrincipalChart):
-            violation, slope = consistency_residual(chart.form, *self.hull)
-            weights = self.weights
-            faces = len(self.hull[1])
-            deviation = np.repeat([weights.mass, weights.second_moment, weights.center_of_mass], [1, 3, faces])
+        residuals, rows, weights = [np.zeros(0)], [np.zeros((0, 10))], self.weights
+        if CONSISTENCY in self.method and isinstance(chart, PrincipalChart):
+            violation, slope = consistency_residual(chart.form, *self._hull)
+            of_each = [weights["mass"], weights["second_moment"], weights["center_of_mass"]]
+            deviation = np.repeat(of_each, [1, 3, len(violation) - 4])
             residuals.append(violation / deviation)
             rows.append(slope / deviation[:, None])
-        if self.method.geodesic and self.prior is not None:
+        if GEODESIC in self.method:
             distance, slope = geodesic_residual(chart.vector, self.prior)
-            residuals.append(distance / self.weights.geodesic)
-            rows.append(slope @ chart.slope / self.weights.geodesic)
+            residuals.append(distance / weights["geodesic"])
+            rows.append(slope @ chart.slope / weights["geodesic"])
         return np.concatenate(residuals), np.concatenate(rows)
-
-
-def build_graph(
-    signals: RecordedSignals,
-    method: GraphMethod,
-    weights: FactorWeights,
-    scheme: str,
-    *,
-    hull_vertices: np.ndarray | None = None,
-    prior: InertialParameters | None = None,
-) -> FactorGraph:
-    """The graph of a method.
-
-    Raises
-    ------
-    ContactIdError
-        Where the method has a geodesic factor and there is no prior.
-    """
-    if method.geodesic and prior is None:
-        raise ContactIdError(f"method {method.name} needs a prior", "Give the inertial parameters to draw towards")
-    faces = (np.zeros((0, 3)), np.zeros(0)) if hull_vertices is None else hull_halfspaces(hull_vertices)
-    return FactorGraph(signals, method, weights, scheme, faces, prior)

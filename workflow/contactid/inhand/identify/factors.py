@@ -12,25 +12,23 @@ a rotation stays one. Neither keeps a body physical: masses and second moments m
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from contactid.core.inertia import InertialParameters, PrincipalForm, tensor_entries
-from contactid.inhand.identify.kinematics import BodyMotion, inverse_jacobian, rotation_exp, rotation_log, skew
+from contactid.core.inertia import InertialParameters, PrincipalForm, pseudo_inertia, tensor_entries
+from contactid.core.rotations import skew
+from contactid.inhand.identify.kinematics import BodyMotion, inverse_jacobian, rotation_exp, rotation_log
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor, wrench_slope
 
 MASS, CENTER, MOMENTS, AXES = 0, slice(1, 4), slice(4, 7), slice(7, 10)  # of an increment in the principal chart
 
 
+@dataclass(frozen=True)
 class VectorChart:
     """The ten parameters themselves."""
 
-    def __init__(self, vector: np.ndarray) -> None:
-        self.vector = np.asarray(vector, dtype=float)
-
-    @classmethod
-    def at(cls, parameters: InertialParameters) -> VectorChart:
-        """The point of given parameters."""
-        return cls(parameters.vector)
+    vector: np.ndarray
 
     @property
     def slope(self) -> np.ndarray:
@@ -42,16 +40,11 @@ class VectorChart:
         return VectorChart(self.vector + increment)
 
 
+@dataclass(frozen=True)
 class PrincipalChart:
     """The principal-axes form; an increment is mass, centre of mass, second moments, rotation vector."""
 
-    def __init__(self, form: PrincipalForm) -> None:
-        self.form = form
-
-    @classmethod
-    def at(cls, parameters: InertialParameters) -> PrincipalChart:
-        """The point of given parameters."""
-        return cls(parameters.principal_form)
+    form: PrincipalForm
 
     @property
     def vector(self) -> np.ndarray:
@@ -185,7 +178,7 @@ def geodesic_residual(vector: np.ndarray, prior: InertialParameters) -> tuple[np
     of 1e-4 of the prior, the logarithm of an eigenvalue goes on as its tangent.
     """
     frame = np.linalg.inv(np.linalg.cholesky(prior.pseudo_inertia))
-    basis = np.stack([_pseudo_inertia(unit) for unit in np.eye(PARAMETERS)])
+    basis = np.stack([pseudo_inertia(unit) for unit in np.eye(PARAMETERS)])
     values, turn = np.linalg.eigh(frame @ np.tensordot(vector, basis, axes=1) @ frame.T)
     logarithm, slopes = _extended_log(values)
     gap = values[:, None] - values[None, :]
@@ -195,17 +188,6 @@ def geodesic_residual(vector: np.ndarray, prior: InertialParameters) -> tuple[np
     to_eigen = turn.T @ frame
     changes = turn @ (divided * (to_eigen @ basis @ to_eigen.T)) @ turn.T
     return _half_vector(turn @ np.diag(logarithm) @ turn.T), _half_vector(changes).T
-
-
-def _pseudo_inertia(vector: np.ndarray) -> np.ndarray:
-    """P (4, 4), linear in the vector (10,), which may have no mass."""
-    mass, first, (xx, yy, zz, xy, xz, yz) = vector[0], vector[1:4], vector[4:]
-    half = 0.5 * (xx + yy + zz)
-    matrix = np.empty((4, 4))
-    matrix[:3, :3] = [[half - xx, -xy, -xz], [-xy, half - yy, -yz], [-xz, -yz, half - zz]]
-    matrix[:3, 3] = matrix[3, :3] = first
-    matrix[3, 3] = mass
-    return matrix
 
 
 def _extended_log(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
