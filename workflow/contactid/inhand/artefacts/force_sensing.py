@@ -77,7 +77,7 @@ def force_figure(predictions: xr.Dataset, shown: int) -> pd.DataFrame:
                 for k, axis in enumerate("xyz")
             ]
         for factor in (1.0, scale):
-            share = calibration_curve(truth, mean, factor * sd, LEVELS)
+            share = calibration_curve(truth, mean, factor * sd)
             curve = {"panel": "calibration", "model": name, "scaled": factor != 1.0, "level": LEVELS, "share": share}
             tables.append(pd.DataFrame(curve))
     return pd.concat(tables, ignore_index=True).assign(source=_SOURCE).reindex(columns=list(_COLUMNS))

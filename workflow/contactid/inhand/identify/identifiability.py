@@ -2,8 +2,8 @@
 
 Not identifiable is a direction of the parameters' vector whose standard error is more than the natural size of such
 parameters for a body of this extent: ``M``, ``M L`` and ``M L^2``, with M the mass that would weigh as much as the
-forces add up to, and L the mean distance of the object's hull from B's origin. The recording then says less than one knows
-from looking at the object.
+forces add up to, and L the mean distance of the object's hull from B's origin. The recording then says less than one
+knows from looking at the object.
 """
 
 from __future__ import annotations

@@ -22,7 +22,6 @@ from contactid.inhand.identify.wrench import bias_columns, regressor, wrench_cov
 from contactid.inhand.models.inertia import MeasuredMotion
 from contactid.inhand.readers.recordings import recorded_signals
 
-
 # Least standard deviations; a recording that states none would otherwise have infinite weights.
 POSITION_FLOOR, ORIENTATION_FLOOR = 1e-6, 1e-6  # m and rad
 FORCE_FLOOR, TORQUE_FLOOR = 1e-5, 1e-6  # N and N m, of the contacts' wrench
