@@ -95,14 +95,14 @@ def test_slope_of_the_pose_factor():
     assert pose_residual(rotations, positions, measured, shift)[1] == pytest.approx(differences(residual, 6), abs=1e-8)
 
 
-@pytest.mark.parametrize("chart", [VectorChart.at(BODY), PrincipalChart.at(BODY)])
+@pytest.mark.parametrize("chart", [VectorChart(BODY.vector), PrincipalChart(BODY.principal_form)])
 def test_charts_start_where_they_are_told_and_have_exact_slopes(chart):
     assert chart.vector == pytest.approx(BODY.vector, rel=1e-12)
     assert chart.slope == pytest.approx(differences(lambda step: chart.plus(step).vector, 10), abs=1e-8)
 
 
 def test_the_principal_chart_keeps_a_rotation():
-    form = PrincipalChart.at(BODY)
+    form = PrincipalChart(BODY.principal_form)
     for _ in range(20):
         form = form.plus(np.full(10, 0.1))
     rotation = form.form.rotation

@@ -34,6 +34,17 @@ HAND = "twin.sources.in_hand_vision"
         ("ipopt.residual.kinds", ["magnetic"]),
         ("ipopt.residual.drift_sd", 0.0),
         ("estimates.seeds", []),
+        ("estimates.seeds", [-1]),
+        ("estimates.methods.factor_graph", ["baseline"]),
+        ("estimates.methods.ipopt", ["baseline"]),
+        ("graph.scheme", "forward"),
+        ("ipopt.scheme", "forward"),
+        ("ipopt.parametrisation", "euler"),
+        ("speed.source", "elsewhere"),
+        ("speed.object", "noise_level_7"),
+        ("differences.object", "box_9"),
+        ("force_sensing.models", ["lienar"]),
+        ("friction.normal_rate", 0.0),
     ],
 )
 def test_impossible_settings_are_refused_by_name(key, value):

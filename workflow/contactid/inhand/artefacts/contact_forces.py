@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -19,7 +18,6 @@ from contactid.inhand.readers.objects import InHandObject, object_of
 from contactid.inhand.readers.sources import IN_HAND_KINEMATIC, WRIST
 from contactid.inhand.readers.twins import (
     HeldObject,
-    TwinOptions,
     hold_object,
     recording_motion,
     simulate_recording,
@@ -41,7 +39,7 @@ def held_object(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any])
     ContactIdError
         Where the recording doesn't last until that time.
     """
-    options = replace(twin_options(twin, objects), samples=shown["samples"])
+    options = twin_options({**twin, "samples": shown["samples"]}, objects)
     held = hold_object(IN_HAND_KINEMATIC, shown["object"], shown["seed"], options)
     time, wanted = held.trajectory.time, shown["time"]
     if not time[0] <= wanted <= time[-1]:
@@ -81,9 +79,9 @@ def force_scale(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any])
 
     The motion is the same. Components are those of B. ``squeeze_n`` is the constant part that doesn't move the object.
     """
-    options, finger = replace(twin_options(twin, objects), samples=shown["samples"]), shown["scale_finger"]
+    options, finger = twin_options({**twin, "samples": shown["samples"]}, objects), shown["scale_finger"]
     motion = recording_motion(IN_HAND_KINEMATIC, shown["seed"], options)
-    body, parts = object_of(options.objects, shown["object"]), []
+    body, parts = object_of(options["objects"], shown["object"]), []
     for source in (WRIST, IN_HAND_KINEMATIC):
         recording, truth = simulate_recording(source, shown["object"], shown["seed"], options, motion)
         names = [str(name) for name in recording["contact"].values]
@@ -105,12 +103,12 @@ def force_scale(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any])
     return pd.concat(parts, ignore_index=True)
 
 
-def _squeeze(body: InHandObject, options: TwinOptions, motion: Any) -> np.ndarray:
+def _squeeze(body: InHandObject, options: Mapping[str, Any], motion: Any) -> np.ndarray:
     """(k, 3) N: forces of the grip that cancel each other."""
-    trajectory = motion.evaluate(options.time_step * np.arange(options.samples))
+    trajectory = motion.evaluate(options["time_step"] * np.arange(options["samples"]))
     wrench = required_wrench(body.parameters, trajectory)
     contacts = ContactSet(body.contact_positions, body.contact_normals, body.friction)
-    grip = options.source(IN_HAND_KINEMATIC).grip
+    grip = options["sources"][IN_HAND_KINEMATIC]["grip"]
     return share_wrench(wrench, contacts, grip)[0] - shortest_forces(wrench, contacts.positions)[0]
 
 

@@ -7,7 +7,6 @@ inner samples are those that have a dynamics factor. A sample's contacts share a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -18,12 +17,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Rectangle
 
-from contactid.inhand.identify.factor_graph import PARAMETERS_NAME, Factor, FactorGraph, FactorWeights, build_graph
+from contactid.inhand.identify.factor_graph import PARAMETERS_NAME, Factor, FactorGraph
 from contactid.inhand.identify.kinematics import PAPER
-from contactid.inhand.identify.methods import graph_method
+from contactid.inhand.identify.methods import GRAPH_METHODS
 from contactid.inhand.readers.recordings import recorded_signals, true_parameters
 from contactid.inhand.readers.sources import SIMULATION
-from contactid.inhand.readers.twins import TwinOptions, simulate_recording, twin_options
+from contactid.inhand.readers.twins import simulate_recording, twin_options
 from contactid.output import style
 
 VARIABLE, FACTOR, EDGE = "variable", "factor", "edge"
@@ -61,16 +60,11 @@ _LEGEND = (
 
 def factor_graph(objects: str, twin: Mapping[str, Any], weights: Mapping[str, float]) -> pd.DataFrame:
     """The data: the factors' circles, squares and lines; blocks ``inhand: twin`` and ``inhand: graph: weights``."""
-    options = replace(twin_options(twin, objects), samples=_SAMPLES)
-    return factor_graph_points(example_graph(options, FactorWeights(**weights)).factors())
-
-
-def example_graph(options: TwinOptions, weights: FactorWeights) -> FactorGraph:
-    """The graph that is drawn."""
+    options = twin_options({**twin, "samples": _SAMPLES}, objects)
     recording, truth = simulate_recording(SIMULATION, "noise_level_0", 0, options)
-    method, hull = graph_method("constraint_geodesic"), recording["hull"].values
-    signals, prior = recorded_signals(recording), true_parameters(truth)
-    return build_graph(signals, method, weights, PAPER, hull_vertices=hull, prior=prior)
+    method, prior = GRAPH_METHODS["constraint_geodesic"], true_parameters(truth)
+    graph = FactorGraph(recorded_signals(recording), method, weights, PAPER, prior)
+    return factor_graph_points(graph.factors())
 
 
 def factor_graph_points(factors: Iterable[Factor]) -> pd.DataFrame:

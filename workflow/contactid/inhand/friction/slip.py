@@ -138,9 +138,7 @@ def course_innovations(signal: np.ndarray) -> np.ndarray:
     return judged / np.sqrt(1.0 + np.sum(weights**2))
 
 
-def cusum_alarms(
-    scores: np.ndarray, allowance: float = _ALLOWANCE, threshold: float = _THRESHOLD
-) -> list[tuple[int, int]]:
+def cusum_alarms(scores: np.ndarray, allowance: float, threshold: float) -> list[tuple[int, int]]:
     """Pairs (onset, alarm) of a one-sided CUSUM over scores (n,), which starts anew after each alarm."""
     total, onset, alarms = 0.0, 0, []
     for k, score in enumerate(scores):
@@ -165,7 +163,8 @@ def detect_slip(force: np.ndarray, contact_point: np.ndarray, normal: np.ndarray
     if sliding is None:
         return -1, "no tangential force, so nothing could slip"
     position, tangential = contact_point @ sliding, force @ sliding
-    alarms = cusum_alarms(course_innovations(position) / max(noise_sd(position), _RESOLUTION))
+    scores = course_innovations(position) / max(noise_sd(position), _RESOLUTION)
+    alarms = cusum_alarms(scores, _ALLOWANCE, _THRESHOLD)
     for start, alarm in alarms:
         onset = _force_fall(tangential, start, alarm)
         if onset >= 0:

@@ -159,7 +159,7 @@ def _estimate(method: str, answer: _Answer, lost: str, shared: float) -> Estimat
 def standard_errors(
     motion: MeasuredMotion, position: np.ndarray, orientation: np.ndarray, vector: np.ndarray
 ) -> np.ndarray:
-    """Standard errors (10,) of the parameters' vector, beside an unknown residual wrench; infinite where undetermined."""
+    """Standard errors (10,) of the parameters, beside an unknown residual wrench; infinite where undetermined."""
     reach = REACH[FOURTH_ORDER]
     derived = body_motion(motion.time, matrices(orientation), position, motion.gravity, FOURTH_ORDER)
     inner = slice(reach, len(motion.time) - reach)

@@ -38,9 +38,7 @@ def write_request(
         np.savez(file, **content)
 
 
-def train(
-    network: str, seed: int, options: Mapping[str, Any], samples: Mapping[str, np.ndarray]
-) -> dict[str, np.ndarray | int]:
+def train(network: str, seed: int, options: Mapping[str, Any], samples: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """Train a network and predict the validation and test forces.
 
     ``options`` are the block ``inhand: force_sensing: network``. Returned are :data:`ANSWERS` (n, 3), N, and
