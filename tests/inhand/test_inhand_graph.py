@@ -48,14 +48,14 @@ def as_increment(linear, reduced, step):
     """All unknowns' increments of a step, what acts at the samples by the linear model."""
     inner, around = len(linear.by_pose), linear.by_pose.shape[2] // 6
     stencil = np.concatenate([step.poses[j : j + inner] for j in range(around)], axis=1)
-    dynamics = linear.dynamics_residual + np.einsum("kij,kj->ki", linear.by_pose, stencil)
+    dynamics = linear.at.dynamics + np.einsum("kij,kj->ki", linear.by_pose, stencil)
     local = local_step(linear, reduced, dynamics + linear.by_parameters @ step.parameters)
     return np.concatenate([step.poses.ravel(), local.ravel(), step.parameters])
 
 
 def residuals(graph, state):
     """All residuals of a state, whitened; half their squared norm is the cost."""
-    at = graph.evaluate(state)
+    at = graph.evaluate(state).residuals
     deviation = np.repeat([WEIGHTS["dynamics_force"], WEIGHTS["dynamics_torque"]], 3)
     local = np.sqrt(graph.local_precision) * at.local
     return np.concatenate([at.pose.ravel(), local.ravel(), (at.dynamics / deviation).ravel(), at.own])

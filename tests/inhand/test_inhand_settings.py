@@ -30,6 +30,7 @@ HAND = "twin.sources.in_hand_vision"
         (f"{HAND}.residual.transient_time", 0.0),
         ("twin.breaks.length", 0.0),
         ("twin.least.force", 0.0),
+        ("grasp_figures.contact_finger", "little"),
         ("excitation.samples", 3),
         ("ipopt.residual.kinds", ["magnetic"]),
         ("ipopt.residual.drift_sd", 0.0),

@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from contactid.core.inertia import InertialParameters, hull_halfspaces
-from contactid.inhand.identify.elimination import Linearization, ReducedGraph, Step, local_step
+from contactid.inhand.identify.elimination import Linearization, ReducedGraph, Residuals, Step, local_step
 from contactid.inhand.identify.factors import (
     Chart,
     PrincipalChart,
@@ -51,16 +51,11 @@ class GraphState:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Residuals at a state: of poses and the parameters' ``own`` factors whitened, with derivatives; and the cost."""
+    """Residuals at a state, the motion that they follow from, and the cost."""
 
     state: GraphState
     motion: BodyMotion
-    pose: np.ndarray
-    pose_rows: np.ndarray
-    local: np.ndarray
-    dynamics: np.ndarray
-    own: np.ndarray
-    own_rows: np.ndarray
+    residuals: Residuals
     cost: float
 
 
@@ -111,17 +106,12 @@ class FactorGraph:
         state = at.state
         by_pose, by_local, by_vector = dynamics_slopes(at.motion, *self._acting_inside(state), state.chart.vector)
         return Linearization(
-            pose_residual=at.pose,
-            pose_rows=at.pose_rows,
-            local_residual=at.local,
+            at=at.residuals,
             local_precision=self.local_precision,
-            dynamics_residual=at.dynamics,
             dynamics_variance=self._dynamics_variance,
             by_pose=by_pose,
             by_local=by_local,
             by_parameters=by_vector @ state.chart.slope,
-            parameter_residual=at.own,
-            parameter_rows=at.own_rows,
         )
 
     def advance(self, at: Evaluation, linear: Linearization, reduced: ReducedGraph, step: Step) -> Evaluation:
@@ -211,7 +201,8 @@ class FactorGraph:
             + np.sum(dynamics**2 / self._dynamics_variance)
             + np.sum(own**2)
         )
-        return Evaluation(state, motion, pose, pose_rows, local, dynamics, own, own_rows, 0.5 * float(squares))
+        residuals = Residuals(pose, pose_rows, local, dynamics, own, own_rows)
+        return Evaluation(state, motion, residuals, 0.5 * float(squares))
 
     def _pose(self, state: GraphState) -> tuple[np.ndarray, np.ndarray]:
         signals = self.signals
