@@ -39,13 +39,18 @@ from contactid.inhand.readers.recordings import RecordedSignals
 
 @dataclass(frozen=True)
 class GraphState:
-    """A value of every unknown: (n, 3, 3) rotations, (n, 3) positions, (n, c, 3) what acts, and the parameters."""
+    """A value of every unknown.
+
+    Attributes
+    ----------
+    rotations, positions : (n, 3, 3) and (n, 3) m
+    acting : (n, 2, c, 3) what acts at the samples: forces, N, then contact points, m; or (n, 3, c, 3) with torques, N m
+    chart : the parameters
+    """
 
     rotations: np.ndarray
     positions: np.ndarray
-    forces: np.ndarray
-    points: np.ndarray
-    torques: np.ndarray | None
+    acting: np.ndarray
     chart: Chart
 
 
@@ -95,7 +100,7 @@ class FactorGraph:
         signals = self.signals
         principal = PRINCIPAL in self.method
         chart = PrincipalChart(parameters.principal_form) if principal else VectorChart(parameters.vector)
-        return GraphState(signals.rotations, signals.positions, signals.forces, signals.points, signals.torques, chart)
+        return GraphState(signals.rotations, signals.positions, self._measured, chart)
 
     def evaluate(self, state: GraphState) -> Evaluation:
         """All residuals at a state, and the cost."""
@@ -104,7 +109,7 @@ class FactorGraph:
     def linearize(self, at: Evaluation) -> Linearization:
         """All residuals with their derivatives."""
         state = at.state
-        by_pose, by_local, by_vector = dynamics_slopes(at.motion, *self._acting_inside(state), state.chart.vector)
+        by_pose, by_local, by_vector = dynamics_slopes(at.motion, state.acting[self._inner], state.chart.vector)
         return Linearization(
             at=at.residuals,
             local_precision=self.local_precision,
@@ -132,14 +137,7 @@ class FactorGraph:
 
     def with_local(self, state: GraphState, increment: np.ndarray) -> GraphState:
         """The state with what acts at the samples an increment (n, d) away."""
-        parts = np.split(increment, 2 if state.torques is None else 3, axis=1)
-        shape = state.forces.shape
-        return replace(
-            state,
-            forces=state.forces + parts[0].reshape(shape),
-            points=state.points + parts[1].reshape(shape),
-            torques=None if state.torques is None else state.torques + parts[2].reshape(shape),
-        )
+        return replace(state, acting=state.acting + increment.reshape(state.acting.shape))
 
     def factors(self) -> Iterator[Factor]:
         """Every factor, sample by sample; unknowns are ``pose_k``, ``force_k_c``, ``contact_k_c``, ``torque_k_c``."""
@@ -163,6 +161,16 @@ class FactorGraph:
         """Samples with a dynamics factor: those with all the neighbours that the scheme needs."""
         reach = REACH[self.scheme]
         return range(reach, self.signals.samples - reach)
+
+    @property
+    def _inner(self) -> slice:
+        return slice(self.inner_samples.start, self.inner_samples.stop)
+
+    @cached_property
+    def _measured(self) -> np.ndarray:
+        signals = self.signals
+        kinds = [signals.forces, signals.points, *([] if signals.torques is None else [signals.torques])]
+        return np.stack(kinds, axis=1)
 
     @cached_property
     def local_precision(self) -> np.ndarray:
@@ -188,11 +196,11 @@ class FactorGraph:
         return body_motion(signals.time, state.rotations, state.positions, signals.gravity, self.scheme)
 
     def _dynamics(self, state: GraphState, motion: BodyMotion) -> np.ndarray:
-        return dynamics_residual(motion, *self._acting_inside(state), state.chart.vector)
+        return dynamics_residual(motion, state.acting[self._inner], state.chart.vector)
 
     def _evaluated(self, state: GraphState, motion: BodyMotion) -> Evaluation:
         pose, pose_rows = self._pose(state)
-        local = self._local_residual(state)
+        local = (state.acting - self._measured).reshape(self.signals.samples, -1)
         dynamics = self._dynamics(state, motion)
         own, own_rows = self._parameter_factors(state.chart)
         squares = (
@@ -209,18 +217,6 @@ class FactorGraph:
         residual, slope = pose_residual(state.rotations, state.positions, signals.rotations, signals.positions)
         deviation = np.repeat([self.weights["orientation"], self.weights["position"]], 3)
         return residual / deviation, slope / deviation[:, None]
-
-    def _local_residual(self, state: GraphState) -> np.ndarray:
-        signals, count = self.signals, self.signals.samples
-        parts = [state.forces - signals.forces, state.points - signals.points]
-        if signals.torques is not None and state.torques is not None:
-            parts.append(state.torques - signals.torques)
-        return np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
-
-    def _acting_inside(self, state: GraphState) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Forces, points and torques of the inner samples."""
-        inner = slice(self.inner_samples.start, self.inner_samples.stop)
-        return state.forces[inner], state.points[inner], None if state.torques is None else state.torques[inner]
 
     def _parameter_factors(self, chart: Chart) -> tuple[np.ndarray, np.ndarray]:
         """Whitened residuals (r,) of the factors on the parameters alone, and their rows (r, 10)."""

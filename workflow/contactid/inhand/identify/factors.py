@@ -98,48 +98,40 @@ def pose_residual(
     return np.concatenate([phi, positions - measured_positions], axis=1), slope
 
 
-def dynamics_residual(
-    motion: BodyMotion, forces: np.ndarray, points: np.ndarray, torques: np.ndarray | None, vector: np.ndarray
-) -> np.ndarray:
+def dynamics_residual(motion: BodyMotion, acting: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """(m, 6): required less exerted force (N, eq. 18) and torque about B's origin (N m, eq. 19), in B.
 
     Parameters
     ----------
     motion
         Of the m inner samples.
-    forces, points
-        (m, c, 3) N and m, at the same samples.
-    torques
-        (m, c, 3) N m about the contact points, or None.
+    acting
+        (m, 2, c, 3) forces, N, and contact points, m, at the same samples; or (m, 3, c, 3) with torques about the
+        contact points, N m.
     vector
         (10,) inertial parameters.
     """
+    forces, points = acting[:, 0], acting[:, 1]
     exerted = np.concatenate([forces.sum(axis=1), np.cross(points, forces).sum(axis=1)], axis=1)
-    if torques is not None:
-        exerted[:, 3:] += torques.sum(axis=1)
+    if acting.shape[1] > 2:
+        exerted[:, 3:] += acting[:, 2].sum(axis=1)
     return regressor(motion) @ vector - exerted
 
 
 def dynamics_slopes(
-    motion: BodyMotion, forces: np.ndarray, points: np.ndarray, torques: np.ndarray | None, vector: np.ndarray
+    motion: BodyMotion, acting: np.ndarray, vector: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Derivatives of :func:`dynamics_residual`: by the poses (m, 6, s), by what acts at k, by the vector (m, 6, 10).
 
     The second is (m, 6, 6 c), all forces and then all contact points, or (m, 6, 9 c) with the torques last.
     """
-    count, contacts = forces.shape[:2]
-    kinds = 2 if torques is None else 3
-    acting = np.zeros((count, WRENCH, kinds, contacts, 3))
-    acting[:, :3, 0] = -np.eye(3)[:, None, :]
-    acting[:, 3:, 0] = -np.swapaxes(skew(points), 1, 2)
-    acting[:, 3:, 1] = np.swapaxes(skew(forces), 1, 2)
-    if torques is not None:
-        acting[:, 3:, 2] = -np.eye(3)[:, None, :]
-    return (
-        wrench_slope(motion, vector),
-        acting.reshape(count, WRENCH, kinds * contacts * 3),
-        regressor(motion),
-    )
+    count, kinds, contacts, _ = acting.shape
+    slopes = np.zeros((count, WRENCH, kinds, contacts, 3))
+    slopes[:, :3, 0] = -np.eye(3)[:, None, :]
+    slopes[:, 3:, 0] = -np.swapaxes(skew(acting[:, 1]), 1, 2)
+    slopes[:, 3:, 1] = np.swapaxes(skew(acting[:, 0]), 1, 2)
+    slopes[:, 3:, 2:] = -np.eye(3)[:, None, None, :]
+    return wrench_slope(motion, vector), slopes.reshape(count, WRENCH, kinds * contacts * 3), regressor(motion)
 
 
 def consistency_residual(
