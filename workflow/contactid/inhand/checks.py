@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.core.inertia import tensor_entries
 from contactid.inhand.artefacts.estimates import PRINTED
 from contactid.inhand.artefacts.printed import ARTEFACTS, BLOCKS, ground_truth_reading
 from contactid.inhand.identify.methods import (
@@ -19,6 +18,7 @@ from contactid.inhand.identify.methods import (
     METHODS,
     PARAMETER_COLUMNS,
     SOLVER_LABELS,
+    parameter_values,
 )
 from contactid.inhand.readers.objects import InHandObject, load_objects, object_of
 from contactid.inhand.readers.sources import APPENDIX_TABLES
@@ -81,11 +81,8 @@ def _ground_truths(source: str, table: pd.DataFrame, objects: Mapping[str, InHan
     )
     numbers: dict[Key, Reproduced] = {}
     for name in table.loc[table["method"] == GROUND_TRUTH, "object"].unique():
-        truth = object_of(objects, name).parameters
-        values = dict(
-            zip(PARAMETER_COLUMNS, (truth.mass, *truth.center_of_mass, *tensor_entries(truth.inertia)), strict=True)
-        )
-        for quantity, value in _as_printed(source, values).items():
+        truth = parameter_values(object_of(objects, name).parameters)
+        for quantity, value in _as_printed(source, truth).items():
             key = (ARTEFACTS[source], quantity, _condition(source, name, GROUND_TRUTH))
             numbers[key] = Reproduced(value, note=note, is_input=True)
     return numbers

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.core.inertia import consistency, tensor_entries
+from contactid.core.inertia import consistency
 from contactid.inhand.artefacts.printed import (
     CENTER,
     ENTRIES,
@@ -27,8 +27,10 @@ from contactid.inhand.identify.methods import (
     METHOD_LABELS,
     METHODS,
     PARAMETER_COLUMNS,
+    PARAMETER_LABELS,
     SOLVER_LABELS,
     SOLVERS,
+    parameter_values,
 )
 from contactid.inhand.readers.sources import APPENDIX_TABLES, OBJECTS, SIMULATION
 from contactid.output.computing import Shown
@@ -138,11 +140,10 @@ def _of(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
 def _printed_row(row: Mapping[Any, Any], source: str, verdicts: pd.DataFrame) -> dict[str, Any]:
     body = printed_body(row, ground_truth_reading(source))
     geodesic_error, verdict = printed_verdict(verdicts)
-    numbers = (body.mass, *body.center_of_mass, *tensor_entries(body.inertia))
     return (
         {"origin": PRINTED, "runs": 1, "converged": 1, "physically_consistent": int(consistency(body).consistent)}
         | {"geodesic_error": geodesic_error, "verdict": verdict}
-        | dict(zip(PARAMETER_COLUMNS, numbers, strict=True))
+        | parameter_values(body)
     )
 
 
@@ -186,15 +187,11 @@ def median_estimate(runs: pd.DataFrame) -> dict[str, Any]:
 def _typeset(table: pd.DataFrame, source: str) -> Shown:
     """The table, and as it is typeset: tensors in the paper's unit, short labels."""
     unit = 1e-2 if source == SIMULATION else 1e-5
-    tensors = list(PARAMETER_COLUMNS[4:])
     shown = table.assign(
         method=table["method"].map(METHOD_LABELS),
         origin=table["origin"].map(_ORIGIN_LABELS),
-        **{name: table[name] / unit for name in tensors},
+        **{name: table[name] / unit for name in PARAMETER_COLUMNS[4:]},
     )
     names = ["object", "method", "origin", *PARAMETER_COLUMNS, "geodesic_error", "verdict"]
-    headings = [
-        "object", "method", "from", "$m$", "$c_x$", "$c_y$", "$c_z$",
-        *(f"$I_{{{name[2:]}}}$" for name in tensors), "$d$", "verdict",
-    ]  # fmt: skip
+    headings = ["object", "method", "from", *PARAMETER_LABELS.values(), "$d$", "verdict"]
     return Shown(table, tex=shown[names], headings=headings)

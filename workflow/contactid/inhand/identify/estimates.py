@@ -10,16 +10,16 @@ import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
-from contactid.core.inertia import PARAMETER_NAMES, InertialParameters, consistency, geodesic_distance, tensor_entries
+from contactid.core.inertia import PARAMETER_NAMES, InertialParameters, consistency, geodesic_distance
 from contactid.inhand.identify.baseline import estimate_baseline
 from contactid.inhand.identify.levenberg_marquardt import estimate_with_graph
 from contactid.inhand.identify.methods import (
     ESTIMATE_COLUMNS,
     IPOPT,
     LEAST_SQUARES,
-    PARAMETER_COLUMNS,
     Estimate,
     failed_estimate,
+    parameter_values,
 )
 from contactid.inhand.readers.recordings import read_recording, true_parameters
 from contactid.output.tables import write_csv
@@ -92,7 +92,6 @@ def estimate_rows(
 
 def _row(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> dict[str, object]:
     body = found.parameters
-    values = [body.mass, *body.center_of_mass, *tensor_entries(body.inertia)]
     known = {name: recording.attrs[name] for name in ("source", "object", "noise_level", "seed")}
     return {
         **known,
@@ -101,7 +100,7 @@ def _row(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> d
         "converged": found.converged,
         "physically_consistent": consistency(body, recording["hull"].values).consistent,
         "geodesic_error": geodesic_distance(truth, body),
-        **dict(zip(PARAMETER_COLUMNS, values, strict=True)),
+        **parameter_values(body),
         "seconds": found.seconds,
         "samples": recording.sizes["sample"],
         "iterations": found.iterations,

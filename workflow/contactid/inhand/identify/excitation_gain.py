@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.core.inertia import InertialParameters, geodesic_distance
+from contactid.core.inertia import geodesic_distance
 from contactid.inhand.identify.excitation import Excitation, optimise_motion
 from contactid.inhand.identify.identifiability import unidentifiable
 from contactid.inhand.identify.information import recording_information
 from contactid.inhand.identify.ipopt import estimates_with_ipopt
-from contactid.inhand.identify.methods import PARAMETER_COLUMNS
+from contactid.inhand.identify.methods import PARAMETER_COLUMNS, parameter_values
 from contactid.inhand.identify.wrench import wrench_covariance
 from contactid.inhand.readers.noise import QUIET
 from contactid.inhand.readers.recordings import recorded_signals, true_parameters
@@ -147,7 +147,8 @@ def _measures(
 ) -> dict[str, Any]:
     true = true_parameters(truth)
     (estimate,) = estimates_with_ipopt(recording, [method], true, ipopt)
-    errors = np.abs(_listed(estimate.parameters) - _listed(true)) / parameter_sizes(truth)
+    found_values, true_values = (np.array([*parameter_values(body).values()]) for body in (estimate.parameters, true))
+    errors = np.abs(found_values - true_values) / parameter_sizes(truth)
     return {
         **error_columns(recording, truth),
         "gain": found.gain,
@@ -159,8 +160,3 @@ def _measures(
         **{f"error_{name}": value for name, value in zip(PARAMETER_COLUMNS, errors, strict=True)},
         "seconds": estimate.seconds,
     }
-
-
-def _listed(body: InertialParameters) -> np.ndarray:
-    """(10,) mass, centre of mass and tensor entries."""
-    return np.concatenate([[body.mass], body.center_of_mass, body.vector[4:]])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid.core.inertia import InertialParameters
+from contactid.core.inertia import InertialParameters, tensor_entries
 
 # methods in the paper's order, with the labels of its appendix
 METHODS = (
@@ -34,9 +34,11 @@ SOLVER_LABELS = {
     IPOPT: "hard constraints (IPOPT)",
 }
 
-PARAMETER_COLUMNS = (
-    "mass_kg", "com_x_m", "com_y_m", "com_z_m", "i_xx", "i_yy", "i_zz", "i_xy", "i_xz", "i_yz",
-)  # fmt: skip
+PARAMETER_LABELS = {
+    "mass_kg": "$m$", "com_x_m": "$c_x$", "com_y_m": "$c_y$", "com_z_m": "$c_z$", "i_xx": "$I_{xx}$",
+    "i_yy": "$I_{yy}$", "i_zz": "$I_{zz}$", "i_xy": "$I_{xy}$", "i_xz": "$I_{xz}$", "i_yz": "$I_{yz}$",
+}  # fmt: skip
+PARAMETER_COLUMNS = tuple(PARAMETER_LABELS)
 ESTIMATE_COLUMNS = (
     "source", "object", "noise_level", "seed", "method", "solver", "converged", "physically_consistent",
     "geodesic_error", *PARAMETER_COLUMNS, "seconds",
@@ -85,3 +87,9 @@ def failed_estimate(method: str, solver: str, message: str, seconds: float = 0.0
     """The estimate of a solver that has no answer: nan everywhere, not converged."""
     unknown = InertialParameters.from_vector(np.full(10, np.nan))
     return Estimate(method, solver, False, unknown, 0, seconds, float("nan"), np.full(10, np.nan), message)
+
+
+def parameter_values(body: InertialParameters) -> dict[str, float]:
+    """Mass (kg), centre of mass (m) and tensor entries about B's origin (kg m2), by :data:`PARAMETER_COLUMNS`."""
+    values = (body.mass, *body.center_of_mass, *tensor_entries(body.inertia))
+    return dict(zip(PARAMETER_COLUMNS, values, strict=True))
