@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
-from contactid.inhand.artefacts.estimates import PRINTED, gathered, is_true, printed_verdict
+from contactid.inhand.artefacts.estimates import PRINTED, gathered, is_true, matching, printed_verdict
 from contactid.inhand.identify.methods import (
     FACTOR_GRAPH,
     IPOPT,
@@ -51,23 +51,12 @@ def error_figures(shards: Sequence[str], verdicts: str) -> dict[str, pd.DataFram
 
 
 def error_figure_data(source: str, printed_consistency: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
-    """Statistics of the geodesic error (eq. 38) by object, method and solver.
+    """Statistics of the geodesic error (eq. 38) by object, method and solver, of both tables: :data:`COLUMNS`.
 
-    Parameters
-    ----------
-    source
-        Of :data:`.sources.SOURCES`.
-    printed_consistency, estimates
-        ``ext_printed_consistency.csv`` and ``ext_estimates.csv``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        :data:`COLUMNS`. A row ``box`` has the statistics of the **finite** errors of the runs that converged, whiskers
-        at the last value within 1.5 interquartile ranges, and beside them how many runs there are, how many are
-        unphysical (an infinite error, which no box can hold) and how many did not converge. A row ``outlier`` has a
-        value beyond the whiskers, a row ``printed`` the printed row's error, infinite where no reading makes it a body.
-        ``source`` says what the picture was made from.
+    A row ``box`` has the statistics of the **finite** errors of the runs that converged, whiskers at the last value
+    within 1.5 interquartile ranges, and beside them how many runs there are, how many are unphysical (an infinite
+    error, which no box can hold) and how many did not converge. A row ``outlier`` has a value beyond the whiskers, a
+    row ``printed`` the printed row's error, infinite where no reading makes it a body.
     """
     rows: list[dict[str, Any]] = []
     ours = estimates[estimates["source"] == source]
@@ -75,13 +64,13 @@ def error_figure_data(source: str, printed_consistency: pd.DataFrame, estimates:
     for name in OBJECTS[source]:
         for method in METHODS:
             labels = {"object": name, "method": method}
-            printed = theirs[(theirs["object"] == name) & (theirs["method"] == method)]
+            printed = matching(theirs, labels)
             if len(printed):
                 solver = LEAST_SQUARES if method == METHODS[0] else FACTOR_GRAPH
                 value, _ = printed_verdict(printed)
                 rows.append(labels | {"solver": solver, "kind": PRINTED, "value": value})
             for solver in SOLVERS:
-                runs = ours[(ours["object"] == name) & (ours["method"] == method) & (ours["solver"] == solver)]
+                runs = matching(ours, labels | {"solver": solver})
                 if len(runs):
                     rows += [labels | {"solver": solver} | row for row in _statistics(runs)]
     label = f"synthetic data: twin of the paper's recordings, {SOURCE_LABELS[source]}; crosses: the rows printed there"
