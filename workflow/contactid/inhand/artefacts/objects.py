@@ -121,12 +121,9 @@ def _object_rows(body: InHandObject) -> list[dict[str, Any]]:
     rows += [
         _line("contact", name, at, at) for name, at in zip(body.contact_names, body.contact_positions, strict=True)
     ]
-    rows += [_line("body", "xyz"[k], np.zeros(3), 0.25 * _size(body) * np.eye(3)[k]) for k in range(3)]
+    size = float(np.ptp(body.hull_vertices, axis=0).max())
+    rows += [_line("body", "xyz"[k], np.zeros(3), 0.25 * size * np.eye(3)[k]) for k in range(3)]
     return rows
-
-
-def _size(body: InHandObject) -> float:
-    return float(np.ptp(body.hull_vertices, axis=0).max())
 
 
 def _lines(data: pd.DataFrame, *kinds: str) -> list[Any]:
