@@ -236,12 +236,11 @@ def _arrow(axes: Axes, row: Any, colour: str, width: float) -> None:
     axes.annotate("", xy=(row.x1, row.y1), xytext=(row.x0, row.y0), arrowprops=look, zorder=5, annotation_clip=False)
 
 
-def _finish(axes: Axes, extent: pd.DataFrame | None = None) -> None:
-    """Equal axes without lines, wide enough for everything drawn, or for the rows of ``extent``."""
-    if extent is not None:
-        xs, ys = pd.concat([extent["x0"], extent["x1"]]), pd.concat([extent["y0"], extent["y1"]])
-        pad = _MARGIN * max(float(np.ptp(xs)), float(np.ptp(ys)))
-        axes.set(xlim=(xs.min() - pad, xs.max() + pad), ylim=(ys.min() - 3.0 * pad, ys.max() + pad))
+def _finish(axes: Axes, extent: pd.DataFrame) -> None:
+    """Equal axes without lines, wide enough for the rows of ``extent``."""
+    xs, ys = pd.concat([extent["x0"], extent["x1"]]), pd.concat([extent["y0"], extent["y1"]])
+    pad = _MARGIN * max(float(np.ptp(xs)), float(np.ptp(ys)))
+    axes.set(xlim=(xs.min() - pad, xs.max() + pad), ylim=(ys.min() - 3.0 * pad, ys.max() + pad))
     axes.set_aspect("equal")
     axes.set_axis_off()
 

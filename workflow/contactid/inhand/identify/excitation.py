@@ -40,14 +40,12 @@ class Excitation:
     gain : of ``log det / 10`` of the information; ``exp(gain)`` recordings of the start tell as much as one of these
     evaluations : motions looked at
     converged : whether the search ended by itself
-    message : the search's last word
     """
 
     motion: SineMotion
     gain: float
     evaluations: int
     converged: bool
-    message: str
 
 
 def exact_motion(trajectory: PoseTrajectory) -> BodyMotion:
@@ -108,9 +106,8 @@ def optimise_motion(
     )  # fmt: skip
     gain = -cache.best[0] - log_information(start, time, covariance)
     if gain <= 0.0:
-        return Excitation(start, 0.0, cache.evaluations, False, f"no better motion was found ({answer.message})")
-    best = _motion(cache.best[1], start, limits)
-    return Excitation(best, gain, cache.evaluations, bool(answer.success), str(answer.message))
+        return Excitation(start, 0.0, cache.evaluations, False)
+    return Excitation(_motion(cache.best[1], start, limits), gain, cache.evaluations, bool(answer.success))
 
 
 class _Remembered:

@@ -137,7 +137,7 @@ def _compared(
     found = optimise_motion(start, limits, float(signals.time[-1]), covariance, block)
     better = simulate_recording(*case, options, motion=found.motion)
     keys, method = {"source": source, "object": object_name, "seed": seed}, block["method"]
-    unmoved = Excitation(start, 0.0, 0, True, "")
+    unmoved = Excitation(start, 0.0, 0, True)
     yield {**keys, "motion": REFERENCE, **_measures(recording, truth, unmoved, method, ipopt)}
     yield {**keys, "motion": OPTIMISED, **_measures(*better, found, method, ipopt)}
 
