@@ -82,7 +82,7 @@ def _estimates(source: str, table: pd.DataFrame) -> dict[Key, Reproduced]:
     for (name, method), part in table[table["method"].isin(METHODS)].groupby(["object", "method"], sort=False):
         rows = {row["origin"]: row for row in part.to_dict("records")}
         solver = FACTOR_GRAPH if FACTOR_GRAPH in rows else LEAST_SQUARES
-        if solver not in rows:
+        if PRINTED not in rows or solver not in rows:
             continue
         ours, exact = rows[solver], _as_printed(source, rows[IPOPT]) if IPOPT in rows else {}
         counted = f"median of {ours['converged']} of {ours['runs']} runs, {SOLVER_LABELS[solver]}"
