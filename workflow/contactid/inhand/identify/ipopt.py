@@ -51,8 +51,6 @@ _TOUCHED = 1e-4  # share of a parameter in such directions from which on it isn'
 FREE_METHODS = ("baseline_fg", "no_constraint_no_geodesic")
 CONSTRAINED_METHODS = ("constraint_no_geodesic", "constraint_geodesic")
 IPOPT_METHODS = (*FREE_METHODS, *CONSTRAINED_METHODS)
-
-
 # the equations' units are of the order of the noise, or below it
 _SOLVER = SolverOptions(tolerance=1e-6, barrier=1e-3, bound_push=1e-6, largest_infeasibility=1e-5)
 _Answer = tuple[InertiaModel, Solution, float]  # a solved program; seconds of process time, building included

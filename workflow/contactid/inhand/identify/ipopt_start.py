@@ -72,9 +72,9 @@ def _smoothed(time: np.ndarray, values: np.ndarray, sd: float) -> tuple[np.ndarr
     return np.column_stack([spline(time) for spline in splines]), each[0], each[1]
 
 
-def linear_start(body_motion: BodyMotion, measured: MeasuredMotion) -> InertialParameters:
+def linear_start(seen: BodyMotion, measured: MeasuredMotion) -> InertialParameters:
     """Weighted linear least squares of the measured wrenches on the smoothed motion; may be unphysical."""
-    rows = np.concatenate([regressor(body_motion), measured.wrench[..., None]], axis=-1)
+    rows = np.concatenate([regressor(seen), measured.wrench[..., None]], axis=-1)
     whitened = np.linalg.solve(measured.factors, rows).reshape(-1, 11)
     scale = np.linalg.norm(whitened[:, :10], axis=0)
     scale[scale == 0.0] = 1.0
@@ -82,7 +82,7 @@ def linear_start(body_motion: BodyMotion, measured: MeasuredMotion) -> InertialP
     return InertialParameters.from_vector(answer / scale)
 
 
-def projected(parameters: InertialParameters, size: float, hull_vertices: np.ndarray | None) -> InertialParameters:
+def projected(parameters: InertialParameters, size: float, hull_vertices: np.ndarray) -> InertialParameters:
     """A body near ``parameters`` that can exist, with its centre of mass strictly within the hull.
 
     Parameters
@@ -94,8 +94,7 @@ def projected(parameters: InertialParameters, size: float, hull_vertices: np.nda
     center = parameters.center_of_mass
     if not np.all(np.isfinite(center)):
         center = np.zeros(3)
-    if hull_vertices is not None:
-        center = _pulled_inside(center, np.asarray(hull_vertices, dtype=float))
+    center = _pulled_inside(center, hull_vertices)
     form = parameters.principal_form if np.all(np.isfinite(parameters.vector)) else None
     if form is None:
         moments, axes = np.full(3, 0.05 * mass * size**2), np.eye(3)
