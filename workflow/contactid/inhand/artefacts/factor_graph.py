@@ -6,6 +6,7 @@ inner samples are those that have a dynamics factor. A sample's contacts share a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -77,17 +78,17 @@ def factor_graph_points(factors: Iterable[Factor]) -> pd.DataFrame:
     listed = list(factors)
     inner = {factor.sample for factor in listed if factor.kind == "dynamics"}
     middle = float(np.mean([sample for sample in inner if sample is not None]))
-    rows: dict[tuple[object, ...], int] = {}
+    rows: Counter[tuple[object, ...]] = Counter()
     for name in dict.fromkeys(unknown for factor in listed for unknown in factor.unknowns):
         kind, sample = _kind_and_sample(name)
-        _count(rows, (VARIABLE, kind, sample, *_place(_PLACES, kind, sample, middle), np.nan, np.nan))
+        rows[VARIABLE, kind, sample, *_place(_PLACES, kind, sample, middle), np.nan, np.nan] += 1
     for factor in listed:
         sample = -1 if factor.sample is None else factor.sample
         place = _place(_FACTOR_PLACES, factor.kind, sample, middle)
-        _count(rows, (FACTOR, factor.kind, sample, *place, np.nan, np.nan))
+        rows[FACTOR, factor.kind, sample, *place, np.nan, np.nan] += 1
         for name in factor.unknowns:
             kind, of = _kind_and_sample(name)
-            _count(rows, (EDGE, factor.kind, sample, *place, *_place(_PLACES, kind, of, middle)))
+            rows[EDGE, factor.kind, sample, *place, *_place(_PLACES, kind, of, middle)] += 1
     names = ["element", "kind", "sample", "x", "y", "x_end", "y_end"]
     table = pd.DataFrame([*rows], columns=names).assign(count=[*rows.values()], source=_SOURCE)
     return table.assign(inner=table["sample"].isin([-1, *inner]))
@@ -102,10 +103,6 @@ def _kind_and_sample(name: str) -> tuple[str, int]:
 def _place(places: dict[str, tuple[float, float]], kind: str, sample: int, middle: float) -> tuple[float, float]:
     offset, height = places[kind]
     return _SPACING * (middle if sample < 0 else sample) + offset, height
-
-
-def _count(rows: dict[tuple[object, ...], int], row: tuple[object, ...]) -> None:
-    rows[row] = rows.get(row, 0) + 1
 
 
 def draw_factor_graph(data: pd.DataFrame) -> Figure:

@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 from scipy.interpolate import UnivariateSpline
 
-from contactid.core.inertia import InertialParameters, hull_halfspaces
+from contactid.core.inertia import InertialParameters, PrincipalForm, hull_halfspaces
 from contactid.core.rotations import as_rotation, continuous
 from contactid.inhand.identify.kinematics import BodyMotion, quaternion_rate
 from contactid.inhand.identify.wrench import bias_columns, regressor, wrench_covariance
@@ -102,8 +102,7 @@ def projected(parameters: InertialParameters, size: float, hull_vertices: np.nda
         unit = mass * size**2
         moments = np.clip(form.second_moments, 1e-4 * unit, unit)
         moments, axes = np.maximum(moments, _LEAST_SHARE * moments.max()), form.rotation
-    at_center = axes @ np.diag(moments.sum() - moments) @ axes.T
-    return InertialParameters.from_center(mass, center, at_center)
+    return PrincipalForm(mass, center, moments, axes).parameters()
 
 
 def _pulled_inside(point: np.ndarray, vertices: np.ndarray) -> np.ndarray:
