@@ -22,12 +22,12 @@ _PANELS = {"seconds": "CPU time of an estimate (s)", "ms_per_iteration": "CPU ti
 
 
 def differences(errors: str) -> pd.DataFrame:
-    """``ext_differences``, as :func:`.cost.difference_rows` found it."""
+    """``ext_differences``, as :func:`.cost.write_differences` kept it."""
     return read_csv(errors)
 
 
 def time_by_samples(times: str, speed: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """``ext_speed`` as table and figure, of :func:`.cost.speed_rows` and the block ``inhand: speed``."""
+    """``ext_speed`` as table and figure, of what :func:`.cost.write_speed` kept and the block ``inhand: speed``."""
     table = with_lines(read_csv(times))
     label = f"synthetic data: twin {speed['source']}, {speed['object']}; process CPU time of this run; contactid inhand"
     return {"tables/ext_speed": table, "figures/ext_speed": speed_points(table, label)}

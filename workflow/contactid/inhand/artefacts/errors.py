@@ -29,9 +29,11 @@ from contactid.output import style
 from contactid.output.tables import read_csv
 
 BOX, OUTLIER = "box", "outlier"  # what a row of the data is, besides a printed one
+_STATISTICS = {  # of a box, by Matplotlib's names
+    "q25": "q1", "median": "med", "q75": "q3", "whisker_low": "whislo", "whisker_high": "whishi",
+}  # fmt: skip
 COLUMNS = (
-    "object", "method", "solver", "kind", "value", "q25", "median", "q75", "whisker_low", "whisker_high", "runs",
-    "unphysical", "not_converged", "source",
+    "object", "method", "solver", "kind", "value", *_STATISTICS, "runs", "unphysical", "not_converged", "source",
 )  # fmt: skip
 _WHISKERS = 1.5  # interquartile ranges, as in the paper
 _COLOURS = dict(zip(METHODS, (style.MEASURED, style.SIMULATED, style.ACCENT, style.LINE, style.RELEASE), strict=True))
@@ -85,10 +87,7 @@ def _statistics(runs: pd.DataFrame) -> list[dict[str, Any]]:
     if not len(finite):
         return [{"kind": BOX} | counts]
     box = boxplot_stats(finite, whis=_WHISKERS)[0]
-    statistics = {
-        "q25": box["q1"], "median": box["med"], "q75": box["q3"], "whisker_low": box["whislo"],
-        "whisker_high": box["whishi"],
-    }  # fmt: skip
+    statistics = {name: box[key] for name, key in _STATISTICS.items()}
     return [{"kind": BOX} | statistics | counts] + [{"kind": OUTLIER, "value": value} for value in box["fliers"]]
 
 
@@ -168,10 +167,7 @@ def _write_count(strip: Axes, count: float, runs: float, place: float, height: f
 def _draw_box(axes: Axes, row: dict[Any, Any], place: float, width: float, colour: str) -> None:
     if not np.isfinite(row["median"]):
         return
-    statistics = {
-        "med": row["median"], "q1": row["q25"], "q3": row["q75"], "whislo": row["whisker_low"],
-        "whishi": row["whisker_high"],
-    }  # fmt: skip
+    statistics = {key: row[name] for name, key in _STATISTICS.items()}
     line = {"color": colour, "lw": 0.9}
     axes.bxp(
         [statistics], positions=[place], widths=width, showfliers=False, manage_ticks=False, boxprops=line,

@@ -20,7 +20,6 @@ from scipy.spatial.transform import Rotation
 
 from contactid.core import rotations
 
-COORDINATES = ("x", "y", "z", "yaw", "pitch", "roll")
 _RAMP = np.polynomial.Polynomial([0.0, 0.0, 0.0, 0.0, 35.0, -84.0, 70.0, -20.0])
 
 
@@ -57,7 +56,7 @@ class SineMotion:
 
     Attributes
     ----------
-    amplitudes, phases : (6, K) of the coordinates in the order of :data:`COORDINATES`, m or rad, and rad
+    amplitudes, phases : (6, K) of the coordinates x, y, z, yaw, pitch, roll; m or rad, and rad
     frequencies : (K,) Hz
     ramp : s
     start_position : (3,) m, B's origin in W at time 0
