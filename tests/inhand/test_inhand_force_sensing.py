@@ -42,7 +42,7 @@ BLOCK = {
 def test_all_electrodes_lie_on_the_pad_s_side_of_the_ellipsoid():
     layout = electrode_layout()
     assert layout.shape == (19, 3)
-    assert np.sum((layout / electrode_sensor._HALF_AXES) ** 2, axis=1) == pytest.approx(1.0)
+    assert np.sum((layout / electrode_sensor.HALF_AXES) ** 2, axis=1) == pytest.approx(1.0)
     assert (layout[:, 2] > 0.0).all()
     distances = np.linalg.norm(layout[:, None] - layout, axis=-1) + np.eye(19)
     assert distances.min() > 1e-3

@@ -25,9 +25,7 @@ from typing import Any
 import numpy as np
 
 N_ELECTRODES = 19
-
-
-_HALF_AXES = (0.011, 0.007, 0.007)  # m, of the ellipsoid along x, y, z
+HALF_AXES = (0.011, 0.007, 0.007)  # m, of the ellipsoid along x, y, z
 _GAP = 1.2e-3  # g_0, m
 _DEPTH, _DEPTH_FORCE = 3e-4, 1.0  # d_0 and f_0, m and N
 _SHEAR, _SHEAR_FORCE = 6e-3, 2.0  # s_0 and f_1, m and N
@@ -64,14 +62,14 @@ def electrode_layout() -> np.ndarray:
 
 def surface_point(along: np.ndarray, across: np.ndarray) -> np.ndarray:
     """Points (..., 3), m, of the ellipsoid at angles (rad) along the finger and across it; the pad's middle is at 0."""
-    a, b, c = _HALF_AXES
+    a, b, c = HALF_AXES
     level = np.cos(along)
     return np.stack([a * np.sin(along), b * level * np.sin(across), c * level * np.cos(across)], axis=-1)
 
 
 def outward_normal(point: np.ndarray) -> np.ndarray:
     """Unit normals (..., 3) of the ellipsoid at its points."""
-    gradient = point / np.square(_HALF_AXES)
+    gradient = point / np.square(HALF_AXES)
     return gradient / np.linalg.norm(gradient, axis=-1, keepdims=True)
 
 
