@@ -9,8 +9,8 @@ from scipy.stats import norm
 
 from contactid.core.errors import ContactIdError
 from contactid.inhand.artefacts.force_sensing import accuracy, draw_force_sensing, forces_and_calibration
-from contactid.inhand.simulate import electrode_sensor
 from contactid.inhand.simulate.electrode_sensor import (
+    HALF_AXES,
     clean_signals,
     electrode_layout,
     outward_normal,
@@ -42,7 +42,7 @@ BLOCK = {
 def test_all_electrodes_lie_on_the_pad_s_side_of_the_ellipsoid():
     layout = electrode_layout()
     assert layout.shape == (19, 3)
-    assert np.sum((layout / electrode_sensor.HALF_AXES) ** 2, axis=1) == pytest.approx(1.0)
+    assert np.sum((layout / HALF_AXES) ** 2, axis=1) == pytest.approx(1.0)
     assert (layout[:, 2] > 0.0).all()
     distances = np.linalg.norm(layout[:, None] - layout, axis=-1) + np.eye(19)
     assert distances.min() > 1e-3
