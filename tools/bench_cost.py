@@ -10,7 +10,7 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from bench_reading import write_large
 from contactid.core.errors import ContactIdError
-from contactid.inhand.identify.estimates import estimates, known_object
+from contactid.inhand.identify.estimates import estimates
 from contactid.inhand.identify.methods import IPOPT
 from contactid.inhand.readers.recordings import true_parameters
 from contactid.inhand.readers.twins import simulate_recording, twin_options
@@ -136,11 +136,8 @@ def inhand_tasks(study: Mapping[str, Any], samples: Sequence[int]) -> Iterator[T
     for count in samples:
 
         def solve(repeat: int, count: int = count) -> Any:
-            recording, truth = simulate_recording(
-                block["source"], block["object"], repeat, replace(twins, samples=count)
-            )
-            knowledge = known_object(recording, true_parameters(truth))
-            return estimates(recording, [_SPEED_METHOD], IPOPT, knowledge, study)
+            recording, truth = simulate_recording(block["source"], block["object"], repeat, {**twins, "samples": count})
+            return estimates(recording, [_SPEED_METHOD], IPOPT, true_parameters(truth), study)
 
         yield Task(INHAND, count, "samples", solve)
 

@@ -4,15 +4,25 @@ import numpy as np
 import xarray as xr
 
 from contactid.core.inertia import InertialParameters
-from contactid.inhand.simulate.grasp_motion import MotionRange, random_motion, static_motion
-from contactid.inhand.simulate.grasped_object import ContactSet, Grip, required_wrench, share_wrench
+from contactid.inhand.simulate.grasp_motion import random_motion, static_motion
+from contactid.inhand.simulate.grasped_object import ContactSet, required_wrench, share_wrench
+from twins_for_tests import STUDY
 
 POINTS = np.array([[-0.15, 0.02, 0.05], [0.15, -0.03, 0.0], [0.03, -0.12, -0.02], [-0.02, 0.12, 0.03]])
 NORMALS = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0]])
 BODY = InertialParameters.from_center(
     0.8, np.array([0.03, -0.02, 0.04]), np.array([[6e-3, 4e-4, -3e-4], [4e-4, 8e-3, 2e-4], [-3e-4, 2e-4, 9e-3]])
 )
-SLOW = MotionRange(displacement=0.15, turn=0.8, frequencies=(0.4, 0.7, 1.1))
+SLOW = {"displacement": 0.15, "turn": 0.8, "frequencies": (0.4, 0.7, 1.1), "ramp": 0.5}
+HULL = np.array([[x, y, z] for x in (-0.2, 0.2) for y in (-0.2, 0.2) for z in (-0.2, 0.2)])
+IPOPT = STUDY["ipopt"] | {"residual": STUDY["ipopt"]["residual"] | {"sources": ["simulation"], "kinds": []}}
+
+
+def by_ipopt(data, method, prior=BODY, **changes):
+    """One method's estimate by IPOPT, with some changes of the configured block."""
+    from contactid.inhand.identify.ipopt import estimates_with_ipopt
+
+    return estimates_with_ipopt(data, [method], prior, IPOPT | changes)[0]
 
 
 def recording(
@@ -33,7 +43,7 @@ def recording(
     else:
         points = np.tile(POINTS, (samples, 1, 1))
         contacts = ContactSet(POINTS, NORMALS, 1.0)
-        forces = share_wrench(wrench, contacts, Grip())
+        forces = share_wrench(wrench, contacts, {"least_force": 2.0, "safety": 1.3})
         if broken:
             rest = np.array([False, True, True, True])
             forces[60:80, 0] = 0.0
@@ -48,6 +58,7 @@ def recording(
         "contact_force": (contact, forces + touching * force_sd * random.normal(size=forces.shape)),
         "contact_position": (contact, points + point_sd * random.normal(size=points.shape)),
         "contact_force_sd": (contact, np.full(forces.shape, max(force_sd, 1e-3))),
+        "hull": (("vertex", "axis"), HULL),
     }
     if wrist:
         variables["contact_torque"] = (contact, torques + 0.1 * force_sd * random.normal(size=forces.shape))

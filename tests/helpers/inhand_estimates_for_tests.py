@@ -7,14 +7,14 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from contactid.core.inertia import InertialParameters, PrincipalForm, consistency, geodesic_distance, tensor_entries
+from contactid.core.inertia import InertialParameters, PrincipalForm, consistency, geodesic_distance
 from contactid.inhand.identify.methods import (
     ESTIMATE_COLUMNS,
     FACTOR_GRAPH,
     IPOPT,
     LEAST_SQUARES,
     METHODS,
-    PARAMETER_COLUMNS,
+    parameter_values,
 )
 
 
@@ -26,14 +26,13 @@ def made_up_estimates(truths: Mapping[tuple[str, str], InertialParameters], seed
             for solver in [LEAST_SQUARES] if method == METHODS[0] else [FACTOR_GRAPH, IPOPT]:
                 for seed in range(seeds):
                     estimate = _near(truth, random, physical=solver == IPOPT or seed % 2 == 0)
-                    numbers = (estimate.mass, *estimate.center_of_mass, *tensor_entries(estimate.inertia))
                     labels = {"source": source, "object": name, "noise_level": 0, "seed": seed, "method": method}
                     rows.append(
                         labels
                         | {"solver": solver, "converged": True, "seconds": 1.0}
                         | {"physically_consistent": consistency(estimate).consistent}
                         | {"geodesic_error": geodesic_distance(estimate, truth)}
-                        | dict(zip(PARAMETER_COLUMNS, numbers, strict=True))
+                        | parameter_values(estimate)
                     )
     return pd.DataFrame(rows)[list(ESTIMATE_COLUMNS)]
 

@@ -1,6 +1,5 @@
 """The study's own settings, objects and twins, in sizes that a test asks for."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import yaml
@@ -18,4 +17,4 @@ OBJECTS = load_objects(OBJECTS_FILE)
 
 def twins(**changes):
     """Options of the default configuration's twins with some changes."""
-    return replace(twin_options(STUDY["twin"], OBJECTS_FILE), **changes)
+    return twin_options(STUDY["twin"] | changes, OBJECTS_FILE)

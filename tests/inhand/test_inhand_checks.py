@@ -150,9 +150,10 @@ def test_checks_keep_the_sign_of_the_printed_table(folder: Path) -> None:
 
 
 def test_without_a_twin_of_a_source_its_estimates_say_why_they_are_missing() -> None:
-    rows = consistency_table(PRINTED)
+    rows = consistency_table(PRINTED, OBJECTS)
     empty = ESTIMATES.iloc[:0]
     tables = {name: appendix_table(source, PRINTED, rows, empty) for source, name in APPENDIX_TABLES.items()}
+    tables["ext_force_sensing"] = FORCE.iloc[:0]
     checks = compare("inhand", PUBLISHED, reproduced_numbers(tables, OBJECTS), REASONS)
     missing = checks[checks["reproduced"].isna()]
     assert len(missing) == 851 and (missing["verdict"] == "not_comparable").all()
@@ -164,7 +165,7 @@ def test_figure_statistics_leave_infinite_errors_out_of_the_box_and_count_them()
     errors = [0.1, 0.2, 0.3, 0.4, 5.0, np.inf]
     one = runs.assign(object="noise_level_0", geodesic_error=errors, converged=True)
     failed = one.head(1).assign(converged=False, geodesic_error=np.nan)
-    data = error_figure_data(SIMULATION, consistency_table(PRINTED), pd.concat([one, failed]))
+    data = error_figure_data(SIMULATION, consistency_table(PRINTED, OBJECTS), pd.concat([one, failed]))
     box = data[data["kind"] == "box"].iloc[0]
     assert (box["runs"], box["unphysical"], box["not_converged"]) == (7, 1, 1)
     assert box[["q25", "median", "q75"]].tolist() == np.quantile(errors[:5], [0.25, 0.5, 0.75]).tolist()
@@ -194,7 +195,7 @@ def test_error_figures_show_every_count_and_say_what_they_are_made_from(folder: 
 
 def test_nothing_but_unphysical_estimates_still_makes_a_figure() -> None:
     bad = ESTIMATES[ESTIMATES["source"] == WRIST].assign(geodesic_error=np.inf, physically_consistent=False)
-    data = error_figure_data(WRIST, consistency_table(PRINTED), bad)
+    data = error_figure_data(WRIST, consistency_table(PRINTED, OBJECTS), bad)
     with style.styled():
         figure = draw_errors(data)
         figure.canvas.draw()

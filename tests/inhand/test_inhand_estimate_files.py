@@ -31,7 +31,6 @@ STUDY = {
         "weights": WEIGHTS,
         "iterations": {"max_iterations": 40, "relative_decrease": 1e-6, "absolute_decrease": 1e-10},
     },
-    "ipopt": {},
     "speed": {**ONE, "method": "baseline_fg", "solvers": ["factor_graph"], "samples": [60, 90], "repeats": 1},
     "differences": {**ONE, "duration": 1.2, "time_steps": [0.02], "methods": ["baseline_fg"]},
 }

@@ -1,5 +1,7 @@
 """The baseline, the rows and tables of estimates, their speed, and figure 3's data."""
 
+from dataclasses import replace
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -10,19 +12,22 @@ from hypothesis import strategies as st
 from contactid.core.errors import ContactIdError
 from contactid.inhand.artefacts.cost import draw_speed, speed_points, with_lines
 from contactid.inhand.artefacts.estimates import all_estimates, summary_table
-from contactid.inhand.artefacts.factor_graph import draw_factor_graph, example_graph, factor_graph_points
-from contactid.inhand.identify.baseline import BaselineOptions, estimate_baseline, filtered
-from contactid.inhand.identify.cost import difference_rows, speed_rows
+from contactid.inhand.artefacts.factor_graph import draw_factor_graph, factor_graph_points
+from contactid.inhand.identify.baseline import estimate_baseline, filtered
+from contactid.inhand.identify.cost import write_differences, write_speed
 from contactid.inhand.identify.estimates import FIT_COLUMNS, estimate_rows
-from contactid.inhand.identify.factor_graph import FactorWeights
+from contactid.inhand.identify.factor_graph import FactorGraph
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, PAPER
 from contactid.inhand.identify.methods import ESTIMATE_COLUMNS, GRAPH_METHODS
 from contactid.inhand.readers.recordings import recorded_signals
 from contactid.output import style
-from contactid.output.tables import write_csv
+from contactid.output.tables import read_csv, write_csv
 from grasp_for_tests import BODY, recording
-from twins_for_tests import twins
+from twins_for_tests import OBJECTS_FILE
+from twins_for_tests import STUDY as DEFAULT
 
+TWIN = DEFAULT["twin"] | {"time_step": 0.04}
+ONE = {"source": "simulation", "object": "noise_level_1", "seed": 0}
 STUDY = {
     "baseline": {"window": 21, "degree": 3, "scheme": "paper"},
     "graph": {
@@ -35,19 +40,19 @@ STUDY = {
         "iterations": {"max_iterations": 50, "relative_decrease": 1e-6, "absolute_decrease": 1e-10},
     },
 }  # fmt: skip
+PLAIN = {"window": 0, "degree": 3, "scheme": FOURTH_ORDER}
 METHODS = {"least_squares": ["baseline"], "factor_graph": list(GRAPH_METHODS)}
 
 
 def test_the_baseline_without_filter_recovers_exact_data():
-    found = estimate_baseline(recording(150), BaselineOptions(window=0, scheme=FOURTH_ORDER))
+    found = estimate_baseline(recording(150), PLAIN)
     assert found.converged and found.solver == "least_squares"
     assert found.parameters.vector == pytest.approx(BODY.vector, rel=1e-4, abs=1e-7)
 
 
 def test_the_filter_is_what_costs_the_baseline():
     plain, smooth = (
-        estimate_baseline(recording(150), BaselineOptions(window=window, scheme=PAPER)).parameters.mass
-        for window in (0, 51)
+        estimate_baseline(recording(150), STUDY["baseline"] | {"window": window}).parameters.mass for window in (0, 51)
     )
     assert abs(smooth - BODY.mass) > 5.0 * abs(plain - BODY.mass)
 
@@ -56,23 +61,22 @@ def test_the_filter_is_what_costs_the_baseline():
 def test_the_filter_keeps_cubics(power):
     signals = recorded_signals(recording(60))
     curve = np.linspace(-1.0, 1.0, 60)[:, None, None] ** power * np.ones((1, 4, 3))
-    kept = filtered(type(signals)(**{**vars(signals), "forces": curve}), BaselineOptions(window=21))
+    kept = filtered(replace(signals, forces=curve), 21, 3)
     assert kept.forces == pytest.approx(curve, abs=1e-10)
 
 
 def test_a_recording_shorter_than_the_filter_is_named():
     with pytest.raises(ContactIdError, match="40 samples is shorter than the filter's window of 51"):
-        estimate_baseline(recording(40), BaselineOptions())
+        estimate_baseline(recording(40), STUDY["baseline"] | {"window": 51})
 
 
 def test_the_baseline_says_what_a_still_object_cannot_tell():
-    found = estimate_baseline(recording(100, still=True), BaselineOptions())
+    found = estimate_baseline(recording(100, still=True), STUDY["baseline"])
     assert not found.converged and "identified" in found.message
 
 
 def test_standard_errors_of_the_linear_fit_are_the_scatter_of_estimates():
-    plain = BaselineOptions(window=0, scheme=FOURTH_ORDER)
-    runs = [estimate_baseline(recording(100, noise_seed=seed, force_sd=0.05), plain) for seed in range(60)]
+    runs = [estimate_baseline(recording(100, noise_seed=seed, force_sd=0.05), PLAIN) for seed in range(60)]
     scatter = np.std([run.parameters.vector for run in runs], axis=0, ddof=1)
     stated = np.mean([run.standard_errors for run in runs], axis=0)
     assert scatter / stated == pytest.approx(np.ones(10), abs=0.4)
@@ -92,11 +96,11 @@ def test_every_method_and_solver_has_a_row():
 
 
 def test_failures_are_rows():
-    rows = estimate_rows(recording(15, 0.06), None, METHODS, STUDY)
+    rows = estimate_rows(recording(15, 0.06), BODY, METHODS, STUDY)
     failed = rows[~rows["converged"]]
-    assert set(failed["method"]) == {"baseline", "constraint_geodesic"}
+    assert set(failed["method"]) == {"baseline"}
     assert failed["mass_kg"].isna().all() and not failed["physically_consistent"].any()
-    assert all("window of 21" in text or "needs a prior" in text for text in failed["message"])
+    assert all("window of 21" in text for text in failed["message"])
 
 
 def test_shards_are_gathered_with_the_promised_columns(tmp_path):
@@ -121,13 +125,10 @@ def test_an_unphysical_estimate_counts_as_infinitely_far_in_the_median():
     assert np.isinf(row["median geodesic error"])
 
 
-def of_length(count):
-    return recording(count), BODY
-
-
-def test_speed_is_measured_at_every_length():
+def test_speed_is_measured_at_every_length(tmp_path):
     speed = {"samples": (30, 60), "repeats": 1, "method": "constraint_no_geodesic", "solvers": ("factor_graph",)}
-    rows = with_lines(speed_rows(of_length, {**STUDY, "speed": speed}))
+    write_speed(OBJECTS_FILE, STUDY | {"twin": TWIN, "speed": ONE | speed}, tmp_path / "speed.csv")
+    rows = with_lines(read_csv(tmp_path / "speed.csv"))
     assert list(rows["samples"]) == [30, 60]
     assert (rows["seconds"] > 0.0).all() and rows["converged"].all()
     points = speed_points(rows, "synthetic")
@@ -147,16 +148,18 @@ def test_lines_through_linear_times_are_those_times(slope, fixed):
     assert table["exponent"].iloc[0] == pytest.approx(1.0)
 
 
-def test_refined_differences_recover_what_the_papers_do_not():
-    wanted = {"time_steps": (0.02,), "methods": ("baseline_fg",)}
-    rows = difference_rows(lambda step: (recording(80, step), BODY), {**STUDY, "differences": wanted})
+def test_refined_differences_recover_what_the_papers_do_not(tmp_path):
+    wanted = ONE | {"duration": 1.6, "time_steps": (0.02,), "methods": ("baseline_fg",)}
+    write_differences(OBJECTS_FILE, STUDY | {"twin": TWIN, "differences": wanted}, tmp_path / "errors.csv")
+    rows = read_csv(tmp_path / "errors.csv")
     errors = rows[rows["estimator"] == "baseline_fg"].set_index("scheme")["geodesic_error"]
     assert errors["paper"] > 3.0 * errors["central"] > 30.0 * errors["fourth_order"]
     assert set(rows["estimator"]) == {"baseline", "least squares without filter", "baseline_fg"}
 
 
 def test_figure_3_shows_the_factors_of_the_graph():
-    graph = example_graph(twins(samples=5), FactorWeights(**STUDY["graph"]["weights"]))
+    method, weights = GRAPH_METHODS["constraint_geodesic"], STUDY["graph"]["weights"]
+    graph = FactorGraph(recorded_signals(recording(5)), method, weights, PAPER, BODY)
     listed = list(graph.factors())
     points = factor_graph_points(listed)
     squares = points[points["element"] == "factor"]

@@ -48,7 +48,8 @@ def test_dynamics_of_exact_forces_vanish():
     wrench = required_wrench(BODY, path)
     points = np.random.default_rng(0).normal(size=(9, 1, 3))
     torques = wrench[:, None, 3:] - np.cross(points, wrench[:, None, :3])
-    residual = dynamics_residual(motion, wrench[:, None, :3], points, torques, BODY.vector)
+    acting = np.stack([wrench[:, None, :3], points, torques], axis=1)
+    residual = dynamics_residual(motion, acting, BODY.vector)
     assert residual == pytest.approx(np.zeros((9, 6)), abs=1e-12)
 
 
@@ -57,7 +58,7 @@ def test_dynamics_of_exact_forces_vanish():
 def test_slopes_of_the_dynamics(scheme, wrist):
     signals = recorded_signals(recording(5, 0.03, wrist=wrist))
     inner = slice(REACH[scheme], 5 - REACH[scheme])
-    acting = [signals.forces, signals.points] + ([signals.torques] if wrist else [])
+    acting = np.stack([signals.forces, signals.points, *([signals.torques] if wrist else [])], axis=1)
 
     def residual(poses=None, local=None, vector=None):
         turned, shifted, moved = signals.rotations, signals.positions, acting
@@ -65,21 +66,18 @@ def test_slopes_of_the_dynamics(scheme, wrist):
             turned = turned @ rotation_exp(poses.reshape(5, 6)[:, :3])
             shifted = shifted + poses.reshape(5, 6)[:, 3:]
         if local is not None:
-            moved = [value + part.reshape(value[0].shape) for value, part in zip(acting, local, strict=True)]
+            moved = acting + local.reshape(acting[0].shape)
         motion = body_motion(signals.time, turned, shifted, 9.81, scheme)
-        forces, points, torques = (*(value[inner] for value in moved), None)[:3]
-        return dynamics_residual(motion, forces, points, torques, BODY.vector + (0.0 if vector is None else vector))
+        return dynamics_residual(motion, moved[inner], BODY.vector + (0.0 if vector is None else vector))
 
     motion = body_motion(signals.time, signals.rotations, signals.positions, 9.81, scheme)
-    given_acting = (*(value[inner] for value in acting), None)[:3]
-    by_pose, by_local, by_vector = dynamics_slopes(motion, *given_acting, BODY.vector)
+    by_pose, by_local, by_vector = dynamics_slopes(motion, acting[inner], BODY.vector)
     numeric = differences(lambda step: residual(poses=step), 30)
     for row in range(len(by_pose)):
         full = np.zeros((6, 30))
         full[:, 6 * row : 6 * row + by_pose.shape[2]] = by_pose[row]
         assert numeric[row] == pytest.approx(full, abs=1e-4, rel=1e-6)
-    parts = len(acting)
-    numeric = differences(lambda step: residual(local=np.split(step, parts)), by_local.shape[2])
+    numeric = differences(lambda step: residual(local=step), by_local.shape[2])
     assert by_local == pytest.approx(numeric, abs=1e-7)
     assert by_vector == pytest.approx(differences(lambda step: residual(vector=step), 10), abs=1e-7)
 
@@ -95,14 +93,14 @@ def test_slope_of_the_pose_factor():
     assert pose_residual(rotations, positions, measured, shift)[1] == pytest.approx(differences(residual, 6), abs=1e-8)
 
 
-@pytest.mark.parametrize("chart", [VectorChart.at(BODY), PrincipalChart.at(BODY)])
+@pytest.mark.parametrize("chart", [VectorChart(BODY.vector), PrincipalChart(BODY.principal_form)])
 def test_charts_start_where_they_are_told_and_have_exact_slopes(chart):
     assert chart.vector == pytest.approx(BODY.vector, rel=1e-12)
     assert chart.slope == pytest.approx(differences(lambda step: chart.plus(step).vector, 10), abs=1e-8)
 
 
 def test_the_principal_chart_keeps_a_rotation():
-    form = PrincipalChart.at(BODY)
+    form = PrincipalChart(BODY.principal_form)
     for _ in range(20):
         form = form.plus(np.full(10, 0.1))
     rotation = form.form.rotation

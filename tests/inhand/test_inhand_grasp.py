@@ -9,11 +9,10 @@ from scipy.spatial.transform import Rotation
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.inhand.simulate.grasp_motion import MotionRange, PoseTrajectory, random_motion
+from contactid.inhand.simulate.grasp_motion import PoseTrajectory, random_motion
 from contactid.inhand.simulate.grasped_object import (
     GRAVITY,
     ContactSet,
-    Grip,
     broken_contact_forces,
     grasp_matrix,
     required_wrench,
@@ -27,9 +26,10 @@ from twins_for_tests import OBJECTS
 BODY = OBJECTS["box_4"]
 PARAMETERS = BODY.parameters
 CONTACTS = ContactSet(BODY.contact_positions, BODY.contact_normals, BODY.friction)
-GRIP = Grip(1.5, 1.3)
+GRIP = {"least_force": 1.5, "safety": 1.3}
 TIME = np.linspace(0.0, 2.0, 201)
-MOTION = random_motion(MotionRange(0.3, 1.4, (0.6, 1.1, 1.9)), np.random.default_rng(11))
+LIMITS = {"displacement": 0.3, "turn": 1.4, "frequencies": (0.6, 1.1, 1.9), "ramp": 0.5}
+MOTION = random_motion(LIMITS, np.random.default_rng(11))
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +149,7 @@ def test_shared_forces_give_any_wrench_within_the_cones(values):
     wanted = np.array([values]) * np.array([1.0, 1.0, 1.0, 0.1, 0.1, 0.1])
     forces = share_wrench(wanted, CONTACTS, GRIP)
     np.testing.assert_allclose(contact_wrench(CONTACTS.positions, forces), wanted, atol=1e-9)
-    assert np.all(cone_ratios(forces, CONTACTS.normals) <= CONTACTS.friction / GRIP.safety * (1.0 + 1e-9))
+    assert np.all(cone_ratios(forces, CONTACTS.normals) <= CONTACTS.friction / GRIP["safety"] * (1.0 + 1e-9))
 
 
 def test_shortest_forces_are_shortest():
@@ -162,8 +162,8 @@ def test_shortest_forces_are_shortest():
 
 def test_needed_grip_is_the_least_one(wrench):
     """One of the contacts is just on its smaller cone where friction decides the grip."""
-    forces = share_wrench(wrench, CONTACTS, Grip(0.0, GRIP.safety))
-    assert cone_ratios(forces, CONTACTS.normals).max() == pytest.approx(CONTACTS.friction / GRIP.safety, rel=1e-9)
+    forces = share_wrench(wrench, CONTACTS, GRIP | {"least_force": 0.0})
+    assert cone_ratios(forces, CONTACTS.normals).max() == pytest.approx(CONTACTS.friction / GRIP["safety"], rel=1e-9)
 
 
 def test_broken_contact_carries_nothing_and_the_others_everything(wrench):
@@ -173,7 +173,7 @@ def test_broken_contact_carries_nothing_and_the_others_everything(wrench):
     lost = engaged == 0.0
     assert lost.any() and np.all(forces[lost][:, breaking] == 0.0)
     np.testing.assert_allclose(contact_wrench(CONTACTS.positions, forces), wrench, atol=1e-9)
-    assert np.all(cone_ratios(forces, CONTACTS.normals) <= CONTACTS.friction / GRIP.safety * (1.0 + 1e-9))
+    assert np.all(cone_ratios(forces, CONTACTS.normals) <= CONTACTS.friction / GRIP["safety"] * (1.0 + 1e-9))
 
 
 def test_contacts_that_cannot_squeeze_are_refused():

@@ -43,8 +43,8 @@ def true_motion(truth):
 @pytest.fixture(scope="module")
 def wrist():
     recording, truth = simulate_recording("wrist_ft", "box_1", 1, OPTIONS)
-    signals = recorded_signals(recording)
-    covariance = wrench_covariance(signals, 1e-4, recording.attrs["contact_torque_sd"])[INNER]
+    signals = replace(recorded_signals(recording), point_sd=1e-4)
+    covariance = wrench_covariance(signals)[INNER]
     return true_motion(truth), covariance, np.array(truth.attrs["vector"])
 
 

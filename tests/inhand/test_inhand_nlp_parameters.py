@@ -10,7 +10,7 @@ from scipy.spatial.transform import Rotation
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters, PrincipalForm, consistency, geodesic_distance
 from contactid.inhand.identify.ipopt_start import projected
-from contactid.inhand.identify.wrench import ResidualBias, bias_columns
+from contactid.inhand.identify.wrench import bias_columns
 from contactid.inhand.models.parameters import (
     LOG_CHOLESKY,
     PRINCIPAL,
@@ -20,7 +20,8 @@ from contactid.inhand.models.parameters import (
     add_parameters,
     satisfies,
 )
-from grasp_for_tests import BODY, recording
+from contactid.inhand.readers.recordings import recorded_signals
+from grasp_for_tests import BODY, IPOPT, recording
 
 UNITS = ParameterUnits(0.5, 0.1)
 HULL = 0.3 * np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
@@ -113,11 +114,6 @@ def test_projections_are_possible_bodies(seed):
     assert consistency(body, HULL).consistent
 
 
-def test_bounded_moments_need_a_hull():
-    with pytest.raises(ContactIdError, match="hull"):
-        built(BODY, BodyRules(bounded_moments=True))
-
-
 def test_a_prior_must_be_a_body():
     with pytest.raises(ContactIdError, match="prior"):
         built(BODY, BodyRules(prior=InertialParameters.from_vector(-BODY.vector)))
@@ -126,7 +122,8 @@ def test_a_prior_must_be_a_body():
 @settings(max_examples=20, deadline=None)
 @given(st.floats(0.05, 5.0))
 def test_a_drifting_wrench_holds_the_constant_one(interval):
-    columns, deviations = bias_columns(recording(30), ResidualBias(("drifting",), knot_interval=interval))
+    drifting = IPOPT["residual"] | {"kinds": ["drifting"], "knot_interval": interval}
+    columns, deviations = bias_columns(recorded_signals(recording(30)), "simulation", drifting)
     assert np.all(np.isinf(deviations[:6])) and np.all(np.isfinite(deviations[6:]))
     knots = columns[:, :, 6:].reshape(30, 6, -1, 6)
     assert knots.sum(axis=2) == pytest.approx(np.broadcast_to(np.eye(6), (30, 6, 6)))

@@ -37,7 +37,7 @@ from twins_for_tests import OBJECTS, OBJECTS_FILE, PUBLISHED_FILE
 
 PUBLISHED = read_csv(PUBLISHED_FILE)
 PRINTED = printed_table(PUBLISHED)
-ROWS = consistency_table(PRINTED)
+ROWS = consistency_table(PRINTED, OBJECTS)
 VERDICTS: Any = verdict_table(ROWS).set_index(["method", "point", "off_diagonals"])
 ESTIMATES = PRINTED[PRINTED["method"] != GROUND_TRUTH].reset_index(drop=True)
 

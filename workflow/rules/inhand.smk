@@ -128,6 +128,7 @@ rule inhand_excitation:
         **call("contactid.inhand.identify.excitation_gain:write_gains"),
         twin=INHAND["twin"],
         block=INHAND["excitation"],
+        ipopt=INHAND["ipopt"],
     script:
         "../call.py"
 

@@ -43,6 +43,16 @@ def tensor_entries(matrix: np.ndarray) -> np.ndarray:
     return np.asarray(matrix, dtype=float)[_TENSOR_INDICES]
 
 
+def pseudo_inertia(vector: np.ndarray) -> np.ndarray:
+    """P ``(4, 4)``, see the module; linear in the vector ``(10,)``, which may have no mass."""
+    inertia = tensor(vector[4:])
+    matrix = np.empty((4, 4))
+    matrix[:3, :3] = 0.5 * np.trace(inertia) * np.eye(3) - inertia
+    matrix[:3, 3] = matrix[3, :3] = vector[1:4]
+    matrix[3, 3] = vector[0]
+    return matrix
+
+
 def parallel_axis(mass: float, offset: np.ndarray) -> np.ndarray:
     """Tensor ``(3, 3)`` in kg m2 of a point of mass ``mass`` kg at ``offset`` ``(3,)`` m."""
     offset = np.asarray(offset, dtype=float)
@@ -151,11 +161,7 @@ class InertialParameters:
     @property
     def pseudo_inertia(self) -> np.ndarray:
         """P ``(4, 4)``, see the module."""
-        matrix = np.empty((4, 4))
-        matrix[:3, :3] = 0.5 * np.trace(self.inertia) * np.eye(3) - self.inertia
-        matrix[:3, 3] = matrix[3, :3] = self.mass * self.center_of_mass
-        matrix[3, 3] = self.mass
-        return matrix
+        return pseudo_inertia(self.vector)
 
     @property
     def principal_form(self) -> PrincipalForm:

@@ -15,6 +15,16 @@ from scipy.spatial.transform import Rotation
 from contactid.core.errors import ContactIdError
 
 
+def skew(vectors: np.ndarray) -> np.ndarray:
+    """Matrices ``(..., 3, 3)`` with ``skew(a) b = a x b``."""
+    vectors = np.asarray(vectors, dtype=float)
+    matrices = np.zeros((*vectors.shape[:-1], 3, 3))
+    for row, column, axis, sign in ((0, 1, 2, -1.0), (0, 2, 1, 1.0), (1, 2, 0, -1.0)):
+        matrices[..., row, column] = sign * vectors[..., axis]
+        matrices[..., column, row] = -sign * vectors[..., axis]
+    return matrices
+
+
 def as_rotation(quaternions: np.ndarray) -> Rotation:
     """SciPy's rotation object for quaternions ``(..., 4)``, real part first."""
     return Rotation.from_quat(np.asarray(quaternions, dtype=float), scalar_first=True)

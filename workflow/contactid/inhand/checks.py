@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.core.inertia import tensor_entries
 from contactid.inhand.artefacts.estimates import PRINTED
 from contactid.inhand.artefacts.printed import ARTEFACTS, BLOCKS, ground_truth_reading
 from contactid.inhand.identify.methods import (
@@ -19,6 +18,7 @@ from contactid.inhand.identify.methods import (
     METHODS,
     PARAMETER_COLUMNS,
     SOLVER_LABELS,
+    parameter_values,
 )
 from contactid.inhand.readers.objects import InHandObject, load_objects, object_of
 from contactid.inhand.readers.sources import APPENDIX_TABLES
@@ -46,20 +46,10 @@ def reproduced_numbers(tables: Tables, objects: Mapping[str, InHandObject]) -> d
     A printed ground truth answers to the twins' truth. A printed estimate has the median of the twins' runs beside it,
     by the paper's own way of solving, which is not comparable; the note has IPOPT's and the verdict on the printed row.
     All numbers keep the sign and the point that their printed table has.
-
-    Parameters
-    ----------
-    tables
-        The study's tables by name: the appendix tables, and ``ext_force_sensing`` where it is there.
-    objects
-        By name, with the true parameters.
     """
-    numbers: dict[Key, Reproduced] = {}
+    numbers = _force_model(tables["ext_force_sensing"])
     for source, name in APPENDIX_TABLES.items():
-        if name in tables:
-            numbers |= _ground_truths(source, tables[name], objects) | _estimates(source, tables[name])
-    if "ext_force_sensing" in tables:
-        numbers |= _force_model(tables["ext_force_sensing"])
+        numbers |= _ground_truths(source, tables[name], objects) | _estimates(source, tables[name])
     return numbers
 
 
@@ -76,16 +66,12 @@ def _as_printed(source: str, values: Mapping[Any, Any]) -> dict[str, float]:
 
 def _ground_truths(source: str, table: pd.DataFrame, objects: Mapping[str, InHandObject]) -> dict[Key, Reproduced]:
     reading = ground_truth_reading(source)
-    note = f"truth of the twin; read about the {reading.point}, off-diagonals as {reading.off_diagonals}".replace(
-        "_", " "
-    )
+    off_diagonals = reading.off_diagonals.replace("_", " ")
+    note = f"truth of the twin; read about the {reading.point}, off-diagonals as {off_diagonals}"
     numbers: dict[Key, Reproduced] = {}
     for name in table.loc[table["method"] == GROUND_TRUTH, "object"].unique():
-        truth = object_of(objects, name).parameters
-        values = dict(
-            zip(PARAMETER_COLUMNS, (truth.mass, *truth.center_of_mass, *tensor_entries(truth.inertia)), strict=True)
-        )
-        for quantity, value in _as_printed(source, values).items():
+        truth = parameter_values(object_of(objects, name).parameters)
+        for quantity, value in _as_printed(source, truth).items():
             key = (ARTEFACTS[source], quantity, _condition(source, name, GROUND_TRUTH))
             numbers[key] = Reproduced(value, note=note, is_input=True)
     return numbers
@@ -98,16 +84,12 @@ def _estimates(source: str, table: pd.DataFrame) -> dict[Key, Reproduced]:
         solver = FACTOR_GRAPH if FACTOR_GRAPH in rows else LEAST_SQUARES
         if PRINTED not in rows or solver not in rows:
             continue
-        ours, best = rows[solver], rows.get(IPOPT)
-        values = _as_printed(source, ours)
-        exact = None if best is None else _as_printed(source, best)
-        for quantity, value in values.items():
+        ours, exact = rows[solver], _as_printed(source, rows[IPOPT]) if IPOPT in rows else {}
+        counted = f"median of {ours['converged']} of {ours['runs']} runs, {SOLVER_LABELS[solver]}"
+        for quantity, value in _as_printed(source, ours).items():
             key = (ARTEFACTS[source], quantity, _condition(source, str(name), str(method)))
-            note = (
-                f"{_SYNTHETIC}; median of {ours['converged']} of {ours['runs']} runs, {SOLVER_LABELS[solver]}"
-                + ("" if exact is None else f"; {SOLVER_LABELS[IPOPT]}: {exact[quantity]:.4g}")
-                + f"; printed row: {rows[PRINTED]['verdict']}"
-            )
+            best = f"; {SOLVER_LABELS[IPOPT]}: {exact[quantity]:.4g}" if exact else ""
+            note = f"{_SYNTHETIC}; {counted}{best}; printed row: {rows[PRINTED]['verdict']}"
             numbers[key] = Reproduced(value, comparable=False, note=note)
     return numbers
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -15,17 +14,16 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Ellipse, Polygon
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.readers.objects import InHandObject, object_of
+from contactid.inhand.readers.objects import object_of
 from contactid.inhand.readers.sources import IN_HAND_KINEMATIC, WRIST
 from contactid.inhand.readers.twins import (
     HeldObject,
-    TwinOptions,
     hold_object,
     recording_motion,
     simulate_recording,
     twin_options,
 )
-from contactid.inhand.simulate.grasped_object import ContactSet, required_wrench, share_wrench, shortest_forces
+from contactid.inhand.simulate.grasped_object import required_wrench, shortest_forces
 from contactid.output import style
 
 _DARK, _QUIET = "#222222", "#777777"
@@ -41,7 +39,7 @@ def held_object(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any])
     ContactIdError
         Where the recording doesn't last until that time.
     """
-    options = replace(twin_options(twin, objects), samples=shown["samples"])
+    options = twin_options({**twin, "samples": shown["samples"]}, objects)
     held = hold_object(IN_HAND_KINEMATIC, shown["object"], shown["seed"], options)
     time, wanted = held.trajectory.time, shown["time"]
     if not time[0] <= wanted <= time[-1]:
@@ -58,7 +56,6 @@ def contact_forces(objects: str, twin: Mapping[str, Any], shown: Mapping[str, An
     """
     held, index = held_object(objects, twin, shown)
     time, parts = held.trajectory.time, []
-    _finger(held.contact_names, shown["contact_finger"])
     for name, normal, force in zip(
         held.contact_names, held.body.contact_normals, np.swapaxes(held.force, 0, 1), strict=True
     ):
@@ -81,14 +78,16 @@ def force_scale(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any])
 
     The motion is the same. Components are those of B. ``squeeze_n`` is the constant part that doesn't move the object.
     """
-    options, finger = replace(twin_options(twin, objects), samples=shown["samples"]), shown["scale_finger"]
-    motion = recording_motion(IN_HAND_KINEMATIC, shown["seed"], options)
-    body, parts = object_of(options.objects, shown["object"]), []
+    options, finger = twin_options({**twin, "samples": shown["samples"]}, objects), shown["scale_finger"]
+    motion, parts = recording_motion(IN_HAND_KINEMATIC, shown["seed"], options), []
     for source in (WRIST, IN_HAND_KINEMATIC):
         recording, truth = simulate_recording(source, shown["object"], shown["seed"], options, motion)
-        names = [str(name) for name in recording["contact"].values]
-        one = 0 if source == WRIST else _finger(names, finger)
-        squeezed = np.zeros(3) if source == WRIST else _squeeze(body, options, motion)[one]
+        force, squeeze, one = truth["contact_force_true"].values, np.zeros((1, 3)), 0
+        if source == IN_HAND_KINEMATIC:
+            body = object_of(options["objects"], shown["object"])
+            wrench = required_wrench(body.parameters, motion.evaluate(truth["time"].values))
+            squeeze = force[0] - shortest_forces(wrench, body.contact_positions)[0]
+            one = body.contact_names.index(finger)
         for k, component in enumerate("xyz"):
             parts.append(
                 pd.DataFrame(
@@ -97,27 +96,12 @@ def force_scale(objects: str, twin: Mapping[str, Any], shown: Mapping[str, Any])
                         "component": component,
                         "t_s": recording["time"].values,
                         "reported_n": recording["contact_force"].values[:, one, k],
-                        "true_n": truth["contact_force_true"].values[:, one, k],
-                        "squeeze_n": squeezed[k],
+                        "true_n": force[:, one, k],
+                        "squeeze_n": squeeze[one, k],
                     }
                 )
             )
     return pd.concat(parts, ignore_index=True)
-
-
-def _squeeze(body: InHandObject, options: TwinOptions, motion: Any) -> np.ndarray:
-    """(k, 3) N: forces of the grip that cancel each other."""
-    trajectory = motion.evaluate(options.time_step * np.arange(options.samples))
-    wrench = required_wrench(body.parameters, trajectory)
-    contacts = ContactSet(body.contact_positions, body.contact_normals, body.friction)
-    grip = options.source(IN_HAND_KINEMATIC).grip
-    return share_wrench(wrench, contacts, grip)[0] - shortest_forces(wrench, contacts.positions)[0]
-
-
-def _finger(names: Any, wanted: str) -> int:
-    if wanted not in names:
-        raise ContactIdError(f"no finger {wanted!r}", f"There are {', '.join(names)}")
-    return list(names).index(wanted)
 
 
 def draw_contact(data: pd.DataFrame) -> Figure:

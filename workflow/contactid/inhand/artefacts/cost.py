@@ -22,12 +22,12 @@ _PANELS = {"seconds": "CPU time of an estimate (s)", "ms_per_iteration": "CPU ti
 
 
 def differences(errors: str) -> pd.DataFrame:
-    """``ext_differences``, as :func:`.cost.difference_rows` found it."""
+    """``ext_differences``, as :func:`.cost.write_differences` kept it."""
     return read_csv(errors)
 
 
 def time_by_samples(times: str, speed: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """``ext_speed`` as table and figure, of :func:`.cost.speed_rows` and the block ``inhand: speed``."""
+    """``ext_speed`` as table and figure, of what :func:`.cost.write_speed` kept and the block ``inhand: speed``."""
     table = with_lines(read_csv(times))
     label = f"synthetic data: twin {speed['source']}, {speed['object']}; process CPU time of this run; contactid inhand"
     return {"tables/ext_speed": table, "figures/ext_speed": speed_points(table, label)}
@@ -96,10 +96,10 @@ def draw_speed(data: pd.DataFrame) -> Figure:
                 _number_iterations(axes, points, colour)
         axes.set(xlabel="samples", ylabel=label, xlim=(0.0, None), ylim=(0.0, None))
         axes.margins(y=0.12)
-    handles = [
-        Line2D([], [], color=_LOOKS[solver][0], marker=_LOOKS[solver][1], ms=4.0, mfc="white", label=_label(solver))
-        for solver in solvers
-    ]
+    handles = []
+    for solver in solvers:
+        (colour, marker), label = _LOOKS[solver], f"{SOLVER_LABELS[solver]}; numbers: iterations"
+        handles.append(Line2D([], [], color=colour, marker=marker, ms=4.0, mfc="white", label=label))
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     return figure
 
@@ -110,7 +110,3 @@ def _number_iterations(axes: Axes, points: pd.DataFrame, colour: str) -> None:
             f"{point['iterations']:.0f}", (point["samples"], point["value"]), xytext=(0.0, 4.0),
             textcoords="offset points", fontsize=5.5, color=colour, ha="center", va="bottom",
         )  # fmt: skip
-
-
-def _label(solver: str) -> str:
-    return f"{SOLVER_LABELS[solver]}; numbers: iterations"

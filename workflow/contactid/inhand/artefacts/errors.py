@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
-from contactid.inhand.artefacts.estimates import PRINTED, gathered, is_true, printed_verdict
+from contactid.inhand.artefacts.estimates import PRINTED, gathered, is_true, matching, printed_verdict
 from contactid.inhand.identify.methods import (
     FACTOR_GRAPH,
     IPOPT,
@@ -29,9 +29,11 @@ from contactid.output import style
 from contactid.output.tables import read_csv
 
 BOX, OUTLIER = "box", "outlier"  # what a row of the data is, besides a printed one
+_STATISTICS = {  # of a box, by Matplotlib's names
+    "q25": "q1", "median": "med", "q75": "q3", "whisker_low": "whislo", "whisker_high": "whishi",
+}  # fmt: skip
 COLUMNS = (
-    "object", "method", "solver", "kind", "value", "q25", "median", "q75", "whisker_low", "whisker_high", "runs",
-    "unphysical", "not_converged", "source",
+    "object", "method", "solver", "kind", "value", *_STATISTICS, "runs", "unphysical", "not_converged", "source",
 )  # fmt: skip
 _WHISKERS = 1.5  # interquartile ranges, as in the paper
 _COLOURS = dict(zip(METHODS, (style.MEASURED, style.SIMULATED, style.ACCENT, style.LINE, style.RELEASE), strict=True))
@@ -51,23 +53,12 @@ def error_figures(shards: Sequence[str], verdicts: str) -> dict[str, pd.DataFram
 
 
 def error_figure_data(source: str, printed_consistency: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
-    """Statistics of the geodesic error (eq. 38) by object, method and solver.
+    """Statistics of the geodesic error (eq. 38) by object, method and solver, of both tables: :data:`COLUMNS`.
 
-    Parameters
-    ----------
-    source
-        Of :data:`.sources.SOURCES`.
-    printed_consistency, estimates
-        ``ext_printed_consistency.csv`` and ``ext_estimates.csv``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        :data:`COLUMNS`. A row ``box`` has the statistics of the **finite** errors of the runs that converged, whiskers
-        at the last value within 1.5 interquartile ranges, and beside them how many runs there are, how many are
-        unphysical (an infinite error, which no box can hold) and how many did not converge. A row ``outlier`` has a
-        value beyond the whiskers, a row ``printed`` the printed row's error, infinite where no reading makes it a body.
-        ``source`` says what the picture was made from.
+    A row ``box`` has the statistics of the **finite** errors of the runs that converged, whiskers at the last value
+    within 1.5 interquartile ranges, and beside them how many runs there are, how many are unphysical (an infinite
+    error, which no box can hold) and how many did not converge. A row ``outlier`` has a value beyond the whiskers, a
+    row ``printed`` the printed row's error, infinite where no reading makes it a body.
     """
     rows: list[dict[str, Any]] = []
     ours = estimates[estimates["source"] == source]
@@ -75,13 +66,13 @@ def error_figure_data(source: str, printed_consistency: pd.DataFrame, estimates:
     for name in OBJECTS[source]:
         for method in METHODS:
             labels = {"object": name, "method": method}
-            printed = theirs[(theirs["object"] == name) & (theirs["method"] == method)]
+            printed = matching(theirs, labels)
             if len(printed):
                 solver = LEAST_SQUARES if method == METHODS[0] else FACTOR_GRAPH
                 value, _ = printed_verdict(printed)
                 rows.append(labels | {"solver": solver, "kind": PRINTED, "value": value})
             for solver in SOLVERS:
-                runs = ours[(ours["object"] == name) & (ours["method"] == method) & (ours["solver"] == solver)]
+                runs = matching(ours, labels | {"solver": solver})
                 if len(runs):
                     rows += [labels | {"solver": solver} | row for row in _statistics(runs)]
     label = f"synthetic data: twin of the paper's recordings, {SOURCE_LABELS[source]}; crosses: the rows printed there"
@@ -96,10 +87,7 @@ def _statistics(runs: pd.DataFrame) -> list[dict[str, Any]]:
     if not len(finite):
         return [{"kind": BOX} | counts]
     box = boxplot_stats(finite, whis=_WHISKERS)[0]
-    statistics = {
-        "q25": box["q1"], "median": box["med"], "q75": box["q3"], "whisker_low": box["whislo"],
-        "whisker_high": box["whishi"],
-    }  # fmt: skip
+    statistics = {name: box[key] for name, key in _STATISTICS.items()}
     return [{"kind": BOX} | statistics | counts] + [{"kind": OUTLIER, "value": value} for value in box["fliers"]]
 
 
@@ -179,10 +167,7 @@ def _write_count(strip: Axes, count: float, runs: float, place: float, height: f
 def _draw_box(axes: Axes, row: dict[Any, Any], place: float, width: float, colour: str) -> None:
     if not np.isfinite(row["median"]):
         return
-    statistics = {
-        "med": row["median"], "q1": row["q25"], "q3": row["q75"], "whislo": row["whisker_low"],
-        "whishi": row["whisker_high"],
-    }  # fmt: skip
+    statistics = {key: row[name] for name, key in _STATISTICS.items()}
     line = {"color": colour, "lw": 0.9}
     axes.bxp(
         [statistics], positions=[place], widths=width, showfliers=False, manage_ticks=False, boxprops=line,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.core.inertia import consistency, tensor_entries
+from contactid.core.inertia import consistency
 from contactid.inhand.artefacts.printed import (
     CENTER,
     ENTRIES,
@@ -27,8 +27,10 @@ from contactid.inhand.identify.methods import (
     METHOD_LABELS,
     METHODS,
     PARAMETER_COLUMNS,
+    PARAMETER_LABELS,
     SOLVER_LABELS,
     SOLVERS,
+    parameter_values,
 )
 from contactid.inhand.readers.sources import APPENDIX_TABLES, OBJECTS, SIMULATION
 from contactid.output.computing import Shown
@@ -71,21 +73,15 @@ def summary_table(rows: pd.DataFrame) -> pd.DataFrame:
 
     The median counts an estimate that no body can have as infinitely far away.
     """
-    groups = rows.groupby(["source", "method", "solver"], sort=False)
-    return pd.DataFrame(
-        [
-            {
-                "source": source,
-                "method": METHOD_LABELS[str(method)],
-                "solver": SOLVER_LABELS[str(solver)],
-                "runs": len(part),
-                "converged": int(part["converged"].sum()),
-                "consistent": int(part["physically_consistent"].sum()),
-                "median geodesic error": float(part["geodesic_error"].fillna(np.inf).median()),
-            }
-            for (source, method, solver), part in groups
-        ]
-    )
+    columns = {
+        "runs": ("converged", "size"),
+        "converged": ("converged", "sum"),
+        "consistent": ("physically_consistent", "sum"),
+        "median geodesic error": ("geodesic_error", "median"),
+    }
+    far = rows.assign(geodesic_error=rows["geodesic_error"].fillna(np.inf))
+    table = far.groupby(["source", "method", "solver"], sort=False).agg(**columns).reset_index()
+    return table.assign(method=table["method"].map(METHOD_LABELS), solver=table["solver"].map(SOLVER_LABELS))
 
 
 def is_true(column: pd.Series) -> pd.Series:
@@ -96,23 +92,12 @@ def is_true(column: pd.Series) -> pd.Series:
 def appendix_table(
     source: str, printed: pd.DataFrame, printed_consistency: pd.DataFrame, estimates: pd.DataFrame
 ) -> pd.DataFrame:
-    """One table: a row per object, method and origin of its numbers.
+    """One table: a row of :data:`COLUMNS` per object, method and origin of its numbers, ``printed`` or a solver.
 
-    Parameters
-    ----------
-    source
-        Of :data:`.sources.SOURCES`.
-    printed, printed_consistency
-        From :func:`contactid.inhand.artefacts.printed.printed_table` and ``ext_printed_consistency.csv``.
-    estimates
-        ``ext_estimates.csv``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        :data:`COLUMNS`. ``origin`` is ``printed`` or a solver. Of a solver: the medians over the runs that converged,
-        with ``geodesic_error`` infinite where half of them are unphysical. Of a printed row: its smallest geodesic
-        distance to the printed ground truth over the readings in which it is consistent, infinite where there is none.
+    Of a solver: the medians over the runs that converged (``ext_estimates.csv``), with ``geodesic_error`` infinite
+    where half of them are unphysical. Of a printed row (:func:`.printed.printed_table`): its smallest geodesic distance
+    to the printed ground truth over the readings in which it is consistent (``ext_printed_consistency.csv``), infinite
+    where there is none.
     """
     rows: list[dict[str, Any]] = []
     ours = estimates[estimates["source"] == source]
@@ -121,16 +106,17 @@ def appendix_table(
     for name in OBJECTS[source]:
         for method in (GROUND_TRUTH, *METHODS):
             labels = {"object": name, "method": method}
-            for row in _of(theirs, labels).to_dict("records"):
-                rows.append(labels | _printed_row(row, source, _of(verdicts, labels)))
+            for row in matching(theirs, labels).to_dict("records"):
+                rows.append(labels | _printed_row(row, source, matching(verdicts, labels)))
             for solver in SOLVERS:
-                runs = _of(ours, labels | {"solver": solver})
+                runs = matching(ours, labels | {"solver": solver})
                 if len(runs):
                     rows.append(labels | {"origin": solver} | median_estimate(runs))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _of(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
+def matching(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
+    """The rows that have these values."""
     keep = np.logical_and.reduce([table[name] == value for name, value in labels.items()])
     return table[keep]
 
@@ -138,24 +124,20 @@ def _of(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
 def _printed_row(row: Mapping[Any, Any], source: str, verdicts: pd.DataFrame) -> dict[str, Any]:
     body = printed_body(row, ground_truth_reading(source))
     geodesic_error, verdict = printed_verdict(verdicts)
-    numbers = (body.mass, *body.center_of_mass, *tensor_entries(body.inertia))
     return (
         {"origin": PRINTED, "runs": 1, "converged": 1, "physically_consistent": int(consistency(body).consistent)}
         | {"geodesic_error": geodesic_error, "verdict": verdict}
-        | dict(zip(PARAMETER_COLUMNS, numbers, strict=True))
+        | parameter_values(body)
     )
 
 
 def printed_verdict(readings: pd.DataFrame) -> tuple[float, str]:
     """Smallest geodesic error of a printed row over its consistent readings, and which these are, in words.
 
-    Parameters
-    ----------
-    readings
-        The row's part of ``ext_printed_consistency.csv``.
+    ``readings`` are the row's part of ``ext_printed_consistency.csv``.
     """
     possible = readings[is_true(readings["positive_definite"])]
-    outside = "; centre of mass outside the shape" if (readings["within_hull"].astype(str) == "False").any() else ""
+    outside = "; centre of mass outside the shape" if not is_true(readings["within_hull"]).all() else ""
     if possible.empty:
         return np.inf, _NOWHERE + outside
     explained = possible[is_true(possible["explains_truth"])]
@@ -186,15 +168,11 @@ def median_estimate(runs: pd.DataFrame) -> dict[str, Any]:
 def _typeset(table: pd.DataFrame, source: str) -> Shown:
     """The table, and as it is typeset: tensors in the paper's unit, short labels."""
     unit = 1e-2 if source == SIMULATION else 1e-5
-    tensors = list(PARAMETER_COLUMNS[4:])
     shown = table.assign(
         method=table["method"].map(METHOD_LABELS),
         origin=table["origin"].map(_ORIGIN_LABELS),
-        **{name: table[name] / unit for name in tensors},
+        **{name: table[name] / unit for name in PARAMETER_COLUMNS[4:]},
     )
     names = ["object", "method", "origin", *PARAMETER_COLUMNS, "geodesic_error", "verdict"]
-    headings = [
-        "object", "method", "from", "$m$", "$c_x$", "$c_y$", "$c_z$",
-        *(f"$I_{{{name[2:]}}}$" for name in tensors), "$d$", "verdict",
-    ]  # fmt: skip
+    headings = ["object", "method", "from", *PARAMETER_LABELS.values(), "$d$", "verdict"]
     return Shown(table, tex=shown[names], headings=headings)

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from contactid.inhand.identify.excitation_gain import OPTIMISED, RECORDED, REFERENCE
-from contactid.inhand.identify.methods import PARAMETER_COLUMNS
-from contactid.inhand.readers.sources import SOURCES
+from contactid.inhand.identify.methods import PARAMETER_COLUMNS, PARAMETER_LABELS
+from contactid.inhand.readers.sources import IN_HAND_KINEMATIC, IN_HAND_VISION, SIMULATION, WRIST
 from contactid.output import style
 from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
@@ -19,25 +19,12 @@ from contactid.output.tables import read_csv
 _TWINS = "synthetic data: twins of the recordings, contactid inhand"
 _QUIET_TWINS = "synthetic data: twins of the recordings without residual forces, contactid inhand"
 _BRIEF = ["condition_number", "se_mass_kg", "se_com_x_m", "se_com_z_m", "se_i_xx", "se_i_zz"]
-_LABELS = dict(
-    zip(
-        (*PARAMETER_COLUMNS, "geodesic_error"),
-        (
-            "$m$", "$c_x$", "$c_y$", "$c_z$", "$I_{xx}$", "$I_{yy}$", "$I_{zz}$", "$I_{xy}$", "$I_{xz}$", "$I_{yz}$",
-            "geodesic error",
-        ),
-        strict=True,
-    )
-)  # fmt: skip
-_COLOURS = dict(zip(SOURCES, (style.LINE, style.ACCENT, style.SIMULATED, style.RELEASE), strict=True))
-_MARKERS = dict(zip(SOURCES, ("o", "s", "^", "D"), strict=True))
-_SHORT = dict(
-    zip(
-        SOURCES,
-        ("simulation, levels 1 to 4", "wrist force-torque", "in hand, vision", "in hand, kinematic"),
-        strict=True,
-    )
-)
+_LOOKS = {  # colour, marker and name of every source
+    SIMULATION: (style.LINE, "o", "simulation, levels 1 to 4"),
+    WRIST: (style.ACCENT, "s", "wrist force-torque"),
+    IN_HAND_VISION: (style.SIMULATED, "^", "in hand, vision"),
+    IN_HAND_KINEMATIC: (style.RELEASE, "D", "in hand, kinematic"),
+}
 _RELATIVE = r"relative to $m$, $L$ and $m L^2$"
 _NOISE_FREE = "noise_level_0"
 _WIDTH = 0.6  # of a parameter's column that its marks fill
@@ -99,20 +86,19 @@ def draw_identifiability(data: pd.DataFrame) -> Figure:
     """Standard errors by parameter: range over a source's objects or noise levels, and each one as a mark."""
     data = data[data["object"] != _NOISE_FREE]
     figure, axes = plt.subplots(figsize=(style.DOUBLE_COLUMN, 2.9))
-    sources = [source for source in SOURCES if source in set(data["setting"])]
+    sources = _shown(data)
     handles = []
     for number, source in enumerate(sources):
-        rows, offset = data[data["setting"] == source], _offset(number, len(sources))
-        for place, name in enumerate(PARAMETER_COLUMNS):
-            values = 100.0 * rows.loc[rows["parameter"] == name, "relative_error"]
-            at = place + offset
-            axes.plot([at, at], [values.min(), values.max()], color=_COLOURS[source], lw=0.7, zorder=1)
-            axes.plot([at] * len(values), values, _MARKERS[source], color=_COLOURS[source], ms=2.6, mew=0.0)
+        rows, (colour, marker, name) = data[data["setting"] == source], _LOOKS[source]
+        for place, parameter in enumerate(PARAMETER_COLUMNS):
+            values = 100.0 * rows.loc[rows["parameter"] == parameter, "relative_error"]
+            at = place + _offset(number, len(sources))
+            axes.plot([at, at], [values.min(), values.max()], color=colour, lw=0.7, zorder=1)
+            axes.plot([at] * len(values), values, marker, color=colour, ms=2.6, mew=0.0)
         low, high = rows["condition_number"].min(), rows["condition_number"].max()
-        label = f"{_SHORT[source]}; condition {low:.1f} to {high:.1f}"
-        handles.append(Line2D([], [], color=_COLOURS[source], marker=_MARKERS[source], ls="none", ms=4.0, label=label))
+        handles.append(_handle(source, f"{name}; condition {low:.1f} to {high:.1f}"))
     axes.set_yscale("log")
-    axes.set_xticks(range(len(PARAMETER_COLUMNS)), [_LABELS[name] for name in PARAMETER_COLUMNS])
+    axes.set_xticks(range(len(PARAMETER_COLUMNS)), list(PARAMETER_LABELS.values()))
     axes.set_ylabel(f"standard error (%),\n{_RELATIVE}")
     axes.yaxis.set_major_formatter("{x:g}")
     axes.grid(axis="y", lw=0.3, color="#dddddd")
@@ -124,33 +110,33 @@ def draw_identifiability(data: pd.DataFrame) -> Figure:
 def draw_excitation(data: pd.DataFrame) -> Figure:
     """Standard errors under the optimised motion over those under the reference, and errors of actual estimates."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 3.1), width_ratios=(1.35, 1.0))
-    sources = [source for source in SOURCES if source in set(data["setting"])]
+    sources = _shown(data)
     _draw_ratios(left, data[data["panel"] == "standard_error"], sources)
     _draw_errors(right, data[data["panel"] == "error"], sources)
-    handles = [
-        Line2D([], [], color=_COLOURS[source], marker=_MARKERS[source], ls="none", ms=4.0, label=_title(source))
-        for source in sources
-    ]
+    handles = [_handle(source, _LOOKS[source][2].partition(", levels")[0]) for source in sources]
     star = Line2D([], [], color="black", marker="*", ls="none", ms=6.0, mfc="none", label="geodesic error")
     figure.legend(handles=[*handles, star], loc="outside upper center", ncols=len(handles) + 1)
     return figure
 
 
-def _title(source: str) -> str:
-    return _SHORT[source].partition(", levels")[0]
+def _shown(data: pd.DataFrame) -> list[str]:
+    return [source for source in _LOOKS if source in set(data["setting"])]
+
+
+def _handle(source: str, label: str) -> Line2D:
+    colour, marker, _ = _LOOKS[source]
+    return Line2D([], [], color=colour, marker=marker, ls="none", ms=4.0, label=label)
 
 
 def _draw_ratios(axes: Axes, data: pd.DataFrame, sources: list[str]) -> None:
     for number, source in enumerate(sources):
-        rows, offset = data[data["setting"] == source], _offset(number, len(sources))
+        rows, (colour, marker, _) = data[data["setting"] == source], _LOOKS[source]
         for place, name in enumerate(PARAMETER_COLUMNS):
             one = rows[rows["parameter"] == name]
-            axes.plot(
-                [place + offset] * len(one), one["optimised"] / one["reference"], _MARKERS[source],
-                color=_COLOURS[source], ms=3.2, mew=0.0,
-            )  # fmt: skip
+            at = [place + _offset(number, len(sources))] * len(one)
+            axes.plot(at, one["optimised"] / one["reference"], marker, color=colour, ms=3.2, mew=0.0)
     axes.axhline(1.0, color="black", lw=0.5, zorder=0)
-    axes.set_xticks(range(len(PARAMETER_COLUMNS)), [_LABELS[name] for name in PARAMETER_COLUMNS])
+    axes.set_xticks(range(len(PARAMETER_COLUMNS)), list(PARAMETER_LABELS.values()))
     axes.set_ylim(bottom=0.0)
     axes.set_ylabel("standard error,\noptimised / reference motion")
 
@@ -158,14 +144,11 @@ def _draw_ratios(axes: Axes, data: pd.DataFrame, sources: list[str]) -> None:
 def _draw_errors(axes: Axes, data: pd.DataFrame, sources: list[str]) -> None:
     finite = data[np.isfinite(data["reference"]) & np.isfinite(data["optimised"])]
     for source in sources:
-        rows = finite[finite["setting"] == source]
+        rows, (colour, own, _) = finite[finite["setting"] == source], _LOOKS[source]
         geodesic = rows["parameter"] == "geodesic_error"
-        for part, marker, size in ((rows[~geodesic], _MARKERS[source], 3.0), (rows[geodesic], "*", 7.0)):
-            face = "none" if marker == "*" else _COLOURS[source]
-            axes.plot(
-                part["reference"], part["optimised"], marker, color=_COLOURS[source], ms=size, mfc=face, mew=0.8,
-                ls="none",
-            )  # fmt: skip
+        for part, marker, size in ((rows[~geodesic], own, 3.0), (rows[geodesic], "*", 7.0)):
+            face = "none" if marker == "*" else colour
+            axes.plot(part["reference"], part["optimised"], marker, color=colour, ms=size, mfc=face, mew=0.8, ls="none")
     values = finite[["reference", "optimised"]].to_numpy()
     bounds = [0.6 * values[values > 0.0].min(), 1.6 * values.max()]
     axes.plot(bounds, bounds, color="black", lw=0.5, zorder=0)

@@ -6,8 +6,8 @@ inner samples are those that have a dynamics factor. A sample's contacts share a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -18,12 +18,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, Rectangle
 
-from contactid.inhand.identify.factor_graph import PARAMETERS_NAME, Factor, FactorGraph, FactorWeights, build_graph
+from contactid.inhand.identify.factor_graph import PARAMETERS_NAME, Factor, FactorGraph
 from contactid.inhand.identify.kinematics import PAPER
-from contactid.inhand.identify.methods import graph_method
+from contactid.inhand.identify.methods import GRAPH_METHODS
 from contactid.inhand.readers.recordings import recorded_signals, true_parameters
 from contactid.inhand.readers.sources import SIMULATION
-from contactid.inhand.readers.twins import TwinOptions, simulate_recording, twin_options
+from contactid.inhand.readers.twins import simulate_recording, twin_options
 from contactid.output import style
 
 VARIABLE, FACTOR, EDGE = "variable", "factor", "edge"
@@ -61,16 +61,11 @@ _LEGEND = (
 
 def factor_graph(objects: str, twin: Mapping[str, Any], weights: Mapping[str, float]) -> pd.DataFrame:
     """The data: the factors' circles, squares and lines; blocks ``inhand: twin`` and ``inhand: graph: weights``."""
-    options = replace(twin_options(twin, objects), samples=_SAMPLES)
-    return factor_graph_points(example_graph(options, FactorWeights(**weights)).factors())
-
-
-def example_graph(options: TwinOptions, weights: FactorWeights) -> FactorGraph:
-    """The graph that is drawn."""
+    options = twin_options({**twin, "samples": _SAMPLES}, objects)
     recording, truth = simulate_recording(SIMULATION, "noise_level_0", 0, options)
-    method, hull = graph_method("constraint_geodesic"), recording["hull"].values
-    signals, prior = recorded_signals(recording), true_parameters(truth)
-    return build_graph(signals, method, weights, PAPER, hull_vertices=hull, prior=prior)
+    method, prior = GRAPH_METHODS["constraint_geodesic"], true_parameters(truth)
+    graph = FactorGraph(recorded_signals(recording), method, weights, PAPER, prior)
+    return factor_graph_points(graph.factors())
 
 
 def factor_graph_points(factors: Iterable[Factor]) -> pd.DataFrame:
@@ -83,17 +78,17 @@ def factor_graph_points(factors: Iterable[Factor]) -> pd.DataFrame:
     listed = list(factors)
     inner = {factor.sample for factor in listed if factor.kind == "dynamics"}
     middle = float(np.mean([sample for sample in inner if sample is not None]))
-    rows: dict[tuple[object, ...], int] = {}
+    rows: Counter[tuple[object, ...]] = Counter()
     for name in dict.fromkeys(unknown for factor in listed for unknown in factor.unknowns):
         kind, sample = _kind_and_sample(name)
-        _count(rows, (VARIABLE, kind, sample, *_place(_PLACES, kind, sample, middle), np.nan, np.nan))
+        rows[VARIABLE, kind, sample, *_place(_PLACES, kind, sample, middle), np.nan, np.nan] += 1
     for factor in listed:
         sample = -1 if factor.sample is None else factor.sample
         place = _place(_FACTOR_PLACES, factor.kind, sample, middle)
-        _count(rows, (FACTOR, factor.kind, sample, *place, np.nan, np.nan))
+        rows[FACTOR, factor.kind, sample, *place, np.nan, np.nan] += 1
         for name in factor.unknowns:
             kind, of = _kind_and_sample(name)
-            _count(rows, (EDGE, factor.kind, sample, *place, *_place(_PLACES, kind, of, middle)))
+            rows[EDGE, factor.kind, sample, *place, *_place(_PLACES, kind, of, middle)] += 1
     names = ["element", "kind", "sample", "x", "y", "x_end", "y_end"]
     table = pd.DataFrame([*rows], columns=names).assign(count=[*rows.values()], source=_SOURCE)
     return table.assign(inner=table["sample"].isin([-1, *inner]))
@@ -108,10 +103,6 @@ def _kind_and_sample(name: str) -> tuple[str, int]:
 def _place(places: dict[str, tuple[float, float]], kind: str, sample: int, middle: float) -> tuple[float, float]:
     offset, height = places[kind]
     return _SPACING * (middle if sample < 0 else sample) + offset, height
-
-
-def _count(rows: dict[tuple[object, ...], int], row: tuple[object, ...]) -> None:
-    rows[row] = rows.get(row, 0) + 1
 
 
 def draw_factor_graph(data: pd.DataFrame) -> Figure:

@@ -8,7 +8,6 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -41,30 +40,26 @@ def accuracy(predictions: str, force_sensing: Mapping[str, Any]) -> pd.DataFrame
 
 
 def forces_and_calibration(predictions: str, force_sensing: Mapping[str, Any]) -> pd.DataFrame:
-    """The data of figure 5: the first model's predictions, and every model's calibration with the first seed."""
-    kept = read_dataset(predictions)
-    first = kept.isel(training=kept["seed"].values == force_sensing["training_seeds"][0])
-    return force_figure(first, force_sensing["shown_session"])
+    """The data of figure 5, with the first seed of every model.
 
-
-def force_figure(predictions: xr.Dataset, shown: int) -> pd.DataFrame:
-    """Rows of figure 5.
-
-    Panel ``stretch``: axis, t_s, truth_n, mean_n, sd_n of the first model on test session ``shown`` (counted from 0),
-    its standard deviation scaled on the validation sessions. Panel ``calibration``: model, scaled, level, share.
+    Panel ``stretch``: axis, t_s, truth_n, mean_n, sd_n of the first model on the test session that is shown (counted
+    from 0), its standard deviation scaled on the validation sessions. Panel ``calibration``: model, scaled, level,
+    share.
 
     Raises
     ------
     ContactIdError
         Where there is no such session.
     """
-    truth, time = predictions["test_force"].values, predictions["time"].values
+    every, shown = read_dataset(predictions), force_sensing["shown_session"]
+    found = every.isel(training=every["seed"].values == force_sensing["training_seeds"][0])
+    truth, time = found["test_force"].values, found["time"].values
     count = len(truth) // len(time)
     if not 0 <= shown < count:
         raise ContactIdError(f"figure 5 can't show test session {shown} of {count}", "Choose another shown_session")
     rows, tables = slice(shown * len(time), (shown + 1) * len(time)), []
-    for number in range(predictions.sizes["training"]):
-        one = predictions.isel(training=number)
+    for number in range(found.sizes["training"]):
+        one = found.isel(training=number)
         name, scale = str(one["model"].values), scale_on_validation(one)
         mean, sd = one["test_mean"].values, one["test_sd"].values
         if number == 0:
@@ -77,7 +72,7 @@ def force_figure(predictions: xr.Dataset, shown: int) -> pd.DataFrame:
                 for k, axis in enumerate("xyz")
             ]
         for factor in (1.0, scale):
-            share = calibration_curve(truth, mean, factor * sd, LEVELS)
+            share = calibration_curve(truth, mean, factor * sd)
             curve = {"panel": "calibration", "model": name, "scaled": factor != 1.0, "level": LEVELS, "share": share}
             tables.append(pd.DataFrame(curve))
     return pd.concat(tables, ignore_index=True).assign(source=_SOURCE).reindex(columns=list(_COLUMNS))

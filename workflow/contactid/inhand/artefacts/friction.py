@@ -16,7 +16,7 @@ from contactid.output.tables import read_csv
 
 _SOURCE = "synthetic data: simulated fingertip; coefficients and warping chosen; contactid inhand"
 _PANELS = {"friction": "friction_mu", "error": "error"}
-_LIMITS = ["q25", "median", "q75", "low", "high"]
+_LIMITS = {"q25": "q1", "median": "med", "q75": "q3", "low": "whislo", "high": "whishi"}  # by Matplotlib's names
 _LABELS = {
     "friction": r"coefficient of friction $\mu$ (1)",
     "error": r"error of $\mu$ against the slope method (1)",
@@ -65,8 +65,7 @@ def _box(values: pd.Series) -> list[dict[str, object]]:
     if values.empty:  # no trial slipped: the place in the figure stays empty
         return [{"kind": "box", "n": 0}]
     found = boxplot_stats(values.to_numpy())[0]
-    limits = {"q25": found["q1"], "median": found["med"], "q75": found["q3"], "low": found["whislo"]}
-    box = {"kind": "box", "n": len(values), "high": found["whishi"], **limits}
+    box = {"kind": "box", "n": len(values)} | {name: found[key] for name, key in _LIMITS.items()}
     return [box, *({"kind": "outlier", "median": value} for value in found["fliers"])]
 
 
@@ -91,7 +90,7 @@ def draw_friction(data: pd.DataFrame) -> Figure:
 
 def _draw_row(axes: Axes, row: object, place: float) -> None:
     warped, kind = bool(getattr(row, "warped")), getattr(row, "kind")  # noqa: B009 - rows have no static type
-    values = {name: float(getattr(row, name)) for name in ("q25", "median", "q75", "low", "high")}
+    values = {name: float(getattr(row, name)) for name in _LIMITS}
     colour = style.RELEASE if warped else style.LINE
     if kind == "outlier":
         axes.plot(values["median"], place, marker="o", ms=2.5, mfc="none", mec=colour, mew=0.6)
@@ -101,9 +100,9 @@ def _draw_row(axes: Axes, row: object, place: float) -> None:
             values["median"], place - 0.39, xerr=reach, fmt="D", ms=3.0, color="black", elinewidth=0.6, zorder=4
         )
     elif pd.notna(values["median"]):
-        box = {"med": values["median"], "q1": values["q25"], "q3": values["q75"], "whislo": values["low"]}
+        box = {key: values[name] for name, key in _LIMITS.items()}
         axes.bxp(
-            [box | {"whishi": values["high"], "fliers": []}], positions=[place], widths=_WIDTH,
+            [box | {"fliers": []}], positions=[place], widths=_WIDTH,
             orientation="horizontal", showfliers=False, patch_artist=True, manage_ticks=False,
             boxprops={"facecolor": colour, "alpha": 0.35, "lw": 0.6}, medianprops={"color": colour, "lw": 1.4},
             whiskerprops={"lw": 0.6}, capprops={"lw": 0.6},

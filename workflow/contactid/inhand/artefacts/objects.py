@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -121,29 +121,14 @@ def _object_rows(body: InHandObject) -> list[dict[str, Any]]:
     rows += [
         _line("contact", name, at, at) for name, at in zip(body.contact_names, body.contact_positions, strict=True)
     ]
-    rows += [_line("body", "xyz"[k], np.zeros(3), 0.25 * _size(body) * np.eye(3)[k]) for k in range(3)]
+    size = float(np.ptp(body.hull_vertices, axis=0).max())
+    rows += [_line("body", "xyz"[k], np.zeros(3), 0.25 * size * np.eye(3)[k]) for k in range(3)]
     return rows
 
 
-def _size(body: InHandObject) -> float:
-    return float(np.ptp(body.hull_vertices, axis=0).max())
-
-
-class _Line(NamedTuple):
-    """A row of figures 1 and 4: from (x0, y0) to (x1, y1), in m of the drawing."""
-
-    kind: str
-    label: str
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-    value: float
-
-
-def _lines(data: pd.DataFrame, *kinds: str) -> list[_Line]:
-    rows = data[data["kind"].isin(kinds)]
-    return [_Line(*row) for row in rows[list(_Line._fields)].itertuples(index=False, name=None)]
+def _lines(data: pd.DataFrame, *kinds: str) -> list[Any]:
+    """The rows of some kinds, each from (x0, y0) to (x1, y1)."""
+    return list(data[data["kind"].isin(kinds)].itertuples())
 
 
 def draw_held_object(data: pd.DataFrame) -> Figure:
@@ -245,18 +230,17 @@ def _draw_center(axes: Axes, data: pd.DataFrame) -> None:
     axes.plot(row.x0, row.y0, "+", ms=5.5, mec=_DARK, mew=0.6, zorder=8)
 
 
-def _arrow(axes: Axes, row: _Line, colour: str, width: float) -> None:
+def _arrow(axes: Axes, row: Any, colour: str, width: float) -> None:
     look = {"arrowstyle": "-|>", "color": colour, "lw": width, "mutation_scale": 6 + 2 * width}
     look |= {"shrinkA": 0, "shrinkB": 0}
     axes.annotate("", xy=(row.x1, row.y1), xytext=(row.x0, row.y0), arrowprops=look, zorder=5, annotation_clip=False)
 
 
-def _finish(axes: Axes, extent: pd.DataFrame | None = None) -> None:
-    """Equal axes without lines, wide enough for everything drawn, or for the rows of ``extent``."""
-    if extent is not None:
-        xs, ys = pd.concat([extent["x0"], extent["x1"]]), pd.concat([extent["y0"], extent["y1"]])
-        pad = _MARGIN * max(float(np.ptp(xs)), float(np.ptp(ys)))
-        axes.set(xlim=(xs.min() - pad, xs.max() + pad), ylim=(ys.min() - 3.0 * pad, ys.max() + pad))
+def _finish(axes: Axes, extent: pd.DataFrame) -> None:
+    """Equal axes without lines, wide enough for the rows of ``extent``."""
+    xs, ys = pd.concat([extent["x0"], extent["x1"]]), pd.concat([extent["y0"], extent["y1"]])
+    pad = _MARGIN * max(float(np.ptp(xs)), float(np.ptp(ys)))
+    axes.set(xlim=(xs.min() - pad, xs.max() + pad), ylim=(ys.min() - 3.0 * pad, ys.max() + pad))
     axes.set_aspect("equal")
     axes.set_axis_off()
 

@@ -20,7 +20,7 @@ from scipy.linalg import eigh
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters, consistency, geodesic_distance, tensor
 from contactid.inhand.identify.methods import GROUND_TRUTH, METHODS, PARAMETER_COLUMNS
-from contactid.inhand.readers.objects import load_objects, object_of
+from contactid.inhand.readers.objects import InHandObject, load_objects, object_of
 from contactid.inhand.readers.sources import APPENDIX_TABLES, IN_HAND_KINEMATIC, IN_HAND_VISION, SIMULATION
 from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
@@ -63,9 +63,7 @@ def ground_truth_reading(source: str) -> Reading:
 
 def printed_consistency(published: str, objects: str) -> dict[str, Shown]:
     """``ext_printed_consistency``, a row for every printed row and reading, and ``ext_printed_verdicts``, counts."""
-    printed, known = printed_table(read_csv(published)), load_objects(objects)
-    hulls = {name: object_of(known, name).hull_vertices for name in printed["object"].unique()}
-    rows = consistency_table(printed, hulls)
+    rows = consistency_table(printed_table(read_csv(published)), load_objects(objects))
     return {
         "tables/ext_printed_consistency": Shown(rows, tex=rows[list(_SHOWN)]),
         "tables/ext_printed_verdicts": Shown(verdict_table(rows)),
@@ -73,18 +71,10 @@ def printed_consistency(published: str, objects: str) -> dict[str, Shown]:
 
 
 def printed_table(published: pd.DataFrame) -> pd.DataFrame:
-    """One row per printed row, in SI units with signs as printed.
+    """One row per printed row of ``published/inhand.csv``, in SI units with signs as printed.
 
-    Parameters
-    ----------
-    published
-        ``published/inhand.csv``.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns block (as in ``published``), source (of :data:`.sources.SOURCES`), object, method and
-        :data:`.methods.PARAMETER_COLUMNS`; then ``tolerance_*``, half of each number's last digit.
+    Columns block (as in ``published``), source (of :data:`.sources.SOURCES`), object, method and
+    :data:`.methods.PARAMETER_COLUMNS`; then ``tolerance_*``, half of each number's last digit.
     """
     rows = published[published["artefact"].isin(list(ARTEFACTS.values()))]
     labels = pd.DataFrame([_labels(condition) for condition in rows["condition"]], index=rows.index)
@@ -120,29 +110,17 @@ def ground_truths(printed: pd.DataFrame) -> dict[tuple[str, str], InertialParame
     return {(row["source"], row["object"]): printed_body(row, ground_truth_reading(row["source"])) for row in rows}
 
 
-def consistency_table(printed: pd.DataFrame, hulls: Mapping[str, np.ndarray] | None = None) -> pd.DataFrame:
-    """Every printed row under every reading: what holds of it, and how far it is from the printed ground truth.
+def consistency_table(printed: pd.DataFrame, objects: Mapping[str, InHandObject]) -> pd.DataFrame:
+    """Every row of :func:`printed_table` under every reading, and how far it is from the printed ground truth.
 
-    Parameters
-    ----------
-    printed
-        From :func:`printed_table`.
-    hulls
-        Points ``(n, 3)`` in m that span an object's convex hull, by object; for others ``within_hull`` is empty.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns block, source, object, method, point, off_diagonals, ``explains_truth`` (the reading is that of the
-        ground truth), the parts of :class:`contactid.core.inertia.Consistency`, ``consistent``,
-        ``smallest_second_moment`` (kg m2, about the centre of mass), ``unphysical_beyond_rounding`` and
-        ``geodesic_error``.
+    Columns block, source, object, method, point, off_diagonals, ``explains_truth`` (the reading is that of the ground
+    truth), the parts of :class:`contactid.core.inertia.Consistency`, ``consistent``, ``smallest_second_moment`` (kg m2,
+    about the centre of mass), ``unphysical_beyond_rounding`` and ``geodesic_error``.
     """
-    truths, hulls = ground_truths(printed), hulls or {}
-    rows = []
+    truths, rows = ground_truths(printed), []
     for row in printed.to_dict("records"):
         labels = {name: row[name] for name in ("block", "source", "object", "method")}
-        truth, hull = truths[row["source"], row["object"]], hulls.get(row["object"])
+        truth, hull = truths[row["source"], row["object"]], object_of(objects, row["object"]).hull_vertices
         for reading in READINGS:
             body = printed_body(row, reading)
             verdict = consistency(body, hull)
@@ -204,11 +182,10 @@ def verdict_table(consistency_rows: pd.DataFrame) -> pd.DataFrame:
         for method in (GROUND_TRUTH, *METHODS, "all_estimates"):
             one = part[part["method"] == method]
             finite = one["geodesic_error"][np.isfinite(one["geodesic_error"])]
-            known = one["within_hull"].dropna()
             rows.append(
                 {"method": method, "point": point, "off_diagonals": kind, "rows": len(one)}
-                | {name: int(one[name].sum()) for name in _VERDICTS[:-1]}
-                | {"within_hull": int(known.sum()), "hulls_known": len(known)}
+                | {name: int(one[name].sum()) for name in _VERDICTS}
+                | {"hulls_known": len(one)}
                 | {"consistent": int(one["consistent"].sum())}
                 | {"unphysical_beyond_rounding": int(one["unphysical_beyond_rounding"].sum())}
                 | {"median_finite_geodesic_error": float(finite.median()) if len(finite) else np.nan}

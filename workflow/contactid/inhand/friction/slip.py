@@ -16,9 +16,9 @@ of the last samples, and the tangential force falls. The first alone is a soft t
 finger letting go.
 
 * Course: a line through the contact point's last samples is extrapolated; the differences to it, in units of their
-  standard deviation, are summed up where they exceed ``allowance`` (one-sided CUSUM, Page 1954). Creep changes slowly
+  standard deviation, are summed up where they exceed an allowance (one-sided CUSUM, Page 1954). Creep changes slowly
   and stays close to the line.
-* Fall: between the last sample at which that sum was zero and the alarm, the tangential force's means over ``sticking``
+* Fall: between the last sample at which that sum was zero and the alarm, the tangential force's means over five
   samples before and after are compared. The largest fall dates the onset; if it is within the noise, or a small share
   of the force, the alarm was creep, and the search goes on.
 * Noise: from the median absolute first difference of the signal itself, so no sensor data sheet is needed.
@@ -37,6 +37,15 @@ import numpy as np
 
 from contactid.core.errors import ContactIdError
 
+_COURSE = 25  # samples that the line of the contact point is fitted to
+_GAP = 3  # samples between that line and the judged sample, so that a slow start of slip can't bend the line
+_ALLOWANCE = 1.5  # differences below it, in standard deviations, don't add up
+_THRESHOLD = 10.0  # of the CUSUM, in standard deviations
+_STICKING = 5  # samples whose median is the estimate
+_GUARD = 1  # samples before the onset that are left out, since the onset is known to a sample or so
+_DROP_ERRORS = 4.0  # least fall of the tangential force, in standard errors of a difference of means over _STICKING
+_DROP_SHARE = 0.05  # least fall, as a share of the tangential force
+_RESOLUTION = 1e-5  # m, of the contact point; noise below it isn't believed
 _MAD_TO_SD = 1.4826  # of a normal distribution
 _MEDIAN_TO_MEAN_SE = 1.2533
 
@@ -87,35 +96,6 @@ def friction_standard_error(force: np.ndarray, normal: np.ndarray, force_sd: flo
 
 
 @dataclass(frozen=True)
-class SlipOptions:
-    """How a slip is found.
-
-    Attributes
-    ----------
-    course : samples that the line of the contact point is fitted to
-    gap : samples between that line and the judged sample, so that a slow start of slip can't bend the line
-    allowance : differences below it, in standard deviations, don't add up
-    threshold : of the CUSUM, in standard deviations
-    sticking : samples whose median is the estimate
-    guard : samples before the onset that are left out, since the onset is known to a sample or so
-    drop_errors : least fall of the tangential force, in standard errors of a difference of means over ``sticking``
-        samples
-    drop_share : least fall, as a share of the tangential force
-    resolution : m, of the contact point; noise below it isn't believed
-    """
-
-    course: int = 25
-    gap: int = 3
-    allowance: float = 1.5
-    threshold: float = 10.0
-    sticking: int = 5
-    guard: int = 1
-    drop_errors: float = 4.0
-    drop_share: float = 0.05
-    resolution: float = 1e-5
-
-
-@dataclass(frozen=True)
 class SlipEstimate:
     """Friction from one trial.
 
@@ -124,7 +104,7 @@ class SlipEstimate:
     slipped : whether a slip was found
     friction : median of the last sticking samples; nan without a slip
     standard_error : from the force noise, first order; nan without a slip
-    lower_bound : largest ratio of tangential to normal force that held (median over ``sticking`` samples)
+    lower_bound : largest ratio of tangential to normal force that held (median over five samples)
     onset : first sample of the slip; -1 without one
     message : what happened, in words
     """
@@ -142,12 +122,12 @@ def noise_sd(signal: np.ndarray) -> float:
     return float(_MAD_TO_SD * np.median(np.abs(np.diff(signal))) / np.sqrt(2.0))
 
 
-def course_innovations(signal: np.ndarray, options: SlipOptions) -> np.ndarray:
+def course_innovations(signal: np.ndarray) -> np.ndarray:
     """Differences (n,) between a signal and the line through its earlier samples; zero while there are too few.
 
     Scaled so that white noise of standard deviation 1 gives differences of standard deviation 1.
     """
-    width, lead = options.course, options.gap + 1
+    width, lead = _COURSE, _GAP + 1
     steps = np.arange(width) - (width - 1) / 2.0
     ahead = (width - 1) / 2.0 + lead
     weights = 1.0 / width + ahead * steps / np.sum(steps**2)  # of the line's value at the judged sample
@@ -171,9 +151,7 @@ def cusum_alarms(scores: np.ndarray, allowance: float, threshold: float) -> list
     return alarms
 
 
-def detect_slip(
-    force: np.ndarray, contact_point: np.ndarray, normal: np.ndarray, options: SlipOptions
-) -> tuple[int, str]:
+def detect_slip(force: np.ndarray, contact_point: np.ndarray, normal: np.ndarray) -> tuple[int, str]:
     """Onset of the first slip, or -1, and what was seen, in words.
 
     Parameters
@@ -185,34 +163,30 @@ def detect_slip(
     if sliding is None:
         return -1, "no tangential force, so nothing could slip"
     position, tangential = contact_point @ sliding, force @ sliding
-    scores = course_innovations(position, options) / max(noise_sd(position), options.resolution)
-    alarms = cusum_alarms(scores, options.allowance, options.threshold)
+    scores = course_innovations(position) / max(noise_sd(position), _RESOLUTION)
+    alarms = cusum_alarms(scores, _ALLOWANCE, _THRESHOLD)
     for start, alarm in alarms:
-        onset = _force_fall(tangential, start, alarm, options)
+        onset = _force_fall(tangential, start, alarm)
         if onset >= 0:
             return onset, "slip: the contact point ran away and the tangential force fell"
     return -1, "the contact point moved, but the tangential force did not fall: creep" if alarms else "no slip"
 
 
-def _force_fall(tangential: np.ndarray, start: int, alarm: int, options: SlipOptions) -> int:
+def _force_fall(tangential: np.ndarray, start: int, alarm: int) -> int:
     """Sample in [start - gap, alarm + 1] before which the tangential force falls most, or -1 where it hardly falls."""
-    width = options.sticking
-    candidates = np.arange(max(width, start - options.gap), min(len(tangential) - width, alarm + 1) + 1)
+    width = _STICKING
+    candidates = np.arange(max(width, start - _GAP), min(len(tangential) - width, alarm + 1) + 1)
     if not len(candidates):
         return -1
     sums = np.concatenate([[0.0], np.cumsum(tangential)])
     before = (sums[candidates] - sums[candidates - width]) / width
     falls = before - (sums[candidates + width] - sums[candidates]) / width
     best = int(np.argmax(falls))
-    least = max(
-        options.drop_errors * noise_sd(tangential) * np.sqrt(2.0 / width), options.drop_share * abs(before[best])
-    )
+    least = max(_DROP_ERRORS * noise_sd(tangential) * np.sqrt(2.0 / width), _DROP_SHARE * abs(before[best]))
     return int(candidates[best]) if falls[best] > least else -1
 
 
-def estimate_friction(
-    force: np.ndarray, contact_point: np.ndarray, normal: np.ndarray, options: SlipOptions | None = None
-) -> SlipEstimate:
+def estimate_friction(force: np.ndarray, contact_point: np.ndarray, normal: np.ndarray) -> SlipEstimate:
     """Friction from one trial in which a finger is unloaded until it slips (section III-A of the in-hand paper).
 
     Parameters
@@ -220,24 +194,21 @@ def estimate_friction(
     force : (n, 3), N, of the finger on the object, in the object's frame
     contact_point : (n, 3), m, in the object's frame
     normal : (3,), of the undeformed surface at the contact, into the object
-    options : how slips are found
 
     Raises
     ------
     ContactIdError
         Where the signals don't fit together, hold a number that isn't finite, or are too short.
     """
-    options = options or SlipOptions()
-    force, contact_point = np.asarray(force, dtype=float), np.asarray(contact_point, dtype=float)
-    _check(force, contact_point, options)
+    _check(force, contact_point)
     normal = unit_normal(normal)
-    onset, message = detect_slip(force, contact_point, normal, options)
-    end = onset - options.guard if onset >= 0 else len(force)
+    onset, message = detect_slip(force, contact_point, normal)
+    end = onset - _GUARD if onset >= 0 else len(force)
     ratios = friction_coefficient(force[:end], normal)
-    bound = _held(ratios, options.sticking)
+    bound = _held(ratios)
     if onset < 0:
         return SlipEstimate(False, np.nan, np.nan, bound, -1, f"{message}: lower bound only")
-    last = slice(max(0, end - options.sticking), end)
+    last = slice(max(0, end - _STICKING), end)
     pressing = np.isfinite(ratios[last])
     if not pressing.any():
         return SlipEstimate(False, np.nan, np.nan, bound, onset, "the finger did not press before it moved")
@@ -253,22 +224,22 @@ def _tangential_direction(force: np.ndarray, normal: np.ndarray) -> np.ndarray |
     return tangential / length if length > 0.0 else None
 
 
-def _held(ratios: np.ndarray, width: int) -> float:
-    """Largest median of ``width`` samples in a row; nan where the finger never pressed that long."""
-    if len(ratios) < width:
+def _held(ratios: np.ndarray) -> float:
+    """Largest median of five samples in a row; nan where the finger never pressed that long."""
+    if len(ratios) < _STICKING:
         return float("nan")
-    windows = np.lib.stride_tricks.sliding_window_view(ratios, width)
+    windows = np.lib.stride_tricks.sliding_window_view(ratios, _STICKING)
     pressing = np.isfinite(windows).all(axis=1)
     return float(np.median(windows[pressing], axis=1).max()) if pressing.any() else float("nan")
 
 
-def _check(force: np.ndarray, contact_point: np.ndarray, options: SlipOptions) -> None:
+def _check(force: np.ndarray, contact_point: np.ndarray) -> None:
     if force.ndim != 2 or force.shape[1] != 3 or force.shape != contact_point.shape:
         raise ContactIdError(
             f"a slip trial has forces {force.shape} and contact points {contact_point.shape}",
             "Both have to be (samples, 3)",
         )
-    least = options.course + options.gap + options.sticking + options.guard
+    least = _COURSE + _GAP + _STICKING + _GUARD
     if len(force) < least:
         raise ContactIdError(f"a slip trial has {len(force)} samples", f"It needs at least {least}")
     if not (np.isfinite(force).all() and np.isfinite(contact_point).all()):

@@ -15,15 +15,8 @@ import pandas as pd
 
 from contactid.core.errors import ContactIdError
 from contactid.inhand.friction.slip import estimate_friction
-from contactid.inhand.readers.exact_tables import write_exact
-from contactid.inhand.simulate.fingertip_friction import (
-    SlipExperiment,
-    SlipNoise,
-    simulate_trials,
-    slope_angles,
-    slope_truth,
-)
-from contactid.output.tables import read_csv
+from contactid.inhand.simulate.fingertip_friction import simulate_trials, slope_angles, slope_truth
+from contactid.output.tables import read_csv, write_exact
 
 RIGID, WARPED = "without the warped", "warped"
 _OBJECT_COLUMNS = ("object", "region", "friction_mu", "warp_deg_per_n")
@@ -65,21 +58,8 @@ def read_friction_objects(path: str | Path) -> pd.DataFrame:
     return cases
 
 
-def simulate_and_estimate(
-    cases: pd.DataFrame, block: Mapping[str, Any], direction_sd_deg: float | None = None, seed: int = 0
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Trials and slope measurements.
-
-    Parameters
-    ----------
-    cases
-        From :func:`read_friction_objects`.
-    block
-        ``inhand: friction``.
-    direction_sd_deg
-        Of the force model's direction, degrees, in place of the block's; None for that.
-    seed
-        Added to the block's.
+def simulate_and_estimate(cases: pd.DataFrame, block: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Trials and slope measurements of the cases of :func:`read_friction_objects`, as ``inhand: friction`` says.
 
     Returns
     -------
@@ -87,20 +67,13 @@ def simulate_and_estimate(
         A row per trial: object, region, warped, truth, trial, slipped, friction_mu, standard_error, lower_bound,
         status, slope_truth, error; and a row per slope measurement: object, region, angle_rad, friction_mu.
     """
-    noise, (start, end) = dict(block["noise"]), block["normal_force"]
-    slope_sd, stated_sd = noise.pop("slope_angle_sd_deg"), noise.pop("direction_sd_deg")
-    direction_sd = np.deg2rad(stated_sd if direction_sd_deg is None else direction_sd_deg)
-    experiment = SlipExperiment(
-        tangential_force=block["tangential_force"], normal_start=start, normal_end=end, normal_rate=block["normal_rate"]
-    )
     count, repetitions, scatter = block["trials"], block["slope_repetitions"], block["friction_scatter"]
-    random = np.random.default_rng(block["seed"] + seed)
+    random, slope_sd = np.random.default_rng(block["seed"]), block["noise"]["slope_angle_sd_deg"]
     truth = cases["friction_mu"].to_numpy(dtype=float)
     warp = np.deg2rad(cases["warp_deg_per_n"].to_numpy(dtype=float))
     angles = slope_angles(_scattered(truth, repetitions, scatter, random), float(np.deg2rad(slope_sd)), random)
     drawn = _scattered(truth, count, scatter, random).ravel()
-    sensors = SlipNoise(direction_sd=float(direction_sd), **noise)
-    simulated = simulate_trials(drawn, np.repeat(warp, count), experiment, sensors, random)
+    simulated = simulate_trials(drawn, np.repeat(warp, count), block, random)
     rows: list[dict[str, object]] = []
     for number, (force, point) in enumerate(zip(simulated.force, simulated.contact_point, strict=True)):
         case, trial = cases.iloc[number // count], number % count
@@ -146,7 +119,8 @@ def direction_table(cases: pd.DataFrame, block: Mapping[str, Any]) -> pd.DataFra
     columns = ["n_slipped", "error_median", "error_abs_median", "case_error"]
     rows, seeds = [], block["sweep_seeds"]
     for degrees in block["direction_sweep_deg"]:
-        runs = [simulate_and_estimate(cases, block, degrees, seed)[0] for seed in range(seeds)]
+        turned = {**block, "noise": {**block["noise"], "direction_sd_deg": degrees}}
+        runs = [simulate_and_estimate(cases, {**turned, "seed": block["seed"] + seed})[0] for seed in range(seeds)]
         pooled = pd.concat([friction_table(trials) for trials in runs])
         for name, part in pooled[pooled["object"] == "all"].groupby("region", sort=False):
             medians = part[columns].median().to_dict()

@@ -9,7 +9,9 @@ physical.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -18,7 +20,7 @@ from scipy.signal import savgol_filter
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters
 from contactid.inhand.identify.identifiability import unidentifiable
-from contactid.inhand.identify.kinematics import PAPER, REACH, body_motion
+from contactid.inhand.identify.kinematics import REACH, body_motion
 from contactid.inhand.identify.methods import BASELINE, LEAST_SQUARES, Estimate, failed_estimate
 from contactid.inhand.identify.wrench import PARAMETERS, regressor
 from contactid.inhand.readers.recordings import RecordedSignals, recorded_signals
@@ -26,41 +28,24 @@ from contactid.inhand.readers.recordings import RecordedSignals, recorded_signal
 _RANK = 1e-10  # singular values below this share of the largest, after scaling, are rounding
 
 
-@dataclass(frozen=True)
-class BaselineOptions:
-    """How the baseline filters and differentiates.
-
-    Attributes
-    ----------
-    window : samples of the Savitzky-Golay filter, odd; 0 leaves the filter out
-    degree : of its polynomial
-    scheme : of the finite differences
-    """
-
-    window: int = 51
-    degree: int = 3
-    scheme: str = PAPER
-
-
-def estimate_baseline(recording: xr.Dataset, options: BaselineOptions) -> Estimate:
-    """Inertial parameters by linear least squares.
+def estimate_baseline(recording: xr.Dataset, block: Mapping[str, Any]) -> Estimate:
+    """Inertial parameters by linear least squares, with ``inhand: baseline`` of the configuration.
 
     The standard errors take the residuals as independent, which filtered ones aren't: they are too small.
 
     Raises
     ------
     ContactIdError
-        Where the recording is shorter than the filter's window, or isn't finite.
+        Where the recording is shorter than the filter's window.
     """
     begin = time.process_time()
-    signals = filtered(recorded_signals(recording), options)
+    signals = filtered(recorded_signals(recording), block["window"], block["degree"])
     amiss = unidentifiable(recording)
     if amiss:
         return failed_estimate(BASELINE, LEAST_SQUARES, "; ".join(amiss), time.process_time() - begin)
-    motion = body_motion(signals.time, signals.rotations, signals.positions, signals.gravity, options.scheme)
-    vector, errors, cost, rank = _least_squares(
-        regressor(motion), signals.wrench[REACH[options.scheme] : -REACH[options.scheme]]
-    )
+    motion = body_motion(signals.time, signals.rotations, signals.positions, signals.gravity, block["scheme"])
+    reach = REACH[block["scheme"]]
+    vector, errors, cost, rank = _least_squares(regressor(motion), signals.wrench[reach:-reach])
     determined = rank == PARAMETERS
     return Estimate(
         method=BASELINE,
@@ -75,19 +60,19 @@ def estimate_baseline(recording: xr.Dataset, options: BaselineOptions) -> Estima
     )
 
 
-def filtered(signals: RecordedSignals, options: BaselineOptions) -> RecordedSignals:
-    """The signals with smooth forces and torques."""
-    if not options.window:
+def filtered(signals: RecordedSignals, window: int, degree: int) -> RecordedSignals:
+    """The signals with smooth forces and torques; a window of 0 samples leaves them as they are."""
+    if not window:
         return signals
-    if signals.samples < options.window:
+    if signals.samples < window:
         raise ContactIdError(
-            f"a recording of {signals.samples} samples is shorter than the filter's window of {options.window}",
+            f"a recording of {signals.samples} samples is shorter than the filter's window of {window}",
             "Shorten baseline: window, or record more",
         )
-    forces = savgol_filter(signals.forces, options.window, options.degree, axis=0)
+    forces = savgol_filter(signals.forces, window, degree, axis=0)
     torques = signals.torques
     if torques is not None:
-        torques = savgol_filter(torques, options.window, options.degree, axis=0)
+        torques = savgol_filter(torques, window, degree, axis=0)
     return replace(signals, forces=forces, torques=torques)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,66 +10,31 @@ import pandas as pd
 import xarray as xr
 
 from contactid.core.inertia import InertialParameters, geodesic_distance
-from contactid.inhand.identify.baseline import BaselineOptions, estimate_baseline
-from contactid.inhand.identify.estimates import estimates, graph_options, known_object
+from contactid.inhand.identify.baseline import estimate_baseline
+from contactid.inhand.identify.estimates import estimates
 from contactid.inhand.identify.kinematics import SCHEMES
 from contactid.inhand.identify.levenberg_marquardt import estimate_with_graph
 from contactid.inhand.identify.methods import Estimate
-from contactid.inhand.readers.exact_tables import write_exact
 from contactid.inhand.readers.recordings import true_parameters
-from contactid.inhand.readers.twins import TwinOptions, noise_free, simulate_recording, twin_options
+from contactid.inhand.readers.twins import noise_free, simulate_recording, twin_options
+from contactid.output.tables import write_exact
 
 PLAIN, FILTERED = "least squares without filter", "baseline"
 
 
 def write_speed(objects: str, study: Mapping[str, Any], times: str) -> None:
-    """Keep :func:`speed_rows` of the twin that the block ``inhand: speed`` names."""
-    twins = twin_options(study["twin"], objects)
-    write_exact(speed_rows(lambda count: _recording(study["speed"], replace(twins, samples=count)), study), times)
+    """Estimate recordings of several lengths, as the block ``inhand: speed`` says.
 
-
-def write_differences(objects: str, study: Mapping[str, Any], errors: str) -> None:
-    """Keep :func:`difference_rows` of the twin that the block ``inhand: differences`` names, without its noise."""
-    block, quiet = study["differences"], noise_free(twin_options(study["twin"], objects))
-
-    def record(step: float) -> tuple[xr.Dataset, InertialParameters]:
-        count = round(block["duration"] / step) + 1
-        return _recording(block, replace(quiet, samples=count, time_step=step))
-
-    write_exact(difference_rows(record, study), errors)
-
-
-def _recording(block: Mapping[str, Any], twins: TwinOptions) -> tuple[xr.Dataset, InertialParameters]:
-    recording, truth = simulate_recording(block["source"], block["object"], block["seed"], twins)
-    return recording, true_parameters(truth)
-
-
-def speed_rows(
-    record: Callable[[int], tuple[xr.Dataset, InertialParameters]], study: Mapping[str, Any]
-) -> pd.DataFrame:
-    """Estimate recordings of several lengths.
-
-    Parameters
-    ----------
-    record
-        A recording of a number of samples, and the truth behind it.
-    study
-        The block ``inhand`` of the configuration. Of the ``repeats`` of ``speed`` the fastest counts, because other
-        processes only ever slow one down.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``solver, method, samples, converged, iterations, seconds, ms_per_iteration``; seconds of process CPU time,
-        model building included.
+    Of the ``repeats`` the fastest counts, because other processes only ever slow one down. ``times`` is a csv of
+    ``solver, method, samples, converged, iterations, seconds, ms_per_iteration``; seconds of process CPU time, model
+    building included.
     """
-    block, rows = study["speed"], []
+    block, twins, rows = study["speed"], twin_options(study["twin"], objects), []
     method = block["method"]
     for count in block["samples"]:
-        recording, truth = record(count)
-        knowledge = known_object(recording, truth)
+        recording, truth = _recording(block, {**twins, "samples": count})
         for solver in block["solvers"]:
-            runs = [estimates(recording, [method], solver, knowledge, study)[0] for _ in range(block["repeats"])]
+            runs = [estimates(recording, [method], solver, truth, study)[0] for _ in range(block["repeats"])]
             best = min(runs, key=lambda run: run.seconds)
             rows.append(
                 {
@@ -83,50 +47,37 @@ def speed_rows(
                     "ms_per_iteration": 1e3 * best.seconds / max(best.iterations, 1),
                 }
             )
-    return pd.DataFrame(rows)
+    write_exact(pd.DataFrame(rows), times)
 
 
-def difference_rows(
-    record: Callable[[float], tuple[xr.Dataset, InertialParameters]], study: Mapping[str, Any]
-) -> pd.DataFrame:
-    """Errors of noise-free estimates by scheme of finite differences and time step.
+def write_differences(objects: str, study: Mapping[str, Any], errors: str) -> None:
+    """Errors of noise-free estimates by scheme of finite differences and time step (block ``inhand: differences``).
 
-    Parameters
-    ----------
-    record
-        A noise-free recording with a time step in s, and the truth behind it.
-    study
-        The block ``inhand`` of the configuration; linear least squares, with and without the baseline's filter, come
-        on top of the ``methods`` of ``differences``, which are the factor graph's.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``object, time_step_s, scheme, estimator, converged, mass_error_pct, com_error_mm, inertia_error_pct,
-        geodesic_error``; the inertia's is the largest entry's error over the largest entry.
+    Linear least squares, with and without the baseline's filter, come on top of the block's ``methods``, which are the
+    factor graph's. ``errors`` is a csv of ``object, time_step_s, scheme, estimator, converged, mass_error_pct,
+    com_error_mm, inertia_error_pct, geodesic_error``; the inertia's is the largest entry's error over the largest
+    entry.
     """
-    block, rows = study["differences"], []
+    block, quiet, rows = study["differences"], noise_free(twin_options(study["twin"], objects)), []
     for step in block["time_steps"]:
-        recording, truth = record(step)
+        count = round(block["duration"] / step) + 1
+        recording, truth = _recording(block, {**quiet, "samples": count, "time_step": step})
         for scheme in SCHEMES:
-            for name, found in _estimates(recording, truth, scheme, block["methods"], study):
+            baseline, graph = {**study["baseline"], "scheme": scheme}, {**study["graph"], "scheme": scheme}
+            found = {
+                FILTERED: estimate_baseline(recording, baseline),
+                PLAIN: estimate_baseline(recording, {**baseline, "window": 0}),
+                **{method: estimate_with_graph(recording, method, truth, graph) for method in block["methods"]},
+            }
+            for name, one in found.items():
                 rows.append({"object": recording.attrs["object"], "time_step_s": step, "scheme": scheme,
-                             "estimator": name, "converged": found.converged, **_errors(found, truth)})  # fmt: skip
-    return pd.DataFrame(rows)
+                             "estimator": name, "converged": one.converged, **_errors(one, truth)})  # fmt: skip
+    write_exact(pd.DataFrame(rows), errors)
 
 
-def _estimates(
-    recording: xr.Dataset, truth: InertialParameters, scheme: str, methods: Sequence[str], study: Mapping[str, Any]
-) -> list[tuple[str, Estimate]]:
-    filtered = BaselineOptions(**{**study["baseline"], "scheme": scheme})
-    found = [
-        (FILTERED, estimate_baseline(recording, filtered)),
-        (PLAIN, estimate_baseline(recording, replace(filtered, window=0))),
-    ]
-    for method in methods:
-        options = graph_options({**study["graph"], "scheme": scheme}, known_object(recording, truth))
-        found.append((method, estimate_with_graph(recording, method, options)))
-    return found
+def _recording(block: Mapping[str, Any], twins: Mapping[str, Any]) -> tuple[xr.Dataset, InertialParameters]:
+    recording, truth = simulate_recording(block["source"], block["object"], block["seed"], twins)
+    return recording, true_parameters(truth)
 
 
 def _errors(found: Estimate, truth: InertialParameters) -> dict[str, float]:

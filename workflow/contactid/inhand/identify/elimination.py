@@ -24,36 +24,50 @@ _LEAST_CURVATURE = 1e-13  # of the scaled Schur complement; directions below it 
 
 
 @dataclass(frozen=True)
-class Linearization:
-    """All factors at one point, whitened only where said; n samples, d unknowns of a sample, m inner samples.
+class Residuals:
+    """Of all factors at one point, whitened only where said; n samples, d unknowns of a sample, m inner samples.
 
     Attributes
     ----------
-    pose_rows : (n, 6, 6) and ``pose_residual`` (n, 6), whitened
-    local_precision : (n, d), and ``local_residual`` (n, d) in the unknowns' units
-    dynamics_variance : (6,) of the dynamics factors
-    dynamics_residual : (m, 6), with ``by_pose`` (m, 6, s) by the s increments of its poses, ``by_local`` (m, 6, d) and
-    ``by_parameters`` (m, 6, 10)
-    parameter_residual : (r,) whitened, with ``parameter_rows`` (r, 10)
+    pose : (n, 6) whitened, with the derivative ``pose_rows`` (n, 6, 6)
+    local : (n, d) of what acts at the samples, in the unknowns' units
+    dynamics : (m, 6)
+    own : (r,) whitened, of the parameters' own factors, with the derivative ``own_rows`` (r, 10)
     """
 
-    pose_residual: np.ndarray
+    pose: np.ndarray
     pose_rows: np.ndarray
-    local_residual: np.ndarray
+    local: np.ndarray
+    dynamics: np.ndarray
+    own: np.ndarray
+    own_rows: np.ndarray
+
+
+@dataclass(frozen=True)
+class Linearization:
+    """All factors at one point.
+
+    Attributes
+    ----------
+    at : the residuals there
+    local_precision : (n, d)
+    dynamics_variance : (6,) of the dynamics factors
+    by_pose, by_local, by_parameters : derivatives of the dynamics: (m, 6, s), s increments of its poses, (m, 6, d) and
+        (m, 6, 10)
+    """
+
+    at: Residuals
     local_precision: np.ndarray
-    dynamics_residual: np.ndarray
     dynamics_variance: np.ndarray
     by_pose: np.ndarray
     by_local: np.ndarray
     by_parameters: np.ndarray
-    parameter_residual: np.ndarray
-    parameter_rows: np.ndarray
 
     @property
     def inner(self) -> slice:
         """The samples that have a dynamics factor."""
-        reach = (len(self.pose_residual) - len(self.dynamics_residual)) // 2
-        return slice(reach, len(self.pose_residual) - reach)
+        reach = (len(self.at.pose) - len(self.at.dynamics)) // 2
+        return slice(reach, len(self.at.pose) - reach)
 
 
 @dataclass(frozen=True)
@@ -98,7 +112,7 @@ class ReducedGraph:
 
 def reduce_graph(graph: Linearization) -> ReducedGraph:
     """Eliminate what acts at each sample, and gather the normal equations of poses and parameters."""
-    count = len(graph.pose_residual)
+    count = len(graph.at.pose)
     residual, weight = _eliminated(graph)
     weighted_poses = weight @ graph.by_pose
     blocks = np.swapaxes(graph.by_pose, 1, 2) @ weighted_poses
@@ -107,7 +121,7 @@ def reduce_graph(graph: Linearization) -> ReducedGraph:
     border = np.zeros((POSE * count, 10))
     gradient = np.zeros(POSE * count)
     _add_blocks(band, blocks)
-    _add_blocks(band, np.swapaxes(graph.pose_rows, 1, 2) @ graph.pose_rows)
+    _add_blocks(band, np.swapaxes(graph.at.pose_rows, 1, 2) @ graph.at.pose_rows)
     crossed = np.swapaxes(weighted_poses, 1, 2)
     cross, pull = crossed @ graph.by_parameters, np.einsum("kij,kj->ki", crossed, residual)
     for part in range(size // POSE):
@@ -115,10 +129,10 @@ def reduce_graph(graph: Linearization) -> ReducedGraph:
         rows = slice(POSE * part, POSE * (part + len(residual)))
         border[rows] += cross[:, own].reshape(-1, 10)
         gradient[rows] += pull[:, own].ravel()
-    gradient += np.einsum("kij,ki->kj", graph.pose_rows, graph.pose_residual).ravel()
+    gradient += np.einsum("kij,ki->kj", graph.at.pose_rows, graph.at.pose).ravel()
     weighted = weight @ graph.by_parameters
-    corner = np.einsum("kia,kib->ab", graph.by_parameters, weighted) + graph.parameter_rows.T @ graph.parameter_rows
-    slope = np.einsum("kia,ki->a", weighted, residual) + graph.parameter_rows.T @ graph.parameter_residual
+    corner = np.einsum("kia,kib->ab", graph.by_parameters, weighted) + graph.at.own_rows.T @ graph.at.own_rows
+    slope = np.einsum("kia,ki->a", weighted, residual) + graph.at.own_rows.T @ graph.at.own
     return ReducedGraph(residual, weight, band, border, corner, gradient, slope)
 
 
@@ -152,7 +166,7 @@ def local_step(graph: Linearization, reduced: ReducedGraph, dynamics: np.ndarray
     Given the residuals as they are after a step, instead of the linear model's, it also takes up what poses and
     parameters do to second order. That keeps steps long: dynamics are stiff beside the measurements of forces.
     """
-    gap = graph.local_residual
+    gap = graph.at.local
     model = dynamics - np.einsum("kid,kd->ki", graph.by_local, gap[graph.inner])
     multiplier = np.einsum("kij,kj->ki", reduced.weight, model)
     step = -gap
@@ -161,17 +175,15 @@ def local_step(graph: Linearization, reduced: ReducedGraph, dynamics: np.ndarray
 
 
 def _eliminated(graph: Linearization) -> tuple[np.ndarray, np.ndarray]:
-    precision, gap = graph.local_precision[graph.inner], graph.local_residual[graph.inner]
+    precision, gap = graph.local_precision[graph.inner], graph.at.local[graph.inner]
     covariance = (graph.by_local / precision[:, None, :]) @ np.swapaxes(graph.by_local, 1, 2)
     covariance += np.diag(graph.dynamics_variance)
-    return graph.dynamics_residual - np.einsum("kid,kd->ki", graph.by_local, gap), np.linalg.inv(covariance)
+    return graph.at.dynamics - np.einsum("kid,kd->ki", graph.by_local, gap), np.linalg.inv(covariance)
 
 
 def _local_decrease(graph: Linearization, reduced: ReducedGraph) -> float:
     """Decrease of the cost by the sample's own unknowns alone."""
-    before = np.sum(graph.dynamics_residual**2 / graph.dynamics_variance) + np.sum(
-        graph.local_precision * graph.local_residual**2
-    )
+    before = np.sum(graph.at.dynamics**2 / graph.dynamics_variance) + np.sum(graph.local_precision * graph.at.local**2)
     after = np.einsum("ki,ki->", np.einsum("kij,kj->ki", reduced.weight, reduced.residual), reduced.residual)
     return 0.5 * float(before - after)
 

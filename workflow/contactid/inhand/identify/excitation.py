@@ -11,7 +11,7 @@ of poses is evaluated afterwards (:func:`.information.pose_information`), and so
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,29 +21,13 @@ from scipy.special import softmax
 
 from contactid.inhand.identify.information import information
 from contactid.inhand.identify.kinematics import BodyMotion
-from contactid.inhand.simulate.grasp_motion import MotionRange, PoseTrajectory, SineMotion
+from contactid.inhand.simulate.grasp_motion import PoseTrajectory, SineMotion
 from contactid.inhand.simulate.grasped_object import specific_force
 
 _PEAK = 12.0  # exponent of the norm that stands for a peak: smooth, and at most some per cent below it
 _SLACK = 0.02  # share of a range that the start leaves unused, so that shares can grow
 _DIFFERENCE = 1e-6
 _EXCESS = 5e-3  # relative, by which accelerations may exceed those of the start
-
-
-@dataclass(frozen=True)
-class ExcitationOptions:
-    """The search.
-
-    Attributes
-    ----------
-    samples : at which the information is taken, spread over the recording
-    iterations : at most
-    tolerance : of the information's logarithm, per parameter
-    """
-
-    samples: int = 100
-    iterations: int = 40
-    tolerance: float = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,26 +40,22 @@ class Excitation:
     gain : of ``log det / 10`` of the information; ``exp(gain)`` recordings of the start tell as much as one of these
     evaluations : motions looked at
     converged : whether the search ended by itself
-    message : the search's last word
     """
 
     motion: SineMotion
     gain: float
     evaluations: int
     converged: bool
-    message: str
 
 
-def exact_motion(trajectory: PoseTrajectory, gravity: float) -> BodyMotion:
+def exact_motion(trajectory: PoseTrajectory) -> BodyMotion:
     """Body rates and specific force at n samples, without derivatives by the poses."""
-    return BodyMotion.alone(
-        trajectory.angular_velocity, trajectory.angular_acceleration, specific_force(trajectory, gravity)
-    )
+    return BodyMotion.alone(trajectory.angular_velocity, trajectory.angular_acceleration, specific_force(trajectory))
 
 
-def log_information(motion: SineMotion, time: np.ndarray, covariance: np.ndarray, gravity: float) -> float:
+def log_information(motion: SineMotion, time: np.ndarray, covariance: np.ndarray) -> float:
     """``log det / 10`` of the information, for a covariance (6, 6) of the wrench at each of the times (n,) s."""
-    body = exact_motion(motion.evaluate(time), gravity)
+    body = exact_motion(motion.evaluate(time))
     sign, value = np.linalg.slogdet(information(body, np.broadcast_to(covariance, (len(time), 6, 6))).matrix)
     return float(value) / 10.0 if sign > 0.0 else -np.inf
 
@@ -90,12 +70,7 @@ def peaks(trajectory: PoseTrajectory) -> np.ndarray:
 
 
 def optimise_motion(
-    start: SineMotion,
-    limits: MotionRange,
-    duration: float,
-    covariance: np.ndarray,
-    options: ExcitationOptions,
-    gravity: float,
+    start: SineMotion, limits: np.ndarray, duration: float, covariance: np.ndarray, block: Mapping[str, Any]
 ) -> Excitation:
     """The D-optimal motion that a search from ``start`` finds.
 
@@ -104,24 +79,22 @@ def optimise_motion(
     start
         A motion within the range; its accelerations' peaks bound those of the result.
     limits
-        Range of the motion.
+        (6,) largest values of the coordinates, m and rad.
     duration
         s, of the recording.
     covariance
         (6, 6) of the wrench about B's origin, N and N m.
-    options
-        How long to search.
-    gravity
-        m/s2.
+    block
+        ``inhand: excitation`` of the configuration says how long to search.
     """
-    time = np.linspace(0.0, duration, options.samples)
+    time = np.linspace(0.0, duration, block["samples"])
     bounds = peaks(start.evaluate(time))
 
     def looked_at(x: np.ndarray) -> np.ndarray:
         motion = _motion(x, start, limits)
         trajectory = motion.evaluate(time)
         room = 1.0 - peaks(trajectory) / bounds
-        return np.append(room, -log_information(motion, time, covariance, gravity))
+        return np.append(room, -log_information(motion, time, covariance))
 
     cache = _Remembered(looked_at)
     first = _variables(start, limits)
@@ -129,13 +102,12 @@ def optimise_motion(
     search: Any = minimize  # its type stubs know no constraints with a Jacobian
     answer = search(
         lambda x: cache.value(x)[-1], first, jac=lambda x: cache.slope(x)[-1], method="SLSQP", constraints=held,
-        options={"maxiter": options.iterations, "ftol": options.tolerance},
+        options={"maxiter": block["iterations"], "ftol": block["tolerance"]},
     )  # fmt: skip
-    gain = -cache.best[0] - log_information(start, time, covariance, gravity)
+    gain = -cache.best[0] - log_information(start, time, covariance)
     if gain <= 0.0:
-        return Excitation(start, 0.0, cache.evaluations, False, f"no better motion was found ({answer.message})")
-    best = _motion(cache.best[1], start, limits)
-    return Excitation(best, gain, cache.evaluations, bool(answer.success), str(answer.message))
+        return Excitation(start, 0.0, cache.evaluations, False)
+    return Excitation(_motion(cache.best[1], start, limits), gain, cache.evaluations, bool(answer.success))
 
 
 class _Remembered:
@@ -172,19 +144,19 @@ class _Remembered:
         return self._function(x)
 
 
-def _motion(x: np.ndarray, start: SineMotion, limits: MotionRange) -> SineMotion:
+def _motion(x: np.ndarray, start: SineMotion, limits: np.ndarray) -> SineMotion:
     """The motion of variables (2, 6, K): logarithms of the frequencies' shares, up to a constant, and phases.
 
     Shares are those of a softmax with one more category, what is left unused: every value of x is within the range.
     """
     logits, phases = x.reshape(2, *start.amplitudes.shape)
     shares = softmax(np.column_stack([logits, np.zeros(len(logits))]), axis=1)[:, :-1]
-    return replace(start, amplitudes=limits.limits[:, None] * shares, phases=phases)
+    return replace(start, amplitudes=limits[:, None] * shares, phases=phases)
 
 
-def _variables(start: SineMotion, limits: MotionRange) -> np.ndarray:
+def _variables(start: SineMotion, limits: np.ndarray) -> np.ndarray:
     """The start in terms of the variables, a little within its range."""
-    size = np.where(limits.limits > 0.0, limits.limits, 1.0)[:, None]
+    size = np.where(limits > 0.0, limits, 1.0)[:, None]
     shares = np.maximum(np.abs(start.amplitudes) / size, 1e-3)
     shares *= (1.0 - _SLACK) / np.maximum(shares.sum(axis=1, keepdims=True), 1.0)
     left = 1.0 - shares.sum(axis=1, keepdims=True)

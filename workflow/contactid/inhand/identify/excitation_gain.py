@@ -6,7 +6,7 @@ are poor. *Gain*: the same of a source's own motion and of the one optimised fro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,19 +14,19 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.core.inertia import InertialParameters, geodesic_distance
-from contactid.inhand.identify.excitation import Excitation, ExcitationOptions, optimise_motion
+from contactid.core.inertia import geodesic_distance
+from contactid.inhand.identify.excitation import Excitation, optimise_motion
 from contactid.inhand.identify.identifiability import unidentifiable
 from contactid.inhand.identify.information import recording_information
-from contactid.inhand.identify.ipopt import estimate_with_ipopt
-from contactid.inhand.identify.methods import PARAMETER_COLUMNS
+from contactid.inhand.identify.ipopt import estimates_with_ipopt
+from contactid.inhand.identify.methods import PARAMETER_COLUMNS, parameter_values
 from contactid.inhand.identify.wrench import wrench_covariance
-from contactid.inhand.readers.exact_tables import write_exact
-from contactid.inhand.readers.noise import ResidualForces
+from contactid.inhand.readers.noise import QUIET
 from contactid.inhand.readers.recordings import recorded_signals, true_parameters
 from contactid.inhand.readers.sources import IN_HAND_KINEMATIC, WRIST, simulated
-from contactid.inhand.readers.twins import TwinOptions, recording_motion, simulate_recording, twin_options
-from contactid.inhand.simulate.grasp_motion import SineMotion, static_motion
+from contactid.inhand.readers.twins import recording_motion, simulate_recording, twin_options
+from contactid.inhand.simulate.grasp_motion import SineMotion, coordinate_limits, static_motion
+from contactid.output.tables import write_exact
 
 RECORDED = "recorded"
 REFERENCE, OPTIMISED = "reference", "optimised"
@@ -34,15 +34,20 @@ _POOR_OBJECT = "box_0"
 
 
 def write_gains(
-    objects: str, twin: Mapping[str, Any], block: Mapping[str, Any], identifiability: str, gains: str
+    objects: str,
+    twin: Mapping[str, Any],
+    block: Mapping[str, Any],
+    ipopt: Mapping[str, Any],
+    identifiability: str,
+    gains: str,
 ) -> None:
-    """Keep :func:`identifiability_table` and :func:`gain_table` of the blocks ``inhand: twin`` and ``excitation``."""
+    """Keep :func:`identifiability_table`, and :func:`gain_table` of the block ``inhand: excitation``."""
     options = twin_options(twin, objects)
     write_exact(identifiability_table(options, block["seeds"][0]), identifiability)
-    write_exact(gain_table(options, block), gains)
+    write_exact(gain_table(options, block, ipopt), gains)
 
 
-def identifiability_table(options: TwinOptions, seed: int) -> pd.DataFrame:
+def identifiability_table(options: Mapping[str, Any], seed: int) -> pd.DataFrame:
     """A row per recording of the twins with this seed, and rows for motions and sensors that don't suffice.
 
     ``source, object, noise_level, case, samples, condition_number, se_<parameter>, relative_<parameter>,
@@ -56,7 +61,7 @@ def identifiability_table(options: TwinOptions, seed: int) -> pd.DataFrame:
     return pd.DataFrame(rows + _poor_rows(options, seed))
 
 
-def _poor_rows(options: TwinOptions, seed: int) -> list[dict[str, Any]]:
+def _poor_rows(options: Mapping[str, Any], seed: int) -> list[dict[str, Any]]:
     """Still, turning about one axis, only displaced, with a single contact, and with no force at all."""
     source = IN_HAND_KINEMATIC
     own = recording_motion(source, seed, options)
@@ -70,15 +75,9 @@ def _poor_rows(options: TwinOptions, seed: int) -> list[dict[str, Any]]:
         for one in (WRIST, source)
         for case, motion in motions.items()
     ]
-    changes: dict[str, Callable[[xr.Dataset], xr.Dataset]] = {
-        "one_contact": lambda recording: recording.isel(contact=[0]),
-        "no_force": lambda recording: recording.assign(contact_force=0.0 * recording["contact_force"]),
-    }
-    for case, change in changes.items():
-        recording, truth = simulate_recording(source, _POOR_OBJECT, seed, options)
-        changed = change(recording)
-        rows.append(_row(case, changed.assign(contact_force=changed["contact_force"]), truth, known=False))
-    return rows
+    recording, _ = simulate_recording(source, _POOR_OBJECT, seed, options)
+    no_force = recording.assign(contact_force=0.0 * recording["contact_force"])
+    return [*rows, _row("one_contact", recording.isel(contact=[0])), _row("no_force", no_force)]
 
 
 def _kept(motion: SineMotion, coordinates: list[int]) -> np.ndarray:
@@ -87,11 +86,10 @@ def _kept(motion: SineMotion, coordinates: list[int]) -> np.ndarray:
     return amplitudes
 
 
-def _row(case: str, recording: xr.Dataset, truth: xr.Dataset, *, known: bool = True) -> dict[str, Any]:
-    attributes = recording.attrs
-    row: dict[str, Any] = {name: attributes[name] for name in ("source", "object", "noise_level")}
+def _row(case: str, recording: xr.Dataset, truth: xr.Dataset | None = None) -> dict[str, Any]:
+    row: dict[str, Any] = {name: recording.attrs[name] for name in ("source", "object", "noise_level")}
     row |= {"case": case, "samples": recording.sizes["sample"]}
-    if known:
+    if truth is not None:
         row |= error_columns(recording, truth)
     return row | {"not_identifiable": "; ".join(unidentifiable(recording))}
 
@@ -115,47 +113,42 @@ def parameter_sizes(truth: xr.Dataset) -> np.ndarray:
     return np.array([mass] + [length] * 3 + [mass * length**2] * 6)
 
 
-def gain_table(options: TwinOptions, block: Mapping[str, Any]) -> pd.DataFrame:
-    """A row per case, seed and motion of the block ``inhand: excitation``.
+def gain_table(options: Mapping[str, Any], block: Mapping[str, Any], ipopt: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per case, seed and motion of the block ``inhand: excitation``; estimates are those of the block ``ipopt``.
 
     The twins are without residual forces: excitation is about noise, and they would hide what it buys.
     """
-    sources = {name: replace(source, residual=ResidualForces()) for name, source in options.sources.items()}
-    options = replace(options, sources=sources)
-    search = ExcitationOptions(block["samples"], block["iterations"], block["tolerance"])
-    return pd.DataFrame(
-        [
-            row
-            for case in block["cases"]
-            for seed in block["seeds"]
-            for row in _compared(case["source"], case["object"], seed, options, search, block["method"])
-        ]
-    )
+    sources = {name: {**source, "residual": QUIET["residual"]} for name, source in options["sources"].items()}
+    options, ipopt = {**options, "sources": sources}, {**ipopt, "residual": {**ipopt["residual"], "kinds": []}}
+    cases = [(case["source"], case["object"], seed) for case in block["cases"] for seed in block["seeds"]]
+    return pd.DataFrame([row for case in cases for row in _compared(case, options, block, ipopt)])
 
 
 def _compared(
-    source: str, object_name: str, seed: int, options: TwinOptions, search: ExcitationOptions, method: str
-) -> list[dict[str, Any]]:
+    case: tuple[str, str, int], options: Mapping[str, Any], block: Mapping[str, Any], ipopt: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
     """A row for the source's own motion and one for the motion optimised from it."""
+    source, object_name, seed = case
     start = recording_motion(source, seed, options)
-    recording, truth = simulate_recording(source, object_name, seed, options, motion=start)
-    stated, signals = recording.attrs, recorded_signals(recording)
-    covariance = wrench_covariance(signals, stated["contact_position_sd"], stated["contact_torque_sd"]).mean(axis=0)
-    found = optimise_motion(
-        start, options.source(source).motion, float(signals.time[-1]), covariance, search, signals.gravity
-    )
-    better = simulate_recording(source, object_name, seed, options, motion=found.motion)
-    keys = {"source": source, "object": object_name, "seed": seed}
-    unmoved = Excitation(start, 0.0, 0, True, "")
-    return [
-        {**keys, "motion": REFERENCE, **_measures(recording, truth, unmoved, method)},
-        {**keys, "motion": OPTIMISED, **_measures(*better, found, method)},
-    ]
+    recording, truth = simulate_recording(*case, options, motion=start)
+    signals = recorded_signals(recording)
+    covariance = wrench_covariance(signals).mean(axis=0)
+    limits = coordinate_limits(options["sources"][source]["motion"])
+    found = optimise_motion(start, limits, float(signals.time[-1]), covariance, block)
+    better = simulate_recording(*case, options, motion=found.motion)
+    keys, method = {"source": source, "object": object_name, "seed": seed}, block["method"]
+    unmoved = Excitation(start, 0.0, 0, True)
+    yield {**keys, "motion": REFERENCE, **_measures(recording, truth, unmoved, method, ipopt)}
+    yield {**keys, "motion": OPTIMISED, **_measures(*better, found, method, ipopt)}
 
 
-def _measures(recording: xr.Dataset, truth: xr.Dataset, found: Excitation, method: str) -> dict[str, Any]:
-    estimate, true = estimate_with_ipopt(recording, method), true_parameters(truth)
-    errors = np.abs(_listed(estimate.parameters) - _listed(true)) / parameter_sizes(truth)
+def _measures(
+    recording: xr.Dataset, truth: xr.Dataset, found: Excitation, method: str, ipopt: Mapping[str, Any]
+) -> dict[str, Any]:
+    true = true_parameters(truth)
+    (estimate,) = estimates_with_ipopt(recording, [method], true, ipopt)
+    found_values, true_values = (np.array([*parameter_values(body).values()]) for body in (estimate.parameters, true))
+    errors = np.abs(found_values - true_values) / parameter_sizes(truth)
     return {
         **error_columns(recording, truth),
         "gain": found.gain,
@@ -167,8 +160,3 @@ def _measures(recording: xr.Dataset, truth: xr.Dataset, found: Excitation, metho
         **{f"error_{name}": value for name, value in zip(PARAMETER_COLUMNS, errors, strict=True)},
         "seconds": estimate.seconds,
     }
-
-
-def _listed(body: InertialParameters) -> np.ndarray:
-    """(10,) mass, centre of mass and tensor entries."""
-    return np.concatenate([[body.mass], body.center_of_mass, body.vector[4:]])

@@ -14,15 +14,14 @@ sample by sample; all others are fixed weights.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters, hull_halfspaces
-from contactid.inhand.identify.elimination import Linearization, ReducedGraph, Step, local_step
+from contactid.inhand.identify.elimination import Linearization, ReducedGraph, Residuals, Step, local_step
 from contactid.inhand.identify.factors import (
     Chart,
     PrincipalChart,
@@ -34,62 +33,34 @@ from contactid.inhand.identify.factors import (
     pose_residual,
 )
 from contactid.inhand.identify.kinematics import REACH, BodyMotion, body_motion, rotation_exp
-from contactid.inhand.identify.methods import VECTOR, GraphMethod
+from contactid.inhand.identify.methods import CONSISTENCY, GEODESIC, PRINCIPAL
 from contactid.inhand.readers.recordings import RecordedSignals
 
 
 @dataclass(frozen=True)
-class FactorWeights:
-    """Standard deviations of the factors: one set for all recordings, as in the paper.
+class GraphState:
+    """A value of every unknown.
 
     Attributes
     ----------
-    orientation, position : of the pose factors, rad and m
-    contact_position : m
-    least_force : N, the least standard deviation of a force
-    contact_torque : N m, where torques are measured
-    dynamics_force, dynamics_torque : N and N m
-    mass, second_moment, center_of_mass : of violations of eqs. 35 to 37, kg, kg m2 and m
-    geodesic : of the distance to the prior, dimensionless
+    rotations, positions : (n, 3, 3) and (n, 3) m
+    acting : (n, 2, c, 3) what acts at the samples: forces, N, then contact points, m; or (n, 3, c, 3) with torques, N m
+    chart : the parameters
     """
-
-    orientation: float
-    position: float
-    contact_position: float
-    least_force: float
-    contact_torque: float
-    dynamics_force: float
-    dynamics_torque: float
-    mass: float
-    second_moment: float
-    center_of_mass: float
-    geodesic: float
-
-
-@dataclass(frozen=True)
-class GraphState:
-    """A value of every unknown: (n, 3, 3) rotations, (n, 3) positions, (n, c, 3) what acts, and the parameters."""
 
     rotations: np.ndarray
     positions: np.ndarray
-    forces: np.ndarray
-    points: np.ndarray
-    torques: np.ndarray | None
+    acting: np.ndarray
     chart: Chart
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Residuals at a state: of poses and the parameters' ``own`` factors whitened, with derivatives; and the cost."""
+    """Residuals at a state, the motion that they follow from, and the cost."""
 
     state: GraphState
     motion: BodyMotion
-    pose: np.ndarray
-    pose_rows: np.ndarray
-    local: np.ndarray
-    dynamics: np.ndarray
-    own: np.ndarray
-    own_rows: np.ndarray
+    residuals: Residuals
     cost: float
 
 
@@ -112,25 +83,24 @@ class FactorGraph:
     Attributes
     ----------
     signals : what was measured
-    method : which factors there are
-    weights : their standard deviations
+    method : what the method has, of :data:`.methods.GRAPH_METHODS`
+    weights : standard deviations of the factors by name, ``inhand: graph: weights`` of the configuration
     scheme : of the finite differences
-    hull : faces of the geometry's convex hull, normals (h, 3) and offsets (h,) m; empty without a geometry
     prior : of the geodesic factor
     """
 
     signals: RecordedSignals
-    method: GraphMethod
-    weights: FactorWeights
+    method: Sequence[str]
+    weights: Mapping[str, float]
     scheme: str
-    hull: tuple[np.ndarray, np.ndarray]
-    prior: InertialParameters | None
+    prior: InertialParameters
 
     def start(self, parameters: InertialParameters) -> GraphState:
         """Everything as measured."""
         signals = self.signals
-        chart = VectorChart.at(parameters) if self.method.chart == VECTOR else PrincipalChart.at(parameters)
-        return GraphState(signals.rotations, signals.positions, signals.forces, signals.points, signals.torques, chart)
+        principal = PRINCIPAL in self.method
+        chart = PrincipalChart(parameters.principal_form) if principal else VectorChart(parameters.vector)
+        return GraphState(signals.rotations, signals.positions, self._measured, chart)
 
     def evaluate(self, state: GraphState) -> Evaluation:
         """All residuals at a state, and the cost."""
@@ -139,19 +109,14 @@ class FactorGraph:
     def linearize(self, at: Evaluation) -> Linearization:
         """All residuals with their derivatives."""
         state = at.state
-        by_pose, by_local, by_vector = dynamics_slopes(at.motion, *self._acting_inside(state), state.chart.vector)
+        by_pose, by_local, by_vector = dynamics_slopes(at.motion, state.acting[self._inner], state.chart.vector)
         return Linearization(
-            pose_residual=at.pose,
-            pose_rows=at.pose_rows,
-            local_residual=at.local,
+            at=at.residuals,
             local_precision=self.local_precision,
-            dynamics_residual=at.dynamics,
             dynamics_variance=self._dynamics_variance,
             by_pose=by_pose,
             by_local=by_local,
             by_parameters=by_vector @ state.chart.slope,
-            parameter_residual=at.own,
-            parameter_rows=at.own_rows,
         )
 
     def advance(self, at: Evaluation, linear: Linearization, reduced: ReducedGraph, step: Step) -> Evaluation:
@@ -172,14 +137,7 @@ class FactorGraph:
 
     def with_local(self, state: GraphState, increment: np.ndarray) -> GraphState:
         """The state with what acts at the samples an increment (n, d) away."""
-        parts = np.split(increment, 2 if state.torques is None else 3, axis=1)
-        shape = state.forces.shape
-        return replace(
-            state,
-            forces=state.forces + parts[0].reshape(shape),
-            points=state.points + parts[1].reshape(shape),
-            torques=None if state.torques is None else state.torques + parts[2].reshape(shape),
-        )
+        return replace(state, acting=state.acting + increment.reshape(state.acting.shape))
 
     def factors(self) -> Iterator[Factor]:
         """Every factor, sample by sample; unknowns are ``pose_k``, ``force_k_c``, ``contact_k_c``, ``torque_k_c``."""
@@ -193,9 +151,9 @@ class FactorGraph:
             if k in self.inner_samples:
                 poses = (f"pose_{k + step}" for step in range(-reach, reach + 1))
                 yield Factor("dynamics", k, (*poses, *acting, PARAMETERS_NAME))
-        if self.method.consistency:
+        if CONSISTENCY in self.method:
             yield Factor("consistency", None, (PARAMETERS_NAME,))
-        if self.method.geodesic:
+        if GEODESIC in self.method:
             yield Factor("geodesic", None, (PARAMETERS_NAME,))
 
     @property
@@ -204,30 +162,45 @@ class FactorGraph:
         reach = REACH[self.scheme]
         return range(reach, self.signals.samples - reach)
 
+    @property
+    def _inner(self) -> slice:
+        return slice(self.inner_samples.start, self.inner_samples.stop)
+
+    @cached_property
+    def _measured(self) -> np.ndarray:
+        signals = self.signals
+        kinds = [signals.forces, signals.points, *([] if signals.torques is None else [signals.torques])]
+        return np.stack(kinds, axis=1)
+
     @cached_property
     def local_precision(self) -> np.ndarray:
         """(n, d) of the measured forces, contact points and torques."""
         signals, weights = self.signals, self.weights
-        force = np.maximum(signals.force_sd, weights.least_force).reshape(signals.samples, -1)
-        deviations = [force, np.full_like(force, weights.contact_position)]
+        force = np.maximum(signals.force_sd, weights["least_force"]).reshape(signals.samples, -1)
+        deviations = [force, np.full_like(force, weights["contact_position"])]
         if signals.torques is not None:
-            deviations.append(np.full_like(force, weights.contact_torque))
+            deviations.append(np.full_like(force, weights["contact_torque"]))
         return np.concatenate(deviations, axis=1) ** -2.0
+
+    @cached_property
+    def _hull(self) -> tuple[np.ndarray, np.ndarray]:
+        """Faces of the geometry's convex hull: normals (h, 3) and offsets (h,) m."""
+        return hull_halfspaces(self.signals.hull)
 
     @property
     def _dynamics_variance(self) -> np.ndarray:
-        return np.repeat([self.weights.dynamics_force, self.weights.dynamics_torque], 3) ** 2
+        return np.repeat([self.weights["dynamics_force"], self.weights["dynamics_torque"]], 3) ** 2
 
     def _motion(self, state: GraphState) -> BodyMotion:
         signals = self.signals
         return body_motion(signals.time, state.rotations, state.positions, signals.gravity, self.scheme)
 
     def _dynamics(self, state: GraphState, motion: BodyMotion) -> np.ndarray:
-        return dynamics_residual(motion, *self._acting_inside(state), state.chart.vector)
+        return dynamics_residual(motion, state.acting[self._inner], state.chart.vector)
 
     def _evaluated(self, state: GraphState, motion: BodyMotion) -> Evaluation:
         pose, pose_rows = self._pose(state)
-        local = self._local_residual(state)
+        local = (state.acting - self._measured).reshape(self.signals.samples, -1)
         dynamics = self._dynamics(state, motion)
         own, own_rows = self._parameter_factors(state.chart)
         squares = (
@@ -236,60 +209,26 @@ class FactorGraph:
             + np.sum(dynamics**2 / self._dynamics_variance)
             + np.sum(own**2)
         )
-        return Evaluation(state, motion, pose, pose_rows, local, dynamics, own, own_rows, 0.5 * float(squares))
+        residuals = Residuals(pose, pose_rows, local, dynamics, own, own_rows)
+        return Evaluation(state, motion, residuals, 0.5 * float(squares))
 
     def _pose(self, state: GraphState) -> tuple[np.ndarray, np.ndarray]:
         signals = self.signals
         residual, slope = pose_residual(state.rotations, state.positions, signals.rotations, signals.positions)
-        deviation = np.repeat([self.weights.orientation, self.weights.position], 3)
+        deviation = np.repeat([self.weights["orientation"], self.weights["position"]], 3)
         return residual / deviation, slope / deviation[:, None]
-
-    def _local_residual(self, state: GraphState) -> np.ndarray:
-        signals, count = self.signals, self.signals.samples
-        parts = [state.forces - signals.forces, state.points - signals.points]
-        if signals.torques is not None and state.torques is not None:
-            parts.append(state.torques - signals.torques)
-        return np.concatenate([part.reshape(count, -1) for part in parts], axis=1)
-
-    def _acting_inside(self, state: GraphState) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Forces, points and torques of the inner samples."""
-        inner = slice(self.inner_samples.start, self.inner_samples.stop)
-        return state.forces[inner], state.points[inner], None if state.torques is None else state.torques[inner]
 
     def _parameter_factors(self, chart: Chart) -> tuple[np.ndarray, np.ndarray]:
         """Whitened residuals (r,) of the factors on the parameters alone, and their rows (r, 10)."""
-        residuals, rows = [np.zeros(0)], [np.zeros((0, 10))]
-        if self.method.consistency and isinstance(chart, PrincipalChart):
-            violation, slope = consistency_residual(chart.form, *self.hull)
-            weights = self.weights
-            faces = len(self.hull[1])
-            deviation = np.repeat([weights.mass, weights.second_moment, weights.center_of_mass], [1, 3, faces])
+        residuals, rows, weights = [np.zeros(0)], [np.zeros((0, 10))], self.weights
+        if CONSISTENCY in self.method and isinstance(chart, PrincipalChart):
+            violation, slope = consistency_residual(chart.form, *self._hull)
+            of_each = [weights["mass"], weights["second_moment"], weights["center_of_mass"]]
+            deviation = np.repeat(of_each, [1, 3, len(violation) - 4])
             residuals.append(violation / deviation)
             rows.append(slope / deviation[:, None])
-        if self.method.geodesic and self.prior is not None:
+        if GEODESIC in self.method:
             distance, slope = geodesic_residual(chart.vector, self.prior)
-            residuals.append(distance / self.weights.geodesic)
-            rows.append(slope @ chart.slope / self.weights.geodesic)
+            residuals.append(distance / weights["geodesic"])
+            rows.append(slope @ chart.slope / weights["geodesic"])
         return np.concatenate(residuals), np.concatenate(rows)
-
-
-def build_graph(
-    signals: RecordedSignals,
-    method: GraphMethod,
-    weights: FactorWeights,
-    scheme: str,
-    *,
-    hull_vertices: np.ndarray | None = None,
-    prior: InertialParameters | None = None,
-) -> FactorGraph:
-    """The graph of a method.
-
-    Raises
-    ------
-    ContactIdError
-        Where the method has a geodesic factor and there is no prior.
-    """
-    if method.geodesic and prior is None:
-        raise ContactIdError(f"method {method.name} needs a prior", "Give the inertial parameters to draw towards")
-    faces = (np.zeros((0, 3)), np.zeros(0)) if hull_vertices is None else hull_halfspaces(hull_vertices)
-    return FactorGraph(signals, method, weights, scheme, faces, prior)

@@ -12,25 +12,23 @@ a rotation stays one. Neither keeps a body physical: masses and second moments m
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from contactid.core.inertia import InertialParameters, PrincipalForm, tensor_entries
-from contactid.inhand.identify.kinematics import BodyMotion, inverse_jacobian, rotation_exp, rotation_log, skew
+from contactid.core.inertia import InertialParameters, PrincipalForm, pseudo_inertia, tensor_entries
+from contactid.core.rotations import skew
+from contactid.inhand.identify.kinematics import BodyMotion, inverse_jacobian, rotation_exp, rotation_log
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor, wrench_slope
 
 MASS, CENTER, MOMENTS, AXES = 0, slice(1, 4), slice(4, 7), slice(7, 10)  # of an increment in the principal chart
 
 
+@dataclass(frozen=True)
 class VectorChart:
     """The ten parameters themselves."""
 
-    def __init__(self, vector: np.ndarray) -> None:
-        self.vector = np.asarray(vector, dtype=float)
-
-    @classmethod
-    def at(cls, parameters: InertialParameters) -> VectorChart:
-        """The point of given parameters."""
-        return cls(parameters.vector)
+    vector: np.ndarray
 
     @property
     def slope(self) -> np.ndarray:
@@ -42,16 +40,11 @@ class VectorChart:
         return VectorChart(self.vector + increment)
 
 
+@dataclass(frozen=True)
 class PrincipalChart:
     """The principal-axes form; an increment is mass, centre of mass, second moments, rotation vector."""
 
-    def __init__(self, form: PrincipalForm) -> None:
-        self.form = form
-
-    @classmethod
-    def at(cls, parameters: InertialParameters) -> PrincipalChart:
-        """The point of given parameters."""
-        return cls(parameters.principal_form)
+    form: PrincipalForm
 
     @property
     def vector(self) -> np.ndarray:
@@ -105,48 +98,40 @@ def pose_residual(
     return np.concatenate([phi, positions - measured_positions], axis=1), slope
 
 
-def dynamics_residual(
-    motion: BodyMotion, forces: np.ndarray, points: np.ndarray, torques: np.ndarray | None, vector: np.ndarray
-) -> np.ndarray:
+def dynamics_residual(motion: BodyMotion, acting: np.ndarray, vector: np.ndarray) -> np.ndarray:
     """(m, 6): required less exerted force (N, eq. 18) and torque about B's origin (N m, eq. 19), in B.
 
     Parameters
     ----------
     motion
         Of the m inner samples.
-    forces, points
-        (m, c, 3) N and m, at the same samples.
-    torques
-        (m, c, 3) N m about the contact points, or None.
+    acting
+        (m, 2, c, 3) forces, N, and contact points, m, at the same samples; or (m, 3, c, 3) with torques about the
+        contact points, N m.
     vector
         (10,) inertial parameters.
     """
+    forces, points = acting[:, 0], acting[:, 1]
     exerted = np.concatenate([forces.sum(axis=1), np.cross(points, forces).sum(axis=1)], axis=1)
-    if torques is not None:
-        exerted[:, 3:] += torques.sum(axis=1)
+    if acting.shape[1] > 2:
+        exerted[:, 3:] += acting[:, 2].sum(axis=1)
     return regressor(motion) @ vector - exerted
 
 
 def dynamics_slopes(
-    motion: BodyMotion, forces: np.ndarray, points: np.ndarray, torques: np.ndarray | None, vector: np.ndarray
+    motion: BodyMotion, acting: np.ndarray, vector: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Derivatives of :func:`dynamics_residual`: by the poses (m, 6, s), by what acts at k, by the vector (m, 6, 10).
 
     The second is (m, 6, 6 c), all forces and then all contact points, or (m, 6, 9 c) with the torques last.
     """
-    count, contacts = forces.shape[:2]
-    kinds = 2 if torques is None else 3
-    acting = np.zeros((count, WRENCH, kinds, contacts, 3))
-    acting[:, :3, 0] = -np.eye(3)[:, None, :]
-    acting[:, 3:, 0] = -np.swapaxes(skew(points), 1, 2)
-    acting[:, 3:, 1] = np.swapaxes(skew(forces), 1, 2)
-    if torques is not None:
-        acting[:, 3:, 2] = -np.eye(3)[:, None, :]
-    return (
-        wrench_slope(motion, vector),
-        acting.reshape(count, WRENCH, kinds * contacts * 3),
-        regressor(motion),
-    )
+    count, kinds, contacts, _ = acting.shape
+    slopes = np.zeros((count, WRENCH, kinds, contacts, 3))
+    slopes[:, :3, 0] = -np.eye(3)[:, None, :]
+    slopes[:, 3:, 0] = -np.swapaxes(skew(acting[:, 1]), 1, 2)
+    slopes[:, 3:, 1] = np.swapaxes(skew(acting[:, 0]), 1, 2)
+    slopes[:, 3:, 2:] = -np.eye(3)[:, None, None, :]
+    return wrench_slope(motion, vector), slopes.reshape(count, WRENCH, kinds * contacts * 3), regressor(motion)
 
 
 def consistency_residual(
@@ -185,7 +170,7 @@ def geodesic_residual(vector: np.ndarray, prior: InertialParameters) -> tuple[np
     of 1e-4 of the prior, the logarithm of an eigenvalue goes on as its tangent.
     """
     frame = np.linalg.inv(np.linalg.cholesky(prior.pseudo_inertia))
-    basis = np.stack([_pseudo_inertia(unit) for unit in np.eye(PARAMETERS)])
+    basis = np.stack([pseudo_inertia(unit) for unit in np.eye(PARAMETERS)])
     values, turn = np.linalg.eigh(frame @ np.tensordot(vector, basis, axes=1) @ frame.T)
     logarithm, slopes = _extended_log(values)
     gap = values[:, None] - values[None, :]
@@ -195,17 +180,6 @@ def geodesic_residual(vector: np.ndarray, prior: InertialParameters) -> tuple[np
     to_eigen = turn.T @ frame
     changes = turn @ (divided * (to_eigen @ basis @ to_eigen.T)) @ turn.T
     return _half_vector(turn @ np.diag(logarithm) @ turn.T), _half_vector(changes).T
-
-
-def _pseudo_inertia(vector: np.ndarray) -> np.ndarray:
-    """P (4, 4), linear in the vector (10,), which may have no mass."""
-    mass, first, (xx, yy, zz, xy, xz, yz) = vector[0], vector[1:4], vector[4:]
-    half = 0.5 * (xx + yy + zz)
-    matrix = np.empty((4, 4))
-    matrix[:3, :3] = [[half - xx, -xy, -xz], [-xy, half - yy, -yz], [-xz, -yz, half - zz]]
-    matrix[:3, 3] = matrix[3, :3] = first
-    matrix[3, 3] = mass
-    return matrix
 
 
 def _extended_log(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

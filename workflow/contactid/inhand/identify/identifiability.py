@@ -2,8 +2,8 @@
 
 Not identifiable is a direction of the parameters' vector whose standard error is more than the natural size of such
 parameters for a body of this extent: ``M``, ``M L`` and ``M L^2``, with M the mass that would weigh as much as the
-forces add up to, and L the distance of the object's points from B's origin. The recording then says less than one knows
-from looking at the object.
+forces add up to, and L the mean distance of the object's hull from B's origin. The recording then says less than one
+knows from looking at the object.
 """
 
 from __future__ import annotations
@@ -38,20 +38,15 @@ def unidentifiable(recording: xr.Dataset) -> list[str]:
     signals = recorded_signals(recording)
     if not np.any(signals.forces):
         return ["all contact forces are zero: none of the ten inertial parameters can be identified"]
-    motion = visible_motion(signals, recording.attrs["position_sd"], recording.attrs["orientation_sd"])
-    found = _motion_statements(motion)
-    kept, statement = _balanced(signals)
-    found += statement
-    matrix = _projected_information(signals, recording, motion, kept)
-    size = _natural_sizes(signals, recording)
+    motion = visible_motion(signals)
+    kept, sensing = _balanced(signals)
+    matrix, size = _projected_information(signals, motion, kept), _natural_sizes(signals)
     values, vectors = np.linalg.eigh(matrix * np.outer(size, size))
     lost = vectors[:, values < 1.0]
-    if lost.size:
-        found.append(_lost_statement(lost))
-    return found if lost.size else []
+    return [*_motion_statements(motion), *sensing, _lost_statement(lost)] if lost.size else []
 
 
-def visible_motion(signals: RecordedSignals, position_sd: float, orientation_sd: float) -> BodyMotion:
+def visible_motion(signals: RecordedSignals) -> BodyMotion:
     """Motion at all n samples from local cubics, shrunk towards rest by what noise of the poses explains.
 
     ``omega = 2 q* q'`` and ``omega' = 2 (q* q'')`` in B, with q the quaternion; derivatives by the poses are left out.
@@ -65,10 +60,10 @@ def visible_motion(signals: RecordedSignals, position_sd: float, orientation_sd:
     rate = quaternion_rate(quaternion, savgol_filter(quaternion, deriv=1, **options))
     change = quaternion_rate(quaternion, savgol_filter(quaternion, deriv=2, **options))
     acceleration = savgol_filter(signals.positions, deriv=2, **options)
-    apparent = _shrunk(acceleration, noise[2] * position_sd) + np.array([0.0, 0.0, signals.gravity])
+    apparent = _shrunk(acceleration, noise[2] * signals.position_sd) + np.array([0.0, 0.0, signals.gravity])
     return BodyMotion.alone(
-        _shrunk(rate, noise[1] * orientation_sd),
-        _shrunk(change, noise[2] * orientation_sd),
+        _shrunk(rate, noise[1] * signals.orientation_sd),
+        _shrunk(change, noise[2] * signals.orientation_sd),
         np.einsum("nji,nj->ni", signals.rotations, apparent),
     )
 
@@ -118,26 +113,21 @@ def _measured_combinations(places: np.ndarray) -> np.ndarray:
     return kept.T
 
 
-def _projected_information(
-    signals: RecordedSignals, recording: xr.Dataset, motion: BodyMotion, kept: list[np.ndarray]
-) -> np.ndarray:
+def _projected_information(signals: RecordedSignals, motion: BodyMotion, kept: list[np.ndarray]) -> np.ndarray:
     """(10, 10) information of the measured combinations of the equations."""
-    stated = recording.attrs
-    covariance = wrench_covariance(signals, stated["contact_position_sd"], stated.get("contact_torque_sd", 0.0))
-    rows, total = regressor(motion), np.zeros((PARAMETERS, PARAMETERS))
-    for basis, variance, equations in zip(kept, covariance, rows, strict=True):
+    total = np.zeros((PARAMETERS, PARAMETERS))
+    for basis, variance, equations in zip(kept, wrench_covariance(signals), regressor(motion), strict=True):
         if basis.shape[1]:
             seen = basis.T @ equations
             total += seen.T @ np.linalg.solve(basis.T @ variance @ basis, seen)
     return total
 
 
-def _natural_sizes(signals: RecordedSignals, recording: xr.Dataset) -> np.ndarray:
+def _natural_sizes(signals: RecordedSignals) -> np.ndarray:
     """(10,) sizes that the parameters of an object of this extent and weight may have."""
     mass = float(np.median(np.linalg.norm(signals.forces.sum(axis=1), axis=1))) / signals.gravity
     mass = mass or float(np.abs(signals.forces).max()) / signals.gravity
-    points = recording["hull"].values if "hull" in recording else signals.points.reshape(-1, 3)
-    length = float(np.linalg.norm(points, axis=1).mean())
+    length = float(np.linalg.norm(signals.hull, axis=1).mean())
     return mass * np.array([1.0] + [length] * 3 + [length**2] * 6)
 
 

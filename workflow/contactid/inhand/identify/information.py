@@ -97,7 +97,7 @@ def pose_information(
 
 def recording_information(recording: xr.Dataset, truth: xr.Dataset) -> Information:
     """Information in a synthetic recording: its stated noise, at the true motion and parameters."""
-    signals, stated = recorded_signals(recording), recording.attrs
+    signals = recorded_signals(recording)
     motion = body_motion(
         signals.time,
         rotations.matrices(truth["object_orientation"].values),
@@ -105,11 +105,9 @@ def recording_information(recording: xr.Dataset, truth: xr.Dataset) -> Informati
         signals.gravity,
         FOURTH_ORDER,
     )
-    inner = slice(REACH[FOURTH_ORDER], -REACH[FOURTH_ORDER])
-    covariance = wrench_covariance(signals, stated["contact_position_sd"], stated.get("contact_torque_sd", 0.0))
-    return pose_information(
-        motion, covariance[inner], np.array(truth.attrs["vector"]), stated["orientation_sd"], stated["position_sd"]
-    )
+    covariance = wrench_covariance(signals)[REACH[FOURTH_ORDER] : -REACH[FOURTH_ORDER]]
+    theta = np.array(truth.attrs["vector"])
+    return pose_information(motion, covariance, theta, signals.orientation_sd, signals.position_sd)
 
 
 def errors_of(matrix: np.ndarray, least: float, most: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What the constrained estimation is given: the measured wrench, and where it starts.
+"""What the constrained estimation is given: the measured motion and wrench, and where it starts.
 
 Poses are smoothed by quintic splines whose misfit is what the recording says the noise is; their accelerations make
 the dynamics linear in the ten parameters (eqs. 8 and 9). Weighted linear least squares on them is biased by what the
@@ -8,76 +8,60 @@ consistent set, it is a point where every parametrisation of the model is define
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from scipy.interpolate import UnivariateSpline
 
-from contactid.core.inertia import InertialParameters, hull_halfspaces
+from contactid.core.inertia import InertialParameters, PrincipalForm, hull_halfspaces
 from contactid.core.rotations import as_rotation, continuous
 from contactid.inhand.identify.kinematics import BodyMotion, quaternion_rate
-from contactid.inhand.identify.wrench import regressor, wrench_covariance
-from contactid.inhand.models.inertia import MeasuredWrench
+from contactid.inhand.identify.wrench import bias_columns, regressor, wrench_covariance
+from contactid.inhand.models.inertia import MeasuredMotion
 from contactid.inhand.readers.recordings import recorded_signals
 
-
-@dataclass(frozen=True)
-class NoiseFloors:
-    """Least standard deviations; a recording that states none would otherwise have infinite weights.
-
-    Attributes
-    ----------
-    position : m
-    orientation : rad
-    force, torque : N and N m, of the contacts' wrench
-    """
-
-    position: float = 1e-6
-    orientation: float = 1e-6
-    force: float = 1e-5
-    torque: float = 1e-6
-
-
-def measured_wrench(recording: xr.Dataset, floors: NoiseFloors | None = None) -> MeasuredWrench:
-    """Sum the contacts' forces, torques and covariances; sensors' errors are taken as independent."""
-    floors = floors or NoiseFloors()
-    signals = recorded_signals(recording)
-    stated = recording.attrs
-    covariance = wrench_covariance(
-        signals, float(stated.get("contact_position_sd", 0.0)), float(stated.get("contact_torque_sd", 0.0))
-    )
-    return MeasuredWrench(signals.wrench, covariance + np.diag(np.repeat([floors.force, floors.torque], 3) ** 2))
-
-
+# Least standard deviations; a recording that states none would otherwise have infinite weights.
+POSITION_FLOOR, ORIENTATION_FLOOR = 1e-6, 1e-6  # m and rad
+FORCE_FLOOR, TORQUE_FLOOR = 1e-5, 1e-6  # N and N m, of the contacts' wrench
 _LEAST_SHARE = 1e-2  # of the largest second moment, for the others of a start
 
 
-@dataclass(frozen=True)
-class MotionGuess:
-    """A smoothed motion at n samples: position (n, 3) m and orientation (n, 4) in the world, and what the body sees."""
+def measured_motion(recording: xr.Dataset, residual: Mapping[str, Any]) -> MeasuredMotion:
+    """What the program needs of a recording: the contacts' forces, torques and covariances are summed up.
 
-    position: np.ndarray
-    orientation: np.ndarray
-    motion: BodyMotion
+    Sensors' errors are taken as independent. ``residual`` is the block of ``inhand: ipopt``.
+    """
+    signals = recorded_signals(recording)
+    columns, deviations = bias_columns(signals, recording.attrs["source"], residual)
+    return MeasuredMotion(
+        time=signals.time,
+        position=signals.positions,
+        orientation=recording["object_orientation"].values,
+        position_sd=max(signals.position_sd, POSITION_FLOOR),
+        orientation_sd=max(signals.orientation_sd, ORIENTATION_FLOOR),
+        wrench=signals.wrench,
+        covariance=wrench_covariance(signals) + np.diag(np.repeat([FORCE_FLOOR, TORQUE_FLOOR], 3) ** 2),
+        gravity=signals.gravity,
+        bias_columns=columns,
+        bias_sd=deviations,
+    )
 
 
-def smoothed_motion(recording: xr.Dataset, floors: NoiseFloors | None = None) -> MotionGuess:
-    """Quintic smoothing splines through positions and quaternion components, and their derivatives."""
-    floors = floors or NoiseFloors()
-    time = recording["time"].values
-    position_sd = max(float(recording.attrs.get("position_sd", 0.0)), floors.position)
-    orientation_sd = max(float(recording.attrs.get("orientation_sd", 0.0)), floors.orientation)
-    position, _, acceleration = _smoothed(time, recording["object_position"].values, position_sd)
-    measured = continuous(recording["object_orientation"].values)
-    quaternion, first, second = _smoothed(time, measured, 0.5 * orientation_sd)
+def smoothed_motion(motion: MeasuredMotion) -> tuple[np.ndarray, np.ndarray, BodyMotion]:
+    """Position (n, 3) m, orientation (n, 4) and what the body sees, at all n samples.
+
+    By quintic smoothing splines through positions and quaternion components.
+    """
+    position, _, acceleration = _smoothed(motion.time, motion.position, motion.position_sd)
+    quaternion, first, second = _smoothed(motion.time, continuous(motion.orientation), 0.5 * motion.orientation_sd)
     size = np.linalg.norm(quaternion, axis=1, keepdims=True)
     unit = quaternion / size
     # the parts along q of its derivatives are the spline's failure to stay on the sphere
     rate, change = quaternion_rate(unit, first / size), quaternion_rate(unit, second / size)
-    gravity = np.array([0.0, 0.0, -float(recording.attrs.get("gravity", 9.81))])
-    force = as_rotation(unit).inv().apply(acceleration - gravity)
-    return MotionGuess(position, unit, BodyMotion.alone(rate, change, force))
+    force = as_rotation(unit).inv().apply(acceleration - np.array([0.0, 0.0, -motion.gravity]))
+    return position, unit, BodyMotion.alone(rate, change, force)
 
 
 def _smoothed(time: np.ndarray, values: np.ndarray, sd: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -88,19 +72,17 @@ def _smoothed(time: np.ndarray, values: np.ndarray, sd: float) -> tuple[np.ndarr
     return np.column_stack([spline(time) for spline in splines]), each[0], each[1]
 
 
-def linear_start(motion: MotionGuess, wrench: MeasuredWrench) -> InertialParameters:
+def linear_start(seen: BodyMotion, measured: MeasuredMotion) -> InertialParameters:
     """Weighted linear least squares of the measured wrenches on the smoothed motion; may be unphysical."""
-    whitened = np.linalg.solve(
-        wrench.factors,
-        np.concatenate([regressor(motion.motion), wrench.value[..., None]], axis=-1),
-    ).reshape(-1, 11)
+    rows = np.concatenate([regressor(seen), measured.wrench[..., None]], axis=-1)
+    whitened = np.linalg.solve(measured.factors, rows).reshape(-1, 11)
     scale = np.linalg.norm(whitened[:, :10], axis=0)
     scale[scale == 0.0] = 1.0
     answer = np.linalg.lstsq(whitened[:, :10] / scale, whitened[:, 10], rcond=None)[0]
     return InertialParameters.from_vector(answer / scale)
 
 
-def projected(parameters: InertialParameters, size: float, hull_vertices: np.ndarray | None) -> InertialParameters:
+def projected(parameters: InertialParameters, size: float, hull_vertices: np.ndarray) -> InertialParameters:
     """A body near ``parameters`` that can exist, with its centre of mass strictly within the hull.
 
     Parameters
@@ -112,8 +94,7 @@ def projected(parameters: InertialParameters, size: float, hull_vertices: np.nda
     center = parameters.center_of_mass
     if not np.all(np.isfinite(center)):
         center = np.zeros(3)
-    if hull_vertices is not None:
-        center = _pulled_inside(center, np.asarray(hull_vertices, dtype=float))
+    center = _pulled_inside(center, hull_vertices)
     form = parameters.principal_form if np.all(np.isfinite(parameters.vector)) else None
     if form is None:
         moments, axes = np.full(3, 0.05 * mass * size**2), np.eye(3)
@@ -121,8 +102,7 @@ def projected(parameters: InertialParameters, size: float, hull_vertices: np.nda
         unit = mass * size**2
         moments = np.clip(form.second_moments, 1e-4 * unit, unit)
         moments, axes = np.maximum(moments, _LEAST_SHARE * moments.max()), form.rotation
-    at_center = axes @ np.diag(moments.sum() - moments) @ axes.T
-    return InertialParameters.from_center(mass, center, at_center)
+    return PrincipalForm(mass, center, moments, axes).parameters()
 
 
 def _pulled_inside(point: np.ndarray, vertices: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid.core.errors import ContactIdError
+from contactid.core.rotations import skew
 
 PAPER, CENTRAL, FOURTH_ORDER = "paper", "central", "fourth_order"
 REACH = {PAPER: 1, CENTRAL: 1, FOURTH_ORDER: 2}  # samples that a scheme uses on either side
@@ -57,16 +57,6 @@ class BodyMotion:
         """Without derivatives by the poses."""
         none = np.zeros((len(rate), 3, 0))
         return cls(rate, rate_change, specific_force, none, none, none)
-
-
-def skew(vectors: np.ndarray) -> np.ndarray:
-    """Matrices (..., 3, 3) with ``skew(a) b = a x b``."""
-    vectors = np.asarray(vectors, dtype=float)
-    matrices = np.zeros((*vectors.shape[:-1], 3, 3))
-    for row, column, axis, sign in ((0, 1, 2, -1.0), (0, 2, 1, 1.0), (1, 2, 0, -1.0)):
-        matrices[..., row, column] = sign * vectors[..., axis]
-        matrices[..., column, row] = -sign * vectors[..., axis]
-    return matrices
 
 
 def rotation_exp(phi: np.ndarray) -> np.ndarray:
@@ -110,7 +100,7 @@ def quaternion_rate(orientation: np.ndarray, change: np.ndarray) -> np.ndarray:
 
 
 def body_motion(
-    time: np.ndarray, rotations: np.ndarray, positions: np.ndarray, gravity: float, scheme: str = CENTRAL
+    time: np.ndarray, rotations: np.ndarray, positions: np.ndarray, gravity: float, scheme: str
 ) -> BodyMotion:
     """Finite differences at the samples that have all the neighbours that the scheme needs.
 
@@ -124,14 +114,7 @@ def body_motion(
         m/s2, along -z of W.
     scheme
         One of :data:`SCHEMES`.
-
-    Raises
-    ------
-    ContactIdError
-        For an unknown scheme.
     """
-    if scheme not in REACH:
-        raise ContactIdError(f"no finite differences are called {scheme!r}", f"Choose one of {', '.join(SCHEMES)}")
     acceleration_of_gravity = np.array([0.0, 0.0, -gravity])
     if scheme == PAPER:
         return _paper(time, rotations, positions, acceleration_of_gravity)
@@ -183,13 +166,15 @@ def _difference_weights(time: np.ndarray, reach: int) -> tuple[np.ndarray, np.nd
 def _paper(time: np.ndarray, rotations: np.ndarray, positions: np.ndarray, g: np.ndarray) -> BodyMotion:
     before, after = np.diff(time)[:-1, None], np.diff(time)[1:, None]
     b, a = before[..., None], after[..., None]
-    phi, d_early, d_late = _steps(rotations)
+    phi = rotation_log(np.swapaxes(rotations[:-1], 1, 2) @ rotations[1:])  # (n - 1, 3), eq. 12 times dt
+    left = inverse_jacobian(phi)  # phi's derivative by the later rotation is left^T, by the earlier one -left
+    right = np.swapaxes(left, 1, 2)
     count = len(before)
     minus, plus = phi[:-1] / before, phi[1:] / after
     d_minus, d_plus, d_force = np.zeros((3, count, 3, 3 * POSE))
-    d_minus[:, :, 0:3], d_minus[:, :, 6:9] = d_early[:-1] / b, d_late[:-1] / b
-    d_plus[:, :, 6:9], d_plus[:, :, 12:15] = d_early[1:] / a, d_late[1:] / a
-    linear, d_early, d_late = _linear_parts(rotations, positions)
+    d_minus[:, :, 0:3], d_minus[:, :, 6:9] = -left[:-1] / b, right[:-1] / b
+    d_plus[:, :, 6:9], d_plus[:, :, 12:15] = -left[1:] / a, right[1:] / a
+    linear, d_early, d_late = _linear_parts(phi, left, rotations, positions)
     relative = np.swapaxes(rotations[1:-1], 1, 2) @ rotations[:-2]  # B at k - 1 to B at k
     turned = np.einsum("kij,kj->ki", relative, linear[:-1])
     gravity = np.einsum("kji,j->ki", rotations[1:-1], g)
@@ -208,23 +193,16 @@ def _paper(time: np.ndarray, rotations: np.ndarray, positions: np.ndarray, g: np
     )
 
 
-def _steps(rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rotation vectors (n - 1, 3) between neighbours (eq. 12 times dt), with derivatives by both."""
-    phi = rotation_log(np.swapaxes(rotations[:-1], 1, 2) @ rotations[1:])
-    left = inverse_jacobian(phi)
-    return phi, -left, np.swapaxes(left, 1, 2)
-
-
-def _linear_parts(rotations: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _linear_parts(
+    phi: np.ndarray, left: np.ndarray, rotations: np.ndarray, positions: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Linear parts (n - 1, 3) of the twists between neighbours (eq. 13 times dt), in the earlier frame, and their
     derivatives (n - 1, 3, 6) by the increments of the earlier and the later pose."""
-    phi, phi_early, phi_late = _steps(rotations)
-    left = inverse_jacobian(phi)
     to_body = np.swapaxes(rotations[:-1], 1, 2)
     shift = np.einsum("kij,kj->ki", to_body, np.diff(positions, axis=0))
     by_phi = _derivative_of_inverse_jacobian(phi, shift)
-    early = np.concatenate([by_phi @ phi_early + left @ skew(shift), -left @ to_body], axis=2)
-    late = np.concatenate([by_phi @ phi_late, left @ to_body], axis=2)
+    early = np.concatenate([by_phi @ -left + left @ skew(shift), -left @ to_body], axis=2)
+    late = np.concatenate([by_phi @ np.swapaxes(left, 1, 2), left @ to_body], axis=2)
     return np.einsum("kij,kj->ki", left, shift), early, late
 
 

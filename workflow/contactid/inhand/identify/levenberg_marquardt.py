@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from contactid.core.inertia import InertialParameters, PrincipalForm
 from contactid.inhand.identify.elimination import parameter_covariance, reduce_graph, solve_step
-from contactid.inhand.identify.factor_graph import FactorGraph, FactorWeights, GraphState, build_graph
+from contactid.inhand.identify.factor_graph import FactorGraph, GraphState
 from contactid.inhand.identify.identifiability import unidentifiable
-from contactid.inhand.identify.kinematics import FOURTH_ORDER
-from contactid.inhand.identify.methods import FACTOR_GRAPH, Estimate, ObjectKnowledge, failed_estimate, graph_method
+from contactid.inhand.identify.methods import FACTOR_GRAPH, GEODESIC, GRAPH_METHODS, Estimate, failed_estimate
 from contactid.inhand.readers.recordings import RecordedSignals, recorded_signals
 
 _FIRST_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 1e-3, 1e-12, 1e10
 _FASTEST_DECAY = 1.0 / 3.0
 _GENTLE = 1e-1  # damping up to which a small expected decrease means a minimum
-
-
-@dataclass(frozen=True)
-class IterationOptions:
-    """When to stop.
-
-    Attributes
-    ----------
-    max_iterations : tried steps
-    relative_decrease : expected decrease over the cost below which a point is a minimum
-    absolute_decrease : the same in the cost's own unit
-    """
-
-    max_iterations: int = 200
-    relative_decrease: float = 1e-5
-    absolute_decrease: float = 1e-10
 
 
 @dataclass(frozen=True)
@@ -49,8 +34,8 @@ class Optimum:
     message: str
 
 
-def minimise(graph: FactorGraph, start: GraphState, options: IterationOptions) -> Optimum:
-    """Lower the graph's cost from a start, with Nielsen's rule for the damping.
+def minimise(graph: FactorGraph, start: GraphState, limits: Mapping[str, float]) -> Optimum:
+    """Lower the graph's cost from a start, with Nielsen's rule for the damping; ``limits`` say when to stop.
 
     The rule follows the gain, actual over expected decrease, smoothly: on the curved valleys that residual forces
     make, a fixed factor would bounce between two dampings.
@@ -60,12 +45,12 @@ def minimise(graph: FactorGraph, start: GraphState, options: IterationOptions) -
     reduced = reduce_graph(linear)
     message, converged = "iteration limit", False
     iterations = 0
-    while iterations < options.max_iterations:
+    while iterations < limits["max_iterations"]:
         iterations += 1
         step = solve_step(linear, reduced, damping)
         gain = -np.inf
         if step is not None:
-            limit = options.relative_decrease * best.cost + options.absolute_decrease
+            limit = limits["relative_decrease"] * best.cost + limits["absolute_decrease"]
             if damping <= _GENTLE and step.expected_decrease <= limit:
                 message, converged = "minimum", True
                 break
@@ -103,25 +88,9 @@ def plain_start(signals: RecordedSignals) -> InertialParameters:
     return PrincipalForm(mass, np.median(touching, axis=0), moments, np.eye(3)).parameters()
 
 
-@dataclass(frozen=True)
-class GraphOptions:
-    """How to estimate in the paper's way.
-
-    Attributes
-    ----------
-    weights : standard deviations of the factors
-    scheme : of the finite differences
-    iterations : when to stop
-    knowledge : geometry and prior
-    """
-
-    weights: FactorWeights
-    scheme: str = FOURTH_ORDER
-    iterations: IterationOptions = field(default_factory=IterationOptions)
-    knowledge: ObjectKnowledge = field(default_factory=ObjectKnowledge)
-
-
-def estimate_with_graph(recording: xr.Dataset, method: str, options: GraphOptions) -> Estimate:
+def estimate_with_graph(
+    recording: xr.Dataset, method: str, prior: InertialParameters, block: Mapping[str, Any]
+) -> Estimate:
     """Inertial parameters by a factor graph with Levenberg and Marquardt's iteration (section III-B, in-hand paper).
 
     Constraints are costs that act on violation: the answer is drawn towards physical bodies and need not be one.
@@ -134,26 +103,24 @@ def estimate_with_graph(recording: xr.Dataset, method: str, options: GraphOption
         Canonical recording of a grasped object.
     method
         One of :data:`contactid.inhand.identify.methods.GRAPH_METHODS`.
-    options
-        Weights, scheme, limits and what is known of the object.
+    prior
+        Of the method that has one; it starts there, too.
+    block
+        ``inhand: graph`` of the configuration.
 
     Raises
     ------
     ContactIdError
-        For an unknown method, a recording that is too short or not finite, or a missing prior.
+        For a recording that is too short.
     """
     begin = time.process_time()
-    variant, signals = graph_method(method), recorded_signals(recording)
     amiss = unidentifiable(recording)
     if amiss:
         return failed_estimate(method, FACTOR_GRAPH, "; ".join(amiss), time.process_time() - begin)
-    graph = build_graph(
-        signals, variant, options.weights, options.scheme,
-        hull_vertices=options.knowledge.hull_vertices, prior=options.knowledge.prior,
-    )  # fmt: skip
-    known = options.knowledge.prior if variant.geodesic else None
-    start = graph.start(known if known is not None else plain_start(signals))
-    optimum = minimise(graph, start, options.iterations)
+    features, signals = GRAPH_METHODS[method], recorded_signals(recording)
+    graph = FactorGraph(signals, features, block["weights"], block["scheme"], prior)
+    start = graph.start(prior if GEODESIC in features else plain_start(signals))
+    optimum = minimise(graph, start, block["iterations"])
     slope = optimum.state.chart.slope
     covariance = slope @ parameter_covariance(optimum.parameter_curvature) @ slope.T
     return Estimate(

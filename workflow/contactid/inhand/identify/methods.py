@@ -1,7 +1,7 @@
 """The paper's methods and our solvers: what each estimates, what it may be told beforehand, and what it returns.
 
-Every estimator takes a recording, a method's name and its own options, and returns an :class:`Estimate`; one that fails
-returns an estimate with ``converged`` false and a message that says why.
+Every estimator takes a recording, a method's name, a prior and its block of the configuration, and returns an
+:class:`Estimate`; one that fails returns an estimate with ``converged`` false and a message that says why.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from contactid.core.errors import ContactIdError
-from contactid.core.inertia import InertialParameters
+from contactid.core.inertia import InertialParameters, tensor_entries
 
 # methods in the paper's order, with the labels of its appendix
 METHODS = (
@@ -35,72 +34,25 @@ SOLVER_LABELS = {
     IPOPT: "hard constraints (IPOPT)",
 }
 
-PARAMETER_COLUMNS = (
-    "mass_kg", "com_x_m", "com_y_m", "com_z_m", "i_xx", "i_yy", "i_zz", "i_xy", "i_xz", "i_yz",
-)  # fmt: skip
+PARAMETER_LABELS = {
+    "mass_kg": "$m$", "com_x_m": "$c_x$", "com_y_m": "$c_y$", "com_z_m": "$c_z$", "i_xx": "$I_{xx}$",
+    "i_yy": "$I_{yy}$", "i_zz": "$I_{zz}$", "i_xy": "$I_{xy}$", "i_xz": "$I_{xz}$", "i_yz": "$I_{yz}$",
+}  # fmt: skip
+PARAMETER_COLUMNS = tuple(PARAMETER_LABELS)
 ESTIMATE_COLUMNS = (
     "source", "object", "noise_level", "seed", "method", "solver", "converged", "physically_consistent",
     "geodesic_error", *PARAMETER_COLUMNS, "seconds",
 )  # fmt: skip
 
-VECTOR, PRINCIPAL = "vector", "principal"
-
-
-@dataclass(frozen=True)
-class GraphMethod:
-    """One variant of the factor graph (section IV-B, in-hand paper).
-
-    Attributes
-    ----------
-    name : as in the paper's tables
-    chart : ``vector``, the ten parameters as they are, or ``principal``, the principal-axes form of eqs. 26 to 30
-    consistency : whether violations of eqs. 35 to 37 cost something
-    geodesic : whether the distance to a prior (eq. 20) costs something
-    """
-
-    name: str
-    chart: str
-    consistency: bool
-    geodesic: bool
-
-
-_GRAPHS = (
-    GraphMethod("baseline_fg", VECTOR, consistency=False, geodesic=False),
-    GraphMethod("no_constraint_no_geodesic", PRINCIPAL, consistency=False, geodesic=False),
-    GraphMethod("constraint_no_geodesic", PRINCIPAL, consistency=True, geodesic=False),
-    GraphMethod("constraint_geodesic", PRINCIPAL, consistency=True, geodesic=True),
-)
-GRAPH_METHODS = tuple(graph.name for graph in _GRAPHS)
-
-
-def graph_method(name: str) -> GraphMethod:
-    """The variant of a name.
-
-    Raises
-    ------
-    ContactIdError
-        For a name that no factor graph has.
-    """
-    for graph in _GRAPHS:
-        if graph.name == name:
-            return graph
-    remedy = "It has no graph" if name in METHODS else f"Choose one of {', '.join(GRAPH_METHODS)}"
-    raise ContactIdError(f"no factor graph is called {name!r}", remedy)
-
-
-@dataclass(frozen=True)
-class ObjectKnowledge:
-    """What is known of an object beforehand.
-
-    Attributes
-    ----------
-    hull_vertices : (v, 3) m in B, points whose convex hull holds the object's material; None where its shape isn't
-        known
-    prior : inertial parameters that the geodesic factor (eq. 20) draws towards; None where there are none
-    """
-
-    hull_vertices: np.ndarray | None = None
-    prior: InertialParameters | None = None
+# What a method of the factor graph has (section IV-B): the principal-axes form of eqs. 26 to 30 in place of the ten
+# parameters as they are, a cost of violations of eqs. 35 to 37, and one of the distance to a prior (eq. 20).
+PRINCIPAL, CONSISTENCY, GEODESIC = "principal", "consistency", "geodesic"
+GRAPH_METHODS: dict[str, tuple[str, ...]] = {
+    "baseline_fg": (),
+    "no_constraint_no_geodesic": (PRINCIPAL,),
+    "constraint_no_geodesic": (PRINCIPAL, CONSISTENCY),
+    "constraint_geodesic": (PRINCIPAL, CONSISTENCY, GEODESIC),
+}
 
 
 @dataclass(frozen=True)
@@ -135,3 +87,9 @@ def failed_estimate(method: str, solver: str, message: str, seconds: float = 0.0
     """The estimate of a solver that has no answer: nan everywhere, not converged."""
     unknown = InertialParameters.from_vector(np.full(10, np.nan))
     return Estimate(method, solver, False, unknown, 0, seconds, float("nan"), np.full(10, np.nan), message)
+
+
+def parameter_values(body: InertialParameters) -> dict[str, float]:
+    """Mass (kg), centre of mass (m) and tensor entries about B's origin (kg m2), by :data:`PARAMETER_COLUMNS`."""
+    values = (body.mass, *body.center_of_mass, *tensor_entries(body.inertia))
+    return dict(zip(PARAMETER_COLUMNS, values, strict=True))

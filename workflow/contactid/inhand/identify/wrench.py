@@ -35,20 +35,19 @@ with the forces, so least squares with given weights prefers them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from contactid.core.inertia import tensor
-from contactid.inhand.identify.kinematics import BodyMotion, skew
-from contactid.inhand.readers.recordings import RecordedSignals, recorded_signals
+from contactid.core.rotations import skew
+from contactid.inhand.identify.kinematics import BodyMotion
+from contactid.inhand.readers.recordings import RecordedSignals
 
 PARAMETERS = 10
 WRENCH = 6
 CONSTANT, DRIFTING = "constant", "drifting"
-KINDS = (CONSTANT, DRIFTING)
 
 
 def regressor(motion: BodyMotion) -> np.ndarray:
@@ -84,11 +83,10 @@ def _tensor_columns(vectors: np.ndarray) -> np.ndarray:
     return columns
 
 
-def wrench_covariance(signals: RecordedSignals, contact_sd: float, torque_sd: float) -> np.ndarray:
+def wrench_covariance(signals: RecordedSignals) -> np.ndarray:
     """(n, 6, 6) covariance of the contacts' wrench about B's origin, N and N m.
 
-    Of the forces' deviations, of the contact points' (``contact_sd``, m, times the force), and of measured torques
-    (``torque_sd``, N m).
+    Of the deviations of forces, of contact points (times the force), and of measured torques.
     """
     n, k = signals.forces.shape[:2]
     by_force = np.zeros((n, WRENCH, 3 * k))
@@ -97,43 +95,30 @@ def wrench_covariance(signals: RecordedSignals, contact_sd: float, torque_sd: fl
         by_force[:, 3:, 3 * i : 3 * i + 3] = skew(signals.points[:, i])
     by_force *= signals.force_sd.reshape(n, 1, 3 * k)
     total = by_force @ np.swapaxes(by_force, 1, 2)
-    levers = contact_sd * skew(signals.forces)
+    levers = signals.point_sd * skew(signals.forces)
     total[:, 3:, 3:] += np.einsum("nkij,nklj->nil", levers, levers)
     if signals.torques is not None:
-        total[:, 3:, 3:] += k * torque_sd**2 * np.eye(3)
+        total[:, 3:, 3:] += k * signals.torque_sd**2 * np.eye(3)
     return total
 
 
-@dataclass(frozen=True)
-class ResidualBias:
-    """Which unmodelled wrenches to estimate.
+def bias_columns(signals: RecordedSignals, source: str, residual: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Z ``(n, 6, b)`` in N and N m, and the standard deviations ``(b,)`` of beta; infinite where nothing is known.
 
-    Attributes
-    ----------
-    kinds : some of :data:`KINDS`
-    knot_interval : s between the knots of a drifting wrench
-    drift_sd : N, standard deviation of a drifting force's departure at a knot; its torque's is that times the contacts'
-        root mean square distance from B's origin
+    ``residual`` is the block of ``inhand: ipopt`` that says which sources have which kinds. ``drift_sd`` (N) is of a
+    drifting force; its torque's is that times the contacts' root mean square distance from B's origin.
     """
-
-    kinds: Sequence[str] = ()
-    knot_interval: float = 1.0
-    drift_sd: float = 0.1
-
-
-def bias_columns(recording: xr.Dataset, bias: ResidualBias) -> tuple[np.ndarray, np.ndarray]:
-    """Z ``(n, 6, b)`` in N and N m, and the standard deviations ``(b,)`` of beta; infinite where nothing is known."""
-    signals = recorded_signals(recording)
     n = signals.samples
+    kinds = residual["kinds"] if source in residual["sources"] else ()
     columns, deviations = [np.zeros((n, 6, 0))], [np.zeros(0)]
-    if CONSTANT in bias.kinds or DRIFTING in bias.kinds:
+    if CONSTANT in kinds or DRIFTING in kinds:
         columns.append(np.broadcast_to(np.eye(6), (n, 6, 6)))
         deviations.append(np.full(6, np.inf))
-    if DRIFTING in bias.kinds:
-        hats = _hats(signals.time, bias.knot_interval)
+    if DRIFTING in kinds:
+        hats = _hats(signals.time, residual["knot_interval"])
         arm = float(np.sqrt(np.mean(np.sum(signals.points**2, axis=-1))))
         columns.append(np.einsum("nj,il->nijl", hats, np.eye(6)).reshape(n, 6, -1))
-        deviations.append(np.tile(bias.drift_sd * np.repeat([1.0, arm], 3), hats.shape[1]))
+        deviations.append(np.tile(residual["drift_sd"] * np.repeat([1.0, arm], 3), hats.shape[1]))
     return np.concatenate(columns, axis=2), np.concatenate(deviations)
 
 

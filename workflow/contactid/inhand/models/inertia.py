@@ -32,8 +32,9 @@ of iterations small, whatever the start.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,30 +45,10 @@ from contactid.core.inertia import InertialParameters
 from contactid.core.rotations import as_quaternions, as_rotation
 from contactid.inhand.models.parameters import BodyRules, ParameterUnits, add_parameters
 
-CENTRAL, COMPACT = "central", "compact"
-SCHEMES = (CENTRAL, COMPACT)
+COMPACT = "compact"  # of the schemes of differences; the other is central
 _NEXT = ((1, 2), (2, 0), (0, 1))
 _SHORTEST = 6  # samples
 _EVEN = 1e-3  # relative; steps that differ by less are even
-
-
-@dataclass(frozen=True)
-class MeasuredWrench:
-    """Sum of all contacts in B about B's origin.
-
-    Attributes
-    ----------
-    value : (n, 6) force in N, then torque in N m
-    covariance : (n, 6, 6)
-    """
-
-    value: np.ndarray
-    covariance: np.ndarray
-
-    @property
-    def factors(self) -> np.ndarray:
-        """(n, 6, 6) lower triangular L with ``L L^T`` the covariance."""
-        return np.linalg.cholesky(self.covariance)
 
 
 @dataclass(frozen=True)
@@ -81,7 +62,8 @@ class MeasuredMotion:
     orientation : (n, 4) unit quaternions, body to world
     position_sd : m
     orientation_sd : rad
-    wrench : of the contacts
+    wrench : (n, 6) sum of all contacts' in B about B's origin, force in N, then torque in N m
+    covariance : (n, 6, 6) of the wrench
     gravity : m/s2, along -z of the world
     bias_columns : (n, 6, b) Z: unmodelled wrenches are ``Z beta``
     bias_sd : (b,) standard deviations of beta beforehand; infinite where nothing is known
@@ -92,39 +74,25 @@ class MeasuredMotion:
     orientation: np.ndarray
     position_sd: float
     orientation_sd: float
-    wrench: MeasuredWrench
-    gravity: float = 9.81
-    bias_columns: np.ndarray = field(default_factory=lambda: np.zeros((0, 6, 0)))
-    bias_sd: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    wrench: np.ndarray
+    covariance: np.ndarray
+    gravity: float
+    bias_columns: np.ndarray
+    bias_sd: np.ndarray
+
+    @cached_property
+    def factors(self) -> np.ndarray:
+        """(n, 6, 6) lower triangular L with ``L L^T`` the covariance of the wrench."""
+        return np.linalg.cholesky(self.covariance)
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where to start: poses (n, 3) and (n, 4), a body, and beta (b,)."""
+    """Where to start: poses (n, 3) m and (n, 4), and a body; beta starts at 0."""
 
     position: np.ndarray
     orientation: np.ndarray
     body: InertialParameters
-    bias: np.ndarray = field(default_factory=lambda: np.zeros(0))
-
-
-@dataclass(frozen=True)
-class ModelRules:
-    """What the program is besides the measurements.
-
-    Attributes
-    ----------
-    body : rules for the ten parameters
-    scheme : one of :data:`SCHEMES`; uneven steps always take central differences
-    geodesic_weight : factor of half the squared geodesic distance to the body rules' prior
-    robust_width : in standard deviations; where finite, a wrench's squared error ``|z|^2`` counts as
-        ``2 a^2 (sqrt(1 + |z|^2 / a^2) - 1)``, which grows like ``|z|`` beyond a (pseudo-Huber)
-    """
-
-    body: BodyRules = field(default_factory=BodyRules)
-    scheme: str = COMPACT
-    geodesic_weight: float = 1.0
-    robust_width: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -142,11 +110,6 @@ class InertiaModel:
         return np.array([float(variable.value) for variable in self.theta]) * self.units.vector
 
     @property
-    def bias(self) -> np.ndarray:
-        """(b,) beta at the model's present point."""
-        return np.array([float(variable.value) for variable in self.model.bias.values()])
-
-    @property
     def position(self) -> np.ndarray:
         """(n, 3) m."""
         return self.motion.position + self.motion.position_sd * _values(self.model.shift)
@@ -159,41 +122,52 @@ class InertiaModel:
         return as_quaternions(as_rotation(self.motion.orientation) * correction)
 
 
-def build_inertia_model(motion: MeasuredMotion, start: Start, units: ParameterUnits, rules: ModelRules) -> InertiaModel:
-    """Write the program; its size and the time to build it are linear in the number of samples."""
-    if rules.scheme not in SCHEMES:
-        raise ContactIdError(f"no differences are called {rules.scheme!r}", f"Choose one of {', '.join(SCHEMES)}")
+def build_inertia_model(
+    motion: MeasuredMotion, start: Start, units: ParameterUnits, body: BodyRules, block: Mapping[str, Any]
+) -> InertiaModel:
+    """Write the program; its size and the time to build it are linear in the number of samples.
+
+    Parameters
+    ----------
+    body
+        Rules for the ten parameters.
+    block
+        ``inhand: ipopt`` of the configuration. Uneven steps always take central differences. Where ``robust_width`` a
+        isn't None, a wrench's squared error ``|z|^2`` counts as ``2 a^2 (sqrt(1 + |z|^2 / a^2) - 1)``, which grows like
+        ``|z|`` beyond a (pseudo-Huber).
+    """
     if len(motion.time) < _SHORTEST:
         raise ContactIdError(f"a recording has {len(motion.time)} samples", f"Give at least {_SHORTEST}")
-    writer = _Writer(motion, start, units, rules.scheme)
-    writer.write(rules)
+    writer = _Writer(motion, start, units, body, block)
+    writer.write()
     return InertiaModel(writer.model, units, motion, writer.theta)
 
 
 class _Writer:
     """Writes variables and constraints; ``None`` stands at samples where a quantity doesn't exist."""
 
-    def __init__(self, motion: MeasuredMotion, start: Start, units: ParameterUnits, scheme: str) -> None:
-        self.motion, self.start, self.units = motion, start, units
+    def __init__(
+        self, motion: MeasuredMotion, start: Start, units: ParameterUnits, body: BodyRules, block: Mapping[str, Any]
+    ) -> None:
+        self.motion, self.start, self.units, self.body, self.block = motion, start, units, body, block
         self.model = pyo.ConcreteModel(name="in-hand inertia")
         self.n = len(motion.time)
         self.step = np.diff(motion.time)
         self.tilt = 0.5 * motion.orientation_sd  # unit of Gibbs vectors
         self.frames = as_rotation(motion.orientation).as_matrix()
-        self.factors = motion.wrench.factors
+        self.factors = motion.factors
         self.theta: list[Any] = []
         even = np.ptp(self.step) < _EVEN * self.step.mean()
-        self.compact = scheme == COMPACT and bool(even)
+        self.compact = block["scheme"] == COMPACT and bool(even)
 
-    def write(self, rules: ModelRules) -> None:
+    def write(self) -> None:
         """Everything."""
         guess = self._guess()
         model, inner = self.model, range(1, self.n - 1)
-        self.theta = add_parameters(model, self.start.body, self.units, rules.body)
+        self.theta = add_parameters(model, self.start.body, self.units, self.body)
         names = ("shift", "turned", "s", "y", "w", "growth", "lever", "spin", "z", "pull")
         v = {name: self._variables(name, guess[name]) for name in names}
-        bias = dict(enumerate(self.start.bias))
-        model.bias = pyo.Var(range(len(bias)), initialize={i: float(value) for i, value in bias.items()})
+        model.bias = pyo.Var(range(len(self.motion.bias_sd)), initialize=0.0)
         model.rules = pyo.ConstraintList()
         add = model.rules.add
         for rule in (*self._accelerations(v), *self._rates(v, guess)):
@@ -201,7 +175,7 @@ class _Writer:
         for k in inner:
             for rule in (*self._tilted(v, k), *self._lifted(v, k), *self._balance(v, k)):
                 add(rule)
-        model.cost = pyo.Objective(expr=self._cost(v, rules))
+        model.cost = pyo.Objective(expr=self._cost(v))
 
     def _variables(self, name: str, values: np.ndarray) -> list[Any]:
         """A row of variables per sample; inner samples only where there are two rows fewer."""
@@ -231,10 +205,7 @@ class _Writer:
         force = body.mass * s + np.cross(growth, first) + np.cross(w, lever)
         torque = growth @ body.inertia + np.cross(w, spin) + np.cross(first, s)
         asked = np.hstack([force, torque])
-        if len(start.bias):
-            asked -= motion.bias_columns[1:-1] @ start.bias
-        factors = self.factors[1:-1]
-        z = np.linalg.solve(factors, (motion.wrench.value[1:-1] - asked)[..., None])[..., 0]
+        z = np.linalg.solve(self.factors[1:-1], (motion.wrench[1:-1] - asked)[..., None])[..., 0]
         unit = self.units.vector
         return {
             "shift": (start.position - motion.position) / motion.position_sd,
@@ -349,7 +320,7 @@ class _Writer:
         scale = 1.0 / (self.units.mass * length * np.repeat([1.0, length], 3))
         factor = (self.factors[k] * scale[:, None]).tolist()
         columns = (-motion.bias_columns[k] * scale[:, None]).tolist() if len(self.model.bias) else [[]] * 6
-        value = (motion.wrench.value[k] * scale).tolist()
+        value = (motion.wrench[k] * scale).tolist()
         bias = list(self.model.bias.values())
         for i, (a, b) in enumerate(_NEXT):
             error = _linear([*factor[i][: i + 1], *columns[i]], [*v["z"][k][: i + 1], *bias])
@@ -361,19 +332,19 @@ class _Writer:
             torque = turning + w[a] * spin[b] - w[b] * spin[a] + first[a] * s[b] - first[b] * s[a]
             yield torque + error == value[3 + i]
 
-    def _cost(self, v: dict[str, list[Any]], rules: ModelRules) -> Any:
+    def _cost(self, v: dict[str, list[Any]]) -> Any:
         squares = [variable**2 for name in ("shift", "turned") for row in v[name] for variable in row]
         cost = 0.5 * pyo.quicksum(squares)
         wrench = [pyo.quicksum(variable**2 for variable in row) for row in v["z"][1:-1]]
-        if np.isfinite(rules.robust_width):
-            a = float(rules.robust_width) ** 2
-            cost += a * pyo.quicksum(pyo.sqrt(1.0 + square * (1.0 / a)) - 1.0 for square in wrench)
-        else:
+        if self.block["robust_width"] is None:
             cost += 0.5 * pyo.quicksum(wrench)
+        else:
+            a = float(self.block["robust_width"]) ** 2
+            cost += a * pyo.quicksum(pyo.sqrt(1.0 + square * (1.0 / a)) - 1.0 for square in wrench)
         sd = self.motion.bias_sd
         cost += 0.5 * pyo.quicksum((b / float(sd[i])) ** 2 for i, b in self.model.bias.items() if np.isfinite(sd[i]))
-        if rules.body.prior is not None:
-            cost += 0.5 * float(rules.geodesic_weight) * self.model.squared_geodesic
+        if self.body.prior is not None:
+            cost += 0.5 * float(self.block["geodesic_weight"]) * self.model.squared_geodesic
         return cost
 
 

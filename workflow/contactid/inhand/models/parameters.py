@@ -29,10 +29,9 @@ import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
 
 from contactid.core.errors import ContactIdError
-from contactid.core.inertia import InertialParameters, hull_halfspaces, tensor
+from contactid.core.inertia import InertialParameters, hull_halfspaces, pseudo_inertia
 
 VECTOR, LOG_CHOLESKY, PRINCIPAL = "vector", "log_cholesky", "principal"
-PARAMETRISATIONS = (VECTOR, LOG_CHOLESKY, PRINCIPAL)
 _LEAST_MASS = 1e-3  # of the unit of mass
 _HULL_MARGIN = 1e-6  # m, more than the solver's tolerance
 _SQUARINGS = 6
@@ -63,10 +62,10 @@ class BodyRules:
 
     Attributes
     ----------
-    parametrisation : one of :data:`PARAMETRISATIONS`
+    parametrisation : ``vector``, ``log_cholesky`` or ``principal``
     least_extent : m; the root of every second moment per mass about the centre of mass is at least this
     hull_vertices : (v, 3) m in B; None where the centre of mass is free
-    bounded_moments : whether second moments must be those of a body in the hull's bounding box
+    bounded_moments : whether second moments must be those of a body in the bounding box of the hull, where there is one
     prior : of the geodesic distance; None for no such term
     """
 
@@ -83,11 +82,6 @@ def add_parameters(
     """Add the ten scaled parameters ``model.theta`` with their rules; returns their variables.
 
     ``model.squared_geodesic`` is added where the rules have a prior.
-
-    Raises
-    ------
-    ContactIdError
-        An unknown parametrisation, or bounded moments without a hull.
     """
     scaled = start.vector / units.vector
     model.theta = pyo.Var(range(10), initialize={i: float(value) for i, value in enumerate(scaled)})
@@ -98,16 +92,10 @@ def add_parameters(
         _add_cholesky(model, theta, floor)
     elif rules.parametrisation == PRINCIPAL:
         _add_principal(model, theta, start, units, floor)
-    elif rules.parametrisation != VECTOR:
-        raise ContactIdError(
-            f"unknown parametrisation {rules.parametrisation!r}", f"Choose one of {', '.join(PARAMETRISATIONS)}"
-        )
     if rules.hull_vertices is not None:
         _add_hull(model, theta, rules.hull_vertices, units)
-    if rules.bounded_moments:
-        if rules.hull_vertices is None:
-            raise ContactIdError("bounded moments need the object's hull", "Give hull_vertices, or leave them free")
-        _add_box(model, theta, rules.hull_vertices, units)
+        if rules.bounded_moments:
+            _add_box(model, theta, rules.hull_vertices, units)
     if rules.prior is not None:
         _add_geodesic(model, theta, rules.prior, units)
     return theta
@@ -115,12 +103,7 @@ def add_parameters(
 
 def homogeneous_matrix(vector: np.ndarray) -> np.ndarray:
     """P (4, 4) over the coordinates (1, x, y, z) of a vector (10,)."""
-    inertia = tensor(vector[4:])
-    matrix = np.empty((4, 4))
-    matrix[0, 0] = vector[0]
-    matrix[0, 1:] = matrix[1:, 0] = vector[1:4]
-    matrix[1:, 1:] = 0.5 * np.trace(inertia) * np.eye(3) - inertia
-    return matrix
+    return np.roll(pseudo_inertia(vector), 1, axis=(0, 1))
 
 
 def satisfies(body: InertialParameters, rules: BodyRules) -> bool:

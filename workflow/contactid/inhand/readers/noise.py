@@ -1,116 +1,45 @@
 """Random errors of tracked poses and forces, contacts that break, and forces that aren't sensed, for the twins.
 
-The paper gives none of these numbers, so all are chosen (``inhand: twin`` of the configuration).
+The paper gives none of these numbers, so all are chosen (``inhand: twin`` of the configuration; its schema says what
+each is). *Poses*: white noise; a rough first-order jitter, as a tracker's that follows its own last pose; and a smooth
+drift (squared-exponential correlation), as of an object that shifts in hand. The three add up. *Forces*: a standard
+deviation of ``sqrt(floor^2 + (relative |f|)^2)``, since learned tactile models err by some per cent.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 from scipy.signal import lfilter
 
 _SHARE_LIMITS = (0.0, 0.95)
-
-
-@dataclass(frozen=True)
-class PoseNoise:
-    """Noise of tracked poses; the three kinds add up.
-
-    Attributes
-    ----------
-    white : m and rad, independent from sample to sample
-    jitter, jitter_time : m and rad, and s; a first-order process, rough, as a tracker's that follows its own last pose
-    drift, drift_time : m and rad, and s; smooth (squared-exponential correlation), as of an object that shifts in hand
-    """
-
-    white: tuple[float, float] = (0.0, 0.0)
-    jitter: tuple[float, float] = (0.0, 0.0)
-    jitter_time: float = 0.1
-    drift: tuple[float, float] = (0.0, 0.0)
-    drift_time: float = 1.0
-
-
-@dataclass(frozen=True)
-class ForceNoise:
-    """Noise of forces and contact points, independent from sample to sample.
-
-    A force's standard deviation is ``sqrt(floor^2 + (relative |f|)^2)``; learned tactile models err by some per cent.
-
-    Attributes
-    ----------
-    floor : N
-    relative : 1
-    torque : N m, of a force-torque sensor
-    contact : m, of a contact point's coordinates
-    """
-
-    floor: float = 0.0
-    relative: float = 0.0
-    torque: float = 0.0
-    contact: float = 0.0
-
-
-@dataclass(frozen=True)
-class ResidualForces:
-    """Forces on the object at the fingertips that aren't sensed.
-
-    Attributes
-    ----------
-    preload_share : share of the load at the start that the mounting frames keep carrying, constant in B
-    load_share : share of the load at every moment that they carry
-    spread : relative standard deviation of both shares between fingers
-    transient_force : N, mean size of a transient at its start
-    transient_rate : 1/s, transients per finger
-    transient_time : s, in which a transient falls to 1/e
-    """
-
-    preload_share: float = 0.0
-    load_share: float = 0.0
-    spread: float = 0.0
-    transient_force: float = 0.0
-    transient_rate: float = 0.0
-    transient_time: float = 0.1
-
-
-@dataclass(frozen=True)
-class Breaks:
-    """A contact that an object's recordings in hand lose several times.
-
-    Attributes
-    ----------
-    object, contact : names
-    count : times, spread evenly over the recording
-    length : s without contact
-    blend : s in which its force fades and comes back
-    """
-
-    object: str
-    contact: str
-    count: int
-    length: float
-    blend: float
+QUIET: Mapping[str, Any] = {  # a source's noise where there is none
+    "pose": {"white": (0.0, 0.0), "jitter": (0.0, 0.0), "jitter_time": 0.1, "drift": (0.0, 0.0), "drift_time": 1.0},
+    "force": {"floor": 0.0, "relative": 0.0, "torque": 0.0, "contact": 0.0},
+    "residual": {
+        "preload_share": 0.0, "load_share": 0.0, "spread": 0.0, "transient_force": 0.0, "transient_rate": 0.0,
+        "transient_time": 0.1,
+    },
+}  # fmt: skip
 
 
 def pose_errors(
-    noise: PoseNoise, samples: int, time_step: float, random: np.random.Generator
+    noise: Mapping[str, Any], samples: int, time_step: float, random: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """Errors (n, 3) of the position in m, in W, and of the orientation in rad, as a rotation vector in B."""
     parts = random.standard_normal((3, 2, samples, 3))
-    padding = random.standard_normal((2, _padding(noise, time_step), 3))
+    # before the recording, as far as a smooth drift remembers
+    padding = random.standard_normal((2, int(np.ceil(4.0 * noise["drift_time"] / time_step)), 3))
     errors = []
     for k in range(2):
-        white = noise.white[k] * parts[0, k]
-        jitter = noise.jitter[k] * first_order(parts[1, k], noise.jitter_time / time_step)
-        drift = noise.drift[k] * smooth(np.vstack([padding[k], parts[2, k]]), noise.drift_time / time_step)[-samples:]
-        errors.append(white + jitter + drift)
+        white = noise["white"][k] * parts[0, k]
+        jitter = noise["jitter"][k] * first_order(parts[1, k], noise["jitter_time"] / time_step)
+        wandering = smooth(np.vstack([padding[k], parts[2, k]]), noise["drift_time"] / time_step)
+        errors.append(white + jitter + noise["drift"][k] * wandering[-samples:])
     return errors[0], errors[1]
-
-
-def _padding(noise: PoseNoise, time_step: float) -> int:
-    """Samples before the recording, beyond which a smooth drift has forgotten everything."""
-    return int(np.ceil(4.0 * noise.drift_time / time_step))
 
 
 def first_order(white: np.ndarray, length: float) -> np.ndarray:
@@ -128,30 +57,30 @@ def smooth(white: np.ndarray, length: float) -> np.ndarray:
     return gaussian_filter1d(white, width, axis=0, mode="wrap") / np.sqrt(kernel_energy)
 
 
-def stated_pose_deviation(noise: PoseNoise, time_step: float) -> tuple[float, float]:
+def stated_pose_deviation(noise: Mapping[str, Any], time_step: float) -> tuple[float, float]:
     """Standard deviations, m and rad, of independent noise whose changes from sample to sample are as large.
 
     What a recording states of its poses: estimators take the noise as independent, and live on its differences.
     """
-    kept = np.exp(-time_step / noise.jitter_time)
-    smoothness = np.exp(-((time_step / noise.drift_time) ** 2))
+    kept = np.exp(-time_step / noise["jitter_time"])
+    smoothness = np.exp(-((time_step / noise["drift_time"]) ** 2))
     position, orientation = (
-        float(np.sqrt(noise.white[k] ** 2 + noise.jitter[k] ** 2 * (1 - kept) + noise.drift[k] ** 2 * (1 - smoothness)))
-        for k in range(2)
+        float(np.sqrt(white**2 + jitter**2 * (1 - kept) + drift**2 * (1 - smoothness)))
+        for white, jitter, drift in zip(noise["white"], noise["jitter"], noise["drift"], strict=True)
     )
     return position, orientation
 
 
-def engagement(time: np.ndarray, breaks: Breaks) -> np.ndarray:
+def engagement(time: np.ndarray, breaks: Mapping[str, Any]) -> np.ndarray:
     """(n,) share from 0 to 1 by which a contact that breaks several times carries: 0 within every break."""
-    centers = time[0] + (np.arange(breaks.count) + 1.0) * (time[-1] - time[0]) / (breaks.count + 1.0)
-    away = np.abs(time[:, None] - centers).min(axis=1) - 0.5 * breaks.length
-    share = np.clip(away / breaks.blend, 0.0, 1.0)
+    centers = time[0] + (np.arange(breaks["count"]) + 1.0) * (time[-1] - time[0]) / (breaks["count"] + 1.0)
+    away = np.abs(time[:, None] - centers).min(axis=1) - 0.5 * breaks["length"]
+    share = np.clip(away / breaks["blend"], 0.0, 1.0)
     return share**2 * (3.0 - 2.0 * share)
 
 
 def residual_forces(
-    load: np.ndarray, time: np.ndarray, strengths: ResidualForces, random: np.random.Generator
+    load: np.ndarray, time: np.ndarray, strengths: Mapping[str, Any], random: np.random.Generator
 ) -> np.ndarray:
     """(n, k, 3) N in B: forces on the object at the fingertips that aren't sensed.
 
@@ -160,19 +89,19 @@ def residual_forces(
     fingers. ``load`` (n, k, 3) N is what each contact would carry without squeezing, at times (n,) s.
     """
     k = load.shape[1]
-    scatter = 1.0 + strengths.spread * random.standard_normal((2, k))
-    preload = np.clip(strengths.preload_share * scatter[0], *_SHARE_LIMITS)[:, None] * load[:1]
-    carried = np.clip(strengths.load_share * scatter[1], *_SHARE_LIMITS)[:, None] * load
+    scatter = 1.0 + strengths["spread"] * random.standard_normal((2, k))
+    preload = np.clip(strengths["preload_share"] * scatter[0], *_SHARE_LIMITS)[:, None] * load[:1]
+    carried = np.clip(strengths["load_share"] * scatter[1], *_SHARE_LIMITS)[:, None] * load
     return preload + carried + _transients(time, k, strengths, random)
 
 
-def _transients(time: np.ndarray, k: int, strengths: ResidualForces, random: np.random.Generator) -> np.ndarray:
+def _transients(time: np.ndarray, k: int, strengths: Mapping[str, Any], random: np.random.Generator) -> np.ndarray:
     total = np.zeros((len(time), k, 3))
     for contact in range(k):
-        for start in random.uniform(time[0], time[-1], random.poisson(strengths.transient_rate * np.ptp(time))):
+        for start in random.uniform(time[0], time[-1], random.poisson(strengths["transient_rate"] * np.ptp(time))):
             direction = random.standard_normal(3)
-            size = strengths.transient_force * random.exponential() / np.linalg.norm(direction)
+            size = strengths["transient_force"] * random.exponential() / np.linalg.norm(direction)
             since = np.maximum(time - start, 0.0)
-            fading = np.where(time >= start, np.exp(-since / strengths.transient_time), 0.0)
+            fading = np.where(time >= start, np.exp(-since / strengths["transient_time"]), 0.0)
             total[:, contact] += size * fading[:, None] * direction
     return total

@@ -69,8 +69,7 @@ class InHandObject:
 
 def noise_level(recording_object: str) -> int:
     """Number of the noise level in a recording's name; 0 for the boxes."""
-    text = recording_object.removeprefix(_LEVEL)
-    return int(text) if recording_object.startswith(_LEVEL) and text.isdigit() else 0
+    return int(recording_object.removeprefix(_LEVEL)) if recording_object.startswith(_LEVEL) else 0
 
 
 def load_objects(path: str | Path) -> dict[str, InHandObject]:

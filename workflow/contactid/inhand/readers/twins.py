@@ -21,7 +21,7 @@ up to its size, the noise; boxes share the motion; the two in-hand sources are t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,24 +30,14 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.inhand.readers.noise import (
-    Breaks,
-    ForceNoise,
-    PoseNoise,
-    ResidualForces,
-    engagement,
-    pose_errors,
-    residual_forces,
-    stated_pose_deviation,
-)
+from contactid.inhand.readers.noise import QUIET, engagement, pose_errors, residual_forces, stated_pose_deviation
 from contactid.inhand.readers.objects import InHandObject, load_objects, noise_level, object_of
-from contactid.inhand.readers.recordings import write_recording
+from contactid.inhand.readers.recordings import FORM, write_recording
 from contactid.inhand.readers.sources import IN_HAND_KINEMATIC, IN_HAND_VISION, SIMULATION, SOURCES, WRIST, simulated
-from contactid.inhand.simulate.grasp_motion import MotionRange, PoseTrajectory, SineMotion, random_motion
+from contactid.inhand.simulate.grasp_motion import PoseTrajectory, SineMotion, random_motion
 from contactid.inhand.simulate.grasped_object import (
     GRAVITY,
     ContactSet,
-    Grip,
     broken_contact_forces,
     required_wrench,
     share_wrench,
@@ -65,72 +55,15 @@ _WHAT = {
 }
 
 
-@dataclass(frozen=True)
-class SourceOptions:
-    """One source: how the object is moved and held, and how its sensors err."""
-
-    motion: MotionRange
-    grip: Grip
-    pose: PoseNoise
-    force: ForceNoise
-    residual: ResidualForces
+def twin_options(block: Mapping[str, Any], objects: str | Path) -> dict[str, Any]:
+    """The block ``inhand: twin``, and as ``objects`` those of a file by name: all that twins are made of."""
+    return {**block, "objects": load_objects(objects)}
 
 
-@dataclass(frozen=True)
-class TwinOptions:
-    """All of the twins.
-
-    Attributes
-    ----------
-    samples, time_step : samples of a recording, and s between them
-    seed : fixes, with a recording's own seed, everything
-    force_levels : N, standard deviation of the simulated object's forces, noise levels 0 to 4
-    sources : by name; the two in-hand ones share motion, grip, forces and residual forces: they are two trackings
-    breaks : the contact that one object loses
-    least : standard deviations that a recording states at least, so that no weight is infinite where there is no noise:
-        ``force`` N, ``torque`` N m, ``position`` m, ``orientation`` rad, ``contact`` m
-    objects : by name (:func:`contactid.inhand.readers.objects.load_objects`)
-    """
-
-    samples: int
-    time_step: float
-    seed: int
-    force_levels: Sequence[float]
-    sources: Mapping[str, SourceOptions]
-    breaks: Breaks
-    least: Mapping[str, float]
-    objects: Mapping[str, InHandObject]
-
-    def source(self, name: str) -> SourceOptions:
-        """Options of a source, by name."""
-        if name not in self.sources:
-            raise ContactIdError(f"no source {name!r} of in-hand recordings", f"There are {', '.join(SOURCES)}")
-        return self.sources[name]
-
-
-def noise_free(options: TwinOptions) -> TwinOptions:
+def noise_free(options: Mapping[str, Any]) -> dict[str, Any]:
     """The same motions and forces without any noise or residual force; a contact that breaks still does."""
-    quiet = {
-        name: replace(source, pose=PoseNoise(), force=ForceNoise(), residual=ResidualForces())
-        for name, source in options.sources.items()
-    }
-    return replace(options, force_levels=(0.0,) * len(options.force_levels), sources=quiet)
-
-
-def twin_options(block: Mapping[str, Any], objects: str | Path) -> TwinOptions:
-    """Options of the block ``inhand: twin``, the fields of :class:`TwinOptions`, with the objects of a file."""
-    given = {
-        "sources": {name: _source(**entry) for name, entry in block["sources"].items()},
-        "breaks": Breaks(**block["breaks"]),
-        "objects": load_objects(objects),
-    }
-    return TwinOptions(**{**block, **given})
-
-
-def _source(motion: Any, grip: Any, pose: Any, force: Any, residual: Any) -> SourceOptions:
-    return SourceOptions(
-        MotionRange(**motion), Grip(**grip), PoseNoise(**pose), ForceNoise(**force), ResidualForces(**residual)
-    )
+    quiet = {name: {**source, **QUIET} for name, source in options["sources"].items()}
+    return {**options, "force_levels": [0.0] * len(options["force_levels"]), "sources": quiet}
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,128 +89,114 @@ class HeldObject:
     residual: np.ndarray
 
 
-def recording_motion(source: str, seed: int, options: TwinOptions) -> SineMotion:
+def recording_motion(source: str, seed: int, options: Mapping[str, Any]) -> SineMotion:
     """The motion of a source's recordings with a seed."""
-    return random_motion(options.source(source).motion, _stream("motion", source, "", seed, options))
+    return random_motion(options["sources"][source]["motion"], _stream("motion", source, "", seed, options))
 
 
 def hold_object(
-    source: str, object_name: str, seed: int, options: TwinOptions, motion: SineMotion | None = None
+    source: str, object_name: str, seed: int, options: Mapping[str, Any], motion: SineMotion | None = None
 ) -> HeldObject:
     """An object moved and held as in a source; ``motion`` None takes the source's own for the seed."""
-    body, settings = object_of(options.objects, object_name), options.source(source)
+    body, settings = object_of(options["objects"], object_name), options["sources"][source]
     motion = motion if motion is not None else recording_motion(source, seed, options)
-    trajectory = motion.evaluate(options.time_step * np.arange(options.samples))
+    trajectory = motion.evaluate(options["time_step"] * np.arange(options["samples"]))
     wrench = required_wrench(body.parameters, trajectory)
     if source == WRIST:
         force = wrench[:, None, :3]
         torque = wrench[:, None, 3:] - np.cross(body.wrist, force)
         return HeldObject(body, trajectory, ("wrist",), body.wrist[None], force, torque, np.zeros_like(force))
     contacts = ContactSet(body.contact_positions, body.contact_normals, body.friction)
-    engaged = np.ones((options.samples, len(body.contact_names)))
-    force = share_wrench(wrench, contacts, settings.grip)
-    breaks = options.breaks
-    if source in _HAND and object_name == breaks.object and breaks.count:
-        if breaks.contact not in body.contact_names:
+    engaged = np.ones((options["samples"], len(body.contact_names)))
+    force = share_wrench(wrench, contacts, settings["grip"])
+    breaks = options["breaks"]
+    if source in _HAND and object_name == breaks["object"] and breaks["count"]:
+        if breaks["contact"] not in body.contact_names:
             raise ContactIdError(
-                f"{object_name} has no contact {breaks.contact!r} to break", f"There are {body.contact_names}"
+                f"{object_name} has no contact {breaks['contact']!r} to break", f"There are {body.contact_names}"
             )
-        breaking = np.array([name == breaks.contact for name in body.contact_names])
+        breaking = np.array([name == breaks["contact"] for name in body.contact_names])
         share = engagement(trajectory.time, breaks)
-        force = broken_contact_forces(wrench, contacts, settings.grip, breaking, share)
+        force = broken_contact_forces(wrench, contacts, settings["grip"], breaking, share)
         engaged[:, breaking] = share[:, None]
     random = _stream("residual", source, object_name, seed, options)
     load = shortest_forces(wrench, contacts.positions)
-    residual = residual_forces(load, trajectory.time, settings.residual, random) * engaged[..., None]
+    residual = residual_forces(load, trajectory.time, settings["residual"], random) * engaged[..., None]
     return HeldObject(body, trajectory, body.contact_names, body.contact_positions, force, None, residual)
 
 
 def simulate_recording(
-    source: str,
-    object_name: str,
-    seed: int,
-    options: TwinOptions,
-    motion: SineMotion | None = None,
+    source: str, object_name: str, seed: int, options: Mapping[str, Any], motion: SineMotion | None = None
 ) -> tuple[xr.Dataset, xr.Dataset]:
-    """A recording as sensors report it, and the truth behind it.
+    """A recording as sensors report it, and the truth behind it (:mod:`contactid.inhand.readers.recordings`).
 
     Parameters
     ----------
-    source
-        ``simulation``, ``wrist_ft``, ``in_hand_vision`` or ``in_hand_kinematic``.
-    object_name
-        ``noise_level_0`` to ``noise_level_4`` for the simulation, ``box_0`` to ``box_4`` otherwise.
+    source, object_name
+        Of :data:`.sources.OBJECTS`.
     seed
         Of this recording, at least 0.
     options
-        What the twins are made of.
+        From :func:`twin_options`.
     motion
         Instead of the source's own for this seed.
-
-    Returns
-    -------
-    recording, truth : datasets in the canonical form, see :mod:`contactid.inhand.readers.recordings`
 
     Raises
     ------
     ContactIdError
-        For an unknown source or object, and a noise level that the options don't have.
+        For an unknown object, or a contact to break that the object doesn't have.
     """
     held = hold_object(source, object_name, seed, options, motion)
-    settings = _source_settings(source, object_name, options)
-    attributes = _attributes(source, object_name, seed, settings, options)
-    truth = _truth(held, attributes)
-    return _recording(held, settings, options, attributes), truth
+    settings, least = options["sources"][source], options["least"]
+    force = dict(settings["force"])
+    if source == SIMULATION:  # the floor is that of the noise level
+        force["floor"] = options["force_levels"][noise_level(object_name)]
+    position, orientation = stated_pose_deviation(settings["pose"], options["time_step"])
+    attributes = {
+        "source": source,
+        "object": object_name,
+        "noise_level": noise_level(object_name),
+        "seed": seed,
+        "synthetic": 1,
+        "gravity": GRAVITY,
+        "position_sd": max(position, least["position"]),
+        "orientation_sd": max(orientation, least["orientation"]),
+        "contact_position_sd": max(force["contact"], least["contact"]),
+        "contact_torque_sd": max(force["torque"], least["torque"]),
+        "source_label": f"synthetic data: {_WHAT[source]}, {object_name}, seed {seed}; contactid inhand",
+    }
+    streams = {kind: _stream(kind, source, object_name, seed, options) for kind in ("pose", "force", "contact")}
+    sensed = _sensed(held, settings["pose"], force, options, streams)
+    variables = {name: (FORM[name][0], values, {"units": FORM[name][1]}) for name, values in sensed.items()}
+    return xr.Dataset(variables, coords=_coordinates(held), attrs=attributes), _truth(held, attributes)
 
 
-def _source_settings(source: str, object_name: str, options: TwinOptions) -> SourceOptions:
-    """A source's options, the floor of the simulation's force noise taken from its level."""
-    settings = options.source(source)
-    if source != SIMULATION:
-        return settings
-    level = noise_level(object_name)
-    if level >= len(options.force_levels):
-        raise ContactIdError(
-            f"{object_name}: there are {len(options.force_levels)} levels of force noise", "Add one to force_levels"
-        )
-    return replace(settings, force=replace(settings.force, floor=options.force_levels[level]))
-
-
-def _recording(
-    held: HeldObject, settings: SourceOptions, options: TwinOptions, attributes: Mapping[str, Any]
-) -> xr.Dataset:
-    source, name, seed = attributes["source"], attributes["object"], attributes["seed"]
-    motion, sensed = held.trajectory, held.force - held.residual
-    shift, turn = pose_errors(
-        settings.pose, options.samples, options.time_step, _stream("pose", source, name, seed, options)
-    )
+def _sensed(
+    held: HeldObject,
+    pose: Mapping[str, Any],
+    force: Mapping[str, float],
+    options: Mapping[str, Any],
+    streams: Mapping[str, np.random.Generator],
+) -> dict[str, np.ndarray]:
+    """The values of a recording's variables."""
+    motion, sensed, random = held.trajectory, held.force - held.residual, streams["force"]
+    shift, turn = pose_errors(pose, options["samples"], options["time_step"], streams["pose"])
     orientation = rotations.as_rotation(motion.orientation) * rotations.as_rotation(rotations.exp(turn))
-    random = _stream("force", source, name, seed, options)
     touching = np.linalg.norm(held.force, axis=-1, keepdims=True) > 0.0
-    deviation = np.hypot(settings.force.floor, settings.force.relative * np.linalg.norm(sensed, axis=-1, keepdims=True))
-    reported = sensed + touching * deviation * random.standard_normal(sensed.shape)
+    deviation = np.hypot(force["floor"], force["relative"] * np.linalg.norm(sensed, axis=-1, keepdims=True))
     points = np.broadcast_to(held.contact_positions, sensed.shape)
-    scatter = _stream("contact", source, name, seed, options).standard_normal(sensed.shape)
-    variables: dict[str, Any] = {
-        "time": ("sample", motion.time, {"units": "s"}),
-        "object_position": (("sample", "axis"), motion.position + shift, {"units": "m"}),
-        "object_orientation": (
-            ("sample", "quaternion"), rotations.continuous(rotations.as_quaternions(orientation)), {"units": "1"}
-        ),
-        "contact_force": (("sample", "contact", "axis"), reported, {"units": "N"}),
-        "contact_position": (
-            ("sample", "contact", "axis"), points + settings.force.contact * scatter, {"units": "m"}
-        ),
-        "contact_force_sd": (
-            ("sample", "contact", "axis"),
-            np.broadcast_to(np.maximum(deviation, options.least["force"]), sensed.shape).copy(), {"units": "N"},
-        ),
-        "hull": (("vertex", "axis"), held.body.hull_vertices, {"units": "m"}),
-    }  # fmt: skip
+    values = {
+        "time": motion.time,
+        "object_position": motion.position + shift,
+        "object_orientation": rotations.continuous(rotations.as_quaternions(orientation)),
+        "contact_force": sensed + touching * deviation * random.standard_normal(sensed.shape),
+        "contact_position": points + force["contact"] * streams["contact"].standard_normal(sensed.shape),
+        "contact_force_sd": np.broadcast_to(np.maximum(deviation, options["least"]["force"]), sensed.shape).copy(),
+        "hull": held.body.hull_vertices,
+    }
     if held.torque is not None:
-        noise = settings.force.torque * random.standard_normal(sensed.shape)
-        variables["contact_torque"] = (("sample", "contact", "axis"), held.torque + noise, {"units": "N m"})
-    return xr.Dataset(variables, coords=_coordinates(held), attrs=dict(attributes))
+        values["contact_torque"] = held.torque + force["torque"] * random.standard_normal(sensed.shape)
+    return values
 
 
 def _truth(held: HeldObject, attributes: Mapping[str, Any]) -> xr.Dataset:
@@ -310,36 +229,14 @@ def _coordinates(held: HeldObject) -> dict[str, np.ndarray]:
     }
 
 
-def _attributes(
-    source: str, object_name: str, seed: int, settings: SourceOptions, options: TwinOptions
-) -> dict[str, Any]:
-    least = options.least
-    position, orientation = stated_pose_deviation(settings.pose, options.time_step)
-    return {
-        "source": source,
-        "object": object_name,
-        "noise_level": noise_level(object_name),
-        "seed": seed,
-        "synthetic": 1,
-        "gravity": GRAVITY,
-        "position_sd": max(position, least["position"]),
-        "orientation_sd": max(orientation, least["orientation"]),
-        "contact_position_sd": max(settings.force.contact, least["contact"]),
-        "contact_torque_sd": max(settings.force.torque, least["torque"]),
-        "source_label": f"synthetic data: {_WHAT[source]}, {object_name}, seed {seed}; contactid inhand",
-    }
-
-
-def _stream(kind: str, source: str, object_name: str, seed: int, options: TwinOptions) -> np.random.Generator:
+def _stream(kind: str, source: str, object_name: str, seed: int, options: Mapping[str, Any]) -> np.random.Generator:
     """A generator of its own for each kind of randomness; see the module for what shares one."""
-    if seed < 0:
-        raise ContactIdError(f"the seed {seed} of an in-hand recording is negative", "Use 0 or more")
     place = SOURCES.index(source)
     if source in _HAND and kind != "pose":
         place = SOURCES.index(_HAND[0])
     number = 0 if source == SIMULATION or not object_name else 1 + int(object_name.rpartition("_")[2])
     key = (_STREAMS.index(kind), place, number, seed)
-    return np.random.default_rng(np.random.SeedSequence(options.seed, spawn_key=key))
+    return np.random.default_rng(np.random.SeedSequence(options["seed"], spawn_key=key))
 
 
 def write_twins(

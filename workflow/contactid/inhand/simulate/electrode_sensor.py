@@ -18,43 +18,21 @@ of the object on the skin, so the pressing part is negative along the outward no
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 N_ELECTRODES = 19
-
-
-@dataclass(frozen=True)
-class ElectrodeSensor:
-    """The sensor's chosen numbers.
-
-    Attributes
-    ----------
-    half_axes : m, of the ellipsoid along x, y, z
-    gap : g_0, m
-    depth, depth_force : d_0 and f_0, m and N
-    shear, shear_force : s_0 and f_1, m and N
-    width : w, m
-    bulge : b, share of the widening around the dent
-    power : p
-    gain_scatter : relative, between electrodes
-    noise : standard deviation, in units of the signal
-    drift : standard deviation of the random walk after one second, in units of the signal
-    """
-
-    half_axes: tuple[float, float, float] = (0.011, 0.007, 0.007)
-    gap: float = 1.2e-3
-    depth: float = 3e-4
-    depth_force: float = 1.0
-    shear: float = 6e-3
-    shear_force: float = 2.0
-    width: float = 4e-3
-    bulge: float = 0.5
-    power: float = 1.5
-    gain_scatter: float = 0.1
-    noise: float = 0.005
-    drift: float = 0.003
+HALF_AXES = (0.011, 0.007, 0.007)  # m, of the ellipsoid along x, y, z
+_GAP = 1.2e-3  # g_0, m
+_DEPTH, _DEPTH_FORCE = 3e-4, 1.0  # d_0 and f_0, m and N
+_SHEAR, _SHEAR_FORCE = 6e-3, 2.0  # s_0 and f_1, m and N
+_WIDTH = 4e-3  # w, m
+_BULGE = 0.5  # b, share of the widening around the dent
+_POWER = 1.5  # p
+_GAIN_SCATTER = 0.1  # relative, between electrodes
 
 
 @dataclass(frozen=True)
@@ -75,71 +53,71 @@ class TactileSessions:
     place: np.ndarray
 
 
-def electrode_layout(sensor: ElectrodeSensor) -> np.ndarray:
+def electrode_layout() -> np.ndarray:
     """Electrodes (19, 3), m, on the pad's side of the ellipsoid: rows of 3, 5, 3, 5, 3 across the finger."""
     rows = ((-60.0, 3), (-30.0, 5), (0.0, 3), (30.0, 5), (60.0, 3))
     angles = [(along, across) for along, count in rows for across in np.linspace(-70.0, 70.0, count)]
-    return surface_point(sensor, *np.deg2rad(np.array(angles).T))
+    return surface_point(*np.deg2rad(np.array(angles).T))
 
 
-def surface_point(sensor: ElectrodeSensor, along: np.ndarray, across: np.ndarray) -> np.ndarray:
+def surface_point(along: np.ndarray, across: np.ndarray) -> np.ndarray:
     """Points (..., 3), m, of the ellipsoid at angles (rad) along the finger and across it; the pad's middle is at 0."""
-    a, b, c = sensor.half_axes
+    a, b, c = HALF_AXES
     level = np.cos(along)
     return np.stack([a * np.sin(along), b * level * np.sin(across), c * level * np.cos(across)], axis=-1)
 
 
-def outward_normal(sensor: ElectrodeSensor, point: np.ndarray) -> np.ndarray:
+def outward_normal(point: np.ndarray) -> np.ndarray:
     """Unit normals (..., 3) of the ellipsoid at its points."""
-    gradient = point / np.square(sensor.half_axes)
+    gradient = point / np.square(HALF_AXES)
     return gradient / np.linalg.norm(gradient, axis=-1, keepdims=True)
 
 
-def clean_signals(sensor: ElectrodeSensor, place: np.ndarray, force: np.ndarray) -> np.ndarray:
+def clean_signals(place: np.ndarray, force: np.ndarray) -> np.ndarray:
     """Impedance changes (..., 19) of equal electrodes, without noise and drift.
 
     Parameters
     ----------
     place, force : (..., 3), m and N; a force that pulls leaves the skin undented
     """
-    normal = outward_normal(sensor, place)
+    normal = outward_normal(place)
     pressing = np.maximum(-np.sum(force * normal, axis=-1), 0.0)
     tangential = force - np.sum(force * normal, axis=-1, keepdims=True) * normal
     size = np.linalg.norm(tangential, axis=-1, keepdims=True)
     heading = tangential / np.where(size > 0.0, size, 1.0)
-    carried = place + sensor.shear * np.tanh(size / sensor.shear_force) * heading
-    depth = sensor.depth * (pressing / sensor.depth_force) ** (2.0 / 3.0)
-    layout, wide = electrode_layout(sensor), 2.0 * sensor.width
+    carried = place + _SHEAR * np.tanh(size / _SHEAR_FORCE) * heading
+    depth = _DEPTH * (pressing / _DEPTH_FORCE) ** (2.0 / 3.0)
+    layout, wide = electrode_layout(), 2.0 * _WIDTH
     to_place = np.sum((place[..., None, :] - layout) ** 2, axis=-1)
     to_bulge = np.sum((carried[..., None, :] - layout) ** 2, axis=-1)
-    dent = np.exp(-to_place / (2.0 * sensor.width**2)) - sensor.bulge * np.exp(-to_bulge / (2.0 * wide**2))
-    return np.exp(sensor.power * depth[..., None] / sensor.gap * dent) - 1.0
+    dent = np.exp(-to_place / (2.0 * _WIDTH**2)) - _BULGE * np.exp(-to_bulge / (2.0 * wide**2))
+    return np.exp(_POWER * depth[..., None] / _GAP * dent) - 1.0
 
 
-def simulate_sessions(
-    sensor: ElectrodeSensor, sessions: int, samples: int, sample_rate: float, seed: int
-) -> TactileSessions:
+def simulate_sessions(sessions: int, block: Mapping[str, Any]) -> TactileSessions:
     """Sessions of smooth pressing at wandering places, as when a probe is pushed by hand over the pad.
 
+    ``block`` is ``inhand: force_sensing``: samples of a session, their rate (Hz), noise and drift, and the seed.
     Normal forces reach a few N and return towards zero; shear stays within a friction cone of 0.7. The electrodes'
     gains depend on the seed alone, so equal seeds with other numbers of sessions are the same sensor.
     """
-    gains = 1.0 + sensor.gain_scatter * np.random.default_rng(seed).normal(size=N_ELECTRODES)
+    samples, sample_rate, seed = block["samples"], block["sample_rate"], block["seed"]
+    gains = 1.0 + _GAIN_SCATTER * np.random.default_rng(seed).normal(size=N_ELECTRODES)
     random = np.random.default_rng([seed, 1])
     time = np.arange(samples) / sample_rate
     along, across = (reach * _smooth(time, sessions, random) for reach in (0.7, 0.7))
-    place = surface_point(sensor, along, across)
-    normal = outward_normal(sensor, place)
+    place = surface_point(along, across)
+    normal = outward_normal(place)
     pressing = 1.5 * np.exp(0.6 * _smooth(time, sessions, random, slowest=0.2, fastest=1.0))
     pull = np.stack([_smooth(time, sessions, random, slowest=0.2, fastest=1.0) for _ in range(3)], axis=-1)
     pull -= np.sum(pull * normal, axis=-1, keepdims=True) * normal
     size = np.linalg.norm(pull, axis=-1, keepdims=True)
     shear = 0.7 * pressing[..., None] * np.tanh(size) * pull / np.where(size > 0.0, size, 1.0)
     force = shear - pressing[..., None] * normal
-    steps = sensor.drift / np.sqrt(sample_rate) * random.normal(size=(sessions, samples, N_ELECTRODES))
+    steps = block["drift"] / np.sqrt(sample_rate) * random.normal(size=(sessions, samples, N_ELECTRODES))
     steps[:, 0] = 0.0
-    noise = sensor.noise * random.normal(size=steps.shape)
-    signals = gains * clean_signals(sensor, place, force) + np.cumsum(steps, axis=1) + noise
+    noise = block["noise"] * random.normal(size=steps.shape)
+    signals = gains * clean_signals(place, force) + np.cumsum(steps, axis=1) + noise
     return TactileSessions(time, signals, force, place)
 
 

@@ -9,75 +9,30 @@ object and p its creep (all along the tangential force):
     p' = (c (1 - (1 - F / mu N)^(2/3)) - p) / tau_c                        (Mindlin's shape, reached with a lag)
 
 N falls slowly and linearly. On a surface that warps, the normal turns by ``warp`` N towards the tangential force, which
-is the same as the coefficient tan(atan mu + warp N) on the undeformed one (:func:`apparent_friction`).
+is the same as the coefficient tan(atan mu + warp N) on the undeformed one (:func:`apparent_friction`). All values are
+chosen, none is printed in the paper.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from contactid.core.errors import ContactIdError
 
-
-@dataclass(frozen=True)
-class SlipExperiment:
-    """The experiment and the finger; all values are chosen, none is printed in the paper.
-
-    Attributes
-    ----------
-    tangential_force : T_0, N
-    normal_start, normal_end : N
-    normal_rate : N/s, of the fall
-    hold : s before the fall; the tangential force rises in its first half
-    sample_rate : Hz, of the sensors
-    substeps : simulated steps per sample
-    mass : m, kg, of the finger at its tip
-    impedance, damping : k_i and d, N/m and N s/m
-    pad_stiffness : k_p, N/m
-    force_recovery : tau, s
-    kinetic_ratio : kappa, kinetic over static friction
-    creep_length, creep_time : c and tau_c, m and s
-    """
-
-    tangential_force: float = 1.0
-    normal_start: float = 4.0
-    normal_end: float = 0.6
-    normal_rate: float = 0.25
-    hold: float = 1.0
-    sample_rate: float = 100.0
-    substeps: int = 10
-    mass: float = 0.05
-    impedance: float = 200.0
-    damping: float = 1.5
-    pad_stiffness: float = 1500.0
-    force_recovery: float = 0.5
-    kinetic_ratio: float = 0.85
-    creep_length: float = 4e-4
-    creep_time: float = 0.3
-
-
-@dataclass(frozen=True)
-class SlipNoise:
-    """What the sensors and the controller add.
-
-    Attributes
-    ----------
-    force_sd : N, white, per component
-    direction_sd : rad, error of the force's direction, one per trial (the force model's own bias)
-    contact_point_sd : m, white, per component
-    wobble_sd, wobble_time : N and s, of the normal force (first-order noise)
-    """
-
-    force_sd: float = 0.03
-    direction_sd: float = np.deg2rad(1.0)
-    contact_point_sd: float = 2e-4
-    wobble_sd: float = 0.02
-    wobble_time: float = 0.2
-
-
-NOISE_FREE = SlipNoise(0.0, 0.0, 0.0, 0.0, 0.2)
+HOLD = 1.0  # s before the fall; the tangential force rises in its first half
+SAMPLE_RATE = 100.0  # Hz, of the sensors
+_SUBSTEPS = 10  # simulated steps per sample
+_MASS = 0.05  # m, kg, of the finger at its tip
+_IMPEDANCE, _DAMPING = 200.0, 1.5  # k_i and d, N/m and N s/m
+_PAD_STIFFNESS = 1500.0  # k_p, N/m
+_FORCE_RECOVERY = 0.5  # tau, s
+_KINETIC_RATIO = 0.85  # kappa, kinetic over static friction
+_CREEP_LENGTH, _CREEP_TIME = 4e-4, 0.3  # c and tau_c, m and s
+_WOBBLE_TIME = 0.2  # s, of the normal force's first-order noise
 
 
 @dataclass(frozen=True)
@@ -102,11 +57,7 @@ class SlipTrials:
 
 
 def simulate_trials(
-    friction_mu: np.ndarray,
-    warp: np.ndarray,
-    experiment: SlipExperiment,
-    noise: SlipNoise,
-    random: np.random.Generator,
+    friction_mu: np.ndarray, warp: np.ndarray, block: Mapping[str, Any], random: np.random.Generator
 ) -> SlipTrials:
     """Simulate one trial per coefficient, all at once.
 
@@ -114,33 +65,31 @@ def simulate_trials(
     ----------
     friction_mu : (t,), static coefficients
     warp : (t,), turn of the surface's normal per normal force, rad/N
+    block : ``inhand: friction`` of the configuration; of its noise, the force's direction has one error per trial, the
+        force model's own bias, and force and contact point are white per component
     random : source of noise and of the tangential directions
 
     Raises
     ------
     ContactIdError
-        Where a coefficient is not positive or the normal force would not fall.
+        Where the normal force would not fall.
     """
-    friction_mu, warp = np.asarray(friction_mu, dtype=float), np.asarray(warp, dtype=float)
-    _check(friction_mu, experiment)
-    count = len(friction_mu)
-    duration = experiment.hold + (experiment.normal_start - experiment.normal_end) / experiment.normal_rate
-    time = np.arange(round(duration * experiment.sample_rate) + 1) / experiment.sample_rate
-    normal_force = _normal_force(time, count, experiment, noise, random)
-    tangential, slip, creep = _tangential_motion(friction_mu, warp, normal_force, experiment)
+    (start, end), noise, count = block["normal_force"], block["noise"], len(friction_mu)
+    if not start > end:
+        raise ContactIdError(f"the normal force goes from {start:g} to {end:g} N", "It has to fall to a positive value")
+    duration = HOLD + (start - end) / block["normal_rate"]
+    time = np.arange(round(duration * SAMPLE_RATE) + 1) / SAMPLE_RATE
+    normal_force = _normal_force(time, count, block, random)
+    tangential, slip, creep = _tangential_motion(friction_mu, warp, normal_force, block["tangential_force"])
     heading = random.uniform(0.0, 2.0 * np.pi, count)
     direction = np.column_stack([np.cos(heading), np.sin(heading), np.zeros(count)])
     normal = np.array([0.0, 0.0, 1.0])
     true_force = tangential[..., None] * direction[:, None] + normal_force[..., None] * normal
     moved = (slip + creep)[..., None] * direction[:, None]
-    force = _turned(true_force, noise.direction_sd, random) + noise.force_sd * random.normal(size=true_force.shape)
-    contact_point = moved + noise.contact_point_sd * random.normal(size=moved.shape)
+    turned = _turned(true_force, float(np.deg2rad(noise["direction_sd_deg"])), random)
+    force = turned + noise["force_sd"] * random.normal(size=true_force.shape)
+    contact_point = moved + noise["contact_point_sd"] * random.normal(size=moved.shape)
     return SlipTrials(time, force, contact_point, true_force, slip, normal)
-
-
-def slope_friction(angle: np.ndarray) -> np.ndarray:
-    """Slope method: eq. 5 with gravity's direction as the force, at the platform's angle (rad) of first slip."""
-    return np.tan(angle)
 
 
 def apparent_friction(mu: np.ndarray, warp: np.ndarray) -> np.ndarray:
@@ -154,35 +103,34 @@ def apparent_friction(mu: np.ndarray, warp: np.ndarray) -> np.ndarray:
 
 def slope_angles(friction_mu: np.ndarray, angle_sd: float, random: np.random.Generator) -> np.ndarray:
     """Slope method: angles (...), rad, at which a tip at rest on a tilting platform slips, with its noise."""
-    friction_mu = np.asarray(friction_mu, dtype=float)
     return np.arctan(friction_mu) + angle_sd * random.normal(size=friction_mu.shape)
 
 
 def slope_truth(angles: np.ndarray) -> np.ndarray:
-    """Mean coefficient over the last axis of slip angles (..., r), rad: the paper's ground truth."""
-    return np.mean(slope_friction(angles), axis=-1)
+    """Mean coefficient over the last axis of slip angles (..., r), rad: the paper's ground truth.
+
+    Eq. 5 with gravity's direction as the force.
+    """
+    return np.mean(np.tan(angles), axis=-1)
 
 
-def _normal_force(
-    time: np.ndarray, count: int, experiment: SlipExperiment, noise: SlipNoise, random: np.random.Generator
-) -> np.ndarray:
-    fall = np.clip(time - experiment.hold, 0.0, None)
-    ramp = experiment.normal_start - experiment.normal_rate * fall
-    kept = np.exp(-1.0 / (experiment.sample_rate * noise.wobble_time))
-    shocks = noise.wobble_sd * np.sqrt(1.0 - kept**2) * random.normal(size=(count, len(time)))
+def _normal_force(time: np.ndarray, count: int, block: Mapping[str, Any], random: np.random.Generator) -> np.ndarray:
+    start, end = block["normal_force"]
+    ramp = start - block["normal_rate"] * np.clip(time - HOLD, 0.0, None)
+    kept = np.exp(-1.0 / (SAMPLE_RATE * _WOBBLE_TIME))
+    shocks = block["noise"]["wobble_sd"] * np.sqrt(1.0 - kept**2) * random.normal(size=(count, len(time)))
     wobble = np.zeros_like(shocks)
     for k in range(1, len(time)):
         wobble[:, k] = kept * wobble[:, k - 1] + shocks[:, k]
-    return np.maximum(ramp + wobble, 0.1 * experiment.normal_end)
+    return np.maximum(ramp + wobble, 0.1 * end)
 
 
 def _tangential_motion(
-    friction_mu: np.ndarray, warp: np.ndarray, normal_force: np.ndarray, experiment: SlipExperiment
+    friction_mu: np.ndarray, warp: np.ndarray, normal_force: np.ndarray, held: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Tangential force, slip and creep, each (t, n), by semi-implicit Euler steps."""
-    e, (count, samples) = experiment, normal_force.shape
-    step = 1.0 / (e.sample_rate * e.substeps)
-    rise = 0.5 * e.hold
+    """Tangential force, slip and creep, each (t, n), by semi-implicit Euler steps; ``held`` is T_0."""
+    count, samples = normal_force.shape
+    step, rise = 1.0 / (SAMPLE_RATE * _SUBSTEPS), 0.5 * HOLD
     finger, speed, slip, creep, spring = (np.zeros(count) for _ in range(5))
     force, sliding = np.zeros(count), np.zeros(count, dtype=bool)
     kept = np.zeros((3, count, samples))
@@ -190,18 +138,18 @@ def _tangential_motion(
         kept[:, :, k] = force, slip, creep
         pressing = normal_force[:, k]
         static = apparent_friction(friction_mu, warp * pressing) * pressing
-        kinetic = apparent_friction(e.kinetic_ratio * friction_mu, warp * pressing) * pressing
-        target = e.tangential_force * min(1.0, k / (e.sample_rate * rise))
-        for _ in range(e.substeps):
-            spring += step * ((target - force) / e.force_recovery - e.impedance * speed)
-            speed += step * (spring - e.damping * speed - force) / e.mass
+        kinetic = apparent_friction(_KINETIC_RATIO * friction_mu, warp * pressing) * pressing
+        target = held * min(1.0, k / (SAMPLE_RATE * rise))
+        for _ in range(_SUBSTEPS):
+            spring += step * ((target - force) / _FORCE_RECOVERY - _IMPEDANCE * speed)
+            speed += step * (spring - _DAMPING * speed - force) / _MASS
             finger += step * speed
             share = np.clip(force / static, 0.0, 1.0)
-            creep += step * (e.creep_length * (1.0 - (1.0 - share) ** (2.0 / 3.0)) - creep) / e.creep_time
-            trial = e.pad_stiffness * (finger - slip - creep)
+            creep += step * (_CREEP_LENGTH * (1.0 - (1.0 - share) ** (2.0 / 3.0)) - creep) / _CREEP_TIME
+            trial = _PAD_STIFFNESS * (finger - slip - creep)
             sliding = trial > np.where(sliding, kinetic, static)
             force = np.where(sliding, kinetic, trial)
-            slip += np.where(sliding, (trial - kinetic) / e.pad_stiffness, 0.0)
+            slip += np.where(sliding, (trial - kinetic) / _PAD_STIFFNESS, 0.0)
     return kept[0], kept[1], kept[2]
 
 
@@ -211,13 +159,3 @@ def _turned(force: np.ndarray, sd: float, random: np.random.Generator) -> np.nda
     turned = force + np.cross(np.broadcast_to(axis, force.shape), force)
     length = np.linalg.norm(turned, axis=-1, keepdims=True)
     return turned * np.linalg.norm(force, axis=-1, keepdims=True) / np.where(length > 0.0, length, 1.0)
-
-
-def _check(friction_mu: np.ndarray, experiment: SlipExperiment) -> None:
-    if not (np.isfinite(friction_mu).all() and (friction_mu > 0.0).all()):
-        raise ContactIdError("a coefficient of friction is not positive", "Check friction_mu of the friction objects")
-    if not (experiment.normal_start > experiment.normal_end > 0.0 and experiment.normal_rate > 0.0):
-        raise ContactIdError(
-            f"the normal force goes from {experiment.normal_start:g} to {experiment.normal_end:g} N",
-            "It has to fall to a positive value",
-        )

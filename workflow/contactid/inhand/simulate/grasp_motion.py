@@ -11,38 +11,21 @@ Velocities and accelerations are exact derivatives: no differences are taken.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from contactid.core import rotations
 
-COORDINATES = ("x", "y", "z", "yaw", "pitch", "roll")
 _RAMP = np.polynomial.Polynomial([0.0, 0.0, 0.0, 0.0, 35.0, -84.0, 70.0, -20.0])
 
 
-@dataclass(frozen=True)
-class MotionRange:
-    """How far and how fast an object may be moved.
-
-    Attributes
-    ----------
-    displacement : m, largest displacement of B's origin along each axis of W
-    turn : rad, largest yaw, pitch and roll
-    frequencies : Hz, of the sines
-    ramp : s, until the motion has its full size
-    """
-
-    displacement: float
-    turn: float
-    frequencies: tuple[float, ...]
-    ramp: float = 0.5
-
-    @property
-    def limits(self) -> np.ndarray:
-        """(6,) largest values of the coordinates, m and rad."""
-        return np.array([self.displacement] * 3 + [self.turn] * 3)
+def coordinate_limits(limits: Mapping[str, Any]) -> np.ndarray:
+    """(6,) largest values of the coordinates, m and rad, of the block ``motion`` of a source."""
+    return np.array([limits["displacement"]] * 3 + [limits["turn"]] * 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +56,7 @@ class SineMotion:
 
     Attributes
     ----------
-    amplitudes, phases : (6, K) of the coordinates in the order of :data:`COORDINATES`, m or rad, and rad
+    amplitudes, phases : (6, K) of the coordinates x, y, z, yaw, pitch, roll; m or rad, and rad
     frequencies : (K,) Hz
     ramp : s
     start_position : (3,) m, B's origin in W at time 0
@@ -83,7 +66,7 @@ class SineMotion:
     amplitudes: np.ndarray
     phases: np.ndarray
     frequencies: np.ndarray
-    ramp: float = 0.5
+    ramp: float
     start_position: np.ndarray = field(default_factory=lambda: np.zeros(3))
     start_orientation: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0, 0.0]))
 
@@ -113,24 +96,25 @@ class SineMotion:
         )
 
 
-def random_motion(
-    limits: MotionRange, random: np.random.Generator, start_orientation: np.ndarray | None = None
-) -> SineMotion:
-    """A motion that uses each coordinate's range: ``sum_k |A_k|`` equals the limit; shares and phases are random."""
-    shape = (6, len(limits.frequencies))
+def random_motion(limits: Mapping[str, Any], random: np.random.Generator) -> SineMotion:
+    """A motion that uses each coordinate's range: ``sum_k |A_k|`` equals the limit; shares and phases are random.
+
+    ``limits`` is the block ``motion`` of a source: displacement (m), turn (rad), frequencies (Hz) and ramp (s).
+    """
+    shape = (6, len(limits["frequencies"]))
     share = random.dirichlet(np.full(shape[1], 3.0), size=6)
     return SineMotion(
-        amplitudes=limits.limits[:, None] * share,
+        amplitudes=coordinate_limits(limits)[:, None] * share,
         phases=random.uniform(0.0, 2.0 * np.pi, shape),
-        frequencies=np.array(limits.frequencies),
-        ramp=limits.ramp,
-        start_orientation=np.array([1.0, 0.0, 0.0, 0.0]) if start_orientation is None else start_orientation,
+        frequencies=np.array(limits["frequencies"]),
+        ramp=limits["ramp"],
     )
 
 
-def static_motion(start_orientation: np.ndarray | None = None) -> SineMotion:
+def static_motion() -> SineMotion:
     """An object that is held still."""
-    return random_motion(MotionRange(0.0, 0.0, (1.0,)), np.random.default_rng(0), start_orientation)
+    still = {"displacement": 0.0, "turn": 0.0, "frequencies": (1.0,), "ramp": 0.5}
+    return random_motion(still, np.random.default_rng(0))
 
 
 def _ramp(time: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -16,6 +16,7 @@ but steadily, and balance the motion exactly at every sample.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,20 +32,6 @@ _FACETS = 12  # of the friction pyramid inside the cone, for the squeeze's linea
 _LEAST_MARGIN = 1e-6  # of a squeeze of mean normal force 1, from the cones
 
 
-@dataclass(frozen=True)
-class Grip:
-    """How hard an object is held.
-
-    Attributes
-    ----------
-    least_force : N, mean normal force of the squeeze; more where friction needs it
-    safety : forces stay in cones whose coefficient of friction is smaller by this factor
-    """
-
-    least_force: float = 2.0
-    safety: float = 1.3
-
-
 @dataclass(frozen=True, eq=False)
 class ContactSet:
     """k point contacts: ``positions`` (k, 3) m and ``normals`` (k, 3), unit, into the object, both in B."""
@@ -58,15 +45,15 @@ class ContactSet:
         return ContactSet(self.positions[kept], self.normals[kept], self.friction)
 
 
-def specific_force(trajectory: PoseTrajectory, gravity: float = GRAVITY) -> np.ndarray:
+def specific_force(trajectory: PoseTrajectory) -> np.ndarray:
     """(n, 3) m/s2 in B: acceleration of B's origin less gravity's, what an accelerometer there would read."""
-    apparent = trajectory.acceleration + np.array([0.0, 0.0, gravity])
+    apparent = trajectory.acceleration + np.array([0.0, 0.0, GRAVITY])
     return rotations.as_rotation(trajectory.orientation).inv().apply(apparent)
 
 
-def required_wrench(body: InertialParameters, trajectory: PoseTrajectory, gravity: float = GRAVITY) -> np.ndarray:
+def required_wrench(body: InertialParameters, trajectory: PoseTrajectory) -> np.ndarray:
     """(n, 6) N and N m: force and torque about B's origin, in B, that the motion takes."""
-    a = specific_force(trajectory, gravity)
+    a = specific_force(trajectory)
     rate, growth = trajectory.angular_velocity, trajectory.angular_acceleration
     lever = np.cross(growth, body.center_of_mass) + np.cross(rate, np.cross(rate, body.center_of_mass))
     force = body.mass * (a + lever)
@@ -80,8 +67,7 @@ def required_wrench(body: InertialParameters, trajectory: PoseTrajectory, gravit
 
 def grasp_matrix(positions: np.ndarray) -> np.ndarray:
     """G (6, 3 k): the wrench about B's origin of forces (k, 3), stacked, at positions (k, 3) m."""
-    blocks = [np.vstack([np.eye(3), _cross_matrix(position)]) for position in np.atleast_2d(positions)]
-    return np.hstack(blocks)
+    return np.hstack([np.vstack([np.eye(3), rotations.skew(position)]) for position in np.atleast_2d(positions)])
 
 
 def squeeze(contacts: ContactSet) -> np.ndarray:
@@ -124,17 +110,20 @@ def shortest_forces(wrench: np.ndarray, positions: np.ndarray) -> np.ndarray:
     return (wrench @ np.linalg.pinv(grasp_matrix(positions)).T).reshape(len(wrench), -1, 3)
 
 
-def share_wrench(wrench: np.ndarray, contacts: ContactSet, grip: Grip) -> np.ndarray:
-    """Contact forces (n, k, 3) N in B that give the wrench (n, 6) and stay in the friction cones."""
+def share_wrench(wrench: np.ndarray, contacts: ContactSet, grip: Mapping[str, float]) -> np.ndarray:
+    """Contact forces (n, k, 3) N in B that give the wrench (n, 6) and stay in the friction cones.
+
+    ``grip`` is the block of a source: ``least_force`` (N), the squeeze's mean normal force, more where friction needs
+    it, and ``safety``, the factor by which the cones' coefficient of friction is smaller.
+    """
     shortest = shortest_forces(wrench, contacts.positions)
     held = squeeze(contacts)
-    within = contacts.friction / grip.safety
-    needed = _needed_strength(shortest, held, contacts.normals, within)
-    return shortest + max(grip.least_force, needed) * held
+    needed = _needed_strength(shortest, held, contacts.normals, contacts.friction / grip["safety"])
+    return shortest + max(grip["least_force"], needed) * held
 
 
 def broken_contact_forces(
-    wrench: np.ndarray, contacts: ContactSet, grip: Grip, breaking: np.ndarray, engaged: np.ndarray
+    wrench: np.ndarray, contacts: ContactSet, grip: Mapping[str, float], breaking: np.ndarray, engaged: np.ndarray
 ) -> np.ndarray:
     """Contact forces (n, k, 3) where the contacts of a mask (k,) are engaged by shares (n,) from 0 to 1.
 
@@ -172,8 +161,3 @@ def _frames(normals: np.ndarray) -> list[tuple[np.ndarray, np.ndarray, np.ndarra
         first /= np.linalg.norm(first)
         frames.append((normal, first, np.cross(normal, first)))
     return frames
-
-
-def _cross_matrix(vector: np.ndarray) -> np.ndarray:
-    x, y, z = vector
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -18,80 +18,32 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from contactid.core.errors import ContactIdError
-
 NETWORKS = ("dropout_network", "plain_network")
+ANSWERS = ("validation_mean", "validation_sd", "test_mean", "test_sd")
 _SAMPLES = ("training_signals", "training_force", "validation_signals", "validation_force", "test_signals")
 
 
-@dataclass(frozen=True)
-class NetworkOptions:
-    """How a network is built and trained.
-
-    Attributes
-    ----------
-    hidden : width of every layer
-    dropout : probability in the head
-    masks : K, dropout masks per sample, in training and prediction
-    learning_rate, batch : of Adam
-    longest : epochs at most
-    patience : epochs without a better validation loss before training ends
-    """
-
-    hidden: int = 128
-    dropout: float = 0.1
-    masks: int = 8
-    learning_rate: float = 2e-3
-    batch: int = 256
-    longest: int = 150
-    patience: int = 20
-
-
-@dataclass(frozen=True)
-class NetworkAnswer:
-    """Predictions (n, 3), N, on validation and test samples, with the epochs of training."""
-
-    validation_mean: np.ndarray
-    validation_sd: np.ndarray
-    test_mean: np.ndarray
-    test_sd: np.ndarray
-    epochs: int
-
-
 def write_request(
-    path: str | Path, network: str, seed: int, options: NetworkOptions, samples: Mapping[str, np.ndarray]
+    path: str | Path, network: str, seed: int, options: Mapping[str, float], samples: Mapping[str, np.ndarray]
 ) -> None:
     """Write what :func:`main` reads: samples named ``training_signals``, ``training_force``, ... and the settings."""
-    content: dict[str, Any] = {f"option_{key}": value for key, value in asdict(options).items()}
+    content: dict[str, Any] = {f"option_{key}": value for key, value in options.items()}
     content |= {"network": network, "seed": seed} | {name: samples[name] for name in _SAMPLES}
     with Path(path).open("wb") as file:
         np.savez(file, **content)
 
 
-def read_answer(path: str | Path) -> NetworkAnswer:
-    """Read what :func:`main` wrote."""
-    with np.load(path, allow_pickle=False) as file:
-        return NetworkAnswer(
-            file["validation_mean"], file["validation_sd"], file["test_mean"], file["test_sd"], int(file["epochs"])
-        )
-
-
-def train(network: str, seed: int, options: NetworkOptions, samples: Mapping[str, np.ndarray]) -> NetworkAnswer:
+def train(network: str, seed: int, options: Mapping[str, Any], samples: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """Train a network and predict the validation and test forces.
 
-    Raises
-    ------
-    ContactIdError
-        Where the network is unknown.
+    ``options`` are the block ``inhand: force_sensing: network``. Returned are :data:`ANSWERS` (n, 3), N, and
+    ``epochs``, those of training.
     """
-    if network not in NETWORKS:
-        raise ContactIdError(f"unknown network {network!r}", f"Choose one of {', '.join(NETWORKS)}")
     import torch
 
     torch.manual_seed(seed)
@@ -116,17 +68,17 @@ def train(network: str, seed: int, options: NetworkOptions, samples: Mapping[str
         residual = np.std(outputs("validation").numpy() - means[0], axis=0)
         sds = tuple(np.broadcast_to(residual, mean.shape) for mean in means)
     mean, sd = ([force_scale * part for part in parts] for parts in (means, sds))
-    return NetworkAnswer(mean[0], sd[0], mean[1], sd[1], epochs)
+    return dict(zip(ANSWERS, (mean[0], sd[0], mean[1], sd[1]), strict=True)) | {"epochs": epochs}
 
 
 class _Model:
     """Shared layers, and a head that is evaluated for several dropout masks."""
 
-    def __init__(self, options: NetworkOptions, dropping: bool) -> None:
+    def __init__(self, options: Mapping[str, Any], dropping: bool) -> None:
         from torch import nn
 
-        width, rate = options.hidden, options.dropout if dropping else 0.0
-        self.masks = options.masks if dropping else 1
+        width, rate = options["hidden"], options["dropout"] if dropping else 0.0
+        self.masks = options["masks"] if dropping else 1
         self.shared = nn.Sequential(nn.Linear(19, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
         self.head = nn.Sequential(
             nn.Dropout(rate), nn.Linear(width, width), nn.ReLU(), nn.Dropout(rate), nn.Linear(width, 3)
@@ -165,17 +117,17 @@ class _Model:
                 parameter.copy_(value)
 
 
-def _fit(model: _Model, options: NetworkOptions, training: tuple[Any, Any], validation: tuple[Any, Any]) -> int:
+def _fit(model: _Model, options: Mapping[str, Any], training: tuple[Any, Any], validation: tuple[Any, Any]) -> int:
     """Train until the validation error of the mean stops falling; the best state is kept. Returns the epochs."""
     import torch
 
-    optimizer = torch.optim.Adam(list(model.parameters()), lr=options.learning_rate)
-    schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=options.patience // 3)
+    optimizer = torch.optim.Adam(list(model.parameters()), lr=options["learning_rate"])
+    schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=options["patience"] // 3)
     signals, force = training
     best, state, waited, epoch = np.inf, model.state(), 0, 0
-    for epoch in range(1, options.longest + 1):  # noqa: B007 - told to the caller
+    for epoch in range(1, options["longest"] + 1):  # noqa: B007 - told to the caller
         order = torch.randperm(len(signals))
-        for batch in order.split(options.batch):
+        for batch in order.split(options["batch"]):
             optimizer.zero_grad()
             model.loss(signals[batch], force[batch]).backward()
             optimizer.step()
@@ -185,7 +137,7 @@ def _fit(model: _Model, options: NetworkOptions, training: tuple[Any, Any], vali
             best, state, waited = error, model.state(), 0
         else:
             waited += 1
-        if waited >= options.patience:
+        if waited >= options["patience"]:
             break
     model.restore(state)
     return epoch
@@ -196,19 +148,12 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 2:
         print("usage: python -m contactid.inhand.tactile.network request.npz answer.npz", file=sys.stderr)
         return 2
-    try:
-        with np.load(arguments[0], allow_pickle=False) as file:
-            options = NetworkOptions(
-                **{name.removeprefix("option_"): file[name].item() for name in file.files if name.startswith("option_")}
-            )
-            samples = {name: file[name] for name in _SAMPLES}
-            network, seed = str(file["network"]), int(file["seed"])
-        answer = train(network, seed, options, samples)
-    except ContactIdError as error:
-        print(f"ERROR {error}", file=sys.stderr)
-        return 1
+    with np.load(arguments[0], allow_pickle=False) as file:
+        options = {name.removeprefix("option_"): file[name].item() for name in file.files if name.startswith("option_")}
+        samples = {name: file[name] for name in _SAMPLES}
+        answer = train(str(file["network"]), int(file["seed"]), options, samples)
     with Path(arguments[1]).open("wb") as file:
-        np.savez(file, **asdict(answer))
+        np.savez(file, **answer)
     return 0
 
 

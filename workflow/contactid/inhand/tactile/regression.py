@@ -11,11 +11,12 @@ Linear: least squares on the signals and a constant, with the residual's standar
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+Samples = Mapping[str, np.ndarray]  # tared signals (n, 19) and forces (n, 3) N, as simulated_samples names them
 Predictor = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 _EVIDENCE_STEPS = 20
@@ -23,28 +24,14 @@ _LOG_CHI_SQUARE_MEAN = -1.2703628454614782  # of a chi-square variable with one 
 _SD_RANGE = (0.25, 4.0)  # of the residual step, against the homoscedastic one
 
 
-@dataclass(frozen=True)
-class ForceData:
-    """Samples of tared signals and forces.
-
-    Attributes
-    ----------
-    signals : (n, 19)
-    force : (n, 3), N
-    """
-
-    signals: np.ndarray
-    force: np.ndarray
-
-
-def fit_linear(training: ForceData, validation: ForceData) -> Predictor:
+def fit_linear(samples: Samples) -> Predictor:
     """Least squares from 19 signals to 3 components; the standard deviation is that of the validation residuals."""
 
     def features(signals: np.ndarray) -> np.ndarray:
         return np.column_stack([np.ones(len(signals)), signals])
 
-    weights = np.linalg.lstsq(features(training.signals), training.force, rcond=None)[0]
-    sd = np.std(validation.force - features(validation.signals) @ weights, axis=0)
+    weights = np.linalg.lstsq(features(samples["training_signals"]), samples["training_force"], rcond=None)[0]
+    sd = np.std(samples["validation_force"] - features(samples["validation_signals"]) @ weights, axis=0)
 
     def predict(signals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         mean = features(signals) @ weights
@@ -53,20 +40,21 @@ def fit_linear(training: ForceData, validation: ForceData) -> Predictor:
     return predict
 
 
-def fit_bayesian_features(training: ForceData, validation: ForceData, hidden: int, seed: int) -> Predictor:
+def fit_bayesian_features(samples: Samples, hidden: int, seed: int) -> Predictor:
     """Bayesian linear regression on ``hidden`` random features, drawn from ``seed``."""
-    random = np.random.default_rng(seed)
-    centre, scale = training.signals.mean(axis=0), training.signals.std(axis=0)
-    inner = random.normal(size=(training.signals.shape[1], hidden)) / np.sqrt(training.signals.shape[1])
+    random, training = np.random.default_rng(seed), samples["training_signals"]
+    centre, scale = training.mean(axis=0), training.std(axis=0)
+    inner = random.normal(size=(training.shape[1], hidden)) / np.sqrt(training.shape[1])
     bias = random.normal(size=hidden)
 
     def features(signals: np.ndarray) -> np.ndarray:
         scaled = (signals - centre) / scale
         return np.column_stack([np.ones(len(scaled)), scaled, np.tanh(scaled @ inner + bias)])
 
-    fitted = [_Bayesian.fit(features(training.signals), training.force[:, axis]) for axis in range(3)]
+    known, checked = features(training), features(samples["validation_signals"])
+    fitted = [_Bayesian.fit(known, force) for force in samples["training_force"].T]
     log_scales = [
-        _fit_log_scale(features(validation.signals), validation.force[:, axis], one) for axis, one in enumerate(fitted)
+        _fit_log_scale(checked, force, one) for force, one in zip(samples["validation_force"].T, fitted, strict=True)
     ]
 
     def predict(signals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

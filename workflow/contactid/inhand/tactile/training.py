@@ -17,14 +17,15 @@ import numpy as np
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
-from contactid.inhand.simulate.electrode_sensor import ElectrodeSensor, simulate_sessions
-from contactid.inhand.tactile.network import NETWORKS, NetworkAnswer, NetworkOptions, read_answer, write_request
-from contactid.inhand.tactile.regression import ForceData, fit_bayesian_features, fit_linear
+from contactid.inhand.simulate.electrode_sensor import simulate_sessions
+from contactid.inhand.tactile.network import ANSWERS, NETWORKS, write_request
+from contactid.inhand.tactile.regression import fit_bayesian_features, fit_linear
 from contactid.sources.motion import write_dataset
 
 _WORKFLOW = Path(__file__).resolve().parents[3]
 _VARIABLE = "CONTACTID_TORCH_PYTHON"
 _REMEDY = "Run make tactile"
+_TIMEOUT = 3600  # s, of one training
 _PROGRAM = "contactid.inhand.tactile.network:main"
 
 
@@ -46,63 +47,49 @@ def torch_python() -> Path:
 
 
 def train_network(
-    network: str,
-    seed: int,
-    options: NetworkOptions,
-    samples: Mapping[str, np.ndarray],
-    *,
-    python: str | Path | None = None,
-    timeout: float = 3600.0,
-) -> NetworkAnswer:
+    network: str, seed: int, options: Mapping[str, Any], samples: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
     """Train a network of :mod:`.network` in PyTorch's environment.
 
     Raises
     ------
     ContactIdError
-        Where the environment is missing, or the program fails, takes longer than ``timeout`` seconds or answers with
-        something else than finite predictions of every sample.
+        Where the environment is missing, or the program fails, takes longer than an hour or answers with something
+        else than finite predictions of every sample.
     """
-    program = str(Path(python or torch_python()).absolute())
+    program = str(torch_python().absolute())
     with tempfile.TemporaryDirectory(prefix="contactid-") as folder:
         request, answer = Path(folder) / "request.npz", Path(folder) / "answer.npz"
         write_request(request, network, seed, options, samples)
-        command = [program, "-m", _PROGRAM.partition(":")[0], str(request), str(answer)]
         try:
             finished = subprocess.run(
-                command,
+                [program, "-m", _PROGRAM.partition(":")[0], str(request), str(answer)],
                 cwd=folder,
                 env={**os.environ, "PYTHONPATH": str(_WORKFLOW), "OMP_NUM_THREADS": "1"},
                 capture_output=True,
                 text=True,
-                timeout=timeout,
+                timeout=_TIMEOUT,
             )
         except OSError as error:
             raise ContactIdError(f"{program} can't be run ({error.strerror or error})", _REMEDY) from error
         except subprocess.TimeoutExpired as error:
             raise ContactIdError(
-                f"training {network} took more than {timeout:g} s", "Choose a smaller network"
+                f"training {network} took more than {_TIMEOUT} s", "Choose a smaller network"
             ) from error
         if finished.returncode or not answer.is_file():
             lines = [line.strip() for line in finished.stderr.splitlines() if line.strip()]
             last = lines[-1].removeprefix("ERROR ") if lines else f"no message, exit code {finished.returncode}"
             raise ContactIdError(f"training {network} failed ({last.rstrip('.')})", _REMEDY)
-        found = read_answer(answer)
-    _check(network, found, samples)
+        with np.load(answer, allow_pickle=False) as file:
+            found = dict(file)
+    for name in ANSWERS:
+        count = len(samples[f"{name.partition('_')[0]}_signals"])
+        if found[name].shape != (count, 3) or not np.isfinite(found[name]).all():
+            raise ContactIdError(f"{network} gave no finite {name} for every sample", "Choose a smaller learning_rate")
     return found
 
 
-def _check(network: str, answer: NetworkAnswer, samples: Mapping[str, np.ndarray]) -> None:
-    for part in ("validation", "test"):
-        for field in ("mean", "sd"):
-            values = getattr(answer, f"{part}_{field}")
-            if values.shape != (len(samples[f"{part}_signals"]), 3) or not np.isfinite(values).all():
-                raise ContactIdError(
-                    f"{network} gave no finite {part}_{field} for every sample", "Choose a smaller learning_rate"
-                )
-
-
 PARTS = ("training", "validation", "test")
-MODELS = (*NETWORKS, "bayesian_features", "linear")
 
 
 def write_predictions(block: Mapping[str, Any], predictions: str) -> None:
@@ -120,8 +107,7 @@ def simulated_samples(block: Mapping[str, Any]) -> dict[str, np.ndarray]:
         a session.
     """
     counts = [block["sessions"][part] for part in PARTS]
-    sensor = ElectrodeSensor(noise=block["noise"], drift=block["drift"])
-    found = simulate_sessions(sensor, sum(counts), block["samples"], block["sample_rate"], block["seed"])
+    found = simulate_sessions(sum(counts), block)
     samples, start = {"time": found.time}, 0
     for part, count in zip(PARTS, counts, strict=True):
         kept = slice(start, start + count)
@@ -147,10 +133,9 @@ def train_models(samples: Mapping[str, np.ndarray], block: Mapping[str, Any]) ->
         for seed in block["training_seeds"][: 1 if model == "linear" else None]
     ]
     models, seeds, *predicted, epochs = (list(column) for column in zip(*runs, strict=True))
-    names = ("validation_mean", "validation_sd", "test_mean", "test_sd")
     variables: dict[str, Any] = {"model": ("training", models), "seed": ("training", seeds)}
     variables |= {"epochs": ("training", epochs), "time": ("sample", samples["time"], {"units": "s"})}
-    for name, values in zip(names, predicted, strict=True):
+    for name, values in zip(ANSWERS, predicted, strict=True):
         variables[name] = (("training", name.partition("_")[0], "axis"), np.stack(values), {"units": "N"})
     for part in PARTS[1:]:
         variables[f"{part}_force"] = ((part, "axis"), samples[f"{part}_force"], {"units": "N"})
@@ -160,13 +145,7 @@ def train_models(samples: Mapping[str, np.ndarray], block: Mapping[str, Any]) ->
 def _predictions(model: str, seed: int, samples: Mapping[str, np.ndarray], block: Mapping[str, Any]) -> tuple[Any, ...]:
     """Mean and standard deviation (n, 3) on validation and on test samples, and the epochs of training."""
     if model in NETWORKS:
-        answer = train_network(model, seed, NetworkOptions(**block["network"]), samples)
-        return answer.validation_mean, answer.validation_sd, answer.test_mean, answer.test_sd, answer.epochs
-    if model not in MODELS:
-        raise ContactIdError(f"unknown force model {model!r}", f"Choose from {', '.join(MODELS)}")
-    training, validation = (ForceData(samples[f"{part}_signals"], samples[f"{part}_force"]) for part in PARTS[:2])
-    if model == "linear":
-        predict = fit_linear(training, validation)
-    else:
-        predict = fit_bayesian_features(training, validation, block["features"], seed)
+        answer = train_network(model, seed, block["network"], samples)
+        return *(answer[name] for name in ANSWERS), int(answer["epochs"])
+    predict = fit_linear(samples) if model == "linear" else fit_bayesian_features(samples, block["features"], seed)
     return *predict(samples["validation_signals"]), *predict(samples["test_signals"]), 0
