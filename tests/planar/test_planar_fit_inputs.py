@@ -15,8 +15,9 @@ from contactid.planar.identify.shooting import E_N, MU, RATIO, Candidate, motion
 from contactid.planar.identify.starts import StepBody, identified_throw, interpolated_throw, simulated_throw
 from contactid.planar.models.trajectory import ContactMode
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
-from contactid.planar.simulate.events import frames_of_motion, outline_of
+from contactid.planar.simulate.events import frames_of_motion
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
+from contactid.planar.simulate.kernel import outline_of
 from contactid.planar.simulate.throws import MeasuredThrow
 
 SHAPE, INERTIA_RATIO = Ellipse(0.05, 0.025), 756e-6

@@ -19,7 +19,7 @@ from contactid.planar.identify.fit import (
     stored,
 )
 from contactid.planar.identify.states import write_fits
-from contactid.planar.simulate.throws import ground_of, measured_throw, noise_of, thrown_body, true_motion, truth_of
+from contactid.planar.simulate.throws import body_and_ground, measured_throw, noise_of, true_motion, truth_of
 
 _OF_A_FIT = (
     "ratio_is_limit", "friction_mu", "friction_mu_se", "friction_is_bound", "misfit", "degrees", "complementarity"
@@ -45,7 +45,7 @@ def identify_cells(
 ) -> pd.DataFrame:
     """A row per frame rate and seed; errors are relative to the truth, in %."""
     options = options or fit_options(block)
-    body, ground, sigma = thrown_body(block), ground_of(block), noise_of(block, noise)
+    (body, ground), sigma = body_and_ground(block), noise_of(block, noise)
     motion, truth = true_motion(block, friction_mu), body.inertia / body.mass
     duration = float(block["identification"]["duration"])
     rows = []
@@ -93,7 +93,7 @@ def write_shown(block: Mapping[str, Any], fits: str) -> None:
     """Identify the throws of figures 17 and 18, and write their states and impulses."""
     options = block["identification"]
     shown, duration = options["shown"], float(options["duration"])
-    body, ground = thrown_body(block), ground_of(block)
+    body, ground = body_and_ground(block)
     motion, sigma = true_motion(block, float(shown["friction_mu"])), noise_of(block, next(iter(options["noise"])))
     truth, found = truth_of(motion, body.mass, duration), []
     for rate in shown["frames_per_second"]:

@@ -24,8 +24,9 @@ import numpy as np
 from scipy.stats import qmc
 
 from contactid.planar.simulate.bodies import GRAVITY
-from contactid.planar.simulate.events import EventMotion, Outline, event_motion, frames_of_motion, outline_of
+from contactid.planar.simulate.events import EventMotion, event_motion, frames_of_motion
 from contactid.planar.simulate.geometry import Shape, contacts
+from contactid.planar.simulate.kernel import Outline, outline_of
 from contactid.planar.simulate.throws import MeasuredThrow
 
 _FRAMES = (2, 3, 4)  # of free flight after the last impact
