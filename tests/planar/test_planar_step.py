@@ -12,8 +12,8 @@ from scipy.optimize import brentq
 
 from contactid.core.errors import ContactIdError
 from contactid.core.solve import SolverOptions
+from contactid.planar.models import step as step_module
 from contactid.planar.models.step import (
-    StepOptions,
     build_igc_step,
     build_irc_step,
     closed_contacts,
@@ -117,11 +117,19 @@ def test_one_step_of_eq_20_is_the_exact_step(numbers: list[float], law: tuple[fl
     assert found.impulse_t == pytest.approx(exact.impulse_t[1], abs=1e-6)
 
 
-def test_eq_20_alone_comes_near_and_settling_makes_it_exact() -> None:
+def leave_unsettled(patch: pytest.MonkeyPatch) -> None:
+    """Take the solution of eq. 20 with its first weight as it is."""
+    patch.setattr(step_module, "settle", lambda pairs, options: None)
+    patch.setattr(step_module, "_WEIGHTS", step_module._WEIGHTS[:1])
+
+
+def test_eq_20_alone_comes_near_and_settling_makes_it_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     law, q, v = PlanarLaw(0.2, 0.4), np.array([0.0, 1.0, 0.0]), np.array([3.0, -2.0, 1.0])
     at = contacts(BODY.shape, LEVEL, q)
     step = build_irc_step(BODY, LEVEL, law, 1e-3)
-    alone = solve_irc_step(step, q, v, at, StepOptions(settle=False))
+    with monkeypatch.context() as unsettled:
+        leave_unsettled(unsettled)
+        alone = solve_irc_step(step, q, v, at)
     settled = solve_irc_step(step, q, v, at)
     assert 1e-10 < alone.residual < 1e-3 and alone.residual == alone.unsettled_residual
     assert settled.unsettled_residual == pytest.approx(alone.residual)
@@ -140,13 +148,14 @@ def test_a_closed_contact_is_what_the_compiled_step_takes_for_one() -> None:
     assert closed_contacts(at, v)[:, 0].tolist() == [True, False, False, True]
 
 
-def test_solves_that_fail_are_counted_and_the_motion_goes_on() -> None:
-    options = StepOptions(solver=SolverOptions(max_iterations=2), settle=False)
+def test_solves_that_fail_are_counted_and_the_motion_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    leave_unsettled(monkeypatch)
+    monkeypatch.setattr(step_module, "_SOLVER", SolverOptions(max_iterations=2))
     start = ([0.0, 1.0, 0.0], [3.0, -1.0, 0.0])
-    found = simulate_irc_nlp(BODY, LEVEL, PlanarLaw(0.3, 0.0), *start, time_step=1e-3, steps=3, options=options)
+    found = simulate_irc_nlp(BODY, LEVEL, PlanarLaw(0.3, 0.0), *start, time_step=1e-3, steps=3)
     assert found.n_solved == 3 and found.n_failed == 3
     assert len(found.motion.time) == 4 and np.isfinite(found.motion.position).all()
-    assert (found.residual[1:] > options.tolerance).all()
+    assert (found.residual[1:] > step_module.TOLERANCE).all()
 
 
 def test_two_corners_that_land_together_share_the_impulse() -> None:

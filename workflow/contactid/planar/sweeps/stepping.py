@@ -19,7 +19,6 @@ import pandas as pd
 from contactid.output.tables import write_csv
 from contactid.planar.models.step import (
     StepModel,
-    StepOptions,
     StepSolution,
     build_igc_step,
     build_irc_step,
@@ -32,7 +31,7 @@ from contactid.planar.simulate.scenes import Scene, scene_of
 
 _FIRST_STRETCH, _LONGEST_STRETCH = 16, 4096  # steps of flight computed at once
 _Build = Callable[[PlanarBody, Ground, PlanarLaw, float], StepModel]
-_Solve = Callable[[StepModel, np.ndarray, np.ndarray, Contacts, StepOptions], StepSolution]
+_Solve = Callable[[StepModel, np.ndarray, np.ndarray, Contacts], StepSolution]
 _Flight = Callable[[np.ndarray, np.ndarray], np.ndarray]
 _State = np.ndarray | Sequence[float]
 _REPEATS = 20  # of the compiled simulation, for its time; the fastest counts
@@ -80,7 +79,6 @@ def simulate_irc_nlp(
     *,
     time_step: float,
     steps: int,
-    options: StepOptions | None = None,
 ) -> SteppedMotion:
     """Step a body from q (3,) and v (3,) by the optimisation problem of eq. 20, flight as well.
 
@@ -90,7 +88,7 @@ def simulate_irc_nlp(
         A start inside the ground or not finite, a time step or a number of steps that isn't positive.
     """
     ways = build_irc_step, solve_irc_step, None
-    return step_through(*ways, body, ground, law, position, velocity, time_step=time_step, steps=steps, options=options)
+    return step_through(*ways, body, ground, law, position, velocity, time_step=time_step, steps=steps)
 
 
 def simulate_igc(
@@ -131,12 +129,11 @@ def step_through(
     *,
     time_step: float,
     steps: int,
-    options: StepOptions | None = None,
     stop: int | None = None,
 ) -> SteppedMotion:
     """All steps; ``flight`` says for states (m + 1, 3) without contact which of their m steps are right."""
     q, v = first_states(body.shape, ground, position, velocity, time_step, steps, fewest=1)
-    step, shape, options = build(body, ground, law, time_step), body.shape, options or StepOptions()
+    step, shape = build(body, ground, law, time_step), body.shape
     solutions: dict[int, StepSolution] = {}
     k, stretch, end = 0, _FIRST_STRETCH, steps
     while k < end:
@@ -150,7 +147,7 @@ def step_through(
                 stretch = min(2 * stretch, _LONGEST_STRETCH)
                 continue
             stretch = _FIRST_STRETCH
-        found = solve(step, q[k], v[k], contacts(shape, ground, q[k]), options)
+        found = solve(step, q[k], v[k], contacts(shape, ground, q[k]))
         k += 1
         q[k], v[k], solutions[k] = found.position, found.velocity, found
         if not np.isfinite([*found.position, *found.velocity]).all():
