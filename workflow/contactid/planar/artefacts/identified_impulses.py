@@ -111,24 +111,13 @@ def _impulse_rows(component: str, kind: str, contact: int, time: np.ndarray, imp
     )
 
 
-def draw_identified_impulses(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
-    """Figure 18: identified and simulated contact impulses, N s.
+def draw_impulses(data: pd.DataFrame) -> Figure:
+    """Figures 18 and 23: a row per component, and a second column for lasting contacts, too small to see in the first.
 
-    ``data`` is what :func:`identified_impulses` returns, ``width`` in inches.
+    ``data`` is what :func:`identified_impulses` or :func:`real_impulses` returns.
     """
-    return _draw_impulses(data, "impulse_ns", "N s", width)
-
-
-def draw_real_impulses(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
-    """Figure 23: identified contact impulses per mass, m/s, a colour per contact.
-
-    ``data`` is what :func:`real_impulses` returns, ``width`` in inches.
-    """
-    return _draw_impulses(data, "impulse_m_s", "m/s", width)
-
-
-def _draw_impulses(data: pd.DataFrame, column: str, unit: str, width: float) -> Figure:
-    """A row per component, and a second column for lasting contacts, whose impulses can't be seen in the first."""
+    column, unit = ("impulse_ns", "N s") if "impulse_ns" in data else ("impulse_m_s", "m/s")
+    width = style.DOUBLE_COLUMN
     end = float(data["time_ms"].max())
     views = _enlarged(data, column)
     figure, grid = plt.subplots(

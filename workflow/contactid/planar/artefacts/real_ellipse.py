@@ -46,16 +46,12 @@ def ellipse_impacts(ellipse_impacts: str) -> pd.DataFrame:
     return read_exact(ellipse_impacts)
 
 
-def draw_real_ellipse(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
+def draw_real_ellipse(data: pd.DataFrame) -> Figure:
     """Errors of each model (a), apparent restitution by approach speed (b) and place (c), impulse ratios by arm (d).
 
-    Parameters
-    ----------
-    data
-        As this module describes it. Models that are missing are left out.
-    width
-        Inches.
+    Models that are missing are left out.
     """
+    width = style.DOUBLE_COLUMN
     figure, panels = plt.subplots(2, 2, figsize=(width, 0.8 * width))
     _draw_errors(panels[0, 0], data)
     _draw_restitution(panels[0, 1], data, "approach_m_s", r"approach speed $-u_n^-$ (m/s)")

@@ -74,24 +74,14 @@ _HALO = [patheffects.withStroke(linewidth=2.0, foreground="white")]
 
 
 def rig() -> pd.DataFrame:
-    """Figure 20: the set-up from the front (1) and from the side, cut (2); the bar's middle is the origin.
-
-    Returns
-    -------
-    The table that this module describes.
-    """
+    """Figure 20: the set-up from the front (1) and from the side, cut (2); the bar's middle is the origin."""
     ground = Ground(BAR_SLOPE)
     q = release_pose(ground)
     return _table([*_from_front(ground, q), *_from_side(q)])
 
 
 def release() -> pd.DataFrame:
-    """Figure 21: the end-effector from the front (1) and from the side (2); the servo's axis is at the origin.
-
-    Returns
-    -------
-    The table that this module describes.
-    """
+    """Figure 21: the end-effector from the front (1) and from the side (2); the servo's axis is at the origin."""
     return _table([*_gripper_from_front(), *_gripper_from_side()])
 
 
@@ -297,26 +287,20 @@ def _table(parts: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[COLUMNS]
 
 
-def draw_rig(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
-    """Figure 20: the set-up from the front (a) and from the side (b).
-
-    ``data`` is what :func:`rig` returns, ``width`` in inches.
-    """
-    return _draw_views(data, ("(a) from the front", "(b) from the side, cut"), width)
+def draw_rig(data: pd.DataFrame) -> Figure:
+    """Figure 20: the set-up from the front (a) and from the side (b)."""
+    return _draw_views(data, ("(a) from the front", "(b) from the side, cut"))
 
 
-def draw_release(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
-    """Figure 21: the end-effector from the front (a) and from the side (b).
-
-    ``data`` is what :func:`release` returns, ``width`` in inches.
-    """
+def draw_release(data: pd.DataFrame) -> Figure:
+    """Figure 21: the end-effector from the front (a) and from the side (b)."""
     titles = "(a) along the servo's axis, seen through", "(b) from the side; inverting the field lets go"
-    return _draw_views(data, titles, width)
+    return _draw_views(data, titles)
 
 
-def _draw_views(data: pd.DataFrame, titles: Sequence[str], width: float) -> Figure:
+def _draw_views(data: pd.DataFrame, titles: Sequence[str]) -> Figure:
     """Panels beside each other, of one scale."""
-    parts = [part for _, part in data.groupby("panel")]
+    parts, width = [part for _, part in data.groupby("panel")], style.DOUBLE_COLUMN
     boxes = [part[["x_mm", "y_mm"]].agg(["min", "max"]).to_numpy() + _AROUND for part in parts]
     wide = [float(box[1, 0] - box[0, 0]) for box in boxes]
     low, top = min(box[0, 1] for box in boxes), max(box[1, 1] for box in boxes)
