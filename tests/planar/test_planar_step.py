@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from contactid.core.errors import ContactIdError
 from contactid.core.solve import SolverOptions
 from contactid.planar.models import step as step_module
 from contactid.planar.models.step import (
+    StepModel,
     build_igc_step,
     build_irc_step,
     closed_contacts,
@@ -24,7 +26,7 @@ from contactid.planar.simulate.bodies import GRAVITY, PlanarBody, PlanarLaw, sim
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts
 from contactid.planar.simulate.kernel import CLOSING
 from contactid.planar.sweeps.peaks import first_impact
-from contactid.planar.sweeps.stepping import SteppedMotion, simulate_igc, simulate_irc_nlp, step_through
+from contactid.planar.sweeps.stepping import simulate_igc, simulate_irc_nlp, step_through
 
 BODY = PlanarBody(Ellipse(1.5, 1.0), 10.0, 2.0)
 LEVEL = Ground()
@@ -56,14 +58,12 @@ def wedges(body: PlanarBody, law: PlanarLaw, n: np.ndarray, t: np.ndarray) -> bo
     return law.friction_mu * abs(n @ (inverse * t)) > 0.95 * float(n @ (inverse * n))
 
 
-def irc_with_flight_in_closed_form(law, position, velocity, **run) -> SteppedMotion:
-    """As :func:`simulate_irc_nlp`, but steps without a closed contact have ``c = 0``, their only solution."""
+def without_closed_contact(step: StepModel, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """(m,) whether ``c = 0`` is the only solution of steps by eq. 20."""
+    return np.asarray(~closed_contacts(contacts(step.body.shape, step.ground, q[:-1]), v[:-1]).any(axis=1))
 
-    def flight(positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        at = contacts(BODY.shape, LEVEL, positions[:-1])
-        return np.asarray(~closed_contacts(at, velocities[:-1]).any(axis=1))
 
-    return step_through(build_irc_step, solve_irc_step, flight, BODY, LEVEL, law, position, velocity, **run)
+irc_with_flight_in_closed_form = partial(step_through, build_irc_step, solve_irc_step, without_closed_contact)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_the_throw_of_figure_9_by_eq_20_is_the_exact_motion(
 ) -> None:
     law, steps = PlanarLaw(friction_mu, 0.0), round(duration / time_step)
     exact = simulate(BODY, LEVEL, law, *THROW, time_step=time_step, steps=steps)
-    found = irc_with_flight_in_closed_form(law, *THROW, time_step=time_step, steps=steps)
+    found = irc_with_flight_in_closed_form(BODY, LEVEL, law, *THROW, time_step=time_step, steps=steps)
     assert found.n_failed == 0 and found.n_solved > 50
     assert np.abs(found.motion.position - exact.position).max() < 1e-9
     assert np.abs(found.motion.velocity - exact.velocity).max() < 1e-8
@@ -89,7 +89,7 @@ def test_steps_without_contact_are_solved_to_the_closed_form() -> None:
     law = PlanarLaw(0.5, 0.3)
     start = ([0.0, 1.05, 0.2], [1.0, 3.0, -1.0])
     all_solved = simulate_irc_nlp(BODY, LEVEL, law, *start, time_step=5e-3, steps=40)
-    closed_form = irc_with_flight_in_closed_form(law, *start, time_step=5e-3, steps=40)
+    closed_form = irc_with_flight_in_closed_form(BODY, LEVEL, law, *start, time_step=5e-3, steps=40)
     assert all_solved.n_solved == 40 and all_solved.n_failed == 0 and closed_form.n_solved == 0
     assert closed_form.n_solved == 0 and first_impact(closed_form.motion)[0] == -1
     assert np.abs(all_solved.motion.position - closed_form.motion.position).max() < 1e-9

@@ -67,7 +67,7 @@ class StepSolution:
     ----------
     position, velocity : (3,) at the end of the step, m, rad and their rates
     impulse_n, impulse_t : (n_c,) N s
-    iterations, seconds : of all solves of the step
+    iterations : of all solves of the step
     converged : the last solve converged and the residual is within the tolerance
     residual : largest ``|min(a, b)|`` over all pairs, in multiples of the step's scales
     unsettled_residual : the same before settling
@@ -78,7 +78,6 @@ class StepSolution:
     impulse_n: np.ndarray
     impulse_t: np.ndarray
     iterations: int
-    seconds: float
     converged: bool
     residual: float
     unsettled_residual: float
@@ -134,7 +133,7 @@ class StepModel:
         model.impulse_scale.set_value(self.body.mass * speed)
         model.speed_scale.set_value(max(float(np.abs(slipping).max()) + law.friction_mu * speed, _LEAST_SLIP * speed))
 
-    def solution(self, q: np.ndarray, iterations: int, seconds: float, solved: bool, unsettled: float) -> StepSolution:
+    def solution(self, q: np.ndarray, iterations: int, solved: bool, unsettled: float) -> StepSolution:
         """Read the present point of a step from q (3,)."""
         model, n_contacts = self.model, range(self.body.shape.n_contacts)
         unit, residual = pyo.value(model.impulse_scale), self.pairs.residual()
@@ -146,7 +145,6 @@ class StepModel:
             * self.law.friction_mu
             * np.array([model.c_plus[j].value - model.c_minus[j].value for j in n_contacts]),
             iterations=iterations,
-            seconds=seconds,
             converged=solved and residual <= TOLERANCE,
             residual=residual,
             unsettled_residual=unsettled,
@@ -202,17 +200,17 @@ def solve_irc_step(step: StepModel, q: np.ndarray, v: np.ndarray, at: Contacts) 
     for j, is_closed in enumerate(closed):
         model.z_c[j], model.z_nc[j] = float(is_closed), float(not is_closed)
         model.c_n[j].set_value(float(is_closed), skip_validation=True)
-    iterations, seconds, unsettled, solved = 0, 0.0, float("nan"), False
+    iterations, unsettled, solved = 0, float("nan"), False
     for attempt, factor in enumerate(_WEIGHTS):
         model.weight.set_value(factor)
         found = solve(model, _SOLVER.warm() if attempt else _SOLVER)
-        iterations, seconds, solved = iterations + found.iterations, seconds + found.seconds, found.converged
+        iterations, solved = iterations + found.iterations, found.converged
         unsettled = unsettled if attempt else step.pairs.residual()
         settled = settle(step.pairs, _SETTLING_SOLVER)
         if settled is not None:
-            iterations, seconds, solved = iterations + settled.iterations, seconds + settled.seconds, True
+            iterations, solved = iterations + settled.iterations, True
             break
-    return step.solution(q, iterations, seconds, solved, unsettled)
+    return step.solution(q, iterations, solved, unsettled)
 
 
 def build_igc_step(body: PlanarBody, ground: Ground, law: PlanarLaw, time_step: float) -> StepModel:
@@ -248,7 +246,7 @@ def solve_igc_step(step: StepModel, q: np.ndarray, v: np.ndarray, at: Contacts) 
     model.theta.set_value(q[2])
     model.height.set_value(at.gap[0] + at.tangent[0, 2])  # T = (t, -r_n)
     once = Continuation(Reformulation.L1_PENALTY, (1.0,), TOLERANCE, settle=False)
-    iterations, seconds, unsettled = 0, 0.0, float("nan")
+    iterations, unsettled = 0, float("nan")
     for c_plus, c_minus in ((0.25, 0.25), (0.9, 0.05), (0.05, 0.9)):
         step.start(v, at, (-gap / h).clip(min=0.0), depth / h)
         for j in model.c_n:
@@ -258,14 +256,14 @@ def solve_igc_step(step: StepModel, q: np.ndarray, v: np.ndarray, at: Contacts) 
         relative = pyo.value(model.speed_scale) / (depth / h)
         model.friction_weight.set_value(max(step.law.friction_mu * min(1.0, relative), _LEAST_WEIGHT))
         found = solve_mpec(step.penalised or step.pairs, once, _SOLVER)
-        iterations, seconds, solved = iterations + found.iterations, seconds + found.seconds, found.converged
+        iterations, solved = iterations + found.iterations, found.converged
         unsettled = step.pairs.residual()
         settled = settle(step.pairs, _SETTLING_SOLVER)
         if settled is not None:
-            iterations, seconds, solved = iterations + settled.iterations, seconds + settled.seconds, True
+            iterations, solved = iterations + settled.iterations, True
         if solved and step.pairs.residual() <= TOLERANCE:
             break
-    return step.solution(q, iterations, seconds, solved, unsettled)
+    return step.solution(q, iterations, solved, unsettled)
 
 
 def _positive(scale: float, size: np.ndarray) -> float:
