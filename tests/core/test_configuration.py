@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from contactid.core.configuration import check_configuration, restore_numbers
+from contactid.core.configuration import check_configuration, read_schema, restore_numbers
 from contactid.core.errors import ContactIdError
 from contactid.planar.simulate.scenes import check_scenes, scene_of
 from contactid.planar.simulate.throws import check_identification
@@ -109,7 +109,7 @@ def test_two_variants_of_one_name_are_refused():
 
 
 def test_every_key_of_the_schema_is_described_or_obvious():
-    schema = yaml.safe_load(SCHEMA.read_text())
+    schema = read_schema(SCHEMA)
 
     def closed(node, path):
         if node.get("type") == "object" and "properties" in node:

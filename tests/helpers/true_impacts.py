@@ -12,10 +12,10 @@ from contactid.core import rotations
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.impacts.sides import FEWEST_SAMPLES
 from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
-from contactid.tossing.readers.iam_archive import read_iam_archive
 from contactid.tossing.readers.twin_tosses import SAMPLE_FREQUENCY, SUBSTEPS, box_model
 from contactid.tossing.readers.twins import SURFACE_NAMES, MocapNoise, TwinTruth
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, Trajectory, simulate
+from motion_in_memory import read_iam_archive
 from twin_truth import read_truth
 
 EMBEDDED = Path(__file__).parents[2] / "workflow" / "resources" / "embedded"

@@ -15,7 +15,7 @@ from contactid.planar.identify.shooting import E_N, MU, RATIO, Candidate, motion
 from contactid.planar.identify.starts import StepBody, identified_throw, interpolated_throw, simulated_throw
 from contactid.planar.models.trajectory import ContactMode
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
-from contactid.planar.simulate.events import frames_of_motion
+from contactid.planar.simulate.events import frames_of_motions
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
 from contactid.planar.simulate.kernel import outline_of
 from contactid.planar.simulate.throws import MeasuredThrow
@@ -141,7 +141,7 @@ def test_a_candidate_s_misfit_is_that_of_its_motion(monkeypatch):
     throw = noisy(240, 24, 4)
     best = shoot(SHAPE, throw)[0]
     outline = outline_of(SHAPE, throw.ground)
-    poses = frames_of_motion(outline, best.parameters, 9.81, throw.frame_interval, 24, 2.5e-4)
+    poses = frames_of_motions(outline, best.parameters[None], 9.81, throw.frame_interval, 24, 2.5e-4)[0]
     assert best.misfit == pytest.approx(0.5 * (((poses - throw.position) / SIGMA) ** 2).sum(), rel=1e-9)
     again = shoot(SHAPE, throw)[0]
     assert np.array_equal(again.parameters, best.parameters)

@@ -22,9 +22,10 @@ from contactid.tossing.prepare.calibration import calibrate
 from contactid.tossing.prepare.poses import central_differences
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, PreprocessOptions, preprocess, toss_table
 from contactid.tossing.prepare.tosses import Variant, set_up
-from contactid.tossing.readers.contactnets import HALF_WIDTH, read_contactnets, read_toss_table
+from contactid.tossing.readers.contactnets import HALF_WIDTH, read_toss_table
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions
 from contactid.tossing.simulate.sweep import sweep
+from motion_in_memory import read_contactnets
 
 MIRROR = Path(os.environ.get("DATA_MIRROR") or "../shared/data")
 FOLDER = MIRROR / "contactnets"

@@ -9,7 +9,7 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.motion import iterate_recordings
 from contactid.tossing.prepare.events import find_author_events
 from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
-from contactid.tossing.readers.iam_archive import read_iam_archive
+from motion_in_memory import read_iam_archive
 
 EMBEDDED = Path(__file__).parents[2] / "workflow/resources/embedded"
 

@@ -7,7 +7,8 @@ import pytest
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import body_of, iterate_recordings
-from contactid.tossing.readers.contactnets import HALF_WIDTH, read_contactnets
+from contactid.tossing.readers.contactnets import HALF_WIDTH
+from motion_in_memory import read_contactnets
 from small_files import folder_of, toss
 
 

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
-from contactid.tossing.readers.iam_archive import read_iam_archive
 from iam_files import (
     FREQUENCY,
     MOCAP,
@@ -27,6 +26,7 @@ from iam_files import (
     replace,
     write,
 )
+from motion_in_memory import read_iam_archive
 
 
 @pytest.fixture

@@ -34,10 +34,32 @@ def check_configuration(config: Mapping[str, Any], schema_path: str | Path) -> N
 
 def check(content: Any, schema_path: str | Path, name: str, example: str = "") -> None:
     """The same for any nested content of a name; numbers are finite. ``example`` ends the remedy for a missing key."""
-    schema = yaml.safe_load(Path(schema_path).read_text(encoding="utf-8"))
-    errors = sorted(_Validator(schema).iter_errors(content), key=lambda error: list(map(str, error.path)))
+    found = _Validator(read_schema(schema_path)).iter_errors(content)
+    errors = sorted(found, key=lambda error: list(map(str, error.path)))
     if errors:
         raise _explain(errors[0], name, example)
+
+
+def read_schema(path: str | Path) -> dict[str, Any]:
+    """A schema in full, as JSON Schema has it.
+
+    Every block of ``properties`` is a closed object, and has all of them unless it says what is ``required``.
+    References are filled in; what stands beside one counts more.
+    """
+    schema = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    return _filled_in(schema, schema.pop("$defs", {}))
+
+
+def _filled_in(node: Any, definitions: Mapping[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_filled_in(item, definitions) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        node = {**definitions[node["$ref"].removeprefix("#/$defs/")], **node}
+    if "properties" in node:
+        node = {"type": "object", "additionalProperties": False, "required": list(node["properties"]), **node}
+    return {key: _filled_in(value, definitions) for key, value in node.items() if key != "$ref"}
 
 
 def restore_numbers(block: Any) -> Any:

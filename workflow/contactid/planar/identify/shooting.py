@@ -24,7 +24,7 @@ import numpy as np
 from scipy.stats import qmc
 
 from contactid.planar.simulate.bodies import GRAVITY
-from contactid.planar.simulate.events import EventMotion, event_motion, frames_of_motion
+from contactid.planar.simulate.events import EventMotion, event_motion, frames_of_motions
 from contactid.planar.simulate.geometry import Shape, contacts
 from contactid.planar.simulate.kernel import Outline, outline_of
 from contactid.planar.simulate.throws import MeasuredThrow
@@ -172,22 +172,22 @@ class _Problem:
     spread: np.ndarray  # of weak preferences, infinite where there is none
 
     def poses(self, parameters: np.ndarray, frames: int, step: float) -> np.ndarray:
-        return frames_of_motion(self.outline, parameters, self.gravity, self.throw.frame_interval, frames, step)
+        return frames_of_motions(self.outline, parameters, self.gravity, self.throw.frame_interval, frames, step)
 
     def residuals(self, parameters: np.ndarray, frames: int, step: float, floor: np.ndarray) -> np.ndarray:
-        """Capped residuals in units of noise (enlarged by ``floor``), then the preferences'."""
+        """A row for each of the parameters (n, 9): capped residuals, in units of noise and ``floor``; preferences."""
         with np.errstate(over="ignore", invalid="ignore"):
             apart = (self.poses(parameters, frames, step) - self.throw.position[: frames + 1]) / (
                 self.throw.sigma + floor
             )
-            capped = _CAP * np.arcsinh(apart.ravel() / _CAP)
-            if not np.isfinite(capped.sum()):  # a motion that runs away
-                capped = np.nan_to_num(capped, nan=_AWAY, posinf=_AWAY, neginf=-_AWAY)
+            capped = _CAP * np.arcsinh(apart.reshape(len(parameters), -1) / _CAP)
+            runs_away = ~np.isfinite(capped.sum(axis=1))
+            capped[runs_away] = np.nan_to_num(capped[runs_away], nan=_AWAY, posinf=_AWAY, neginf=-_AWAY)
         preferred = (parameters - self.centre) / self.spread
-        return np.concatenate([capped, preferred[RATIO:]])
+        return np.hstack([capped, preferred[:, RATIO:]])
 
     def misfit(self, parameters: np.ndarray) -> float:
-        apart = (self.poses(parameters, self.throw.n_frames, _FINE) - self.throw.position) / self.throw.sigma
+        apart = (self.poses(parameters[None], self.throw.n_frames, _FINE)[0] - self.throw.position) / self.throw.sigma
         return 0.5 * float((apart**2).sum())
 
 
@@ -204,7 +204,7 @@ def shoot(shape: Shape, throw: MeasuredThrow, gravity: float = GRAVITY, seed: in
     horizons = np.unique(np.round(np.geomspace(first, throw.n_frames, _HORIZONS)).astype(int))
     fitted: list[np.ndarray] = []
     for group in groups:  # each has its hypothesis about the first frames
-        costs = [float((problem.residuals(p, first, _COARSE, floor) ** 2).sum()) for p in group]
+        costs = [float(row.sum()) for row in problem.residuals(group, first, _COARSE, floor) ** 2]
         pool = list(group[np.argsort(costs)[: more * _KEPT]])
         for number, frames in enumerate(horizons):
             step = _COARSE if number < 2 else 2.0 * _FINE
@@ -288,7 +288,7 @@ def _fit(
     problem: _Problem, start: np.ndarray, frames: int, step: float, floor: np.ndarray, iterations: int
 ) -> tuple[np.ndarray, float]:
     """Levenberg-Marquardt with central differences over the given steps: small kinks must not count as slopes."""
-    units = problem.steps
+    changes = np.diag(problem.steps)
 
     def residuals(z: np.ndarray) -> np.ndarray:
         return problem.residuals(z, frames, step, floor)
@@ -297,21 +297,17 @@ def _fit(
         return np.clip(z, problem.low, problem.high)
 
     point = inside(start)
-    at = residuals(point)
+    at = residuals(point[None])[0]
     cost, damping = float(at @ at), 1e-2
     for _ in range(iterations):
-        slopes = np.column_stack(
-            [
-                0.5 * (residuals(inside(point + units * axis)) - residuals(inside(point - units * axis)))
-                for axis in np.eye(N_PARAMETERS)
-            ]
-        )
+        around = residuals(inside(np.concatenate([point + changes, point - changes])))
+        slopes = np.ascontiguousarray(0.5 * (around[:N_PARAMETERS] - around[N_PARAMETERS:]).T)
         square, gradient = slopes.T @ slopes, slopes.T @ at
         better = None
         for _ in range(5):
             move = -np.linalg.solve(square + damping * np.diag(np.diag(square) + 1e-9), gradient)
-            trial = inside(point + units * move)
-            there = residuals(trial)
+            trial = inside(point + problem.steps * move)
+            there = residuals(trial[None])[0]
             if float(there @ there) < cost:
                 better = trial, there
                 break

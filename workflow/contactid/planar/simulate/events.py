@@ -48,22 +48,20 @@ class EventMotion:
     frame: np.ndarray
 
 
-def frames_of_motion(
+def frames_of_motions(
     outline: Outline, parameters: np.ndarray, gravity: float, frame_interval: float, n_frames: int, step: float
 ) -> np.ndarray:
-    """(n_frames + 1, 3) poses at frames; ``parameters`` are q (3,), v (3,), J/m (m2), mu and e_N."""
+    """(n, n_frames + 1, 3) poses at frames; ``parameters`` (n, 9) are q (3,), v (3,), J/m (m2), mu and e_N of each."""
     per_frame = max(1, int(np.ceil(frame_interval / step - 1e-9)))
-    poses = np.empty((n_frames + 1, 3))
-    nothing = np.empty((0, 0))
-    _run(outline, parameters, gravity, frame_interval / per_frame, per_frame, poses,
-         np.empty(0), nothing, nothing, nothing, nothing, np.empty(0, dtype=np.int64))  # fmt: skip
+    poses = np.empty((len(parameters), n_frames + 1, 3))
+    _run_all(outline, np.ascontiguousarray(parameters), gravity, frame_interval / per_frame, per_frame, poses)
     return poses
 
 
 def event_motion(
     outline: Outline, parameters: np.ndarray, gravity: float, frame_interval: float, n_frames: int, step: float
 ) -> EventMotion:
-    """The whole motion; arguments as of :func:`frames_of_motion`."""
+    """The whole motion; arguments as of :func:`frames_of_motions`."""
     per_frame = max(1, int(np.ceil(frame_interval / step - 1e-9)))
     most = n_frames * per_frame * (1 + _CUTS) + 1
     n_contacts = max(1, len(outline.vertices))
@@ -209,3 +207,12 @@ def _run(outline, parameters, gravity, h, per_frame, poses, time, position, velo
         if keep:
             frame[f] = taken
     return taken
+
+
+@numba.njit(**OPTIONS)
+def _run_all(outline, parameters, gravity, h, per_frame, poses):
+    """:func:`_run` of each row of parameters (n, 9), filling ``poses`` (n, frames, 3)."""
+    nothing = np.empty((0, 0))
+    for i in range(parameters.shape[0]):
+        _run(outline, parameters[i], gravity, h, per_frame, poses[i],
+             np.empty(0), nothing, nothing, nothing, nothing, np.empty(0, dtype=np.int64))  # fmt: skip

@@ -26,11 +26,10 @@ from pathlib import Path
 
 import h5py
 import numpy as np
-import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.left_out import joined, log_left_out, nothing_usable
-from contactid.sources.motion import BodyProperties, MotionStream, Recording, collect
+from contactid.sources.motion import BodyProperties, MotionStream, Recording
 from contactid.tossing.readers.iam_fields import attribute, damage_noted, open_archive
 from contactid.tossing.readers.iam_recording import (
     Reading,
@@ -125,28 +124,6 @@ def stream_iam_archive(
         synthetic=survey.synthetic if synthetic is None else synthetic,
         recordings=_recordings(path, request, survey, frequency, body, attributes),
         attributes=attributes,
-    )
-
-
-def read_iam_archive(
-    path: str | Path,
-    object_name: str,
-    *,
-    licence: str,
-    surface_name: str | None = None,
-    surface_height: float | None = None,
-    synthetic: bool | None = None,
-) -> xr.Dataset:
-    """The recordings of :func:`stream_iam_archive` as one dataset in memory."""
-    return collect(
-        stream_iam_archive(
-            path,
-            object_name,
-            licence=licence,
-            surface_name=surface_name,
-            surface_height=surface_height,
-            synthetic=synthetic,
-        )
     )
 
 
