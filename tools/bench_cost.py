@@ -40,7 +40,7 @@ SIZES: Mapping[str, Sequence[float]] = {
     INHAND: (50, 100, 200, 400),  # samples
     READING: (4.0, 8.0, 16.0, 32.0),  # MB
 }
-_FRICTION, _NOISE = 0.3, "one_mrad"
+_FRICTION = 0.3
 _SPEED_METHOD = "constraint_no_geodesic"
 _OBJECTS = Path(__file__).resolve().parents[1] / "workflow/resources/inhand/objects.yaml"
 _ARCHIVE_FRAMES = 1_000  # of one recording
@@ -123,9 +123,7 @@ def planar_tasks(block: Mapping[str, Any], rates: Sequence[float]) -> Iterator[T
     for rate in rates:
 
         def solve(repeat: int, rate: float = rate) -> Any:
-            return identify_cells(
-                block, noise=_NOISE, friction_mu=_FRICTION, frames_per_second=[rate], seeds=[repeat + 1]
-            )
+            return identify_cells(block, _FRICTION, [rate], [repeat + 1])
 
         yield Task(PLANAR, rate, "frames/s", solve)
 

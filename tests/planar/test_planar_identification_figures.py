@@ -392,7 +392,7 @@ def test_lasting_contact_is_enlarged_and_its_absence_leaves_one_column():
         pushing[60:, 1] = pushing[60:, 2] = lasting
         states = dataclasses.replace(fit.states, impulse_n=pushing.copy(), impulse_t=-0.1 * pushing)
         with style.styled():
-            figure = identified_impulses.draw_real_impulses(
+            figure = identified_impulses.draw_impulses(
                 identified_impulses.real_impulses(dataclasses.replace(fit, states=states))
             )
             assert len(figure.axes) == 2 * columns

@@ -173,7 +173,9 @@ def test_the_mpec_with_given_parameters_is_the_step_law():
     built.model.e_n[0].fix(0.5)
     found = solve_mpec(attach(built.model, built.pairs, Continuation().reformulation), Continuation())
     assert found.converged
-    assert np.allclose(built.impulses(), step_impulses(impacts, RATIO, 0.15, 0.5), atol=1e-6)
+    model = built.model
+    impulses = built.speed * np.array([[model.c_n[i].value, model.c_t[i].value] for i in range(30)])
+    assert np.allclose(impulses, step_impulses(impacts, RATIO, 0.15, 0.5), atol=1e-6)
 
 
 def test_parameters_come_back_exactly_without_noise():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from scipy.optimize import brentq
 
 from contactid.core.errors import ContactIdError
 from contactid.core.solve import SolverOptions
+from contactid.planar.models import step as step_module
 from contactid.planar.models.step import (
-    StepOptions,
+    StepModel,
     build_igc_step,
     build_irc_step,
     closed_contacts,
@@ -24,7 +26,7 @@ from contactid.planar.simulate.bodies import GRAVITY, PlanarBody, PlanarLaw, sim
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts
 from contactid.planar.simulate.kernel import CLOSING
 from contactid.planar.sweeps.peaks import first_impact
-from contactid.planar.sweeps.stepping import SteppedMotion, simulate_igc, simulate_irc_nlp, step_through
+from contactid.planar.sweeps.stepping import simulate_igc, simulate_irc_nlp, step_through
 
 BODY = PlanarBody(Ellipse(1.5, 1.0), 10.0, 2.0)
 LEVEL = Ground()
@@ -56,14 +58,12 @@ def wedges(body: PlanarBody, law: PlanarLaw, n: np.ndarray, t: np.ndarray) -> bo
     return law.friction_mu * abs(n @ (inverse * t)) > 0.95 * float(n @ (inverse * n))
 
 
-def irc_with_flight_in_closed_form(law, position, velocity, **run) -> SteppedMotion:
-    """As :func:`simulate_irc_nlp`, but steps without a closed contact have ``c = 0``, their only solution."""
+def without_closed_contact(step: StepModel, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """(m,) whether ``c = 0`` is the only solution of steps by eq. 20."""
+    return np.asarray(~closed_contacts(contacts(step.body.shape, step.ground, q[:-1]), v[:-1]).any(axis=1))
 
-    def flight(positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        at = contacts(BODY.shape, LEVEL, positions[:-1])
-        return np.asarray(~closed_contacts(at, velocities[:-1]).any(axis=1))
 
-    return step_through(build_irc_step, solve_irc_step, flight, BODY, LEVEL, law, position, velocity, **run)
+irc_with_flight_in_closed_form = partial(step_through, build_irc_step, solve_irc_step, without_closed_contact)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_the_throw_of_figure_9_by_eq_20_is_the_exact_motion(
 ) -> None:
     law, steps = PlanarLaw(friction_mu, 0.0), round(duration / time_step)
     exact = simulate(BODY, LEVEL, law, *THROW, time_step=time_step, steps=steps)
-    found = irc_with_flight_in_closed_form(law, *THROW, time_step=time_step, steps=steps)
+    found = irc_with_flight_in_closed_form(BODY, LEVEL, law, *THROW, time_step=time_step, steps=steps)
     assert found.n_failed == 0 and found.n_solved > 50
     assert np.abs(found.motion.position - exact.position).max() < 1e-9
     assert np.abs(found.motion.velocity - exact.velocity).max() < 1e-8
@@ -89,7 +89,7 @@ def test_steps_without_contact_are_solved_to_the_closed_form() -> None:
     law = PlanarLaw(0.5, 0.3)
     start = ([0.0, 1.05, 0.2], [1.0, 3.0, -1.0])
     all_solved = simulate_irc_nlp(BODY, LEVEL, law, *start, time_step=5e-3, steps=40)
-    closed_form = irc_with_flight_in_closed_form(law, *start, time_step=5e-3, steps=40)
+    closed_form = irc_with_flight_in_closed_form(BODY, LEVEL, law, *start, time_step=5e-3, steps=40)
     assert all_solved.n_solved == 40 and all_solved.n_failed == 0 and closed_form.n_solved == 0
     assert closed_form.n_solved == 0 and first_impact(closed_form.motion)[0] == -1
     assert np.abs(all_solved.motion.position - closed_form.motion.position).max() < 1e-9
@@ -117,11 +117,19 @@ def test_one_step_of_eq_20_is_the_exact_step(numbers: list[float], law: tuple[fl
     assert found.impulse_t == pytest.approx(exact.impulse_t[1], abs=1e-6)
 
 
-def test_eq_20_alone_comes_near_and_settling_makes_it_exact() -> None:
+def leave_unsettled(patch: pytest.MonkeyPatch) -> None:
+    """Take the solution of eq. 20 with its first weight as it is."""
+    patch.setattr(step_module, "settle", lambda pairs, options: None)
+    patch.setattr(step_module, "_WEIGHTS", step_module._WEIGHTS[:1])
+
+
+def test_eq_20_alone_comes_near_and_settling_makes_it_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     law, q, v = PlanarLaw(0.2, 0.4), np.array([0.0, 1.0, 0.0]), np.array([3.0, -2.0, 1.0])
     at = contacts(BODY.shape, LEVEL, q)
     step = build_irc_step(BODY, LEVEL, law, 1e-3)
-    alone = solve_irc_step(step, q, v, at, StepOptions(settle=False))
+    with monkeypatch.context() as unsettled:
+        leave_unsettled(unsettled)
+        alone = solve_irc_step(step, q, v, at)
     settled = solve_irc_step(step, q, v, at)
     assert 1e-10 < alone.residual < 1e-3 and alone.residual == alone.unsettled_residual
     assert settled.unsettled_residual == pytest.approx(alone.residual)
@@ -140,13 +148,14 @@ def test_a_closed_contact_is_what_the_compiled_step_takes_for_one() -> None:
     assert closed_contacts(at, v)[:, 0].tolist() == [True, False, False, True]
 
 
-def test_solves_that_fail_are_counted_and_the_motion_goes_on() -> None:
-    options = StepOptions(solver=SolverOptions(max_iterations=2), settle=False)
+def test_solves_that_fail_are_counted_and_the_motion_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    leave_unsettled(monkeypatch)
+    monkeypatch.setattr(step_module, "_SOLVER", SolverOptions(max_iterations=2))
     start = ([0.0, 1.0, 0.0], [3.0, -1.0, 0.0])
-    found = simulate_irc_nlp(BODY, LEVEL, PlanarLaw(0.3, 0.0), *start, time_step=1e-3, steps=3, options=options)
+    found = simulate_irc_nlp(BODY, LEVEL, PlanarLaw(0.3, 0.0), *start, time_step=1e-3, steps=3)
     assert found.n_solved == 3 and found.n_failed == 3
     assert len(found.motion.time) == 4 and np.isfinite(found.motion.position).all()
-    assert (found.residual[1:] > options.tolerance).all()
+    assert (found.residual[1:] > step_module.TOLERANCE).all()
 
 
 def test_two_corners_that_land_together_share_the_impulse() -> None:

@@ -52,7 +52,7 @@ def test_the_embedded_files_are_what_the_code_makes(made):
     embedded = sorted(file.name for file in (EMBEDDED / EMBEDDED_FOLDER).glob("*.csv"))
     assert embedded == sorted(file.name for file in made.glob("*.csv")) and len(embedded) == 24
     for name in embedded:
-        here, there = (columns_of(folder / name, COLUMNS, []) for folder in (EMBEDDED / EMBEDDED_FOLDER, made))
+        here, there = (columns_of(folder / name, COLUMNS) for folder in (EMBEDDED / EMBEDDED_FOLDER, made))
         assert here.shape == (200, 6)
         assert np.abs(here - there)[:, :3].max() < 3e-6, name
 
@@ -72,7 +72,7 @@ def test_the_registry_names_the_twin_as_synthetic():
 
 
 def test_velocities_are_backward_differences_to_the_last_digit():
-    table = columns_of(EMBEDDED / EMBEDDED_FOLDER / "traj_7.csv", COLUMNS, [])
+    table = columns_of(EMBEDDED / EMBEDDED_FOLDER / "traj_7.csv", COLUMNS)
     differences = np.diff(table[:, :3], axis=0) * SQUARE_FREQUENCY
     assert np.abs(differences - table[1:, 3:]).max() < 1e-9
     # the first one too, from a frame that is not in the file

@@ -54,19 +54,9 @@ def check(
     block: Mapping[str, Any],
     checks: str,
 ) -> None:
-    """Hold the study's printed numbers against the reproduced ones, and write a row each.
+    """Hold the numbers of ``published/planar.csv`` against those of the study's tables, and write a row each.
 
-    Parameters
-    ----------
-    published
-        ``published/planar.csv``.
-    impact_times, convergence, liftoff, tangential_impulses, energy, errors
-        The study's tables ``ext_impact_times``, ``ext_impulse_convergence``, ``ext_liftoff``,
-        ``ext_tangential_impulses``, ``ext_energy`` and ``tab01_inertia_ratio_error``.
-    block
-        The study's block of the configuration, which tells whether scenes and throw are the paper's.
-    checks
-        File to write.
+    The study's block of the configuration tells whether scenes and throw are the paper's.
     """
     numbers = (
         impulse_numbers(read_csv(impact_times), read_csv(convergence), block)
@@ -77,14 +67,13 @@ def check(
     write_csv(compare("planar", read_csv(published), numbers, REASONS), checks)
 
 
-def is_printed(block: Mapping[str, Any], name: str) -> bool:
-    """Whether a scene of the configuration is the one that the paper prints."""
-    scene = block["scenes"][name]
-    ground = scene["ground"]
+def _is_printed(block: Mapping[str, Any], throw: Mapping[str, Any], body: Any, printed: Mapping[str, Any]) -> bool:
+    """Whether a scene or the identified throw is one that the paper prints, on level ground."""
+    ground = throw["ground"]
     return (
-        dict(block["bodies"][scene["body"]]) == _ELLIPSE
-        and all(scene[key] == value for key, value in _PRINTED_SCENES[name].items())
-        and scene["restitution_e_t"] == 0
+        dict(block["bodies"][throw["body"]]) == body
+        and all(throw[key] == value for key, value in printed.items())
+        and throw.get("restitution_e_t", 0) == 0
         and ground["slope"] == 0
         and ground["start"] == [0, 0]
         and block["gravity"] == 9.81
@@ -92,7 +81,7 @@ def is_printed(block: Mapping[str, Any], name: str) -> bool:
 
 
 def _scene_number(block: Mapping[str, Any], scene: str, value: float, note: str) -> Reproduced:
-    printed = is_printed(block, scene)
+    printed = _is_printed(block, block["scenes"][scene], _ELLIPSE, _PRINTED_SCENES[scene])
     return Reproduced(float(value), comparable=printed, note=note if printed else f"{_OTHER_SCENE}; {note}")
 
 
@@ -120,13 +109,10 @@ def liftoff_numbers(table: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, 
     rows = table[table["duration_s"] == 1.0]
     if rows.empty:
         return {}
-    first = rows.iloc[0]
-    longer = table[table["duration_s"] > 1.0]
-    waiting = (
-        f"; {longer['friction_mu'].min():.3f} within {longer['duration_s'].max():g} s, after a second swing"
-        if len(longer)
-        else ""
-    )
+    first, longer, waiting = rows.iloc[0], table[table["duration_s"] > 1.0], ""
+    if len(longer):
+        least, longest = longer["friction_mu"].min(), longer["duration_s"].max()
+        waiting = f"; {least:.3f} within {longest:g} s, after a second swing"
     note = f"gap above {first['clearance_mm']:g} mm within 1 s, by bisection{waiting}"
     key = ("text", "liftoff_friction_mu", "scene=sliding;duration_s=1")
     return {key: _scene_number(block, "sliding", first["friction_mu"], note)}
@@ -161,29 +147,9 @@ def energy_numbers(tangential: pd.DataFrame, energy: pd.DataFrame, block: Mappin
     return numbers
 
 
-def is_printed_throw(block: Mapping[str, Any]) -> bool:
-    """Whether the configuration identifies the throw that the paper prints."""
-    options = block["identification"]
-    return (
-        dict(block["bodies"][options["body"]]) == _BODY
-        and all(options[key] == value for key, value in _PRINTED_THROW.items())
-        and options["ground"]["slope"] == 0
-        and options["ground"]["start"] == [0, 0]
-        and block["gravity"] == 9.81
-    )
-
-
 def identification_numbers(errors: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
-    """Our numbers of section 6.1 by (artefact, quantity, condition).
-
-    Parameters
-    ----------
-    errors
-        ``tab01_inertia_ratio_error``; the configuration's first reading of the noise is compared.
-    block
-        The study's block of the configuration.
-    """
-    printed = is_printed_throw(block)
+    """Section 6.1: table 1 by the configuration's first reading of the noise, J/m, and where the body rolls."""
+    printed = _is_printed(block, block["identification"], _BODY, _PRINTED_THROW)
     first = errors[errors["noise_model"] == next(iter(block["identification"]["noise"]))]
     numbers: dict[Key, Reproduced] = {}
     for row in first.to_dict("records"):

@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from contactid.core.atomic import write_text
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv
+
+_PEAKS = {
+    "scene": "{scene}",
+    "model": "{model}",
+    "limit N s": "{limit_ns:.2f}",
+    "first peaks N s": "{peak_least_ns:.1f} to {peak_largest_ns:.1f}",
+    "largest error % (h <= 1 ms)": "{error_pct_up_to_1_ms_largest:.2f}",
+    "order in h": "{order_in_h}",
+}
+_RATES = {
+    "noise": "{noise_model}",
+    "frames/s": "{fps:g}",
+    "|error| %: median": "{error_abs_median_pct:.2g}",
+    "mean": "{error_abs_mean_pct:.2g}",
+    "mean printed": "{published_abs_mean_pct:.2g}",
+    "in 95 % interval, %": "{covered_pct:.0f}",
+    "converged": "{n_converged} of {n_seeds}",
+}
+_REFORMULATIONS = {
+    "reformulation": "{reformulation}",
+    "converged": "{n_converged} of {n}",
+    "plausible": "{n_plausible}",
+    "|error| % (all)": "{error_abs_median_all_pct:.2g}",
+    "largest residual": "{complementarity_largest:.0e}",
+    "iterations": "{iterations_median:.0f}",
+    "s": "{seconds_median:.1f}",
+}
 
 
 def summarise(
@@ -20,43 +49,41 @@ def summarise(
     reformulations: str,
     summary: str,
 ) -> None:
-    """Write Markdown: impulses, energy, lift-off, the two forms of a step, and what identification found.
-
-    Parameters
-    ----------
-    convergence, energy, tangential_impulses, liftoff, nlp_step, rates, failed, reformulations
-        The study's tables ``ext_impulse_convergence``, ``ext_energy``, ``ext_tangential_impulses``, ``ext_liftoff``,
-        ``ext_nlp_step``, ``ext_identification_by_rate``, ``ext_identification_failed`` and ``ext_reformulations``.
-    summary
-        File to write.
-    """
+    """Write Markdown from the study's tables: impulses, energy, lift-off, the two forms of a step, identification."""
+    peaks, by_rate = read_csv(convergence), read_csv(rates)
+    orders = peaks["order"].map("{:.2f}".format) + " +- " + peaks["order_se"].map("{:.2f}".format)
+    peaks["order_in_h"] = orders.where(peaks["model"] == "IRC", "does not converge")
+    by_rate["covered_pct"] = 100.0 * by_rate["interval_coverage"]
     parts = [
         "## planar",
-        _peaks(read_csv(convergence)),
+        "First normal impulse:\n\n" + _tabulated(peaks, _PEAKS),
         _energy(read_csv(energy), read_csv(tangential_impulses)),
-        _liftoff(read_csv(liftoff)),
-        _steps(read_csv(nlp_step)),
-        _rates(read_csv(rates)),
+        _listed(
+            "The sliding ellipse leaves the ground from this friction on:",
+            "{friction_mu:.3f} (gap above {clearance_mm:g} mm within {duration_s:g} s)",
+            read_csv(liftoff),
+        ),
+        _listed(
+            "The paper's nonlinear program (eq. 20) against the exact step, over the throw:",
+            "h = {time_step_ms:g} ms: {converged} of {steps} steps converged, positions agree to "
+            "{largest_position_difference_m:.1e} m",
+            read_csv(nlp_step),
+        ),
+        "Identified J/m of the noisy throws, cells with mu >= 0.2 (table 1):\n\n" + _tabulated(by_rate, _RATES),
         _failed(read_csv(failed)),
-        _reformulations(read_csv(reformulations)),
+        "One solve each from the same starts:\n\n" + _tabulated(read_csv(reformulations), _REFORMULATIONS),
     ]
     write_text(summary, "\n\n".join(parts) + "\n")
 
 
-def _peaks(convergence: pd.DataFrame) -> str:
-    rows = [
-        [
-            row["scene"],
-            row["model"],
-            f"{row['limit_ns']:.2f}",
-            f"{row['peak_least_ns']:.1f} to {row['peak_largest_ns']:.1f}",
-            f"{row['error_pct_up_to_1_ms_largest']:.2f}",
-            f"{row['order']:.2f} +- {row['order_se']:.2f}" if row["model"] == "IRC" else "does not converge",
-        ]
-        for row in convergence.to_dict("records")
-    ]
-    titles = ["scene", "model", "limit N s", "first peaks N s", "largest error % (h <= 1 ms)", "order in h"]
-    return "First normal impulse:\n\n" + text_table(titles, rows)
+def _listed(title: str, said: str, table: pd.DataFrame) -> str:
+    return "\n".join([title, *("* " + said.format(**row) for row in table.to_dict("records"))])
+
+
+def _tabulated(table: pd.DataFrame, columns: Mapping[str, str]) -> str:
+    """A text table; ``columns`` are what stands in a row, by title."""
+    rows = [[said.format(**row) for said in columns.values()] for row in table.to_dict("records")]
+    return text_table(list(columns), rows)
 
 
 def _energy(energy: pd.DataFrame, tangential: pd.DataFrame) -> str:
@@ -79,42 +106,6 @@ def _energy(energy: pd.DataFrame, tangential: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def _liftoff(liftoff: pd.DataFrame) -> str:
-    lines = ["The sliding ellipse leaves the ground from this friction on:"]
-    for row in liftoff.to_dict("records"):
-        lines.append(
-            f"* {row['friction_mu']:.3f} (gap above {row['clearance_mm']:g} mm within {row['duration_s']:g} s)"
-        )
-    return "\n".join(lines)
-
-
-def _steps(steps: pd.DataFrame) -> str:
-    lines = ["The paper's nonlinear program (eq. 20) against the exact step, over the throw:"]
-    for row in steps.to_dict("records"):
-        lines.append(
-            f"* h = {row['time_step_ms']:g} ms: {row['converged']} of {row['steps']} steps converged, positions agree "
-            f"to {row['largest_position_difference_m']:.1e} m"
-        )
-    return "\n".join(lines)
-
-
-def _rates(rates: pd.DataFrame) -> str:
-    rows = [
-        [
-            row["noise_model"],
-            f"{row['fps']:g}",
-            f"{row['error_abs_median_pct']:.2g}",
-            f"{row['error_abs_mean_pct']:.2g}",
-            f"{row['published_abs_mean_pct']:.2g}",
-            f"{100.0 * row['interval_coverage']:.0f}",
-            f"{row['n_converged']} of {row['n_seeds']}",
-        ]
-        for row in rates.to_dict("records")
-    ]
-    titles = ["noise", "frames/s", "|error| %: median", "mean", "mean printed", "in 95 % interval, %", "converged"]
-    return "Identified J/m of the noisy throws, cells with mu >= 0.2 (table 1):\n\n" + text_table(titles, rows)
-
-
 def _failed(failed: pd.DataFrame) -> str:
     unsolved = int((~failed["converged"]).sum()) if len(failed) else 0
     poor = len(failed) - unsolved
@@ -122,20 +113,3 @@ def _failed(failed: pd.DataFrame) -> str:
         f"Of all identifications {unsolved} did not converge and {poor} converged to a motion that noise doesn't "
         "explain; ext_identification_failed lists them."
     )
-
-
-def _reformulations(table: pd.DataFrame) -> str:
-    rows = [
-        [
-            row["reformulation"],
-            f"{row['n_converged']} of {row['n']}",
-            f"{row['n_plausible']}",
-            f"{row['error_abs_median_all_pct']:.2g}",
-            f"{row['complementarity_largest']:.0e}",
-            f"{row['iterations_median']:.0f}",
-            f"{row['seconds_median']:.1f}",
-        ]
-        for row in table.to_dict("records")
-    ]
-    titles = ["reformulation", "converged", "plausible", "|error| % (all)", "largest residual", "iterations", "s"]
-    return "One solve each from the same starts:\n\n" + text_table(titles, rows)

@@ -15,6 +15,7 @@ from contactid.output.artefacts import Artefact, animation, figure, table
 PAPER_SCENES = ("drop", "throw", "sliding", "restitution")
 
 _DRAWING, _SIMULATED = "drawing, contactid planar", "simulated, contactid planar"
+_OWN = "A scene of the configuration in time lapse."
 _NOISY = "simulated throws with noise, identified, contactid planar"
 
 
@@ -23,12 +24,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
     real = block["real"]
     return [
         *(
-            _figure(
-                f"ext_scene_{name}",
-                "time_lapse:own_scenes",
-                "draw_scene",
-                "A scene of the configuration in time lapse.",
-            )
+            _figure(f"ext_scene_{name}", "time_lapse:own_scenes", "draw_scene", _OWN)
             for name in block["scenes"]
             if name not in PAPER_SCENES
         ),
@@ -130,9 +126,9 @@ def _simulators() -> list[Artefact]:
             "ext_impact_times", "sweeps:impulse_tables",
             "Time of the first impact since release, simulated and printed (ms).",
         ),
-        _table("ext_liftoff", "sweeps:liftoff", "Friction above which the sliding ellipse leaves the ground."),
+        _table("ext_liftoff", "sweeps:swept", "Friction above which the sliding ellipse leaves the ground."),
         _table(
-            "ext_nlp_step", "sweeps:nlp_step", "The paper's nonlinear program for one step against the exact step."
+            "ext_nlp_step", "sweeps:swept", "The paper's nonlinear program for one step against the exact step."
         ),
     ]  # fmt: skip
 
@@ -162,7 +158,7 @@ def _noisy_throws() -> list[Artefact]:
             "differ most.", _NOISY,
         ),
         _identified(
-            "fig18_identified_impulses", "identified_impulses:shown_impulses", "draw_identified_impulses",
+            "fig18_identified_impulses", "identified_impulses:shown_impulses", "draw_impulses",
             "Identified and simulated contact impulses over time.", _NOISY,
         ),
         _identified(
@@ -206,7 +202,7 @@ def _squares() -> list[Artefact]:
             "A measured throw of a square, its identified motion in time lapse, and the path of its centre.",
         ),
         _identified(
-            "fig23_real_impulses", "identified_impulses:square_impulses", "draw_real_impulses",
+            "fig23_real_impulses", "identified_impulses:square_impulses", "draw_impulses",
             "Identified contact impulses per mass of a measured throw of a square.",
         ),
         _identified(
@@ -217,15 +213,9 @@ def _squares() -> list[Artefact]:
 
 
 def _reasons() -> list[Artefact]:
-    return [
-        table(
-            "ext_real_squares_reasons",
-            rule="planar_tables",
-            compute="contactid.planar.squares.reasons:reasons_table",
-            caption="Experiments on why J/m of the real square is not the uniform one's.",
-            files=("csv", "tex", "md"),
-        )
-    ]
+    caption = "Experiments on why J/m of the real square is not the uniform one's."
+    computed = "contactid.planar.squares.reasons:reasons_table"
+    return [table("ext_real_squares_reasons", "planar_tables", computed, caption, files=("csv", "tex", "md"))]
 
 
 def _ellipse() -> list[Artefact]:
@@ -256,18 +246,12 @@ def _table(name: str, compute: str, caption: str) -> Artefact:
 
 
 def _figure(
-    name: str,
-    compute: str,
-    draw: str,
-    caption: str,
-    data: str = _SIMULATED,
-    rule: str = "planar_figures",
-    **settings: Any,
+    name: str, compute: str, draw: str, caption: str, data: str = _SIMULATED, rule: str = "planar_figures", **more: Any
 ) -> Artefact:
     """A figure of a file's two functions, ``compute`` as ``"file:function"``, from simulations alone."""
     place = f"{__name__}.{compute}"
     drawn_by = f"{place.partition(':')[0]}:{draw}"
-    return figure(name, rule, place, drawn_by, caption, data=data, settings=settings)
+    return figure(name, rule, place, drawn_by, caption, data=data, settings=more)
 
 
 def _identified(name: str, compute: str, draw: str, caption: str, data: str = "") -> Artefact:

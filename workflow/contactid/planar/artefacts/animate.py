@@ -6,7 +6,6 @@ S) and one point each of ``com`` and ``reference``, whose history is their path;
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -33,16 +32,9 @@ _CLOCK = 0.2  # inches of the line with the time
 
 
 def animate(frames: pd.DataFrame, path: str | Path, *, source: str = "") -> None:
-    """Write a looping gif; it plays in real time where frames are 40 to 70 ms apart.
+    """Write a looping gif of the motions; it plays in real time where frames are 40 to 70 ms apart.
 
-    Parameters
-    ----------
-    frames
-        The motions, as this module describes them. A panel that ends before the others stays as it ends.
-    path
-        The gif.
-    source
-        Which data these are; printed in the picture.
+    A panel that ends before the others stays as it ends. ``source`` is printed in the picture.
 
     Raises
     ------
@@ -75,21 +67,13 @@ class _Panel:
     """One motion's artists, moved from frame to frame."""
 
     def __init__(self, axes: Axes, motion: pd.DataFrame) -> None:
-        self.axes = axes
-        self.outlines = {
-            int(part["frame"].iloc[0]): part[["x_m", "y_m"]].to_numpy()
-            for _, part in motion[motion["kind"] == "outline"].groupby("frame")
-        }
+        outlines = motion[motion["kind"] == "outline"].groupby("frame")[["x_m", "y_m"]]
+        self.axes, self.outlines = axes, {int(str(frame)): part.to_numpy() for frame, part in outlines}
         (self.body,) = axes.fill(
             *self.outlines[min(self.outlines)].T, facecolor=style.REST, edgecolor=style.REST_EDGE, lw=1.0, label=BODY
         )
-        self.trails = [
-            _Trail(axes, motion[motion["kind"] == kind], colour, dashes, name)
-            for kind, colour, dashes, name in (
-                ("com", style.LINE, "-", COM),
-                ("reference", style.RELEASE, "--", REFERENCE),
-            )
-        ]
+        com, reference = (motion[motion["kind"] == kind] for kind in ("com", "reference"))
+        self.trails = [_Trail(axes, com, style.LINE, "-", COM), _Trail(axes, reference, style.RELEASE, "--", REFERENCE)]
 
     @property
     def artists(self) -> list[Artist]:
@@ -120,21 +104,16 @@ class _Trail:
         self.dot.set_data(*past[-1:].T)
 
 
-@dataclass
 class _Canvas:
     """A figure of which only some artists are drawn anew for each picture."""
 
-    figure: Figure
-    artists: list[Artist]
-
-    def __post_init__(self) -> None:
-        canvas = self.figure.canvas
-        assert isinstance(canvas, FigureCanvasAgg)
-        self.canvas = canvas
-        for artist in self.artists:
+    def __init__(self, figure: Figure, artists: list[Artist]) -> None:
+        assert isinstance(figure.canvas, FigureCanvasAgg)
+        self.figure, self.canvas, self.artists = figure, figure.canvas, artists
+        for artist in artists:
             artist.set_animated(True)
-        canvas.draw()
-        self.background = canvas.copy_from_bbox(self.figure.bbox)
+        self.canvas.draw()
+        self.background = self.canvas.copy_from_bbox(figure.bbox)
 
     def picture(self) -> np.ndarray:
         """(h, w, 3) the figure as it is now."""

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from contactid.output import style
 from contactid.planar.artefacts import pen, sketch
 from contactid.planar.simulate.bodies import PlanarLaw, simulate
-from contactid.planar.simulate.geometry import Contacts, Ellipse, Ground, Polygon, outline_at
+from contactid.planar.simulate.geometry import Contacts, Ellipse, Ground, Polygon, contacts, outline_at
 
 CONE_COLUMNS = ("panel", "part", "item", "order", "x", "y", "z")
 CONE_FRICTION = 0.6
@@ -42,7 +42,8 @@ def contact_frames() -> pd.DataFrame:
     for j, direction in enumerate(_TOUCHED_AT, start=1):
         corner = outline_at(body, q)[(direction - turned) % _CORNERS]
         ground = Ground(np.radians(direction + 90.0), *corner)
-        at, nearest = sketch.nearest(body, ground, q)
+        at = contacts(body, ground, q)
+        nearest = int(np.argmin(at.gap))
         foot, normal, tangent = at.point[nearest], at.normal[nearest, :2], at.tangent[nearest, :2]
         rows += sketch.line(f"ground {j}", foot + np.outer([-0.022, 0.022], tangent))
         rows += [sketch.point(f"Q {j}", foot), sketch.number(f"gap {j}", at.gap[nearest], "m")]
@@ -72,9 +73,9 @@ def draw_contact_frames(data: pd.DataFrame) -> Figure:
     sides = {"n 1": (10, 5), "t 1": (3, -9), "n 2": (-6, -10), "t 2": (11, 4), "n 3": (-9, -5), "t 3": (-11, -4)}
     for item, shift in sides.items():
         kind, number = item.split()
-        colour = style.ACCENT if kind == "n" else style.LINE
-        pen.arrow(axes, pen.foot(data, item), pen.tip(data, item, 0.021), colour, pen.BOLD)
-        pen.say(axes, pen.tip(data, item, 0.021), rf"$\mathbf{{{kind}}}^{{({number})}}$", shift, colour)
+        colour, tip = style.ACCENT if kind == "n" else style.LINE, pen.tip(data, item, 0.021)
+        pen.arrow(axes, pen.foot(data, item), tip, colour, pen.BOLD)
+        pen.say(axes, tip, rf"$\mathbf{{{kind}}}^{{({number})}}$", shift, colour)
     for j in (1, 2, 3):
         out = -pen.vector(data, f"n {j}")
         pen.dot(axes, pen.place(data, f"Q {j}"), rf"$Q^{{({j})}}$", (18, 15) * out)
@@ -87,23 +88,20 @@ def contact_states(ellipse: Ellipse = sketch.SMALL_ELLIPSE) -> pd.DataFrame:
 
     There's no friction, so that impulses are along the normal.
     """
-    rows: list[dict[str, Any]] = []
-    for panel, (gap, u_t, u_n) in enumerate(_CASES, start=1):
-        ground = Ground()
+    ground, law, panels = Ground(), PlanarLaw(0.0, 0.5), []
+    for gap, u_t, u_n in _CASES:
         q = sketch.posture(ellipse, ground, _LEANING, gap)
-        at, _ = sketch.nearest(ellipse, ground, q)
+        at = contacts(ellipse, ground, q)
         v = _velocity(at, u_t, u_n, omega=1.0)
-        motion = simulate(sketch.ellipse_body(ellipse), ground, PlanarLaw(0.0, 0.5), q, v, time_step=_STEP, steps=1)
-        foot, normal = at.point[0], at.normal[0]
+        motion = simulate(sketch.ellipse_body(ellipse), ground, law, q, v, time_step=_STEP, steps=1)
+        foot, normal, impulse = at.point[0], at.normal[0], motion.impulse_n[1, 0]
+        velocity = (at.tangent[0] @ v) * ground.tangent + (normal @ v) * ground.normal
         part = [*sketch.posture_lines(ellipse, ground, q, 1.3 * ellipse.a), sketch.point("Q", foot)]
         part += [sketch.point("Q_E", foot - at.gap[0] * ground.normal), sketch.number("g_n", at.gap[0], "m")]
-        part += [sketch.number("gdot", normal @ v, "m/s"), sketch.number("c_n", motion.impulse_n[1, 0], "N s")]
-        part += [
-            sketch.arrow("velocity", foot, (at.tangent[0] @ v) * ground.tangent + (normal @ v) * ground.normal, "m/s")
-        ]
-        part += [sketch.arrow("impulse", foot, motion.impulse_n[1, 0] * ground.normal, "N s")]
-        rows += sketch.in_panel(panel, part)
-    return sketch.table(rows)
+        part += [sketch.number("gdot", normal @ v, "m/s"), sketch.number("c_n", impulse, "N s")]
+        part += [sketch.arrow("velocity", foot, velocity, "m/s")]
+        panels.append([*part, sketch.arrow("impulse", foot, impulse * ground.normal, "N s")])
+    return sketch.table(*panels)
 
 
 def draw_contact_states(data: pd.DataFrame) -> Figure:
@@ -133,22 +131,19 @@ def restitution(ellipse: Ellipse = sketch.SMALL_ELLIPSE) -> pd.DataFrame:
     """Figure 3: one step of the simulator through an impact without friction, at the posture where the gap closes."""
     ground, law = Ground(), PlanarLaw(0.0, 0.6)
     q = sketch.posture(ellipse, ground, _LEANING, sketch.TOUCHING)
-    at, _ = sketch.nearest(ellipse, ground, q)
+    at = contacts(ellipse, ground, q)
     v = _velocity(at, 0.0, -0.5, omega=1.0)
     motion = simulate(sketch.ellipse_body(ellipse), ground, law, q, v, time_step=1e-3, steps=1)
     before, after = (float(at.normal[0] @ velocity) for velocity in motion.velocity)
     impulse, foot = float(motion.impulse_n[1, 0]), at.point[0]
-    shown = (("gdot", before, "m/s"), ("c_n", impulse, "N s"), ("gdot+", after, "m/s"))
-    rows = [sketch.number("restitution_e_n", law.restitution_e_n, "1")]
-    for panel, (item, value, unit) in enumerate(shown, start=1):
-        part = [
-            *sketch.posture_lines(ellipse, ground, q, 1.2 * ellipse.a),
-            sketch.point("Q", foot),
-            sketch.point("G", q[:2]),
-        ]
-        part += [sketch.arrow(item, foot, value * ground.normal, unit), sketch.number(item, value, unit)]
-        rows += sketch.in_panel(panel, part)
-    return sketch.table(rows)
+    body = sketch.posture_lines(ellipse, ground, q, 1.2 * ellipse.a)
+    body += [sketch.point("Q", foot), sketch.point("G", q[:2])]
+    panels = [
+        [*body, sketch.arrow(item, foot, value * ground.normal, unit), sketch.number(item, value, unit)]
+        for item, value, unit in (("gdot", before, "m/s"), ("c_n", impulse, "N s"), ("gdot+", after, "m/s"))
+    ]
+    panels[0].insert(0, sketch.number("restitution_e_n", law.restitution_e_n, "1"))
+    return sketch.table(*panels)
 
 
 def draw_restitution(data: pd.DataFrame) -> Figure:
@@ -232,33 +227,24 @@ def normal_gap(ellipse: Ellipse = sketch.SMALL_ELLIPSE, ground: Ground | None = 
     ground = ground or Ground(-0.24, 0.028, 0.057)
     reach = 3.5 * ellipse.a
     q = sketch.posture(ellipse, ground, 0.42, 0.62 * ellipse.a, along=0.62 * reach)
-    at, _ = sketch.nearest(ellipse, ground, q)
-    start = np.array([ground.x0, ground.y0])
-    rows = [
-        *sketch.line("outline", outline_at(ellipse, q)),
-        *sketch.line("ground", start + np.outer([0.0, reach], ground.tangent)),
-    ]
+    at = contacts(ellipse, ground, q)
+    start, own_axis = ground.origin, (np.cos(q[2]), np.sin(q[2]))
+    rows = sketch.line("outline", outline_at(ellipse, q))
+    rows += sketch.line("ground", start + np.outer([0.0, reach], ground.tangent))
     for name, origin, angle in (("S", (0.0, 0.0), 0.0), ("S_p", start, ground.slope), ("S_l", q[:2], q[2])):
         rows += sketch.frame(name, origin, angle)
     rows += [sketch.point("O", (0.0, 0.0)), sketch.point("P_0", start), sketch.point("G", q[:2])]
     out = at.point[0] - q[:2]
     beta_star = (np.arctan2(out[1], out[0]) - q[2]) % (2.0 * np.pi)
-    own_axis = (np.cos(q[2]), np.sin(q[2]))
     for item, beta in (("*", beta_star), ("", beta_star + 1.45)):
         rho = ellipse.a * ellipse.b / np.hypot(ellipse.b * np.cos(beta), ellipse.a * np.sin(beta))
         edge = q[:2] + rho * np.array([np.cos(q[2] + beta), np.sin(q[2] + beta)])
         distance = (edge - start) @ ground.normal
         below = edge - distance * ground.normal
-        rows += [
-            sketch.point(f"Q{item}", edge),
-            sketch.point(f"Q_E{item}", below),
-            sketch.angle(f"beta{item}", q[:2], own_axis, beta),
-        ]
-        rows += [
-            *sketch.line(f"rho{item}", (q[:2], edge)),
-            *sketch.line(f"l{item}", (edge, below)),
-            sketch.number(f"l{item}", distance, "m"),
-        ]
+        rows += [sketch.point(f"Q{item}", edge), sketch.point(f"Q_E{item}", below)]
+        rows += [sketch.angle(f"beta{item}", q[:2], own_axis, beta)]
+        rows += [*sketch.line(f"rho{item}", (q[:2], edge)), *sketch.line(f"l{item}", (edge, below))]
+        rows += [sketch.number(f"l{item}", distance, "m")]
     rows += [sketch.angle("alpha", start, (1.0, 0.0), ground.slope), sketch.angle("theta", q[:2], (1.0, 0.0), q[2])]
     return sketch.table(rows)
 
@@ -269,11 +255,8 @@ def draw_normal_gap(data: pd.DataFrame) -> Figure:
     pen.ground(axes, pen.line(data, "ground"), 0.005)
     pen.fill(axes, pen.line(data, "outline"))
     for item, length in (("alpha", 0.062), ("theta", 0.066)):
-        pen.dashed(
-            axes,
-            pen.place(data, item, "angle"),
-            pen.place(data, item, "angle") + length * pen.vector(data, item, "angle"),
-        )
+        apex = pen.place(data, item, "angle")
+        pen.dashed(axes, apex, apex + length * pen.vector(data, item, "angle"))
     pen.frame_arrows(axes, data, "S", 0.035, r"$x$", r"$y$")
     pen.frame_arrows(axes, data, "S_p", 0.035, "", r"$y_p$")
     pen.say(axes, pen.tip(data, "x S_p", 0.035), r"$x_p$", (-5, -15), pen.DARK)
@@ -289,10 +272,8 @@ def draw_normal_gap(data: pd.DataFrame) -> Figure:
         rho = pen.line(data, f"rho{star}")
         axes.plot(*rho.T, color=style.RELEASE, lw=pen.NORMAL, ls=dash)
         pen.say(axes, 0.35 * rho[0] + 0.65 * rho[1], rf"$\rho({name})$", shift, style.RELEASE)
-    pen.dimension(
-        axes, pen.place(data, "Q*"), pen.place(data, "Q_E*"), r"$g_n = l(\beta^*)$", (25, 0), colour=style.LINE
-    )
-    pen.dimension(axes, pen.place(data, "Q"), pen.place(data, "Q_E"), r"$l(\beta)$", (13, 0), colour=pen.QUIET)
+    for star, name, shift, colour in (("*", r"$g_n = l(\beta^*)$", 25, style.LINE), ("", r"$l(\beta)$", 13, pen.QUIET)):
+        pen.dimension(axes, pen.place(data, f"Q{star}"), pen.place(data, f"Q_E{star}"), name, (shift, 0), colour)
     for item, name, shift in (
         ("O", r"$O\ \{S\}$", (0, -9)),
         ("P_0", r"$P_0\ \{S_p\}$", (-22, 0)),

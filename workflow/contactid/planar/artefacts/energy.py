@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contactid.output import style
+from contactid.planar.artefacts.time_lapse import evenly
 from contactid.sources.motion import read_dataset
 
 _POINTS = 800  # of a drawn curve
@@ -42,29 +43,30 @@ def energy_tables(simulations: Sequence[str], restitution_motions: str) -> dict[
 
 def energy_table(motions: Mapping[str, xr.Dataset]) -> pd.DataFrame:
     """One row per scene and law: energies, losses, how well the balance closes, largest gain in one step."""
-    rows = []
+    parts = []
     for name, scene in motions.items():
         total = (scene["kinetic"] + scene["potential"]).values
-        staggered = total + scene["scheme"].values
-        for run in range(scene.sizes["run"]):
-            rows.append(
+        last, scheme = scene.isel(state=-1), scene["scheme"].values
+        parts.append(
+            pd.DataFrame(
                 {
                     "scene": name,
-                    "friction_mu": float(scene["friction_mu"][run]),
-                    "restitution_e_n": float(scene["restitution_e_n"][run]),
+                    "friction_mu": scene["friction_mu"].values,
+                    "restitution_e_n": scene["restitution_e_n"].values,
                     "time_step_ms": 1e3 * float(scene.attrs["time_step"]),
-                    "energy_start_j": total[run, 0],
-                    "energy_end_j": total[run, -1],
-                    "lost_in_restitution_j": float(scene["restitution"][run, -1]),
-                    "lost_in_friction_j": float(scene["friction"][run, -1]),
-                    "lost_by_scheme_j": float(scene["scheme"][run, -1]),
-                    "scheme_largest_j": float(np.abs(scene["scheme"].values[run]).max()),
-                    "closure": float(scene["closure"][run]),
-                    "largest_gain_j": max(float(np.diff(staggered[run]).max()), 0.0),
-                    "deepest_penetration_mm": -1e3 * min(float(scene["gap"].values[run].min()), 0.0),
+                    "energy_start_j": total[:, 0],
+                    "energy_end_j": total[:, -1],
+                    "lost_in_restitution_j": last["restitution"].values,
+                    "lost_in_friction_j": last["friction"].values,
+                    "lost_by_scheme_j": last["scheme"].values,
+                    "scheme_largest_j": np.abs(scheme).max(axis=1),
+                    "closure": scene["closure"].values,
+                    "largest_gain_j": np.diff(total + scheme, axis=1).max(axis=1).clip(min=0.0),
+                    "deepest_penetration_mm": -1e3 * scene["gap"].values.min(axis=(1, 2)).clip(max=0.0),
                 }
             )
-    return pd.DataFrame(rows)
+        )
+    return pd.concat(parts, ignore_index=True)
 
 
 def tangential_table(motions: xr.Dataset) -> pd.DataFrame:
@@ -74,44 +76,36 @@ def tangential_table(motions: xr.Dataset) -> pd.DataFrame:
     does take energy: it stops the contact point's tangential velocity. It can also give some, where it acts against a
     tangential velocity that the normal impulse of the same impact makes.
     """
-    rows = []
-    for run in range(motions.sizes["run"]):
-        lost = np.diff(motions["friction"].values[run])
-        normal, tangential = motions["impulse_n"].values[run, 1:, 0], motions["impulse_t"].values[run, 1:, 0]
-        mu = float(motions["friction_mu"][run])
-        pushed = normal > 0.0
-        slides = pushed & (np.abs(tangential) >= _SLIPPING * mu * normal)
-        total = (motions["kinetic"] + motions["potential"]).values[run]
-        rows.append(
-            {
-                "restitution_e_n": float(motions["restitution_e_n"][run]),
-                "friction_mu": mu,
-                "steps_in_contact": int(pushed.sum()),
-                "steps_sliding": int(slides.sum()),
-                "lost_in_restitution_j": float(motions["restitution"][run, -1]),
-                "lost_in_friction_j": float(lost.sum()),
-                "lost_in_friction_sticking_j": float(lost[~slides].sum()),
-                "largest_loss_in_one_step_j": max(float(lost.max()), 0.0),
-                "largest_gain_in_one_step_j": max(-float(lost.min()), 0.0),
-                "energy_change_pct": 100.0 * (total[-1] / total[0] - 1.0),
-            }
-        )
-    return pd.DataFrame(rows)
+    lost = np.diff(motions["friction"].values, axis=1)
+    normal, tangential = (motions[name].values[:, 1:, 0] for name in ("impulse_n", "impulse_t"))
+    mu = motions["friction_mu"].values
+    pushed = normal > 0.0
+    slides = pushed & (np.abs(tangential) >= _SLIPPING * mu[:, None] * normal)
+    total = (motions["kinetic"] + motions["potential"]).values
+    return pd.DataFrame(
+        {
+            "restitution_e_n": motions["restitution_e_n"].values,
+            "friction_mu": mu,
+            "steps_in_contact": pushed.sum(axis=1),
+            "steps_sliding": slides.sum(axis=1),
+            "lost_in_restitution_j": motions["restitution"].values[:, -1],
+            "lost_in_friction_j": lost.sum(axis=1),
+            "lost_in_friction_sticking_j": [own[~slid].sum() for own, slid in zip(lost, slides, strict=True)],
+            "largest_loss_in_one_step_j": lost.max(axis=1).clip(min=0.0),
+            "largest_gain_in_one_step_j": -lost.min(axis=1).clip(max=0.0),
+            "energy_change_pct": 100.0 * (total[:, -1] / total[:, 0] - 1.0),
+        }
+    )
 
 
 def energy_curves(motions: xr.Dataset, varied: str, end: float) -> pd.DataFrame:
     """Total mechanical energy against time, one curve per run; ``<varied>, time_s, energy_j``."""
     time = motions["time"].values
-    inside = np.flatnonzero(time <= end + 1e-12)
-    shown = inside[np.unique(np.linspace(0, len(inside) - 1, _POINTS).round().astype(int))]
+    shown = evenly(np.flatnonzero(time <= end + 1e-12), _POINTS)
     energy = (motions["kinetic"] + motions["potential"]).values
-    return pd.concat(
-        [
-            pd.DataFrame({varied: float(motions[varied][run]), "time_s": time[shown], "energy_j": energy[run, shown]})
-            for run in range(motions.sizes["run"])
-        ],
-        ignore_index=True,
-    )
+    curves = zip(motions[varied].values, energy, strict=True)
+    parts = [pd.DataFrame({varied: value, "time_s": time[shown], "energy_j": own[shown]}) for value, own in curves]
+    return pd.concat(parts, ignore_index=True)
 
 
 def draw_energies(data: pd.DataFrame, *, parameter: str, symbol: str) -> Figure:

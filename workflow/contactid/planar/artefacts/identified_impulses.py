@@ -59,24 +59,18 @@ def identified_impulses(fit: StoredFit) -> pd.DataFrame:
 
 
 def real_impulses(fit: StoredFit) -> pd.DataFrame:
-    """Figure 23: identified contact impulses per mass, m/s.
-
-    Returns
-    -------
-    As of :func:`identified_impulses`, with ``impulse_m_s`` in place of ``impulse_ns``.
-    """
+    """Figure 23: as :func:`identified_impulses`, with ``impulse_m_s``, per mass, in place of ``impulse_ns``."""
     return with_result(_identified(fit), fit)
 
 
 def _identified(fit: StoredFit) -> pd.DataFrame:
     """Identified impulses per mass, a row per component, contact and instant."""
-    time = fit.states.time[:-1] - fit.throw.time[0]
-    parts = [
-        _impulse_rows(component, "identified", contact, time, impulse[:, contact])
+    rows = [
+        (component, "identified", contact, fit.states.time[:-1], impulse[:, contact])
         for component, impulse in (("c_n", fit.states.impulse_n), ("c_t", fit.states.impulse_t))
         for contact in range(impulse.shape[1])
     ]
-    return pd.concat(parts, ignore_index=True)
+    return _impulse_table(fit, rows)
 
 
 def _simulated(fit: StoredFit) -> pd.DataFrame:
@@ -84,11 +78,19 @@ def _simulated(fit: StoredFit) -> pd.DataFrame:
     truth, instants = fit.truth, fit.states.time[:-1]
     if truth is None:
         return pd.DataFrame()
-    parts = []
-    for component, impulse in (("c_n", truth.impulse_n), ("c_t", truth.impulse_t)):
-        time, summed = summed_about(instants, truth.time, impulse)
-        parts.append(_impulse_rows(component, "simulated", 0, time - fit.throw.time[0], summed))
-    return pd.concat(parts, ignore_index=True)
+    rows = [
+        (component, "simulated", 0, *summed_about(instants, truth.time, impulse))
+        for component, impulse in (("c_n", truth.impulse_n), ("c_t", truth.impulse_t))
+    ]
+    return _impulse_table(fit, rows)
+
+
+def _impulse_table(fit: StoredFit, rows: list[tuple[str, str, int, np.ndarray, np.ndarray]]) -> pd.DataFrame:
+    """Rows of component, kind, contact, times (n,) and impulses (n,)."""
+    columns = ["component", "kind", "contact", "time_ms", "impulse_m_s"]
+    table = pd.DataFrame(rows, columns=columns).explode(columns[3:], ignore_index=True)
+    table[columns[3:]] = table[columns[3:]].astype(float)
+    return table.assign(time_ms=MS * (table["time_ms"] - fit.throw.time[0]))
 
 
 def summed_about(instants: np.ndarray, time: np.ndarray, impulse: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -105,46 +107,25 @@ def summed_about(instants: np.ndarray, time: np.ndarray, impulse: np.ndarray) ->
     return np.where(size > 0.0, moment / np.where(size > 0.0, size, 1.0), instants), summed
 
 
-def _impulse_rows(component: str, kind: str, contact: int, time: np.ndarray, impulse: np.ndarray) -> pd.DataFrame:
-    return pd.DataFrame(
-        {"component": component, "kind": kind, "contact": contact, "time_ms": MS * time, "impulse_m_s": impulse}
-    )
+def draw_impulses(data: pd.DataFrame) -> Figure:
+    """Figures 18 and 23: a row per component, and a second column for lasting contacts, too small to see in the first.
 
-
-def draw_identified_impulses(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
-    """Figure 18: identified and simulated contact impulses, N s.
-
-    ``data`` is what :func:`identified_impulses` returns, ``width`` in inches.
+    ``data`` is what :func:`identified_impulses` or :func:`real_impulses` returns.
     """
-    return _draw_impulses(data, "impulse_ns", "N s", width)
-
-
-def draw_real_impulses(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
-    """Figure 23: identified contact impulses per mass, m/s, a colour per contact.
-
-    ``data`` is what :func:`real_impulses` returns, ``width`` in inches.
-    """
-    return _draw_impulses(data, "impulse_m_s", "m/s", width)
-
-
-def _draw_impulses(data: pd.DataFrame, column: str, unit: str, width: float) -> Figure:
-    """A row per component, and a second column for lasting contacts, whose impulses can't be seen in the first."""
-    end = float(data["time_ms"].max())
-    views = _enlarged(data, column)
-    figure, grid = plt.subplots(
-        2, 2 if views else 1, figsize=(width if views else 0.7 * width, 3.7), sharex=True, squeeze=False
-    )
-    for row, component in enumerate(_COMPONENTS):
-        part = data[data["component"] == component]
-        for axes in grid[row]:
-            _draw_stems(axes, part, column)
+    column, unit = ("impulse_ns", "N s") if "impulse_ns" in data else ("impulse_m_s", "m/s")
+    width = style.DOUBLE_COLUMN
+    end, views = float(data["time_ms"].max()), _enlarged(data, column)
+    size = width if views else 0.7 * width, 3.7
+    figure, grid = plt.subplots(2, 2 if views else 1, figsize=size, sharex=True, squeeze=False)
+    for row, (component, name) in zip(grid, _COMPONENTS.items(), strict=True):
+        for axes in row:
+            _draw_stems(axes, data[data["component"] == component], column)
             axes.axhline(0.0, color="black", lw=0.5, zorder=1)
             axes.margins(y=0.1)
-        grid[row, 0].set_ylabel(f"{_COMPONENTS[component]} ({unit})")
-        if views:
-            grid[row, 1].set_ylim(views[component])
-        for axes in grid[row]:
             axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        row[0].set_ylabel(f"{name} ({unit})")
+        if views:
+            row[1].set_ylim(views[component])
     if views:
         grid[0, 0].set_title("(a) all impulses", loc="left")
         grid[0, 1].set_title("(b) small impulses, enlarged", loc="left")

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
 from contactid.core.errors import ContactIdError
 from contactid.output import style
@@ -52,8 +51,7 @@ def error_tables(published: str, cells: Sequence[str], body: Mapping[str, Any]) 
 
 def reformulation_comparison(reformulations: Sequence[str], body: Mapping[str, Any]) -> pd.DataFrame:
     """``ext_reformulations``, of the tables of :func:`contactid.planar.identify.cells.write_reformulation`."""
-    compared = {str(table["reformulation"].iloc[0]): table for table in map(read_csv, reformulations)}
-    return reformulation_table(compared, true_ratio_mm2(body))
+    return reformulation_table(list(map(read_csv, reformulations)), true_ratio_mm2(body))
 
 
 def true_ratio_mm2(body: Mapping[str, Any]) -> float:
@@ -92,10 +90,7 @@ def error_table(cells: pd.DataFrame, published: pd.DataFrame, truth_mm2: float) 
     for (noise, mu_of_cell, fps), group in cells.groupby(_CELL, sort=False):
         mu = float(str(mu_of_cell))
         good = group[group["converged"]]
-        error = good["error_pct"].to_numpy(dtype=float)
-        mu_error = good["friction_mu"].to_numpy(dtype=float) - mu
-        mu_quarter, mu_three = np.quantile(good["friction_mu"], [0.25, 0.75]) if len(good) else (np.nan, np.nan)
-        quarter, three_quarters = np.quantile(error, [0.25, 0.75]) if len(error) else (np.nan, np.nan)
+        error, friction = good["error_pct"], good["friction_mu"]
         rows.append(
             {
                 "mu": mu,
@@ -106,21 +101,21 @@ def error_table(cells: pd.DataFrame, published: pd.DataFrame, truth_mm2: float) 
                 "n_converged": len(good),
                 "n_plausible": int(good["plausible"].sum()),
                 "error_median_pct": _median(error),
-                "error_abs_median_pct": _median(np.abs(error)),
-                "error_q25_pct": quarter,
-                "error_q75_pct": three_quarters,
-                "mu_median": _median(good["friction_mu"].to_numpy(dtype=float)),
-                "mu_q25": mu_quarter,
-                "mu_q75": mu_three,
-                "mu_error_median": _median(mu_error),
-                "mu_is_bound_share": float(good["friction_is_bound"].mean()) if len(good) else np.nan,
-                "interval_coverage": float(covered(good, truth_mm2).mean()) if len(good) else np.nan,
-                "ratio_is_limit_share": float(good["ratio_is_limit"].mean()) if len(good) else np.nan,
-                "inertia_ratio_se_median_pct": _median(100.0 * good["inertia_ratio_se_mm2"].to_numpy() / truth_mm2),
-                "complementarity_largest": float(good["complementarity"].max()) if len(good) else np.nan,
-                "tries_mean": float(group["tries"].mean()),
-                "seconds_median": float(group["seconds"].median()),
-                "build_share": float((group["build_seconds"] / group["seconds"]).median()),
+                "error_abs_median_pct": _median(error.abs()),
+                "error_q25_pct": error.quantile(0.25),
+                "error_q75_pct": error.quantile(0.75),
+                "mu_median": _median(friction),
+                "mu_q25": friction.quantile(0.25),
+                "mu_q75": friction.quantile(0.75),
+                "mu_error_median": _median(friction - mu),
+                "mu_is_bound_share": good["friction_is_bound"].mean(),
+                "interval_coverage": covered(good, truth_mm2).mean(),
+                "ratio_is_limit_share": good["ratio_is_limit"].mean(),
+                "inertia_ratio_se_median_pct": _median(100.0 * good["inertia_ratio_se_mm2"] / truth_mm2),
+                "complementarity_largest": good["complementarity"].max(),
+                "tries_mean": group["tries"].mean(),
+                "seconds_median": group["seconds"].median(),
+                "build_share": (group["build_seconds"] / group["seconds"]).median(),
                 "published_pct": printed.get((round(mu, 6), round(float(str(fps)), 6)), np.nan),
             }
         )
@@ -129,23 +124,20 @@ def error_table(cells: pd.DataFrame, published: pd.DataFrame, truth_mm2: float) 
 
 def rate_table(errors: pd.DataFrame) -> pd.DataFrame:
     """By noise model and frame rate over mu from 0.2 on, beside the mean of the printed absolute errors."""
-    rows = []
-    for (noise, fps), group in errors[errors["mu"] > 0.15].groupby(["noise_model", "fps"], sort=False):
-        rows.append(
-            {
-                "noise_model": noise,
-                "fps": fps,
-                "cells": len(group),
-                "n_seeds": int(group["n_seeds"].sum()),
-                "n_converged": int(group["n_converged"].sum()),
-                "error_abs_median_pct": float(group["error_abs_median_pct"].median()),
-                "error_abs_mean_pct": float(group["error_abs_median_pct"].mean()),
-                "interval_coverage": float((group["interval_coverage"] * group["n_converged"]).sum())
-                / max(int(group["n_converged"].sum()), 1),
-                "published_abs_mean_pct": float(group["published_pct"].abs().mean()),
-            }
-        )
-    return pd.DataFrame(rows)
+    counted = errors[errors["mu"] > 0.15].assign(
+        published=lambda table: table["published_pct"].abs(),
+        covered=lambda table: table["interval_coverage"] * table["n_converged"],
+    )
+    rates = counted.groupby(["noise_model", "fps"], sort=False, as_index=False).agg(
+        cells=("mu", "size"),
+        n_seeds=("n_seeds", "sum"),
+        n_converged=("n_converged", "sum"),
+        error_abs_median_pct=("error_abs_median_pct", "median"),
+        error_abs_mean_pct=("error_abs_median_pct", "mean"),
+        interval_coverage=("covered", "sum"),
+        published_abs_mean_pct=("published", "mean"),
+    )
+    return rates.assign(interval_coverage=rates["interval_coverage"] / rates["n_converged"].clip(lower=1))
 
 
 def failed_table(cells: pd.DataFrame) -> pd.DataFrame:
@@ -157,25 +149,25 @@ def failed_table(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.loc[~(cells["converged"] & cells["plausible"]), wanted].reset_index(drop=True)
 
 
-def reformulation_table(cells: Mapping[str, pd.DataFrame], truth_mm2: float) -> pd.DataFrame:
+def reformulation_table(tables: Sequence[pd.DataFrame], truth_mm2: float) -> pd.DataFrame:
     """A row per reformulation: accuracy, success, residual, iterations and seconds on the same cells."""
     rows = []
-    for name, table in cells.items():
+    for table in tables:
         good = table[table["converged"]]
         rows.append(
             {
-                "reformulation": name,
+                "reformulation": table["reformulation"].iloc[0],
                 "n": len(table),
                 "n_converged": len(good),
                 "n_plausible": int(good["plausible"].sum()),
-                "error_abs_median_pct": _median(good["error_pct"].abs().to_numpy(dtype=float)),
-                "error_abs_median_all_pct": _median(table["error_pct"].abs().to_numpy(dtype=float)),
-                "misfit_median": float(table["misfit"].median()),
-                "complementarity_median": float(table["complementarity"].median()),
-                "complementarity_largest": float(table["complementarity"].max()),
-                "iterations_median": float(table["iterations"].median()),
-                "seconds_median": float(table["seconds"].median()),
-                "interval_coverage": float(covered(good, truth_mm2).mean()) if len(good) else np.nan,
+                "error_abs_median_pct": _median(good["error_pct"].abs()),
+                "error_abs_median_all_pct": _median(table["error_pct"].abs()),
+                "misfit_median": table["misfit"].median(),
+                "complementarity_median": table["complementarity"].median(),
+                "complementarity_largest": table["complementarity"].max(),
+                "iterations_median": table["iterations"].median(),
+                "seconds_median": table["seconds"].median(),
+                "interval_coverage": covered(good, truth_mm2).mean(),
             }
         )
     return pd.DataFrame(rows)
@@ -183,37 +175,27 @@ def reformulation_table(cells: Mapping[str, pd.DataFrame], truth_mm2: float) -> 
 
 def published_errors(published: pd.DataFrame) -> dict[tuple[float, float], float]:
     """(mu, frames/s) to the printed error of J/m, %."""
-    found = {}
-    for row in published[published["quantity"] == "inertia_ratio_error_pct"].to_dict("records"):
-        if row["artefact"] == "tab01":
-            condition = dict(part.split("=") for part in str(row["condition"]).split(";"))
-            found[float(condition["friction_mu"]), float(condition["fps"])] = float(row["value"])
-    return found
+    rows = published[(published["quantity"] == "inertia_ratio_error_pct") & (published["artefact"] == "tab01")]
+    numbers = rows["condition"].str.extract("friction_mu=(?P<mu>[^;]+);fps=(?P<fps>.+)").astype(float)
+    return dict(zip(zip(numbers["mu"], numbers["fps"], strict=True), rows["value"].astype(float), strict=True))
 
 
-def _median(values: np.ndarray) -> float:
-    return float(np.median(values)) if len(values) else float("nan")
+def _median(values: pd.Series) -> float:
+    """NaN without a value, and where one is."""
+    return values.median(skipna=False)
 
 
-def covered(table: pd.DataFrame, truth_mm2: float) -> np.ndarray:
+def covered(table: pd.DataFrame, truth_mm2: float) -> pd.Series:
     """Which rows' 95 % intervals of J/m hold the truth; rows without a standard error don't, those at a limit do."""
-    half = 1.96 * table["inertia_ratio_se_mm2"].to_numpy(dtype=float)
-    return np.abs(table["inertia_ratio_mm2"].to_numpy(dtype=float) - truth_mm2) <= np.nan_to_num(half, nan=-1.0)
+    return (table["inertia_ratio_mm2"] - truth_mm2).abs() <= 1.96 * table["inertia_ratio_se_mm2"]
 
 
-def identified_friction(cells: pd.DataFrame, least_fps: float = LEAST_FPS) -> pd.DataFrame:
-    """Figure 19: identified friction of the cells at high frame rates.
-
-    Parameters
-    ----------
-    cells
-        ``mu, fps, noise_model, mu_median, mu_q25, mu_q75, mu_is_bound_share``, a row per cell.
-    least_fps
-        Frame rate from which on cells are shown.
+def identified_friction(cells: pd.DataFrame) -> pd.DataFrame:
+    """Figure 19: identified friction of table 1's cells at high frame rates.
 
     Returns
     -------
-    The cells' columns, ``is_bound`` (most seeds found no sliding), ``rolling_from_mu`` (the least true friction from
+    Columns of the cells, ``is_bound`` (most seeds found no sliding), ``rolling_from_mu`` (the least true friction from
     which on that holds at all of a noise model's frame rates, NaN without one) and ``printed_rolling_mu``.
 
     Raises
@@ -222,9 +204,9 @@ def identified_friction(cells: pd.DataFrame, least_fps: float = LEAST_FPS) -> pd
         Without a cell at such a frame rate.
     """
     kept = ["noise_model", "fps", "mu", "mu_median", "mu_q25", "mu_q75", "mu_is_bound_share"]
-    shown = cells.loc[cells["fps"] >= least_fps, kept]
+    shown = cells.loc[cells["fps"] >= LEAST_FPS, kept]
     if shown.empty:
-        raise ContactIdError(f"no cell has {least_fps:g} frames/s or more", "Add a frame rate, or lower the least one")
+        raise ContactIdError(f"no cell has {LEAST_FPS:g} frames/s or more", "Add a frame rate")
     shown = shown.assign(is_bound=shown["mu_is_bound_share"] >= MOSTLY)
     parts = [
         part.sort_values(["fps", "mu"]).assign(rolling_from_mu=_first_of_tail(part))
@@ -234,48 +216,29 @@ def identified_friction(cells: pd.DataFrame, least_fps: float = LEAST_FPS) -> pd
 
 
 def identification_error(cells: pd.DataFrame) -> pd.DataFrame:
-    """Sizes of the errors of J/m by frame rate, beside the printed ones.
-
-    Parameters
-    ----------
-    cells
-        Table 1: ``mu, fps, noise_model, error_abs_median_pct, published_pct, n_seeds, n_converged``, a row per cell.
+    """Sizes of the errors of J/m by frame rate, beside the printed ones, of table 1.
 
     Returns
     -------
     ``noise_model, series, mu, fps, error_abs_pct, published_abs_pct, n_seeds, n_converged``: series ``cell``, and
     ``mean`` over the cells with a friction of at least 0.2 that have a value (``mu`` is NaN there).
     """
-    table = pd.DataFrame(
-        {
-            "noise_model": cells["noise_model"],
-            "series": "cell",
-            "mu": cells["mu"],
-            "fps": cells["fps"],
-            "error_abs_pct": cells["error_abs_median_pct"],
-            "published_abs_pct": cells["published_pct"].abs(),
-            "n_seeds": cells["n_seeds"],
-            "n_converged": cells["n_converged"],
-        }
-    )
-    grouped = table[table["mu"] >= LEAST_MU - 1e-9].groupby(["noise_model", "fps"], as_index=False, sort=False)
-    means = grouped[["error_abs_pct", "published_abs_pct"]].mean()
-    counts = grouped[["n_seeds", "n_converged"]].sum()
-    summary = means.merge(counts, on=["noise_model", "fps"]).assign(series="mean", mu=np.nan)
-    return pd.concat([table.sort_values(["mu", "fps"], kind="stable"), summary[table.columns]], ignore_index=True)
+    kept = ["noise_model", "series", "mu", "fps", "error_abs_pct", "published_abs_pct", "n_seeds", "n_converged"]
+    table = cells.assign(
+        series="cell", error_abs_pct=cells["error_abs_median_pct"], published_abs_pct=cells["published_pct"].abs()
+    )[kept]
+    means = table[table["mu"] >= LEAST_MU - 1e-9].groupby(["noise_model", "fps"], as_index=False, sort=False)
+    means = means.agg(dict.fromkeys(kept[4:6], "mean") | dict.fromkeys(kept[6:], "sum"))
+    summary = means.assign(series="mean", mu=np.nan)[kept]
+    return pd.concat([table.sort_values(["mu", "fps"], kind="stable"), summary], ignore_index=True)
 
 
 def ranked_reformulations(table: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy, success and time of each reformulation.
-
-    Parameters
-    ----------
-    table
-        ``reformulation, n, n_converged, error_abs_median_pct, complementarity_median, seconds_median``, and others.
+    """Accuracy, success and time of each row of ``ext_reformulations``, the most successful first, then the most exact.
 
     Returns
     -------
-    Those columns and ``success_pct``, the most successful first, then the most accurate.
+    ``reformulation, n, n_converged, error_abs_median_pct, complementarity_median, seconds_median, success_pct``
     """
     kept = [
         "reformulation", "n", "n_converged", "error_abs_median_pct", "complementarity_median", "seconds_median",
@@ -291,13 +254,10 @@ def _first_of_tail(cells: pd.DataFrame) -> float:
     return float(bound.min()) if len(bound) else float("nan")
 
 
-def draw_identified_friction(data: pd.DataFrame, width: float = style.SINGLE_COLUMN) -> Figure:
-    """Figure 19: identified against true friction, medians and quartiles, a panel per noise model.
-
-    ``data`` is what :func:`identified_friction` returns, ``width`` in inches of one panel.
-    """
+def draw_identified_friction(data: pd.DataFrame) -> Figure:
+    """Figure 19: identified against true friction, medians and quartiles, a panel per noise model."""
     models = list(dict.fromkeys(data["noise_model"]))
-    whole = min(width * len(models), style.DOUBLE_COLUMN)
+    whole = min(style.SINGLE_COLUMN * len(models), style.DOUBLE_COLUMN)
     figure, panels = plt.subplots(1, len(models), figsize=(whole, 3.6), sharex=True, sharey=True, squeeze=False)
     reach = 0.0, float(data[["mu", "mu_q75"]].max().max()) + _FREE
     for letter, model, axes in zip("abcdef", models, panels[0], strict=False):
@@ -310,15 +270,12 @@ def draw_identified_friction(data: pd.DataFrame, width: float = style.SINGLE_COL
     return figure
 
 
-def draw_identification_error(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
-    """Size of the error of J/m by frame rate: a panel per noise model, and the printed Table 1.
-
-    ``data`` is what :func:`identification_error` returns, ``width`` in inches.
-    """
+def draw_identification_error(data: pd.DataFrame) -> Figure:
+    """Size of the error of J/m by frame rate: a panel per noise model, and the printed Table 1."""
     models = list(dict.fromkeys(data["noise_model"]))
     shown = [(f"noise: {_plain(model)}", model, "error_abs_pct") for model in models]
     shown.append(("printed (Table 1)", models[0], "published_abs_pct"))
-    figure, panels = plt.subplots(1, len(shown), figsize=(width, 3.4), sharex=True, sharey=True)
+    figure, panels = plt.subplots(1, len(shown), figsize=(style.DOUBLE_COLUMN, 3.4), sharex=True, sharey=True)
     rates = sorted(data["fps"].unique())
     for letter, (title, model, column), axes in zip("abcdef", shown, panels, strict=False):
         part = data[data["noise_model"] == model]
@@ -328,30 +285,24 @@ def draw_identification_error(data: pd.DataFrame, width: float = style.DOUBLE_CO
         axes.set_xticks(range(len(rates)), [f"{rate:g}" for rate in rates])
         if column == "error_abs_pct":
             cells = part[part["series"] == "cell"]
-            _note(axes, f"{cells['n_converged'].sum():.0f} of {cells['n_seeds'].sum():.0f} identifications converged")
+            said = f"{cells['n_converged'].sum():.0f} of {cells['n_seeds'].sum():.0f} identifications converged"
+            axes.text(0.02, 0.985, said, transform=axes.transAxes, va="top", fontsize=6, color=_QUIET)
     _error_scale(panels[0], data)
     handles, names = panels[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside right center", handlelength=1.8)
     return figure
 
 
-def draw_reformulations(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
-    """Error, success and time of each reformulation.
-
-    ``data`` is what :func:`ranked_reformulations` returns, ``width`` in inches.
-    """
-    figure, panels = plt.subplots(1, 3, figsize=(width, 0.24 * len(data) + 1.1), sharey=True)
+def draw_reformulations(data: pd.DataFrame) -> Figure:
+    """Error, success and time of each reformulation."""
+    figure, panels = plt.subplots(1, 3, figsize=(style.DOUBLE_COLUMN, 0.24 * len(data) + 1.1), sharey=True)
     places = np.arange(len(data))[::-1]
-    for letter, (column, label, scale), axes in zip(
-        "abc",
-        (
-            ("error_abs_median_pct", "median error of $J/m$, size (%)", "log"),
-            ("success_pct", "converged (%)", "linear"),
-            ("seconds_median", "median time (s)", "log"),
-        ),
-        panels,
-        strict=True,
-    ):
+    said = (
+        ("a", "error_abs_median_pct", "median error of $J/m$, size (%)", "log"),
+        ("b", "success_pct", "converged (%)", "linear"),
+        ("c", "seconds_median", "median time (s)", "log"),
+    )
+    for (letter, column, label, scale), axes in zip(said, panels, strict=True):
         values = data[column].to_numpy(dtype=float)
         axes.set_xscale(scale)
         known = np.isfinite(values)
@@ -420,9 +371,8 @@ def _error_scale(axes: Axes, data: pd.DataFrame) -> None:
     """A scale for errors from zero to more than a hundred percent."""
     axes.set_yscale("symlog", linthresh=_LINEAR, linscale=0.5)
     top = float(np.nanmax(data[["error_abs_pct", "published_abs_pct"]].to_numpy()))
-    ticks = [0.0] + [digit * 10.0**power for power in range(4) for digit in (1, 2, 5)]
-    axes.set_yticks([tick for tick in ticks if tick <= 2.0 * top])
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.set_yticks([tick for tick in [0.0, *_ticks(0, 4)] if tick <= 2.0 * top])
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.minorticks_off()
     axes.set_ylim(0.0, 2.0 * max(top, _LINEAR))
     axes.set_ylabel("size of the error of $J/m$, median (%)")
@@ -433,15 +383,14 @@ def _decades(axes: Axes, values: np.ndarray) -> None:
     if len(values):
         axes.set_xlim(0.6 * float(values.min()), 1.7 * float(values.max()))
     low, high = axes.get_xlim()
-    ticks = [digit * 10.0**power for power in range(-6, 8) for digit in (1, 2, 5)]
-    inside = [tick for tick in ticks if low <= tick <= high]
+    inside = [tick for tick in _ticks(-6, 8) if low <= tick <= high]
     axes.set_xticks(inside if len(inside) <= 6 else [tick for tick in inside if f"{tick:e}"[0] == "1"])
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.minorticks_off()
 
 
-def _note(axes: Axes, text: str) -> None:
-    axes.text(0.02, 0.985, text, transform=axes.transAxes, va="top", fontsize=6, color=_QUIET)
+def _ticks(first: int, end: int) -> list[float]:
+    return [digit * 10.0**power for power in range(first, end) for digit in (1, 2, 5)]
 
 
 def _plain(name: str) -> str:

@@ -90,17 +90,12 @@ def ground(axes: Axes, line: np.ndarray, depth: float) -> None:
     axes.plot(*line.T, color=DARK, lw=NORMAL)
 
 
-def arrow(axes: Axes, foot: Place, tip: Place, colour: str, width: float = NORMAL, heads: str = "-|>") -> None:
+def arrow(
+    axes: Axes, foot: Place, tip: Place, colour: str, width: float = NORMAL, heads: str = "-|>", joins: str = "miter"
+) -> None:
     """An arrow from foot to tip, ``width`` points wide."""
     look = {"arrowstyle": heads, "color": colour, "lw": width, "mutation_scale": 7, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate(
-        "",
-        xy=tuple(tip),
-        xytext=tuple(foot),
-        arrowprops={**look, "joinstyle": "miter"},
-        zorder=4,
-        annotation_clip=False,
-    )
+    axes.annotate("", tuple(tip), tuple(foot), arrowprops={**look, "joinstyle": joins}, zorder=4, annotation_clip=False)
 
 
 def heading(axes: Axes, first: str, second: str) -> None:
@@ -110,10 +105,10 @@ def heading(axes: Axes, first: str, second: str) -> None:
 
 
 def say(axes: Axes, at: Place, text: str, shift: Place, colour: str, size: float = 7, **more: Any) -> None:
-    """A text centred ``shift`` points of type from a place."""
+    """A text ``shift`` points of type from a place, centred unless ``ha`` says otherwise."""
     axes.annotate(
-        text, tuple(at), tuple(shift), textcoords="offset points", ha="center", va="center", color=colour,
-        fontsize=size, path_effects=HALO, zorder=6, annotation_clip=False, **more,
+        text, tuple(at), tuple(shift), textcoords="offset points", va="center", color=colour, fontsize=size,
+        path_effects=HALO, zorder=6, annotation_clip=False, **{"ha": "center", **more},
     )  # fmt: skip
 
 

@@ -24,9 +24,8 @@ _OURS = {
     "incremental law": (r"incremental law", style.ACCENT, "-."),
     "step law": (r"step law", style.LINE, "-"),
 }
-_PUBLISHED, _RECOMPUTED = ", published", ", recomputed"
 _FITTED = "step law, e_N by place: restitution_e_n"
-_RATIOS = {"step law": (style.LINE, "step law"), "incremental law": (style.ACCENT, "incremental law")}
+_RATIOS = {"step law": style.LINE, "incremental law": style.ACCENT}
 _DOTS: Any = {"ls": "none", "marker": "o", "ms": 1.6, "mew": 0.0, "rasterized": True}
 _SHOWN = (0.5, 99.5)  # percentiles of the impacts that axes show
 _LARGEST = 3.2  # m/s, room for the legend beside the curves
@@ -46,16 +45,12 @@ def ellipse_impacts(ellipse_impacts: str) -> pd.DataFrame:
     return read_exact(ellipse_impacts)
 
 
-def draw_real_ellipse(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
+def draw_real_ellipse(data: pd.DataFrame) -> Figure:
     """Errors of each model (a), apparent restitution by approach speed (b) and place (c), impulse ratios by arm (d).
 
-    Parameters
-    ----------
-    data
-        As this module describes it. Models that are missing are left out.
-    width
-        Inches.
+    Models that are missing are left out.
     """
+    width = style.DOUBLE_COLUMN
     figure, panels = plt.subplots(2, 2, figsize=(width, 0.8 * width))
     _draw_errors(panels[0, 0], data)
     _draw_restitution(panels[0, 1], data, "approach_m_s", r"approach speed $-u_n^-$ (m/s)")
@@ -73,12 +68,12 @@ def _draw_errors(axes: Axes, data: pd.DataFrame) -> None:
     """Share of impacts by error, a line per model."""
     for name, (label, colour, line) in _OURS.items():
         _draw_share(axes, data, name, colour, line, label)
-    others = [str(column).removesuffix(_ERROR) for column in data if str(column).endswith(_ERROR)]
     for suffix, colour, label in (
-        (_RECOMPUTED, style.RELEASE, "two published laws, right-handed"),
-        (_PUBLISHED, style.MEASURED, "six models as published"),
+        (", recomputed", style.RELEASE, "two published laws, right-handed"),
+        (", published", style.MEASURED, "six models as published"),
     ):
-        for place, name in enumerate(name for name in others if name.endswith(suffix)):
+        names = [str(column).removesuffix(_ERROR) for column in data if str(column).endswith(suffix + _ERROR)]
+        for place, name in enumerate(names):
             _draw_share(axes, data, name, colour, "-", label if place == 0 else None)
     axes.set(xlim=(0.0, _LARGEST), ylim=(0.0, 1.0), xlabel="error of post-impact velocity (m/s)")
     axes.set_ylabel("share of impacts")
@@ -91,10 +86,8 @@ def _draw_share(axes: Axes, data: pd.DataFrame, name: str, colour: str, line: st
         return
     errors = np.sort(data[name + _ERROR].to_numpy())
     share = np.arange(1, len(errors) + 1) / len(errors)
-    ours = name in _OURS
-    axes.plot(
-        errors, share, ls=line, color=colour, lw=1.2 if ours else 0.7, zorder=3 if ours else 2, label=label
-    )  # fmt: skip
+    width, order = (1.2, 3) if name in _OURS else (0.7, 2)
+    axes.plot(errors, share, ls=line, color=colour, lw=width, zorder=order, label=label)
 
 
 def _draw_restitution(axes: Axes, data: pd.DataFrame, column: str, label: str) -> None:
@@ -107,9 +100,9 @@ def _draw_restitution(axes: Axes, data: pd.DataFrame, column: str, label: str) -
 def _draw_ratios(axes: Axes, data: pd.DataFrame) -> None:
     """Impulse ratios by the contact point's arm, measured and by both laws."""
     axes.plot(data["arm_mm"], data["impulse_ratio"], color=style.MEASURED, label="measured", **_DOTS)
-    for name, (colour, label) in _RATIOS.items():
+    for name, colour in _RATIOS.items():
         if f"{name}: impulse_ratio" in data:
-            axes.plot(data["arm_mm"], data[f"{name}: impulse_ratio"], color=colour, alpha=0.7, label=label, **_DOTS)
+            axes.plot(data["arm_mm"], data[f"{name}: impulse_ratio"], color=colour, alpha=0.7, label=name, **_DOTS)
     axes.set(xlabel="contact point ahead of the centre of mass $r_t$ (mm)", ylabel="impulse ratio $c_t/c_n$")
     axes.set_ylim(*_range(data["impulse_ratio"]))
     axes.set_title("(d) friction", loc="left")

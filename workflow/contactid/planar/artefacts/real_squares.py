@@ -14,7 +14,8 @@ from contactid.output.tables import read_exact
 from contactid.planar.artefacts.identified_motion import source_of
 from contactid.planar.identify.states import read_fits
 
-_QUIET, _SHADE = "#555555", "#ececec"
+_QUIET = "#555555"
+_UNIFORM = 600.0  # mm2, J/m of the uniform square
 _SHOWN = (1.0, 99.0)  # percentiles of throws that axes hold at least
 _MANY = 60  # throws from which on bars are drawn lighter
 _LEAST_TOP = 1.25  # of the median throw, up to which axes reach at least
@@ -36,15 +37,8 @@ def square_ratios(squares: str, square_fits: str) -> pd.DataFrame:
     )
 
 
-def real_squares(table: pd.DataFrame, uniform_mm2: float = 600.0) -> pd.DataFrame:
-    """What was identified from each throw of a real body, in ascending order.
-
-    Parameters
-    ----------
-    table
-        ``throw, converged, inertia_ratio_mm2, inertia_ratio_se_mm2, friction_mu``, a row per throw, and ``pooled``.
-    uniform_mm2
-        J/m of the uniform body, mm2.
+def real_squares(table: pd.DataFrame) -> pd.DataFrame:
+    """What was identified from each throw of a real body and from all, ``pooled``, in ascending order.
 
     Returns
     -------
@@ -67,16 +61,13 @@ def real_squares(table: pd.DataFrame, uniform_mm2: float = 600.0) -> pd.DataFram
         throws = named["kind"] == "throw"
         named.insert(3, "rank", throws.cumsum().where(throws))
         parts.append(named)
-    uniform = {"quantity": "inertia_ratio_mm2", "kind": "uniform", "throw": "", "value": uniform_mm2, "converged": True}
+    uniform = {"quantity": "inertia_ratio_mm2", "kind": "uniform", "throw": "", "value": _UNIFORM, "converged": True}
     return pd.concat([*parts, pd.DataFrame([uniform])], ignore_index=True)
 
 
-def draw_real_squares(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
-    """J/m (a) and friction (b) of every throw, in ascending order, and of all throws together.
-
-    ``data`` is what :func:`real_squares` returns, ``width`` in inches.
-    """
-    figure, panels = plt.subplots(1, 2, figsize=(width, 3.0))
+def draw_real_squares(data: pd.DataFrame) -> Figure:
+    """J/m (a) and friction (b) of every throw of :func:`real_squares`, in ascending order, and of all together."""
+    figure, panels = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 3.0))
     said = (("a", "inertia_ratio_mm2", "$J/m$ (mm²)", " mm²"), ("b", "friction_mu", r"friction coefficient $\mu$", ""))
     for (letter, quantity, label, unit), axes in zip(said, panels, strict=True):
         part = data[data["quantity"] == quantity]

@@ -22,16 +22,16 @@ given          ``paper`` or ``assumed``
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contactid.output import style
+from contactid.planar.artefacts import pen
+from contactid.planar.artefacts.time_lapse import polyline
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts, outline_at
 
 COLUMNS = ["panel", "part", "item", "material", "order", "x_mm", "y_mm", "given"]
@@ -56,7 +56,7 @@ Points = Sequence[Sequence[float]] | np.ndarray
 INSTEAD_OF_PHOTOGRAPH = (
     "Drawing in place of the photograph, to scale. Solid outlines: sizes stated in the paper; dashed: assumed."
 )
-_DARK, _QUIET = "#222222", "#666666"
+_QUIET = "#666666"
 _FILLS = {
     "wood": "#ecd9b4",
     "platform": "#f3e8cf",
@@ -70,28 +70,17 @@ _FILLS = {
 _SEEN_THROUGH = {"sheet": 0.55, "frame": 0.75, "magnet": 0.7}
 _AROUND = np.array([[-16.0, -8.0], [16.0, 8.0]])  # mm left and below, right and above what is shown
 _HEAD = 0.45  # inches of the note above
-_HALO = [patheffects.withStroke(linewidth=2.0, foreground="white")]
 
 
 def rig() -> pd.DataFrame:
-    """Figure 20: the set-up from the front (1) and from the side, cut (2); the bar's middle is the origin.
-
-    Returns
-    -------
-    The table that this module describes.
-    """
+    """Figure 20: the set-up from the front (1) and from the side, cut (2); the bar's middle is the origin."""
     ground = Ground(BAR_SLOPE)
     q = release_pose(ground)
     return _table([*_from_front(ground, q), *_from_side(q)])
 
 
 def release() -> pd.DataFrame:
-    """Figure 21: the end-effector from the front (1) and from the side (2); the servo's axis is at the origin.
-
-    Returns
-    -------
-    The table that this module describes.
-    """
+    """Figure 21: the end-effector from the front (1) and from the side (2); the servo's axis is at the origin."""
     return _table([*_gripper_from_front(), *_gripper_from_side()])
 
 
@@ -114,26 +103,25 @@ def _from_front(ground: Ground, q: np.ndarray) -> list[pd.DataFrame]:
     centre, level = _MM * q[:2], (_LEVEL, _height_at(_LEVEL))
     landing = q - [0.0, FALL, 0.0]
     top = low + height
-    rows = [
+    x = float(centre[0]) - 62.0  # beside the ellipse
+    fall = [[x, centre[1]], [x, _MM * landing[1]]]
+    corners = [*(sheet[:4] + 15.0 * np.sign(np.mean(sheet[:4], axis=0) - sheet[:4]))]
+    circles = corners + [along * t - 0.5 * _BAR[1] * n for along in (-180.0, 180.0)]
+    rails = [_rectangle(x - 9.0, low - 25.0, x + 9.0, top + 12.0) for x in (-245.0, 245.0)]
+    return [
         _part(1, "area", "beam", "frame", _rectangle(-255.0, centre[1] - 9.0, 255.0, centre[1] + 9.0), ASSUMED),
-        *(
-            _part(1, "area", f"rail {k}", "frame", _rectangle(x - 9.0, low - 25.0, x + 9.0, top + 12.0), ASSUMED)
-            for k, x in enumerate((-245.0, 245.0))
-        ),
+        *_numbered(1, "rail", "frame", rails, ASSUMED),
         _part(1, "area", "carriage", "frame", _rectangle(*(centre - 30.0), *(centre + 30.0)), ASSUMED),
         _part(1, "area", "sheets", "sheet", sheet, ASSUMED),
         _part(1, "area", "bar", "wood", bar, ASSUMED),
         _part(1, "line", "at first contact", "ghost", _MM * outline_at(PLYWOOD, landing), PAPER),
-        *_ellipse_with_magnets(q),
-        *(
-            _part(1, "area", f"circle {k}", "circle", _disc(corner, _CIRCLE), PAPER)
-            for k, corner in enumerate(
-                [*(sheet[:4] + 15.0 * np.sign(np.mean(sheet[:4], axis=0) - sheet[:4])), *_on_bar(t, n)]
-            )
-        ),
+        _part(1, "area", "ellipse", "wood", _MM * outline_at(PLYWOOD, q), PAPER),
+        # the magnets are tracked as circles, too
+        *_numbered(1, "magnet", "circle", [_disc(place, 0.5 * _MAGNET) for place in _magnets(q)], ASSUMED),
+        *_numbered(1, "circle", "circle", [_disc(place, _CIRCLE) for place in circles], PAPER),
         _part(1, "line", "level", "quiet", [level, (level[0] + 115.0, level[1])], PAPER),
         _part(1, "angle", f"slope \N{MINUS SIGN}{-BAR_SLOPE:g} rad", "quiet", _arc(level, 95.0, 0.0, BAR_SLOPE), PAPER),
-        _part(1, "length", f"about {_MM * FALL:.0f} mm", "quiet", _beside(centre, landing), PAPER),
+        _part(1, "length", f"about {_MM * FALL:.0f} mm", "quiet", fall, PAPER),
         _part(1, "arrow", "horizontal", "motion", [(120.0, centre[1]), (185.0, centre[1])], PAPER),
         _part(1, "arrow", "vertical", "motion", [(-245.0, centre[1] - 60.0), (-245.0, centre[1] - 125.0)], PAPER),
         _part(1, "name", "planar robot, behind", "", [(95.0, top + 25.0), (150.0, centre[1] + 9.0)], PAPER),
@@ -142,8 +130,7 @@ def _from_front(ground: Ground, q: np.ndarray) -> list[pd.DataFrame]:
         _part(1, "name", "wooden bar", "", [(-110.0, -60.0), (-70.0, _height_at(-70.0) - 16.0)], PAPER),
         _part(1, "name", "tracked circle (8)", "", [(140.0, low - 22.0), (205.0, low + 12.0)], PAPER),
         _part(1, "name", "ellipse, 0.5 rad", "", [(-150.0, top + 25.0), (centre[0] - 12.0, centre[1] + 18.0)], PAPER),
-    ]  # fmt: skip
-    return rows
+    ]
 
 
 def _from_side(q: np.ndarray) -> list[pd.DataFrame]:
@@ -155,7 +142,7 @@ def _from_side(q: np.ndarray) -> list[pd.DataFrame]:
     half = float(np.ptp(_MM * outline_at(PLYWOOD, q)[:, 1])) / 2.0
     bar = _height_at(float(_MM * q[0]))
     back = outer + 1.5
-    rows = [
+    return [
         _part(2, "area", "front sheet", "sheet", _rectangle(-outer, low, -inner, top), ASSUMED),
         _part(2, "area", "back sheet", "sheet", _rectangle(inner, low, outer, top), ASSUMED),
         _part(2, "area", "paper", "paper", _rectangle(outer, low, back, top), ASSUMED),
@@ -172,28 +159,20 @@ def _from_side(q: np.ndarray) -> list[pd.DataFrame]:
         _part(2, "name", "ellipse", "", [(-60.0, y + 50.0), (0.0, y + 20.0)], PAPER),
         _part(2, "name", "camera on\nthis side", "", [(-58.0, 20.0), (-58.0, 20.0)], PAPER),
     ]  # fmt: skip
-    return rows
 
 
 def _gripper_from_front() -> list[pd.DataFrame]:
     """Platform, electromagnets at the magnets' places, the held ellipse's outline and the angle."""
-    q = np.array([0.0, 0.0, RELEASED_AT])
-    turn = _turned(RELEASED_AT)
+    q, turn = np.array([0.0, 0.0, RELEASED_AT]), _turned(RELEASED_AT)
     wide, tall = _PLATFORM
     platform = _rectangle(-0.5 * wide, -0.5 * tall, 0.5 * wide, 0.5 * tall) @ turn.T
-    places = np.array([[-0.5 * _MAGNETS_APART, 0.0], [0.5 * _MAGNETS_APART, 0.0]]) @ turn.T
+    electromagnets = [_disc(place, 0.5 * _ELECTROMAGNET) for place in _magnets(q)]
     ends = np.array([[-0.050, 0.0], [0.050, 0.0]]) * _MM @ turn.T - 33.0 * turn[:, 1]
-    rows = [
+    return [
         _part(1, "area", "ellipse", "wood", _MM * outline_at(PLYWOOD, q), PAPER),
         _part(1, "area", "platform", "platform", platform, ASSUMED),
-        *(
-            _part(1, "area", f"electromagnet {k}", "metal", _disc(place, 0.5 * _ELECTROMAGNET), ASSUMED)
-            for k, place in enumerate(places)
-        ),
-        *(
-            _part(1, "area", f"magnet {k}", "magnet", _disc(place, 0.5 * _MAGNET), ASSUMED)
-            for k, place in enumerate(places)
-        ),
+        *_numbered(1, "electromagnet", "metal", electromagnets, ASSUMED),
+        *_numbered(1, "magnet", "magnet", [_disc(place, 0.5 * _MAGNET) for place in _magnets(q)], ASSUMED),
         _part(1, "area", "shaft", "frame", _disc((0.0, 0.0), 3.0), ASSUMED),
         _part(1, "line", "level", "quiet", [(0.0, 0.0), (72.0, 0.0)], PAPER),
         _part(1, "line", "axis", "quiet", np.array([[0.0, 0.0], [72.0, 0.0]]) @ turn.T, PAPER),
@@ -203,7 +182,6 @@ def _gripper_from_front() -> list[pd.DataFrame]:
         _part(1, "name", "electromagnet,\nmagnet behind it", "", [(2.0, 50.0), (15.5, 14.0)], PAPER),
         _part(1, "name", "ellipse", "", [(-58.0, -36.0), (-40.0, -20.0)], PAPER),
     ]
-    return rows
 
 
 def _gripper_from_side() -> list[pd.DataFrame]:
@@ -236,33 +214,14 @@ def _gripper_from_side() -> list[pd.DataFrame]:
     ]
 
 
-def _ellipse_with_magnets(q: np.ndarray) -> list[pd.DataFrame]:
-    """The ellipse at release with its two magnets, which are tracked as circles."""
-    turn = _turned(float(q[2]))
-    places = _MM * q[:2] + np.array([[-0.5 * _MAGNETS_APART, 0.0], [0.5 * _MAGNETS_APART, 0.0]]) @ turn.T
-    return [
-        _part(1, "area", "ellipse", "wood", _MM * outline_at(PLYWOOD, q), PAPER),
-        *(
-            _part(1, "area", f"magnet {k}", "circle", _disc(place, 0.5 * _MAGNET), ASSUMED)
-            for k, place in enumerate(places)
-        ),
-    ]
-
-
-def _on_bar(tangent: np.ndarray, normal: np.ndarray) -> list[np.ndarray]:
-    """Two places on the bar's side, mm."""
-    return [x * tangent - 0.5 * _BAR[1] * normal for x in (-180.0, 180.0)]
+def _magnets(q: np.ndarray) -> np.ndarray:
+    """(2, 2) places of the ellipse's magnets, mm."""
+    return _MM * q[:2] + np.array([[-0.5 * _MAGNETS_APART, 0.0], [0.5 * _MAGNETS_APART, 0.0]]) @ _turned(q[2]).T
 
 
 def _height_at(x: float) -> float:
     """Of the bar's upper side, mm."""
     return float(np.tan(BAR_SLOPE)) * x
-
-
-def _beside(centre: np.ndarray, landing: np.ndarray) -> np.ndarray:
-    """(2, 2) ends of the fall's length, beside the ellipse, mm."""
-    x = float(centre[0]) - 62.0
-    return np.array([[x, centre[1]], [x, _MM * landing[1]]])
 
 
 def _turned(angle: float) -> np.ndarray:
@@ -288,35 +247,33 @@ def _arc(apex: Sequence[float], radius: float, start: float, end: float) -> np.n
 
 def _part(panel: int, part: str, item: str, material: str, points: Points, given: str) -> pd.DataFrame:
     """The rows of one item."""
-    xy = np.asarray(points, dtype=float)
-    fixed = {"panel": panel, "part": part, "item": item, "material": material, "order": range(len(xy))}
-    return pd.DataFrame({**fixed, "x_mm": xy[:, 0], "y_mm": xy[:, 1], "given": given})
+    xy, said = np.asarray(points, dtype=float), {"panel": panel, "part": part, "item": item, "material": material}
+    return polyline(xy, "mm", **said, order=range(len(xy)), given=given)
+
+
+def _numbered(panel: int, item: str, material: str, outlines: Sequence[Points], given: str) -> list[pd.DataFrame]:
+    """Areas of the same kind."""
+    return [_part(panel, "area", f"{item} {k}", material, points, given) for k, points in enumerate(outlines)]
 
 
 def _table(parts: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[COLUMNS]
 
 
-def draw_rig(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
-    """Figure 20: the set-up from the front (a) and from the side (b).
-
-    ``data`` is what :func:`rig` returns, ``width`` in inches.
-    """
-    return _draw_views(data, ("(a) from the front", "(b) from the side, cut"), width)
+def draw_rig(data: pd.DataFrame) -> Figure:
+    """Figure 20: the set-up from the front (a) and from the side (b)."""
+    return _draw_views(data, ("(a) from the front", "(b) from the side, cut"))
 
 
-def draw_release(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
-    """Figure 21: the end-effector from the front (a) and from the side (b).
-
-    ``data`` is what :func:`release` returns, ``width`` in inches.
-    """
+def draw_release(data: pd.DataFrame) -> Figure:
+    """Figure 21: the end-effector from the front (a) and from the side (b)."""
     titles = "(a) along the servo's axis, seen through", "(b) from the side; inverting the field lets go"
-    return _draw_views(data, titles, width)
+    return _draw_views(data, titles)
 
 
-def _draw_views(data: pd.DataFrame, titles: Sequence[str], width: float) -> Figure:
+def _draw_views(data: pd.DataFrame, titles: Sequence[str]) -> Figure:
     """Panels beside each other, of one scale."""
-    parts = [part for _, part in data.groupby("panel")]
+    parts, width = [part for _, part in data.groupby("panel")], style.DOUBLE_COLUMN
     boxes = [part[["x_mm", "y_mm"]].agg(["min", "max"]).to_numpy() + _AROUND for part in parts]
     wide = [float(box[1, 0] - box[0, 0]) for box in boxes]
     low, top = min(box[0, 1] for box in boxes), max(box[1, 1] for box in boxes)
@@ -343,13 +300,14 @@ def _draw_item(axes: Axes, item: pd.DataFrame, order: float) -> None:
         axes.plot(*points.T, color=style.LINE if ghost else _QUIET, lw=0.9 if ghost else 0.5, zorder=order)
     elif first["part"] == "angle":
         axes.plot(*points[1:-3].T, color=_QUIET, lw=0.7, zorder=order)
-        _arrow(axes, points[-4], points[-1], _QUIET)
-        _say(axes, points[len(points) // 2], first["item"], (4, 0), ha="left")
+        pen.arrow(axes, points[-4], points[-1], _QUIET, 0.7, joins="round")
+        pen.say(axes, points[len(points) // 2], first["item"], (4, 0), pen.DARK, ha="left")
     elif first["part"] == "length":
-        _arrow(axes, points[0], points[1], _QUIET, "<|-|>")
-        _say(axes, points.mean(axis=0), first["item"], (0, 0), bbox={"fc": "white", "ec": "none", "pad": 1.0})
+        pen.arrow(axes, points[0], points[1], _QUIET, 0.7, "<|-|>", joins="round")
+        box = {"fc": "white", "ec": "none", "pad": 1.0}
+        pen.say(axes, points.mean(axis=0), first["item"], (0, 0), pen.DARK, bbox=box)
     elif first["part"] == "arrow":
-        _arrow(axes, points[0], points[1], style.RELEASE, "<|-|>", 1.1)
+        pen.arrow(axes, points[0], points[1], style.RELEASE, 1.1, "<|-|>", joins="round")
     else:
         _name(axes, points[0], points[-1], first["item"])
 
@@ -358,12 +316,7 @@ def _draw_area(axes: Axes, points: np.ndarray, material: str, stated: bool, orde
     """A filled outline, dashed where its size is assumed; circles are too small for dashes."""
     axes.fill(*points.T, fc=_FILLS[material], ec="none", alpha=_SEEN_THROUGH.get(material, 1.0), zorder=order)
     if material != "circle":
-        axes.plot(*points.T, color=_DARK, lw=0.7, ls="-" if stated else (0, (4.0, 2.0)), zorder=order)
-
-
-def _arrow(axes: Axes, foot: np.ndarray, tip: np.ndarray, colour: str, heads: str = "-|>", width: float = 0.7) -> None:
-    look = {"arrowstyle": heads, "color": colour, "lw": width, "mutation_scale": 7, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", xy=tuple(tip), xytext=tuple(foot), arrowprops=look, zorder=5)
+        axes.plot(*points.T, color=pen.DARK, lw=0.7, ls="-" if stated else (0, (4.0, 2.0)), zorder=order)
 
 
 def _name(axes: Axes, place: np.ndarray, named: np.ndarray, text: str) -> None:
@@ -372,14 +325,5 @@ def _name(axes: Axes, place: np.ndarray, named: np.ndarray, text: str) -> None:
     pointing = None if np.allclose(place, named) else look
     axes.annotate(
         text, xy=tuple(named), xytext=tuple(place), arrowprops=pointing, ha="center", va="center", fontsize=7,
-        color=_DARK, path_effects=_HALO, zorder=6,
-    )  # fmt: skip
-
-
-def _say(axes: Axes, place: np.ndarray, text: str, shift: Sequence[float], **more: Any) -> None:
-    """A text ``shift`` points of type from a place."""
-    look = {"ha": "center", **more}
-    axes.annotate(
-        text, xy=tuple(place), xytext=(shift[0], shift[1]), textcoords="offset points", va="center", fontsize=7,
-        color=_DARK, path_effects=_HALO, zorder=6, **look,
+        color=pen.DARK, path_effects=pen.HALO, zorder=6,
     )  # fmt: skip

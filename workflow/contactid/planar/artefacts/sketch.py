@@ -26,7 +26,7 @@ import numpy as np
 import pandas as pd
 
 from contactid.planar.simulate.bodies import PlanarBody
-from contactid.planar.simulate.geometry import Contacts, Ellipse, Ground, Shape, contacts, outline_at
+from contactid.planar.simulate.geometry import Ellipse, Ground, Shape, contacts, outline_at
 
 COLUMNS = ("panel", "part", "item", "order", "x_m", "y_m", "vector_x", "vector_y", "value", "unit")
 SMALL_ELLIPSE = Ellipse(0.050, 0.025)  # the plywood ellipse of section 6.2, m
@@ -39,15 +39,9 @@ def posture(shape: Shape, ground: Ground, theta: float, gap: float, along: float
 
     The centre of mass lies over the point of the ground ``along`` (m) from its origin.
     """
-    start = np.array([ground.x0, ground.y0]) + along * ground.tangent
+    start = ground.origin + along * ground.tangent
     height = gap - float(contacts(shape, ground, (*start, theta)).gap.min())
     return np.array([*(start + height * ground.normal), theta])
-
-
-def nearest(shape: Shape, ground: Ground, q: np.ndarray) -> tuple[Contacts, int]:
-    """All contacts at q (3,), and the number of the one with the least gap."""
-    at = contacts(shape, ground, q)
-    return at, int(np.argmin(at.gap))
 
 
 def ellipse_body(ellipse: Ellipse) -> PlanarBody:
@@ -57,7 +51,7 @@ def ellipse_body(ellipse: Ellipse) -> PlanarBody:
 
 def posture_lines(shape: Shape, ground: Ground, q: np.ndarray, reach: float) -> list[dict[str, Any]]:
     """Outline of a body, and ground under it as far as ``reach`` (m) to both sides."""
-    foot = q[:2] - ((q[:2] - [ground.x0, ground.y0]) @ ground.normal) * ground.normal
+    foot = q[:2] - ((q[:2] - ground.origin) @ ground.normal) * ground.normal
     ends = foot + np.outer([-reach, reach], ground.tangent)
     return [*line("outline", outline_at(shape, q)), *line("ground", ends)]
 
@@ -71,7 +65,7 @@ def frame(name: str, origin: Iterable[float], angle: float) -> list[dict[str, An
 def row(part: str, item: str, at: Iterable[float] = (np.nan, np.nan), **more: Any) -> dict[str, Any]:
     """One row; ``more`` replaces its defaults."""
     x, y = at
-    return {"panel": 1, "part": part, "item": item, "order": 0, "x_m": x, "y_m": y, "unit": "m", **more}
+    return {"part": part, "item": item, "order": 0, "x_m": x, "y_m": y, "unit": "m", **more}
 
 
 def line(item: str, points: Iterable[Iterable[float]]) -> list[dict[str, Any]]:
@@ -101,13 +95,9 @@ def number(item: str, value: float, unit: str) -> dict[str, Any]:
     return row("number", item, value=value, unit=unit)
 
 
-def in_panel(panel: int, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The same rows in another panel."""
-    return [{**row, "panel": panel} for row in rows]
-
-
-def table(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Rows to a nanometre (and as fine in other units): what is zero but for rounding is written as zero."""
+def table(*panels: list[dict[str, Any]]) -> pd.DataFrame:
+    """The rows of panels to a nanometre (and as fine in other units): what is zero but for rounding is zero."""
+    rows = [{**row, "panel": number} for number, panel in enumerate(panels, start=1) for row in panel]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     numbers = ["x_m", "y_m", "vector_x", "vector_y", "value"]
     table[numbers] = table[numbers].astype(float).round(9) + 0.0

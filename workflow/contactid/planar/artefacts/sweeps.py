@@ -40,22 +40,16 @@ def impulse_tables(
 ) -> dict[str, pd.DataFrame]:
     """``ext_impulse_convergence`` and ``ext_impact_times``; ``shown`` are time steps, s."""
     found = dict(zip(peak_scenes, map(read_csv, peaks), strict=True))
+    errors_found = dict(zip(peak_scenes, map(read_csv, errors), strict=True))
     return {
-        "tables/ext_impulse_convergence": convergence_table(
-            found, dict(zip(peak_scenes, map(read_csv, errors), strict=True))
-        ),
+        "tables/ext_impulse_convergence": convergence_table(found, errors_found),
         "tables/ext_impact_times": impact_time_table(found, shown),
     }
 
 
-def liftoff(liftoff: str) -> pd.DataFrame:
-    """``ext_liftoff``, as :func:`contactid.planar.sweeps.liftoff.write_liftoff` found it."""
-    return read_csv(liftoff)
-
-
-def nlp_step(nlp_step: str) -> pd.DataFrame:
-    """``ext_nlp_step``, as :func:`contactid.planar.sweeps.stepping.write_nlp_agreement` found it."""
-    return read_csv(nlp_step)
+def swept(liftoff: str, nlp_step: str) -> dict[str, pd.DataFrame]:
+    """``ext_liftoff`` and ``ext_nlp_step``, as :mod:`contactid.planar.sweeps` found them."""
+    return {"tables/ext_liftoff": read_csv(liftoff), "tables/ext_nlp_step": read_csv(nlp_step)}
 
 
 def convergence_table(peaks: Mapping[str, pd.DataFrame], errors: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -87,8 +81,8 @@ def convergence_table(peaks: Mapping[str, pd.DataFrame], errors: Mapping[str, pd
                     "longest_ms": part["time_step_ms"].iloc[-1],
                     "order": order,
                     "order_se": spread,
-                    "error_pct_up_to_1_ms_median": float(relative.abs().median()) if len(fine) else np.nan,
-                    "error_pct_up_to_1_ms_largest": float(relative.abs().max()) if len(fine) else np.nan,
+                    "error_pct_up_to_1_ms_median": relative.abs().median(),
+                    "error_pct_up_to_1_ms_largest": relative.abs().max(),
                     "peak_least_ns": part["peak_impulse_ns"].min(),
                     "peak_largest_ns": part["peak_impulse_ns"].max(),
                     "split_median": float((1.0 - part["peak_impulse_ns"] / part["total_impulse_ns"]).median()),
@@ -107,10 +101,7 @@ def impact_time_table(peaks: Mapping[str, pd.DataFrame], shown: Sequence[float])
         for h in shown:
             near = part.iloc[(part["time_step_ms"] - 1e3 * h).abs().argmin()]
             if abs(near["time_step_ms"] - 1e3 * h) < 1e-6 * h:
-                rows.append(
-                    {"scene": scene, "time_step_ms": 1e3 * h, "impact_time_ms": near["impact_time_ms"],
-                     "peak_impulse_ns": near["peak_impulse_ns"]}
-                )  # fmt: skip
+                rows.append((scene, 1e3 * h, near["impact_time_ms"], near["peak_impulse_ns"]))
     return pd.DataFrame(rows, columns=["scene", "time_step_ms", "impact_time_ms", "peak_impulse_ns"])
 
 
@@ -130,8 +121,6 @@ def draw_peaks(data: pd.DataFrame, *, limit: str) -> Figure:
     axes.axhline(value, color="black", ls="--", lw=0.7, zorder=1, label=f"{limit}, {value:.1f} N s")
     for model, (colour, marker, size) in _MODELS.items():
         part = data[data["model"] == model].sort_values("time_step_ms")
-        if part.empty:
-            continue
         missing = int(part["peak_impulse_ns"].isna().sum())
         label = model + (f" ({missing} of {len(part)} not solved)" if missing else "")
         axes.plot(

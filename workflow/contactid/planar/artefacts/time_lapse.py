@@ -230,19 +230,7 @@ def draw_sliding(data: pd.DataFrame) -> Figure:
 def draw_scene(
     data: pd.DataFrame, *, columns: int | None = None, width: float = style.DOUBLE_COLUMN, shared: bool = True
 ) -> Figure:
-    """Time lapse of any scene, a panel per motion.
-
-    Parameters
-    ----------
-    data
-        The scene, as this module describes it.
-    columns
-        Panels beside each other; as few as fit a page where it isn't given.
-    width
-        Inches at most.
-    shared
-        Whether all panels show the same part of the plane.
-    """
+    """Time lapse of any scene, a panel per motion; options are those of :func:`scene_panels`."""
     figure, panels = scene_panels(data, columns=columns, width=width, shared=shared)
     for panel, axes in panels.items():
         _draw_motion(axes, data[data["panel"] == panel])
@@ -259,9 +247,16 @@ def scene_panels(
     shared: bool = True,
     above: float = 0.0,
 ) -> tuple[Figure, dict[int, Axes]]:
-    """Axes by panel, of equal aspect with limits, labels and ground, and their figure, ``above`` inches higher.
+    """Axes by panel, of equal aspect with limits, labels and ground, and their figure.
 
-    The other parameters are those of :func:`draw_scene`.
+    Parameters
+    ----------
+    columns
+        Panels beside each other; as few as fit a page where it isn't given.
+    width, above
+        Inches at most, and beyond a page's height.
+    shared
+        Whether all panels show the same part of the plane.
     """
     names = [int(panel) for panel in dict.fromkeys(data["panel"])]
     letters = string.ascii_lowercase if 1 < len(names) <= len(string.ascii_lowercase) else ""
@@ -304,9 +299,8 @@ def _draw_motion(axes: Axes, data: pd.DataFrame) -> None:
     axes.plot(com["x_m"], com["y_m"], color=style.LINE, lw=1.2, zorder=3, label=COM)
     axes.plot(reference["x_m"], reference["y_m"], "--", color=style.RELEASE, lw=0.8, zorder=4, label=REFERENCE)
     instants = [float(outline["time_s"].iloc[0]) for outline in outlines]
-    if len(reference):
-        x, y = (np.interp(instants, reference["time_s"], reference[name]) for name in ("x_m", "y_m"))
-        axes.plot(x, y, "o", color=style.RELEASE, ms=2.0, mew=0.0, zorder=5)
+    x, y = (np.interp(instants, reference["time_s"], reference[name]) for name in ("x_m", "y_m"))
+    axes.plot(x, y, "o", color=style.RELEASE, ms=2.0, mew=0.0, zorder=5)
 
 
 def draw_outlines(axes: Axes, outlines: Sequence[pd.DataFrame], opacity: float) -> None:
@@ -345,12 +339,9 @@ def _frame(axes: Axes, data: pd.DataFrame, view: View, letter: str) -> None:
 
 def _grounds(data: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
     """A point (2,) and the unit tangent (2,) of each ground."""
-    lines = []
-    for _, ground in data[data["kind"] == "ground"].groupby(["panel", "item"]):
-        points = ground[["x_m", "y_m"]].to_numpy()
-        along = points[-1] - points[0]
-        lines.append((points[0], along / np.linalg.norm(along)))
-    return lines
+    grounds = data[data["kind"] == "ground"].groupby(["panel", "item"])[["x_m", "y_m"]]
+    ends = [ground.to_numpy() for _, ground in grounds]
+    return [(first, (last - first) / np.linalg.norm(last - first)) for first, last in ends]
 
 
 def _normal(tangent: np.ndarray) -> np.ndarray:

@@ -36,15 +36,13 @@ def fit_options(block: Mapping[str, Any], **others: Any) -> FitOptions:
 
 def identify_cells(
     block: Mapping[str, Any],
-    *,
-    noise: str,
     friction_mu: float,
     frames_per_second: Sequence[float],
     seeds: Sequence[int],
     options: FitOptions | None = None,
 ) -> pd.DataFrame:
-    """A row per frame rate and seed; errors are relative to the truth, in %."""
-    options = options or fit_options(block)
+    """A row per frame rate and seed, under the block's first noise; errors are relative to the truth, in %."""
+    options, noise = options or fit_options(block), next(iter(block["identification"]["noise"]))
     (body, ground), sigma = body_and_ground(block), noise_of(block, noise)
     motion, truth = true_motion(block, friction_mu), body.inertia / body.mass
     duration = float(block["identification"]["duration"])
@@ -82,11 +80,7 @@ def only_by(block: Mapping[str, Any], method: str) -> FitOptions:
 
 def write_cells(block: Mapping[str, Any], friction: str, seeds: Sequence[int], table: str) -> None:
     """Identify one friction under the block's noise at every frame rate, and write a row per rate and seed."""
-    options = block["identification"]
-    rates, noise = options["frames_per_second"], next(iter(options["noise"]))
-    write_csv(
-        identify_cells(block, noise=noise, friction_mu=float(friction), frames_per_second=rates, seeds=seeds), table
-    )
+    write_csv(identify_cells(block, float(friction), block["identification"]["frames_per_second"], seeds), table)
 
 
 def write_shown(block: Mapping[str, Any], fits: str) -> None:
@@ -107,11 +101,7 @@ def write_shown(block: Mapping[str, Any], fits: str) -> None:
 
 def write_reformulation(block: Mapping[str, Any], reformulation: str, table: str) -> None:
     """Identify the cells that all reformulations are compared on by one of them: a single try and a row each."""
-    compared = block["identification"]["reformulations"]
-    noise, once = next(iter(block["identification"]["noise"])), only_by(block, reformulation)
+    compared, once = block["identification"]["reformulations"], only_by(block, reformulation)
     rates, seeds = compared["frames_per_second"], range(1, int(compared["seeds"]) + 1)
-    cells = [
-        identify_cells(block, noise=noise, friction_mu=float(mu), frames_per_second=rates, seeds=seeds, options=once)
-        for mu in compared["friction_mu"]
-    ]
+    cells = [identify_cells(block, float(mu), rates, seeds, once) for mu in compared["friction_mu"]]
     write_csv(pd.concat(cells, ignore_index=True).assign(reformulation=reformulation), table)

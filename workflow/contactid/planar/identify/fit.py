@@ -44,8 +44,6 @@ _USUAL = 2.5  # standard deviations of chi-square above its expectation
 _EDGE = 0.01  # share of J/m's possible range that counts as its edge
 _EXACT = 1e-6  # residual of pairs that hold, dimensionless
 _SLIDING = 0.02  # of the scale speed: contacts that move slower, on the impulses' average, roll
-
-
 _SOLVER = SolverOptions(tolerance=1e-5, max_iterations=180).warm(1e-3, 1e-4)
 _EXCHANGES = 6  # improvements of a start's own sequence of contacts, at most
 RECOMMENDED = tuple(

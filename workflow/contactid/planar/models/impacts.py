@@ -177,11 +177,6 @@ class ImpactModel:
         e_n = np.array([self.model.e_n[k].value for k in range(self.weights.shape[1])])
         return self.model.ratio.value * self.impacts.length**2, self.model.mu.value, e_n
 
-    def impulses(self) -> np.ndarray:
-        """(n, 2) impulses per mass at the model's present point, m/s."""
-        n = range(len(self.impacts))
-        return self.speed * np.array([[self.model.c_n[i].value, self.model.c_t[i].value] for i in n])
-
     def start_at(self, ratio: float, mu: float, e_n: np.ndarray) -> None:
         """Set every variable to a feasible point: the exact law's answer at given parameters (J/m in m2)."""
         model, impacts = self.model, self.impacts

@@ -25,7 +25,7 @@ returns is settled: the smaller side of every pair is set to zero, and the same 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,42 +47,16 @@ from contactid.planar.simulate.kernel import CLOSING
 
 BIG = 1e6  # the paper's H, in multiples of the step's scales
 _ROUNDING = 1e6 * float(np.finfo(float).eps)  # a scale below this is made of rounding errors
+_SOLVER = SolverOptions(tolerance=1e-10, max_iterations=300)
 # that a pair's side is zero can follow from the rest: IPOPT must bear dependent equations, by a shift that doesn't bias
-_SETTLING: dict[str, str | int | float] = {
-    "constr_viol_tol": 1e-12,
-    "perturb_always_cd": "yes",
-    "jacobian_regularization_value": 1e-12,
-}
+_SETTLING_SOLVER = replace(
+    _SOLVER,
+    others={"constr_viol_tol": 1e-12, "perturb_always_cd": "yes", "jacobian_regularization_value": 1e-12},
+)
+_WEIGHTS = (1e2, 1e6)  # of eq. 20's objective; a further one only where the point before couldn't be settled
+TOLERANCE = 1e-6  # complementarity residual up to which a step counts as converged
 _LEAST_WEIGHT, _LEAST_SLIP = 1e-4, 1e-6
 _AXES = range(3)
-
-
-def _solver() -> SolverOptions:
-    return SolverOptions(tolerance=1e-10, max_iterations=300)
-
-
-def _settling_solver() -> SolverOptions:
-    return SolverOptions(tolerance=1e-10, max_iterations=300, others=dict(_SETTLING))
-
-
-@dataclass(frozen=True)
-class StepOptions:
-    """How to solve a step.
-
-    Attributes
-    ----------
-    solver : for the problem itself
-    settling_solver : for what is left when one side of every pair is zero
-    settle : whether to settle at all; without it a step of eq. 20 is the paper's, and rarely within the tolerance
-    weights : factors of eq. 20's objective; a further one only where the point before couldn't be settled
-    tolerance : complementarity residual up to which a step counts as converged
-    """
-
-    solver: SolverOptions = field(default_factory=_solver)
-    settling_solver: SolverOptions = field(default_factory=_settling_solver)
-    settle: bool = True
-    weights: tuple[float, ...] = (1e2, 1e6)
-    tolerance: float = 1e-6
 
 
 @dataclass(frozen=True)
@@ -93,7 +67,7 @@ class StepSolution:
     ----------
     position, velocity : (3,) at the end of the step, m, rad and their rates
     impulse_n, impulse_t : (n_c,) N s
-    iterations, seconds : of all solves of the step
+    iterations : of all solves of the step
     converged : the last solve converged and the residual is within the tolerance
     residual : largest ``|min(a, b)|`` over all pairs, in multiples of the step's scales
     unsettled_residual : the same before settling
@@ -104,7 +78,6 @@ class StepSolution:
     impulse_n: np.ndarray
     impulse_t: np.ndarray
     iterations: int
-    seconds: float
     converged: bool
     residual: float
     unsettled_residual: float
@@ -160,9 +133,7 @@ class StepModel:
         model.impulse_scale.set_value(self.body.mass * speed)
         model.speed_scale.set_value(max(float(np.abs(slipping).max()) + law.friction_mu * speed, _LEAST_SLIP * speed))
 
-    def solution(
-        self, q: np.ndarray, iterations: int, seconds: float, solved: bool, unsettled: float, tolerance: float
-    ) -> StepSolution:
+    def solution(self, q: np.ndarray, iterations: int, solved: bool, unsettled: float) -> StepSolution:
         """Read the present point of a step from q (3,)."""
         model, n_contacts = self.model, range(self.body.shape.n_contacts)
         unit, residual = pyo.value(model.impulse_scale), self.pairs.residual()
@@ -174,8 +145,7 @@ class StepModel:
             * self.law.friction_mu
             * np.array([model.c_plus[j].value - model.c_minus[j].value for j in n_contacts]),
             iterations=iterations,
-            seconds=seconds,
-            converged=solved and residual <= tolerance,
+            converged=solved and residual <= TOLERANCE,
             residual=residual,
             unsettled_residual=unsettled,
         )
@@ -222,30 +192,25 @@ def build_irc_step(body: PlanarBody, ground: Ground, law: PlanarLaw, time_step: 
     return StepModel(model, held, body, ground, law, time_step)
 
 
-def solve_irc_step(
-    step: StepModel, q: np.ndarray, v: np.ndarray, at: Contacts, options: StepOptions | None = None
-) -> StepSolution:
+def solve_irc_step(step: StepModel, q: np.ndarray, v: np.ndarray, at: Contacts) -> StepSolution:
     """Solve eq. 20 from state q, v (3,) with the contacts ``at`` q, whether any is closed or not."""
-    options = options or StepOptions()
     model, closed, law = step.model, closed_contacts(at, v), step.law
     wanted = -(at.normal @ (step.free(v) + law.restitution_e_n * v))
     step.start(v, at, np.where(closed, wanted, 0.0).clip(min=0.0), _positive(step.time_step * law.gravity, v))
     for j, is_closed in enumerate(closed):
         model.z_c[j], model.z_nc[j] = float(is_closed), float(not is_closed)
         model.c_n[j].set_value(float(is_closed), skip_validation=True)
-    iterations, seconds, unsettled, solved = 0, 0.0, float("nan"), False
-    for attempt, factor in enumerate(options.weights):
+    iterations, unsettled, solved = 0, float("nan"), False
+    for attempt, factor in enumerate(_WEIGHTS):
         model.weight.set_value(factor)
-        found = solve(model, options.solver.warm() if attempt else options.solver)
-        iterations, seconds, solved = iterations + found.iterations, seconds + found.seconds, found.converged
+        found = solve(model, _SOLVER.warm() if attempt else _SOLVER)
+        iterations, solved = iterations + found.iterations, found.converged
         unsettled = unsettled if attempt else step.pairs.residual()
-        if not options.settle:
-            break
-        settled = settle(step.pairs, options.settling_solver)
+        settled = settle(step.pairs, _SETTLING_SOLVER)
         if settled is not None:
-            iterations, seconds, solved = iterations + settled.iterations, seconds + settled.seconds, True
+            iterations, solved = iterations + settled.iterations, True
             break
-    return step.solution(q, iterations, seconds, solved, unsettled, options.tolerance)
+    return step.solution(q, iterations, solved, unsettled)
 
 
 def build_igc_step(body: PlanarBody, ground: Ground, law: PlanarLaw, time_step: float) -> StepModel:
@@ -270,21 +235,18 @@ def build_igc_step(body: PlanarBody, ground: Ground, law: PlanarLaw, time_step: 
     return StepModel(model, held, body, ground, law, time_step, penalised)
 
 
-def solve_igc_step(
-    step: StepModel, q: np.ndarray, v: np.ndarray, at: Contacts, options: StepOptions | None = None
-) -> StepSolution:
+def solve_igc_step(step: StepModel, q: np.ndarray, v: np.ndarray, at: Contacts) -> StepSolution:
     """Solve an impulse-gap step from state q, v (3,) with the contacts ``at`` q; the free motion must close a gap.
 
     Two starts that slide one way and the other follow where the neutral one fails.
     """
-    options = options or StepOptions()
     model, h = step.model, step.time_step
     gap = contacts(step.body.shape, step.ground, q + h * step.free(v)).gap
     depth = _positive(float(-gap.min()), q)
     model.theta.set_value(q[2])
     model.height.set_value(at.gap[0] + at.tangent[0, 2])  # T = (t, -r_n)
-    once = Continuation(Reformulation.L1_PENALTY, (1.0,), options.tolerance, settle=False)
-    iterations, seconds, unsettled = 0, 0.0, float("nan")
+    once = Continuation(Reformulation.L1_PENALTY, (1.0,), TOLERANCE, settle=False)
+    iterations, unsettled = 0, float("nan")
     for c_plus, c_minus in ((0.25, 0.25), (0.9, 0.05), (0.05, 0.9)):
         step.start(v, at, (-gap / h).clip(min=0.0), depth / h)
         for j in model.c_n:
@@ -293,15 +255,15 @@ def solve_igc_step(
             model.c_minus[j].set_value(c_minus)
         relative = pyo.value(model.speed_scale) / (depth / h)
         model.friction_weight.set_value(max(step.law.friction_mu * min(1.0, relative), _LEAST_WEIGHT))
-        found = solve_mpec(step.penalised or step.pairs, once, options.solver)
-        iterations, seconds, solved = iterations + found.iterations, seconds + found.seconds, found.converged
+        found = solve_mpec(step.penalised or step.pairs, once, _SOLVER)
+        iterations, solved = iterations + found.iterations, found.converged
         unsettled = step.pairs.residual()
-        settled = settle(step.pairs, options.settling_solver) if options.settle else None
+        settled = settle(step.pairs, _SETTLING_SOLVER)
         if settled is not None:
-            iterations, seconds, solved = iterations + settled.iterations, seconds + settled.seconds, True
-        if solved and step.pairs.residual() <= options.tolerance:
+            iterations, solved = iterations + settled.iterations, True
+        if solved and step.pairs.residual() <= TOLERANCE:
             break
-    return step.solution(q, iterations, seconds, solved, unsettled, options.tolerance)
+    return step.solution(q, iterations, solved, unsettled)
 
 
 def _positive(scale: float, size: np.ndarray) -> float:

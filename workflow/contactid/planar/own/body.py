@@ -153,8 +153,7 @@ def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path]) -> OwnThrows:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ContactIdError(f"two throws have the name {twice}", "Rename a file, or name it once")
-    _refuse_without_contact(body, read)
-    warnings = [*_height_warning(body, read), *_gravity_warning(body, read)]
+    warnings = [*_height_warnings(body, read), *_gravity_warning(body, read)]
     sigma, noise_notes, noise_warnings = _noise_of(body, read)
     notes, cut = list(noise_notes), []
     for throw in read:
@@ -172,13 +171,15 @@ def _lowest_gaps(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
     return contacts(body.shape, body.ground, throw.position).gap.min(axis=1)
 
 
-def _refuse_without_contact(body: OwnBody, throws: Sequence[PlanarThrow]) -> None:
+def _height_warnings(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
+    """Throws that come near the ground, but not quite to it; others are refused."""
+    found = []
     for throw in throws:
         gap = _lowest_gaps(body, throw)
-        reach = float(np.abs(np.diff(gap)).max()) + _MISPLACED
-        if gap.min() > reach:
+        lowest, reach = float(gap.min()), float(np.abs(np.diff(gap)).max()) + _MISPLACED
+        if lowest > reach:
             raise ContactIdError(
-                f"{throw.name}: the body never comes closer than {gap.min():.3g} m to the ground",
+                f"{throw.name}: the body never comes closer than {lowest:.3g} m to the ground",
                 "Give a point of the ground as ground.start, or check y and theta",
             )
         if gap.max() < -_MISPLACED:
@@ -186,12 +187,6 @@ def _refuse_without_contact(body: OwnBody, throws: Sequence[PlanarThrow]) -> Non
                 f"{throw.name}: the body is always below the ground, by {-gap.max():.3g} m or more",
                 "Give a point of the ground as ground.start; y must point up",
             )
-
-
-def _height_warning(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
-    found = []
-    for throw in throws:
-        lowest = float(_lowest_gaps(body, throw).min())
         if abs(lowest) > _MISPLACED:
             place = "above" if lowest > 0.0 else "below"
             found.append(
@@ -239,9 +234,8 @@ def _stretches(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[tuple[np.nd
     for throw in throws:
         edges = np.flatnonzero(np.diff(np.concatenate([[0], _in_flight(body, throw).astype(int), [0]])))
         for start, end in edges.reshape(-1, 2):
-            for first in range(start, end, _STRETCH):
-                if min(first + _STRETCH, end) - first >= _SHORTEST_STRETCH:
-                    found.append((throw.position[first : min(first + _STRETCH, end)], 1.0 / throw.sample_frequency))
+            cuts = [throw.position[first : min(first + _STRETCH, end)] for first in range(start, end, _STRETCH)]
+            found += [(cut, 1.0 / throw.sample_frequency) for cut in cuts if len(cut) >= _SHORTEST_STRETCH]
     return found
 
 
@@ -268,9 +262,8 @@ def _noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> tuple[np.ndarray,
             "The noise is not independent from frame to frame (smoothed or interpolated poses): standard errors are "
             "too small."
         )
-    tiny = (
-        _LEAST_NOISE * np.linalg.norm(body.shape.outline(), axis=1).max()
-    )  # noise-free data aren't the model's to the last digit
+    # noise-free data aren't the model's to the last digit
+    tiny = _LEAST_NOISE * np.linalg.norm(body.shape.outline(), axis=1).max()
     sigma = np.maximum(sigma, [tiny, tiny, _LEAST_NOISE])
     notes = [
         f"Noise, estimated from {int(calm.sum())} stretches of flight: {1e3 * sigma[0]:.3g} mm in x, "

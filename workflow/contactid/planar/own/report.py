@@ -124,35 +124,25 @@ def _diagnose(body: OwnBody, throws: OwnThrows, fit: TrajectoryFit) -> Identifia
     Steps have different durations, which :func:`contact_steps` doesn't know: gravity's share of what a step's duration
     differs from the first one's is put into the velocity before it.
     """
-    positions, before, after, closed, spreads = [], [], [], [], []
-    excess = max(1.0, fit.misfit_per_degree)
-    first_step = float(np.diff(fit.throws[0].time[:2])[0])
-    fewest, most = _SLOPE_FRAMES
+    excess, (fewest, most) = max(1.0, fit.misfit_per_degree), _SLOPE_FRAMES
+    first_step, rows = float(np.diff(fit.throws[0].time[:2])[0]), []
     for states, throw in zip(fit.throws, throws.throws, strict=True):
-        durations = np.diff(states.time)
         v = states.velocity[:-1].copy()
-        v[:, 1] -= (durations - first_step) * body.gravity
-        positions.append(states.position[:-1])
-        before.append(v)
-        after.append(states.velocity[1:])
-        closed.append(states.impulse_n > _PUSHES)
+        v[:, 1] -= (np.diff(states.time) - first_step) * body.gravity
         n = int(np.clip(throw.n_frames // (states.n_impacts + 1), fewest, most))
         slope = 12.0 * throw.sigma**2 / (throw.frame_interval**2 * n * (n * n - 1.0))
-        spreads.append(np.tile(2.0 * excess * slope, (len(v), 1)))
-    pushes = np.concatenate(closed)
+        spread = np.tile(2.0 * excess * slope, (len(v), 1))
+        rows.append((states.impulse_n > _PUSHES, spread, states.position[:-1], v, states.velocity[1:]))
+    closed, spreads, *motion = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    use = closed.any(axis=1)
+    position, before, after = (values[use] for values in motion)
     steps = contact_steps(
-        body.shape,
-        body.ground,
-        np.concatenate(positions)[(use := pushes.any(axis=1))],
-        np.concatenate(before)[use],
-        np.concatenate(after)[use],
-        time_step=first_step,
-        gravity=body.gravity,
-        closed=pushes[use],
-    )
+        body.shape, body.ground, position, before, after,
+        time_step=first_step, gravity=body.gravity, closed=closed[use],
+    )  # fmt: skip
     if len(steps) < int(use.sum()) or not len(steps):  # a step that only falls: the spreads no longer match
         return identifiability(steps)
-    covariance = np.eye(3) * np.concatenate(spreads)[use][:, None, :]
+    covariance = np.eye(3) * spreads[use][:, None, :]
     return identifiability(steps, covariance, angle_deviation=float(throws.sigma[2]))
 
 
@@ -225,7 +215,8 @@ def _frame_warnings(found: OwnIdentification) -> list[str]:
             warnings.append(f"{name}: the identified motion has no contact; the throw says nothing.")
             continue
         before = int((throw.time <= states.time[pushes[0]]).sum())
-        few, side = min((before, "before"), (len(throw.time) - before, "after"))
+        after = len(throw.time) - before
+        side, few = ("before", before) if before <= after else ("after", after)
         if few < _FEW_FRAMES:
             warnings.append(f"{name}: only {few} frames {side} the first contact.")
     return warnings

@@ -7,8 +7,7 @@ with everything that is wrong with it, where there are others.
 from __future__ import annotations
 
 import csv
-from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -30,37 +29,31 @@ _UNEVEN = 0.01  # largest relative spread of the sample times' differences
 _VELOCITY_AGREEMENT = 1e-6  # m/s, of a file's velocities with its positions' differences
 
 
-def columns_of(path: Path, columns: Sequence[str], problems: list[str]) -> np.ndarray | None:
-    """(n, columns) finite numbers in the order asked for; None, and all problems, where the file hasn't got them.
+def columns_of(path: Path, columns: Sequence[str]) -> np.ndarray:
+    """(n, columns) finite numbers in the order asked for. Rows are counted from 1, below the header; empty ones go.
 
-    Rows are counted from 1, below the header; empty ones are passed over.
+    Raises
+    ------
+    ContactIdError
+        With everything wrong, where the file hasn't got them.
     """
     if not path.is_file():
-        problems.append("no such file" if not path.exists() else "a folder instead of a file")
-        return None
+        raise _bad(path, ["no such file" if not path.exists() else "a folder instead of a file"])
     try:
         with path.open("rb") as stream:
             start = stream.read(64).lstrip()
         if start[:1] == b"<":
-            problems.append("a web page instead of numbers: the download failed")
-            return None
+            raise _bad(path, ["a web page instead of numbers: the download failed"])
         if start[:2] == b"PK":
-            problems.append("a zip file instead of a table: unpack it")
-            return None
+            raise _bad(path, ["a zip file instead of a table: unpack it"])
         with path.open(encoding="utf-8-sig", newline="") as file:
-            return _table(csv.reader(file), columns, problems)
+            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        problems.append(f"not readable as text ({reason_of(error)})")
-        return None
-
-
-def _table(reader: Iterator[list[str]], columns: Sequence[str], problems: list[str]) -> np.ndarray | None:
-    rows = (row for row in reader if any(cell.strip() for cell in row))
-    header = next(rows, None)
-    if header is None:
-        problems.append("an empty file")
-        return None
-    header = [name.strip() for name in header]
+        raise _bad(path, [f"not readable as text ({reason_of(error)})"]) from None
+    if not rows:
+        raise _bad(path, ["an empty file"])
+    header = [name.strip() for name in rows[0]]
+    problems = []
     missing = [name for name in columns if name not in header]
     if missing:
         shown = ", ".join(header)[:_MOST_HEADER]
@@ -71,26 +64,25 @@ def _table(reader: Iterator[list[str]], columns: Sequence[str], problems: list[s
     twice = [name for name in columns if header.count(name) > 1]
     if twice:
         problems.append(f"column {', '.join(twice)} is there twice")
-    if missing or twice:
-        return None
+    if problems:
+        raise _bad(path, problems)
     places = [header.index(name) for name in columns]
-    values = array("d")
-    bad: list[str] = []
-    n_bad = n_rows = 0
-    for n_rows, row in enumerate(rows, start=1):
-        for place, name in zip(places, columns, strict=True):
-            text = row[place].strip() if place < len(row) else ""
-            value = _finite(text)
-            values.append(value)
-            if np.isnan(value):
-                n_bad += 1
-                if not bad:
-                    bad.append(f"row {n_rows}, column {name} is {text[:40] or 'empty'!r}")
-    if n_rows < FEWEST_ROWS:
-        problems.append(f"only {n_rows} frames, where at least {FEWEST_ROWS} are needed")
-    if bad:
-        problems.append(f"{n_bad} of its values {'is' if n_bad == 1 else 'are'} no finite number: {bad[0]}")
-    return None if problems else np.array(values).reshape(-1, len(columns))
+    cells = [[row[place].strip() if place < len(row) else "" for place in places] for row in rows[1:]]
+    table = np.array([_finite(text) for row in cells for text in row]).reshape(-1, len(columns))
+    if len(table) < FEWEST_ROWS:
+        problems.append(f"only {len(table)} frames, where at least {FEWEST_ROWS} are needed")
+    bad = np.argwhere(np.isnan(table))
+    if len(bad):
+        row, column = bad[0]
+        first = f"row {row + 1}, column {columns[column]} is {cells[row][column][:40] or 'empty'!r}"
+        problems.append(f"{len(bad)} of its values {'is' if len(bad) == 1 else 'are'} no finite number: {first}")
+    if problems:
+        raise _bad(path, problems)
+    return table
+
+
+def _bad(path: Path, problems: Sequence[str]) -> ContactIdError:
+    return ContactIdError(f"{path}: {joined(problems)}", "Correct the file")
 
 
 def _finite(text: str) -> float:
@@ -122,12 +114,10 @@ def read_square_throws(path: str | Path, *, licence: str, synthetic: bool = Fals
     throws: list[PlanarThrow] = []
     left_out: dict[str, str] = {}
     for file in files:
-        problems: list[str] = []
-        throw = _square_throw(file, problems)
-        if throw is None:
-            left_out[file.name] = joined(problems)
-        else:
-            throws.append(throw)
+        try:
+            throws.append(_square_throw(file))
+        except ContactIdError as error:
+            left_out[file.name] = error.problem.removeprefix(f"{file}: ")
     log_left_out(left_out)
     if not throws:
         raise nothing_usable(
@@ -146,10 +136,8 @@ def read_square_throws(path: str | Path, *, licence: str, synthetic: bool = Fals
     )
 
 
-def _square_throw(path: Path, problems: list[str]) -> PlanarThrow | None:
-    table = columns_of(path, _SQUARE_COLUMNS, problems)
-    if table is None:
-        return None
+def _square_throw(path: Path) -> PlanarThrow:
+    table, problems = columns_of(path, _SQUARE_COLUMNS), []
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.diff(table[:, :2], axis=0) * SQUARE_FREQUENCY
         off = np.median(np.abs(steps - table[1:, 3:5]))
@@ -160,7 +148,7 @@ def _square_throw(path: Path, problems: list[str]) -> PlanarThrow | None:
         )
     problems += _unit_problems(1.0 / SQUARE_FREQUENCY, table[:, :3])
     if problems:
-        return None
+        raise _bad(path, problems)
     return PlanarThrow(path.stem, np.arange(len(table)) / SQUARE_FREQUENCY, _continuous(table[:, :3]))
 
 
@@ -177,12 +165,10 @@ def read_own_throw(path: str | Path) -> PlanarThrow:
         be SI.
     """
     path = Path(path)
-    problems: list[str] = []
-    table = columns_of(path, _OWN_COLUMNS, problems)
-    if table is not None:
-        problems += _own_problems(table[:, 0], table[:, 1:])
-    if table is None or problems:
-        raise ContactIdError(f"{path}: {joined(problems)}", "Correct the file")
+    table = columns_of(path, _OWN_COLUMNS)
+    problems = _own_problems(table[:, 0], table[:, 1:])
+    if problems:
+        raise _bad(path, problems)
     return PlanarThrow(path.stem, table[:, 0] - table[0, 0], _continuous(table[:, 1:]))
 
 

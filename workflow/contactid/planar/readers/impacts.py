@@ -150,15 +150,11 @@ def _tables(path: Path, wanted: Mapping[str, int], problems: list[str]) -> dict[
 
 def _unusable(tables: Mapping[str, np.ndarray]) -> dict[str, str]:
     """Everything wrong with single impacts: reasons by the impact's number."""
-    reasons: dict[int, list[str]] = {}
-    for name, table in tables.items():
-        for impact in np.flatnonzero(~np.isfinite(table).all(axis=1)):
-            reasons.setdefault(int(impact), []).append(f"{name} has a value that is not finite")
-    for name, bounds in (("states_i", _LARGEST_STATE), ("states_f", _LARGEST_STATE)):
-        for impact in np.flatnonzero((np.abs(tables[name]) > bounds).any(axis=1)):
-            reasons.setdefault(int(impact), []).append(f"{name} is beyond what can be in m, rad and s")
+    wrong = {f"{name} has a value that is not finite": ~np.isfinite(t).all(axis=1) for name, t in tables.items()}
+    for name in ("states_i", "states_f"):
+        wrong[f"{name} is beyond what can be in m, rad and s"] = (np.abs(tables[name]) > _LARGEST_STATE).any(axis=1)
     for name, direction in (("n", (0.0, 1.0)), ("d", (1.0, 0.0))):
         off = np.abs(tables[name][:, :2] - direction).max(axis=1)
-        for impact in np.flatnonzero(off > _DIRECTION_TOLERANCE):
-            reasons.setdefault(int(impact), []).append(f"row {name} doesn't point along {direction}")
-    return {str(impact): joined(found) for impact, found in sorted(reasons.items())}
+        wrong[f"row {name} doesn't point along {direction}"] = off > _DIRECTION_TOLERANCE
+    impacts = np.flatnonzero(np.any(list(wrong.values()), axis=0))
+    return {str(impact): joined([reason for reason, of in wrong.items() if of[impact]]) for impact in impacts}

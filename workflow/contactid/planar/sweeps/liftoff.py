@@ -10,30 +10,29 @@ import pandas as pd
 
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
-from contactid.planar.simulate.bodies import PlanarLaw
 from contactid.planar.simulate.scenes import Scene, scene_of
 
-_SCAN = 0.02  # steps of the scan that brackets the threshold
+_SCAN, _LARGEST = 0.02, 2.0  # steps of the scan that brackets the threshold, and its end
+_TOLERANCE = 1e-4
 
 
-def lifts_off(scene: Scene, law: PlanarLaw, friction_mu: float, duration: float, clearance: float) -> bool:
-    """Whether the gap exceeds ``clearance`` (m) within ``duration`` (s)."""
-    motion = scene.run(law._replace(friction_mu=friction_mu), duration=duration)
-    return bool(motion.gap.min(axis=1).max() > clearance)
+def liftoff_threshold(scene: Scene, duration: float, clearance: float) -> tuple[float, bool]:
+    """Least friction at which the gap exceeds a clearance (m) within a time (s), and whether it does at larger ones.
 
-
-def liftoff_threshold(
-    scene: Scene, law: PlanarLaw, *, duration: float, clearance: float, tolerance: float = 1e-4, largest: float = 2.0
-) -> tuple[float, bool]:
-    """Least friction at which the body lifts off, and whether it does at all larger ones of a scan.
+    The scene's first law tells the rest. Larger ones are those of a scan up to a friction of 2.
 
     Raises
     ------
     ContactIdError
-        Where it lifts off without friction, or at no friction up to ``largest``.
+        Where it lifts off without friction, or at no friction of the scan.
     """
-    scan = np.arange(0.0, largest + _SCAN / 2.0, _SCAN)
-    lifted = np.array([lifts_off(scene, law, float(mu), duration, clearance) for mu in scan])
+
+    def lifts_off(friction_mu: float) -> bool:
+        motion = scene.run(scene.laws[0]._replace(friction_mu=friction_mu), duration=duration)
+        return bool(motion.gap.min(axis=1).max() > clearance)
+
+    scan = np.arange(0.0, _LARGEST + _SCAN / 2.0, _SCAN)
+    lifted = np.array([lifts_off(float(mu)) for mu in scan])
     if not lifted.any() or lifted[0]:
         raise ContactIdError(
             f"scene {scene.name}: the body lifts off {'without friction' if lifted[0] else 'at no friction'}",
@@ -41,27 +40,20 @@ def liftoff_threshold(
         )
     first = int(np.argmax(lifted))
     low, high = float(scan[first - 1]), float(scan[first])
-    while high - low > tolerance:
+    while high - low > _TOLERANCE:
         middle = 0.5 * (low + high)
-        low, high = (low, middle) if lifts_off(scene, law, middle, duration, clearance) else (middle, high)
+        low, high = (low, middle) if lifts_off(middle) else (middle, high)
     return 0.5 * (low + high), bool(lifted[first:].all())
 
 
-def liftoff_table(scene: Scene, durations: list[float], clearances: list[float]) -> pd.DataFrame:
-    """Thresholds by how long one waits and what counts as leaving the ground.
-
-    Returns
-    -------
-    ``duration_s, clearance_mm, friction_mu, monotone``
-    """
-    rows = []
-    for duration in durations:
-        for clearance in clearances:
-            mu, monotone = liftoff_threshold(scene, scene.laws[0], duration=duration, clearance=clearance)
-            rows.append((duration, 1e3 * clearance, mu, monotone))
-    return pd.DataFrame(rows, columns=["duration_s", "clearance_mm", "friction_mu", "monotone"])
-
-
 def write_liftoff(block: Mapping[str, Any], options: Mapping[str, Any], table: str) -> None:
-    """Write the thresholds of the sliding scene; ``options`` are ``planar.liftoff`` of the configuration."""
-    write_csv(liftoff_table(scene_of(block, "sliding"), options["durations"], options["clearances"]), table)
+    """Write the sliding scene's thresholds by how long one waits and what counts as leaving the ground.
+
+    ``options`` are ``planar.liftoff`` of the configuration.
+    """
+    rows = [
+        (duration, 1e3 * clearance, *liftoff_threshold(scene_of(block, "sliding"), duration, clearance))
+        for duration in options["durations"]
+        for clearance in options["clearances"]
+    ]
+    write_csv(pd.DataFrame(rows, columns=["duration_s", "clearance_mm", "friction_mu", "monotone"]), table)

@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
-from contactid.planar.simulate.bodies import PlanarLaw, PlanarMotion
+from contactid.planar.simulate.bodies import PlanarMotion
 from contactid.planar.simulate.geometry import contacts
 from contactid.planar.simulate.kernel import contact_impulse
 from contactid.planar.simulate.scenes import Scene, scene_of
@@ -25,10 +25,11 @@ IRC, IGC = "IRC", "IGC"
 SHOWN_STEPS = 8  # after the first impact, in figures 7 and 10
 _LONGEST_CONVERGING = 5e-3  # s: above it, an impact takes a large part of the flight
 _ORDERS = 8  # time steps that the order of convergence is fitted to
+_NEIGHBOURS = 25  # of each, up to a tenth longer
 
 
-def exact_first_impact(scene: Scene, law: PlanarLaw) -> tuple[float, float, float]:
-    """Time (s) and impulses c_n, c_t (N s) of a scene's first impact as the time step tends to 0.
+def exact_first_impact(scene: Scene) -> tuple[float, float]:
+    """Time (s) and normal impulse (N s), under the first law, of a scene's first impact as the time step tends to 0.
 
     For a drop on level ground with e_N = 0 that is eq. 22.
 
@@ -40,7 +41,7 @@ def exact_first_impact(scene: Scene, law: PlanarLaw) -> tuple[float, float, floa
     ContactIdError
         Where nothing touches the ground within the scene's duration.
     """
-    q, v = np.array(scene.position), np.array(scene.velocity)
+    q, v, law = np.array(scene.position), np.array(scene.velocity), scene.laws[0]
     fall = np.array([0.0, -law.gravity, 0.0])
 
     def pose(time: float) -> np.ndarray:
@@ -59,15 +60,9 @@ def exact_first_impact(scene: Scene, law: PlanarLaw) -> tuple[float, float, floa
     at, before = contacts(scene.body.shape, scene.ground, pose(moment)), v + fall * moment
     rows = np.array([at.normal[0], at.tangent[0]])
     w, u = (rows / scene.body.mass_matrix) @ rows.T, rows @ before
-    c_n, c_t = contact_impulse(
-        w[0, 0],
-        w[0, 1],
-        w[1, 1],
-        -(1.0 + law.restitution_e_n) * u[0],
-        -(1.0 + law.restitution_e_t) * u[1],
-        law.friction_mu,
-    )
-    return moment, float(c_n), float(c_t)
+    b_n, b_t = -(1.0 + law.restitution_e_n) * u[0], -(1.0 + law.restitution_e_t) * u[1]
+    c_n, _ = contact_impulse(w[0, 0], w[0, 1], w[1, 1], b_n, b_t, law.friction_mu)
+    return moment, float(c_n)
 
 
 def first_impact(motion: PlanarMotion) -> tuple[int, float, float]:
@@ -80,9 +75,7 @@ def first_impact(motion: PlanarMotion) -> tuple[int, float, float]:
     return first, float(pair.max()), float(pair.sum())
 
 
-def peak_sweep(
-    scene: Scene, law: PlanarLaw, time_steps: Sequence[float], shown: Sequence[float]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def peak_sweep(scene: Scene, time_steps: Sequence[float], shown: Sequence[float]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """First impacts by both models at every time step (those ``shown`` included), and the impulses around them.
 
     Returns
@@ -93,8 +86,8 @@ def peak_sweep(
     impulses
         ``model, time_step_ms, time_ms, impulse_ns`` from two steps before the impact on, for the steps ``shown``, s.
     """
-    moment, limit, _ = exact_first_impact(scene, law)
-    peaks, impulses = [], []
+    moment, limit = exact_first_impact(scene)
+    peaks, impulses, law = [], [], scene.laws[0]
     for h in sorted({*time_steps, *shown}):
         steps = int(np.ceil(moment / h)) + SHOWN_STEPS + 2
         exact = scene.run(law, time_step=h, duration=steps * h)
@@ -127,7 +120,7 @@ def peak_sweep(
     return pd.DataFrame(peaks, columns=columns), pd.concat(impulses, ignore_index=True)
 
 
-def convergence(scene: Scene, law: PlanarLaw, time_steps: Sequence[float], neighbours: int = 25) -> pd.DataFrame:
+def convergence(scene: Scene, time_steps: Sequence[float]) -> pd.DataFrame:
     """Error of the IRC's first impulse, as root mean square over time steps near each one.
 
     One time step alone says little: the error depends on where within a step the impact falls.
@@ -136,13 +129,13 @@ def convergence(scene: Scene, law: PlanarLaw, time_steps: Sequence[float], neigh
     -------
     ``time_step_ms, error_rms_ns, error_largest_ns, limit_ns``
     """
-    moment, limit, _ = exact_first_impact(scene, law)
+    moment, limit = exact_first_impact(scene)
     rows = []
     for h in time_steps:
         errors = []
-        for factor in 1.0 + 0.1 * np.arange(neighbours) / neighbours:
+        for factor in 1.0 + 0.1 * np.arange(_NEIGHBOURS) / _NEIGHBOURS:
             step = float(h * factor)
-            motion = scene.run(law, time_step=step, duration=(np.ceil(moment / step) + 2) * step)
+            motion = scene.run(scene.laws[0], time_step=step, duration=(np.ceil(moment / step) + 2) * step)
             errors.append(first_impact(motion)[1] - limit)
         rows.append((1e3 * h, float(np.sqrt(np.mean(np.square(errors)))), float(np.abs(errors).max()), limit))
     return pd.DataFrame(rows, columns=["time_step_ms", "error_rms_ns", "error_largest_ns", "limit_ns"])
@@ -157,9 +150,9 @@ def write_peaks(
     """
     thrown = scene_of(block, scene)
     time_steps = np.geomspace(options["shortest"], options["longest"], options["number"])
-    swept, around = peak_sweep(thrown, thrown.laws[0], [float(h) for h in time_steps], options["shown"])
+    swept, around = peak_sweep(thrown, [float(h) for h in time_steps], options["shown"])
     longest = min(options["longest"], _LONGEST_CONVERGING)
     fitted = np.geomspace(min(options["shortest"], 0.1 * longest), longest, _ORDERS)
     write_csv(swept, peaks)
     write_csv(around, impulses)
-    write_csv(convergence(thrown, thrown.laws[0], [float(h) for h in fitted]), errors)
+    write_csv(convergence(thrown, [float(h) for h in fitted]), errors)

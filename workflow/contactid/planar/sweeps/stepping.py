@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ import pandas as pd
 from contactid.output.tables import write_csv
 from contactid.planar.models.step import (
     StepModel,
-    StepOptions,
     StepSolution,
     build_igc_step,
     build_irc_step,
@@ -32,8 +32,8 @@ from contactid.planar.simulate.scenes import Scene, scene_of
 
 _FIRST_STRETCH, _LONGEST_STRETCH = 16, 4096  # steps of flight computed at once
 _Build = Callable[[PlanarBody, Ground, PlanarLaw, float], StepModel]
-_Solve = Callable[[StepModel, np.ndarray, np.ndarray, Contacts, StepOptions], StepSolution]
-_Flight = Callable[[np.ndarray, np.ndarray], np.ndarray]
+_Solve = Callable[[StepModel, np.ndarray, np.ndarray, Contacts], StepSolution]
+_Flight = Callable[[StepModel, np.ndarray, np.ndarray], np.ndarray]
 _State = np.ndarray | Sequence[float]
 _REPEATS = 20  # of the compiled simulation, for its time; the fastest counts
 
@@ -71,54 +71,6 @@ class SteppedMotion:
         return int((~self.converged).sum())
 
 
-def simulate_irc_nlp(
-    body: PlanarBody,
-    ground: Ground,
-    law: PlanarLaw,
-    position: _State,
-    velocity: _State,
-    *,
-    time_step: float,
-    steps: int,
-    options: StepOptions | None = None,
-) -> SteppedMotion:
-    """Step a body from q (3,) and v (3,) by the optimisation problem of eq. 20, flight as well.
-
-    Raises
-    ------
-    ContactIdError
-        A start inside the ground or not finite, a time step or a number of steps that isn't positive.
-    """
-    ways = build_irc_step, solve_irc_step, None
-    return step_through(*ways, body, ground, law, position, velocity, time_step=time_step, steps=steps, options=options)
-
-
-def simulate_igc(
-    body: PlanarBody,
-    ground: Ground,
-    law: PlanarLaw,
-    position: _State,
-    velocity: _State,
-    *,
-    time_step: float,
-    steps: int,
-    stop_after_impact: int | None = None,
-) -> SteppedMotion:
-    """Step a body by impulse-gap complementarity, as :func:`simulate_irc_nlp`.
-
-    A step whose motion without contact keeps every gap open is solved by ``c = 0`` and taken so. The law's ``e_N`` has
-    no part in it. The motion ends ``stop_after_impact`` steps after the first one with an impulse.
-    """
-
-    def flight(positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        return np.asarray((contacts(body.shape, ground, positions[1:]).gap >= 0.0).all(axis=1))
-
-    ways = build_igc_step, solve_igc_step, flight
-    return step_through(
-        *ways, body, ground, law, position, velocity, time_step=time_step, steps=steps, stop=stop_after_impact
-    )
-
-
 def step_through(
     build: _Build,
     solve: _Solve,
@@ -131,18 +83,33 @@ def step_through(
     *,
     time_step: float,
     steps: int,
-    options: StepOptions | None = None,
-    stop: int | None = None,
+    stop_after_impact: int | None = None,
 ) -> SteppedMotion:
-    """All steps; ``flight`` says for states (m + 1, 3) without contact which of their m steps are right."""
+    """Step a body from q (3,) and v (3,) by an optimisation problem, of eq. 20 or of impulse-gap complementarity.
+
+    Parameters
+    ----------
+    build, solve
+        The problem of a step.
+    flight
+        Says for states (m + 1, 3) without contact which of their m steps are right, and taken in closed form; without
+        it every step is solved.
+    stop_after_impact
+        End so many steps after the first one with an impulse.
+
+    Raises
+    ------
+    ContactIdError
+        A start inside the ground or not finite, a time step or a number of steps that isn't positive.
+    """
     q, v = first_states(body.shape, ground, position, velocity, time_step, steps, fewest=1)
-    step, shape, options = build(body, ground, law, time_step), body.shape, options or StepOptions()
+    step, shape = build(body, ground, law, time_step), body.shape
     solutions: dict[int, StepSolution] = {}
     k, stretch, end = 0, _FIRST_STRETCH, steps
     while k < end:
         if flight is not None:
             flown_q, flown_v = _fly(step, q[k], v[k], min(stretch, end - k))
-            right = flight(flown_q, flown_v)
+            right = flight(step, flown_q, flown_v)
             taken = len(right) if right.all() else int(np.argmin(right))
             q[k + 1 : k + taken + 1], v[k + 1 : k + taken + 1] = flown_q[1 : taken + 1], flown_v[1 : taken + 1]
             k += taken
@@ -150,13 +117,13 @@ def step_through(
                 stretch = min(2 * stretch, _LONGEST_STRETCH)
                 continue
             stretch = _FIRST_STRETCH
-        found = solve(step, q[k], v[k], contacts(shape, ground, q[k]), options)
+        found = solve(step, q[k], v[k], contacts(shape, ground, q[k]))
         k += 1
         q[k], v[k], solutions[k] = found.position, found.velocity, found
         if not np.isfinite([*found.position, *found.velocity]).all():
             end = k
-        elif end == steps and stop is not None and (found.impulse_n > 0.0).any():
-            end = min(k + stop, steps)
+        elif end == steps and stop_after_impact is not None and (found.impulse_n > 0.0).any():
+            end = min(k + stop_after_impact, steps)
 
     def of_steps(name: str, elsewhere: Any, *size: int) -> np.ndarray:
         values = np.full((end + 1, *size), elsewhere)
@@ -181,6 +148,17 @@ def _fly(step: StepModel, q: np.ndarray, v: np.ndarray, n: int) -> tuple[np.ndar
     change = np.broadcast_to([0.0, -step.time_step * step.law.gravity, 0.0], (n, 3))
     velocity = np.cumsum(np.vstack([v, change]), axis=0)
     return np.cumsum(np.vstack([q, step.time_step * velocity[1:]]), axis=0), velocity
+
+
+def _gaps_stay_open(step: StepModel, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """(m,) whether ``c = 0`` solves the steps of impulse-gap complementarity."""
+    return np.asarray((contacts(step.body.shape, step.ground, q[1:]).gap >= 0.0).all(axis=1))
+
+
+#: The paper's optimisation problem in every step, flight as well (eq. 20).
+simulate_irc_nlp = partial(step_through, build_irc_step, solve_irc_step, None)
+#: Impulse-gap complementarity; the law's ``e_N`` has no part in it.
+simulate_igc = partial(step_through, build_igc_step, solve_igc_step, _gaps_stay_open)
 
 
 def nlp_agreement(scene: Scene, h: float, duration: float) -> dict[str, float]:
