@@ -75,16 +75,16 @@ def _simulators() -> list[Artefact]:
             limit=r"limit $h \to 0$",
         ),
         _figure(
-            "fig09_throw_motion", "time_lapse:throw_motion", "draw_throw",
-            "The thrown ellipse in time lapse, the whole motion and its first impact.",
+            "fig09_throw_motion", "time_lapse:throw_motion", "draw_scene",
+            "The thrown ellipse in time lapse, the whole motion and its first impact.", columns=1, shared=False,
         ),
         _figure(
             "fig10_throw_impulses", "sweeps:swept_figures", "draw_impulses",
             "Normal impulses of the thrown ellipse over time, for several time steps.",
         ),
         _figure(
-            "fig11_sliding_motion", "time_lapse:sliding_motion", "draw_sliding",
-            "The sliding ellipse in time lapse, for several coefficients of friction.",
+            "fig11_sliding_motion", "time_lapse:sliding_motion", "draw_scene",
+            "The sliding ellipse in time lapse, for several coefficients of friction.", columns=1,
         ),
         _figure(
             "fig12_sliding_energy", "energy:energy_figures", "draw_energies",
