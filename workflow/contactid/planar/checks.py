@@ -95,12 +95,9 @@ def impulse_numbers(times: pd.DataFrame, limits: pd.DataFrame, block: Mapping[st
             condition = f"scene={scene};time_step_ms={h:g}"
             numbers["text", "impact_time_ms", condition] = _scene_number(block, scene, row["impact_time_ms"], _TIMES)
             if abs(h - _AT) < 1e-6:
-                note = (
-                    f"IRC at h = {_AT:g} ms; limit for h -> 0 {limit['limit_ns']:.2f} N s, order {limit['order']:.2f}"
-                )
-                numbers["text", f"peak_impulse_{scene}_ns", f"scene={scene}"] = _scene_number(
-                    block, scene, row["peak_impulse_ns"], note
-                )
+                found = f"limit for h -> 0 {limit['limit_ns']:.2f} N s, order {limit['order']:.2f}"
+                key = ("text", f"peak_impulse_{scene}_ns", f"scene={scene}")
+                numbers[key] = _scene_number(block, scene, row["peak_impulse_ns"], f"IRC at h = {_AT:g} ms; {found}")
     return numbers
 
 
@@ -123,27 +120,21 @@ def energy_numbers(tangential: pd.DataFrame, energy: pd.DataFrame, block: Mappin
     numbers: dict[Key, Reproduced] = {}
     for row in tangential.to_dict("records"):
         if row["restitution_e_n"] == 1.0:
-            numbers["text", "energy_change_pct", "scene=restitution;restitution_e_n=1"] = _scene_number(
-                block,
-                "restitution",
-                row["energy_change_pct"],
-                f"sticking impacts take {row['lost_in_friction_j']:.1f} J: they stop the contact point's tangential "
-                "motion",
-            )
+            taken = f"sticking impacts take {row['lost_in_friction_j']:.1f} J"
+            note = f"{taken}: they stop the contact point's tangential motion"
+            key = ("text", "energy_change_pct", "scene=restitution;restitution_e_n=1")
+            numbers[key] = _scene_number(block, "restitution", row["energy_change_pct"], note)
         if row["restitution_e_n"] == 0.0:
             bounced = energy[(energy["scene"] == "restitution") & (energy["restitution_e_n"] == 0.0)].iloc[0]
             share = 100.0 * row["lost_in_friction_j"] / bounced["energy_start_j"]
             sticking = row["lost_in_friction_sticking_j"] / row["lost_in_friction_j"]
-            numbers["text", "lost_in_friction_pct", "scene=restitution;restitution_e_n=0"] = _scene_number(
-                block, "restitution", share, f"of the energy at the start; {sticking:.0%} of it in steps that stick"
-            )
-    free = energy[(energy["scene"] == "sliding") & (energy["friction_mu"] == 0.0)]
-    if len(free):
-        row = free.iloc[0].to_dict()
+            note = f"of the energy at the start; {sticking:.0%} of it in steps that stick"
+            key = ("text", "lost_in_friction_pct", "scene=restitution;restitution_e_n=0")
+            numbers[key] = _scene_number(block, "restitution", share, note)
+    for row in energy[(energy["scene"] == "sliding") & (energy["friction_mu"] == 0.0)].head(1).to_dict("records"):
         change = 100.0 * (row["energy_end_j"] / row["energy_start_j"] - 1.0)
-        numbers["text", "energy_change_pct", "scene=sliding;friction_mu=0"] = _scene_number(
-            block, "sliding", change, ""
-        )
+        key = ("text", "energy_change_pct", "scene=sliding;friction_mu=0")
+        numbers[key] = _scene_number(block, "sliding", change, "")
     return numbers
 
 
@@ -154,11 +145,9 @@ def identification_numbers(errors: pd.DataFrame, block: Mapping[str, Any]) -> di
     numbers: dict[Key, Reproduced] = {}
     for row in first.to_dict("records"):
         error, limit = row["inertia_ratio_se_median_pct"], row["ratio_is_limit_share"]
-        known = (
-            f"standard error {error:.2g} %"
-            if limit < _UNDETERMINED
-            else f"not determined in {limit:.0%} of the samples"
-        )
+        known = f"standard error {error:.2g} %"
+        if not limit < _UNDETERMINED:
+            known = f"not determined in {limit:.0%} of the samples"
         condition = f"friction_mu={row['mu']:g};fps={row['fps']:g}"
         note = (
             f"median of {row['n_converged']} of {row['n_seeds']} noise samples, the paper has one; median magnitude "
