@@ -223,12 +223,13 @@ def identification_error(cells: pd.DataFrame) -> pd.DataFrame:
     ``noise_model, series, mu, fps, error_abs_pct, published_abs_pct, n_seeds, n_converged``: series ``cell``, and
     ``mean`` over the cells with a friction of at least 0.2 that have a value (``mu`` is NaN there).
     """
-    kept = ["noise_model", "series", "mu", "fps", "error_abs_pct", "published_abs_pct", "n_seeds", "n_converged"]
+    sizes, counts = ["error_abs_pct", "published_abs_pct"], ["n_seeds", "n_converged"]
+    kept = ["noise_model", "series", "mu", "fps", *sizes, *counts]
     table = cells.assign(
         series="cell", error_abs_pct=cells["error_abs_median_pct"], published_abs_pct=cells["published_pct"].abs()
     )[kept]
     means = table[table["mu"] >= LEAST_MU - 1e-9].groupby(["noise_model", "fps"], as_index=False, sort=False)
-    means = means.agg(dict.fromkeys(kept[4:6], "mean") | dict.fromkeys(kept[6:], "sum"))
+    means = means.agg(dict.fromkeys(sizes, "mean") | dict.fromkeys(counts, "sum"))
     summary = means.assign(series="mean", mu=np.nan)[kept]
     return pd.concat([table.sort_values(["mu", "fps"], kind="stable"), summary], ignore_index=True)
 
@@ -250,8 +251,7 @@ def ranked_reformulations(table: pd.DataFrame) -> pd.DataFrame:
 def _first_of_tail(cells: pd.DataFrame) -> float:
     """Least friction from which on every cell is a bound; NaN without one."""
     free = cells.loc[~cells["is_bound"], "mu"].max()
-    bound = cells.loc[cells["is_bound"] & ~(cells["mu"] <= free), "mu"]
-    return float(bound.min()) if len(bound) else float("nan")
+    return float(cells.loc[cells["is_bound"] & ~(cells["mu"] <= free), "mu"].min())
 
 
 def draw_identified_friction(data: pd.DataFrame) -> Figure:
