@@ -275,8 +275,8 @@ def draw_normal_gap(data: pd.DataFrame) -> Figure:
         rho = pen.line(data, f"rho{star}")
         axes.plot(*rho.T, color=style.RELEASE, lw=pen.NORMAL, ls=dash)
         pen.say(axes, 0.35 * rho[0] + 0.65 * rho[1], rf"$\rho({name})$", shift, style.RELEASE)
-    for star, name, shift, colour in (("*", r"$g_n = l(\beta^*)$", 25, style.LINE), ("", r"$l(\beta)$", 13, pen.QUIET)):
-        pen.dimension(axes, pen.place(data, f"Q{star}"), pen.place(data, f"Q_E{star}"), name, (shift, 0), colour)
+    for star, name, right, colour in (("*", r"$g_n = l(\beta^*)$", 25, style.LINE), ("", r"$l(\beta)$", 13, pen.QUIET)):
+        pen.dimension(axes, pen.place(data, f"Q{star}"), pen.place(data, f"Q_E{star}"), name, (right, 0), colour)
     for item, name, shift in (
         ("O", r"$O\ \{S\}$", (0, -9)),
         ("P_0", r"$P_0\ \{S_p\}$", (-22, 0)),

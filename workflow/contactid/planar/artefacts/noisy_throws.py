@@ -228,8 +228,8 @@ def identification_error(cells: pd.DataFrame) -> pd.DataFrame:
     table = cells.assign(
         series="cell", error_abs_pct=cells["error_abs_median_pct"], published_abs_pct=cells["published_pct"].abs()
     )[kept]
-    means = table[table["mu"] >= LEAST_MU - 1e-9].groupby(["noise_model", "fps"], as_index=False, sort=False)
-    means = means.agg(dict.fromkeys(sizes, "mean") | dict.fromkeys(counts, "sum"))
+    grouped = table[table["mu"] >= LEAST_MU - 1e-9].groupby(["noise_model", "fps"], as_index=False, sort=False)
+    means = grouped.agg(dict.fromkeys(sizes, "mean") | dict.fromkeys(counts, "sum"))
     summary = means.assign(series="mean", mu=np.nan)[kept]
     return pd.concat([table.sort_values(["mu", "fps"], kind="stable"), summary], ignore_index=True)
 
