@@ -29,16 +29,9 @@ _DARKEST, _LIGHTEST = 0.0, 0.9  # of the colour map of friction
 
 
 def error_tables(published: str, cells: Sequence[str], body: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Table 1 and what goes with it.
+    """Table 1 and what goes with it, of the tables of :func:`contactid.planar.identify.cells.write_cells`.
 
-    Parameters
-    ----------
-    published
-        ``published/planar.csv``.
-    cells
-        Tables of :func:`contactid.planar.identify.cells.write_cells`.
-    body
-        The thrown body of the configuration.
+    ``published`` is ``published/planar.csv``, ``body`` the thrown body of the configuration.
     """
     rows = pd.concat([read_csv(path) for path in cells], ignore_index=True)
     errors = error_table(rows, read_csv(published), true_ratio_mm2(body))
@@ -74,16 +67,9 @@ def reformulation_figure(reformulation_table: str) -> pd.DataFrame:
 
 
 def error_table(cells: pd.DataFrame, published: pd.DataFrame, truth_mm2: float) -> pd.DataFrame:
-    """Table 1: a row per noise model, friction and frame rate.
+    """Table 1: a row per noise model, friction and frame rate, beside the printed errors where there are some.
 
-    Parameters
-    ----------
-    cells
-        Rows of :func:`contactid.planar.identify.cells.identify_cells`; errors count where the solve converged.
-    published
-        ``published/planar.csv``: the printed errors in %, where the printed table has a number.
-    truth_mm2
-        J/m that the throws were simulated with.
+    Errors of the cells count where the solve converged; ``truth_mm2`` is J/m that the throws were simulated with.
     """
     printed = published_errors(published)
     rows = []

@@ -137,12 +137,7 @@ def detail_window(motions: xr.Dataset) -> tuple[float, float]:
 def time_lapse(
     scene: Scene, motions: xr.Dataset, panels: Sequence[tuple[int, str, tuple[float, float], int]]
 ) -> pd.DataFrame:
-    """Outlines at even times, paths and the ground; a panel is a run, a label, a span (s) and a number of outlines.
-
-    Returns
-    -------
-    ``panel, label, kind, item, time_s, x_m, y_m``: the rows of one panel, kind and item are a polyline.
-    """
+    """A scene's table; a panel is a run, a label, a span (s) and a number of outlines, at even times."""
     parts: list[pd.DataFrame] = []
     time = motions["time"].values
     for panel, (run, label, (begin, end), outlines) in enumerate(panels):
