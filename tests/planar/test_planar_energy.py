@@ -102,6 +102,11 @@ def rounding(balance: EnergyBalance) -> float:
     return 1e-12 * float(np.abs(balance.kinetic).max() + np.abs(balance.potential).max() + 1.0)
 
 
+def staggered(balance: EnergyBalance) -> np.ndarray:
+    """(n + 1,) ``E*``, which contact impulses alone can change."""
+    return balance.total + balance.scheme
+
+
 # the balance
 
 
@@ -140,7 +145,7 @@ def test_a_motion_that_breaks_the_equations_does_not_close(damage):
 def test_the_schemes_loss_is_half_a_step_of_falling(throw):
     motion, balance = throw.motion(), throw.balance()
     half_a_step_back = balance.kinetic + WEIGHT * (motion.position - 0.5 * throw.h * motion.velocity)[:, 1]
-    assert np.ptp(balance.staggered - half_a_step_back) < 100 * rounding(balance)
+    assert np.ptp(staggered(balance) - half_a_step_back) < 100 * rounding(balance)
     speeds = np.abs(motion.velocity[:, 1] - motion.velocity[0, 1])
     assert np.abs(balance.scheme) == pytest.approx(0.5 * throw.h * WEIGHT * speeds, rel=1e-9, abs=1e-12)
 
@@ -149,7 +154,7 @@ def test_the_schemes_loss_is_half_a_step_of_falling(throw):
 @given(throws)
 def test_in_flight_the_staggered_energy_is_constant(throw):
     balance, flying = throw.balance(), throw.motion().impulse_n[1:, 0] == 0.0
-    assert np.abs(np.diff(balance.staggered)[flying]).max(initial=0.0) < 100 * rounding(balance)
+    assert np.abs(np.diff(staggered(balance))[flying]).max(initial=0.0) < 100 * rounding(balance)
     assert not np.diff(balance.restitution)[flying].any() and not np.diff(balance.friction)[flying].any()
 
 
@@ -188,7 +193,7 @@ def test_a_cylinder_slides_until_it_rolls_and_friction_takes_the_difference(mu):
 def test_smooth_elastic_impacts_keep_the_staggered_energy(throw):
     elastic = with_law(throw, friction_mu=0.0, restitution_e_n=1.0)
     balance = elastic.balance()
-    assert np.ptp(balance.staggered) < 100 * rounding(balance)
+    assert np.ptp(staggered(balance)) < 100 * rounding(balance)
     assert np.abs(balance.total - balance.total[0]).max() == pytest.approx(np.abs(balance.scheme).max(), rel=1e-6)
 
 
@@ -213,7 +218,7 @@ def test_sliding_with_friction_loses_energy_and_more_with_more_friction():
     for mu in (0.0, 0.1, 0.2, 0.3):
         motion = simulate(BODY, LEVEL, PlanarLaw(mu, 0.0), (0, 1, 0), (15, 0, 0), time_step=1e-3, steps=300)
         balance = energy_balance(BODY, LEVEL, motion, GRAVITY)
-        left.append(balance.staggered[-1])
+        left.append(staggered(balance)[-1])
         if mu > 0.0:
             assert (np.diff(balance.friction)[motion.impulse_n[1:, 0] > 0.0] > 0.0).all()
     assert (np.diff(left) < -1.0).all()
@@ -237,7 +242,7 @@ def test_without_friction_the_momentum_along_the_ground_obeys_gravity_alone(thro
 def test_without_friction_no_step_gains(throw):
     smooth = with_law(throw, friction_mu=0.0)
     balance, pushed = smooth.balance(), smooth.motion().impulse_n[1:, 0]
-    gains = np.diff(balance.staggered)
+    gains = np.diff(staggered(balance))
     slowly_leaving = pushed * (1.0 - throw.law.restitution_e_n) * CLOSING / 2.0  # still counted as at rest
     assert (gains <= slowly_leaving + 100 * rounding(balance)).all()
 
@@ -253,7 +258,7 @@ def test_equal_restitutions_gain_no_more_than_gravitys_term(throw, e):
     identity = ((steps.impulse * w).sum(axis=1) + 0.5 * (1.0 - e) * (gravity - quadratic)) / (1.0 + e)
     assert steps.work == pytest.approx(identity, abs=slack)
     assert (steps.work <= 0.5 * (1.0 - e) / (1.0 + e) * gravity + slack).all()
-    assert np.diff(equal.balance().staggered) == pytest.approx(steps.work, abs=slack)
+    assert np.diff(staggered(equal.balance())) == pytest.approx(steps.work, abs=slack)
 
 
 @MOTIONS

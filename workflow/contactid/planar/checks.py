@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ _PRINTED_SCENES: dict[str, dict[str, Any]] = {
     "restitution": {"position": [0, 5, 0], "velocity": [10, -3, -8]},
 }
 _ELLIPSE = {"semi_axes": [1.5, 1.0], "mass": 10, "inertia": 2}
-_OTHER_SCENE = "the configuration's scene isn't the paper's"
 _TIMES = (
     "ours is since release; the time printed under the figure can't be, since free flight fixes it, but an axis that "
     "starts shortly before the impact would explain it"
@@ -40,7 +40,6 @@ _DEVIATIONS = 2.0
 _ENOUGH_SAMPLES = 5  # for quartiles
 _QUARTILES = 1.349  # standard deviations between a normal distribution's quartiles
 _UNDETERMINED = 0.5  # share of samples whose ratio runs to its limit
-_OTHER_THROW = "the configuration's throw isn't the paper's"
 
 
 def check(
@@ -82,7 +81,13 @@ def _is_printed(block: Mapping[str, Any], throw: Mapping[str, Any], body: Any, p
 
 def _scene_number(block: Mapping[str, Any], scene: str, value: float, note: str) -> Reproduced:
     printed = _is_printed(block, block["scenes"][scene], _ELLIPSE, _PRINTED_SCENES[scene])
-    return Reproduced(float(value), comparable=printed, note=note if printed else f"{_OTHER_SCENE}; {note}")
+    return _number(value, "scene", printed, note)
+
+
+def _number(value: float, what: str, printed: bool, note: str) -> Reproduced:
+    """A number of a scene or throw that is the printed one, or not."""
+    told = note if printed else f"the configuration's {what} isn't the paper's; {note}"
+    return Reproduced(float(value), comparable=printed, note=told)
 
 
 def impulse_numbers(times: pd.DataFrame, limits: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
@@ -95,12 +100,9 @@ def impulse_numbers(times: pd.DataFrame, limits: pd.DataFrame, block: Mapping[st
             condition = f"scene={scene};time_step_ms={h:g}"
             numbers["text", "impact_time_ms", condition] = _scene_number(block, scene, row["impact_time_ms"], _TIMES)
             if abs(h - _AT) < 1e-6:
-                note = (
-                    f"IRC at h = {_AT:g} ms; limit for h -> 0 {limit['limit_ns']:.2f} N s, order {limit['order']:.2f}"
-                )
-                numbers["text", f"peak_impulse_{scene}_ns", f"scene={scene}"] = _scene_number(
-                    block, scene, row["peak_impulse_ns"], note
-                )
+                found = f"limit for h -> 0 {limit['limit_ns']:.2f} N s, order {limit['order']:.2f}"
+                key = ("text", f"peak_impulse_{scene}_ns", f"scene={scene}")
+                numbers[key] = _scene_number(block, scene, row["peak_impulse_ns"], f"IRC at h = {_AT:g} ms; {found}")
     return numbers
 
 
@@ -123,27 +125,21 @@ def energy_numbers(tangential: pd.DataFrame, energy: pd.DataFrame, block: Mappin
     numbers: dict[Key, Reproduced] = {}
     for row in tangential.to_dict("records"):
         if row["restitution_e_n"] == 1.0:
-            numbers["text", "energy_change_pct", "scene=restitution;restitution_e_n=1"] = _scene_number(
-                block,
-                "restitution",
-                row["energy_change_pct"],
-                f"sticking impacts take {row['lost_in_friction_j']:.1f} J: they stop the contact point's tangential "
-                "motion",
-            )
+            taken = f"sticking impacts take {row['lost_in_friction_j']:.1f} J"
+            note = f"{taken}: they stop the contact point's tangential motion"
+            key = ("text", "energy_change_pct", "scene=restitution;restitution_e_n=1")
+            numbers[key] = _scene_number(block, "restitution", row["energy_change_pct"], note)
         if row["restitution_e_n"] == 0.0:
             bounced = energy[(energy["scene"] == "restitution") & (energy["restitution_e_n"] == 0.0)].iloc[0]
             share = 100.0 * row["lost_in_friction_j"] / bounced["energy_start_j"]
             sticking = row["lost_in_friction_sticking_j"] / row["lost_in_friction_j"]
-            numbers["text", "lost_in_friction_pct", "scene=restitution;restitution_e_n=0"] = _scene_number(
-                block, "restitution", share, f"of the energy at the start; {sticking:.0%} of it in steps that stick"
-            )
-    free = energy[(energy["scene"] == "sliding") & (energy["friction_mu"] == 0.0)]
-    if len(free):
-        row = free.iloc[0].to_dict()
+            note = f"of the energy at the start; {sticking:.0%} of it in steps that stick"
+            key = ("text", "lost_in_friction_pct", "scene=restitution;restitution_e_n=0")
+            numbers[key] = _scene_number(block, "restitution", share, note)
+    for row in energy[(energy["scene"] == "sliding") & (energy["friction_mu"] == 0.0)].head(1).to_dict("records"):
         change = 100.0 * (row["energy_end_j"] / row["energy_start_j"] - 1.0)
-        numbers["text", "energy_change_pct", "scene=sliding;friction_mu=0"] = _scene_number(
-            block, "sliding", change, ""
-        )
+        key = ("text", "energy_change_pct", "scene=sliding;friction_mu=0")
+        numbers[key] = _scene_number(block, "sliding", change, "")
     return numbers
 
 
@@ -154,29 +150,25 @@ def identification_numbers(errors: pd.DataFrame, block: Mapping[str, Any]) -> di
     numbers: dict[Key, Reproduced] = {}
     for row in first.to_dict("records"):
         error, limit = row["inertia_ratio_se_median_pct"], row["ratio_is_limit_share"]
-        known = (
-            f"standard error {error:.2g} %"
-            if limit < _UNDETERMINED
-            else f"not determined in {limit:.0%} of the samples"
-        )
+        known = f"standard error {error:.2g} %"
+        if not limit < _UNDETERMINED:
+            known = f"not determined in {limit:.0%} of the samples"
         condition = f"friction_mu={row['mu']:g};fps={row['fps']:g}"
         note = (
             f"median of {row['n_converged']} of {row['n_seeds']} noise samples, the paper has one; median magnitude "
             f"{row['error_abs_median_pct']:.2g} %, {known}"
         )
-        numbers["tab01", "inertia_ratio_error_pct", condition] = _throw_number(
-            row["error_median_pct"], printed, note, _spread(row), is_error=True
-        )
+        number = _number(row["error_median_pct"], "throw", printed, note)
+        numbers["tab01", "inertia_ratio_error_pct", condition] = replace(number, tolerance=_spread(row), is_error=True)
     body = block["bodies"][block["identification"]["body"]]
-    numbers["text", "true_inertia_ratio_mm2", "body=plywood_ellipse"] = _throw_number(
-        1e6 * body["inertia"] / body["mass"], printed, "stated inertia by stated mass"
-    )
+    ratio = 1e6 * body["inertia"] / body["mass"]
+    key = ("text", "true_inertia_ratio_mm2", "body=plywood_ellipse")
+    numbers[key] = _number(ratio, "throw", printed, "stated inertia by stated mass")
     rolling = first[(first["mu_is_bound_share"] > 0.5) & (first["fps"] >= _LEAST_FPS)]
     if len(rolling):
         note = f"least friction that explains the motion, median of {len(rolling)} cells in which nothing slides"
-        numbers["text", "rolling_friction_mu", "section=6.1;restitution_e_n=0.2"] = _throw_number(
-            rolling["mu_median"].median(), printed, note
-        )
+        key = ("text", "rolling_friction_mu", "section=6.1;restitution_e_n=0.2")
+        numbers[key] = _number(rolling["mu_median"].median(), "throw", printed, note)
     return numbers
 
 
@@ -199,10 +191,3 @@ def _spread(row: Mapping[Any, Any]) -> Tolerance | None:
         f"rounding of the printed number, and {_DEVIATIONS:g} standard deviations of the difference of one noise "
         f"sample and the median of {n}, by our {source}",
     )
-
-
-def _throw_number(
-    value: float, printed: bool, note: str, tolerance: Tolerance | None = None, *, is_error: bool = False
-) -> Reproduced:
-    note = note if printed else f"{_OTHER_THROW}; {note}"
-    return Reproduced(float(value), tolerance, comparable=printed, note=note, is_error=is_error)

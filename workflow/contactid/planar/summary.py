@@ -77,12 +77,12 @@ def summarise(
 
 
 def _listed(title: str, said: str, table: pd.DataFrame) -> str:
-    return "\n".join([title, *("* " + said.format(**row) for row in table.to_dict("records"))])
+    return "\n".join([title, *("* " + said.format_map(row) for row in table.to_dict("records"))])
 
 
 def _tabulated(table: pd.DataFrame, columns: Mapping[str, str]) -> str:
     """A text table; ``columns`` are what stands in a row, by title."""
-    rows = [[said.format(**row) for said in columns.values()] for row in table.to_dict("records")]
+    rows = [[said.format_map(row) for said in columns.values()] for row in table.to_dict("records")]
     return text_table(list(columns), rows)
 
 

@@ -61,33 +61,33 @@ def _simulators() -> list[Artefact]:
             "Frames, angles and lengths in the definition of the normal gap.", _DRAWING,
         ),
         _figure(
-            "fig06_drop_peaks", "sweeps:drop", "draw_peaks",
+            "fig06_drop_peaks", "sweeps:swept_figures", "draw_peaks",
             "First normal impulse of the dropped ellipse against the time step, by restitution and by gap "
             "complementarity, with the exact value.", limit="exact (eq. 22)",
         ),
         _figure(
-            "fig07_drop_impulses", "sweeps:drop", "draw_impulses",
+            "fig07_drop_impulses", "sweeps:swept_figures", "draw_impulses",
             "Normal impulses of the dropped ellipse over time, for several time steps.",
         ),
         _figure(
-            "fig08_throw_peaks", "sweeps:throw", "draw_peaks",
+            "fig08_throw_peaks", "sweeps:swept_figures", "draw_peaks",
             "First normal impulse of the thrown ellipse against the time step, with its limit.",
             limit=r"limit $h \to 0$",
         ),
         _figure(
-            "fig09_throw_motion", "time_lapse:throw_motion", "draw_throw",
-            "The thrown ellipse in time lapse, the whole motion and its first impact.",
+            "fig09_throw_motion", "time_lapse:throw_motion", "draw_scene",
+            "The thrown ellipse in time lapse, the whole motion and its first impact.", columns=1, shared=False,
         ),
         _figure(
-            "fig10_throw_impulses", "sweeps:throw", "draw_impulses",
+            "fig10_throw_impulses", "sweeps:swept_figures", "draw_impulses",
             "Normal impulses of the thrown ellipse over time, for several time steps.",
         ),
         _figure(
-            "fig11_sliding_motion", "time_lapse:sliding_motion", "draw_sliding",
-            "The sliding ellipse in time lapse, for several coefficients of friction.",
+            "fig11_sliding_motion", "time_lapse:sliding_motion", "draw_scene",
+            "The sliding ellipse in time lapse, for several coefficients of friction.", columns=1,
         ),
         _figure(
-            "fig12_sliding_energy", "energy:sliding_energy", "draw_energies",
+            "fig12_sliding_energy", "energy:energy_figures", "draw_energies",
             "Energy of the sliding ellipse over time, by friction.", parameter="friction_mu", symbol=r"$\mu$",
         ),
         _figure(
@@ -95,7 +95,7 @@ def _simulators() -> list[Artefact]:
             "The thrown ellipse in time lapse, for several restitutions.",
         ),
         _figure(
-            "fig14_restitution_energy", "energy:restitution_energy", "draw_energies",
+            "fig14_restitution_energy", "energy:energy_figures", "draw_energies",
             "Energy of the thrown ellipse over time, by restitution.", parameter="restitution_e_n", symbol=r"$e_N$",
         ),
         _figure(
@@ -126,9 +126,9 @@ def _simulators() -> list[Artefact]:
             "ext_impact_times", "sweeps:impulse_tables",
             "Time of the first impact since release, simulated and printed (ms).",
         ),
-        _table("ext_liftoff", "sweeps:swept", "Friction above which the sliding ellipse leaves the ground."),
+        _table("ext_liftoff", "sweeps:swept_tables", "Friction above which the sliding ellipse leaves the ground."),
         _table(
-            "ext_nlp_step", "sweeps:swept", "The paper's nonlinear program for one step against the exact step."
+            "ext_nlp_step", "sweeps:swept_tables", "The paper's nonlinear program for one step against the exact step."
         ),
     ]  # fmt: skip
 

@@ -203,7 +203,10 @@ def draw_friction_cones(data: pd.DataFrame) -> Figure:
         part = data[data["panel"] == panel]
         if panel == 3:
             pen.ground(axes, np.array([[-1.25, 0.0], [1.25, 0.0]]), 0.08)
-            _half_angle(axes, float(pen.row(part, "friction_mu", "number")["x"]))
+            turned = 0.5 * np.pi + np.linspace(0.0, np.arctan(float(pen.row(part, "friction_mu", "number")["x"])), 30)
+            arc = 0.5 * np.column_stack([np.cos(turned), np.sin(turned)])
+            axes.plot(*arc.T, color=pen.QUIET, lw=pen.THIN, zorder=4)
+            pen.say(axes, arc[15], r"$\arctan\mu$", (-38, 9), pen.DARK)
         else:
             corners = 0.95 * np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
             axes.fill(*_flat(corners).T, facecolor=pen.SOLID, lw=0)
@@ -212,8 +215,8 @@ def draw_friction_cones(data: pd.DataFrame) -> Figure:
             colour = {"n": style.ACCENT, "f_c": style.RELEASE}.get(item, style.LINE)
             tip = _pictured(part[part["item"] == item])[0] * (1.35 if item == "n" else 1.0)
             pen.arrow(axes, (0.0, 0.0), tip, colour, pen.BOLD)
-            shift = (0.0, 10.0) if panel == 3 else _aside(tip)
-            pen.say(axes, tip, _direction(item), {"n": (11, 0), "f_c": (-8, 4)}.get(item, shift), colour)
+            beyond = (0.0, 10.0) if panel == 3 else [9.0, 8.0] * (tip / np.hypot(*tip))
+            pen.say(axes, tip, _direction(item), {"n": (11, 0), "f_c": (-8, 4)}.get(item, beyond), colour)
         pen.dot(axes, (0.0, 0.0), "$Q^{(j)}$", (3, -12))
         pen.say(axes, (0.0, -0.58), f"({'abc'[panel - 1]}) {names[panel - 1]}", (0, 0), pen.DARK, size=8)
     return figure
@@ -272,8 +275,8 @@ def draw_normal_gap(data: pd.DataFrame) -> Figure:
         rho = pen.line(data, f"rho{star}")
         axes.plot(*rho.T, color=style.RELEASE, lw=pen.NORMAL, ls=dash)
         pen.say(axes, 0.35 * rho[0] + 0.65 * rho[1], rf"$\rho({name})$", shift, style.RELEASE)
-    for star, name, shift, colour in (("*", r"$g_n = l(\beta^*)$", 25, style.LINE), ("", r"$l(\beta)$", 13, pen.QUIET)):
-        pen.dimension(axes, pen.place(data, f"Q{star}"), pen.place(data, f"Q_E{star}"), name, (shift, 0), colour)
+    for star, name, right, colour in (("*", r"$g_n = l(\beta^*)$", 25, style.LINE), ("", r"$l(\beta)$", 13, pen.QUIET)):
+        pen.dimension(axes, pen.place(data, f"Q{star}"), pen.place(data, f"Q_E{star}"), name, (right, 0), colour)
     for item, name, shift in (
         ("O", r"$O\ \{S\}$", (0, -9)),
         ("P_0", r"$P_0\ \{S_p\}$", (-22, 0)),
@@ -345,20 +348,6 @@ def _cone(axes: Axes, data: pd.DataFrame) -> None:
     elif len(rim) >= _ROUND:
         pen.dashed(axes, _flat(points[0] * [0.0, 0.0, 1.0]), rim[0])
         pen.say(axes, rim[0], r"$\mu f_n$", (13, 0), pen.DARK)
-
-
-def _half_angle(axes: Axes, friction_mu: float) -> None:
-    """The angle between the normal and the planar cone's side."""
-    turned = 0.5 * np.pi + np.linspace(0.0, np.arctan(friction_mu), 30)
-    arc = 0.5 * np.column_stack([np.cos(turned), np.sin(turned)])
-    axes.plot(*arc.T, color=pen.QUIET, lw=pen.THIN, zorder=4)
-    pen.say(axes, arc[15], r"$\arctan\mu$", (-38, 9), pen.DARK)
-
-
-def _aside(tip: np.ndarray) -> tuple[float, float]:
-    """Points of type by which a name stands beyond an arrow's tip."""
-    along = tip / np.hypot(*tip)
-    return float(9.0 * along[0]), float(8.0 * along[1])
 
 
 def _direction(item: str) -> str:

@@ -22,14 +22,13 @@ _DARKEST, _LIGHTEST = 0.0, 0.88  # of the colour map; its end is too light for l
 _LETTERS = 9.0  # points from one line's name to the next
 
 
-def sliding_energy(sliding_motions: str) -> pd.DataFrame:
-    """Figure 12: energy of the sliding ellipse, by friction."""
-    return energy_curves(read_dataset(sliding_motions), "friction_mu", SLIDING_END)
-
-
-def restitution_energy(restitution_motions: str) -> pd.DataFrame:
-    """Figure 14: energy of the thrown ellipse, by restitution."""
-    return energy_curves(read_dataset(restitution_motions), "restitution_e_n", np.inf)
+def energy_figures(sliding_motions: str, restitution_motions: str) -> dict[str, pd.DataFrame]:
+    """Figures 12 and 14: energy of the sliding ellipse, by friction, and of the thrown one, by restitution."""
+    sliding, thrown = read_dataset(sliding_motions), read_dataset(restitution_motions)
+    return {
+        "figures/fig12_sliding_energy": energy_curves(sliding, "friction_mu", SLIDING_END),
+        "figures/fig14_restitution_energy": energy_curves(thrown, "restitution_e_n", np.inf),
+    }
 
 
 def energy_tables(simulations: Sequence[str], restitution_motions: str) -> dict[str, pd.DataFrame]:

@@ -29,16 +29,9 @@ _DARKEST, _LIGHTEST = 0.0, 0.9  # of the colour map of friction
 
 
 def error_tables(published: str, cells: Sequence[str], body: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Table 1 and what goes with it.
+    """Table 1 and what goes with it, of the tables of :func:`contactid.planar.identify.cells.write_cells`.
 
-    Parameters
-    ----------
-    published
-        ``published/planar.csv``.
-    cells
-        Tables of :func:`contactid.planar.identify.cells.write_cells`.
-    body
-        The thrown body of the configuration.
+    ``published`` is ``published/planar.csv``, ``body`` the thrown body of the configuration.
     """
     rows = pd.concat([read_csv(path) for path in cells], ignore_index=True)
     errors = error_table(rows, read_csv(published), true_ratio_mm2(body))
@@ -74,16 +67,9 @@ def reformulation_figure(reformulation_table: str) -> pd.DataFrame:
 
 
 def error_table(cells: pd.DataFrame, published: pd.DataFrame, truth_mm2: float) -> pd.DataFrame:
-    """Table 1: a row per noise model, friction and frame rate.
+    """Table 1: a row per noise model, friction and frame rate, beside the printed errors where there are some.
 
-    Parameters
-    ----------
-    cells
-        Rows of :func:`contactid.planar.identify.cells.identify_cells`; errors count where the solve converged.
-    published
-        ``published/planar.csv``: the printed errors in %, where the printed table has a number.
-    truth_mm2
-        J/m that the throws were simulated with.
+    Errors of the cells count where the solve converged; ``truth_mm2`` is J/m that the throws were simulated with.
     """
     printed = published_errors(published)
     rows = []
@@ -223,12 +209,13 @@ def identification_error(cells: pd.DataFrame) -> pd.DataFrame:
     ``noise_model, series, mu, fps, error_abs_pct, published_abs_pct, n_seeds, n_converged``: series ``cell``, and
     ``mean`` over the cells with a friction of at least 0.2 that have a value (``mu`` is NaN there).
     """
-    kept = ["noise_model", "series", "mu", "fps", "error_abs_pct", "published_abs_pct", "n_seeds", "n_converged"]
+    sizes, counts = ["error_abs_pct", "published_abs_pct"], ["n_seeds", "n_converged"]
+    kept = ["noise_model", "series", "mu", "fps", *sizes, *counts]
     table = cells.assign(
         series="cell", error_abs_pct=cells["error_abs_median_pct"], published_abs_pct=cells["published_pct"].abs()
     )[kept]
-    means = table[table["mu"] >= LEAST_MU - 1e-9].groupby(["noise_model", "fps"], as_index=False, sort=False)
-    means = means.agg(dict.fromkeys(kept[4:6], "mean") | dict.fromkeys(kept[6:], "sum"))
+    grouped = table[table["mu"] >= LEAST_MU - 1e-9].groupby(["noise_model", "fps"], as_index=False, sort=False)
+    means = grouped.agg(dict.fromkeys(sizes, "mean") | dict.fromkeys(counts, "sum"))
     summary = means.assign(series="mean", mu=np.nan)[kept]
     return pd.concat([table.sort_values(["mu", "fps"], kind="stable"), summary], ignore_index=True)
 
@@ -250,8 +237,7 @@ def ranked_reformulations(table: pd.DataFrame) -> pd.DataFrame:
 def _first_of_tail(cells: pd.DataFrame) -> float:
     """Least friction from which on every cell is a bound; NaN without one."""
     free = cells.loc[~cells["is_bound"], "mu"].max()
-    bound = cells.loc[cells["is_bound"] & ~(cells["mu"] <= free), "mu"]
-    return float(bound.min()) if len(bound) else float("nan")
+    return float(cells.loc[cells["is_bound"] & ~(cells["mu"] <= free), "mu"].min())
 
 
 def draw_identified_friction(data: pd.DataFrame) -> Figure:

@@ -50,22 +50,19 @@ def played_throw(fit: StoredFit) -> dict[str, Any]:
     ``identified`` per instant; ``contacts``: ``time_ms``, ``x``, ``y`` (mm), and the ``normal`` and ``tangential``
     impulse in ``impulse_unit``.
     """
-    states, throw = fit.states, fit.throw
-    begin = float(throw.time[0])
+    states, throw, ground = fit.states, fit.throw, fit.throw.ground
+    begin, last = float(throw.time[0]), len(states.time) - 1
     every = max(-(-len(states.time) // LONGEST), 1)
     # no frame and no impulse is left out, nor the instants round an impulse
     pushed = np.flatnonzero((np.abs(states.impulse_n) > _PUSHES).any(axis=1))
-    last = len(states.time) - 1
-    kept = {*range(0, last + 1, every), *states.frame.tolist(), last}
-    kept |= {int(k) for near in (-1, 0, 1) for k in np.clip(pushed + near, 0, last)}
-    shown = np.array(sorted(kept))
+    around = np.clip([pushed - 1, pushed, pushed + 1], 0, last).ravel()
+    shown = np.unique(np.concatenate([np.arange(0, last + 1, every), states.frame, [last], around])).astype(int)
     error = throw.position - states.position[states.frame]
     shape = (
         {"semi_axes": [_MM * fit.shape.a, _MM * fit.shape.b]}
         if isinstance(fit.shape, Ellipse)
         else {"vertices": [[_MM * x, _MM * y] for x, y in fit.shape.vertices]}
     )
-    ground = throw.ground
     return {
         "label": fit.label,
         "synthetic": fit.truth is not None or fit.label.startswith("synthetic"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
@@ -21,18 +22,17 @@ _NAMED = 0.02  # of the largest impulse: weight carried in one step is smaller, 
 _MOST_NAMED = 3
 
 
-def drop(drop_peaks: str, drop_impulses: str) -> dict[str, pd.DataFrame]:
-    """Figures 6 and 7: the dropped ellipse."""
-    return {"figures/fig06_drop_peaks": _peaks(drop_peaks), "figures/fig07_drop_impulses": read_csv(drop_impulses)}
-
-
-def throw(throw_peaks: str, throw_impulses: str) -> dict[str, pd.DataFrame]:
-    """Figures 8 and 10: the thrown ellipse."""
-    return {"figures/fig08_throw_peaks": _peaks(throw_peaks), "figures/fig10_throw_impulses": read_csv(throw_impulses)}
-
-
-def _peaks(file: str) -> pd.DataFrame:
-    return read_csv(file)[["time_step_ms", "model", "peak_impulse_ns", "limit_ns"]]
+def swept_figures(
+    drop_peaks: str, drop_impulses: str, throw_peaks: str, throw_impulses: str
+) -> dict[str, pd.DataFrame]:
+    """Figures 6 and 7, the dropped ellipse, 8 and 10, the thrown one."""
+    shown = ["time_step_ms", "model", "peak_impulse_ns", "limit_ns"]
+    return {
+        "figures/fig06_drop_peaks": read_csv(drop_peaks)[shown],
+        "figures/fig07_drop_impulses": read_csv(drop_impulses),
+        "figures/fig08_throw_peaks": read_csv(throw_peaks)[shown],
+        "figures/fig10_throw_impulses": read_csv(throw_impulses),
+    }
 
 
 def impulse_tables(
@@ -47,7 +47,7 @@ def impulse_tables(
     }
 
 
-def swept(liftoff: str, nlp_step: str) -> dict[str, pd.DataFrame]:
+def swept_tables(liftoff: str, nlp_step: str) -> dict[str, pd.DataFrame]:
     """``ext_liftoff`` and ``ext_nlp_step``, as :mod:`contactid.planar.sweeps` found them."""
     return {"tables/ext_liftoff": read_csv(liftoff), "tables/ext_nlp_step": read_csv(nlp_step)}
 
@@ -59,37 +59,32 @@ def convergence_table(peaks: Mapping[str, pd.DataFrame], errors: Mapping[str, pd
     ``split`` is the share of the first impact's impulse that is left to its second instant.
     """
     rows = []
-    for scene, table in peaks.items():
-        for model in (IRC, IGC):
-            part = table[table["model"] == model].sort_values("time_step_ms")
-            limit = float(part["limit_ns"].iloc[0])
-            error = (part["peak_impulse_ns"] - limit).abs()
-            if model == IRC:
-                many = errors[scene]
-                order, spread = order_of(many["time_step_ms"].to_numpy(), many["error_rms_ns"].to_numpy())
-            else:
-                order, spread = order_of(part["time_step_ms"].to_numpy(), error.to_numpy())
-            fine = part[part["time_step_ms"] <= 1e3 * _CONVERGED_FROM * (1.0 + 1e-9)]
-            relative = 100.0 * (fine["peak_impulse_ns"] / limit - 1.0)
-            rows.append(
-                {
-                    "scene": scene,
-                    "model": model,
-                    "limit_ns": limit,
-                    "time_steps": len(part),
-                    "shortest_ms": part["time_step_ms"].iloc[0],
-                    "longest_ms": part["time_step_ms"].iloc[-1],
-                    "order": order,
-                    "order_se": spread,
-                    "error_pct_up_to_1_ms_median": relative.abs().median(),
-                    "error_pct_up_to_1_ms_largest": relative.abs().max(),
-                    "peak_least_ns": part["peak_impulse_ns"].min(),
-                    "peak_largest_ns": part["peak_impulse_ns"].max(),
-                    "split_median": float((1.0 - part["peak_impulse_ns"] / part["total_impulse_ns"]).median()),
-                    "steps_solved": int(part["steps_solved"].sum()),
-                    "steps_converged": int(part["steps_converged"].sum()),
-                }
-            )
+    for (scene, table), model in itertools.product(peaks.items(), (IRC, IGC)):
+        part = table[table["model"] == model].sort_values("time_step_ms")
+        limit = float(part["limit_ns"].iloc[0])
+        tried = part.assign(error_rms_ns=(part["peak_impulse_ns"] - limit).abs()) if model == IGC else errors[scene]
+        order, spread = order_of(tried["time_step_ms"].to_numpy(), tried["error_rms_ns"].to_numpy())
+        fine = part[part["time_step_ms"] <= 1e3 * _CONVERGED_FROM * (1.0 + 1e-9)]
+        relative = 100.0 * (fine["peak_impulse_ns"] / limit - 1.0)
+        rows.append(
+            {
+                "scene": scene,
+                "model": model,
+                "limit_ns": limit,
+                "time_steps": len(part),
+                "shortest_ms": part["time_step_ms"].iloc[0],
+                "longest_ms": part["time_step_ms"].iloc[-1],
+                "order": order,
+                "order_se": spread,
+                "error_pct_up_to_1_ms_median": relative.abs().median(),
+                "error_pct_up_to_1_ms_largest": relative.abs().max(),
+                "peak_least_ns": part["peak_impulse_ns"].min(),
+                "peak_largest_ns": part["peak_impulse_ns"].max(),
+                "split_median": float((1.0 - part["peak_impulse_ns"] / part["total_impulse_ns"]).median()),
+                "steps_solved": int(part["steps_solved"].sum()),
+                "steps_converged": int(part["steps_converged"].sum()),
+            }
+        )
     return pd.DataFrame(rows)
 
 

@@ -39,6 +39,7 @@ _BESIDE, _ABOVE, _AROUND = 0.5, 0.34, 0.75  # inches of a panel's numbers, its l
 _OPACITY = 1.2  # of all bodies of a panel, should they lie over each other
 _BETWEEN = 0.06  # inches around panels, so that labels keep clear of the marks above them
 _EVEN = 0.02  # instants are those of whole time steps
+_NARROW = 0.8  # of the page's width
 _MARGIN = 0.03  # of a panel's longer side, around what is shown
 BODY, COM, REFERENCE = "body", "centre of mass", "reference point"
 
@@ -136,12 +137,7 @@ def detail_window(motions: xr.Dataset) -> tuple[float, float]:
 def time_lapse(
     scene: Scene, motions: xr.Dataset, panels: Sequence[tuple[int, str, tuple[float, float], int]]
 ) -> pd.DataFrame:
-    """Outlines at even times, paths and the ground; a panel is a run, a label, a span (s) and a number of outlines.
-
-    Returns
-    -------
-    ``panel, label, kind, item, time_s, x_m, y_m``: the rows of one panel, kind and item are a polyline.
-    """
+    """A scene's table; a panel is a run, a label, a span (s) and a number of outlines, at even times."""
     parts: list[pd.DataFrame] = []
     time = motions["time"].values
     for panel, (run, label, (begin, end), outlines) in enumerate(panels):
@@ -217,47 +213,30 @@ class View:
         return (self.x[1] - self.x[0]) / (self.y[1] - self.y[0])
 
 
-def draw_throw(data: pd.DataFrame) -> Figure:
-    """Figure 9: a thrown ellipse (a) and its first two impacts (b), each to its own scale."""
-    return draw_scene(data, columns=1, width=0.8 * style.DOUBLE_COLUMN, shared=False)
-
-
-def draw_sliding(data: pd.DataFrame) -> Figure:
-    """Figure 11: motions from a sliding start, a row per friction coefficient."""
-    return draw_scene(data, columns=1, width=0.8 * style.DOUBLE_COLUMN)
-
-
-def draw_scene(
-    data: pd.DataFrame, *, columns: int | None = None, width: float = style.DOUBLE_COLUMN, shared: bool = True
-) -> Figure:
-    """Time lapse of any scene, a panel per motion; options are those of :func:`scene_panels`."""
-    figure, panels = scene_panels(data, columns=columns, width=width, shared=shared)
+def draw_scene(data: pd.DataFrame, *, columns: int | None = None, shared: bool = True) -> Figure:
+    """Time lapse of any scene, a panel per motion, as :func:`scene_panels` takes it."""
+    figure, panels = scene_panels(data, columns=columns, shared=shared)
     for panel, axes in panels.items():
         _draw_motion(axes, data[data["panel"] == panel])
-    first = next(iter(panels.values()))
-    name_lines(figure, first, {BODY: f"{BODY}{_interval(data)}, darker later"})
+    name_lines(figure, panels[0], {BODY: f"{BODY}{_interval(data)}, darker later"})
     return figure
 
 
 def scene_panels(
-    data: pd.DataFrame,
-    *,
-    columns: int | None = None,
-    width: float = style.DOUBLE_COLUMN,
-    shared: bool = True,
-    above: float = 0.0,
+    data: pd.DataFrame, *, columns: int | None = None, shared: bool = True, above: float = 0.0
 ) -> tuple[Figure, dict[int, Axes]]:
     """Axes by panel, of equal aspect with limits, labels and ground, and their figure.
 
     Parameters
     ----------
     columns
-        Panels beside each other; as few as fit a page where it isn't given.
-    width, above
-        Inches at most, and beyond a page's height.
+        Panels beside each other, on a narrower page; as few as fit a whole one where it isn't given.
     shared
         Whether all panels show the same part of the plane.
+    above
+        Inches beyond the height of the panels.
     """
+    width = style.DOUBLE_COLUMN if columns is None else _NARROW * style.DOUBLE_COLUMN
     names = [int(panel) for panel in dict.fromkeys(data["panel"])]
     letters = string.ascii_lowercase if 1 < len(names) <= len(string.ascii_lowercase) else ""
     views = {panel: _view(data if shared else data[data["panel"] == panel]) for panel in names}

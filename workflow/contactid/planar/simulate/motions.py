@@ -82,11 +82,6 @@ class EnergyBalance:
         return self.kinetic + self.potential
 
     @property
-    def staggered(self) -> np.ndarray:
-        """(n + 1,) ``E*``, which contact impulses alone can change."""
-        return self.total + self.scheme
-
-    @property
     def closure(self) -> float:
         """Largest ``|E + losses - E_0|`` over the largest kinetic energy or change of potential.
 

@@ -18,8 +18,6 @@ class Scene:
 
     Attributes
     ----------
-    name : of the scene
-    body, ground : of the scene
     position : q = (x, y, theta) at the start, m and rad
     velocity : v at the start, m/s and rad/s
     duration, time_step : s

@@ -103,16 +103,8 @@ def peak_sweep(scene: Scene, time_steps: Sequence[float], shown: Sequence[float]
             peaks.append((model, 1e3 * h, 1e3 * motion.time[first], peak, total, limit, *counts))
             if h in shown:
                 part = slice(max(first - 2, 0), first + SHOWN_STEPS // 2)
-                impulses.append(
-                    pd.DataFrame(
-                        {
-                            "model": model,
-                            "time_step_ms": 1e3 * h,
-                            "time_ms": 1e3 * motion.time[part],
-                            "impulse_ns": motion.impulse_n[part].sum(axis=1),
-                        }
-                    )
-                )
+                around = {"time_ms": 1e3 * motion.time[part], "impulse_ns": motion.impulse_n[part].sum(axis=1)}
+                impulses.append(pd.DataFrame({"model": model, "time_step_ms": 1e3 * h, **around}))
     columns = [
         "model", "time_step_ms", "impact_time_ms", "peak_impulse_ns", "total_impulse_ns", "limit_ns", "steps_solved",
         "steps_converged",
