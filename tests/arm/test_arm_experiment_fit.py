@@ -1,6 +1,7 @@
 """From joint positions to post-impact velocities: the pipeline's numbers, files and failures, on a small twin."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,7 @@ from contactid.arm.artefacts.accuracy import (
     confirmations,
     draw_accuracy,
     optima,
-    reference_table,
-    search_table,
+    with_references,
 )
 from contactid.arm.artefacts.fits import draw_cartesian_fit, fit_tables
 from contactid.arm.identify.accuracy import SensorNoise, bending_velocity, fit_samples, known_impact, sample_rows
@@ -135,15 +135,15 @@ def test_relative_errors_are_the_paper_s():
     assert relative_error(0.1, 0.2) == relative_error(0.2, 0.1)
 
 
-def test_bias_and_coverage_are_counted_right(robot, twin):
+def test_bias_and_coverage_are_counted_right():
     names, errors = ["a", "b"], {"a": 1e-3, "b": 3e-3}
     rows = [
         {"experiment": name, "sample": k, "timing": "true" if k == 0 else "detected", "method": "m", "component": "x",
          "v_plus": 0.0 if k == 0 else errors[name] * (1 + (k == 2)), "v_plus_se": 1e-3, "impact_time_error_s": 1e-4}
         for name in names for k in (0, 1, 2)
     ]  # fmt: skip
-    references = pd.DataFrame({"experiment": names, "component": "x", "map": 1e-3, "bent": 0.0})
-    (row,) = accuracy_table(pd.DataFrame(rows), references).to_dict("records")
+    twins = [SimpleNamespace(name=name, references={"map": [1e-3, 0.0], "bent": [0.0, 0.0]}) for name in names]
+    (row,) = accuracy_table(with_references(pd.DataFrame(rows), twins)).to_dict("records")
     assert row["bias_noise_free_mm_s"] == pytest.approx((1.5 + 4.5) / 2)
     assert row["worst_bias_noise_free_mm_s"] == pytest.approx(4.5)
     assert row["bias_map_mm_s"] == pytest.approx(2.0)
@@ -158,7 +158,7 @@ def test_a_sample_without_an_impact_is_a_row(robot, twin):
     rows = sample_rows(one, (PAPER,), [1], OPTIONS | {"window": 0.5})
     assert len(rows) == 6 and not rows["converged"].any()
     assert rows["reason"].str.contains("recording ends").all()
-    table = accuracy_table(rows.assign(impact_time_error_s=np.nan), reference_table([one]))
+    table = accuracy_table(with_references(rows.assign(impact_time_error_s=np.nan), [one]))
     assert (table["failed"] == 1).all()
 
 
@@ -166,19 +166,20 @@ def test_samples_report_what_they_were_made_of(robot, twin):
     _, truth = twin
     one = replace(known_impact(robot, truth, NAME), noise=NOISE)
     rows = sample_rows(one, (BEST,), range(1, 7), OPTIONS)
-    table = accuracy_table(rows, reference_table([one]))
+    table = accuracy_table(with_references(rows, [one]))
     assert set(table["timing"]) == {"true", "detected"} and (table["failed"] == 0).all()
     assert (table["bias_noise_free_mm_s"].abs() < 0.5).all() and (table["sd_mm_s"] < 1.0).all()
     with pytest.raises(ContactIdError, match="no experiment 'set9'"):
         known_impact(robot, truth, "set9")
 
 
-def test_shares_of_global_optima_are_counted():
+def test_shares_of_global_optima_are_counted(tmp_path):
     rows = pd.DataFrame(
         {"experiment": "a", "search": "z", "cost": [1.0, 1.5], "reference_cost": [1.0, 1.0], "found": [True, False],
          "random_share": [0.5, 0.1]}
     )  # fmt: skip
-    (row,) = search_table(rows).to_dict("records")
+    rows.to_csv(tmp_path / "searches.csv", index=False)
+    (row,) = optima([str(tmp_path / "searches.csv")]).to_dict("records")
     assert row["share_found"] == 0.5 and row["random_start_share"] == pytest.approx(0.3)
     assert row["largest_excess"] == pytest.approx(0.5)
 

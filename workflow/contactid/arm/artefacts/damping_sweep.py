@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import NullFormatter
 
 from contactid.arm.artefacts.two_mass import LOOKS, NAMES, decompose, decomposition_table, system_of
 from contactid.arm.simulate.two_mass import (
@@ -95,7 +95,7 @@ def events_table(runs: Sequence[Run]) -> pd.DataFrame:
         for run, (name, motion) in enumerate(runs)
         for event in motion.events
     ]
-    return pd.DataFrame(rows, columns=["run", "model", "setting", "event", "t_s", "gap_rate_m_s"])
+    return pd.DataFrame(rows)
 
 
 def sweep_table(runs: Sequence[Run], windows: Sequence[float], sample_interval: float) -> pd.DataFrame:
@@ -168,7 +168,7 @@ def _fit_columns(motion: TwoMassMotion, window: float, sample_interval: float) -
     rigid = float(rigid_velocity(motion, np.array([motion.impact_time]))[0])
     found: dict[str, Any] = {"window_s": window, "v_plus_rigid_m_s": rigid}
     try:
-        fit = decompose(motion, window, sample_interval).fit
+        fit = decompose(motion, window, sample_interval)[1]
     except ContactIdError as error:
         blank = dict.fromkeys(
             ("v_plus_fit_m_s", "fit_error_pct", "fit_rms_m_s", "fit_frequency_hz", "fit_decay_1_s"), np.nan
@@ -241,19 +241,19 @@ def sweep_figure(sweep: pd.DataFrame, events: pd.DataFrame, duration: float) -> 
     bound), ``settling`` (ms against d_rob; ``series`` is the model), ``apart_d_rob`` and ``apart_d_env`` (times
     from ``y`` to ``y_end`` in ms after the impact at which the bodies are apart; NaN for a motion without).
     """
-    rows: list[tuple[str, str, float, float, float, bool]] = []
     by_coupling = sweep[sweep["setting"].str.startswith("d_rob")]
-    for _, row in by_coupling[by_coupling["model"] == COMPLIANT].iterrows():
-        window = f"{1e3 * row['window_s']:g}"
-        error = float(np.abs(row["fit_error_pct"]))
-        rows.append(("fit_error", window, row["d_rob"], error, np.nan, bool(row["fit_at_bound"])))
-    for _, row in by_coupling.drop_duplicates(["model", "d_rob"]).iterrows():
-        rows.append(("settling", row["model"], row["d_rob"], row["settling_ms"], np.nan, False))
+    fitted = by_coupling[by_coupling["model"] == COMPLIANT]
+    settled = by_coupling.drop_duplicates(["model", "d_rob"])
+    rows: list[tuple[str, str, float, float, float, bool]] = [
+        ("fit_error", f"{1e3 * row.window_s:g}", row.d_rob, abs(row.fit_error_pct), np.nan, row.fit_at_bound)
+        for row in fitted.itertuples()
+    ]
+    rows += [("settling", row.model, row.d_rob, row.settling_ms, np.nan, False) for row in settled.itertuples()]
     for _, row in sweep.drop_duplicates("run").iterrows():
         varied = row["setting"].partition("=")[0]
         apart = 1e3 * (flights(events[events["run"] == row["run"]], duration) - row["impact_time_s"])
         for begin, end in apart if len(apart) else [(np.nan, np.nan)]:
-            rows.append((f"apart_{varied}", row["model"], row[varied], float(begin), float(end), False))
+            rows.append((f"apart_{varied}", row["model"], row[varied], begin, end, False))
     return pd.DataFrame(rows, columns=["panel", "series", "x", "y", "y_end", "marked"])
 
 
@@ -287,7 +287,7 @@ def _fit_errors(axes: Axes, data: pd.DataFrame) -> None:
             axes.plot(shown["x"], shown["y"], marker, color=colour, mfc=face, ms=4.0, mew=0.9)
     axes.plot([], [], "o", color=_QUIET, mfc="white", ms=4.0, mew=0.9, label="overdamped")
     axes.set(yscale="log", ylabel="error of the reconstructed velocity (%)", xlabel=r"$d_\mathrm{rob}$ (N s/m)")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_formatter("{x:g}")
     _dampings(axes, data)
     axes.legend(title="fitted window", loc="lower left", alignment="left")
 
@@ -311,7 +311,7 @@ def _dampings(axes: Axes, data: pd.DataFrame) -> None:
     low, high = float(data["x"].min()), float(data["x"].max())
     ticks = [digit * 10.0**power for power in range(-3, 12) for digit in (1, 2, 4)]
     axes.set_xticks([tick for tick in ticks if 0.999 * low <= tick <= 1.001 * high])
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.minorticks_off()
 
@@ -330,7 +330,7 @@ def _apart(axes: Axes, data: pd.DataFrame, label: str) -> None:
     axes.set_xscale("log")
     top = float(np.nanmax(data["y_end"].to_numpy(), initial=100.0))
     axes.set_xlim(1.0, 1.1 * top)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.set_yticks(range(len(values)), [_plain(value) for value in values])
     axes.set(xlabel="time since the impact (ms)", ylabel=label, ylim=(-0.7, len(values) - 0.3))
     for row in range(len(values)):
