@@ -9,7 +9,6 @@ import numpy as np
 import pinocchio as pin
 import yaml
 
-from contactid.arm.readers.twins import TwinOptions, twin_options
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.arm.simulate.flexible_arm import FlexibleArm, FlexibleState
 from contactid.arm.simulate.two_mass import TwoMassMotion
@@ -27,9 +26,9 @@ def lwr4(**options: Any) -> Robot:
     return load_robot(LWR4, **(CONFIG["robot"] | options))
 
 
-def twin_of(**changes: Any) -> TwinOptions:
+def twin_of(**changes: Any) -> dict[str, Any]:
     """The study's twin, but for some options."""
-    return twin_options(CONFIG["twin"] | changes)
+    return CONFIG["twin"] | changes
 
 
 def momentum(system: TwoMass, states: np.ndarray) -> np.ndarray:

@@ -35,25 +35,9 @@ def impact_laws(laws: str) -> Shown:
 
 
 def law_table(
-    robot: Robot,
-    printed: pd.DataFrame,
-    *,
-    friction_mu: Sequence[float],
-    restitution_e_n: Sequence[float],
-    facets: int,
+    robot: Robot, printed: pd.DataFrame, *, friction_mu: Sequence[float], restitution_e_n: Sequence[float], facets: int
 ) -> pd.DataFrame:
-    """``ext_impact_laws``: one row per printed experiment and law.
-
-    Parameters
-    ----------
-    robot
-        The arm.
-    printed
-        From :func:`contactid.arm.rigid.printed_table.printed_table`.
-    friction_mu, restitution_e_n
-        Coefficients, all combinations.
-    facets
-        Directions of the polygon that stands for the friction disk.
+    """``ext_impact_laws``: one row per printed experiment and law, all combinations of the coefficients.
 
     Returns
     -------
@@ -79,9 +63,13 @@ def law_table(
                     after, along = np.round(jacobian @ found.velocity, 12), np.round(found.impulse_t[0], 12)
                     rows.append(
                         {name: printed[name].iloc[k] for name in LABELS}
-                        | {"friction_mu": mu, "restitution_e_n": e, "state": found.states[0]}
-                        | dict(zip(("vx_plus", "vy_plus", "vz_plus"), after, strict=True))
                         | {
+                            "friction_mu": mu,
+                            "restitution_e_n": e,
+                            "state": found.states[0],
+                            "vx_plus": after[0],
+                            "vy_plus": after[1],
+                            "vz_plus": after[2],
                             "impulse_n_ns": found.impulse_n[0],
                             "impulse_x_ns": along[0],
                             "impulse_y_ns": along[1],
@@ -99,23 +87,24 @@ def law_table(
 
 def law_summary(table: pd.DataFrame) -> pd.DataFrame:
     """One row per law: experiments, converged, sticking, means of v_x+ and of the share of energy lost, least mu."""
-    rows = []
-    for (e, mu), part in table.groupby(["restitution_e_n", "friction_mu"]):
-        known = part[part["converged"]]
-        rows.append(
-            {
-                "restitution_e_n": e,
-                "friction_mu": mu,
-                "experiments": len(part),
-                "converged": int(part["converged"].sum()),
-                "sticking": int((known["state"] == STICKING).sum()),
-                "vx_plus_mean": known["vx_plus"].mean(),
-                "energy_lost_pct": 100.0 * (known["energy_lost_j"] / known["energy_before_j"]).mean(),
-                "sticking_mu_least": known["sticking_mu"].min(),
-                "sticking_mu_largest": known["sticking_mu"].max(),
-            }
-        )
-    return pd.DataFrame(rows)
+    known = table["converged"]
+    columns = {
+        "stuck": known & (table["state"] == STICKING),
+        "vx_plus": table["vx_plus"].where(known),
+        "lost": (table["energy_lost_j"] / table["energy_before_j"]).where(known),
+        "sticking_mu": table["sticking_mu"].where(known),
+    }
+    by_law = table.assign(**columns).groupby(["restitution_e_n", "friction_mu"])
+    summary = by_law.agg(
+        experiments=("converged", "size"),
+        converged=("converged", "sum"),
+        sticking=("stuck", "sum"),
+        vx_plus_mean=("vx_plus", "mean"),
+        energy_lost_pct=("lost", "mean"),
+        sticking_mu_least=("sticking_mu", "min"),
+        sticking_mu_largest=("sticking_mu", "max"),
+    )
+    return summary.assign(energy_lost_pct=100.0 * summary["energy_lost_pct"]).reset_index()
 
 
 def sticking_friction(mass: np.ndarray, jacobian: np.ndarray, velocity: np.ndarray, restitution: float) -> float:

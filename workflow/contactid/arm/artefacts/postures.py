@@ -41,17 +41,7 @@ _TURNED = 5.0  # deg
 
 
 def postures(links: str, corrections: str, robot: Mapping[str, Any], published: str) -> dict[str, pd.DataFrame]:
-    """Postures and links, of the described and of the corrected arm.
-
-    Parameters
-    ----------
-    links, corrections
-        Link table, and table of divisors.
-    robot
-        The block ``arm: robot``.
-    published
-        ``published/arm.csv``.
-    """
+    """Postures and links, of the described arm and of the one that the table of divisors corrects."""
     robots = {
         "described": load_robot(links, **robot),
         "corrected": load_robot(links, **robot, corrections=corrections),
@@ -89,24 +79,11 @@ def row_directions(printed: pd.DataFrame) -> np.ndarray:
     return np.array([nearest_direction(x, z) for x, z in pairs])
 
 
-def row_postures(robot: Robot, printed: pd.DataFrame, rule: str, upright: UprightPostures | None) -> list[RowPosture]:
-    """The postures of a rule; r by least squares over a group's rows, copies of other rows left out.
-
-    Parameters
-    ----------
-    upright
-        From :func:`contactid.arm.rigid.postures.upright_postures`; not needed for stated postures.
-
-    Raises
-    ------
-    ContactIdError
-        For an unknown rule.
-    """
-    if rule not in (*RULES, STATED) or (upright is None and rule != STATED):
-        raise ContactIdError(f"unknown posture rule {rule!r}", f"Use one of {', '.join((*RULES, STATED))}")
+def row_postures(robot: Robot, printed: pd.DataFrame, rule: str, upright: UprightPostures) -> list[RowPosture]:
+    """The postures of a rule; r by least squares over a group's rows, copies of other rows left out."""
     copied, found = copied_rows(printed), []
     for dataset, direction, rows in _groups(printed, rule):
-        if rule == STATED or upright is None:
+        if rule == STATED:
             found.append(RowPosture(rows, dataset, direction, np.nan, stated_posture(direction, robot.model.nq)))
             continue
         used = printed.iloc[rows[~copied[rows]]]
@@ -134,12 +111,7 @@ def predictions(robot: Robot, printed: pd.DataFrame, postures: list[RowPosture])
 
 
 def posture_table(robots: Mapping[str, Robot], printed: pd.DataFrame) -> pd.DataFrame:
-    """``ext_postures``: one row per inertia, rule and group of rows.
-
-    Parameters
-    ----------
-    robots
-        By inertia, ``described`` and ``corrected``.
+    """``ext_postures``: one row per inertia (the robots' keys), rule and group of rows.
 
     Returns
     -------
@@ -161,7 +133,7 @@ def posture_table(robots: Mapping[str, Robot], printed: pd.DataFrame) -> pd.Data
 def _posture_row(
     robot: Robot, inertia: str, rule: str, group: RowPosture, upright: UprightPostures, errors: np.ndarray
 ) -> dict:
-    q = group.joint_position
+    q, mine = group.joint_position, errors[group.rows]
     row = {
         "inertia": inertia,
         "posture_rule": rule,
@@ -180,15 +152,10 @@ def _posture_row(
         effective = 1.0 / mobility(robot.mass_matrix(q), robot.tip_jacobian(q)[2])[0, 0]
         changes = (ratio_change(robot, q, _ELBOW, sign * _TURNED) for sign in (1.0, -1.0))
         values = [*np.rad2deg(q[list(PLANE_JOINTS)]), tip[0], tip[2], ratio_at(robot, q), effective, *changes]
-    mine = errors[group.rows]
-    return (
-        row
-        | dict(zip(names, values, strict=True))
-        | {
-            "vx_plus_max_error_mm_s": float(np.abs(mine).max()),
-            "vx_plus_rms_error_mm_s": float(np.sqrt((mine**2).mean())),
-        }
-    )
+    row |= dict(zip(names, values, strict=True))
+    row["vx_plus_max_error_mm_s"] = float(np.abs(mine).max())
+    row["vx_plus_rms_error_mm_s"] = float(np.sqrt((mine**2).mean()))
+    return row
 
 
 def _groups(printed: pd.DataFrame, rule: str) -> Iterator[tuple[int, int, np.ndarray]]:

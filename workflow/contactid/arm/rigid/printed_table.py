@@ -42,7 +42,8 @@ def printed_table(published: pd.DataFrame) -> pd.DataFrame:
         raise ContactIdError(
             f"the published Table II lacks {', '.join(missing) or 'all rows'}", "Restore published/arm.csv"
         )
-    labels = pd.DataFrame([_labels(condition) for condition in wide.index], columns=list(LABELS))
+    labels = wide.index.str.extract("dataset=(.+);velocity_m_s=(.+);angle_deg=(.+)").set_axis(list(LABELS), axis=1)
+    labels = labels.astype({"dataset": int, "velocity_m_s": float, "angle_deg": int})
     table = pd.concat([labels, wide[list(CELLS)].reset_index(drop=True)], axis=1)
     return table.sort_values(list(LABELS), kind="stable", ignore_index=True)
 
@@ -92,11 +93,6 @@ def sliding_errors(predicted: np.ndarray, measured: np.ndarray) -> tuple[float, 
     difference = np.abs(predicted - measured)
     relative = 2.0 * difference / np.abs(predicted + measured)
     return 1e3 * float(difference.mean()), 100.0 * float(relative.mean())
-
-
-def _labels(condition: str) -> tuple[int, float, int]:
-    parts = dict(item.split("=") for item in condition.split(";"))
-    return int(parts["dataset"]), float(parts["velocity_m_s"]), int(parts["angle_deg"])
 
 
 def _exchange_labels(printed: pd.DataFrame, found: pd.DataFrame, reasons: list[list[str]]) -> None:
