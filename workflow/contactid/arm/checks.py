@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from contactid.arm.artefacts.impact_table import OURS, OURS_Z
-from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE, row_directions
+from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE
+from contactid.arm.rigid.postures import nearest_direction
 from contactid.arm.rigid.printed_table import CELLS, copied_rows, printed_statistics, row_condition, sliding_errors
 from contactid.output.comparison import Key, Reproduced, Tolerance, compare
 from contactid.output.tables import read_csv, write_csv
@@ -125,7 +126,8 @@ def _posture_rounding(rows: pd.DataFrame) -> np.ndarray:
     fall = rows["vz_minus"].abs().to_numpy()
     ratio = np.abs(rows[OURS].to_numpy() - rows["vx_minus"].to_numpy()) / fall
     of_row = _HALF_DIGIT * (2.0 + ratio)
-    dataset, direction, copied = rows["dataset"].to_numpy(), row_directions(rows), copied_rows(rows)
+    direction = nearest_direction(rows["vx_minus"], rows["vz_minus"])
+    dataset, copied = rows["dataset"].to_numpy(), copied_rows(rows)
     found = np.empty(len(rows))
     for k in range(len(rows)):
         used = (dataset == dataset[k]) & (direction == direction[k]) & ~copied

@@ -99,17 +99,17 @@ def accuracy_points(noisy: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     ``noise_free``.
     """
     noisy = noisy[noisy["timing"] == DETECTED].dropna(subset=["v_plus"])
-    covered = table[table["timing"] == DETECTED]
+    detected = table[table["timing"] == DETECTED].to_dict("records")
+    covered = {(row["method"], row["component"]): row for row in detected}
     points = []
     for (method, component), part in noisy.groupby(["method", "component"], sort=False):
-        row = covered[(covered["method"] == method) & (covered["component"] == component)].iloc[0]
         for reference in _REFERENCES:
             quantiles = 1e3 * (part["v_plus"] - part[reference]).quantile([0.025, 0.25, 0.5, 0.75, 0.975]).to_numpy()
             points.append(
                 {
                     "method": method, "component": component, "reference": reference,
                     **dict(zip(("q025", "q25", "q50", "q75", "q975"), quantiles, strict=True)),
-                    "coverage": row[f"coverage_{reference}"],
+                    "coverage": covered[method, component][f"coverage_{reference}"],
                     "samples": len(part),
                 }
             )  # fmt: skip

@@ -52,14 +52,9 @@ Run = tuple[str, TwoMassMotion]  # name of the setting, ``table_1``, ``d_rob=40`
 
 
 def simulate_sweep(models: Mapping[str, Any], events: str, damping: str, decomposition: str) -> None:
-    """Simulate Table I and one damping varied at a time, the others of Table I.
+    """Simulate Table I and one damping varied at a time, by the block ``arm: models``.
 
-    Parameters
-    ----------
-    models
-        The block ``arm: models``.
-    events, damping, decomposition
-        Files to write: :func:`events_table` of all motions, :func:`sweep_table`, and the data of figure 5.
+    Writes :func:`events_table` of all motions, :func:`sweep_table`, and the data of figure 5.
     """
     runs = sweep_runs(models)
     fit, fitted = models["fit"], {motion.model: motion for name, motion in runs if name == TABLE_I}
@@ -244,17 +239,22 @@ def sweep_figure(sweep: pd.DataFrame, events: pd.DataFrame, duration: float) -> 
     by_coupling = sweep[sweep["setting"].str.startswith("d_rob")]
     fitted = by_coupling[by_coupling["model"] == COMPLIANT]
     settled = by_coupling.drop_duplicates(["model", "d_rob"])
-    rows: list[tuple[str, str, float, float, float, bool]] = [
-        ("fit_error", f"{1e3 * row.window_s:g}", row.d_rob, abs(row.fit_error_pct), np.nan, row.fit_at_bound)
-        for row in fitted.itertuples()
-    ]
-    rows += [("settling", row.model, row.d_rob, row.settling_ms, np.nan, False) for row in settled.itertuples()]
+    windows = [f"{1e3 * window:g}" for window in fitted["window_s"]]
+    parts = [
+        pd.DataFrame({"panel": "fit_error", "series": windows, "x": fitted["d_rob"], "y": fitted["fit_error_pct"].abs(),
+                      "y_end": np.nan, "marked": fitted["fit_at_bound"]}),
+        pd.DataFrame({"panel": "settling", "series": settled["model"], "x": settled["d_rob"],
+                      "y": settled["settling_ms"], "y_end": np.nan, "marked": False}),
+    ]  # fmt: skip
     for _, row in sweep.drop_duplicates("run").iterrows():
         varied = row["setting"].partition("=")[0]
         apart = 1e3 * (flights(events[events["run"] == row["run"]], duration) - row["impact_time_s"])
-        for begin, end in apart if len(apart) else [(np.nan, np.nan)]:
-            rows.append((f"apart_{varied}", row["model"], row[varied], begin, end, False))
-    return pd.DataFrame(rows, columns=["panel", "series", "x", "y", "y_end", "marked"])
+        begin, end = (apart if len(apart) else np.full((1, 2), np.nan)).T
+        parts.append(
+            pd.DataFrame({"panel": f"apart_{varied}", "series": row["model"], "x": row[varied], "y": begin,
+                          "y_end": end, "marked": False})
+        )  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
 
 
 def draw_sweep(data: pd.DataFrame) -> Figure:

@@ -73,12 +73,6 @@ class RowPosture:
     joint_position: np.ndarray | None
 
 
-def row_directions(printed: pd.DataFrame) -> np.ndarray:
-    """(rows,) nearest of the directions 90, 70 and 53 deg of each row's v-."""
-    pairs = zip(printed["vx_minus"], printed["vz_minus"], strict=True)
-    return np.array([nearest_direction(x, z) for x, z in pairs])
-
-
 def row_postures(robot: Robot, printed: pd.DataFrame, rule: str, upright: UprightPostures) -> list[RowPosture]:
     """The postures of a rule; r by least squares over a group's rows, copies of other rows left out."""
     copied, found = copied_rows(printed), []
@@ -96,9 +90,10 @@ def row_postures(robot: Robot, printed: pd.DataFrame, rule: str, upright: Uprigh
     return found
 
 
-def predictions(robot: Robot, printed: pd.DataFrame, postures: list[RowPosture]) -> np.ndarray:
-    """(rows, 3) tip velocity (m/s) that eq. 5 gives for every printed v-; NaN without a posture."""
-    predicted = np.full((len(printed), 3), np.nan)
+def row_impacts(
+    robot: Robot, printed: pd.DataFrame, postures: list[RowPosture]
+) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+    """Row, mass matrix, tip Jacobian and joint velocity before the impact, of every row that has a posture."""
     for group in postures:
         q = group.joint_position
         if q is None:
@@ -106,7 +101,14 @@ def predictions(robot: Robot, printed: pd.DataFrame, postures: list[RowPosture])
         mass, jacobian = robot.mass_matrix(q), robot.tip_jacobian(q)
         for k in group.rows:
             before = joint_velocity(robot, q, printed["vx_minus"].iloc[k], printed["vz_minus"].iloc[k])
-            predicted[k] = jacobian @ impact_map(mass, jacobian[2], before)
+            yield int(k), mass, jacobian, before
+
+
+def predictions(robot: Robot, printed: pd.DataFrame, postures: list[RowPosture]) -> np.ndarray:
+    """(rows, 3) tip velocity (m/s) that eq. 5 gives for every printed v-; NaN without a posture."""
+    predicted = np.full((len(printed), 3), np.nan)
+    for k, mass, jacobian, before in row_impacts(robot, printed, postures):
+        predicted[k] = jacobian @ impact_map(mass, jacobian[2], before)
     return predicted
 
 
@@ -159,7 +161,7 @@ def _posture_row(
 
 
 def _groups(printed: pd.DataFrame, rule: str) -> Iterator[tuple[int, int, np.ndarray]]:
-    directions = row_directions(printed)
+    directions = nearest_direction(printed["vx_minus"], printed["vz_minus"])
     for dataset in sorted(printed["dataset"].unique()) if rule == PER_SET_AND_ANGLE else [0]:
         member = np.ones(len(printed), bool) if dataset == 0 else (printed["dataset"] == dataset).to_numpy()
         for direction in STATED_POSTURES:

@@ -136,14 +136,8 @@ def bending_velocity(
     The second part is quadratic in speed for a force in proportion to speed, and below 1 mm/s; it belongs to the
     sensor's place, and no fit can tell it from the rigid response.
 
-    Parameters
-    ----------
-    q, velocity_pre
-        (n,) rad and rad/s, of the links just before the impact.
-    motor_inertia, stiffness
-        (n,) kg m2 and N m/rad.
-    force
-        F, N.
+    ``q, velocity_pre`` (n,), rad and rad/s, are those of the links just before the impact; ``motor_inertia, stiffness``
+    (n,) in kg m2 and N m/rad; ``force`` F in N.
     """
     after = impact_map(robot.mass_matrix(q) + np.diag(motor_inertia), robot.tip_jacobian(q)[2], velocity_pre)
 

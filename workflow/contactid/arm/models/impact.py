@@ -130,14 +130,7 @@ class ImpactSolution:
 def solve_impact(mass: np.ndarray, contacts: Contacts, velocity: np.ndarray, law: ImpactLaw) -> ImpactSolution:
     """Velocity and impulses right after an impact with contacts that are all closed.
 
-    Parameters
-    ----------
-    mass
-        M (n, n), positive definite.
-    contacts
-        m contacts.
-    velocity
-        q- (n,), rad/s.
+    ``mass`` M (n, n) is positive definite, ``velocity`` q- (n,) in rad/s.
 
     Raises
     ------

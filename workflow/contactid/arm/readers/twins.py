@@ -135,16 +135,8 @@ def reported(clean: np.ndarray, noise: float, resolution: float, random: np.rand
 def write_arm_twin(links: str, block: Mapping[str, Any], robot: Mapping[str, Any], raw: str, truth: str) -> None:
     """Simulate every experiment; write a .mat file each into a folder, a README beside them, and the truth as netCDF.
 
-    The same settings give the same files, to a last digit on another processor.
-
-    Parameters
-    ----------
-    links
-        The robot's link table.
-    block, robot
-        ``arm: twin`` and ``arm: robot`` of the configuration.
-    raw, truth
-        The folder and the netCDF file.
+    The same settings give the same files, to a last digit on another processor. ``links`` is the robot's link table,
+    ``block`` and ``robot`` are ``arm: twin`` and ``arm: robot`` of the configuration.
     """
     arm, folder = load_robot(links, **robot), Path(raw)
     experiments = [simulate_experiment(setting, block, arm) for setting in twin_settings(block)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq, least_squares
 
 from contactid.arm.rigid.impact_map import sliding_ratio
@@ -35,15 +36,15 @@ def stated_posture(direction_deg: int, n_joints: int = 7) -> np.ndarray:
     return in_plane(np.deg2rad(STATED_POSTURES[direction_deg]), n_joints)
 
 
-def nearest_direction(v_x: float, v_z: float) -> int:
-    """Which of the three directions (deg) a tip velocity (m/s) before the impact has, roughly."""
-    angle = direction_deg(v_x, v_z)
-    return min(STATED_POSTURES, key=lambda known: abs(known - angle))
+def direction_deg(v_x: ArrayLike, v_z: ArrayLike) -> np.ndarray:
+    """Angle in deg of tip velocities against the table; 90 straight down, below 90 forwards and down."""
+    return np.rad2deg(np.arctan2(-np.asarray(v_z), np.asarray(v_x)))
 
 
-def direction_deg(v_x: float, v_z: float) -> float:
-    """Angle in deg of a tip velocity against the table; 90 straight down, below 90 forwards and down."""
-    return float(np.rad2deg(np.arctan2(-v_z, v_x)))
+def nearest_direction(v_x: ArrayLike, v_z: ArrayLike) -> np.ndarray:
+    """Which of the three directions (deg) tip velocities (m/s) before the impact have, roughly."""
+    known = np.array(list(STATED_POSTURES))
+    return known[np.abs(direction_deg(v_x, v_z)[..., None] - known).argmin(axis=-1)]
 
 
 def fitted_ratio(vx_minus: np.ndarray, vz_minus: np.ndarray, vx_plus: np.ndarray) -> float:

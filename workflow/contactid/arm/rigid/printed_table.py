@@ -58,8 +58,7 @@ def corrected_table(printed: pd.DataFrame) -> pd.DataFrame:
 
     ``direction_deg`` is the printed v-'s own angle against the table; a row without correction repeats what is printed.
     """
-    directions = np.array([direction_deg(x, z) for x, z in zip(printed["vx_minus"], printed["vz_minus"], strict=True)])
-    found = pd.DataFrame({"direction_deg": directions})
+    found = pd.DataFrame({"direction_deg": direction_deg(printed["vx_minus"], printed["vz_minus"])})
     for name in ("angle_deg", *CELLS):
         found[f"{name}_corrected"] = printed[name].astype(float).to_numpy()
     reasons: list[list[str]] = [[] for _ in range(len(printed))]

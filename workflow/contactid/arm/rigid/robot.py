@@ -305,12 +305,15 @@ def load_robot(
     tool = _carried(used, moving[-1])
     model = pin.Model()
     model.name = name
+    unbounded = np.array([np.inf])
     frames: dict[str, tuple[int, Any]] = {used[0].parent: (0, pin.SE3.Identity())}
     for link in used:
         joint, at = frames[link.parent]
         at = at * pin.SE3(link.orientation, link.origin)
         if link.joint_type == "revolute":
-            joint = _add_joint(model, joint, at, link)
+            turning = pin.JointModelRevoluteUnaligned(link.axis)
+            low, high = (np.array([limit]) for limit in link.limits)
+            joint = model.addJoint(joint, turning, at, link.joint, unbounded, unbounded, low, high)
             at = pin.SE3.Identity()
         if force_sensor or link.name not in tool:
             model.appendBodyToJoint(joint, pin.Inertia(link.mass, link.centre, link.inertia), at)
@@ -330,11 +333,3 @@ def _carried(links: tuple[Link, ...], name: str) -> set[str]:
     while more := {child for child, parent in parents.items() if parent in found} - found:
         found |= more
     return found - {name}
-
-
-def _add_joint(model: Any, parent: int, at: Any, link: Link) -> int:
-    unbounded = np.array([np.inf])
-    return model.addJoint(
-        parent, pin.JointModelRevoluteUnaligned(link.axis), at, link.joint, unbounded, unbounded,
-        np.array([link.limits[0]]), np.array([link.limits[1]]),
-    )  # fmt: skip

@@ -179,14 +179,7 @@ class FlexibleArm:
 
 
 def simulate_impact(arm: FlexibleArm, start: FlexibleState, time: np.ndarray) -> FlexibleMotion:
-    """Motion from the impact on.
-
-    Parameters
-    ----------
-    start
-        Just before the impact; its tip is on the table and comes down.
-    time
-        (m,) ascending, from 0 on, s since the impact.
+    """Motion at times (m,) since the impact, ascending from 0 on, s; ``start`` is the state just before it.
 
     Raises
     ------
@@ -322,16 +315,9 @@ def posture_at(robot: Robot, near: np.ndarray, tip: np.ndarray) -> np.ndarray:
 
 
 def approach(arm: FlexibleArm, q_impact: np.ndarray, velocity: np.ndarray, time: np.ndarray) -> FlexibleState:
-    """The motion that brings the tip to its place at ``q_impact`` at time 0.
+    """The motion that brings the tip to its place at ``q_impact`` (n,), rad, in the plane, at time 0.
 
-    Parameters
-    ----------
-    q_impact
-        (n,) rad, in the plane.
-    velocity
-        (2,) tip's v_x and v_z, m/s.
-    time
-        (m,) s, at most 0.
+    ``velocity`` (2,): the tip's v_x and v_z, m/s; ``time`` (m,) s, at most 0.
     """
     x, _, z = arm.robot.tip_position(q_impact)
     place = np.array([x, z])

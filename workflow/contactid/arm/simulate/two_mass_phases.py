@@ -151,9 +151,7 @@ class LinearPhase:
 
     def states(self, times: np.ndarray) -> np.ndarray:
         """(n, 6) states at (n,) times, s."""
-        passed = np.asarray(times, dtype=float) - self.start
-        if not len(passed):
-            return np.empty((0, SIZE))
+        passed = times - self.start
         return (expm(passed[:, None, None] * self.generator) @ self._augmented)[:, :SIZE]
 
     def contact_force(self, times: np.ndarray) -> np.ndarray:
@@ -237,9 +235,7 @@ class CompliantPhase:
 
     def states(self, times: np.ndarray) -> np.ndarray:
         """(n, 6) states at (n,) times, s."""
-        passed = np.asarray(times, dtype=float) - self.start
-        if not len(passed):
-            return np.empty((0, SIZE))
+        passed = times - self.start
         return _from_relative(self.system, self.centre, passed, self.solution(passed))
 
 
