@@ -192,19 +192,8 @@ def test_more_facets_approach_the_disk() -> None:
     assert sizes == sorted(sizes)
 
 
-@pytest.mark.parametrize(
-    "law", [ImpactLaw(-0.1), ImpactLaw(0.1, 1.2), ImpactLaw(0.1, facets=7), ImpactLaw(0.1, facets=2)]
-)
-def test_laws_out_of_range_are_refused(law: ImpactLaw) -> None:
-    mass, jacobian, velocity = arm_impact()
-    with pytest.raises(ContactIdError, match="impact law out of range"):
-        solve_impact(mass, Contacts.of_tip(jacobian), velocity, law)
-
-
-def test_wrong_shapes_and_singular_postures_are_refused() -> None:
-    mass, jacobian, velocity = arm_impact()
-    with pytest.raises(ContactIdError, match=r"Give shapes \(m, 7\)"):
-        solve_impact(mass, Contacts(jacobian[2:3, :5], jacobian[None, :2]), velocity, ImpactLaw())
+def test_singular_postures_are_refused() -> None:
+    _, _, velocity = arm_impact()
     q = np.zeros(7)
     straight = ROBOT.tip_jacobian(q)
     with pytest.raises(ContactIdError, match="singular posture"):

@@ -40,16 +40,9 @@ def check(
 def reproduced_numbers(tables: Tables, links: pd.DataFrame, *, synthetic: bool, window: float) -> dict[Key, Reproduced]:
     """Our numbers by (artefact, quantity, condition) of ``published/arm.csv``.
 
-    Parameters
-    ----------
-    tables
-        The study's by name: ``tab01_parameters``, ``tab02_impact_map``, ``ext_fit`` and ``ext_damping_sweep``.
-    links
-        The link table that the run's robot is built from.
-    synthetic
-        Whether the recordings behind the columns ``twin_*`` are synthetic.
-    window
-        Length in s of the window that the recordings' fits use.
+    ``tables`` are ``tab01_parameters``, ``tab02_impact_map``, ``ext_fit`` and ``ext_damping_sweep``, ``links`` the link
+    table that the run's robot is built from; ``synthetic``: the recordings behind the columns ``twin_*`` are;
+    ``window``, s, is what the recordings' fits use.
     """
     table = tables["tab02_impact_map"]
     numbers = _impact_map(table) | _errors(table) | _measured(table, synthetic) | _claims(table, synthetic)

@@ -59,10 +59,8 @@ def with_references(rows: pd.DataFrame, twins: Sequence[KnownImpact]) -> pd.Data
 def accuracy_table(noisy: pd.DataFrame) -> pd.DataFrame:
     """Bias, spread and coverage by method, timing and component.
 
-    ``noisy`` are rows of any number of experiments, with references.
+    ``noisy`` are rows of any number of experiments, with references. Gives
 
-    Returns
-    -------
     ``method, timing, component, experiments, samples, failed, impact_time_error_ms, impact_time_sd_ms``; ``bias_<r>``
     (mean over the experiments of their mean errors), ``worst_bias_<r>`` (largest of them), ``coverage_<r>`` (share of
     samples whose 95 % interval holds the reference) for each reference r; ``sd`` (root mean square over experiments),

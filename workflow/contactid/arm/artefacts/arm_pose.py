@@ -33,9 +33,7 @@ _PROBE_WIDTH = 0.009
 def arm_figure(links: str, robot: Mapping[str, Any]) -> pd.DataFrame:
     """``fig01_arm`` from a link table and the block ``arm: robot``: one row per drawn point.
 
-    Returns
-    -------
-    DataFrame with pose, kind (``link``: point of the chain from base to tip; ``velocity``: tip velocity before and
+    Columns pose, kind (``link``: point of the chain from base to tip; ``velocity``: tip velocity before and
     after, m/s), order, x_m, z_m, half_width_m (of the link that ends there), label, time_s (since the impact), lift_m.
     """
     arm, rows = load_robot(links, **robot), []

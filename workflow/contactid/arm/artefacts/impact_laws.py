@@ -34,9 +34,7 @@ def law_table(
 ) -> pd.DataFrame:
     """``ext_impact_laws``: one row per printed experiment and law, all combinations of the coefficients.
 
-    Returns
-    -------
-    DataFrame with dataset, velocity_m_s, angle_deg, friction_mu, restitution_e_n, state, vx_plus, vy_plus, vz_plus
+    Columns dataset, velocity_m_s, angle_deg, friction_mu, restitution_e_n, state, vx_plus, vy_plus, vz_plus
     (m/s), impulse_n_ns, impulse_x_ns, impulse_y_ns, energy_before_j, energy_lost_j, sticking_mu (friction from which
     the tip sticks), converged, residual, iterations, seconds; columns of an impact that wasn't solved are its last
     point's.

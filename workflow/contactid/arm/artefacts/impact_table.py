@@ -42,9 +42,7 @@ def impact_table(robot: Robot, published: pd.DataFrame, fits: pd.DataFrame) -> p
 
     The robot has the described inertias, as the paper's.
 
-    Returns
-    -------
-    DataFrame with the printed columns, ``vx_plus_map_ours``, ``posture_rule``, ``vz_plus_map_ours``, ``direction_deg``,
+    Columns: the printed ones, ``vx_plus_map_ours``, ``posture_rule``, ``vz_plus_map_ours``, ``direction_deg``,
     the corrected cells ``<column>_corrected``, ``correction_reason``, and ``twin_<column>`` of the recording with the
     same set, speed and corrected angle.
     """

@@ -115,9 +115,7 @@ def predictions(robot: Robot, printed: pd.DataFrame, postures: list[RowPosture])
 def posture_table(robots: Mapping[str, Robot], printed: pd.DataFrame) -> pd.DataFrame:
     """``ext_postures``: one row per inertia (the robots' keys), rule and group of rows.
 
-    Returns
-    -------
-    DataFrame with inertia, posture_rule, dataset (0: both), direction_deg, rows, ratio_fitted, largest_ratio (of any
+    Columns inertia, posture_rule, dataset (0: both), direction_deg, rows, ratio_fitted, largest_ratio (of any
     upright posture), found, q2_deg, q4_deg, q6_deg, tip_x_m, tip_z_m, ratio, effective_mass_kg (of the tip along the
     normal), ratio_change_q4_plus_5deg, ratio_change_q4_minus_5deg, vx_plus_max_error_mm_s, vx_plus_rms_error_mm_s
     (of the printed predictions).

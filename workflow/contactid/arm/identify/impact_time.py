@@ -29,7 +29,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult, least_squares
 
 from contactid.arm.identify.modal_fit import fit_modes_jointly
@@ -180,67 +179,47 @@ def _described(problem: _Problem, best: OptimizeResult, mixing: np.ndarray) -> I
 
 
 def detect_impact(
-    time: ArrayLike,
-    position: ArrayLike,
+    time: np.ndarray,
+    position: np.ndarray,
     block: Mapping[str, float],
     *,
     noise_covariance: np.ndarray | None = None,
     name: str = "recording",
 ) -> ImpactFit:
-    """Find the first impact of a tip that comes down.
+    """Find the first impact of a tip that comes down, by ``arm: fit: impact`` of the configuration.
 
     Parameters
     ----------
     time, position
-        (n,) s, evenly spaced; (n,) or (n, d) m, of which the last column is the height along the table's normal. NaN
-        at the end, beyond a recording, is cut.
-    block
-        ``arm: fit: impact`` of the configuration.
+        (n,) s, evenly spaced; (n, d) m, of which the last column is the height along the table's normal.
     noise_covariance
         (d, d), up to a factor, of the positions' noise at one instant; unit if None.
-    name
-        For messages.
 
     Raises
     ------
     ContactIdError
-        For a recording without impact, too short, with gaps or with NaN inside.
+        For a recording without impact, too short, or with gaps; it begins with ``name``.
     """
-    t, y = _recorded(np.asarray(time, dtype=float), np.asarray(position, dtype=float), name)
-    step = float(t[-1] - t[0]) / max(len(t) - 1, 1)
+    steps = np.diff(time)
+    if np.abs(steps - np.median(steps)).max() > _UNEVEN * abs(np.median(steps)):
+        raise ContactIdError(f"{name}: samples are missing or uneven in time", "Cut or resample the recording")
+    step = float(time[-1] - time[0]) / (len(time) - 1)
     lengths = (block["before"], block["bend"], block["after"])
-    before, bend, after = (round(length / step) if step > 0.0 else len(t) for length in lengths)
-    if len(t) < before + bend + 2:
+    before, bend, after = (round(length / step) for length in lengths)
+    if len(time) < before + bend + 2:
         raise ContactIdError(
-            f"{name}: {len(t)} samples are too few to find an impact", f"Record {sum(lengths):g} s or more"
+            f"{name}: {len(time)} samples are too few to find an impact", f"Record {sum(lengths):g} s or more"
         )
-    index = _scan(t, y[:, -1], before, bend, block, name)
-    if index + after >= len(t):
+    index = _scan(time, position[:, -1], before, bend, block, name)
+    if index + after >= len(time):
         raise ContactIdError(
-            f"{name}: the recording ends {t[-1] - t[index]:.3g} s after the impact", f"Record {lengths[-1]:g} s"
+            f"{name}: the recording ends {time[-1] - time[index]:.3g} s after the impact", f"Record {lengths[-1]:g} s"
         )
     window = slice(index - before, index + after + 1)
     return fit_impact(
-        t[window], y[window], float(t[index]), _SHIFT * step, modes=int(block["modes"]),
+        time[window], position[window], float(time[index]), _SHIFT * step, modes=int(block["modes"]),
         noise_covariance=noise_covariance,
     )  # fmt: skip
-
-
-def _recorded(t: np.ndarray, y: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Times (n,) and positions (n, d) up to the last finite sample."""
-    y = y[:, None] if y.ndim == 1 else y
-    if t.ndim != 1 or y.ndim != 2 or len(t) != len(y):
-        raise ContactIdError(f"{name}: times {t.shape} and positions {y.shape} differ", "Give one position per time")
-    there = np.flatnonzero(np.isfinite(t) & np.isfinite(y).all(axis=1))
-    if not len(there):
-        raise ContactIdError(f"{name}: no finite sample", "Check the recording")
-    t, y = t[: there[-1] + 1], y[: there[-1] + 1]
-    if len(there) < len(t):
-        raise ContactIdError(f"{name}: {len(t) - len(there)} samples aren't finite", "Cut or repair the recording")
-    steps = np.diff(t)
-    if len(steps) and np.abs(steps - np.median(steps)).max() > _UNEVEN * abs(np.median(steps)):
-        raise ContactIdError(f"{name}: samples are missing or uneven in time", "Cut or resample the recording")
-    return t, y
 
 
 def _scan(t: np.ndarray, z: np.ndarray, before: int, bend: int, block: Mapping[str, float], name: str) -> int:

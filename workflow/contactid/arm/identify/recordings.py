@@ -31,17 +31,9 @@ Row = dict[str, object]
 def fit_recordings(
     data: str, links: str, block: Mapping[str, Any], robot: Mapping[str, Any], fits: str, modes: str, curves: str
 ) -> None:
-    """Evaluate every experiment.
+    """Evaluate every experiment of a canonical netCDF; ``block`` and ``robot`` are ``arm: fit`` and ``arm: robot``.
 
-    Parameters
-    ----------
-    data, links
-        Canonical netCDF, and the robot's link table.
-    block, robot
-        ``arm: fit`` and ``arm: robot`` of the configuration.
-    fits, modes, curves
-        Files to write: :func:`fit_rows` and :func:`modes_rows` of every experiment, and :func:`curves_of` the
-        experiments that figure 6 shows.
+    Writes :func:`fit_rows` and :func:`modes_rows` of every experiment, and :func:`curves_of` those of figure 6.
 
     Raises
     ------

@@ -135,9 +135,9 @@ def solve_impact(mass: np.ndarray, contacts: Contacts, velocity: np.ndarray, law
     Raises
     ------
     ContactIdError
-        For a law out of range, rows of the wrong shape, or a posture where a contact's normal can't be moved.
+        For a posture where a contact's normal can't be moved.
     """
-    normal, tangent = _checked(contacts, len(mass), law)
+    normal, tangent = contacts.normal, contacts.tangent
     rows = np.vstack([normal, tangent.reshape(-1, len(mass))])
     w = mobility(mass, rows)
     before = rows @ velocity
@@ -193,19 +193,6 @@ def _solve(model: pyo.ConcreteModel, pairs: list[Pair]) -> tuple[Complementariti
         if ended is not None:
             return attached, True, iterations + ended.iterations, seconds + ended.seconds
     return attached, False, iterations, seconds
-
-
-def _checked(contacts: Contacts, n: int, law: ImpactLaw) -> tuple[np.ndarray, np.ndarray]:
-    normal, tangent = np.asarray(contacts.normal, dtype=float), np.asarray(contacts.tangent, dtype=float)
-    m = len(normal)
-    if normal.shape != (m, n) or m == 0 or tangent.ndim != 3 or tangent.shape[::2] != (m, n) or tangent.shape[1] > 2:
-        raise ContactIdError(
-            f"contacts with normal rows {normal.shape} and tangential rows {tangent.shape} for {n} joints",
-            f"Give shapes (m, {n}) and (m, k, {n}) with k up to 2",
-        )
-    if law.friction_mu < 0.0 or not 0.0 <= law.restitution_e_n <= 1.0 or law.facets < 4 or law.facets % 2:
-        raise ContactIdError(f"impact law out of range: {law}", "mu >= 0, e_N from 0 to 1, an even number of facets")
-    return normal, tangent
 
 
 def directions(k: int, facets: int) -> np.ndarray:

@@ -64,11 +64,8 @@ class _Entry:
 def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> xr.Dataset:
     """Read every recording of a folder, a zip file, or a .mat file; ``synthetic``: the data were simulated.
 
-    Returns
-    -------
-    xr.Dataset
-        The canonical form of :mod:`contactid.arm.readers.impacts`; ``left_out`` says which recordings are missing and
-        why, with all problems of each.
+    Gives the canonical form of :mod:`contactid.arm.readers.impacts`; ``left_out`` says which recordings are missing and
+    why, with all problems of each.
 
     Raises
     ------

@@ -21,15 +21,9 @@ SMALLEST_MOBILITY = 1e-8  # 1/kg; below it the tip is as good as blocked along t
 def impact_map(mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """Joint velocity (n,) right after a frictionless inelastic impact, rad/s (eqs. 3 to 5).
 
-    Parameters
-    ----------
-    mass
-        M (n, n), positive definite, kg m^2.
-    jacobian_n
-        (n,) or (m, n) Jacobian of the gap's or gaps' rate, m. Several rows all stay closed; where some may
-        open instead, see :mod:`contactid.arm.models.impact`.
-    velocity
-        q- (n,), rad/s.
+    ``mass`` M (n, n) is positive definite, kg m^2; ``velocity`` q- (n,), rad/s; ``jacobian_n`` (n,) or (m, n) the
+    Jacobian of the gap's or gaps' rate, m. Several rows all stay closed; where some may open instead, see
+    :mod:`contactid.arm.models.impact`.
 
     Raises
     ------

@@ -276,20 +276,10 @@ def load_robot(
     radius of gyration of 0.6 to 0.8 m. Corrections divide them by the numbers in ``lwr4_corrections.csv``, whose last
     column says what each divisor rests on. That is an inference from the table alone.
 
-    Parameters
-    ----------
-    links
-        The table.
-    name
-        Of the robot, for messages.
-    probe_length
-        m, from the last moving link's origin along its z axis; the probe has no mass. The printed predictions are met
-        with 0.10 m.
-    force_sensor
-        Keep the links fixed to the last moving one, a force sensor of 0.52 kg. The printed predictions are met only
-        without it.
-    corrections
-        Table of divisors; None leaves the tensors as described, with which the paper's predictions are met.
+    ``name`` is for messages. ``probe_length``, m, counts from the last moving link's origin along its z axis; the probe
+    has no mass. ``force_sensor`` keeps the links fixed to the last moving one, a force sensor of 0.52 kg;
+    ``corrections`` is the table of divisors, None leaves the tensors as described. The printed predictions are met with
+    a probe of 0.10 m, the tensors as described, and without the sensor only.
 
     Raises
     ------
