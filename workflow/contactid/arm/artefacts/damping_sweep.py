@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter
 
-from contactid.arm.artefacts.two_mass import LOOKS, NAMES, decompose, decomposition_table, system_of
+from contactid.arm.artefacts.two_mass import LOOKS, NAMES, QUIET, decompose, decomposition_table, system_of
 from contactid.arm.simulate.two_mass import (
     COMPLIANT,
     FLEXIBLE,
@@ -44,7 +44,6 @@ _PRINTED_COLUMNS = (
     "model", "d_rob", "d_env", "early_separations", "separations", "late_lift_off_ms", "settling_ms",
     "departure_100ms_pct", "v_plus_rigid_m_s", "v_plus_fit_m_s", "fit_error_pct", "status",
 )  # fmt: skip
-_QUIET = "#555555"
 _WINDOWS = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))
 _SETTLED_AFTER = 100.0  # ms, the paper's
 _BAR = 0.34  # of a row
@@ -285,7 +284,7 @@ def _fit_errors(axes: Axes, data: pd.DataFrame) -> None:
         for marked, face in ((False, colour), (True, "white")):
             shown = part[part["marked"] == marked]
             axes.plot(shown["x"], shown["y"], marker, color=colour, mfc=face, ms=4.0, mew=0.9)
-    axes.plot([], [], "o", color=_QUIET, mfc="white", ms=4.0, mew=0.9, label="overdamped")
+    axes.plot([], [], "o", color=QUIET, mfc="white", ms=4.0, mew=0.9, label="overdamped")
     axes.set(yscale="log", ylabel="error of the reconstructed velocity (%)", xlabel=r"$d_\mathrm{rob}$ (N s/m)")
     axes.yaxis.set_major_formatter("{x:g}")
     _dampings(axes, data)
@@ -297,9 +296,9 @@ def _settling(axes: Axes, data: pd.DataFrame) -> None:
         part = data[data["series"] == model].sort_values("x")
         colour, dash, width = LOOKS[model]
         axes.plot(part["x"], part["y"], color=colour, ls=dash, lw=width, marker=marker, ms=4.0, label=NAMES[model])
-    axes.axhline(_SETTLED_AFTER, color=_QUIET, lw=0.6, ls="--")
+    axes.axhline(_SETTLED_AFTER, color=QUIET, lw=0.6, ls="--")
     axes.annotate("the paper's 100 ms", (1.0, _SETTLED_AFTER), (-2.0, 2.0), ("axes fraction", "data"),
-                  textcoords="offset points", ha="right", va="bottom", fontsize=6, color=_QUIET)  # fmt: skip
+                  textcoords="offset points", ha="right", va="bottom", fontsize=6, color=QUIET)  # fmt: skip
     axes.set(ylabel="settling time (ms)", xlabel=r"$d_\mathrm{rob}$ (N s/m)", ylim=(0.0, None))
     _dampings(axes, data)
     axes.legend(loc="upper right")

@@ -14,14 +14,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle, Wedge
 
-from contactid.arm.artefacts.two_mass import NAMES
+from contactid.arm.artefacts.two_mass import NAMES, QUIET
 from contactid.arm.simulate.two_mass import COMPLIANT, MODELS, RIGID
 from contactid.output import style
 
 # places of the sketch, in units of a mass's width
 _ENVIRONMENT, _CONTACT_SIDE, _SENSING_SIDE = 0.0, 3.2, 5.7
 _WIDTH, _BALL, _CONTACT, _ARROW = 1.0, 0.3, 1.0, 1.0
-_DARK, _QUIET, _BODY, _SOLID = "#222222", "#555555", "#dfe9f2", "#e3e3e3"
+_DARK, _BODY, _SOLID = "#222222", "#dfe9f2", "#e3e3e3"
 _HEIGHT, _FLOOR = 1.0, -0.62  # of a mass; of the line its coordinates stand on
 _LINE = 0.9  # points
 _APART = 0.24  # of spring and damper from the middle
@@ -131,15 +131,15 @@ def _force(axes: Axes, start: float, end: float, label: str) -> None:
 def _depth(axes: Axes, start: float, end: float, label: str) -> None:
     level = 0.78
     for place in (start, end):
-        axes.plot([place, place], [0.0, level + 0.08], color=_QUIET, lw=0.5, ls=(0, (4, 2)))
-    _arrow(axes, end, start, level, _QUIET, 0.7, heads="<|-|>")
-    axes.text((start + end) / 2, level + 0.06, _LABELS[label], ha="center", va="bottom", fontsize=7, color=_QUIET)
+        axes.plot([place, place], [0.0, level + 0.08], color=QUIET, lw=0.5, ls=(0, (4, 2)))
+    _arrow(axes, end, start, level, QUIET, 0.7, heads="<|-|>")
+    axes.text((start + end) / 2, level + 0.06, _LABELS[label], ha="center", va="bottom", fontsize=7, color=QUIET)
 
 
 def _place(axes: Axes, start: float, _: float, label: str) -> None:
-    axes.plot([start, start], [_FLOOR - 0.32, _FLOOR + 0.12], color=_QUIET, lw=0.5)
-    _arrow(axes, start, start + 0.5, _FLOOR - 0.24, _QUIET, 0.7)
-    axes.text(start + 0.55, _FLOOR - 0.24, _LABELS[label], ha="left", va="center", fontsize=7, color=_QUIET)
+    axes.plot([start, start], [_FLOOR - 0.32, _FLOOR + 0.12], color=QUIET, lw=0.5)
+    _arrow(axes, start, start + 0.5, _FLOOR - 0.24, QUIET, 0.7)
+    axes.text(start + 0.55, _FLOOR - 0.24, _LABELS[label], ha="left", va="center", fontsize=7, color=QUIET)
 
 
 def _arrow(axes: Axes, start: float, end: float, level: float, colour: str, width: float, heads: str = "-|>") -> None:

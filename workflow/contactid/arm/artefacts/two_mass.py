@@ -31,7 +31,7 @@ NAMES = {
     "B": "B: hard contact, flexible robot",
     "C": "C: hard contact, rigid robot",
 }
-_QUIET = "#555555"
+QUIET = "#555555"
 
 
 def system_of(models: Mapping[str, Any]) -> TwoMass:
@@ -178,7 +178,7 @@ def draw_decomposition(data: pd.DataFrame) -> Figure:
               label=rf"reconstructed, ${series['reconstructed']['v_m_s'].iloc[0]:.3f}$ m/s")  # fmt: skip
     axes.plot(0.0, series["impact_map"]["v_m_s"], "s", color="black", mfc="none", ms=7.0, zorder=6,
               label=rf"impact map, ${series['impact_map']['v_m_s'].iloc[0]:.3f}$ m/s")  # fmt: skip
-    axes.axvline(0.0, color=_QUIET, lw=0.5, zorder=0)
+    axes.axvline(0.0, color=QUIET, lw=0.5, zorder=0)
     axes.set(xlabel="time since the impact (ms)", ylabel="velocity (m/s)")
     axes.margins(x=0.0)
     figure.legend(loc="outside upper center", ncols=2, columnspacing=1.0, handlelength=1.8)
