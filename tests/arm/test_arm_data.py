@@ -22,7 +22,7 @@ from contactid.arm.readers.impacts import (
     recording_problems,
     validate_arm_impacts,
 )
-from contactid.arm.readers.mat import EXPECTED, read_arm_mat
+from contactid.arm.readers.mat import LIMITS, read_arm_mat
 from contactid.core.errors import ContactIdError
 from contactid.sources.array_files import described, read_variables
 from contactid.sources.motion import read_dataset, write_dataset
@@ -261,5 +261,5 @@ def test_what_is_not_canonical_is_named(spoil, said):
 def test_a_step_that_is_off_is_always_found(sample, extra):
     time = TIME.copy()
     time[sample:] += extra * SAMPLE_INTERVAL
-    problems = recording_problems(time, POSITION, np.array(EXPECTED.limits))
+    problems = recording_problems(time, POSITION, LIMITS)
     assert bool(problems) == (abs(extra) > 0.5)

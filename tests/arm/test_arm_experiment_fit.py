@@ -1,6 +1,7 @@
 """From joint positions to post-impact velocities: the pipeline's numbers, files and failures, on a small twin."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,8 +15,7 @@ from contactid.arm.artefacts.accuracy import (
     confirmations,
     draw_accuracy,
     optima,
-    reference_table,
-    search_table,
+    with_references,
 )
 from contactid.arm.artefacts.fits import draw_cartesian_fit, fit_tables
 from contactid.arm.identify.accuracy import SensorNoise, bending_velocity, fit_samples, known_impact, sample_rows
@@ -23,10 +23,8 @@ from contactid.arm.identify.optimum import find_optima
 from contactid.arm.identify.reconstruction import (
     Method,
     evaluate_experiment,
-    linearised_motion,
     map_velocity,
     methods_of,
-    pipeline_options,
     pre_impact_velocity,
     tip_motion,
 )
@@ -40,7 +38,8 @@ from contactid.sources.motion import write_dataset
 PAPER = Method("paper", noise="white")
 BEST = Method("curved", modes=2, joint=True, curved=True)
 NAME = "set1_v010_a30"
-OPTIONS = pipeline_options(CONFIG["fit"])
+OPTIONS = CONFIG["fit"]
+NOISE = SensorNoise(5e-6, 1.5e-5, 7)
 BLOCK = {
     "window": 0.15, "before": 0.06, "pre_degree": 1, "motor_inertia": [], "impact": CONFIG["fit"]["impact"],
     "methods": [{"name": "paper", "noise": "white"}, {"name": "curved", "modes": 2, "joint": True, "curved": True}],
@@ -64,10 +63,10 @@ def twin(robot):
 @pytest.fixture(scope="module")
 def evaluated(robot, twin):
     experiment, truth = twin
-    noise = SensorNoise(5e-6, 1.5e-5, 7).change(experiment.clean, NAME, 1)
-    inertia = truth["motor_inertia"].values
-    return evaluate_experiment(robot, NAME, experiment.time, experiment.clean + noise, (PAPER, BEST), OPTIONS,
-                               motor_inertia=inertia)  # fmt: skip
+    noise = NOISE.change(experiment.clean, NAME, 1)
+    recording = ArmRecording(experiment.setting, experiment.time, experiment.clean + noise)
+    inertia = list(truth["motor_inertia"].values)
+    return evaluate_experiment(robot, recording, (PAPER, BEST), OPTIONS | {"motor_inertia": inertia})
 
 
 def test_differences_of_tip_positions_are_jacobian_times_differences_of_joints(robot, twin):
@@ -81,15 +80,14 @@ def test_differences_of_tip_positions_are_jacobian_times_differences_of_joints(r
 
 def test_noise_moves_the_tip_linearly(robot, twin):
     experiment, truth = twin
-    one = known_impact(robot, truth, NAME)
-    change = SensorNoise(5e-6, 1.5e-5, 7).change(experiment.clean, NAME, 3)
-    exact = tip_motion(robot, experiment.time, experiment.clean + change)
-    assert np.abs(linearised_motion(one.motion, one.jacobians, change).position - exact.position).max() < 1e-9
+    one = replace(known_impact(robot, truth, NAME), noise=NOISE)
+    exact = tip_motion(robot, experiment.time, experiment.clean + NOISE.change(experiment.clean, NAME, 3))
+    assert np.abs(one.noisy(3).position - exact.position).max() < 1e-9
 
 
 def test_noise_is_quantised_and_the_same_for_the_same_sample(twin):
     experiment, _ = twin
-    noise = SensorNoise(5e-6, 1.5e-5, 7)
+    noise = NOISE
     steps = (experiment.clean + noise.change(experiment.clean, NAME, 2)) / 1.5e-5
     assert np.abs(steps - np.round(steps)).max() < 1e-6
     assert np.array_equal(noise.change(experiment.clean, NAME, 2), noise.change(experiment.clean, NAME, 2))
@@ -99,9 +97,9 @@ def test_noise_is_quantised_and_the_same_for_the_same_sample(twin):
 
 def test_the_pipeline_finds_the_twin_s_truth(twin, evaluated):
     experiment, _ = twin
-    assert evaluated.state.time == pytest.approx(experiment.impact_time, abs=1e-3)
-    assert evaluated.state.q == pytest.approx(experiment.q_impact, abs=2e-3)
-    assert evaluated.state.pre_velocity == pytest.approx(experiment.tip_velocity_pre, abs=5e-4)
+    assert evaluated.window.impact_time == pytest.approx(experiment.impact_time, abs=1e-3)
+    assert evaluated.q == pytest.approx(experiment.q_impact, abs=2e-3)
+    assert evaluated.window.pre_velocity == pytest.approx(experiment.tip_velocity_pre, abs=5e-4)
     assert evaluated.map_velocity == pytest.approx(experiment.tip_velocity_post_map, abs=3e-4)
     for method, tolerance in (("paper", 3e-3), ("curved", 1e-3)):
         found = [fit.post_velocity for fit in evaluated.fits[method]]
@@ -109,9 +107,10 @@ def test_the_pipeline_finds_the_twin_s_truth(twin, evaluated):
 
 
 def test_the_map_s_prediction_depends_on_v_minus_along_the_normal_alone(robot, evaluated):
-    faster = replace(evaluated.state, velocity=2.0 * evaluated.state.velocity)
-    assert map_velocity(robot, faster) == pytest.approx(2.0 * map_velocity(robot, evaluated.state), abs=1e-12)
-    assert abs(map_velocity(robot, evaluated.state)[1]) < 1e-12
+    q, velocity = evaluated.q, evaluated.velocity
+    assert map_velocity(robot, q, 2.0 * velocity) == pytest.approx(2.0 * map_velocity(robot, q, velocity), abs=1e-12)
+    assert evaluated.map_links == pytest.approx(map_velocity(robot, q, velocity), abs=0.0)
+    assert abs(evaluated.map_links[1]) < 1e-12
 
 
 def test_v_minus_is_a_polynomial_s_slope_at_the_impact():
@@ -136,15 +135,15 @@ def test_relative_errors_are_the_paper_s():
     assert relative_error(0.1, 0.2) == relative_error(0.2, 0.1)
 
 
-def test_bias_and_coverage_are_counted_right(robot, twin):
+def test_bias_and_coverage_are_counted_right():
     names, errors = ["a", "b"], {"a": 1e-3, "b": 3e-3}
     rows = [
         {"experiment": name, "sample": k, "timing": "true" if k == 0 else "detected", "method": "m", "component": "x",
          "v_plus": 0.0 if k == 0 else errors[name] * (1 + (k == 2)), "v_plus_se": 1e-3, "impact_time_error_s": 1e-4}
         for name in names for k in (0, 1, 2)
     ]  # fmt: skip
-    references = pd.DataFrame({"experiment": names, "component": "x", "map": 1e-3, "bent": 0.0})
-    (row,) = accuracy_table(pd.DataFrame(rows), references).to_dict("records")
+    twins = [SimpleNamespace(name=name, references={"map": [1e-3, 0.0], "bent": [0.0, 0.0]}) for name in names]
+    (row,) = accuracy_table(with_references(pd.DataFrame(rows), twins)).to_dict("records")
     assert row["bias_noise_free_mm_s"] == pytest.approx((1.5 + 4.5) / 2)
     assert row["worst_bias_noise_free_mm_s"] == pytest.approx(4.5)
     assert row["bias_map_mm_s"] == pytest.approx(2.0)
@@ -155,32 +154,32 @@ def test_bias_and_coverage_are_counted_right(robot, twin):
 
 def test_a_sample_without_an_impact_is_a_row(robot, twin):
     _, truth = twin
-    one = known_impact(robot, truth, NAME)
-    short = replace(OPTIONS, window=0.5)
-    rows = sample_rows(one, (PAPER,), SensorNoise(5e-6, 0.0, 7), [1], short)
+    one = replace(known_impact(robot, truth, NAME), noise=SensorNoise(5e-6, 0.0, 7))
+    rows = sample_rows(one, (PAPER,), [1], OPTIONS | {"window": 0.5})
     assert len(rows) == 6 and not rows["converged"].any()
     assert rows["reason"].str.contains("recording ends").all()
-    table = accuracy_table(rows.assign(impact_time_error_s=np.nan), reference_table([one]))
+    table = accuracy_table(with_references(rows.assign(impact_time_error_s=np.nan), [one]))
     assert (table["failed"] == 1).all()
 
 
 def test_samples_report_what_they_were_made_of(robot, twin):
     _, truth = twin
-    one = known_impact(robot, truth, NAME)
-    rows = sample_rows(one, (BEST,), SensorNoise(5e-6, 1.5e-5, 7), range(1, 7), OPTIONS)
-    table = accuracy_table(rows, reference_table([one]))
+    one = replace(known_impact(robot, truth, NAME), noise=NOISE)
+    rows = sample_rows(one, (BEST,), range(1, 7), OPTIONS)
+    table = accuracy_table(with_references(rows, [one]))
     assert set(table["timing"]) == {"true", "detected"} and (table["failed"] == 0).all()
     assert (table["bias_noise_free_mm_s"].abs() < 0.5).all() and (table["sd_mm_s"] < 1.0).all()
     with pytest.raises(ContactIdError, match="no experiment 'set9'"):
         known_impact(robot, truth, "set9")
 
 
-def test_shares_of_global_optima_are_counted():
+def test_shares_of_global_optima_are_counted(tmp_path):
     rows = pd.DataFrame(
         {"experiment": "a", "search": "z", "cost": [1.0, 1.5], "reference_cost": [1.0, 1.0], "found": [True, False],
          "random_share": [0.5, 0.1]}
     )  # fmt: skip
-    (row,) = search_table(rows).to_dict("records")
+    rows.to_csv(tmp_path / "searches.csv", index=False)
+    (row,) = optima([str(tmp_path / "searches.csv")]).to_dict("records")
     assert row["share_found"] == 0.5 and row["random_start_share"] == pytest.approx(0.3)
     assert row["largest_excess"] == pytest.approx(0.5)
 
@@ -192,7 +191,7 @@ def test_methods_of_one_name_are_refused():
 
 def test_all_files_are_written_and_an_experiment_without_impact_is_a_row(robot, twin, tmp_path):
     experiment, truth = twin
-    noise = SensorNoise(5e-6, 1.5e-5, 7).change(experiment.clean, NAME, 1)
+    noise = NOISE.change(experiment.clean, NAME, 1)
     recordings = [
         ArmRecording(experiment.setting, experiment.time, experiment.clean + noise),
         ArmRecording(Setting(2, 0.10, 90.0), experiment.time, np.repeat(experiment.clean[:1], len(noise), axis=0)),

@@ -10,19 +10,22 @@ from contactid.arm.rigid.postures import TABLE_HEIGHT, stated_posture
 from contactid.arm.simulate.flexible_arm import (
     IMPACT,
     SEPARATION,
-    Drives,
     FlexibleArm,
     FlexibleState,
-    IntegratorOptions,
     approach,
     posture_at,
     simulate_impact,
 )
 from contactid.core.errors import ContactIdError
 
-DRIVES = twin_of().drives
+DRIVES = twin_of()["drives"]
+MODULE = "contactid.arm.simulate.flexible_arm"
 ROBOT = lwr4()
 SHORT = np.linspace(0.0, 0.06, 61)
+
+
+def drives(n):
+    return {"motor_inertia": [0.1] * n, "stiffness": [1.0] * n, "damping_time": 0.0}
 
 
 def arm_with(pressing_force):
@@ -33,12 +36,7 @@ def start_of(arm, direction=90, speed=0.2):
     near = stated_posture(direction)
     q = posture_at(ROBOT, near, np.array([ROBOT.tip_position(near)[0], TABLE_HEIGHT]))
     angle = np.deg2rad(direction)
-    begin = approach(arm, q, speed * np.array([np.cos(angle), -np.sin(angle)]), np.zeros(1))
-    return FlexibleState(begin.q[0], begin.theta[0], begin.q_velocity[0], begin.theta_velocity[0])
-
-
-def state_at(motion, k):
-    return FlexibleState(motion.q[k], motion.theta[k], motion.q_velocity[k], motion.theta_velocity[k])
+    return approach(arm, q, speed * np.array([np.cos(angle), -np.sin(angle)]), np.zeros(1)).at(0)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +64,7 @@ def test_impact_changes_link_velocities_by_eq_3_and_no_other(pressed):
 
 def test_energy_changes_by_motors_dampers_and_impacts_alone(pressed, bouncing):
     for arm, motion in ((pressed[0], pressed[2]), bouncing):
-        energy = np.array([arm_energy(arm, state_at(motion, k)) for k in range(len(motion.time))])
+        energy = np.array([arm_energy(arm, motion.at(k)) for k in range(len(motion.time))])
         lost = np.array([sum(e.lost for e in motion.events[1:] if e.time <= t) for t in motion.time])
         balance = energy - energy[0] - (motion.work - motion.dissipated - lost)
         assert np.abs(balance).max() < 1e-8
@@ -94,23 +92,22 @@ def test_tip_that_is_hardly_pressed_lifts_off_and_comes_back_but_never_goes_thro
 
 def test_forces_and_accelerations_balance(pressed):
     arm, _start, motion = pressed
-    state = state_at(motion, 17)
+    state = motion.at(17)
     for touching in (False, True):
         links, motors, force = arm.accelerations(state, arm.motor_torque(state.theta), touching=touching)
-        joint = arm.stiffness * (
-            state.theta - state.q + DRIVES.damping_time * (state.theta_velocity - state.q_velocity)
-        )
+        joint = arm.stiffness * (state.theta - state.q + arm.damping_time * (state.theta_velocity - state.q_velocity))
         data = ROBOT.model.createData()
         needed = pin.rnea(ROBOT.model, data, state.q, state.q_velocity, links)
         np.testing.assert_allclose(needed, joint + ROBOT.tip_jacobian(state.q)[2] * force, atol=1e-9)
         np.testing.assert_allclose(arm.motor_inertia * motors, arm.motor_torque(state.theta) - joint, atol=1e-9)
 
 
-def test_smaller_steps_change_nothing_that_an_encoder_could_tell(pressed):
+def test_smaller_steps_change_nothing_that_an_encoder_could_tell(pressed, monkeypatch):
     arm, start, motion = pressed
-    halved, loose = IntegratorOptions(longest_step=1e-3), IntegratorOptions(rtol=1e-7, atol=1e-9, longest_step=0.01)
-    for options in (halved, loose):
-        other = simulate_impact(arm, start, SHORT, options)
+    for settings in ({"_LONGEST_STEP": 1e-3}, {"_RTOL": 1e-7, "_ATOL": 1e-9, "_LONGEST_STEP": 0.01}):
+        for name, value in settings.items():
+            monkeypatch.setattr(f"{MODULE}.{name}", value)
+        other = simulate_impact(arm, start, SHORT)
         assert np.abs(other.theta - motion.theta).max() < 1e-8
         assert np.abs(other.q - motion.q).max() < 1e-8
 
@@ -132,7 +129,7 @@ def test_slow_impact_leads_to_the_rigid_map_of_links_and_motors():
 
 def test_reported_position_is_in_static_balance_and_compensation_holds_it():
     arm, q = arm_with(0.0), stated_posture(53)
-    theta = q + arm.gravity_torque(q) / arm.stiffness
+    theta = q + ROBOT.gravity_torque(q) / arm.stiffness
     np.testing.assert_allclose(arm.reported_position(theta), q, atol=1e-12)
     links, motors, _force = arm.accelerations(
         FlexibleState(q, theta, 0.0 * q, 0.0 * q), arm.motor_torque(theta), touching=False
@@ -152,17 +149,17 @@ def test_approach_is_straight_and_obeys_the_joints():
     acceleration = (motion.q_velocity[3] - motion.q_velocity[1]) / (2.0 * step)
     needed = pin.rnea(ROBOT.model, ROBOT.model.createData(), motion.q[2], motion.q_velocity[2], acceleration)
     slip = motion.theta_velocity[2] - motion.q_velocity[2]
-    joint = arm.stiffness * (motion.theta[2] - motion.q[2] + DRIVES.damping_time * slip)
+    joint = arm.stiffness * (motion.theta[2] - motion.q[2] + arm.damping_time * slip)
     np.testing.assert_allclose(joint, needed, atol=1e-3)
     rate = (motion.theta[3] - motion.theta[1]) / (2.0 * step)
     np.testing.assert_allclose(motion.theta_velocity[2], rate, atol=1e-6)
 
 
-def test_mistakes_are_named():
+def test_mistakes_are_named(monkeypatch):
     with pytest.raises(ContactIdError, match="drives of 3 joints"):
-        FlexibleArm(ROBOT, Drives((0.1,) * 3, (1.0,) * 3, 0.0), TABLE_HEIGHT)
+        FlexibleArm(ROBOT, drives(3), TABLE_HEIGHT)
     with pytest.raises(ContactIdError, match="too soft"):
-        soft = FlexibleArm(ROBOT, Drives((0.1,) * 7, (1.0,) * 7, 0.0), TABLE_HEIGHT)
+        soft = FlexibleArm(ROBOT, drives(7), TABLE_HEIGHT)
         soft.reported_position(stated_posture(90))
     with pytest.raises(ContactIdError, match="cannot put its tip"):
         posture_at(ROBOT, stated_posture(90), np.array([2.5, TABLE_HEIGHT]))
@@ -171,5 +168,6 @@ def test_mistakes_are_named():
     upward = FlexibleState(start.q, start.theta, -start.q_velocity, -start.theta_velocity)
     with pytest.raises(ContactIdError, match="no impact"):
         simulate_impact(arm, upward, SHORT)
+    monkeypatch.setattr(f"{MODULE}._MOST_EVENTS", 2)
     with pytest.raises(ContactIdError, match="chatters"):
-        simulate_impact(arm_with(1.6), start, np.linspace(0.0, 0.2, 3), IntegratorOptions(most_events=2))
+        simulate_impact(arm_with(1.6), start, np.linspace(0.0, 0.2, 3))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arm_for_tests import CORRECTIONS, lwr4
+from arm_for_tests import CORRECTIONS, lwr4, rebound
 from contactid.arm.rigid.impact_map import (
     impact_map,
     kinetic_energy,
@@ -68,7 +68,7 @@ def test_an_inelastic_impact_stops_the_normal_velocity_and_a_second_one_changes_
 @settings(deadline=None, max_examples=200)
 def test_restitution_reverses_its_share_and_energy_is_lost_as_carnot_says(seed: int, e: float) -> None:
     mass, jacobian, velocity = arm_state(seed)
-    after = impact_map(mass, jacobian[2], velocity, e)
+    after = rebound(mass, jacobian[2], velocity, e)
     closing = jacobian[2] @ velocity
     assert jacobian[2] @ after == pytest.approx(-e * closing, abs=1e-12)
     lost = kinetic_energy(mass, velocity) - kinetic_energy(mass, after)
@@ -81,8 +81,8 @@ def test_restitution_reverses_its_share_and_energy_is_lost_as_carnot_says(seed: 
 @settings(deadline=None, max_examples=100)
 def test_the_impulse_satisfies_the_impact_equation(seed: int, e: float) -> None:
     mass, jacobian, velocity = arm_state(seed)
-    impulse = normal_impulse(mass, jacobian[2], velocity, e)
-    after = impact_map(mass, jacobian[2], velocity, e)
+    impulse = (1.0 + e) * normal_impulse(mass, jacobian[2], velocity)
+    after = rebound(mass, jacobian[2], velocity, e)
     np.testing.assert_allclose(mass @ (after - velocity), jacobian[2] * impulse[0], atol=1e-11)
 
 
@@ -91,7 +91,7 @@ def test_the_map_is_equation_5_and_a_collision_of_two_balls() -> None:
     inverse, row = np.linalg.inv(mass), jacobian[2:3]
     printed = np.eye(7) - inverse @ row.T @ np.linalg.inv(row @ inverse @ row.T) @ row
     np.testing.assert_allclose(impact_matrix(mass, row), printed, atol=1e-11)
-    balls = impact_map(np.diag([2.0, 3.0]), np.array([1.0, -1.0]), np.array([0.0, 1.0]), 0.5)
+    balls = rebound(np.diag([2.0, 3.0]), np.array([1.0, -1.0]), np.array([0.0, 1.0]), 0.5)
     np.testing.assert_allclose(balls, [0.9, 0.4], rtol=1e-14)
 
 
@@ -139,12 +139,6 @@ def test_an_arm_that_points_straight_down_is_singular_and_a_bent_one_is_not() ->
     assert np.isfinite(impact_map(ROBOT.mass_matrix(q), ROBOT.tip_jacobian(q)[2], np.ones(7))).all()
 
 
-def test_a_coefficient_out_of_range_is_refused() -> None:
-    mass, jacobian, velocity = arm_state(5)
-    with pytest.raises(ContactIdError, match=r"restitution 1\.1"):
-        impact_map(mass, jacobian[2], velocity, 1.1)
-
-
 @pytest.mark.parametrize(("direction", "ratio", "x"), [(90, 0.505, 0.5537), (70, 0.632, 0.6123), (53, 0.702, 0.6508)])
 def test_stated_postures_have_the_stated_ratio_and_place(direction: int, ratio: float, x: float) -> None:
     q = stated_posture(direction)
@@ -174,8 +168,6 @@ def test_a_posture_is_found_for_every_ratio_that_the_arm_has_and_refused_beyond(
         posture_of_ratio(CORRECTED, 0.702, corrected)
     with pytest.raises(ContactIdError, match="doesn't reach"):
         upright_posture(ROBOT, 1.2)
-    with pytest.raises(ContactIdError, match="Known are 90, 70, 53"):
-        stated_posture(45)
 
 
 def test_the_fitted_ratio_is_the_true_one_of_exact_rows_and_directions_are_told_apart() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arm_for_tests import lwr4
+from arm_for_tests import lwr4, rebound
 from contactid.arm.artefacts.impact_laws import sticking_friction
 from contactid.arm.models.impact import (
     OPEN,
@@ -87,7 +87,7 @@ def test_without_friction_it_is_the_impact_map(e: float) -> None:
         mass, jacobian, velocity = arm_impact(direction)
         found = solve_impact(mass, Contacts.of_tip(jacobian), velocity, ImpactLaw(0.0, e))
         assert found.converged and found.states == (SLIDING,)
-        np.testing.assert_allclose(found.velocity, impact_map(mass, jacobian[2], velocity, e), atol=1e-12)
+        np.testing.assert_allclose(found.velocity, rebound(mass, jacobian[2], velocity, e), atol=1e-12)
         lost = kinetic_energy(mass, velocity) - kinetic_energy(mass, found.velocity)
         assert found.energy_lost == pytest.approx(lost, abs=1e-14)
 
@@ -192,19 +192,8 @@ def test_more_facets_approach_the_disk() -> None:
     assert sizes == sorted(sizes)
 
 
-@pytest.mark.parametrize(
-    "law", [ImpactLaw(-0.1), ImpactLaw(0.1, 1.2), ImpactLaw(0.1, facets=7), ImpactLaw(0.1, facets=2)]
-)
-def test_laws_out_of_range_are_refused(law: ImpactLaw) -> None:
-    mass, jacobian, velocity = arm_impact()
-    with pytest.raises(ContactIdError, match="impact law out of range"):
-        solve_impact(mass, Contacts.of_tip(jacobian), velocity, law)
-
-
-def test_wrong_shapes_and_singular_postures_are_refused() -> None:
-    mass, jacobian, velocity = arm_impact()
-    with pytest.raises(ContactIdError, match=r"Give shapes \(m, 7\)"):
-        solve_impact(mass, Contacts(jacobian[2:3, :5], jacobian[None, :2]), velocity, ImpactLaw())
+def test_singular_postures_are_refused() -> None:
+    _, _, velocity = arm_impact()
     q = np.zeros(7)
     straight = ROBOT.tip_jacobian(q)
     with pytest.raises(ContactIdError, match="singular posture"):

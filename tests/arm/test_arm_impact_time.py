@@ -1,17 +1,15 @@
 """Impacts are found and timed from positions alone; recordings without one are refused."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arm_for_tests import CONFIG
-from contactid.arm.identify.impact_time import ImpactOptions, _Problem, detect_impact, fit_impact
+from contactid.arm.identify.impact_time import _Problem, detect_impact, fit_impact
 from contactid.core.errors import ContactIdError
 
-OPTIONS = ImpactOptions(**CONFIG["fit"]["impact"])
+OPTIONS = CONFIG["fit"]["impact"]
 TIME = np.arange(800) * 1e-3
 POLES = np.array([-35.0 + 130.0j, -45.0 + 150.0j])
 MODES = np.array([[0.02 * np.exp(1.2j), -0.11 * np.exp(0.2j)], [-0.15 * np.exp(0.3j), 0.02 * np.exp(1.0j)]])
@@ -45,8 +43,8 @@ def test_the_impact_is_timed_within_its_standard_error():
 def test_clean_recordings_are_timed_exactly(moment, scale):
     found = detect_impact(TIME, recording(moment, noise=0.0, scale=scale), OPTIONS)
     assert found.time == pytest.approx(moment, abs=1e-6)
-    assert found.fit.post_velocity == pytest.approx(scale * POST, abs=1e-6)
-    assert found.fit.pre_velocity == pytest.approx(scale * (POST + MODES.real.sum(axis=1)), abs=1e-6)
+    assert found.post_velocity == pytest.approx(scale * POST, abs=1e-6)
+    assert found.pre_velocity == pytest.approx(scale * (POST + MODES.real.sum(axis=1)), abs=1e-6)
 
 
 def test_quantised_positions_are_timed_within_a_millisecond():
@@ -56,20 +54,14 @@ def test_quantised_positions_are_timed_within_a_millisecond():
 
 
 def test_the_height_alone_is_enough_to_find_an_impact():
-    found = detect_impact(TIME, recording(0.4004, seed=3)[:, 1], replace(OPTIONS, modes=1))
+    found = detect_impact(TIME, recording(0.4004, seed=3)[:, 1:], OPTIONS | {"modes": 1})
     assert abs(found.time - 0.4004) < 5e-3
-
-
-def test_padding_beyond_the_end_is_cut():
-    padded = np.vstack([recording(0.4004, seed=2), np.full((50, 2), np.nan)])
-    time = np.concatenate([TIME, np.full(50, np.nan)])
-    assert detect_impact(time, padded, OPTIONS).time == detect_impact(TIME, recording(0.4004, seed=2), OPTIONS).time
 
 
 def test_the_covariance_of_v_plus_holds_the_impact_time_s():
     errors, ses = [], []
     for seed in range(12):
-        fit = fit_impact(TIME[340:551], recording(0.4003, seed=seed)[340:551], 0.4, modes=2)
+        fit = fit_impact(TIME[340:551], recording(0.4003, seed=seed)[340:551], 0.4, 2e-3, modes=2)
         errors.append(fit.post_velocity - POST)
         ses.append(np.sqrt(np.diag(fit.post_covariance)))
     assert np.std(errors, axis=0) == pytest.approx(np.median(ses, axis=0), rel=0.5)
@@ -99,10 +91,7 @@ def still(time):
         (TIME, -recording(0.4), "no impact found"),
         (TIME[:60], recording(0.4)[:60], "too few"),
         (TIME[:450], recording(0.4)[:450], "recording ends"),
-        (TIME, np.where(np.arange(800)[:, None] == 100, np.nan, recording(0.4)), "aren't finite"),
-        (TIME, np.full((800, 2), np.nan), "no finite sample"),
         (np.delete(TIME, 300), np.delete(recording(0.4), 300, axis=0), "missing or uneven"),
-        (TIME[:-1], recording(0.4), "differ"),
     ],
 )
 def test_recordings_without_an_impact_are_refused_in_one_line(time, position, said):

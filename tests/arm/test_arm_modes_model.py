@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from contactid.arm.identify.modal_fit import FREE, TIED, ModalOptions, fit_modes, fit_modes_jointly
+from contactid.arm.identify.modal_fit import fit_modes, fit_modes_jointly
+from contactid.arm.models.modal_signal import FREE, TIED
 from contactid.arm.models.modes import modes_model, solve_modes
 from contactid.core.errors import ContactIdError
 
@@ -23,9 +24,8 @@ def noisy(seed, modes=2):
 @pytest.mark.parametrize("modes", [1, 2])
 def test_the_found_optimum_is_ipopt_s(noise, offset, modes):
     y, before = noisy(1, modes)
-    options = ModalOptions(noise=noise)
-    fit = fit_modes(TIME, y, before, modes=modes, offset=offset, options=options)
-    answer = solve_modes(modes_model(TIME, y[:, None], [before], fit.poles, offset=offset, options=options))
+    fit = fit_modes(TIME, y, before, modes=modes, offset=offset, noise=noise)
+    answer = solve_modes(modes_model(TIME, y[:, None], [before], fit.poles, offset=offset, noise=noise))
     assert answer.solution.converged
     assert answer.cost == pytest.approx(fit.cost, rel=1e-7)
     assert answer.poles == pytest.approx(fit.poles, rel=1e-4)
@@ -34,11 +34,10 @@ def test_the_found_optimum_is_ipopt_s(noise, offset, modes):
 
 def test_other_starts_lead_to_the_same_optimum_or_a_worse_one():
     y, before = noisy(2)
-    options = ModalOptions(noise="differenced")
-    fit = fit_modes(TIME, y, before, modes=2, options=options)
+    fit = fit_modes(TIME, y, before, modes=2, noise="differenced")
     costs = []
     for start in (POLES * 1.1, np.array([-10.0 + 60.0j, -30.0 + 300.0j]), np.array([-100.0 + 100.0j, -5.0 + 450.0j])):
-        costs.append(solve_modes(modes_model(TIME, y[:, None], [before], start, options=options)).cost)
+        costs.append(solve_modes(modes_model(TIME, y[:, None], [before], start, noise="differenced")).cost)
     assert min(costs) == pytest.approx(fit.cost, rel=1e-6)
     assert min(costs) >= fit.cost * (1.0 - 1e-7)
 
@@ -53,9 +52,6 @@ def test_components_share_their_poles():
     assert answer.post_velocity == pytest.approx([fit.post_velocity for fit in fits], abs=1e-6)
 
 
-def test_what_the_program_lacks_is_refused():
-    y, before = noisy(5)
-    with pytest.raises(ContactIdError, match="neither averaging nor curvature"):
-        modes_model(TIME, y[:, None], [before], POLES, options=ModalOptions(averaging=1e-3))
+def test_a_signal_of_zeros_is_refused():
     with pytest.raises(ContactIdError, match="zero throughout"):
         modes_model(TIME, np.zeros((100, 1)), [0.0], POLES)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
@@ -12,11 +12,10 @@ from scipy.optimize import brentq
 from arm_for_tests import contact_force, energy, momentum, work_of_push
 from contactid.arm.artefacts.damping_sweep import distance_between, rigid_velocity, settling
 from contactid.arm.rigid.impact_map import impact_map
-from contactid.arm.simulate.two_mass import GRAZING, IMPACT, RE_IMPACT, SEPARATION, TwoMassOptions, simulate
+from contactid.arm.simulate.two_mass import GRAZING, IMPACT, RE_IMPACT, SEPARATION, simulate
 from contactid.arm.simulate.two_mass_phases import (
     GAP,
     RIGID_APART,
-    ContactTolerances,
     LinearPhase,
     TwoMass,
     impact_map_velocity,
@@ -27,7 +26,7 @@ TABLE_I = TwoMass(
     m0=5.0, m1=1.0, m2=1.0, hertz_exponent_c=1.5, k_env=1e8, d_env=1e8, k_rob=1e4, d_rob=80.0, initial_gap=0.4,
     pushing_force=100.0,
 )  # fmt: skip
-QUICK = TwoMassOptions(tolerances=ContactTolerances(1e-9, "LSODA"))
+UNCHANGED = [HealthCheck.function_scoped_fixture]  # the fixture quick sets a constant
 systems = st.builds(
     TwoMass,
     m0=st.floats(0.5, 50.0),
@@ -46,6 +45,12 @@ systems = st.builds(
 def meeting(system):
     """Time at which the rigid robot would meet the environment."""
     return float(np.sqrt(2.0 * system.initial_gap * (system.m1 + system.m2) / system.pushing_force))
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """A looser tolerance of the compliant contact."""
+    monkeypatch.setattr("contactid.arm.simulate.two_mass_phases._RELATIVE", 1e-8)
 
 
 @pytest.fixture(scope="module", params="ABC")
@@ -70,9 +75,9 @@ def test_the_rigid_model_is_its_closed_form():
     assert states[~flying, 3] == pytest.approx(speed[~flying], abs=1e-12)
 
 
-@given(systems)
-@settings(max_examples=25, deadline=None)
-def test_the_flexible_robot_meets_the_environment_when_two_modes_in_closed_form_say_so(system):
+@given(system=systems)
+@settings(max_examples=25, deadline=None, suppress_health_check=UNCHANGED)
+def test_the_flexible_robot_meets_the_environment_when_two_modes_in_closed_form_say_so(quick, system):
     total, reduced = system.m1 + system.m2, system.m1 * system.m2 / (system.m1 + system.m2)
     rest = system.pushing_force * reduced / (system.m2 * system.k_rob)
     roots = np.roots([1.0, system.d_rob / reduced, system.k_rob / reduced]).astype(complex)
@@ -91,7 +96,7 @@ def test_the_flexible_robot_meets_the_environment_when_two_modes_in_closed_form_
     first = np.flatnonzero(gap(grid) < 0.0)[0]
     truth = brentq(gap, grid[first - 1], grid[first], xtol=1e-15)
     for model in "AB":
-        found = simulate(system, model, truth + 1e-4, QUICK).impact_time
+        found = simulate(system, model, truth + 1e-4).impact_time
         assert found == pytest.approx(truth, abs=1e-10)
 
 
@@ -109,11 +114,11 @@ def test_energy_grows_by_the_work_of_the_push_at_most(motion):
     assert gained[-1] < -20.0  # an inelastic impact and a damper have taken some
 
 
-@given(systems, st.sampled_from("ABC"))
-@settings(max_examples=30, deadline=None)
-def test_momentum_energy_and_contact_for_all_parameters(system, model):
+@given(system=systems, model=st.sampled_from("ABC"))
+@settings(max_examples=30, deadline=None, suppress_health_check=UNCHANGED)
+def test_momentum_energy_and_contact_for_all_parameters(quick, system, model):
     until = 1.6 * meeting(system)
-    motion = simulate(system, model, until, QUICK)
+    motion = simulate(system, model, until)
     times = np.linspace(0.0, until, 301)
     states = motion.states(times)
     push = system.pushing_force * times
@@ -195,12 +200,12 @@ def test_the_compliant_contact_has_the_force_that_moves_m0():
     assert force.max() > 1000.0
 
 
-def test_the_compliant_model_tends_to_the_hard_one_as_contact_stiffens():
+def test_the_compliant_model_tends_to_the_hard_one_as_contact_stiffens(quick):
     hard = simulate(TABLE_I, "B", 0.2)
     distances = []
     for stiffness in (1e8, 1e9, 1e10):
         system = replace(TABLE_I, k_env=stiffness, d_env=10.0 * stiffness)
-        distances.append(distance_between(simulate(system, "A", 0.2, QUICK), hard, 0.03)[1:])
+        distances.append(distance_between(simulate(system, "A", 0.2), hard, 0.03)[1:])
     ratios = np.array(distances[:-1]) / np.array(distances[1:])
     assert (ratios > 1.3).all()
     assert distances[-1][0] < 0.12 and distances[-1][1] < 0.005
@@ -262,14 +267,11 @@ def test_the_paper_s_bouncing_and_what_is_left_of_it_at_ten_times_the_damping():
     assert len(since) == 1 and 0.02 < since[0] < 0.05  # no bouncing then, but one lift-off
 
 
-def test_impossible_questions_are_refused_in_one_line():
-    with pytest.raises(ContactIdError, match="model D is unknown"):
-        simulate(TABLE_I, "D", 0.2)
-    with pytest.raises(ContactIdError, match="duration is 0 s"):
-        simulate(TABLE_I, "B", 0.0)
+def test_impossible_questions_are_refused_in_one_line(monkeypatch):
     with pytest.raises(ContactIdError, match=r"no impact within 0\.1 s"):
         _ = simulate(TABLE_I, "B", 0.1).impact_time
     with pytest.raises(ContactIdError, match=r"The motion is from 0 to 0\.2 s"):
         simulate(TABLE_I, "B", 0.2).states(np.array([0.3]))
+    monkeypatch.setattr("contactid.arm.simulate.two_mass._MOST_EVENTS", 2)
     with pytest.raises(ContactIdError, match="more than 2 contact events"):
-        simulate(TABLE_I, "B", 0.4, TwoMassOptions(most_events=2))
+        simulate(TABLE_I, "B", 0.4)

@@ -142,7 +142,7 @@ def test_figure_5_is_a_sum_whose_affine_part_meets_the_impact_map():
     assert series["affine"] + series["oscillation"] == pytest.approx(series["fit"], abs=1e-12)
     assert series["reconstructed"][0] == pytest.approx(series["affine"][0], abs=1e-12)
     assert series["reconstructed"][0] == pytest.approx(series["impact_map"][0], rel=2e-3)
-    assert decompose(motion, 0.15, 0.001).pre_velocity == pytest.approx(series["fit"][0], rel=1e-2)
+    assert decompose(motion, 0.15, 0.001)[1].pre_velocity == pytest.approx(series["fit"][0], rel=1e-2)
 
 
 def test_the_sketch_has_the_parts_of_each_model():

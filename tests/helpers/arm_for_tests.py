@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 import yaml
 
-from contactid.arm.readers.twins import TwinOptions, twin_options
+from contactid.arm.rigid.impact_map import impact_map
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.arm.simulate.flexible_arm import FlexibleArm, FlexibleState
 from contactid.arm.simulate.two_mass import TwoMassMotion
@@ -27,9 +27,14 @@ def lwr4(**options: Any) -> Robot:
     return load_robot(LWR4, **(CONFIG["robot"] | options))
 
 
-def twin_of(**changes: Any) -> TwinOptions:
+def twin_of(**changes: Any) -> dict[str, Any]:
     """The study's twin, but for some options."""
-    return twin_options(CONFIG["twin"] | changes)
+    return CONFIG["twin"] | changes
+
+
+def rebound(mass: np.ndarray, row: np.ndarray, velocity: np.ndarray, e: float) -> np.ndarray:
+    """(n,) velocity after a frictionless impact with Newton's restitution e: the inelastic change, 1 + e times."""
+    return velocity + (1.0 + e) * (impact_map(mass, row, velocity) - velocity)
 
 
 def momentum(system: TwoMass, states: np.ndarray) -> np.ndarray:

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from contactid.arm.artefacts.impact_table import OURS, OURS_Z
-from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE, row_directions
+from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE
+from contactid.arm.rigid.postures import nearest_direction
 from contactid.arm.rigid.printed_table import CELLS, copied_rows, printed_statistics, row_condition, sliding_errors
 from contactid.output.comparison import Key, Reproduced, Tolerance, compare
 from contactid.output.tables import read_csv, write_csv
@@ -30,48 +31,23 @@ _MEANS = {"mean_abs_error_mm_s": "mm/s", "mean_relative_error_pct": "%"}
 def check(
     published: str, links: str, tables: Sequence[str], names: Sequence[str], synthetic: bool, window: float, checks: str
 ) -> None:
-    """Write the verdicts on the printed numbers; for the rest see :func:`reproduced_numbers`.
-
-    Parameters
-    ----------
-    published
-        ``published/arm.csv``.
-    tables, names
-        The study's tables that the verdicts rest on, and their names.
-    """
+    """Write the verdicts on the printed numbers, from the study's ``tables`` that they rest on and their ``names``."""
     by_name = {name: read_csv(table) for name, table in zip(names, tables, strict=True)}
-    numbers = reproduced_numbers(by_name, synthetic=synthetic, window=window, links=read_csv(links))
+    numbers = reproduced_numbers(by_name, read_csv(links), synthetic=synthetic, window=window)
     write_csv(compare("arm", read_csv(published), numbers, REASONS), checks)
 
 
-def reproduced_numbers(
-    tables: Tables, *, synthetic: bool, window: float | None = None, links: pd.DataFrame | None = None
-) -> dict[Key, Reproduced]:
+def reproduced_numbers(tables: Tables, links: pd.DataFrame, *, synthetic: bool, window: float) -> dict[Key, Reproduced]:
     """Our numbers by (artefact, quantity, condition) of ``published/arm.csv``.
 
-    Parameters
-    ----------
-    tables
-        The study's tables by name: ``tab02_impact_map``, and where they are there ``tab01_parameters``, ``ext_fit`` and
-        ``ext_damping_sweep``.
-    synthetic
-        Whether the recordings behind the columns ``twin_*`` are synthetic.
-    window
-        Length in s of the window that the recordings' fits use.
-    links
-        The link table that the run's robot is built from.
+    ``tables`` are ``tab01_parameters``, ``tab02_impact_map``, ``ext_fit`` and ``ext_damping_sweep``, ``links`` the link
+    table that the run's robot is built from; ``synthetic``: the recordings behind the columns ``twin_*`` are;
+    ``window``, s, is what the recordings' fits use.
     """
     table = tables["tab02_impact_map"]
     numbers = _impact_map(table) | _errors(table) | _measured(table, synthetic) | _claims(table, synthetic)
-    if links is not None:
-        numbers |= _links(links)
-    if "tab01_parameters" in tables:
-        numbers |= _parameters(tables["tab01_parameters"])
-    if "ext_damping_sweep" in tables:
-        numbers |= _convergence(tables["ext_damping_sweep"])
-    if window is not None:
-        numbers |= _window(window, tables.get("ext_fit"), synthetic)
-    return numbers
+    numbers |= _links(links) | _parameters(tables["tab01_parameters"]) | _convergence(tables["ext_damping_sweep"])
+    return numbers | _window(window, tables["ext_fit"], synthetic)
 
 
 def _parameters(table: pd.DataFrame) -> dict[Key, Reproduced]:
@@ -105,11 +81,11 @@ def _convergence(sweep: pd.DataFrame) -> dict[Key, Reproduced]:
     return {("text", "convergence_to_rigid_ms", "model=B;mass=m2"): Reproduced(float(row["settling_ms"]), note=note)}
 
 
-def _window(window: float, fits: pd.DataFrame | None, synthetic: bool) -> dict[Key, Reproduced]:
+def _window(window: float, fits: pd.DataFrame, synthetic: bool) -> dict[Key, Reproduced]:
     """Section V: the fit's window, and how many oscillations it holds."""
     used = Reproduced(1e3 * window, note="chosen in the configuration", is_input=True)
     numbers = {("text", "fitting_window_ms", ""): used}
-    if fits is not None and "frequency_hz" in fits and fits["frequency_hz"].notna().any():
+    if "frequency_hz" in fits and fits["frequency_hz"].notna().any():
         periods = window * float(fits["frequency_hz"].median())
         note = "median frequency of the recordings' fits" + (f"; {_SYNTHETIC}" if synthetic else "")
         numbers["text", "window_periods", ""] = Reproduced(periods, comparable=not synthetic, note=note)
@@ -143,7 +119,8 @@ def _posture_rounding(rows: pd.DataFrame) -> np.ndarray:
     fall = rows["vz_minus"].abs().to_numpy()
     ratio = np.abs(rows[OURS].to_numpy() - rows["vx_minus"].to_numpy()) / fall
     of_row = _HALF_DIGIT * (2.0 + ratio)
-    dataset, direction, copied = rows["dataset"].to_numpy(), row_directions(rows), copied_rows(rows)
+    direction = nearest_direction(rows["vx_minus"], rows["vz_minus"])
+    dataset, copied = rows["dataset"].to_numpy(), copied_rows(rows)
     found = np.empty(len(rows))
     for k in range(len(rows)):
         used = (dataset == dataset[k]) & (direction == direction[k]) & ~copied
@@ -153,13 +130,14 @@ def _posture_rounding(rows: pd.DataFrame) -> np.ndarray:
 
 def _errors(table: pd.DataFrame) -> dict[Key, Reproduced]:
     """The errors eta, recomputed from the printed velocities beside them."""
-    numbers: dict[Key, Reproduced] = {}
-    for row in table[table["posture_rule"] == PER_ANGLE].to_dict("records"):
-        for axis in ("x", "z"):
-            value = abs(row[f"v{axis}_plus_map"] - row[f"v{axis}_plus_fit"])
-            note = "recomputed from the printed velocities, each rounded"
-            numbers["tab02", f"eta_{axis}", row_condition(row)] = Reproduced(value, _ETA_TOLERANCE, note=note)
-    return numbers
+    note = "recomputed from the printed velocities, each rounded"
+    return {
+        ("tab02", f"eta_{axis}", row_condition(row)): Reproduced(
+            abs(row[f"v{axis}_plus_map"] - row[f"v{axis}_plus_fit"]), _ETA_TOLERANCE, note=note
+        )
+        for row in table[table["posture_rule"] == PER_ANGLE].to_dict("records")
+        for axis in ("x", "z")
+    }
 
 
 def _measured(table: pd.DataFrame, synthetic: bool) -> dict[Key, Reproduced]:
@@ -179,21 +157,16 @@ def _claims(table: pd.DataFrame, synthetic: bool) -> dict[Key, Reproduced]:
     """Section V's two means, from the printed table and from the recordings at hand."""
     rows = table[table["posture_rule"] == PER_ANGLE].reset_index(drop=True)
     once = rows[~copied_rows(rows)]
-    without = sliding_errors(once["vx_plus_map"].to_numpy(), once["vx_plus_fit"].to_numpy())
-    printed = dict(zip(_MEANS, printed_statistics(rows), strict=True))
-    corrected = dict(zip(_MEANS, without, strict=True))
+    corrected = sliding_errors(once["vx_plus_map"].to_numpy(), once["vx_plus_fit"].to_numpy())
     numbers: dict[Key, Reproduced] = {}
-    for name, unit in _MEANS.items():
-        numbers["text", name, f"{_ALL};from=printed_table"] = Reproduced(
-            printed[name],
-            note=f"x only; {corrected[name]:.2f} {unit} from the printed velocities without the copied row",
-            is_error=True,
-        )
+    for (name, unit), value, without in zip(_MEANS.items(), printed_statistics(rows), corrected, strict=True):
+        note = f"x only; {without:.2f} {unit} from the printed velocities without the copied row"
+        numbers["text", name, f"{_ALL};from=printed_table"] = Reproduced(value, note=note, is_error=True)
     known = rows[np.isfinite(rows["twin_vx_plus_fit"])]
     if len(known):
         found = sliding_errors(known["twin_vx_plus_map"].to_numpy(), known["twin_vx_plus_fit"].to_numpy())
+        note = f"x only, {len(known)} recordings" + (f"; {_SYNTHETIC}" if synthetic else "")
         for name, value in zip(_MEANS, found, strict=True):
-            note = f"x only, {len(known)} recordings" + (f"; {_SYNTHETIC}" if synthetic else "")
-            key = ("text", name, f"{_ALL};from=recordings")
-            numbers[key] = Reproduced(value, comparable=not synthetic, note=note, is_error=True)
+            ours = Reproduced(value, comparable=not synthetic, note=note, is_error=True)
+            numbers["text", name, f"{_ALL};from=recordings"] = ours
     return numbers

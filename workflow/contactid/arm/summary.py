@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,22 +14,20 @@ from contactid.output.tables import read_csv
 
 
 def summarise(tables: Sequence[str], names: Sequence[str], synthetic: bool, summary: str) -> None:
-    """Write the section from the study's tables, files and their names; ``synthetic``: the recordings are."""
+    """Write Markdown: Table II, models A, B and C, what the recordings give, and how accurate that is.
+
+    ``tables`` are the study's, ``names`` theirs; ``synthetic``: the recordings are.
+    """
     by_name = {name: read_csv(table) for name, table in zip(names, tables, strict=True)}
-    write_text(summary, section(by_name, synthetic=synthetic))
-
-
-def section(tables: Mapping[str, pd.DataFrame], *, synthetic: bool) -> str:
-    """Markdown: Table II, models A, B and C, what the recordings give, and how accurate that is."""
     parts = [
         "## arm",
-        _impact_map(tables["tab02_impact_map"]),
-        _models(tables["ext_damping_sweep"]),
-        _recordings(tables["ext_fit_summary"], synthetic),
-        _accuracy(tables["ext_fit_accuracy"]),
-        _optimum(tables["ext_optimum"]),
+        _impact_map(by_name["tab02_impact_map"]),
+        _models(by_name["ext_damping_sweep"]),
+        _recordings(by_name["ext_fit_summary"], synthetic),
+        _accuracy(by_name["ext_fit_accuracy"]),
+        _optimum(by_name["ext_optimum"]),
     ]
-    return "\n\n".join(parts) + "\n"
+    write_text(summary, "\n\n".join(parts) + "\n")
 
 
 def _impact_map(table: pd.DataFrame) -> str:

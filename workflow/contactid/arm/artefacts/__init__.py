@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from contactid.output.artefacts import Artefact, figure, table
+from contactid.output import artefacts
+from contactid.output.artefacts import Artefact, figure
+
+table = partial(artefacts.table, rule="arm_tables")
 
 
 def declare(block: Mapping[str, Any]) -> list[Artefact]:
@@ -13,86 +17,72 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
     return [
         table(
             "tab01_parameters",
-            rule="arm_tables",
             compute="contactid.arm.artefacts.two_mass:parameters",
             caption="Parameters of the two-mass models, printed and used.",
         ),
         table(
             "tab02_impact_map",
-            rule="arm_tables",
             compute="contactid.arm.artefacts.impact_table:table_ii",
             caption="Impact map and fits: as printed, our predictions with fitted postures, and the recordings.",
         ),
         table(
             "ext_events",
-            rule="arm_tables",
             compute="contactid.arm.artefacts.damping_sweep:sweep_artefacts",
             caption="Events of contact in the two-mass models (s).",
         ),
         table(
             "ext_damping_sweep",
-            rule="arm_tables",
             compute="contactid.arm.artefacts.damping_sweep:sweep_artefacts",
             caption="Bouncing, settling and the one-mode fit of the two-mass models under other dampings.",
         ),
         table(
             "ext_postures",
-            rule="arm_tables",
             compute="contactid.arm.artefacts.postures:postures",
             caption="Impact postures: r fitted to printed rows, and the postures that have it.",
         ),
         table(
             "ext_links",
-            rule="arm_tables",
             compute="contactid.arm.artefacts.postures:postures",
             caption="Links of the arm, as described and as corrected: can they be solid bodies of their size?",
         ),
         table(
             "ext_impact_laws",
-            rule="arm_tables",
             compute="contactid.arm.artefacts.impact_laws:impact_laws",
             caption="Impacts of Table II under other laws: means over the experiments by restitution and friction.",
         ),
         table(
             "ext_fit",
-            rule="arm_tables",
             compute="contactid.arm.artefacts.fits:fit_tables",
             caption="Reconstructed post-impact velocities by the paper's method, against the impact map.",
         ),
         table(
             "ext_fit_methods",
-            rule="arm_tables",
             compute="contactid.arm.artefacts.fits:fit_tables",
             caption="Velocities after every recorded impact, by every method.",
             files=("csv",),
         ),
         table(
             "ext_fit_summary",
-            rule="arm_tables",
             compute="contactid.arm.artefacts.fits:fit_tables",
             caption="Errors of the reconstructed post-impact velocity against the impact map, by method.",
         ),
         table(
             "ext_modes",
-            rule="arm_tables",
             compute="contactid.arm.artefacts.fits:fit_tables",
             caption="Number of modes that BIC chooses.",
         ),
         table(
             "ext_fit_accuracy",
-            rule="arm_tables",
             compute="contactid.arm.artefacts.accuracy:accuracy",
             caption="Bias, spread and coverage of the reconstructed post-impact velocity on the twin.",
         ),
         table(
             "ext_optimum",
-            rule="arm_tables",
             compute="contactid.arm.artefacts.accuracy:optima",
             caption="Share of noise samples in which the search finds the global optimum.",
         ),
         table(
             "ext_fit_confirmation",
-            rule="arm_tables",
             compute="contactid.arm.artefacts.accuracy:confirmations",
             caption="The modal fit's optimum against that of IPOPT on the same program.",
             files=("csv",),

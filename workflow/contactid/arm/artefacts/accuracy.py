@@ -34,34 +34,38 @@ def accuracy(truth: str, links: str, robot: Mapping[str, Any], samples: Sequence
     """Table and figure of all experiments' noise samples, :func:`contactid.arm.identify.accuracy.fit_samples`."""
     rows = pd.concat([read_csv(path) for path in samples], ignore_index=True)
     known, arm = read_dataset(truth), load_robot(links, **robot)
-    references = reference_table([known_impact(arm, known, name) for name in rows["experiment"].unique()])
-    table = accuracy_table(rows, references)
-    return {
-        "tables/ext_fit_accuracy": table,
-        "figures/ext_fit_accuracy": accuracy_points(rows, references, table),
-    }
+    noisy = with_references(rows, [known_impact(arm, known, name) for name in rows["experiment"].unique()])
+    table = accuracy_table(noisy)
+    return {"tables/ext_fit_accuracy": table, "figures/ext_fit_accuracy": accuracy_points(noisy, table)}
 
 
-def accuracy_table(rows: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame:
+def with_references(rows: pd.DataFrame, twins: Sequence[KnownImpact]) -> pd.DataFrame:
+    """Rows of :func:`contactid.arm.identify.accuracy.sample_rows` with noise, beside the references of the same fit.
+
+    Columns ``map``, ``bent``, ``noise_free``, m/s.
+    """
+    references = pd.DataFrame(
+        [
+            {"experiment": twin.name, "component": component, **{r: float(v[k]) for r, v in twin.references.items()}}
+            for twin in twins
+            for k, component in enumerate(COMPONENTS)
+        ]
+    )
+    clean = rows[rows["sample"] == CLEAN].rename(columns={"v_plus": "noise_free"})
+    known = clean[["experiment", "method", "component", "noise_free"]].merge(references, on=["experiment", "component"])
+    return rows[rows["sample"] != CLEAN].merge(known, on=["experiment", "method", "component"])
+
+
+def accuracy_table(noisy: pd.DataFrame) -> pd.DataFrame:
     """Bias, spread and coverage by method, timing and component.
 
-    Parameters
-    ----------
-    rows
-        Of :func:`sample_rows`, any number of experiments.
-    references
-        ``experiment, component, map, bent``, m/s.
+    ``noisy`` are rows of any number of experiments, with references. Gives
 
-    Returns
-    -------
     ``method, timing, component, experiments, samples, failed, impact_time_error_ms, impact_time_sd_ms``; ``bias_<r>``
     (mean over the experiments of their mean errors), ``worst_bias_<r>`` (largest of them), ``coverage_<r>`` (share of
     samples whose 95 % interval holds the reference) for each reference r; ``sd`` (root mean square over experiments),
     ``worst_sd`` and ``median_se``, mm/s.
     """
-    clean = rows[rows["sample"] == CLEAN].rename(columns={"v_plus": "noise_free"})
-    known = clean[["experiment", "method", "component", "noise_free"]].merge(references, on=["experiment", "component"])
-    noisy = rows[rows["sample"] != CLEAN].merge(known, on=["experiment", "method", "component"])
     table = []
     for (method, timing, component), part in noisy.groupby(["method", "timing", "component"], sort=False):
         good = part.dropna(subset=["v_plus"])
@@ -86,38 +90,24 @@ def accuracy_table(rows: pd.DataFrame, references: pd.DataFrame) -> pd.DataFrame
     return pd.DataFrame(table)
 
 
-def reference_table(twins: Sequence[KnownImpact]) -> pd.DataFrame:
-    """``experiment, component, map, bent``, m/s."""
-    return pd.DataFrame(
-        [
-            {"experiment": twin.name, "component": component, **{r: float(v[k]) for r, v in twin.references.items()}}
-            for twin in twins
-            for k, component in enumerate(COMPONENTS)
-        ]
-    )
-
-
-def accuracy_points(rows: pd.DataFrame, references: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+def accuracy_points(noisy: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
     """Quantiles of the errors by method and component at the detected impact time, with the intervals' coverage.
 
     ``method, component, reference, q025, q25, q50, q75, q975`` (mm/s) ``, coverage``; references ``map`` and
     ``noise_free``.
     """
-    clean = rows[rows["sample"] == CLEAN].rename(columns={"v_plus": "noise_free"})
-    known = clean[["experiment", "method", "component", "noise_free"]].merge(references, on=["experiment", "component"])
-    noisy = rows[(rows["sample"] != CLEAN) & (rows["timing"] == DETECTED)]
-    noisy = noisy.merge(known, on=["experiment", "method", "component"]).dropna(subset=["v_plus"])
-    covered = table[table["timing"] == DETECTED]
+    noisy = noisy[noisy["timing"] == DETECTED].dropna(subset=["v_plus"])
+    detected = table[table["timing"] == DETECTED].to_dict("records")
+    covered = {(row["method"], row["component"]): row for row in detected}
     points = []
     for (method, component), part in noisy.groupby(["method", "component"], sort=False):
-        row = covered[(covered["method"] == method) & (covered["component"] == component)].iloc[0]
         for reference in _REFERENCES:
             quantiles = 1e3 * (part["v_plus"] - part[reference]).quantile([0.025, 0.25, 0.5, 0.75, 0.975]).to_numpy()
             points.append(
                 {
                     "method": method, "component": component, "reference": reference,
                     **dict(zip(("q025", "q25", "q50", "q75", "q975"), quantiles, strict=True)),
-                    "coverage": row[f"coverage_{reference}"],
+                    "coverage": covered[method, component][f"coverage_{reference}"],
                     "samples": len(part),
                 }
             )  # fmt: skip
@@ -125,26 +115,20 @@ def accuracy_points(rows: pd.DataFrame, references: pd.DataFrame, table: pd.Data
 
 
 def optima(searches: Sequence[str]) -> pd.DataFrame:
-    """``ext_optimum``, from :func:`contactid.arm.identify.optimum.find_optima`."""
-    return search_table(pd.concat([read_csv(path) for path in searches]))
+    """``ext_optimum``, from :func:`contactid.arm.identify.optimum.find_optima`.
 
-
-def search_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """``search, experiments, samples, found, share_found, random_start_share, largest_excess`` (of cost, relative)."""
-    table = []
-    for name, part in rows.groupby("search", sort=False):
-        table.append(
-            {
-                "search": name,
-                "experiments": part["experiment"].nunique(),
-                "samples": len(part),
-                "found": int(part["found"].sum()),
-                "share_found": float(part["found"].mean()),
-                "random_start_share": float(part["random_share"].mean()),
-                "largest_excess": float((part["cost"] / part["reference_cost"] - 1.0).max()),
-            }
-        )
-    return pd.DataFrame(table)
+    ``search, experiments, samples, found, share_found, random_start_share, largest_excess`` (of cost, relative).
+    """
+    rows = pd.concat([read_csv(path) for path in searches])
+    table = rows.assign(excess=rows["cost"] / rows["reference_cost"] - 1.0).groupby("search", sort=False)
+    return table.agg(
+        experiments=("experiment", "nunique"),
+        samples=("found", "size"),
+        found=("found", "sum"),
+        share_found=("found", "mean"),
+        random_start_share=("random_share", "mean"),
+        largest_excess=("excess", "max"),
+    ).reset_index()
 
 
 def confirmations(confirmations: Sequence[str]) -> pd.DataFrame:

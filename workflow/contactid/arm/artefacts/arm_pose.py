@@ -28,24 +28,21 @@ _SLID = 0.5  # s after the impact, with the velocity right after it
 # half-widths of the drawn outlines, m: housings of the base, arm and wrist, the flange, the probe
 _WIDTHS = (0.075, 0.065, 0.06, 0.06, 0.055, 0.05, 0.045, 0.03)
 _PROBE_WIDTH = 0.009
-_LABELS = ("joint 1", "joint 2", "joint 3", "joint 4", "joint 5", "joint 6", "joint 7")
 
 
 def arm_figure(links: str, robot: Mapping[str, Any]) -> pd.DataFrame:
     """``fig01_arm`` from a link table and the block ``arm: robot``: one row per drawn point.
 
-    Returns
-    -------
-    DataFrame with pose, kind (``link``: point of the chain from base to tip; ``velocity``: tip velocity before and
+    Columns pose, kind (``link``: point of the chain from base to tip; ``velocity``: tip velocity before and
     after, m/s), order, x_m, z_m, half_width_m (of the link that ends there), label, time_s (since the impact), lift_m.
     """
     arm, rows = load_robot(links, **robot), []
-    for pose, (q, time, lift) in _poses(arm).items():
-        rows += _chain(arm, pose, q, time, lift)
     q = stated_posture(90, arm.model.nq)
-    before = joint_velocity(arm, q, 0.0, -SPEED)
     jacobian = arm.tip_jacobian(q)
+    before = joint_velocity(arm, q, 0.0, -SPEED)
     after = impact_map(arm.mass_matrix(q), jacobian[2], before)
+    for pose, (posture, time, lift) in _poses(arm, q, float(jacobian[0] @ after)).items():
+        rows += _chain(arm, pose, posture, time, lift)
     for pose, velocity in (("impact", before), ("sliding", after)):
         tip = jacobian @ velocity
         rows.append((pose, "velocity", 0, *np.round(tip[[0, 2]], 9), np.nan, "", 0.0, 0.0))
@@ -53,17 +50,13 @@ def arm_figure(links: str, robot: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def _poses(robot: Robot) -> Mapping[str, tuple[np.ndarray, float, float]]:
+def _poses(robot: Robot, at: np.ndarray, slide: float) -> Mapping[str, tuple[np.ndarray, float, float]]:
     """Joint positions (n,) in rad, time since the impact in s, and the tip's height in m, by pose."""
-    at = stated_posture(90, robot.model.nq)
     tip = robot.tip_position(at)
     poses = {}
     for pose, lift in _LIFTED:
         poses[pose] = (upright_posture(robot, tip[0], TABLE_HEIGHT + lift, at), -lift / SPEED, lift)
     poses["impact"] = (at, 0.0, 0.0)
-    before = joint_velocity(robot, at, 0.0, -SPEED)
-    jacobian = robot.tip_jacobian(at)
-    slide = float(jacobian[0] @ impact_map(robot.mass_matrix(at), jacobian[2], before))
     poses["sliding"] = (upright_posture(robot, tip[0] + _SLID * slide, TABLE_HEIGHT, at), _SLID, 0.0)
     return poses
 
@@ -72,7 +65,7 @@ def _chain(robot: Robot, pose: str, q: np.ndarray, time: float, lift: float) -> 
     joints = robot.joint_placements(q)
     points = [np.zeros(3), *joints, robot.tip_position(q)]
     widths = [np.nan, *_WIDTHS[: len(joints)], _PROBE_WIDTH]
-    labels = ["base", *_LABELS[: len(joints)], "tip"]
+    labels = ["base", *(f"joint {k}" for k in range(1, len(joints) + 1)), "tip"]
     return [
         (pose, "link", k, *np.round(point[[0, 2]], 9), width, label, time, lift)
         for k, (point, width, label) in enumerate(zip(points, widths, labels, strict=True))
@@ -94,18 +87,10 @@ _ARROW = 1.0  # m per m/s
 _CORNERS = 24
 
 
-def draw_arm(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
-    """Figure 1: four moments of a vertical impact, time from left to right.
-
-    Parameters
-    ----------
-    data
-        As :func:`~contactid.arm.artefacts.arm_pose.arm_figure` returns it.
-    width
-        Inches.
-    """
+def draw_arm(data: pd.DataFrame) -> Figure:
+    """Figure 1: four moments of a vertical impact, time from left to right."""
     poses = list(dict.fromkeys(data["pose"]))
-    ratio = (_Z[1] - _Z[0]) / (_X[1] - _X[0])
+    width, ratio = style.DOUBLE_COLUMN, (_Z[1] - _Z[0]) / (_X[1] - _X[0])
     figure, panels = plt.subplots(1, len(poses), figsize=(width, width / len(poses) * ratio + 0.2), squeeze=False)
     links = data[data["kind"] == "link"]
     table = float(links.loc[(links["pose"] == "impact") & (links["label"] == "tip"), "z_m"].iloc[0])

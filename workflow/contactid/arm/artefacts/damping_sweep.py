@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import NullFormatter
 
-from contactid.arm.artefacts.two_mass import LOOKS, NAMES, decompose, decomposition_table, system_of
+from contactid.arm.artefacts.two_mass import LOOKS, NAMES, QUIET, decompose, decomposition_table, system_of
 from contactid.arm.simulate.two_mass import (
     COMPLIANT,
     FLEXIBLE,
@@ -44,7 +44,6 @@ _PRINTED_COLUMNS = (
     "model", "d_rob", "d_env", "early_separations", "separations", "late_lift_off_ms", "settling_ms",
     "departure_100ms_pct", "v_plus_rigid_m_s", "v_plus_fit_m_s", "fit_error_pct", "status",
 )  # fmt: skip
-_QUIET = "#555555"
 _WINDOWS = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))
 _SETTLED_AFTER = 100.0  # ms, the paper's
 _BAR = 0.34  # of a row
@@ -52,14 +51,9 @@ Run = tuple[str, TwoMassMotion]  # name of the setting, ``table_1``, ``d_rob=40`
 
 
 def simulate_sweep(models: Mapping[str, Any], events: str, damping: str, decomposition: str) -> None:
-    """Simulate Table I and one damping varied at a time, the others of Table I.
+    """Simulate Table I and one damping varied at a time, by the block ``arm: models``.
 
-    Parameters
-    ----------
-    models
-        The block ``arm: models``.
-    events, damping, decomposition
-        Files to write: :func:`events_table` of all motions, :func:`sweep_table`, and the data of figure 5.
+    Writes :func:`events_table` of all motions, :func:`sweep_table`, and the data of figure 5.
     """
     runs = sweep_runs(models)
     fit, fitted = models["fit"], {motion.model: motion for name, motion in runs if name == TABLE_I}
@@ -95,7 +89,7 @@ def events_table(runs: Sequence[Run]) -> pd.DataFrame:
         for run, (name, motion) in enumerate(runs)
         for event in motion.events
     ]
-    return pd.DataFrame(rows, columns=["run", "model", "setting", "event", "t_s", "gap_rate_m_s"])
+    return pd.DataFrame(rows)
 
 
 def sweep_table(runs: Sequence[Run], windows: Sequence[float], sample_interval: float) -> pd.DataFrame:
@@ -168,7 +162,7 @@ def _fit_columns(motion: TwoMassMotion, window: float, sample_interval: float) -
     rigid = float(rigid_velocity(motion, np.array([motion.impact_time]))[0])
     found: dict[str, Any] = {"window_s": window, "v_plus_rigid_m_s": rigid}
     try:
-        fit = decompose(motion, window, sample_interval).fit
+        fit = decompose(motion, window, sample_interval)[1]
     except ContactIdError as error:
         blank = dict.fromkeys(
             ("v_plus_fit_m_s", "fit_error_pct", "fit_rms_m_s", "fit_frequency_hz", "fit_decay_1_s"), np.nan
@@ -241,20 +235,25 @@ def sweep_figure(sweep: pd.DataFrame, events: pd.DataFrame, duration: float) -> 
     bound), ``settling`` (ms against d_rob; ``series`` is the model), ``apart_d_rob`` and ``apart_d_env`` (times
     from ``y`` to ``y_end`` in ms after the impact at which the bodies are apart; NaN for a motion without).
     """
-    rows: list[tuple[str, str, float, float, float, bool]] = []
     by_coupling = sweep[sweep["setting"].str.startswith("d_rob")]
-    for _, row in by_coupling[by_coupling["model"] == COMPLIANT].iterrows():
-        window = f"{1e3 * row['window_s']:g}"
-        error = float(np.abs(row["fit_error_pct"]))
-        rows.append(("fit_error", window, row["d_rob"], error, np.nan, bool(row["fit_at_bound"])))
-    for _, row in by_coupling.drop_duplicates(["model", "d_rob"]).iterrows():
-        rows.append(("settling", row["model"], row["d_rob"], row["settling_ms"], np.nan, False))
+    fitted = by_coupling[by_coupling["model"] == COMPLIANT]
+    settled = by_coupling.drop_duplicates(["model", "d_rob"])
+    windows = [f"{1e3 * window:g}" for window in fitted["window_s"]]
+    parts = [
+        pd.DataFrame({"panel": "fit_error", "series": windows, "x": fitted["d_rob"], "y": fitted["fit_error_pct"].abs(),
+                      "y_end": np.nan, "marked": fitted["fit_at_bound"]}),
+        pd.DataFrame({"panel": "settling", "series": settled["model"], "x": settled["d_rob"],
+                      "y": settled["settling_ms"], "y_end": np.nan, "marked": False}),
+    ]  # fmt: skip
     for _, row in sweep.drop_duplicates("run").iterrows():
         varied = row["setting"].partition("=")[0]
         apart = 1e3 * (flights(events[events["run"] == row["run"]], duration) - row["impact_time_s"])
-        for begin, end in apart if len(apart) else [(np.nan, np.nan)]:
-            rows.append((f"apart_{varied}", row["model"], row[varied], float(begin), float(end), False))
-    return pd.DataFrame(rows, columns=["panel", "series", "x", "y", "y_end", "marked"])
+        begin, end = (apart if len(apart) else np.full((1, 2), np.nan)).T
+        parts.append(
+            pd.DataFrame({"panel": f"apart_{varied}", "series": row["model"], "x": row[varied], "y": begin,
+                          "y_end": end, "marked": False})
+        )  # fmt: skip
+    return pd.concat(parts, ignore_index=True)
 
 
 def draw_sweep(data: pd.DataFrame) -> Figure:
@@ -285,9 +284,9 @@ def _fit_errors(axes: Axes, data: pd.DataFrame) -> None:
         for marked, face in ((False, colour), (True, "white")):
             shown = part[part["marked"] == marked]
             axes.plot(shown["x"], shown["y"], marker, color=colour, mfc=face, ms=4.0, mew=0.9)
-    axes.plot([], [], "o", color=_QUIET, mfc="white", ms=4.0, mew=0.9, label="overdamped")
+    axes.plot([], [], "o", color=QUIET, mfc="white", ms=4.0, mew=0.9, label="overdamped")
     axes.set(yscale="log", ylabel="error of the reconstructed velocity (%)", xlabel=r"$d_\mathrm{rob}$ (N s/m)")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_formatter("{x:g}")
     _dampings(axes, data)
     axes.legend(title="fitted window", loc="lower left", alignment="left")
 
@@ -297,9 +296,9 @@ def _settling(axes: Axes, data: pd.DataFrame) -> None:
         part = data[data["series"] == model].sort_values("x")
         colour, dash, width = LOOKS[model]
         axes.plot(part["x"], part["y"], color=colour, ls=dash, lw=width, marker=marker, ms=4.0, label=NAMES[model])
-    axes.axhline(_SETTLED_AFTER, color=_QUIET, lw=0.6, ls="--")
+    axes.axhline(_SETTLED_AFTER, color=QUIET, lw=0.6, ls="--")
     axes.annotate("the paper's 100 ms", (1.0, _SETTLED_AFTER), (-2.0, 2.0), ("axes fraction", "data"),
-                  textcoords="offset points", ha="right", va="bottom", fontsize=6, color=_QUIET)  # fmt: skip
+                  textcoords="offset points", ha="right", va="bottom", fontsize=6, color=QUIET)  # fmt: skip
     axes.set(ylabel="settling time (ms)", xlabel=r"$d_\mathrm{rob}$ (N s/m)", ylim=(0.0, None))
     _dampings(axes, data)
     axes.legend(loc="upper right")
@@ -311,7 +310,7 @@ def _dampings(axes: Axes, data: pd.DataFrame) -> None:
     low, high = float(data["x"].min()), float(data["x"].max())
     ticks = [digit * 10.0**power for power in range(-3, 12) for digit in (1, 2, 4)]
     axes.set_xticks([tick for tick in ticks if 0.999 * low <= tick <= 1.001 * high])
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.minorticks_off()
 
@@ -330,7 +329,7 @@ def _apart(axes: Axes, data: pd.DataFrame, label: str) -> None:
     axes.set_xscale("log")
     top = float(np.nanmax(data["y_end"].to_numpy(), initial=100.0))
     axes.set_xlim(1.0, 1.1 * top)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_major_formatter("{x:g}")
     axes.set_yticks(range(len(values)), [_plain(value) for value in values])
     axes.set(xlabel="time since the impact (ms)", ylabel=label, ylim=(-0.7, len(values) - 0.3))
     for row in range(len(values)):

@@ -7,16 +7,17 @@ predictions, so the table shows how much the laws differ, not which one is right
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from contactid.arm.artefacts.postures import PER_ANGLE, row_postures
+from contactid.arm.artefacts.postures import PER_ANGLE, row_impacts, row_postures
 from contactid.arm.models.impact import STICKING, Contacts, ImpactLaw, solve_impact
 from contactid.arm.rigid.impact_map import kinetic_energy
-from contactid.arm.rigid.postures import joint_velocity, upright_postures
+from contactid.arm.rigid.postures import upright_postures
 from contactid.arm.rigid.printed_table import LABELS, printed_table
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.output.computing import Shown
@@ -28,94 +29,70 @@ def solve_laws(links: str, robot: Mapping[str, Any], laws: Mapping[str, Any], pu
     write_exact(law_table(load_robot(links, **robot), printed_table(read_csv(published)), **laws), table)
 
 
-def impact_laws(laws: str) -> Shown:
-    """``ext_impact_laws``: every impact, from the file of :func:`solve_laws`, and means by law."""
-    table = read_csv(laws)
-    return Shown(table, law_summary(table))
-
-
 def law_table(
-    robot: Robot,
-    printed: pd.DataFrame,
-    *,
-    friction_mu: Sequence[float],
-    restitution_e_n: Sequence[float],
-    facets: int,
+    robot: Robot, printed: pd.DataFrame, *, friction_mu: Sequence[float], restitution_e_n: Sequence[float], facets: int
 ) -> pd.DataFrame:
-    """``ext_impact_laws``: one row per printed experiment and law.
+    """``ext_impact_laws``: one row per printed experiment and law, all combinations of the coefficients.
 
-    Parameters
-    ----------
-    robot
-        The arm.
-    printed
-        From :func:`contactid.arm.rigid.printed_table.printed_table`.
-    friction_mu, restitution_e_n
-        Coefficients, all combinations.
-    facets
-        Directions of the polygon that stands for the friction disk.
-
-    Returns
-    -------
-    DataFrame with dataset, velocity_m_s, angle_deg, friction_mu, restitution_e_n, state, vx_plus, vy_plus, vz_plus
+    Columns dataset, velocity_m_s, angle_deg, friction_mu, restitution_e_n, state, vx_plus, vy_plus, vz_plus
     (m/s), impulse_n_ns, impulse_x_ns, impulse_y_ns, energy_before_j, energy_lost_j, sticking_mu (friction from which
     the tip sticks), converged, residual, iterations, seconds; columns of an impact that wasn't solved are its last
     point's.
     """
+    groups = row_postures(robot, printed, PER_ANGLE, upright_postures(robot))
     rows = []
-    for group in row_postures(robot, printed, PER_ANGLE, upright_postures(robot)):
-        q = group.joint_position
-        if q is None:
-            continue
-        mass, jacobian = robot.mass_matrix(q), robot.tip_jacobian(q)
-        contacts = Contacts.of_tip(jacobian)
-        for k in group.rows:
-            before = joint_velocity(robot, q, printed["vx_minus"].iloc[k], printed["vz_minus"].iloc[k])
-            for e in restitution_e_n:
-                least = sticking_friction(mass, jacobian, before, e)
-                for mu in friction_mu:
-                    found = solve_impact(mass, contacts, before, ImpactLaw(mu, e, facets))
-                    # rounding that differs between machines is left out of the file
-                    after, along = np.round(jacobian @ found.velocity, 12), np.round(found.impulse_t[0], 12)
-                    rows.append(
-                        {name: printed[name].iloc[k] for name in LABELS}
-                        | {"friction_mu": mu, "restitution_e_n": e, "state": found.states[0]}
-                        | dict(zip(("vx_plus", "vy_plus", "vz_plus"), after, strict=True))
-                        | {
-                            "impulse_n_ns": found.impulse_n[0],
-                            "impulse_x_ns": along[0],
-                            "impulse_y_ns": along[1],
-                            "energy_before_j": kinetic_energy(mass, before),
-                            "energy_lost_j": found.energy_lost,
-                            "sticking_mu": least,
-                            "converged": found.converged,
-                            "residual": found.residual,
-                            "iterations": found.iterations,
-                            "seconds": found.seconds,
-                        }
-                    )
+    for k, mass, jacobian, before in row_impacts(robot, printed, groups):
+        labels = {name: printed[name].iloc[k] for name in LABELS}
+        for e, mu in itertools.product(restitution_e_n, friction_mu):
+            found = solve_impact(mass, Contacts.of_tip(jacobian), before, ImpactLaw(mu, e, facets))
+            # rounding that differs between machines is left out of the file
+            after, along = np.round(jacobian @ found.velocity, 12), np.round(found.impulse_t[0], 12)
+            law = {
+                "friction_mu": mu,
+                "restitution_e_n": e,
+                "state": found.states[0],
+                "vx_plus": after[0],
+                "vy_plus": after[1],
+                "vz_plus": after[2],
+                "impulse_n_ns": found.impulse_n[0],
+                "impulse_x_ns": along[0],
+                "impulse_y_ns": along[1],
+                "energy_before_j": kinetic_energy(mass, before),
+                "energy_lost_j": found.energy_lost,
+                "sticking_mu": sticking_friction(mass, jacobian, before, e),
+                "converged": found.converged,
+                "residual": found.residual,
+                "iterations": found.iterations,
+                "seconds": found.seconds,
+            }
+            rows.append(labels | law)
     return pd.DataFrame(rows).sort_values([*LABELS, "restitution_e_n", "friction_mu"], ignore_index=True)
 
 
-def law_summary(table: pd.DataFrame) -> pd.DataFrame:
-    """One row per law: experiments, converged, sticking, means of v_x+ and of the share of energy lost, least mu."""
-    rows = []
-    for (e, mu), part in table.groupby(["restitution_e_n", "friction_mu"]):
-        known = part[part["converged"]]
-        rows.append(
-            {
-                "restitution_e_n": e,
-                "friction_mu": mu,
-                "experiments": len(part),
-                "converged": int(part["converged"].sum()),
-                "sticking": int((known["state"] == STICKING).sum()),
-                "vx_plus_mean": known["vx_plus"].mean(),
-                "energy_lost_pct": 100.0 * (known["energy_lost_j"] / known["energy_before_j"]).mean(),
-                "sticking_mu_least": known["sticking_mu"].min(),
-                "sticking_mu_largest": known["sticking_mu"].max(),
-            }
-        )
-    return pd.DataFrame(rows)
+def impact_laws(laws: str) -> Shown:
+    """``ext_impact_laws``: every impact, from the file of :func:`solve_laws`; the tex table has one row per law.
+
+    Of it experiments, converged, sticking, means of v_x+ and of the share of energy lost, least mu.
+    """
+    table = read_csv(laws)
+    known = table["converged"]
+    columns = {
+        "stuck": known & (table["state"] == STICKING),
+        "vx_plus": table["vx_plus"].where(known),
+        "lost": (table["energy_lost_j"] / table["energy_before_j"]).where(known),
+        "sticking_mu": table["sticking_mu"].where(known),
+    }
+    by_law = table.assign(**columns).groupby(["restitution_e_n", "friction_mu"])
+    summary = by_law.agg(
+        experiments=("converged", "size"),
+        converged=("converged", "sum"),
+        sticking=("stuck", "sum"),
+        vx_plus_mean=("vx_plus", "mean"),
+        energy_lost_pct=("lost", "mean"),
+        sticking_mu_least=("sticking_mu", "min"),
+        sticking_mu_largest=("sticking_mu", "max"),
+    )
+    return Shown(table, summary.assign(energy_lost_pct=100.0 * summary["energy_lost_pct"]).reset_index())
 
 
 def sticking_friction(mass: np.ndarray, jacobian: np.ndarray, velocity: np.ndarray, restitution: float) -> float:

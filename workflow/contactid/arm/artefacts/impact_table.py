@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE, RULES, predictions, row_postures
@@ -38,21 +37,12 @@ def table_ii(links: str, robot: Mapping[str, Any], published: str, fits: str, ta
     return Shown(table, tex_table(table), _HEADINGS)
 
 
-def impact_table(robot: Robot, published: pd.DataFrame, fits: pd.DataFrame | None = None) -> pd.DataFrame:
-    """``tab02_impact_map``: velocities in m/s, angles in deg.
+def impact_table(robot: Robot, published: pd.DataFrame, fits: pd.DataFrame) -> pd.DataFrame:
+    """``tab02_impact_map``: velocities in m/s, angles in deg; ``fits`` are ``ext_fit``, one row per recording.
 
-    Parameters
-    ----------
-    robot
-        With the described inertias, as the paper's.
-    published
-        ``published/arm.csv``.
-    fits
-        ``ext_fit``, one row per recording; without it the columns ``twin_*`` are empty.
+    The robot has the described inertias, as the paper's.
 
-    Returns
-    -------
-    DataFrame with the printed columns, ``vx_plus_map_ours``, ``posture_rule``, ``vz_plus_map_ours``, ``direction_deg``,
+    Columns: the printed ones, ``vx_plus_map_ours``, ``posture_rule``, ``vz_plus_map_ours``, ``direction_deg``,
     the corrected cells ``<column>_corrected``, ``correction_reason``, and ``twin_<column>`` of the recording with the
     same set, speed and corrected angle.
     """
@@ -70,7 +60,7 @@ def impact_table(robot: Robot, published: pd.DataFrame, fits: pd.DataFrame | Non
     return pd.concat(blocks, ignore_index=True)
 
 
-def twin_columns(labels: pd.DataFrame, fits: pd.DataFrame | None) -> pd.DataFrame:
+def twin_columns(labels: pd.DataFrame, fits: pd.DataFrame) -> pd.DataFrame:
     """``twin_*`` (rows,): the recording with the given set, speed and angle; NaN where there is none.
 
     Raises
@@ -79,8 +69,6 @@ def twin_columns(labels: pd.DataFrame, fits: pd.DataFrame | None) -> pd.DataFram
         Where the fits lack a column, or hold two recordings with the same labels.
     """
     names = [f"twin_{name}" for name in FITTED]
-    if fits is None:
-        return pd.DataFrame(np.nan, index=labels.index, columns=names)
     missing = [name for name in (*_KEYS.values(), *FITTED) if name not in fits]
     if missing:
         raise ContactIdError(f"the table of fits lacks {', '.join(missing)}", "Make it anew with rule arm_fit")

@@ -14,18 +14,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle, Wedge
 
-from contactid.arm.simulate.two_mass import COMPLIANT, FLEXIBLE, MODELS, RIGID
+from contactid.arm.artefacts.two_mass import NAMES, QUIET
+from contactid.arm.simulate.two_mass import COMPLIANT, MODELS, RIGID
 from contactid.output import style
 
-_NAMES = {
-    COMPLIANT: "compliant contact, flexible robot",
-    FLEXIBLE: "hard contact, flexible robot",
-    RIGID: "hard contact, rigid robot",
-}
 # places of the sketch, in units of a mass's width
 _ENVIRONMENT, _CONTACT_SIDE, _SENSING_SIDE = 0.0, 3.2, 5.7
 _WIDTH, _BALL, _CONTACT, _ARROW = 1.0, 0.3, 1.0, 1.0
-_DARK, _QUIET, _BODY, _SOLID = "#222222", "#555555", "#dfe9f2", "#e3e3e3"
+_DARK, _BODY, _SOLID = "#222222", "#dfe9f2", "#e3e3e3"
 _HEIGHT, _FLOOR = 1.0, -0.62  # of a mass; of the line its coordinates stand on
 _LINE = 0.9  # points
 _APART = 0.24  # of spring and damper from the middle
@@ -55,25 +51,21 @@ def model_sketch() -> pd.DataFrame:
     """
     rows: list[tuple[str, str, str, float, float]] = []
     for model in MODELS:
-        left, one, two = _ENVIRONMENT, _CONTACT_SIDE, _SENSING_SIDE
+        left, one, two = places = _ENVIRONMENT, _CONTACT_SIDE, _SENSING_SIDE
         surface = left + _WIDTH + (_CONTACT if model == COMPLIANT else 0.0)
         parts = [
-            ("mass", "m_0", left, left + _WIDTH),
-            ("mass", "m_1", one, one + _WIDTH),
-            ("mass", "m_2", two, two + _WIDTH),
+            *(("mass", f"m_{k}", place, place + _WIDTH) for k, place in enumerate(places)),
             ("ball", "", one - _BALL, one),
             ("rigid" if model == RIGID else "coupling", "" if model == RIGID else "k_rob d_rob", one + _WIDTH, two),
             ("force", "F", two + _WIDTH + _ARROW, two + _WIDTH),
             ("depth", "delta", one - _BALL, surface),
-            ("place", "x_0", left + _WIDTH / 2, left + _WIDTH / 2),
-            ("place", "x_1", one + _WIDTH / 2, one + _WIDTH / 2),
-            ("place", "x_2", two + _WIDTH / 2, two + _WIDTH / 2),
+            *(("place", f"x_{k}", place + _WIDTH / 2, place + _WIDTH / 2) for k, place in enumerate(places)),
         ]
         if model == COMPLIANT:
             parts.append(("contact", "k_env d_env", left + _WIDTH, surface))
         rows += [(model, part, label, start, end) for part, label, start, end in parts]
     table = pd.DataFrame(rows, columns=["model", "part", "label", "start", "end"])
-    table.insert(1, "name", table["model"].map(_NAMES))
+    table.insert(1, "name", [NAMES[model].removeprefix(f"{model}: ") for model in table["model"]])
     return table
 
 
@@ -108,10 +100,6 @@ def _contact(axes: Axes, start: float, end: float, label: str) -> None:
     axes.plot([end, end], [-0.4, 0.4], color=style.RELEASE, lw=2.0, solid_capstyle="butt")
 
 
-def _coupling(axes: Axes, start: float, end: float, label: str) -> None:
-    _spring_and_damper(axes, start, end, label)
-
-
 def _spring_and_damper(axes: Axes, start: float, end: float, label: str) -> None:
     colour = style.RELEASE if "env" in label else style.LINE
     stiffness, damping = label.split()
@@ -143,15 +131,15 @@ def _force(axes: Axes, start: float, end: float, label: str) -> None:
 def _depth(axes: Axes, start: float, end: float, label: str) -> None:
     level = 0.78
     for place in (start, end):
-        axes.plot([place, place], [0.0, level + 0.08], color=_QUIET, lw=0.5, ls=(0, (4, 2)))
-    _arrow(axes, end, start, level, _QUIET, 0.7, heads="<|-|>")
-    axes.text((start + end) / 2, level + 0.06, _LABELS[label], ha="center", va="bottom", fontsize=7, color=_QUIET)
+        axes.plot([place, place], [0.0, level + 0.08], color=QUIET, lw=0.5, ls=(0, (4, 2)))
+    _arrow(axes, end, start, level, QUIET, 0.7, heads="<|-|>")
+    axes.text((start + end) / 2, level + 0.06, _LABELS[label], ha="center", va="bottom", fontsize=7, color=QUIET)
 
 
 def _place(axes: Axes, start: float, _: float, label: str) -> None:
-    axes.plot([start, start], [_FLOOR - 0.32, _FLOOR + 0.12], color=_QUIET, lw=0.5)
-    _arrow(axes, start, start + 0.5, _FLOOR - 0.24, _QUIET, 0.7)
-    axes.text(start + 0.55, _FLOOR - 0.24, _LABELS[label], ha="left", va="center", fontsize=7, color=_QUIET)
+    axes.plot([start, start], [_FLOOR - 0.32, _FLOOR + 0.12], color=QUIET, lw=0.5)
+    _arrow(axes, start, start + 0.5, _FLOOR - 0.24, QUIET, 0.7)
+    axes.text(start + 0.55, _FLOOR - 0.24, _LABELS[label], ha="left", va="center", fontsize=7, color=QUIET)
 
 
 def _arrow(axes: Axes, start: float, end: float, level: float, colour: str, width: float, heads: str = "-|>") -> None:
@@ -163,7 +151,7 @@ _PARTS: dict[str, Callable[[Axes, float, float, str], None]] = {
     "mass": _mass,
     "ball": _ball,
     "contact": _contact,
-    "coupling": _coupling,
+    "coupling": _spring_and_damper,
     "rigid": _rigid,
     "force": _force,
     "depth": _depth,

@@ -41,17 +41,7 @@ _TURNED = 5.0  # deg
 
 
 def postures(links: str, corrections: str, robot: Mapping[str, Any], published: str) -> dict[str, pd.DataFrame]:
-    """Postures and links, of the described and of the corrected arm.
-
-    Parameters
-    ----------
-    links, corrections
-        Link table, and table of divisors.
-    robot
-        The block ``arm: robot``.
-    published
-        ``published/arm.csv``.
-    """
+    """Postures and links, of the described arm and of the one that the table of divisors corrects."""
     robots = {
         "described": load_robot(links, **robot),
         "corrected": load_robot(links, **robot, corrections=corrections),
@@ -83,30 +73,11 @@ class RowPosture:
     joint_position: np.ndarray | None
 
 
-def row_directions(printed: pd.DataFrame) -> np.ndarray:
-    """(rows,) nearest of the directions 90, 70 and 53 deg of each row's v-."""
-    pairs = zip(printed["vx_minus"], printed["vz_minus"], strict=True)
-    return np.array([nearest_direction(x, z) for x, z in pairs])
-
-
-def row_postures(robot: Robot, printed: pd.DataFrame, rule: str, upright: UprightPostures | None) -> list[RowPosture]:
-    """The postures of a rule; r by least squares over a group's rows, copies of other rows left out.
-
-    Parameters
-    ----------
-    upright
-        From :func:`contactid.arm.rigid.postures.upright_postures`; not needed for stated postures.
-
-    Raises
-    ------
-    ContactIdError
-        For an unknown rule.
-    """
-    if rule not in (*RULES, STATED) or (upright is None and rule != STATED):
-        raise ContactIdError(f"unknown posture rule {rule!r}", f"Use one of {', '.join((*RULES, STATED))}")
+def row_postures(robot: Robot, printed: pd.DataFrame, rule: str, upright: UprightPostures) -> list[RowPosture]:
+    """The postures of a rule; r by least squares over a group's rows, copies of other rows left out."""
     copied, found = copied_rows(printed), []
     for dataset, direction, rows in _groups(printed, rule):
-        if rule == STATED or upright is None:
+        if rule == STATED:
             found.append(RowPosture(rows, dataset, direction, np.nan, stated_posture(direction, robot.model.nq)))
             continue
         used = printed.iloc[rows[~copied[rows]]]
@@ -119,9 +90,10 @@ def row_postures(robot: Robot, printed: pd.DataFrame, rule: str, upright: Uprigh
     return found
 
 
-def predictions(robot: Robot, printed: pd.DataFrame, postures: list[RowPosture]) -> np.ndarray:
-    """(rows, 3) tip velocity (m/s) that eq. 5 gives for every printed v-; NaN without a posture."""
-    predicted = np.full((len(printed), 3), np.nan)
+def row_impacts(
+    robot: Robot, printed: pd.DataFrame, postures: list[RowPosture]
+) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
+    """Row, mass matrix, tip Jacobian and joint velocity before the impact, of every row that has a posture."""
     for group in postures:
         q = group.joint_position
         if q is None:
@@ -129,21 +101,21 @@ def predictions(robot: Robot, printed: pd.DataFrame, postures: list[RowPosture])
         mass, jacobian = robot.mass_matrix(q), robot.tip_jacobian(q)
         for k in group.rows:
             before = joint_velocity(robot, q, printed["vx_minus"].iloc[k], printed["vz_minus"].iloc[k])
-            predicted[k] = jacobian @ impact_map(mass, jacobian[2], before)
+            yield int(k), mass, jacobian, before
+
+
+def predictions(robot: Robot, printed: pd.DataFrame, postures: list[RowPosture]) -> np.ndarray:
+    """(rows, 3) tip velocity (m/s) that eq. 5 gives for every printed v-; NaN without a posture."""
+    predicted = np.full((len(printed), 3), np.nan)
+    for k, mass, jacobian, before in row_impacts(robot, printed, postures):
+        predicted[k] = jacobian @ impact_map(mass, jacobian[2], before)
     return predicted
 
 
 def posture_table(robots: Mapping[str, Robot], printed: pd.DataFrame) -> pd.DataFrame:
-    """``ext_postures``: one row per inertia, rule and group of rows.
+    """``ext_postures``: one row per inertia (the robots' keys), rule and group of rows.
 
-    Parameters
-    ----------
-    robots
-        By inertia, ``described`` and ``corrected``.
-
-    Returns
-    -------
-    DataFrame with inertia, posture_rule, dataset (0: both), direction_deg, rows, ratio_fitted, largest_ratio (of any
+    Columns inertia, posture_rule, dataset (0: both), direction_deg, rows, ratio_fitted, largest_ratio (of any
     upright posture), found, q2_deg, q4_deg, q6_deg, tip_x_m, tip_z_m, ratio, effective_mass_kg (of the tip along the
     normal), ratio_change_q4_plus_5deg, ratio_change_q4_minus_5deg, vx_plus_max_error_mm_s, vx_plus_rms_error_mm_s
     (of the printed predictions).
@@ -161,7 +133,7 @@ def posture_table(robots: Mapping[str, Robot], printed: pd.DataFrame) -> pd.Data
 def _posture_row(
     robot: Robot, inertia: str, rule: str, group: RowPosture, upright: UprightPostures, errors: np.ndarray
 ) -> dict:
-    q = group.joint_position
+    q, mine = group.joint_position, errors[group.rows]
     row = {
         "inertia": inertia,
         "posture_rule": rule,
@@ -180,19 +152,14 @@ def _posture_row(
         effective = 1.0 / mobility(robot.mass_matrix(q), robot.tip_jacobian(q)[2])[0, 0]
         changes = (ratio_change(robot, q, _ELBOW, sign * _TURNED) for sign in (1.0, -1.0))
         values = [*np.rad2deg(q[list(PLANE_JOINTS)]), tip[0], tip[2], ratio_at(robot, q), effective, *changes]
-    mine = errors[group.rows]
-    return (
-        row
-        | dict(zip(names, values, strict=True))
-        | {
-            "vx_plus_max_error_mm_s": float(np.abs(mine).max()),
-            "vx_plus_rms_error_mm_s": float(np.sqrt((mine**2).mean())),
-        }
-    )
+    row |= dict(zip(names, values, strict=True))
+    row["vx_plus_max_error_mm_s"] = float(np.abs(mine).max())
+    row["vx_plus_rms_error_mm_s"] = float(np.sqrt((mine**2).mean()))
+    return row
 
 
 def _groups(printed: pd.DataFrame, rule: str) -> Iterator[tuple[int, int, np.ndarray]]:
-    directions = row_directions(printed)
+    directions = nearest_direction(printed["vx_minus"], printed["vz_minus"])
     for dataset in sorted(printed["dataset"].unique()) if rule == PER_SET_AND_ANGLE else [0]:
         member = np.ones(len(printed), bool) if dataset == 0 else (printed["dataset"] == dataset).to_numpy()
         for direction in STATED_POSTURES:

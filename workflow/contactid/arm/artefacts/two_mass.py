@@ -6,13 +6,11 @@ The paper's blue, dashed black and dash-dot red are kept in hues that any colour
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contactid.arm.identify.modal_fit import ModalFit, fit_modes
@@ -33,7 +31,7 @@ NAMES = {
     "B": "B: hard contact, flexible robot",
     "C": "C: hard contact, rigid robot",
 }
-_QUIET = "#555555"
+QUIET = "#555555"
 
 
 def system_of(models: Mapping[str, Any]) -> TwoMass:
@@ -43,14 +41,11 @@ def system_of(models: Mapping[str, Any]) -> TwoMass:
 
 def parameters(models: Mapping[str, Any], published: str) -> pd.DataFrame:
     """Table I: columns ``parameter, printed, used, unit, same``; a parameter that isn't printed is NaN."""
-    rows, system, table = read_csv(published), system_of(models), []
-    printed = rows[rows["artefact"] == "tab01"].set_index("quantity")["value"]
-    for field in fields(TwoMass):
-        used, shown = float(getattr(system, field.name)), float(printed.get(field.name, np.nan))
-        table.append(
-            {"parameter": field.name, "printed": shown, "used": used, "unit": _UNITS[field.name], "same": used == shown}
-        )
-    return pd.DataFrame(table)
+    rows, names = read_csv(published), list(_UNITS)
+    printed = rows[rows["artefact"] == "tab01"].set_index("quantity")["value"].reindex(names).to_numpy(dtype=float)
+    used = [getattr(system_of(models), name) for name in names]
+    table = {"parameter": names, "printed": printed, "used": used, "unit": list(_UNITS.values())}
+    return pd.DataFrame(table).assign(same=used == printed)
 
 
 def motions(models: Mapping[str, Any]) -> pd.DataFrame:
@@ -80,33 +75,17 @@ def motions(models: Mapping[str, Any]) -> pd.DataFrame:
         times = np.concatenate([grid, events, events])
         states = np.vstack([motion.states(grid), motion.states(events, before=True), motion.states(events)])
         order = np.argsort(times, kind="stable")
-        table = pd.DataFrame(states[order], columns=["x0_m", "x1_m", "x2_m", "v0_m_s", "v1_m_s", "v2_m_s"])
-        table.insert(0, "t_s", times[order])
+        names = ["t_s", "x0_m", "x1_m", "x2_m", "v0_m_s", "v1_m_s", "v2_m_s"]
+        table = pd.DataFrame(np.column_stack([times, states])[order], columns=names)
         table.insert(0, "model", model)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 
 
-@dataclass(frozen=True)
-class Decomposition:
-    """Figure 5.
+def decompose(motion: TwoMassMotion, window: float, sample_interval: float) -> tuple[np.ndarray, ModalFit]:
+    """Times (n,) since the first impact, s, and the one-mode fit of the velocity of m2 there, over ``window`` s.
 
-    Attributes
-    ----------
-    time : (n,) since the impact, s
-    pre_velocity : of m2 right before the impact, m/s
-    mapped : post-impact velocity by the impact map from ``pre_velocity``, m/s
-    fit : one mode, offset tied to the pre-impact velocity (eq. 7)
-    """
-
-    time: np.ndarray
-    pre_velocity: float
-    mapped: float
-    fit: ModalFit
-
-
-def decompose(motion: TwoMassMotion, window: float, sample_interval: float) -> Decomposition:
-    """Fit the velocity of m2 over ``window`` s after the first impact.
+    The offset is tied to the velocity of m2 right before the impact (eq. 7).
 
     Raises
     ------
@@ -123,8 +102,7 @@ def decompose(motion: TwoMassMotion, window: float, sample_interval: float) -> D
         )
     velocity = motion.states(impact + time)[:, 5]
     before = float(motion.states(np.array([impact]), before=True)[0, 5])
-    fit = fit_modes(time, velocity, before, modes=1, offset="pre_velocity")
-    return Decomposition(time, before, impact_map_velocity(motion.system, before), fit)
+    return time, fit_modes(time, velocity, before)
 
 
 def decomposition_table(motion: TwoMassMotion, window: float, sample_interval: float) -> pd.DataFrame:
@@ -134,18 +112,18 @@ def decomposition_table(motion: TwoMassMotion, window: float, sample_interval: f
     is the fit) over the window, ``reconstructed`` (the affine part at the impact) and ``impact_map`` (its prediction
     from the velocity of m2 right before), a point each.
     """
-    found = decompose(motion, window, sample_interval)
-    impact, step, time = motion.impact_time, sample_interval, found.time
+    time, fit = decompose(motion, window, sample_interval)
+    impact, step = motion.impact_time, sample_interval
     around = step * np.arange(-round(0.05 / step), round(1.3 * time[-1] / step) + 1)
     around = around[(impact + around >= 0.0) & (impact + around <= motion.duration)]
     origin = np.zeros(1)
     series = {
         "velocity": (around, motion.states(impact + around)[:, 5]),
-        "fit": (time, found.fit.evaluate(time)),
-        "affine": (time, found.fit.affine(time)),
-        "oscillation": (time, found.fit.oscillation(time)),
-        "reconstructed": (origin, np.array([found.fit.post_velocity])),
-        "impact_map": (origin, np.array([found.mapped])),
+        "fit": (time, fit.evaluate(time)),
+        "affine": (time, fit.affine(time)),
+        "oscillation": (time, fit.oscillation(time)),
+        "reconstructed": (origin, np.array([fit.post_velocity])),
+        "impact_map": (origin, np.array([impact_map_velocity(motion.system, fit.pre_velocity)])),
     }
     return pd.concat(
         [pd.DataFrame({"series": name, "t_s": t, "v_m_s": v}) for name, (t, v) in series.items()], ignore_index=True
@@ -166,9 +144,12 @@ def draw_motions(data: pd.DataFrame, zoom: tuple[float, float]) -> Figure:
                 part = data[data["model"] == model]
                 axes.plot(part["t_s"], part[column], color=colour, ls=dash, lw=width, label=NAMES[model])
         panels[row, 0].set_ylabel(rf"$x_{body}$ (m)")
-        panels[row, 1].set_ylabel(rf"$v_{body}$ (m/s)")
-        panels[row, 2].set_ylabel(rf"$v_{body}$ (m/s)")
-        _window(panels[row, 2], data, f"v{body}_m_s", zoom)
+        for axes in panels[row, 1:]:
+            axes.set_ylabel(rf"$v_{body}$ (m/s)")
+        # limits that hold what lies within the zoom
+        shown = data.loc[data["t_s"].between(*zoom), f"v{body}_m_s"]
+        low, high = float(shown.min()), float(shown.max())
+        panels[row, 2].set(xlim=zoom, ylim=(low - 0.06 * (high - low), high + 0.06 * (high - low)))
         panels[row, 1].axvspan(*zoom, color="#ececec", lw=0.0, zorder=0)
     for axes, title in zip(panels[0], ("position", "velocity", "velocity around the impact"), strict=True):
         axes.set_title(title)
@@ -197,15 +178,8 @@ def draw_decomposition(data: pd.DataFrame) -> Figure:
               label=rf"reconstructed, ${series['reconstructed']['v_m_s'].iloc[0]:.3f}$ m/s")  # fmt: skip
     axes.plot(0.0, series["impact_map"]["v_m_s"], "s", color="black", mfc="none", ms=7.0, zorder=6,
               label=rf"impact map, ${series['impact_map']['v_m_s'].iloc[0]:.3f}$ m/s")  # fmt: skip
-    axes.axvline(0.0, color=_QUIET, lw=0.5, zorder=0)
+    axes.axvline(0.0, color=QUIET, lw=0.5, zorder=0)
     axes.set(xlabel="time since the impact (ms)", ylabel="velocity (m/s)")
     axes.margins(x=0.0)
     figure.legend(loc="outside upper center", ncols=2, columnspacing=1.0, handlelength=1.8)
     return figure
-
-
-def _window(axes: Axes, data: pd.DataFrame, column: str, zoom: tuple[float, float]) -> None:
-    """Limits that hold what lies within the zoom."""
-    shown = data.loc[data["t_s"].between(*zoom), column]
-    low, high = float(shown.min()), float(shown.max())
-    axes.set(xlim=zoom, ylim=(low - 0.06 * (high - low), high + 0.06 * (high - low)))

@@ -26,15 +26,11 @@ from contactid.arm.identify.reconstruction import (
     AXES,
     COMPONENTS,
     Method,
-    PipelineOptions,
     TipMotion,
     Window,
     apply,
     fit_window,
-    linearised_motion,
     methods_of,
-    pipeline_options,
-    pre_impact_velocity,
     tip_motion,
 )
 from contactid.arm.readers.twins import reported
@@ -70,7 +66,8 @@ class SensorNoise:
 class KnownImpact:
     """A twin's clean recording and what is true of it, as of ``truth.nc``.
 
-    ``joint_position`` (n, joints), ``motion`` and ``jacobians`` (n, 2, joints) at its samples, ``references`` (2,) m/s.
+    ``joint_position`` (n, joints), ``motion`` and ``jacobians`` (n, 2, joints) at its samples, ``references`` (2,) m/s,
+    ``noise`` of its sensors.
     """
 
     name: str
@@ -80,10 +77,12 @@ class KnownImpact:
     at_impact: np.ndarray
     impact_time: float
     references: Mapping[str, np.ndarray]
+    noise: SensorNoise
 
-    def noisy(self, noise: SensorNoise, sample: int) -> TipMotion:
-        """The tip's motion as recorded in a noise sample."""
-        return linearised_motion(self.motion, self.jacobians, noise.change(self.joint_position, self.name, sample))
+    def noisy(self, sample: int) -> TipMotion:
+        """The tip's motion as recorded in a noise sample, by the Jacobians: far cheaper than the robot's kinematics."""
+        change = self.noise.change(self.joint_position, self.name, sample)
+        return TipMotion(self.motion.time, self.motion.position + np.einsum("nij,nj->ni", self.jacobians, change))
 
 
 def known_impact(robot: Robot, truth: xr.Dataset, name: str) -> KnownImpact:
@@ -97,13 +96,13 @@ def known_impact(robot: Robot, truth: xr.Dataset, name: str) -> KnownImpact:
     names = [str(value) for value in truth["experiment"].values]
     if name not in names:
         raise ContactIdError(f"the arm's twin has no experiment {name!r}", f"Choose from {', '.join(names)}")
-    one = truth.isel(experiment=names.index(name))
+    one, given = truth.isel(experiment=names.index(name)), truth.attrs
     q = one["joint_position_clean"].values
     q = q[np.isfinite(q).all(axis=1)]
-    time = float(truth.attrs["sample_interval"]) * np.arange(len(q))
+    time = float(given["sample_interval"]) * np.arange(len(q))
     posture, before = one["q_impact"].values, one["joint_velocity_pre"].values
     predicted = one["tip_velocity_post_map"].values
-    force = float(truth.attrs["pressing"]) * float(np.linalg.norm(one["tip_velocity_pre"].values))
+    force = float(given["pressing"]) * float(np.linalg.norm(one["tip_velocity_pre"].values))
     bending = bending_velocity(robot, posture, before, truth["motor_inertia"].values, truth["stiffness"].values, force)
     return KnownImpact(
         name=name,
@@ -113,6 +112,7 @@ def known_impact(robot: Robot, truth: xr.Dataset, name: str) -> KnownImpact:
         at_impact=robot.tip_jacobian(posture)[list(AXES)],
         impact_time=float(one["impact_time"]),
         references={"map": predicted, "bent": predicted + bending},
+        noise=SensorNoise(float(given["noise"]), float(given["resolution"]), int(given["seed"])),
     )
 
 
@@ -136,14 +136,8 @@ def bending_velocity(
     The second part is quadratic in speed for a force in proportion to speed, and below 1 mm/s; it belongs to the
     sensor's place, and no fit can tell it from the rigid response.
 
-    Parameters
-    ----------
-    q, velocity_pre
-        (n,) rad and rad/s, of the links just before the impact.
-    motor_inertia, stiffness
-        (n,) kg m2 and N m/rad.
-    force
-        F, N.
+    ``q, velocity_pre`` (n,), rad and rad/s, are those of the links just before the impact; ``motor_inertia, stiffness``
+    (n,) in kg m2 and N m/rad; ``force`` F in N.
     """
     after = impact_map(robot.mass_matrix(q) + np.diag(motor_inertia), robot.tip_jacobian(q)[2], velocity_pre)
 
@@ -154,48 +148,30 @@ def bending_velocity(
     return (offset(_STEP) - offset(-_STEP)) / (2.0 * _STEP)
 
 
-def read_known_impact(
-    truth: str, links: str, robot: Mapping[str, Any], experiment: str
-) -> tuple[KnownImpact, SensorNoise]:
-    """A twin's experiment from ``truth.nc``, the link table and the block ``arm: robot``; and the twin's noise."""
-    known = read_dataset(truth)
-    noise = SensorNoise(float(known.attrs["noise"]), float(known.attrs["resolution"]), int(known.attrs["seed"]))
-    return known_impact(load_robot(links, **robot), known, experiment), noise
-
-
 def fit_samples(
     truth: str, links: str, experiment: str, block: Mapping[str, Any], robot: Mapping[str, Any], table: str
 ) -> None:
     """Write :func:`sample_rows` of a twin's experiment; ``block`` and ``robot`` are ``arm: fit`` and ``arm: robot``."""
-    twin, noise = read_known_impact(truth, links, robot, experiment)
+    twin = known_impact(load_robot(links, **robot), read_dataset(truth), experiment)
     samples = range(1, block["accuracy"]["samples"] + 1)
-    write_csv(sample_rows(twin, methods_of(block["methods"]), noise, samples, pipeline_options(block)), table)
+    write_csv(sample_rows(twin, methods_of(block["methods"]), samples, block), table)
 
 
-def sample_window(
-    twin: KnownImpact, noise: SensorNoise, sample: int, timing: str, options: PipelineOptions
-) -> tuple[Window, float]:
-    """What is fitted in a noise sample, and the error of the impact time, s."""
-    motion = twin.noisy(noise, sample)
+def sample_window(twin: KnownImpact, sample: int, timing: str, block: Mapping[str, Any]) -> Window:
+    """What is fitted in a noise sample."""
+    motion = twin.noisy(sample)
     moment, moment_se = twin.impact_time, 0.0
     if timing == DETECTED:
+        covariance = twin.at_impact @ twin.at_impact.T
         impact = detect_impact(
-            motion.time, motion.position, options.impact, name=twin.name,
-            noise_covariance=twin.at_impact @ twin.at_impact.T,
-        )  # fmt: skip
+            motion.time, motion.position, block["impact"], name=twin.name, noise_covariance=covariance
+        )
         moment, moment_se = impact.time, impact.time_se
-    near = (motion.time >= moment - options.before) & (motion.time <= moment)
-    pre, pre_se = pre_impact_velocity(motion.time[near] - moment, motion.position[near], options.pre_degree)
-    window = fit_window(motion, moment, moment_se, pre, pre_se, twin.at_impact, options, twin.name)
-    return window, moment - twin.impact_time
+    return fit_window(motion, moment, moment_se, twin.at_impact, block, twin.name)
 
 
 def sample_rows(
-    twin: KnownImpact,
-    methods: Sequence[Method],
-    noise: SensorNoise,
-    samples: Sequence[int],
-    options: PipelineOptions,
+    twin: KnownImpact, methods: Sequence[Method], samples: Sequence[int], block: Mapping[str, Any]
 ) -> pd.DataFrame:
     """One row per sample, timing, method and component; a fit that failed has a reason and no numbers.
 
@@ -207,11 +183,12 @@ def sample_rows(
         for timing in (TRUE,) if sample == CLEAN else (TRUE, DETECTED):
             head = {"experiment": twin.name, "sample": sample, "timing": timing}
             try:
-                window, late = sample_window(twin, noise, sample, timing, options)
+                window = sample_window(twin, sample, timing, block)
             except ContactIdError as error:
                 rows += [head | {"method": one.name, **_nothing(component, str(error))}
                          for one in methods for component in COMPONENTS]  # fmt: skip
                 continue
+            late = window.impact_time - twin.impact_time
             for method in methods:
                 named = head | {"method": method.name, "impact_time_error_s": late}
                 rows += [named | row for row in _fitted(method, window)]

@@ -24,72 +24,65 @@ with the motion along the table, two modes determine it well.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult, least_squares
 
-from contactid.arm.identify.modal_fit import ModalOptions, fit_modes_jointly
+from contactid.arm.identify.modal_fit import fit_modes_jointly
+from contactid.arm.models.modal_signal import DIFFERENCED, HIGH, LOW, parts_of, poles_of, scaled_inverse
 from contactid.core.errors import ContactIdError
 
 _TIME = 1e-3  # s, unit of the impact time in the search
 _LEAD = 3  # linear coefficients before those of the modes: y_i, v-, a
+_UNEVEN = 0.01  # of the sampling interval
+_DEGREES = (2, 3, 4)  # of the bend in the scan
+_SHIFT = 2.0  # samples, of two of the fit's starts from the scan's answer
 
 
 @dataclass(frozen=True)
 class ImpactFit:
-    """The fit of d positions.
+    """The fit of d positions around an impact.
 
     Attributes
     ----------
-    impact_time, impact_time_se : s
+    time, time_se : of the impact and its standard error, s
     pre_velocity, post_velocity : (d,) v- and v+, m/s for positions in m
-    pre_covariance, post_covariance : (d, d) of v- and v+, the impact time's uncertainty in them
-    poles : (m,) complex, 1/s
-    cost : sum of squares in units of ``noise_covariance``
-    noise_sd : factor of the noise's Cholesky root; m for a unit covariance
-    converged : the least-squares solver says so
+    post_covariance : (d, d) of v+, the impact time's uncertainty in it
     """
 
-    impact_time: float
-    impact_time_se: float
+    time: float
+    time_se: float
     pre_velocity: np.ndarray
     post_velocity: np.ndarray
-    pre_covariance: np.ndarray
     post_covariance: np.ndarray
-    poles: np.ndarray
-    cost: float
-    noise_sd: float
-    converged: bool
 
 
 def fit_impact(
     time: np.ndarray,
     position: np.ndarray,
     near: float,
+    shift: float,
     *,
     modes: int,
-    options: ModalOptions | None = None,
     noise_covariance: np.ndarray | None = None,
-    shifts: tuple[float, ...] = (-2e-3, 0.0, 2e-3),
 ) -> ImpactFit:
     """Fit positions (n, d) at evenly spaced times (n,), s, around an impact near the time ``near``.
 
-    ``options`` bound the poles; ``noise_covariance`` (d, d), up to a factor, is that of the positions at one instant;
-    ``shifts`` (s) move the starts of the search.
+    The search starts from there and from ``shift`` s before and behind; ``noise_covariance`` (d, d), up to a factor, is
+    that of the positions at one instant.
     """
-    options = options or ModalOptions()
     channels = position.shape[1]
     mixing = np.linalg.cholesky(np.eye(channels) if noise_covariance is None else noise_covariance)
     white = np.linalg.solve(mixing, (position - position[0]).T).T
     problem = _Problem(time, white, near)
-    low = np.array([-np.inf, *np.tile(options.low, modes)])
-    high = np.array([np.inf, *np.tile(options.high, modes)])
+    low = np.array([-np.inf, *np.tile(LOW, modes)])
+    high = np.array([np.inf, *np.tile(HIGH, modes)])
     found: list[OptimizeResult] = []
-    for shift in shifts:
-        start = np.clip(_start(problem, near + shift, modes, options), low, high)
+    for moment in (near - shift, near, near + shift):
+        start = np.clip(_start(problem, moment, modes), low, high)
         found.append(least_squares(problem.rest, start, jac=problem.slopes, bounds=(low, high), x_scale="jac",
                                    xtol=1e-12, ftol=1e-13, gtol=1e-14, max_nfev=100))  # fmt: skip
     return _described(problem, min(found, key=lambda one: one.cost), mixing)
@@ -107,7 +100,7 @@ class _Problem:
         """Columns (n, p), time since impact (n,), ``e^{s s}`` and its integral (n, m)."""
         lag = self.time - self.near - _TIME * point[0]
         since = np.maximum(lag, 0.0)[:, None]
-        s = point[1::2] + 1j * point[2::2]
+        s = poles_of(point[1:])
         wave = np.exp(since * s)
         integral = (wave - 1.0) / s
         modal = np.stack([integral.real - since, -integral.imag], axis=-1).reshape(len(lag), -1)
@@ -136,7 +129,7 @@ class _Problem:
     def full_slopes(self, point: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """(n, d, q) derivatives of the model at fixed coefficients."""
         _, since, wave, integral = self.design(point)
-        s = point[1::2] + 1j * point[2::2]
+        s = poles_of(point[1:])
         z = (beta[_LEAD::2] + 1j * beta[_LEAD + 1 :: 2]).T[None]  # (1, d, m)
         by_pole = z * ((since * wave - integral) / s)[:, None, :]
         rate = beta[1] + since * beta[2] + ((wave - 1.0)[:, None, :] * z).real.sum(axis=-1)
@@ -144,7 +137,7 @@ class _Problem:
         return np.concatenate([-_TIME * rate[..., None], poles], axis=-1)
 
 
-def _start(problem: _Problem, moment: float, modes: int, options: ModalOptions) -> np.ndarray:
+def _start(problem: _Problem, moment: float, modes: int) -> np.ndarray:
     """A line before ``moment`` and the tied fit behind it."""
     time, y = problem.time, problem.target
     earlier = time < moment
@@ -152,12 +145,9 @@ def _start(problem: _Problem, moment: float, modes: int, options: ModalOptions) 
     behind = np.flatnonzero(~earlier)
     step = float(time[-1] - time[0]) / (len(time) - 1)
     middle = 0.5 * (time[behind[1:]] + time[behind[:-1]]) - moment
-    differenced = ModalOptions(
-        frequency_hz=options.frequency_hz, decay=options.decay, noise="differenced", averaging=step
-    )
     velocity = np.diff(y[behind], axis=0) / step
-    poles = fit_modes_jointly(middle, velocity, line[1], modes=modes, options=differenced)[0].poles
-    return np.array([(moment - problem.near) / _TIME, *np.column_stack([poles.real, poles.imag]).ravel()])
+    poles = fit_modes_jointly(middle, velocity, line[1], modes=modes, noise=DIFFERENCED, averaging=step)[0].poles
+    return np.array([(moment - problem.near) / _TIME, *parts_of(poles)])
 
 
 def _described(problem: _Problem, best: OptimizeResult, mixing: np.ndarray) -> ImpactFit:
@@ -168,9 +158,7 @@ def _described(problem: _Problem, best: OptimizeResult, mixing: np.ndarray) -> I
     jacobian = np.column_stack(
         [np.kron(columns, np.eye(channels)), problem.full_slopes(point, beta).reshape(-1, len(point))]
     )
-    scale = np.linalg.norm(jacobian, axis=0)
-    scale[scale == 0.0] = 1.0
-    inverse = np.linalg.pinv(jacobian / scale) / scale[:, None]
+    inverse = scaled_inverse(jacobian)
     variance = float((rest**2).sum()) / max(rest.size - jacobian.shape[1], 1)
     wanted = np.zeros((2 * channels + 1, jacobian.shape[1]))
     pre, post = np.zeros((1, p)), np.zeros((1, p))
@@ -181,133 +169,61 @@ def _described(problem: _Problem, best: OptimizeResult, mixing: np.ndarray) -> I
     response = wanted @ inverse
     covariance = variance * response @ response.T
     real = beta @ mixing.T
-    poles = point[1::2] + 1j * point[2::2]
     return ImpactFit(
-        impact_time=problem.near + _TIME * float(point[0]),
-        impact_time_se=float(np.sqrt(covariance[-1, -1])),
+        time=problem.near + _TIME * float(point[0]),
+        time_se=float(np.sqrt(covariance[-1, -1])),
         pre_velocity=real[1],
         post_velocity=real[1] - real[_LEAD::2].sum(axis=0),
-        pre_covariance=covariance[:channels, :channels],
         post_covariance=covariance[channels:-1, channels:-1],
-        poles=poles[np.argsort(poles.imag)],
-        cost=float((rest**2).sum()),
-        noise_sd=float(np.sqrt(variance)),
-        converged=bool(best.success),
     )
 
 
-_UNEVEN = 0.01  # of the sampling interval
-_DEGREES = (2, 3, 4)  # of the bend in the scan
-
-
-@dataclass(frozen=True)
-class ImpactOptions:
-    """How to find an impact.
-
-    Attributes
-    ----------
-    before : length of the line before the impact, s
-    bend : length of the bend in the scan, s
-    after : length of the oscillation in the fit, s
-    modes : of the oscillation in the fit
-    shifts : of the fit's starts from the scan's answer, samples
-    slowest : approach speed below which nothing counts as an impact, m/s
-    share : of the approach speed that has to be lost at the bend's end
-    significance : variance explained by the bend beyond a smooth curve, in units of that left, above which it counts
-    """
-
-    before: float
-    bend: float
-    after: float
-    modes: int
-    slowest: float
-    share: float
-    significance: float
-    shifts: tuple[float, ...] = (-2.0, 0.0, 2.0)
-
-
-@dataclass(frozen=True)
-class Impact:
-    """An impact in a recording.
-
-    Attributes
-    ----------
-    time, time_se : of the impact and its standard error, s
-    significance : of the bend in the scan, see :class:`ImpactOptions`
-    fit : the positions around the impact
-    """
-
-    time: float
-    time_se: float
-    significance: float
-    fit: ImpactFit
-
-
 def detect_impact(
-    time: ArrayLike,
-    position: ArrayLike,
-    options: ImpactOptions,
+    time: np.ndarray,
+    position: np.ndarray,
+    block: Mapping[str, float],
     *,
     noise_covariance: np.ndarray | None = None,
     name: str = "recording",
-) -> Impact:
-    """Find the first impact of a tip that comes down.
+) -> ImpactFit:
+    """Find the first impact of a tip that comes down, by ``arm: fit: impact`` of the configuration.
 
     Parameters
     ----------
     time, position
-        (n,) s, evenly spaced; (n,) or (n, d) m, of which the last column is the height along the table's normal. NaN
-        at the end, beyond a recording, is cut.
+        (n,) s, evenly spaced; (n, d) m, of which the last column is the height along the table's normal.
     noise_covariance
         (d, d), up to a factor, of the positions' noise at one instant; unit if None.
-    name
-        For messages.
 
     Raises
     ------
     ContactIdError
-        For a recording without impact, too short, with gaps or with NaN inside.
+        For a recording without impact, too short, or with gaps; it begins with ``name``.
     """
-    t, y = _recorded(np.asarray(time, dtype=float), np.asarray(position, dtype=float), name)
-    step = float(t[-1] - t[0]) / max(len(t) - 1, 1)
-    lengths = (options.before, options.bend, options.after)
-    before, bend, after = (round(length / step) if step > 0.0 else len(t) for length in lengths)
-    if len(t) < before + bend + 2:
+    steps = np.diff(time)
+    if np.abs(steps - np.median(steps)).max() > _UNEVEN * abs(np.median(steps)):
+        raise ContactIdError(f"{name}: samples are missing or uneven in time", "Cut or resample the recording")
+    step = float(time[-1] - time[0]) / (len(time) - 1)
+    lengths = (block["before"], block["bend"], block["after"])
+    before, bend, after = (round(length / step) for length in lengths)
+    if len(time) < before + bend + 2:
         raise ContactIdError(
-            f"{name}: {len(t)} samples are too few to find an impact", f"Record {sum(lengths):g} s or more"
+            f"{name}: {len(time)} samples are too few to find an impact", f"Record {sum(lengths):g} s or more"
         )
-    index, significance = _scan(t, y[:, -1], before, bend, options, name)
-    if index + after >= len(t):
+    index = _scan(time, position[:, -1], before, bend, block, name)
+    if index + after >= len(time):
         raise ContactIdError(
-            f"{name}: the recording ends {t[-1] - t[index]:.3g} s after the impact", f"Record {options.after:g} s"
+            f"{name}: the recording ends {time[-1] - time[index]:.3g} s after the impact", f"Record {lengths[-1]:g} s"
         )
     window = slice(index - before, index + after + 1)
-    fit = fit_impact(
-        t[window], y[window], float(t[index]), modes=options.modes, noise_covariance=noise_covariance,
-        shifts=tuple(step * shift for shift in options.shifts),
+    return fit_impact(
+        time[window], position[window], float(time[index]), _SHIFT * step, modes=int(block["modes"]),
+        noise_covariance=noise_covariance,
     )  # fmt: skip
-    return Impact(time=fit.impact_time, time_se=fit.impact_time_se, significance=significance, fit=fit)
 
 
-def _recorded(t: np.ndarray, y: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Times (n,) and positions (n, d) up to the last finite sample."""
-    y = y[:, None] if y.ndim == 1 else y
-    if t.ndim != 1 or y.ndim != 2 or len(t) != len(y):
-        raise ContactIdError(f"{name}: times {t.shape} and positions {y.shape} differ", "Give one position per time")
-    there = np.flatnonzero(np.isfinite(t) & np.isfinite(y).all(axis=1))
-    if not len(there):
-        raise ContactIdError(f"{name}: no finite sample", "Check the recording")
-    t, y = t[: there[-1] + 1], y[: there[-1] + 1]
-    if len(there) < len(t):
-        raise ContactIdError(f"{name}: {len(t) - len(there)} samples aren't finite", "Cut or repair the recording")
-    steps = np.diff(t)
-    if len(steps) and np.abs(steps - np.median(steps)).max() > _UNEVEN * abs(np.median(steps)):
-        raise ContactIdError(f"{name}: samples are missing or uneven in time", "Cut or resample the recording")
-    return t, y
-
-
-def _scan(t: np.ndarray, z: np.ndarray, before: int, bend: int, options: ImpactOptions, name: str) -> tuple[int, float]:
-    """Sample nearest to the first impact, and the bend's significance there."""
+def _scan(t: np.ndarray, z: np.ndarray, before: int, bend: int, block: Mapping[str, float], name: str) -> int:
+    """Sample nearest to the first impact."""
     s = np.arange(-before, bend + 1) / bend
     powers = np.array(_DEGREES)
     bent = np.column_stack([np.ones_like(s), s, np.maximum(s, 0.0)[:, None] ** powers])
@@ -321,8 +237,8 @@ def _scan(t: np.ndarray, z: np.ndarray, before: int, bend: int, options: ImpactO
     ratio = (left_smooth - left) / np.maximum(left, floor) * (len(s) - bent.shape[1])
     speed = coefficients[:, 1] / (bend * (t[1] - t[0]))
     kept = 1.0 + (coefficients[:, 2:] @ powers) / np.where(coefficients[:, 1] == 0.0, np.inf, coefficients[:, 1])
-    falling = speed < -options.slowest
-    hits = np.flatnonzero(falling & (kept < 1.0 - options.share) & (ratio > options.significance))
+    falling = speed < -block["slowest"]
+    hits = np.flatnonzero(falling & (kept < 1.0 - block["share"]) & (ratio > block["significance"]))
     if not len(hits):
         raise ContactIdError(
             f"{name}: no impact found in {t[-1] - t[0]:.3g} s"
@@ -330,5 +246,4 @@ def _scan(t: np.ndarray, z: np.ndarray, before: int, bend: int, options: ImpactO
             "Check the recording and the direction of the height",
         )
     first = hits[hits <= hits[0] + 2 * bend]
-    best = first[np.argmax(ratio[first])]
-    return int(best) + before, float(ratio[best])
+    return int(first[np.argmax(ratio[first])]) + before

@@ -16,9 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import minimum_filter
 
-from contactid.arm.models.modal_signal import ModalProblem
+from contactid.arm.models.modal_signal import HIGH, LOW, ModalProblem, parts_of, poles_of
 
 _RIDGE = 1e-11  # relative, in the grid's normal equations only; polishing uses QR
+_SPACING = 0.4  # of the grid's frequencies, in units of 1 / (length of the signal)
+_DECAYS = 6  # of the grid, evenly spaced in their logarithm
+_STARTS = 24  # lowest local minima of the grid that are polished
+_ITERATIONS = 300  # limit of a polishing
 _KEPT = 6  # sets of poles that a further pole is added to
 _CONVERGED = 1e-11  # relative decrease still promised by a Gauss-Newton step
 _ROUNDING = 1e-24  # of the signal's square: a rest below it is zero
@@ -44,10 +48,8 @@ class Found:
 def search(problem: ModalProblem, modes: int) -> Found:
     """The local minima that the grid leads to."""
     grid = grid_poles(problem)
-    if modes == 1:
-        return polish(problem, _single_starts(problem, grid))
-    fewer = search(problem, modes - 1)
-    starts = _added_starts(problem, grid, fewer.poles[:_KEPT])
+    fewer = search(problem, modes - 1).poles[:_KEPT] if modes > 1 else np.empty((1, 0))
+    starts = _added_starts(problem, grid, fewer)
     if modes == 2:
         starts = np.concatenate([starts, _pair_starts(problem, grid)])
     return polish(problem, starts)
@@ -55,27 +57,24 @@ def search(problem: ModalProblem, modes: int) -> Found:
 
 def grid_poles(problem: ModalProblem) -> np.ndarray:
     """(decays, frequencies) complex poles of the grid."""
-    options = problem.options
-    low, high = options.low, options.high
     length = float(problem.time[-1] - problem.time[0])
-    step = 2.0 * np.pi * options.spacing / length
-    omega = np.linspace(low[1], high[1], max(2, int(np.ceil((high[1] - low[1]) / step)) + 1))
-    gamma = -np.geomspace(-high[0], -low[0], options.decays)
+    step = 2.0 * np.pi * _SPACING / length
+    omega = np.linspace(LOW[1], HIGH[1], max(2, int(np.ceil((HIGH[1] - LOW[1]) / step)) + 1))
+    gamma = -np.geomspace(-HIGH[0], -LOW[0], _DECAYS)
     return gamma[:, None] + 1j * omega[None, :]
 
 
 def polish(problem: ModalProblem, poles: np.ndarray) -> Found:
-    """Projected, damped Gauss-Newton from poles (k, m), all at once; the bounds are those of the options."""
+    """Projected, damped Gauss-Newton from poles (k, m), all at once, within the bounds."""
     count, modes = poles.shape
-    options = problem.options
-    low, high = np.tile(options.low, modes), np.tile(options.high, modes)
-    point = np.clip(_parts(poles), low, high)
+    low, high = np.tile(LOW, modes), np.tile(HIGH, modes)
+    point = np.clip(parts_of(poles), low, high)
     damping = np.full(count, _DAMPING_START)
     state = _State.at(problem, point)
     size = float((problem.target**2).sum())
     cost = state.cost.copy()
     active, converged = np.arange(count), np.zeros(count, dtype=bool)
-    for _ in range(options.iterations):
+    for _ in range(_ITERATIONS):
         gradient, curvature = state.quadratic()
         at = point[active]
         held = ((at <= low) & (gradient > 0.0)) | ((at >= high) & (gradient < 0.0))
@@ -97,12 +96,12 @@ def polish(problem: ModalProblem, poles: np.ndarray) -> Found:
         relaxed, raised = np.maximum(0.1 * damping[active], _DAMPING_LEAST), np.minimum(10.0 * damping[active], 1e12)
         damping[active] = np.where(better, relaxed, raised)
     order = np.argsort(cost, kind="stable")
-    return Found(_poles(point)[order], cost[order], converged[order])
+    return Found(poles_of(point)[order], cost[order], converged[order])
 
 
 def cost_at(problem: ModalProblem, poles: np.ndarray) -> np.ndarray:
     """(k,) smallest sums of whitened squares for poles (k, m)."""
-    return _State.at(problem, _parts(poles)).cost
+    return _State.at(problem, parts_of(poles)).cost
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ class _State:
 
     @classmethod
     def at(cls, problem: ModalProblem, point: np.ndarray) -> _State:
-        waves, derivatives = problem.modes(_poles(point))
+        waves, derivatives = problem.modes(poles_of(point))
         basis, upper = np.linalg.qr(problem.whiten(problem.columns(waves)))
         seen = np.swapaxes(basis, -1, -2) @ problem.target
         rest = problem.target - basis @ seen
@@ -181,26 +180,26 @@ def _back_substituted(upper: np.ndarray, seen: np.ndarray) -> np.ndarray:
     return np.linalg.solve(upper + lacking[..., None] * np.eye(upper.shape[-1]), seen)
 
 
-def _single_starts(problem: ModalProblem, grid: np.ndarray) -> np.ndarray:
-    costs = cost_at(problem, grid.reshape(-1, 1)).reshape(grid.shape)
-    lowest = np.flatnonzero((costs == minimum_filter(costs, size=3, mode="nearest")).ravel())
-    chosen = lowest[np.argsort(costs.ravel()[lowest], kind="stable")][: problem.options.starts]
-    return grid.ravel()[chosen][:, None]
-
-
 def _pair_starts(problem: ModalProblem, grid: np.ndarray) -> np.ndarray:
     """Lowest local minima over all unordered pairs of grid poles."""
     poles = grid.ravel()
-    gram, seen, size = _normal_equations(problem, poles)
+    columns = problem.whiten(problem.columns(problem.modes(poles)[0]))
+    columns = columns / np.linalg.norm(columns, axis=0)
+    gram, seen = columns.T @ columns, columns.T @ problem.target
     first, second = np.triu_indices(len(poles), 1)
-    picked = _picked(problem, np.column_stack([first, second]))
+    own = problem.leading + 2 * np.column_stack([first, second])[:, :, None] + np.arange(2)
+    shared = np.tile(np.arange(problem.leading), (len(first), 1))
+    picked = np.concatenate([shared, own.reshape(len(first), -1)], axis=1)  # columns of each pair
+    matrix = gram[picked[:, :, None], picked[:, None, :]] + _RIDGE * np.eye(picked.shape[1])
+    right = seen[picked]
+    explained = (right * np.linalg.solve(matrix, right)).sum(axis=(1, 2))
     costs = np.full((len(poles), len(poles)), np.inf)
-    costs[first, second] = size - _explained(gram, seen, picked)
+    costs[first, second] = float((problem.target**2).sum()) - explained
     costs = np.minimum(costs, costs.T)
     image = costs.reshape(*grid.shape, *grid.shape)
     lowest = (image == minimum_filter(image, size=3, mode="nearest")).reshape(costs.shape) & np.isfinite(costs)
     rows, columns = np.nonzero(np.triu(lowest, 1))
-    order = np.argsort(costs[rows, columns], kind="stable")[: problem.options.starts]
+    order = np.argsort(costs[rows, columns], kind="stable")[:_STARTS]
     return np.column_stack([poles[rows[order]], poles[columns[order]]])
 
 
@@ -213,36 +212,5 @@ def _added_starts(problem: ModalProblem, grid: np.ndarray, sets: np.ndarray) -> 
         lowest = np.flatnonzero((image == minimum_filter(image, size=3, mode="nearest")).ravel())
         starts.append(full[lowest])
         costs.append(image.ravel()[lowest])
-    order = np.argsort(np.concatenate(costs), kind="stable")[: problem.options.starts]
+    order = np.argsort(np.concatenate(costs), kind="stable")[:_STARTS]
     return np.concatenate(starts)[order]
-
-
-def _normal_equations(problem: ModalProblem, poles: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Gram matrix of all poles' unit columns, their products with the target, and its square."""
-    columns = problem.whiten(problem.columns(problem.modes(poles)[0]))
-    columns = columns / np.linalg.norm(columns, axis=0)
-    return columns.T @ columns, columns.T @ problem.target, float((problem.target**2).sum())
-
-
-def _picked(problem: ModalProblem, sets: np.ndarray) -> np.ndarray:
-    """(k, p) columns that belong to sets (k, m) of poles' indices."""
-    lead = problem.leading
-    shared = np.tile(np.arange(lead), (len(sets), 1))
-    own = lead + 2 * sets[:, :, None] + np.arange(2)
-    return np.concatenate([shared, own.reshape(len(sets), -1)], axis=1)
-
-
-def _explained(gram: np.ndarray, seen: np.ndarray, picked: np.ndarray) -> np.ndarray:
-    """(k,) part of the target's square that the picked columns explain."""
-    matrix = gram[picked[:, :, None], picked[:, None, :]] + _RIDGE * np.eye(picked.shape[1])
-    right = seen[picked]
-    return (right * np.linalg.solve(matrix, right)).sum(axis=(1, 2))
-
-
-def _parts(poles: np.ndarray) -> np.ndarray:
-    """(k, 2 m) gamma_1, omega_1, gamma_2, ... of poles (k, m)."""
-    return np.stack([poles.real, poles.imag], axis=-1).reshape(len(poles), -1)
-
-
-def _poles(point: np.ndarray) -> np.ndarray:
-    return point[:, 0::2] + 1j * point[:, 1::2]

@@ -25,7 +25,7 @@ Restitution by Newton's law together with friction may raise the kinetic energy;
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -47,12 +47,23 @@ from contactid.core.solve import SolverOptions
 OPEN, STICKING, SLIDING = "open", "sticking", "sliding"
 _AT_REST = 1e-9  # of the closing velocity, below which a contact's point doesn't slide
 _LEAST_SPEED = 1e-12  # m/s, below which nothing closes
-# IPOPT must bear dependent equations, which settling leads to, and several contacts whose rows depend on each other
-_SETTLING: dict[str, str | int | float] = {
-    "constr_viol_tol": 1e-13,
-    "perturb_always_cd": "yes",
-    "jacobian_regularization_value": 1e-13,
-}
+_SOLVER = SolverOptions(tolerance=1e-9, max_iterations=300)
+# for what is left when one side of every pair is zero: IPOPT must bear dependent equations, to which settling leads, as
+# do several contacts whose rows depend on each other
+_SETTLING_SOLVER = SolverOptions(
+    tolerance=1e-12,
+    max_iterations=100,
+    others={"constr_viol_tol": 1e-13, "perturb_always_cd": "yes", "jacobian_regularization_value": 1e-13},
+)
+# tried in order, each from the neutral start, until a point settles: one weight of the products is quick and nearly
+# always enough; Fischer and Burmeister's curves find more of the rest
+_CONTINUATIONS = (
+    Continuation(Reformulation.L1_PENALTY, (1.0,), settle=False),
+    Continuation(Reformulation.FISCHER_BURMEISTER, settle=False),
+)
+_FURTHER_STARTS = 4  # drawn ones of the last continuation; steep friction at several contacts needs some
+_SEED = 1  # of their draw
+_TOLERANCE = 1e-9  # complementarity residual up to which an impact counts as converged
 
 
 @dataclass(frozen=True)
@@ -90,43 +101,6 @@ class ImpactLaw:
     facets: int = 8
 
 
-# one weight of the products is quick and nearly always enough; Fischer and Burmeister's curves find more of the rest
-_CONTINUATIONS = (
-    Continuation(Reformulation.L1_PENALTY, (1.0,), settle=False),
-    Continuation(Reformulation.FISCHER_BURMEISTER, settle=False),
-)
-
-
-def _solver() -> SolverOptions:
-    return SolverOptions(tolerance=1e-9, max_iterations=300)
-
-
-def _settling_solver() -> SolverOptions:
-    return SolverOptions(tolerance=1e-12, max_iterations=100, others=dict(_SETTLING))
-
-
-@dataclass(frozen=True)
-class ImpactOptions:
-    """How to solve.
-
-    Attributes
-    ----------
-    solver : for the continuation
-    settling_solver : for what is left when one side of every pair is zero
-    continuations : tried in order, each from the neutral start, until a point settles
-    further_starts : drawn starts of the last continuation after that; steep friction at several contacts needs some
-    seed : of their draw
-    tolerance : complementarity residual up to which an impact counts as converged
-    """
-
-    solver: SolverOptions = field(default_factory=_solver)
-    settling_solver: SolverOptions = field(default_factory=_settling_solver)
-    continuations: tuple[Continuation, ...] = _CONTINUATIONS
-    further_starts: int = 4
-    seed: int = 1
-    tolerance: float = 1e-9
-
-
 @dataclass(frozen=True)
 class ImpactSolution:
     """What follows from an impact.
@@ -153,27 +127,17 @@ class ImpactSolution:
     seconds: float
 
 
-def solve_impact(
-    mass: np.ndarray, contacts: Contacts, velocity: np.ndarray, law: ImpactLaw, options: ImpactOptions | None = None
-) -> ImpactSolution:
+def solve_impact(mass: np.ndarray, contacts: Contacts, velocity: np.ndarray, law: ImpactLaw) -> ImpactSolution:
     """Velocity and impulses right after an impact with contacts that are all closed.
 
-    Parameters
-    ----------
-    mass
-        M (n, n), positive definite.
-    contacts
-        m contacts.
-    velocity
-        q- (n,), rad/s.
+    ``mass`` M (n, n) is positive definite, ``velocity`` q- (n,) in rad/s.
 
     Raises
     ------
     ContactIdError
-        For a law out of range, rows of the wrong shape, or a posture where a contact's normal can't be moved.
+        For a posture where a contact's normal can't be moved.
     """
-    options = options or ImpactOptions()
-    normal, tangent = _checked(contacts, len(mass), law)
+    normal, tangent = contacts.normal, contacts.tangent
     rows = np.vstack([normal, tangent.reshape(-1, len(mass))])
     w = mobility(mass, rows)
     before = rows @ velocity
@@ -183,11 +147,12 @@ def solve_impact(
             "singular posture: an impulse along a contact's normal hardly moves it", "Choose a posture with bent joints"
         )
     speed = float(np.max(-before[:m], initial=0.0))
-    if speed <= _LEAST_SPEED:
-        return _untouched(velocity, m, tangent.shape[1])
+    if speed <= _LEAST_SPEED:  # no contact closes
+        nothing = np.zeros((m, tangent.shape[1]))
+        return ImpactSolution(velocity.copy(), np.zeros(m), nothing, (OPEN,) * m, 0.0, True, 0.0, 0, 0.0)
     unit = (1.0 + law.restitution_e_n) * float(np.max(-before[:m] / np.diag(w)[:m]))
     model, pairs = _problem(w, before, tangent.shape[1], law, speed, unit)
-    attached, settled, iterations, seconds = _solve(model, pairs, options)
+    attached, settled, iterations, seconds = _solve(model, pairs)
     residual = attached.residual()
     impulse_n = unit * np.array([model.normal[i].value for i in range(m)])
     along = np.array([pyo.value(model.along[row]) for row in range(m * tangent.shape[1])]) if law.friction_mu else None
@@ -200,53 +165,34 @@ def solve_impact(
         impulse_t=impulse_t,
         states=_states(impulse_n, tangent @ after, unit, speed),
         energy_lost=-float(change @ mass @ (velocity + 0.5 * change)),
-        converged=settled and residual <= options.tolerance,
+        converged=settled and residual <= _TOLERANCE,
         residual=residual,
         iterations=iterations,
         seconds=seconds,
     )
 
 
-def _solve(
-    model: pyo.ConcreteModel, pairs: list[Pair], options: ImpactOptions
-) -> tuple[Complementarities, bool, int, float]:
+def _solve(model: pyo.ConcreteModel, pairs: list[Pair]) -> tuple[Complementarities, bool, int, float]:
     """The pairs as last attached, whether they are settled, iterations and seconds; the model holds the point."""
-    draw = np.random.default_rng(options.seed)
+    draw = np.random.default_rng(_SEED)
     neutral = [(variable, variable.value) for variable in model.component_data_objects(pyo.Var)]
-    attached = attach(model, pairs, options.continuations[0].reformulation)
+    attached = attach(model, pairs, _CONTINUATIONS[0].reformulation)
     iterations, seconds = 0, 0.0
-    for attempt in range(len(options.continuations) + options.further_starts):
-        continuation = options.continuations[min(attempt, len(options.continuations) - 1)]
+    for attempt in range(len(_CONTINUATIONS) + _FURTHER_STARTS):
+        continuation = _CONTINUATIONS[min(attempt, len(_CONTINUATIONS) - 1)]
         for variable, value in neutral:
-            drawn = attempt >= len(options.continuations) and variable.lb is not None
+            drawn = attempt >= len(_CONTINUATIONS) and variable.lb is not None
             variable.set_value(float(draw.uniform()) if drawn else value)
         if attempt:
-            _detach(attached)
+            model.del_component(attached.block)
+            attached.objective.activate()
             attached = attach(model, pairs, continuation.reformulation)
-        found = solve_mpec(attached, continuation, options.solver)
-        ended = settle(attached, options.settling_solver)
+        found = solve_mpec(attached, continuation, _SOLVER)
+        ended = settle(attached, _SETTLING_SOLVER)
         iterations, seconds = iterations + found.iterations, seconds + found.seconds
         if ended is not None:
             return attached, True, iterations + ended.iterations, seconds + ended.seconds
     return attached, False, iterations, seconds
-
-
-def _detach(attached: Complementarities) -> None:
-    attached.model.del_component(attached.block)
-    attached.objective.activate()
-
-
-def _checked(contacts: Contacts, n: int, law: ImpactLaw) -> tuple[np.ndarray, np.ndarray]:
-    normal, tangent = np.asarray(contacts.normal, dtype=float), np.asarray(contacts.tangent, dtype=float)
-    m = len(normal)
-    if normal.shape != (m, n) or m == 0 or tangent.ndim != 3 or tangent.shape[::2] != (m, n) or tangent.shape[1] > 2:
-        raise ContactIdError(
-            f"contacts with normal rows {normal.shape} and tangential rows {tangent.shape} for {n} joints",
-            f"Give shapes (m, {n}) and (m, k, {n}) with k up to 2",
-        )
-    if law.friction_mu < 0.0 or not 0.0 <= law.restitution_e_n <= 1.0 or law.facets < 4 or law.facets % 2:
-        raise ContactIdError(f"impact law out of range: {law}", "mu >= 0, e_N from 0 to 1, an even number of facets")
-    return normal, tangent
 
 
 def directions(k: int, facets: int) -> np.ndarray:
@@ -302,11 +248,4 @@ def _states(impulse_n: np.ndarray, sliding: np.ndarray, unit: float, speed: floa
     return tuple(
         OPEN if push <= _AT_REST * unit else STICKING if slip <= _AT_REST * speed else SLIDING
         for push, slip in zip(impulse_n, speeds, strict=True)
-    )
-
-
-def _untouched(velocity: np.ndarray, m: int, k: int) -> ImpactSolution:
-    """No contact closes: nothing happens."""
-    return ImpactSolution(
-        np.array(velocity, dtype=float), np.zeros(m), np.zeros((m, k)), (OPEN,) * m, 0.0, True, 0.0, 0, 0.0
     )

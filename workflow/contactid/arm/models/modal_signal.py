@@ -16,95 +16,64 @@ integral less its mean, of n + 1 rows. Least squares in it is least squares on t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from contactid.core.errors import ContactIdError
-
 TIED, FREE = "pre_velocity", "free"
 WHITE, DIFFERENCED = "white", "differenced"
+# (2,) bounds of gamma (1/s) and omega (rad/s): decays of 1 to 300 1/s, frequencies of 2 to 80 Hz, so no real poles
+LOW, HIGH = np.array([-300.0, 2.0 * np.pi * 2.0]), np.array([-1.0, 2.0 * np.pi * 80.0])
 _SMALL = 1e-4  # |s| times half the averaging time below which a series replaces sinh(x) / x
 
 
 @dataclass(frozen=True)
-class ModalOptions:
-    """How to fit eq. 7.
+class ModalProblem:
+    """A signal and how eq. 7 is fitted to it.
 
     Attributes
     ----------
-    frequency_hz : lowest and highest frequency of a mode (omega / 2 pi), Hz; real poles are excluded by the lowest
-    decay : smallest and largest -gamma, 1/s
-    spacing : of the grid's frequencies, in units of 1 / (length of the signal)
-    decays : number of the grid's decays, evenly spaced in their logarithm
-    starts : lowest local minima of the grid that are polished
-    iterations : limit of a polishing
+    time : (n,) since the impact, s
+    values : (n, d) velocities, less v- where the offset is tied, m/s
+    offset : ``pre_velocity`` or ``free``
     noise : ``white`` (as the paper: every velocity sample alike) or ``differenced`` (positions have the white noise)
     averaging : length of time over which a velocity sample is a mean, s; the sampling interval for differences
     curved : add a term b t^2 to the rigid response
     """
 
-    frequency_hz: tuple[float, float] = (2.0, 80.0)
-    decay: tuple[float, float] = (1.0, 300.0)
-    spacing: float = 0.4
-    decays: int = 6
-    starts: int = 24
-    iterations: int = 300
+    time: np.ndarray
+    values: np.ndarray
+    offset: str = TIED
     noise: str = WHITE
     averaging: float = 0.0
     curved: bool = False
 
-    def __post_init__(self) -> None:
-        for name, (low, high) in (("frequency_hz", self.frequency_hz), ("decay", self.decay)):
-            if not 0.0 < low < high:
-                raise ContactIdError(f"modal fit: {name} is {low:g} to {high:g}", "Give an ascending positive range")
-        if self.noise not in (WHITE, DIFFERENCED):
-            raise ContactIdError(f"modal fit: unknown noise {self.noise!r}", f"Choose {WHITE} or {DIFFERENCED}")
+    @cached_property
+    def target(self) -> np.ndarray:
+        """(r, d) whitened velocities; r = n (+ 1 for differenced noise)."""
+        return self.whiten(self.values)
 
     @property
-    def low(self) -> np.ndarray:
-        """(2,) lower bounds of gamma (1/s) and omega (rad/s)."""
-        return np.array([-self.decay[1], 2.0 * np.pi * self.frequency_hz[0]])
-
-    @property
-    def high(self) -> np.ndarray:
-        """(2,) upper bounds of gamma (1/s) and omega (rad/s)."""
-        return np.array([-self.decay[0], 2.0 * np.pi * self.frequency_hz[1]])
-
-
-@dataclass(frozen=True)
-class ModalProblem:
-    """A signal in the noise's metric.
-
-    Attributes
-    ----------
-    time : (n,) since the impact, s
-    target : (r, d) whitened velocities, less v- where the offset is tied; r = n (+ 1 for differenced noise)
-    offset : ``pre_velocity`` or ``free``
-    options : as given
-    """
-
-    time: np.ndarray
-    target: np.ndarray
-    offset: str
-    options: ModalOptions
+    def step(self) -> float:
+        """The sampling interval, s."""
+        return (self.time[-1] - self.time[0]) / (len(self.time) - 1)
 
     @property
     def leading(self) -> int:
         """Number of columns before those of the modes."""
-        return 1 + (self.offset == FREE) + self.options.curved
+        return 1 + (self.offset == FREE) + self.curved
 
     def whiten(self, values: np.ndarray) -> np.ndarray:
         """(..., r, k) from (..., n, k): samples in the metric of their noise."""
-        if self.options.noise == WHITE:
+        if self.noise == WHITE:
             return values
-        step = (self.time[-1] - self.time[0]) / (len(self.time) - 1)
-        integral = np.concatenate([np.zeros_like(values[..., :1, :]), np.cumsum(values, axis=-2)], axis=-2) * step
+        integral = np.concatenate([np.zeros_like(values[..., :1, :]), np.cumsum(values, axis=-2)], axis=-2) * self.step
         return integral - integral.mean(axis=-2, keepdims=True)
 
     def modes(self, poles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(..., n, m) ``e^{s t}``, averaged over each sample, and its derivative by s, for poles (..., m)."""
         t, s = self.time[:, None], np.asarray(poles)[..., None, :]
-        half = 0.5 * self.options.averaging
+        half = 0.5 * self.averaging
         mean, slope = _mean_factor(s * half)
         wave = np.exp(s * t)
         return wave * mean, wave * (t * mean + half * slope)
@@ -115,7 +84,7 @@ class ModalProblem:
         affine = [np.broadcast_to(self.time[:, None], shape)]
         if self.offset == FREE:
             affine.append(np.ones(shape))
-        if self.options.curved:
+        if self.curved:
             affine.append(np.broadcast_to(self.time[:, None] ** 2, shape))
         shift = 1.0 if self.offset == TIED else 0.0
         pairs = np.stack([waves.real - shift, -waves.imag], axis=-1)
@@ -133,3 +102,20 @@ def _mean_factor(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     value = np.where(np.abs(x) < _SMALL, 1.0 + x * x / 6.0, np.sinh(safe) / safe)
     slope = np.where(np.abs(x) < _SMALL, x / 3.0, (np.cosh(safe) - np.sinh(safe) / safe) / safe)
     return value, slope
+
+
+def parts_of(poles: np.ndarray) -> np.ndarray:
+    """(..., 2 m) gamma_1, omega_1, gamma_2, ... of poles (..., m)."""
+    return np.stack([poles.real, poles.imag], axis=-1).reshape(*poles.shape[:-1], -1)
+
+
+def poles_of(point: np.ndarray) -> np.ndarray:
+    """(..., m) poles of gamma_1, omega_1, gamma_2, ... (..., 2 m)."""
+    return point[..., 0::2] + 1j * point[..., 1::2]
+
+
+def scaled_inverse(jacobian: np.ndarray) -> np.ndarray:
+    """Pseudoinverse (q, r) of a Jacobian (r, q), columns first brought to length one."""
+    scale = np.linalg.norm(jacobian, axis=0)
+    scale[scale == 0.0] = 1.0
+    return np.linalg.pinv(jacobian / scale) / scale[:, None]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
 
-from contactid.arm.models.modal_signal import TIED, WHITE, ModalOptions, ModalProblem
+from contactid.arm.models.modal_signal import HIGH, LOW, TIED, WHITE, ModalProblem
 from contactid.core.errors import ContactIdError
 from contactid.core.solve import Solution, SolverOptions, solve
 
@@ -48,37 +48,23 @@ def modes_model(
     poles: np.ndarray,
     *,
     offset: str = TIED,
-    options: ModalOptions | None = None,
+    noise: str = WHITE,
 ) -> pyo.ConcreteModel:
-    """The program for velocities (n, d), m/s, at times (n,), s, started at poles (m,) with their best coefficients.
-
-    Raises
-    ------
-    ContactIdError
-        For options with averaging or curvature, which this model doesn't have.
-    """
-    options = options or ModalOptions()
-    if options.averaging > 0.0 or options.curved:
-        raise ContactIdError("the modes' program has neither averaging nor curvature", "Switch both off")
-    step = float(time[-1] - time[0]) / (len(time) - 1)
+    """The program for velocities (n, d), m/s, at times (n,), s, started at poles (m,) with their best coefficients."""
+    before = np.asarray(pre_velocities)
+    problem = ModalProblem(np.asarray(time), velocities - (before if offset == TIED else 0.0), offset, noise)
+    step = float(problem.step)
     model = pyo.ConcreteModel(name="arm modes")
     model.D = pyo.RangeSet(0, velocities.shape[1] - 1)
     model.M = pyo.RangeSet(0, len(poles) - 1)
-    low, high = options.low, options.high
-    start = np.clip(np.column_stack([poles.real, poles.imag]), low, high)
-    model.gamma = pyo.Var(
-        model.M, bounds=(low[0] / _RATE, high[0] / _RATE), initialize=lambda _, k: start[k, 0] / _RATE
-    )
-    model.omega = pyo.Var(
-        model.M, bounds=(low[1] / _ANGULAR, high[1] / _ANGULAR), initialize=lambda _, k: start[k, 1] / _ANGULAR
-    )
+    start = np.clip(np.column_stack([poles.real, poles.imag]), LOW, HIGH)
+    for axis, (name, unit) in enumerate((("gamma", _RATE), ("omega", _ANGULAR))):
+        bounds = (LOW[axis] / unit, HIGH[axis] / unit)
+        model.add_component(name, pyo.Var(model.M, bounds=bounds, initialize=dict(enumerate(start[:, axis] / unit))))
     model.slope, model.post = pyo.Var(model.D, initialize=0.0), pyo.Var(model.D, initialize=0.0)
     model.c, model.d = pyo.Var(model.D, model.M, initialize=0.0), pyo.Var(model.D, model.M, initialize=0.0)
-    problem = ModalProblem(np.asarray(time), np.zeros(0), offset, options)
-    at_start = _start_coefficients(
-        model, problem, velocities, np.asarray(pre_velocities), start[:, 0] + 1j * start[:, 1]
-    )
-    scale = _unit(at_start, velocities, step, options)
+    at_start = _start_coefficients(model, problem, before, start[:, 0] + 1j * start[:, 1])
+    scale = _unit(at_start, velocities, step, noise)
     if offset == TIED:
         model.tie = pyo.Constraint(
             model.D, rule=lambda m, j: m.post[j] + sum(m.c[j, k] for k in m.M) == float(pre_velocities[j])
@@ -93,7 +79,7 @@ def modes_model(
         )  # fmt: skip
 
     rest = [[float(velocities[i, j]) - velocity(j, float(t)) for i, t in enumerate(time)] for j in model.D]
-    if options.noise == WHITE:
+    if noise == WHITE:
         squares = [(value / scale) ** 2 for row in rest for value in row]
     else:
         squares = _integrated(model, rest, step / scale)
@@ -102,9 +88,9 @@ def modes_model(
     return model
 
 
-def solve_modes(model: pyo.ConcreteModel, options: SolverOptions | None = None) -> ModesSolution:
-    """Solve a model of :func:`modes_model`; the default options keep close to its start."""
-    solution = solve(model, options or SolverOptions(tolerance=1e-10, max_iterations=500).warm())
+def solve_modes(model: pyo.ConcreteModel) -> ModesSolution:
+    """Solve a model of :func:`modes_model`, keeping close to its start."""
+    solution = solve(model, SolverOptions(tolerance=1e-10, max_iterations=500).warm())
     poles = np.array([pyo.value(model.gamma[k]) * _RATE + 1j * pyo.value(model.omega[k]) * _ANGULAR for k in model.M])
     return ModesSolution(
         cost=solution.objective * float(model.unit) ** 2,
@@ -131,27 +117,27 @@ def _integrated(model: pyo.ConcreteModel, rest: list[list[Any]], step: float) ->
 
 
 def _start_coefficients(
-    model: pyo.ConcreteModel, problem: ModalProblem, velocities: np.ndarray, before: np.ndarray, poles: np.ndarray
+    model: pyo.ConcreteModel, problem: ModalProblem, before: np.ndarray, poles: np.ndarray
 ) -> np.ndarray:
     """Least squares in the noise's metric for the starting poles; its residuals of the velocities (n, d)."""
     tied = problem.offset == TIED
-    columns, target = problem.columns(problem.modes(poles)[0]), velocities - (before if tied else 0.0)
-    beta = np.linalg.lstsq(problem.whiten(columns), problem.whiten(target), rcond=None)[0]
+    columns = problem.columns(problem.modes(poles)[0])
+    beta = np.linalg.lstsq(problem.whiten(columns), problem.target, rcond=None)[0]
     z = problem.amplitudes(beta)
     for j in model.D:
         model.slope[j] = float(beta[0, j])
         model.post[j] = float(before[j] - z[:, j].real.sum()) if tied else float(beta[1, j])
         for k in model.M:
             model.c[j, k], model.d[j, k] = float(z[k, j].real), float(z[k, j].imag)
-    return target - columns @ beta
+    return problem.values - columns @ beta
 
 
-def _unit(rest: np.ndarray, velocities: np.ndarray, step: float, options: ModalOptions) -> float:
+def _unit(rest: np.ndarray, velocities: np.ndarray, step: float, noise: str) -> float:
     """A size of residuals that makes the objective one at the start, whose residuals of velocities are (n, d)."""
     if not np.abs(velocities).max() > 0.0:
         raise ContactIdError("the modes' program has a velocity that is zero throughout", "Give a recorded signal")
     shown = [rest, velocities]
-    if options.noise != WHITE:
+    if noise != WHITE:
         sums = [step * np.cumsum(value, axis=0) for value in shown]
         shown = [value - value.mean(axis=0) for value in sums]
     return max(float(np.linalg.norm(shown[0])), _LEAST * float(np.linalg.norm(shown[1])))

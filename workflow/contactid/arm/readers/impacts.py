@@ -60,14 +60,8 @@ class ArmRecording:
 def recording_problems(time: np.ndarray, joint_position: np.ndarray, limits: np.ndarray | None = None) -> list[str]:
     """Everything that makes a recording unusable, one sentence each; empty where it is usable.
 
-    Parameters
-    ----------
-    time
-        (n,) s.
-    joint_position
-        (n, 7) rad.
-    limits
-        (7, 2) lowest and highest positions, rad; None doesn't look.
+    ``time`` (n,) in s, ``joint_position`` (n, 7) in rad; ``limits`` (7, 2), lowest and highest positions, rad, None
+    doesn't look.
     """
     problems = []
     if len(time) < LEAST_SAMPLES:
@@ -76,8 +70,14 @@ def recording_problems(time: np.ndarray, joint_position: np.ndarray, limits: np.
     if missing.any():
         problems.append(f"NaN in {np.count_nonzero(missing)} samples, the first at sample {np.argmax(missing)}")
     problems += _time_problems(time)
-    if limits is not None:
-        problems += _limit_problems(joint_position, limits)
+    columns = () if limits is None else zip(JOINTS, joint_position.T, limits, strict=True)
+    for name, column, (low, high) in columns:
+        finite = column[np.isfinite(column)]
+        if len(finite) and (finite.min() < low or finite.max() > high):
+            problems.append(
+                f"{name} goes from {finite.min():.4g} to {finite.max():.4g} rad, "
+                f"beyond its limits {low:.4g} and {high:.4g}"
+            )
     return problems
 
 
@@ -106,18 +106,6 @@ def _time_problems(time: np.ndarray) -> list[str]:
             f"{np.count_nonzero(uneven)} time steps are not {1e3 * SAMPLE_INTERVAL:g} ms, "
             f"the first {1e3 * steps[first]:.4g} ms at sample {first + 1} (dropped samples)"
         )
-    return problems
-
-
-def _limit_problems(joint_position: np.ndarray, limits: np.ndarray) -> list[str]:
-    problems = []
-    for number, (column, (low, high)) in enumerate(zip(joint_position.T, limits, strict=True)):
-        finite = column[np.isfinite(column)]
-        if len(finite) and (finite.min() < low or finite.max() > high):
-            problems.append(
-                f"{JOINTS[number]} goes from {finite.min():.4g} to {finite.max():.4g} rad, "
-                f"beyond its limits {low:.4g} and {high:.4g}"
-            )
     return problems
 
 

@@ -1,7 +1,7 @@
 """Read the archive of recorded arm impacts (10.4121/14192429) into the canonical form.
 
 The archive's own variables are not known here: it is said to hold joint positions of 18 impacts at 1 kHz as .mat files
-and MATLAB scripts. So all that is expected of it stands in :data:`EXPECTED`, names are taken tolerantly, and what
+and MATLAB scripts. So all that is expected of it stands in the constants below, names are taken tolerantly, and what
 doesn't fit is reported with what was found. Where file names don't say which experiment they hold, or variables have
 other names, a table ``recordings.csv`` beside the files says it: columns ``file`` (its path in the folder; for a file
 with several recordings followed by ``:`` and the structure's name), ``set``, ``velocity_m_s``, ``angle_deg`` and,
@@ -32,44 +32,21 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.array_files import beside, described, mat_files, read_variables
 from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
 
-
-@dataclass(frozen=True)
-class Expectations:
-    """What a recording is expected to look like.
-
-    Attributes
-    ----------
-    position, time : names of variables, compared without case and underscores; the first that is there is taken
-    set_number, velocity, angle : patterns, searched in a recording's path without its ending; the last match counts
-    centimetres_from : a velocity written as a number from this on is in cm/s, a smaller one in m/s
-    degrees_from : rad; larger joint positions can't be radians (no joint turns that far), so all of that file's are
-        degrees
-    sets : numbers of the sets
-    velocities, angles_deg : ranges of the settings, m/s and degrees
-    limits : (7, 2) joint limits of the LWR 4+, rad
-    """
-
-    position: tuple[str, ...] = (
-        "q", "qmeas", "qmeasured", "qmsr", "qm", "jointposition", "jointpositions", "jointpos", "msrjntpos", "position",
-        "positions", "joints",
-    )  # fmt: skip
-    time: tuple[str, ...] = ("t", "time", "timestamp", "timestamps", "timevector", "tvec", "tout")
-    set_number: str = r"(?:data[ _-]?)?set[ _-]?0*([12])(?!\d)"
-    velocity: str = (
-        r"(?:^|[ _/.-])v(?:el(?:ocity)?)?[ _-]?(\d+(?:[.p]\d+)?)|(\d+(?:[.p]\d+)?)[ _-]?(?:cm|m)[ _-]?(?:ps|s|/s)"
-    )
-    angle: str = r"(?:^|[ _/.-])a(?:ng(?:le)?)?[ _-]?(\d+)|(\d+)[ _-]?deg"
-    centimetres_from: float = 1.0
-    degrees_from: float = 2.0 * np.pi
-    sets: tuple[int, ...] = (1, 2)
-    velocities: tuple[float, float] = (0.02, 1.0)
-    angles_deg: tuple[float, float] = (5.0, 90.0)
-    limits: tuple[tuple[float, float], ...] = tuple(
-        (-limit, limit) for limit in np.deg2rad([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0])
-    )
-
-
-EXPECTED = Expectations()
+# names of variables, compared without case and underscores; the first that is there is taken
+_POSITION = (
+    "q", "qmeas", "qmeasured", "qmsr", "qm", "jointposition", "jointpositions", "jointpos", "msrjntpos", "position",
+    "positions", "joints",
+)  # fmt: skip
+_TIME = ("t", "time", "timestamp", "timestamps", "timevector", "tvec", "tout")
+# set, velocity and angle: patterns, searched in a recording's path without its ending; the last match counts
+_SET = r"(?:data[ _-]?)?set[ _-]?0*([12])(?!\d)"
+_VELOCITY = r"(?:^|[ _/.-])v(?:el(?:ocity)?)?[ _-]?(\d+(?:[.p]\d+)?)|(\d+(?:[.p]\d+)?)[ _-]?(?:cm|m)[ _-]?(?:ps|s|/s)"
+_ANGLE = r"(?:^|[ _/.-])a(?:ng(?:le)?)?[ _-]?(\d+)|(\d+)[ _-]?deg"
+_CENTIMETRES_FROM = 1.0  # a velocity written as a number from this on is in cm/s, a smaller one in m/s
+_DEGREES_FROM = 2.0 * np.pi  # rad; no joint turns that far, so all positions of a file with larger ones are in degrees
+_SETS = (1, 2)
+_VELOCITIES, _ANGLES_DEG = (0.02, 1.0), (5.0, 90.0)  # ranges of the settings, m/s and degrees
+LIMITS = np.deg2rad([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0])[:, None] * [-1.0, 1.0]  # (7, 2) rad, LWR 4+
 MANIFEST = "recordings.csv"
 _MANIFEST_COLUMNS = ("file", "set", "velocity_m_s", "angle_deg")
 _REMEDY = f"Mend that, name files like set1_v010_a30.mat, or say in {MANIFEST} which is which"
@@ -85,22 +62,10 @@ class _Entry:
 
 
 def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> xr.Dataset:
-    """Read every recording of a folder, a zip file, or a .mat file.
+    """Read every recording of a folder, a zip file, or a .mat file; ``synthetic``: the data were simulated.
 
-    Parameters
-    ----------
-    path
-        Of the archive.
-    licence
-        Of the data, kept as an attribute.
-    synthetic
-        Whether the data were simulated.
-
-    Returns
-    -------
-    xr.Dataset
-        The canonical form of :mod:`contactid.arm.readers.impacts`; ``left_out`` says which recordings are missing and
-        why, with all problems of each.
+    Gives the canonical form of :mod:`contactid.arm.readers.impacts`; ``left_out`` says which recordings are missing and
+    why, with all problems of each.
 
     Raises
     ------
@@ -144,7 +109,7 @@ def _parts(
     file: str, variables: dict[str, np.ndarray], manifest: Mapping[str, _Entry]
 ) -> dict[str, dict[str, np.ndarray]]:
     """Variables by recording: of the whole file, or of each structure in it where several hold positions."""
-    names = {_plain(name) for name in EXPECTED.position}
+    names = {_plain(name) for name in _POSITION}
     holders = {name.rpartition(".")[0] for name in variables if _plain(name.rpartition(".")[2]) in names}
     listed = {key.partition(":")[2] for key in manifest if key.startswith(f"{file}:")}
     if file in manifest or (len(holders) < 2 and not listed):
@@ -172,13 +137,13 @@ def _read_recording(
         return None
     position = _in_radians(position)
     time = _times(variables, entry.time if entry else "", len(position), problems)
-    problems += recording_problems(time, position, np.array(EXPECTED.limits))
+    problems += recording_problems(time, position, LIMITS)
     return ArmRecording(entry.setting, time, position) if entry and not problems else None
 
 
 def _positions(variables: dict[str, np.ndarray], wanted: str, problems: list[str]) -> np.ndarray | None:
     """(n, 7) joint positions in the file's unit."""
-    names = (wanted,) if wanted else EXPECTED.position
+    names = (wanted,) if wanted else _POSITION
     name = _pick(variables, names)
     if name is None:
         problems.append(f"no joint positions: expected a variable named {' or '.join(names)}")
@@ -192,13 +157,13 @@ def _positions(variables: dict[str, np.ndarray], wanted: str, problems: list[str
 
 def _in_radians(position: np.ndarray) -> np.ndarray:
     finite = position[np.isfinite(position)]
-    degrees = len(finite) and np.abs(finite).max() > EXPECTED.degrees_from
+    degrees = len(finite) and np.abs(finite).max() > _DEGREES_FROM
     return np.deg2rad(position) if degrees else position
 
 
 def _times(variables: dict[str, np.ndarray], wanted: str, n_samples: int, problems: list[str]) -> np.ndarray:
     """(n,) s, given in s or ms; without a variable of time, samples are 1 ms apart, as the archive is said to have."""
-    name = _pick(variables, (wanted,) if wanted else EXPECTED.time)
+    name = _pick(variables, (wanted,) if wanted else _TIME)
     even = SAMPLE_INTERVAL * np.arange(n_samples)
     if name is None:
         if wanted:
@@ -217,15 +182,12 @@ def _times(variables: dict[str, np.ndarray], wanted: str, n_samples: int, proble
 def _entry_from_name(name: str, problems: list[str]) -> _Entry | None:
     """The setting that a recording's path tells, ``data/Set 1/v0.10_30deg.mat`` for example."""
     stem = str(PurePosixPath(name.replace(".mat:", "/").removesuffix(".mat"))).lower()
-    number, velocity, angle = (
-        _last_match(pattern, stem) for pattern in (EXPECTED.set_number, EXPECTED.velocity, EXPECTED.angle)
-    )
+    number, velocity, angle = (_last_match(pattern, stem) for pattern in (_SET, _VELOCITY, _ANGLE))
     missing = [what for what, value in (("set", number), ("velocity", velocity), ("angle", angle)) if value is None]
     if number is None or velocity is None or angle is None:
         problems.append(f"its name does not tell its {' and '.join(missing)}")
         return None
-    digits = velocity >= EXPECTED.centimetres_from
-    setting = Setting(int(number), velocity / 100.0 if digits else velocity, angle)
+    setting = Setting(int(number), velocity / 100.0 if velocity >= _CENTIMETRES_FROM else velocity, angle)
     return _Entry(setting) if _in_range(setting, problems) else None
 
 
@@ -239,14 +201,12 @@ def _last_match(pattern: str, text: str) -> float | None:
 def _in_range(setting: Setting, noted: list[str]) -> bool:
     """Whether an experiment can be one of the archive's; ``noted`` is added to where it can't."""
     problems: list[str] = []
-    if setting.set_number not in EXPECTED.sets:
-        problems.append(f"its set is {setting.set_number} instead of {' or '.join(map(str, EXPECTED.sets))}")
-    low, high = EXPECTED.velocities
-    if not low <= setting.velocity <= high:
-        problems.append(f"a velocity of {setting.velocity:g} m/s is not between {low:g} and {high:g}")
-    flat, steep = EXPECTED.angles_deg
-    if not flat <= setting.angle_deg <= steep:
-        problems.append(f"an angle of {setting.angle_deg:g} degrees is not between {flat:g} and {steep:g}")
+    if setting.set_number not in _SETS:
+        problems.append(f"its set is {setting.set_number} instead of {' or '.join(map(str, _SETS))}")
+    if not _VELOCITIES[0] <= setting.velocity <= _VELOCITIES[1]:
+        problems.append("a velocity of {:g} m/s is not between {:g} and {:g}".format(setting.velocity, *_VELOCITIES))
+    if not _ANGLES_DEG[0] <= setting.angle_deg <= _ANGLES_DEG[1]:
+        problems.append("an angle of {:g} degrees is not between {:g} and {:g}".format(setting.angle_deg, *_ANGLES_DEG))
     noted.extend(problems)
     return not problems
 

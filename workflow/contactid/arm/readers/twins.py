@@ -20,6 +20,7 @@ the tip slides (curved velocity) and the pressing force bends the joints."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,11 +37,8 @@ from contactid.arm.rigid.postures import TABLE_HEIGHT, stated_posture
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.arm.simulate.flexible_arm import (
     SEPARATION,
-    Drives,
     FlexibleArm,
     FlexibleMotion,
-    FlexibleState,
-    IntegratorOptions,
     approach,
     posture_at,
     simulate_impact,
@@ -52,35 +50,6 @@ from contactid.sources.motion import write_dataset
 POSTURE_OF: Mapping[int, int] = MappingProxyType({30: 53, 60: 70, 90: 90})
 _HEADER_LENGTH = 116
 _AXES = ("x", "z")
-
-
-@dataclass(frozen=True)
-class TwinOptions:
-    """What a twin is made of.
-
-    Attributes
-    ----------
-    sets, velocities, angles_deg : numbers of sets; m/s; degrees against the table (30, 60, 90)
-    drives : elastic joints
-    pressing : N s/m; force that presses the tip down after the impact, per speed before it
-    before, after : s recorded before and after the impact
-    speed_scatter, tip_scatter : standard deviations of the speed, relative, and of the tip's x at the impact, m
-    noise, resolution : standard deviation of a reported joint position's noise, and its steps, rad
-    seed : fixes everything; an experiment has its own stream, whatever the other ones are
-    """
-
-    sets: tuple[int, ...]
-    velocities: tuple[float, ...]
-    angles_deg: tuple[int, ...]
-    drives: Drives
-    pressing: float
-    before: float
-    after: float
-    speed_scatter: float
-    tip_scatter: float
-    noise: float
-    resolution: float
-    seed: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,35 +80,27 @@ class TwinExperiment:
     motion: FlexibleMotion
 
 
-def twin_settings(options: TwinOptions) -> list[Setting]:
-    """Every setting of a twin, in the canonical order."""
-    return [
-        Setting(number, velocity, float(angle))
-        for number in options.sets
-        for velocity in options.velocities
-        for angle in options.angles_deg
-    ]
+def twin_settings(block: Mapping[str, Any]) -> list[Setting]:
+    """Every setting of a twin (``arm: twin`` of the configuration), in the canonical order."""
+    return [Setting(*one) for one in itertools.product(block["sets"], block["velocities"], block["angles_deg"])]
 
 
-def simulate_experiment(
-    setting: Setting, options: TwinOptions, robot: Robot, integrator: IntegratorOptions | None = None
-) -> TwinExperiment:
-    """Simulate one experiment."""
-    random = _stream(setting, options, 0)
-    speed = setting.velocity * (1.0 + options.speed_scatter * random.normal())
+def simulate_experiment(setting: Setting, block: Mapping[str, Any], robot: Robot) -> TwinExperiment:
+    """Simulate one experiment of a twin."""
+    random = _stream(setting, block, 0)
+    speed = setting.velocity * (1.0 + block["speed_scatter"] * random.normal())
     angle = np.deg2rad(setting.angle_deg)
     velocity = speed * np.array([np.cos(angle), -np.sin(angle)])
     near = stated_posture(POSTURE_OF[round(setting.angle_deg)])
-    x = robot.tip_position(near)[0] + options.tip_scatter * random.normal()
+    x = robot.tip_position(near)[0] + block["tip_scatter"] * random.normal()
     q_impact = posture_at(robot, near, np.array([x, TABLE_HEIGHT]))
-    arm = FlexibleArm(robot, options.drives, TABLE_HEIGHT, options.pressing * speed)
-    n_before = round(options.before / SAMPLE_INTERVAL)
-    time = SAMPLE_INTERVAL * np.arange(n_before + round(options.after / SAMPLE_INTERVAL))
+    arm = FlexibleArm(robot, block["drives"], TABLE_HEIGHT, block["pressing"] * speed)
+    n_before = round(block["before"] / SAMPLE_INTERVAL)
+    time = SAMPLE_INTERVAL * np.arange(n_before + round(block["after"] / SAMPLE_INTERVAL))
     impact_time = float(time[n_before - 1] + SAMPLE_INTERVAL * random.uniform(0.05, 0.95))
     earlier = approach(arm, q_impact, velocity, time[:n_before] - impact_time)
-    start = approach(arm, q_impact, velocity, np.zeros(1))
-    state = FlexibleState(start.q[0], start.theta[0], start.q_velocity[0], start.theta_velocity[0])
-    motion = simulate_impact(arm, state, time[n_before:] - impact_time, integrator)
+    state = approach(arm, q_impact, velocity, np.zeros(1)).at(0)
+    motion = simulate_impact(arm, state, time[n_before:] - impact_time)
     theta = np.concatenate([earlier.theta, motion.theta])
     jacobian = robot.tip_jacobian(q_impact)
     after = impact_map(arm.total_inertia(q_impact), jacobian[2], state.q_velocity)
@@ -153,20 +114,11 @@ def simulate_experiment(
     )  # fmt: skip
 
 
-def twin_options(block: Mapping[str, Any]) -> TwinOptions:
-    """Options of a configuration block: the fields of :class:`TwinOptions`, drives as a block of their own."""
-    given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in block.items()}
-    drives: dict[str, Any] = dict(given.pop("drives"))
-    return TwinOptions(
-        drives=Drives(tuple(drives["motor_inertia"]), tuple(drives["stiffness"]), drives["damping_time"]), **given
-    )
-
-
-def record(experiment: TwinExperiment, options: TwinOptions) -> ArmRecording:
+def record(experiment: TwinExperiment, block: Mapping[str, Any]) -> ArmRecording:
     """What the arm's encoders report of an experiment: noisy and rounded."""
-    random = _stream(experiment.setting, options, 1)
+    random = _stream(experiment.setting, block, 1)
     return ArmRecording(
-        experiment.setting, experiment.time, reported(experiment.clean, options.noise, options.resolution, random)
+        experiment.setting, experiment.time, reported(experiment.clean, block["noise"], block["resolution"], random)
     )
 
 
@@ -183,24 +135,16 @@ def reported(clean: np.ndarray, noise: float, resolution: float, random: np.rand
 def write_arm_twin(links: str, block: Mapping[str, Any], robot: Mapping[str, Any], raw: str, truth: str) -> None:
     """Simulate every experiment; write a .mat file each into a folder, a README beside them, and the truth as netCDF.
 
-    The same options give the same files, to a last digit on another processor.
-
-    Parameters
-    ----------
-    links
-        The robot's link table.
-    block, robot
-        ``arm: twin`` and ``arm: robot`` of the configuration.
-    raw, truth
-        The folder and the netCDF file.
+    The same settings give the same files, to a last digit on another processor. ``links`` is the robot's link table,
+    ``block`` and ``robot`` are ``arm: twin`` and ``arm: robot`` of the configuration.
     """
-    options, arm, folder = twin_options(block), load_robot(links, **robot), Path(raw)
-    experiments = [simulate_experiment(setting, options, arm) for setting in twin_settings(options)]
+    arm, folder = load_robot(links, **robot), Path(raw)
+    experiments = [simulate_experiment(setting, block, arm) for setting in twin_settings(block)]
     for experiment in experiments:
-        recording = record(experiment, options)
+        recording = record(experiment, block)
         write_mat(folder / f"{recording.setting.name}.mat", {"time": recording.time, "q": recording.joint_position})
     write_text(folder / "README.md", _README)
-    write_dataset(truth_dataset(experiments, options), truth)
+    write_dataset(truth_dataset(experiments, block), truth)
 
 
 def write_mat(path: str | Path, variables: Mapping[str, np.ndarray]) -> None:
@@ -211,7 +155,7 @@ def write_mat(path: str | Path, variables: Mapping[str, np.ndarray]) -> None:
             file.write(b"MATLAB 5.0 MAT-file, synthetic data of contactid".ljust(_HEADER_LENGTH))
 
 
-def truth_dataset(experiments: list[TwinExperiment], options: TwinOptions) -> xr.Dataset:
+def truth_dataset(experiments: list[TwinExperiment], block: Mapping[str, Any]) -> xr.Dataset:
     """What is true of a twin's experiments, in their order."""
 
     def stacked(name: str) -> np.ndarray:
@@ -231,8 +175,8 @@ def truth_dataset(experiments: list[TwinExperiment], options: TwinOptions) -> xr
             "impulse": (along, np.array([one.motion.events[0].impulse for one in experiments]), {"units": "N s"}),
             "separations": (along, np.array([len(times) for times in separated])),
             "first_separation": (along, np.array([min(t, default=np.nan) for t in separated]), {"units": "s"}),
-            "motor_inertia": ("joint", np.array(options.drives.motor_inertia), {"units": "kg m2"}),
-            "stiffness": ("joint", np.array(options.drives.stiffness), {"units": "N m/rad"}),
+            "motor_inertia": ("joint", np.array(block["drives"]["motor_inertia"]), {"units": "kg m2"}),
+            "stiffness": ("joint", np.array(block["drives"]["stiffness"]), {"units": "N m/rad"}),
         },
         coords={
             along: np.array([one.setting.name for one in experiments], dtype=object),
@@ -243,19 +187,19 @@ def truth_dataset(experiments: list[TwinExperiment], options: TwinOptions) -> xr
             "synthetic": 1,
             "source": "flexible-joint twin of an LWR 4+",
             "sample_interval": SAMPLE_INTERVAL,
-            "noise": options.noise,
-            "resolution": options.resolution,
-            "damping_time": options.drives.damping_time,
-            "pressing": options.pressing,
-            "seed": options.seed,
+            "noise": block["noise"],
+            "resolution": block["resolution"],
+            "damping_time": block["drives"]["damping_time"],
+            "pressing": block["pressing"],
+            "seed": block["seed"],
         },
     )
     return truth
 
 
-def _stream(setting: Setting, options: TwinOptions, number: int) -> np.random.Generator:
+def _stream(setting: Setting, block: Mapping[str, Any], number: int) -> np.random.Generator:
     key = (setting.set_number, round(1e4 * setting.velocity), round(setting.angle_deg), number)
-    return np.random.default_rng(np.random.SeedSequence(options.seed, spawn_key=key))
+    return np.random.default_rng(np.random.SeedSequence(block["seed"], spawn_key=key))
 
 
 _README = """# Synthetic data

@@ -1,7 +1,7 @@
 """The impact map: joint velocity after an impact, from the one before it and the posture.
 
-The impact equation ``M (q+ - q-) = J_N^T Lambda`` with the impact law ``J_N q+ = -e J_N q-`` (eqs. 3 and 4 of the arm
-paper, which has e = 0) gives ``q+ = (I - (1 + e) M^-1 J_N^T (J_N M^-1 J_N^T)^-1 J_N) q-`` (eq. 5).
+The impact equation ``M (q+ - q-) = J_N^T Lambda`` with the inelastic impact law ``J_N q+ = 0`` (eqs. 3 and 4 of the arm
+paper) gives ``q+ = (I - M^-1 J_N^T (J_N M^-1 J_N^T)^-1 J_N) q-`` (eq. 5).
 
 With the Cholesky factor ``M = L L^T`` and ``L^-1 J_N^T = Q R`` the matrix of eq. 5 is ``I - L^-T Q Q^T L^T``: an
 orthogonal projection in the metric of the kinetic energy. This form is used, since it keeps ``J_N q+`` and idempotence
@@ -18,44 +18,31 @@ from contactid.core.errors import ContactIdError
 SMALLEST_MOBILITY = 1e-8  # 1/kg; below it the tip is as good as blocked along the normal
 
 
-def impact_map(mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray, restitution: float = 0.0) -> np.ndarray:
-    """Joint velocity (n,) right after a frictionless impact, rad/s (eqs. 3 to 5).
+def impact_map(mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+    """Joint velocity (n,) right after a frictionless inelastic impact, rad/s (eqs. 3 to 5).
 
-    Parameters
-    ----------
-    mass
-        M (n, n), positive definite, kg m^2.
-    jacobian_n
-        (n,) or (m, n) Jacobian of the gap's or gaps' rate, m. Several rows all stay closed or rebound together; where
-        some may open instead, see :mod:`contactid.arm.models.impact`.
-    velocity
-        q- (n,), rad/s.
-    restitution
-        Newton's coefficient e, from 0 (inelastic, the paper's) to 1.
+    ``mass`` M (n, n) is positive definite, kg m^2; ``velocity`` q- (n,), rad/s; ``jacobian_n`` (n,) or (m, n) the
+    Jacobian of the gap's or gaps' rate, m. Several rows all stay closed; where some may open instead, see
+    :mod:`contactid.arm.models.impact`.
 
     Raises
     ------
     ContactIdError
-        At a singular posture, or for a coefficient outside 0 to 1.
+        At a singular posture.
     """
-    if not 0.0 <= restitution <= 1.0:
-        raise ContactIdError(f"coefficient of restitution {restitution}", "Give one from 0 to 1")
     factor, basis = _factors(mass, jacobian_n)
     velocity = np.asarray(velocity, dtype=float)
     weighted = factor.T @ velocity
     lost = basis @ (basis.T @ weighted)
-    if restitution == 0.0:
-        lost += basis @ (basis.T @ (weighted - lost))  # a second pass removes the first one's rounding
-    return velocity - (1.0 + restitution) * solve_triangular(factor, lost, lower=True, trans="T")
+    lost += basis @ (basis.T @ (weighted - lost))  # a second pass removes the first one's rounding
+    return velocity - solve_triangular(factor, lost, lower=True, trans="T")
 
 
-def normal_impulse(
-    mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray, restitution: float = 0.0
-) -> np.ndarray:
-    """(m,) impulse Lambda (N s) of :func:`impact_map`, ``-(1 + e) (J_N M^-1 J_N^T)^-1 J_N q-``; (1,) for one row."""
+def normal_impulse(mass: np.ndarray, jacobian_n: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+    """(m,) impulse Lambda (N s) of :func:`impact_map`, ``-(J_N M^-1 J_N^T)^-1 J_N q-``; (1,) for one row."""
     rows = np.atleast_2d(jacobian_n)
     _factors(mass, rows)  # refuses a singular posture
-    return -(1.0 + restitution) * np.linalg.solve(mobility(mass, rows), rows @ velocity)
+    return -np.linalg.solve(mobility(mass, rows), rows @ velocity)
 
 
 def mobility(mass: np.ndarray, jacobian: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq, least_squares
 
 from contactid.arm.rigid.impact_map import sliding_ratio
@@ -31,28 +32,19 @@ _SCAN_FROM = 0.5537  # m, where the search starts: well inside the reach
 
 
 def stated_posture(direction_deg: int, n_joints: int = 7) -> np.ndarray:
-    """(n,) joint positions in rad of :data:`STATED_POSTURES` for the motion of a direction, 90, 70 or 53.
-
-    Raises
-    ------
-    ContactIdError
-        For any other direction.
-    """
-    if direction_deg not in STATED_POSTURES:
-        known = ", ".join(map(str, STATED_POSTURES))
-        raise ContactIdError(f"no stated posture for {direction_deg} deg", f"Known are {known}")
+    """(n,) joint positions in rad of :data:`STATED_POSTURES` for the motion of a direction, 90, 70 or 53."""
     return in_plane(np.deg2rad(STATED_POSTURES[direction_deg]), n_joints)
 
 
-def nearest_direction(v_x: float, v_z: float) -> int:
-    """Which of the three directions (deg) a tip velocity (m/s) before the impact has, roughly."""
-    angle = direction_deg(v_x, v_z)
-    return min(STATED_POSTURES, key=lambda known: abs(known - angle))
+def direction_deg(v_x: ArrayLike, v_z: ArrayLike) -> np.ndarray:
+    """Angle in deg of tip velocities against the table; 90 straight down, below 90 forwards and down."""
+    return np.rad2deg(np.arctan2(-np.asarray(v_z), np.asarray(v_x)))
 
 
-def direction_deg(v_x: float, v_z: float) -> float:
-    """Angle in deg of a tip velocity against the table; 90 straight down, below 90 forwards and down."""
-    return float(np.rad2deg(np.arctan2(-v_z, v_x)))
+def nearest_direction(v_x: ArrayLike, v_z: ArrayLike) -> np.ndarray:
+    """Which of the three directions (deg) tip velocities (m/s) before the impact have, roughly."""
+    known = np.array(list(STATED_POSTURES))
+    return known[np.abs(direction_deg(v_x, v_z)[..., None] - known).argmin(axis=-1)]
 
 
 def fitted_ratio(vx_minus: np.ndarray, vz_minus: np.ndarray, vx_plus: np.ndarray) -> float:
@@ -113,10 +105,7 @@ def upright_posture(
 ) -> np.ndarray:
     """(n,) joint positions in rad with the tip at (x, 0, height) m and the probe pointing straight down.
 
-    Parameters
-    ----------
-    start
-        (n,) rad, selects the branch; the elbow-up posture of the vertical motion by default.
+    ``start`` (n,), rad, selects the branch; the elbow-up posture of the vertical motion by default.
 
     Raises
     ------
@@ -142,7 +131,7 @@ def upright_posture(
     return in_plane(found.x, robot.model.nq)
 
 
-def upright_postures(robot: Robot, height: float = TABLE_HEIGHT) -> UprightPostures:
+def upright_postures(robot: Robot) -> UprightPostures:
     """All upright postures of the elbow-up branch in steps of 5 mm, with r, from the nearest x to the farthest."""
     rows: list[tuple[float, np.ndarray]] = []
     for sign in (-1.0, 1.0):
@@ -150,7 +139,7 @@ def upright_postures(robot: Robot, height: float = TABLE_HEIGHT) -> UprightPostu
         for k in range(0 if sign > 0.0 else 1, 200):
             x = _SCAN_FROM + sign * k * _SCAN_STEP
             try:
-                q = upright_posture(robot, x, height, q)
+                q = upright_posture(robot, x, start=q)
             except ContactIdError:
                 break
             rows.append((x, q))
@@ -159,13 +148,10 @@ def upright_postures(robot: Robot, height: float = TABLE_HEIGHT) -> UprightPostu
     return UprightPostures(reached, found, np.array([ratio_at(robot, q) for q in found]))
 
 
-def posture_of_ratio(robot: Robot, ratio: float, postures: UprightPostures, height: float = TABLE_HEIGHT) -> np.ndarray:
+def posture_of_ratio(robot: Robot, ratio: float, postures: UprightPostures) -> np.ndarray:
     """(n,) upright posture in rad with a given r, on the branch where r rises with x.
 
-    Parameters
-    ----------
-    postures
-        From :func:`upright_postures` of the same robot and height.
+    ``postures`` are :func:`upright_postures` of the same robot.
 
     Raises
     ------
@@ -182,12 +168,12 @@ def posture_of_ratio(robot: Robot, ratio: float, postures: UprightPostures, heig
     k = int(np.searchsorted(postures.ratio[: top + 1], ratio).clip(1, top))
     start = postures.joint_position[k]
     x = brentq(
-        lambda x: ratio_at(robot, upright_posture(robot, x, height, start)) - ratio,
+        lambda x: ratio_at(robot, upright_posture(robot, x, start=start)) - ratio,
         postures.x[k - 1],
         postures.x[k],
         xtol=1e-9,
     )
-    return upright_posture(robot, x, height, start)
+    return upright_posture(robot, x, start=start)
 
 
 def ratio_at(robot: Robot, q: np.ndarray) -> float:

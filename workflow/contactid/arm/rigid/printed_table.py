@@ -42,7 +42,8 @@ def printed_table(published: pd.DataFrame) -> pd.DataFrame:
         raise ContactIdError(
             f"the published Table II lacks {', '.join(missing) or 'all rows'}", "Restore published/arm.csv"
         )
-    labels = pd.DataFrame([_labels(condition) for condition in wide.index], columns=list(LABELS))
+    labels = wide.index.str.extract("dataset=(.+);velocity_m_s=(.+);angle_deg=(.+)").set_axis(list(LABELS), axis=1)
+    labels = labels.astype({"dataset": int, "velocity_m_s": float, "angle_deg": int})
     table = pd.concat([labels, wide[list(CELLS)].reset_index(drop=True)], axis=1)
     return table.sort_values(list(LABELS), kind="stable", ignore_index=True)
 
@@ -57,8 +58,7 @@ def corrected_table(printed: pd.DataFrame) -> pd.DataFrame:
 
     ``direction_deg`` is the printed v-'s own angle against the table; a row without correction repeats what is printed.
     """
-    directions = np.array([direction_deg(x, z) for x, z in zip(printed["vx_minus"], printed["vz_minus"], strict=True)])
-    found = pd.DataFrame({"direction_deg": directions})
+    found = pd.DataFrame({"direction_deg": direction_deg(printed["vx_minus"], printed["vz_minus"])})
     for name in ("angle_deg", *CELLS):
         found[f"{name}_corrected"] = printed[name].astype(float).to_numpy()
     reasons: list[list[str]] = [[] for _ in range(len(printed))]
@@ -92,11 +92,6 @@ def sliding_errors(predicted: np.ndarray, measured: np.ndarray) -> tuple[float, 
     difference = np.abs(predicted - measured)
     relative = 2.0 * difference / np.abs(predicted + measured)
     return 1e3 * float(difference.mean()), 100.0 * float(relative.mean())
-
-
-def _labels(condition: str) -> tuple[int, float, int]:
-    parts = dict(item.split("=") for item in condition.split(";"))
-    return int(parts["dataset"]), float(parts["velocity_m_s"]), int(parts["angle_deg"])
 
 
 def _exchange_labels(printed: pd.DataFrame, found: pd.DataFrame, reasons: list[list[str]]) -> None:

@@ -166,11 +166,6 @@ def link_report(links: tuple[Link, ...]) -> pd.DataFrame:
     A tensor is plausible where it is positive definite, meets the triangle inequality, and its uniform ellipsoid's
     longest semi-axis is at most the link's length: the larger of the distances from its frame to its parent's and to
     its child's.
-
-    Returns
-    -------
-    DataFrame with columns link, mass_kg, length_m, inertia_min_kg_m2, inertia_max_kg_m2, gyration_min_m,
-    gyration_max_m, ellipsoid_max_m, positive_definite, triangle_inequality, plausible.
     """
     rows = []
     for link in links:
@@ -181,16 +176,22 @@ def link_report(links: tuple[Link, ...]) -> pd.DataFrame:
         moments, gyration, longest = np.linalg.eigvalsh(link.inertia), gyration_radii(link), ellipsoid_axes(link)[-1]
         definite = bool(moments[0] > 0.0)
         triangle = bool(moments[0] + moments[1] >= moments[2])
-        plausible = definite and triangle and bool(longest <= length)
         rows.append(
-            (link.name, link.mass, length, moments[0], moments[2], gyration[0], gyration[2], longest, definite,
-             triangle, plausible)
-        )  # fmt: skip
-    columns = [
-        "link", "mass_kg", "length_m", "inertia_min_kg_m2", "inertia_max_kg_m2", "gyration_min_m", "gyration_max_m",
-        "ellipsoid_max_m", "positive_definite", "triangle_inequality", "plausible",
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns)
+            {
+                "link": link.name,
+                "mass_kg": link.mass,
+                "length_m": length,
+                "inertia_min_kg_m2": moments[0],
+                "inertia_max_kg_m2": moments[2],
+                "gyration_min_m": gyration[0],
+                "gyration_max_m": gyration[2],
+                "ellipsoid_max_m": longest,
+                "positive_definite": definite,
+                "triangle_inequality": triangle,
+                "plausible": definite and triangle and bool(longest <= length),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,13 +200,11 @@ class Robot:
 
     Attributes
     ----------
-    name : of its link table
     model : pinocchio's
     tip : id of the frame at the probe's tip; z along the probe, away from the flange
     links : as described, or as corrected
     """
 
-    name: str
     model: Any
     tip: int
     links: tuple[Link, ...]
@@ -233,6 +232,20 @@ class Robot:
         """(3, n) Jacobian of the tip's linear velocity, in the base frame's axes, m."""
         return self.tip_twist_jacobian(q)[:3].copy()
 
+    def tip_drift(self, q: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        """(6,) linear (m/s2) and angular (rad/s2) acceleration of the tip where no joint accelerates, in base axes."""
+        pin.forwardKinematics(self.model, self._data, q, velocity, np.zeros(self.model.nv))
+        drift = pin.getFrameClassicalAcceleration(self.model, self._data, self.tip, pin.LOCAL_WORLD_ALIGNED)
+        return drift.vector.copy()
+
+    def gravity_torque(self, q: np.ndarray) -> np.ndarray:
+        """g (n,) at joint positions (n,), N m."""
+        return pin.computeGeneralizedGravity(self.model, self._data, q).copy()
+
+    def bias_torque(self, q: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+        """n(q, q') (n,): of gravity, Coriolis and centrifugal forces, N m."""
+        return pin.nonLinearEffects(self.model, self._data, q, velocity).copy()
+
     def tip_twist_jacobian(self, q: np.ndarray) -> np.ndarray:
         """(6, n) Jacobian of the tip's linear (m) and angular velocity, in the base frame's axes."""
         return pin.computeFrameJacobian(
@@ -257,58 +270,40 @@ def load_robot(
     force_sensor: bool = False,
     corrections: str | Path | None = None,
 ) -> Robot:
-    """Robot of a link table.
+    """Robot of a link table; fixed links are lumped with the moving ones that carry them.
 
     The described tensors of ``lwr4``'s links 1, 6 and 7 look too large by powers of ten: link 7, 0.11 kg, would have a
     radius of gyration of 0.6 to 0.8 m. Corrections divide them by the numbers in ``lwr4_corrections.csv``, whose last
     column says what each divisor rests on. That is an inference from the table alone.
 
-    Parameters
-    ----------
-    links
-        The table.
-    name
-        Of the robot, for messages.
-    probe_length
-        m, from the last moving link's origin along its z axis; the probe has no mass. The printed predictions are met
-        with 0.10 m.
-    force_sensor
-        Keep the links fixed to the last moving one, a force sensor of 0.52 kg. The printed predictions are met only
-        without it.
-    corrections
-        Table of divisors; None leaves the tensors as described, with which the paper's predictions are met.
+    ``name`` is for messages. ``probe_length``, m, counts from the last moving link's origin along its z axis; the probe
+    has no mass. ``force_sensor`` keeps the links fixed to the last moving one, a force sensor of 0.52 kg;
+    ``corrections`` is the table of divisors, None leaves the tensors as described. The printed predictions are met with
+    a probe of 0.10 m, the tensors as described, and without the sensor only.
 
     Raises
     ------
     ContactIdError
-        Where a table is missing or wrong.
+        Where a table is missing or wrong, no link moves, or the links' masses leave a joint without inertia.
     """
     described = read_links(links)
     divisors = {} if corrections is None else read_divisors(corrections, described)
     used = tuple(replace(link, inertia=link.inertia / divisors.get(link.name, 1.0)) for link in described)
-    return build_robot(name, used, probe_length, force_sensor=force_sensor)
-
-
-def build_robot(name: str, links: tuple[Link, ...], probe_length: float, *, force_sensor: bool = False) -> Robot:
-    """Robot of links; fixed links are lumped with the moving ones that carry them.
-
-    Raises
-    ------
-    ContactIdError
-        Where no link moves, or the links' masses leave a joint without inertia.
-    """
-    moving = [link.name for link in links if link.joint_type == "revolute"]
+    moving = [link.name for link in used if link.joint_type == "revolute"]
     if not moving:
         raise ContactIdError(f"robot {name!r} has no link that moves", "Give at least one revolute joint")
-    tool = _carried(links, moving[-1])
+    tool = _carried(used, moving[-1])
     model = pin.Model()
     model.name = name
-    frames: dict[str, tuple[int, Any]] = {links[0].parent: (0, pin.SE3.Identity())}
-    for link in links:
+    unbounded = np.array([np.inf])
+    frames: dict[str, tuple[int, Any]] = {used[0].parent: (0, pin.SE3.Identity())}
+    for link in used:
         joint, at = frames[link.parent]
         at = at * pin.SE3(link.orientation, link.origin)
         if link.joint_type == "revolute":
-            joint = _add_joint(model, joint, at, link)
+            turning = pin.JointModelRevoluteUnaligned(link.axis)
+            low, high = (np.array([limit]) for limit in link.limits)
+            joint = model.addJoint(joint, turning, at, link.joint, unbounded, unbounded, low, high)
             at = pin.SE3.Identity()
         if force_sensor or link.name not in tool:
             model.appendBodyToJoint(joint, pin.Inertia(link.mass, link.centre, link.inertia), at)
@@ -316,7 +311,7 @@ def build_robot(name: str, links: tuple[Link, ...], probe_length: float, *, forc
     joint, at = frames[moving[-1]]
     at = at * pin.SE3(np.eye(3), np.array([0.0, 0.0, probe_length]))
     tip = model.addFrame(pin.Frame("tip", joint, 0, at, pin.FrameType.OP_FRAME))
-    robot = Robot(name, model, tip, links, model.createData())
+    robot = Robot(model, tip, used, model.createData())
     if np.linalg.eigvalsh(robot.mass_matrix(np.zeros(model.nq)))[0] <= 0.0:
         raise ContactIdError(f"robot {name!r} has a joint that moves no inertia", "Check masses and inertias")
     return robot
@@ -328,11 +323,3 @@ def _carried(links: tuple[Link, ...], name: str) -> set[str]:
     while more := {child for child, parent in parents.items() if parent in found} - found:
         found |= more
     return found - {name}
-
-
-def _add_joint(model: Any, parent: int, at: Any, link: Link) -> int:
-    unbounded = np.array([np.inf])
-    return model.addJoint(
-        parent, pin.JointModelRevoluteUnaligned(link.axis), at, link.joint, unbounded, unbounded,
-        np.array([link.limits[0]]), np.array([link.limits[1]]),
-    )  # fmt: skip

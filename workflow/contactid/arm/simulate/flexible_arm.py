@@ -23,8 +23,8 @@ reports as its joint position: measured at the motors, with the deflection under
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -33,58 +33,35 @@ import pinocchio as pin
 from scipy.integrate import solve_ivp
 
 from contactid.arm.rigid.impact_map import impact_map, normal_impulse
-from contactid.arm.rigid.postures import PLANE_JOINTS
+from contactid.arm.rigid.postures import PLANE_JOINTS, in_plane
 from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
 
 IMPACT, SEPARATION, GRAZING = "impact", "separation", "grazing"
+_RTOL, _ATOL = 1e-10, 1e-12  # of every step of Dormand and Prince's method of order 8; the second in rad and rad/s
+_LONGEST_STEP = 2e-3  # s; shorter than any flight that matters
+_SLOWEST_IMPACT = 1e-6  # m/s; a slower approach ends a flight without an impact
+_MOST_EVENTS = 500  # beyond it the motion is given up as chattering
 _STATIC_TOLERANCE = 1e-13  # rad
 _MOST_STATIC_STEPS = 50
-
-
-@dataclass(frozen=True)
-class Drives:
-    """Elastic joints, one value per joint.
-
-    Attributes
-    ----------
-    motor_inertia : B, kg m2, seen behind the gear; of a torque-controlled joint the one that its inner loop leaves
-    stiffness : K, N m/rad
-    damping_time : D / K, s; damping in proportion to stiffness damps modes of vibration alone, fast ones most
-    """
-
-    motor_inertia: tuple[float, ...]
-    stiffness: tuple[float, ...]
-    damping_time: float
-
-
-@dataclass(frozen=True)
-class IntegratorOptions:
-    """How motions are integrated: tolerances of Dormand and Prince's method of order 8, and guards of the events.
-
-    Attributes
-    ----------
-    rtol, atol : of every step; the second in rad and rad/s
-    longest_step : s; shorter than any flight that matters
-    slowest_impact : m/s; a slower approach ends a flight without an impact
-    most_events : beyond it the motion is given up as chattering
-    """
-
-    rtol: float = 1e-10
-    atol: float = 1e-12
-    longest_step: float = 2e-3
-    slowest_impact: float = 1e-6
-    most_events: int = 500
+_TIP_ROWS = (0, 2, 4)  # v_x, v_z, omega_y
+_TOLERANCE = 1e-13  # m and rad
+_MOST_STEPS = 30
+_DIFFERENCE = 1e-4  # s, of central differences in time
 
 
 @dataclass(frozen=True, eq=False)
 class FlexibleState:
-    """Positions (n,) in rad and velocities (n,) in rad/s of links (q) and motors (theta)."""
+    """Positions in rad and velocities in rad/s of links (q) and motors (theta): (n,), or (m, n) at m times."""
 
     q: np.ndarray
     theta: np.ndarray
     q_velocity: np.ndarray
     theta_velocity: np.ndarray
+
+    def at(self, k: int) -> FlexibleState:
+        """The state at one of several times."""
+        return FlexibleState(self.q[k], self.theta[k], self.q_velocity[k], self.theta_velocity[k])
 
 
 @dataclass(frozen=True)
@@ -98,23 +75,18 @@ class ContactEvent:
 
 
 @dataclass(frozen=True, eq=False)
-class FlexibleMotion:
+class FlexibleMotion(FlexibleState):
     """A motion at m times.
 
     Attributes
     ----------
     time : (m,) s since the impact
-    q, theta, q_velocity, theta_velocity : (m, n) rad and rad/s
     dissipated, work : (m,) J, by the joints' dampers, and done by the motors
     contact_force : (m,) N, 0 off the table
     events : in the order of time; the first is the impact
     """
 
     time: np.ndarray
-    q: np.ndarray
-    theta: np.ndarray
-    q_velocity: np.ndarray
-    theta_velocity: np.ndarray
     dissipated: np.ndarray
     work: np.ndarray
     contact_force: np.ndarray
@@ -123,35 +95,39 @@ class FlexibleMotion:
 
 @dataclass(frozen=True, eq=False)
 class FlexibleArm:
-    """An arm, its drives, the table's height (m) in the base frame, and the force F (N) that presses the tip down."""
+    """An arm, its drives, the table's height (m) in the base frame, and the force F (N) that presses the tip down.
+
+    ``drives`` have, as the configuration's ``arm: twin: drives``, ``motor_inertia`` (n,): B, kg m2, seen behind the
+    gear; of a torque-controlled joint the one that its inner loop leaves; ``stiffness`` (n,): K, N m/rad;
+    ``damping_time``: D / K, s; damping in proportion to stiffness damps modes of vibration alone, fast ones most.
+    """
 
     robot: Robot
-    drives: Drives
+    drives: Mapping[str, Any]
     table_height: float
     pressing_force: float = 0.0
-    _data: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if len(self.drives.stiffness) != self.robot.model.nv:
+        if len(self.stiffness) != self.robot.model.nv:
             raise ContactIdError(
-                f"drives of {len(self.drives.stiffness)} joints for a robot of {self.robot.model.nv}",
+                f"drives of {len(self.stiffness)} joints for a robot of {self.robot.model.nv}",
                 "Give one value per joint",
             )
-        object.__setattr__(self, "_data", self.robot.model.createData())
 
     @cached_property
     def stiffness(self) -> np.ndarray:
         """K (n,), N m/rad."""
-        return np.array(self.drives.stiffness)
+        return np.array(self.drives["stiffness"])
 
     @cached_property
     def motor_inertia(self) -> np.ndarray:
         """B (n,), kg m2."""
-        return np.array(self.drives.motor_inertia)
+        return np.array(self.drives["motor_inertia"])
 
-    def gravity_torque(self, q: np.ndarray) -> np.ndarray:
-        """g (n,) at link positions (n,), N m."""
-        return pin.computeGeneralizedGravity(self.robot.model, self._data, q).copy()
+    @property
+    def damping_time(self) -> float:
+        """D / K, s."""
+        return self.drives["damping_time"]
 
     def reported_position(self, theta: np.ndarray) -> np.ndarray:
         """q_s (n,): link positions in static balance with motor positions (n,), rad.
@@ -161,9 +137,9 @@ class FlexibleArm:
         ContactIdError
             Where joints are too soft to carry the arm.
         """
-        q = theta - self.gravity_torque(theta) / self.stiffness
+        q = theta - self.robot.gravity_torque(theta) / self.stiffness
         for _ in range(_MOST_STATIC_STEPS):
-            previous, q = q, theta - self.gravity_torque(q) / self.stiffness
+            previous, q = q, theta - self.robot.gravity_torque(q) / self.stiffness
             if np.abs(q - previous).max() < _STATIC_TOLERANCE:
                 return q
         raise ContactIdError("the joints are too soft to carry the arm", "Give stiffer ones")
@@ -171,7 +147,7 @@ class FlexibleArm:
     def motor_torque(self, theta: np.ndarray) -> np.ndarray:
         """tau (n,) after the impact, N m: gravity compensation and pressing."""
         q = self.reported_position(theta)
-        return self.gravity_torque(q) - self.robot.tip_jacobian(q)[2] * self.pressing_force
+        return self.robot.gravity_torque(q) - self.robot.tip_jacobian(q)[2] * self.pressing_force
 
     def total_inertia(self, q: np.ndarray) -> np.ndarray:
         """M(q) + B (n, n), kg m2: of links and motors that move as one."""
@@ -186,45 +162,24 @@ class FlexibleArm:
     ) -> tuple[np.ndarray, np.ndarray, float]:
         """q'' (n,), theta'' (n,) in rad/s2 and the contact force in N, tensile if negative; 0 where not touching.
 
-        Eq. 1 for links that touch, eq. 2 for those in the air, with the springs' torque as tau.
-
-        ``torque`` is the motors', :meth:`motor_torque`.
+        Eq. 1 for links that touch, eq. 2 for those in the air, with the springs' torque as tau. ``torque`` is that of
+        the motors, :meth:`motor_torque`.
         """
         stretch = state.theta - state.q
-        spring = self.stiffness * (stretch + self.drives.damping_time * (state.theta_velocity - state.q_velocity))
+        spring = self.stiffness * (stretch + self.damping_time * (state.theta_velocity - state.q_velocity))
         theta_acceleration = (torque - spring) / self.motor_inertia
-        net = spring - pin.nonLinearEffects(self.robot.model, self._data, state.q, state.q_velocity)
+        net = spring - self.robot.bias_torque(state.q, state.q_velocity)
         mass = self.robot.mass_matrix(state.q)
         if not touching:
             return np.linalg.solve(mass, net), theta_acceleration, 0.0
         row = self.robot.tip_jacobian(state.q)[2]
         free, response = np.linalg.solve(mass, np.column_stack([net, row])).T
-        force = -(row @ free + self._normal_drift(state)) / (row @ response)
+        force = -(row @ free + self.robot.tip_drift(state.q, state.q_velocity)[2]) / (row @ response)
         return free + response * force, theta_acceleration, float(force)
 
-    def _normal_drift(self, state: FlexibleState) -> float:
-        """The tip's normal acceleration where no joint accelerates, m/s2."""
-        model, data = self.robot.model, self._data
-        pin.forwardKinematics(model, data, state.q, state.q_velocity, np.zeros(model.nv))
-        acceleration = pin.getFrameClassicalAcceleration(model, data, self.robot.tip, pin.LOCAL_WORLD_ALIGNED)
-        return float(acceleration.linear[2])
 
-
-def simulate_impact(
-    arm: FlexibleArm, start: FlexibleState, time: np.ndarray, options: IntegratorOptions | None = None
-) -> FlexibleMotion:
-    """Motion from the impact on.
-
-    Parameters
-    ----------
-    arm
-        The arm.
-    start
-        Just before the impact; its tip is on the table and comes down.
-    time
-        (m,) ascending, from 0 on, s since the impact.
-    options
-        Of the integrator; None takes the defaults.
+def simulate_impact(arm: FlexibleArm, start: FlexibleState, time: np.ndarray) -> FlexibleMotion:
+    """Motion at times (m,) since the impact, ascending from 0 on, s; ``start`` is the state just before it.
 
     Raises
     ------
@@ -237,15 +192,14 @@ def simulate_impact(
             f"no impact: the tip is {arm.gap(start.q):.3g} m over the table and moves at {approach:.3g} m/s",
             "Start with the tip on the table, coming down",
         )
-    return _Simulation(arm, options or IntegratorOptions()).run(start, np.asarray(time, dtype=float))
+    return _Simulation(arm).run(start, time)
 
 
 class _Simulation:
     """Phases on and off the table, one after another; the state is q, theta, their rates, dissipated energy, work."""
 
-    def __init__(self, arm: FlexibleArm, options: IntegratorOptions) -> None:
-        self.arm, self.options = arm, options
-        self.n = arm.robot.model.nv
+    def __init__(self, arm: FlexibleArm) -> None:
+        self.arm, self.n = arm, arm.robot.model.nv
         self.events: list[ContactEvent] = []
 
     def run(self, start: FlexibleState, time: np.ndarray) -> FlexibleMotion:
@@ -266,17 +220,15 @@ class _Simulation:
             now, state = float(solution.t_events[0][0]), solution.y_events[0][0]
             state, touching = self._switch(now, state, touching)
         states = np.concatenate(rows)
-        q, theta, q_velocity, theta_velocity = (states[:, k * self.n : (k + 1) * self.n] for k in range(4))
         return FlexibleMotion(
-            time, q, theta, q_velocity, theta_velocity, dissipated=states[:, -2], work=states[:, -1],
+            **vars(self._split(states)), time=time, dissipated=states[:, -2], work=states[:, -1],
             contact_force=np.array(forces), events=tuple(self.events),
         )  # fmt: skip
 
     def _phase(self, now: float, state: np.ndarray, end: float, pending: np.ndarray, touching: bool) -> Any:
         solution = solve_ivp(
             self._rates(touching), (now, max(end, now + 1e-12)), state, method="DOP853", t_eval=pending,
-            events=self._end_of_contact() if touching else self._end_of_flight(),
-            rtol=self.options.rtol, atol=self.options.atol, max_step=self.options.longest_step,
+            events=self._end(touching), rtol=_RTOL, atol=_ATOL, max_step=_LONGEST_STEP,
         )  # fmt: skip
         if solution.status < 0:
             raise ContactIdError(f"the arm's motion cannot be integrated ({solution.message})", "Soften its joints")
@@ -284,13 +236,13 @@ class _Simulation:
 
     def _switch(self, now: float, state: np.ndarray, touching: bool) -> tuple[np.ndarray, bool]:
         """The state after an event, and whether the tip touches then."""
-        if len(self.events) >= self.options.most_events:
+        if len(self.events) >= _MOST_EVENTS:
             raise ContactIdError(f"the tip chatters: {len(self.events)} events by {now:.4f} s", "Press it down harder")
         if touching:
             self.events.append(ContactEvent(now, SEPARATION))
             return state, False
         approach = -float(self.arm.robot.tip_jacobian(state[: self.n])[2] @ state[2 * self.n : 3 * self.n])
-        if approach > self.options.slowest_impact:
+        if approach > _SLOWEST_IMPACT:
             state = self._impact(now, state)
         else:
             self.events.append(ContactEvent(now, GRAZING))
@@ -308,7 +260,7 @@ class _Simulation:
         return state
 
     def _split(self, state: np.ndarray) -> FlexibleState:
-        return FlexibleState(*(state[k * self.n : (k + 1) * self.n] for k in range(4)))
+        return FlexibleState(*(state[..., k * self.n : (k + 1) * self.n] for k in range(4)))
 
     def _force(self, state: np.ndarray) -> float:
         parts = self._split(state)
@@ -323,41 +275,20 @@ class _Simulation:
             torque = self.arm.motor_torque(parts.theta)
             links, motors, _force = self.arm.accelerations(parts, torque, touching=touching)
             slip = parts.theta_velocity - parts.q_velocity
-            dissipation = self.arm.drives.damping_time * (self.arm.stiffness @ slip**2)
+            dissipation = self.arm.damping_time * (self.arm.stiffness @ slip**2)
             power = torque @ parts.theta_velocity
             return np.concatenate([parts.q_velocity, parts.theta_velocity, links, motors, [dissipation, power]])
 
         return rates
 
-    def _end_of_contact(self) -> Callable[[float, np.ndarray], float]:
-        def pushing(_: float, state: np.ndarray) -> float:
-            return self._force(state)
+    def _end(self, touching: bool) -> Callable[[float, np.ndarray], float]:
+        """What falls through zero where the tip lifts off, or comes back to the table."""
 
-        pushing.terminal, pushing.direction = True, -1  # type: ignore[attr-defined]
-        return pushing
+        def pushing_or_height(_: float, state: np.ndarray) -> float:
+            return self._force(state) if touching else self.arm.gap(state[: self.n])
 
-    def _end_of_flight(self) -> Callable[[float, np.ndarray], float]:
-        def height(_: float, state: np.ndarray) -> float:
-            return self.arm.gap(state[: self.n])
-
-        height.terminal, height.direction = True, -1  # type: ignore[attr-defined]
-        return height
-
-
-_TIP_ROWS = (0, 2, 4)  # v_x, v_z, omega_y
-_TOLERANCE = 1e-13  # m and rad
-_MOST_STEPS = 30
-_DIFFERENCE = 1e-4  # s, of central differences in time
-
-
-@dataclass(frozen=True, eq=False)
-class Approach:
-    """Links (q) and motors (theta) at m times: positions (m, n) in rad, velocities (m, n) in rad/s."""
-
-    q: np.ndarray
-    theta: np.ndarray
-    q_velocity: np.ndarray
-    theta_velocity: np.ndarray
+        pushing_or_height.terminal, pushing_or_height.direction = True, -1  # type: ignore[attr-defined]
+        return pushing_or_height
 
 
 def posture_at(robot: Robot, near: np.ndarray, tip: np.ndarray) -> np.ndarray:
@@ -383,25 +314,16 @@ def posture_at(robot: Robot, near: np.ndarray, tip: np.ndarray) -> np.ndarray:
     )
 
 
-def approach(arm: FlexibleArm, q_impact: np.ndarray, velocity: np.ndarray, time: np.ndarray) -> Approach:
-    """The motion that brings the tip to its place at ``q_impact`` at time 0.
+def approach(arm: FlexibleArm, q_impact: np.ndarray, velocity: np.ndarray, time: np.ndarray) -> FlexibleState:
+    """The motion that brings the tip to its place at ``q_impact`` (n,), rad, in the plane, at time 0.
 
-    Parameters
-    ----------
-    arm
-        Robot and drives.
-    q_impact
-        (n,) rad, in the plane.
-    velocity
-        (2,) tip's v_x and v_z, m/s.
-    time
-        (m,) s, at most 0.
+    ``velocity`` (2,): the tip's v_x and v_z, m/s; ``time`` (m,) s, at most 0.
     """
     x, _, z = arm.robot.tip_position(q_impact)
     place = np.array([x, z])
     q, q_velocity, theta, theta_velocity = [], [], [], []
     near = q_impact
-    for now in np.asarray(time, dtype=float)[::-1]:
+    for now in time[::-1]:
         near = posture_at(arm.robot, near, place + velocity * now)
         ahead, behind = (
             _stretch(arm, posture_at(arm.robot, near, place + velocity * (now + step)), velocity)
@@ -410,30 +332,25 @@ def approach(arm: FlexibleArm, q_impact: np.ndarray, velocity: np.ndarray, time:
         here = _stretch(arm, near, velocity)
         rate = (ahead - behind) / (2.0 * _DIFFERENCE)
         curvature = (ahead - 2.0 * here + behind) / _DIFFERENCE**2
-        lag = arm.drives.damping_time
+        lag = arm.damping_time
         links = _velocity(arm.robot, near, velocity)
         q.append(near)
         q_velocity.append(links)
         theta.append(near + here - lag * rate)
         theta_velocity.append(links + rate - lag * curvature)
-    return Approach(*(np.array(rows[::-1]) for rows in (q, theta, q_velocity, theta_velocity)))
+    return FlexibleState(*(np.array(rows[::-1]) for rows in (q, theta, q_velocity, theta_velocity)))
 
 
 def _stretch(arm: FlexibleArm, q: np.ndarray, velocity: np.ndarray) -> np.ndarray:
     """K^-1 (M q'' + n) (n,), rad, where the tip moves at constant velocity."""
-    model, data = arm.robot.model, arm.robot.model.createData()
     rate = _velocity(arm.robot, q, velocity)
-    pin.forwardKinematics(model, data, q, rate, np.zeros(model.nv))
-    drift = pin.getFrameClassicalAcceleration(model, data, arm.robot.tip, pin.LOCAL_WORLD_ALIGNED)
-    acceleration = np.zeros(model.nv)
-    acceleration[list(PLANE_JOINTS)] = _solve(arm.robot, q, -drift.vector[list(_TIP_ROWS)])
-    return pin.rnea(model, data, q, rate, acceleration) / arm.stiffness
+    drift = arm.robot.tip_drift(q, rate)
+    acceleration = in_plane(_solve(arm.robot, q, -drift[list(_TIP_ROWS)]), len(q))
+    return pin.rnea(arm.robot.model, arm.robot.model.createData(), q, rate, acceleration) / arm.stiffness
 
 
 def _velocity(robot: Robot, q: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-    rate = np.zeros(robot.model.nv)
-    rate[list(PLANE_JOINTS)] = _solve(robot, q, np.array([velocity[0], velocity[1], 0.0]))
-    return rate
+    return in_plane(_solve(robot, q, np.array([velocity[0], velocity[1], 0.0])), len(q))
 
 
 def _solve(robot: Robot, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:

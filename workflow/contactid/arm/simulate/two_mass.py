@@ -4,17 +4,16 @@
 * B: hard contact, inelastic, flexible robot.
 * C: hard contact, inelastic, rigid robot.
 
-Flight is exact in all of them, and so is the closed contact of B and C
-(:mod:`contactid.arm.simulate.two_mass_phases`); the compliant one is integrated
+Flight is exact in all of them, and so is the closed contact of B and C; the compliant one is integrated
 (:mod:`contactid.arm.simulate.two_mass_phases`).
 
 A hard contact opens where its force would become tensile, and may close again by another inelastic impact: the paper
 doesn't say so, but in model B with Table I the spring pulls m1 off 32 ms after the impact.
 
 Where the force only just touches zero, contact opens and closes again within an ever shorter time, and a loop over
-events would never end. A guard holds the contact closed through a tensile force that is shorter than
-``shortest_opening`` and records that it did (``grazing_guard``); a closing slower than ``slowest_impact`` is recorded
-likewise. Both leave the bodies with one velocity, by the same momentum balance as an impact.
+events would never end. A guard holds the contact closed through a tensile force that is shorter than 10 us and records
+that it did (``grazing_guard``); a closing slower than 1 nm/s is recorded likewise. Both leave the bodies with one
+velocity, by the same momentum balance as an impact.
 
 Source: Aouaj, Padois, Saccon, ICRA 2021, section IV.
 """
@@ -22,7 +21,7 @@ Source: Aouaj, Padois, Saccon, ICRA 2021, section IV.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,7 +34,6 @@ from contactid.arm.simulate.two_mass_phases import (
     SIZE,
     TOUCHING,
     CompliantPhase,
-    ContactTolerances,
     Groups,
     LinearPhase,
     TwoMass,
@@ -47,25 +45,10 @@ COMPLIANT, FLEXIBLE, RIGID = "A", "B", "C"
 MODELS = (COMPLIANT, FLEXIBLE, RIGID)
 IMPACT, SEPARATION, RE_IMPACT, GRAZING = "impact", "separation", "re_impact", "grazing_guard"
 _GAP_ROW = np.append(GAP, 0.0)
+_SHORTEST_OPENING = 1e-5  # s; a tensile hard contact that would last less stays closed
+_SLOWEST_IMPACT = 1e-9  # m/s; a slower closing is recorded as guarded
+_MOST_EVENTS = 500  # of a motion
 Phase = LinearPhase | CompliantPhase
-
-
-@dataclass(frozen=True)
-class TwoMassOptions:
-    """Of a simulation.
-
-    Attributes
-    ----------
-    tolerances : of the compliant contact
-    shortest_opening : a tensile hard contact that would last less stays closed, s
-    slowest_impact : a slower closing is recorded as guarded, m/s
-    most_events : an error beyond
-    """
-
-    tolerances: ContactTolerances = field(default_factory=ContactTolerances)
-    shortest_opening: float = 1e-5
-    slowest_impact: float = 1e-9
-    most_events: int = 500
 
 
 @dataclass(frozen=True)
@@ -142,28 +125,17 @@ class TwoMassMotion:
         return np.array([event.time for event in self.events if event.kind == kind])
 
 
-def simulate(system: TwoMass, model: str, duration: float, options: TwoMassOptions | None = None) -> TwoMassMotion:
-    """Simulate a model from rest.
+def simulate(system: TwoMass, model: str, duration: float) -> TwoMassMotion:
+    """Simulate model ``A``, ``B`` or ``C`` from rest for ``duration`` s.
 
-    Parameters
-    ----------
-    system
-        Parameters; B and C ignore those of eq. 6, C also those of the coupling.
-    model
-        ``A``, ``B`` or ``C``.
-    duration
-        s.
+    B and C ignore the parameters of eq. 6, C also those of the coupling.
 
     Raises
     ------
     ContactIdError
-        For another model, a duration that isn't positive, and a motion with more events than the options allow.
+        For a motion with too many events.
     """
-    if model not in MODELS:
-        raise ContactIdError(f"two-mass model {model} is unknown", f"Choose from {', '.join(MODELS)}")
-    if not 0.0 < duration < np.inf:
-        raise ContactIdError(f"two-mass model: duration is {duration:g} s", "Give a positive number")
-    run = _Run(system, model, duration, options or TwoMassOptions())
+    run = _Run(system, model, duration)
     run.fly(0.0, system.start)
     return TwoMassMotion(model, system, tuple(run.phases), tuple(run.events), duration)
 
@@ -171,8 +143,8 @@ def simulate(system: TwoMass, model: str, duration: float, options: TwoMassOptio
 class _Run:
     """The loop over events: flight and contact follow one another until the motion ends."""
 
-    def __init__(self, system: TwoMass, model: str, duration: float, options: TwoMassOptions) -> None:
-        self.system, self.model, self.duration, self.options = system, model, duration, options
+    def __init__(self, system: TwoMass, model: str, duration: float) -> None:
+        self.system, self.model, self.duration = system, model, duration
         self.phases: list[Phase] = []
         self.events: list[Event] = []
         self.touch: Callable[[float, np.ndarray], tuple[float, np.ndarray] | None]
@@ -181,7 +153,7 @@ class _Run:
     def fly(self, time: float, state: np.ndarray) -> None:
         """Flight from a state, and all that follows."""
         # a hard contact opens with neither speed nor acceleration, and rounding decides the gap's sign at first
-        unseen = 0.0 if self.model == COMPLIANT else self.options.shortest_opening
+        unseen = 0.0 if self.model == COMPLIANT else _SHORTEST_OPENING
         groups = RIGID_APART if self.model == RIGID else APART
         opened: tuple[float, np.ndarray] | None = (time, state)
         while opened is not None:
@@ -197,11 +169,11 @@ class _Run:
     def _closing_kind(self, state: np.ndarray) -> str:
         if not any(event.kind == IMPACT for event in self.events):
             return IMPACT
-        return RE_IMPACT if -GAP_RATE @ state > self.options.slowest_impact else GRAZING
+        return RE_IMPACT if -GAP_RATE @ state > _SLOWEST_IMPACT else GRAZING
 
     def _compliant(self, time: float, state: np.ndarray) -> tuple[float, np.ndarray] | None:
         """Contact by eq. 6 until it opens: the time and state then, or None at the motion's end."""
-        phase = integrate_contact(self.system, time, state, self.duration, self.options.tolerances)
+        phase = integrate_contact(self.system, time, state, self.duration)
         self.phases.append(phase)
         return self._opened(phase, phase.end) if phase.opened else None
 
@@ -216,7 +188,7 @@ class _Run:
             opening = phase.falls(phase.force_row, self.duration) if pushes else time
             if opening is None:
                 return None
-            resumed = opening + self.options.shortest_opening
+            resumed = opening + _SHORTEST_OPENING
             if resumed >= self.duration or phase.contact_force(np.array([resumed]))[0] < 0.0:
                 return self._opened(phase, opening)
             state = phase.states(np.array([opening]))[0]
@@ -229,10 +201,10 @@ class _Run:
         return time, state
 
     def _record(self, kind: str, time: float, state: np.ndarray) -> None:
-        if len(self.events) >= self.options.most_events:
+        if len(self.events) >= _MOST_EVENTS:
             raise ContactIdError(
-                f"two-mass model {self.model}: more than {self.options.most_events} contact events by t = {time:.9g} s",
-                "Change d_rob slightly, or raise shortest_opening",
+                f"two-mass model {self.model}: more than {_MOST_EVENTS} contact events by t = {time:.9g} s",
+                "Change d_rob slightly",
             )
         self.events.append(Event(kind, time, float(GAP_RATE @ state)))
 

@@ -94,14 +94,7 @@ class TwoMass:
 def impact_map_velocity(system: TwoMass, pre_velocity: float, environment_velocity: float = 0.0) -> float:
     """Common velocity after an inelastic impact of the rigid robot on m0 (eq. 5 for two bodies on a line), m/s.
 
-    Parameters
-    ----------
-    system
-        Its masses count only.
-    pre_velocity
-        Of the robot, m1 + m2, right before, m/s.
-    environment_velocity
-        Of m0 right before, m/s.
+    ``pre_velocity`` is that of the robot, m1 + m2, right before, ``environment_velocity`` that of m0, m/s.
     """
     robot = system.m1 + system.m2
     return (robot * pre_velocity + system.m0 * environment_velocity) / (robot + system.m0)
@@ -158,9 +151,7 @@ class LinearPhase:
 
     def states(self, times: np.ndarray) -> np.ndarray:
         """(n, 6) states at (n,) times, s."""
-        passed = np.asarray(times, dtype=float) - self.start
-        if not len(passed):
-            return np.empty((0, SIZE))
+        passed = times - self.start
         return (expm(passed[:, None, None] * self.generator) @ self._augmented)[:, :SIZE]
 
     def contact_force(self, times: np.ndarray) -> np.ndarray:
@@ -218,22 +209,8 @@ class LinearPhase:
         return np.append(self.state, 1.0)
 
 
-_IMPLICIT = ("Radau", "BDF", "LSODA")
+_RELATIVE = 1e-10  # tolerance of a step while the compliant contact acts
 _SCALES = np.array([1e-5, 1.0, 1e-3, 1.0])  # m, m/s, m, m/s: what is small for delta, delta', r, r'
-
-
-@dataclass(frozen=True)
-class ContactTolerances:
-    """Of the integration while the compliant contact acts.
-
-    Attributes
-    ----------
-    relative : per step
-    method : of :func:`scipy.integrate.solve_ivp`; implicit ones are given the Jacobian
-    """
-
-    relative: float = 1e-10
-    method: str = "Radau"
 
 
 @dataclass(frozen=True)
@@ -258,9 +235,7 @@ class CompliantPhase:
 
     def states(self, times: np.ndarray) -> np.ndarray:
         """(n, 6) states at (n,) times, s."""
-        passed = np.asarray(times, dtype=float) - self.start
-        if not len(passed):
-            return np.empty((0, SIZE))
+        passed = times - self.start
         return _from_relative(self.system, self.centre, passed, self.solution(passed))
 
 
@@ -285,9 +260,7 @@ def _solution(factors: tuple[np.ndarray, np.ndarray], right: np.ndarray) -> np.n
     return getrs(*factors, right, overwrite_b=True)[0]
 
 
-def integrate_contact(
-    system: TwoMass, start: float, state: np.ndarray, until: float, tolerances: ContactTolerances
-) -> CompliantPhase:
+def integrate_contact(system: TwoMass, start: float, state: np.ndarray, until: float) -> CompliantPhase:
     """The compliant contact from a closed gap until it opens or ``until``, s.
 
     Raises
@@ -304,16 +277,9 @@ def integrate_contact(
 
     event: Any = opens
     event.terminal, event.direction = True, -1.0
-    arguments: dict[str, Any] = {
-        "method": _Radau if tolerances.method == "Radau" else tolerances.method,
-        "rtol": tolerances.relative,
-        "atol": tolerances.relative * _SCALES,
-    }
-    if tolerances.method in _IMPLICIT:
-        arguments["jac"] = lambda _, y: _jacobian(system, y)
     solved: Any = solve_ivp(
-        lambda _, y: _relative_rates(system, y), (0.0, until - start), relative, events=event, dense_output=True,
-        **arguments,
+        lambda _, y: _relative_rates(system, y), (0.0, until - start), relative, method=_Radau, events=event,
+        dense_output=True, rtol=_RELATIVE, atol=_RELATIVE * _SCALES, jac=lambda _, y: _jacobian(system, y),
     )  # fmt: skip
     if not solved.success:
         raise ContactIdError(
