@@ -26,7 +26,7 @@ import csv
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -111,9 +111,7 @@ def read_states(path: str | Path) -> np.ndarray:
 
 def export_states(tosses: Sequence[PreparedToss], path: str | Path) -> None:
     """Write the tosses' starts, one per row."""
-    starts = [toss.toss.start for toss in tosses]
-    rows = [[item.position, item.orientation, item.linear_velocity, item.angular_velocity] for item in starts]
-    write_states(path, np.stack([np.concatenate(row) for row in rows]))
+    write_states(path, np.stack([np.concatenate(astuple(item.toss.start)) for item in tosses]))
 
 
 def read_results(path: str | Path) -> list[list[AgxRun]]:
