@@ -139,7 +139,7 @@ def test_eq_17_has_its_optimum_where_a_grid_has_it() -> None:
     grid = [(mu, e_n) for mu in np.arange(0.0, 1.0, 0.02) for e_n in np.arange(0.0, 1.0, 0.05)]
     best = np.array(min(grid, key=lambda point: loss(np.array(point))))
     polished = search(loss, best, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-11})
-    fit = identify_from_impacts(BODY, impacts(6, 20, 0.35, 0.2), EQ_17, bootstrap_samples=50)
+    fit = identify_from_impacts(BODY, impacts(6, 20, 0.35, 0.2), EQ_17)
     assert fit.converged and fit.agreeing == len(fit.starts)
     assert np.allclose([fit.mu, fit.e_n], polished.x, atol=1e-4)
     assert fit.solution.objective == pytest.approx(fit.exact_objective, rel=1e-6)
@@ -153,7 +153,7 @@ def test_parameters_come_back_with_honest_intervals(tmp_path: Path) -> None:
     truth = {"friction_mu": 0.3, "restitution_e_n": 0.4, "restitution_e_t": 0.2}
     for name, (low, high) in fit.intervals.items():
         assert low <= truth[name] <= high and high - low < 0.1
-    record = impact_fit_record(fit, dataset="synthetic", part="all")
+    record = impact_fit_record(fit, dataset="synthetic", variant="v", n_tosses=30)
     write_fit(tmp_path / "fit.json", record)
     read = json.loads((tmp_path / "fit.json").read_text())
     assert read["converged"] and read["residuals"]["impact_law"] < 1e-6
@@ -190,7 +190,7 @@ def test_where_every_impact_sticks_friction_is_only_bounded() -> None:
     assert not fit.friction.identified and fit.n_sliding <= 4
     assert 0.2 < fit.friction.lower_bound < 1.8
     assert fit.intervals["friction_mu"] == (fit.friction.lower_bound, np.inf)
-    assert impact_fit_record(fit, dataset="synthetic", part="all")["intervals"]["friction_mu"][1] is None
+    assert impact_fit_record(fit, dataset="synthetic", variant="v", n_tosses=30)["intervals"]["friction_mu"][1] is None
     assert abs(fit.e_n - 0.2) < 0.02
 
 

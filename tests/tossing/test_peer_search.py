@@ -136,13 +136,13 @@ def test_a_paired_interval_covers_the_difference_and_repeats():
     random = np.random.default_rng(0)
     hard = random.gamma(1.0, 0.3, 140)  # what both simulators find hard
     first, second = hard + random.normal(0, 0.01, 140), hard + 0.02 + random.normal(0, 0.01, 140)
-    result = paired_difference(first, second, 10_000, 1)
-    assert result == paired_difference(first, second, 10_000, 1)
+    result = paired_difference(first, second, samples=10_000, seed=1)
+    assert result == paired_difference(first, second, samples=10_000, seed=1)
     difference, low, high = result
     assert 0.0 < low < difference < high
     assert high - low < 0.01, "not the scatter of the tosses themselves"
     assert difference == pytest.approx(second.mean() - first.mean())
-    _, wide_low, wide_high = paired_difference(first, first + random.normal(0, 1.0, 140), 10_000, 1)
+    _, wide_low, wide_high = paired_difference(first, first + random.normal(0, 1.0, 140), samples=10_000, seed=1)
     assert wide_low <= 0.0 <= wide_high
     standard = np.std(second - first, ddof=1) / np.sqrt(140)
     assert high - low == pytest.approx(3.92 * standard, rel=0.1)

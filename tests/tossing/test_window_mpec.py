@@ -55,7 +55,7 @@ def test_friction_comes_back(tmp_path: Path) -> None:
     assert len(fit.groups) == 4 and len(fit.converged) >= 3
     assert abs(fit.mu - 0.4) < 0.02 and fit.friction_identified
     assert fit.mu_interval[0] <= fit.mu <= fit.mu_interval[1]
-    write_fit(tmp_path / "fit.json", window_fit_record(fit, OPTIONS, dataset="synthetic", part="all"))
+    write_fit(tmp_path / "fit.json", window_fit_record(fit, OPTIONS, dataset="synthetic"))
     read = json.loads((tmp_path / "fit.json").read_text())
     assert read["residuals"]["complementarity"] <= 1e-5 and len(read["groups"]) == 4
 

@@ -42,6 +42,8 @@ def check_tossing(tossing: Mapping[str, Any]) -> None:
     for name, values in tossing["grid"].items():
         if values["stop"] < values["start"]:
             raise ContactIdError(f"configuration: tossing.grid.{name} stops before it starts", "Swap start and stop")
+    if tossing["sensitivity"]["step"] > tossing["sensitivity"]["reach"]:
+        raise ContactIdError("configuration: tossing.sensitivity.step is above reach", "Give a smaller step")
     if tossing["simulators"]["refined"] < tossing["simulators"]["starts"]:
         raise ContactIdError(
             "configuration: tossing.simulators: a search refines with fewer evaluations than it has starts",

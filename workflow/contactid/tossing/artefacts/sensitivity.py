@@ -27,7 +27,8 @@ from contactid.tossing.artefacts.data import (
     predicted,
     two_cases,
 )
-from contactid.tossing.predict.sensitivity import PARAMETERS, POSE, largest_dimension, restitution_insensitive_below
+from contactid.tossing.predict.prediction import POSE
+from contactid.tossing.predict.sensitivity import PARAMETERS, largest_dimension, restitution_insensitive_below
 from contactid.tossing.prepare.metrics import rest_position_error
 from contactid.tossing.prepare.poses import top_outline
 

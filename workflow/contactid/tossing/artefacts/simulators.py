@@ -78,7 +78,7 @@ def simulator_rows(
     return pd.DataFrame(rows)
 
 
-def paired_difference(first: np.ndarray, second: np.ndarray, samples: int, seed: int) -> tuple[float, float, float]:
+def paired_difference(first: np.ndarray, second: np.ndarray, *, samples: int, seed: int) -> tuple[float, float, float]:
     """Mean of ``second - first`` over losses (t,) of the same tosses, with its 95 % percentile bootstrap interval.
 
     Tosses are resampled, not losses, so that what makes a toss hard for both simulators does not widen the interval.

@@ -18,10 +18,10 @@ import pandas as pd
 
 from contactid.core.complementarity import Continuation, MpecSolution, attach, settle, solve_mpec
 from contactid.core.errors import ContactIdError
-from contactid.core.solve import SolverOptions
 from contactid.output.fits import write_fit
 from contactid.output.tables import write_csv
 from contactid.sources.motion import BodyProperties
+from contactid.tossing.identify.trajectories import resampled_best
 from contactid.tossing.impacts.impact import WEIGHTS, Impact, ImpactWindow, read_impacts
 from contactid.tossing.impacts.law import ImpactTable, impact_table, law_residual
 from contactid.tossing.models.impact_likelihood import Likelihood, likelihood
@@ -35,6 +35,8 @@ from contactid.tossing.models.impact_uncertainty import (
 from contactid.tossing.models.impacts import Friction, ImpactModel, ImpactModelOptions, Objective, build_impact_model
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 
+_CONTINUATION = Continuation()
+_RESAMPLES = 500  # of the tosses, for intervals of the mean of norms
 _AGREES = 1e-3  # in a parameter: starts that ended this close to the best one found the same answer
 _BETTER = 1e-7  # relative
 _SLIDES = 1e-6  # m/s
@@ -70,7 +72,7 @@ class ImpactIdentification:
 
     Attributes
     ----------
-    options, continuation : what was solved
+    options : what was solved
     mu, e_n, e_t : identified
     solution : the best start's continuation
     starts : all of them
@@ -84,7 +86,6 @@ class ImpactIdentification:
     """
 
     options: ImpactModelOptions
-    continuation: Continuation
     mu: float
     e_n: float
     e_t: float
@@ -109,35 +110,29 @@ def identify_from_impacts(
     body: BodyProperties,
     impacts: Sequence[Impact],
     options: ImpactModelOptions | None = None,
-    continuation: Continuation | None = None,
-    solver: SolverOptions | None = None,
     *,
-    bootstrap_samples: int = 500,
     seed: int = 0,
 ) -> ImpactIdentification:
     """Identify mu, e_N (and e_T where ``options`` free it) from impacts.
 
-    Parameters
-    ----------
-    bootstrap_samples, seed
-        For the intervals of the mean of norms: resampling of tosses.
+    The ``seed`` is for the intervals of the mean of norms: resampling of tosses.
 
     Raises
     ------
     ContactIdError
         Without impacts, or where no start comes to a feasible point.
     """
-    options, continuation = options or ImpactModelOptions(), continuation or Continuation()
+    options = options or ImpactModelOptions()
     table = impact_table(body, impacts)
     problem = likelihood(table, options.model_error)
-    runs = [_run(table, options, continuation, solver, *start) for start in _starts(table, options)]
+    runs = [_run(table, options, *start) for start in _starts(table, options)]
     built, best = min(runs, key=lambda run: (not run[1].solution.converged, run[1].solution.objective))
     exact = _exact_objective(problem, options, best.found)
     if options.friction is Friction.DISK:
         for _ in range(_ALTERNATIONS):
             if exact >= best.solution.objective * (1.0 - _BETTER):
                 break
-            again = _from_exact_law(table, options, continuation, solver, problem, best.found)
+            again = _from_exact_law(table, options, problem, best.found)
             if again is None or again[1].solution.objective >= best.solution.objective:
                 break
             built, best = again
@@ -157,14 +152,13 @@ def identify_from_impacts(
         intervals = _intervals(spread, best.found, options)
         evidence = friction_evidence(problem, mu, e_n, e_t)
     else:
-        intervals, evidence = _bootstrap(table, options, best.found, bootstrap_samples, seed)
+        intervals, evidence = _bootstrap(table, options, best.found, seed)
     if not evidence.identified:
         intervals["friction_mu"] = (evidence.lower_bound, np.inf)
     before = table.relative(built.pre_twists())
     found = np.array(best.found)
     return ImpactIdentification(
         options=options,
-        continuation=continuation,
         mu=mu,
         e_n=e_n,
         e_t=e_t,
@@ -211,31 +205,26 @@ def _starts(table: ImpactTable, options: ImpactModelOptions) -> list[tuple[float
 def _run(
     table: ImpactTable,
     options: ImpactModelOptions,
-    continuation: Continuation,
-    solver: SolverOptions | None,
     mu: float,
     e_n: float,
 ) -> tuple[ImpactModel, Start]:
     built = build_impact_model(table, options)
     built.start_at(mu, e_n)
-    pairs = attach(built.model, built.pairs, continuation.reformulation)
-    solution = solve_mpec(pairs, continuation, solver)
+    solution = solve_mpec(attach(built.model, built.pairs, _CONTINUATION.reformulation), _CONTINUATION)
     return built, Start(mu, e_n, built.parameters, solution)
 
 
 def _from_exact_law(
     table: ImpactTable,
     options: ImpactModelOptions,
-    continuation: Continuation,
-    solver: SolverOptions | None,
     problem: Likelihood,
     at: tuple[float, float, float],
 ) -> tuple[ImpactModel, Start] | None:
     """Take from the exact law which impacts stick and which slide at given parameters, and solve what is left."""
     built = build_impact_model(table, options)
     built.start_at(*at, problem.pre_twists(problem.fit(*at), *at[1:]))
-    pairs = attach(built.model, built.pairs, continuation.reformulation)
-    settled = settle(pairs, solver)
+    pairs = attach(built.model, built.pairs, _CONTINUATION.reformulation)
+    settled = settle(pairs)
     if settled is None:
         return None
     residual = pairs.residual()
@@ -244,7 +233,7 @@ def _from_exact_law(
         parameters=(float("nan"),),
         residual=residual,
         objective=settled.objective,
-        converged=residual <= continuation.tolerance,
+        converged=residual <= _CONTINUATION.tolerance,
         settled=True,
     )
     return built, Start(at[0], at[1], built.parameters, solution)
@@ -279,37 +268,35 @@ def _intervals(
 
 
 def _bootstrap(
-    table: ImpactTable, options: ImpactModelOptions, found: tuple[float, float, float], samples: int, seed: int
+    table: ImpactTable, options: ImpactModelOptions, found: tuple[float, float, float], seed: int
 ) -> tuple[dict[str, tuple[float, float]], FrictionEvidence]:
     """Percentile bootstrap over tosses on a grid, and whether the loss without a limit on friction is really larger."""
     mus = np.arange(0.0, options.largest_mu + _GRID_STEP, _GRID_STEP)
     bounces = np.arange(0.0, 1.0 + _GRID_STEP, 2.0 * _GRID_STEP)
     names, cluster = np.unique(table.toss.astype(str), return_inverse=True)
     m = len(names)
-    sums = np.zeros((m, len(mus) * len(bounces)))
-    for column, (mu, e_n) in enumerate((mu, e_n) for mu in mus for e_n in bounces):
-        sums[:, column] = np.bincount(cluster, _losses(table, options, mu, e_n, found[2]), m)
-    sizes = np.bincount(cluster, minlength=m)
-    draws = np.random.default_rng(seed).multinomial(m, np.full(m, 1.0 / m), size=samples)
-    best = (draws @ sums / (draws @ sizes)[:, None]).argmin(axis=1)
-    at_mu, at_e = np.unravel_index(best, (len(mus), len(bounces)))
+
+    def sums(*parameters: float) -> np.ndarray:
+        return np.bincount(cluster, _losses(table, options, *parameters), m)
+
+    on_grid = np.array([[sums(mu, e_n, found[2]) for e_n in bounces] for mu in mus])
+    at_mu, at_e = resampled_best(np.moveaxis(on_grid, -1, 0), _RESAMPLES, seed, np.bincount(cluster, minlength=m))
     chosen = {"friction_mu": (mus[at_mu], 0.5 * _GRID_STEP), "restitution_e_n": (bounces[at_e], _GRID_STEP)}
     intervals = {}
     for name, (values, half) in chosen.items():
         low, high = np.percentile(values, [2.5, 97.5])
         intervals[name] = (max(float(low) - half, 0.0), float(high) + half)
     # one-sided, paired by toss: how small could mu be, and is unlimited friction worse?
-    here = np.bincount(cluster, _losses(table, options, *found), m)
-    unlimited = np.bincount(cluster, _losses(table, options, 1e3, *found[1:]), m) - here
+    unlimited = sums(1e3, *found[1:]) - sums(*found)
     error = float(unlimited.std(ddof=1) * np.sqrt(m)) if m > 1 else np.inf
     evidence = float(unlimited.sum() / error) if error > 0.0 else 0.0
     return intervals, FrictionEvidence(evidence > 1.96, float(np.percentile(mus[at_mu], 5.0)), evidence)
 
 
 def impact_fit_record(
-    fit: ImpactIdentification, *, dataset: str, part: str, seed: int = 0, **more: Any
+    fit: ImpactIdentification, *, dataset: str, variant: str, n_tosses: int, seed: int = 0
 ) -> dict[str, Any]:
-    """The record that :func:`contactid.output.fits.write_fit` takes; ``more`` is added to its ``data``."""
+    """The record that :func:`contactid.output.fits.write_fit` takes."""
     last, spread = fit.solution.last, fit.uncertainty
     errors = [None if not np.isfinite(error) else float(error) for error in spread.standard_errors] if spread else None
     return {
@@ -326,11 +313,17 @@ def impact_fit_record(
         "iterations": sum(start.solution.iterations for start in fit.starts),
         "seconds": sum(start.solution.seconds for start in fit.starts),
         "seed": seed,
-        "data": {"dataset": dataset, "part": part, "n_impacts": fit.n_impacts, "n_sliding": fit.n_sliding, **more},
+        "data": {
+            "dataset": dataset,
+            "part": IDENTIFICATION,
+            "n_impacts": fit.n_impacts,
+            "n_sliding": fit.n_sliding,
+            "n_tosses": n_tosses,
+        },
         "model": f"impacts, {fit.options.objective.value}, friction {fit.options.friction.value}"
         + (f" of {fit.options.facets} facets" if fit.options.friction is Friction.POLYHEDRON else "")
         + (", errors in variables" if fit.options.estimate_pre_twist else ", pre-impact twists as measured"),
-        "reformulation": fit.continuation.reformulation.value + (", settled" if fit.solution.settled else ""),
+        "reformulation": _CONTINUATION.reformulation.value + (", settled" if fit.solution.settled else ""),
         "intervals": {name: [low, high if np.isfinite(high) else None] for name, (low, high) in fit.intervals.items()},
         "standard_errors": errors,
         "interval_kind": "bootstrap by toss"
@@ -357,6 +350,7 @@ def impact_fit_record(
                 for start in fit.starts
             ],
         },
+        "variant": variant,
     }
 
 
@@ -379,7 +373,7 @@ def model_error(body: BodyProperties, windows: Sequence[ImpactWindow], mu: float
 
 def identify_with_model_error(
     body: BodyProperties, windows: Sequence[ImpactWindow], *, seed: int
-) -> tuple[ImpactIdentification, ImpactModelOptions]:
+) -> ImpactIdentification:
     """Least squares over an exact disk, with the model's own error estimated between solves.
 
     It begins with a generous model error, under which a few impacts with tiny noise can't mislead the first solve.
@@ -393,13 +387,13 @@ def identify_with_model_error(
             break
         options = replace(options, model_error=error)
         fit = identify_from_impacts(body, impacts, options, seed=seed)
-    return fit, options
+    return fit
 
 
 def compare_forms(
     body: BodyProperties,
     windows: Sequence[ImpactWindow],
-    main: tuple[ImpactIdentification, ImpactModelOptions],
+    main: ImpactIdentification,
     *,
     facets: Sequence[int],
     seed: int,
@@ -409,16 +403,17 @@ def compare_forms(
     Columns: form, mu, e_N, e_T with their 95 % intervals, objective, convergence, complementarity residual, impacts
     that slide, starts that agree, seconds.
     """
-    impacts, options = [window.impact for window in windows], main[1]
-    rows = [_row("disk", main[0])]
-    for n in facets:
-        polyhedron = replace(options, friction=Friction.POLYHEDRON, facets=n)
-        rows.append(_row(f"polyhedron of {n} facets", identify_from_impacts(body, impacts, polyhedron, seed=seed)))
-    rows.append(
-        _row("disk, e_T free", identify_from_impacts(body, impacts, replace(options, free_e_t=True), seed=seed))
-    )
-    paper = replace(options, objective=Objective.MEAN_NORM, estimate_pre_twist=False, model_error=(0.0, 0.0))
-    rows.append(_row("disk, loss of eq. 17", identify_from_impacts(body, impacts, paper, seed=seed)))
+    impacts = [window.impact for window in windows]
+    changes: dict[str, dict[str, Any]] = {
+        f"polyhedron of {n} facets": {"friction": Friction.POLYHEDRON, "facets": n} for n in facets
+    }
+    changes["disk, e_T free"] = {"free_e_t": True}
+    changes["disk, loss of eq. 17"] = {
+        "objective": Objective.MEAN_NORM, "estimate_pre_twist": False, "model_error": (0.0, 0.0),
+    }  # fmt: skip
+    rows = [_row("disk", main)]
+    for form, change in changes.items():
+        rows.append(_row(form, identify_from_impacts(body, impacts, replace(main.options, **change), seed=seed)))
     return pd.DataFrame(rows)
 
 
@@ -452,6 +447,6 @@ def identify_from_file(
     body, windows, _ = read_impacts(impacts, split=IDENTIFICATION)
     best = identify_with_model_error(body, windows, seed=seed)
     n_tosses = len({window.impact.toss for window in windows})
-    record = impact_fit_record(best[0], dataset=dataset, part=IDENTIFICATION, seed=seed, n_tosses=n_tosses)
-    write_fit(fit, {**record, "variant": f"{velocity_variant}_mpec"})
+    variant = f"{velocity_variant}_mpec"
+    write_fit(fit, impact_fit_record(best, dataset=dataset, variant=variant, n_tosses=n_tosses, seed=seed))
     write_csv(compare_forms(body, windows, best, facets=facets, seed=seed), forms)

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.core import rotations
 from contactid.output.fits import write_fit
 from contactid.output.tables import write_csv
 from contactid.tossing.peers.search import evaluate, identify, open_session, penalised
 from contactid.tossing.peers.sessions import peer_problem
-from contactid.tossing.prepare.metrics import rest_position_error, rest_rotation_error
-from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, upper_face
+from contactid.tossing.predict.prediction import rest_errors
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST
 from contactid.tossing.prepare.tosses import Variant, load_problem
 
 
@@ -47,10 +46,8 @@ def compare_simulator(
     record = identify(simulator, peer_problem(load_problem(identified, calibration, chosen, IDENTIFICATION)), budget)
     with open_session(simulator, peer_problem(test)) as session:
         answer = evaluate(session, record["parameters"], budget["substeps"])
-    rest, turned = answer.rest_position[0], answer.rest_orientation[0]
     measured = np.stack([item.rest_position for item in test.tosses])
     orientation = np.stack([item.rest_orientation for item in test.tosses])
-    same = upper_face(turned) == upper_face(orientation)
     table = pd.DataFrame(
         {
             "toss": [item.toss.name for item in test.tosses],
@@ -60,10 +57,7 @@ def compare_simulator(
             "loss": penalised(answer)[0],
             "position_error_pct": 100.0 * answer.position_error[0],
             "rotation_error_deg": np.degrees(answer.rotation_error[0]),
-            "rest_position_error_cm": 100.0 * rest_position_error(measured, rest),
-            "rest_rotation_error_deg": np.degrees(rotations.angle_between(orientation, turned)),
-            "e_rot_deg": np.degrees(rest_rotation_error(orientation, turned)),
-            "same_face": same,
+            **rest_errors(measured, orientation, answer.rest_position[0], answer.rest_orientation[0]),
         }
     )
     record["residuals"]["failed_test_tosses"] = int(answer.failed.sum())

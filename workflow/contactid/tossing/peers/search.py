@@ -146,8 +146,10 @@ def identify(simulator: str, problem: Problem, budget: Mapping[str, int]) -> dic
     begin = time.perf_counter()
     stages = draw(problem.n_tosses, budget)
     parameters = parameters_of(simulator)
+    sessions = [open_session(simulator, problem.take(tosses)) for tosses in stages]
     with ExitStack() as stack:
-        sessions = [stack.enter_context(open_session(simulator, problem.take(tosses))) for tosses in stages]
+        for session in sessions:
+            stack.enter_context(session)
         objectives = [_Objective(session, budget["substeps"]) for session in sessions]
         minimise(objectives[0], objectives[1], objectives[2], parameters, budget)
     last, n_tosses = objectives[-1], len(stages[-1])

@@ -21,7 +21,7 @@ exchangeable with identification tosses; mu and e_N, two numbers, were identifie
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,7 @@ from scipy.stats import binom, binomtest
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.tossing.predict.rest_pose_cloud import FACES, Cloud, FlatPoses, thinned
+from contactid.tossing.predict.rest_pose_cloud import FACES, Cloud, FlatPoses
 from contactid.tossing.prepare.metrics import rest_position_error
 
 PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL = "parameters", "release", "model_error", "conformal"
@@ -40,6 +40,9 @@ ALL = "all"
 NOMINAL = (0.5, 0.8, 0.9, 0.95)
 _GAUSSIAN = 1e6  # degrees of freedom that make a Student distribution a normal one
 _FIT_SAMPLES = 150  # of each cloud, for fitting the kernel
+# standard deviations of a measured rest pose, in the order of Kernel.scales: m (about the scatter of resting vertices)
+# and rad; they keep a cloud without width from being a point
+NOISE = np.array([5e-4, 5e-4, 3e-3])
 
 
 @dataclass(frozen=True)
@@ -68,39 +71,19 @@ class Kernel:
         return np.array([self.along, self.across, self.yaw])
 
 
-@dataclass(frozen=True)
-class MeasurementNoise:
-    """Standard deviations of a measured rest pose; they keep a cloud without width from being a point.
-
-    Attributes
-    ----------
-    position : m, about the scatter of resting vertices
-    yaw : rad
-    """
-
-    position: float = 5e-4
-    yaw: float = 3e-3
-
-    @property
-    def scales(self) -> np.ndarray:
-        """(3,) in the order of :attr:`Kernel.scales`."""
-        return np.array([self.position, self.position, self.yaw])
-
-
-def smoothing_kernel(cloud: Cloud, noise: MeasurementNoise) -> Kernel:
-    """Silverman's kernel for the cloud's own density, no narrower than the measurement."""
+def smoothing_kernel(cloud: Cloud, noise: np.ndarray = NOISE) -> Kernel:
+    """Silverman's kernel for the cloud's own density, no narrower than the measurement's ``noise`` (3,)."""
     n = len(cloud.samples.face)
     spreads, counts = [], []
     for face in np.unique(cloud.samples.face):
         chosen = cloud.samples.face == face
-        poses = FlatPoses(cloud.samples.face[chosen], cloud.samples.pose[chosen])
         # from the face's first sample: only differences within a face mean anything, and the yaw wraps
-        apart = cloud.residuals(FlatPoses(poses.face[:1], poses.pose[:1]))[0, chosen]
+        apart = cloud.residuals(cloud.samples[chosen][:1])[0, chosen]
         spreads.append(apart.var(axis=0))
         counts.append(chosen.sum())
     width = (4.0 / (5.0 * n)) ** (1.0 / 7.0)
     variance = width**2 * np.average(spreads, axis=0, weights=counts)
-    along, across, yaw = np.sqrt(variance + noise.scales**2)
+    along, across, yaw = np.sqrt(variance + noise**2)
     return Kernel(float(along), float(across), float(yaw))
 
 
@@ -146,9 +129,7 @@ def draw_poses(cloud: Cloud, kernel: Kernel, n: int, random: np.random.Generator
     return FlatPoses(np.where(lost, random.choice(FACES, n), cloud.samples.face[chosen]), pose)
 
 
-def fit_kernel(
-    clouds: Sequence[Cloud], length: float, noise: MeasurementNoise | None = None, start: Kernel | None = None
-) -> Kernel:
+def fit_kernel(clouds: Sequence[Cloud], length: float, start: Kernel | None = None) -> Kernel:
     """The kernel that makes the measured rest poses of identification tosses most likely; ``start`` begins the search.
 
     Weak priors keep a dozen tosses from deciding what they can't: half a lost toss and half a kept one in addition to
@@ -157,13 +138,12 @@ def fit_kernel(
     """
     if len(clouds) < 5:
         raise ContactIdError(f"{len(clouds)} tosses are too few to estimate the model's error", "Give five or more")
-    noise = noise or MeasurementNoise()
-    few = thinned(clouds, _FIT_SAMPLES)
+    few = [replace(cloud, samples=cloud.samples[:_FIT_SAMPLES]) for cloud in clouds]
     residuals = np.concatenate([cloud.residuals(cloud.measured) for cloud in few])
     same_face = np.stack([cloud.samples.face == cloud.measured.face[0] for cloud in few])
 
     def kernel_of(point: np.ndarray) -> Kernel:
-        along, across, yaw = map(float, noise.scales + np.exp(point[:3]))
+        along, across, yaw = map(float, NOISE + np.exp(point[:3]))
         share = 1.0 / (1.0 + float(np.exp(-point[4])))
         return Kernel(along, across, yaw, 2.0 + float(np.exp(point[3])), share, float(np.exp(point[5])))
 
@@ -177,7 +157,7 @@ def fit_kernel(
         return -float(fit + prior)
 
     begin = start or Kernel(0.05 * length, 0.05 * length, 0.1, 6.0, 0.05, length)
-    widths = np.log(np.maximum(begin.scales - noise.scales, 0.1 * noise.scales))
+    widths = np.log(np.maximum(begin.scales - NOISE, 0.1 * NOISE))
     first = np.r_[widths, np.log([begin.freedom - 2.0, begin.lost / (1.0 - begin.lost), begin.wide])]
     found = minimize(badness, first, method="Nelder-Mead", options={"maxfev": 3000, "xatol": 0.02, "fatol": 0.005})
     if not found.success:
@@ -223,7 +203,6 @@ def score_tosses(
     n: int = 1000,
     folds: int = 5,
     seed: int = 0,
-    noise: MeasurementNoise | None = None,
 ) -> Scores:
     """Fit the model's error on identification tosses and score test tosses at every level.
 
@@ -240,19 +219,18 @@ def score_tosses(
     folds
         Parts of the identification tosses, each scored by a kernel fitted on the others.
     """
-    noise = noise or MeasurementNoise()
     random = np.random.default_rng(seed)
-    kernel = fit_kernel(identification, length, noise)
+    kernel = fit_kernel(identification, length)
     held_out = np.empty(len(identification))
     part = random.permutation(len(identification)) % min(folds, len(identification))
     for k in np.unique(part):
-        others = fit_kernel([identification[i] for i in np.flatnonzero(part != k).tolist()], length, noise, kernel)
+        others = fit_kernel([identification[i] for i in np.flatnonzero(part != k).tolist()], length, kernel)
         for i in np.flatnonzero(part == k).tolist():
             held_out[i] = score(identification[i], others, n, random)[0]
     columns: dict[str, list[object]] = {"toss": [cloud.toss for cloud in test[RELEASE]]}
     for level in (PARAMETERS, RELEASE, MODEL_ERROR):
         scored = [
-            score(cloud, kernel if level == MODEL_ERROR else smoothing_kernel(cloud, noise), n, random)
+            score(cloud, kernel if level == MODEL_ERROR else smoothing_kernel(cloud), n, random)
             for cloud in test[PARAMETERS if level == PARAMETERS else RELEASE]
         ]
         columns[level] = [value for value, _ in scored]

@@ -33,16 +33,11 @@ _DRAWN = 300  # simulated rest poses of a toss that a figure shows
 
 
 def distribution_outlines(
-    clouds: Mapping[str, Sequence[Cloud]],
-    kernels: Mapping[str, Kernel],
-    vertices: Mapping[str, np.ndarray],
-    n_tosses: int,
-    seed: int,
-    n: int = 400,
+    name: str, tosses: Sequence[Cloud], kernel: Kernel, vertices: np.ndarray, n_tosses: int, seed: int, n: int = _DRAWN
 ) -> pd.DataFrame:
-    """Predicted rest poses of a few tosses from above, m from the measured position.
+    """Predicted rest poses of a few tosses of an object from above, m from the measured position.
 
-    Tosses are drawn at random, but the last one of each object is the one whose face is the most uncertain.
+    Tosses are drawn at random, but the last one is the one whose face is the most uncertain.
 
     Returns
     -------
@@ -52,28 +47,27 @@ def distribution_outlines(
     ``region_50`` and ``region_90``: ellipses that hold 50 and 90 % of the positions drawn on the most likely face;
     ``measured`` and ``predicted``: outlines of the box.
     """
+    random = np.random.default_rng(seed)
+    drawn = [draw_poses(cloud, kernel, n, random) for cloud in tosses]
+    sure = np.array([np.unique(poses.face, return_counts=True)[1].max() for poses in drawn])
+    others = np.delete(np.arange(len(tosses)), sure.argmin())
+    chosen = sorted(random.choice(others, size=min(n_tosses - 1, len(others)), replace=False))
     rows: list[tuple[object, ...]] = []
-    for name, tosses in clouds.items():
-        random = np.random.default_rng(seed)
-        drawn = [draw_poses(cloud, kernels[name], n, random) for cloud in tosses]
-        sure = np.array([np.unique(poses.face, return_counts=True)[1].max() for poses in drawn])
-        others = np.delete(np.arange(len(tosses)), sure.argmin())
-        chosen = sorted(random.choice(others, size=min(n_tosses - 1, len(others)), replace=False))
-        for panel, k in enumerate([*chosen, int(sure.argmin())]):
-            cloud, poses, shapes = tosses[k], drawn[k], {}
-            values, counts = np.unique(poses.face, return_counts=True)
-            likely = poses.face == values[counts.argmax()]
-            shapes["simulated"] = cloud.samples.pose[:, :2]
-            shapes["drawn"], shapes["drawn_other_face"] = poses.pose[likely, :2], poses.pose[~likely, :2]
-            for percent in (50, 90):
-                shapes[f"region_{percent}"] = _ellipse(poses.pose[likely, :2], percent)
-            for kind, flat in (("measured", cloud.measured), ("predicted", cloud.central)):
-                quaternion = rotations.from_matrices(flat.matrices())[0]
-                shapes[kind] = top_outline(np.r_[flat.pose[0, :2], 0.0, quaternion], vertices[name])
-            share = 100.0 * float((poses.face == cloud.measured.face[0]).mean())
-            for kind, points in shapes.items():
-                for index, (x, y) in enumerate(points - cloud.measured.pose[0, :2]):
-                    rows.append((name, panel, cloud.toss, kind, index, x, y, share))
+    for panel, k in enumerate([*chosen, int(sure.argmin())]):
+        cloud, poses, shapes = tosses[k], drawn[k], {}
+        values, counts = np.unique(poses.face, return_counts=True)
+        likely = poses.face == values[counts.argmax()]
+        shapes["simulated"] = cloud.samples.pose[:, :2]
+        shapes["drawn"], shapes["drawn_other_face"] = poses.pose[likely, :2], poses.pose[~likely, :2]
+        for percent in (50, 90):
+            shapes[f"region_{percent}"] = _ellipse(poses.pose[likely, :2], percent)
+        for kind, flat in (("measured", cloud.measured), ("predicted", cloud.central)):
+            quaternion = rotations.from_matrices(flat.matrices())[0]
+            shapes[kind] = top_outline(np.r_[flat.pose[0, :2], 0.0, quaternion], vertices)
+        share = 100.0 * float((poses.face == cloud.measured.face[0]).mean())
+        for kind, points in shapes.items():
+            for index, (x, y) in enumerate(points - cloud.measured.pose[0, :2]):
+                rows.append((name, panel, cloud.toss, kind, index, x, y, share))
     columns = ["object", "panel", "toss", "kind", "index", "x_m", "y_m", "measured_face_pct"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -130,34 +124,26 @@ def predict_rest_poses(
     mu = parameters.friction_mu
     grid = Grid(grid_values(round(max(mu - FINE_REACH, 0.0), 3), round(mu + FINE_REACH, 3), FINE_STEP),
                 grid_values(**restitution))  # fmt: skip
-    swept = sweep_grid(known.body, known.measured, grid, known.options, known.length)
-    drawn = parameter_draws(swept, draws, seed)
-    spread = {
-        id(problem): release_covariances(data, problem.body, problem.tosses)
-        for data, problem in ((known_data, known), (test_data, test))
-    }
+    drawn = parameter_draws(sweep_grid(known, grid), draws, seed)
+    spread = release_covariances(test_data, test.body, test.tosses)
     clouds = {
         PARAMETERS: simulate_clouds(test, parameters, drawn, None, seed),
-        RELEASE: simulate_clouds(test, parameters, drawn, spread[id(test)], seed),
+        RELEASE: simulate_clouds(test, parameters, drawn, spread, seed),
     }
-    identification = simulate_clouds(known, parameters, drawn, spread[id(known)], seed)
+    spread = release_covariances(known_data, known.body, known.tosses)
+    identification = simulate_clouds(known, parameters, drawn, spread, seed)
     scored = score_tosses(identification, clouds, known.length, seed=seed)
-    name, vertices = str(test_data.attrs["object"]), np.asarray(test.body.vertices)
-    write_json(scores, _as_record(scored, name))
-    write_csv(error_table(clouds[RELEASE], scored.kernel, seed=seed), errors)
-    shown = distribution_outlines(
-        {name: clouds[RELEASE]}, {name: scored.kernel}, {name: vertices}, n_tosses, seed, n=_DRAWN
-    )
-    write_csv(shown, outlines)
-
-
-def _as_record(scores: Scores, name: str) -> dict[str, Any]:
-    return {
+    name, predicted = str(test_data.attrs["object"]), clouds[RELEASE]
+    record = {
         "object": name,
-        "kernel": asdict(scores.kernel),
-        "held_out": [float(value) for value in scores.held_out],
-        "tosses": scores.table.to_dict("records"),
+        "kernel": asdict(scored.kernel),
+        "held_out": scored.held_out.tolist(),
+        "tosses": scored.table.to_dict("records"),
     }
+    write_json(scores, record)
+    write_csv(error_table(predicted, scored.kernel, seed=seed), errors)
+    shown = distribution_outlines(name, predicted, scored.kernel, np.asarray(test.body.vertices), n_tosses, seed)
+    write_csv(shown, outlines)
 
 
 def read_scores(path: str | Path) -> tuple[str, Scores]:

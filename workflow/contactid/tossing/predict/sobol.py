@@ -80,13 +80,6 @@ class InputSpread:
     tilt: float = 1e-3
     release: float = 1.0
 
-    def __post_init__(self) -> None:
-        if min(vars(self).values()) < 0 or self.inertia >= 1 or self.restitution_e_n > 0.5:
-            raise ContactIdError(
-                "a spread of the global sensitivity analysis is negative or too wide",
-                "Give 0 or more, inertia below 1 and restitution_e_n at most 0.5",
-            )
-
 
 def runs_from_unit(
     unit: np.ndarray, parameters: ContactParameters, covariance: np.ndarray, spread: InputSpread
@@ -258,8 +251,6 @@ def sobol_table(tosses: Sequence[TossSensitivity], *, bootstrap_samples: int = 2
     tosses (``unit``: mm for the position; degrees for the orientation, good for small angles; 1 for the face);
     ``n_tosses`` and ``n_steady``.
     """
-    if not tosses:
-        raise ContactIdError("no toss is left for the global sensitivity analysis", "Look at tosses.csv")
     random = np.random.default_rng(seed)
     sums = []
     for toss in tosses:
