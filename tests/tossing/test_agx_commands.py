@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agx_results import run_of, write_results
+from agx_results import read_states, run_of, write_results
 from contactid.sources.motion import write_dataset
-from contactid.tossing.peers.agx import main, read_states
+from contactid.tossing.peers.agx import main
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
 from contactid.tossing.prepare.tosses import Problem, usable_tosses

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -213,7 +214,8 @@ def test_restitution_threshold():
 def test_outlines_are_the_box_around_the_measured_position():
     problem = sliding_problem(3)
     varied = {"d": vary_parameters(problem, ContactParameters(0.4, 0.2), *VARIATION)}
-    data = variation_outlines(varied, {"d": "Box"}, {"d": problem.body.vertices}, 2, 7)
+    prepared = xr.Dataset({"vertices": (("vertex", "xyz"), problem.body.vertices)}, attrs={"object": "Box"})
+    data = variation_outlines(varied, {"d": prepared}, 2, 7)
     assert data["panel"].max() == 1
     for (_, panel, kind, _), outline in data.groupby(["parameter", "panel", "kind", "value"], dropna=False):
         corners = outline[["x_m", "y_m"]].to_numpy()
@@ -222,5 +224,5 @@ def test_outlines_are_the_box_around_the_measured_position():
     assert abs(measured["x_m"].mean()) < 1e-12
     median = data[(data["kind"] == "median") & (data["parameter"] == "friction_mu")]
     assert set(median["value"]) <= {0.4, 0.39, 0.41}
-    again = variation_outlines(varied, {"d": "Box"}, {"d": problem.body.vertices}, 2, 7)
+    again = variation_outlines(varied, {"d": prepared}, 2, 7)
     pd.testing.assert_frame_equal(data, again)

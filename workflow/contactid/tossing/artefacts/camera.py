@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib import patheffects, rcParams
-from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
@@ -106,21 +106,21 @@ class Canvas:
 
     Parameters
     ----------
-    axes
-        To draw on, positioned by :meth:`place`.
+    figure
+        To draw on; where is said by :meth:`place`.
     camera
         Its picture coordinates become the axes' data coordinates.
     scale
         Inches of the page per metre of the scene.
     """
 
-    def __init__(self, axes: Axes, camera: Camera, scale: float) -> None:
-        self.axes, self.camera, self.scale = axes, camera, scale
+    def __init__(self, figure: Figure, camera: Camera, scale: float) -> None:
+        self.axes, self.camera, self.scale = figure.add_axes((0.0, 0.0, 1.0, 1.0)), camera, scale
         self._drawn: list[tuple[np.ndarray, np.ndarray]] = []  # picture points (n, 2), and shifts in points of type
         self._busy: list[tuple[np.ndarray, np.ndarray]] = []  # the same, for points that labels should leave free
         self._labels: list[_Label] = []
         self._layer = 0
-        axes.set_axis_off()
+        self.axes.set_axis_off()
 
     def flat(self, points: np.ndarray) -> np.ndarray:
         """Picture coordinates of points, remembered as content that must be in view."""
@@ -149,7 +149,7 @@ class Canvas:
 
     def line(self, points: np.ndarray, colour: str, width: float = 1.0, *, halo: bool = False, **style: Any) -> None:
         """A line through points (n, 3); a ``halo`` keeps it legible on dark ground."""
-        effects = [patheffects.withStroke(linewidth=width + 1.4, foreground="white")] if halo else None
+        effects = _halo(width + 1.4) if halo else None
         self.axes.plot(*self.flat(points).T, color=colour, lw=width, path_effects=effects, zorder=self._next(), **style)
 
     def marker(self, point: np.ndarray, colour: str, size: float = 4.0, *, edge: str = "black") -> None:
@@ -169,21 +169,16 @@ class Canvas:
             "", (tip[0], tip[1]), (tail[0], tail[1]), arrowprops=style, zorder=self._next()
         ).arrow_patch
         if halo and arrow is not None:
-            arrow.set_path_effects([patheffects.withStroke(linewidth=width + 1.4, foreground="white")])
-
-    def text(self, point: np.ndarray, text: str, colour: str = "black", *, shift: tuple[float, float] = (0.0, 0.0),
-             size: float = 8.0, turn: float = 0.0) -> None:  # fmt: skip
-        """A text whose middle lies ``shift`` (points of type) from a point (3,), ``turn`` in degrees."""
-        self.note(self.flat(point), text, colour, shift=shift, size=size, turn=turn)
+            arrow.set_path_effects(_halo(width + 1.4))
 
     def note(self, flat: np.ndarray, text: str, colour: str = "black", *, shift: tuple[float, float] = (0.0, 0.0),
              size: float = 8.0, turn: float = 0.0) -> None:  # fmt: skip
-        """As :meth:`text`, at picture coordinates (2,)."""
+        """A text whose middle lies ``shift`` (points of type) from picture coordinates (2,), ``turn`` in degrees."""
         made = self.axes.annotate(
             text, (flat[0], flat[1]), shift, textcoords="offset points", color=colour, fontsize=size, rotation=turn,
             zorder=_TEXT_LAYER, rotation_mode="anchor", ha="center", va="center_baseline",
         )  # fmt: skip
-        made.set_path_effects([patheffects.withStroke(linewidth=1.8, foreground="white")])
+        made.set_path_effects(_halo(1.8))
         half = 0.5 * self._measure(text, size)
         turned = np.radians(turn)
         along = np.array([[np.cos(turned), np.sin(turned)], [-np.sin(turned), np.cos(turned)]])
@@ -307,6 +302,10 @@ class Canvas:
     def _next(self) -> int:
         self._layer += 1
         return self._layer
+
+
+def _halo(width: float) -> list[patheffects.AbstractPathEffect]:
+    return [patheffects.withStroke(linewidth=width, foreground="white")]
 
 
 def _light(camera: Camera) -> np.ndarray:

@@ -8,14 +8,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 from scipy.stats import t as student
 
 from contactid.output.computing import Shown
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv, write_csv
 from contactid.tossing.artefacts.data import by_name, data_label, labels, object_of
-from contactid.tossing.artefacts.simulators import as_identification_rows, simulators_table, summarise
+from contactid.tossing.artefacts.simulators import (
+    IDENTIFICATION_COLUMNS,
+    as_identification_rows,
+    errors_at_rest,
+    means_of,
+    simulators_table,
+    summarise,
+)
 from contactid.tossing.configuration import NO_RESTITUTION, SIMULATOR, Scheme, schemes_of, velocity_cases
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
 
@@ -60,8 +66,6 @@ def prediction_tables(
 
     Parameters
     ----------
-    prepared, datasets
-        Files of prepared tosses, and their names.
     toss_tables
         Files of the tables of all tosses, used or not.
     predicted
@@ -73,16 +77,17 @@ def prediction_tables(
         simulator.
     published
         The printed values.
-    block
-        The study's block of the configuration.
     tosses
         The file ``tosses.csv`` to write.
     """
     data, schemes = by_name(prepared, datasets), schemes_of(block)
-    found = [
-        _prediction(case, schemes[case[2]], data[case[1]], read_json(fit), read_csv(file))
-        for case, fit, file in zip(predicted, fits, predictions, strict=True)
-    ]
+    found = []
+    for (on, dataset, scheme), fit, file in zip(predicted, fits, predictions, strict=True):
+        record, table = read_json(fit), read_csv(file).astype({"toss": str})
+        if schemes[scheme].kind == NO_RESTITUTION:
+            record["parameters"]["restitution_e_n"] = 0.0
+        of_data = object_of(data[dataset]), data_label(data[dataset])
+        found.append(Prediction(dataset, on, schemes[scheme], *of_data, record, table))
     with_restitution = [item for item in found if item.scheme.kind != NO_RESTITUTION]
     without = [item for item in found if item.scheme.kind == NO_RESTITUTION]
     printed = {name: printed_table(read_csv(published), name) for name in ("tab02", "tab03", "tab04")}
@@ -106,16 +111,6 @@ def prediction_tables(
     write_csv(toss_rows([read_csv(file).astype({"toss": str}) for file in toss_tables], found), tosses)
     said = labels(prepared)
     return {f"tables/{name}": Shown(table, data=said) for name, table in tables.items()}
-
-
-def _prediction(
-    case: tuple[str, str, str], scheme: Scheme, prepared: xr.Dataset, fit: dict[str, Any], table: pd.DataFrame
-) -> Prediction:
-    identified_on, dataset, _ = case
-    if scheme.kind == NO_RESTITUTION:
-        fit = {**fit, "parameters": {**fit["parameters"], "restitution_e_n": 0.0}}
-    label, name = data_label(prepared), object_of(prepared)
-    return Prediction(dataset, identified_on, scheme, name, label, fit, table.astype({"toss": str}))
 
 
 def printed_table(published: pd.DataFrame, artefact: str) -> pd.DataFrame:
@@ -167,18 +162,14 @@ def rest_pose_table(predictions: Sequence[Prediction], published: pd.DataFrame, 
         for subset, part in _subsets(still):
             if part.empty:
                 continue
-            position = part["rest_position_error_cm"]
-            angle = part.loc[part["same_face"], "e_rot_deg"].abs()
+            position, angle = errors_at_rest(part)
             rows.append(
                 {
                     "parameters": prediction.scheme.parameters,
                     "simulator": SIMULATOR,
                     "scheme": prediction.scheme.name,
                     "object": prediction.object,
-                    "position_error_mean_cm": position.mean(),
-                    "position_error_std_cm": position.std(ddof=1),
-                    "rotation_error_mean_deg": angle.mean(),
-                    "rotation_error_std_deg": angle.std(ddof=1),
+                    **means_of(position, angle),
                     **_interval("position_error_mean_cm", position),
                     **_interval("rotation_error_mean_deg", angle),
                     "subset": subset,
@@ -211,15 +202,12 @@ def identification_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
                     "parameters": prediction.scheme.parameters,
                     "calibrated": prediction.scheme.calibrated,
                     "subset": subset,
-                    **_with_parameters(summarise(part), prediction.fit),
+                    "friction_mu": prediction.fit["parameters"]["friction_mu"],
+                    "restitution_e_n": prediction.fit["parameters"]["restitution_e_n"],
+                    **summarise(part),
                 }
             )
-    columns = [
-        "dataset", "identified_on", "simulator", "scheme", "parameters", "calibrated", "subset", "n_tosses",
-        "friction_mu", "restitution_e_n", "mean_loss", "sem_loss", "position_error_pct", "rotation_error_deg",
-        "rest_position_error_cm", "rest_rotation_error_deg",
-    ]  # fmt: skip
-    return pd.DataFrame(rows)[columns]
+    return pd.DataFrame(rows)[list(IDENTIFICATION_COLUMNS)]
 
 
 def solver_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
@@ -271,14 +259,10 @@ def _subsets(table: pd.DataFrame, always: bool = False) -> list[tuple[str, pd.Da
     return subsets
 
 
-def _with_parameters(summary: dict[str, float], fit: dict[str, Any]) -> dict[str, Any]:
-    return {**summary, **{key: fit["parameters"][key] for key in ("friction_mu", "restitution_e_n")}}
-
-
 def _beside_printed(ours: pd.DataFrame, published: pd.DataFrame, where: str) -> pd.DataFrame:
     """Append the printed rows of the table for the objects at hand."""
-    printed = published.copy()
-    printed = printed[printed["object"].isin(set(ours["object"])) & printed["parameters"].isin(set(ours["parameters"]))]
+    at_hand = published["object"].isin(set(ours["object"])) & published["parameters"].isin(set(ours["parameters"]))
+    printed = published[at_hand]
     return pd.concat([ours, printed.assign(data=f"printed, {where}")], ignore_index=True)
 
 

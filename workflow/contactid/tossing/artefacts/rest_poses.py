@@ -42,15 +42,11 @@ def rest_pose_figures(
     data = by_name(prepared, datasets)
     shown = two_cases(data, cases, figures["object"])
     files = dict(zip(cases, outlines, strict=True))
+    curve = coverage_table(dict(map(read_scores, scores)), _CURVE)
+    distribution = pd.concat([read_csv(files[case]) for case in shown], ignore_index=True)
     return {
-        "figures/ext_calibration_curve": Shown(
-            coverage_table(dict(map(read_scores, scores)), _CURVE),
-            data=describe([data[dataset] for dataset in predicted(cases)]),
-        ),
-        "figures/ext_rest_pose_distribution": Shown(
-            pd.concat([read_csv(files[case]) for case in shown], ignore_index=True),
-            data=describe([data[dataset] for _, dataset in shown]),
-        ),
+        "figures/ext_calibration_curve": Shown(curve, data=describe(data, predicted(cases))),
+        "figures/ext_rest_pose_distribution": Shown(distribution, data=describe(data, predicted(shown))),
     }
 
 

@@ -12,6 +12,12 @@ from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
 from contactid.tossing.configuration import EQUAL_BUDGET, Scheme
 
+_ERRORS = ("position_error_pct", "rotation_error_deg", "rest_position_error_cm", "rest_rotation_error_deg")
+IDENTIFICATION_COLUMNS = (
+    "dataset", "identified_on", "simulator", "scheme", "parameters", "calibrated", "subset", "n_tosses",
+    "friction_mu", "restitution_e_n", "mean_loss", "sem_loss", *_ERRORS,
+)  # fmt: skip
+
 
 def simulators_table(
     simulated: Sequence[tuple[str, str, str]],
@@ -61,7 +67,7 @@ def simulator_rows(
                     "simulator": fit["simulator"],
                     "subset": subset,
                     **summarise(table[keep]),
-                    **_as_table_iii(table[keep]),
+                    **means_of(*errors_at_rest(table[keep & ~table["moving"]])),
                     "failed_tosses": int(table.loc[keep, "failed"].sum()),
                     "difference_to_ours": difference,
                     "difference_low": low,
@@ -91,11 +97,13 @@ def paired_difference(first: np.ndarray, second: np.ndarray, *, samples: int, se
     return float(difference.mean()), float(low), float(high)
 
 
-def _as_table_iii(table: pd.DataFrame) -> dict[str, float]:
-    """The columns of Table III for another simulator, on a stationary surface."""
-    still = table[~table["moving"]]
-    angle = still.loc[still["same_face"], "e_rot_deg"].abs()
-    position = still["rest_position_error_cm"]
+def errors_at_rest(still: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """What Tables III and IV are about: position errors (cm), and angles (deg) of tosses that end on the same face."""
+    return still["rest_position_error_cm"], still.loc[still["same_face"], "e_rot_deg"].abs()
+
+
+def means_of(position: pd.Series, angle: pd.Series) -> dict[str, float]:
+    """The columns of Tables III and IV, from :func:`errors_at_rest`."""
     return {
         "position_error_mean_cm": float(position.mean()),
         "position_error_std_cm": float(position.std(ddof=1)),
@@ -107,12 +115,7 @@ def _as_table_iii(table: pd.DataFrame) -> dict[str, float]:
 def as_identification_rows(simulators: pd.DataFrame) -> pd.DataFrame:
     """Rows of ``ext_simulators`` with the columns of ``ext_identification``; only our own have an e_N."""
     rows = simulators.assign(parameters="trajectory", scheme=simulators["scheme"] + EQUAL_BUDGET)
-    columns = [
-        "dataset", "identified_on", "simulator", "scheme", "parameters", "calibrated", "subset", "n_tosses",
-        "friction_mu", "mean_loss", "sem_loss", "position_error_pct", "rotation_error_deg", "rest_position_error_cm",
-        "rest_rotation_error_deg",
-    ]  # fmt: skip
-    return rows[columns]
+    return rows[[name for name in IDENTIFICATION_COLUMNS if name != "restitution_e_n"]]
 
 
 def summarise(predictions: pd.DataFrame) -> dict[str, float]:
@@ -122,13 +125,5 @@ def summarise(predictions: pd.DataFrame) -> dict[str, float]:
         "n_tosses": n,
         "mean_loss": float(predictions["loss"].mean()) if n else np.nan,
         "sem_loss": float(predictions["loss"].std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan,
-        **{
-            name: float(predictions[name].mean()) if n else np.nan
-            for name in (
-                "position_error_pct",
-                "rotation_error_deg",
-                "rest_position_error_cm",
-                "rest_rotation_error_deg",
-            )
-        },
+        **{name: float(predictions[name].mean()) if n else np.nan for name in _ERRORS},
     }

@@ -66,56 +66,19 @@ class Start:
     solution: MpecSolution
 
 
-@dataclass(frozen=True)
-class ImpactIdentification:
-    """The MPEC's answer.
-
-    Attributes
-    ----------
-    options : what was solved
-    mu, e_n, e_t : identified
-    solution : the best start's continuation
-    starts : all of them
-    agreeing : how many converged starts ended at the same parameters
-    law_violation : largest violation of the impact law in m/s, recomputed by :func:`law_residual`
-    exact_objective : the same objective at the same parameters, by the exact law
-    n_impacts, n_sliding : impacts, and those that slide at the end
-    intervals : 95 %, per parameter name; mu's has no upper end where friction isn't identified
-    uncertainty : covariances; None for the mean of norms, whose intervals are bootstrapped
-    friction : whether mu is determined at all
-    """
-
-    options: ImpactModelOptions
-    mu: float
-    e_n: float
-    e_t: float
-    solution: MpecSolution
-    starts: tuple[Start, ...]
-    agreeing: int
-    law_violation: float
-    exact_objective: float
-    n_impacts: int
-    n_sliding: int
-    intervals: dict[str, tuple[float, float]]
-    uncertainty: Uncertainty | None
-    friction: FrictionEvidence
-
-    @property
-    def converged(self) -> bool:
-        """The solver says so, the complementarity residual is small, and so is that of the law itself."""
-        return self.solution.converged
-
-
 def identify_from_impacts(
-    body: BodyProperties,
-    impacts: Sequence[Impact],
-    options: ImpactModelOptions | None = None,
-    *,
-    seed: int = 0,
-) -> ImpactIdentification:
+    body: BodyProperties, impacts: Sequence[Impact], options: ImpactModelOptions | None = None, *, seed: int = 0
+) -> dict[str, Any]:
     """Identify mu, e_N (and e_T where ``options`` free it) from impacts.
 
     The ``seed`` is for the intervals of the mean of norms: resampling of tosses.
+
+    Returns
+    -------
+    The record that :func:`contactid.output.fits.write_fit` takes. ``objective`` and what is said of the solver are of
+    the best start; ``exact_objective`` is the same at the same parameters by the exact law. ``impact_law``: largest
+    violation of the impact law in m/s, recomputed by :func:`law_residual`. ``intervals``: 95 %; mu's has no upper end
+    where friction isn't identified. ``multi_start``: all starts; ``agreeing`` of them converged to the same parameters.
 
     Raises
     ------
@@ -155,28 +118,57 @@ def identify_from_impacts(
         intervals, evidence = _bootstrap(table, options, best.found, seed)
     if not evidence.identified:
         intervals["friction_mu"] = (evidence.lower_bound, np.inf)
-    before = table.relative(built.pre_twists())
-    found = np.array(best.found)
-    return ImpactIdentification(
-        options=options,
-        mu=mu,
-        e_n=e_n,
-        e_t=e_t,
-        solution=best.solution,
-        starts=tuple(run[1] for run in runs),
-        agreeing=sum(
-            run[1].solution.converged
-            and float(np.abs(np.array(run[1].found) - found)[0 if n_sliding else 1 :].max()) <= _AGREES
-            for run in runs
-        ),
-        law_violation=float(law_residual(table.delassus, before, built.impulses(), mu, e_n, e_t).max()),
-        exact_objective=exact,
-        n_impacts=len(table),
-        n_sliding=n_sliding,
-        intervals=intervals,
-        uncertainty=spread,
-        friction=evidence,
-    )
+    law = law_residual(table.delassus, table.relative(built.pre_twists()), built.impulses(), *best.found)
+    told_apart = np.array([run[1].found for run in runs]) - best.found  # (start, 3)
+    same = np.abs(told_apart[:, 0 if n_sliding else 1 :]).max(axis=1) <= _AGREES
+    starts, last = [run[1] for run in runs], best.solution.last
+    errors = [None if not np.isfinite(error) else float(error) for error in spread.standard_errors] if spread else None
+    return {
+        "parameters": {"friction_mu": mu, "restitution_e_n": e_n, "restitution_e_t": e_t},
+        "objective": best.solution.objective,
+        "status": last.status,
+        "converged": best.solution.converged,
+        "residuals": {
+            "complementarity": best.solution.residual,
+            "primal_infeasibility": last.primal_infeasibility,
+            "dual_infeasibility": last.dual_infeasibility,
+            "impact_law": float(law.max()),
+        },
+        "iterations": sum(start.solution.iterations for start in starts),
+        "seconds": sum(start.solution.seconds for start in starts),
+        "seed": seed,
+        "data": {"part": IDENTIFICATION, "n_impacts": len(table), "n_sliding": n_sliding},
+        "model": f"impacts, {options.objective.value}, friction {options.friction.value}"
+        + (f" of {options.facets} facets" if options.friction is Friction.POLYHEDRON else "")
+        + (", errors in variables" if options.estimate_pre_twist else ", pre-impact twists as measured"),
+        "reformulation": _CONTINUATION.reformulation.value + (", settled" if best.solution.settled else ""),
+        "intervals": {name: [low, high if np.isfinite(high) else None] for name, (low, high) in intervals.items()},
+        "standard_errors": errors,
+        "interval_kind": "bootstrap by toss"
+        if spread is None
+        else ("sandwich by toss" if spread.robust else "information"),
+        "reduced_chi_square": spread.reduced_chi_square if spread else None,
+        "friction_identified": evidence.identified,
+        "mu_lower_bound": evidence.lower_bound,
+        "friction_evidence": evidence.evidence,
+        "exact_objective": exact,
+        "route": last.route,
+        "solver": last.solver,
+        "multi_start": {
+            "starts": len(starts),
+            "agreeing": sum(start.solution.converged and bool(one) for start, one in zip(starts, same, strict=True)),
+            "found": [
+                {
+                    "mu_start": start.mu,
+                    "mu": start.found[0],
+                    "e_n": start.found[1],
+                    "objective": start.solution.objective,
+                    "converged": start.solution.converged,
+                }
+                for start in starts
+            ],
+        },
+    }
 
 
 def data_estimates(table: ImpactTable) -> tuple[np.ndarray, np.ndarray]:
@@ -293,67 +285,6 @@ def _bootstrap(
     return intervals, FrictionEvidence(evidence > 1.96, float(np.percentile(mus[at_mu], 5.0)), evidence)
 
 
-def impact_fit_record(
-    fit: ImpactIdentification, *, dataset: str, variant: str, n_tosses: int, seed: int = 0
-) -> dict[str, Any]:
-    """The record that :func:`contactid.output.fits.write_fit` takes."""
-    last, spread = fit.solution.last, fit.uncertainty
-    errors = [None if not np.isfinite(error) else float(error) for error in spread.standard_errors] if spread else None
-    return {
-        "parameters": {"friction_mu": fit.mu, "restitution_e_n": fit.e_n, "restitution_e_t": fit.e_t},
-        "objective": fit.solution.objective,
-        "status": last.status,
-        "converged": fit.converged,
-        "residuals": {
-            "complementarity": fit.solution.residual,
-            "primal_infeasibility": last.primal_infeasibility,
-            "dual_infeasibility": last.dual_infeasibility,
-            "impact_law": fit.law_violation,
-        },
-        "iterations": sum(start.solution.iterations for start in fit.starts),
-        "seconds": sum(start.solution.seconds for start in fit.starts),
-        "seed": seed,
-        "data": {
-            "dataset": dataset,
-            "part": IDENTIFICATION,
-            "n_impacts": fit.n_impacts,
-            "n_sliding": fit.n_sliding,
-            "n_tosses": n_tosses,
-        },
-        "model": f"impacts, {fit.options.objective.value}, friction {fit.options.friction.value}"
-        + (f" of {fit.options.facets} facets" if fit.options.friction is Friction.POLYHEDRON else "")
-        + (", errors in variables" if fit.options.estimate_pre_twist else ", pre-impact twists as measured"),
-        "reformulation": _CONTINUATION.reformulation.value + (", settled" if fit.solution.settled else ""),
-        "intervals": {name: [low, high if np.isfinite(high) else None] for name, (low, high) in fit.intervals.items()},
-        "standard_errors": errors,
-        "interval_kind": "bootstrap by toss"
-        if spread is None
-        else ("sandwich by toss" if spread.robust else "information"),
-        "reduced_chi_square": spread.reduced_chi_square if spread else None,
-        "friction_identified": fit.friction.identified,
-        "mu_lower_bound": fit.friction.lower_bound,
-        "friction_evidence": fit.friction.evidence,
-        "exact_objective": fit.exact_objective,
-        "route": last.route,
-        "solver": last.solver,
-        "multi_start": {
-            "starts": len(fit.starts),
-            "agreeing": fit.agreeing,
-            "found": [
-                {
-                    "mu_start": start.mu,
-                    "mu": start.found[0],
-                    "e_n": start.found[1],
-                    "objective": start.solution.objective,
-                    "converged": start.solution.converged,
-                }
-                for start in fit.starts
-            ],
-        },
-        "variant": variant,
-    }
-
-
 def model_error(body: BodyProperties, windows: Sequence[ImpactWindow], mu: float, e_n: float) -> tuple[float, float]:
     """Standard deviations (m/s, rad/s) per axis of what the law gets wrong beyond the fitted twists' noise.
 
@@ -373,8 +304,8 @@ def model_error(body: BodyProperties, windows: Sequence[ImpactWindow], mu: float
 
 def identify_with_model_error(
     body: BodyProperties, windows: Sequence[ImpactWindow], *, seed: int
-) -> ImpactIdentification:
-    """Least squares over an exact disk, with the model's own error estimated between solves.
+) -> tuple[dict[str, Any], ImpactModelOptions]:
+    """Least squares over an exact disk, with the model's own error estimated between solves: record and options.
 
     It begins with a generous model error, under which a few impacts with tiny noise can't mislead the first solve.
     """
@@ -382,18 +313,19 @@ def identify_with_model_error(
     options = ImpactModelOptions(model_error=_GENEROUS)
     fit = identify_from_impacts(body, impacts, options, seed=seed)
     for _ in range(_ROUNDS):
-        error = model_error(body, windows, fit.mu, fit.e_n)
+        found = fit["parameters"]
+        error = model_error(body, windows, found["friction_mu"], found["restitution_e_n"])
         if np.allclose(error, options.model_error, rtol=_SETTLED, atol=1e-9):
             break
         options = replace(options, model_error=error)
         fit = identify_from_impacts(body, impacts, options, seed=seed)
-    return fit
+    return fit, options
 
 
 def compare_forms(
     body: BodyProperties,
     windows: Sequence[ImpactWindow],
-    main: ImpactIdentification,
+    main: tuple[dict[str, Any], ImpactModelOptions],
     *,
     facets: Sequence[int],
     seed: int,
@@ -411,32 +343,31 @@ def compare_forms(
     changes["disk, loss of eq. 17"] = {
         "objective": Objective.MEAN_NORM, "estimate_pre_twist": False, "model_error": (0.0, 0.0),
     }  # fmt: skip
-    rows = [_row("disk", main)]
+    rows = [_row("disk", *main)]
     for form, change in changes.items():
-        rows.append(_row(form, identify_from_impacts(body, impacts, replace(main.options, **change), seed=seed)))
+        options = replace(main[1], **change)
+        rows.append(_row(form, identify_from_impacts(body, impacts, options, seed=seed), options))
     return pd.DataFrame(rows)
 
 
-def _row(form: str, fit: ImpactIdentification) -> dict[str, object]:
-    def side(name: str, end: int) -> float:
-        return float(fit.intervals[name][end]) if name in fit.intervals else np.nan
-
+def _row(form: str, fit: dict[str, Any], options: ImpactModelOptions) -> dict[str, object]:
     row: dict[str, object] = {"form": form}
-    for name, value in (("friction_mu", fit.mu), ("restitution_e_n", fit.e_n), ("restitution_e_t", fit.e_t)):
-        row |= {name: value, f"{name}_low": side(name, 0), f"{name}_high": side(name, 1)}
+    for name, value in fit["parameters"].items():
+        low, high = fit["intervals"].get(name, (np.nan, np.nan))
+        row |= {name: value, f"{name}_low": low, f"{name}_high": np.inf if high is None else high}
     return row | {
-        "friction_identified": fit.friction.identified,
-        "objective": fit.solution.objective,
-        "reduced_chi_square": fit.uncertainty.reduced_chi_square if fit.uncertainty else np.nan,
-        "model_error_m_s": fit.options.model_error[0],
-        "model_error_rad_s": fit.options.model_error[1],
-        "converged": fit.converged,
-        "complementarity_residual": fit.solution.residual,
-        "n_impacts": fit.n_impacts,
-        "n_sliding": fit.n_sliding,
-        "starts": len(fit.starts),
-        "starts_agreeing": fit.agreeing,
-        "seconds": sum(start.solution.seconds for start in fit.starts),
+        "friction_identified": fit["friction_identified"],
+        "objective": fit["objective"],
+        "reduced_chi_square": np.nan if fit["reduced_chi_square"] is None else fit["reduced_chi_square"],
+        "model_error_m_s": options.model_error[0],
+        "model_error_rad_s": options.model_error[1],
+        "converged": fit["converged"],
+        "complementarity_residual": fit["residuals"]["complementarity"],
+        "n_impacts": fit["data"]["n_impacts"],
+        "n_sliding": fit["data"]["n_sliding"],
+        "starts": fit["multi_start"]["starts"],
+        "starts_agreeing": fit["multi_start"]["agreeing"],
+        "seconds": fit["seconds"],
     }
 
 
@@ -446,7 +377,7 @@ def identify_from_file(
     """Identify on the identification part of a file of impacts; write the fit and the comparison of forms."""
     body, windows, _ = read_impacts(impacts, split=IDENTIFICATION)
     best = identify_with_model_error(body, windows, seed=seed)
-    n_tosses = len({window.impact.toss for window in windows})
-    variant = f"{velocity_variant}_mpec"
-    write_fit(fit, impact_fit_record(best, dataset=dataset, variant=variant, n_tosses=n_tosses, seed=seed))
     write_csv(compare_forms(body, windows, best, facets=facets, seed=seed), forms)
+    record, n_tosses = best[0], len({window.impact.toss for window in windows})
+    data = {"dataset": dataset, **record["data"], "n_tosses": n_tosses}
+    write_fit(fit, {**record, "data": data, "variant": f"{velocity_variant}_mpec"})

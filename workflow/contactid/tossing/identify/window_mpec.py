@@ -58,31 +58,6 @@ class Group:
     solution: MpecSolution
 
 
-@dataclass(frozen=True)
-class WindowFit:
-    """All answers combined.
-
-    Attributes
-    ----------
-    mu, e_n : weighted means over the converged groups
-    mu_interval, e_n_interval : 95 %
-    groups : converged or not
-    friction_identified : at least two groups slide, and the interval of mu is narrower than mu itself
-    """
-
-    mu: float
-    e_n: float
-    mu_interval: tuple[float, float]
-    e_n_interval: tuple[float, float]
-    groups: tuple[Group, ...]
-    friction_identified: bool
-
-    @property
-    def converged(self) -> tuple[Group, ...]:
-        """The groups whose last solve converged with a small complementarity residual."""
-        return tuple(group for group in self.groups if group.solution.converged)
-
-
 def fit_windows(
     body: BodyProperties,
     windows: Sequence[Window],
@@ -91,8 +66,8 @@ def fit_windows(
     options: WindowOptions,
     *,
     start: tuple[float, float] = (0.3, 0.3),
-) -> WindowFit:
-    """Solve window by window, in the order given, and combine.
+) -> list[Group]:
+    """Solve window by window, in the order given.
 
     Parameters
     ----------
@@ -104,7 +79,7 @@ def fit_windows(
     Raises
     ------
     ContactIdError
-        Without windows, or where no group converges.
+        Without windows.
     """
     if not windows:
         raise ContactIdError("there is no window to identify from", "Take longer tosses or a shorter window")
@@ -116,11 +91,22 @@ def fit_windows(
         solution = solve_mpec(pairs, WINDOW_CONTINUATION, _WINDOW_SOLVER)
         mean_square = 2.0 * solution.objective / (6 * int(window.measured.sum()))
         groups.append(Group(window.toss, *built.parameters, mean_square, built.sliding(), solution))
-    return combine(groups, options)
+    return groups
 
 
-def combine(groups: Sequence[Group], options: WindowOptions) -> WindowFit:
-    """Weighted means over the converged groups, with intervals from their scatter."""
+def combine(groups: Sequence[Group], options: WindowOptions, *, dataset: str, seed: int) -> dict[str, Any]:
+    """Weighted means over the converged groups, with intervals from their scatter.
+
+    Returns
+    -------
+    The record that :func:`contactid.output.fits.write_fit` takes. ``friction_identified``: at least two groups slide,
+    and the interval of mu is narrower than mu itself.
+
+    Raises
+    ------
+    ContactIdError
+        Where no group converged with a small complementarity residual.
+    """
     good = [group for group in groups if group.solution.converged]
     if not good:
         raise ContactIdError(f"none of {len(groups)} groups of windows converged", "Look at the solver's logs")
@@ -133,7 +119,43 @@ def combine(groups: Sequence[Group], options: WindowOptions) -> WindowFit:
     e_n, e_n_interval = _weighted(np.array([group.e_n for group in good]), trust, 1.0)
     narrow = mu_interval[1] - mu_interval[0] < mu
     identified = bool(np.count_nonzero(sliding) >= 2 and narrow)
-    return WindowFit(mu, e_n, mu_interval, e_n_interval, tuple(groups), identified)
+    solutions = [group.solution for group in groups]
+    return {
+        "parameters": {"friction_mu": mu, "restitution_e_n": e_n},
+        "objective": sum(group.solution.objective for group in good),
+        "status": f"{len(good)} of {len(groups)} groups converged",
+        "converged": len(good) == len(groups),
+        "residuals": {
+            "complementarity": max(group.solution.residual for group in good),
+            "primal_infeasibility": max(group.solution.last.primal_infeasibility for group in good),
+            "dual_infeasibility": max(group.solution.last.dual_infeasibility for group in good),
+        },
+        "iterations": sum(solution.iterations for solution in solutions),
+        "seconds": sum(solution.seconds for solution in solutions),
+        "seed": seed,
+        "data": {"dataset": dataset, "part": IDENTIFICATION, "n_tosses": len(groups)},
+        "model": f"windows of {options.before} + {options.after} samples, {options.substeps} steps per sample",
+        "reformulation": f"{WINDOW_CONTINUATION.reformulation.value}, settled",
+        "intervals": {"friction_mu": list(mu_interval), "restitution_e_n": list(e_n_interval)},
+        "interval_kind": "scatter between groups",
+        "friction_identified": identified,
+        "route": solutions[0].last.route,
+        "solver": solutions[0].last.solver,
+        "groups": [
+            {
+                "tosses": [group.toss],
+                "mu": group.mu,
+                "e_n": group.e_n,
+                "mean_square": group.mean_square,
+                "sliding": group.sliding,
+                "residual": group.solution.residual,
+                "status": group.solution.last.status,
+                "converged": group.solution.converged,
+            }
+            for group in groups
+        ],
+        "variant": WINDOW_SCHEME,
+    }
 
 
 def _weighted(values: np.ndarray, weights: np.ndarray, highest: float) -> tuple[float, tuple[float, float]]:
@@ -154,61 +176,19 @@ def identify_from_windows(
     stepping: SteppingOptions,
     options: WindowOptions,
     *,
-    largest_number: int = 40,
-    seed: int = 0,
-) -> WindowFit:
+    dataset: str,
+    largest_number: int,
+    seed: int,
+) -> dict[str, Any]:
     """Identify mu and e_N from the windows of at most ``largest_number`` tosses, drawn with ``seed``.
 
-    Parameters
-    ----------
-    stepping
-        Time between samples and gravity; its substeps are the simulator's, not the windows'.
+    Of ``stepping`` the time between samples and gravity are taken; its substeps are the simulator's, not the windows'.
     """
     windows = cut_windows(body, tosses, options)
     chosen = np.sort(np.random.default_rng(seed).permutation(len(windows))[:largest_number])
     step = stepping.time_step / options.substeps
-    return fit_windows(body, [windows[index] for index in chosen], step, stepping.gravity, options)
-
-
-def window_fit_record(fit: WindowFit, options: WindowOptions, *, dataset: str, seed: int = 0) -> dict[str, Any]:
-    """The record that :func:`contactid.output.fits.write_fit` takes."""
-    good, solutions = fit.converged, [group.solution for group in fit.groups]
-    return {
-        "parameters": {"friction_mu": fit.mu, "restitution_e_n": fit.e_n},
-        "objective": sum(group.solution.objective for group in good),
-        "status": f"{len(good)} of {len(fit.groups)} groups converged",
-        "converged": len(good) == len(fit.groups),
-        "residuals": {
-            "complementarity": max(group.solution.residual for group in good),
-            "primal_infeasibility": max(group.solution.last.primal_infeasibility for group in good),
-            "dual_infeasibility": max(group.solution.last.dual_infeasibility for group in good),
-        },
-        "iterations": sum(solution.iterations for solution in solutions),
-        "seconds": sum(solution.seconds for solution in solutions),
-        "seed": seed,
-        "data": {"dataset": dataset, "part": IDENTIFICATION, "n_tosses": len(fit.groups)},
-        "model": f"windows of {options.before} + {options.after} samples, {options.substeps} steps per sample",
-        "reformulation": f"{WINDOW_CONTINUATION.reformulation.value}, settled",
-        "intervals": {"friction_mu": list(fit.mu_interval), "restitution_e_n": list(fit.e_n_interval)},
-        "interval_kind": "scatter between groups",
-        "friction_identified": fit.friction_identified,
-        "route": solutions[0].last.route,
-        "solver": solutions[0].last.solver,
-        "groups": [
-            {
-                "tosses": [group.toss],
-                "mu": group.mu,
-                "e_n": group.e_n,
-                "mean_square": group.mean_square,
-                "sliding": group.sliding,
-                "residual": group.solution.residual,
-                "status": group.solution.last.status,
-                "converged": group.solution.converged,
-            }
-            for group in fit.groups
-        ],
-        "variant": WINDOW_SCHEME,
-    }
+    groups = fit_windows(body, [windows[index] for index in chosen], step, stepping.gravity, options)
+    return combine(groups, options, dataset=dataset, seed=seed)
 
 
 def identify_dataset_windows(
@@ -217,7 +197,7 @@ def identify_dataset_windows(
     """Identify on windows of at most ``tosses`` of a dataset's identification tosses, and write the fit."""
     problem = load_problem(prepared, calibration, Variant.from_config(variant), IDENTIFICATION)
     options = options_for(problem.options.time_step)
-    found = identify_from_windows(
-        problem.body, problem.measured, problem.options, options, largest_number=tosses, seed=seed
+    record = identify_from_windows(
+        problem.body, problem.measured, problem.options, options, dataset=dataset, largest_number=tosses, seed=seed
     )
-    write_fit(fit, window_fit_record(found, options, dataset=dataset, seed=seed))
+    write_fit(fit, record)
