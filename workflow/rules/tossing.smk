@@ -349,7 +349,7 @@ rule tossing_simulator:
         mem_mb=2000,
         runtime=60,
     params:
-        **call("contactid.tossing.peers.comparison:compare_simulator"),
+        **call("contactid.tossing.peers.search:compare_simulator"),
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
         budget={
             key: value

@@ -212,25 +212,21 @@ def identification_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
 
 def solver_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
     """``ext_solver``: how well the contact law held in the predicted tosses, recomputed in every step."""
-    rows = []
-    for prediction in predictions:
-        table = prediction.table
-        steps = int(table["contact_steps"].sum())
-        rows.append(
-            {
-                "dataset": prediction.dataset,
-                "identified_on": prediction.identified_on,
-                "scheme": prediction.scheme.name,
-                "n_tosses": len(table),
-                "contact_steps": steps,
-                "hyperstatic_steps": int(table["hyperstatic_steps"].sum()),
-                "unsolved_steps": int(table["unsolved_steps"].sum()),
-                "solved_pct": 100.0 * (1.0 - table["unsolved_steps"].sum() / steps) if steps else np.nan,
-                "largest_residual_m_s": table["largest_residual"].max(),
-                "data": prediction.data,
-            }
-        )
-    return pd.DataFrame(rows)
+    rows = [
+        {
+            "dataset": item.dataset,
+            "identified_on": item.identified_on,
+            "scheme": item.scheme.name,
+            "n_tosses": len(item.table),
+            **item.table[["contact_steps", "hyperstatic_steps", "unsolved_steps"]].sum().to_dict(),
+            "largest_residual_m_s": item.table["largest_residual"].max(),
+            "data": item.data,
+        }
+        for item in predictions
+    ]
+    table = pd.DataFrame(rows)
+    table.insert(7, "solved_pct", 100.0 * (1.0 - table["unsolved_steps"] / table["contact_steps"]))
+    return table
 
 
 def toss_rows(tables: Sequence[pd.DataFrame], predictions: Sequence[Prediction]) -> pd.DataFrame:
@@ -307,35 +303,30 @@ def disagreement_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
     Each scheme on impacts is held against the trajectory scheme that steps as it predicts, which has the same body. The
     two are identified on different motion, so their errors are taken as independent and half-widths add in squares.
     """
+    pairs = [
+        (item, other)
+        for item in predictions
+        for other in predictions
+        if item.scheme.parameters == "velocity"
+        and (other.dataset, other.scheme.name) == (item.dataset, item.scheme.stepping["name"])
+    ]
     rows = []
-    for item in predictions:
-        if item.scheme.parameters != "velocity":
-            continue
-        others = [
-            other
-            for other in predictions
-            if other.dataset == item.dataset and other.scheme.name == item.scheme.stepping["name"]
-        ]
-        for other in others:
-            row: dict[str, Any] = {
-                "object": item.object,
-                "scheme": item.scheme.name,
-                "against": other.scheme.name,
-                "calibrated": item.scheme.calibrated,
-            }
-            for name in ("friction_mu", "restitution_e_n"):
-                values = [each.fit["parameters"][name] for each in (item, other)]
-                ends = np.array([each.fit["intervals"][name] for each in (item, other)], dtype=float)
-                sides = np.abs(ends - np.array(values)[:, None])
-                # upwards: the first's upper and the second's lower end
-                up, down = np.hypot(sides[0, 1], sides[1, 0]), np.hypot(sides[0, 0], sides[1, 1])
-                difference = values[0] - values[1]
-                row |= {
-                    f"{name}_velocity": values[0],
-                    f"{name}_trajectory": values[1],
-                    f"{name}_difference": difference,
-                }
-                row |= {f"{name}_difference_low": difference - down, f"{name}_difference_high": difference + up}
-                row |= {f"{name}_differs": bool(difference - down > 0 or difference + up < 0)}
-            rows.append(row | {"data": item.data})
+    for item, other in pairs:
+        row: dict[str, Any] = {
+            "object": item.object,
+            "scheme": item.scheme.name,
+            "against": other.scheme.name,
+            "calibrated": item.scheme.calibrated,
+        }
+        for name in ("friction_mu", "restitution_e_n"):
+            values = [each.fit["parameters"][name] for each in (item, other)]
+            ends = np.array([each.fit["intervals"][name] for each in (item, other)], dtype=float)
+            sides = np.abs(ends - np.array(values)[:, None])
+            # upwards: the first's upper and the second's lower end
+            up, down = np.hypot(sides[0, 1], sides[1, 0]), np.hypot(sides[0, 0], sides[1, 1])
+            difference = values[0] - values[1]
+            row |= {f"{name}_velocity": values[0], f"{name}_trajectory": values[1], f"{name}_difference": difference}
+            row |= {f"{name}_difference_low": difference - down, f"{name}_difference_high": difference + up}
+            row |= {f"{name}_differs": bool(difference - down > 0 or difference + up < 0)}
+        rows.append(row | {"data": item.data})
     return pd.DataFrame(rows)

@@ -77,18 +77,15 @@ def trajectory_of_example(prepared: xr.Dataset) -> pd.DataFrame:
     chosen = np.unique(np.minimum(np.concatenate([chosen, [len(position) - 1]]), len(position) - 1))
     vertices = prepared["vertices"].values
     corners = vertex_positions(position[chosen], orientation[chosen], vertices)
-    rows = []
-    for row, k in enumerate(chosen):
-        kind = "release" if k == 0 else "rest" if k == len(position) - 1 else "between"
-        for i, j in edges(vertices):
-            rows.append((kind, first + int(k), *corners[row, i], *corners[row, j]))
-    table = pd.DataFrame(rows, columns=["kind", "sample", *_ENDS])
+    sides = np.array(edges(vertices))
+    kinds = np.where(chosen == 0, "release", np.where(chosen == len(position) - 1, "rest", "between"))
+    boxes = pd.DataFrame(corners[:, sides].reshape(-1, 6), columns=_ENDS)
+    boxes = boxes.assign(kind=np.repeat(kinds, len(sides)), sample=np.repeat(first + chosen, len(sides)))
     path = pd.DataFrame(np.hstack([position[:-1], position[1:]]), columns=_ENDS)
     path = path.assign(kind="path", sample=first + np.arange(len(position) - 1))
-    table = pd.concat([table, path], ignore_index=True)
-    table.insert(0, "object", prepared.attrs["object"])
-    table.insert(1, "toss", str(samples["recording"].values))
-    return table
+    table = pd.concat([boxes, path], ignore_index=True)
+    table = table.assign(object=prepared.attrs["object"], toss=str(samples["recording"].values))
+    return table[["object", "toss", "kind", "sample", *_ENDS]]
 
 
 def edges(vertices: np.ndarray) -> list[tuple[int, int]]:

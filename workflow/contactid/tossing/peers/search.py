@@ -1,4 +1,5 @@
-"""One derivative-free search for all simulators, ours among them: the same tosses, loss, budget and code.
+"""One derivative-free search for all simulators, ours among them: the same tosses, loss, budget and code; and what the
+simulator predicts at the best parameters that were found.
 
 An evaluation is the mean loss of eq. 18 (tossing) at one parameter set. Compliant contact models have more than one
 valley, and which is deepest shows only on many tosses, so the budget is spent in three stages on ever more tosses:
@@ -20,13 +21,19 @@ from contextlib import ExitStack, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
 from contactid.core.errors import ContactIdError
+from contactid.output.fits import write_fit
+from contactid.output.tables import write_csv
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL, Parameter, parameters_of
 from contactid.tossing.peers.exchange import ERRORS, REST, Answer, Problem, Request
-from contactid.tossing.peers.sessions import OwnSession, PeerSession
+from contactid.tossing.peers.sessions import OwnSession, PeerSession, peer_problem
+from contactid.tossing.predict.prediction import rest_errors
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST
+from contactid.tossing.prepare.tosses import Variant, load_problem
 
 FAILED_LOSS = 100.0  # of a toss whose simulation failed: far above what a finite motion of the study reaches
 _WIDE, _NARROW = 0.1, 0.04  # first steps of the Nelder-Mead searches that compete and that refine, shares of the ranges
@@ -220,3 +227,50 @@ def penalised(answer: Answer) -> np.ndarray:
 
 def _request(parameters: Sequence[Parameter], values: np.ndarray, substeps: int, want: str = ERRORS) -> Request:
     return Request(np.array([parameter.name for parameter in parameters]), values, substeps, want)
+
+
+def compare_simulator(
+    prepared: str,
+    identified: str,
+    calibration: str | None,
+    variant: dict[str, Any],
+    simulator: str,
+    budget: dict[str, int],
+    fit: str,
+    predictions: str,
+) -> None:
+    """Search the simulator's own parameters within the budget, then simulate every test toss at the best ones.
+
+    Parameters
+    ----------
+    prepared, identified
+        Tosses to predict, and tosses to identify on.
+    variant
+        Of the configuration; says how a toss starts and which body it is.
+    simulator
+        Of the catalogue.
+    fit, predictions
+        Files for the record and for one row per test toss.
+    """
+    chosen = Variant.from_config(variant)
+    test = load_problem(prepared, calibration, chosen, TEST)
+    record = identify(simulator, peer_problem(load_problem(identified, calibration, chosen, IDENTIFICATION)), budget)
+    with open_session(simulator, peer_problem(test)) as session:
+        answer = evaluate(session, record["parameters"], budget["substeps"])
+    measured = np.stack([item.rest_position for item in test.tosses])
+    orientation = np.stack([item.rest_orientation for item in test.tosses])
+    table = pd.DataFrame(
+        {
+            "toss": [item.toss.name for item in test.tosses],
+            "tumbled": [item.tumbled for item in test.tosses],
+            "moving": [bool(np.any(item.toss.surface_velocity)) for item in test.tosses],
+            "failed": answer.failed[0],
+            "loss": penalised(answer)[0],
+            "position_error_pct": 100.0 * answer.position_error[0],
+            "rotation_error_deg": np.degrees(answer.rotation_error[0]),
+            **rest_errors(measured, orientation, answer.rest_position[0], answer.rest_orientation[0]),
+        }
+    )
+    record["residuals"]["failed_test_tosses"] = int(answer.failed.sum())
+    write_csv(table, predictions)
+    write_fit(fit, record)

@@ -125,30 +125,6 @@ def _root(covariance: np.ndarray) -> np.ndarray:
     return axes * np.sqrt(np.maximum(values, 0.0))
 
 
-@dataclass(frozen=True)
-class SobolTerms:
-    """Terms of which means give the indices, for one toss; n base points, g groups.
-
-    Attributes
-    ----------
-    first : (output, g, n) whose mean is Var E[f | group]
-    total : (output, g, n) whose mean is E Var[f | the others]
-    square : (output, n) whose mean is Var f
-    """
-
-    first: np.ndarray
-    total: np.ndarray
-    square: np.ndarray
-
-    def sums(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Weighted means (b, output, g), (b, output, g), (b, output) for weights (b, n) that sum to 1."""
-        return (
-            np.einsum("bn,ogn->bog", weights, self.first),
-            np.einsum("bn,ogn->bog", weights, self.total),
-            np.einsum("bn,on->bo", weights, self.square),
-        )
-
-
 def sobol_terms(f_a: np.ndarray, f_b: np.ndarray, f_ab: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Terms (g, n), (g, n), (n,) of one output of c components.
 
@@ -166,19 +142,23 @@ def sobol_terms(f_a: np.ndarray, f_b: np.ndarray, f_ab: np.ndarray) -> tuple[np.
 
 @dataclass(frozen=True)
 class TossSensitivity:
-    """One toss's terms, with what became of its runs.
+    """Terms of which means give one toss's indices, with what became of its runs; n base points, g groups.
 
     Attributes
     ----------
     toss : name
-    terms : see :class:`SobolTerms`; outputs in the order of ``OUTPUTS``, inputs in that of ``GROUPS``
+    first : (output, g, n) whose mean is Var E[f | group]; in the order of ``OUTPUTS`` and ``GROUPS``
+    total : (output, g, n) whose mean is E Var[f | the others]
+    square : (output, n) whose mean is Var f
     face_changed_pct : runs that end on another face than most do
     unrested_pct : runs that never came to rest; their last pose is used
     failed_steps : contact steps whose solver didn't converge, over all runs
     """
 
     toss: str
-    terms: SobolTerms
+    first: np.ndarray
+    total: np.ndarray
+    square: np.ndarray
     face_changed_pct: float
     unrested_pct: float
     failed_steps: int
@@ -187,6 +167,14 @@ class TossSensitivity:
     def steady(self) -> bool:
         """Every run ends on the same face."""
         return self.face_changed_pct == 0.0
+
+    def sums(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Weighted means (b, output, g), (b, output, g), (b, output) of the terms for weights (b, n) that sum to 1."""
+        return (
+            np.einsum("bn,ogn->bog", weights, self.first),
+            np.einsum("bn,ogn->bog", weights, self.total),
+            np.einsum("bn,on->bo", weights, self.square),
+        )
 
 
 def toss_sensitivity(
@@ -221,8 +209,8 @@ def toss_sensitivity(
         shaped = values.reshape(len(samples), n, -1).transpose(0, 2, 1)
         terms.append(sobol_terms(shaped[0], shaped[1], shaped[2:]))
     return TossSensitivity(
-        toss=toss.name,
-        terms=SobolTerms(*(np.stack(parts) for parts in zip(*terms, strict=True))),
+        toss.name,
+        *(np.stack(parts) for parts in zip(*terms, strict=True)),
         face_changed_pct=100.0 * float(changed.mean()),
         unrested_pct=100.0 * float((~poses.rested).mean()),
         failed_steps=int(poses.failed_steps.sum()),
@@ -254,9 +242,9 @@ def sobol_table(tosses: Sequence[TossSensitivity], *, bootstrap_samples: int = 2
     random = np.random.default_rng(seed)
     sums = []
     for toss in tosses:
-        n = toss.terms.square.shape[1]
+        n = toss.square.shape[1]
         weights = random.multinomial(n, np.full(n, 1.0 / n), size=bootstrap_samples) / n
-        sums.append(toss.terms.sums(np.vstack([np.full((1, n), 1.0 / n), weights])))
+        sums.append(toss.sums(np.vstack([np.full((1, n), 1.0 / n), weights])))
     first, total, square = (np.stack(parts) for parts in zip(*sums, strict=True))  # (toss, 1 + b, ...)
     steady = np.array([toss.steady for toss in tosses])
     rows = []
