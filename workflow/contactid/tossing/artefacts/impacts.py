@@ -100,12 +100,8 @@ def window_velocities(
 ) -> pd.DataFrame:
     """Figures 6 to 8: hybrid velocities around an impact: measured, fitted, and simulated.
 
-    Parameters
-    ----------
-    reach
-        Samples on either side of k_im.
-    simulated
-        Parameters and steps per sample by the label of the curve; all start from the window's own start (k_im - 5).
+    ``reach`` is samples on either side of k_im. ``simulated`` has parameters and steps per sample by the label of the
+    curve; all start from the window's own start (k_im - 5).
 
     Returns
     -------
@@ -275,16 +271,9 @@ def impact_tables(
 ) -> dict[str, Shown]:
     """``ext_velocity_identification``, ``ext_impact_mpec`` where there is one, and ``impacts.csv``.
 
-    Parameters
-    ----------
-    identified_impacts
-        (dataset, variant) of every identification on impacts.
-    velocity_fits, candidates, losses
-        Its files.
-    forms
-        Files of the comparisons of forms, of those whose variant has ``mpec``.
-    impacts
-        The file ``impacts.csv`` to write: the first variant's candidates.
+    ``velocity_fits``, ``candidates`` and ``losses`` are files of every identification on impacts (dataset, variant),
+    ``forms`` those of the comparisons of forms, where the variant has ``mpec``; ``impacts`` is the file ``impacts.csv``
+    to write, with the first variant's candidates.
     """
     data, left = by_name(prepared, datasets), iter(forms)
     variants = {variant["name"]: variant for variant in block["velocity"]["variants"]}

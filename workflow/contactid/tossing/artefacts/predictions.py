@@ -64,21 +64,9 @@ def prediction_tables(
 ) -> dict[str, Shown]:
     """The tables of this module and ``tosses.csv``.
 
-    Parameters
-    ----------
-    toss_tables
-        Files of the tables of all tosses, used or not.
-    predicted
-        (identified on, predicted on, scheme) of every prediction.
-    predictions, fits
-        Its files.
-    simulated, simulator_predictions, simulator_fits
-        The same for the comparison of simulators: of every (identified on, predicted on, variant) one file for each
-        simulator.
-    published
-        The printed values.
-    tosses
-        The file ``tosses.csv`` to write.
+    ``toss_tables`` are tables of all tosses, used or not; ``predictions`` and ``fits`` files of every prediction
+    (identified on, predicted on, scheme). Of every simulated case (identified on, predicted on, variant) there is one
+    file for each simulator. ``published`` are the printed values, ``tosses`` is the file ``tosses.csv`` to write.
     """
     data, schemes = by_name(prepared, datasets), schemes_of(block)
     found = []

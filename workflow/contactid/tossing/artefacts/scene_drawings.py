@@ -134,7 +134,7 @@ def _detail(figure: Figure, data: pd.DataFrame) -> Canvas:
     for item, colour, symbol in (("linear", style.LINE, r"\mathbf{v}"), ("angular", style.ACCENT, r"\mathbf{\omega}")):
         arrow = _part(data, "velocity", item)
         start, end = points_of(arrow)
-        canvas.arrow(start, end, colour, 1.6, halo=True)
+        canvas.arrow(start, end, colour, 1.6)
         text = f"$|{symbol}|$ = {arrow['value'].iloc[0]:.2f} {arrow['unit'].iloc[0]}"
         canvas.label(end, text, colour, prefer=camera.project(end) - camera.project(start), size=_SMALL)
     canvas.marker(center, "white")
@@ -284,7 +284,7 @@ def _belt(canvas: Canvas, data: pd.DataFrame) -> None:
         border = points_of(_part(data, "surface"))
         nearest = border[np.argsort(canvas.camera.nearness(border))[-2:]].mean(axis=0)
         start, end = points_of(belt) + 0.75 * (nearest - border.mean(axis=0))
-        canvas.arrow(start, end, style.RELEASE, 2.0, halo=True)
+        canvas.arrow(start, end, style.RELEASE, 2.0)
         canvas.label(end, f"belt {_measure(belt)}", style.RELEASE, prefer=np.array([0.0, -1.0]), size=_SMALL)
 
 
@@ -343,7 +343,7 @@ def _triad(canvas: Canvas, data: pd.DataFrame, frame: str, *, named_axes: bool =
     middle = canvas.camera.project(origin)
     for k, colour in enumerate(_AXIS_COLOURS):
         _, end = points_of(axes[axes["index"] == k])
-        canvas.arrow(origin, end, colour, 1.4, halo=True)
+        canvas.arrow(origin, end, colour, 1.4)
         if named_axes:
             name = rf"$\mathbf{{{'xyz'[k]}}}_{letter}$"
             canvas.label(end, name, colour, prefer=canvas.camera.project(end) - middle)

@@ -111,12 +111,8 @@ def variation_outlines(
 ) -> pd.DataFrame:
     """Figure 14: outlines from above (m, from the measured position) of rest poses with one parameter varied.
 
-    Parameters
-    ----------
-    varied, prepared
-        By dataset: :func:`vary_parameters`, and the prepared tosses.
-    n_tosses, seed
-        Tosses drawn at random for each object.
+    By dataset there are the table of :func:`vary_parameters` and the prepared tosses; ``n_tosses`` are drawn at random
+    for each object.
 
     Returns
     -------

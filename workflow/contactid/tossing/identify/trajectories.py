@@ -203,14 +203,7 @@ def identify_dataset(
 ) -> None:
     """Identify friction and restitution on a dataset's identification tosses; write the sweep of the grid and the fit.
 
-    Parameters
-    ----------
-    variant
-        Of the configuration; says how a toss starts and is stepped.
-    grid
-        ``start``, ``stop`` and ``step`` of both parameters.
-    bootstrap
-        ``samples`` and ``seed``.
+    Variant, grid (``start``, ``stop`` and ``step`` of both parameters) and bootstrap are the configuration's.
     """
     chosen = Variant.from_config(variant)
     problem = load_problem(prepared, calibration, chosen, IDENTIFICATION)

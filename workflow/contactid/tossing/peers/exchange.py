@@ -173,13 +173,8 @@ def measured(
 ) -> Answer:
     """The simulated poses of each parameter set held against the measured ones.
 
-    Parameters
-    ----------
-    simulator
-        Its name and version.
-    runs
-        Of each parameter set the poses (n, 3) and (n, 4) of all tosses, NaN where one failed, the reason of the first
-        failure, and the seconds spent.
+    ``runs`` are of each parameter set the poses (n, 3) and (n, 4) of all tosses, NaN where one failed, the reason of
+    the first failure, and the seconds spent.
     """
     n_tosses, n_samples = problem.n_tosses, len(problem.position)
     parts = [problem.samples(toss) for toss in range(n_tosses)]

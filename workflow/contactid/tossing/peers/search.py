@@ -241,16 +241,8 @@ def compare_simulator(
 ) -> None:
     """Search the simulator's own parameters within the budget, then simulate every test toss at the best ones.
 
-    Parameters
-    ----------
-    prepared, identified
-        Tosses to predict, and tosses to identify on.
-    variant
-        Of the configuration; says how a toss starts and which body it is.
-    simulator
-        Of the catalogue.
-    fit, predictions
-        Files for the record and for one row per test toss.
+    ``prepared`` are tosses to predict, ``identified`` those to identify on. Written are the record and one row per test
+    toss.
     """
     chosen = Variant.from_config(variant)
     test = load_problem(prepared, calibration, chosen, TEST)

@@ -78,13 +78,8 @@ def predict_dataset(
 ) -> None:
     """Predict a dataset's test tosses by several schemes, and write their tables.
 
-    Parameters
-    ----------
-    calibration
-        For those of the schemes that ask for one.
-    fits, variants, kinds, predictions
-        Of every scheme its fit, the trajectory variant that it steps as, its kind
-        (:mod:`contactid.tossing.configuration`), and the file to write.
+    Of every scheme there are its fit, the trajectory variant that it steps as, its kind
+    (:mod:`contactid.tossing.configuration`), and the file to write; the calibration is for those that ask for one.
     """
     for fit, variant, kind, file in zip(fits, variants, kinds, predictions, strict=True):
         stepped = Variant.from_config(variant)

@@ -206,18 +206,9 @@ def score_tosses(
 ) -> Scores:
     """Fit the model's error on identification tosses and score test tosses at every level.
 
-    Parameters
-    ----------
-    identification
-        Clouds with uncertain parameters and release.
-    test
-        Clouds of the test tosses by level: ``parameters`` and ``release``.
-    length
-        Of the box, m.
-    n
-        Poses drawn to find the scores.
-    folds
-        Parts of the identification tosses, each scored by a kernel fitted on the others.
+    Clouds are of uncertain parameters and release; those of the test tosses are by level, ``parameters`` and
+    ``release``. ``length`` is the box's, m; ``n`` poses are drawn to find a score; each of the ``folds`` parts of the
+    identification tosses is scored by a kernel fitted on the others.
     """
     random = np.random.default_rng(seed)
     kernel = fit_kernel(identification, length)

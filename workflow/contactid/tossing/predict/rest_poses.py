@@ -110,10 +110,8 @@ def predict_rest_poses(
         Tosses to predict, and tosses that parameters were identified on.
     restitution
         ``start``, ``stop`` and ``step`` of the grid of e_N, over which (mu finely) the identification is bootstrapped.
-    draws
-        Simulated outcomes per toss.
-    n_tosses
-        In the figure.
+    draws, n_tosses
+        Simulated outcomes per toss, and tosses in the figure.
     scores, errors, outlines
         Files to write: scores (json), predicted beside actual errors and outlines of a few tosses for a figure (csv).
     """

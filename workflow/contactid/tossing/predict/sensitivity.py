@@ -127,14 +127,7 @@ def half_ranges(varied: pd.DataFrame) -> pd.DataFrame:
 
 
 def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.DataFrame:
-    """Section VI's statements as numbers.
-
-    Parameters
-    ----------
-    varied
-        From :func:`vary_parameters`.
-    largest_dimension
-        Of the box, m.
+    """Section VI's statements as numbers, from :func:`vary_parameters` and the box's largest dimension (m).
 
     Returns
     -------
@@ -236,14 +229,8 @@ def vary_datasets(
 ) -> None:
     """Vary the fitted parameters on the test tosses of datasets; write rest poses, section VI's numbers and profiles.
 
-    Parameters
-    ----------
-    prepared, fits, calibrations
-        Files of every dataset; no calibrations where the variant isn't calibrated.
-    reach, step
-        Of the variation; both numbers have the parameters' unit, 1.
-    varied, variations, profiles
-        Files to write: :func:`vary_parameters`, :func:`summarise_variation` and :func:`restitution_profile`.
+    Lists of files are of every dataset; no calibrations where the variant isn't calibrated. Written are
+    :func:`vary_parameters`, :func:`summarise_variation` and :func:`restitution_profile`.
     """
     files = zip(prepared, fits, calibrations or [""] * len(fits), varied, variations, profiles, strict=True)
     for tosses, fit, calibration, poses, summary, profile in files:

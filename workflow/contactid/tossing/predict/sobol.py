@@ -128,12 +128,8 @@ def _root(covariance: np.ndarray) -> np.ndarray:
 def sobol_terms(f_a: np.ndarray, f_b: np.ndarray, f_ab: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Terms (g, n), (g, n), (n,) of one output of c components.
 
-    Parameters
-    ----------
-    f_a, f_b
-        (c, n) outputs at two independent samples.
-    f_ab
-        (g, c, n) outputs at the first sample with one group taken from the second.
+    ``f_a`` and ``f_b`` (c, n) are its values at two independent samples, ``f_ab`` (g, c, n) those at the first sample
+    with one group taken from the second.
     """
     center = 0.5 * (f_a.mean(axis=1) + f_b.mean(axis=1))[:, None]
     a, b, ab = f_a - center, f_b - center, f_ab - center
