@@ -27,6 +27,7 @@ from contactid.tossing.predict.rest_pose_distribution import (
     conformal_quantile,
     coverage_table,
     density,
+    distribution_outlines,
     draw_poses,
     error_table,
     fit_kernel,
@@ -35,7 +36,6 @@ from contactid.tossing.predict.rest_pose_distribution import (
     score_tosses,
     smoothing_kernel,
 )
-from contactid.tossing.predict.rest_poses import distribution_outlines
 from contactid.tossing.prepare.flight import fit_flight, fit_flight_state
 from contactid.tossing.simulate.box import GRAVITY, ContactParameters, State, SteppingOptions, simulate
 from tosses_for_tests import box
@@ -119,10 +119,7 @@ def swept(best_mu):
     mu, e_n = np.linspace(0.1, 0.5, 9), np.linspace(0.0, 1.0, 6)
     loss = (mu[None, :, None] - np.array(best_mu)[:, None, None]) ** 2 + (e_n[None, None, :] - 0.2) ** 2
     dims = ("toss", "friction_mu", "restitution_e_n")
-    return xr.Dataset(
-        {"position_error": (dims, loss), "rotation_error": (dims, 0.0 * loss)},
-        coords={"friction_mu": mu, "restitution_e_n": e_n},
-    )
+    return xr.DataArray(loss, dims=dims, coords={"friction_mu": mu, "restitution_e_n": e_n})
 
 
 def test_bootstrap_draws_are_optima_of_resampled_tosses():

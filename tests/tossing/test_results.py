@@ -65,8 +65,7 @@ def synthetic_sweep(noise):
     centres = 0.4 + noise * np.random.default_rng(0).normal(size=200)
     error = np.abs(mu[None, :, None] - centres[:, None, None]) + 0 * e_n
     dims = ("toss", "friction_mu", "restitution_e_n")
-    coords = {"friction_mu": mu, "restitution_e_n": e_n}
-    return xr.Dataset({"position_error": (dims, error), "rotation_error": (dims, 0 * error)}, coords)
+    return xr.DataArray(error, dims=dims, coords={"friction_mu": mu, "restitution_e_n": e_n})
 
 
 def test_bootstrap_interval_is_never_narrower_than_the_grid_and_widens_with_noise():

@@ -18,8 +18,7 @@ from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
 from contactid.tossing.artefacts.data import Case, by_name, data_label, describe, labels, predicted, two_cases
 from contactid.tossing.artefacts.sensitivity import fill_outline
-from contactid.tossing.predict.rest_pose_distribution import coverage_table
-from contactid.tossing.predict.rest_poses import read_scores
+from contactid.tossing.predict.rest_pose_distribution import coverage_table, read_scores
 
 _LEVELS = {
     "parameters": ("parameters only", style.LINE, "o"),

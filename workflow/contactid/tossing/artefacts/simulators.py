@@ -56,8 +56,8 @@ def simulator_rows(
             keep = ~table["tumbled"].to_numpy(dtype=bool) if subset == "non_tumbling" else np.full(len(table), True)
             if not keep.any():
                 continue
-            losses = ours.loc[keep, "loss"].to_numpy(), table.loc[keep, "loss"].to_numpy()
-            difference, low, high = paired_difference(*losses, **bootstrap)
+            first, second = (each.loc[keep, "loss"].to_numpy() for each in (ours, table))
+            difference, low, high = paired_difference(first, second, **bootstrap)
             rows.append(
                 {
                     "dataset": dataset,

@@ -50,18 +50,20 @@ _PLACES = slice(0, 3), slice(3, 6)
 
 
 @dataclass(frozen=True)
-class Start:
+class Run:
     """One of several starts, and where it led.
 
     Attributes
     ----------
     mu, e_n : start
+    built : the model, at the answer
     found : (mu, e_N, e_T)
     solution : of the continuation
     """
 
     mu: float
     e_n: float
+    built: ImpactModel
     found: tuple[float, float, float]
     solution: MpecSolution
 
@@ -89,23 +91,23 @@ def identify_from_impacts(
     table = impact_table(body, impacts)
     problem = likelihood(table, options.model_error)
     runs = [_run(table, options, *start) for start in _starts(table, options)]
-    built, best = min(runs, key=lambda run: (not run[1].solution.converged, run[1].solution.objective))
+    best = min(runs, key=lambda run: (not run.solution.converged, run.solution.objective))
     exact = _exact_objective(problem, options, best.found)
     if options.friction is Friction.DISK:
         for _ in range(_ALTERNATIONS):
             if exact >= best.solution.objective * (1.0 - _BETTER):
                 break
             again = _from_exact_law(table, options, problem, best.found)
-            if again is None or again[1].solution.objective >= best.solution.objective:
+            if again is None or again.solution.objective >= best.solution.objective:
                 break
-            built, best = again
+            best = again
             runs.append(again)
             exact = _exact_objective(problem, options, best.found)
     if best.solution.last.primal_infeasibility > 1e-2:
         raise ContactIdError("no start of the impact MPEC comes to a feasible point", "Look at the solver's log")
-    n_sliding = int((built.slip_speeds() > _SLIDES).sum())
+    n_sliding = int((best.built.slip_speeds() > _SLIDES).sum())
     if n_sliding == 0:  # any mu from the steepest impulse on is as good: give the least
-        impulses = built.impulses()
+        impulses = best.built.impulses()
         steepest = np.linalg.norm(impulses[:, :2], axis=1) / np.maximum(impulses[:, 2], np.finfo(float).tiny)
         best = replace(best, found=(min(float(steepest.max()), best.found[0]), *best.found[1:]))
     mu, e_n, e_t = best.found
@@ -118,10 +120,10 @@ def identify_from_impacts(
         intervals, evidence = _bootstrap(table, options, best.found, seed)
     if not evidence.identified:
         intervals["friction_mu"] = (evidence.lower_bound, np.inf)
-    law = law_residual(table.delassus, table.relative(built.pre_twists()), built.impulses(), *best.found)
-    told_apart = np.array([run[1].found for run in runs]) - best.found  # (start, 3)
+    law = law_residual(table.delassus, table.relative(best.built.pre_twists()), best.built.impulses(), *best.found)
+    told_apart = np.array([run.found for run in runs]) - best.found  # (start, 3)
     same = np.abs(told_apart[:, 0 if n_sliding else 1 :]).max(axis=1) <= _AGREES
-    starts, last = [run[1] for run in runs], best.solution.last
+    last = best.solution.last
     errors = [None if not np.isfinite(error) else float(error) for error in spread.standard_errors] if spread else None
     return {
         "parameters": {"friction_mu": mu, "restitution_e_n": e_n, "restitution_e_t": e_t},
@@ -134,8 +136,8 @@ def identify_from_impacts(
             "dual_infeasibility": last.dual_infeasibility,
             "impact_law": float(law.max()),
         },
-        "iterations": sum(start.solution.iterations for start in starts),
-        "seconds": sum(start.solution.seconds for start in starts),
+        "iterations": sum(run.solution.iterations for run in runs),
+        "seconds": sum(run.solution.seconds for run in runs),
         "seed": seed,
         "data": {"part": IDENTIFICATION, "n_impacts": len(table), "n_sliding": n_sliding},
         "model": f"impacts, {options.objective.value}, friction {options.friction.value}"
@@ -155,17 +157,17 @@ def identify_from_impacts(
         "route": last.route,
         "solver": last.solver,
         "multi_start": {
-            "starts": len(starts),
-            "agreeing": sum(start.solution.converged and bool(one) for start, one in zip(starts, same, strict=True)),
+            "starts": len(runs),
+            "agreeing": sum(run.solution.converged and bool(one) for run, one in zip(runs, same, strict=True)),
             "found": [
                 {
-                    "mu_start": start.mu,
-                    "mu": start.found[0],
-                    "e_n": start.found[1],
-                    "objective": start.solution.objective,
-                    "converged": start.solution.converged,
+                    "mu_start": run.mu,
+                    "mu": run.found[0],
+                    "e_n": run.found[1],
+                    "objective": run.solution.objective,
+                    "converged": run.solution.converged,
                 }
-                for start in starts
+                for run in runs
             ],
         },
     }
@@ -194,24 +196,16 @@ def _starts(table: ImpactTable, options: ImpactModelOptions) -> list[tuple[float
     return [(float(mu), e_n) for mu in mus]
 
 
-def _run(
-    table: ImpactTable,
-    options: ImpactModelOptions,
-    mu: float,
-    e_n: float,
-) -> tuple[ImpactModel, Start]:
+def _run(table: ImpactTable, options: ImpactModelOptions, mu: float, e_n: float) -> Run:
     built = build_impact_model(table, options)
     built.start_at(mu, e_n)
     solution = solve_mpec(attach(built.model, built.pairs, _CONTINUATION.reformulation), _CONTINUATION)
-    return built, Start(mu, e_n, built.parameters, solution)
+    return Run(mu, e_n, built, built.parameters, solution)
 
 
 def _from_exact_law(
-    table: ImpactTable,
-    options: ImpactModelOptions,
-    problem: Likelihood,
-    at: tuple[float, float, float],
-) -> tuple[ImpactModel, Start] | None:
+    table: ImpactTable, options: ImpactModelOptions, problem: Likelihood, at: tuple[float, float, float]
+) -> Run | None:
     """Take from the exact law which impacts stick and which slide at given parameters, and solve what is left."""
     built = build_impact_model(table, options)
     built.start_at(*at, problem.pre_twists(problem.fit(*at), *at[1:]))
@@ -228,7 +222,7 @@ def _from_exact_law(
         converged=residual <= _CONTINUATION.tolerance,
         settled=True,
     )
-    return built, Start(at[0], at[1], built.parameters, solution)
+    return Run(at[0], at[1], built, built.parameters, solution)
 
 
 def _losses(table: ImpactTable, options: ImpactModelOptions, mu: float, e_n: float, e_t: float) -> np.ndarray:
@@ -250,12 +244,10 @@ def _exact_objective(problem: Likelihood, options: ImpactModelOptions, at: tuple
 def _intervals(
     spread: Uncertainty, found: tuple[float, float, float], options: ImpactModelOptions
 ) -> dict[str, tuple[float, float]]:
-    names = ("friction_mu", "restitution_e_n", "restitution_e_t")
-    highest = (options.largest_mu, 1.0, 1.0)
-    errors = spread.standard_errors
+    highest = {"friction_mu": options.largest_mu, "restitution_e_n": 1.0, "restitution_e_t": 1.0}
+    known = zip(highest.items(), found, spread.standard_errors, spread.degrees, strict=False)  # e_T only where free
     return {
-        names[k]: interval(found[k], float(errors[k]), float(spread.degrees[k]), 0.0, highest[k])
-        for k in range(len(errors))
+        name: interval(value, float(error), float(degrees), 0.0, most) for (name, most), value, error, degrees in known
     }
 
 
@@ -265,21 +257,19 @@ def _bootstrap(
     """Percentile bootstrap over tosses on a grid, and whether the loss without a limit on friction is really larger."""
     mus = np.arange(0.0, options.largest_mu + _GRID_STEP, _GRID_STEP)
     bounces = np.arange(0.0, 1.0 + _GRID_STEP, 2.0 * _GRID_STEP)
-    names, cluster = np.unique(table.toss.astype(str), return_inverse=True)
-    m = len(names)
-
-    def sums(*parameters: float) -> np.ndarray:
-        return np.bincount(cluster, _losses(table, options, *parameters), m)
-
-    on_grid = np.array([[sums(mu, e_n, found[2]) for e_n in bounces] for mu in mus])
-    at_mu, at_e = resampled_best(np.moveaxis(on_grid, -1, 0), _RESAMPLES, seed, np.bincount(cluster, minlength=m))
+    tosses = table.toss.astype(str)
+    on_grid = np.array([[_losses(table, options, mu, e_n, found[2]) for e_n in bounces] for mu in mus])
+    at_mu, at_e = resampled_best(np.moveaxis(on_grid, -1, 0), _RESAMPLES, seed, tosses)
     chosen = {"friction_mu": (mus[at_mu], 0.5 * _GRID_STEP), "restitution_e_n": (bounces[at_e], _GRID_STEP)}
     intervals = {}
     for name, (values, half) in chosen.items():
         low, high = np.percentile(values, [2.5, 97.5])
         intervals[name] = (max(float(low) - half, 0.0), float(high) + half)
     # one-sided, paired by toss: how small could mu be, and is unlimited friction worse?
-    unlimited = sums(1e3, *found[1:]) - sums(*found)
+    names, cluster = np.unique(tosses, return_inverse=True)
+    m = len(names)
+    here, without = (np.bincount(cluster, _losses(table, options, mu, *found[1:]), m) for mu in (found[0], 1e3))
+    unlimited = without - here
     error = float(unlimited.std(ddof=1) * np.sqrt(m)) if m > 1 else np.inf
     evidence = float(unlimited.sum() / error) if error > 0.0 else 0.0
     return intervals, FrictionEvidence(evidence > 1.96, float(np.percentile(mus[at_mu], 5.0)), evidence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,7 +113,7 @@ def identify(
         if search.fun < loss:
             (mu, e_n), loss = map(float, search.x), float(search.fun)
     failed = int(swept_at(np.array([mu]), np.array([e_n])).failed_steps.sum())
-    intervals = bootstrap_intervals(finest, samples, seed)
+    intervals = bootstrap_intervals(finest["position_error"] + finest["rotation_error"], samples, seed)
     profile = coarse_mean.min("friction_mu")
     flat = profile["restitution_e_n"].values[profile.values <= (1.0 + _FLAT) * float(coarse_mean.min())]
     along = mean_loss(finest).sel(restitution_e_n=e_n, method="nearest")
@@ -154,31 +154,38 @@ def polish(
 
 
 def resampled_best(
-    sums: np.ndarray, samples: int, seed: int, sizes: np.ndarray | None = None
+    losses: np.ndarray, samples: int, seed: int, tosses: Sequence[str] | np.ndarray | None = None
 ) -> tuple[np.ndarray, ...]:
     """Indices (samples,), (samples,) of the grid's best point where tosses are drawn with replacement.
 
-    ``sums`` (toss, mu, e_N) are losses summed over a toss's experiments, ``sizes`` (toss,) their numbers where they
-    differ.
+    ``losses`` (experiment, mu, e_N) are of the ``tosses`` (experiment,), all experiments of a toss being drawn
+    together; of tosses themselves by default.
     """
+    sums, sizes = losses, None
+    if tosses is not None:
+        names, index = np.unique(np.asarray(tosses), return_inverse=True)
+        sums, sizes = np.zeros((len(names), *losses.shape[1:])), np.bincount(index)
+        np.add.at(sums, index, losses)
     n = len(sums)
     draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=samples)
-    losses = draws @ sums.reshape(n, -1)
+    drawn = draws @ sums.reshape(n, -1)
     if sizes is not None:
-        losses = losses / (draws @ sizes)[:, None]
-    return np.unravel_index(losses.argmin(axis=1), sums.shape[1:])
+        drawn = drawn / (draws @ sizes)[:, None]
+    return np.unravel_index(drawn.argmin(axis=1), sums.shape[1:])
 
 
-def bootstrap_draws(swept: xr.Dataset, samples: int, seed: int) -> np.ndarray:
-    """The grid's best (mu, e_N), (samples, 2), of tosses drawn with replacement: draws from what is known of them."""
-    best = resampled_best((swept["position_error"] + swept["rotation_error"]).values, samples, seed)
-    return np.column_stack([swept[name].values[index] for name, index in zip(_AXES, best, strict=True)])
+def bootstrap_draws(loss: xr.DataArray, samples: int, seed: int, tosses: Sequence[str] | None = None) -> np.ndarray:
+    """The grid's best (mu, e_N), (samples, 2), of resampled tosses: draws from what is known of them."""
+    best = resampled_best(loss.values, samples, seed, tosses)
+    return np.column_stack([loss[name].values[index] for name, index in zip(_AXES, best, strict=True)])
 
 
-def bootstrap_intervals(swept: xr.Dataset, samples: int, seed: int) -> dict[str, list[float]]:
+def bootstrap_intervals(
+    loss: xr.DataArray, samples: int, seed: int, tosses: Sequence[str] | None = None
+) -> dict[str, list[float]]:
     """95 % intervals by parameter: :func:`interval_of` of :func:`bootstrap_draws`."""
-    drawn = bootstrap_draws(swept, samples, seed).T
-    return {name: interval_of(swept[name].values, values) for name, values in zip(_AXES, drawn, strict=True)}
+    drawn = bootstrap_draws(loss, samples, seed, tosses).T
+    return {name: interval_of(loss[name].values, values) for name, values in zip(_AXES, drawn, strict=True)}
 
 
 def interval_of(values: np.ndarray, drawn: np.ndarray) -> list[float]:

@@ -18,10 +18,9 @@ from contactid.sources.motion import BodyProperties, write_dataset
 from contactid.tossing.identify.trajectories import (
     Grid,
     best_point,
+    bootstrap_intervals,
     grid_values,
-    interval_of,
     polish,
-    resampled_best,
     values_near,
 )
 from contactid.tossing.impacts.impact import WEIGHTS, ImpactWindow, read_impacts
@@ -127,7 +126,7 @@ def identify_velocities(
         status, converged = str(search.message), bool(search.success)
         evaluations += finest["loss"][0].size + int(search.nfev)
     tosses = [window.impact.toss for window in windows]
-    intervals = _bootstrap(finest, tosses, samples, seed)
+    intervals = bootstrap_intervals(finest["loss"], samples, seed, tosses)
     along = mean.sel(restitution_e_n=e_n, method="nearest")
     flat = np.abs(along.values / along.values[-1] - 1.0) <= 0.01
     first_flat = len(flat) - int(np.argmin(flat[::-1])) if not flat.all() else 0
@@ -155,19 +154,6 @@ def identify_velocities(
         "best_per_impact": float(swept["loss"].min(["friction_mu", "restitution_e_n"]).mean()),
         "no_impact": no_impact,
         "variant": variant["name"],
-    }
-
-
-def _bootstrap(swept: xr.Dataset, tosses: Sequence[str], samples: int, seed: int) -> dict[str, list[float]]:
-    """95 % percentile intervals of the best point, resampling tosses, half a grid step wider."""
-    names, index = np.unique(np.array(tosses), return_inverse=True)
-    loss = swept["loss"].values
-    summed = np.zeros((len(names), *loss.shape[1:]))
-    np.add.at(summed, index, loss)
-    best = resampled_best(summed, samples, seed, np.bincount(index, minlength=len(names)).astype(float))
-    return {
-        name: interval_of(swept[name].values, swept[name].values[places])
-        for name, places in zip(("friction_mu", "restitution_e_n"), best, strict=True)
     }
 
 

@@ -25,9 +25,10 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import h5py
 import numpy as np
@@ -47,22 +48,16 @@ HEADER = (
     *(f"t{column}{row}" for column in range(1, 5) for row in range(1, 5)),
     "vx", "vy", "vz", "avx", "avy", "avz",
 )  # fmt: skip
-
-
 _COLUMNS = len(HEADER)
 _GROUP, _ATTRIBUTE = "box", "configuration_data_names"
 _PARAMETERS = ("friction", "normal_restitution", "tangential_restitution")
 _ROTATION_TOLERANCE = 1e-4  # of R^T R against the identity, elementwise: what six written digits leave
 
 
-@dataclass(frozen=True)
-class AgxRun:
-    """One simulation.
+class AgxRun(NamedTuple):
+    """One simulation: friction, normal and tangential restitution, and states (n, 13).
 
-    Attributes
-    ----------
-    parameters : friction, normal and tangential restitution
-    states : (n, 13) position (m), quaternion (real part first), velocity of B's origin, angular velocity
+    A state is position (m), quaternion (real part first), velocity of B's origin and angular velocity.
     """
 
     parameters: ContactParameters

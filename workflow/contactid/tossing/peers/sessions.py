@@ -52,16 +52,8 @@ def peer_python(name: str) -> Path:
 class PeerSession:
     """One simulator with one problem, answering requests until the session is closed.
 
-    Parameters
-    ----------
-    name
-        ``mujoco``, ``drake`` or ``pybullet``.
-    problem
-        Body and tosses.
-    python
-        Of the simulator's environment; found by :func:`peer_python` by default.
-    timeout
-        Seconds to wait for an answer.
+    ``python`` is of the simulator's environment, found by :func:`peer_python` by default; an answer may take as long as
+    the ``timeout`` (s).
     """
 
     def __init__(self, name: str, problem: Problem, python: str | Path | None = None, timeout: float = 3600.0) -> None:

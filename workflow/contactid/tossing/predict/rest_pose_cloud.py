@@ -85,15 +85,16 @@ class Cloud:
         return np.stack([apart[..., :2] @ along, apart[..., :2] @ across, yaw], axis=-1)
 
 
-def parameter_draws(swept: xr.Dataset, samples: int, seed: int) -> np.ndarray:
+def parameter_draws(loss: xr.DataArray, samples: int, seed: int) -> np.ndarray:
     """Draws (samples, 2) of (mu, e_N) from what the identification leaves uncertain.
 
-    Optima of bootstrapped tosses on a grid, spread evenly over the grid's cells, which it can't resolve.
+    Optima of bootstrapped tosses on a grid, ``loss`` being (toss, mu, e_N), spread evenly over the grid's cells, which
+    it can't resolve.
     """
-    draws = bootstrap_draws(swept, samples, seed)
+    draws = bootstrap_draws(loss, samples, seed)
     random = np.random.default_rng([seed, 1])
     for k, name in enumerate(("friction_mu", "restitution_e_n")):
-        values = swept[name].values
+        values = loss[name].values
         step = float(np.diff(values).mean()) if len(values) > 1 else 0.0
         draws[:, k] = np.clip(draws[:, k] + step * random.uniform(-0.5, 0.5, samples), values[0], values[-1])
     return draws

@@ -204,9 +204,12 @@ def toss_sensitivity(
     for values in outputs:
         shaped = values.reshape(len(samples), n, -1).transpose(0, 2, 1)
         terms.append(sobol_terms(shaped[0], shaped[1], shaped[2:]))
+    first, total, square = (np.stack(parts) for parts in zip(*terms, strict=True))
     return TossSensitivity(
         toss.name,
-        *(np.stack(parts) for parts in zip(*terms, strict=True)),
+        first,
+        total,
+        square,
         face_changed_pct=100.0 * float(changed.mean()),
         unrested_pct=100.0 * float((~poses.rested).mean()),
         failed_steps=int(poses.failed_steps.sum()),
