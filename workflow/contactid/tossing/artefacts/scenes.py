@@ -105,11 +105,14 @@ def frames_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
     scene = _Scene(prepared)
     sample = (scene.release + scene.contact) // 2
     frames = _reference_frames(prepared, motion, scene.toss)
-    reach = float(np.ptp(scene.vertices, axis=0).max())
     floor = np.concatenate([scene.corners[sample], *(origin[None] for origin, _ in frames.values())])
-    pieces = [*scene.surface(floor, margin=0.6 * reach), *scene.box(sample, "B"), scene.contact_points(sample, "B")]
+    pieces = [
+        *scene.surface(floor, margin=0.6 * scene.size),
+        *scene.box(sample, "B"),
+        scene.contact_points(sample, "B"),
+    ]
     frames["B"] = (scene.position[sample], rotations.matrices(scene.orientation[sample]))
-    pieces += [_axes(name, *pose, length=0.7 * reach) for name, pose in frames.items()]
+    pieces += [_axes(name, *pose, length=0.7 * scene.size) for name, pose in frames.items()]
     return scene.table(pieces)
 
 
@@ -127,11 +130,10 @@ def setup_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
             poses = samples["position"].values[used], samples["orientation"].values[used]
             over.append(vertex_positions(*poses, scene.vertices).reshape(-1, 3))
     frames = _reference_frames(prepared, motion, scene.toss)
-    reach = float(np.ptp(scene.vertices, axis=0).max())
-    surface = scene.surface(np.concatenate(over), margin=0.6 * reach)
+    surface = scene.surface(np.concatenate(over), margin=0.6 * scene.size)
     pieces = [*surface, scene.belt(surface[0])]
     shown = float(np.ptp(surface[0][["x_m", "y_m"]].to_numpy(), axis=0).max())
-    pieces += [_axes(name, *pose, length=max(0.6 * reach, 0.1 * shown)) for name, pose in frames.items()]
+    pieces += [_axes(name, *pose, length=max(0.6 * scene.size, 0.1 * shown)) for name, pose in frames.items()]
     for sample in sorted({0, scene.release, scene.contact, scene.rest}):
         pieces += scene.box(sample, "start" if sample == 0 < scene.release else scene.name_of(sample))
     pieces += [
@@ -193,6 +195,7 @@ class _Scene:
         self.time_step = 1.0 / float(prepared.attrs["sample_frequency"])
         self.body = body_of(prepared)
         self.vertices = self.body.vertices
+        self.size = float(np.ptp(self.vertices, axis=0).max())
         self.position, self.orientation = samples["position"].values, samples["orientation"].values
         self.release, self.contact, self.rest = (int(samples[name]) for name in ("release", "contact", "rest"))
         self.surface_velocity = samples["surface_velocity"].values.astype(float)
@@ -211,7 +214,7 @@ class _Scene:
 
     def surface(self, points: np.ndarray, margin: float | None = None) -> list[pd.DataFrame]:
         """The patch under points (..., 3) and a margin (m), and its grid."""
-        room = 0.3 * float(np.ptp(self.vertices, axis=0).max()) if margin is None else margin
+        room = 0.3 * self.size if margin is None else margin
         flat = points.reshape(-1, 3)[:, :2]
         low, high = flat.min(axis=0) - room, flat.max(axis=0) + room
         corners = [(low[0], low[1], 0), (high[0], low[1], 0), (high[0], high[1], 0), (low[0], high[1], 0)]
@@ -251,27 +254,24 @@ class _Scene:
 
         Both are as long as the box, from B's origin; how fast is in ``value``.
         """
-        first = self.release
-        flight = slice(first, self.contact)
+        first, flight = self.release, slice(self.release, self.contact)
         state = fit_flight_state(
             self.body, self.position[flight], self.orientation[flight], self.time_step, self.gravity
         )
         arrows = []
-        length = float(np.ptp(self.vertices, axis=0).max())
         for item, vector, unit in (
             ("linear", state.linear_velocity, "m/s"),
             ("angular", state.angular_velocity, "rad/s"),
         ):
             size = float(np.linalg.norm(vector))
-            ends = self.position[first] + np.stack([np.zeros(3), length / max(size, 1e-12) * vector])
+            ends = self.position[first] + np.stack([np.zeros(3), self.size / max(size, 1e-12) * vector])
             arrows.append(_rows("velocity", item, ends, value=size, unit=unit, **self.moment(first)))
         return pd.concat(arrows, ignore_index=True)
 
     def dimensions(self, patch: np.ndarray) -> list[pd.DataFrame]:
         """Sides of the patch (4, 3), height of B at release, and its way over the surface from release to rest."""
         start, end = self.position[self.release], self.position[self.rest]
-        foot = start * np.array([1.0, 1.0, 0.0])
-        below_rest = end * np.array([1.0, 1.0, 0.0])
+        foot, below_rest = (place * np.array([1.0, 1.0, 0.0]) for place in (start, end))
         ends = {
             "surface length": patch[[0, 1]],
             "surface width": patch[[1, 2]],
@@ -291,8 +291,7 @@ def _spread_instants(scene: _Scene) -> list[int]:
     """
     flown = scene.position[scene.release : scene.rest + 1]
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(flown, axis=0), axis=1))])
-    length = float(np.ptp(scene.vertices, axis=0).max())
-    count = int(np.clip(round(way[-1] / (0.9 * length)) + 1, _FEWEST_INSTANTS, _MOST_INSTANTS))
+    count = int(np.clip(round(way[-1] / (0.9 * scene.size)) + 1, _FEWEST_INSTANTS, _MOST_INSTANTS))
     chosen = np.minimum(np.searchsorted(way, np.linspace(0.0, way[-1], count)), len(way) - 1)
     chosen[-1] = len(way) - 1
     contact = scene.contact - scene.release
