@@ -14,6 +14,7 @@ Two things are done here alike for all simulators:
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 from typing import Any
@@ -21,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.core.references import resolve
 from contactid.tossing.peers.exchange import Answer, Problem, Request, measured
 from contactid.tossing.peers.simulator import PrincipalBody, Simulator, principal_body
 
@@ -91,7 +91,8 @@ def serve(name: str, problem: Problem) -> None:
     """Answer requests from standard input until it ends."""
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as replies:
         os.dup2(2, 1)  # what a simulator prints, even while it is imported, must not be taken for a reply
-        kind: Any = resolve(_CLASSES[name])
+        module, _, of_module = _CLASSES[name].partition(":")
+        kind: Any = getattr(importlib.import_module(module), of_module)
         print("ready", file=replies, flush=True)
         for line in sys.stdin:
             request_path, answer_path = line.rstrip("\n").split("\t")
