@@ -178,23 +178,22 @@ def _interval(name: str, values: pd.Series) -> dict[str, float]:
 
 def identification_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
     """``ext_identification``: one row per dataset, model, parameters and subset."""
-    rows = []
-    for prediction in predictions:
-        for subset, part in _subsets(prediction.table, always=True):
-            rows.append(
-                {
-                    "dataset": prediction.dataset,
-                    "identified_on": prediction.identified_on,
-                    "simulator": SIMULATOR,
-                    "scheme": prediction.scheme.name,
-                    "parameters": prediction.scheme.parameters,
-                    "calibrated": prediction.scheme.calibrated,
-                    "subset": subset,
-                    "friction_mu": prediction.fit["parameters"]["friction_mu"],
-                    "restitution_e_n": prediction.fit["parameters"]["restitution_e_n"],
-                    **summarise(part),
-                }
-            )
+    rows = [
+        {
+            "dataset": item.dataset,
+            "identified_on": item.identified_on,
+            "simulator": SIMULATOR,
+            "scheme": item.scheme.name,
+            "parameters": item.scheme.parameters,
+            "calibrated": item.scheme.calibrated,
+            "subset": subset,
+            "friction_mu": item.fit["parameters"]["friction_mu"],
+            "restitution_e_n": item.fit["parameters"]["restitution_e_n"],
+            **summarise(part),
+        }
+        for item in predictions
+        for subset, part in _subsets(item.table, always=True)
+    ]
     return pd.DataFrame(rows)[list(IDENTIFICATION_COLUMNS)]
 
 
