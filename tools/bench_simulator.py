@@ -113,11 +113,9 @@ def accuracy_rows(prepared: Any, mujoco_python: str) -> list[dict[str, Any]]:
         variant = Variant("bench", "flight_fit", substeps, "newton", True, False)
         train, test = set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, TEST)
         near = Grid(grid_values(0.1, 0.3, 0.02), grid_values(0.0, 0.4, 0.1))
-        coarse = sweep_grid(train.body, train.measured, near, train.options, train.length)
-        ours = identify(
-            train.body, train.measured, coarse, train.options, train.length, refine=True, bootstrap_samples=100, seed=1
-        )
-        point = np.array([ours.friction_mu]), np.array([ours.restitution_e_n])
+        ours = identify(train, sweep_grid(train, near), variant, dataset="contactnets", samples=100, seed=1)
+        mu, e_n = ours["parameters"].values()
+        point = np.array([mu]), np.array([e_n])
         losses = sweep(test.body, test.measured, *point, test.options, length=test.length).loss[:, 0]
         pairs = [
             (float(friction), factor * train.options.step, ratio)

@@ -10,7 +10,7 @@ import numpy as np
 
 from contactid.core.atomic import replacing
 from contactid.core.errors import ContactIdError
-from contactid.tossing.peers.agx import _ATTRIBUTE, _GROUP, _PARAMETERS, AgxRun, _to_columns
+from contactid.tossing.peers.agx import _ATTRIBUTE, _GROUP, _PARAMETERS, HEADER, AgxRun, _from_columns, _to_columns
 from contactid.tossing.simulate.box import ContactParameters, Trajectory
 
 
@@ -18,6 +18,12 @@ def run_of(parameters: ContactParameters, motion: Trajectory) -> AgxRun:
     """A motion of this package's own simulator as a run to be written for users of AGX."""
     states = [motion.position, motion.orientation, motion.linear_velocity, motion.angular_velocity]
     return AgxRun(parameters, np.hstack(states))
+
+
+def read_states(path: str | Path) -> np.ndarray:
+    """States (n, 13) of AGX's input csv."""
+    assert Path(path).read_text(encoding="utf-8").split("\n", 1)[0] == ",".join(HEADER)
+    return _from_columns(np.loadtxt(path, delimiter=",", skiprows=1, ndmin=2), str(path))
 
 
 def write_results(path: str | Path, runs: Sequence[Sequence[AgxRun]]) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import yaml
 
 from contactid.core import rotations
 from contactid.tossing.peers.exchange import Problem
@@ -12,6 +15,8 @@ CUBE = np.eye(3) * MASS * (2 * HALF) ** 2 / 6.0
 LOPSIDED = CUBE[0, 0] * np.array([[1.0, 0.1, 0.05], [0.1, 1.2, -0.1], [0.05, -0.1, 1.1]])
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 TURNED = tuple(rotations.exp(np.array([0.3, -0.2, 0.9])))
+_DEFAULT = Path(__file__).parents[2] / "config/default.yaml"
+BUDGET = yaml.safe_load(_DEFAULT.read_text(encoding="utf-8"))["tossing"]["simulators"]
 
 
 def problem(*starts, n=60, inertia=CUBE, center=(0.0, 0.0, 0.0), belt=(0.0, 0.0, 0.0), gravity=(0.0, 0.0, -9.81)):

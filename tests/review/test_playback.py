@@ -37,7 +37,7 @@ def problem() -> Problem:
 
 @pytest.fixture(scope="module")
 def predicted(problem):
-    return predict(problem.body, problem.tosses, WRONG, problem.options, problem.length)
+    return predict(problem, WRONG)
 
 
 def test_a_toss_starts_as_it_was_measured_and_ends_with_its_last_sample(problem):

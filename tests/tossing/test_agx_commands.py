@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agx_results import run_of, write_results
+from agx_results import read_states, run_of, write_results
 from contactid.sources.motion import write_dataset
-from contactid.tossing.peers.agx import main, read_states
+from contactid.tossing.peers.agx import main
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
-from contactid.tossing.prepare.tosses import usable_tosses
+from contactid.tossing.prepare.tosses import Problem, usable_tosses
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
 from tosses_for_tests import RATE, TRUTH, box, motion, recordings
 
@@ -45,7 +45,7 @@ def test_the_losses_are_those_of_a_prediction(prepared, tmp_path, capsys):
     assert main(["losses", str(path), str(tmp_path / "results.h5"), str(tmp_path / "losses.csv")]) == 0
     table = pd.read_csv(tmp_path / "losses.csv")
     assert len(table) == 2 * len(tosses)
-    ours = predict(body, tosses, TRUTH, options, body.length)
+    ours = predict(Problem(body, body.length, tosses, options), TRUTH)
     theirs = table[table["friction_mu"] == TRUTH.friction_mu]
     assert np.allclose(theirs["loss"], ours["loss"], atol=1e-5)
     assert np.allclose(theirs["rest_position_error_cm"], ours["rest_position_error_cm"], atol=1e-3)

@@ -61,7 +61,7 @@ def data(prepared, windows):
     }
     return {
         "fig05_vertex_heights": vertex_heights(prepared, window),
-        "fig06_impact_velocities": window_velocities(prepared, window, REACH),
+        "fig06_impact_velocities": window_velocities(prepared, window, REACH, {}),
         "fig07_simulated_velocities_substeps": window_velocities(prepared, window, REACH, dict([*CURVES.items()][:1])),
         "fig08_simulated_velocities": window_velocities(prepared, window, REACH, CURVES),
         "fig09_velocity_costs": costs(means, {"first_drops": "Box001", "second_drops": "Box002"}),
@@ -134,7 +134,7 @@ def test_fitted_lines_end_at_the_last_difference_before_and_begin_at_the_first_a
     -b may be one sample later where the pose after it was taken right after the impact, so that it hardly shows.
     """
     for candidate in candidates:
-        table = window_velocities(prepared, candidate.impact, REACH)
+        table = window_velocities(prepared, candidate.impact, REACH, {})
         before, after = curve(table, "fitted", "pre")[0], curve(table, "fitted", "post")[0]
         assert before.tolist() == list(range(-REACH, before[-1] + 1))
         assert candidate.last_pre - 2 <= before[-1] <= candidate.last_pre
@@ -144,7 +144,7 @@ def test_fitted_lines_end_at_the_last_difference_before_and_begin_at_the_first_a
 def test_fitted_lines_follow_what_was_measured_and_the_gap_between_them_does_not(prepared, windows):
     jitter = 5.0 * 1.5e-5 / (np.sqrt(2.0) * STEP)  # five standard deviations of a central difference
     for window in windows:
-        table = window_velocities(prepared, window, REACH)
+        table = window_velocities(prepared, window, REACH, {})
         measured = dict(zip(*curve(table, "measured"), strict=True))
         jump = np.linalg.norm(window.impact.post_twist[:3] - window.impact.pre_twist[:3])
         for side in ("pre", "post"):
@@ -174,7 +174,7 @@ def test_an_impact_of_nothing_leaves_no_gap_to_look_for(prepared, windows):
     """Where no difference knows nothing of the impact, the line before it is as short as a fit allows."""
     window = windows[0]
     elsewhere = replace(window, impact=replace(window.impact, pre_twist=window.impact.pre_twist + 100.0))
-    assert curve(window_velocities(prepared, elsewhere, REACH), "fitted", "pre")[0].tolist() == [-5, -4]
+    assert curve(window_velocities(prepared, elsewhere, REACH, {}), "fitted", "pre")[0].tolist() == [-5, -4]
 
 
 def test_costs_are_means_over_impacts_and_have_one_optimum_each(data):

@@ -177,6 +177,15 @@ def test_simulators_are_compared_toss_by_toss(simulators):
         assert simulators[name].tolist() == pytest.approx([0.0, 0.0, 0.1, 0.1])
 
 
+def test_tumbling_tosses_can_be_left_out():
+    tables, fits = {}, {}
+    for name, losses in (("contactid", [0.1, 0.1, 0.1]), ("other", [0.1, 0.1, 0.4])):
+        tables[name], fits[name] = simulated(name, losses, {"friction_mu": 0.4})
+    rows = simulator_rows(tables, fits, ("trajectories", "validation", "refined"), True, BOOTSTRAP)
+    difference = rows.set_index(["simulator", "subset"])["difference_to_ours"]
+    assert difference["other", "all"] == pytest.approx(0.1) and difference["other", "non_tumbling"] == 0.0
+
+
 def test_rest_errors_are_those_of_table_iii(simulators):
     """Of tosses on a stationary surface; angles of those that end on the predicted face."""
     row = simulators.iloc[0]

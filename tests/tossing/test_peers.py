@@ -20,7 +20,7 @@ from contactid.core.errors import ContactIdError
 from contactid.tossing.peers import search
 from contactid.tossing.peers import simulator as principal
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL, PEERS, SIMULATORS, parameters_of
-from contactid.tossing.peers.exchange import REST, TRAJECTORY, Answer, Collector, Problem, Request, trajectory_errors
+from contactid.tossing.peers.exchange import REST, TRAJECTORY, Answer, Problem, Request, measured, trajectory_errors
 from contactid.tossing.peers.sessions import PeerSession, peer_python, read_answer
 from peer_problems import FRICTION, HALF, LOPSIDED, MASS, RATE, TURNED, problem, start
 
@@ -229,10 +229,7 @@ def test_files_come_back_as_they_were_written(tmp_path):
 
 
 def own_answer(what: Problem, request: Request) -> Answer:
-    collector = Collector(what, request)
-    for _ in request.values:
-        collector.add(what.position, what.orientation, "", 0.0)
-    return collector.answer("x")
+    return measured(what, request, "x", [(what.position, what.orientation, "", 0.0)] * len(request.values))
 
 
 def test_an_answer_of_other_tosses_or_none_at_all_is_an_error(tmp_path):

@@ -11,13 +11,12 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.comparison import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE, Reproduced, Tolerance, compare
 from contactid.output.tables import captioned, read_csv, tabular, write_csv
-from contactid.tossing.identify.trajectories import Grid, _bootstrap, grid_values, identify, sweep_grid
+from contactid.tossing.identify.trajectories import Grid, bootstrap_intervals, grid_values, identify, sweep_grid
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.prepare.metrics import mean_loss, rest_position_error, rest_rotation_error
 from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
-from contactid.tossing.prepare.tosses import usable_tosses
-from contactid.tossing.simulate.box import SteppingOptions
-from tosses_for_tests import RATE, TRUTH, box, motion, recordings
+from contactid.tossing.prepare.tosses import Variant, set_up
+from tosses_for_tests import TRUTH, box, motion, recordings
 
 
 @given(st.floats(-3.14, 3.14), st.floats(-3.14, 3.14))
@@ -47,18 +46,16 @@ def test_an_empty_grid_is_refused():
 def test_identification_recovers_what_the_tosses_were_made_with():
     body = box()
     prepared = preprocess(motion(recordings(body, 12, seed=8), body), PreprocessOptions(exclude_tumbling=False))
-    options = SteppingOptions(1 / RATE, substeps=4)
-    items = usable_tosses(prepared, start="flight_fit", split="identification")
-    tosses = [item.toss for item in items]
-    grid = Grid(grid_values(0.1, 0.4, 0.05), grid_values(0.0, 0.3, 0.1))
-    coarse = sweep_grid(body, tosses, grid, options, body.length)
-    found = identify(body, tosses, coarse, options, body.length, refine=True, bootstrap_samples=200, seed=1)
-    assert found.friction_mu == pytest.approx(TRUTH.friction_mu, abs=0.01)
-    assert found.restitution_e_n == pytest.approx(TRUTH.restitution_e_n, abs=0.05)
-    low, high = found.friction_mu_interval
+    variant = Variant("refined", "flight_fit", 4, "newton", True, False)
+    problem = set_up(prepared, variant, "identification")
+    coarse = sweep_grid(problem, Grid(grid_values(0.1, 0.4, 0.05), grid_values(0.0, 0.3, 0.1)))
+    found = identify(problem, coarse, variant, dataset="d", samples=200, seed=1)
+    assert found["parameters"]["friction_mu"] == pytest.approx(TRUTH.friction_mu, abs=0.01)
+    assert found["parameters"]["restitution_e_n"] == pytest.approx(TRUTH.restitution_e_n, abs=0.05)
+    low, high = found["intervals"]["friction_mu"]
     assert low <= TRUTH.friction_mu <= high
-    assert found.loss <= float(mean_loss(coarse).min())
-    table = predict(body, items, TRUTH, options, body.length)
+    assert found["objective"] <= float(mean_loss(coarse).min())
+    table = predict(problem, TRUTH)
     assert table["loss"].median() < 0.02 and table["rest_position_error_cm"].median() < 0.2
     assert table["same_face"].mean() > 0.9
 
@@ -68,14 +65,12 @@ def synthetic_sweep(noise):
     centres = 0.4 + noise * np.random.default_rng(0).normal(size=200)
     error = np.abs(mu[None, :, None] - centres[:, None, None]) + 0 * e_n
     dims = ("toss", "friction_mu", "restitution_e_n")
-    coords = {"friction_mu": mu, "restitution_e_n": e_n}
-    return xr.Dataset({"position_error": (dims, error), "rotation_error": (dims, 0 * error)}, coords)
+    return xr.DataArray(error, dims=dims, coords={"friction_mu": mu, "restitution_e_n": e_n})
 
 
 def test_bootstrap_interval_is_never_narrower_than_the_grid_and_widens_with_noise():
-    (low, high), _ = _bootstrap(synthetic_sweep(0.01), 300, 1)
-    assert (low, high) == pytest.approx((0.35, 0.45))
-    (wide_low, wide_high), (e_low, e_high) = _bootstrap(synthetic_sweep(2.0), 300, 1)
+    assert bootstrap_intervals(synthetic_sweep(0.01), 300, 1)["friction_mu"] == pytest.approx([0.35, 0.45])
+    (wide_low, wide_high), (e_low, e_high) = bootstrap_intervals(synthetic_sweep(2.0), 300, 1).values()
     assert wide_high - wide_low > 0.2
     assert e_low >= 0 and e_high <= 1
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,8 +15,8 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.tossing.artefacts.sensitivity import variation_outlines
 from contactid.tossing.predict.sensitivity import (
-    VariationOptions,
     half_ranges,
+    offsets_from,
     restitution_insensitive_below,
     restitution_profile,
     summarise_variation,
@@ -29,6 +30,7 @@ from tosses_for_tests import box
 
 OPTIONS = SteppingOptions(1e-3)
 SPEED, SAMPLES = 1.0, 1200
+VARIATION = 0.05, 0.01  # reach and step
 FLAT = np.array([1.0, 0.0, 0.0, 0.0])
 SLIDING = State(np.array([0.0, 0.0, 0.05 - 1e-9]), FLAT, np.array([SPEED, 0.0, 0.0]), np.zeros(3))
 
@@ -143,15 +145,12 @@ def test_uneven_batches_are_refused():
 
 
 def test_the_range_moves_up_where_the_optimum_is_zero():
-    options = VariationOptions()
-    assert np.allclose(options.offsets(0.0), np.arange(11) / 100)
-    assert np.allclose(options.offsets(0.3), np.arange(-5, 6) / 100)
-    with pytest.raises(ContactIdError, match="step"):
-        VariationOptions(0.05, 0.0)
+    assert np.allclose(offsets_from(0.0, *VARIATION), np.arange(11) / 100)
+    assert np.allclose(offsets_from(0.3, *VARIATION), np.arange(-5, 6) / 100)
 
 
 def test_clipped_values_are_marked():
-    table = vary_parameters(sliding_problem(1), ContactParameters(0.4, 0.02))
+    table = vary_parameters(sliding_problem(1), ContactParameters(0.4, 0.02), *VARIATION)
     clipped = table[table["clipped"]]
     assert list(clipped["parameter"]) == ["restitution_e_n"] * 3
     assert (clipped["value"] == 0.0).all()
@@ -160,7 +159,7 @@ def test_clipped_values_are_marked():
 
 def test_a_sliding_box_depends_on_friction_by_its_closed_form_and_not_on_restitution():
     problem = sliding_problem()
-    table = vary_parameters(problem, ContactParameters(0.4, 0.2))
+    table = vary_parameters(problem, ContactParameters(0.4, 0.2), *VARIATION)
     friction = table[table["parameter"] == "friction_mu"]
     expected = SPEED**2 / (2 * friction["value"] * GRAVITY)
     assert np.abs(friction["simulated_x"] / expected - 1).max() < 3e-3
@@ -214,8 +213,9 @@ def test_restitution_threshold():
 
 def test_outlines_are_the_box_around_the_measured_position():
     problem = sliding_problem(3)
-    varied = {"d": vary_parameters(problem, ContactParameters(0.4, 0.2))}
-    data = variation_outlines(varied, {"d": "Box"}, {"d": problem.body.vertices}, 2, 7)
+    varied = {"d": vary_parameters(problem, ContactParameters(0.4, 0.2), *VARIATION)}
+    prepared = xr.Dataset({"vertices": (("vertex", "xyz"), problem.body.vertices)}, attrs={"object": "Box"})
+    data = variation_outlines(varied, {"d": prepared}, 2, 7)
     assert data["panel"].max() == 1
     for (_, panel, kind, _), outline in data.groupby(["parameter", "panel", "kind", "value"], dropna=False):
         corners = outline[["x_m", "y_m"]].to_numpy()
@@ -224,5 +224,5 @@ def test_outlines_are_the_box_around_the_measured_position():
     assert abs(measured["x_m"].mean()) < 1e-12
     median = data[(data["kind"] == "median") & (data["parameter"] == "friction_mu")]
     assert set(median["value"]) <= {0.4, 0.39, 0.41}
-    again = variation_outlines(varied, {"d": "Box"}, {"d": problem.body.vertices}, 2, 7)
+    again = variation_outlines(varied, {"d": prepared}, 2, 7)
     pd.testing.assert_frame_equal(data, again)

@@ -256,10 +256,8 @@ def test_boxes_stand_side_by_side_once_each_with_their_sizes(tosses, at_the_orig
     assert part(scene, "mass")["value"].tolist() == [0.4, 0.4]
 
 
-def test_a_toss_that_is_not_there_is_refused(tosses, at_the_origin):
+def test_the_motion_of_other_tosses_is_refused(tosses):
     canonical, prepared = tosses
-    with pytest.raises(ContactIdError, match="no usable toss 'absent'"):
-        example_toss_scene(prepared, "absent")
     with pytest.raises(ContactIdError, match="no recording"):
         frames_scene(prepared, canonical.isel(recording=slice(0, 0)))
 

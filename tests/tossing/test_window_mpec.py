@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +16,10 @@ from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_fit
 from contactid.tossing.identify.window_mpec import (
     WINDOW_CONTINUATION,
+    Group,
     combine,
     fit_windows,
     identify_from_windows,
-    window_fit_record,
 )
 from contactid.tossing.models.windows import WindowOptions, build_window_model, cut_windows, touching_corners
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
@@ -50,12 +51,18 @@ def tosses(mu: float, e_n: float, n: int, *, noise: float = 1e-4) -> list[Measur
     return made
 
 
+def combined(groups: list[Group]) -> dict[str, Any]:
+    return combine(groups, OPTIONS, dataset="synthetic", seed=0)
+
+
 def test_friction_comes_back(tmp_path: Path) -> None:
-    fit = identify_from_windows(BODY, tosses(0.4, 0.1, 5), STEPPING, OPTIONS, largest_number=4)
-    assert len(fit.groups) == 4 and len(fit.converged) >= 3
-    assert abs(fit.mu - 0.4) < 0.02 and fit.friction_identified
-    assert fit.mu_interval[0] <= fit.mu <= fit.mu_interval[1]
-    write_fit(tmp_path / "fit.json", window_fit_record(fit, OPTIONS, dataset="synthetic", part="all"))
+    known = {"dataset": "synthetic", "largest_number": 4, "seed": 0}
+    fit = identify_from_windows(BODY, tosses(0.4, 0.1, 5), STEPPING, OPTIONS, **known)
+    assert len(fit["groups"]) == 4 and sum(group["converged"] for group in fit["groups"]) >= 3
+    mu, (low, high) = fit["parameters"]["friction_mu"], fit["intervals"]["friction_mu"]
+    assert abs(mu - 0.4) < 0.02 and fit["friction_identified"]
+    assert low <= mu <= high
+    write_fit(tmp_path / "fit.json", fit)
     read = json.loads((tmp_path / "fit.json").read_text())
     assert read["residuals"]["complementarity"] <= 1e-5 and len(read["groups"]) == 4
 
@@ -63,9 +70,12 @@ def test_friction_comes_back(tmp_path: Path) -> None:
 def test_the_answer_does_not_depend_on_the_start() -> None:
     windows = cut_windows(BODY, tosses(0.4, 0.1, 1), OPTIONS)
     step = STEPPING.time_step / OPTIONS.substeps
-    found = [fit_windows(BODY, windows, step, STEPPING.gravity, OPTIONS, start=s) for s in [(0.1, 0.0), (0.9, 0.6)]]
-    assert found[0].mu == pytest.approx(found[1].mu, abs=1e-4)
-    assert found[0].e_n == pytest.approx(found[1].e_n, abs=1e-3)
+    found = [
+        combined(fit_windows(BODY, windows, step, STEPPING.gravity, OPTIONS, start=start))["parameters"]
+        for start in [(0.1, 0.0), (0.9, 0.6)]
+    ]
+    assert found[0]["friction_mu"] == pytest.approx(found[1]["friction_mu"], abs=1e-4)
+    assert found[0]["restitution_e_n"] == pytest.approx(found[1]["restitution_e_n"], abs=1e-3)
 
 
 def test_a_solved_window_obeys_momentum_and_friction() -> None:
@@ -98,15 +108,17 @@ def test_which_corners_may_touch() -> None:
 def test_the_mean_trusts_groups_that_fit_and_slide() -> None:
     windows = cut_windows(BODY, tosses(0.4, 0.1, 1), OPTIONS)
     step = STEPPING.time_step / OPTIONS.substeps
-    group = fit_windows(BODY, windows, step, STEPPING.gravity, OPTIONS).groups[0]
+    group = fit_windows(BODY, windows, step, STEPPING.gravity, OPTIONS)[0]
     good = [replace(group, mu=0.4 + d, e_n=0.1, mean_square=1.0, sliding=100) for d in (-0.01, 0.0, 0.01)]
     bad = replace(group, mu=0.9, mean_square=100.0, sliding=100)
     failed = replace(group, mu=0.0, solution=replace(group.solution, converged=False))
-    fit = combine([*good, bad, failed], OPTIONS)
-    assert abs(fit.mu - 0.4) < 0.01 and len(fit.groups) == 5 and len(fit.converged) == 4
-    assert fit.mu_interval[0] < 0.4 < fit.mu_interval[1]
+    fit = combined([*good, bad, failed])
+    assert abs(fit["parameters"]["friction_mu"] - 0.4) < 0.01
+    assert len(fit["groups"]) == 5 and sum(one["converged"] for one in fit["groups"]) == 4
+    low, high = fit["intervals"]["friction_mu"]
+    assert low < 0.4 < high
     with pytest.raises(ContactIdError, match="none of 1 groups"):
-        combine([failed], OPTIONS)
+        combined([failed])
 
 
 def test_too_short_tosses_have_no_window() -> None:
@@ -114,4 +126,4 @@ def test_too_short_tosses_have_no_window() -> None:
     short = replace(toss, position=toss.position[:10], orientation=toss.orientation[:10])
     assert cut_windows(BODY, [short], OPTIONS) == []
     with pytest.raises(ContactIdError, match="no window"):
-        identify_from_windows(BODY, [short], STEPPING, OPTIONS)
+        identify_from_windows(BODY, [short], STEPPING, OPTIONS, dataset="d", largest_number=4, seed=0)

@@ -98,16 +98,12 @@ for number, group in enumerate(IMPACT_SELECTIONS.values(), 1):
                 "{dataset}", VELOCITY_VARIANTS[group[0]]["calibrated"]
             ),
         output:
-            impacts=expand(
-                "<results>/tossing/impacts/{dataset}.{variant}.nc",
-                variant=group,
-                allow_missing=True,
-            ),
-            tables=expand(
-                "<results>/tossing/impacts/{dataset}.{variant}.csv",
-                variant=group,
-                allow_missing=True,
-            ),
+            impacts=[
+                f"<results>/tossing/impacts/{{dataset}}.{name}.nc" for name in group
+            ],
+            tables=[
+                f"<results>/tossing/impacts/{{dataset}}.{name}.csv" for name in group
+            ],
         log:
             f"<logs>/tossing_impacts_{number}/{{dataset}}.log",
         benchmark:
@@ -320,7 +316,7 @@ rule tossing_rest_poses:
         mem_mb=1250,
         runtime=10,
     params:
-        **call("contactid.tossing.predict.rest_poses:predict_rest_poses"),
+        **call("contactid.tossing.predict.rest_pose_distribution:predict_rest_poses"),
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
         restitution=TOSSING["grid"]["restitution_e_n"],
         draws=TOSSING["rest_poses"]["draws"],
@@ -349,7 +345,7 @@ rule tossing_simulator:
         mem_mb=2000,
         runtime=60,
     params:
-        **call("contactid.tossing.peers.comparison:compare_simulator"),
+        **call("contactid.tossing.peers.search:compare_simulator"),
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
         budget={
             key: value

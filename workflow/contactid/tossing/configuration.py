@@ -42,6 +42,13 @@ def check_tossing(tossing: Mapping[str, Any]) -> None:
     for name, values in tossing["grid"].items():
         if values["stop"] < values["start"]:
             raise ContactIdError(f"configuration: tossing.grid.{name} stops before it starts", "Swap start and stop")
+    if tossing["sensitivity"]["step"] > tossing["sensitivity"]["reach"]:
+        raise ContactIdError("configuration: tossing.sensitivity.step is above reach", "Give a smaller step")
+    if tossing["simulators"]["refined"] < tossing["simulators"]["starts"]:
+        raise ContactIdError(
+            "configuration: tossing.simulators: a search refines with fewer evaluations than it has starts",
+            "Raise refined",
+        )
     names = [variant["name"] for variant in tossing["variants"]]
     if len(set(names)) != len(names):
         raise ContactIdError("configuration: two tossing.variants have the same name", "Rename one")
@@ -131,15 +138,12 @@ def velocity_cases(block: Mapping[str, Any]) -> list[tuple[str, str]]:
     if not identify_on:
         return []
     if len(identify_on) not in (1, len(cases(block))):
-        raise _unpaired(len(identify_on), len(cases(block)))
+        raise ContactIdError(
+            f"configuration: tossing.velocity.identify_on has {len(identify_on)} datasets for {len(cases(block))} "
+            "predicted ones",
+            "Give one for each, or [] to leave the velocity-based part out",
+        )
     return cases({"identify_on": identify_on, "predict_on": predict_on})
-
-
-def _unpaired(impacts: int, predicted: int) -> ContactIdError:
-    return ContactIdError(
-        f"configuration: tossing.velocity.identify_on has {impacts} datasets for {predicted} predicted ones",
-        "Give one for each, or [] to leave the velocity-based part out",
-    )
 
 
 def predictions_of(block: Mapping[str, Any]) -> list[tuple[str, str, str]]:

@@ -14,15 +14,8 @@ from contactid.tossing.configuration import EQUAL_BUDGET, NO_RESTITUTION, SIMULA
 _SURE = 5.0  # standard errors
 
 
-#: The tables that the summary is made from, those that a run may leave out included.
-TABLES = (
-    "tosses", "ext_identification", "ext_calibration", "ext_velocity_identification",
-    "ext_velocity_against_trajectory", "ext_rest_pose_coverage", "ext_simulators",
-)  # fmt: skip
-
-
 def summarise(tables: Sequence[str], names: Sequence[str], summary: str) -> None:
-    """Write the section of the summary from files of tables and their names, which are of :data:`TABLES`."""
+    """Write the section of the summary from files of tables and their names."""
     write_text(summary, section(dict(zip(names, map(read_csv, tables), strict=True))))
 
 

@@ -7,6 +7,10 @@ from typing import Any
 
 from contactid.output.artefacts import Artefact, figure, table
 
+# who computes the tables
+_BODIES, _PREDICTIONS, _IMPACTS = "bodies:body_tables", "predictions:prediction_tables", "impacts:impact_tables"
+_SENSITIVITY, _DISTRIBUTIONS = "sensitivity:sensitivity_tables", "rest_poses:rest_pose_tables"
+
 
 def declare(block: Mapping[str, Any]) -> list[Artefact]:
     """The artefacts of a run, by the study's block of the configuration."""
@@ -14,152 +18,104 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
     mpec = from_impacts and any(variant["mpec"] for variant in block["velocity"]["variants"])
     rest_poses = bool(block["rest_poses"]["variants"])
     simulated = bool(block["simulators"]["names"])
-    rows = [
-        _figure(
-            "fig01_example_toss", "scenes:scene_figures", "scene_drawings:draw_example_toss",
-            "A box in time lapse, from its release to its rest on the surface; rendered from the data in place of "
-            "the photograph.",
-        ),
-        _figure(
-            "fig02_frames", "scenes:scene_figures", "scene_drawings:draw_frames",
-            "The frames M (motion capture), C (contact surface) and B (body), and the box's contact points.",
-        ),
-        _figure(
-            "fig03_setup", "scenes:scene_figures", "scene_drawings:draw_setup",
-            "The set-up in overview with one toss, and the box at its release, with dimensions; rendered in place "
-            "of the photographs.",
-        ),
-        _figure(
-            "fig04_boxes", "scenes:scene_figures", "scene_drawings:draw_boxes",
-            "The boxes to one scale with size and mass; rendered in place of the photographs.",
-        ),
+    return [
+        *_scenes(), *from_impacts * _impacts(), *_tosses(), *rest_poses * _distributions(),
+        _table("tab01_object_properties", _BODIES,
+               "Properties of the objects, and the inertia of a homogeneous box of that size and mass"),
+        _table("tab02_identified_parameters", _PREDICTIONS, "Identified parameters, beside the printed ones"),
+        _table("tab03_rest_pose_errors", _PREDICTIONS, "Errors of the predicted rest pose, beside the printed ones"),
+        _table("tab04_rest_pose_errors_without_restitution", _PREDICTIONS,
+               "Errors of the predicted rest pose with restitution set to zero"),
+        _table("ext_identification", _PREDICTIONS, "Errors on the test tosses by scheme"),
+        _table("ext_calibration", _BODIES, "Calibrated body and length scale"),
+        _table("ext_solver", _PREDICTIONS,
+               "Contact steps of the predicted tosses and how many of them the contact solver solved to 1e-9 m/s"),
+        _table("ext_sensitivity", _SENSITIVITY, "Change of the rest pose where one parameter is varied"),
+        _table("ext_sobol", _SENSITIVITY, "Sobol indices of the rest pose"),
+        _table("ext_moving_surface", _PREDICTIONS, "Errors on a moving surface against those on one at rest"),
+        *from_impacts * [
+            _table("ext_velocity_identification", _IMPACTS,
+                   "Velocity-based identification: impacts, losses and parameters"),
+            _table("ext_velocity_against_trajectory", _PREDICTIONS,
+                   "Parameters from impacts less those from trajectories"),
+        ],
+        *mpec * [_table("ext_impact_mpec", _IMPACTS, "The impact MPEC in several forms")],
+        *rest_poses * [
+            _table("ext_rest_pose_coverage", _DISTRIBUTIONS,
+                   "Coverage of the predicted regions of the rest pose on held-out tosses"),
+            _table("ext_rest_pose_errors", _DISTRIBUTIONS, "Predicted and actual errors of every toss's rest pose"),
+        ],
+        *simulated * [
+            _table("ext_simulators", _PREDICTIONS,
+                   "Simulators identified and tested on the same tosses with the same budget"),
+        ],
     ]  # fmt: skip
-    rows += from_impacts * [
-        _figure(
-            "fig05_vertex_heights", "impacts:impact_figures", "impacts:draw_heights",
-            "Heights of the eight vertices over the surface during a toss; the selected impact is marked.",
-        ),
-        _figure(
-            "fig06_impact_velocities", "impacts:impact_figures", "impacts:draw_velocities",
-            "Measured velocities round an impact, with the lines fitted before and after it that give the "
-            "velocities at the impact.",
-        ),
-        _figure(
-            "fig07_simulated_velocities_substeps", "impacts:impact_figures", "impacts:draw_velocities",
-            "Measured velocities round an impact against simulated ones with 16 steps per sample, in place of the "
-            "commercial simulator.",
-        ),
-        _figure(
-            "fig08_simulated_velocities", "impacts:impact_figures", "impacts:draw_velocities",
-            "Measured velocities round an impact against simulated ones with one step per sample.",
-        ),
-        _figure(
-            "fig09_velocity_costs", "costs:velocity_costs", "costs:draw_costs",
-            "Mean velocity loss (eqs. 16 and 17) over friction and restitution for every box, with its optimum.",
-            label=r"mean $L_\mathrm{vel}$ (m/s)",
-        ),
+
+
+def _scenes() -> list[Artefact]:
+    scenes = "scenes:scene_figures"
+    return [
+        _figure("fig01_example_toss", scenes, "scene_drawings:draw_example_toss",
+                "A box in time lapse, from its release to its rest on the surface; rendered from the data in place of "
+                "the photograph."),
+        _figure("fig02_frames", scenes, "scene_drawings:draw_frames",
+                "The frames M (motion capture), C (contact surface) and B (body), and the box's contact points."),
+        _figure("fig03_setup", scenes, "scene_drawings:draw_setup",
+                "The set-up in overview with one toss, and the box at its release, with dimensions; rendered in place "
+                "of the photographs."),
+        _figure("fig04_boxes", scenes, "scene_drawings:draw_boxes",
+                "The boxes to one scale with size and mass; rendered in place of the photographs."),
     ]  # fmt: skip
-    rows += [
-        _figure(
-            "fig10_release_and_rest", "tosses:toss_figures", "tosses:draw_height",
-            "Height of the box's centre over the samples of a toss, with the moments of release and rest that "
-            "were found.",
-        ),
-        _figure(
-            "fig11_trajectory", "tosses:toss_figures", "tosses:draw_trajectory",
-            "The measured toss from release to rest in three dimensions.",
-        ),
-        _figure(
-            "fig12_trajectory_costs", "costs:trajectory_costs", "costs:draw_costs",
-            "Mean trajectory loss (eqs. 16 and 18) over friction and restitution for every box, with its optimum.",
-            label=r"mean $L_\mathrm{traj}$",
-        ),
-        _figure(
-            "fig13_rest_poses", "tosses:toss_figures", "tosses:draw_rest_poses",
-            "Measured and predicted rest poses from above, a row per box and kind of identified parameters.",
-        ),
-        _figure(
-            "fig14_sensitivity", "sensitivity:sensitivity_figures", "sensitivity:draw_variation",
-            "Rest poses from above where friction or restitution is varied, a row per box and parameter.",
-        ),
-        _figure(
-            "ext_sobol", "sensitivity:sensitivity_figures", "sensitivity:draw_sobol",
-            "Sobol indices of the rest pose, first order and total, by identified parameter and release quantity.",
-        ),
+
+
+def _impacts() -> list[Artefact]:
+    figures = "impacts:impact_figures"
+    return [
+        _figure("fig05_vertex_heights", figures, "impacts:draw_heights",
+                "Heights of the eight vertices over the surface during a toss; the selected impact is marked."),
+        _figure("fig06_impact_velocities", figures, "impacts:draw_velocities",
+                "Measured velocities round an impact, with the lines fitted before and after it that give the "
+                "velocities at the impact."),
+        _figure("fig07_simulated_velocities_substeps", figures, "impacts:draw_velocities",
+                "Measured velocities round an impact against simulated ones with 16 steps per sample, in place of the "
+                "commercial simulator."),
+        _figure("fig08_simulated_velocities", figures, "impacts:draw_velocities",
+                "Measured velocities round an impact against simulated ones with one step per sample."),
+        _figure("fig09_velocity_costs", "costs:velocity_costs", "costs:draw_costs",
+                "Mean velocity loss (eqs. 16 and 17) over friction and restitution for every box, with its optimum.",
+                label=r"mean $L_\mathrm{vel}$ (m/s)"),
     ]  # fmt: skip
-    rows += rest_poses * [
-        _figure(
-            "ext_calibration_curve", "rest_poses:rest_pose_figures", "rest_poses:draw_calibration_curve",
-            "How often the predicted regions of the rest pose hold the measured one, against their nominal level.",
-        ),
-        _figure(
-            "ext_rest_pose_distribution", "rest_poses:rest_pose_figures", "rest_poses:draw_rest_pose_distribution",
-            "Simulated rest positions of some tosses drawn from the predictive distribution, with the measured one.",
-        ),
+
+
+def _tosses() -> list[Artefact]:
+    figures, sensitivity = "tosses:toss_figures", "sensitivity:sensitivity_figures"
+    return [
+        _figure("fig10_release_and_rest", figures, "tosses:draw_height",
+                "Height of the box's centre over the samples of a toss, with the moments of release and rest that "
+                "were found."),
+        _figure("fig11_trajectory", figures, "tosses:draw_trajectory",
+                "The measured toss from release to rest in three dimensions."),
+        _figure("fig12_trajectory_costs", "costs:trajectory_costs", "costs:draw_costs",
+                "Mean trajectory loss (eqs. 16 and 18) over friction and restitution for every box, with its optimum.",
+                label=r"mean $L_\mathrm{traj}$"),
+        _figure("fig13_rest_poses", figures, "tosses:draw_rest_poses",
+                "Measured and predicted rest poses from above, a row per box and kind of identified parameters."),
+        _figure("fig14_sensitivity", sensitivity, "sensitivity:draw_variation",
+                "Rest poses from above where friction or restitution is varied, a row per box and parameter."),
+        _figure("ext_sobol", sensitivity, "sensitivity:draw_sobol",
+                "Sobol indices of the rest pose, first order and total, by identified parameter and release quantity."),
     ]  # fmt: skip
-    rows += [
-        _table(
-            "tab01_object_properties", "bodies:body_tables",
-            "Properties of the objects, and the inertia of a homogeneous box of that size and mass",
-        ),
-        _table(
-            "tab02_identified_parameters", "predictions:prediction_tables",
-            "Identified parameters, beside the printed ones",
-        ),
-        _table(
-            "tab03_rest_pose_errors", "predictions:prediction_tables",
-            "Errors of the predicted rest pose, beside the printed ones",
-        ),
-        _table(
-            "tab04_rest_pose_errors_without_restitution", "predictions:prediction_tables",
-            "Errors of the predicted rest pose with restitution set to zero",
-        ),
-        _table("ext_identification", "predictions:prediction_tables", "Errors on the test tosses by scheme"),
-        _table("ext_calibration", "bodies:body_tables", "Calibrated body and length scale"),
-        _table(
-            "ext_solver", "predictions:prediction_tables",
-            "Contact steps of the predicted tosses and how many of them the contact solver solved to 1e-9 m/s",
-        ),
-        _table(
-            "ext_sensitivity", "sensitivity:sensitivity_tables",
-            "Change of the rest pose where one parameter is varied",
-        ),
-        _table("ext_sobol", "sensitivity:sensitivity_tables", "Sobol indices of the rest pose"),
-        _table(
-            "ext_moving_surface", "predictions:prediction_tables",
-            "Errors on a moving surface against those on one at rest",
-        ),
+
+
+def _distributions() -> list[Artefact]:
+    figures = "rest_poses:rest_pose_figures"
+    return [
+        _figure("ext_calibration_curve", figures, "rest_poses:draw_calibration_curve",
+                "How often the predicted regions of the rest pose hold the measured one, against their nominal level."),
+        _figure("ext_rest_pose_distribution", figures, "rest_poses:draw_rest_pose_distribution",
+                "Simulated rest positions of some tosses drawn from the predictive distribution, with the measured "
+                "one."),
     ]  # fmt: skip
-    rows += from_impacts * [
-        _table(
-            "ext_velocity_identification", "impacts:impact_tables",
-            "Velocity-based identification: impacts, losses and parameters",
-        ),
-        _table(
-            "ext_velocity_against_trajectory", "predictions:prediction_tables",
-            "Parameters from impacts less those from trajectories",
-        ),
-    ]  # fmt: skip
-    rows += mpec * [
-        _table("ext_impact_mpec", "impacts:impact_tables", "The impact MPEC in several forms"),
-    ]  # fmt: skip
-    rows += rest_poses * [
-        _table(
-            "ext_rest_pose_coverage", "rest_poses:rest_pose_tables",
-            "Coverage of the predicted regions of the rest pose on held-out tosses",
-        ),
-        _table(
-            "ext_rest_pose_errors", "rest_poses:rest_pose_tables",
-            "Predicted and actual errors of every toss's rest pose",
-        ),
-    ]  # fmt: skip
-    rows += simulated * [
-        _table(
-            "ext_simulators", "predictions:prediction_tables",
-            "Simulators identified and tested on the same tosses with the same budget",
-        ),
-    ]  # fmt: skip
-    return rows
 
 
 def _table(name: str, compute: str, caption: str) -> Artefact:

@@ -18,17 +18,7 @@ from contactid.tossing.artefacts.data import Case, by_name, data_label, identifi
 def body_tables(
     prepared: Sequence[str], datasets: Sequence[str], cases: Sequence[Case], calibrations: Sequence[str]
 ) -> dict[str, Shown]:
-    """Table I and ``ext_calibration``.
-
-    Parameters
-    ----------
-    prepared, datasets
-        Files of prepared tosses, and their names.
-    cases
-        (identified on, predicted on).
-    calibrations
-        Files of the datasets identified on, in their order; none where no variant is calibrated.
-    """
+    """Table I and ``ext_calibration``; no ``calibrations`` where no variant is calibrated."""
     data, said = by_name(prepared, datasets), labels(prepared)
     tossed = dict.fromkeys(name for case in cases for name in case)
     calibrated = [
@@ -61,32 +51,23 @@ def properties_table(prepared: Sequence[xr.Dataset]) -> pd.DataFrame:
 def calibration_table(calibrations: Sequence[tuple[xr.Dataset, dict[str, Any]]]) -> pd.DataFrame:
     """``ext_calibration``: calibrated quantities with standard errors, beside the nominal values."""
     rows = []
-    for dataset, calibration in calibrations:
+    for dataset, found in calibrations:
         body = body_of(dataset)
-        nominal_inertia = [1e6 * body.inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
         entries = [
-            ("scale_from_free_flight", "1", calibration["scale"], calibration["scale_se"], 1.0),
-            ("scale_from_rest_height", "1", calibration["scale_from_rest"], calibration["scale_from_rest_se"], 1.0),
-            *(
-                (f"gravity_{k}", "m/s2", calibration["gravity"][i], calibration["gravity_se"][i], (0.0, 0.0, -9.81)[i])
-                for i, k in enumerate("xyz")
-            ),
-            *(
-                (
-                    f"center_of_mass_{k}", "mm", 1e3 * calibration["center_of_mass"][i],
-                    1e3 * calibration["center_of_mass_se"][i], 1e3 * float(body.center_of_mass[i]),
-                )
-                for i, k in enumerate("xyz")
-            ),
-            *(
-                (
-                    f"inertia_{k}", "kg mm2", 1e6 * calibration["inertia"][i], 1e6 * calibration["inertia_se"][i],
-                    nominal_inertia[i],
-                )
-                for i, k in enumerate(("xx", "yy", "zz", "xy", "xz", "yz"))
-            ),
-        ]  # fmt: skip
-        for quantity, unit, value, error, nominal in entries:
+            ("scale_from_free_flight", "1", found["scale"], found["scale_se"], 1.0),
+            ("scale_from_rest_height", "1", found["scale_from_rest"], found["scale_from_rest_se"], 1.0),
+        ]
+        moments = [body.inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+        for name, axes, unit, factor, nominal in (
+            ("gravity", "xyz", "m/s2", 1.0, (0.0, 0.0, -9.81)),
+            ("center_of_mass", "xyz", "mm", 1e3, body.center_of_mass),
+            ("inertia", ("xx", "yy", "zz", "xy", "xz", "yz"), "kg mm2", 1e6, moments),
+        ):
+            entries += [
+                (f"{name}_{axis}", unit, factor * value, factor * error, factor * float(expected))
+                for axis, value, error, expected in zip(axes, found[name], found[f"{name}_se"], nominal, strict=True)
+            ]
+        for quantity, unit, value, error, expected in entries:
             rows.append(
                 {
                     "dataset": dataset.attrs["dataset"],
@@ -95,10 +76,10 @@ def calibration_table(calibrations: Sequence[tuple[xr.Dataset, dict[str, Any]]])
                     "unit": unit,
                     "calibrated": value,
                     "standard_error": error,
-                    "nominal": nominal,
-                    "difference_in_standard_errors": (value - nominal) / error if error > 0 else np.nan,
-                    "n_tosses": calibration["n_tosses"],
-                    "n_impacts": calibration["n_impacts"],
+                    "nominal": expected,
+                    "difference_in_standard_errors": (value - expected) / error if error > 0 else np.nan,
+                    "n_tosses": found["n_tosses"],
+                    "n_impacts": found["n_impacts"],
                     "data": data_label(dataset),
                 }
             )

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib import patheffects, rcParams
-from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
@@ -26,6 +26,7 @@ XYZ = ["x_m", "y_m", "z_m"]
 _LIGHT_FROM_ABOVE, _LIGHT_FROM_LEFT, _LIGHT_FROM_BEHIND = 0.80, 0.25, 0.50  # seen from the viewer
 _DARKEST = 0.62  # brightness of a face that the light doesn't reach
 _POINT = 1.0 / 72.0  # inch
+_DIMENSION = 7.0  # points, size of type
 _LINE_ROOM = 1.5  # points of type round the content, for the thickness of lines
 _SPACING = 2.5  # points of type between the places on a line that labels should leave free
 _FARTHEST = 21.0  # points of type between a label's edge and what it names
@@ -106,21 +107,21 @@ class Canvas:
 
     Parameters
     ----------
-    axes
-        To draw on, positioned by :meth:`place`.
+    figure
+        To draw on; where is said by :meth:`place`.
     camera
         Its picture coordinates become the axes' data coordinates.
     scale
         Inches of the page per metre of the scene.
     """
 
-    def __init__(self, axes: Axes, camera: Camera, scale: float) -> None:
-        self.axes, self.camera, self.scale = axes, camera, scale
+    def __init__(self, figure: Figure, camera: Camera, scale: float) -> None:
+        self.axes, self.camera, self.scale = figure.add_axes((0.0, 0.0, 1.0, 1.0)), camera, scale
         self._drawn: list[tuple[np.ndarray, np.ndarray]] = []  # picture points (n, 2), and shifts in points of type
         self._busy: list[tuple[np.ndarray, np.ndarray]] = []  # the same, for points that labels should leave free
         self._labels: list[_Label] = []
         self._layer = 0
-        axes.set_axis_off()
+        self.axes.set_axis_off()
 
     def flat(self, points: np.ndarray) -> np.ndarray:
         """Picture coordinates of points, remembered as content that must be in view."""
@@ -137,53 +138,44 @@ class Canvas:
             joinstyle="round",
         )  # fmt: skip
 
-    def box(
-        self, faces: np.ndarray, colour: str, *, edge: str = "black", width: float = 0.6, alpha: float = 1.0
-    ) -> None:
+    def box(self, faces: np.ndarray, colour: str, *, alpha: float = 1.0) -> None:
         """The visible ones of a box's faces (6, 4, 3), each as bright as the light falls on it."""
         for face in faces[self.camera.sees(faces)]:
             normal = np.cross(face[1] - face[0], face[2] - face[0])
             lit = max(0.0, float(_light(self.camera) @ normal) / float(np.linalg.norm(normal)))
             shade = np.array(to_rgb(colour)) * (_DARKEST + (1.0 - _DARKEST) * lit)
-            self.polygon(face, tuple(shade), edge=edge, width=width, alpha=alpha)
+            self.polygon(face, tuple(shade), edge="black", width=0.6, alpha=alpha)
 
     def line(self, points: np.ndarray, colour: str, width: float = 1.0, *, halo: bool = False, **style: Any) -> None:
         """A line through points (n, 3); a ``halo`` keeps it legible on dark ground."""
-        effects = [patheffects.withStroke(linewidth=width + 1.4, foreground="white")] if halo else None
+        effects = _halo(width + 1.4) if halo else None
         self.axes.plot(*self.flat(points).T, color=colour, lw=width, path_effects=effects, zorder=self._next(), **style)
 
-    def marker(self, point: np.ndarray, colour: str, size: float = 4.0, *, edge: str = "black") -> None:
+    def marker(self, point: np.ndarray, colour: str, size: float = 4.0) -> None:
         """A round mark at a point (3,)."""
         x, y = flat = self.flat(point)
         self._ring(flat, 0.5 * size + 1.0)
-        self.axes.plot(x, y, "o", color=colour, mec=edge, mew=0.6, ms=size, zorder=self._next())
+        self.axes.plot(x, y, "o", color=colour, mec="black", mew=0.6, ms=size, zorder=self._next())
 
-    def arrow(self, start: np.ndarray, end: np.ndarray, colour: str, width: float = 1.4, *, halo: bool = False) -> None:
-        """An arrow between two points (3,)."""
+    def arrow(self, start: np.ndarray, end: np.ndarray, colour: str, width: float) -> None:
+        """An arrow with a halo between two points (3,)."""
         tail, tip = self.flat(start), self.flat(end)
         self._avoid_line(np.stack([tail, tip]))
         self._ring(tip, 3.0)
         style = {"arrowstyle": "-|>,head_width=0.18,head_length=0.36", "color": colour, "lw": width}
         style |= {"shrinkA": 0.0, "shrinkB": 0.0, "mutation_scale": 10.0}
-        arrow = self.axes.annotate(
-            "", (tip[0], tip[1]), (tail[0], tail[1]), arrowprops=style, zorder=self._next()
-        ).arrow_patch
-        if halo and arrow is not None:
-            arrow.set_path_effects([patheffects.withStroke(linewidth=width + 1.4, foreground="white")])
-
-    def text(self, point: np.ndarray, text: str, colour: str = "black", *, shift: tuple[float, float] = (0.0, 0.0),
-             size: float = 8.0, turn: float = 0.0) -> None:  # fmt: skip
-        """A text whose middle lies ``shift`` (points of type) from a point (3,), ``turn`` in degrees."""
-        self.note(self.flat(point), text, colour, shift=shift, size=size, turn=turn)
+        made = self.axes.annotate("", (tip[0], tip[1]), (tail[0], tail[1]), arrowprops=style, zorder=self._next())
+        if made.arrow_patch is not None:
+            made.arrow_patch.set_path_effects(_halo(width + 1.4))
 
     def note(self, flat: np.ndarray, text: str, colour: str = "black", *, shift: tuple[float, float] = (0.0, 0.0),
              size: float = 8.0, turn: float = 0.0) -> None:  # fmt: skip
-        """As :meth:`text`, at picture coordinates (2,)."""
+        """A text whose middle lies ``shift`` (points of type) from picture coordinates (2,), ``turn`` in degrees."""
         made = self.axes.annotate(
             text, (flat[0], flat[1]), shift, textcoords="offset points", color=colour, fontsize=size, rotation=turn,
             zorder=_TEXT_LAYER, rotation_mode="anchor", ha="center", va="center_baseline",
         )  # fmt: skip
-        made.set_path_effects([patheffects.withStroke(linewidth=1.8, foreground="white")])
+        made.set_path_effects(_halo(1.8))
         half = 0.5 * self._measure(text, size)
         turned = np.radians(turn)
         along = np.array([[np.cos(turned), np.sin(turned)], [-np.sin(turned), np.cos(turned)]])
@@ -223,7 +215,7 @@ class Canvas:
         """Keep labels off the lines through points (n, 3)."""
         self._avoid_line(self.camera.project(points))
 
-    def dimension(self, ends: np.ndarray, text: str, aside: float, *, size: float = 7.0) -> None:
+    def dimension(self, ends: np.ndarray, text: str, aside: float) -> None:
         """A dimension between two points (2, 3), moved ``aside`` (points of type) to the left of their line."""
         first, last = self.camera.project(ends)
         along = (last - first) / np.linalg.norm(last - first)
@@ -240,8 +232,8 @@ class Canvas:
         self._avoid_line(moved)
         turn = float(np.degrees(np.arctan2(along[1], along[0])))
         turn = turn - 180.0 if turn > 91.0 else turn + 180.0 if turn < -89.0 else turn
-        off = np.sign(aside) * (0.5 * size + 2.5) * left
-        self.note(moved.mean(axis=0), text, shift=(off[0], off[1]), size=size, turn=turn)
+        off = np.sign(aside) * (0.5 * _DIMENSION + 2.5) * left
+        self.note(moved.mean(axis=0), text, shift=(off[0], off[1]), size=_DIMENSION, turn=turn)
 
     def leader(self, flat: np.ndarray) -> None:
         """A thin line between picture coordinates (2, 2), from a label to what it names."""
@@ -307,6 +299,10 @@ class Canvas:
     def _next(self) -> int:
         self._layer += 1
         return self._layer
+
+
+def _halo(width: float) -> list[patheffects.AbstractPathEffect]:
+    return [patheffects.withStroke(linewidth=width, foreground="white")]
 
 
 def _light(camera: Camera) -> np.ndarray:

@@ -37,7 +37,7 @@ def _costs(
 ) -> Shown:
     data = by_name(prepared, datasets)
     table = costs(dict(zip(names, means, strict=True)), {name: object_of(data[name]) for name in names})
-    return Shown(table, data=describe([data[name] for name in names]))
+    return Shown(table, data=describe(data, names))
 
 
 def costs(means: Mapping[str, xr.DataArray], objects: Mapping[str, str]) -> pd.DataFrame:

@@ -1,8 +1,17 @@
-"""Which tosses a table or figure shows, and what it says of where they come from."""
+"""Which tosses a table or figure shows, and what it says of where they come from.
+
+Functions that compute artefacts are given by name what they ask for:
+
+* ``prepared``, ``datasets``: files of prepared tosses, and the datasets' names;
+* ``cases``, ``impact_cases``: (identified on, predicted on) of parameters from trajectories and from impacts;
+* ``figures``: ``object`` of the example, ``tosses`` drawn per object, and the ``seed`` that draws them;
+* ``block``: the study's block of the configuration;
+* other lists of files are in the order of the cases, or of the datasets that these are identified on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -39,12 +48,13 @@ def object_of(dataset: xr.Dataset) -> str:
     return str(dataset.attrs["object"])
 
 
-def describe(datasets: Sequence[xr.Dataset]) -> str:
-    """A line for a figure itself: which data it was made from."""
-    names = ", ".join(dict.fromkeys(map(object_of, datasets)))
+def describe(prepared: Mapping[str, xr.Dataset], names: Iterable[str]) -> str:
+    """A line for a figure itself: which data, of the prepared ones by name, it was made from."""
+    datasets = [prepared[name] for name in names]
+    objects = ", ".join(dict.fromkeys(map(object_of, datasets)))
     kinds = {bool(dataset.attrs["synthetic"]) for dataset in datasets}
     sources = ", ".join(dict.fromkeys(str(dataset.attrs["source"]) for dataset in datasets))
-    return f"SYNTHETIC twin data ({names})" if kinds == {True} else f"Data: {sources}"
+    return f"SYNTHETIC twin data ({objects})" if kinds == {True} else f"Data: {sources}"
 
 
 def identified(cases: Sequence[Case]) -> list[str]:
@@ -84,16 +94,15 @@ def two_cases(prepared: Mapping[str, xr.Dataset], cases: Sequence[Case], wanted:
 
 
 def example_toss(prepared: xr.Dataset) -> xr.Dataset:
-    """The usable toss with the median horizontal travel from release to rest: neither the best nor the worst."""
-    candidates = []
-    for _, samples in iterate_recordings(prepared):
-        if (
-            not str(samples["reason"].values)
-            and not int(samples["tumbled"])
-            and not np.any(samples["surface_velocity"])
-        ):
-            path = samples["position"].values
-            travel = np.linalg.norm(path[int(samples["rest"]), :2] - path[int(samples["release"]), :2])
-            candidates.append((float(travel), samples))
-    candidates.sort(key=lambda pair: pair[0])
-    return candidates[len(candidates) // 2][1]
+    """The usable toss with the median horizontal travel from release to rest: neither the best nor the worst.
+
+    Tumbling tosses and moving surfaces are left out; where there are no others, it is the first usable toss.
+    """
+    usable = [samples for _, samples in iterate_recordings(prepared) if not str(samples["reason"].values)]
+    still = [toss for toss in usable if not int(toss["tumbled"]) and not np.any(toss["surface_velocity"])]
+
+    def travel(toss: xr.Dataset) -> float:
+        path = toss["position"].values
+        return float(np.linalg.norm(path[int(toss["rest"]), :2] - path[int(toss["release"]), :2]))
+
+    return sorted(still, key=travel)[len(still) // 2] if still else usable[0]

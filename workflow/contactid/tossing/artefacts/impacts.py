@@ -29,12 +29,6 @@ _FINER = 16  # steps per sample of figure 7, which stands in for the simulator t
 _COLOURS = {"x": style.LINE, "y": style.RELEASE, "z": style.ACCENT}
 _ROWS = (("v", r"linear velocity (m/s)"), ("w", r"angular velocity (rad/s)"))
 _SYMBOLS = {"v": "v", "w": r"\omega"}
-_COLUMNS = [
-    "dataset", "object", "scheme", "calibrated", "n_recordings", "n_candidates", "n_impacts", "impacts_per_toss",
-    "friction_mu", "friction_mu_low", "friction_mu_high", "restitution_e_n", "restitution_e_n_low",
-    "restitution_e_n_high", "identification_loss", "test_loss", "sem_test_loss", "n_test_impacts",
-    "best_per_impact_loss", "loss_without_contact", "friction_flat_from", "converged", "data",
-]  # fmt: skip
 COMPONENTS = ("v_x", "v_y", "v_z", "w_x", "w_y", "w_z")
 
 
@@ -49,37 +43,23 @@ def impact_figures(
 ) -> dict[str, Shown]:
     """Figures 5 to 8 of a run, of the dataset of impacts that shows the example's object, or of the first one.
 
-    Parameters
-    ----------
-    prepared, datasets
-        Files of prepared tosses, and their names.
-    impact_cases
-        (identified on, predicted on).
-    impacts, velocity_fits
-        Files of the datasets that are identified on, in their order, by the paper's own scheme.
-    window
-        Samples on either side of the impact.
-    figures
-        ``object`` of the example.
+    ``impacts`` and ``velocity_fits`` are by the paper's own scheme; ``window`` is samples on either side of the impact.
     """
     data, sources = by_name(prepared, datasets), identified(impact_cases)
     place = next((k for k, on in enumerate(sources) if object_of(data[on]) == figures["object"]), 0)
-    tosses = data[sources[place]]
+    name = sources[place]
     impact = example_window(read_impacts(impacts[place], split=IDENTIFICATION)[1])
     found = ContactParameters(**read_json(velocity_fits[place])["parameters"])
     finer = {f"simulated, {_FINER} steps": (found, _FINER)}
     instead = f"; contactid at {_FINER} steps in place of Algoryx Dynamics"
-    said = describe([tosses])
-    return {
-        "figures/fig05_vertex_heights": Shown(vertex_heights(tosses, impact), data=said),
-        "figures/fig06_impact_velocities": Shown(window_velocities(tosses, impact, window), data=said),
-        "figures/fig07_simulated_velocities_substeps": Shown(
-            window_velocities(tosses, impact, window, finer), data=said + instead
-        ),
-        "figures/fig08_simulated_velocities": Shown(
-            window_velocities(tosses, impact, window, {"simulated": (found, 1)}), data=said
-        ),
+    tables = {
+        "fig05_vertex_heights": (vertex_heights(data[name], impact), ""),
+        "fig06_impact_velocities": (window_velocities(data[name], impact, window, {}), ""),
+        "fig07_simulated_velocities_substeps": (window_velocities(data[name], impact, window, finer), instead),
+        "fig08_simulated_velocities": (window_velocities(data[name], impact, window, {"simulated": (found, 1)}), ""),
     }
+    said = describe(data, [name])
+    return {f"figures/{figure}": Shown(table, data=said + more) for figure, (table, more) in tables.items()}
 
 
 def example_window(windows: Sequence[ImpactWindow]) -> ImpactWindow:
@@ -116,16 +96,12 @@ def window_velocities(
     prepared: xr.Dataset,
     window: ImpactWindow,
     reach: int,
-    simulated: Mapping[str, tuple[ContactParameters, int]] | None = None,
+    simulated: Mapping[str, tuple[ContactParameters, int]],
 ) -> pd.DataFrame:
-    """Figures 6 to 8: hybrid velocities around an impact: measured, fitted, and simulated where asked.
+    """Figures 6 to 8: hybrid velocities around an impact: measured, fitted, and simulated.
 
-    Parameters
-    ----------
-    reach
-        Samples on either side of k_im.
-    simulated
-        Parameters and steps per sample by the label of the curve; all start from the window's own start (k_im - 5).
+    ``reach`` is samples on either side of k_im. ``simulated`` has parameters and steps per sample by the label of the
+    curve; all start from the window's own start (k_im - 5).
 
     Returns
     -------
@@ -149,7 +125,7 @@ def window_velocities(
         )  # fmt: skip
         fitted = np.stack([motion.twist((k - source.mean()) * step) for k in chosen])
         tables.append(_curve(chosen, fitted, "fitted", side))
-    for label, (parameters, substeps) in (simulated or {}).items():
+    for label, (parameters, substeps) in simulated.items():
         gravity = tuple(map(float, window.gravity))
         options = SteppingOptions(step, substeps=substeps, gravity=(gravity[0], gravity[1], gravity[2]))
         run = simulate(body, window.start, parameters, options, 2 * reach + 1, impact.surface_velocity)
@@ -252,20 +228,24 @@ def _mark_sides(panel: Axes, data: pd.DataFrame, *, named: bool) -> None:
 
 
 def velocity_row(
-    fit: dict[str, Any], candidates: pd.DataFrame, losses: pd.DataFrame, *, n_tosses: int
+    fit: dict[str, Any], candidates: pd.DataFrame, losses: pd.DataFrame, *, calibrated: bool, prepared: xr.Dataset
 ) -> dict[str, Any]:
     """One row of ``ext_velocity_identification``; losses are eq. 17's in m/s."""
     test = losses.loc[losses["split"] == "test", "loss"]
-    kept = int(candidates["kept"].sum())
-    intervals = fit["intervals"]
-    return {
+    kept, n_tosses = int(candidates["kept"].sum()), prepared.sizes["recording"]
+    row = {
+        "dataset": fit["data"]["dataset"],
+        "object": object_of(prepared),
         "scheme": fit["variant"],
+        "calibrated": calibrated,
         "n_recordings": n_tosses,
         "n_candidates": len(candidates),
         "n_impacts": kept,
         "impacts_per_toss": kept / n_tosses,
-        **fit["parameters"],
-        **{f"{name}_{side}": intervals[name][k] for name in intervals for k, side in enumerate(("low", "high"))},
+    }
+    for name, (low, high) in fit["intervals"].items():
+        row |= {name: fit["parameters"][name], f"{name}_low": low, f"{name}_high": high}
+    return row | {
         "identification_loss": fit["objective"],
         "test_loss": float(test.mean()) if len(test) else np.nan,
         "sem_test_loss": float(test.std(ddof=1) / np.sqrt(len(test))) if len(test) > 1 else np.nan,
@@ -274,6 +254,7 @@ def velocity_row(
         "loss_without_contact": fit["no_impact"],
         "friction_flat_from": np.nan if fit["friction_flat_from"] is None else fit["friction_flat_from"],
         "converged": fit["converged"],
+        "data": data_label(prepared),
     }
 
 
@@ -290,41 +271,27 @@ def impact_tables(
 ) -> dict[str, Shown]:
     """``ext_velocity_identification``, ``ext_impact_mpec`` where there is one, and ``impacts.csv``.
 
-    Parameters
-    ----------
-    prepared, datasets
-        Files of prepared tosses, and their names.
-    identified_impacts
-        (dataset, variant) of every identification on impacts.
-    velocity_fits, candidates, losses
-        Its files.
-    forms
-        Files of the comparisons of forms, of those whose variant has ``mpec``.
-    block
-        The study's block of the configuration.
-    impacts
-        The file ``impacts.csv`` to write: the first variant's candidates.
+    ``velocity_fits``, ``candidates`` and ``losses`` are files of every identification on impacts (dataset, variant),
+    ``forms`` those of the comparisons of forms, where the variant has ``mpec``; ``impacts`` is the file ``impacts.csv``
+    to write, with the first variant's candidates.
     """
     data, left = by_name(prepared, datasets), iter(forms)
     variants = {variant["name"]: variant for variant in block["velocity"]["variants"]}
     rows, compared, found = [], [], []
     files = zip(identified_impacts, velocity_fits, candidates, losses, strict=True)
     for (dataset, name), fit, candidate, loss in files:
-        prepared_tosses, variant, table = data[dataset], variants[name], read_csv(candidate)
-        rows.append(
-            velocity_row(read_json(fit), table, read_csv(loss), n_tosses=prepared_tosses.sizes["recording"])
-            | {"object": object_of(prepared_tosses), "dataset": dataset, "calibrated": variant["calibrated"]}
-            | {"data": data_label(prepared_tosses)}
-        )
+        tosses, variant, table = data[dataset], variants[name], read_csv(candidate)
+        known = {"calibrated": variant["calibrated"], "prepared": tosses}
+        rows.append(velocity_row(read_json(fit), table, read_csv(loss), **known))
         if variant is block["velocity"]["variants"][0]:
             found.append(table)
         if variant["mpec"]:
-            form = read_csv(next(left)).assign(data=data_label(prepared_tosses))
+            form = read_csv(next(left)).assign(data=data_label(tosses))
             form.insert(0, "dataset", dataset)
             form.insert(1, "scheme", f"{name}_mpec")
             compared.append(form)
     write_csv(pd.concat(found, ignore_index=True), impacts[0])
-    tables = {"tables/ext_velocity_identification": pd.DataFrame(rows)[_COLUMNS]}
+    tables = {"tables/ext_velocity_identification": pd.DataFrame(rows)}
     if compared:
         tables["tables/ext_impact_mpec"] = pd.concat(compared, ignore_index=True)
     return {place: Shown(table, data=labels(prepared)) for place, table in tables.items()}

@@ -37,16 +37,9 @@ def write_playback(
     variant: Mapping[str, Any],
     playback: str,
 ) -> None:
-    """Write the shown tosses of all cases as JSON.
+    """Write the shown tosses of all cases (identified on, predicted on) as JSON.
 
-    Parameters
-    ----------
-    prepared, fits, predictions
-        Files of every case; so ``calibrations``, which has none where the variant isn't calibrated.
-    cases
-        (identified on, predicted on).
-    variant
-        Of the configuration's list; the one that predicts.
+    All lists of files are of the cases; no ``calibrations`` where the predicting ``variant`` isn't calibrated.
     """
     stepped = Variant.from_config(variant)
     shown = []
@@ -80,10 +73,6 @@ def shown_tosses(
 
     Parameters
     ----------
-    problem
-        Body, tosses and stepping.
-    parameters
-        As identified.
     predicted
         Of :func:`contactid.tossing.predict.prediction.predict` for the same tosses and parameters.
     longest

@@ -8,14 +8,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 from scipy.stats import t as student
 
 from contactid.output.computing import Shown
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv, write_csv
 from contactid.tossing.artefacts.data import by_name, data_label, labels, object_of
-from contactid.tossing.artefacts.simulators import as_identification_rows, simulators_table, summarise
+from contactid.tossing.artefacts.simulators import (
+    IDENTIFICATION_COLUMNS,
+    as_identification_rows,
+    errors_at_rest,
+    means_of,
+    simulators_table,
+    summarise,
+)
 from contactid.tossing.configuration import NO_RESTITUTION, SIMULATOR, Scheme, schemes_of, velocity_cases
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
 
@@ -58,31 +64,18 @@ def prediction_tables(
 ) -> dict[str, Shown]:
     """The tables of this module and ``tosses.csv``.
 
-    Parameters
-    ----------
-    prepared, datasets
-        Files of prepared tosses, and their names.
-    toss_tables
-        Files of the tables of all tosses, used or not.
-    predicted
-        (identified on, predicted on, scheme) of every prediction.
-    predictions, fits
-        Its files.
-    simulated, simulator_predictions, simulator_fits
-        The same for the comparison of simulators: of every (identified on, predicted on, variant) one file for each
-        simulator.
-    published
-        The printed values.
-    block
-        The study's block of the configuration.
-    tosses
-        The file ``tosses.csv`` to write.
+    ``toss_tables`` are tables of all tosses, used or not; ``predictions`` and ``fits`` files of every prediction
+    (identified on, predicted on, scheme). Of every simulated case (identified on, predicted on, variant) there is one
+    file for each simulator. ``published`` are the printed values, ``tosses`` is the file ``tosses.csv`` to write.
     """
     data, schemes = by_name(prepared, datasets), schemes_of(block)
-    found = [
-        _prediction(case, schemes[case[2]], data[case[1]], read_json(fit), read_csv(file))
-        for case, fit, file in zip(predicted, fits, predictions, strict=True)
-    ]
+    found = []
+    for (on, dataset, scheme), fit, file in zip(predicted, fits, predictions, strict=True):
+        record, table = read_json(fit), read_csv(file).astype({"toss": str})
+        if schemes[scheme].kind == NO_RESTITUTION:
+            record["parameters"]["restitution_e_n"] = 0.0
+        of_data = object_of(data[dataset]), data_label(data[dataset])
+        found.append(Prediction(dataset, on, schemes[scheme], *of_data, record, table))
     with_restitution = [item for item in found if item.scheme.kind != NO_RESTITUTION]
     without = [item for item in found if item.scheme.kind == NO_RESTITUTION]
     printed = {name: printed_table(read_csv(published), name) for name in ("tab02", "tab03", "tab04")}
@@ -106,16 +99,6 @@ def prediction_tables(
     write_csv(toss_rows([read_csv(file).astype({"toss": str}) for file in toss_tables], found), tosses)
     said = labels(prepared)
     return {f"tables/{name}": Shown(table, data=said) for name, table in tables.items()}
-
-
-def _prediction(
-    case: tuple[str, str, str], scheme: Scheme, prepared: xr.Dataset, fit: dict[str, Any], table: pd.DataFrame
-) -> Prediction:
-    identified_on, dataset, _ = case
-    if scheme.kind == NO_RESTITUTION:
-        fit = {**fit, "parameters": {**fit["parameters"], "restitution_e_n": 0.0}}
-    label, name = data_label(prepared), object_of(prepared)
-    return Prediction(dataset, identified_on, scheme, name, label, fit, table.astype({"toss": str}))
 
 
 def printed_table(published: pd.DataFrame, artefact: str) -> pd.DataFrame:
@@ -167,18 +150,14 @@ def rest_pose_table(predictions: Sequence[Prediction], published: pd.DataFrame, 
         for subset, part in _subsets(still):
             if part.empty:
                 continue
-            position = part["rest_position_error_cm"]
-            angle = part.loc[part["same_face"], "e_rot_deg"].abs()
+            position, angle = errors_at_rest(part)
             rows.append(
                 {
                     "parameters": prediction.scheme.parameters,
                     "simulator": SIMULATOR,
                     "scheme": prediction.scheme.name,
                     "object": prediction.object,
-                    "position_error_mean_cm": position.mean(),
-                    "position_error_std_cm": position.std(ddof=1),
-                    "rotation_error_mean_deg": angle.mean(),
-                    "rotation_error_std_deg": angle.std(ddof=1),
+                    **means_of(position, angle),
                     **_interval("position_error_mean_cm", position),
                     **_interval("rotation_error_mean_deg", angle),
                     "subset": subset,
@@ -199,50 +178,42 @@ def _interval(name: str, values: pd.Series) -> dict[str, float]:
 
 def identification_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
     """``ext_identification``: one row per dataset, model, parameters and subset."""
-    rows = []
-    for prediction in predictions:
-        for subset, part in _subsets(prediction.table, always=True):
-            rows.append(
-                {
-                    "dataset": prediction.dataset,
-                    "identified_on": prediction.identified_on,
-                    "simulator": SIMULATOR,
-                    "scheme": prediction.scheme.name,
-                    "parameters": prediction.scheme.parameters,
-                    "calibrated": prediction.scheme.calibrated,
-                    "subset": subset,
-                    **_with_parameters(summarise(part), prediction.fit),
-                }
-            )
-    columns = [
-        "dataset", "identified_on", "simulator", "scheme", "parameters", "calibrated", "subset", "n_tosses",
-        "friction_mu", "restitution_e_n", "mean_loss", "sem_loss", "position_error_pct", "rotation_error_deg",
-        "rest_position_error_cm", "rest_rotation_error_deg",
-    ]  # fmt: skip
-    return pd.DataFrame(rows)[columns]
+    rows = [
+        {
+            "dataset": item.dataset,
+            "identified_on": item.identified_on,
+            "simulator": SIMULATOR,
+            "scheme": item.scheme.name,
+            "parameters": item.scheme.parameters,
+            "calibrated": item.scheme.calibrated,
+            "subset": subset,
+            "friction_mu": item.fit["parameters"]["friction_mu"],
+            "restitution_e_n": item.fit["parameters"]["restitution_e_n"],
+            **summarise(part),
+        }
+        for item in predictions
+        for subset, part in _subsets(item.table, always=True)
+    ]
+    return pd.DataFrame(rows)[list(IDENTIFICATION_COLUMNS)]
 
 
 def solver_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
     """``ext_solver``: how well the contact law held in the predicted tosses, recomputed in every step."""
-    rows = []
-    for prediction in predictions:
-        table = prediction.table
-        steps = int(table["contact_steps"].sum())
-        rows.append(
-            {
-                "dataset": prediction.dataset,
-                "identified_on": prediction.identified_on,
-                "scheme": prediction.scheme.name,
-                "n_tosses": len(table),
-                "contact_steps": steps,
-                "hyperstatic_steps": int(table["hyperstatic_steps"].sum()),
-                "unsolved_steps": int(table["unsolved_steps"].sum()),
-                "solved_pct": 100.0 * (1.0 - table["unsolved_steps"].sum() / steps) if steps else np.nan,
-                "largest_residual_m_s": table["largest_residual"].max(),
-                "data": prediction.data,
-            }
-        )
-    return pd.DataFrame(rows)
+    rows = [
+        {
+            "dataset": item.dataset,
+            "identified_on": item.identified_on,
+            "scheme": item.scheme.name,
+            "n_tosses": len(item.table),
+            **item.table[["contact_steps", "hyperstatic_steps", "unsolved_steps"]].sum().to_dict(),
+            "largest_residual_m_s": item.table["largest_residual"].max(),
+            "data": item.data,
+        }
+        for item in predictions
+    ]
+    table = pd.DataFrame(rows)
+    table.insert(7, "solved_pct", 100.0 * (1.0 - table["unsolved_steps"] / table["contact_steps"]))
+    return table
 
 
 def toss_rows(tables: Sequence[pd.DataFrame], predictions: Sequence[Prediction]) -> pd.DataFrame:
@@ -271,14 +242,10 @@ def _subsets(table: pd.DataFrame, always: bool = False) -> list[tuple[str, pd.Da
     return subsets
 
 
-def _with_parameters(summary: dict[str, float], fit: dict[str, Any]) -> dict[str, Any]:
-    return {**summary, **{key: fit["parameters"][key] for key in ("friction_mu", "restitution_e_n")}}
-
-
 def _beside_printed(ours: pd.DataFrame, published: pd.DataFrame, where: str) -> pd.DataFrame:
     """Append the printed rows of the table for the objects at hand."""
-    printed = published.copy()
-    printed = printed[printed["object"].isin(set(ours["object"])) & printed["parameters"].isin(set(ours["parameters"]))]
+    at_hand = published["object"].isin(set(ours["object"])) & published["parameters"].isin(set(ours["parameters"]))
+    printed = published[at_hand]
     return pd.concat([ours, printed.assign(data=f"printed, {where}")], ignore_index=True)
 
 
@@ -323,35 +290,30 @@ def disagreement_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
     Each scheme on impacts is held against the trajectory scheme that steps as it predicts, which has the same body. The
     two are identified on different motion, so their errors are taken as independent and half-widths add in squares.
     """
+    pairs = [
+        (item, other)
+        for item in predictions
+        for other in predictions
+        if item.scheme.parameters == "velocity"
+        and (other.dataset, other.scheme.name) == (item.dataset, item.scheme.stepping["name"])
+    ]
     rows = []
-    for item in predictions:
-        if item.scheme.parameters != "velocity":
-            continue
-        others = [
-            other
-            for other in predictions
-            if other.dataset == item.dataset and other.scheme.name == item.scheme.stepping["name"]
-        ]
-        for other in others:
-            row: dict[str, Any] = {
-                "object": item.object,
-                "scheme": item.scheme.name,
-                "against": other.scheme.name,
-                "calibrated": item.scheme.calibrated,
-            }
-            for name in ("friction_mu", "restitution_e_n"):
-                values = [each.fit["parameters"][name] for each in (item, other)]
-                ends = np.array([each.fit["intervals"][name] for each in (item, other)], dtype=float)
-                sides = np.abs(ends - np.array(values)[:, None])
-                # upwards: the first's upper and the second's lower end
-                up, down = np.hypot(sides[0, 1], sides[1, 0]), np.hypot(sides[0, 0], sides[1, 1])
-                difference = values[0] - values[1]
-                row |= {
-                    f"{name}_velocity": values[0],
-                    f"{name}_trajectory": values[1],
-                    f"{name}_difference": difference,
-                }
-                row |= {f"{name}_difference_low": difference - down, f"{name}_difference_high": difference + up}
-                row |= {f"{name}_differs": bool(difference - down > 0 or difference + up < 0)}
-            rows.append(row | {"data": item.data})
+    for item, other in pairs:
+        row: dict[str, Any] = {
+            "object": item.object,
+            "scheme": item.scheme.name,
+            "against": other.scheme.name,
+            "calibrated": item.scheme.calibrated,
+        }
+        for name in ("friction_mu", "restitution_e_n"):
+            values = [each.fit["parameters"][name] for each in (item, other)]
+            ends = np.array([each.fit["intervals"][name] for each in (item, other)], dtype=float)
+            sides = np.abs(ends - np.array(values)[:, None])
+            # upwards: the first's upper and the second's lower end
+            up, down = np.hypot(sides[0, 1], sides[1, 0]), np.hypot(sides[0, 0], sides[1, 1])
+            difference = values[0] - values[1]
+            row |= {f"{name}_velocity": values[0], f"{name}_trajectory": values[1], f"{name}_difference": difference}
+            row |= {f"{name}_difference_low": difference - down, f"{name}_difference_high": difference + up}
+            row |= {f"{name}_differs": bool(difference - down > 0 or difference + up < 0)}
+        rows.append(row | {"data": item.data})
     return pd.DataFrame(rows)

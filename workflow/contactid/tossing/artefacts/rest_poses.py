@@ -18,8 +18,7 @@ from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
 from contactid.tossing.artefacts.data import Case, by_name, data_label, describe, labels, predicted, two_cases
 from contactid.tossing.artefacts.sensitivity import fill_outline
-from contactid.tossing.predict.rest_pose_distribution import coverage_table
-from contactid.tossing.predict.rest_poses import read_scores
+from contactid.tossing.predict.rest_pose_distribution import coverage_table, read_scores
 
 _LEVELS = {
     "parameters": ("parameters only", style.LINE, "o"),
@@ -42,15 +41,11 @@ def rest_pose_figures(
     data = by_name(prepared, datasets)
     shown = two_cases(data, cases, figures["object"])
     files = dict(zip(cases, outlines, strict=True))
+    curve = coverage_table(dict(map(read_scores, scores)), _CURVE)
+    distribution = pd.concat([read_csv(files[case]) for case in shown], ignore_index=True)
     return {
-        "figures/ext_calibration_curve": Shown(
-            coverage_table(dict(map(read_scores, scores)), _CURVE),
-            data=describe([data[dataset] for dataset in predicted(cases)]),
-        ),
-        "figures/ext_rest_pose_distribution": Shown(
-            pd.concat([read_csv(files[case]) for case in shown], ignore_index=True),
-            data=describe([data[dataset] for _, dataset in shown]),
-        ),
+        "figures/ext_calibration_curve": Shown(curve, data=describe(data, predicted(cases))),
+        "figures/ext_rest_pose_distribution": Shown(distribution, data=describe(data, predicted(shown))),
     }
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contactid.output import style
@@ -33,7 +32,8 @@ _SMALL, _NORMAL = 7.0, 8.0
 
 def draw_example_toss(data: pd.DataFrame) -> Figure:
     """Figure 1: a toss in time lapse."""
-    camera = looking_across(_travel(data), turn=np.radians(14.0), elevation=np.radians(24.0))
+    path = points_of(_part(data, "path"))
+    camera = looking_across(path[-1, :2] - path[0, :2], turn=np.radians(14.0), elevation=np.radians(24.0))
     figure, canvas = _page(style.DOUBLE_COLUMN, camera, data)
     _surface(canvas, data)
     _grid_scale(canvas, data)
@@ -46,9 +46,7 @@ def draw_example_toss(data: pd.DataFrame) -> Figure:
     _belt(canvas, data)
     _paths(canvas, data)
     for item in instants:
-        named = item in _INSTANTS
-        origin = points_of(_part(data, "origin", item))[0]
-        canvas.marker(origin, _INSTANTS.get(item, "white"), 4.5 if named else 2.5)
+        canvas.marker(_origin(data, item), _INSTANTS.get(item, "white"), 4.5 if item in _INSTANTS else 2.5)
     _call_out(canvas, data, [item for item in instants if item in _INSTANTS])
     return _finish(figure, [canvas], _title(data), INSTEAD_OF_PHOTOGRAPH)
 
@@ -96,12 +94,12 @@ def _draw_overview(canvas: Canvas, data: pd.DataFrame) -> None:
     feet = points_of(travel)
     feet = feet[np.argsort(canvas.camera.project(feet)[:, 0])]
     canvas.dimension(feet, f"travel {_measure(travel)}", -_reach_below(canvas, feet, data, instants) - 5.0)
-    for item in sorted(instants, key=lambda item: _nearness(canvas, data, item)):
+    for item in sorted(instants, key=lambda item: float(canvas.camera.nearness(_origin(data, item)))):
         _box(canvas, data, item, _INSTANTS.get(item, _CARTON), alpha=0.9)
     _belt(canvas, data)
     _paths(canvas, data)
     for item in instants:
-        canvas.marker(points_of(_part(data, "origin", item))[0], _INSTANTS.get(item, "white"))
+        canvas.marker(_origin(data, item), _INSTANTS.get(item, "white"))
     carried = points_of(_part(data, "path", "carried"))
     if len(carried):
         canvas.label(carried[len(carried) // 2], "carried", _QUIET, prefer=np.array([0.0, 1.0]), size=_SMALL)
@@ -124,7 +122,7 @@ def _detail(figure: Figure, data: pd.DataFrame) -> Canvas:
     shown = pd.concat([_part(data, part, "release") for part in ("shadow", "face", "origin", "corner")])
     camera = Camera(np.radians(-62.0), np.radians(24.0))
     wide = pd.concat([shown, _part(data, "velocity")])
-    canvas = Canvas(_bare_axes(figure), camera, _scale(camera, wide, 0.27 * style.DOUBLE_COLUMN))
+    canvas = Canvas(figure, camera, _scale(camera, wide, 0.27 * style.DOUBLE_COLUMN))
     _shadow(canvas, data, "release", 0.16)
     _box(canvas, data, "release", _INSTANTS["release"], alpha=0.5, hidden=True)
     center = points_of(_part(shown, "origin"))[0]
@@ -136,7 +134,7 @@ def _detail(figure: Figure, data: pd.DataFrame) -> Canvas:
     for item, colour, symbol in (("linear", style.LINE, r"\mathbf{v}"), ("angular", style.ACCENT, r"\mathbf{\omega}")):
         arrow = _part(data, "velocity", item)
         start, end = points_of(arrow)
-        canvas.arrow(start, end, colour, 1.6, halo=True)
+        canvas.arrow(start, end, colour, 1.6)
         text = f"$|{symbol}|$ = {arrow['value'].iloc[0]:.2f} {arrow['unit'].iloc[0]}"
         canvas.label(end, text, colour, prefer=camera.project(end) - camera.project(start), size=_SMALL)
     canvas.marker(center, "white")
@@ -171,11 +169,7 @@ def _page(width: float, camera: Camera, data: pd.DataFrame, largest: float = np.
     figure = plt.figure(figsize=(width, _TALLEST))
     figure.set_layout_engine("none")  # the canvases know better how much room they need
     scale = min(largest, _scale(camera, data, width - 2.0 * _EDGE))
-    return figure, Canvas(_bare_axes(figure), camera, scale)
-
-
-def _bare_axes(figure: Figure) -> Axes:
-    return figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    return figure, Canvas(figure, camera, scale)
 
 
 def _scale(camera: Camera, data: pd.DataFrame, width: float) -> float:
@@ -234,13 +228,9 @@ def _frames(data: pd.DataFrame) -> list[str]:
     return [str(item) for item in dict.fromkeys(_part(data, "axis")["item"])]
 
 
-def _travel(data: pd.DataFrame) -> np.ndarray:
-    path = points_of(_part(data, "path"))
-    return path[-1, :2] - path[0, :2]
-
-
-def _nearness(canvas: Canvas, data: pd.DataFrame, item: str) -> float:
-    return float(canvas.camera.nearness(points_of(_part(data, "origin", item))[0]))
+def _origin(data: pd.DataFrame, item: str) -> np.ndarray:
+    """B's origin (3,) at an instant."""
+    return points_of(_part(data, "origin", item))[0]
 
 
 def _measure(dimension: pd.DataFrame) -> str:
@@ -294,7 +284,7 @@ def _belt(canvas: Canvas, data: pd.DataFrame) -> None:
         border = points_of(_part(data, "surface"))
         nearest = border[np.argsort(canvas.camera.nearness(border))[-2:]].mean(axis=0)
         start, end = points_of(belt) + 0.75 * (nearest - border.mean(axis=0))
-        canvas.arrow(start, end, style.RELEASE, 2.0, halo=True)
+        canvas.arrow(start, end, style.RELEASE, 2.0)
         canvas.label(end, f"belt {_measure(belt)}", style.RELEASE, prefer=np.array([0.0, -1.0]), size=_SMALL)
 
 
@@ -310,15 +300,15 @@ def _paths(canvas: Canvas, data: pd.DataFrame) -> None:
 
 def _call_out(canvas: Canvas, data: pd.DataFrame, items: list[str]) -> None:
     """Name instants in a row over everything drawn, each with a thin line down to B's origin."""
-    origins = [_part(data, "origin", item) for item in items]
-    flat = np.array([canvas.camera.project(points_of(origin)[0]) for origin in origins])
+    flat = np.array([canvas.camera.project(_origin(data, item)) for item in items])
     row = canvas.highest() + 0.06 / canvas.scale
     places = _apart(flat[:, 0], 0.8 / canvas.scale)
-    for item, origin, point, x in zip(items, origins, flat, places, strict=True):
+    for item, point, x in zip(items, flat, places, strict=True):
+        time = float(_part(data, "origin", item)["time_s"].iloc[0])
         label = np.array([x, row])
         canvas.leader(np.stack([point, label]))
         canvas.note(label, _SAID.get(item, item), shift=(0.0, 14.0), size=_SMALL)
-        canvas.note(label, _seconds(float(origin["time_s"].iloc[0])), _QUIET, shift=(0.0, 5.0), size=6.0)
+        canvas.note(label, _seconds(time), _QUIET, shift=(0.0, 5.0), size=6.0)
 
 
 def _seconds(time: float) -> str:
@@ -353,7 +343,7 @@ def _triad(canvas: Canvas, data: pd.DataFrame, frame: str, *, named_axes: bool =
     middle = canvas.camera.project(origin)
     for k, colour in enumerate(_AXIS_COLOURS):
         _, end = points_of(axes[axes["index"] == k])
-        canvas.arrow(origin, end, colour, 1.4, halo=True)
+        canvas.arrow(origin, end, colour, 1.4)
         if named_axes:
             name = rf"$\mathbf{{{'xyz'[k]}}}_{letter}$"
             canvas.label(end, name, colour, prefer=canvas.camera.project(end) - middle)

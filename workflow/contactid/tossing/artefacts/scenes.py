@@ -55,29 +55,16 @@ def scene_figures(
     motions: Sequence[str],
     figures: Mapping[str, Any],
 ) -> dict[str, Shown]:
-    """Figures 1 to 4 of a run.
-
-    Parameters
-    ----------
-    prepared, datasets
-        Files of prepared tosses, and their names.
-    cases
-        (identified on, predicted on).
-    motions
-        Files of the canonical form of the datasets that are identified on, in their order.
-    figures
-        ``object`` of the example.
-    """
+    """Figures 1 to 4 of a run; ``motions`` are the canonical form of the datasets that are identified on."""
     data, known = by_name(prepared, datasets), identified(cases)
     name = example(data, cases, figures["object"])
     tosses, motion = data[name], read_dataset(motions[known.index(name)])
-    boxes = [data[name] for name in known]
-    said = describe([tosses])
+    said = describe(data, [name])
     return {
         "figures/fig01_example_toss": Shown(example_toss_scene(tosses), data=said),
         "figures/fig02_frames": Shown(frames_scene(tosses, motion), data=said),
         "figures/fig03_setup": Shown(setup_scene(tosses, motion), data=said),
-        "figures/fig04_boxes": Shown(boxes_scene(boxes), data=describe(boxes)),
+        "figures/fig04_boxes": Shown(boxes_scene([data[on] for on in known]), data=describe(data, known)),
     }
 
 
@@ -97,18 +84,9 @@ def faces_of(vertices: np.ndarray) -> np.ndarray:
     return np.array(found)
 
 
-def example_toss_scene(prepared: xr.Dataset, toss: str | None = None) -> pd.DataFrame:
-    """Figure 1: one toss at up to seven instants from release to rest.
-
-    Parameters
-    ----------
-    prepared
-        From :func:`contactid.tossing.prepare.preprocess.preprocess`.
-    toss
-        Name of a usable toss; by default the one of figures 10 and 11 (or, where only moving belts were recorded, the
-        first usable one).
-    """
-    scene = _Scene(prepared, toss)
+def example_toss_scene(prepared: xr.Dataset) -> pd.DataFrame:
+    """Figure 1: the toss of figures 10 and 11 at up to seven instants from release to rest."""
+    scene = _Scene(prepared)
     chosen = _spread_instants(scene)
     surface = scene.surface(scene.corners[chosen])
     pieces = [*surface, scene.belt(surface[0])]
@@ -118,30 +96,33 @@ def example_toss_scene(prepared: xr.Dataset, toss: str | None = None) -> pd.Data
     return scene.table(pieces)
 
 
-def frames_scene(prepared: xr.Dataset, motion: xr.Dataset, toss: str | None = None) -> pd.DataFrame:
+def frames_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
     """Figure 2: the frames M, C and B and the contact points, at an instant of a toss's free flight.
 
     ``motion`` is the canonical dataset that ``prepared`` was made from; it knows where C is in M. Where M and C
     can't be drawn apart, the scene holds one frame named ``C M``.
     """
-    scene = _Scene(prepared, toss)
+    scene = _Scene(prepared)
     sample = (scene.release + scene.contact) // 2
     frames = _reference_frames(prepared, motion, scene.toss)
-    reach = float(np.ptp(scene.vertices, axis=0).max())
     floor = np.concatenate([scene.corners[sample], *(origin[None] for origin, _ in frames.values())])
-    pieces = [*scene.surface(floor, margin=0.6 * reach), *scene.box(sample, "B"), scene.contact_points(sample, "B")]
+    pieces = [
+        *scene.surface(floor, margin=0.6 * scene.size),
+        *scene.box(sample, "B"),
+        scene.contact_points(sample, "B"),
+    ]
     frames["B"] = (scene.position[sample], rotations.matrices(scene.orientation[sample]))
-    pieces += [_axes(name, *pose, length=0.7 * reach) for name, pose in frames.items()]
+    pieces += [_axes(name, *pose, length=0.7 * scene.size) for name, pose in frames.items()]
     return scene.table(pieces)
 
 
-def setup_scene(prepared: xr.Dataset, motion: xr.Dataset, toss: str | None = None) -> pd.DataFrame:
+def setup_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
     """Figure 3: surface, frames and one toss from before its release to its rest, with dimensions in m.
 
     The data don't tell where the conveyor ends, so the surface is the patch that the bodies of all usable tosses were
     over between release and rest, and a margin. ``velocity`` is the state at release, fitted to the free flight.
     """
-    scene = _Scene(prepared, toss)
+    scene = _Scene(prepared)
     over = [scene.corners[scene.release : scene.rest + 1].reshape(-1, 3)]
     for _, samples in iterate_recordings(prepared):
         if not str(samples["reason"].values):
@@ -149,11 +130,10 @@ def setup_scene(prepared: xr.Dataset, motion: xr.Dataset, toss: str | None = Non
             poses = samples["position"].values[used], samples["orientation"].values[used]
             over.append(vertex_positions(*poses, scene.vertices).reshape(-1, 3))
     frames = _reference_frames(prepared, motion, scene.toss)
-    reach = float(np.ptp(scene.vertices, axis=0).max())
-    surface = scene.surface(np.concatenate(over), margin=0.6 * reach)
+    surface = scene.surface(np.concatenate(over), margin=0.6 * scene.size)
     pieces = [*surface, scene.belt(surface[0])]
     shown = float(np.ptp(surface[0][["x_m", "y_m"]].to_numpy(), axis=0).max())
-    pieces += [_axes(name, *pose, length=max(0.6 * reach, 0.1 * shown)) for name, pose in frames.items()]
+    pieces += [_axes(name, *pose, length=max(0.6 * scene.size, 0.1 * shown)) for name, pose in frames.items()]
     for sample in sorted({0, scene.release, scene.contact, scene.rest}):
         pieces += scene.box(sample, "start" if sample == 0 < scene.release else scene.name_of(sample))
     pieces += [
@@ -174,26 +154,26 @@ def boxes_scene(prepared_list: Sequence[xr.Dataset]) -> pd.DataFrame:
     for prepared in prepared_list:
         name = str(prepared.attrs["object"])
         if name not in tables:
-            table = _on_shelf(prepared, rotations.exp(np.array([0.0, 0.0, _YAW_ON_SHELF])))
+            table = _on_shelf(prepared)
             table["x_m"] += right - table["x_m"].min()
             right = table["x_m"].max() + _SHELF_GAP
             tables[name] = table
     return pd.concat(tables.values(), ignore_index=True)
 
 
-def _on_shelf(prepared: xr.Dataset, turn: np.ndarray) -> pd.DataFrame:
+def _on_shelf(prepared: xr.Dataset) -> pd.DataFrame:
     """One object of figure 4, its lower face at z = 0."""
     body = body_of(prepared)
     low, high = body.vertices.min(axis=0), body.vertices.max(axis=0)
     middle = 0.5 * (low + high)
-    rotation = rotations.matrices(turn)
+    rotation = rotations.matrices(rotations.exp(np.array([0.0, 0.0, _YAW_ON_SHELF])))
     lift = np.array([0.0, 0.0, 0.5 * (high[2] - low[2])])
 
-    def placed(points: Sequence[Sequence[float]]) -> np.ndarray:
+    def placed(points: Any) -> np.ndarray:
         return (np.array(points) - middle) @ rotation.T + lift
 
     name = str(prepared.attrs["object"])
-    corners = placed(body.vertices.tolist())
+    corners = placed(body.vertices)
     pieces = [*_faces(name, corners, faces_of(body.vertices)), _shadow(name, corners)]
     ends = {
         "length": [(low[0], low[1], low[2]), (high[0], low[1], low[2])],
@@ -209,12 +189,13 @@ def _on_shelf(prepared: xr.Dataset, turn: np.ndarray) -> pd.DataFrame:
 class _Scene:
     """One toss of a prepared dataset, in pieces that a figure may show."""
 
-    def __init__(self, prepared: xr.Dataset, toss: str | None) -> None:
-        samples = _choose(prepared, toss)
+    def __init__(self, prepared: xr.Dataset) -> None:
+        samples = example_toss(prepared)
         self.object, self.toss = str(prepared.attrs["object"]), str(samples["recording"].values)
         self.time_step = 1.0 / float(prepared.attrs["sample_frequency"])
         self.body = body_of(prepared)
         self.vertices = self.body.vertices
+        self.size = float(np.ptp(self.vertices, axis=0).max())
         self.position, self.orientation = samples["position"].values, samples["orientation"].values
         self.release, self.contact, self.rest = (int(samples[name]) for name in ("release", "contact", "rest"))
         self.surface_velocity = samples["surface_velocity"].values.astype(float)
@@ -233,7 +214,7 @@ class _Scene:
 
     def surface(self, points: np.ndarray, margin: float | None = None) -> list[pd.DataFrame]:
         """The patch under points (..., 3) and a margin (m), and its grid."""
-        room = 0.3 * float(np.ptp(self.vertices, axis=0).max()) if margin is None else margin
+        room = 0.3 * self.size if margin is None else margin
         flat = points.reshape(-1, 3)[:, :2]
         low, high = flat.min(axis=0) - room, flat.max(axis=0) + room
         corners = [(low[0], low[1], 0), (high[0], low[1], 0), (high[0], high[1], 0), (low[0], high[1], 0)]
@@ -273,27 +254,24 @@ class _Scene:
 
         Both are as long as the box, from B's origin; how fast is in ``value``.
         """
-        first = self.release
-        flight = slice(first, self.contact)
+        first, flight = self.release, slice(self.release, self.contact)
         state = fit_flight_state(
             self.body, self.position[flight], self.orientation[flight], self.time_step, self.gravity
         )
         arrows = []
-        length = float(np.ptp(self.vertices, axis=0).max())
         for item, vector, unit in (
             ("linear", state.linear_velocity, "m/s"),
             ("angular", state.angular_velocity, "rad/s"),
         ):
             size = float(np.linalg.norm(vector))
-            ends = self.position[first] + np.stack([np.zeros(3), length / max(size, 1e-12) * vector])
+            ends = self.position[first] + np.stack([np.zeros(3), self.size / max(size, 1e-12) * vector])
             arrows.append(_rows("velocity", item, ends, value=size, unit=unit, **self.moment(first)))
         return pd.concat(arrows, ignore_index=True)
 
     def dimensions(self, patch: np.ndarray) -> list[pd.DataFrame]:
         """Sides of the patch (4, 3), height of B at release, and its way over the surface from release to rest."""
         start, end = self.position[self.release], self.position[self.rest]
-        foot = start * np.array([1.0, 1.0, 0.0])
-        below_rest = end * np.array([1.0, 1.0, 0.0])
+        foot, below_rest = (place * np.array([1.0, 1.0, 0.0]) for place in (start, end))
         ends = {
             "surface length": patch[[0, 1]],
             "surface width": patch[[1, 2]],
@@ -306,21 +284,6 @@ class _Scene:
         ]
 
 
-def _choose(prepared: xr.Dataset, toss: str | None) -> xr.Dataset:
-    """The samples of the named usable toss, or of the example."""
-    usable = {name: samples for name, samples in iterate_recordings(prepared) if not str(samples["reason"].values)}
-    if not usable:
-        raise ContactIdError(f"{prepared.attrs['source']} has no usable toss", "Look at the reasons in tosses.csv")
-    if toss is not None:
-        if toss not in usable:
-            raise ContactIdError(
-                f"{prepared.attrs['source']} has no usable toss {toss!r}", f"Choose one such as {next(iter(usable))!r}"
-            )
-        return usable[toss]
-    eligible = [s for s in usable.values() if not int(s["tumbled"]) and not np.any(s["surface_velocity"])]
-    return example_toss(prepared) if eligible else next(iter(usable.values()))
-
-
 def _spread_instants(scene: _Scene) -> list[int]:
     """Samples spread evenly over the way from release to rest; the one nearest to the first contact is moved there.
 
@@ -328,8 +291,7 @@ def _spread_instants(scene: _Scene) -> list[int]:
     """
     flown = scene.position[scene.release : scene.rest + 1]
     way = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(flown, axis=0), axis=1))])
-    length = float(np.ptp(scene.vertices, axis=0).max())
-    count = int(np.clip(round(way[-1] / (0.9 * length)) + 1, _FEWEST_INSTANTS, _MOST_INSTANTS))
+    count = int(np.clip(round(way[-1] / (0.9 * scene.size)) + 1, _FEWEST_INSTANTS, _MOST_INSTANTS))
     chosen = np.minimum(np.searchsorted(way, np.linspace(0.0, way[-1], count)), len(way) - 1)
     chosen[-1] = len(way) - 1
     contact = scene.contact - scene.release

@@ -8,6 +8,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -27,7 +28,8 @@ from contactid.tossing.artefacts.data import (
     predicted,
     two_cases,
 )
-from contactid.tossing.predict.sensitivity import PARAMETERS, POSE, largest_dimension, restitution_insensitive_below
+from contactid.tossing.predict.prediction import POSE
+from contactid.tossing.predict.sensitivity import PARAMETERS, largest_dimension, restitution_insensitive_below
 from contactid.tossing.prepare.metrics import rest_position_error
 from contactid.tossing.prepare.poses import top_outline
 
@@ -57,32 +59,20 @@ def sensitivity_figures(
 ) -> dict[str, Shown]:
     """Figure 14 and ``ext_sobol`` of a run.
 
-    Parameters
-    ----------
-    prepared, datasets
-        Files of prepared tosses, and their names.
-    cases
-        (identified on, predicted on).
-    varied, sobol
-        Files of the cases: :func:`contactid.tossing.predict.sensitivity.vary_parameters` and Sobol indices.
-    figures
-        ``object`` of the example, ``tosses`` per object and ``seed`` of figure 14.
+    ``varied`` are from :func:`contactid.tossing.predict.sensitivity.vary_parameters`, ``sobol`` Sobol indices.
     """
     data = by_name(prepared, datasets)
-    objects = {name: object_of(dataset) for name, dataset in data.items()}
-    vertices = {name: dataset["vertices"].values for name, dataset in data.items()}
     shown = two_cases(data, cases, figures["object"])
     files = dict(zip(cases, varied, strict=True))
     tables = {case[1]: read_csv(files[case]).astype({"toss": str}) for case in shown}
-    indices = [read_csv(file).assign(object=objects[dataset]) for (_, dataset), file in zip(cases, sobol, strict=True)]
+    outlines = variation_outlines(tables, data, figures["tosses"], figures["seed"])
+    indices = pd.concat(
+        [read_csv(file).assign(object=object_of(data[name])) for (_, name), file in zip(cases, sobol, strict=True)],
+        ignore_index=True,
+    )
     return {
-        "figures/fig14_sensitivity": Shown(
-            variation_outlines(tables, objects, vertices, figures["tosses"], figures["seed"]),
-            data=describe([data[dataset] for _, dataset in shown]),
-        ),
-        "figures/ext_sobol": Shown(
-            pd.concat(indices, ignore_index=True), data=describe([data[dataset] for dataset in predicted(cases)])
-        ),
+        "figures/fig14_sensitivity": Shown(outlines, data=describe(data, predicted(shown))),
+        "figures/ext_sobol": Shown(indices, data=describe(data, predicted(cases))),
     }
 
 
@@ -102,13 +92,13 @@ def sensitivity_tables(
     data = by_name(prepared, datasets)
     changes, indices = [], []
     for (_, dataset), variation, profile, index in zip(cases, variations, profiles, sobol, strict=True):
-        of_case = {"object": object_of(data[dataset]), "data": data_label(data[dataset])}
+        name, label = object_of(data[dataset]), data_label(data[dataset])
         largest = largest_dimension(data[dataset]["vertices"].values)
         below = restitution_insensitive_below(read_csv(profile), largest)
-        changes.append(read_csv(variation).assign(dataset=dataset, **of_case, restitution_insensitive_below=below))
-        indices.append(
-            read_csv(index).assign(dataset=dataset, object=of_case["object"], scheme=sobol_scheme, data=of_case["data"])
+        changes.append(
+            read_csv(variation).assign(dataset=dataset, object=name, data=label, restitution_insensitive_below=below)
         )
+        indices.append(read_csv(index).assign(dataset=dataset, object=name, scheme=sobol_scheme, data=label))
     said = labels(prepared)
     return {
         "tables/ext_sensitivity": Shown(pd.concat(changes, ignore_index=True), data=said),
@@ -117,20 +107,12 @@ def sensitivity_tables(
 
 
 def variation_outlines(
-    varied: Mapping[str, pd.DataFrame],
-    objects: Mapping[str, str],
-    vertices: Mapping[str, np.ndarray],
-    n_tosses: int,
-    seed: int,
+    varied: Mapping[str, pd.DataFrame], prepared: Mapping[str, xr.Dataset], n_tosses: int, seed: int
 ) -> pd.DataFrame:
     """Figure 14: outlines from above (m, from the measured position) of rest poses with one parameter varied.
 
-    Parameters
-    ----------
-    varied, objects, vertices
-        By dataset: :func:`vary_parameters`, the object's name, its vertices (8, 3) in m.
-    n_tosses, seed
-        Tosses drawn at random for each object.
+    By dataset there are the table of :func:`vary_parameters` and the prepared tosses; ``n_tosses`` are drawn at random
+    for each object.
 
     Returns
     -------
@@ -139,7 +121,7 @@ def variation_outlines(
     """
     rows: list[tuple[object, ...]] = []
     for dataset, table in varied.items():
-        names = table["toss"].unique()
+        names, item = table["toss"].unique(), prepared[dataset]
         random = np.random.default_rng(seed)
         chosen = sorted(random.choice(len(names), size=min(n_tosses, len(names)), replace=False))
         for parameter in PARAMETERS:
@@ -154,8 +136,8 @@ def variation_outlines(
                 middle = _medoid(poses[:, :2])
                 drawn.append(("median", part["value"].iloc[middle], poses[middle]))
                 for kind, value, pose in drawn:
-                    for corner, (x, y) in enumerate(top_outline(pose, vertices[dataset]) - measured[:2]):
-                        rows.append((dataset, objects[dataset], parameter, panel, names[k], kind, value, corner, x, y))
+                    for corner, (x, y) in enumerate(top_outline(pose, item["vertices"].values) - measured[:2]):
+                        rows.append((dataset, object_of(item), parameter, panel, names[k], kind, value, corner, x, y))
     columns = ["dataset", "object", "parameter", "panel", "toss", "kind", "value", "corner", "x_m", "y_m"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -198,7 +180,9 @@ def draw_variation(data: pd.DataFrame) -> Figure:
                 panel.set_ylabel(f"{part['object'].iloc[0]}, varying {_SYMBOLS[parameter]}\n$y_C$ (m)")
             if row == len(rows) - 1:
                 panel.set_xlabel(r"$x_C$ (m)")
-    _spread_out(figure)
+    layout = figure.get_layout_engine()
+    if layout is not None:
+        layout.set(h_pad=0.07)  # type: ignore[call-arg]  # room between rows, for titles of two lines
     handles = [
         Patch(facecolor=(style.MEASURED, 0.75), edgecolor="black", lw=0.9, ls="--", label="measured"),
         Patch(facecolor=style.SIMULATED, edgecolor="black", lw=0.6, label="simulated, median"),
@@ -214,13 +198,6 @@ def fill_outline(
     """Fill the outline of a box, with an edge of width ``line``."""
     face = colour if alpha is None else (colour, alpha)
     panel.fill(outline["x_m"], outline["y_m"], facecolor=face, edgecolor="black", lw=line, ls=dashes)
-
-
-def _spread_out(figure: Figure) -> None:
-    """More room between rows, for titles of two lines."""
-    layout = figure.get_layout_engine()
-    if layout is not None:
-        layout.set(h_pad=0.07)  # type: ignore[call-arg]
 
 
 def draw_sobol(data: pd.DataFrame) -> Figure:

@@ -11,7 +11,12 @@ import pandas as pd
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
 from contactid.tossing.configuration import EQUAL_BUDGET, Scheme
-from contactid.tossing.peers.comparison import paired_difference
+
+_ERRORS = ("position_error_pct", "rotation_error_deg", "rest_position_error_cm", "rest_rotation_error_deg")
+IDENTIFICATION_COLUMNS = (
+    "dataset", "identified_on", "simulator", "scheme", "parameters", "calibrated", "subset", "n_tosses",
+    "friction_mu", "restitution_e_n", "mean_loss", "sem_loss", *_ERRORS,
+)  # fmt: skip
 
 
 def simulators_table(
@@ -51,10 +56,8 @@ def simulator_rows(
             keep = ~table["tumbled"].to_numpy(dtype=bool) if subset == "non_tumbling" else np.full(len(table), True)
             if not keep.any():
                 continue
-            difference = paired_difference(
-                ours["loss"].to_numpy(), table["loss"].to_numpy(), seed=bootstrap["seed"],
-                samples=bootstrap["samples"], keep=keep,
-            )  # fmt: skip
+            first, second = (each.loc[keep, "loss"].to_numpy() for each in (ours, table))
+            difference, low, high = paired_difference(first, second, **bootstrap)
             rows.append(
                 {
                     "dataset": dataset,
@@ -64,11 +67,11 @@ def simulator_rows(
                     "simulator": fit["simulator"],
                     "subset": subset,
                     **summarise(table[keep]),
-                    **_as_table_iii(table[keep]),
+                    **means_of(*errors_at_rest(table[keep & ~table["moving"]])),
                     "failed_tosses": int(table.loc[keep, "failed"].sum()),
-                    "difference_to_ours": difference.difference,
-                    "difference_low": difference.low,
-                    "difference_high": difference.high,
+                    "difference_to_ours": difference,
+                    "difference_low": low,
+                    "difference_high": high,
                     "friction_mu": next(iter(fit["parameters"].values())),  # every catalogue begins with it
                     "parameters": "; ".join(f"{key} = {value:.4g}" for key, value in fit["parameters"].items()),
                     "at_bound": ", ".join(fit["at_bound"]),
@@ -81,11 +84,26 @@ def simulator_rows(
     return pd.DataFrame(rows)
 
 
-def _as_table_iii(table: pd.DataFrame) -> dict[str, float]:
-    """The columns of Table III for another simulator, on a stationary surface."""
-    still = table[~table["moving"]]
-    angle = still.loc[still["same_face"], "e_rot_deg"].abs()
-    position = still["rest_position_error_cm"]
+def paired_difference(first: np.ndarray, second: np.ndarray, *, samples: int, seed: int) -> tuple[float, float, float]:
+    """Mean of ``second - first`` over losses (t,) of the same tosses, with its 95 % percentile bootstrap interval.
+
+    Tosses are resampled, not losses, so that what makes a toss hard for both simulators does not widen the interval.
+    """
+    difference = second - first
+    n = len(difference)
+    random = np.random.default_rng(seed)
+    means = random.multinomial(n, np.full(n, 1.0 / n), size=samples) @ difference / n
+    low, high = np.percentile(means, [2.5, 97.5])
+    return float(difference.mean()), float(low), float(high)
+
+
+def errors_at_rest(still: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """What Tables III and IV are about: position errors (cm), and angles (deg) of tosses that end on the same face."""
+    return still["rest_position_error_cm"], still.loc[still["same_face"], "e_rot_deg"].abs()
+
+
+def means_of(position: pd.Series, angle: pd.Series) -> dict[str, float]:
+    """The columns of Tables III and IV, from :func:`errors_at_rest`."""
     return {
         "position_error_mean_cm": float(position.mean()),
         "position_error_std_cm": float(position.std(ddof=1)),
@@ -97,12 +115,7 @@ def _as_table_iii(table: pd.DataFrame) -> dict[str, float]:
 def as_identification_rows(simulators: pd.DataFrame) -> pd.DataFrame:
     """Rows of ``ext_simulators`` with the columns of ``ext_identification``; only our own have an e_N."""
     rows = simulators.assign(parameters="trajectory", scheme=simulators["scheme"] + EQUAL_BUDGET)
-    columns = [
-        "dataset", "identified_on", "simulator", "scheme", "parameters", "calibrated", "subset", "n_tosses",
-        "friction_mu", "mean_loss", "sem_loss", "position_error_pct", "rotation_error_deg", "rest_position_error_cm",
-        "rest_rotation_error_deg",
-    ]  # fmt: skip
-    return rows[columns]
+    return rows[[name for name in IDENTIFICATION_COLUMNS if name != "restitution_e_n"]]
 
 
 def summarise(predictions: pd.DataFrame) -> dict[str, float]:
@@ -112,13 +125,5 @@ def summarise(predictions: pd.DataFrame) -> dict[str, float]:
         "n_tosses": n,
         "mean_loss": float(predictions["loss"].mean()) if n else np.nan,
         "sem_loss": float(predictions["loss"].std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan,
-        **{
-            name: float(predictions[name].mean()) if n else np.nan
-            for name in (
-                "position_error_pct",
-                "rotation_error_deg",
-                "rest_position_error_cm",
-                "rest_rotation_error_deg",
-            )
-        },
+        **{name: float(predictions[name].mean()) if n else np.nan for name in _ERRORS},
     }

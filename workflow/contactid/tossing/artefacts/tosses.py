@@ -16,9 +16,11 @@ from contactid.output import style
 from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
 from contactid.tossing.artefacts.data import Case, by_name, describe, example, example_toss, object_of, predicted
+from contactid.tossing.predict.prediction import POSE
 from contactid.tossing.prepare.poses import top_outline, vertex_positions
 
 _DRAWN_SAMPLES = 7
+_ENDS = ["x0_m", "y0_m", "z0_m", "x1_m", "y1_m", "z1_m"]  # of a line
 
 
 def toss_figures(
@@ -30,33 +32,20 @@ def toss_figures(
     velocity_predictions: Sequence[str],
     figures: Mapping[str, Any],
 ) -> dict[str, Shown]:
-    """Figures 10, 11 and 13 of a run.
-
-    Parameters
-    ----------
-    prepared, datasets
-        Files of prepared tosses, and their names.
-    cases, impact_cases
-        (identified on, predicted on) of parameters from trajectories and from impacts.
-    predictions, velocity_predictions
-        Files of these cases, by the paper's own schemes.
-    figures
-        ``object`` of the example, ``tosses`` per object and ``seed`` of figure 13.
-    """
+    """Figures 10, 11 and 13 of a run; ``predictions`` and ``velocity_predictions`` are by the paper's own schemes."""
     data = by_name(prepared, datasets)
-    toss = data[example(data, cases, figures["object"])]
+    name = example(data, cases, figures["object"])
     tables = {(dataset, "trajectory"): read_csv(file) for (_, dataset), file in zip(cases, predictions, strict=True)}
     tables |= {
         (dataset, "velocity"): read_csv(file)
         for (_, dataset), file in zip(impact_cases, velocity_predictions, strict=True)
     }
-    objects = {name: object_of(dataset) for name, dataset in data.items()}
-    vertices = {name: dataset["vertices"].values for name, dataset in data.items()}
-    shown = rest_poses(tables, objects, vertices, figures["tosses"], figures["seed"])
+    shown = rest_poses(tables, data, figures["tosses"], figures["seed"])
+    said = describe(data, [name])
     return {
-        "figures/fig10_release_and_rest": Shown(height_of_example(toss), data=describe([toss])),
-        "figures/fig11_trajectory": Shown(trajectory_of_example(toss), data=describe([toss])),
-        "figures/fig13_rest_poses": Shown(shown, data=describe([data[dataset] for dataset in predicted(cases)])),
+        "figures/fig10_release_and_rest": Shown(height_of_example(data[name]), data=said),
+        "figures/fig11_trajectory": Shown(trajectory_of_example(data[name]), data=said),
+        "figures/fig13_rest_poses": Shown(shown, data=describe(data, predicted(cases))),
     }
 
 
@@ -82,28 +71,21 @@ def trajectory_of_example(prepared: xr.Dataset) -> pd.DataFrame:
     """Figure 11: edges of the box at samples spread evenly in distance from release to rest, in C (m)."""
     samples = example_toss(prepared)
     first, last = int(samples["release"]), int(samples["rest"])
-    position, orientation = (
-        samples["position"].values[first : last + 1],
-        samples["orientation"].values[first : last + 1],
-    )
+    position, orientation = (samples[name].values[first : last + 1] for name in ("position", "orientation"))
     travelled = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(position, axis=0), axis=1))])
     chosen = np.searchsorted(travelled, np.linspace(0.0, travelled[-1], _DRAWN_SAMPLES))
     chosen = np.unique(np.minimum(np.concatenate([chosen, [len(position) - 1]]), len(position) - 1))
     vertices = prepared["vertices"].values
     corners = vertex_positions(position[chosen], orientation[chosen], vertices)
-    rows = []
-    for row, k in enumerate(chosen):
-        kind = "release" if k == 0 else "rest" if k == len(position) - 1 else "between"
-        for i, j in edges(vertices):
-            rows.append((kind, first + int(k), *corners[row, i], *corners[row, j]))
-    table = pd.DataFrame(rows, columns=["kind", "sample", "x0_m", "y0_m", "z0_m", "x1_m", "y1_m", "z1_m"])
-    path = pd.DataFrame(
-        np.hstack([position[:-1], position[1:]]), columns=["x0_m", "y0_m", "z0_m", "x1_m", "y1_m", "z1_m"]
-    ).assign(kind="path", sample=first + np.arange(len(position) - 1))
-    table = pd.concat([table, path], ignore_index=True)
-    table.insert(0, "object", prepared.attrs["object"])
-    table.insert(1, "toss", str(samples["recording"].values))
-    return table
+    sides = np.array(edges(vertices))
+    kinds = np.where(chosen == 0, "release", np.where(chosen == len(position) - 1, "rest", "between"))
+    boxes = pd.DataFrame(corners[:, sides].reshape(-1, 6), columns=_ENDS)
+    boxes = boxes.assign(kind=np.repeat(kinds, len(sides)), sample=np.repeat(first + chosen, len(sides)))
+    path = pd.DataFrame(np.hstack([position[:-1], position[1:]]), columns=_ENDS)
+    path = path.assign(kind="path", sample=first + np.arange(len(position) - 1))
+    table = pd.concat([boxes, path], ignore_index=True)
+    table = table.assign(object=prepared.attrs["object"], toss=str(samples["recording"].values))
+    return table[["object", "toss", "kind", "sample", *_ENDS]]
 
 
 def edges(vertices: np.ndarray) -> list[tuple[int, int]]:
@@ -113,11 +95,7 @@ def edges(vertices: np.ndarray) -> list[tuple[int, int]]:
 
 
 def rest_poses(
-    predictions: Mapping[tuple[str, str], pd.DataFrame],
-    objects: Mapping[str, str],
-    vertices: Mapping[str, np.ndarray],
-    n_tosses: int,
-    seed: int,
+    predictions: Mapping[tuple[str, str], pd.DataFrame], prepared: Mapping[str, xr.Dataset], n_tosses: int, seed: int
 ) -> pd.DataFrame:
     """Figure 13: outlines in the surface (m) of measured and simulated rest poses of randomly chosen tosses.
 
@@ -132,17 +110,12 @@ def rest_poses(
             toss = table.iloc[k]
             origin = toss[["measured_x", "measured_y"]].to_numpy(dtype=float)
             for kind in ("measured", "simulated"):
-                outline = _outline(toss, kind, vertices[dataset]) - origin
-                for corner, (x, y) in enumerate(outline):
-                    rows.append((dataset, objects[dataset], parameters, panel, str(toss["toss"]), kind, corner, x, y))
+                pose = toss[[f"{kind}_{name}" for name in POSE]].to_numpy(dtype=float)
+                for corner, (x, y) in enumerate(top_outline(pose, prepared[dataset]["vertices"].values) - origin):
+                    what = dataset, object_of(prepared[dataset]), parameters, panel, str(toss["toss"]), kind
+                    rows.append((*what, corner, x, y))
     names = ["dataset", "object", "parameters", "panel", "toss", "kind", "corner", "x_m", "y_m"]
     return pd.DataFrame(rows, columns=names)
-
-
-def _outline(toss: pd.Series, kind: str, vertices: np.ndarray) -> np.ndarray:
-    """The four highest corners (4, 2), in order round their centre."""
-    pose = toss[[f"{kind}_{name}" for name in ("x", "y", "z", "qw", "qx", "qy", "qz")]].to_numpy(dtype=float)
-    return top_outline(pose, vertices)
 
 
 def draw_height(data: pd.DataFrame) -> Figure:
@@ -171,7 +144,7 @@ def draw_trajectory(data: pd.DataFrame) -> Figure:
         "release": (style.RELEASE, 1.4, 1.0),
         "rest": (style.REST_EDGE, 1.4, 1.0),
     }
-    ends = data[["x0_m", "y0_m", "z0_m", "x1_m", "y1_m", "z1_m"]].to_numpy().reshape(-1, 2, 3)
+    ends = data[_ENDS].to_numpy().reshape(-1, 2, 3)
     for kind, (colour, width, alpha) in looks.items():
         segments = ends[(data["kind"] == kind).to_numpy()]
         label = None if kind == "between" else {"path": r"path of $\mathbf{o}_B$"}.get(kind, kind)

@@ -18,10 +18,10 @@ import pandas as pd
 
 from contactid.core.complementarity import Continuation, MpecSolution, attach, settle, solve_mpec
 from contactid.core.errors import ContactIdError
-from contactid.core.solve import SolverOptions
 from contactid.output.fits import write_fit
 from contactid.output.tables import write_csv
 from contactid.sources.motion import BodyProperties
+from contactid.tossing.identify.trajectories import resampled_best
 from contactid.tossing.impacts.impact import WEIGHTS, Impact, ImpactWindow, read_impacts
 from contactid.tossing.impacts.law import ImpactTable, impact_table, law_residual
 from contactid.tossing.models.impact_likelihood import Likelihood, likelihood
@@ -35,6 +35,8 @@ from contactid.tossing.models.impact_uncertainty import (
 from contactid.tossing.models.impacts import Friction, ImpactModel, ImpactModelOptions, Objective, build_impact_model
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 
+_CONTINUATION = Continuation()
+_RESAMPLES = 500  # of the tosses, for intervals of the mean of norms
 _AGREES = 1e-3  # in a parameter: starts that ended this close to the best one found the same answer
 _BETTER = 1e-7  # relative
 _SLIDES = 1e-6  # m/s
@@ -48,106 +50,64 @@ _PLACES = slice(0, 3), slice(3, 6)
 
 
 @dataclass(frozen=True)
-class Start:
+class Run:
     """One of several starts, and where it led.
 
     Attributes
     ----------
     mu, e_n : start
+    built : the model, at the answer
     found : (mu, e_N, e_T)
     solution : of the continuation
     """
 
     mu: float
     e_n: float
+    built: ImpactModel
     found: tuple[float, float, float]
     solution: MpecSolution
 
 
-@dataclass(frozen=True)
-class ImpactIdentification:
-    """The MPEC's answer.
-
-    Attributes
-    ----------
-    options, continuation : what was solved
-    mu, e_n, e_t : identified
-    solution : the best start's continuation
-    starts : all of them
-    agreeing : how many converged starts ended at the same parameters
-    law_violation : largest violation of the impact law in m/s, recomputed by :func:`law_residual`
-    exact_objective : the same objective at the same parameters, by the exact law
-    n_impacts, n_sliding : impacts, and those that slide at the end
-    intervals : 95 %, per parameter name; mu's has no upper end where friction isn't identified
-    uncertainty : covariances; None for the mean of norms, whose intervals are bootstrapped
-    friction : whether mu is determined at all
-    """
-
-    options: ImpactModelOptions
-    continuation: Continuation
-    mu: float
-    e_n: float
-    e_t: float
-    solution: MpecSolution
-    starts: tuple[Start, ...]
-    agreeing: int
-    law_violation: float
-    exact_objective: float
-    n_impacts: int
-    n_sliding: int
-    intervals: dict[str, tuple[float, float]]
-    uncertainty: Uncertainty | None
-    friction: FrictionEvidence
-
-    @property
-    def converged(self) -> bool:
-        """The solver says so, the complementarity residual is small, and so is that of the law itself."""
-        return self.solution.converged
-
-
 def identify_from_impacts(
-    body: BodyProperties,
-    impacts: Sequence[Impact],
-    options: ImpactModelOptions | None = None,
-    continuation: Continuation | None = None,
-    solver: SolverOptions | None = None,
-    *,
-    bootstrap_samples: int = 500,
-    seed: int = 0,
-) -> ImpactIdentification:
+    body: BodyProperties, impacts: Sequence[Impact], options: ImpactModelOptions | None = None, *, seed: int = 0
+) -> dict[str, Any]:
     """Identify mu, e_N (and e_T where ``options`` free it) from impacts.
 
-    Parameters
-    ----------
-    bootstrap_samples, seed
-        For the intervals of the mean of norms: resampling of tosses.
+    The ``seed`` is for the intervals of the mean of norms: resampling of tosses.
+
+    Returns
+    -------
+    The record that :func:`contactid.output.fits.write_fit` takes. ``objective`` and what is said of the solver are of
+    the best start; ``exact_objective`` is the same at the same parameters by the exact law. ``impact_law``: largest
+    violation of the impact law in m/s, recomputed by :func:`law_residual`. ``intervals``: 95 %; mu's has no upper end
+    where friction isn't identified. ``multi_start``: all starts; ``agreeing`` of them converged to the same parameters.
 
     Raises
     ------
     ContactIdError
         Without impacts, or where no start comes to a feasible point.
     """
-    options, continuation = options or ImpactModelOptions(), continuation or Continuation()
+    options = options or ImpactModelOptions()
     table = impact_table(body, impacts)
     problem = likelihood(table, options.model_error)
-    runs = [_run(table, options, continuation, solver, *start) for start in _starts(table, options)]
-    built, best = min(runs, key=lambda run: (not run[1].solution.converged, run[1].solution.objective))
+    runs = [_run(table, options, *start) for start in _starts(table, options)]
+    best = min(runs, key=lambda run: (not run.solution.converged, run.solution.objective))
     exact = _exact_objective(problem, options, best.found)
     if options.friction is Friction.DISK:
         for _ in range(_ALTERNATIONS):
             if exact >= best.solution.objective * (1.0 - _BETTER):
                 break
-            again = _from_exact_law(table, options, continuation, solver, problem, best.found)
-            if again is None or again[1].solution.objective >= best.solution.objective:
+            again = _from_exact_law(table, options, problem, best.found)
+            if again is None or again.solution.objective >= best.solution.objective:
                 break
-            built, best = again
+            best = again
             runs.append(again)
             exact = _exact_objective(problem, options, best.found)
     if best.solution.last.primal_infeasibility > 1e-2:
         raise ContactIdError("no start of the impact MPEC comes to a feasible point", "Look at the solver's log")
-    n_sliding = int((built.slip_speeds() > _SLIDES).sum())
+    n_sliding = int((best.built.slip_speeds() > _SLIDES).sum())
     if n_sliding == 0:  # any mu from the steepest impulse on is as good: give the least
-        impulses = built.impulses()
+        impulses = best.built.impulses()
         steepest = np.linalg.norm(impulses[:, :2], axis=1) / np.maximum(impulses[:, 2], np.finfo(float).tiny)
         best = replace(best, found=(min(float(steepest.max()), best.found[0]), *best.found[1:]))
     mu, e_n, e_t = best.found
@@ -157,32 +117,60 @@ def identify_from_impacts(
         intervals = _intervals(spread, best.found, options)
         evidence = friction_evidence(problem, mu, e_n, e_t)
     else:
-        intervals, evidence = _bootstrap(table, options, best.found, bootstrap_samples, seed)
+        intervals, evidence = _bootstrap(table, options, best.found, seed)
     if not evidence.identified:
         intervals["friction_mu"] = (evidence.lower_bound, np.inf)
-    before = table.relative(built.pre_twists())
-    found = np.array(best.found)
-    return ImpactIdentification(
-        options=options,
-        continuation=continuation,
-        mu=mu,
-        e_n=e_n,
-        e_t=e_t,
-        solution=best.solution,
-        starts=tuple(run[1] for run in runs),
-        agreeing=sum(
-            run[1].solution.converged
-            and float(np.abs(np.array(run[1].found) - found)[0 if n_sliding else 1 :].max()) <= _AGREES
-            for run in runs
-        ),
-        law_violation=float(law_residual(table.delassus, before, built.impulses(), mu, e_n, e_t).max()),
-        exact_objective=exact,
-        n_impacts=len(table),
-        n_sliding=n_sliding,
-        intervals=intervals,
-        uncertainty=spread,
-        friction=evidence,
-    )
+    law = law_residual(table.delassus, table.relative(best.built.pre_twists()), best.built.impulses(), *best.found)
+    told_apart = np.array([run.found for run in runs]) - best.found  # (start, 3)
+    same = np.abs(told_apart[:, 0 if n_sliding else 1 :]).max(axis=1) <= _AGREES
+    last = best.solution.last
+    errors = [None if not np.isfinite(error) else float(error) for error in spread.standard_errors] if spread else None
+    return {
+        "parameters": {"friction_mu": mu, "restitution_e_n": e_n, "restitution_e_t": e_t},
+        "objective": best.solution.objective,
+        "status": last.status,
+        "converged": best.solution.converged,
+        "residuals": {
+            "complementarity": best.solution.residual,
+            "primal_infeasibility": last.primal_infeasibility,
+            "dual_infeasibility": last.dual_infeasibility,
+            "impact_law": float(law.max()),
+        },
+        "iterations": sum(run.solution.iterations for run in runs),
+        "seconds": sum(run.solution.seconds for run in runs),
+        "seed": seed,
+        "data": {"part": IDENTIFICATION, "n_impacts": len(table), "n_sliding": n_sliding},
+        "model": f"impacts, {options.objective.value}, friction {options.friction.value}"
+        + (f" of {options.facets} facets" if options.friction is Friction.POLYHEDRON else "")
+        + (", errors in variables" if options.estimate_pre_twist else ", pre-impact twists as measured"),
+        "reformulation": _CONTINUATION.reformulation.value + (", settled" if best.solution.settled else ""),
+        "intervals": {name: [low, high if np.isfinite(high) else None] for name, (low, high) in intervals.items()},
+        "standard_errors": errors,
+        "interval_kind": "bootstrap by toss"
+        if spread is None
+        else ("sandwich by toss" if spread.robust else "information"),
+        "reduced_chi_square": spread.reduced_chi_square if spread else None,
+        "friction_identified": evidence.identified,
+        "mu_lower_bound": evidence.lower_bound,
+        "friction_evidence": evidence.evidence,
+        "exact_objective": exact,
+        "route": last.route,
+        "solver": last.solver,
+        "multi_start": {
+            "starts": len(runs),
+            "agreeing": sum(run.solution.converged and bool(one) for run, one in zip(runs, same, strict=True)),
+            "found": [
+                {
+                    "mu_start": run.mu,
+                    "mu": run.found[0],
+                    "e_n": run.found[1],
+                    "objective": run.solution.objective,
+                    "converged": run.solution.converged,
+                }
+                for run in runs
+            ],
+        },
+    }
 
 
 def data_estimates(table: ImpactTable) -> tuple[np.ndarray, np.ndarray]:
@@ -208,34 +196,21 @@ def _starts(table: ImpactTable, options: ImpactModelOptions) -> list[tuple[float
     return [(float(mu), e_n) for mu in mus]
 
 
-def _run(
-    table: ImpactTable,
-    options: ImpactModelOptions,
-    continuation: Continuation,
-    solver: SolverOptions | None,
-    mu: float,
-    e_n: float,
-) -> tuple[ImpactModel, Start]:
+def _run(table: ImpactTable, options: ImpactModelOptions, mu: float, e_n: float) -> Run:
     built = build_impact_model(table, options)
     built.start_at(mu, e_n)
-    pairs = attach(built.model, built.pairs, continuation.reformulation)
-    solution = solve_mpec(pairs, continuation, solver)
-    return built, Start(mu, e_n, built.parameters, solution)
+    solution = solve_mpec(attach(built.model, built.pairs, _CONTINUATION.reformulation), _CONTINUATION)
+    return Run(mu, e_n, built, built.parameters, solution)
 
 
 def _from_exact_law(
-    table: ImpactTable,
-    options: ImpactModelOptions,
-    continuation: Continuation,
-    solver: SolverOptions | None,
-    problem: Likelihood,
-    at: tuple[float, float, float],
-) -> tuple[ImpactModel, Start] | None:
+    table: ImpactTable, options: ImpactModelOptions, problem: Likelihood, at: tuple[float, float, float]
+) -> Run | None:
     """Take from the exact law which impacts stick and which slide at given parameters, and solve what is left."""
     built = build_impact_model(table, options)
     built.start_at(*at, problem.pre_twists(problem.fit(*at), *at[1:]))
-    pairs = attach(built.model, built.pairs, continuation.reformulation)
-    settled = settle(pairs, solver)
+    pairs = attach(built.model, built.pairs, _CONTINUATION.reformulation)
+    settled = settle(pairs)
     if settled is None:
         return None
     residual = pairs.residual()
@@ -244,10 +219,10 @@ def _from_exact_law(
         parameters=(float("nan"),),
         residual=residual,
         objective=settled.objective,
-        converged=residual <= continuation.tolerance,
+        converged=residual <= _CONTINUATION.tolerance,
         settled=True,
     )
-    return built, Start(at[0], at[1], built.parameters, solution)
+    return Run(at[0], at[1], built, built.parameters, solution)
 
 
 def _losses(table: ImpactTable, options: ImpactModelOptions, mu: float, e_n: float, e_t: float) -> np.ndarray:
@@ -269,95 +244,35 @@ def _exact_objective(problem: Likelihood, options: ImpactModelOptions, at: tuple
 def _intervals(
     spread: Uncertainty, found: tuple[float, float, float], options: ImpactModelOptions
 ) -> dict[str, tuple[float, float]]:
-    names = ("friction_mu", "restitution_e_n", "restitution_e_t")
-    highest = (options.largest_mu, 1.0, 1.0)
-    errors = spread.standard_errors
+    highest = {"friction_mu": options.largest_mu, "restitution_e_n": 1.0, "restitution_e_t": 1.0}
+    known = zip(highest.items(), found, spread.standard_errors, spread.degrees, strict=False)  # e_T only where free
     return {
-        names[k]: interval(found[k], float(errors[k]), float(spread.degrees[k]), 0.0, highest[k])
-        for k in range(len(errors))
+        name: interval(value, float(error), float(degrees), 0.0, most) for (name, most), value, error, degrees in known
     }
 
 
 def _bootstrap(
-    table: ImpactTable, options: ImpactModelOptions, found: tuple[float, float, float], samples: int, seed: int
+    table: ImpactTable, options: ImpactModelOptions, found: tuple[float, float, float], seed: int
 ) -> tuple[dict[str, tuple[float, float]], FrictionEvidence]:
     """Percentile bootstrap over tosses on a grid, and whether the loss without a limit on friction is really larger."""
     mus = np.arange(0.0, options.largest_mu + _GRID_STEP, _GRID_STEP)
     bounces = np.arange(0.0, 1.0 + _GRID_STEP, 2.0 * _GRID_STEP)
-    names, cluster = np.unique(table.toss.astype(str), return_inverse=True)
-    m = len(names)
-    sums = np.zeros((m, len(mus) * len(bounces)))
-    for column, (mu, e_n) in enumerate((mu, e_n) for mu in mus for e_n in bounces):
-        sums[:, column] = np.bincount(cluster, _losses(table, options, mu, e_n, found[2]), m)
-    sizes = np.bincount(cluster, minlength=m)
-    draws = np.random.default_rng(seed).multinomial(m, np.full(m, 1.0 / m), size=samples)
-    best = (draws @ sums / (draws @ sizes)[:, None]).argmin(axis=1)
-    at_mu, at_e = np.unravel_index(best, (len(mus), len(bounces)))
+    tosses = table.toss.astype(str)
+    on_grid = np.array([[_losses(table, options, mu, e_n, found[2]) for e_n in bounces] for mu in mus])
+    at_mu, at_e = resampled_best(np.moveaxis(on_grid, -1, 0), _RESAMPLES, seed, tosses)
     chosen = {"friction_mu": (mus[at_mu], 0.5 * _GRID_STEP), "restitution_e_n": (bounces[at_e], _GRID_STEP)}
     intervals = {}
     for name, (values, half) in chosen.items():
         low, high = np.percentile(values, [2.5, 97.5])
         intervals[name] = (max(float(low) - half, 0.0), float(high) + half)
     # one-sided, paired by toss: how small could mu be, and is unlimited friction worse?
-    here = np.bincount(cluster, _losses(table, options, *found), m)
-    unlimited = np.bincount(cluster, _losses(table, options, 1e3, *found[1:]), m) - here
+    names, cluster = np.unique(tosses, return_inverse=True)
+    m = len(names)
+    here, without = (np.bincount(cluster, _losses(table, options, mu, *found[1:]), m) for mu in (found[0], 1e3))
+    unlimited = without - here
     error = float(unlimited.std(ddof=1) * np.sqrt(m)) if m > 1 else np.inf
     evidence = float(unlimited.sum() / error) if error > 0.0 else 0.0
     return intervals, FrictionEvidence(evidence > 1.96, float(np.percentile(mus[at_mu], 5.0)), evidence)
-
-
-def impact_fit_record(
-    fit: ImpactIdentification, *, dataset: str, part: str, seed: int = 0, **more: Any
-) -> dict[str, Any]:
-    """The record that :func:`contactid.output.fits.write_fit` takes; ``more`` is added to its ``data``."""
-    last, spread = fit.solution.last, fit.uncertainty
-    errors = [None if not np.isfinite(error) else float(error) for error in spread.standard_errors] if spread else None
-    return {
-        "parameters": {"friction_mu": fit.mu, "restitution_e_n": fit.e_n, "restitution_e_t": fit.e_t},
-        "objective": fit.solution.objective,
-        "status": last.status,
-        "converged": fit.converged,
-        "residuals": {
-            "complementarity": fit.solution.residual,
-            "primal_infeasibility": last.primal_infeasibility,
-            "dual_infeasibility": last.dual_infeasibility,
-            "impact_law": fit.law_violation,
-        },
-        "iterations": sum(start.solution.iterations for start in fit.starts),
-        "seconds": sum(start.solution.seconds for start in fit.starts),
-        "seed": seed,
-        "data": {"dataset": dataset, "part": part, "n_impacts": fit.n_impacts, "n_sliding": fit.n_sliding, **more},
-        "model": f"impacts, {fit.options.objective.value}, friction {fit.options.friction.value}"
-        + (f" of {fit.options.facets} facets" if fit.options.friction is Friction.POLYHEDRON else "")
-        + (", errors in variables" if fit.options.estimate_pre_twist else ", pre-impact twists as measured"),
-        "reformulation": fit.continuation.reformulation.value + (", settled" if fit.solution.settled else ""),
-        "intervals": {name: [low, high if np.isfinite(high) else None] for name, (low, high) in fit.intervals.items()},
-        "standard_errors": errors,
-        "interval_kind": "bootstrap by toss"
-        if spread is None
-        else ("sandwich by toss" if spread.robust else "information"),
-        "reduced_chi_square": spread.reduced_chi_square if spread else None,
-        "friction_identified": fit.friction.identified,
-        "mu_lower_bound": fit.friction.lower_bound,
-        "friction_evidence": fit.friction.evidence,
-        "exact_objective": fit.exact_objective,
-        "route": last.route,
-        "solver": last.solver,
-        "multi_start": {
-            "starts": len(fit.starts),
-            "agreeing": fit.agreeing,
-            "found": [
-                {
-                    "mu_start": start.mu,
-                    "mu": start.found[0],
-                    "e_n": start.found[1],
-                    "objective": start.solution.objective,
-                    "converged": start.solution.converged,
-                }
-                for start in fit.starts
-            ],
-        },
-    }
 
 
 def model_error(body: BodyProperties, windows: Sequence[ImpactWindow], mu: float, e_n: float) -> tuple[float, float]:
@@ -379,8 +294,8 @@ def model_error(body: BodyProperties, windows: Sequence[ImpactWindow], mu: float
 
 def identify_with_model_error(
     body: BodyProperties, windows: Sequence[ImpactWindow], *, seed: int
-) -> tuple[ImpactIdentification, ImpactModelOptions]:
-    """Least squares over an exact disk, with the model's own error estimated between solves.
+) -> tuple[dict[str, Any], ImpactModelOptions]:
+    """Least squares over an exact disk, with the model's own error estimated between solves: record and options.
 
     It begins with a generous model error, under which a few impacts with tiny noise can't mislead the first solve.
     """
@@ -388,7 +303,8 @@ def identify_with_model_error(
     options = ImpactModelOptions(model_error=_GENEROUS)
     fit = identify_from_impacts(body, impacts, options, seed=seed)
     for _ in range(_ROUNDS):
-        error = model_error(body, windows, fit.mu, fit.e_n)
+        found = fit["parameters"]
+        error = model_error(body, windows, found["friction_mu"], found["restitution_e_n"])
         if np.allclose(error, options.model_error, rtol=_SETTLED, atol=1e-9):
             break
         options = replace(options, model_error=error)
@@ -399,7 +315,7 @@ def identify_with_model_error(
 def compare_forms(
     body: BodyProperties,
     windows: Sequence[ImpactWindow],
-    main: tuple[ImpactIdentification, ImpactModelOptions],
+    main: tuple[dict[str, Any], ImpactModelOptions],
     *,
     facets: Sequence[int],
     seed: int,
@@ -409,39 +325,39 @@ def compare_forms(
     Columns: form, mu, e_N, e_T with their 95 % intervals, objective, convergence, complementarity residual, impacts
     that slide, starts that agree, seconds.
     """
-    impacts, options = [window.impact for window in windows], main[1]
-    rows = [_row("disk", main[0])]
-    for n in facets:
-        polyhedron = replace(options, friction=Friction.POLYHEDRON, facets=n)
-        rows.append(_row(f"polyhedron of {n} facets", identify_from_impacts(body, impacts, polyhedron, seed=seed)))
-    rows.append(
-        _row("disk, e_T free", identify_from_impacts(body, impacts, replace(options, free_e_t=True), seed=seed))
-    )
-    paper = replace(options, objective=Objective.MEAN_NORM, estimate_pre_twist=False, model_error=(0.0, 0.0))
-    rows.append(_row("disk, loss of eq. 17", identify_from_impacts(body, impacts, paper, seed=seed)))
+    impacts = [window.impact for window in windows]
+    changes: dict[str, dict[str, Any]] = {
+        f"polyhedron of {n} facets": {"friction": Friction.POLYHEDRON, "facets": n} for n in facets
+    }
+    changes["disk, e_T free"] = {"free_e_t": True}
+    changes["disk, loss of eq. 17"] = {
+        "objective": Objective.MEAN_NORM, "estimate_pre_twist": False, "model_error": (0.0, 0.0),
+    }  # fmt: skip
+    rows = [_row("disk", *main)]
+    for form, change in changes.items():
+        options = replace(main[1], **change)
+        rows.append(_row(form, identify_from_impacts(body, impacts, options, seed=seed), options))
     return pd.DataFrame(rows)
 
 
-def _row(form: str, fit: ImpactIdentification) -> dict[str, object]:
-    def side(name: str, end: int) -> float:
-        return float(fit.intervals[name][end]) if name in fit.intervals else np.nan
-
+def _row(form: str, fit: dict[str, Any], options: ImpactModelOptions) -> dict[str, object]:
     row: dict[str, object] = {"form": form}
-    for name, value in (("friction_mu", fit.mu), ("restitution_e_n", fit.e_n), ("restitution_e_t", fit.e_t)):
-        row |= {name: value, f"{name}_low": side(name, 0), f"{name}_high": side(name, 1)}
+    for name, value in fit["parameters"].items():
+        low, high = fit["intervals"].get(name, (np.nan, np.nan))
+        row |= {name: value, f"{name}_low": low, f"{name}_high": np.inf if high is None else high}
     return row | {
-        "friction_identified": fit.friction.identified,
-        "objective": fit.solution.objective,
-        "reduced_chi_square": fit.uncertainty.reduced_chi_square if fit.uncertainty else np.nan,
-        "model_error_m_s": fit.options.model_error[0],
-        "model_error_rad_s": fit.options.model_error[1],
-        "converged": fit.converged,
-        "complementarity_residual": fit.solution.residual,
-        "n_impacts": fit.n_impacts,
-        "n_sliding": fit.n_sliding,
-        "starts": len(fit.starts),
-        "starts_agreeing": fit.agreeing,
-        "seconds": sum(start.solution.seconds for start in fit.starts),
+        "friction_identified": fit["friction_identified"],
+        "objective": fit["objective"],
+        "reduced_chi_square": np.nan if fit["reduced_chi_square"] is None else fit["reduced_chi_square"],
+        "model_error_m_s": options.model_error[0],
+        "model_error_rad_s": options.model_error[1],
+        "converged": fit["converged"],
+        "complementarity_residual": fit["residuals"]["complementarity"],
+        "n_impacts": fit["data"]["n_impacts"],
+        "n_sliding": fit["data"]["n_sliding"],
+        "starts": fit["multi_start"]["starts"],
+        "starts_agreeing": fit["multi_start"]["agreeing"],
+        "seconds": fit["seconds"],
     }
 
 
@@ -451,7 +367,7 @@ def identify_from_file(
     """Identify on the identification part of a file of impacts; write the fit and the comparison of forms."""
     body, windows, _ = read_impacts(impacts, split=IDENTIFICATION)
     best = identify_with_model_error(body, windows, seed=seed)
-    n_tosses = len({window.impact.toss for window in windows})
-    record = impact_fit_record(best[0], dataset=dataset, part=IDENTIFICATION, seed=seed, n_tosses=n_tosses)
-    write_fit(fit, {**record, "variant": f"{velocity_variant}_mpec"})
     write_csv(compare_forms(body, windows, best, facets=facets, seed=seed), forms)
+    record, n_tosses = best[0], len({window.impact.toss for window in windows})
+    data = {"dataset": dataset, **record["data"], "n_tosses": n_tosses}
+    write_fit(fit, {**record, "data": data, "variant": f"{velocity_variant}_mpec"})

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_fit
-from contactid.sources.motion import BodyProperties, write_dataset
+from contactid.sources.motion import write_dataset
 from contactid.tossing.prepare.metrics import mean_loss
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
-from contactid.tossing.prepare.tosses import Variant, load_problem
-from contactid.tossing.simulate.box import SteppingOptions
-from contactid.tossing.simulate.sweep import MeasuredToss, sweep
+from contactid.tossing.prepare.tosses import Problem, Variant, load_problem
+from contactid.tossing.simulate.sweep import SweepResult, sweep
 
 FINE_REACH = 0.06  # in mu, on either side of the coarse optimum
 FINE_STEP = 0.005
+_FLAT = 0.02  # a loss within this share of the optimum is as good
+_AXES = ("friction_mu", "restitution_e_n")
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,17 @@ def grid_values(start: float, stop: float, step: float) -> np.ndarray:
     return np.round(start + step * np.arange(round((stop - start) / step) + 1), 10)
 
 
-def sweep_grid(
-    body: BodyProperties, tosses: Sequence[MeasuredToss], grid: Grid, options: SteppingOptions, length: float
-) -> xr.Dataset:
+def values_near(value: float, largest: float) -> np.ndarray:
+    """Fine grid values near an optimum of a coarse grid, from 0 to the ``largest`` one at most."""
+    low, high = max(value - FINE_REACH, 0.0), min(value + FINE_REACH, largest)
+    return grid_values(round(low, 10), round(high, 10), FINE_STEP)
+
+
+def sweep_grid(problem: Problem, grid: Grid) -> xr.Dataset:
     """Losses of all tosses over the whole grid: variables (toss, friction_mu, restitution_e_n)."""
-    result = sweep(body, tosses, *grid.pairs(), options, length=length)
-    shape = (len(tosses), len(grid.friction_mu), len(grid.restitution_e_n))
-    dims = ("toss", "friction_mu", "restitution_e_n")
+    result = sweep(problem.body, problem.measured, *grid.pairs(), problem.options, length=problem.length)
+    shape = (len(problem.tosses), len(grid.friction_mu), len(grid.restitution_e_n))
+    dims = ("toss", *_AXES)
     return xr.Dataset(
         {
             "position_error": (dims, result.position_error.reshape(shape), {"units": "1"}),
@@ -58,177 +63,139 @@ def sweep_grid(
             "failed_steps": (dims, result.failed_steps.reshape(shape).astype("int64"), {"units": "1"}),
         },
         coords={
-            "toss": np.array([toss.name for toss in tosses], dtype=object),
+            "toss": np.array([toss.name for toss in problem.measured], dtype=object),
             "friction_mu": grid.friction_mu,
             "restitution_e_n": grid.restitution_e_n,
         },
     )
 
 
-@dataclass(frozen=True)
-class Identified:
-    """The optimum of the mean loss.
-
-    Attributes
-    ----------
-    friction_mu, restitution_e_n : the optimum
-    loss : eq. 16 there
-    friction_mu_interval, restitution_e_n_interval : 95 % percentile bootstrap over tosses
-    restitution_flat_to : largest e_N whose mean loss, at its best mu, is within ``flat_share`` of the optimum
-    friction_flat : mu values (low, high) within the same share at the best e_N
-    converged : the search ended regularly and every contact step at the optimum was solved
-    status : what the search said
-    evaluations : parameter pairs simulated
-    failed_steps : contact steps at the optimum whose solver didn't converge
-    seconds : wall time
-    """
-
-    friction_mu: float
-    restitution_e_n: float
-    loss: float
-    friction_mu_interval: tuple[float, float]
-    restitution_e_n_interval: tuple[float, float]
-    restitution_flat_to: float
-    friction_flat: tuple[float, float]
-    converged: bool
-    status: str
-    evaluations: int
-    failed_steps: int
-    seconds: float
-
-
 def identify(
-    body: BodyProperties,
-    tosses: Sequence[MeasuredToss],
-    coarse: xr.Dataset,
-    options: SteppingOptions,
-    length: float,
-    *,
-    refine: bool,
-    bootstrap_samples: int,
-    seed: int,
-    flat_share: float = 0.02,
-) -> Identified:
+    problem: Problem, coarse: xr.Dataset, variant: Variant, *, dataset: str, samples: int, seed: int
+) -> dict[str, Any]:
     """Find the minimum of eq. 16.
 
     Parameters
     ----------
     coarse
         :func:`sweep_grid` over the same tosses.
-    refine
-        ``False``: the best point of the coarse grid, as in the paper. ``True``: a finer grid in mu around it and then a
-        Nelder-Mead search; the loss is continuous but not smooth (trajectories branch), so no gradient is used.
-    bootstrap_samples, seed
+    variant
+        Unless it refines, the best point of the coarse grid is taken, as in the paper. Otherwise a finer grid in mu
+        around it and then a Nelder-Mead search; the loss is continuous but not smooth (trajectories branch), so no
+        gradient is used.
+    samples, seed
         Resampling of tosses for the 95 % intervals, on the finest grid at hand.
+
+    Returns
+    -------
+    The record for ``fits/*.json``. ``objective`` is eq. 16 at the optimum. ``converged``: the search ended regularly
+    and every contact step at the optimum was solved. ``restitution_flat_to``: largest e_N whose mean loss, at its best
+    mu, is within 2 % of the optimum. ``friction_flat``: mu values (low, high) within the same share at the best e_N.
+    ``iterations``: parameter pairs simulated.
     """
     begin = time.perf_counter()
+
+    def swept_at(mu: np.ndarray, e_n: np.ndarray) -> SweepResult:
+        return sweep(problem.body, problem.measured, mu, e_n, problem.options, length=problem.length)
+
     coarse_mean = mean_loss(coarse)
-    mu, e_n, loss = _best(coarse_mean)
+    mu, e_n, loss = best_point(coarse_mean)
     evaluations, status, regular, finest = coarse_mean.size, "best point of the grid", True, coarse
-    if refine:
-        low, high = max(0.0, mu - FINE_REACH), mu + FINE_REACH
-        fine_grid = Grid(grid_values(low, high, FINE_STEP), coarse["restitution_e_n"].values)
-        finest = sweep_grid(body, tosses, fine_grid, options, length)
-        mu, e_n, loss = _best(mean_loss(finest))
-        search = _polish(body, tosses, options, length, mu, e_n)
+    if variant.refine:
+        finest = sweep_grid(problem, Grid(values_near(mu, np.inf), coarse["restitution_e_n"].values))
+        mu, e_n, loss = best_point(mean_loss(finest))
+        search = polish(
+            lambda point: float(swept_at(point[:1], point[1:]).loss.mean()), mu, e_n, (FINE_STEP, 0.025),
+            xatol=5e-4, fatol=1e-5, maxfev=300,
+        )  # fmt: skip
         evaluations += mean_loss(finest).size + search.nfev
         regular, status = bool(search.success), str(search.message)
         if search.fun < loss:
             (mu, e_n), loss = map(float, search.x), float(search.fun)
-    failed = int(sweep(body, tosses, np.array([mu]), np.array([e_n]), options, length=length).failed_steps.sum())
-    intervals = _bootstrap(finest, bootstrap_samples, seed)
+    failed = int(swept_at(np.array([mu]), np.array([e_n])).failed_steps.sum())
+    intervals = bootstrap_intervals(finest["position_error"] + finest["rotation_error"], samples, seed)
     profile = coarse_mean.min("friction_mu")
-    flat = profile["restitution_e_n"].values[profile.values <= (1.0 + flat_share) * float(coarse_mean.min())]
-    finest_mean = mean_loss(finest)
-    along = finest_mean.sel(restitution_e_n=e_n, method="nearest")
-    near = along["friction_mu"].values[along.values <= (1.0 + flat_share) * float(along.min())]
-    return Identified(
-        friction_mu=mu,
-        restitution_e_n=e_n,
-        loss=loss,
-        friction_mu_interval=intervals[0],
-        restitution_e_n_interval=intervals[1],
-        restitution_flat_to=float(flat.max()),
-        friction_flat=(float(near.min()), float(near.max())),
-        converged=regular and failed == 0,
-        status=status,
-        evaluations=int(evaluations),
-        failed_steps=failed,
-        seconds=time.perf_counter() - begin,
-    )
+    flat = profile["restitution_e_n"].values[profile.values <= (1.0 + _FLAT) * float(coarse_mean.min())]
+    along = mean_loss(finest).sel(restitution_e_n=e_n, method="nearest")
+    near = along["friction_mu"].values[along.values <= (1.0 + _FLAT) * float(along.min())]
+    return {
+        "parameters": {"friction_mu": mu, "restitution_e_n": e_n},
+        "objective": loss,
+        "status": status,
+        "converged": regular and failed == 0,
+        "residuals": {"failed_contact_steps": failed},
+        "iterations": int(evaluations),
+        "seconds": time.perf_counter() - begin,
+        "seed": seed,
+        "data": {"dataset": dataset, "part": "identification", "n_tosses": len(problem.tosses)},
+        "model": f"rigid box, {variant.substeps} steps per sample, start by {variant.start}, {variant.solver}",
+        "reformulation": "simulation and search (eqs. 16 and 18)",
+        "intervals": intervals,
+        "restitution_flat_to": float(flat.max()),
+        "friction_flat": [float(near.min()), float(near.max())],
+        "variant": variant.name,
+    }
 
 
-def _best(mean: xr.DataArray) -> tuple[float, float, float]:
+def best_point(mean: xr.DataArray) -> tuple[float, float, float]:
+    """mu, e_N and mean loss at a grid's best point."""
     i, j = np.unravel_index(int(mean.values.argmin()), mean.shape)
     return float(mean["friction_mu"][i]), float(mean["restitution_e_n"][j]), float(mean[i, j])
 
 
-def _polish(
-    body: BodyProperties, tosses: Sequence[MeasuredToss], options: SteppingOptions, length: float, mu: float, e_n: float
-):
-    def objective(point: np.ndarray) -> float:
-        result = sweep(body, tosses, point[:1], point[1:], options, length=length)
-        return float(result.loss.mean())
-
-    corner = np.array([mu, e_n])
-    steps = np.array([[0.0, 0.0], [FINE_STEP, 0.0], [0.0, 0.025 if e_n < 0.5 else -0.025]])
-    return minimize(
-        objective,
-        corner,
-        method="Nelder-Mead",
-        bounds=[(0.0, None), (0.0, 1.0)],
-        options={"initial_simplex": corner + steps, "xatol": 5e-4, "fatol": 1e-5, "maxfev": 300},
-    )
+def polish(
+    objective: Callable[[np.ndarray], float], mu: float, e_n: float, reach: tuple[float, float], **options: float
+) -> OptimizeResult:
+    """A Nelder-Mead search from (mu, e_N), whose first steps are ``reach``, that of e_N inwards."""
+    steps = np.array([[0.0, 0.0], [reach[0], 0.0], [0.0, reach[1] if e_n < 0.5 else -reach[1]]])
+    start = np.array([mu, e_n])
+    settings: Any = {"initial_simplex": start + steps, **options}
+    return minimize(objective, start, method="Nelder-Mead", bounds=[(0.0, None), (0.0, 1.0)], options=settings)
 
 
-def _bootstrap(swept: xr.Dataset, samples: int, seed: int) -> tuple[tuple[float, float], tuple[float, float]]:
-    """95 % percentile intervals of the grid's best point over resampled tosses, wider by half a grid step on each side.
+def resampled_best(
+    losses: np.ndarray, samples: int, seed: int, tosses: Sequence[str] | np.ndarray | None = None
+) -> tuple[np.ndarray, ...]:
+    """Indices (samples,), (samples,) of the grid's best point where tosses are drawn with replacement.
 
-    Half a step is what the grid itself can't resolve; the intervals stay within the grid.
+    ``losses`` (experiment, mu, e_N) are of the ``tosses`` (experiment,), all experiments of a toss being drawn
+    together; of tosses themselves by default.
     """
-    mu, e_n = bootstrap_draws(swept, samples, seed).T
-    return interval_of(swept["friction_mu"].values, mu), interval_of(swept["restitution_e_n"].values, e_n)
-
-
-def bootstrap_draws(swept: xr.Dataset, samples: int, seed: int) -> np.ndarray:
-    """The grid's best (mu, e_N), (samples, 2), of tosses drawn with replacement: draws from what is known of them."""
-    loss = (swept["position_error"] + swept["rotation_error"]).values
-    n = len(loss)
+    sums, sizes = losses, None
+    if tosses is not None:
+        names, index = np.unique(np.asarray(tosses), return_inverse=True)
+        sums, sizes = np.zeros((len(names), *losses.shape[1:])), np.bincount(index)
+        np.add.at(sums, index, losses)
+    n = len(sums)
     draws = np.random.default_rng(seed).multinomial(n, np.full(n, 1.0 / n), size=samples)
-    best = (draws @ loss.reshape(n, -1)).argmin(axis=1)
-    mu_index, e_index = np.unravel_index(best, loss.shape[1:])
-    return np.column_stack([swept["friction_mu"].values[mu_index], swept["restitution_e_n"].values[e_index]])
+    drawn = draws @ sums.reshape(n, -1)
+    if sizes is not None:
+        drawn = drawn / (draws @ sizes)[:, None]
+    return np.unravel_index(drawn.argmin(axis=1), sums.shape[1:])
 
 
-def interval_of(values: np.ndarray, drawn: np.ndarray) -> tuple[float, float]:
-    """95 % percentile interval of drawn grid values, half a step wider on each side, within the grid ``values``."""
+def bootstrap_draws(loss: xr.DataArray, samples: int, seed: int, tosses: Sequence[str] | None = None) -> np.ndarray:
+    """The grid's best (mu, e_N), (samples, 2), of resampled tosses: draws from what is known of them."""
+    best = resampled_best(loss.values, samples, seed, tosses)
+    return np.column_stack([loss[name].values[index] for name, index in zip(_AXES, best, strict=True)])
+
+
+def bootstrap_intervals(
+    loss: xr.DataArray, samples: int, seed: int, tosses: Sequence[str] | None = None
+) -> dict[str, list[float]]:
+    """95 % intervals by parameter: :func:`interval_of` of :func:`bootstrap_draws`."""
+    drawn = bootstrap_draws(loss, samples, seed, tosses).T
+    return {name: interval_of(loss[name].values, values) for name, values in zip(_AXES, drawn, strict=True)}
+
+
+def interval_of(values: np.ndarray, drawn: np.ndarray) -> list[float]:
+    """95 % percentile interval of drawn grid values, half a step wider on each side, within the grid ``values``.
+
+    Half a step is what the grid itself can't resolve.
+    """
     half_step = 0.5 * float(np.diff(values).mean()) if len(values) > 1 else 0.0
     low, high = np.percentile(drawn, [2.5, 97.5])
-    return round(float(max(low - half_step, values[0])), 10), round(float(min(high + half_step, values[-1])), 10)
-
-
-def fit_record(identified: Identified, variant: Variant, *, dataset: str, n_tosses: int, seed: int) -> dict[str, Any]:
-    """The fit as a record for ``fits/*.json``."""
-    return {
-        "parameters": {"friction_mu": identified.friction_mu, "restitution_e_n": identified.restitution_e_n},
-        "objective": identified.loss,
-        "status": identified.status,
-        "converged": identified.converged,
-        "residuals": {"failed_contact_steps": identified.failed_steps},
-        "iterations": identified.evaluations,
-        "seconds": identified.seconds,
-        "seed": seed,
-        "data": {"dataset": dataset, "part": "identification", "n_tosses": n_tosses},
-        "model": f"rigid box, {variant.substeps} steps per sample, start by {variant.start}, {variant.solver}",
-        "reformulation": "simulation and search (eqs. 16 and 18)",
-        "intervals": {
-            "friction_mu": list(identified.friction_mu_interval),
-            "restitution_e_n": list(identified.restitution_e_n_interval),
-        },
-        "restitution_flat_to": identified.restitution_flat_to,
-        "friction_flat": list(identified.friction_flat),
-        "variant": variant.name,
-    }
+    return [round(float(max(low - half_step, values[0])), 10), round(float(min(high + half_step, values[-1])), 10)]
 
 
 def identify_dataset(
@@ -243,22 +210,11 @@ def identify_dataset(
 ) -> None:
     """Identify friction and restitution on a dataset's identification tosses; write the sweep of the grid and the fit.
 
-    Parameters
-    ----------
-    variant
-        Of the configuration; says how a toss starts and is stepped.
-    grid
-        ``start``, ``stop`` and ``step`` of both parameters.
-    bootstrap
-        ``samples`` and ``seed``.
+    Variant, grid (``start``, ``stop`` and ``step`` of both parameters) and bootstrap are the configuration's.
     """
-    chosen, seed = Variant.from_config(variant), bootstrap["seed"]
+    chosen = Variant.from_config(variant)
     problem = load_problem(prepared, calibration, chosen, IDENTIFICATION)
-    values = Grid(**{name: grid_values(**steps) for name, steps in grid.items()})
-    swept = sweep_grid(problem.body, problem.measured, values, problem.options, problem.length)
-    identified = identify(
-        problem.body, problem.measured, swept, problem.options, problem.length,
-        refine=chosen.refine, bootstrap_samples=bootstrap["samples"], seed=seed,
-    )  # fmt: skip
+    swept = sweep_grid(problem, Grid(**{name: grid_values(**steps) for name, steps in grid.items()}))
+    record = identify(problem, swept, chosen, dataset=dataset, **bootstrap)
     write_dataset(swept, sweep)
-    write_fit(fit, fit_record(identified, chosen, dataset=dataset, n_tosses=len(problem.measured), seed=seed))
+    write_fit(fit, record)

@@ -1,14 +1,13 @@
-"""Identify from windows in groups, and combine the groups (:mod:`contactid.tossing.models.windows` has the model).
+"""Identify from single windows, and combine their answers (:mod:`contactid.tossing.models.windows` has the model).
 
-Windows share nothing but mu and e_N, so a group of few windows is a small problem with its own answer, and a window
-whose measured contacts contradict each other spoils its group only. Groups are combined by a weighted mean. The
-scheme's error differs widely from window to window (a corner that lands between two instants), and a group's own
-misfit shows how large it is: the variance of a group's answer grows with its mean squared residual ``s^2``, and that
-of mu falls with the number of contacts that slide. So the weights are ``1 / max(s^2, a quarter of the median)``, for
-mu times the sliding contacts. Intervals come from the scatter between groups, with Student's quantile for their
-effective number.
+Windows share nothing but mu and e_N, so one alone is a small problem with its own answer, and a window whose measured
+contacts contradict each other spoils no other. Answers are combined by a weighted mean. The scheme's error differs
+widely from window to window (a corner that lands between two instants), and a window's own misfit shows how large it
+is: the variance of its answer grows with its mean squared residual ``s^2``, and that of mu falls with the number of
+contacts that slide. So the weights are ``1 / max(s^2, a quarter of the median)``, for mu times the sliding contacts.
+Intervals come from the scatter between windows, with Student's quantile for their effective number.
 
-The intervals hold what differs between groups, not what the scheme does to all of them. On simulated tosses at 360 Hz
+The intervals hold what differs between windows, not what the scheme does to all of them. On simulated tosses at 360 Hz
 mu was within 0.015 of the truth and e_N low by 0.03 to 0.06: take e_N from impacts.
 """
 
@@ -40,18 +39,18 @@ _WINDOW_SOLVER = SolverOptions(max_iterations=300)
 
 @dataclass(frozen=True)
 class Group:
-    """One group's answer.
+    """One window's answer.
 
     Attributes
     ----------
-    tosses : its windows' recordings
+    toss : its recording
     mu, e_n : identified
     mean_square : of the standardised residuals
     sliding : contacts that carry load and slide, counted over steps
     solution : of the continuation
     """
 
-    tosses: tuple[str, ...]
+    toss: str
     mu: float
     e_n: float
     mean_square: float
@@ -59,144 +58,73 @@ class Group:
     solution: MpecSolution
 
 
-@dataclass(frozen=True)
-class WindowFit:
-    """All groups combined.
-
-    Attributes
-    ----------
-    mu, e_n : weighted means over the converged groups
-    mu_interval, e_n_interval : 95 %
-    groups : converged or not
-    effective : effective numbers of groups behind mu and e_N
-    friction_identified : at least two groups slide, and the interval of mu is narrower than mu itself
-    """
-
-    mu: float
-    e_n: float
-    mu_interval: tuple[float, float]
-    e_n_interval: tuple[float, float]
-    groups: tuple[Group, ...]
-    effective: tuple[float, float]
-    friction_identified: bool
-
-    @property
-    def converged(self) -> tuple[Group, ...]:
-        """The groups whose last solve converged with a small complementarity residual."""
-        return tuple(group for group in self.groups if group.solution.converged)
-
-
 def fit_windows(
     body: BodyProperties,
     windows: Sequence[Window],
     time_step: float,
     gravity: Sequence[float],
-    options: WindowOptions | None = None,
-    continuation: Continuation = WINDOW_CONTINUATION,
-    solver: SolverOptions = _WINDOW_SOLVER,
+    options: WindowOptions,
     *,
-    group_size: int = 1,
     start: tuple[float, float] = (0.3, 0.3),
-) -> WindowFit:
-    """Solve group by group, in the order given, and combine.
+) -> list[Group]:
+    """Solve window by window, in the order given.
 
     Parameters
     ----------
     time_step
         s of a step (samples' distance over substeps).
-    group_size
-        Windows per group; a last group may be smaller.
     start
-        mu and e_N at which every group starts.
+        mu and e_N at which every solve starts.
 
     Raises
     ------
     ContactIdError
-        Without windows, or where no group converges.
+        Without windows.
     """
-    options = options or WindowOptions()
     if not windows:
         raise ContactIdError("there is no window to identify from", "Take longer tosses or a shorter window")
     groups = []
-    for first in range(0, len(windows), group_size):
-        part = windows[first : first + group_size]
-        built = build_window_model(body, part, time_step, gravity, options)
+    for window in windows:
+        built = build_window_model(body, [window], time_step, gravity, options)
         built.start_at(*start)
-        pairs = attach(built.model, built.pairs, continuation.reformulation)
-        solution = solve_mpec(pairs, continuation, solver)
-        residuals = 6 * sum(int(window.measured.sum()) for window in part)
-        mean_square = 2.0 * solution.objective / residuals
-        names = tuple(window.toss for window in part)
-        groups.append(Group(names, *built.parameters, mean_square, built.sliding(), solution))
-    return combine(groups, options)
+        pairs = attach(built.model, built.pairs, WINDOW_CONTINUATION.reformulation)
+        solution = solve_mpec(pairs, WINDOW_CONTINUATION, _WINDOW_SOLVER)
+        mean_square = 2.0 * solution.objective / (6 * int(window.measured.sum()))
+        groups.append(Group(window.toss, *built.parameters, mean_square, built.sliding(), solution))
+    return groups
 
 
-def combine(groups: Sequence[Group], options: WindowOptions) -> WindowFit:
-    """Weighted means over the converged groups, with intervals from their scatter."""
+def combine(groups: Sequence[Group], options: WindowOptions, *, dataset: str, seed: int) -> dict[str, Any]:
+    """Weighted means over the converged groups, with intervals from their scatter.
+
+    Returns
+    -------
+    The record that :func:`contactid.output.fits.write_fit` takes. ``friction_identified``: at least two groups slide,
+    and the interval of mu is narrower than mu itself.
+
+    Raises
+    ------
+    ContactIdError
+        Where no group converged with a small complementarity residual.
+    """
     good = [group for group in groups if group.solution.converged]
     if not good:
         raise ContactIdError(f"none of {len(groups)} groups of windows converged", "Look at the solver's logs")
     square = np.array([group.mean_square for group in good])
     trust = 1.0 / np.maximum(square, 0.25 * float(np.median(square)) + np.finfo(float).tiny)
     sliding = np.array([group.sliding for group in good], dtype=float)
-    mu, mu_interval, for_mu = _weighted(
+    mu, mu_interval = _weighted(
         np.array([group.mu for group in good]), trust * sliding if sliding.any() else trust, options.largest_mu
     )
-    e_n, e_n_interval, for_e_n = _weighted(np.array([group.e_n for group in good]), trust, 1.0)
+    e_n, e_n_interval = _weighted(np.array([group.e_n for group in good]), trust, 1.0)
     narrow = mu_interval[1] - mu_interval[0] < mu
     identified = bool(np.count_nonzero(sliding) >= 2 and narrow)
-    return WindowFit(mu, e_n, mu_interval, e_n_interval, tuple(groups), (for_mu, for_e_n), identified)
-
-
-def _weighted(values: np.ndarray, weights: np.ndarray, highest: float) -> tuple[float, tuple[float, float], float]:
-    """Weighted mean, its 95 % interval and the effective number of values."""
-    share = weights / weights.sum()
-    mean = float(share @ values)
-    effective = float(1.0 / (share @ share))
-    n = int(np.count_nonzero(share))
-    if n < 2:
-        return mean, (0.0, highest), effective
-    error = float(np.sqrt((share**2) @ (values - mean) ** 2 * n / (n - 1)))
-    return mean, interval(mean, error, max(effective - 1.0, 1.0), 0.0, highest), effective
-
-
-def identify_from_windows(
-    body: BodyProperties,
-    tosses: Sequence[MeasuredToss],
-    stepping: SteppingOptions,
-    options: WindowOptions | None = None,
-    continuation: Continuation = WINDOW_CONTINUATION,
-    *,
-    largest_number: int = 40,
-    group_size: int = 1,
-    seed: int = 0,
-) -> WindowFit:
-    """Identify mu and e_N from the windows of at most ``largest_number`` tosses, drawn with ``seed``.
-
-    Parameters
-    ----------
-    stepping
-        Time between samples and gravity; its substeps are the simulator's, not the windows'.
-    """
-    options = options or WindowOptions()
-    windows = cut_windows(body, tosses, options)
-    chosen = np.sort(np.random.default_rng(seed).permutation(len(windows))[:largest_number])
-    step = stepping.time_step / options.substeps
-    picked = [windows[index] for index in chosen]
-    return fit_windows(body, picked, step, stepping.gravity, options, continuation, group_size=group_size)
-
-
-def window_fit_record(
-    fit: WindowFit, options: WindowOptions, continuation: Continuation = WINDOW_CONTINUATION, *,
-    dataset: str, part: str, seed: int = 0,
-) -> dict[str, Any]:  # fmt: skip
-    """The record that :func:`contactid.output.fits.write_fit` takes."""
-    good, solutions = fit.converged, [group.solution for group in fit.groups]
+    solutions = [group.solution for group in groups]
     return {
-        "parameters": {"friction_mu": fit.mu, "restitution_e_n": fit.e_n},
+        "parameters": {"friction_mu": mu, "restitution_e_n": e_n},
         "objective": sum(group.solution.objective for group in good),
-        "status": f"{len(good)} of {len(fit.groups)} groups converged",
-        "converged": len(good) == len(fit.groups),
+        "status": f"{len(good)} of {len(groups)} groups converged",
+        "converged": len(good) == len(groups),
         "residuals": {
             "complementarity": max(group.solution.residual for group in good),
             "primal_infeasibility": max(group.solution.last.primal_infeasibility for group in good),
@@ -205,17 +133,17 @@ def window_fit_record(
         "iterations": sum(solution.iterations for solution in solutions),
         "seconds": sum(solution.seconds for solution in solutions),
         "seed": seed,
-        "data": {"dataset": dataset, "part": part, "n_tosses": sum(len(group.tosses) for group in fit.groups)},
+        "data": {"dataset": dataset, "part": IDENTIFICATION, "n_tosses": len(groups)},
         "model": f"windows of {options.before} + {options.after} samples, {options.substeps} steps per sample",
-        "reformulation": continuation.reformulation.value + (", settled" if continuation.settle else ""),
-        "intervals": {"friction_mu": list(fit.mu_interval), "restitution_e_n": list(fit.e_n_interval)},
+        "reformulation": f"{WINDOW_CONTINUATION.reformulation.value}, settled",
+        "intervals": {"friction_mu": list(mu_interval), "restitution_e_n": list(e_n_interval)},
         "interval_kind": "scatter between groups",
-        "friction_identified": fit.friction_identified,
+        "friction_identified": identified,
         "route": solutions[0].last.route,
         "solver": solutions[0].last.solver,
         "groups": [
             {
-                "tosses": list(group.tosses),
+                "tosses": [group.toss],
                 "mu": group.mu,
                 "e_n": group.e_n,
                 "mean_square": group.mean_square,
@@ -224,9 +152,43 @@ def window_fit_record(
                 "status": group.solution.last.status,
                 "converged": group.solution.converged,
             }
-            for group in fit.groups
+            for group in groups
         ],
+        "variant": WINDOW_SCHEME,
     }
+
+
+def _weighted(values: np.ndarray, weights: np.ndarray, highest: float) -> tuple[float, tuple[float, float]]:
+    """Weighted mean and its 95 % interval."""
+    share = weights / weights.sum()
+    mean = float(share @ values)
+    n = int(np.count_nonzero(share))
+    if n < 2:
+        return mean, (0.0, highest)
+    effective = float(1.0 / (share @ share))
+    error = float(np.sqrt((share**2) @ (values - mean) ** 2 * n / (n - 1)))
+    return mean, interval(mean, error, max(effective - 1.0, 1.0), 0.0, highest)
+
+
+def identify_from_windows(
+    body: BodyProperties,
+    tosses: Sequence[MeasuredToss],
+    stepping: SteppingOptions,
+    options: WindowOptions,
+    *,
+    dataset: str,
+    largest_number: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Identify mu and e_N from the windows of at most ``largest_number`` tosses, drawn with ``seed``.
+
+    Of ``stepping`` the time between samples and gravity are taken; its substeps are the simulator's, not the windows'.
+    """
+    windows = cut_windows(body, tosses, options)
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(windows))[:largest_number])
+    step = stepping.time_step / options.substeps
+    groups = fit_windows(body, [windows[index] for index in chosen], step, stepping.gravity, options)
+    return combine(groups, options, dataset=dataset, seed=seed)
 
 
 def identify_dataset_windows(
@@ -235,8 +197,7 @@ def identify_dataset_windows(
     """Identify on windows of at most ``tosses`` of a dataset's identification tosses, and write the fit."""
     problem = load_problem(prepared, calibration, Variant.from_config(variant), IDENTIFICATION)
     options = options_for(problem.options.time_step)
-    found = identify_from_windows(
-        problem.body, problem.measured, problem.options, options, largest_number=tosses, seed=seed
+    record = identify_from_windows(
+        problem.body, problem.measured, problem.options, options, dataset=dataset, largest_number=tosses, seed=seed
     )
-    record = window_fit_record(found, options, dataset=dataset, part=IDENTIFICATION, seed=seed)
-    write_fit(fit, {**record, "variant": WINDOW_SCHEME})
+    write_fit(fit, record)

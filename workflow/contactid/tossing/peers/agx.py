@@ -22,13 +22,13 @@ Velocities are those of B's origin and the angular velocity, both in the world's
 from __future__ import annotations
 
 import argparse
-import csv
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import h5py
 import numpy as np
@@ -48,22 +48,16 @@ HEADER = (
     *(f"t{column}{row}" for column in range(1, 5) for row in range(1, 5)),
     "vx", "vy", "vz", "avx", "avy", "avz",
 )  # fmt: skip
-
-
 _COLUMNS = len(HEADER)
 _GROUP, _ATTRIBUTE = "box", "configuration_data_names"
 _PARAMETERS = ("friction", "normal_restitution", "tangential_restitution")
 _ROTATION_TOLERANCE = 1e-4  # of R^T R against the identity, elementwise: what six written digits leave
 
 
-@dataclass(frozen=True)
-class AgxRun:
-    """One simulation.
+class AgxRun(NamedTuple):
+    """One simulation: friction, normal and tangential restitution, and states (n, 13).
 
-    Attributes
-    ----------
-    parameters : friction, normal and tangential restitution
-    states : (n, 13) position (m), quaternion (real part first), velocity of B's origin, angular velocity
+    A state is position (m), quaternion (real part first), velocity of B's origin and angular velocity.
     """
 
     parameters: ContactParameters
@@ -77,43 +71,6 @@ def write_states(path: str | Path, states: np.ndarray) -> None:
         raise ContactIdError(f"{path}: a number to be written is not finite", "Leave failed simulations out")
     lines = [",".join(HEADER), *(",".join(repr(float(value)) for value in row) for row in values)]
     write_text(path, "\n".join(lines) + "\n")
-
-
-def read_states(path: str | Path) -> np.ndarray:
-    """Read AGX's input csv: states (n, 13).
-
-    Raises
-    ------
-    ContactIdError
-        Where the columns are others, a number is not finite or a pose is no rotation and translation.
-    """
-    try:
-        rows = [row for row in csv.reader(Path(path).read_text(encoding="utf-8-sig").splitlines()) if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ContactIdError(f"{path}: can't be read as csv ({error})", "Check the file") from error
-    if not rows or [name.strip() for name in rows[0]] != list(HEADER):
-        names = ",".join(name.strip() for name in rows[0]) if rows else "missing"
-        raise ContactIdError(f"{path}: the header is {names}", f"It must be {','.join(HEADER)}")
-    if not rows[1:]:
-        raise ContactIdError(f"{path}: holds no row of numbers", "Check the file")
-    values = np.empty((len(rows) - 1, _COLUMNS))
-    for number, row in enumerate(rows[1:], 2):
-        if len(row) != _COLUMNS:
-            raise ContactIdError(f"{path}: row {number} has {len(row)} columns", f"This kind of file has {_COLUMNS}")
-        try:
-            values[number - 2] = [float(text) for text in row]
-        except ValueError as error:
-            raise ContactIdError(f"{path}: row {number} holds no number ({error})", "Check the file") from error
-        if not np.isfinite(values[number - 2]).all():
-            raise ContactIdError(f"{path}: row {number} holds a NaN or infinity", "Check the file")
-    return _from_columns(values, str(path))
-
-
-def export_states(tosses: Sequence[PreparedToss], path: str | Path) -> None:
-    """Write the tosses' starts, one per row."""
-    starts = [toss.toss.start for toss in tosses]
-    rows = [[item.position, item.orientation, item.linear_velocity, item.angular_velocity] for item in starts]
-    write_states(path, np.stack([np.concatenate(row) for row in rows]))
 
 
 def read_results(path: str | Path) -> list[list[AgxRun]]:
@@ -264,7 +221,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         dataset = read_dataset(given.tosses)
         tosses = usable_tosses(dataset, start=given.start, split=given.split)
         if given.command == "states":
-            export_states(tosses, given.files[0])
+            write_states(given.files[0], np.stack([np.concatenate(astuple(item.toss.start)) for item in tosses]))
         else:
             table = losses_of(tosses, read_results(given.files[0]), body_of(dataset).length)
             write_csv(table, given.files[1])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
@@ -58,34 +56,32 @@ def _restitution(name: str, documented: str, start: float) -> Parameter:
 
 
 # stiffness: a contact of a body of 0.1 to 10 kg then lasts between one and some hundred steps of 1 to 2 ms
-_CATALOGUE: Mapping[str, tuple[Parameter, ...]] = MappingProxyType(
-    {
-        OWN: (
-            _friction("friction_mu", "mu of eq. 11"),
-            _restitution("restitution_e_n", "e_N of eq. 7", 0.2),
-        ),
-        OWN_TANGENTIAL: (
-            _friction("friction_mu", "mu of eq. 11"),
-            _restitution("restitution_e_n", "e_N of eq. 7", 0.2),
-            _restitution("restitution_e_t", "e_T of eq. 9, which the paper sets to 0", 0.1),
-        ),
-        "mujoco": (
-            _friction("friction", "geom/friction, first number"),
-            Parameter("timeconst", "geom/solref, first number", "s", 1e-3, 3e-2, 5e-3, logarithmic=True),
-            Parameter("dampratio", "geom/solref, second number", "1", 0.2, 2.0, 1.0, logarithmic=True),
-        ),
-        "drake": (
-            _friction("mu_dynamic", "CoulombFriction, dynamic_friction"),
-            Parameter("point_contact_stiffness", "material/point_contact_stiffness", "N/m", 1e3, 1e6, 2e4, True),
-            Parameter("relaxation_time", "material/relaxation_time", "s", 1e-4, 3e-2, 3e-3, logarithmic=True),
-        ),
-        "pybullet": (
-            _friction("lateralFriction", "changeDynamics, lateralFriction"),
-            Parameter("contactStiffness", "changeDynamics, contactStiffness", "N/m", 1e3, 1e6, 2e4, logarithmic=True),
-            Parameter("contactDamping", "changeDynamics, contactDamping", "N s/m", 1.0, 1e3, 3e1, logarithmic=True),
-        ),
-    }
-)
+_CATALOGUE: dict[str, tuple[Parameter, ...]] = {
+    OWN: (
+        _friction("friction_mu", "mu of eq. 11"),
+        _restitution("restitution_e_n", "e_N of eq. 7", 0.2),
+    ),
+    OWN_TANGENTIAL: (
+        _friction("friction_mu", "mu of eq. 11"),
+        _restitution("restitution_e_n", "e_N of eq. 7", 0.2),
+        _restitution("restitution_e_t", "e_T of eq. 9, which the paper sets to 0", 0.1),
+    ),
+    "mujoco": (
+        _friction("friction", "geom/friction, first number"),
+        Parameter("timeconst", "geom/solref, first number", "s", 1e-3, 3e-2, 5e-3, logarithmic=True),
+        Parameter("dampratio", "geom/solref, second number", "1", 0.2, 2.0, 1.0, logarithmic=True),
+    ),
+    "drake": (
+        _friction("mu_dynamic", "CoulombFriction, dynamic_friction"),
+        Parameter("point_contact_stiffness", "material/point_contact_stiffness", "N/m", 1e3, 1e6, 2e4, True),
+        Parameter("relaxation_time", "material/relaxation_time", "s", 1e-4, 3e-2, 3e-3, logarithmic=True),
+    ),
+    "pybullet": (
+        _friction("lateralFriction", "changeDynamics, lateralFriction"),
+        Parameter("contactStiffness", "changeDynamics, contactStiffness", "N/m", 1e3, 1e6, 2e4, logarithmic=True),
+        Parameter("contactDamping", "changeDynamics, contactDamping", "N s/m", 1.0, 1e3, 3e1, logarithmic=True),
+    ),
+}
 SIMULATORS: tuple[str, ...] = tuple(_CATALOGUE)
 PEERS: tuple[str, ...] = tuple(name for name in SIMULATORS if name not in (OWN, OWN_TANGENTIAL))
 

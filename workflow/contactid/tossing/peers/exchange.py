@@ -7,6 +7,7 @@ keeping no more of the motions than was asked for.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
@@ -167,49 +168,42 @@ def trajectory_errors(
     return float(distance), float((4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))).mean())
 
 
-class Collector:
-    """Measures the simulated poses of each parameter set against the measured ones."""
+def measured(
+    problem: Problem, request: Request, simulator: str, runs: Iterable[tuple[np.ndarray, np.ndarray, str, float]]
+) -> Answer:
+    """The simulated poses of each parameter set held against the measured ones.
 
-    def __init__(self, problem: Problem, request: Request) -> None:
-        self._problem, self._request = problem, request
-        self._errors: list[np.ndarray] = []
-        self._messages: list[str] = []
-        self._seconds: list[float] = []
-        self._rests: list[tuple[np.ndarray, np.ndarray]] = []
-        self._poses: list[tuple[np.ndarray, np.ndarray]] = []
-
-    def add(self, position: np.ndarray, orientation: np.ndarray, message: str, seconds: float) -> None:
-        """Take the poses (n, 3) and (n, 4) of all tosses at the next parameter set; NaN where a toss failed."""
-        problem, want = self._problem, self._request.want
-        parts = [problem.samples(toss) for toss in range(problem.n_tosses)]
+    ``runs`` are of each parameter set the poses (n, 3) and (n, 4) of all tosses, NaN where one failed, the reason of
+    the first failure, and the seconds spent.
+    """
+    n_tosses, n_samples = problem.n_tosses, len(problem.position)
+    parts = [problem.samples(toss) for toss in range(n_tosses)]
+    last = np.asarray(problem.rows[1:]) - 1
+    of_sets: list[np.ndarray] = []
+    messages, seconds, rests, poses = [], [], [], []
+    for position, orientation, message, spent in runs:
         errors = np.array(
             [trajectory_errors(problem, toss, position[part], orientation[part]) for toss, part in enumerate(parts)]
         )
         errors[~np.isfinite(errors).all(axis=1)] = np.nan
-        self._errors.append(errors)
-        self._messages.append(message)
-        self._seconds.append(seconds)
-        if want in (REST, TRAJECTORY):
-            last = np.asarray(problem.rows[1:]) - 1
-            self._rests.append((position[last], orientation[last]))
-        if want == TRAJECTORY:
-            self._poses.append((position, orientation))
-
-    def answer(self, simulator: str) -> Answer:
-        """All of it; ``simulator`` is its name and version."""
-        problem = self._problem
-        errors = np.array(self._errors).reshape(-1, problem.n_tosses, 2)
-        n_tosses, n_samples = problem.n_tosses, len(problem.position)
-        return Answer(
-            simulator=simulator,
-            position_error=errors[:, :, 0],
-            rotation_error=errors[:, :, 1],
-            failed=np.isnan(errors).any(axis=2),
-            message=np.array(self._messages, dtype=str),
-            seconds=np.array(self._seconds, dtype=float),
-            steps=problem.n_steps * int(self._request.substeps),
-            rest_position=np.array([pair[0] for pair in self._rests]).reshape(-1, n_tosses, 3),
-            rest_orientation=np.array([pair[1] for pair in self._rests]).reshape(-1, n_tosses, 4),
-            position=np.array([pair[0] for pair in self._poses]).reshape(-1, n_samples, 3),
-            orientation=np.array([pair[1] for pair in self._poses]).reshape(-1, n_samples, 4),
-        )
+        of_sets.append(errors)
+        messages.append(message)
+        seconds.append(spent)
+        if request.want in (REST, TRAJECTORY):
+            rests.append((position[last], orientation[last]))
+        if request.want == TRAJECTORY:
+            poses.append((position, orientation))
+    every = np.array(of_sets).reshape(-1, n_tosses, 2)
+    return Answer(
+        simulator=simulator,
+        position_error=every[:, :, 0],
+        rotation_error=every[:, :, 1],
+        failed=np.isnan(every).any(axis=2),
+        message=np.array(messages, dtype=str),
+        seconds=np.array(seconds, dtype=float),
+        steps=problem.n_steps * int(request.substeps),
+        rest_position=np.array([pair[0] for pair in rests]).reshape(-1, n_tosses, 3),
+        rest_orientation=np.array([pair[1] for pair in rests]).reshape(-1, n_tosses, 4),
+        position=np.array([pair[0] for pair in poses]).reshape(-1, n_samples, 3),
+        orientation=np.array([pair[1] for pair in poses]).reshape(-1, n_samples, 4),
+    )

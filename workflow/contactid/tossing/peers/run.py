@@ -1,6 +1,5 @@
 """The program that runs in another simulator's environment and simulates what it is asked for.
 
-``python -m contactid.tossing.peers.run <simulator> problem.npz request.npz answer.npz`` answers one request;
 ``python -m contactid.tossing.peers.run <simulator> problem.npz`` answers requests until its input ends: each line it
 reads is two paths, request and answer, with a tab between, and each answer is reported by a line ``done``, or by
 ``failed <reason>``.
@@ -15,37 +14,23 @@ Two things are done here alike for all simulators:
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
+from typing import Any
 
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.tossing.peers.exchange import Answer, Collector, Problem, Request
+from contactid.tossing.peers.exchange import Answer, Problem, Request, measured
 from contactid.tossing.peers.simulator import PrincipalBody, Simulator, principal_body
 
-
-def simulator_class(name: str) -> type[Simulator]:
-    """The class of a simulator; its package is imported only here.
-
-    Raises
-    ------
-    ContactIdError
-        Where the name is unknown.
-    """
-    if name == "mujoco":
-        from contactid.tossing.peers.mujoco import MuJoCo
-
-        return MuJoCo
-    if name == "drake":
-        from contactid.tossing.peers.drake import Drake
-
-        return Drake
-    if name == "pybullet":
-        from contactid.tossing.peers.pybullet import PyBullet
-
-        return PyBullet
-    raise ContactIdError(f"unknown simulator {name!r}", "Choose mujoco, drake or pybullet")
+# a simulator's package is imported with its class only
+_CLASSES = {
+    "mujoco": "contactid.tossing.peers.mujoco:MuJoCo",
+    "drake": "contactid.tossing.peers.drake:Drake",
+    "pybullet": "contactid.tossing.peers.pybullet:PyBullet",
+}
 
 
 def starts_at_rest_belt(problem: Problem, body: PrincipalBody, step: float) -> np.ndarray:
@@ -69,9 +54,9 @@ def answer(kind: type[Simulator], problem: Problem, request: Request) -> Answer:
     body = principal_body(problem)
     starts = starts_at_rest_belt(problem, body, step)
     gravity = np.asarray(problem.gravity, dtype=float)
-    collector = Collector(problem, request)
-    for row in range(len(request.values)):
-        simulator = kind(body, gravity, step, request.parameters(row))
+
+    def run(parameters: dict[str, float]) -> tuple[np.ndarray, np.ndarray, str, float]:
+        simulator = kind(body, gravity, step, parameters)
         position, orientation = np.full_like(problem.position, np.nan), np.full_like(problem.orientation, np.nan)
         message = ""
         for toss in range(problem.n_tosses):
@@ -85,8 +70,10 @@ def answer(kind: type[Simulator], problem: Problem, request: Request) -> Answer:
             position[rows], orientation[rows] = _measured_frame(problem, body, toss, *simulated)
             if not np.isfinite(position[rows]).all():
                 message = message or f"{problem.names[toss]}: the motion is not finite"
-        collector.add(position, orientation, message, simulator.seconds)
-    return collector.answer(f"{kind.name} {kind.version}")
+        return position, orientation, message, simulator.seconds
+
+    runs = (run(request.parameters(row)) for row in range(len(request.values)))
+    return measured(problem, request, f"{kind.name} {kind.version}", runs)
 
 
 def _measured_frame(
@@ -104,7 +91,8 @@ def serve(name: str, problem: Problem) -> None:
     """Answer requests from standard input until it ends."""
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as replies:
         os.dup2(2, 1)  # what a simulator prints, even while it is imported, must not be taken for a reply
-        kind = simulator_class(name)
+        module, _, of_module = _CLASSES[name].partition(":")
+        kind: Any = getattr(importlib.import_module(module), of_module)
         print("ready", file=replies, flush=True)
         for line in sys.stdin:
             request_path, answer_path = line.rstrip("\n").split("\t")
@@ -116,25 +104,11 @@ def serve(name: str, problem: Problem) -> None:
                 print("done", file=replies, flush=True)
 
 
-def main(arguments: list[str]) -> int:
-    """Run with the command line's arguments; returns the exit code."""
-    if len(arguments) not in (2, 4):
-        print(
-            "usage: python -m contactid.tossing.peers.run <simulator> problem.npz [request.npz answer.npz]",
-            file=sys.stderr,
-        )
-        return 2
-    try:
-        name, problem = arguments[0], Problem.load(arguments[1])
-        if len(arguments) == 2:
-            serve(name, problem)
-        else:
-            answer(simulator_class(name), problem, Request.load(arguments[2])).save(arguments[3])
-    except ContactIdError as error:
-        print(f"ERROR {error}", file=sys.stderr)
-        return 1
-    return 0
+def main(arguments: list[str]) -> None:
+    """Run with the command line's arguments."""
+    name, problem = arguments
+    serve(name, Problem.load(problem))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -1,4 +1,5 @@
-"""One derivative-free search for all simulators, ours among them: the same tosses, loss, budget and code.
+"""One derivative-free search for all simulators, ours among them: the same tosses, loss, budget and code; and what the
+simulator predicts at the best parameters that were found.
 
 An evaluation is the mean loss of eq. 18 (tossing) at one parameter set. Compliant contact models have more than one
 valley, and which is deepest shows only on many tosses, so the budget is spent in three stages on ever more tosses:
@@ -8,26 +9,31 @@ valley, and which is deepest shows only on many tosses, so the budget is spent i
 2. compete: a short Nelder-Mead search from each of the best points of the first stage that lie apart, on more tosses;
 3. refine: the ends of these on all tosses, and from the best of them a Nelder-Mead search with a smaller simplex.
 
-The numbers of evaluations and the tosses are fixed beforehand and the same for every simulator. The loss is continuous
-in the parameters but not smooth, so no gradient is used.
+The numbers of evaluations and the tosses (the budget: ``tossing.simulators`` of the configuration) are fixed beforehand
+and the same for every simulator. The loss is continuous in the parameters but not smooth, so no gradient is used.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
 from contactid.core.errors import ContactIdError
+from contactid.output.fits import write_fit
+from contactid.output.tables import write_csv
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL, Parameter, parameters_of
-from contactid.tossing.peers.exchange import REST, Answer, Problem, Request
-from contactid.tossing.peers.sessions import OwnSession, PeerSession
+from contactid.tossing.peers.exchange import ERRORS, REST, Answer, Problem, Request
+from contactid.tossing.peers.sessions import OwnSession, PeerSession, peer_problem
+from contactid.tossing.predict.prediction import rest_errors
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST
+from contactid.tossing.prepare.tosses import Variant, load_problem
 
 FAILED_LOSS = 100.0  # of a toss whose simulation failed: far above what a finite motion of the study reaches
 _WIDE, _NARROW = 0.1, 0.04  # first steps of the Nelder-Mead searches that compete and that refine, shares of the ranges
@@ -35,15 +41,7 @@ _APART = 0.15  # starts of competing searches differ by this share of the range 
 _AT_BOUND = 0.01  # share of the range that counts as lying at its end
 
 
-class Session(AbstractContextManager["Session"], Protocol):
-    """A simulator with a problem."""
-
-    name: str
-    problem: Problem
-
-    def ask(self, request: Request) -> Answer:
-        """The answer to a request."""
-        ...
+Session = OwnSession | PeerSession
 
 
 def open_session(simulator: str, problem: Problem) -> Session:
@@ -53,84 +51,19 @@ def open_session(simulator: str, problem: Problem) -> Session:
     return PeerSession(simulator, problem)
 
 
-@dataclass(frozen=True)
-class Budget:
-    """What a search may cost.
-
-    Attributes
-    ----------
-    screened, screen_tosses : evaluations of the first stage and the tosses they are made on
-    starts : competing searches of the second stage
-    competed, compete_tosses : evaluations of each of these and the tosses they are made on
-    refined, tosses : evaluations of the third stage, and the most tosses they are made on
-    substeps : simulation steps per sample
-    seed : of the draws of tosses and of the Sobol sequence
-    """
-
-    screened: int = 64
-    screen_tosses: int = 40
-    starts: int = 3
-    competed: int = 16
-    compete_tosses: int = 80
-    refined: int = 24
-    tosses: int = 400
-    substeps: int = 4
-    seed: int = 20230206
-
-    def __post_init__(self) -> None:
-        if self.refined < self.starts:
-            raise ContactIdError("a search refines with fewer evaluations than it has starts", "Raise refined")
-
-    @property
-    def evaluations(self) -> int:
-        """Evaluations in all, the first stage having found as many starts as asked for."""
-        return self.screened + self.starts * self.competed + self.refined
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """One evaluation: parameters by name, mean loss, tosses, how many of them failed and why the first did."""
+class Evaluation(NamedTuple):
+    """One evaluation: parameters by name, mean loss, how many tosses failed and why the first did."""
 
     parameters: dict[str, float]
     loss: float
-    tosses: int
     failed: int
     message: str
 
 
-@dataclass(frozen=True)
-class Found:
-    """What a search ended with.
-
-    Attributes
-    ----------
-    simulator : name and version
-    parameters : the best, by name
-    loss : mean over the tosses of the refinement
-    tosses : their number
-    evaluations, failed_evaluations : how many, and how many of them had a failed toss
-    at_bound : parameters at the end of their range
-    seconds : wall time
-    seconds_per_evaluation : spent in the simulator's own stepping, mean over the refinement
-    history : all evaluations in their order
-    """
-
-    simulator: str
-    parameters: dict[str, float]
-    loss: float
-    tosses: int
-    evaluations: int
-    failed_evaluations: int
-    at_bound: tuple[str, ...]
-    seconds: float
-    seconds_per_evaluation: float
-    history: tuple[Evaluation, ...]
-
-
-def draw(n_tosses: int, budget: Budget) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def draw(n_tosses: int, budget: Mapping[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Indices of the tosses of the three stages, each ascending; each stage's tosses are among the next one's."""
-    order = np.random.default_rng(budget.seed).permutation(n_tosses)[: budget.tosses]
-    few, more = budget.screen_tosses, max(budget.screen_tosses, budget.compete_tosses)
+    order = np.random.default_rng(budget["seed"]).permutation(n_tosses)[: budget["tosses"]]
+    few, more = budget["screen_tosses"], max(budget["screen_tosses"], budget["compete_tosses"])
     return np.sort(order[:few]), np.sort(order[:more]), np.sort(order)
 
 
@@ -146,20 +79,19 @@ Losses = Callable[[np.ndarray], Sequence[float]]
 
 
 def minimise(
-    screen: Losses, compete: Losses, refine: Losses, parameters: Sequence[Parameter], budget: Budget
+    screen: Losses, compete: Losses, refine: Losses, parameters: Sequence[Parameter], budget: Mapping[str, int]
 ) -> np.ndarray:
     """The best point (p,) in [0, 1] that ``refine`` was asked for.
 
     Each of the three functions gives the losses of points (k, p) in [0, 1], on the tosses of its stage.
     """
-    points = sobol_points(parameters, budget.screened, budget.seed)
-    starts = _best_apart(points, np.asarray(screen(points)), budget.starts)
-    ends = np.array([nelder_mead(compete, start, budget.competed, _WIDE)[0] for start in starts])
+    points = sobol_points(parameters, budget["screened"], budget["seed"])
+    starts = _best_apart(points, np.asarray(screen(points)), budget["starts"])
+    ends = np.array([nelder_mead(compete, start, budget["competed"], _WIDE)[0] for start in starts])
     losses = np.asarray(refine(ends))
     best, least = ends[int(losses.argmin())], float(losses.min())
-    if budget.refined == len(ends):
-        return best
-    return nelder_mead(refine, best, budget.refined - len(ends), _NARROW, known=least)[0]
+    left = budget["refined"] - len(ends)
+    return nelder_mead(refine, best, left, _NARROW, known=least)[0] if left else best
 
 
 def _best_apart(points: np.ndarray, losses: np.ndarray, count: int) -> list[np.ndarray]:
@@ -204,8 +136,14 @@ def nelder_mead(
     return best, loss
 
 
-def identify(simulator: str, problem: Problem, budget: Budget) -> Found:
+def identify(simulator: str, problem: Problem, budget: Mapping[str, int]) -> dict[str, Any]:
     """Search a simulator's parameters for the least mean loss over the problem's tosses, as many as the budget allows.
+
+    Returns
+    -------
+    The record that :func:`contactid.output.fits.write_fit` takes. ``objective`` is over the tosses of the refinement,
+    ``at_bound`` names parameters at the end of their range; ``failed_evaluations`` had a failed toss;
+    ``seconds_per_evaluation`` were spent in the simulator's own stepping, mean over the refinement.
 
     Raises
     ------
@@ -215,38 +153,46 @@ def identify(simulator: str, problem: Problem, budget: Budget) -> Found:
     begin = time.perf_counter()
     stages = draw(problem.n_tosses, budget)
     parameters = parameters_of(simulator)
+    sessions = [open_session(simulator, problem.take(tosses)) for tosses in stages]
     with ExitStack() as stack:
-        sessions = [stack.enter_context(open_session(simulator, problem.take(tosses))) for tosses in stages]
-        objectives = [_Objective(session, budget) for session in sessions]
+        for session in sessions:
+            stack.enter_context(session)
+        objectives = [_Objective(session, budget["substeps"]) for session in sessions]
         minimise(objectives[0], objectives[1], objectives[2], parameters, budget)
-    last = objectives[-1]
+    last, n_tosses = objectives[-1], len(stages[-1])
     best = min(last.history, key=lambda evaluation: evaluation.loss)
-    if best.failed == best.tosses:
+    if best.failed == n_tosses:
         raise ContactIdError(f"{last.version} failed on every toss ({best.message})", "Look at the body and the starts")
-    history = tuple(evaluation for objective in objectives for evaluation in objective.history)
-    return Found(
-        simulator=last.version,
-        parameters=best.parameters,
-        loss=best.loss,
-        tosses=best.tosses,
-        evaluations=len(history),
-        failed_evaluations=sum(evaluation.failed > 0 for evaluation in history),
-        at_bound=tuple(
-            parameter.name
-            for parameter in parameters
-            if not _AT_BOUND < parameter.to_unit(best.parameters[parameter.name]) < 1.0 - _AT_BOUND
-        ),
-        seconds=time.perf_counter() - begin,
-        seconds_per_evaluation=float(np.mean(last.seconds)),
-        history=history,
-    )
+    history = [evaluation for objective in objectives for evaluation in objective.history]
+    at_bound = [
+        parameter.name
+        for parameter in parameters
+        if not _AT_BOUND < parameter.to_unit(best.parameters[parameter.name]) < 1.0 - _AT_BOUND
+    ]
+    return {
+        "parameters": best.parameters,
+        "objective": best.loss,
+        "status": "budget spent",
+        "converged": not at_bound,
+        "residuals": {"failed_evaluations": sum(evaluation.failed > 0 for evaluation in history)},
+        "iterations": len(history),
+        "seconds": time.perf_counter() - begin,
+        "seed": budget["seed"],
+        "data": {"part": "identification", "n_tosses": n_tosses},
+        "model": f"{last.version}, {budget['substeps']} steps per sample",
+        "reformulation": "simulation and search (eqs. 16 and 18)",
+        "simulator": last.version,
+        "at_bound": at_bound,
+        "seconds_per_evaluation": float(np.mean(last.seconds)),
+        "budget": dict(budget),
+    }
 
 
 class _Objective:
     """Mean losses of points in [0, 1]; keeps every evaluation."""
 
-    def __init__(self, session: Session, budget: Budget) -> None:
-        self._session, self._substeps = session, budget.substeps
+    def __init__(self, session: Session, substeps: int) -> None:
+        self._session, self._substeps = session, substeps
         self._parameters = parameters_of(session.name)
         self.history: list[Evaluation] = []
         self.seconds: list[float] = []
@@ -256,16 +202,14 @@ class _Objective:
         values = np.column_stack(
             [parameter.from_unit(points[:, column]) for column, parameter in enumerate(self._parameters)]
         )
-        answer = self._session.ask(_request(self._parameters, values, self._substeps))
+        request = _request(self._parameters, values, self._substeps)
+        answer = self._session.ask(request)
         self.version = answer.simulator
         self.seconds.extend(float(value) for value in answer.seconds)
         means = [float(mean) for mean in penalised(answer).mean(axis=1)]
         for row, mean in enumerate(means):
-            named = {one.name: float(value) for one, value in zip(self._parameters, values[row], strict=True)}
-            tosses = answer.failed.shape[1]
-            self.history.append(
-                Evaluation(named, mean, tosses, int(answer.failed[row].sum()), str(answer.message[row]))
-            )
+            failed = int(answer.failed[row].sum())
+            self.history.append(Evaluation(request.parameters(row), mean, failed, str(answer.message[row])))
         return means
 
 
@@ -281,5 +225,44 @@ def penalised(answer: Answer) -> np.ndarray:
     return np.where(answer.failed, FAILED_LOSS, answer.loss)
 
 
-def _request(parameters: Sequence[Parameter], values: np.ndarray, substeps: int, want: str = "errors") -> Request:
+def _request(parameters: Sequence[Parameter], values: np.ndarray, substeps: int, want: str = ERRORS) -> Request:
     return Request(np.array([parameter.name for parameter in parameters]), values, substeps, want)
+
+
+def compare_simulator(
+    prepared: str,
+    identified: str,
+    calibration: str | None,
+    variant: dict[str, Any],
+    simulator: str,
+    budget: dict[str, int],
+    fit: str,
+    predictions: str,
+) -> None:
+    """Search the simulator's own parameters within the budget, then simulate every test toss at the best ones.
+
+    ``prepared`` are tosses to predict, ``identified`` those to identify on. Written are the record and one row per test
+    toss.
+    """
+    chosen = Variant.from_config(variant)
+    test = load_problem(prepared, calibration, chosen, TEST)
+    record = identify(simulator, peer_problem(load_problem(identified, calibration, chosen, IDENTIFICATION)), budget)
+    with open_session(simulator, peer_problem(test)) as session:
+        answer = evaluate(session, record["parameters"], budget["substeps"])
+    measured = np.stack([item.rest_position for item in test.tosses])
+    orientation = np.stack([item.rest_orientation for item in test.tosses])
+    table = pd.DataFrame(
+        {
+            "toss": [item.toss.name for item in test.tosses],
+            "tumbled": [item.tumbled for item in test.tosses],
+            "moving": [bool(np.any(item.toss.surface_velocity)) for item in test.tosses],
+            "failed": answer.failed[0],
+            "loss": penalised(answer)[0],
+            "position_error_pct": 100.0 * answer.position_error[0],
+            "rotation_error_deg": np.degrees(answer.rotation_error[0]),
+            **rest_errors(measured, orientation, answer.rest_position[0], answer.rest_orientation[0]),
+        }
+    )
+    record["residuals"]["failed_test_tosses"] = int(answer.failed.sum())
+    write_csv(table, predictions)
+    write_fit(fit, record)

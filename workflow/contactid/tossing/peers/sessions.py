@@ -12,8 +12,8 @@ import subprocess
 import tempfile
 import time
 from contextlib import suppress
+from dataclasses import astuple
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Self
 from zipfile import BadZipFile
 
@@ -22,7 +22,7 @@ import numpy as np
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.peers.catalogue import OWN, parameters_of
-from contactid.tossing.peers.exchange import ERRORS, Answer, Collector, Problem, Request
+from contactid.tossing.peers.exchange import ERRORS, Answer, Problem, Request, measured
 from contactid.tossing.prepare.tosses import Problem as TossingProblem
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
 from contactid.tossing.simulate.sweep import MeasuredToss, sweep
@@ -52,16 +52,8 @@ def peer_python(name: str) -> Path:
 class PeerSession:
     """One simulator with one problem, answering requests until the session is closed.
 
-    Parameters
-    ----------
-    name
-        ``mujoco``, ``drake`` or ``pybullet``.
-    problem
-        Body and tosses.
-    python
-        Of the simulator's environment; found by :func:`peer_python` by default.
-    timeout
-        Seconds to wait for an answer.
+    ``python`` is of the simulator's environment, found by :func:`peer_python` by default; an answer may take as long as
+    the ``timeout`` (s).
     """
 
     def __init__(self, name: str, problem: Problem, python: str | Path | None = None, timeout: float = 3600.0) -> None:
@@ -74,13 +66,11 @@ class PeerSession:
         try:
             self._start()
         except BaseException:
-            self.__exit__(None, None, None)
+            self.__exit__()
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
@@ -181,8 +171,7 @@ def read_answer(name: str, path: Path, problem: Problem, request: Request) -> An
 
 
 class OwnSession:
-    """As :class:`PeerSession`, in this very process, with the converged contact
-    solver.
+    """As :class:`PeerSession`, in this very process, with the converged contact solver.
 
     A toss with a contact step that the solver did not solve counts as failed, as one with a number that is not finite.
     """
@@ -204,9 +193,7 @@ class OwnSession:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Nothing is held open."""
 
     def ask(self, request: Request) -> Answer:
@@ -216,7 +203,7 @@ class OwnSession:
         return self._errors(request, options) if request.want == ERRORS else self._poses(request, options)
 
     def _errors(self, request: Request, options: SteppingOptions) -> Answer:
-        laws = [_law(request, row) for row in range(len(request.values))]
+        laws = _laws(request)
         position = np.empty((len(laws), self.problem.n_tosses))
         rotation, unsolved, seconds = np.empty_like(position), np.empty_like(position), np.empty(len(laws))
         for e_t in sorted({law.restitution_e_t for law in laws}):  # sets that share it can share steps
@@ -230,7 +217,7 @@ class OwnSession:
             unsolved[rows] = result.failed_steps.T
         failed = (unsolved > 0) | ~np.isfinite(position + rotation)
         position[failed] = rotation[failed] = np.nan
-        nothing = self.problem.n_tosses
+        n_tosses, n_samples = self.problem.n_tosses, len(self.problem.position)
         return Answer(
             simulator=self.name,
             position_error=position,
@@ -239,16 +226,14 @@ class OwnSession:
             message=np.array([_message(self.problem, row) for row in failed], dtype=str),
             seconds=seconds,
             steps=self.problem.n_steps * int(request.substeps),
-            rest_position=np.empty((0, nothing, 3)),
-            rest_orientation=np.empty((0, nothing, 4)),
-            position=np.empty((0, len(self.problem.position), 3)),
-            orientation=np.empty((0, len(self.problem.position), 4)),
+            rest_position=np.empty((0, n_tosses, 3)),
+            rest_orientation=np.empty((0, n_tosses, 4)),
+            position=np.empty((0, n_samples, 3)),
+            orientation=np.empty((0, n_samples, 4)),
         )
 
     def _poses(self, request: Request, options: SteppingOptions) -> Answer:
-        collector = Collector(self.problem, request)
-        for row in range(len(request.values)):
-            law = _law(request, row)
+        def run(law: ContactParameters) -> tuple[np.ndarray, np.ndarray, str, float]:
             position = np.empty_like(self.problem.position)
             orientation = np.empty_like(self.problem.orientation)
             unsolved = np.zeros(self.problem.n_tosses, dtype=bool)
@@ -259,13 +244,13 @@ class OwnSession:
                 unsolved[index] = bool((motion.iterations > options.max_iterations).any())
                 position[rows] = np.nan if unsolved[index] else motion.position
                 orientation[rows] = np.nan if unsolved[index] else motion.orientation
-            seconds = time.perf_counter() - begin
-            collector.add(position, orientation, _message(self.problem, unsolved), seconds)
-        return collector.answer(self.name)
+            return position, orientation, _message(self.problem, unsolved), time.perf_counter() - begin
+
+        return measured(self.problem, request, self.name, map(run, _laws(request)))
 
 
-def _law(request: Request, row: int) -> ContactParameters:
-    return ContactParameters(**request.parameters(row))
+def _laws(request: Request) -> list[ContactParameters]:
+    return [ContactParameters(**request.parameters(row)) for row in range(len(request.values))]
 
 
 def _message(problem: Problem, failed: np.ndarray) -> str:
@@ -276,12 +261,6 @@ def _message(problem: Problem, failed: np.ndarray) -> str:
 def peer_problem(problem: TossingProblem, first: int | None = None) -> Problem:
     """The problem, or its first tosses alone."""
     tosses = problem.measured[:first]
-    starts = [
-        np.concatenate(
-            [toss.start.position, toss.start.orientation, toss.start.linear_velocity, toss.start.angular_velocity]
-        )
-        for toss in tosses
-    ]
     return Problem(
         vertices=problem.body.vertices,
         center_of_mass=problem.body.center_of_mass,
@@ -293,7 +272,7 @@ def peer_problem(problem: TossingProblem, first: int | None = None) -> Problem:
         rows=np.concatenate([[0], np.cumsum([len(toss.position) for toss in tosses])]).astype(int),
         position=np.concatenate([toss.position for toss in tosses]),
         orientation=np.concatenate([toss.orientation for toss in tosses]),
-        starts=np.stack(starts),
+        starts=np.stack([np.concatenate(astuple(toss.start)) for toss in tosses]),
         surface_velocity=np.stack([np.asarray(toss.surface_velocity, dtype=float) for toss in tosses]),
         names=np.array([toss.name for toss in tosses], dtype=str),
     )

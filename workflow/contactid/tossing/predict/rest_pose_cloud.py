@@ -7,14 +7,12 @@ together are the orientation of a box that lies flat.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
 
 from contactid.core import rotations
-from contactid.core.errors import ContactIdError
 from contactid.tossing.identify.trajectories import bootstrap_draws
 from contactid.tossing.prepare.preprocess import upper_face
 from contactid.tossing.prepare.tosses import Problem
@@ -44,6 +42,10 @@ class FlatPoses:
         axes = np.take_along_axis(rotations.matrices(orientation), (np.abs(face) % 3)[:, None, None], axis=2)[..., 0]
         return cls(face, np.column_stack([position[:, :2], np.arctan2(axes[:, 1], axes[:, 0])]))
 
+    def __getitem__(self, places: slice | np.ndarray) -> FlatPoses:
+        """Some of them."""
+        return FlatPoses(self.face[places], self.pose[places])
+
     def matrices(self) -> np.ndarray:
         """R_CB (n, 3, 3) of boxes that lie flat."""
         n, rows = len(self.face), np.arange(len(self.face))
@@ -67,8 +69,6 @@ class Cloud:
     samples : n rest poses under uncertain inputs
     central : 1 rest pose, of the identified parameters and the fitted release
     measured : 1 rest pose
-    unrested_pct : samples that never came to rest; their last pose is used
-    failed_steps : contact steps whose solver didn't converge, over all samples
     """
 
     toss: str
@@ -76,8 +76,6 @@ class Cloud:
     samples: FlatPoses
     central: FlatPoses
     measured: FlatPoses
-    unrested_pct: float = 0.0
-    failed_steps: int = 0
 
     def residuals(self, poses: FlatPoses) -> np.ndarray:
         """``poses`` (m) minus samples (n) along and across the heading (m) and in yaw (rad, wrapped): (m, n, 3)."""
@@ -87,15 +85,16 @@ class Cloud:
         return np.stack([apart[..., :2] @ along, apart[..., :2] @ across, yaw], axis=-1)
 
 
-def parameter_draws(swept: xr.Dataset, samples: int, seed: int) -> np.ndarray:
+def parameter_draws(loss: xr.DataArray, samples: int, seed: int) -> np.ndarray:
     """Draws (samples, 2) of (mu, e_N) from what the identification leaves uncertain.
 
-    Optima of bootstrapped tosses on a grid, spread evenly over the grid's cells, which it can't resolve.
+    Optima of bootstrapped tosses on a grid, ``loss`` being (toss, mu, e_N), spread evenly over the grid's cells, which
+    it can't resolve.
     """
-    draws = bootstrap_draws(swept, samples, seed)
+    draws = bootstrap_draws(loss, samples, seed)
     random = np.random.default_rng([seed, 1])
     for k, name in enumerate(("friction_mu", "restitution_e_n")):
-        values = swept[name].values
+        values = loss[name].values
         step = float(np.diff(values).mean()) if len(values) > 1 else 0.0
         draws[:, k] = np.clip(draws[:, k] + step * random.uniform(-0.5, 0.5, samples), values[0], values[-1])
     return draws
@@ -108,7 +107,7 @@ def simulate_clouds(
     covariances: np.ndarray | None,
     seed: int,
 ) -> list[Cloud]:
-    """A cloud for every toss.
+    """A cloud for every toss; of a sample that never comes to rest the last pose is used.
 
     Parameters
     ----------
@@ -117,20 +116,17 @@ def simulate_clouds(
     draws
         (n, 2) of (mu, e_N); every toss gets all of them.
     covariances
-        (toss, 12, 12) of the release states (see :class:`contactid.tossing.prepare.flight.FlightFit`); ``None`` keeps
-        the fitted release.
-    seed
-        Of the draws of the release.
+        (toss, 12, 12) of the release states (see :class:`contactid.tossing.prepare.flight.FlightFit`), drawn with the
+        ``seed``; ``None`` keeps the fitted release.
     """
-    if covariances is not None and len(covariances) != len(problem.tosses):
-        raise ContactIdError("release covariances and tosses differ in number", "Give one covariance per toss")
     random = np.random.default_rng(seed)
     clouds = []
-    for k, item in enumerate(problem.tosses):
+    known = [None] * len(problem.tosses) if covariances is None else covariances
+    for item, covariance in zip(problem.tosses, known, strict=True):
         toss = item.toss
         state = np.zeros((len(draws) + 1, 12))
-        if covariances is not None:
-            state[1:] = random.multivariate_normal(np.zeros(12), covariances[k], size=len(draws), method="eigh")
+        if covariance is not None:
+            state[1:] = random.multivariate_normal(np.zeros(12), covariance, size=len(draws), method="eigh")
         center = [parameters.friction_mu, parameters.restitution_e_n]
         every = np.vstack([center, draws])
         runs = Runs.of(every[:, 0], every[:, 1], state)
@@ -142,16 +138,9 @@ def simulate_clouds(
             Cloud(
                 toss=toss.name,
                 heading=velocity / speed if speed > 0.0 else np.array([1.0, 0.0]),
-                samples=FlatPoses(flat.face[1:], flat.pose[1:]),
-                central=FlatPoses(flat.face[:1], flat.pose[:1]),
+                samples=flat[1:],
+                central=flat[:1],
                 measured=FlatPoses.of(item.rest_position[None, :], item.rest_orientation[None, :]),
-                unrested_pct=100.0 * float((~poses.rested).mean()),
-                failed_steps=int(poses.failed_steps.sum()),
             )
         )
     return clouds
-
-
-def thinned(clouds: Sequence[Cloud], most: int) -> list[Cloud]:
-    """The clouds with at most ``most`` samples each, for fits that need no more."""
-    return [replace(cloud, samples=FlatPoses(cloud.samples.face[:most], cloud.samples.pose[:most])) for cloud in clouds]

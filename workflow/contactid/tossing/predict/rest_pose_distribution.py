@@ -21,7 +21,9 @@ exchangeable with identification tosses; mu and e_N, two numbers, were identifie
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,8 +33,15 @@ from scipy.stats import binom, binomtest
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.tossing.predict.rest_pose_cloud import FACES, Cloud, FlatPoses, thinned
+from contactid.output.fits import read_json, write_json
+from contactid.output.tables import write_csv
+from contactid.tossing.identify.trajectories import FINE_REACH, FINE_STEP, Grid, grid_values, sweep_grid
+from contactid.tossing.predict.rest_pose_cloud import FACES, Cloud, FlatPoses, parameter_draws, simulate_clouds
 from contactid.tossing.prepare.metrics import rest_position_error
+from contactid.tossing.prepare.poses import top_outline
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST
+from contactid.tossing.prepare.tosses import Variant, load_dataset, release_covariances, set_up
+from contactid.tossing.simulate.box import ContactParameters
 
 PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL = "parameters", "release", "model_error", "conformal"
 LEVELS = (PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL)
@@ -40,6 +49,10 @@ ALL = "all"
 NOMINAL = (0.5, 0.8, 0.9, 0.95)
 _GAUSSIAN = 1e6  # degrees of freedom that make a Student distribution a normal one
 _FIT_SAMPLES = 150  # of each cloud, for fitting the kernel
+_DRAWN = 300  # simulated rest poses of a toss that a figure shows
+# standard deviations of a measured rest pose, in the order of Kernel.scales: m (about the scatter of resting vertices)
+# and rad; they keep a cloud without width from being a point
+NOISE = np.array([5e-4, 5e-4, 3e-3])
 
 
 @dataclass(frozen=True)
@@ -68,39 +81,19 @@ class Kernel:
         return np.array([self.along, self.across, self.yaw])
 
 
-@dataclass(frozen=True)
-class MeasurementNoise:
-    """Standard deviations of a measured rest pose; they keep a cloud without width from being a point.
-
-    Attributes
-    ----------
-    position : m, about the scatter of resting vertices
-    yaw : rad
-    """
-
-    position: float = 5e-4
-    yaw: float = 3e-3
-
-    @property
-    def scales(self) -> np.ndarray:
-        """(3,) in the order of :attr:`Kernel.scales`."""
-        return np.array([self.position, self.position, self.yaw])
-
-
-def smoothing_kernel(cloud: Cloud, noise: MeasurementNoise) -> Kernel:
-    """Silverman's kernel for the cloud's own density, no narrower than the measurement."""
+def smoothing_kernel(cloud: Cloud, noise: np.ndarray = NOISE) -> Kernel:
+    """Silverman's kernel for the cloud's own density, no narrower than the measurement's ``noise`` (3,)."""
     n = len(cloud.samples.face)
     spreads, counts = [], []
     for face in np.unique(cloud.samples.face):
         chosen = cloud.samples.face == face
-        poses = FlatPoses(cloud.samples.face[chosen], cloud.samples.pose[chosen])
         # from the face's first sample: only differences within a face mean anything, and the yaw wraps
-        apart = cloud.residuals(FlatPoses(poses.face[:1], poses.pose[:1]))[0, chosen]
+        apart = cloud.residuals(cloud.samples[chosen][:1])[0, chosen]
         spreads.append(apart.var(axis=0))
         counts.append(chosen.sum())
     width = (4.0 / (5.0 * n)) ** (1.0 / 7.0)
     variance = width**2 * np.average(spreads, axis=0, weights=counts)
-    along, across, yaw = np.sqrt(variance + noise.scales**2)
+    along, across, yaw = np.sqrt(variance + noise**2)
     return Kernel(float(along), float(across), float(yaw))
 
 
@@ -146,9 +139,7 @@ def draw_poses(cloud: Cloud, kernel: Kernel, n: int, random: np.random.Generator
     return FlatPoses(np.where(lost, random.choice(FACES, n), cloud.samples.face[chosen]), pose)
 
 
-def fit_kernel(
-    clouds: Sequence[Cloud], length: float, noise: MeasurementNoise | None = None, start: Kernel | None = None
-) -> Kernel:
+def fit_kernel(clouds: Sequence[Cloud], length: float, start: Kernel | None = None) -> Kernel:
     """The kernel that makes the measured rest poses of identification tosses most likely; ``start`` begins the search.
 
     Weak priors keep a dozen tosses from deciding what they can't: half a lost toss and half a kept one in addition to
@@ -157,13 +148,12 @@ def fit_kernel(
     """
     if len(clouds) < 5:
         raise ContactIdError(f"{len(clouds)} tosses are too few to estimate the model's error", "Give five or more")
-    noise = noise or MeasurementNoise()
-    few = thinned(clouds, _FIT_SAMPLES)
+    few = [replace(cloud, samples=cloud.samples[:_FIT_SAMPLES]) for cloud in clouds]
     residuals = np.concatenate([cloud.residuals(cloud.measured) for cloud in few])
     same_face = np.stack([cloud.samples.face == cloud.measured.face[0] for cloud in few])
 
     def kernel_of(point: np.ndarray) -> Kernel:
-        along, across, yaw = map(float, noise.scales + np.exp(point[:3]))
+        along, across, yaw = map(float, NOISE + np.exp(point[:3]))
         share = 1.0 / (1.0 + float(np.exp(-point[4])))
         return Kernel(along, across, yaw, 2.0 + float(np.exp(point[3])), share, float(np.exp(point[5])))
 
@@ -177,7 +167,7 @@ def fit_kernel(
         return -float(fit + prior)
 
     begin = start or Kernel(0.05 * length, 0.05 * length, 0.1, 6.0, 0.05, length)
-    widths = np.log(np.maximum(begin.scales - noise.scales, 0.1 * noise.scales))
+    widths = np.log(np.maximum(begin.scales - NOISE, 0.1 * NOISE))
     first = np.r_[widths, np.log([begin.freedom - 2.0, begin.lost / (1.0 - begin.lost), begin.wide])]
     found = minimize(badness, first, method="Nelder-Mead", options={"maxfev": 3000, "xatol": 0.02, "fatol": 0.005})
     if not found.success:
@@ -223,36 +213,25 @@ def score_tosses(
     n: int = 1000,
     folds: int = 5,
     seed: int = 0,
-    noise: MeasurementNoise | None = None,
 ) -> Scores:
     """Fit the model's error on identification tosses and score test tosses at every level.
 
-    Parameters
-    ----------
-    identification
-        Clouds with uncertain parameters and release.
-    test
-        Clouds of the test tosses by level: ``parameters`` and ``release``.
-    length
-        Of the box, m.
-    n
-        Poses drawn to find the scores.
-    folds
-        Parts of the identification tosses, each scored by a kernel fitted on the others.
+    Clouds are of uncertain parameters and release; those of the test tosses are by level, ``parameters`` and
+    ``release``. ``length`` is the box's, m; ``n`` poses are drawn to find a score; each of the ``folds`` parts of the
+    identification tosses is scored by a kernel fitted on the others.
     """
-    noise = noise or MeasurementNoise()
     random = np.random.default_rng(seed)
-    kernel = fit_kernel(identification, length, noise)
+    kernel = fit_kernel(identification, length)
     held_out = np.empty(len(identification))
     part = random.permutation(len(identification)) % min(folds, len(identification))
     for k in np.unique(part):
-        others = fit_kernel([identification[i] for i in np.flatnonzero(part != k).tolist()], length, noise, kernel)
+        others = fit_kernel([identification[i] for i in np.flatnonzero(part != k).tolist()], length, kernel)
         for i in np.flatnonzero(part == k).tolist():
             held_out[i] = score(identification[i], others, n, random)[0]
     columns: dict[str, list[object]] = {"toss": [cloud.toss for cloud in test[RELEASE]]}
     for level in (PARAMETERS, RELEASE, MODEL_ERROR):
         scored = [
-            score(cloud, kernel if level == MODEL_ERROR else smoothing_kernel(cloud, noise), n, random)
+            score(cloud, kernel if level == MODEL_ERROR else smoothing_kernel(cloud), n, random)
             for cloud in test[PARAMETERS if level == PARAMETERS else RELEASE]
         ]
         columns[level] = [value for value, _ in scored]
@@ -350,3 +329,123 @@ def _errors(poses: FlatPoses, central: FlatPoses) -> tuple[np.ndarray, np.ndarra
     center, turned = (rotations.Rotation.from_matrix(each.matrices()) for each in (central, poses))
     angle = (center[0].inv() * turned).magnitude()
     return 100.0 * rest_position_error(poses.pose[:, :2], central.pose[:, :2]), np.degrees(angle)
+
+
+def distribution_outlines(
+    name: str, tosses: Sequence[Cloud], kernel: Kernel, vertices: np.ndarray, n_tosses: int, seed: int, n: int = _DRAWN
+) -> pd.DataFrame:
+    """Predicted rest poses of a few tosses of an object from above, m from the measured position.
+
+    Tosses are drawn at random, but the last one is the one whose face is the most uncertain.
+
+    Returns
+    -------
+    Columns ``object``, ``panel``, ``toss``, ``kind``, ``index``, ``x_m``, ``y_m``, ``measured_face_pct``. Kinds:
+    ``simulated`` (the cloud of uncertain parameters and release); ``drawn`` and ``drawn_other_face`` (with the model's
+    error, on the most likely face and on others);
+    ``region_50`` and ``region_90``: ellipses that hold 50 and 90 % of the positions drawn on the most likely face;
+    ``measured`` and ``predicted``: outlines of the box.
+    """
+    random = np.random.default_rng(seed)
+    drawn = [draw_poses(cloud, kernel, n, random) for cloud in tosses]
+    sure = np.array([np.unique(poses.face, return_counts=True)[1].max() for poses in drawn])
+    others = np.delete(np.arange(len(tosses)), sure.argmin())
+    chosen = sorted(random.choice(others, size=min(n_tosses - 1, len(others)), replace=False))
+    rows: list[tuple[object, ...]] = []
+    for panel, k in enumerate([*chosen, int(sure.argmin())]):
+        cloud, poses, shapes = tosses[k], drawn[k], {}
+        values, counts = np.unique(poses.face, return_counts=True)
+        likely = poses.face == values[counts.argmax()]
+        shapes["simulated"] = cloud.samples.pose[:, :2]
+        shapes["drawn"], shapes["drawn_other_face"] = poses.pose[likely, :2], poses.pose[~likely, :2]
+        for percent in (50, 90):
+            shapes[f"region_{percent}"] = _ellipse(poses.pose[likely, :2], percent)
+        for kind, flat in (("measured", cloud.measured), ("predicted", cloud.central)):
+            quaternion = rotations.from_matrices(flat.matrices())[0]
+            shapes[kind] = top_outline(np.r_[flat.pose[0, :2], 0.0, quaternion], vertices)
+        share = 100.0 * float((poses.face == cloud.measured.face[0]).mean())
+        for kind, points in shapes.items():
+            for index, (x, y) in enumerate(points - cloud.measured.pose[0, :2]):
+                rows.append((name, panel, cloud.toss, kind, index, x, y, share))
+    columns = ["object", "panel", "toss", "kind", "index", "x_m", "y_m", "measured_face_pct"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _ellipse(points: np.ndarray, percent: float) -> np.ndarray:
+    """Corners (73, 2) of the ellipse about the median of points (n, 2) that holds a percentage of them.
+
+    Its shape is the covariance of the inner 90 %, so that lost tosses don't widen it.
+    """
+    apart = points - np.median(points, axis=0)
+    covariance = np.cov(apart.T)
+    for _ in range(5):
+        distance = np.einsum("ni,ij,nj->n", apart, np.linalg.inv(covariance), apart)
+        covariance = np.cov(apart[distance <= np.percentile(distance, 90)].T)
+    distance = np.einsum("ni,ij,nj->n", apart, np.linalg.inv(covariance), apart)
+    turn = np.linspace(0.0, 2.0 * np.pi, 73)
+    circle = np.sqrt(np.percentile(distance, percent)) * np.column_stack([np.cos(turn), np.sin(turn)])
+    return np.median(points, axis=0) + circle @ np.linalg.cholesky(covariance).T
+
+
+def predict_rest_poses(
+    prepared: str,
+    identified: str,
+    calibration: str | None,
+    fit: str,
+    variant: Mapping[str, Any],
+    restitution: Mapping[str, float],
+    draws: int,
+    seed: int,
+    n_tosses: int,
+    scores: str,
+    errors: str,
+    outlines: str,
+) -> None:
+    """Fit the model's error on identification tosses, score test tosses, and write scores, errors and outlines.
+
+    Parameters
+    ----------
+    prepared, identified
+        Tosses to predict, and tosses that parameters were identified on.
+    restitution
+        ``start``, ``stop`` and ``step`` of the grid of e_N, over which (mu finely) the identification is bootstrapped.
+    draws, n_tosses
+        Simulated outcomes per toss, and tosses in the figure.
+    scores, errors, outlines
+        Files to write: scores (json), predicted beside actual errors and outlines of a few tosses for a figure (csv).
+    """
+    stepped = Variant.from_config(variant)
+    parameters = ContactParameters(**read_json(fit)["parameters"])
+    known_data, test_data = load_dataset(identified, calibration), load_dataset(prepared, calibration)
+    known, test = set_up(known_data, stepped, IDENTIFICATION), set_up(test_data, stepped, TEST)
+    mu = parameters.friction_mu
+    grid = Grid(grid_values(round(max(mu - FINE_REACH, 0.0), 3), round(mu + FINE_REACH, 3), FINE_STEP),
+                grid_values(**restitution))  # fmt: skip
+    swept = sweep_grid(known, grid)
+    drawn = parameter_draws(swept["position_error"] + swept["rotation_error"], draws, seed)
+    spread = release_covariances(test_data, test.body, test.tosses)
+    clouds = {
+        PARAMETERS: simulate_clouds(test, parameters, drawn, None, seed),
+        RELEASE: simulate_clouds(test, parameters, drawn, spread, seed),
+    }
+    spread = release_covariances(known_data, known.body, known.tosses)
+    identification = simulate_clouds(known, parameters, drawn, spread, seed)
+    scored = score_tosses(identification, clouds, known.length, seed=seed)
+    name, predicted = str(test_data.attrs["object"]), clouds[RELEASE]
+    record = {
+        "object": name,
+        "kernel": asdict(scored.kernel),
+        "held_out": scored.held_out.tolist(),
+        "tosses": scored.table.to_dict("records"),
+    }
+    write_json(scores, record)
+    write_csv(error_table(predicted, scored.kernel, seed=seed), errors)
+    shown = distribution_outlines(name, predicted, scored.kernel, np.asarray(test.body.vertices), n_tosses, seed)
+    write_csv(shown, outlines)
+
+
+def read_scores(path: str | Path) -> tuple[str, Scores]:
+    """Object and scores from a file that :func:`predict_rest_poses` wrote."""
+    record = read_json(path)
+    scores = Scores(pd.DataFrame(record["tosses"]), Kernel(**record["kernel"]), np.array(record["held_out"]))
+    return str(record["object"]), scores

@@ -9,52 +9,36 @@ the simulated one may still slide.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from contactid.core import rotations
-from contactid.core.errors import ContactIdError
 from contactid.output.fits import read_json
 from contactid.output.tables import write_csv
+from contactid.tossing.predict.prediction import POSE
 from contactid.tossing.prepare.metrics import rest_position_error
 from contactid.tossing.prepare.preprocess import TEST, upper_face
 from contactid.tossing.prepare.tosses import PreparedToss, Problem, Variant, load_problem
-from contactid.tossing.simulate.batch import RestPoses, Runs, rest_poses
+from contactid.tossing.simulate.batch import Runs, rest_poses
 from contactid.tossing.simulate.box import ContactParameters
 
 FRICTION, RESTITUTION = "friction_mu", "restitution_e_n"
 PARAMETERS = (FRICTION, RESTITUTION)
 _ZERO = 1e-3  # an optimum below this counts as the paper's "equal to zero"
-POSE = ("x", "y", "z", "qw", "qx", "qy", "qz")
+_TOLERANCE_PCT, _FEWEST_RESTED_PCT = 5.0, 90.0
 
 
-@dataclass(frozen=True)
-class VariationOptions:
-    """By how much each parameter is varied; both numbers have the parameters' unit, 1."""
-
-    reach: float = 0.05
-    step: float = 0.01
-
-    def __post_init__(self) -> None:
-        if not 0 < self.step <= self.reach:
-            raise ContactIdError(
-                f"a variation of +-{self.reach} in steps of {self.step} is empty", "Give 0 < step <= reach"
-            )
-
-    def offsets(self, value: float) -> np.ndarray:
-        """Deviations from an identified value, ascending, 0 among them; all upwards where the value is zero."""
-        count = round(self.reach / self.step)
-        steps = np.arange(0, 2 * count + 1) if value < _ZERO else np.arange(-count, count + 1)
-        return np.round(self.step * steps, 10)
+def offsets_from(value: float, reach: float, step: float) -> np.ndarray:
+    """Deviations from an identified value, ascending, 0 among them; all upwards where the value is zero."""
+    count = round(reach / step)
+    steps = np.arange(0, 2 * count + 1) if value < _ZERO else np.arange(-count, count + 1)
+    return np.round(step * steps, 10)
 
 
-def vary_parameters(
-    problem: Problem, parameters: ContactParameters, options: VariationOptions | None = None
-) -> pd.DataFrame:
-    """Rest poses of every toss with one parameter varied at a time.
+def vary_parameters(problem: Problem, parameters: ContactParameters, reach: float, step: float) -> pd.DataFrame:
+    """Rest poses of every toss with one parameter varied at a time, by at most ``reach`` in steps of ``step``.
 
     A value outside the parameter's range is clipped to it and its row says so (``clipped``).
 
@@ -66,17 +50,15 @@ def vary_parameters(
     ``position_change_mm`` (in the surface) and ``rotation_change_deg`` (geodesic) against the unvaried run, and against
     the measurement ``position_error_cm`` (eq. 21), ``rotation_error_deg`` (geodesic) and ``same_face``.
     """
-    options = options or VariationOptions()
     tables = []
     for item in problem.tosses:
         for parameter in PARAMETERS:
             center = float(getattr(parameters, parameter))
-            offsets = options.offsets(center)
+            offsets = offsets_from(center, reach, step)
             wanted = np.round(center + offsets, 10)
             values = np.clip(wanted, 0.0, np.inf if parameter == FRICTION else 1.0)
-            runs = _runs(parameters, parameter, values)
-            poses = _rest(problem, item, runs)
-            table = _compared(item, poses, int(np.flatnonzero(offsets == 0.0)[0]))
+            center_run = int(np.flatnonzero(offsets == 0.0)[0])
+            table = _compared(problem, item, _runs(parameters, parameter, values), center_run)
             table.insert(0, "toss", item.toss.name)
             table.insert(1, "parameter", parameter)
             table.insert(2, "offset", offsets)
@@ -91,13 +73,10 @@ def _runs(parameters: ContactParameters, varied: str, values: np.ndarray) -> Run
     return Runs.of(**{**fixed, varied: values})
 
 
-def _rest(problem: Problem, item: PreparedToss, runs: Runs) -> RestPoses:
+def _compared(problem: Problem, item: PreparedToss, runs: Runs, center: int) -> pd.DataFrame:
+    """Rest poses of one toss beside its measured one and beside run ``center``."""
     toss = item.toss
-    return rest_poses(problem.body, toss.start, runs, problem.options, len(toss.position), toss.surface_velocity)
-
-
-def _compared(item: PreparedToss, poses: RestPoses, center: int) -> pd.DataFrame:
-    """Poses of one toss beside its measured one and beside run ``center``."""
+    poses = rest_poses(problem.body, toss.start, runs, problem.options, len(toss.position), toss.surface_velocity)
     n = len(poses.position)
     faces = upper_face(poses.orientation)
     measured = np.repeat([[*item.rest_position, *item.rest_orientation]], n, axis=0)
@@ -148,14 +127,7 @@ def half_ranges(varied: pd.DataFrame) -> pd.DataFrame:
 
 
 def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.DataFrame:
-    """Section VI's statements as numbers.
-
-    Parameters
-    ----------
-    varied
-        From :func:`vary_parameters`.
-    largest_dimension
-        Of the box, m.
+    """Section VI's statements as numbers, from :func:`vary_parameters` and the box's largest dimension (m).
 
     Returns
     -------
@@ -163,8 +135,6 @@ def summarise_variation(varied: pd.DataFrame, largest_dimension: float) -> pd.Da
     subset (``all`` tosses, or those with the ``same_face`` throughout): mean, median and quartiles over tosses of
     :func:`half_ranges`, the range the parameter was varied over, and counts.
     """
-    if not largest_dimension > 0:
-        raise ContactIdError(f"the largest dimension of the box is {largest_dimension} m", "It must be positive")
     ranges = half_ranges(varied)
     rows = []
     for parameter in PARAMETERS:
@@ -210,7 +180,7 @@ def restitution_profile(problem: Problem, parameters: ContactParameters, step: f
     """
     values = np.round(np.linspace(0.0, 1.0, round(1.0 / step) + 1), 10)
     runs = _runs(parameters, RESTITUTION, values)
-    tables = [_compared(item, _rest(problem, item, runs), 0).assign(value=values) for item in problem.tosses]
+    tables = [_compared(problem, item, runs, 0).assign(value=values) for item in problem.tosses]
     every = pd.concat(tables, ignore_index=True)
     # a run that bounces on for ever has no rest pose
     resting = every[every["rested"]].groupby("value")
@@ -227,24 +197,14 @@ def restitution_profile(problem: Problem, parameters: ContactParameters, step: f
     return profile.rename_axis(RESTITUTION).reset_index()
 
 
-def restitution_insensitive_below(
-    profile: pd.DataFrame, largest_dimension: float, tolerance_pct: float = 5.0, fewest_rested_pct: float = 90.0
-) -> float:
-    """The largest e_N up to which the median rest position stays within a tolerance of that for e_N = 0.
+def restitution_insensitive_below(profile: pd.DataFrame, largest_dimension: float) -> float:
+    """The largest e_N up to which the median rest position stays near that for e_N = 0.
 
-    Parameters
-    ----------
-    profile
-        From :func:`restitution_profile`.
-    largest_dimension
-        Of the box, m.
-    tolerance_pct
-        Of the largest dimension.
-    fewest_rested_pct
-        Where fewer runs come to rest, their median says nothing and the search ends.
+    Near is within 5 % of the ``largest_dimension`` of the box (m); ``profile`` is from :func:`restitution_profile`.
+    Where fewer than 90 % of the runs come to rest, their median says nothing and the search ends.
     """
-    within = (profile["median_position_change_mm"] <= 10.0 * tolerance_pct * largest_dimension) & (
-        profile["rested_pct"] >= fewest_rested_pct
+    within = (profile["median_position_change_mm"] <= 10.0 * _TOLERANCE_PCT * largest_dimension) & (
+        profile["rested_pct"] >= _FEWEST_RESTED_PCT
     )
     beyond = np.flatnonzero(~within.to_numpy())
     last = (beyond[0] if len(beyond) else len(profile)) - 1
@@ -269,20 +229,14 @@ def vary_datasets(
 ) -> None:
     """Vary the fitted parameters on the test tosses of datasets; write rest poses, section VI's numbers and profiles.
 
-    Parameters
-    ----------
-    prepared, fits, calibrations
-        Files of every dataset; no calibrations where the variant isn't calibrated.
-    reach, step
-        As in :class:`VariationOptions`.
-    varied, variations, profiles
-        Files to write: :func:`vary_parameters`, :func:`summarise_variation` and :func:`restitution_profile`.
+    Lists of files are of every dataset; no calibrations where the variant isn't calibrated. Written are
+    :func:`vary_parameters`, :func:`summarise_variation` and :func:`restitution_profile`.
     """
     files = zip(prepared, fits, calibrations or [""] * len(fits), varied, variations, profiles, strict=True)
     for tosses, fit, calibration, poses, summary, profile in files:
         problem = load_problem(tosses, calibration, Variant.from_config(variant), TEST)
         parameters = ContactParameters(**read_json(fit)["parameters"])
-        table = vary_parameters(problem, parameters, VariationOptions(reach, step))
+        table = vary_parameters(problem, parameters, reach, step)
         write_csv(table, poses)
         write_csv(summarise_variation(table, largest_dimension(problem.body.vertices)), summary)
         write_csv(restitution_profile(problem, parameters), profile)

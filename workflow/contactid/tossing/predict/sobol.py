@@ -80,13 +80,6 @@ class InputSpread:
     tilt: float = 1e-3
     release: float = 1.0
 
-    def __post_init__(self) -> None:
-        if min(vars(self).values()) < 0 or self.inertia >= 1 or self.restitution_e_n > 0.5:
-            raise ContactIdError(
-                "a spread of the global sensitivity analysis is negative or too wide",
-                "Give 0 or more, inertia below 1 and restitution_e_n at most 0.5",
-            )
-
 
 def runs_from_unit(
     unit: np.ndarray, parameters: ContactParameters, covariance: np.ndarray, spread: InputSpread
@@ -132,39 +125,11 @@ def _root(covariance: np.ndarray) -> np.ndarray:
     return axes * np.sqrt(np.maximum(values, 0.0))
 
 
-@dataclass(frozen=True)
-class SobolTerms:
-    """Terms of which means give the indices, for one toss; n base points, g groups.
-
-    Attributes
-    ----------
-    first : (output, g, n) whose mean is Var E[f | group]
-    total : (output, g, n) whose mean is E Var[f | the others]
-    square : (output, n) whose mean is Var f
-    """
-
-    first: np.ndarray
-    total: np.ndarray
-    square: np.ndarray
-
-    def sums(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Weighted means (b, output, g), (b, output, g), (b, output) for weights (b, n) that sum to 1."""
-        return (
-            np.einsum("bn,ogn->bog", weights, self.first),
-            np.einsum("bn,ogn->bog", weights, self.total),
-            np.einsum("bn,on->bo", weights, self.square),
-        )
-
-
 def sobol_terms(f_a: np.ndarray, f_b: np.ndarray, f_ab: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Terms (g, n), (g, n), (n,) of one output of c components.
 
-    Parameters
-    ----------
-    f_a, f_b
-        (c, n) outputs at two independent samples.
-    f_ab
-        (g, c, n) outputs at the first sample with one group taken from the second.
+    ``f_a`` and ``f_b`` (c, n) are its values at two independent samples, ``f_ab`` (g, c, n) those at the first sample
+    with one group taken from the second.
     """
     center = 0.5 * (f_a.mean(axis=1) + f_b.mean(axis=1))[:, None]
     a, b, ab = f_a - center, f_b - center, f_ab - center
@@ -173,19 +138,23 @@ def sobol_terms(f_a: np.ndarray, f_b: np.ndarray, f_ab: np.ndarray) -> tuple[np.
 
 @dataclass(frozen=True)
 class TossSensitivity:
-    """One toss's terms, with what became of its runs.
+    """Terms of which means give one toss's indices, with what became of its runs; n base points, g groups.
 
     Attributes
     ----------
     toss : name
-    terms : see :class:`SobolTerms`; outputs in the order of ``OUTPUTS``, inputs in that of ``GROUPS``
+    first : (output, g, n) whose mean is Var E[f | group]; in the order of ``OUTPUTS`` and ``GROUPS``
+    total : (output, g, n) whose mean is E Var[f | the others]
+    square : (output, n) whose mean is Var f
     face_changed_pct : runs that end on another face than most do
     unrested_pct : runs that never came to rest; their last pose is used
     failed_steps : contact steps whose solver didn't converge, over all runs
     """
 
     toss: str
-    terms: SobolTerms
+    first: np.ndarray
+    total: np.ndarray
+    square: np.ndarray
     face_changed_pct: float
     unrested_pct: float
     failed_steps: int
@@ -194,6 +163,14 @@ class TossSensitivity:
     def steady(self) -> bool:
         """Every run ends on the same face."""
         return self.face_changed_pct == 0.0
+
+    def sums(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Weighted means (b, output, g), (b, output, g), (b, output) of the terms for weights (b, n) that sum to 1."""
+        return (
+            np.einsum("bn,ogn->bog", weights, self.first),
+            np.einsum("bn,ogn->bog", weights, self.total),
+            np.einsum("bn,on->bo", weights, self.square),
+        )
 
 
 def toss_sensitivity(
@@ -227,9 +204,12 @@ def toss_sensitivity(
     for values in outputs:
         shaped = values.reshape(len(samples), n, -1).transpose(0, 2, 1)
         terms.append(sobol_terms(shaped[0], shaped[1], shaped[2:]))
+    first, total, square = (np.stack(parts) for parts in zip(*terms, strict=True))
     return TossSensitivity(
-        toss=toss.name,
-        terms=SobolTerms(*(np.stack(parts) for parts in zip(*terms, strict=True))),
+        toss.name,
+        first,
+        total,
+        square,
         face_changed_pct=100.0 * float(changed.mean()),
         unrested_pct=100.0 * float((~poses.rested).mean()),
         failed_steps=int(poses.failed_steps.sum()),
@@ -258,14 +238,12 @@ def sobol_table(tosses: Sequence[TossSensitivity], *, bootstrap_samples: int = 2
     tosses (``unit``: mm for the position; degrees for the orientation, good for small angles; 1 for the face);
     ``n_tosses`` and ``n_steady``.
     """
-    if not tosses:
-        raise ContactIdError("no toss is left for the global sensitivity analysis", "Look at tosses.csv")
     random = np.random.default_rng(seed)
     sums = []
     for toss in tosses:
-        n = toss.terms.square.shape[1]
+        n = toss.square.shape[1]
         weights = random.multinomial(n, np.full(n, 1.0 / n), size=bootstrap_samples) / n
-        sums.append(toss.terms.sums(np.vstack([np.full((1, n), 1.0 / n), weights])))
+        sums.append(toss.sums(np.vstack([np.full((1, n), 1.0 / n), weights])))
     first, total, square = (np.stack(parts) for parts in zip(*sums, strict=True))  # (toss, 1 + b, ...)
     steady = np.array([toss.steady for toss in tosses])
     rows = []
