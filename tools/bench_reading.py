@@ -23,8 +23,8 @@ from contactid.core import rotations
 from contactid.output.tables import write_csv
 from contactid.sources.motion import write_motion
 from contactid.tossing.readers.iam_archive import stream_iam_archive
-from contactid.tossing.readers.iam_writer import ArchiveRecording, TrackedBody, new_archive, write_recording
-from contactid.tossing.readers.twin_tosses import SAMPLE_FREQUENCY, box_model
+from iam_writer import ArchiveRecording, TrackedBody, new_archive, write_recording
+from iam_tosses import SAMPLE_FREQUENCY, box_model
 
 _BOX, _PLANE = "Box006", "ConveyorPart001"
 _MEGABYTE = 1e6

@@ -14,7 +14,7 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.readers.iam_archive import read_iam_archive
-from contactid.tossing.readers.iam_writer import ArchiveRecording, TrackedBody, new_archive, write_recording
+from iam_writer import ArchiveRecording, TrackedBody, new_archive, write_recording
 
 FREQUENCY = 360.0
 N_FRAMES = 150

@@ -13,8 +13,8 @@ from contactid.sources.motion import BodyProperties
 from contactid.tossing.impacts.sides import FEWEST_SAMPLES
 from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
 from contactid.tossing.readers.iam_archive import read_iam_archive
-from contactid.tossing.readers.twin_tosses import SAMPLE_FREQUENCY, SUBSTEPS, box_model
-from contactid.tossing.readers.twins import SURFACE_NAMES, MocapNoise, TwinTruth
+from iam_tosses import SAMPLE_FREQUENCY, SUBSTEPS, box_model
+from iam_twins import SURFACE_NAMES, MocapNoise, TwinTruth
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, Trajectory, simulate
 from twin_truth import read_truth
 

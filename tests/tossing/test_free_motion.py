@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from contactid.core import rotations
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.impacts.free_motion import PoseNoise, fit_free_motion
-from contactid.tossing.readers.twin_tosses import BOXES
+from iam_tosses import BOXES
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
 
 STEP = 1.0 / 360.0

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from contactid.core import rotations
 from contactid.sources.motion import BodyProperties, body_of, iterate_recordings
-from contactid.tossing.readers.iam_writer import (
+from iam_writer import (
     POSITION_STEP,
     ROTATION_STEP,
     ArchiveRecording,

@@ -10,7 +10,7 @@ from contactid.sources.motion import Recording
 from contactid.tossing.impacts.impact import Impact, impact_geometry, read_impacts, write_impacts
 from contactid.tossing.impacts.selection import SelectionOptions, candidate_table, find_impacts, pose_noise
 from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
-from contactid.tossing.readers.twins import MocapNoise, write_twin
+from iam_twins import MocapNoise, write_twin
 from contactid.tossing.simulate.box import State
 from tosses_for_tests import box, motion, recordings
 from true_impacts import BOXES, EMBEDDED, SAMPLE_FREQUENCY, WINDOW, load_drops

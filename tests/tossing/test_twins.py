@@ -19,9 +19,9 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing.readers.iam_archive import read_iam_archive
-from contactid.tossing.readers.iam_writer import POSITION_STEP, ROTATION_STEP
-from contactid.tossing.readers.twin_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, SUBSTEPS, Toss, box_model, make_toss
-from contactid.tossing.readers.twins import SURFACE_NAMES, MocapNoise, RecordingTruth, TwinTruth, write_twin
+from iam_writer import POSITION_STEP, ROTATION_STEP
+from iam_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, SUBSTEPS, Toss, box_model, make_toss
+from iam_twins import SURFACE_NAMES, MocapNoise, RecordingTruth, TwinTruth, write_twin
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
 from twin_truth import read_truth
 
