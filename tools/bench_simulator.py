@@ -18,13 +18,14 @@ import pandas as pd
 
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
+from contactid.sources.motion import collect
 from contactid.tossing.identify.trajectories import Grid, grid_values, identify, sweep_grid
 from contactid.tossing.peers.exchange import Answer, Request
 from contactid.tossing.peers.exchange import Problem as PeerProblem
 from contactid.tossing.peers.sessions import PeerSession, peer_problem
-from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, PreprocessOptions, preprocess
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess
 from contactid.tossing.prepare.tosses import Problem, Variant, set_up
-from contactid.tossing.readers.contactnets import read_contactnets
+from contactid.tossing.readers.contactnets import stream_contactnets
 from contactid.tossing.simulate.sweep import sweep
 
 _GRID = Grid(grid_values(0.0, 1.0, 0.05), grid_values(0.0, 1.0, 0.05))
@@ -163,9 +164,9 @@ def tosses_there(mirror: str) -> bool:
 
 def problems(mirror: str) -> tuple[Problem, Problem, Any]:
     """The ContactNets tosses to identify on, all of them, and the prepared dataset behind both."""
-    motion = read_contactnets(Path(mirror) / "contactnets", licence="BSD-3-Clause")
-    options = PreprocessOptions(identification_share=0.7, split_seed=20230206, exclude_tumbling=False)
-    prepared = preprocess(motion, options)
+    motion = collect(stream_contactnets(Path(mirror) / "contactnets", licence="BSD-3-Clause"))
+    events = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}
+    prepared = preprocess(motion, share=0.7, seed=20230206, exclude_tumbling=False, require_usable=True, events=events)
     variant = Variant("bench", "central_difference", 1, "newton", False, False)
     return set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, None), prepared
 

@@ -7,8 +7,7 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.prepare.calibration import Calibration, calibrate
 from contactid.tossing.prepare.flight import central_difference_state, fit_flight_state
-from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
-from tosses_for_tests import RATE, box, motion, recordings
+from tosses_for_tests import RATE, box, motion, prepare_tosses, recordings
 
 CENTER = (0.002, -0.001, 0.006)
 INERTIA = np.array([[8e-4, 2e-5, 0.0], [2e-5, 9e-4, 0.0], [0.0, 0.0, 7e-4]])
@@ -20,7 +19,7 @@ def calibration() -> Calibration:
     loaded, nominal = box(CENTER, INERTIA), box()
     made = recordings(loaded, 60, seed=11, noise=3e-5, scale=SCALE)
     nominal = BodyProperties(nominal.vertices, nominal.mass, nominal.inertia)
-    return calibrate(preprocess(motion(made, nominal), PreprocessOptions(exclude_tumbling=False)))
+    return calibrate(prepare_tosses(motion(made, nominal)))
 
 
 def test_scale_from_free_fall_and_from_rest(calibration):
@@ -41,14 +40,14 @@ def test_inertia(calibration):
 
 def test_too_few_tosses_are_refused():
     body = box()
-    prepared = preprocess(motion(recordings(body, 3, seed=1), body), PreprocessOptions(exclude_tumbling=False))
+    prepared = prepare_tosses(motion(recordings(body, 3, seed=1), body))
     with pytest.raises(ContactIdError, match="3 usable tosses are too few"):
         calibrate(prepared)
 
 
 def test_apply_stretches_lengths_and_changes_the_body(calibration):
     body = box()
-    prepared = preprocess(motion(recordings(body, 2, seed=1), body), PreprocessOptions(exclude_tumbling=False))
+    prepared = prepare_tosses(motion(recordings(body, 2, seed=1), body))
     applied = calibration.apply(prepared)
     assert np.allclose(applied["position"], calibration.scale * prepared["position"])
     assert np.allclose(applied["center_of_mass"], calibration.center_of_mass)

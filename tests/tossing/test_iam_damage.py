@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
-from contactid.tossing.readers.iam_archive import read_iam_archive
 from iam_files import (
     FREQUENCY,
     MOCAP,
@@ -22,6 +21,7 @@ from iam_files import (
     POSES,
     left_out,
     read,
+    read_iam_archive,
     recording,
     refusal,
     replace,

@@ -14,10 +14,9 @@ from contactid.output.tables import captioned, read_csv, tabular, write_csv
 from contactid.tossing.identify.trajectories import Grid, _bootstrap, grid_values, identify, sweep_grid
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.prepare.metrics import mean_loss, rest_position_error, rest_rotation_error
-from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
 from contactid.tossing.prepare.tosses import usable_tosses
 from contactid.tossing.simulate.box import SteppingOptions
-from tosses_for_tests import RATE, TRUTH, box, motion, recordings
+from tosses_for_tests import RATE, TRUTH, box, motion, prepare_tosses, recordings
 
 
 @given(st.floats(-3.14, 3.14), st.floats(-3.14, 3.14))
@@ -46,7 +45,7 @@ def test_an_empty_grid_is_refused():
 
 def test_identification_recovers_what_the_tosses_were_made_with():
     body = box()
-    prepared = preprocess(motion(recordings(body, 12, seed=8), body), PreprocessOptions(exclude_tumbling=False))
+    prepared = prepare_tosses(motion(recordings(body, 12, seed=8), body))
     options = SteppingOptions(1 / RATE, substeps=4)
     items = usable_tosses(prepared, start="flight_fit", split="identification")
     tosses = [item.toss for item in items]

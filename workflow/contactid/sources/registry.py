@@ -54,7 +54,7 @@ READERS = {
         Reader(
             "iam",
             form="motion",
-            read="contactid.tossing.readers.iam_archive:stream_iam_dataset",
+            read="contactid.tossing.readers.iam_archive:stream_iam_archive",
             signals="contactid.tossing.readers.card:toss_signals",
         ),
         Reader(

@@ -15,12 +15,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
-from contactid.sources.motion import BodyProperties, MotionStream, Recording, collect
+from contactid.sources.motion import BodyProperties, MotionStream, Recording
 from contactid.sources.torch_file import read_tensor
 
 OBJECT = "ContactNetsCube"
@@ -71,11 +70,6 @@ def stream_contactnets(path: str | Path, *, licence: str) -> MotionStream:
         recordings=_tosses(folder, files, attributes),
         attributes=attributes,
     )
-
-
-def read_contactnets(folder: str | Path, *, licence: str) -> xr.Dataset:
-    """The tosses of :func:`stream_contactnets` as one dataset in memory."""
-    return collect(stream_contactnets(folder, licence=licence))
 
 
 def _tosses(folder: Path, files: Sequence[Path], attributes: dict[str, str]) -> Iterator[Recording]:
