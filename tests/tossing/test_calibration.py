@@ -6,7 +6,7 @@ import pytest
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.prepare.calibration import Calibration, calibrate
-from contactid.tossing.prepare.flight import central_difference_state, fit_flight_state
+from contactid.tossing.prepare.flight import central_difference_state, fit_flight
 from tosses_for_tests import RATE, box, motion, prepare_tosses, recordings
 
 CENTER = (0.002, -0.001, 0.006)
@@ -60,7 +60,7 @@ def test_flight_fit_recovers_the_state_and_beats_a_central_difference(inertia):
     exact = recordings(body, 1, seed=2, seconds=1.5)[0]
     flight = slice(1, 20)
     gravity = np.array([0.0, 0.0, -9.81])
-    truth = fit_flight_state(body, exact.position[flight], exact.orientation[flight], 1 / RATE, gravity)
+    truth = fit_flight(body, exact.position[flight], exact.orientation[flight], 1 / RATE, gravity).state
     forward = exact.position[2] - exact.position[1] - 0.5 * gravity / RATE**2
     assert np.allclose(truth.position, exact.position[1], atol=2e-6)
     assert np.linalg.norm(truth.linear_velocity - forward * RATE) < 0.05
@@ -68,7 +68,7 @@ def test_flight_fit_recovers_the_state_and_beats_a_central_difference(inertia):
     fitted, differenced = [], []
     for _ in range(30):
         noisy = exact.position + 1e-4 * random.normal(size=exact.position.shape)
-        fit = fit_flight_state(body, noisy[flight], exact.orientation[flight], 1 / RATE, gravity)
+        fit = fit_flight(body, noisy[flight], exact.orientation[flight], 1 / RATE, gravity).state
         difference = central_difference_state(noisy, exact.orientation, 1, 1 / RATE)
         fitted.append(fit.linear_velocity - truth.linear_velocity)
         differenced.append(difference.linear_velocity - truth.linear_velocity)

@@ -34,7 +34,7 @@ from contactid.core.errors import ContactIdError
 from contactid.output.computing import Shown
 from contactid.sources.motion import body_of, iterate_recordings, read_dataset
 from contactid.tossing.artefacts.data import Case, by_name, describe, example, example_toss, identified
-from contactid.tossing.prepare.flight import fit_flight_state
+from contactid.tossing.prepare.flight import fit_flight
 from contactid.tossing.prepare.poses import PlaneCorrection, in_surface_frame, vertex_positions
 
 COLUMNS = (
@@ -275,9 +275,9 @@ class _Scene:
         """
         first = self.release
         flight = slice(first, self.contact)
-        state = fit_flight_state(
+        state = fit_flight(
             self.body, self.position[flight], self.orientation[flight], self.time_step, self.gravity
-        )
+        ).state
         arrows = []
         length = float(np.ptp(self.vertices, axis=0).max())
         for item, vector, unit in (
