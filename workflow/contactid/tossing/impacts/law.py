@@ -98,20 +98,11 @@ def impact_table(body: BodyProperties, impacts: Sequence[Impact]) -> ImpactTable
             "there is no impact to identify from", "Relax the selection's thresholds, or take more data"
         )
     geometry = [impact_geometry(body, impact) for impact in impacts]
-
-    def stack(name: str) -> np.ndarray:
-        return np.stack([np.asarray(getattr(impact, name), dtype=float) for impact in impacts])
-
+    measured = ("pre_twist", "post_twist", "pre_covariance", "post_covariance", "surface_velocity")
     return ImpactTable(
         toss=np.array([impact.toss for impact in impacts], dtype=object),
-        jacobian=np.stack([item.jacobian for item in geometry]),
-        response=np.stack([item.response for item in geometry]),
-        delassus=np.stack([item.delassus for item in geometry]),
-        pre_twist=stack("pre_twist"),
-        post_twist=stack("post_twist"),
-        pre_covariance=stack("pre_covariance"),
-        post_covariance=stack("post_covariance"),
-        surface_velocity=stack("surface_velocity"),
+        **{name: np.stack([getattr(item, name) for item in geometry]) for name in ("jacobian", "response", "delassus")},
+        **{name: np.stack([np.asarray(getattr(item, name), dtype=float) for item in impacts]) for name in measured},
     )
 
 
