@@ -82,20 +82,16 @@ class Likelihood:
         shrink = 1.0 / (1.0 + np.array([e_t, e_t, e_n]))
         xi = np.column_stack([fit.unknowns[:, 3:], np.zeros(len(table))])
         wanted = shrink * (xi - np.einsum("nij,nj->ni", table.delassus, fit.unknowns[:, :3])) + table.surface_velocity
-        precision = np.linalg.inv(table.pre_covariance) + self._post_precision
-        pooled = np.linalg.inv(precision)
+        pre_precision, post_precision = np.linalg.inv(table.pre_covariance), np.linalg.inv(table.post_covariance)
+        pooled = np.linalg.inv(pre_precision + post_precision)
         after = table.post_twist - np.einsum("nij,nj->ni", table.response, fit.unknowns[:, :3])
-        free = np.einsum("nij,nj->ni", np.linalg.inv(table.pre_covariance), table.pre_twist)
-        free = np.einsum("nij,nj->ni", pooled, free + np.einsum("nij,nj->ni", self._post_precision, after))
+        free = np.einsum("nij,nj->ni", pre_precision, table.pre_twist)
+        free = np.einsum("nij,nj->ni", pooled, free + np.einsum("nij,nj->ni", post_precision, after))
         spread = pooled @ np.swapaxes(table.jacobian, 1, 2)
         missing = wanted - np.einsum("nij,nj->ni", table.jacobian, free)
         return free + np.einsum(
             "nij,nj->ni", spread, np.linalg.solve(table.jacobian @ spread, missing[..., None])[..., 0]
         )
-
-    @property
-    def _post_precision(self) -> np.ndarray:
-        return np.linalg.inv(self.table.post_covariance)
 
     def derivatives(self, fit: LatentFit, mu: float, e_n: float, e_t: float, free: Sequence[int]) -> np.ndarray:
         """(n, 9, k) derivatives of the rows by the free parameters (0 mu, 1 e_N, 2 e_T) at fixed unknowns."""
@@ -146,11 +142,6 @@ class LatentFit:
     cost: np.ndarray
     unknowns: np.ndarray
     residuals: np.ndarray
-
-    @property
-    def sliding(self) -> np.ndarray:
-        """(n,) whether xi_T differs from zero."""
-        return np.linalg.norm(self.unknowns[:, 3:], axis=1) > _LEAST_SLIP
 
     def on_rim(self, mu: float) -> np.ndarray:
         """(n,) whether the impulse lies on the rim of the friction disk."""

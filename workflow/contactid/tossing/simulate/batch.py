@@ -6,7 +6,7 @@ is the pose at one given moment: a body that came to rest on a moving surface be
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numba
 import numpy as np
@@ -58,6 +58,10 @@ class Runs:
     inertia: np.ndarray
     center_of_mass: np.ndarray
     tilt: np.ndarray
+
+    def __post_init__(self) -> None:
+        if len({len(getattr(self, field.name)) for field in fields(self)}) > 1:
+            raise ContactIdError("the runs of a batch have columns of different lengths", "Give one row per run")
 
     @classmethod
     def of(cls, friction_mu: np.ndarray, restitution_e_n: np.ndarray, state: np.ndarray | None = None) -> Runs:
