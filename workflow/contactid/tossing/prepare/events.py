@@ -6,7 +6,7 @@
 * *release* is the beginning of the free fall that ends with the first contact: the longest run of samples before it at
   which a parabola fitted to the neighbouring samples has the acceleration of gravity.
 
-For comparison only, :func:`find_author_events` has the authors' own rules for release and rest, with thresholds kept
+For comparison only, :func:`as_authors` has the authors' own rules for release and rest, with thresholds kept
 by hand for each box. Their heights are of the box's origin over the surface, their speeds from central differences
 (eqs. 12 to 15), and indices count from 0 here (from 1 in the authors' scripts). First contact, which the authors don't
 need, comes from the data-driven rule.
@@ -186,26 +186,19 @@ _RULES = {
 }
 
 
-def find_author_events(
+def as_authors(
+    found: Events,
     position: np.ndarray,
     orientation: np.ndarray,
     vertices: np.ndarray,
-    center_of_mass: np.ndarray,
     time_step: float,
-    *,
-    gravity: np.ndarray,
     surface_velocity: np.ndarray,
     rest_speed: float,
-    fall_tolerance: float,
 ) -> Events:
-    """Events by the authors' constants; arguments as for :func:`find_events`."""
+    """What :func:`find_events` found, with release and rest by the authors' constants; arguments as there."""
     rule = _RULES.get(round(1e3 * float(np.ptp(vertices, axis=0).max())))
     if rule is None:
         return Events(reason="the authors' event rule knows Box004 to Box007 only")
-    found = find_events(
-        position, orientation, vertices, center_of_mass, time_step,
-        gravity=gravity, surface_velocity=surface_velocity, rest_speed=rest_speed, fall_tolerance=fall_tolerance,
-    )  # fmt: skip
     if found.reason:
         return found
     release = _author_release(position[:, 2], rule)

@@ -31,7 +31,7 @@ from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
 from contactid.sources.left_out import left_out_of
 from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset, write_dataset
-from contactid.tossing.prepare.events import Events, find_author_events, find_events, find_rest
+from contactid.tossing.prepare.events import Events, as_authors, find_events, find_rest
 from contactid.tossing.prepare.poses import PlaneCorrection, fit_plane, in_surface_frame
 
 IDENTIFICATION, TEST = "identification", "test"
@@ -138,12 +138,15 @@ class _Toss:
 
     def judge(self, body: BodyProperties, time_step: float, exclude_tumbling: bool, events: Mapping[str, Any]) -> None:
         """Find events and rest pose, and say why the toss can't be used where it can't."""
-        rule = {"data_driven": find_events, "authors": find_author_events}[events["rule"]]
-        self.events = rule(
+        self.events = find_events(
             self.position, self.orientation, body.vertices, body.center_of_mass, time_step,
             gravity=self.gravity, surface_velocity=self.belt,
             rest_speed=events["rest_speed"], fall_tolerance=events["fall_tolerance"],
         )  # fmt: skip
+        if events["rule"] == "authors":
+            self.events = as_authors(
+                self.events, self.position, self.orientation, body.vertices, time_step, self.belt, events["rest_speed"]
+            )
         self.reason = self.events.reason
         if self.reason:
             return
@@ -203,24 +206,22 @@ def _assemble(motion: xr.Dataset, tosses: list[_Toss], split: np.ndarray, plane:
 
 def toss_table(prepared: xr.Dataset, dataset: str) -> pd.DataFrame:
     """One row per toss of the source, those that the reader left out included, with the reason where one isn't used."""
-    rows = [
+    reasons = prepared["reason"].values.astype(str)
+    table = pd.DataFrame(
         {
             "dataset": dataset,
-            "toss": str(name),
-            "split": str(prepared["split"].values[k]),
-            "used": not str(prepared["reason"].values[k]),
-            "reason": str(prepared["reason"].values[k]),
-            "tumbled": bool(prepared["tumbled"].values[k]),
-            "samples": int(prepared["row_size"].values[k]),
-            "release_sample": int(prepared["release"].values[k]),
-            "contact_sample": int(prepared["contact"].values[k]),
-            "rest_sample": int(prepared["rest"].values[k]),
+            "toss": prepared["recording"].values.astype(str),
+            "split": prepared["split"].values.astype(str),
+            "used": reasons == "",
+            "reason": reasons,
+            "tumbled": prepared["tumbled"].values.astype(bool),
+            "samples": prepared["row_size"].values,
+            **{f"{event}_sample": prepared[event].values for event in ("release", "contact", "rest")},
         }
-        for k, name in enumerate(prepared["recording"].values)
-    ]
-    for name, reason in left_out_of(prepared.attrs).items():
-        rows.append({"dataset": dataset, "toss": name, "split": "", "used": False, "reason": reason})
-    return pd.DataFrame(rows)
+    )
+    unread = left_out_of(prepared.attrs)
+    rows = {"dataset": dataset, "toss": list(unread), "split": "", "used": False, "reason": list(unread.values())}
+    return pd.concat([table, pd.DataFrame(rows)], ignore_index=True) if unread else table
 
 
 def prepare(
