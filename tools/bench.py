@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import platform
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ import bench_simulator
 from bench_cost import INHAND, PLANAR, READING, SIZES, SWEEP, cost_rows, draw_cost
 from bench_stages import COLUMNS, missing_peer, peer_row, peer_rows, stage_rows
 from contactid.core.atomic import write_text
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.summary import text_table
 from contactid.output.tables import write_csv
 
@@ -76,6 +75,7 @@ def _short(value: float) -> str:
     return "" if value is None or not np.isfinite(value) else f"{value:.3g}"
 
 
+@told_plainly()
 def main(run: str, output: str, mirror: str, mujoco_python: str, repeats: int, small: bool) -> None:
     """Read the run's files, measure peers and sizes, write the table and the figure, and print the table."""
     stages = stage_rows(run)
@@ -88,7 +88,8 @@ def main(run: str, output: str, mirror: str, mujoco_python: str, repeats: int, s
     table = pd.concat(parts, ignore_index=True).reindex(columns=list(COLUMNS))
     prepared = Path(run) / "data" / configuration["tossing"]["identify_on"][-1] / "tosses.nc"
     cost = cost_rows(prepared, configuration, repeats, SMALL if small else SIZES)
-    label = f"run {Path(run).name}; sizes measured on {_machine()}, CPU time of {repeats} repeats; synthetic data"
+    machine = f"{platform.processor() or platform.machine()}, {platform.system()}"
+    label = f"run {Path(run).name}; sizes measured on {machine}, CPU time of {repeats} repeats; synthetic data"
     folder = Path(output)
     write_csv(table, folder / "bench.csv")
     write_csv(cost, folder / "figures/ext_cost.csv")
@@ -96,10 +97,6 @@ def main(run: str, output: str, mirror: str, mujoco_python: str, repeats: int, s
     text = markdown(table, cost, label)
     write_text(folder / "bench.md", text + "\n")
     print(text)
-
-
-def _machine() -> str:
-    return f"{platform.processor() or platform.machine()}, {platform.system()}"
 
 
 if __name__ == "__main__":
@@ -110,15 +107,4 @@ if __name__ == "__main__":
     parser.add_argument("--mujoco-python", default="", help="Python of the environment that MuJoCo is in")
     parser.add_argument("--repeats", type=int, default=3, help="of every size")
     parser.add_argument("--small", action="store_true", help="two small sizes per stage: whether it works, in seconds")
-    arguments = parser.parse_args()
-    try:
-        main(
-            arguments.run,
-            arguments.output,
-            arguments.mirror,
-            arguments.mujoco_python,
-            arguments.repeats,
-            arguments.small,
-        )
-    except ContactIdError as error:
-        sys.exit(f"ERROR {error}")
+    main(**vars(parser.parse_args()))

@@ -34,10 +34,12 @@ from contactid.tossing.readers.iam_archive import stream_iam_archive
 from contactid.tossing.simulate.sweep import sweep
 
 SWEEP, PLANAR, INHAND, READING = "tossing sweep", "planar identification", "in-hand estimation", "archive reading"
-GRID_POINTS = (5, 10, 20, 40)  # of friction, and as many of restitution
-FRAME_RATES = (30.0, 60.0, 120.0, 240.0)  # frames/s
-SAMPLES = (50, 100, 200, 400)
-MEGABYTES = (4.0, 8.0, 16.0, 32.0)
+SIZES: Mapping[str, Sequence[float]] = {
+    SWEEP: (5, 10, 20, 40),  # grid points of friction, and as many of restitution
+    PLANAR: (30.0, 60.0, 120.0, 240.0),  # frames/s
+    INHAND: (50, 100, 200, 400),  # samples
+    READING: (4.0, 8.0, 16.0, 32.0),  # MB
+}
 _FRICTION, _NOISE = 0.3, "one_mrad"
 _SPEED_METHOD = "constraint_no_geodesic"
 _OBJECTS = Path(__file__).resolve().parents[1] / "workflow/resources/inhand/objects.yaml"
@@ -101,10 +103,7 @@ def with_slopes(rows: pd.DataFrame) -> pd.DataFrame:
 def sweep_tasks(prepared: str | Path, variant: Mapping[str, Any], points: Sequence[int]) -> Iterator[Task]:
     """Grids of several sizes over the same tosses; a size is the number of simulated tosses.
 
-    Raises
-    ------
-    ContactIdError
-        Where the run has no prepared tosses.
+    Raises :class:`ContactIdError` where the run has no prepared tosses.
     """
     if not Path(prepared).is_file():
         raise ContactIdError(f"{prepared} does not exist", "make bench needs a finished run: make")
@@ -169,12 +168,9 @@ def cost_rows(
 
     Parameters
     ----------
-    prepared
-        Prepared tosses of a run.
-    configuration
-        The run's configuration.
-    sizes
-        By stage; see :data:`SIZES`.
+    prepared : prepared tosses of a run
+    configuration : the run's configuration
+    sizes : by stage; see :data:`SIZES`
     """
     variant = configuration["tossing"]["variants"][0]
 
@@ -186,11 +182,6 @@ def cost_rows(
 
     with tempfile.TemporaryDirectory() as folder:
         return measure(tasks(folder), repeats)
-
-
-SIZES: Mapping[str, Sequence[float]] = {
-    SWEEP: GRID_POINTS, PLANAR: FRAME_RATES, INHAND: SAMPLES, READING: MEGABYTES,
-}  # fmt: skip
 
 
 def draw_cost(rows: pd.DataFrame, stem: str | Path, label: str) -> None:

@@ -14,7 +14,7 @@ import sys
 
 import pandas as pd
 
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.tables import write_csv
 
 _FRICTIONS = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
@@ -48,6 +48,7 @@ def measure_start(jobs: int) -> dict[str, float]:
     }
 
 
+@told_plainly()
 def main(sizes: list[int], output: str) -> None:
     """Measure rising sizes and write one table."""
     rows = []
@@ -59,10 +60,6 @@ def main(sizes: list[int], output: str) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, nargs="+", default=[250, 2_500])
+    parser.add_argument("--jobs", dest="sizes", type=int, nargs="+", default=[250, 2_500])
     parser.add_argument("--output", default="results/bench/dag.csv")
-    arguments = parser.parse_args()
-    try:
-        main(arguments.jobs, arguments.output)
-    except ContactIdError as error:
-        sys.exit(f"ERROR {error}")
+    main(**vars(parser.parse_args()))

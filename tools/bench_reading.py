@@ -58,9 +58,9 @@ def write_large(path: str, n_frames: int, archive_bytes: float) -> None:
             archive.copy(first, f"Rec_20220101T{number:06d}Z")
 
 
-def _peak_megabytes() -> float:
-    scale = 1.0 if sys.platform == "darwin" else 1024.0
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale / _MEGABYTE
+def peak_bytes() -> float:
+    """The most memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1.0 if sys.platform == "darwin" else 1024.0)
 
 
 def _convert(archive: str, motion: str) -> None:
@@ -70,10 +70,10 @@ def _convert(archive: str, motion: str) -> None:
 def measure_reading(short: str, large: str, folder: str) -> tuple[float, float, float]:
     """Peak memory after the short archive and after the large one (MB), and the large one's time (s)."""
     _convert(short, f"{folder}/short.nc")
-    before = _peak_megabytes()
+    before = peak_bytes() / _MEGABYTE
     begin = time.perf_counter()
     _convert(large, f"{folder}/large.nc")
-    return before, _peak_megabytes(), time.perf_counter() - begin
+    return before, peak_bytes() / _MEGABYTE, time.perf_counter() - begin
 
 
 def _apart(function: Any, *arguments: Any) -> Any:
@@ -82,19 +82,16 @@ def _apart(function: Any, *arguments: Any) -> Any:
         return pool.apply(function, arguments)
 
 
-def reading_row(n_frames: int, archive_bytes: float, folder: str) -> dict[str, float]:
+def reading_row(n_frames: int, archive_bytes: float, parent: Path) -> dict[str, float]:
     """One measurement; the archive and what was read from it are deleted."""
-    short, large = f"{folder}/short.h5", f"{folder}/large.h5"
-    try:
+    with tempfile.TemporaryDirectory(dir=parent) as folder:
+        short, large = f"{folder}/short.h5", f"{folder}/large.h5"
         _apart(write_large, short, _SHORT, 0.0)
         _apart(write_large, large, n_frames, archive_bytes)
         with h5py.File(large) as archive:
             n_recordings = len(archive)
         size = Path(large).stat().st_size
         before, peak, seconds = _apart(measure_reading, short, large, folder)
-    finally:
-        for name in ("short.h5", "large.h5", "short.nc", "large.nc"):
-            Path(folder, name).unlink(missing_ok=True)
     recording = n_frames * _BYTES_PER_FRAME / _MEGABYTE
     return {
         "archive_MB": size / _MEGABYTE,
@@ -110,18 +107,16 @@ def reading_row(n_frames: int, archive_bytes: float, folder: str) -> dict[str, f
 
 def main(gigabytes: float, output: str) -> None:
     """Measure archives of short and of very long recordings, and write one table."""
-    with tempfile.TemporaryDirectory(dir=Path(output).parent) as folder:
-        rows = []
-        for n_frames, archive_bytes in ((4_000, 1e9 * gigabytes), (500_000, 1e9 * gigabytes / 4.0)):
-            rows.append(reading_row(n_frames, archive_bytes, folder))
-            print(", ".join(f"{name} {value:.4g}" for name, value in rows[-1].items()), flush=True)
-            write_csv(pd.DataFrame(rows), output)
+    rows = []
+    Path(output).parent.mkdir(parents=True, exist_ok=True)
+    for n_frames, archive_bytes in ((4_000, 1e9 * gigabytes), (500_000, 1e9 * gigabytes / 4.0)):
+        rows.append(reading_row(n_frames, archive_bytes, Path(output).parent))
+        print(", ".join(f"{name} {value:.4g}" for name, value in rows[-1].items()), flush=True)
+        write_csv(pd.DataFrame(rows), output)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the archive")
     parser.add_argument("--output", default="results/bench/reading.csv")
-    arguments = parser.parse_args()
-    Path(arguments.output).parent.mkdir(parents=True, exist_ok=True)
-    main(arguments.gigabytes, arguments.output)
+    main(**vars(parser.parse_args()))

@@ -7,18 +7,19 @@ to be compared across machines.
 from __future__ import annotations
 
 import argparse
-import resource
-import sys
-import time
+import tempfile
+import timeit
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from contactid.core.errors import ContactIdError
+from bench_reading import peak_bytes
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.tables import write_csv
-from contactid.sources.motion import collect
+from contactid.sources.motion import read_dataset, write_motion
 from contactid.tossing.identify.trajectories import Grid, grid_values, identify, sweep_grid
 from contactid.tossing.peers.exchange import Answer, Request
 from contactid.tossing.peers.exchange import Problem as PeerProblem
@@ -49,13 +50,8 @@ def damping_ratio(restitution: float) -> float:
     return float(decay / np.sqrt(1.0 + decay**2))
 
 
-def _fastest(function: Any, repeats: int = _REPEATS) -> float:
-    times = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - begin)
-    return min(times)
+def _fastest(function: Callable[[], Any], repeats: int = _REPEATS) -> float:
+    return min(timeit.repeat(function, number=1, repeat=repeats))
 
 
 def speed_rows(problem: Problem, everything: Problem, mujoco_python: str) -> list[dict[str, Any]]:
@@ -65,7 +61,7 @@ def speed_rows(problem: Problem, everything: Problem, mujoco_python: str) -> lis
     one = (np.array([_IDENTIFIED[0]]), np.array([_IDENTIFIED[1]]))
     body, options = problem.body, problem.options
     sweep(body, sample[:1], *one, options)  # compile
-    steps = sum(len(toss.position) - 1 for toss in sample)
+    steps, all_steps = (sum(len(toss.position) - 1 for toss in tosses) for tosses in (sample, everything.measured))
     ours_grid = _fastest(lambda: sweep(body, sample, mu, e_n, options))
     ours_executed = _fastest(lambda: sweep(body, sample, mu, e_n, options, share=False))
     ours_point = _fastest(lambda: sweep(body, sample, *one, options, share=False), 20)
@@ -94,30 +90,20 @@ def speed_rows(problem: Problem, everything: Problem, mujoco_python: str) -> lis
         row(f"grid {mu.size} x {len(sample)} tosses, shared steps", ours_grid, theirs_grid, executed),
         row(f"grid {mu.size} x {len(sample)}, every step executed", ours_executed, theirs_grid, executed),
         row(f"at mu, e_N = {_IDENTIFIED}, {len(sample)} tosses", ours_point, float(point_answer.seconds.min()), steps),
-        row(
-            f"grid {mu.size} x {len(everything.measured)} tosses, shared steps",
-            whole,
-            np.nan,
-            mu.size * sum(len(toss.position) - 1 for toss in everything.measured),
-        ),
+        row(f"grid {mu.size} x {len(everything.measured)} tosses, shared steps", whole, np.nan, mu.size * all_steps),
     ]
 
 
 def memory_row(problem: Problem) -> dict[str, Any]:
     """Growth of the peak memory from a grid of 21 points to one of 4,410, beyond the result array itself."""
-
-    def peak() -> float:
-        scale = 1024.0 if sys.platform != "darwin" else 1024.0**2
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
-
     sample = problem.measured[:20]
     small, large = np.linspace(0.0, 1.0, 21), np.linspace(0.0, 1.0, 4410)
     sweep(problem.body, sample, small, np.zeros(21), problem.options)
-    before = peak()
+    before = peak_bytes()
     sweep(problem.body, sample, large, np.zeros(4410), problem.options)
     result = 3 * 8 * len(sample) * (large.size - small.size) / 1024.0**2
     return {"quantity": f"peak memory growth, grid 21 to 4410 points (MB; result {result:.1f} MB)",
-            "contactid_s": peak() - before}  # fmt: skip
+            "contactid_s": (peak_bytes() - before) / 1024.0**2}  # fmt: skip
 
 
 def accuracy_rows(prepared: Any, mujoco_python: str) -> list[dict[str, Any]]:
@@ -164,13 +150,16 @@ def tosses_there(mirror: str) -> bool:
 
 def problems(mirror: str) -> tuple[Problem, Problem, Any]:
     """The ContactNets tosses to identify on, all of them, and the prepared dataset behind both."""
-    motion = collect(stream_contactnets(Path(mirror) / "contactnets", licence="BSD-3-Clause"))
+    with tempfile.TemporaryDirectory() as folder:
+        write_motion(stream_contactnets(Path(mirror) / "contactnets", licence="BSD-3-Clause"), f"{folder}/motion.nc")
+        motion = read_dataset(f"{folder}/motion.nc")
     events = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}
     prepared = preprocess(motion, share=0.7, seed=20230206, exclude_tumbling=False, require_usable=True, events=events)
     variant = Variant("bench", "central_difference", 1, "newton", False, False)
     return set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, None), prepared
 
 
+@told_plainly()
 def main(mirror: str, mujoco_python: str, output: str) -> None:
     """Measure everything and write one table."""
     if not tosses_there(mirror):
@@ -193,8 +182,4 @@ if __name__ == "__main__":
     parser.add_argument("--mirror", default="", help="folder that holds contactnets/")
     parser.add_argument("--mujoco-python", required=True, help="Python of the environment that MuJoCo is in")
     parser.add_argument("--output", default="results/bench/simulator.csv")
-    arguments = parser.parse_args()
-    try:
-        main(arguments.mirror, arguments.mujoco_python, arguments.output)
-    except ContactIdError as error:
-        sys.exit(f"ERROR {error}")
+    main(**vars(parser.parse_args()))

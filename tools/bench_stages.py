@@ -55,10 +55,7 @@ _ITEMS: Mapping[str, Items] = {
 def stage_rows(run: str | Path) -> pd.DataFrame:
     """A row per stage (rule) of a run: wall and CPU seconds of all its jobs, and the largest job's memory.
 
-    Raises
-    ------
-    ContactIdError
-        Where the run has no benchmark files.
+    Raises :class:`ContactIdError` where the run has no benchmark files.
     """
     root = Path(run)
     rows = []

@@ -70,6 +70,18 @@ def test_an_edit_in_another_folder_is_noticed_with_a_warm_cache(package):
     assert value(package) == (-8.0, False), "constants are frozen into compiled code"
 
 
+def test_of_two_processes_one_compiles(package):
+    program = (
+        "from contactid.kernels.caller import g; g(3.0); print(len(g.stats.cache_misses), len(g.stats.cache_hits))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(package), "NUMBA_CACHE_DIR": str(package / "kept")}
+    both = [
+        subprocess.Popen([sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    assert sorted(one.communicate()[0].split() for one in both) == [["0", "1"], ["1", "0"]]
+
+
 def test_all_that_compiles_is_among_the_sources():
     sources = {file.relative_to(PACKAGE).as_posix() for file in compiling_sources()}
     compiling = {file.relative_to(PACKAGE).as_posix() for file in PACKAGE.rglob("*.py") if "njit(" in file.read_text()}

@@ -9,13 +9,12 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
-import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.sources.motion import BodyProperties, collect
-from contactid.tossing.readers.iam_archive import stream_iam_archive
+from contactid.sources.motion import BodyProperties
 from iam_writer import ArchiveRecording, TrackedBody, new_archive, write_recording
+from motion_in_memory import read_iam_archive
 
 FREQUENCY = 360.0
 N_FRAMES = 150
@@ -52,17 +51,6 @@ def write(path: Path, *recordings: ArchiveRecording) -> Path:
         for each in recordings or [recording(index) for index in range(3)]:
             write_recording(archive, each, body(), object_name="Box006", sample_frequency=FREQUENCY)
     return path
-
-
-def read_iam_archive(
-    path: str | Path, object_name: str, *, licence: str, surface_name: str = "", surface_height: float | None = None
-) -> xr.Dataset:
-    """The recordings of an archive as one dataset in memory."""
-    return collect(
-        stream_iam_archive(
-            path, object=object_name, surface=surface_name, surface_height=surface_height, licence=licence
-        )
-    )
 
 
 def read(path: Path, **changes: object):

@@ -9,16 +9,28 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.identify.contact_equations import ContactSteps, contact_steps
-from contactid.planar.identify.identifiability import RatioEquations
+from contactid.planar.identify.identifiability import Flag, Identifiability, RatioEquations, fit_ratio
 from contactid.planar.simulate.bodies import PlanarMotion
 from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
-from contactid.planar.squares.events import Alignment, ThrowEvents, ThrowOptions
-from contactid.planar.squares.flight import FlightOptions, bridge, corners_moved_in, single_corner
+from contactid.planar.squares.events import SKIPPED_FRAMES, Alignment, ThrowEvents
+from contactid.planar.squares.flight import (
+    DEGREES,
+    STRETCH,
+    FlightReport,
+    bridge,
+    corners_moved_in,
+    flight_report,
+    flight_stretches,
+    left_by_polynomial,
+    single_corner,
+    spread,
+)
 from contactid.planar.squares.windows import (
+    IMPACT_FRAMES,
     PreparedThrows,
-    ThrowWindow,
-    WindowOptions,
-    identification_window,
+    SquareOptions,
+    SquareWindow,
+    cut_window,
     prepare_throws,
 )
 
@@ -48,6 +60,44 @@ def ratios_by_step(equations: RatioEquations) -> tuple[np.ndarray, np.ndarray]:
     return ratio, error if equations.noise_known else np.full_like(error, np.nan)
 
 
+@dataclass(frozen=True)
+class RatioDetail:
+    """What :func:`fit_ratio` doesn't tell of J/m over all steps with one contact; not numbers without known noise.
+
+    Attributes
+    ----------
+    plain : m2, weighted least squares that takes d_omega as exact
+    bias : expected relative bias of ``plain``: less the noise's share in the weighted sum of d_omega^2
+    information : 1/m4, ``sum d_omega^2 / variance of the residual`` at total least squares
+    deviation : m2, first-order standard error of total least squares
+    """
+
+    plain: float
+    bias: float
+    information: float
+    deviation: float
+
+
+def ratio_detail(equations: RatioEquations) -> RatioDetail:
+    """Plain least squares and its bias, and how well total least squares is known."""
+    moment, spin, covariance = equations.moment, equations.spin, equations.covariance
+    weight, total = 1.0 / covariance[:, 0, 0], fit_ratio(equations).total
+    information = float(np.sum(spin**2 / equations.residual_variance(total)))
+    excess = weight @ (covariance[:, 0, 1] / total - covariance[:, 1, 1])
+    known = 1.0 if equations.noise_known else np.nan
+    return RatioDetail(
+        plain=float(weight @ (moment * spin) / (weight @ spin**2)),
+        bias=known * float(excess / (weight @ spin**2)),
+        information=known * information,
+        deviation=known * information**-0.5,
+    )
+
+
+def ratio_identifiable(found: Identifiability) -> bool:
+    """Whether some step with one contact changes the spin."""
+    return found.n_single > 0 and Flag.NO_SPIN_CHANGE not in found.flags
+
+
 def rest_gaps(events: Sequence[ThrowEvents]) -> np.ndarray:
     """(n,) mean lowest gap of every throw in its final rest, m: what the alignment leaves."""
     return np.array([event.gap[event.rest :].min(axis=1).mean() for event in events if event.rest is not None])
@@ -59,13 +109,20 @@ def window_of(event: ThrowEvents, before: int = 8, after: int = 25) -> tuple[tup
         return None, "no contact"
     first = event.contacts[0]
     start, end = first.before - before + 1, min(first.before + after + 1, len(event.position))
-    if start < ThrowOptions().skipped_frames:
+    if start < SKIPPED_FRAMES:
         return None, "too few frames before the first contact"
     if any(start <= k < end for k in event.jumps):
         return None, "a jump in the window"
     if event.rest is not None and event.rest < first.after:
         return None, "no motion after the first contact"
     return (start, end), ""
+
+
+def touching_corners(event: ThrowEvents) -> list[int]:
+    """The corners that come near the ground at the first contact."""
+    before, after = event.contacts[0]
+    lowest = event.gap[max(before - 1, 0) : after + 2].min(axis=0)
+    return np.flatnonzero(lowest <= max(2e-3, lowest.min())).tolist()
 
 
 def event_table(events: Sequence[ThrowEvents]) -> pd.DataFrame:
@@ -75,7 +132,7 @@ def event_table(events: Sequence[ThrowEvents]) -> pd.DataFrame:
             {
                 "throw": event.name,
                 "first_contact": event.contacts[0].before if event.contacts else None,
-                "first_corners": " ".join(map(str, event.contacts[0].corners)) if event.contacts else "",
+                "first_corners": " ".join(map(str, touching_corners(event))) if event.contacts else "",
                 "contacts": len(event.contacts),
                 "jumps": len(event.jumps),
                 "rest": event.rest,
@@ -124,33 +181,24 @@ class FirstImpacts:
 
 
 def first_impacts(
-    events: Sequence[ThrowEvents],
-    shape: Shape,
-    alignment: Alignment,
-    interval: float,
-    options: ThrowOptions,
-    flight: FlightOptions | None = None,
-    radius: float = 0.0,
+    events: Sequence[ThrowEvents], shape: Polygon, alignment: Alignment, interval: float, radius: float = 0.0
 ) -> FirstImpacts:
     """The first impacts of a single corner that two ballistic fits bridge.
 
     Parameters
     ----------
-    events, shape, alignment, options, flight
-        As they were found, and how to look at them.
+    events, shape, alignment
+        As they were found.
     interval
         Time between frames, s.
     radius
         Of a polygon's rounded corners, m.
     """
-    flight = flight or FlightOptions()
-    ground = alignment.ground
-    if isinstance(shape, Polygon):
-        shape, ground = corners_moved_in(shape, ground, radius)
+    shape, ground = corners_moved_in(shape, alignment.ground, radius)
     rows = []
     for event in events:
-        met = bridge(event, interval, options, flight)
-        corner = None if met is None else single_corner(contacts(shape, ground, met.position).gap, flight)
+        met = bridge(event, interval, IMPACT_FRAMES[0])
+        corner = None if met is None else single_corner(contacts(shape, ground, met.position).gap)
         if met is None or corner is None:
             continue
         at = contacts(shape, ground, met.position)
@@ -161,29 +209,130 @@ def first_impacts(
 
 
 @dataclass(frozen=True)
+class RecordedWindow:
+    """A window of a throw as it is recorded, and where it lies.
+
+    Attributes
+    ----------
+    frames : (first, end) in the whole throw
+    instant : of the impact, s in the window's time
+    lowered : the window's ground below the one of the throws at rest, m
+    """
+
+    window: SquareWindow
+    frames: tuple[int, int]
+    instant: float
+    lowered: float
+
+    def __getattr__(self, name: str):
+        return getattr(self.window, name)
+
+
+def recorded_window(event: ThrowEvents, prepared: PreparedThrows, most: int = 8) -> RecordedWindow:
+    """The window of a throw without putting a frame back; the reason is raised where it has none."""
+    if not event.contacts:
+        raise ContactIdError(f"{event.name}: no contact", "Leave the throw out")
+    last = event.contacts[0].before
+    until = event.contacts[1].before + 1 if len(event.contacts) > 1 else len(event.position)
+    frames = max(last - most + 1, SKIPPED_FRAMES), min(last + most + 1, until)
+    if any(frames[0] <= jump < frames[1] for jump in event.jumps):
+        raise ContactIdError(f"{event.name}: a jump in the window", "Leave the throw out")
+    met = bridge(event, prepared.interval, IMPACT_FRAMES[0])
+    if met is None:
+        reason = "the flights before and after the first contact don't meet"
+        raise ContactIdError(f"{event.name}: {reason}", "Leave the throw out")
+    try:
+        window = cut_window(event, met, 0, prepared, most)
+    except ContactIdError as error:
+        raise ContactIdError(f"{event.name}: {error.problem}", error.remedy) from None
+    assert len(window.throw.time) == frames[1] - frames[0]
+    lowered = (prepared.ground.y0 - window.throw.ground.y0) * np.cos(prepared.ground.slope)
+    return RecordedWindow(window, frames, (last - frames[0]) * prepared.interval + met.instant, float(lowered))
+
+
+@dataclass(frozen=True)
 class Windows:
     """Windows by which throws could be identified as they are recorded, and why the others have none."""
 
     prepared: PreparedThrows
-    windows: tuple[ThrowWindow, ...]
+    windows: tuple[RecordedWindow, ...]
     left_out: dict[str, str]
 
 
-def throw_windows(
-    data: xr.Dataset, window: WindowOptions | None = None, options: ThrowOptions | None = None
-) -> Windows:
+def throw_windows(data: xr.Dataset, options: SquareOptions | None = None) -> Windows:
     """All windows of a dataset, without mending a throw."""
-    options, flight, window = options or ThrowOptions(), FlightOptions(), window or WindowOptions()
-    prepared, interval = prepare_throws(data, options, window=window), 1.0 / data.attrs["sample_frequency"]
-    windows, left_out, sigma = [], {}, prepared.flight.sigma
+    options = options or SquareOptions()
+    prepared, windows, left_out = prepare_throws(data, options), [], {}
     for event in prepared.events:
         try:
-            windows.append(
-                identification_window(event, prepared.shape, prepared.ground, sigma, interval, options, flight, window)
-            )
+            windows.append(recorded_window(event, prepared, options.frames))
         except ContactIdError as error:
             left_out[event.name] = error.problem.removeprefix(f"{event.name}: ")
     return Windows(prepared, tuple(windows), left_out)
+
+
+@dataclass(frozen=True)
+class FlightDetail:
+    """What n stretches of free flight say besides their noise; all (3,) are x, y (m) and theta (rad).
+
+    Attributes
+    ----------
+    stretches : n
+    sigma_of_differences : (3,) noise if it is white, from second differences; smoothing makes it far smaller
+    autocorrelation, white : (3, 3) of what is left, by lag, and what white noise would show after such fits
+    gravity_error, braking_error : standard errors, m/s2 and 1/s
+    acceleration : (n, 3) x, y, theta (a parabola's), m/s2 and rad/s2
+    velocity : (n, 3) at mid-stretch, m/s and rad/s
+    """
+
+    stretches: int
+    sigma_of_differences: np.ndarray
+    autocorrelation: np.ndarray
+    white: np.ndarray
+    gravity_error: float
+    braking_error: float
+    acceleration: np.ndarray
+    velocity: np.ndarray
+
+
+def flight_detail(events: Sequence[ThrowEvents], interval: float) -> FlightDetail:
+    """Whether the noise of :func:`flight_report` is white, and how well its gravity and braking are known."""
+    stretches = np.array(list(flight_stretches(events)))
+    time = (np.arange(STRETCH) - (STRETCH - 1) / 2.0) * interval
+    projections = [left_by_polynomial(time / time[-1], degree) for degree in DEGREES]
+    left = np.stack([stretches[..., i] @ projections[i] for i in range(3)])
+    variance = (left**2).sum(axis=-1) / np.array([[np.trace(projection)] for projection in projections])
+    calm = (variance < 9.0 * np.median(variance, axis=1, keepdims=True)).all(axis=0)
+    left = left[:, calm]
+    differences = np.diff(left, 2, axis=-1)
+    second = [np.diff(np.eye(STRETCH), 2, axis=0) @ projection for projection in projections]
+    expected = np.array([np.trace(difference @ difference.T) for difference in second])
+    fits = [np.polynomial.polynomial.polyfit(time, stretches[calm][..., i].T, 2) for i in range(3)]
+    velocity = np.stack([fit[1] for fit in fits], axis=1)
+    acceleration = np.stack([2.0 * fit[2] for fit in fits], axis=1)
+    errors = _errors_of_gravity_and_braking(acceleration, velocity, flight_report(events, interval))
+    lags = range(1, 4)
+    return FlightDetail(
+        stretches=int(calm.sum()),
+        sigma_of_differences=np.sqrt((differences**2).sum(axis=-1).mean(axis=1) / expected),
+        autocorrelation=np.array([[(x[:, k:] * x[:, :-k]).sum() / (x**2).sum() for k in lags] for x in left]),
+        white=np.array([[np.trace(p, offset=k) / np.trace(p) for k in lags] for p in projections]),
+        gravity_error=errors[0],
+        braking_error=errors[1],
+        acceleration=acceleration,
+        velocity=velocity,
+    )
+
+
+def _errors_of_gravity_and_braking(acceleration: np.ndarray, velocity: np.ndarray, found: FlightReport) -> np.ndarray:
+    """(2,) standard errors of ``a_x = -c v_x``, ``a_y = -g - c v_y``, from the residuals' robust spread."""
+    n = len(acceleration)
+    design = np.column_stack([np.repeat([0.0, -1.0], n), -np.concatenate([velocity[:, 0], velocity[:, 1]])])
+    value = np.concatenate([acceleration[:, 0], acceleration[:, 1]])
+    scale = np.concatenate([np.full(n, spread(acceleration[:, 0])), np.full(n, spread(acceleration[:, 1]))])
+    left = (design @ [found.gravity, found.braking] - value) / scale
+    covariance = np.linalg.inv((design / scale[:, None]).T @ (design / scale[:, None])) * spread(left) ** 2
+    return np.sqrt(np.diag(covariance))
 
 
 def impulse_moments(impacts: xr.Dataset) -> tuple[np.ndarray, np.ndarray]:

@@ -14,8 +14,6 @@ from contactid.arm.readers.impacts import SAMPLE_INTERVAL
 from contactid.core import rotations
 from contactid.planar.readers.impacts import SEMI_AXES
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
-from contactid.sources.motion import collect
-from contactid.tossing.readers.contactnets import stream_contactnets
 from throws_for_tests import RATE, RATIO
 
 # the cube's tosses
@@ -49,11 +47,6 @@ def toss(frames=30):
     table[:, 2] = 1.0
     table[:, 3:7] = rotations.exp(np.outer(np.linspace(0, 1, frames), [0, 0, 1.0]))
     return table
-
-
-def read_contactnets(folder, *, licence):
-    """The tosses of a folder as one dataset in memory."""
-    return collect(stream_contactnets(folder, licence=licence))
 
 
 def folder_of(tmp_path, tables):

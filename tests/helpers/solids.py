@@ -6,13 +6,14 @@ Every solid is made at its own centre, with its axes along those of the body fra
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.core.inertia import InertialParameters, combined, hull_halfspaces
+from contactid.core.inertia import Consistency, InertialParameters, hull_halfspaces, tensor_entries
 
 _ROUND_SIDES = 48  # of the polygon that stands for a circle in a hull
 
@@ -33,7 +34,7 @@ class Solid:
     def moved(self, rotation: np.ndarray, translation: np.ndarray) -> Solid:
         """Carried along by ``x' = R x + t``, with ``R`` ``(3, 3)`` and ``t`` ``(3,)`` m."""
         hull = self.hull @ np.asarray(rotation, dtype=float).T + np.asarray(translation, dtype=float)
-        return Solid(self.parameters.moved(rotation, translation), hull)
+        return Solid(moved(self.parameters, rotation, translation), hull)
 
     def shifted(self, x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Solid:
         """Carried along by a translation in m, without a turn."""
@@ -84,7 +85,7 @@ def point_masses(masses: np.ndarray, positions: np.ndarray) -> Solid:
     _positive(lightest_point=float(np.min(masses)))
     homogeneous = np.column_stack([positions, np.ones(len(masses))])
     matrix = np.einsum("k,ki,kj->ij", masses, homogeneous, homogeneous)
-    return Solid(InertialParameters.from_pseudo_inertia(matrix), positions)
+    return Solid(from_pseudo_inertia(matrix), positions)
 
 
 def compound(*solids: Solid) -> Solid:
@@ -102,3 +103,45 @@ def _positive(**values: float) -> None:
     for name, value in values.items():
         if not value > 0.0:
             raise ContactIdError(f"a solid's {name.replace('_', ' ')} is {value:g}", "Give a positive number")
+
+
+def from_pseudo_inertia(matrix: np.ndarray) -> InertialParameters:
+    """From P ``(4, 4)``: ``I = tr(Sigma) Id - Sigma``."""
+    matrix = np.asarray(matrix, dtype=float)
+    sigma, mass = matrix[:3, :3], matrix[3, 3]
+    entries = tensor_entries(np.trace(sigma) * np.eye(3) - sigma)
+    return InertialParameters.from_vector(np.concatenate([[mass], matrix[:3, 3], entries]))
+
+
+def moved(body: InertialParameters, rotation: np.ndarray, translation: np.ndarray) -> InertialParameters:
+    """The body carried along by ``x' = R x + t``, with ``R`` ``(3, 3)`` and ``t`` ``(3,)`` m.
+
+    The same formula rewrites a fixed body's parameters in another frame, when R and t take the old coordinates to
+    the new ones.
+    """
+    rotation, translation = np.asarray(rotation, dtype=float), np.asarray(translation, dtype=float)
+    return InertialParameters.from_center(
+        body.mass, rotation @ body.center_of_mass + translation, rotation @ body.inertia_at_center @ rotation.T
+    )
+
+
+def combined(parts: Iterable[InertialParameters]) -> InertialParameters:
+    """Parameters of bodies rigidly joined, all in one frame: they add up about a common origin."""
+    vectors = [part.vector for part in parts]
+    if not vectors:
+        raise ContactIdError("a compound body has no parts", "Give at least one body")
+    return InertialParameters.from_vector(np.sum(vectors, axis=0))
+
+
+def failures(verdict: Consistency) -> tuple[str, ...]:
+    """What fails, in words; empty for a body that can exist."""
+    if not verdict.finite:
+        return ("not finite",)
+    tests = {
+        "mass not positive": verdict.positive_mass,
+        "a principal moment not positive": verdict.positive_moments,
+        "triangle inequality violated": verdict.triangle_inequality,
+        "pseudo-inertia not positive definite": verdict.positive_definite,
+        "centre of mass outside the convex hull": verdict.within_hull is not False,
+    }
+    return tuple(words for words, holds in tests.items() if not holds)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from contactid.planar.readers.csv_throws import read_own_throw
 from contactid.planar.readers.throws import PlanarThrow, build_throws, square
 from contactid.planar.simulate.geometry import Ground
 
@@ -49,3 +50,17 @@ def flights(random, n, frames=40, noise=SIGMA, braking=0.0):
         a = np.array([-braking * v[0], -9.81 - braking * v[1], 0.0])
         jerk = -braking * a
         yield start + time * v + 0.5 * time**2 * a + time**3 / 6.0 * jerk + noise * random.normal(size=(frames, 3))
+
+
+def read_own_throws(path, shape, *, licence="unknown", inertia_ratio=None, object_name="own"):
+    """A user's file, or every ``*.csv`` of a folder, as throws of one body."""
+    files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
+    return build_throws(
+        [read_own_throw(file) for file in files],
+        shape,
+        object_name=object_name,
+        source=path.name,
+        licence=licence,
+        synthetic=False,
+        inertia_ratio=inertia_ratio,
+    )

@@ -3,9 +3,10 @@
 import numpy as np
 
 from contactid.core import rotations
-from contactid.sources.motion import BodyProperties, MotionStream, Recording, collect
+from contactid.sources.motion import BodyProperties, MotionStream, Recording
 from contactid.tossing.prepare.preprocess import preprocess
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
+from motion_in_memory import collect
 
 RATE = 200.0
 TRUTH = ContactParameters(0.25, 0.1)

@@ -12,9 +12,9 @@ from contactid.core import rotations
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.impacts.sides import FEWEST_SAMPLES
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, Trajectory, simulate
-from iam_files import read_iam_archive
 from iam_tosses import SAMPLE_FREQUENCY, SUBSTEPS, box_model
 from iam_twins import SURFACE_NAMES, MocapNoise, TwinTruth
+from motion_in_memory import read_iam_archive
 from tosses_for_tests import prepare_tosses
 from twin_truth import read_truth
 

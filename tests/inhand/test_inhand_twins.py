@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.core.inertia import combined, consistency, in_hull
+from contactid.core.inertia import consistency, in_hull
 from contactid.inhand.identify.information import wrench_covariance
 from contactid.inhand.identify.kinematics import BodyMotion
 from contactid.inhand.identify.wrench import regressor
@@ -29,7 +29,7 @@ from contactid.inhand.readers.recordings import recorded_signals, recording_prob
 from contactid.inhand.readers.sources import OBJECTS, SOURCES, recording_names
 from contactid.inhand.readers.twins import hold_object, noise_free, simulate_recording
 from contactid.inhand.simulate.grasped_object import specific_force
-from solids import box
+from solids import box, combined
 from twins_for_tests import OBJECTS as OBJECTS_BY_NAME
 from twins_for_tests import twins
 

@@ -23,8 +23,9 @@ from contactid.planar.own import report as own_report
 from contactid.planar.own.body import OwnBody, read_own_body, read_own_throws_of
 from contactid.planar.own.command import main
 from contactid.planar.own.report import identify_own, write_report
-from contactid.planar.simulate.events import event_motion, outline_of
+from contactid.planar.simulate.events import event_motion
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
+from contactid.planar.simulate.kernel import outline_of
 
 ELLIPSE = Ellipse(0.05, 0.025)
 CORNERS = [[-0.03, -0.03], [0.03, -0.03], [0.03, 0.03], [-0.03, 0.03]]
@@ -261,25 +262,41 @@ def test_wrong_frame_rates_show_in_gravity(tmp_path):
     ("text", "message"),
     [
         ("shpe: {ellipse: {a: 1, b: 1}}", "unknown key shpe. Did you mean shape."),
-        ("mass: 1", "the description lacks shape. Add it."),
-        ("[1, 2]", "the description is [1, 2]"),
+        ("mass: 1", "top level lacks shape. Add it."),
+        ("[1, 2]", "top level is [1, 2], but must be of type object. Give a mapping with shape, mass"),
         ("shape: {", "not readable as YAML"),
         ("shape: {ellipse: {a: 0.05, c: 0.02}}", "unknown key shape.ellipse.c"),
         ("shape: {ellipse: {a: 0.05}}", "shape.ellipse lacks b"),
         ("shape: {ellipse: {a: 50, b: 25}}", "the shape reaches 50 m from its centre. Give lengths in metres."),
-        ("shape: {ellipse: {a: -0.05, b: 0.02}}", "shape.ellipse.a is -0.05. It must be greater than 0."),
-        ("shape: {ellipse: {a: wide, b: 0.02}}", "shape.ellipse.a is 'wide'. Give a finite number."),
-        ("shape: {ellipse: {a: 1, b: 1}, polygon: []}", "not one of ellipse and polygon"),
-        ("shape: {polygon: [[0, 0], [1, 0]]}", "no three corners"),
-        ("shape: {polygon: [[0, 0], [1, 0], 3]}", "shape.polygon[2] is 3. Give [x, y] in metres."),
+        (
+            "shape: {ellipse: {a: -0.05, b: 0.02}}",
+            "shape.ellipse.a is -0.05, but must be greater than 0. Give",
+        ),
+        (
+            "shape: {ellipse: {a: wide, b: 0.02}}",
+            "shape.ellipse.a is 'wide', but must be of type number. Give",
+        ),
+        ("shape: {ellipse: {a: .nan, b: 0.02}}", "shape.ellipse.a is nan, but must be of type number."),
+        ("shape: {ellipse: {a: 1, b: 1}, polygon: [[0, 0], [1, 0], [0, 1]]}", "not one of ellipse and polygon"),
+        ("shape: {polygon: [[0, 0], [1, 0]]}", "must have at least 3 entries. Give a list of [x, y] in metres."),
+        (
+            "shape: {polygon: [[0, 0], [1, 0], 3]}",
+            "shape.polygon.2 is 3, but must be of type array. Give [x, y]",
+        ),
         ("shape: {polygon: [[-1, -1], [-1, 1], [1, 1], [1, -1]]}", "List the corners counter-clockwise"),
         ("shape: {ellipse: {a: 0.05, b: 0.02}}\nmass: 36.4", "mass is 36.4 kg"),
-        ("shape: {ellipse: {a: 0.05, b: 0.02}}\nmass: 0", "mass is 0. It must be greater than 0."),
+        ("shape: {ellipse: {a: 0.05, b: 0.02}}\nmass: 0", "mass is 0, but must be greater than 0. Give it in kg."),
         ("shape: {ellipse: {a: 0.05, b: 0.02}}\ngravity: 9810", "Give it in m/s2"),
-        ("shape: {ellipse: {a: 0.05, b: 0.02}}\nground: {slope: 5}", "ground.slope is 5 rad. Give it in radians"),
-        ("shape: {ellipse: {a: 0.05, b: 0.02}}\nground: {start: 3}", "ground.start is 3. Give [x, y] in metres."),
+        (
+            "shape: {ellipse: {a: 0.05, b: 0.02}}\nground: {slope: 5}",
+            "at most 1.57. Give it in radians",
+        ),
+        (
+            "shape: {ellipse: {a: 0.05, b: 0.02}}\nground: {start: 3}",
+            "of type array. Give [x, y] in metres.",
+        ),
         ("shape: {ellipse: {a: 0.05, b: 0.02}}\nnoise: {position: 1}", "noise lacks orientation"),
-        ("shape: {ellipse: {a: 0.05, b: 0.02}}\nnoise: {position: 1, orientation: 1}", "more than the body's size"),
+        ("shape: {ellipse: {a: 0.05, b: 0.02}}\nnoise: {position: 1, orientation: 0.1}", "more than the body's size"),
         ("shape: {ellipse: {a: 0.05, b: 0.02}}\nnoise: {position: 1e-3, orientation: 1}", "Give it in radians"),
     ],
 )

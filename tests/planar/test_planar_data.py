@@ -8,19 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.io
+import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.readers.csv_throws import read_own_throw, read_own_throws, read_square_throws
+from contactid.planar.readers.csv_throws import read_own_throw, read_square_throws
 from contactid.planar.readers.impacts import MODELS, SEMI_AXES, read_ellipse_impacts
-from contactid.planar.readers.throws import iterate_throws, shape_of, validate_throws
+from contactid.planar.readers.throws import PlanarThrow, build_throws, iterate_throws, shape_of
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
 from contactid.sources.motion import read_data, read_dataset, write_dataset
 from contactid.sources.registry import READERS, load_registry
 from planar_measured import impulse_moments, prediction_errors
 from small_files import impact_files, own_file, square_file, turning
-from throws_for_tests import RATE, RATIO, SQUARE
+from throws_for_tests import RATE, RATIO, SQUARE, read_own_throws
 
 CONFIG = Path(__file__).parents[2] / "config"
 
@@ -76,7 +77,8 @@ def test_throws_survive_the_disk(tmp_path):
     data = read_own_throws(tmp_path, Ellipse(0.05, 0.025), inertia_ratio=756e-6)
     write_dataset(data, tmp_path / "throws.nc")
     again = read_dataset(tmp_path / "throws.nc")
-    validate_throws(again)
+    xr.testing.assert_equal(again, data)
+    assert {name: again[name].attrs for name in again} == {name: data[name].attrs for name in data}
     assert [len(throw.time) for throw in iterate_throws(again)] == [30, 25]
     assert shape_of(again) == Ellipse(0.05, 0.025)
     assert again.attrs == data.attrs
@@ -158,13 +160,19 @@ def test_a_bad_own_file_is_named_with_a_remedy(tmp_path, kind, message):
 def test_nothing_there_and_mixed_rates(tmp_path):
     with pytest.raises(ContactIdError, match="no throws there"):
         read_square_throws(tmp_path, licence="none")
-    with pytest.raises(ContactIdError, match=r"no \*\.csv there"):
+    with pytest.raises(ContactIdError, match="no usable throw of own"):
         read_own_throws(tmp_path, SQUARE)
     time, position = turning()
     own_file(tmp_path / "a.csv", time, position)
     own_file(tmp_path / "b.csv", 2.0 * time, position)
     with pytest.raises(ContactIdError, match="b has 125 frames/s, a has 250"):
         read_own_throws(tmp_path, SQUARE)
+
+
+def test_a_pose_that_is_not_finite_makes_no_throw():
+    throw = PlanarThrow("7", np.arange(9) / RATE, np.full((9, 3), np.nan))
+    with pytest.raises(ContactIdError, match="demo: throw 7 has a NaN"):
+        build_throws([throw], SQUARE, object_name="own", source="demo", licence="CC0-1.0", synthetic=False)
 
 
 # impacts

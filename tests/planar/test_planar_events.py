@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.planar.simulate.bodies import GRAVITY, PlanarBody, PlanarLaw, simulate
-from contactid.planar.simulate.events import EventMotion, event_motion, frames_of_motion, outline_of
+from contactid.planar.simulate.events import EventMotion, event_motion, frames_of_motions
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape, contacts
+from contactid.planar.simulate.kernel import outline_of
 
 ELLIPSE = Ellipse(0.05, 0.025)
 SQUARE = Polygon(((0.03, 0.03), (-0.03, 0.03), (-0.03, -0.03), (0.03, -0.03)))
@@ -39,7 +40,8 @@ class Start:
         return event_motion(outline_of(self.shape, self.ground), self.parameters, GRAVITY, interval, frames, step)
 
     def frames(self, frames: int, step: float, interval: float = INTERVAL) -> np.ndarray:
-        return frames_of_motion(outline_of(self.shape, self.ground), self.parameters, GRAVITY, interval, frames, step)
+        outline = outline_of(self.shape, self.ground)
+        return frames_of_motions(outline, self.parameters[None], GRAVITY, interval, frames, step)[0]
 
     def plain(self, frames: int, step: float) -> np.ndarray:
         """(frames + 1, 3) poses on a fixed grid that holds the frames."""

@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 from contactid.core.errors import ContactIdError
+from contactid.planar.identify import shooting
 from contactid.planar.identify.fit import FitOptions, TrajectoryFit, combined_errors, fit_trajectories, scales_of
-from contactid.planar.identify.shooting import E_N, MU, RATIO, Candidate, ShootingOptions, motion_of, shoot
+from contactid.planar.identify.shooting import E_N, MU, RATIO, Candidate, motion_of, shoot
 from contactid.planar.identify.starts import StepBody, identified_throw, interpolated_throw, simulated_throw
 from contactid.planar.models.trajectory import ContactMode
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
-from contactid.planar.simulate.events import frames_of_motion, outline_of
+from contactid.planar.simulate.events import frames_of_motions
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
+from contactid.planar.simulate.kernel import outline_of
 from contactid.planar.simulate.throws import MeasuredThrow
 
 SHAPE, INERTIA_RATIO = Ellipse(0.05, 0.025), 756e-6
@@ -133,22 +135,23 @@ def test_shooting_finds_motions_within_noise(rate, seed):
     assert best[E_N] == pytest.approx(0.2, abs=0.05)
 
 
-def test_a_candidate_s_misfit_is_that_of_its_motion():
-    throw, options = noisy(240, 24, 4), ShootingOptions(samples=256, kept=8, horizons=3)
-    best = shoot(SHAPE, throw, options)[0]
+def test_a_candidate_s_misfit_is_that_of_its_motion(monkeypatch):
+    for name, number in {"_SAMPLES": 256, "_KEPT": 8, "_HORIZONS": 3}.items():
+        monkeypatch.setattr(shooting, name, number)
+    throw = noisy(240, 24, 4)
+    best = shoot(SHAPE, throw)[0]
     outline = outline_of(SHAPE, throw.ground)
-    poses = frames_of_motion(outline, best.parameters, 9.81, throw.frame_interval, 24, options.fine)
+    poses = frames_of_motions(outline, best.parameters[None], 9.81, throw.frame_interval, 24, 2.5e-4)[0]
     assert best.misfit == pytest.approx(0.5 * (((poses - throw.position) / SIGMA) ** 2).sum(), rel=1e-9)
-    again = shoot(SHAPE, throw, options)[0]
+    again = shoot(SHAPE, throw)[0]
     assert np.array_equal(again.parameters, best.parameters)
 
 
 def test_a_simulated_start_has_the_motion_s_impulses_at_its_impacts():
-    throw, options = noisy(240, 24, 1), ShootingOptions()
+    throw = noisy(240, 24, 1)
     candidate = Candidate(np.array([*Q, *V, INERTIA_RATIO, 0.3, 0.2]), 0.0)
-    motion = motion_of(SHAPE, throw, candidate, options)
-    body = StepBody(INERTIA_RATIO, 0.3, options.gravity)
-    start = simulated_throw(SHAPE, throw, 2, motion, body, least_share=0.15, margin=2e-3)
+    motion = motion_of(SHAPE, throw, candidate)
+    start = simulated_throw(SHAPE, throw, 2, motion, StepBody(INERTIA_RATIO, 0.3, 9.81))
     assert start.impulse_n.sum() == pytest.approx(motion.impulse_n.sum(), rel=1e-12)
     assert start.impulse_t.sum() == pytest.approx(motion.impulse_t.sum(), rel=0.02)
     assert (np.abs(start.impulse_t) <= 0.3 * start.impulse_n * (1.0 + 1e-12)).all()
@@ -172,7 +175,7 @@ def test_a_bare_start_may_push_wherever_noise_and_speed_allow():
 
 def test_an_identified_start_is_what_was_identified():
     throw, fit = flight()
-    start = identified_throw(SHAPE, throw, 2, fit.throws[0], fit.friction_mu, margin=2e-3)
+    start = identified_throw(SHAPE, throw, 2, fit.throws[0], fit.friction_mu)
     assert np.array_equal(start.position, fit.throws[0].position)
     assert np.allclose(start.share, 1.0, rtol=0.0, atol=1e-9)
     assert not start.near.any()

@@ -157,7 +157,7 @@ LABELS = {
 def test_paths_are_those_of_the_fits_in_mm_from_low_to_high_frame_rate():
     fits = [identified(fps=100, away=(2e-3, 0.0), begin=0.5), identified(fps=50, begin=0.5)]
     table = identified_motion.identified_trajectories(fits)
-    assert list(table.columns) == identified_motion.PATH_COLUMNS
+    assert list(table.columns) == ["fps", "kind", "time_ms", "x_mm", "y_mm"]
     assert table["fps"].dropna().unique().tolist() == [50.0, 100.0]
     for fit in fits:
         own = table[table["fps"] == fit.frames_per_second]

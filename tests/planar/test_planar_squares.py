@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -16,30 +17,36 @@ from contactid.planar.artefacts.real_squares import square_ratios, square_tables
 from contactid.planar.readers.csv_throws import read_square_throws
 from contactid.planar.readers.throws import SQUARE_SIDE, PlanarThrow, build_throws, square
 from contactid.planar.simulate.geometry import Ground, contacts
-from contactid.planar.squares.events import Contact, ThrowEvents, ThrowOptions
-from contactid.planar.squares.flight import FlightOptions, FlightReport
+from contactid.planar.squares import identification, reasons
+from contactid.planar.squares.events import Alignment, Contact, ThrowEvents
+from contactid.planar.squares.flight import FlightReport
 from contactid.planar.squares.identification import (
     COLUMNS,
     FRAMES_LOST,
+    LARGEST_LEVER,
     POOLED,
-    SquareOptions,
-    SquareWindows,
     as_drawn,
     identify_window,
-    part_of,
     rounded,
-    square_windows,
     with_pooled,
     write_part,
     write_squares,
 )
-from contactid.planar.squares.reasons import REAL, TWIN, UPPER, ReasonOptions, squares_reasons, squares_summary
+from contactid.planar.squares.reasons import REAL, TWIN, UPPER, squares_reasons, squares_summary
 from contactid.planar.squares.tipping import find_pivots, ratio_of_moments, rolling_levers, standing_couples
-from contactid.planar.squares.windows import breaks, mend
+from contactid.planar.squares.windows import (
+    IMPACT_FRAMES,
+    PreparedThrows,
+    SquareOptions,
+    SquareWindows,
+    breaks,
+    mend,
+    square_windows,
+)
 from contactid.sources.motion import write_dataset
 
 TWIN_FOLDER = Path(__file__).parents[2] / "workflow" / "resources" / "embedded" / "planar_square_twin"
-OPTIONS = SquareOptions(throw=ThrowOptions(fewest_at_rest=6))
+OPTIONS = SquareOptions(fewest_at_rest=6)
 INTERVAL, GRAVITY, RATIO = 0.004, 9.81, SQUARE_SIDE**2 / 6.0
 FEW = ("traj_1", "traj_4")
 
@@ -74,9 +81,11 @@ def event_of(position: np.ndarray, *, gap: np.ndarray | None = None) -> ThrowEve
     return ThrowEvents("throw", position, gap, (), (), None)
 
 
-def flight_report(sigma: tuple[float, float, float] = (1e-5, 1e-5, 1e-4)) -> FlightReport:
-    none = np.zeros((3, 1))
-    return FlightReport(9, np.array(sigma), np.array(sigma), none, none, GRAVITY, 0.01, 0.0, 0.01, none, none)
+def prepared_of(*events: ThrowEvents, side: float = SQUARE_SIDE, ground: Ground = Ground()) -> PreparedThrows:  # noqa: B008
+    """Throws of a sharp square with little noise."""
+    report = FlightReport(np.array([1e-4, 1e-4, 1e-2]), GRAVITY, 0.0)
+    alignment = Alignment(ground, 0.0, np.zeros(2), 0.0)
+    return PreparedThrows(square(side), INTERVAL, square(side), ground, 0.0, alignment, events, report)
 
 
 def tipping_throw(ratio: float, couple: float, way: float = 1.0) -> np.ndarray:
@@ -97,30 +106,28 @@ def tipping_throw(ratio: float, couple: float, way: float = 1.0) -> np.ndarray:
 @pytest.mark.parametrize("couple", [0.0, 0.01])
 def test_tipping_recovers_the_ratio_and_the_couple(couple: float) -> None:
     events = [event_of(tipping_throw(RATIO, couple, way)) for way in (1.0, -1.0)]
-    pivots = find_pivots(events, square(SQUARE_SIDE), Ground(), 0.0, flight_report((1e-4, 1e-4, 1e-2)), INTERVAL)
+    pivots = find_pivots(prepared_of(*events))
     assert len(pivots) == 2
-    free = ratio_of_moments(pivots, ThrowOptions(gravity=GRAVITY))
+    free = ratio_of_moments(pivots, None)
     assert free.ratio == pytest.approx(RATIO, rel=0.02)
     assert free.couple == pytest.approx(couple, abs=1e-3)
-    given = ratio_of_moments(pivots, ThrowOptions(gravity=GRAVITY), couple=couple)
+    given = ratio_of_moments(pivots, couple)
     assert given.ratio == pytest.approx(RATIO, rel=0.01)
     if couple:
-        assert ratio_of_moments(pivots, ThrowOptions(gravity=GRAVITY), couple=0.0).ratio > 1.1 * RATIO
+        assert ratio_of_moments(pivots, 0.0).ratio > 1.1 * RATIO
 
 
 def test_without_a_pivot_there_is_no_ratio() -> None:
-    assert find_pivots([], square(SQUARE_SIDE), Ground(), 0.0, flight_report(), INTERVAL) == []
-    with pytest.raises(ContactIdError, match="no body tips"):
-        ratio_of_moments([], ThrowOptions())
+    assert find_pivots(prepared_of()) == [] and reasons._tipping(prepared_of(), 0.0) is None
 
 
 def test_a_standing_body_needs_a_couple_of_its_weight_times_its_lean() -> None:
     lean, radius = 0.02, SQUARE_SIDE / np.sqrt(2.0)
     pose = np.tile([-radius * np.sin(lean), radius * np.cos(lean), 0.25 * np.pi + lean], (30, 1))
-    held = standing_couples([replace(event_of(pose), rest=0)], square(SQUARE_SIDE), Ground(), ThrowOptions())
-    assert held == {"throw": pytest.approx(ThrowOptions().gravity * radius * np.sin(lean))}
+    held = standing_couples(prepared_of(replace(event_of(pose), rest=0)))
+    assert held == {"throw": pytest.approx(GRAVITY * radius * np.sin(lean))}
     flat = np.tile([0.0, 0.5 * SQUARE_SIDE, 0.0], (30, 1))
-    assert standing_couples([replace(event_of(flat), rest=0)], square(SQUARE_SIDE), Ground(), ThrowOptions()) == {}
+    assert standing_couples(prepared_of(replace(event_of(flat), rest=0))) == {}
 
 
 def test_slow_rolling_tells_the_height_of_the_centre() -> None:
@@ -131,55 +138,61 @@ def test_slow_rolling_tells_the_height_of_the_centre() -> None:
     pose = np.column_stack([along, radius + reach * np.cos(tilt), 0.25 * np.pi + tilt])
     ground = Ground(y0=radius)  # of the corners' centres
     event = event_of(pose, gap=contacts(inner, ground, pose).gap)
-    ((lever, height),) = rolling_levers([event], inner, ground).values()
+    ((lever, height),) = rolling_levers(prepared_of(event, side=0.05, ground=ground)).values()
     assert lever == pytest.approx(height + radius, rel=1e-3)
 
 
 def test_breaks_merges_contacts_and_jumps_that_touch() -> None:
-    event = replace(event_of(np.zeros((30, 3))), contacts=(Contact(5, 7, (0,)), Contact(20, 22, (1,))), jumps=(7, 12))
+    event = replace(event_of(np.zeros((30, 3))), contacts=(Contact(5, 7), Contact(20, 22)), jumps=(7, 12))
     assert breaks(event) == [(5, 8), (11, 13), (20, 22)]
 
 
 @pytest.mark.parametrize("number", [1, 2])
 def test_lost_frames_are_counted_and_put_back(twin: xr.Dataset, usable: SquareWindows, number: int) -> None:
     name = FEW[0]
-    whole = usable.named([name])[0]
+    whole = usable.windows[name]
     assert whole.lost == 0
-    first = whole.window.frames[0] + int(np.ceil(whole.window.instant / INTERVAL))
-    lost = square_windows(without_frames(twin, name, first, number), OPTIONS).named([name])[0]
+    event = next(event for event in usable.prepared.events if event.name == name)
+    first = event.contacts[0].before + int(np.ceil(whole.met.instant / INTERVAL))
+    lost = square_windows(without_frames(twin, name, first, number), OPTIONS).windows[name]
     assert lost.lost == number
     assert lost.moment / lost.spin == pytest.approx(whole.moment / whole.spin, rel=0.02)
-    assert lost.window.throw.position == pytest.approx(whole.window.throw.position, abs=5e-3)
+    assert lost.throw.position == pytest.approx(whole.throw.position, abs=5e-3)
 
 
 def test_a_throw_without_a_contact_cannot_be_mended() -> None:
     with pytest.raises(ContactIdError, match="no contact"):
-        mend(event_of(np.zeros((30, 3))), INTERVAL, ThrowOptions(), FlightOptions())
+        mend(event_of(np.zeros((30, 3))), INTERVAL, IMPACT_FRAMES[0])
 
 
 def test_every_throw_is_usable_or_left_out_with_a_reason(twin: xr.Dataset, usable: SquareWindows) -> None:
-    names = {window.name for window in usable.windows} | set(usable.left_out)
-    assert names == {str(name) for name in twin["throw"].values}
-    assert not {window.name for window in usable.windows} & set(usable.left_out)
+    assert set(usable.windows) | set(usable.left_out) == {str(name) for name in twin["throw"].values}
+    assert not set(usable.windows) & set(usable.left_out)
     assert all(usable.left_out.values())
-    with pytest.raises(ContactIdError, match="has no window"):
-        usable.named([next(iter(usable.left_out))])
-    with pytest.raises(ContactIdError, match="no such throw"):
-        usable.named(["traj_999"])
+    assert all(name == window.name for name, window in usable.windows.items())
 
 
 def test_eq31_of_the_twins_impacts_is_the_truth(usable: SquareWindows) -> None:
-    telling = [window for window in usable.windows if window.lever < OPTIONS.largest_lever]
+    telling = [window for window in usable.windows.values() if window.lever < LARGEST_LEVER]
     found = [window.moment / window.spin for window in telling]
     assert np.median(found) == pytest.approx(RATIO, rel=0.02)
     assert np.median([window.restitution for window in telling]) == pytest.approx(0.45, abs=0.02)
 
 
-def test_parts_share_the_throws(usable: SquareWindows) -> None:
-    parts = [part_of(usable, part, 3) for part in range(3)]
-    assert sorted(name for names in parts for name in names) == sorted(window.name for window in usable.windows)
-    with pytest.raises(ContactIdError, match="part 3 of 3"):
-        part_of(usable, 3, 3)
+def test_parts_share_the_throws(
+    usable: SquareWindows, twin: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_dataset(twin, tmp_path / "twin.nc")
+    shares: list[str] = []
+
+    def shared(_usable: SquareWindows, names: list[str], _options: SquareOptions) -> tuple[pd.DataFrame, list[str]]:
+        shares.extend(names)
+        return pd.DataFrame({"throw": names}), names
+
+    monkeypatch.setattr(identification, "identify_window", shared)
+    for part in range(3):
+        write_part(str(tmp_path / "twin.nc"), str(part), 3, str(tmp_path / f"{part}.csv"))
+    assert sorted(shares) == sorted(usable.windows)
 
 
 def test_a_body_without_corners_is_refused(twin: xr.Dataset) -> None:
@@ -198,12 +211,13 @@ def test_a_rounded_square_lies_between_its_sharp_ones() -> None:
     )
 
 
-def test_files_of_the_twin(twin: xr.Dataset, tmp_path: Path) -> None:
+def test_files_of_the_twin(twin: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(identification, "_SHOWN", 2)
     data, part = tmp_path / "twin.nc", tmp_path / "part.csv"
     write_dataset(twin.assign_attrs(synthetic=1), data)
     write_part(str(data), "0", 6, str(part))
     squares, without, fits = (str(tmp_path / name) for name in ("squares.csv", "left_out.csv", "fits.nc"))
-    write_squares(str(data), [str(part)], squares, without, fits, shown=2)
+    write_squares(str(data), [str(part)], squares, without, fits)
     table, left_out = square_tables(squares, without).values()
     assert list(table.columns) == list(COLUMNS)
     assert list(table["throw"])[-1] == POOLED and table["converged"].all()
@@ -221,17 +235,18 @@ def test_files_of_the_twin(twin: xr.Dataset, tmp_path: Path) -> None:
 
 
 def test_experiments_on_the_twin_find_nothing_wrong_with_it(
-    twin: xr.Dataset, usable: SquareWindows, tmp_path: Path
+    twin: xr.Dataset, usable: SquareWindows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table, _ = identify_window(usable, FEW, OPTIONS)
-    table = with_pooled(usable, table, replace(OPTIONS, most_pooled=2))
-    reasons = squares_reasons(twin, usable, table, options=OPTIONS, reasons=ReasonOptions(throws=1, frames=()))
-    said = squares_summary(table, reasons)
-    reasons, truth = reasons.set_index("variant"), 1e6 * RATIO
-    assert reasons.loc[REAL, "inertia_ratio_median_mm2"] == pytest.approx(truth, rel=0.03)
-    assert reasons.loc["eq. 31, sharp corners", "inertia_ratio_median_mm2"] == pytest.approx(truth, rel=0.03)
-    assert reasons.loc[UPPER, "inertia_ratio_mean_mm2"] == pytest.approx(truth, rel=0.05)
-    assert TWIN not in reasons.index and "mm2" in said
+    monkeypatch.setattr(reasons, "_THROWS", 1)
+    monkeypatch.setattr(reasons, "_FRAMES", ())
+    table = with_pooled(usable, identify_window(usable, FEW, OPTIONS)[0])
+    found = squares_reasons(twin, usable, table, OPTIONS, None)
+    said = squares_summary(table, found)
+    found, truth = found.set_index("variant"), 1e6 * RATIO
+    assert found.loc[REAL, "inertia_ratio_median_mm2"] == pytest.approx(truth, rel=0.03)
+    assert found.loc["eq. 31, sharp corners", "inertia_ratio_median_mm2"] == pytest.approx(truth, rel=0.03)
+    assert found.loc[UPPER, "inertia_ratio_mean_mm2"] == pytest.approx(truth, rel=0.05)
+    assert TWIN not in found.index and "mm2" in said
 
 
 def test_named_throws_of_the_twin_are_identified(usable: SquareWindows) -> None:
@@ -240,7 +255,8 @@ def test_named_throws_of_the_twin_are_identified(usable: SquareWindows) -> None:
     assert row["throw"] == FEW[0] and row["plausible"] and row["counted"]
     assert row["inertia_ratio_mm2"] == pytest.approx(1e6 * RATIO, rel=0.02)
     assert row["friction_mu"] == pytest.approx(0.15, abs=0.02)
-    assert list(fits) == [FEW[0]]
-    rounder = as_drawn(fits[FEW[0]], usable.outline, 0.005)
-    assert rounder.throw.ground.y0 == pytest.approx(fits[FEW[0]].throw.ground.y0 - 0.005, abs=1e-6)
-    assert len(rounder.shape.outline()) > 20 and as_drawn(rounder, usable.outline, 0.0) is rounder
+    assert [fit.label for fit in fits] == [FEW[0]]
+    outline = usable.prepared.outline
+    rounder = as_drawn(fits[0], outline, 0.005)
+    assert rounder.throw.ground.y0 == pytest.approx(fits[0].throw.ground.y0 - 0.005, abs=1e-6)
+    assert len(rounder.shape.outline()) > 20 and as_drawn(rounder, outline, 0.0) is rounder

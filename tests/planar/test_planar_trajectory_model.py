@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.complementarity import Continuation, Reformulation
+from contactid.planar.identify import starts
 from contactid.planar.identify.fit import FitOptions, TrajectoryFit, _is_limit, fit_trajectories, scales_of
-from contactid.planar.identify.shooting import ShootingOptions
 from contactid.planar.identify.starts import grid_with_impacts
 from contactid.planar.identify.states import ThrowStates
+from contactid.planar.models import trajectory
 from contactid.planar.models.trajectory import (
     Guess,
     GuessedThrow,
-    ModelOptions,
     Scales,
     TrajectoryModel,
     build_trajectory_model,
@@ -105,20 +105,20 @@ def breaches(
 
 @st.composite
 def scenes(draw):
-    """A shape, its ground, a model's options, and random numbers."""
+    """A shape, its ground, how far durations may shift and gravity (m/s2), scales, and random numbers."""
     shape = draw(st.sampled_from([ELLIPSE, SQUARE]))
     ground = Ground(draw(st.floats(-1, 1)), draw(st.floats(-1, 1)), draw(st.floats(-1, 1)))
-    options = ModelOptions(time_shift=draw(st.sampled_from([0.0, 0.8])), gravity=draw(st.sampled_from([9.81, 1.6])))
+    options = draw(st.sampled_from([0.0, 0.8])), draw(st.sampled_from([9.81, 1.6]))
     scales = Scales(draw(st.sampled_from([0.05, 1.0])), draw(st.sampled_from([1.0, 4.0])))
     return shape, ground, options, scales, np.random.default_rng(draw(st.integers(0, 10**6)))
 
 
-def obeyed(shape: Shape, ground: Ground, options: ModelOptions, n_s: int, ratio: float, random) -> GuessedThrow:
+def obeyed(shape: Shape, ground: Ground, options: tuple[float, float], n_s: int, ratio: float, random) -> GuessedThrow:
     """Four frames of a body under random impulses, by eqs. 16 and 17 as they stand."""
-    n = 4 * n_s
+    n, (time_shift, gravity) = 4 * n_s, options
     near = random.random((n, shape.n_contacts)) < 0.5
     share = np.ones((4, n_s))
-    if options.time_shift > 0.0:
+    if time_shift > 0.0:
         freed = near.reshape(4, -1).any(axis=1)
         drawn = random.uniform(0.5, 1.5, (4, n_s))
         share[freed] = (drawn * n_s / drawn.sum(axis=1, keepdims=True))[freed]
@@ -128,7 +128,7 @@ def obeyed(shape: Shape, ground: Ground, options: ModelOptions, n_s: int, ratio:
     for k, h in enumerate(share.ravel() / RATE / n_s):
         at = contacts(shape, ground, q[k])
         push = impulse_n[k] @ at.normal + impulse_t[k] @ at.tangent
-        v[k + 1] = v[k] + push / [1.0, 1.0, ratio] - [0.0, h * options.gravity, 0.0]
+        v[k + 1] = v[k] + push / [1.0, 1.0, ratio] - [0.0, h * gravity, 0.0]
         q[k + 1] = q[k] + h * v[k + 1]
     return GuessedThrow(share.ravel(), q, v, impulse_n, impulse_t, near)
 
@@ -140,8 +140,11 @@ def written(scene, n_s: int, error: float = 1.0) -> tuple[TrajectoryModel, Guess
     measured = states.position[::n_s] + SIGMA * random.normal(size=(5, 3))
     throw = MeasuredThrow(np.arange(5) / RATE, measured, SIGMA, ground)
     guess = Guess(5e-4 * error, 0.4, (states,))
-    options = replace(options, largest_ratio=2.0)
-    return build_trajectory_model(shape, [throw], guess, scales, [n_s], options), states, throw
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(trajectory, "TIME_SHIFT", options[0])
+        changed.setattr(trajectory, "_LARGEST_RATIO", 2.0)
+        built = build_trajectory_model(shape, [throw], guess, scales, [n_s], options[1])
+    return built, states, throw
 
 
 def left_over(built: TrajectoryModel) -> float:
@@ -243,10 +246,12 @@ def test_a_square_is_found_that_lands_on_two_corners():
 
 
 @pytest.mark.parametrize("reformulation", [Reformulation.SCHOLTES, Reformulation.LIN_FUKUSHIMA])
-def test_reformulations_agree_from_the_same_start(reformulation):
-    model = ModelOptions(time_shift=0.9)  # with shorter steps, reformulations that let go of the start lose their way
-    options = FitOptions(sequences=0, continuations=(Continuation(reformulation),), model=model, tries=1)
-    other, fit = fit_trajectories(ELLIPSE, [throw_of("mu 0.3")], options), fit_of("mu 0.3")
+def test_reformulations_agree_from_the_same_start(reformulation, monkeypatch):
+    fit, options = fit_of("mu 0.3"), FitOptions(sequences=0, continuations=(Continuation(reformulation),), tries=1)
+    # with shorter steps, reformulations that let go of the start lose their way
+    monkeypatch.setattr(trajectory, "TIME_SHIFT", 0.9)
+    monkeypatch.setattr(starts, "_LEAST_SHARE", 1.5 * (1.0 - 0.9))
+    other = fit_trajectories(ELLIPSE, [throw_of("mu 0.3")], options)
     assert other.converged and other.solution.settled
     assert other.inertia_ratio == pytest.approx(fit.inertia_ratio, rel=2e-4)
     assert other.friction_mu == pytest.approx(fit.friction_mu, abs=5e-5)
@@ -292,9 +297,7 @@ def test_a_world_twice_as_large_with_twice_the_gravity_has_the_same_numbers():
     throw = throw_of("mu 0.3")
     units = np.array([2.0, 2.0, 1.0])
     doubled = replace(throw, position=throw.position * units, sigma=throw.sigma * units)
-    gravity = 2.0 * GRAVITY
-    options = FitOptions(model=ModelOptions(gravity=gravity), shooting=ShootingOptions(gravity=gravity))
-    fit = fit_trajectories(Ellipse(0.1, 0.05), [doubled], options)
+    fit = fit_trajectories(Ellipse(0.1, 0.05), [doubled], FitOptions(gravity=2.0 * GRAVITY))
     same(fit, fit_of("mu 0.3"), larger=2.0)
     assert fit.inertia_ratio_se == pytest.approx(4.0 * fit_of("mu 0.3").inertia_ratio_se, rel=0.02)
     assert fit.friction_mu_se == pytest.approx(fit_of("mu 0.3").friction_mu_se, rel=0.02)
@@ -307,7 +310,7 @@ def test_without_gravity_a_turned_scene_has_the_same_body():
     q, time, slope = run.position[::416], np.arange(17) / RATE, 0.7
     turn = np.array([[np.cos(slope), -np.sin(slope)], [np.sin(slope), np.cos(slope)]])
     turned = np.column_stack([q[:, :2] @ turn.T, q[:, 2] + slope])
-    options = FitOptions(model=ModelOptions(gravity=0.0), shooting=ShootingOptions(gravity=0.0))
+    options = FitOptions(gravity=0.0)
     level = fit_trajectories(ELLIPSE, [MeasuredThrow(time, q, SIGMA)], options)
     sloping = fit_trajectories(ELLIPSE, [MeasuredThrow(time, turned, SIGMA, Ground(slope))], options)
     assert level.converged and sloping.converged and relative(level) < 5e-3

@@ -13,7 +13,11 @@ from contactid.core.errors import ContactIdError
 from contactid.planar.identify.fit import fit_trajectories
 from contactid.planar.readers.csv_throws import columns_of, read_square_throws
 from contactid.planar.readers.throws import SQUARE_FREQUENCY, iterate_throws
-from contactid.planar.readers.twins import (
+from contactid.planar.simulate.geometry import contacts
+from contactid.planar.squares.windows import SquareOptions
+from contactid.sources.registry import load_registry
+from planar_measured import flight_detail, throw_windows
+from square_twin import (
     EMBEDDED_FOLDER,
     SquareTruth,
     make_throw,
@@ -23,10 +27,6 @@ from contactid.planar.readers.twins import (
     write_embedded_square_twin,
     write_square_twin,
 )
-from contactid.planar.simulate.geometry import contacts
-from contactid.planar.squares.events import ThrowOptions
-from contactid.sources.registry import load_registry
-from planar_measured import throw_windows
 
 ROOT = Path(contactid.__path__[0]).parents[1]
 EMBEDDED = ROOT / "workflow" / "resources" / "embedded"
@@ -44,7 +44,7 @@ def made(tmp_path_factory):
 @pytest.fixture(scope="module")
 def prepared():
     data = read_square_throws(EMBEDDED / EMBEDDED_FOLDER, licence="CC0-1.0")
-    return throw_windows(data, options=ThrowOptions(fewest_at_rest=6))
+    return throw_windows(data, SquareOptions(fewest_at_rest=6))
 
 
 def test_the_embedded_files_are_what_the_code_makes(made):
@@ -124,7 +124,8 @@ def test_preprocessing_finds_what_was_put_in(prepared):
     height = TRUTH.ground.y0 + (alignment.ground.x0 - TRUTH.ground.x0) * np.tan(TRUTH.ground.slope)
     assert alignment.ground.y0 == pytest.approx(height, abs=3e-5)
     assert np.allclose(prepared.prepared.flight.sigma, TRUTH.sigma, rtol=0.1)
-    assert prepared.prepared.flight.gravity == pytest.approx(9.81, abs=4.0 * prepared.prepared.flight.gravity_error)
+    detail = flight_detail(prepared.prepared.events, 1.0 / SQUARE_FREQUENCY)
+    assert prepared.prepared.flight.gravity == pytest.approx(9.81, abs=4.0 * detail.gravity_error)
     assert len(prepared.windows) >= 10 and not any(event.jumps for event in prepared.prepared.events)
     assert max(abs(window.lowered) for window in prepared.windows) < 1e-4
 

@@ -10,17 +10,22 @@ from hypothesis import strategies as st
 from contactid.core.errors import ContactIdError
 from contactid.planar.readers.throws import shape_of
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
-from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts
-from contactid.planar.squares.events import (
-    ThrowOptions,
-    align,
-    find_events,
-    second_difference_noise,
+from contactid.planar.simulate.geometry import Ground, Polygon, contacts
+from contactid.planar.squares import flight
+from contactid.planar.squares import windows as windows_module
+from contactid.planar.squares.events import align, find_events, second_difference_noise
+from contactid.planar.squares.flight import FlightReport, corner_radius, corners_moved_in, flight_report
+from contactid.planar.squares.windows import PreparedThrows, SquareOptions, square_windows
+from planar_measured import (
+    event_table,
+    first_impacts,
+    flight_detail,
+    recorded_window,
+    rest_gaps,
+    throw_windows,
+    touching_corners,
+    window_of,
 )
-from contactid.planar.squares.flight import FlightOptions, corner_radius, corners_moved_in, flight_report
-from contactid.planar.squares.identification import square_windows
-from contactid.planar.squares.windows import WindowOptions, identification_window
-from planar_measured import event_table, first_impacts, rest_gaps, throw_windows, window_of
 from throws_for_tests import (
     GROUND,
     POINT,
@@ -52,13 +57,13 @@ def thrown():
 def prepared(thrown):
     random = np.random.default_rng(3)
     positions = [tracked(motion.position[::20]) for motion in thrown] + resting(random)
-    data, options = throws_of(positions), ThrowOptions()
-    alignment = align(data, options)
-    return data, options, alignment, find_events(data, alignment, options)
+    data = throws_of(positions)
+    alignment = align(data, SQUARE)
+    return data, alignment, find_events(data, SQUARE, alignment)
 
 
 def test_alignment_is_exact_without_noise(prepared):
-    _, _, alignment, events = prepared
+    _, alignment, events = prepared
     assert alignment.ground.slope == pytest.approx(GROUND.slope, abs=1e-7)
     at_start = (GROUND.x0 - alignment.ground.x0) * np.tan(alignment.ground.slope) + alignment.ground.y0
     assert at_start == pytest.approx(GROUND.y0, abs=1e-6)  # simulated throws rest a little above the ground
@@ -71,28 +76,27 @@ def test_alignment_is_exact_without_noise(prepared):
 @settings(max_examples=15)
 def test_alignment_undoes_the_tracking(seed):
     random = np.random.default_rng(seed)
-    alignment = align(throws_of(resting(random, noise=2e-5)), ThrowOptions())
+    alignment = align(throws_of(resting(random, noise=2e-5)), SQUARE)
     body = random.uniform([-0.6, 0.03, -20], [-0.2, 0.2, 20], (50, 3))
     assert np.abs(alignment.body_position(tracked(body)) - body).max() < 2e-5
 
 
 def test_few_throws_at_rest_tell_the_height_alone(thrown):
     positions = [np.tile(lying(0, -0.4), (12, 1))]
-    alignment = align(throws_of(positions), ThrowOptions(slope=GROUND.slope))
-    assert alignment.turn == 0.0 and not alignment.point.any() and alignment.ground.slope == GROUND.slope
-    ellipse = Ellipse(0.05, 0.025)
-    flat = np.tile([0.3, 0.035, np.pi], (12, 1))
-    assert align(throws_of([flat], ellipse), ThrowOptions()).ground.y0 == pytest.approx(0.01)
+    alignment = align(throws_of(positions), SQUARE)
+    assert alignment.turn == 0.0 and not alignment.point.any() and alignment.ground.slope == 0.0
+    flat = np.tile([0.3, 0.04, np.pi], (12, 1))
+    assert align(throws_of([flat]), SQUARE).ground.y0 == pytest.approx(0.01)
     with pytest.raises(ContactIdError, match="no throw ends at rest"):
-        align(throws_of([thrown[0].position[:600:20]]), ThrowOptions())
+        align(throws_of([thrown[0].position[:600:20]]), SQUARE)
 
 
 def test_contacts_are_where_the_impulses_are(thrown, prepared):
-    for motion, event in zip(thrown, prepared[3], strict=False):
+    for motion, event in zip(thrown, prepared[2], strict=False):
         pushed = motion.impulse_n.sum(axis=1) > 1e-3 * motion.impulse_n.max()
         first = int(np.argmax(pushed))
         assert event.contacts[0].before * 20 <= first <= event.contacts[0].after * 20
-        assert int(motion.impulse_n[first].argmax()) in event.contacts[0].corners
+        assert int(motion.impulse_n[first].argmax()) in touching_corners(event)
         assert window_of(event)[0] == (event.contacts[0].before - 7, event.contacts[0].before + 26) and not event.jumps
 
 
@@ -101,7 +105,7 @@ def test_a_lost_frame_is_a_jump_and_no_window_contains_it(thrown):
     early, late = np.delete(whole, 5, axis=0), np.delete(whole, 70, axis=0)
     random = np.random.default_rng(1)
     data = throws_of([early, late, whole, *resting(random)])
-    events = find_events(data, align(data, ThrowOptions()), ThrowOptions())
+    events = find_events(data, SQUARE, align(data, SQUARE))
     assert events[0].jumps and set(events[0].jumps) <= {3, 4, 5, 6}
     assert window_of(events[0]) == (None, "a jump in the window")
     assert window_of(events[2])[0] and not events[2].jumps
@@ -111,14 +115,14 @@ def test_a_lost_frame_is_a_jump_and_no_window_contains_it(thrown):
 
 
 def test_first_impacts_give_the_simulated_ratio_and_law(prepared):
-    data, options, alignment, events = prepared
-    impacts = first_impacts(events, shape_of(data), alignment, 1.0 / RATE, options)
+    data, alignment, events = prepared
+    impacts = first_impacts(events, shape_of(data), alignment, 1.0 / RATE)
     assert len(impacts.names) >= 1
     moment, turn = impacts.moments()
     assert np.allclose(moment / turn, RATIO, rtol=0.01)
     assert np.allclose(impacts.restitution(), 0.4, atol=0.03)
     assert (np.abs(impacts.impulse_ratio()) < 0.31).all()
-    rounded = first_impacts(events, shape_of(data), alignment, 1.0 / RATE, options, radius=0.004)
+    rounded = first_impacts(events, shape_of(data), alignment, 1.0 / RATE, radius=0.004)
     over_ground = contacts(*corners_moved_in(SQUARE, alignment.ground, 0.004), rounded.position).gap.min(axis=1)
     height = (rounded.position[:, :2] - [alignment.ground.x0, alignment.ground.y0]) @ alignment.ground.normal
     assert rounded.tangent[:, 2] == pytest.approx(height - over_ground, abs=1e-12)
@@ -128,15 +132,16 @@ def flying(random, **options):
     """Events of throws in flight over the known ground."""
     positions = [*flights(random, 60, **options), *resting(random, 12)]
     data = throws_of(positions)
-    return find_events(data, align(data, ThrowOptions()), ThrowOptions())
+    return find_events(data, SQUARE, align(data, SQUARE))
 
 
 def test_white_noise_in_flight_is_measured_and_looks_white():
-    report = flight_report(flying(np.random.default_rng(7)), 1.0 / RATE, ThrowOptions())
+    events = flying(np.random.default_rng(7))
+    report, detail = flight_report(events, 1.0 / RATE), flight_detail(events, 1.0 / RATE)
     assert report.sigma == pytest.approx(SIGMA, rel=0.1)
-    assert report.sigma_of_differences == pytest.approx(SIGMA, rel=0.1)
-    assert np.abs(report.autocorrelation - report.white).max() < 0.08
-    assert abs(report.gravity - 9.81) < 4.0 * report.gravity_error
+    assert detail.sigma_of_differences == pytest.approx(SIGMA, rel=0.1)
+    assert np.abs(detail.autocorrelation - detail.white).max() < 0.08
+    assert abs(report.gravity - 9.81) < 4.0 * detail.gravity_error
 
 
 def test_smoothed_noise_does_not_look_white():
@@ -146,19 +151,20 @@ def test_smoothed_noise_does_not_look_white():
         np.column_stack([np.convolve(q[:, i], smooth, mode="valid") for i in range(3)]) for q in flights(random, 60)
     ]
     data = throws_of([*positions, *resting(random, 12)])
-    events = find_events(data, align(data, ThrowOptions()), ThrowOptions())
-    report = flight_report(events, 1.0 / RATE, ThrowOptions())
-    assert (report.sigma_of_differences < 0.7 * report.sigma).all()
-    assert (report.autocorrelation[:, 0] > report.white[:, 0] + 0.3).all()
+    events = find_events(data, SQUARE, align(data, SQUARE))
+    report, detail = flight_report(events, 1.0 / RATE), flight_detail(events, 1.0 / RATE)
+    assert (detail.sigma_of_differences < 0.7 * report.sigma).all()
+    assert (detail.autocorrelation[:, 0] > detail.white[:, 0] + 0.3).all()
 
 
 def test_braking_is_told_from_gravity():
-    report = flight_report(flying(np.random.default_rng(9), braking=0.5), 1.0 / RATE, ThrowOptions())
-    assert report.braking == pytest.approx(0.5, abs=4.0 * report.braking_error)
-    assert report.gravity == pytest.approx(9.81, abs=4.0 * report.gravity_error)
-    assert report.braking_error < 0.1
+    events = flying(np.random.default_rng(9), braking=0.5)
+    report, detail = flight_report(events, 1.0 / RATE), flight_detail(events, 1.0 / RATE)
+    assert report.braking == pytest.approx(0.5, abs=4.0 * detail.braking_error)
+    assert report.gravity == pytest.approx(9.81, abs=4.0 * detail.gravity_error)
+    assert detail.braking_error < 0.1
     with pytest.raises(ContactIdError, match="stretches of 9 frames"):
-        flight_report([], 1.0 / RATE, ThrowOptions())
+        flight_report([], 1.0 / RATE)
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.004])
@@ -167,8 +173,8 @@ def test_rounded_corners_are_seen_in_slow_pivots(radius):
     height = (0.03 - radius) * (np.cos(theta) + np.sin(theta)) + radius
     pivot = np.column_stack([np.zeros(40), height, theta])
     data = throws_of([pivot, *([np.tile([0.0, 0.03, 0.0], (12, 1))] * 3)])
-    alignment = align(data, ThrowOptions())
-    found, frames = corner_radius(find_events(data, alignment, ThrowOptions()), SQUARE, alignment)
+    alignment = align(data, SQUARE)
+    found, frames = corner_radius(find_events(data, SQUARE, alignment), SQUARE, alignment)
     assert found == pytest.approx(radius, abs=3e-5) and frames > 10
 
 
@@ -217,7 +223,7 @@ def windows(thrown):
     random = np.random.default_rng(11)
     positions = [tracked(motion.position[::20]) + SIGMA * random.normal(size=(101, 3)) for motion in thrown]
     data = throws_of([*positions, *flights(random, 40), *resting(random, noise=2e-5)])
-    return throw_windows(data, WindowOptions(radius=0.0))
+    return throw_windows(data, SquareOptions(radius=0.0))
 
 
 def test_a_window_holds_one_impact_of_one_corner_on_its_own_ground(thrown, windows):
@@ -247,36 +253,30 @@ def test_a_body_in_a_window_reaches_its_own_ground_at_the_impact(windows):
         assert contacts(windows.prepared.shape, throw.ground, q).gap[window.corner] == pytest.approx(0.0, abs=2e-4)
 
 
-def test_why_a_throw_has_no_window(thrown, prepared, windows):
-    _, options, alignment, events = prepared
+def test_why_a_throw_has_no_window(thrown, prepared, windows, monkeypatch):
+    _, alignment, events = prepared
+    report = FlightReport(SIGMA, 9.81, 0.0)
+    sharp = PreparedThrows(SQUARE, 1.0 / RATE, SQUARE, alignment.ground, 0.0, alignment, tuple(events), report)
     assert set(windows.left_out.values()) == {"no contact"}
     with pytest.raises(ContactIdError, match=r"9: no contact\. Leave the throw out"):
-        identification_window(events[9], SQUARE, alignment.ground, SIGMA, 1.0 / RATE)
-    with pytest.raises(ContactIdError, match="0: the first contact is not of a single corner"):
-        strict = FlightOptions(clear_corner=1.0)
-        identification_window(events[0], SQUARE, alignment.ground, SIGMA, 1.0 / RATE, flight=strict)
-    with pytest.raises(ContactIdError, match="0: a frame below the ground that its impact tells"):
-        strict_depth = WindowOptions(deepest=-0.1)
-        identification_window(events[0], SQUARE, alignment.ground, SIGMA, 1.0 / RATE, window=strict_depth)
+        recorded_window(events[9], sharp)
+    with monkeypatch.context() as strict:
+        strict.setattr(flight, "_CLEAR_CORNER", 1.0)
+        with pytest.raises(ContactIdError, match="0: the first contact is not of a single corner"):
+            recorded_window(events[0], sharp)
+    with monkeypatch.context() as strict:
+        strict.setattr(windows_module, "_DEEPEST", -0.1)
+        with pytest.raises(ContactIdError, match="0: a frame below the ground that its impact tells"):
+            recorded_window(events[0], sharp)
     lost = np.delete(tracked(thrown[0].position[::20]), events[0].contacts[0].before + 1, axis=0)
     again = throws_of([lost, *resting(np.random.default_rng(1))])
-    event = find_events(again, align(again, options), options)[0]
+    event = find_events(again, SQUARE, align(again, SQUARE))[0]
     with pytest.raises(ContactIdError, match=r"the flights before and after the first contact don't meet|a jump"):
-        identification_window(event, SQUARE, alignment.ground, SIGMA, 1.0 / RATE)
+        recorded_window(event, sharp)
     random = np.random.default_rng(4)
     aloft = throws_of([*flights(random, 10), *resting(random)])
     with pytest.raises(ContactIdError, match=r"no throw has a first impact of a single corner.*no contact"):
-        square_windows(aloft)
-
-
-def test_an_ellipse_has_windows_without_corners():
-    body, law = PlanarBody(Ellipse(0.05, 0.025), 0.05, 0.05 * 756e-6), PlanarLaw(0.3, 0.5)
-    random = np.random.default_rng(6)
-    motion = simulate(body, Ground(), law, (0.0, 0.15, 0.5), (0.4, -1.0, 6.0), time_step=2e-4, steps=1000)
-    moving = [motion.position[::20] + SIGMA * random.normal(size=(51, 3)) for _ in range(5)]
-    resting_flat = np.tile([0.3, 0.025, np.pi], (12, 1))
-    found = throw_windows(throws_of([*moving, *flights(random, 5), resting_flat], Ellipse(0.05, 0.025)))
-    assert found.prepared.shape == Ellipse(0.05, 0.025) and found.prepared.radius == 0.0 and len(found.windows) == 5
+        square_windows(aloft, SquareOptions())
 
 
 def test_noise_from_second_differences_passes_over_contacts(thrown):

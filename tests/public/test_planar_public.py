@@ -19,14 +19,22 @@ from contactid.planar.readers.impacts import (
 )
 from contactid.planar.readers.throws import iterate_throws, shape_of
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
-from contactid.planar.squares.events import ThrowOptions, align, find_events
-from contactid.planar.squares.windows import WindowOptions, prepare_throws
+from contactid.planar.squares.events import align, find_events
+from contactid.planar.squares.windows import SquareOptions, prepare_throws
 from contactid.sources.fetch import Sources, fetch
 from contactid.sources.lockfile import read_lock
 from contactid.sources.motion import read_data, read_dataset
 from contactid.sources.registry import READERS, load_registry
 from contactid.sources.store import Store, verify
-from planar_measured import event_table, first_impacts, impulse_moments, prediction_errors, rest_gaps, throw_windows
+from planar_measured import (
+    event_table,
+    first_impacts,
+    flight_detail,
+    impulse_moments,
+    prediction_errors,
+    rest_gaps,
+    throw_windows,
+)
 
 MIRROR = Path(os.environ.get("DATA_MIRROR") or "../shared/data")
 SQUARE, ELLIPSE = MIRROR / "planar-square", MIRROR / "planar-ellipse"
@@ -47,7 +55,7 @@ def throws():
 
 @pytest.fixture(scope="module")
 def prepared(throws):
-    return prepare_throws(throws)
+    return prepare_throws(throws, SquareOptions())
 
 
 @pytest.fixture(scope="module")
@@ -87,27 +95,27 @@ def test_short_the_tracked_frame_is_not_the_body_s(prepared):
 
 def test_short_noise_gravity_and_braking(prepared):
     """Noise is small and nearly white; everything slows down at the same rate."""
-    flight = prepared.flight
-    assert flight.stretches > 1500
+    flight, detail = prepared.flight, flight_detail(prepared.events, INTERVAL)
+    assert detail.stretches > 1500
     assert flight.sigma == pytest.approx([1.9e-5, 3.6e-5, 1.1e-3], rel=0.25)
-    assert (np.abs(flight.autocorrelation[:2, 0] - flight.white[:2, 0]) < 0.12).all()
-    assert (flight.sigma_of_differences > 0.7 * flight.sigma).all()
+    assert (np.abs(detail.autocorrelation[:2, 0] - detail.white[:2, 0]) < 0.12).all()
+    assert (detail.sigma_of_differences > 0.7 * flight.sigma).all()
     assert flight.gravity == pytest.approx(9.80, abs=0.05)
     assert flight.braking == pytest.approx(0.44, abs=0.05)
-    spin = -np.polyfit(flight.velocity[:, 2], flight.acceleration[:, 2], 1)[0]
+    spin = -np.polyfit(detail.velocity[:, 2], detail.acceleration[:, 2], 1)[0]
     assert spin == pytest.approx(flight.braking, abs=0.12)
 
 
 def test_short_corners_are_round_and_the_frame_is_right_handed(throws, prepared):
     """Eq. 31 holds to 5 % of its moments for one handedness, and to 29 % for the other."""
     assert prepared.radius == pytest.approx(5.6e-3, abs=0.5e-3)
-    scatter, options = {}, ThrowOptions()
+    scatter, shape = {}, shape_of(throws)
     for sign in (1.0, -1.0):
         turned = throws.copy(deep=True)
         turned["x"].values[:] *= sign
-        alignment = align(turned, options)
-        events = find_events(turned, alignment, options)
-        found = first_impacts(events, shape_of(turned), alignment, INTERVAL, options, radius=prepared.radius)
+        alignment = align(turned, shape)
+        events = find_events(turned, shape, alignment)
+        found = first_impacts(events, shape, alignment, INTERVAL, radius=prepared.radius)
         moment, turn = found.moments()
         scatter[sign] = np.std(moment - turn * (moment @ turn) / (turn @ turn)) / np.std(moment)
     assert scatter[1.0] < 0.07 and scatter[-1.0] > 0.2
@@ -117,9 +125,7 @@ def test_short_first_impacts_tell_the_ratio_and_a_small_friction(throws, prepare
     """J/m is 530 mm2 with sharp corners, 410 mm2 with round ones, and would be 600 mm2 for a uniform square."""
     ratio = {}
     for radius in (0.0, prepared.radius):
-        found = first_impacts(
-            prepared.events, shape_of(throws), prepared.alignment, INTERVAL, ThrowOptions(), radius=radius
-        )
+        found = first_impacts(prepared.events, shape_of(throws), prepared.alignment, INTERVAL, radius=radius)
         moment, turn = found.moments()
         ratio[radius] = 1e6 * (moment @ turn) / (turn @ turn)
     assert ratio[0.0] == pytest.approx(532.0, abs=15.0)
@@ -148,7 +154,7 @@ def test_short_windows_hold_one_impact_and_their_own_ground(throws, prepared):
 
 def test_windows_do_not_depend_on_how_they_are_cut(throws):
     """Shorter windows of the same throws have the same ground, noise and instant."""
-    short = throw_windows(throws, WindowOptions(frames_before=6, frames_after=6))
+    short = throw_windows(throws, SquareOptions(frames=6))
     long = {window.name: window for window in throw_windows(throws).windows}
     assert {window.name for window in short.windows} >= set(long)
     for window in short.windows:

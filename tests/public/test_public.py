@@ -25,7 +25,7 @@ from contactid.tossing.prepare.tosses import Variant, set_up
 from contactid.tossing.readers.contactnets import HALF_WIDTH, read_toss_table
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions
 from contactid.tossing.simulate.sweep import sweep
-from small_files import read_contactnets
+from motion_in_memory import read_contactnets
 from tosses_for_tests import prepare_tosses
 
 MIRROR = Path(os.environ.get("DATA_MIRROR") or "../shared/data")

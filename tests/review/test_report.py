@@ -67,10 +67,10 @@ def test_printed_numbers_without_a_table_of_the_run_are_there(report):
 
 def test_it_is_told_how_an_artefact_was_made(report, page):
     (kind, making), *_ = artefact(report, "tossing-tab03").makings
-    assert kind == "Table" and making.rule == "tossing_tables" and making.log == "logs/tossing_tables.log"
-    assert [(step.rule, step.jobs) for step in making.steps] == [("tossing_tables", 1), ("read_data", 2)]
-    assert making.datasets == ("box_a", "box_b")
-    assert making.sources == ("workflow/resources/embedded/box.h5",)
+    assert kind == "Table" and making["rule"] == "tossing_tables" and making["log"] == "logs/tossing_tables.log"
+    assert [(step["rule"], step["jobs"]) for step in making["steps"]] == [("tossing_tables", 1), ("read_data", 2)]
+    assert making["datasets"] == ["box_a", "box_b"]
+    assert making["sources"] == ["workflow/resources/embedded/box.h5"]
     assert '<a href="logs/tossing_tables.log">' in page
 
 
@@ -183,7 +183,7 @@ def artefact(report, address):
 
 
 def test_the_cards_of_the_data_are_shown(report, page):
-    assert [card.content["name"] for card in report.cards] == ["box_a"]
+    assert [card["content"]["name"] for card in report.cards] == ["box_a"]
     assert 'href="#data-box_a"' in page and json.dumps("panels") not in page
 
 

@@ -20,6 +20,7 @@ CONFIGURATION = {
         }
     },
     "arm": {"fit": {"accuracy": {"samples": 10, "experiments": ["set1_v020_a90"]}}},
+    "tossing": {"grid": {"friction_mu": {"start": 0.0, "stop": 1.0, "step": 0.1}}, "identify_on": ["box004"]},
 }
 DAG = pd.DataFrame({"jobs": [100, 1000], "cpu_seconds": [5.0, 50.0], "memory_mb": [200.0, 400.0]})
 
@@ -76,5 +77,5 @@ def test_an_unfinished_run_is_one_plain_line(tmp_path):
 
 def test_the_plan_counts_the_in_hand_recordings_as_the_study_does():
     jobs, recordings = len(SOURCES), len(recording_names([0]))
-    (axis,) = [axis for axis in cluster_plan.AXES if axis.rule == "inhand_estimate"]
-    assert axis.cells({}) == recordings and axis.units_per_job({}) == recordings / jobs
+    (axis,) = [axis for axis in cluster_plan.axes_of(CONFIGURATION) if axis.rule == "inhand_estimate"]
+    assert axis.cells == recordings and axis.units_per_job == recordings / jobs

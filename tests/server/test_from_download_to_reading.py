@@ -13,7 +13,7 @@ import xarray as xr
 from conftest import EMBEDDED, ROOT
 
 from contactid.sources.lockfile import read_lock, write_lock
-from iam_files import read_iam_archive
+from motion_in_memory import read_iam_archive
 
 PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
 # what is read, and the twin that it must be

@@ -17,13 +17,12 @@ from contactid.sources.motion import (
     BodyProperties,
     MotionStream,
     Recording,
-    collect,
     read_dataset,
-    validate_motion,
     write_motion,
 )
 from contactid.tossing.readers.iam_archive import stream_iam_archive
 from iam_files import body, poses, recording, write
+from motion_in_memory import collect, validate_motion
 
 RATE = 360.0
 

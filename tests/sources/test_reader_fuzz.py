@@ -22,8 +22,8 @@ from contactid.arm.readers.mat import read_arm_mat
 from contactid.core.errors import ContactIdError
 from contactid.planar.readers.csv_throws import read_own_throw, read_square_throws
 from contactid.planar.readers.impacts import read_ellipse_impacts
-from iam_files import read_iam_archive
-from small_files import NAME, POSITION, TIME, own_file, read_contactnets, save, save_v73, turning
+from motion_in_memory import read_contactnets, read_iam_archive
+from small_files import NAME, POSITION, TIME, own_file, save, save_v73, turning
 from spoil_planar_and_arm import good_impacts, good_throws
 from spoil_tosses import good_archive, good_tosses
 

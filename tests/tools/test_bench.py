@@ -122,6 +122,6 @@ def test_archives_of_two_sizes_are_measured_drawn_and_deleted(tmp_path):
 
 def test_a_run_that_is_not_there_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["bench"])
-    with pytest.raises(ContactIdError, match="Make the run first"):
+    with pytest.raises(SystemExit, match=r"^ERROR .*Make the run first"):
         bench.main(str(tmp_path / "default"), str(tmp_path / "bench"), "", "", 1, True)
     assert not (tmp_path / "bench").exists()

@@ -7,7 +7,7 @@ import pytest
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import iterate_recordings
-from iam_files import read_iam_archive
+from motion_in_memory import read_iam_archive
 from tosses_for_tests import EVENTS, prepare_tosses
 
 EMBEDDED = Path(__file__).parents[2] / "workflow/resources/embedded"

@@ -8,7 +8,8 @@ import pytest
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing.readers.contactnets import HALF_WIDTH
-from small_files import folder_of, read_contactnets, toss
+from motion_in_memory import read_contactnets
+from small_files import folder_of, toss
 
 
 def test_positions_become_metres_and_the_body_is_the_published_one(tmp_path):

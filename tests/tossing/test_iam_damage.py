@@ -21,12 +21,12 @@ from iam_files import (
     POSES,
     left_out,
     read,
-    read_iam_archive,
     recording,
     refusal,
     replace,
     write,
 )
+from motion_in_memory import read_iam_archive
 
 
 @pytest.fixture

@@ -19,10 +19,10 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
-from iam_files import read_iam_archive
 from iam_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, SUBSTEPS, Toss, box_model, make_toss
 from iam_twins import SURFACE_NAMES, MocapNoise, RecordingTruth, TwinTruth, write_twin
 from iam_writer import POSITION_STEP, ROTATION_STEP
+from motion_in_memory import read_iam_archive
 from twin_truth import read_truth
 
 EMBEDDED = Path(contactid.__path__[0]).parent / "resources" / "embedded"

@@ -22,7 +22,7 @@ if not workflow.deployment_settings.deployment_method:
 
 from contactid.core.configuration import check_configuration, restore_numbers
 from contactid.sources.registry import check_reader, load_registry, pick
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.artefacts import (
     artefact_files,
     computations,
@@ -36,12 +36,10 @@ from contactid.run.renamed import refuse_old_names
 
 for block in (*config["studies"], "offline"):
     config[block] = restore_numbers(config.get(block))
-try:
+with told_plainly():
     refuse_old_names(sys.argv[1:])
     check_configuration(config, WORKFLOW / "schemas/config.schema.yaml")
     DATASETS = load_registry(CONFIG / "datasets.tsv", config["datasets"])
-except ContactIdError as error:
-    sys.exit(f"ERROR {error}")
 
 # what every study adds to the run: its artefacts, its verdicts, its section of the summary
 STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES = [], [], []
@@ -66,30 +64,24 @@ CODE = Fingerprints(
 )
 
 
-def call(function):
-    """Params that name the function to call, as "contactid.module:function", and its fingerprint."""
-    return {"call": function, "code": CODE.of(function)}
+def call(function, *named):
+    """Params that name the function to call, as "contactid.module:function", and its fingerprint with all it calls by name."""
+    return {"call": function, "code": CODE.of(function, *named)}
 
 
 def compute(rule):
     """Params of what computes artefacts: their declarations, and the fingerprint of their functions."""
     rows = [one for rows in ARTEFACTS.values() for one in rows if one.rule == rule]
-    function = "contactid.output.computing:compute"
-    return {
-        "call": function,
-        "code": CODE.of(function, *dict.fromkeys(one.compute for one in rows)),
-        "declared": computations(rows),
-    }
+    functions = dict.fromkeys(one.compute for one in rows)
+    code = call("contactid.output.computing:compute", *functions)
+    return {**code, "declared": computations(rows)}
 
 
 def draw(rows):
     """Params of a rule that draws figures."""
-    function = "contactid.output.drawing:draw"
-    return {
-        "call": function,
-        "code": CODE.of(function, *dict.fromkeys(one.draw for one in rows)),
-        "declared": drawings(rows),
-    }
+    functions = dict.fromkeys(one.draw for one in rows)
+    code = call("contactid.output.drawing:draw", *functions)
+    return {**code, "declared": drawings(rows)}
 
 
 def computed_by(rule):

@@ -140,8 +140,7 @@ rule data_cards:
         mem_mb=1250,
         runtime=10,
     params:
-        call="contactid.sources.card:make_cards",
-        code=CODE.of(
+        **call(
             "contactid.sources.card:make_cards",
             *(reader_of(name).signals for name in CARDS),
         ),

@@ -13,12 +13,10 @@ NOT_THERE = {}
 # archives that `data` leaves out, because nobody has locked them yet
 NOT_LOCKED = set()
 
-try:
+with told_plainly():
     LOCK = read_lock(LOCK_FILE)
     parse_mirrors(config["data_mirror"])
     check_address(config["fourtu_url"], "fourtu_url")
-except ContactIdError as error:
-    sys.exit(f"ERROR {error}")
 
 DATASETS = with_licences(DATASETS, LOCK)
 ARCHIVES = archives_of(DATASETS)

@@ -14,12 +14,10 @@ if (
     and workflow.check_envvars
     and not workflow.output_settings.dryrun
 ):
-    try:
+    with told_plainly():
         RUN_LOCK = hold(
             RESULTS,
             unlock=workflow.resource_settings.nodes is None or "--unlock" in sys.argv,
         )
-    except ContactIdError as error:
-        sys.exit(f"ERROR {error}")
     # Snakemake ends with a traceback and without a word of ours where it can't write its own records
     atexit.register(tell_of_full_disks, RESULTS, ".snakemake")

@@ -1,18 +1,11 @@
 """What a run says of itself: verdicts on printed numbers, its artefacts, what it was made with, and one page of it all."""
 
-from contactid.review.report.artefacts import listed
+from contactid.review.report.artefacts import functions_of, listed
 
 # jobs run in processes of their own, whose command lines say nothing about what the user asked for
 os.environ.setdefault("CONTACTID_COMMAND", shlex.join(sys.argv[1:]))
 
 LISTED = {study: listed(study, rows) for study, rows in ARTEFACTS.items()}
-FUNCTIONS = {
-    row[step]: None
-    for rows in LISTED.values()
-    for row in rows
-    for step in ("compute", "draw")
-    if row[step]
-}
 
 
 rule checks:
@@ -53,8 +46,7 @@ rule artefacts:
         mem_mb=1000,
         runtime=5,
     params:
-        call="contactid.review.report.artefacts:write_list",
-        code=CODE.of("contactid.review.report.artefacts:write_list", *FUNCTIONS),
+        **call("contactid.review.report.artefacts:write_list", *functions_of(LISTED)),
         studies=LISTED,
     script:
         "../call.py"

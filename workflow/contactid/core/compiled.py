@@ -1,18 +1,22 @@
 """What numba compiles, and where it keeps that from run to run.
 
-The cache is keyed to the sources of every module of the package that imports numba, and of those that it imports:
+Of processes that need the same function at the same time one compiles it, and the others wait for what it keeps. The
+cache is keyed to the sources of every module of the package that imports numba, and of those that it imports:
 numba itself notices an edit of the file that a function stands in, but not of the files whose functions it calls.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import caching, dispatcher
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _IMPORT = re.compile(r"^\s*from (contactid[\w.]*) import (\([^)]*\)|.*)$", re.M)
@@ -47,6 +51,27 @@ def _keep_compiled() -> str:
     return str(numba.config.CACHE_DIR)  # type: ignore[attr-defined]
 
 
+class _CompiledOnce(caching.FunctionCache):
+    """Numba's cache of one function, locked from where something isn't in it to where that is compiled and kept."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        kept = super().load_overload(sig, target_context)
+        if kept is None:
+            Path(self.cache_path).mkdir(parents=True, exist_ok=True)
+            self._lock = Path(self.cache_path, f"{self._impl.filename_base}.lock").open("a")  # noqa: SIM115
+            with suppress(OSError):  # a file system without locks: several may compile it
+                fcntl.flock(self._lock, fcntl.LOCK_EX)
+            kept = super().load_overload(sig, target_context)
+            if kept is not None:
+                self._lock.close()
+        return kept
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        super().save_overload(sig, data)
+        self._lock.close()
+
+
+dispatcher.FunctionCache = _CompiledOnce  # type: ignore[attr-defined]  # what ``cache=True`` makes
 CACHE = _keep_compiled()
 #: Options of ``numba.njit`` for functions that divide as NumPy does.
 OPTIONS: Any = {"cache": True, "error_model": "numpy"}

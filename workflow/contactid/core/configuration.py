@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
-from jsonschema import Draft202012Validator, ValidationError
+from jsonschema import Draft202012Validator, ValidationError, validators
 
 from contactid.core.errors import ContactIdError
 
@@ -16,13 +17,49 @@ from contactid.core.errors import ContactIdError
 _SNAKEMAKE_KEYS = {"pathvars"}
 
 
+def _is_finite(_: Any, content: Any) -> bool:
+    return isinstance(content, int | float) and not isinstance(content, bool) and math.isfinite(content)
+
+
+_Validator = validators.extend(
+    Draft202012Validator, type_checker=Draft202012Validator.TYPE_CHECKER.redefine("number", _is_finite)
+)
+
+
 def check_configuration(config: Mapping[str, Any], schema_path: str | Path) -> None:
     """Raise :class:`ContactIdError` for the first problem: the key, what is wrong with it, what is allowed."""
-    schema = yaml.safe_load(Path(schema_path).read_text(encoding="utf-8"))
     content = {key: value for key, value in config.items() if key not in _SNAKEMAKE_KEYS}
-    errors = sorted(Draft202012Validator(schema).iter_errors(content), key=lambda error: list(map(str, error.path)))
+    check(content, schema_path, "configuration", example="; see config/default.yaml")
+
+
+def check(content: Any, schema_path: str | Path, name: str, example: str = "") -> None:
+    """The same for any nested content of a name; numbers are finite. ``example`` ends the remedy for a missing key."""
+    found = _Validator(read_schema(schema_path)).iter_errors(content)
+    errors = sorted(found, key=lambda error: list(map(str, error.path)))
     if errors:
-        raise _explain(errors[0])
+        raise _explain(errors[0], name, example)
+
+
+def read_schema(path: str | Path) -> dict[str, Any]:
+    """A schema in full, as JSON Schema has it.
+
+    Every block of ``properties`` is a closed object, and has all of them unless it says what is ``required``.
+    References are filled in; what stands beside one counts more.
+    """
+    schema = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    return _filled_in(schema, schema.pop("$defs", {}))
+
+
+def _filled_in(node: Any, definitions: Mapping[str, Any]) -> Any:
+    if isinstance(node, list):
+        return [_filled_in(item, definitions) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        node = {**definitions[node["$ref"].removeprefix("#/$defs/")], **node}
+    if "properties" in node:
+        node = {"type": "object", "additionalProperties": False, "required": list(node["properties"]), **node}
+    return {key: _filled_in(value, definitions) for key, value in node.items() if key != "$ref"}
 
 
 def restore_numbers(block: Any) -> Any:
@@ -44,7 +81,7 @@ def restore_numbers(block: Any) -> Any:
     return block
 
 
-def _explain(error: ValidationError) -> ContactIdError:
+def _explain(error: ValidationError, name: str, example: str) -> ContactIdError:
     schema: Any = error.schema
     allowed: Any = error.validator_value
     instance: Any = error.instance
@@ -53,13 +90,13 @@ def _explain(error: ValidationError) -> ContactIdError:
         known = list(schema.get("properties", {}))
         unknown = sorted(set(instance) - set(known), key=str)[0]
         path = f"{where}.{unknown}" if error.absolute_path else unknown
-        return ContactIdError(f"configuration: unknown key {path}", _suggest(unknown, known))
+        return ContactIdError(f"{name}: unknown key {path}", _suggest(unknown, known))
     if error.validator == "required":
         missing = sorted(set(allowed) - set(instance))
-        return ContactIdError(f"configuration: {where} lacks {', '.join(missing)}", "Add it; see config/default.yaml")
+        return ContactIdError(f"{name}: {where} lacks {', '.join(missing)}", f"Add it{example}")
     described = schema.get("description", "") if isinstance(schema, Mapping) else ""
     return ContactIdError(
-        f"configuration: {where} is {error.instance!r}, but {_rule(error)}", described.rstrip(".") or "See the schema"
+        f"{name}: {where} is {error.instance!r}, but {_rule(error)}", described.rstrip(".") or "See the schema"
     )
 
 

@@ -1,5 +1,9 @@
 """The one error class that a user is meant to read."""
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class ContactIdError(Exception):
     """A problem the user can mend: its text is one line that names the thing and the remedy.
@@ -13,3 +17,12 @@ class ContactIdError(Exception):
         self.remedy = remedy
         text = f"{problem}. {remedy}." if remedy else f"{problem}."
         super().__init__(" ".join(text.split()))  # one line, whatever a library put into the reason
+
+
+@contextmanager
+def told_plainly() -> Iterator[None]:
+    """End the process with status 1 and one plain line where there is something to mend; for commands."""
+    try:
+        yield
+    except ContactIdError as error:
+        sys.exit(f"ERROR {error}")

@@ -16,7 +16,6 @@ A mass distribution that fills a volume has these parameters if and only if P is
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +25,6 @@ from scipy.spatial import ConvexHull, QhullError
 from contactid.core.errors import ContactIdError
 
 PARAMETER_NAMES = ("m", "m_c_x", "m_c_y", "m_c_z", "i_xx", "i_yy", "i_zz", "i_xy", "i_xz", "i_yz")
-TENSOR_NAMES = PARAMETER_NAMES[4:]
 _ROUNDING = 1e-12  # relative; a second moment below this share of the largest one is rounding, not mass
 _HULL_SLACK = 1e-9  # m
 _TENSOR_INDICES = ((0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2))
@@ -67,11 +65,6 @@ class PrincipalForm:
     center_of_mass: np.ndarray
     second_moments: np.ndarray
     rotation: np.ndarray
-
-    @property
-    def valid(self) -> bool:
-        """Whether mass and second moments are positive (eqs. 35 and 36)."""
-        return bool(self.mass > 0.0 and np.all(np.asarray(self.second_moments) > 0.0))
 
     def parameters(self) -> InertialParameters:
         """The ten parameters: principal moments ``L_y + L_z, L_x + L_z, L_x + L_y`` (eq. 29), turned to B and moved."""
@@ -136,14 +129,6 @@ class InertialParameters:
         center = vector[1:4] / vector[0] if vector[0] else np.full(3, np.nan)
         return cls(vector[0], center, tensor(vector[4:]))
 
-    @classmethod
-    def from_pseudo_inertia(cls, matrix: np.ndarray) -> InertialParameters:
-        """From P ``(4, 4)``: ``I = tr(Sigma) Id - Sigma``."""
-        matrix = np.asarray(matrix, dtype=float)
-        sigma, mass = matrix[:3, :3], matrix[3, 3]
-        entries = tensor_entries(np.trace(sigma) * np.eye(3) - sigma)
-        return cls.from_vector(np.concatenate([[mass], matrix[:3, 3], entries]))
-
     @property
     def vector(self) -> np.ndarray:
         """``(10,)``: ``m, m c_x, m c_y, m c_z, I_xx, I_yy, I_zz, I_xy, I_xz, I_yz`` about the origin, in kg, m.
@@ -179,25 +164,6 @@ class InertialParameters:
         axes[:, 2] *= np.sign(np.linalg.det(axes))
         return PrincipalForm(self.mass, self.center_of_mass, moments, axes)
 
-    def moved(self, rotation: np.ndarray, translation: np.ndarray) -> InertialParameters:
-        """The body carried along by ``x' = R x + t``, with ``R`` ``(3, 3)`` and ``t`` ``(3,)`` m.
-
-        The same formula rewrites a fixed body's parameters in another frame, when R and t take the old coordinates to
-        the new ones.
-        """
-        rotation, translation = np.asarray(rotation, dtype=float), np.asarray(translation, dtype=float)
-        return InertialParameters.from_center(
-            self.mass, rotation @ self.center_of_mass + translation, rotation @ self.inertia_at_center @ rotation.T
-        )
-
-
-def combined(parts: Iterable[InertialParameters]) -> InertialParameters:
-    """Parameters of bodies rigidly joined, all in one frame: they add up about a common origin."""
-    vectors = [part.vector for part in parts]
-    if not vectors:
-        raise ContactIdError("a compound body has no parts", "Give at least one body")
-    return InertialParameters.from_vector(np.sum(vectors, axis=0))
-
 
 @dataclass(frozen=True)
 class Consistency:
@@ -225,30 +191,14 @@ class Consistency:
         """Whether the body can exist: P positive definite, and the centre of mass in the hull where one was given."""
         return self.positive_definite and self.within_hull is not False
 
-    @property
-    def failures(self) -> tuple[str, ...]:
-        """What fails, in words; empty for a body that can exist."""
-        if not self.finite:
-            return ("not finite",)
-        tests = {
-            "mass not positive": self.positive_mass,
-            "a principal moment not positive": self.positive_moments,
-            "triangle inequality violated": self.triangle_inequality,
-            "pseudo-inertia not positive definite": self.positive_definite,
-            "centre of mass outside the convex hull": self.within_hull is not False,
-        }
-        return tuple(words for words, holds in tests.items() if not holds)
-
 
 def consistency(parameters: InertialParameters, hull: np.ndarray | None = None) -> Consistency:
     """Test an estimate for physical consistency (eqs. 35 to 37, in-hand paper).
 
     Parameters
     ----------
-    parameters
-        The estimate, physical or not.
-    hull
-        Points ``(n, 3)`` in m in B whose convex hull is that of the geometry; None leaves that test out.
+    parameters : the estimate, physical or not
+    hull : points ``(n, 3)`` in m in B whose convex hull is that of the geometry; None leaves that test out
 
     Notes
     -----
@@ -274,10 +224,7 @@ def consistency(parameters: InertialParameters, hull: np.ndarray | None = None) 
 def hull_halfspaces(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Convex hull of points ``(n, 3)`` as ``A x <= b``: outward unit normals ``(k, 3)`` and offsets ``(k,)`` in m.
 
-    Raises
-    ------
-    ContactIdError
-        Where the points don't span a volume.
+    Raises :class:`ContactIdError` where the points don't span a volume.
     """
     points = np.asarray(points, dtype=float)
     try:
@@ -304,8 +251,7 @@ def geodesic_distance(first: InertialParameters, second: InertialParameters) -> 
 
     Returns
     -------
-    float
-        ``1/2 sqrt(sum of log^2 lambda)``; infinite where either matrix isn't positive definite.
+    float : ``1/2 sqrt(sum of log^2 lambda)``; infinite where either matrix isn't positive definite
     """
     if not (consistency(first).positive_definite and consistency(second).positive_definite):
         return np.inf

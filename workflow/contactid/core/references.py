@@ -17,10 +17,7 @@ def resolve(reference: str) -> Callable[..., Any]:
 def arguments(function: Callable[..., Any], named: Mapping[str, Any]) -> dict[str, Any]:
     """Those of ``named`` that a function asks for, after its first ``given`` arguments; defaults fill in.
 
-    Raises
-    ------
-    TypeError
-        Where it asks for something else.
+    Raises TypeError where it asks for something else.
     """
     wanted = list(inspect.signature(function).parameters.values())
     missing = [item.name for item in wanted if item.name not in named and item.default is inspect.Parameter.empty]

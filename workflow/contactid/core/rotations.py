@@ -71,10 +71,7 @@ def angle_between(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 def karcher_mean(quaternions: np.ndarray, tolerance: float = 1e-12, max_iterations: int = 50) -> np.ndarray:
     """Riemannian mean ``(4,)`` of rotations ``(n, 4)``: the point where the mean of the logarithms vanishes.
 
-    Raises
-    ------
-    ContactIdError
-        Where the rotations are spread so widely that the iteration doesn't settle.
+    Raises :class:`ContactIdError` where the rotations are spread so widely that the iteration doesn't settle.
     """
     rotations = as_rotation(np.atleast_2d(quaternions))
     mean = rotations[0]

@@ -42,6 +42,7 @@ from contactid.core.errors import ContactIdError
 
 AUTO, EXECUTABLE, EMBEDDED = "auto", "executable", "embedded"
 _PROGRAM = "ipopt"
+_DERIVATIVES = {"grad_f": "nlp_grad_f", "jac_g": "nlp_jac_g", "hess_lag": "nlp_hess_l"}
 _GOOD = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 # what IPOPT prints at its end, in the words that its library returns
 _STATUS_OF_MESSAGE = {
@@ -71,7 +72,6 @@ class SolverOptions:
     largest_infeasibility : recomputed primal infeasibility above which a solve doesn't count as converged
     barrier : initial barrier parameter; small for a start close to the solution
     bound_push : how far the start is moved off its bounds; small for a start close to the solution
-    bound_relax : relative relaxation of bounds; 0, because a product of two relaxed factors can turn negative
     others : further IPOPT options by their own names
     """
 
@@ -81,7 +81,6 @@ class SolverOptions:
     largest_infeasibility: float = 1e-6
     barrier: float = 0.1
     bound_push: float = 0.01
-    bound_relax: float = 0.0
     others: Mapping[str, str | int | float] = field(default_factory=dict)
 
     def warm(self, barrier: float = 1e-4, bound_push: float = 1e-6) -> SolverOptions:
@@ -98,7 +97,7 @@ class SolverOptions:
             "bound_frac": self.bound_push,
             "slack_bound_push": self.bound_push,
             "slack_bound_frac": self.bound_push,
-            "bound_relax_factor": self.bound_relax,
+            "bound_relax_factor": 0.0,  # a product of two relaxed factors can turn negative
             "print_level": 0,
             "sb": "yes",
             "file_print_level": 5,
@@ -134,10 +133,6 @@ class Solution:
     route: str
     variables: int
     constraints: int
-
-    def as_record(self) -> dict[str, Any]:
-        """For a JSON file."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
 
 
 @dataclass(frozen=True)
@@ -186,10 +181,7 @@ class _Returned:
 def available_route(wanted: str = AUTO) -> str:
     """The route that a solve will take.
 
-    Raises
-    ------
-    ContactIdError
-        Where the wanted route is unknown or its solver isn't there.
+    Raises :class:`ContactIdError` where the wanted route is unknown or its solver isn't there.
     """
     if wanted not in (AUTO, EXECUTABLE, EMBEDDED):
         raise ContactIdError(f"unknown solver route {wanted!r}", f"Choose {AUTO}, {EXECUTABLE} or {EMBEDDED}")
@@ -209,55 +201,38 @@ class PreparedModel:
     What else changes in the model, it doesn't see. After a solve, ``slopes`` holds the derivative of the Lagrangian by
     every variable, in the direction of a minimisation: where a bound holds a variable, what letting go would bring.
 
-    Raises
-    ------
-    ContactIdError
-        A model without variables or without exactly one active objective.
+    Raises :class:`ContactIdError`: a model without variables or without exactly one active objective.
     """
 
     def __init__(self, model: pyo.ConcreteModel) -> None:
         self.model = model
         self.slopes: pyo.ComponentMap = pyo.ComponentMap()
-        self._written = _write(model)
+        self.written = _write(model)  # variables, constraints and functions, in one order
         self._solvers: dict[str, Any] = {}
-
-    @property
-    def written(self) -> Any:
-        """Variables, constraints and functions, in one order."""
-        return self._written
 
     def solve(self, options: SolverOptions | None = None, *, log: str | Path | None = None) -> Solution:
         """Solve from the variables' present values and load the answer into them.
 
         Parameters
         ----------
-        log
-            Where the solver's own output goes; nowhere by default.
+        log : where the solver's own output goes; nowhere by default
 
         Raises
         ------
-        ContactIdError
-            A missing solver, an unknown option.
+        ContactIdError : a missing solver, an unknown option
         """
         options = options or SolverOptions()
         route = available_route(options.route)
         begin = time.perf_counter()
-        with tempfile.TemporaryDirectory(prefix="contactid-") as folder:
-            own_log = Path(folder) / "solver.log"
-            try:
-                if route == EXECUTABLE:
-                    returned = _run_executable(self.model, self._written, options, own_log)
-                else:
-                    returned = self._run_embedded(options, own_log if log is not None else None)
-            finally:
-                text = own_log.read_text(encoding="utf-8", errors="replace") if own_log.exists() else ""
-                if log is not None:
-                    Path(log).parent.mkdir(parents=True, exist_ok=True)
-                    Path(log).write_text(text, encoding="utf-8")
-        for variable, value in zip(self._written.variables, returned.point, strict=True):
+        text = ""
+        if route == EMBEDDED and log is None:  # nothing to write, and this is what small models are solved by often
+            returned = self._run_embedded(options, None)
+        else:
+            returned, text = self._run_logged(route, options, log)
+        for variable, value in zip(self.written.variables, returned.point, strict=True):
             variable.set_value(float(value), skip_validation=True)
-        objective, primal, dual, slopes = _residuals(self._written, returned)
-        self.slopes = pyo.ComponentMap(zip(self._written.variables, slopes.tolist(), strict=True))
+        objective, primal, dual, slopes = _residuals(self.written, returned)
+        self.slopes = pyo.ComponentMap(zip(self.written.variables, slopes.tolist(), strict=True))
         finite = bool(np.isfinite([objective, primal]).all())
         return Solution(
             status=returned.status,
@@ -269,20 +244,35 @@ class PreparedModel:
             dual_infeasibility=dual,
             solver=_name_of_solver(text) if route == EXECUTABLE else _embedded_name(),
             route=route,
-            variables=len(self._written.variables),
-            constraints=len(self._written.constraints),
+            variables=len(self.written.variables),
+            constraints=len(self.written.constraints),
         )
+
+    def _run_logged(self, route: str, options: SolverOptions, log: str | Path | None) -> tuple[_Returned, str]:
+        with tempfile.TemporaryDirectory(prefix="contactid-") as folder:
+            own_log = Path(folder) / "solver.log"
+            try:
+                if route == EXECUTABLE:
+                    returned = _run_executable(self.model, self.written, options, own_log)
+                else:
+                    returned = self._run_embedded(options, own_log)
+            finally:
+                text = own_log.read_text(encoding="utf-8", errors="replace") if own_log.exists() else ""
+                if log is not None:
+                    Path(log).parent.mkdir(parents=True, exist_ok=True)
+                    Path(log).write_text(text, encoding="utf-8")
+        return returned, text
 
     def _run_embedded(self, options: SolverOptions, log: Path | None) -> _Returned:
         # a solver keeps its log open, so one with a log serves once
         key = repr(sorted(options.for_ipopt().items()))
         solver = self._solvers.get(key) if log is None else None
         if solver is None:
-            solver = _embedded_solver(self._written.problem, options, log)
+            solver = _embedded_solver(self.written.problem, options, log, next(iter(self._solvers.values()), None))
             if log is None:
                 self._solvers[key] = solver
-        x_low, x_high, g_low, g_high = self._written.bounds()
-        answer = solver(x0=self._written.start(), lbx=x_low, ubx=x_high, lbg=g_low, ubg=g_high)
+        x_low, x_high, g_low, g_high = self.written.bounds()
+        answer = solver(x0=self.written.start(), lbx=x_low, ubx=x_high, lbg=g_low, ubg=g_high)
         said = solver.stats()
         return _Returned(
             np.array(answer["x"], dtype=float).ravel(),
@@ -297,15 +287,12 @@ def solve(model: pyo.ConcreteModel, options: SolverOptions | None = None, *, log
 
     Parameters
     ----------
-    model
-        Continuous; every variable needs an initial value (0 is taken where there is none).
-    log
-        Where the solver's own output goes; nowhere by default.
+    model : continuous; every variable needs an initial value (0 is taken where there is none)
+    log : where the solver's own output goes; nowhere by default
 
     Raises
     ------
-    ContactIdError
-        A missing solver, an unknown option, a model without variables or without exactly one objective.
+    ContactIdError : a missing solver, an unknown option, a model without variables or without exactly one objective
     """
     available_route((options or SolverOptions()).route)
     return PreparedModel(model).solve(options, log=log)
@@ -333,12 +320,16 @@ def _write(model: pyo.ConcreteModel) -> _Written:
     return _Written(list(info.variables), list(info.constraints), nlp, sign)
 
 
-def _embedded_solver(problem: dict[str, Any], options: SolverOptions, log: Path | None) -> Any:
-    ipopt = options.for_ipopt() | ({"output_file": str(log)} if log is not None else {})
+def _embedded_solver(problem: dict[str, Any], options: SolverOptions, log: Path | None, like: Any = None) -> Any:
+    """A solver of the problem; from one ``like`` it, which has other options, it takes the derivatives."""
+    settings: dict[str, Any] = {"print_time": False, "error_on_fail": False, "ipopt": options.for_ipopt()}
+    if log is not None:
+        settings["ipopt"] |= {"output_file": str(log)}
+    settings |= (
+        {"expand": True} if like is None else {key: like.get_function(name) for key, name in _DERIVATIVES.items()}
+    )
     try:
-        return casadi.nlpsol(
-            "solver", _PROGRAM, problem, {"expand": True, "print_time": False, "error_on_fail": False, "ipopt": ipopt}
-        )
+        return casadi.nlpsol("solver", _PROGRAM, problem if like is None else like.oracle(), settings)
     except RuntimeError as error:
         unknown = re.search(r"No such IPOPT option: (\S+)", str(error))
         if unknown:

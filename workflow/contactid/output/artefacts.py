@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 Kind = Literal["table", "figure", "animation"]
@@ -25,8 +26,8 @@ class Artefact:
     name : with the paper's own number, ``tab01_...`` or ``fig01_...``; ``ext_...`` beyond the paper
     rule : the rule that computes its data
     compute : ``"contactid.module:function"``, which returns its data (:func:`contactid.output.computing.compute`)
-    caption : plain words; of a table, TeX
     draw : ``"contactid.module:function"``, from a figure's data to the figure (:func:`contactid.output.drawing.draw`)
+    caption : plain words; of a table, TeX
     data : what a figure says it was made from; empty where its data say so in a column ``source``
     settings : of the configuration, that the drawing function takes by name
     files : extensions of its files that don't wait for a drawing
@@ -36,8 +37,8 @@ class Artefact:
     name: str
     rule: str
     compute: str
-    caption: str = ""
     draw: str = ""
+    caption: str = ""
     data: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     files: tuple[str, ...] = ("csv",)
@@ -50,22 +51,11 @@ class Artefact:
 
 def table(name: str, rule: str, compute: str, caption: str, files: tuple[str, ...] = ("csv", "tex")) -> Artefact:
     """Declare a table."""
-    return Artefact("table", name, rule, compute, caption, files=files)
+    return Artefact("table", name, rule, compute, caption=caption, files=files)
 
 
-def figure(name: str, rule: str, compute: str, draw: str, caption: str = "", **more: Any) -> Artefact:
-    """Declare a figure; ``more`` are ``data`` and ``settings``."""
-    return Artefact("figure", name, rule, compute, caption, draw, **more)
-
-
-def animation(name: str, rule: str, compute: str, draw: str, caption: str = "", **more: Any) -> Artefact:
-    """Declare an animation; ``more`` are ``data`` and ``settings``."""
-    return Artefact("animation", name, rule, compute, caption, draw, **more)
-
-
-def of_rule(artefacts: Iterable[Artefact], rule: str) -> list[Artefact]:
-    """Those that a rule computes."""
-    return [artefact for artefact in artefacts if artefact.rule == rule]
+#: Declare what is drawn: name, rule, compute, draw; by name ``caption``, ``data`` and ``settings``.
+figure, animation = partial(Artefact, "figure"), partial(Artefact, "animation")
 
 
 def computed(artefacts: Iterable[Artefact], folder: str) -> list[str]:

@@ -61,12 +61,9 @@ def compare(
 
     Parameters
     ----------
-    published
-        Columns artefact, quantity, condition, value, unit, tolerance, tolerance_from, where.
-    reproduced
-        Our numbers by (artefact, quantity, condition).
-    reasons
-        Why an artefact's numbers without a counterpart can't be compared, by artefact; ``""`` for all others.
+    published : columns artefact, quantity, condition, value, unit, tolerance, tolerance_from, where
+    reproduced : our numbers by (artefact, quantity, condition)
+    reasons : why an artefact's numbers without a counterpart can't be compared, by artefact; ``""`` for all others
     """
     rows = []
     for printed in published.to_dict("records"):

@@ -47,8 +47,7 @@ def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> 
 
     Parameters
     ----------
-    declared
-        What :func:`contactid.output.artefacts.declared` says of each.
+    declared : what :func:`contactid.output.artefacts.declared` says of each
     named
         The rule's files and settings, of which every function is given those that it asks for. ``artefacts`` lists the
         files to write, ``sources`` is a JSON file for what figures were made from, where the rule has one. A function

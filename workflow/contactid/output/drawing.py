@@ -29,8 +29,7 @@ def draw(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> Non
 
     Parameters
     ----------
-    declared
-        What :func:`contactid.output.artefacts.drawings` says of each.
+    declared : what :func:`contactid.output.artefacts.drawings` says of each
     named
         ``data`` lists their data files, ``drawn`` the files to write, ``kept`` is the folder for drawings that are put
         aside, ``sources`` are JSON files that say by name what figures were made from, ``code`` is the fingerprint of
@@ -38,8 +37,7 @@ def draw(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> Non
 
     Raises
     ------
-    ContactIdError
-        Names the figures that failed; the log has the tracebacks.
+    ContactIdError : names the figures that failed; the log has the tracebacks
     """
     said = {name: text for file in named["sources"] for name, text in read_json(file).items()}
     drawn = files_by_place(declared, named["drawn"])

@@ -10,18 +10,9 @@ from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
 
 KEYS = (
-    "parameters",
-    "objective",
-    "status",
-    "converged",
-    "residuals",
-    "iterations",
-    "seconds",
-    "seed",
-    "data",
-    "model",
+    "parameters", "objective", "status", "converged", "residuals", "iterations", "seconds", "seed", "data", "model",
     "reformulation",
-)
+)  # fmt: skip
 
 
 def write_fit(path: str | Path, record: dict[str, Any]) -> None:

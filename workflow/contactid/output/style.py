@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
@@ -26,7 +27,7 @@ LINE = "#0072B2"
 ACCENT = "#009E73"
 
 FORMATS = ("pdf", "png", "svg")
-_LAYOUTS = 5  # each makes room for what the one before has found too narrow, until nothing moves
+_LAYOUTS = 5  # at most; each makes room for what the one before has found too narrow, until nothing moves
 
 _SETTINGS: Any = {
     "font.family": "DejaVu Sans",
@@ -88,8 +89,14 @@ def _settle(figure: Figure) -> None:
     if figure.get_layout_engine() is None:
         return
     figure.set_dpi(mpl.rcParams["savefig.dpi"])  # text is measured in whole dots
+    places = np.zeros(0)
     for _ in range(_LAYOUTS):
         figure.draw_without_rendering()
+        boxes = [axes.get_position(original=True) for axes in figure.axes]
+        boxes += [part.bbox_relative for part in figure.subfigs]
+        before, places = places, np.array([box.get_points() for box in boxes])
+        if before.shape == places.shape and np.allclose(before, places, rtol=0.0, atol=1e-9):
+            break
     figure.set_layout_engine("none")
     for part in figure.subfigs:
         part.bbox_relative.set_points(part.bbox_relative.get_points().round(6))

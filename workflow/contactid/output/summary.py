@@ -16,35 +16,16 @@ def conclude(run: str, studies: Sequence[str], sections: Sequence[str], checks: 
 
     Parameters
     ----------
-    studies, sections
-        The studies' tables of verdicts, and their sections of the page.
+    studies, sections : the studies' tables of verdicts, and their sections of the page
     """
     table = pd.concat([read_csv(study) for study in studies], ignore_index=True)
     write_csv(table, checks)
-    texts = [Path(section).read_text(encoding="utf-8") for section in sections]
-    write_text(summary, summarise_run(run, texts, table))
-
-
-def summarise_run(run: str, sections: Sequence[str], checks: pd.DataFrame) -> str:
-    """Markdown: the studies' sections, and how many printed numbers got which verdict.
-
-    Parameters
-    ----------
-    sections
-        One per study, each with its own heading of the second level.
-    checks
-        ``checks.csv``.
-    """
-    parts = [f"# Run {run}", *(section.strip() for section in sections), _verdicts(checks)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _verdicts(checks: pd.DataFrame) -> str:
-    lines = ["## Printed numbers (checks.csv)", ""]
-    for study, part in checks.groupby("study", sort=False):
+    texts = [Path(section).read_text(encoding="utf-8").strip() for section in sections]
+    verdicts = ["## Printed numbers (checks.csv)", ""]
+    for study, part in table.groupby("study", sort=False):
         counts = part["verdict"].value_counts()
-        lines.append(f"* {study}: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
-    return "\n".join(lines)
+        verdicts.append(f"* {study}: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+    write_text(summary, "\n\n".join([f"# Run {run}", *texts, "\n".join(verdicts)]) + "\n")
 
 
 def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

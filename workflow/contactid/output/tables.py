@@ -9,9 +9,8 @@ import pandas as pd
 
 from contactid.core.atomic import replacing
 
-PRECISION = (
-    6  # significant digits in csv files; enough for every comparison, few enough to hide most of a machine's rounding
-)
+#: Significant digits in csv files: enough for every comparison, few enough to hide most of a machine's rounding.
+PRECISION = 6
 
 
 def write_csv(table: pd.DataFrame, path: str | Path) -> None:
@@ -37,7 +36,7 @@ def write_exact(table: pd.DataFrame, path: str | Path) -> None:
 
 def read_exact(path: str | Path) -> pd.DataFrame:
     """Read a table that :func:`write_exact` wrote, to the last digit; empty texts become NaN."""
-    return pd.read_csv(path, float_precision="round_trip")
+    return pd.read_csv(path)
 
 
 def tabular(table: pd.DataFrame, headings: Sequence[str] | None = None) -> str:

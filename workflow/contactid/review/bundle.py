@@ -22,10 +22,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from contactid.core.atomic import replacing
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.fits import read_json
 from contactid.review.crate import FILE_NAME, describe, read_citation
-from contactid.review.provenance import describe_code
+from contactid.review.provenance import describe_code, git
 from contactid.run.records import FOLDER, path_of_record
 from contactid.sources.lockfile import digest
 
@@ -67,10 +67,7 @@ def write_manifest(sums: Mapping[str, str]) -> str:
 def read_manifest(text: str) -> dict[str, str]:
     """Sums by path.
 
-    Raises
-    ------
-    ContactIdError
-        Where it isn't such a list.
+    Raises :class:`ContactIdError` where it isn't such a list.
     """
     found = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -84,10 +81,7 @@ def read_manifest(text: str) -> dict[str, str]:
 def differences(folder: Path) -> list[str]:
     """How a folder departs from its manifest: a line for each changed, missing or further file.
 
-    Raises
-    ------
-    ContactIdError
-        Where it has no manifest.
+    Raises :class:`ContactIdError` where it has no manifest.
     """
     file = folder / NAME
     if not file.is_file():
@@ -122,8 +116,7 @@ def unpack(path: str | Path, folder: Path) -> None:
 
     Raises
     ------
-    ContactIdError
-        Where it is no whole zip archive, or has an entry that isn't a plain file below the folder.
+    ContactIdError : where it is no whole zip archive, or has an entry that isn't a plain file below the folder
     """
     path = Path(path)
     if not path.is_file():
@@ -165,13 +158,7 @@ def _check(path: Path, entry: zipfile.ZipInfo) -> None:
 
 def code_files(root: Path) -> dict[str, Path]:
     """Everything that git knows or would ask about, by path."""
-    try:
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=root, capture_output=True, check=True,
-        ).stdout  # fmt: skip
-    except (OSError, subprocess.SubprocessError):
-        raise ContactIdError(f"{root} is not a git checkout", "Run make bundle where the run was made") from None
+    listed = git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard") or b""
     names = sorted(name.decode() for name in listed.split(b"\0") if name)
     return {name: root / name for name in names if (root / name).is_file()}
 
@@ -210,17 +197,13 @@ def assemble(root: Path, run: str, *, force: bool = False) -> Path:
 
     Parameters
     ----------
-    root
-        The checkout that the run was made in.
-    run
-        Its name.
-    force
-        Take a run that is unfinished, or made with changes that aren't committed.
+    root : the checkout that the run was made in
+    run : its name
+    force : take a run that is unfinished, or made with changes that aren't committed
 
     Raises
     ------
-    ContactIdError
-        Where there is no such run, or it is unfinished or not committed.
+    ContactIdError : where there is no such run, or it is unfinished or not committed
     """
     results = f"results/{run}"
     remedy = f"Finish the run {run} first, or give FORCE=1"
@@ -291,20 +274,16 @@ def _sha256(content: Path | bytes) -> str:
     return hashlib.sha256(content if isinstance(content, bytes) else content.read_bytes()).hexdigest()
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Write the archive and say where; exit status 1 and one line where that isn't possible."""
+@told_plainly()
+def main(arguments: list[str] | None = None) -> None:
+    """Write the archive and say where."""
     parser = argparse.ArgumentParser(prog="contactid.review.bundle", description=__doc__)
     parser.add_argument("--run", default="default", help="name of the run (its folder below results)")
     parser.add_argument("--force", action="store_true", help="take an unfinished run, or one with uncommitted changes")
     chosen = parser.parse_args(arguments)
-    try:
-        path = assemble(_ROOT, chosen.run, force=chosen.force)
-    except ContactIdError as error:
-        print(f"ERROR {error}", file=sys.stderr)
-        return 1
+    path = assemble(_ROOT, chosen.run, force=chosen.force)
     print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB. To check it: make verify BUNDLE={path.name}")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

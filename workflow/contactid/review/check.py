@@ -9,13 +9,12 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.comparison import AGREES, BETTER, COLUMNS, DIFFERS, INPUT, NOT_COMPARABLE, VERDICTS
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv, write_csv
@@ -40,8 +39,7 @@ def read_verdicts(path: str | Path, columns: Sequence[str], remedy: str) -> pd.D
 
     Raises
     ------
-    ContactIdError
-        With the remedy, where there is no file, or one that isn't a table with these columns.
+    ContactIdError : with the remedy, where there is no file, or one that isn't a table with these columns
     """
     if not Path(path).is_file():
         raise ContactIdError(f"{path} does not exist", remedy)
@@ -98,15 +96,12 @@ def check_run(run: str, results: str | Path, accepted: str | Path, study: str = 
 
     Parameters
     ----------
-    results, accepted
-        Folders that hold ``<run>/checks.csv`` and ``<run>.csv``.
-    study
-        Compare this study alone.
+    results, accepted : folders that hold ``<run>/checks.csv`` and ``<run>.csv``
+    study : compare this study alone
 
     Raises
     ------
-    ContactIdError
-        Where there is no such run or nothing accepted for it.
+    ContactIdError : where there is no such run or nothing accepted for it
     """
     checks = _checks(run, results)
     remedy = f"Accept the verdicts that there are: make baseline RUN={run}"
@@ -128,10 +123,7 @@ def check_run(run: str, results: str | Path, accepted: str | Path, study: str = 
 def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
     """Accept a run's verdicts; the text says what that changes.
 
-    Raises
-    ------
-    ContactIdError
-        Where there is no such run, or it lacks a study that is accepted already.
+    Raises :class:`ContactIdError` where there is no such run, or it lacks a study that is accepted already.
     """
     checks, path = _checks(run, results), Path(accepted) / f"{run}.csv"
     changes = []
@@ -194,6 +186,7 @@ def _line(row: pd.Series) -> str:
     )
 
 
+@told_plainly()
 def main() -> None:
     """Read the command line, print the comparison, and exit with 1 where a check got worse."""
     parser = argparse.ArgumentParser(prog="python -m contactid.review.check", description=__doc__)
@@ -214,8 +207,6 @@ def main() -> None:
                 f"run {arguments.run}: checks got worse (listed above)",
                 f"Mend the cause; if the change is right, make baseline RUN={arguments.run} and commit it",
             )
-    except ContactIdError as error:
-        sys.exit(f"ERROR {error}")
     except BrokenPipeError:  # the reader, for instance head, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 

@@ -93,18 +93,12 @@ def describe(
 
     Parameters
     ----------
-    root
-        The crate's folder.
-    record
-        ``provenance.json``.
-    citation
-        As :func:`read_citation` has it.
-    workflow, configuration
-        The Snakefile, and the configuration that the run was made with.
-    results
-        Files that the run made.
-    folders
-        What else is there, by folder, with a description.
+    root : the crate's folder
+    record : ``provenance.json``
+    citation : as :func:`read_citation` has it
+    workflow, configuration : the Snakefile, and the configuration that the run was made with
+    results : files that the run made
+    folders : what else is there, by folder, with a description
     """
     run = record["configuration"]["run"]
     crate = ROCrate(version="1.1")
@@ -235,14 +229,10 @@ def write_crate(
 
     Parameters
     ----------
-    record
-        ``provenance.json``; its folder is the crate's.
-    results
-        Files that the run made; of a drawing's formats only the one for the web is listed.
-    source, citation
-        The Snakefile, and CITATION.cff where there is one.
-    metadata, workflow, configuration
-        The description, and where the copies go.
+    record : ``provenance.json``; its folder is the crate's
+    results : files that the run made; of a drawing's formats only the one for the web is listed
+    source, citation : the Snakefile, and CITATION.cff where there is one
+    metadata, workflow, configuration : the description, and where the copies go
     """
     folder, content = Path(record).parent, read_json(record)
     with replacing(workflow) as partial:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -24,13 +25,12 @@ from contactid.core.solve import SolverOptions, solve
 from contactid.output.fits import write_json
 from contactid.run.job import LOCK
 from contactid.run.records import JobRecord, read_jobs
-from contactid.sources.lockfile import LockedArchive, digest, read_lock
+from contactid.sources.lockfile import LockedArchive, digest, listing, read_lock
 from contactid.sources.registry import FOURTU, GENERATED, Dataset
 from contactid.sources.store import Store
 
 _LATER = ("provenance", "report", "crate")
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-_ENDINGS = ("seed", "seeds")
 ROOT = Path(__file__).resolve().parents[3]
 # the main process leaves its command line here for the jobs that it starts (workflow/rules/review.smk)
 COMMAND = "CONTACTID_COMMAND"
@@ -39,12 +39,12 @@ COMMAND = "CONTACTID_COMMAND"
 def describe_code(root: str | Path) -> dict[str, Any]:
     """Commit, whether anything differs from it, and a checksum of what does; null outside a checkout of its own."""
     root = Path(root).resolve()
-    top = _git(root, "rev-parse", "--show-toplevel")
+    top = git(root, "rev-parse", "--show-toplevel")
     commit = status = None
     # an unpacked archive may lie inside somebody else's checkout, whose commit says nothing
     if top is not None and Path(top.decode().strip()).resolve() == root:
-        commit = _git(root, "rev-parse", "HEAD")
-        status = _git(root, "status", "--porcelain", "-z", "--untracked-files=all")
+        commit = git(root, "rev-parse", "HEAD")
+        status = git(root, "status", "--porcelain", "-z", "--untracked-files=all")
     return {
         "git_commit": commit.decode().strip() if commit else None,
         "git_dirty": None if status is None else bool(status),
@@ -54,8 +54,8 @@ def describe_code(root: str | Path) -> dict[str, Any]:
 
 def _digest(root: Path) -> str:
     """Of the difference to the commit, and of name and content of every file that git doesn't know."""
-    found = hashlib.sha256(_git(root, "diff", "HEAD", "--binary") or b"")
-    listed = _git(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
+    found = hashlib.sha256(git(root, "diff", "HEAD", "--binary") or b"")
+    listed = git(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
     for name in sorted(part for part in listed.split(b"\0") if part):
         path = root / name.decode()
         content = path.read_bytes() if path.is_file() else b""
@@ -63,7 +63,8 @@ def _digest(root: Path) -> str:
     return found.hexdigest()
 
 
-def _git(root: Path, *arguments: str) -> bytes | None:
+def git(root: Path, *arguments: str) -> bytes | None:
+    """What git prints of a folder; None where it fails."""
     try:
         return subprocess.run(["git", *arguments], cwd=root, capture_output=True, timeout=30, check=True).stdout
     except (OSError, subprocess.SubprocessError):
@@ -192,22 +193,19 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def seeds_of(config: Mapping[str, Any]) -> dict[str, Any]:
+def seeds_of(value: Any, path: str = "") -> dict[str, Any]:
     """Values of all keys that are ``seed`` or ``seeds`` or end with it, by path such as ``tossing.split.seed``."""
-    return dict(_seeds(config, ""))
-
-
-def _seeds(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            here = f"{path}.{key}" if path else str(key)
-            if str(key).rsplit("_", 1)[-1] in _ENDINGS and not isinstance(inner, Mapping):
-                yield here, inner
-            else:
-                yield from _seeds(inner, here)
-    elif isinstance(value, list):
-        for number, inner in enumerate(value):
-            yield from _seeds(inner, f"{path}[{number}]")
+    if isinstance(value, list):
+        inner = {f"{path}[{number}]": entry for number, entry in enumerate(value)}
+    elif isinstance(value, Mapping):
+        inner = {f"{path}.{key}" if path else str(key): entry for key, entry in value.items()}
+    else:
+        return {}
+    found: dict[str, Any] = {}
+    for here, entry in inner.items():
+        is_seed = re.search(r"(^|[._])seeds?$", here) and not isinstance(entry, Mapping)
+        found |= {here: entry} if is_seed else seeds_of(entry, here)
+    return found
 
 
 def describe_data(
@@ -222,20 +220,22 @@ def describe_data(
     found = []
     for dataset in sorted(datasets, key=lambda entry: entry.name):
         archive = archives.get(dataset.archive) if dataset.downloaded else None
+        known = archive or dataset
         if archive is not None:
             files = _downloaded(archive, Store(Path(store)))
         else:
             folder = Path(results, "data", dataset.name, "raw") if dataset.kind == GENERATED else Path(dataset.source)
-            files = _files(folder)
+            listed = listing(folder) if folder.exists() else []
+            files = [file for file in listed if not Path(file["name"]).name.startswith(".snakemake")]
         found.append(
             {
                 "name": dataset.name,
                 "study": dataset.study or None,
                 "kind": dataset.kind,
                 "synthetic": dataset.synthetic,
-                "source": (archive.source if archive else dataset.source) or None,
-                "doi": (archive.source if archive else dataset.source) if dataset.kind == FOURTU else None,
-                "version": (archive.version if archive else dataset.version) or None,
+                "source": known.source or None,
+                "doi": known.source if dataset.kind == FOURTU else None,
+                "version": known.version or None,
                 "licence": dataset.licence,
                 "citation": dataset.citation or None,
                 "files": files,
@@ -254,20 +254,6 @@ def _downloaded(archive: LockedArchive, store: Store) -> list[dict[str, Any]]:
     return found
 
 
-def _files(path: Path) -> list[dict[str, Any]]:
-    """A file, or all files of a folder, as they are."""
-    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
-    return [
-        {
-            "name": file.relative_to(path).as_posix() if path.is_dir() else file.name,
-            "size": file.stat().st_size,
-            "sha256": digest(file),
-        }
-        for file in files
-        if file.is_file() and not file.name.startswith(".snakemake")
-    ]
-
-
 def write_provenance(
     checks: str,
     data_lock: str,
@@ -281,16 +267,11 @@ def write_provenance(
 
     Parameters
     ----------
-    checks
-        The run's ``checks.csv``, relative to where Snakemake was started; its folder is the run's.
-    data_lock, environment_lock
-        ``datasets.lock.json``, and the lock file of the environment.
-    config
-        The run's whole configuration.
-    entries
-        The datasets that the run reads, as the registry has them.
-    store
-        The folder of all downloads.
+    checks : the run's ``checks.csv``, relative to where Snakemake was started; its folder is the run's
+    data_lock, environment_lock : ``datasets.lock.json``, and the lock file of the environment
+    config : the run's whole configuration
+    entries : the datasets that the run reads, as the registry has them
+    store : the folder of all downloads
     """
     results, found = Path(checks).parent, packages()
     jobs = read_jobs(Path(), results.as_posix())

@@ -105,7 +105,7 @@ def _rows_of_csv(path: Path) -> Iterator[Row]:
     """The rows without times. Long tables name a row's quantity in a column, and its number is in ``value``."""
     with path.open(encoding="utf-8", newline="") as file:
         heading, *rows = csv.reader(file)
-    yield dict(_as_row(heading))
+    yield {f"column {number}": name for number, name in enumerate(heading, 1)}  # so that their order counts
     for row in rows:
         named = dict(itertools.zip_longest(heading, row, fillvalue=""))
         yield {name: cell for name, cell in named.items() if not is_time(name, named)}
@@ -114,11 +114,6 @@ def _rows_of_csv(path: Path) -> Iterator[Row]:
 def is_time(column: str, row: Mapping[Any, Any]) -> bool:
     """Whether a table's cell is a time; a long table names a row's quantity in a column."""
     return column in TIMES or (column == "value" and row.get("quantity") in TIMES)
-
-
-def _as_row(heading: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """The heading as a row, so that another order of the columns is a difference."""
-    return ((f"column {number}", name) for number, name in enumerate(heading, 1))
 
 
 def _rows_of_text(path: Path, separator: str) -> Iterator[Row]:

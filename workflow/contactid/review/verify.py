@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.comparison import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv
@@ -233,10 +233,7 @@ def recompute(folder: Path, run: str, paths: Sequence[str], jobs: Sequence[JobRe
 
     Rules of other jobs aren't even looked at, and times alone decide what is outdated; all files have the same time.
 
-    Raises
-    ------
-    ContactIdError
-        Where a job fails: with the line that the job printed.
+    Raises :class:`ContactIdError` where a job fails: with the line that the job printed.
     """
     for job in jobs:
         for output in job.outputs:
@@ -288,6 +285,7 @@ def _problem(row: dict) -> str:
     return "" if verdict in possible else f"says {verdict}, but {reproduced:g} is {apart:g} from {published:g}"
 
 
+@told_plainly()
 def main(arguments: list[str] | None = None) -> int:
     """Check, recompute, compare, and print what came of it."""
     parser = argparse.ArgumentParser(prog="contactid.review.verify", description=__doc__)
@@ -297,12 +295,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--tolerance", type=float, default=1e-4, help="largest relative difference between machines")
     parser.add_argument("--longest", type=float, default=120.0, help="leave out jobs that took more seconds than that")
     chosen = parser.parse_args(arguments)
-    try:
-        with tempfile.TemporaryDirectory(prefix="contactid-verify-") as folder:
-            return _verify(Path(chosen.bundle), Path(folder), chosen)
-    except ContactIdError as error:
-        print(f"ERROR {error}", file=sys.stderr)
-        return 1
+    with tempfile.TemporaryDirectory(prefix="contactid-verify-") as folder:
+        return _verify(Path(chosen.bundle), Path(folder), chosen)
 
 
 def _verify(bundle: Path, folder: Path, chosen: argparse.Namespace) -> int:

@@ -32,14 +32,10 @@ def slurm_reason(rule: str, log: Path, since: float, submissions: Path = SLURM_L
 
     Parameters
     ----------
-    rule
-        The job's rule.
-    log
-        The job's own log, by the path that Snakemake prints.
-    since
-        Older submissions don't count, s since the epoch.
-    submissions
-        The folder with the logs of submissions.
+    rule : the job's rule
+    log : the job's own log, by the path that Snakemake prints
+    since : older submissions don't count, s since the epoch
+    submissions : the folder with the logs of submissions
     """
     for file in sorted(submissions.rglob("*.log")):
         if file.stat().st_mtime < since:
@@ -94,13 +90,6 @@ def tell_of_full_disks(*folders: str | Path) -> None:
 
 def exit_without_packages(modules: Iterable[str] = NEEDED) -> None:
     """End the process with one plain line that names the modules that can't be found, if there are any."""
-    missing = [name for name in modules if not _found(name)]
+    missing = [name for name in modules if find_spec(name) is None]
     if missing:
         sys.exit(f"ERROR not installed: {', '.join(missing)}. Install the pinned environment (make env).")
-
-
-def _found(name: str) -> bool:
-    try:
-        return find_spec(name) is not None
-    except (ImportError, ValueError):
-        return False

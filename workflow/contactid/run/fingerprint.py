@@ -54,12 +54,9 @@ class Fingerprints:
     remembered
         A file that keeps what was read of every file under the hash of its content, since parsing them takes seconds
         and every job of a cluster starts by it. A file that is damaged or can't be written costs time only.
-    lists
-        A folder that keeps what is behind every fingerprint, for :mod:`contactid.run.why`.
-    always
-        Functions that are in every fingerprint: what calls the others.
-    workflow
-        The folder with the package.
+    lists : a folder that keeps what is behind every fingerprint, for :mod:`contactid.run.why`
+    always : functions that are in every fingerprint: what calls the others
+    workflow : the folder with the package
     """
 
     def __init__(
@@ -101,10 +98,7 @@ class Fingerprints:
     def reached(self, *references: str) -> dict[str, str]:
         """Hashes of all definitions that functions reach, their own first, by ``"contactid.module:name"``.
 
-        Raises
-        ------
-        ContactIdError
-            Where a reference names nothing in the package.
+        Raises :class:`ContactIdError` where a reference names nothing in the package.
         """
         found: dict[tuple[str, str], None] = {}
         waiting = []

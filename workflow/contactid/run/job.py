@@ -38,10 +38,8 @@ def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[in
 
     Parameters
     ----------
-    rule, wildcards
-        Named in that line.
-    log
-        Holds everything else, the traceback of an unexpected error included.
+    rule, wildcards : named in that line
+    log : holds everything else, the traceback of an unexpected error included
     """
     _end_with_owner()
     label = rule + "".join(f" {key}={value}" for key, value in wildcards.items())

@@ -11,8 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.tables import read_csv, write_csv
 from contactid.run.records import read_benchmarks, read_jobs
 
@@ -32,7 +31,8 @@ SUBMISSIONS_PER_SECOND = 5.0
 """As in profiles/slurm."""
 DAG_COST = Path(__file__).resolve().parents[2] / "resources" / "dag_cost.csv"
 """Measured costs of Snakemake's start: jobs, CPU seconds, MB (``python -m bench_dag``)."""
-Configuration = dict[str, Any]
+# a job has one source's recordings, one per object; the paper's, which no configuration changes
+_SOURCES, _RECORDINGS = 4, 20
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Axis:
     rule : whose jobs do it
     unit : what is counted
     key : of the configuration, to be raised
-    units_per_job : by the configuration of the measured run
+    units_per_job : in the measured run
     cells : numbers that the units are shared among, each estimated from its own
     splits : whether more of it can be more jobs
     """
@@ -52,48 +52,34 @@ class Axis:
     rule: str
     unit: str
     key: str
-    units_per_job: Callable[[Configuration], float]
-    cells: Callable[[Configuration], int]
+    units_per_job: float
+    cells: int
     splits: bool
 
 
-def _points(values: dict[str, float]) -> int:
-    return round((values["stop"] - values["start"]) / values["step"]) + 1
-
-
-def _planar_cells(configuration: Configuration) -> int:
-    block = configuration["planar"]["identification"]
-    frictions = sum(len(reading["friction_mu"]) for reading in block["noise"].values())
-    return frictions * len(block["frames_per_second"])
-
-
-def _planar_units(configuration: Configuration) -> float:
-    block = configuration["planar"]["identification"]
-    shards = math.ceil(block["seeds"] / block["seeds_per_job"])
-    return block["seeds"] / shards * len(block["frames_per_second"])
-
-
-# a job has one source's recordings, one per object; the paper's, which no configuration changes
-_SOURCES, _RECORDINGS = 4, 20
-AXES = (
-    Axis(
-        "planar_identify", "noisy throw", "planar.identification.seeds", _planar_units, _planar_cells, splits=True,
-    ),
-    Axis(
-        "inhand_estimate", "recording, by every method", "inhand.estimates.seeds",
-        lambda configuration: _RECORDINGS / _SOURCES, lambda configuration: _RECORDINGS, splits=True,
-    ),
-    Axis(
-        "arm_fit_samples", "noise sample of a recording, by every method", "arm.fit.accuracy.samples",
-        lambda configuration: configuration["arm"]["fit"]["accuracy"]["samples"],
-        lambda configuration: len(configuration["arm"]["fit"]["accuracy"]["experiments"]), splits=False,
-    ),
-    Axis(
-        "tossing_identify", "grid point, all tosses of a box", "tossing.grid",
-        lambda configuration: math.prod(_points(values) for values in configuration["tossing"]["grid"].values()),
-        lambda configuration: len(configuration["tossing"]["identify_on"]), splits=False,
-    ),
-)  # fmt: skip
+def axes_of(configuration: Mapping[str, Any]) -> list[Axis]:
+    """The four of a run with this configuration."""
+    planar, arm = configuration["planar"]["identification"], configuration["arm"]["fit"]["accuracy"]
+    tossing, rates = configuration["tossing"], len(planar["frames_per_second"])
+    throws = planar["seeds"] / math.ceil(planar["seeds"] / planar["seeds_per_job"]) * rates
+    frictions = sum(len(reading["friction_mu"]) for reading in planar["noise"].values())
+    axes = [(values["stop"] - values["start"]) / values["step"] for values in tossing["grid"].values()]
+    points = math.prod(round(steps) + 1 for steps in axes)
+    return [
+        Axis("planar_identify", "noisy throw", "planar.identification.seeds", throws, frictions * rates, True),
+        Axis(
+            "inhand_estimate", "recording, by every method", "inhand.estimates.seeds",
+            _RECORDINGS / _SOURCES, _RECORDINGS, True,
+        ),
+        Axis(
+            "arm_fit_samples", "noise sample of a recording, by every method", "arm.fit.accuracy.samples",
+            arm["samples"], len(arm["experiments"]), False,
+        ),
+        Axis(
+            "tossing_identify", "grid point, all tosses of a box", "tossing.grid",
+            points, len(tossing["identify_on"]), False,
+        ),
+    ]  # fmt: skip
 
 
 def start_up(jobs: float, measured: pd.DataFrame) -> tuple[float, float]:
@@ -112,14 +98,10 @@ def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: flo
 
     Parameters
     ----------
-    results
-        A finished run's folder, with its ``benchmarks/`` and ``provenance.json``.
-    node_hours
-        Budgets.
-    cores
-        Of a node; every job uses one.
-    minutes
-        That a job should take.
+    results : a finished run's folder, with its ``benchmarks/`` and ``provenance.json``
+    node_hours : budgets
+    cores : of a node; every job uses one
+    minutes : that a job should take
     """
     record = results / "provenance.json"
     if not record.is_file():
@@ -130,13 +112,13 @@ def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: flo
     dag = read_csv(DAG_COST)
     rows = []
     for budget in node_hours:
-        for axis in AXES:
+        for axis in axes_of(configuration):
             jobs = benchmarks[benchmarks["rule"] == axis.rule]
             if len(jobs):
                 files, kilobytes = kept.get(axis.rule, (4.0, 0.0))
-                per_job = axis.units_per_job(configuration)
+                per_job = axis.units_per_job
                 seconds = jobs["seconds"].mean() / per_job
-                spent = _spend(3600.0 * cores * budget, axis, seconds, minutes, axis.cells(configuration))
+                spent = _spend(3600.0 * cores * budget, axis, seconds, minutes)
                 cost = start_up(spent["jobs"] / spent["runs"], dag)
                 rows.append(
                     {
@@ -156,7 +138,7 @@ def plan(results: Path, node_hours: Iterable[float], *, cores: int, minutes: flo
     return pd.DataFrame(rows)
 
 
-def _spend(core_seconds: float, axis: Axis, seconds: float, minutes: float, cells: int) -> dict[str, float]:
+def _spend(core_seconds: float, axis: Axis, seconds: float, minutes: float) -> dict[str, float]:
     """Units, and the jobs and runs they are cut into: longer jobs before more than a run can hold, then more runs.
 
     What isn't split uses no more than its jobs can in the time that they may take.
@@ -166,13 +148,13 @@ def _spend(core_seconds: float, axis: Axis, seconds: float, minutes: float, cell
         least = math.ceil(core_seconds / (60.0 * LONGEST_JOB))
         jobs = max(min(wanted, MOST_JOBS), least)
     else:
-        jobs = cells
+        jobs = axis.cells
         core_seconds = min(core_seconds, 60.0 * LONGEST_JOB * jobs)
     units = core_seconds / seconds
     return {
         "core_hours": core_seconds / 3600.0,
         "units": units,
-        "relative_error_pct": 100.0 / math.sqrt(2.0 * max(units / cells, 1.0)),
+        "relative_error_pct": 100.0 / math.sqrt(2.0 * max(units / axis.cells, 1.0)),
         "jobs": float(jobs),
         "job_minutes": core_seconds / 60.0 / jobs,
         "runs": float(math.ceil(jobs / MOST_JOBS)),
@@ -193,9 +175,10 @@ def _files_kept(results: Path) -> dict[str, tuple[float, float]]:
     }
 
 
-def main(run: str, node_hours: list[float], cores: int, minutes: float, output: str | None) -> None:
+@told_plainly()
+def main(run: str, hours: list[float], cores: int, minutes: float, output: str | None) -> None:
     """Print the plan, one block per budget, and write it as a table if asked to."""
-    table = plan(Path(run), node_hours, cores=cores, minutes=minutes)
+    table = plan(Path(run), hours, cores=cores, minutes=minutes)
     for budget, rows in table.groupby("node_hours"):
         print(f"\n{budget:,.0f} node-hours of {cores} cores, jobs of {minutes:g} min:")
         shown = rows.drop(columns="node_hours").set_index("raise").T
@@ -214,8 +197,4 @@ if __name__ == "__main__":
     parser.add_argument("--cores", type=int, default=48, help="of a node")
     parser.add_argument("--minutes", type=float, default=10.0, help="that a job should take")
     parser.add_argument("--output", help="csv file")
-    arguments = parser.parse_args()
-    try:
-        main(arguments.run, arguments.hours, arguments.cores, arguments.minutes, arguments.output)
-    except ContactIdError as error:
-        sys.exit(f"ERROR {error}")
+    main(**vars(parser.parse_args()))

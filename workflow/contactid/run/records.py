@@ -33,8 +33,7 @@ def read_benchmarks(results: str | Path, damaged: Literal["error", "skip"] = "er
 
     Parameters
     ----------
-    results
-        A run's folder, ``results/<run>``.
+    results : a run's folder, ``results/<run>``
     damaged
         What to do with a file that is being written or was cut short: stop, or leave it out (then a run without any
         gives an empty table).
@@ -47,8 +46,7 @@ def read_benchmarks(results: str | Path, damaged: Literal["error", "skip"] = "er
 
     Raises
     ------
-    ContactIdError
-        No benchmark files, or one that can't be read; not with ``damaged="skip"``.
+    ContactIdError : no benchmark files, or one that can't be read; not with ``damaged="skip"``
     """
     folder = Path(results) / "benchmarks"
     rows = []
@@ -105,15 +103,12 @@ def read_jobs(working_directory: str | Path, under: str) -> list[JobRecord]:
 
     Parameters
     ----------
-    working_directory
-        The folder that Snakemake was started in.
-    under
-        A folder relative to it, for instance ``results/default``.
+    working_directory : the folder that Snakemake was started in
+    under : a folder relative to it, for instance ``results/default``
 
     Returns
     -------
-    list
-        Empty where there are no records (they can be dropped without harm to the results).
+    list : empty where there are no records (they can be dropped without harm to the results)
     """
     root = Path(working_directory)
     merged: dict[tuple[Any, ...], tuple[dict[str, Any], list[str]]] = {}

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import told_plainly
 from contactid.output.tables import write_csv
 from contactid.run.records import read_benchmarks
 
@@ -105,6 +105,7 @@ def judge(measured: pd.DataFrame, asked: dict[str, Asked]) -> list[str]:
     return lines
 
 
+@told_plainly()
 def main(runs: list[str], write: bool) -> int:
     """Print what was measured and asked for, and what is wrong with it; 1 if anything is."""
     measured, asked = measure(runs), asked_for()
@@ -124,8 +125,4 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("runs", nargs="+", help="folders of finished runs, results/<run>")
     parser.add_argument("--write", action="store_true", help=f"keep what was measured in {MEASURED.name}")
-    arguments = parser.parse_args()
-    try:
-        sys.exit(main(arguments.runs, arguments.write))
-    except ContactIdError as error:
-        sys.exit(f"ERROR {error}")
+    sys.exit(main(**vars(parser.parse_args())))

@@ -25,17 +25,13 @@ def hold(results: Path, *, unlock: bool, folder: Path = SNAKEMAKE) -> TextIO:
 
     Parameters
     ----------
-    results
-        Relative to the working directory, for instance ``results/default``.
-    unlock
-        Remove Snakemake's own locks on this folder. Not for a run whose jobs may outlive it, on a cluster.
-    folder
-        Where Snakemake keeps its records.
+    results : relative to the working directory, for instance ``results/default``
+    unlock : remove Snakemake's own locks on this folder. Not for a run whose jobs may outlive it, on a cluster.
+    folder : where Snakemake keeps its records
 
     Raises
     ------
-    ContactIdError
-        Another run is at work on it; it can't be written; a lock is left that may not be removed here.
+    ContactIdError : another run is at work on it; it can't be written; a lock is left that may not be removed here
     """
     _try_to_write(results)
     path = folder / "runs" / f"{results.name}.lock"

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.run.fingerprint import LISTS
 from contactid.run.records import FOLDER, path_of_record
 
@@ -31,15 +31,12 @@ def why(file: str, options: Sequence[str] = ()) -> list[str]:
 
     Parameters
     ----------
-    file
-        A result, relative to the working directory.
-    options
-        Of the run, for Snakemake: ``--configfile config/public.yaml``.
+    file : a result, relative to the working directory
+    options : of the run, for Snakemake: ``--configfile config/public.yaml``
 
     Raises
     ------
-    ContactIdError
-        Where the run doesn't make such a file, or its configuration is wrong.
+    ContactIdError : where the run doesn't make such a file, or its configuration is wrong
     """
     command = [sys.executable, "-m", "snakemake", "--dry-run", "--quiet", "host", *options, "--", file]
     ended = subprocess.run(command, capture_output=True, text=True)
@@ -112,17 +109,13 @@ def _libraries(file: str) -> list[str]:
     )
 
 
-def main(arguments: Sequence[str]) -> int:
+@told_plainly()
+def main(arguments: Sequence[str]) -> None:
     """The command: a file, then options for Snakemake."""
-    try:
-        if not any(arguments):
-            raise ContactIdError("no file is named", "Name a result: make why FILE=results/default/checks.csv")
-        print(*why(arguments[0], arguments[1:]), sep="\n")
-    except ContactIdError as error:
-        print(f"ERROR {error}", file=sys.stderr)
-        return 1
-    return 0
+    if not any(arguments):
+        raise ContactIdError("no file is named", "Name a result: make why FILE=results/default/checks.csv")
+    print(*why(arguments[0], arguments[1:]), sep="\n")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

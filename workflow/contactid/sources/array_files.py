@@ -144,10 +144,7 @@ def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
 def mat_files(path: str | Path) -> Iterator[tuple[str, bytes]]:
     """Names and contents of the ``.mat`` files of a folder (and those below), of a zip file, or of one file.
 
-    Raises
-    ------
-    ContactIdError
-        Where the path is missing, cannot be read, or holds no such file.
+    Raises :class:`ContactIdError` where the path is missing, cannot be read, or holds no such file.
     """
     path = Path(path)
     if not path.exists():
@@ -179,10 +176,7 @@ def beside(path: str | Path, name: str) -> str | None:
 def file_content(path: Path) -> bytes:
     """A file's bytes.
 
-    Raises
-    ------
-    ContactIdError
-        Where it is missing or can't be read.
+    Raises :class:`ContactIdError` where it is missing or can't be read.
     """
     try:
         return path.read_bytes()
@@ -197,8 +191,7 @@ def read_variables(content: bytes) -> dict[str, np.ndarray]:
 
     Raises
     ------
-    ContactIdError
-        Where it is no readable MATLAB file; the text begins with the problem, without a file's name.
+    ContactIdError : where it is no readable MATLAB file; the text begins with the problem, without a file's name
     """
     if not content:
         raise ContactIdError("the file is empty", "Fetch it again")

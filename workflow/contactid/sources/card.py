@@ -22,7 +22,7 @@ from contactid.core.errors import ContactIdError
 from contactid.core.references import resolve
 from contactid.output.fits import write_json
 from contactid.sources.left_out import left_out_of
-from contactid.sources.lockfile import digest
+from contactid.sources.lockfile import listing
 from contactid.sources.motion import opened_dataset
 from contactid.sources.registry import Dataset
 
@@ -122,14 +122,10 @@ def make_cards(
 
     Parameters
     ----------
-    entries
-        The registry's.
-    signals
-        What says of each what is in it, as ``"contactid.module:function"``.
-    data, raw
-        The canonical file of each, and the file or folder that it was read from.
-    cards, figures
-        To write; of figures :data:`FORMATS` for each.
+    entries : the registry's
+    signals : what says of each what is in it, as ``"contactid.module:function"``
+    data, raw : the canonical file of each, and the file or folder that it was read from
+    cards, figures : to write; of figures :data:`FORMATS` for each
     """
     pictures = figures[:: len(FORMATS)]
     for entry, function, canonical, source, card, picture in zip(
@@ -153,8 +149,7 @@ def make_card(dataset: Dataset, function: str, data: str | Path, raw: str | Path
 
     Raises
     ------
-    ContactIdError
-        Where a file can't be read.
+    ContactIdError : where a file can't be read
     """
     with opened_dataset(data) as canonical:
         signals = resolve(function)(canonical)
@@ -205,14 +200,12 @@ def _medians(noise: dict[str, list[float]]) -> dict[str, float]:
 def _files(raw: Path) -> dict[str, Any]:
     """Number, size and checksum of the files; a folder's checksum is that of the list ``checksum  name``, sorted."""
     try:
-        files = [raw] if raw.is_file() else sorted(file for file in raw.rglob("*") if file.is_file())
-        checksums = [digest(file) for file in files]
-        size = sum(file.stat().st_size for file in files)
+        files = listing(raw)
     except OSError as error:
         raise ContactIdError(f"{raw}: cannot be read ({error.strerror})", "Check the path") from None
-    listed = "".join(f"{one}  {file.relative_to(raw).as_posix()}\n" for one, file in zip(checksums, files, strict=True))
-    checksum = checksums[0] if raw.is_file() else hashlib.sha256(listed.encode()).hexdigest()
-    return {"files": len(files), "bytes": size, "sha256": checksum}
+    listed = "".join(f"{file['sha256']}  {file['name']}\n" for file in files)
+    checksum = files[0]["sha256"] if raw.is_file() else hashlib.sha256(listed.encode()).hexdigest()
+    return {"files": len(files), "bytes": sum(file["size"] for file in files), "sha256": checksum}
 
 
 def _digits(value: float) -> float:

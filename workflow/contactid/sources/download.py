@@ -12,7 +12,7 @@ import json
 import logging
 import re
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
@@ -83,20 +83,6 @@ class Progress:
         self._drawn = True
 
 
-@dataclass(frozen=True)
-class _Origin:
-    """Which version of which file the partial bytes belong to."""
-
-    url: str
-    etag: str = ""
-    last_modified: str = ""
-
-    @property
-    def validator(self) -> str:
-        """For If-Range: a strong ETag, else the date; empty where the server gave neither."""
-        return self.etag if self.etag.startswith('"') else self.last_modified
-
-
 def download(
     wanted: LockedFile,
     target: Path,
@@ -154,12 +140,10 @@ def _receive(wanted: LockedFile, partial: Path, patience: Patience, terminal: Te
     progress: Progress | None = None
     resumed, failures, wrong = False, 0, 0
     for _ in range(_MOST_REQUESTS):
-        have = _usable(wanted, partial)
+        have, headers = _usable(wanted, partial)
         if have and have == wanted.size:
             return True
-        response = ask(
-            session, wanted.url, what=wanted.name, patience=patience, headers=_range(partial, have), stream=True
-        )
+        response = ask(session, wanted.url, what=wanted.name, patience=patience, headers=headers, stream=True)
         with response:
             start, total = _begin(wanted, response, partial, have)
             if start is None:  # the answer doesn't fit what is there, which is gone now
@@ -186,24 +170,22 @@ def _receive(wanted: LockedFile, partial: Path, patience: Patience, terminal: Te
     raise unreachable(wanted.name, wanted.url, f"it breaks off: {broken or 'too short'}")
 
 
-def _usable(wanted: LockedFile, partial: Path) -> int:
-    """How many bytes of ``partial`` the next request can build on; what can't be used is removed."""
+def _usable(wanted: LockedFile, partial: Path) -> tuple[int, dict[str, str]]:
+    """How many bytes of ``partial`` the next request builds on, and what it says of them; useless ones are removed."""
     have = partial.stat().st_size if partial.is_file() else 0
-    origin = _origin_of(partial)
-    known = origin is not None and origin.url == wanted.url and origin.validator
-    too_long = wanted.size is not None and have > wanted.size
-    if have and (not known or too_long):
+    if not have:
+        return 0, {}
+    try:
+        said = {"etag": "", "last_modified": "", **json.loads(_origin_file(partial).read_text(encoding="utf-8"))}
+        validator = said["etag"] if said["etag"].startswith('"') else said["last_modified"]  # weak ones won't do
+        known = said["url"] == wanted.url and validator
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        known = False
+    if not known or (wanted.size is not None and have > wanted.size):
         _LOG.info("%s: %d bytes of an earlier try can't be used", wanted.name, have)
         _discard(partial)
-        return 0
-    return have
-
-
-def _range(partial: Path, have: int) -> dict[str, str]:
-    origin = _origin_of(partial)
-    if not have or origin is None:
-        return {}
-    return {"Range": f"bytes={have}-", "If-Range": origin.validator}
+        return 0, {}
+    return have, {"Range": f"bytes={have}-", "If-Range": validator}
 
 
 def _begin(wanted: LockedFile, response: requests.Response, partial: Path, have: int) -> tuple[int | None, int | None]:
@@ -216,9 +198,8 @@ def _begin(wanted: LockedFile, response: requests.Response, partial: Path, have:
         if have:
             _LOG.info("%s: the server sends the whole file again", wanted.name)
         _discard(partial)
-        headers = response.headers
-        origin = _Origin(wanted.url, headers.get("ETag", ""), headers.get("Last-Modified", ""))
-        write_text(_origin_file(partial), json.dumps(asdict(origin)))
+        said = {"etag": response.headers.get("ETag", ""), "last_modified": response.headers.get("Last-Modified", "")}
+        write_text(_origin_file(partial), json.dumps({"url": wanted.url, **said}))
         return 0, total
     if status in (206, 416):
         match = _CONTENT_RANGE.match(response.headers.get("Content-Range", ""))
@@ -286,13 +267,6 @@ def _store(response: requests.Response, partial: Path, start: int, progress: Pro
 
 def _origin_file(partial: Path) -> Path:
     return partial.with_name(partial.name + ".json")
-
-
-def _origin_of(partial: Path) -> _Origin | None:
-    try:
-        return _Origin(**json.loads(_origin_file(partial).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return None
 
 
 def _discard(partial: Path) -> None:

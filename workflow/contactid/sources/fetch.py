@@ -34,7 +34,6 @@ from contactid.sources.store import Store, file_lock
 from contactid.sources.web import PATIENT, Patience
 
 _LOG = logging.getLogger(__name__)
-_CHUNK = 1 << 20
 _MOST_SHOWN = 5
 
 
@@ -64,17 +63,13 @@ def fetch_dataset(
 
     Parameters
     ----------
-    archive, pinned, lock
-        Its name and the digest of its entry in the lock file.
-    store
-        Folder of all downloads.
-    receipt
-        To write.
+    archive, pinned, lock : its name and the digest of its entry in the lock file
+    store : folder of all downloads
+    receipt : to write
     config
         The run's: ``data_mirror``, ``offline`` and ``fourtu_url`` are read; other places for the same files ask for
         no new download.
-    terminal
-        File descriptor of the terminal, for the progress bar.
+    terminal : file descriptor of the terminal, for the progress bar
     """
     entry, kept = entry_of(lock, archive, pinned), Store(Path(store))
     with os.fdopen(os.dup(terminal), "w") as shown:
@@ -88,8 +83,7 @@ def fetch(archive: LockedArchive, store: Store, sources: Sources) -> None:
 
     Raises
     ------
-    ContactIdError
-        Naming the file, and both checksums where it is another one; offline, naming all that is missing.
+    ContactIdError : naming the file, and both checksums where it is another one; offline, naming all that is missing
     """
     mirrors = parse_mirrors(sources.mirrors)
     for file in archive.files:
@@ -187,10 +181,7 @@ def _download(archive: LockedArchive, file: LockedFile, url: str, store: Store, 
 def parse_mirrors(entries: Sequence[str]) -> list[Path | str]:
     """What the configuration's ``data_mirror`` names: folders, and web addresses as texts.
 
-    Raises
-    ------
-    ContactIdError
-        For a folder that doesn't exist: a misspelt mirror must not go unnoticed.
+    Raises :class:`ContactIdError` for a folder that doesn't exist: a misspelt mirror must not go unnoticed.
     """
     found: list[Path | str] = []
     for entry in entries:
@@ -304,17 +295,14 @@ def _unpack(archive: Path, folder: str, destination: Path, what: str) -> None:
     ContactIdError
         Where it is no archive, a damaged one, or has no such folder. Then ``destination`` doesn't hold all of it.
     """
+
+    def wanted(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
+        inside = below(member.name, folder)
+        return tarfile.data_filter(member.replace(name=str(inside)), path) if inside and member.isfile() else None
+
     try:
         with tarfile.open(archive) as tar:
-            for member in tar:
-                inside = below(member.name, folder)
-                source = tar.extractfile(member) if inside is not None and member.isfile() else None
-                if inside is None or source is None:
-                    continue
-                target = destination / inside
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with source, target.open("wb") as file:
-                    shutil.copyfileobj(source, file, _CHUNK)
+            tar.extractall(destination, filter=wanted)
     except (tarfile.TarError, EOFError, zlib.error, ValueError) as error:
         raise ContactIdError(f"{what}: the downloaded archive is damaged ({error})", "Fetch it again") from None
     except OSError as error:  # also what gzip calls a damaged file

@@ -62,10 +62,7 @@ class FourTuClient:
     def article(self, doi: FourTuDoi) -> LockedArchive:
         """A dataset's version (the newest where the DOI names none), under its DOI, files with their whole addresses.
 
-        Raises
-        ------
-        ContactIdError
-            For a dataset that doesn't exist, is under embargo, restricted, or without files.
+        Raises :class:`ContactIdError` for a dataset that doesn't exist, is under embargo, restricted, or without files.
         """
         doi = self.resolve(doi)
         details = self._get(f"articles/{doi.identifier}/versions/{doi.version}", doi)

@@ -15,10 +15,10 @@ _MOST_RECORDINGS = 3
 _LONGEST_REASON = 200  # characters
 
 
-def joined(problems: Sequence[str]) -> str:
-    """Problems as one text; beyond eight their number only."""
-    more = len(problems) - _MOST_PROBLEMS
-    return "; ".join(problems[:_MOST_PROBLEMS]) + (f"; and {more} more" if more > 0 else "")
+def joined(problems: Sequence[str], most: int = _MOST_PROBLEMS) -> str:
+    """Problems as one text; beyond the first eight their number only."""
+    more = len(problems) - most
+    return "; ".join(problems[:most]) + (f"; and {more} more" if more > 0 else "")
 
 
 def reason_of(error: BaseException) -> str:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from contactid.core.errors import ContactIdError
+from contactid.core.errors import ContactIdError, told_plainly
 from contactid.sources.fetch import Sources, fetch, repository
 from contactid.sources.fourtu_client import BASE_URL, FourTuClient
 from contactid.sources.lockfile import LockedArchive, LockedFile, check_name, digest, read_lock, write_lock
@@ -27,18 +27,9 @@ from contactid.sources.web import Patience, check_address
 _LOG = logging.getLogger(__name__)
 
 
+@told_plainly()
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command; its status is 1 where a dataset couldn't be locked."""
-    options = _parse(arguments)
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s")
-    try:
-        return _run(options)
-    except ContactIdError as error:
-        print(f"ERROR {error}", file=sys.stderr)
-        return 1
-
-
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m contactid.sources.lock", description=__doc__.splitlines()[0])
     parser.add_argument("--registry", type=Path, default=Path("config/datasets.tsv"))
     parser.add_argument("--lock", type=Path, default=Path("config/datasets.lock.json"))
@@ -49,10 +40,8 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--update", nargs="*", default=[], metavar="ARCHIVE", help="take the newest version of these")
     parser.add_argument("--metadata-only", action="store_true", help="download nothing; sha256 stays unknown")
     parser.add_argument("--attempts", type=int, default=Patience().attempts, help="tries of a request")
-    return parser.parse_args(arguments)
-
-
-def _run(options: argparse.Namespace) -> int:
+    options = parser.parse_args(arguments)
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(message)s")
     registry = load_registry(options.registry, {})
     archives = archives_of(registry)
     lock = read_lock(options.lock)
@@ -161,10 +150,7 @@ def member_with(
 ) -> FourTuDoi:
     """The one member of a collection whose title, or else title and file names, have all the words.
 
-    Raises
-    ------
-    ContactIdError
-        Where none or several have; all titles are listed.
+    Raises :class:`ContactIdError` where none or several have; all titles are listed.
     """
     found = [doi for doi, title in members if _has(title, words)]
     if not found:

@@ -27,6 +27,16 @@ def digest(path: Path, algorithm: str = "sha256") -> str:
         return hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
 
 
+def listing(path: Path) -> list[dict[str, Any]]:
+    """``name``, ``size`` (bytes) and ``sha256`` of a file, or of all files in a folder by their paths in it."""
+    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    names = [file.relative_to(path).as_posix() if path.is_dir() else file.name for file in files]
+    return [
+        {"name": name, "size": file.stat().st_size, "sha256": digest(file)}
+        for name, file in zip(names, files, strict=True)
+    ]
+
+
 def readable(size: float) -> str:
     """A number of bytes as a person reads it, in powers of ten: ``5.0 MB``."""
     for unit in ("B", "kB", "MB"):
@@ -117,10 +127,7 @@ class LockedArchive:
 def read_lock(path: str | Path) -> dict[str, LockedArchive]:
     """Entries by name; none where there is no file.
 
-    Raises
-    ------
-    ContactIdError
-        Where the file isn't a lock file of this format, or names a file outside its archive.
+    Raises :class:`ContactIdError` where the file isn't a lock file of this format, or names a file outside its archive.
     """
     path = Path(path)
     if not path.exists():
@@ -133,9 +140,6 @@ def read_lock(path: str | Path) -> dict[str, LockedArchive]:
         found = {name: _archive(name, entry) for name, entry in content["archives"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise ContactIdError(f"{path}: no lock file ({error})", remedy) from None
-    for archive in found.values():
-        for file in archive.files:
-            check_name(file.name, archive.name)
     return found
 
 
@@ -158,10 +162,7 @@ def _line(content: Any) -> str:
 def entry_of(path: str | Path, name: str, pinned: str) -> LockedArchive:
     """The entry that a run was planned with, by its digest.
 
-    Raises
-    ------
-    ContactIdError
-        Where the file has been edited since, and for what :func:`read_lock` finds.
+    Raises :class:`ContactIdError` where the file has been edited since, and for what :func:`read_lock` finds.
     """
     entry = read_lock(path).get(name)
     if entry is None or entry.digest != pinned:
@@ -232,5 +233,7 @@ def _plain(archive: LockedArchive) -> dict[str, Any]:
 def _archive(name: str, entry: Mapping[str, Any]) -> LockedArchive:
     known = {field.name for field in fields(LockedFile)}
     files = tuple(LockedFile(**{key: file[key] for key in file if key in known}) for file in entry.get("files", ()))
+    for file in files:
+        check_name(file.name, name)
     known = {field.name for field in fields(LockedArchive)} - {"name", "files"}
     return LockedArchive(name=name, files=files, **{key: entry[key] for key in entry if key in known})

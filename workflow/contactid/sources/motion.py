@@ -23,8 +23,7 @@ inertia               xyz, xyz_2                  kg m2   about the centre of ma
 Attributes: ``object``, ``sample_frequency`` (Hz), ``source``, ``licence``, ``synthetic`` (0 or 1).
 
 A reader hands over a :class:`MotionStream`, which gives usable recordings one after the other. :func:`write_motion`
-puts them into the canonical file as they come, so that the memory needed doesn't grow with the archive;
-:func:`collect` makes the same dataset in memory.
+puts them into the canonical file as they come, so that the memory needed doesn't grow with the archive.
 """
 
 from __future__ import annotations
@@ -46,18 +45,10 @@ from contactid.sources.left_out import joined
 from contactid.sources.registry import Dataset
 
 UNITS = {
-    "time": "s",
-    "position": "m",
-    "orientation": "1",
-    "row_size": "1",
-    "surface_position": "m",
-    "surface_orientation": "1",
-    "surface_velocity": "m/s",
-    "vertices": "m",
-    "mass": "kg",
-    "center_of_mass": "m",
+    "time": "s", "position": "m", "orientation": "1", "row_size": "1", "surface_position": "m",
+    "surface_orientation": "1", "surface_velocity": "m/s", "vertices": "m", "mass": "kg", "center_of_mass": "m",
     "inertia": "kg m2",
-}
+}  # fmt: skip
 SAMPLE_VARIABLES = ("time", "position", "orientation")
 COMPRESSION_LEVEL = 4
 _UNIT_NORM_TOLERANCE = 1e-6
@@ -107,10 +98,8 @@ class MotionStream:
     ----------
     body, object_name, sample_frequency, source, licence, synthetic
         As in :mod:`contactid.sources.motion`; the frequency is in Hz.
-    recordings
-        Usable recordings, each read when it is asked for. Raises :class:`ContactIdError` where there is none.
-    attributes
-        Further attributes of the dataset, complete only once ``recordings`` is exhausted: ``left_out`` is one.
+    recordings : usable recordings, each read when it is asked for. Raises :class:`ContactIdError` where there is none.
+    attributes : further attributes of the dataset, complete only once ``recordings`` is exhausted: ``left_out`` is one
     """
 
     body: BodyProperties
@@ -123,29 +112,7 @@ class MotionStream:
     attributes: dict[str, str] = field(default_factory=dict)
 
 
-def collect(stream: MotionStream) -> xr.Dataset:
-    """The canonical dataset, wholly in memory.
-
-    Raises
-    ------
-    ContactIdError
-        For what the reader or :func:`validate_motion` finds, and without a recording.
-    """
-    recordings = list(stream.recordings)
-    sizes = [len(recording.position) for recording in recordings]
-    motion = _without_samples(recordings, sizes, stream)
-    motion = motion.assign(
-        time=("sample", np.concatenate([np.arange(size) / stream.sample_frequency for size in sizes])),
-        position=(("sample", "xyz"), np.concatenate([recording.position for recording in recordings])),
-        orientation=(("sample", "wxyz"), np.concatenate([recording.orientation for recording in recordings])),
-    )
-    for name in SAMPLE_VARIABLES:
-        motion[name].attrs["units"] = UNITS[name]
-    validate_motion(motion)
-    return motion.assign_attrs(stream.attributes)
-
-
-def _without_samples(recordings: Sequence[Recording], sizes: Sequence[int], stream: MotionStream) -> xr.Dataset:
+def without_samples(recordings: Sequence[Recording], sizes: Sequence[int], stream: MotionStream) -> xr.Dataset:
     """The canonical dataset but for :data:`SAMPLE_VARIABLES`; ``sizes`` are the recordings' numbers of samples."""
     if not recordings:
         raise ContactIdError(
@@ -218,30 +185,6 @@ def pose_problems(position: np.ndarray, orientation: np.ndarray) -> list[str]:
     return problems
 
 
-def validate_motion(motion: xr.Dataset) -> None:
-    """Raise :class:`ContactIdError` with everything that is not as the canonical form says."""
-    source = motion.attrs.get("source", "motion data")
-    missing = [name for name in UNITS if name not in motion]
-    if missing:
-        raise ContactIdError(f"{source}: without the variables {', '.join(missing)}", "Read the data again")
-    problems = [
-        f"{name} is in {motion[name].attrs.get('units')!r} instead of {unit!r}"
-        for name, unit in UNITS.items()
-        if motion[name].attrs.get("units") != unit
-    ]
-    if not motion.attrs["sample_frequency"] > 0:
-        problems.append("the sample frequency is not positive")
-    if int(motion["row_size"].sum()) != motion.sizes["sample"]:
-        problems.append("row_size doesn't add up to the samples")
-    else:
-        for name, samples in iterate_recordings(motion):
-            found = pose_problems(samples["position"].values, samples["orientation"].values)
-            problems += [f"recording {name}: {problem}" for problem in found]
-    problems += body_problems(body_of(motion))
-    if problems:
-        raise ContactIdError(f"{source}: {joined(problems)}", "Leave such recordings out, and give SI units")
-
-
 def body_of(motion: xr.Dataset) -> BodyProperties:
     """The body of a canonical (or preprocessed) dataset."""
     return BodyProperties(
@@ -277,10 +220,7 @@ def write_dataset(dataset: xr.Dataset, path: str | Path) -> None:
 def opened_dataset(path: str | Path) -> Iterator[xr.Dataset]:
     """A dataset that :func:`write_dataset` wrote, its values read only where they are asked for.
 
-    Raises
-    ------
-    ContactIdError
-        Where the file can't be read.
+    Raises :class:`ContactIdError` where the file can't be read.
     """
     try:
         dataset = xr.open_dataset(path, engine="h5netcdf")
@@ -304,17 +244,13 @@ def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> N
 
     Parameters
     ----------
-    stream
-        Read to its end.
-    path
-        Of the netCDF file.
-    **attributes
-        Further attributes of the dataset.
+    stream : read to its end
+    path : of the netCDF file
+    **attributes : further attributes of the dataset
 
     Raises
     ------
-    ContactIdError
-        For what the reader or the validation finds, and where the file can't be written.
+    ContactIdError : for what the reader or the validation finds, and where the file can't be written
     """
     problems = body_problems(stream.body)
     if problems:
@@ -325,21 +261,18 @@ def write_motion(stream: MotionStream, path: str | Path, **attributes: str) -> N
         with h5netcdf.File(partial, "w") as file:
             samples = _Samples(file, partial)
             for recording in stream.recordings:
-                _check(recording, stream.source)
+                if problems := pose_problems(recording.position, recording.orientation):
+                    raise ContactIdError(
+                        f"{stream.source}: recording {recording.name}: {joined(problems)}", "Leave it out"
+                    )
                 samples.append(recording, stream.sample_frequency)
                 kept.append(replace(recording, position=np.empty((0, 3)), orientation=np.empty((0, 4))))
                 sizes.append(len(recording.position))
                 del recording  # before the next one is read
             samples.flush()
-        rest = _without_samples(kept, sizes, stream)
+        rest = without_samples(kept, sizes, stream)
         rest = rest.assign_attrs({**stream.attributes, **attributes})
         rest.to_netcdf(partial, mode="a", engine="h5netcdf")
-
-
-def _check(recording: Recording, source: str) -> None:
-    problems = pose_problems(recording.position, recording.orientation)
-    if problems:
-        raise ContactIdError(f"{source}: recording {recording.name}: {joined(problems)}", "Leave it out")
 
 
 class _Samples:
@@ -392,19 +325,14 @@ def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str) -> Non
 
     Parameters
     ----------
-    reader
-        The function, as :class:`contactid.sources.registry.Reader` describes it.
-    entry
-        The registry's.
-    raw
-        The file or folder to read.
-    data
-        The netCDF file to write; with the attributes ``dataset`` and ``citation``.
+    reader : the function, as :class:`contactid.sources.registry.Reader` describes it
+    entry : the registry's
+    raw : the file or folder to read
+    data : the netCDF file to write; with the attributes ``dataset`` and ``citation``
 
     Raises
     ------
-    ContactIdError
-        For what the reader finds wrong, and where the file can't be written; none is left then.
+    ContactIdError : for what the reader finds wrong, and where the file can't be written; none is left then
     """
     dataset = Dataset(**entry)
     function = resolve(reader)

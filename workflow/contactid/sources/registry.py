@@ -35,53 +35,43 @@ class Reader:
 
     Attributes
     ----------
-    name : as in the registry and in the configuration
     form : name of the canonical form, and of its netCDF file
     read : from the files to a :class:`contactid.sources.motion.MotionStream` or an xarray dataset of that form. It asks
         by name for what it needs: ``path``, the fields of a :class:`Dataset`, and whether that is ``synthetic``
     signals : from the canonical dataset to what its data card says of it (:class:`contactid.sources.card.Signals`)
     """
 
-    name: str
     form: str
     read: str
     signals: str
 
 
 READERS = {
-    reader.name: reader
-    for reader in (
-        Reader(
-            "iam",
-            form="motion",
-            read="contactid.tossing.readers.iam_archive:stream_iam_archive",
-            signals="contactid.tossing.readers.card:toss_signals",
-        ),
-        Reader(
-            "contactnets",
-            form="motion",
-            read="contactid.tossing.readers.contactnets:stream_contactnets",
-            signals="contactid.tossing.readers.card:toss_signals",
-        ),
-        Reader(
-            "planar_throws",
-            form="planar",
-            read="contactid.planar.readers.csv_throws:read_square_throws",
-            signals="contactid.planar.readers.card:throw_signals",
-        ),
-        Reader(
-            "planar_impacts",
-            form="planar",
-            read="contactid.planar.readers.impacts:read_ellipse_impacts",
-            signals="contactid.planar.readers.card:impact_signals",
-        ),
-        Reader(
-            "arm_mat",
-            form="arm",
-            read="contactid.arm.readers.mat:read_arm_mat",
-            signals="contactid.arm.readers.card:arm_signals",
-        ),
-    )
+    "iam": Reader(
+        form="motion",
+        read="contactid.tossing.readers.iam_archive:stream_iam_archive",
+        signals="contactid.tossing.readers.card:toss_signals",
+    ),
+    "contactnets": Reader(
+        form="motion",
+        read="contactid.tossing.readers.contactnets:stream_contactnets",
+        signals="contactid.tossing.readers.card:toss_signals",
+    ),
+    "planar_throws": Reader(
+        form="planar",
+        read="contactid.planar.readers.csv_throws:read_square_throws",
+        signals="contactid.planar.readers.card:throw_signals",
+    ),
+    "planar_impacts": Reader(
+        form="planar",
+        read="contactid.planar.readers.impacts:read_ellipse_impacts",
+        signals="contactid.planar.readers.card:impact_signals",
+    ),
+    "arm_mat": Reader(
+        form="arm",
+        read="contactid.arm.readers.mat:read_arm_mat",
+        signals="contactid.arm.readers.card:arm_signals",
+    ),
 }
 
 
@@ -114,10 +104,7 @@ class FourTuDoi:
 def parse_doi(text: str) -> FourTuDoi:
     """Take a DOI apart; a resolver's address or ``doi:`` before it is dropped, letter case doesn't matter.
 
-    Raises
-    ------
-    ContactIdError
-        For what isn't a DOI of this repository.
+    Raises :class:`ContactIdError` for what isn't a DOI of this repository.
     """
     bare = _RESOLVERS.sub("", text.strip()).lower()
     prefix, _, suffix = bare.partition("/")
@@ -148,7 +135,6 @@ class Dataset:
     folder : the folder inside a downloaded archive that holds the data
     object, surface, surface_height : what to read from an I.AM. archive; with a height (m), a recording without the
         surface object lies on a level plane at that height
-    size_mb : roughly, as far as it is known; MB
     licence, citation : as published; the licence ``as published`` is the one in the lock file
     """
 
@@ -163,7 +149,6 @@ class Dataset:
     object: str = ""
     surface: str = ""
     surface_height: float | None = None
-    size_mb: str = ""
     licence: str = "unknown"
     citation: str = ""
 
@@ -239,10 +224,7 @@ def archives_of(registry: Mapping[str, Dataset]) -> dict[str, Dataset]:
 def pick(registry: Mapping[str, Dataset], name: str) -> Dataset:
     """The dataset of that name.
 
-    Raises
-    ------
-    ContactIdError
-        For an unknown name; the nearest known one is suggested.
+    Raises :class:`ContactIdError` for an unknown name; the nearest known one is suggested.
     """
     if name not in registry:
         near = difflib.get_close_matches(name, list(registry), n=1)

@@ -20,12 +20,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from contactid.core.atomic import write_text
+from contactid.core.atomic import replacing, write_text
 from contactid.core.errors import ContactIdError
+from contactid.sources.left_out import joined
 from contactid.sources.lockfile import LockedArchive, LockedFile, entry_of
 
 _LOG = logging.getLogger(__name__)
-_MOST_SHOWN = 3
 _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS}
 
 
@@ -60,31 +60,16 @@ class Store:
     def put(self, archive: LockedArchive, file: LockedFile, source: Path) -> None:
         """Copy a file into the store; it gets its name once it is whole and what the lock says.
 
-        Raises
-        ------
-        ContactIdError
-            Where it is another file (with both checksums), or can't be written.
+        Raises :class:`ContactIdError` where it is another file (with both checksums), or can't be written.
         """
-        partial = self.partial(archive, file.name)
-        target = self.folder(archive) / file.name
-        with file_lock(partial.with_name(partial.name + ".lock"), file.name):
-            copied = partial.with_name(partial.name + ".copy")
-            try:
-                shutil.copyfile(source, copied)
-                if problem := file.mismatch(copied):
-                    raise ContactIdError(
-                        f"{archive.name}: {source} {problem}",
-                        "The file is damaged or another version: replace it, or take the mirror out of data_mirror",
-                    )
-                target.parent.mkdir(parents=True, exist_ok=True)
-                copied.replace(target)
-            except OSError as error:
+        lock = self.partial(archive, f"{file.name}.lock")
+        with file_lock(lock, file.name), replacing(self.folder(archive) / file.name) as copied:
+            shutil.copyfile(source, copied)
+            if problem := file.mismatch(copied):
                 raise ContactIdError(
-                    f"{archive.name}: {file.name} cannot be stored in {target.parent} ({error.strerror or error})",
-                    "Check space and permissions",
-                ) from error
-            finally:
-                copied.unlink(missing_ok=True)
+                    f"{archive.name}: {source} {problem}",
+                    "The file is damaged or another version: replace it, or take the mirror out of data_mirror",
+                )
 
     def origins(self, archive: LockedArchive) -> dict[str, dict[str, Any]]:
         """From where (``from``) and when (``on``) each file came."""
@@ -104,18 +89,10 @@ class Store:
 
 
 def verify_data(archive: str, pinned: str, lock: str, store: str, receipt: str, folder: str) -> None:
-    """Hold the stored files of an archive against its entry in the lock file, and link them into the run.
+    """Hold the stored files of an archive against its entry in the lock file, and fill a folder with links to them.
 
-    Parameters
-    ----------
-    archive, pinned, lock
-        Its name and the digest of its entry in the lock file.
-    store
-        Folder of all downloads.
-    receipt
-        What was fetched: another one asks for another verification.
-    folder
-        To fill with links.
+    The arguments are those of :func:`contactid.sources.fetch.fetch_dataset`; another receipt asks for another
+    verification.
     """
     entry, kept = entry_of(lock, archive, pinned), Store(Path(store))
     _LOG.info("%s: where its files came from is in %s", archive, receipt)
@@ -126,17 +103,11 @@ def verify_data(archive: str, pinned: str, lock: str, store: str, receipt: str, 
 def verify(archive: LockedArchive, store: Store) -> None:
     """Compare every file with the lock.
 
-    Raises
-    ------
-    ContactIdError
-        Naming the files that are missing or different, with both checksums.
+    Raises :class:`ContactIdError` naming the files that are missing or different, with both checksums.
     """
     problems = [f"{file.name} {problem}" for file in archive.wanted if (problem := store.problem(archive, file))]
     if problems:
-        more = f"; and {len(problems) - _MOST_SHOWN} more" if len(problems) > _MOST_SHOWN else ""
-        raise ContactIdError(
-            f"{archive.name}: {'; '.join(problems[:_MOST_SHOWN])}{more}", "make data fetches what is damaged again"
-        )
+        raise ContactIdError(f"{archive.name}: {joined(problems, 3)}", "make data fetches what is damaged again")
     _LOG.info("%s: %d files are what the lock file says", archive.name, len(archive.wanted))
 
 

@@ -50,13 +50,6 @@ class UnsafeTorchFileError(ContactIdError):
 
 
 @dataclass(frozen=True)
-class _StorageType:
-    """Stands for ``torch.<Name>Storage`` while a file is read."""
-
-    dtype: np.dtype
-
-
-@dataclass(frozen=True)
 class _Storage:
     """A storage that a tensor refers to; its bytes may come later in the file."""
 
@@ -107,13 +100,13 @@ class _TensorUnpickler(pickle.Unpickler):
         if (module, name) == ("collections", "OrderedDict"):
             return OrderedDict
         if module == "torch" and name in _STORAGE_DTYPES:
-            return _StorageType(_STORAGE_DTYPES[name])
+            return _STORAGE_DTYPES[name]
         raise UnsafeTorchFileError(f"it asks for {module[:80]}.{name[:80]}, which no plain tensor needs")
 
     def persistent_load(self, pid: Any) -> _Storage:
-        if not (isinstance(pid, tuple) and len(pid) >= 5 and pid[0] == "storage" and isinstance(pid[1], _StorageType)):
+        if not (isinstance(pid, tuple) and len(pid) >= 5 and pid[0] == "storage" and isinstance(pid[1], np.dtype)):
             raise UnsafeTorchFileError("it refers to something other than a tensor's storage")
-        return _Storage(str(pid[2]), pid[1].dtype, int(pid[4]))
+        return _Storage(str(pid[2]), pid[1], int(pid[4]))
 
 
 def read_tensor(path: str | Path) -> np.ndarray:
@@ -121,8 +114,7 @@ def read_tensor(path: str | Path) -> np.ndarray:
 
     Parameters
     ----------
-    path
-        A file written by ``torch.save(tensor, path)``, in the legacy or in the zip format.
+    path : a file written by ``torch.save(tensor, path)``, in the legacy or in the zip format
 
     Raises
     ------

@@ -55,10 +55,7 @@ PATIENT = Patience()
 def check_address(url: str, key: str) -> str:
     """The address without a slash at the end.
 
-    Raises
-    ------
-    ContactIdError
-        Naming the configuration's key, for what is no ``http`` or ``https`` address.
+    Raises :class:`ContactIdError` naming the configuration's key, for what is no ``http`` or ``https`` address.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -87,8 +84,7 @@ def ask(
 
     Raises
     ------
-    ContactIdError
-        Where no answer came, naming ``what`` and the reason; where the server asks to wait too long.
+    ContactIdError : where no answer came, naming ``what`` and the reason; where the server asks to wait too long
     """
     for attempt in range(1, patience.attempts + 1):
         last = attempt == patience.attempts

@@ -14,27 +14,22 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from contactid.core.errors import ContactIdError
 from contactid.output import style
+from contactid.planar.artefacts.time_lapse import View, draw_outlines, evenly, ground_below, polyline
 from contactid.planar.identify.states import StoredFit, read_fits
 from contactid.planar.simulate.geometry import outline_at
-from contactid.planar.simulate.throws import MeasuredThrow
 
 MM, MS = 1e3, 1e3  # per m, per s
 MM2 = 1e6  # per m2
-PATH_COLUMNS = ["fps", "kind", "time_ms", "x_mm", "y_mm"]
-THROW_COLUMNS = ["kind", "item", "time_ms", "x_mm", "y_mm", "residual_mm"]
 _POINTS = 800  # of a simulated path
 _DETAIL = 0.09  # of the path's length, the width of figure 17's detail
 _DETAIL_HEIGHT = 0.6  # of its width
-_ORDER = {"simulated": 0, "measured": 1, "identified": 2}
-_BODY = LinearSegmentedColormap.from_list("body", [style.REST, style.REST_EDGE])
-_GROUND, _QUIET = "#e4e4e4", "#555555"
+_GROUND = "#e4e4e4"
 _LOOKS: dict[str, dict[str, Any]] = {
     "simulated": {"color": "black", "ls": "--", "lw": 0.8, "zorder": 2},
     "measured": {
@@ -42,11 +37,10 @@ _LOOKS: dict[str, dict[str, Any]] = {
     },
     "identified": {"color": style.LINE, "lw": 1.0, "zorder": 3},
 }  # fmt: skip
-_NAMES = {"simulated": "simulated", "measured": "measured, with noise", "identified": "identified"}
 _TALLEST = 3.4  # inches of a panel with equal scales
 _AROUND = 0.04  # of a view's longer side, left free around what is shown
 _DEEP = 0.05  # of a view's longer side, the least that is shown below the ground
-Box = tuple[float, float, float, float]
+_OPACITY = 0.08
 
 
 def shown_paths(shown_fits: str) -> pd.DataFrame:
@@ -57,7 +51,7 @@ def shown_paths(shown_fits: str) -> pd.DataFrame:
 def square_throw(square_fits: str) -> pd.DataFrame:
     """Figure 22, of the first throw of a file."""
     first = read_fits(square_fits)[0]
-    return real_throw(first, outlines=6).assign(source=source_of(first))
+    return real_throw(first).assign(source=source_of(first))
 
 
 def source_of(fit: StoredFit) -> str:
@@ -81,34 +75,23 @@ def identified_trajectories(fits: Sequence[StoredFit]) -> pd.DataFrame:
     if not fits:
         raise ContactIdError("there is no identified throw to draw", "Give one per frame rate")
     ordered = sorted(fits, key=lambda fit: fit.frames_per_second)
-    parts = [_paths(fit) for fit in ordered]
-    detail = _detail(ordered)
-    parts.append(pd.DataFrame({"fps": np.nan, "kind": "detail", "x_mm": MM * detail[:, 0], "y_mm": MM * detail[:, 1]}))
-    return pd.concat(parts, ignore_index=True)[PATH_COLUMNS]
+    parts = [path for fit in ordered for path in _paths(fit)]
+    parts.append(polyline(MM * _detail(ordered), "mm", fps=np.nan, kind="detail", time_ms=np.nan))
+    return pd.concat(parts, ignore_index=True)
 
 
-def _paths(fit: StoredFit) -> pd.DataFrame:
+def _paths(fit: StoredFit) -> list[pd.DataFrame]:
     """The paths of one frame rate, in the order in which they're drawn."""
-    throw, states = fit.throw, fit.states
+    throw, states, truth = fit.throw, fit.states, fit.truth
     found = {"measured": (throw.time, throw.position), "identified": (states.time, states.position)}
-    truth = fit.truth
     if truth is not None:
         inside = np.flatnonzero((truth.time >= throw.time[0]) & (truth.time <= throw.time[-1] + 1e-9))
-        shown = inside[np.unique(np.linspace(0, len(inside) - 1, _POINTS).round().astype(int))]
-        found["simulated"] = truth.time[shown], truth.position[shown]
-    parts = [
-        pd.DataFrame(
-            {
-                "fps": fit.frames_per_second,
-                "kind": kind,
-                "time_ms": MS * (time - throw.time[0]),
-                "x_mm": MM * q[:, 0],
-                "y_mm": MM * q[:, 1],
-            }
-        )
-        for kind, (time, q) in sorted(found.items(), key=lambda pair: _ORDER[pair[0]])
+        shown = evenly(inside, _POINTS)
+        found = {"simulated": (truth.time[shown], truth.position[shown]), **found}
+    return [
+        polyline(MM * q[:, :2], "mm", fps=fit.frames_per_second, kind=kind, time_ms=MS * (time - throw.time[0]))
+        for kind, (time, q) in found.items()
     ]
-    return pd.concat(parts, ignore_index=True)
 
 
 def _detail(fits: Sequence[StoredFit]) -> np.ndarray:
@@ -127,42 +110,42 @@ def _detail(fits: Sequence[StoredFit]) -> np.ndarray:
     return np.array([centre - half, centre + half])
 
 
-def draw_identified_trajectories(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
+def draw_identified_trajectories(data: pd.DataFrame) -> Figure:
     """Figure 17: the centre's path per frame rate, and below it the place where identified and simulated differ most.
 
-    ``data`` is what :func:`identified_trajectories` returns, ``width`` in inches.
+    ``data`` is what :func:`identified_trajectories` returns.
     """
+    width = style.DOUBLE_COLUMN
     detail = data[data["kind"] == "detail"]
     paths = data[data["kind"] != "detail"]
     rates = sorted(paths["fps"].unique())
-    whole, part = _box(paths, _AROUND / 2.0), _box(detail, 0.0)
-    tall, low = (width - 0.7) / _aspect(whole), (width / len(rates) - 0.35) / _aspect(part)
+    whole, part = _view(paths, _AROUND / 2.0), _view(detail, 0.0)
+    tall, low = (width - 0.7) / whole.aspect, (width / len(rates) - 0.35) / part.aspect
     figure = plt.figure(figsize=(width, len(rates) * (tall + 0.28) + low + 1.15))
-    upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=(len(rates) * (tall + 0.28) + 0.6, low + 0.55))[
-        :, 0
-    ]
+    heights = len(rates) * (tall + 0.28) + 0.6, low + 0.55
+    upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
     panels = upper.subplots(len(rates), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     details = lower.subplots(1, len(rates), sharex=True, sharey=True, squeeze=False)[0]
     for rate, axes, close in zip(rates, panels, details, strict=True):
         shown = paths[paths["fps"] == rate]
-        for place, view in ((axes, whole), (close, part)):
+        for place, view, enlarged in ((axes, whole, ""), (close, part, ", enlarged")):
             _draw_paths(place, shown)
             _frame(place, view)
-            enlarged = ", enlarged" if place is close else ""
             place.set_title(f"{rate:g} frames/s{enlarged}", loc="left", pad=3.0)
         axes.set_ylabel("$y$ (mm)")
-        corner = part[0], part[2]
-        axes.add_patch(Rectangle(corner, part[1] - part[0], part[3] - part[2], fc="none", ec=style.RELEASE, lw=0.8))
+        corner = part.x[0], part.y[0]
+        axes.add_patch(Rectangle(corner, *np.ptp([part.x, part.y], axis=1), fc="none", ec=style.RELEASE, lw=0.8))
         close.set_xlabel("$x$ (mm)")
         close.spines[:].set(visible=True, color=style.RELEASE)
     panels[-1].set_xlabel("$x$ (mm)")
     details[0].set_ylabel("$y$ (mm)")
     handles, names = panels[0].get_legend_handles_labels()
-    upper.legend(handles, [_NAMES[name] for name in names], loc="outside upper center", ncols=3)
+    named = ["measured, with noise" if name == "measured" else name for name in names]
+    upper.legend(handles, named, loc="outside upper center", ncols=3)
     return figure
 
 
-def real_throw(fit: StoredFit, outlines: int = 12) -> pd.DataFrame:
+def real_throw(fit: StoredFit, outlines: int = 6) -> pd.DataFrame:
     """Figure 22: identified outlines at about even times, path, ground, and measured places.
 
     Returns
@@ -172,41 +155,30 @@ def real_throw(fit: StoredFit, outlines: int = 12) -> pd.DataFrame:
     ``ground``. ``residual_mm`` is the root mean square distance of measured from identified centres.
     """
     states, throw = fit.states, fit.throw
-    shown = np.unique(np.linspace(0, len(states.time) - 1, outlines).round().astype(int))
+    shown = evenly(np.arange(len(states.time)), outlines)
     bodies = [outline_at(fit.shape, states.position[k]) for k in shown]
     since = MS * (states.time - throw.time[0])
     rows = [("outline", item, since[k], body) for item, (k, body) in enumerate(zip(shown, bodies, strict=True))]
-    rows += [("mark", item, since[k], body[:1]) for item, (k, body) in enumerate(zip(shown, bodies, strict=True))]
+    rows += [("mark", item, time, body[:1]) for _, item, time, body in rows]
     rows += [
         ("identified", 0, since, states.position[:, :2]),
         ("measured", 0, MS * (throw.time - throw.time[0]), throw.position[:, :2]),
-        ("ground", 0, 0.0, _ground_below(throw, np.concatenate(bodies))),
+        ("ground", 0, 0.0, ground_below(throw.ground, np.concatenate(bodies))),
     ]
     away = throw.position[:, :2] - states.position[states.frame, :2]
     residual = MM * float(np.sqrt((away**2).sum(axis=1).mean()))
-    parts = [
-        pd.DataFrame({"kind": kind, "item": item, "time_ms": time, "x_mm": MM * xy[:, 0], "y_mm": MM * xy[:, 1]})
-        for kind, item, time, xy in rows
-    ]
-    table = pd.concat(parts, ignore_index=True).assign(residual_mm=residual)[THROW_COLUMNS]
-    return with_result(table, fit)
+    parts = [polyline(MM * xy, "mm", kind=kind, item=item, time_ms=time) for kind, item, time, xy in rows]
+    return with_result(pd.concat(parts, ignore_index=True).assign(residual_mm=residual), fit)
 
 
-def _ground_below(throw: MeasuredThrow, points: np.ndarray) -> np.ndarray:
-    """(2, 2) ends of the ground's part under points (n, 2), m."""
-    origin, tangent = np.array([throw.ground.x0, throw.ground.y0]), throw.ground.tangent
-    along = (points - origin) @ tangent
-    return origin + np.outer([along.min(), along.max()], tangent)
-
-
-def draw_real_throw(data: pd.DataFrame, width: float = style.DOUBLE_COLUMN) -> Figure:
+def draw_real_throw(data: pd.DataFrame) -> Figure:
     """Figure 22: time lapse of the identified motion (a), measured and identified path of the centre (b), mm.
 
-    ``data`` is what :func:`real_throw` returns, ``width`` in inches.
+    ``data`` is what :func:`real_throw` returns.
     """
     kind = data["kind"]
-    views = _box(data[kind != "ground"], _AROUND, data), _box(data[kind.isin(["identified", "measured"])], _AROUND)
-    figure, panels = _beside_or_below(views, width)
+    views = _view(data[kind != "ground"], _AROUND, data), _view(data[kind.isin(["identified", "measured"])], _AROUND)
+    figure, panels = _beside_or_below(views, style.DOUBLE_COLUMN)
     _draw_ground(panels[0], data, views[0])
     _draw_lapse(panels[0], data)
     _draw_paths(panels[1], data)
@@ -265,31 +237,27 @@ def _draw_paths(axes: Axes, data: pd.DataFrame) -> None:
 
 def _draw_lapse(axes: Axes, data: pd.DataFrame) -> None:
     """Outlines that darken with time, a mark on each, and the identified path."""
-    outlines = [part for _, part in data[data["kind"] == "outline"].groupby("item")]
-    shades = _BODY(np.linspace(0.0, 1.0, max(len(outlines), 2)))
-    for place, (outline, shade) in enumerate(zip(outlines, shades, strict=False)):
-        label = "body" if place == len(outlines) // 2 else None
-        axes.plot(outline["x_mm"], outline["y_mm"], color=shade, lw=0.8, zorder=2, label=label)
-        axes.fill(outline["x_mm"], outline["y_mm"], fc=(*shade[:3], 0.08), ec="none", zorder=1)
+    outlines = data[data["kind"] == "outline"].groupby("item")[["x_mm", "y_mm"]]
+    draw_outlines(axes, [outline for _, outline in outlines], _OPACITY)
     marks = data[data["kind"] == "mark"]
     axes.plot(marks["x_mm"], marks["y_mm"], "o", color=style.RELEASE, ms=2.4, mew=0.0, zorder=4, label="mark")
     path = data[data["kind"] == "identified"]
     axes.plot(path["x_mm"], path["y_mm"], **_LOOKS["identified"])
 
 
-def _draw_ground(axes: Axes, data: pd.DataFrame, view: Box) -> None:
+def _draw_ground(axes: Axes, data: pd.DataFrame, view: View) -> None:
     """The ground across the whole view."""
     ends = data.loc[data["kind"] == "ground", ["x_mm", "y_mm"]].to_numpy()
     along = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
-    reach = 2.0 * (view[1] - view[0] + view[3] - view[2])
+    reach = 2.0 * (view.x[1] - view.x[0] + view.y[1] - view.y[0])
     line = np.array([ends[0] - reach * along, ends[1] + reach * along])
     below = line[::-1] + reach * np.array([along[1], -along[0]])
     axes.fill(*np.vstack([line, below]).T, fc=_GROUND, lw=0.0, zorder=0)
     axes.plot(*line.T, color="black", lw=0.8, zorder=0.5)
 
 
-def _box(data: pd.DataFrame, margin: float, whole: pd.DataFrame | None = None) -> Box:
-    """Limits (left, right, bottom, top) of the points with a margin; and of the ground's, where ``whole`` has one."""
+def _view(data: pd.DataFrame, margin: float, whole: pd.DataFrame | None = None) -> View:
+    """What holds the points with a margin; and the ground's, where ``whole`` has one."""
     points = data[["x_mm", "y_mm"]].to_numpy(dtype=float)
     low, high = points.min(axis=0), points.max(axis=0)
     edge = margin * float((high - low).max())
@@ -297,22 +265,18 @@ def _box(data: pd.DataFrame, margin: float, whole: pd.DataFrame | None = None) -
         ground = whole.loc[whole["kind"] == "ground", "y_mm"]
         low[1] = min(low[1], float(ground.min()) + edge - _DEEP * float((high - low).max()))
     (left, bottom), (right, top) = low - edge, high + edge
-    return float(left), float(right), float(bottom), float(top)
+    return View((float(left), float(right)), (float(bottom), float(top)))
 
 
-def _aspect(box: Box) -> float:
-    return (box[1] - box[0]) / (box[3] - box[2])
-
-
-def _frame(axes: Axes, view: Box) -> None:
-    axes.set(xlim=view[:2], ylim=view[2:], aspect="equal")
+def _frame(axes: Axes, view: View) -> None:
+    axes.set(xlim=view.x, ylim=view.y, aspect="equal")
     axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10], min_n_ticks=2))
 
 
-def _beside_or_below(views: Sequence[Box], width: float) -> tuple[Figure, list[Axes]]:
+def _beside_or_below(views: Sequence[View], width: float) -> tuple[Figure, list[Axes]]:
     """Two panels to their own scales, beside each other unless both are wide."""
-    aspects = [_aspect(view) for view in views]
+    aspects = [view.aspect for view in views]
     if min(aspects) > 2.0:
         heights = [(width - 0.6) / aspect for aspect in aspects]
         figure, panels = plt.subplots(2, 1, figsize=(width, sum(heights) + 1.7), height_ratios=heights)

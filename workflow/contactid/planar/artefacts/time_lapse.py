@@ -23,15 +23,14 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend import Legend
 
 from contactid.output import style
-from contactid.planar.simulate.geometry import outline_at
+from contactid.planar.simulate.geometry import Ground, outline_at
 from contactid.planar.simulate.scenes import Scene, scene_of
 from contactid.sources.motion import read_dataset
 
-_POINTS = 400  # of a drawn path or curve
+POINTS = 400  # of a drawn path or curve
 _FLIGHT = 0.02  # s without an impulse that separates two impacts
 _DETAIL = 0.06  # s of the motion shown before the first and after the second impact of a detail
 _BEYOND = 0.6  # of the body's size, by which the drawn ground goes beyond it
-LAPSE_COLUMNS = ["panel", "label", "kind", "item", "time_s", "x_m", "y_m"]
 SLIDING_SHOWN = (0.3, 0.8)  # range of friction in figure 11; all where none is in it
 _BODY = LinearSegmentedColormap.from_list("body", [style.REST, style.REST_EDGE])
 _GROUND, _GROUND_EDGE = "#e4e4e4", "#8c8c8c"
@@ -50,10 +49,10 @@ def throw_motion(
     """Figure 9, the whole motion and its first two impacts, and its animation."""
     scene, motions = _read(throw_motions, block)
     whole = (0, "whole motion", (0.0, float(motions["time"][-1])), outlines)
-    detail = (0, "first two impacts", detail_window(motions, 0), max(outlines // 3, 2))
+    detail = (0, "first two impacts", detail_window(motions), max(outlines // 3, 2))
     return {
         "figures/fig09_throw_motion": time_lapse(scene, motions, [whole, detail]),
-        "animations/fig09_throw_motion": animation_frames(scene, motions, [0], frames_per_second, scene.duration),
+        "animations/fig09_throw_motion": animation_frames(scene, motions, [0], frames_per_second),
     }
 
 
@@ -64,11 +63,8 @@ def sliding_motion(
     scene, motions = _read(sliding_motions, block)
     mu = motions["friction_mu"].values
     low, high = SLIDING_SHOWN
-    runs = np.flatnonzero((mu >= low - 1e-9) & (mu <= high + 1e-9)).tolist() or list(range(len(mu)))
-    return {
-        "figures/fig11_sliding_motion": run_panels(scene, motions, runs, outlines),
-        "animations/fig11_sliding_motion": animation_frames(scene, motions, runs, frames_per_second, scene.duration),
-    }
+    runs = np.flatnonzero((mu >= low - 1e-9) & (mu <= high + 1e-9)).tolist() or range(len(mu))
+    return _figure_and_animation("fig11_sliding_motion", scene, motions, runs, outlines, frames_per_second)
 
 
 def restitution_motion(
@@ -77,11 +73,15 @@ def restitution_motion(
     """Figure 13, a panel per restitution, and its animation."""
     scene, motions = _read(restitution_motions, block)
     runs = range(motions.sizes["run"])
+    return _figure_and_animation("fig13_restitution_motion", scene, motions, runs, outlines, frames_per_second)
+
+
+def _figure_and_animation(
+    name: str, scene: Scene, motions: xr.Dataset, runs: Sequence[int], outlines: int, frames_per_second: float
+) -> dict[str, pd.DataFrame]:
     return {
-        "figures/fig13_restitution_motion": run_panels(scene, motions, runs, outlines),
-        "animations/fig13_restitution_motion": animation_frames(
-            scene, motions, runs, frames_per_second, scene.duration
-        ),
+        f"figures/{name}": run_panels(scene, motions, runs, outlines),
+        f"animations/{name}": animation_frames(scene, motions, runs, frames_per_second),
     }
 
 
@@ -123,23 +123,14 @@ def reference_point(scene: Scene, position: np.ndarray) -> np.ndarray:
     return position[:, :2] + np.column_stack([c * x - s * y, s * x + c * y])
 
 
-def impact_times(time: np.ndarray, impulse_n: np.ndarray) -> np.ndarray:
-    """Times at which impulses begin after a flight (or the start), s."""
-    hit = np.flatnonzero(impulse_n.sum(axis=-1) > 0.0)
+def detail_window(motions: xr.Dataset) -> tuple[float, float]:
+    """From just before the first run's first impact to just after its second, s; impacts begin after a flight."""
+    time = motions["time"].values
+    hit = time[motions["impulse_n"].values[0].sum(axis=-1) > 0.0]
     if not len(hit):
-        return np.zeros(0)
-    begins = np.concatenate([[True], np.diff(time[hit]) > _FLIGHT])
-    return time[hit[begins]]
-
-
-def detail_window(motions: xr.Dataset, run: int) -> tuple[float, float]:
-    """From just before the first impact to just after the second, s."""
-    times = impact_times(motions["time"].values, motions["impulse_n"].values[run])
-    end = float(motions["time"][-1])
-    if not len(times):
-        return 0.0, end
-    last = float(times[1]) if len(times) > 1 else float(times[0])
-    return max(float(times[0]) - _DETAIL, 0.0), min(last + _DETAIL, end)
+        return 0.0, float(time[-1])
+    begins = hit[np.diff(hit, prepend=-np.inf) > _FLIGHT]
+    return max(float(begins[0]) - _DETAIL, 0.0), min(float(begins[:2][-1]) + _DETAIL, float(time[-1]))
 
 
 def time_lapse(
@@ -153,31 +144,38 @@ def time_lapse(
     """
     parts: list[pd.DataFrame] = []
     time = motions["time"].values
-
-    def add(panel: int, label: str, kind: str, item: int, moments: np.ndarray | float, points: np.ndarray) -> None:
-        table = {"panel": panel, "label": label, "kind": kind, "item": item, "time_s": moments}
-        parts.append(pd.DataFrame({**table, "x_m": points[:, 0], "y_m": points[:, 1]}, columns=LAPSE_COLUMNS))
-
     for panel, (run, label, (begin, end), outlines) in enumerate(panels):
         inside = np.flatnonzero((time >= begin - 1e-12) & (time <= end + 1e-12))
         position = motions["position"].values[run]
-        shown = inside[np.unique(np.linspace(0, len(inside) - 1, outlines).round().astype(int))]
+        shown, path = evenly(inside, outlines), evenly(inside, POINTS)
         bodies = [outline_at(scene.body.shape, position[k]) for k in shown]
-        for item, (k, body) in enumerate(zip(shown, bodies, strict=True)):
-            add(panel, label, "outline", item, time[k], body)
-        path = inside[np.unique(np.linspace(0, len(inside) - 1, _POINTS).round().astype(int))]
-        add(panel, label, "com", 0, time[path], position[path, :2])
-        add(panel, label, "reference", 0, time[path], reference_point(scene, position[path]))
-        add(panel, label, "ground", 0, time[inside[0]], _ground_below(scene, np.concatenate(bodies)))
+        lines = [("outline", item, time[k], body) for item, (k, body) in enumerate(zip(shown, bodies, strict=True))]
+        lines += [
+            ("com", 0, time[path], position[path, :2]),
+            ("reference", 0, time[path], reference_point(scene, position[path])),
+            ("ground", 0, time[inside[0]], _ground_below(scene, np.concatenate(bodies))),
+        ]
+        parts += [
+            polyline(points, panel=panel, label=label, kind=kind, item=item, time_s=moments)
+            for kind, item, moments, points in lines
+        ]
     return pd.concat(parts, ignore_index=True)
 
 
-def animation_frames(
-    scene: Scene, motions: xr.Dataset, runs: Sequence[int], frames_per_second: float, end: float
-) -> pd.DataFrame:
+def evenly(places: np.ndarray, most: int) -> np.ndarray:
+    """At most so many of ascending places in a table, evenly, the first and the last among them."""
+    return places[np.unique(np.linspace(0, len(places) - 1, most).round().astype(int))]
+
+
+def polyline(points: np.ndarray, unit: str = "m", **columns: Any) -> pd.DataFrame:
+    """A row per point (n, 2), below the columns that say what they are."""
+    return pd.DataFrame({**columns, f"x_{unit}": points[:, 0], f"y_{unit}": points[:, 1]})
+
+
+def animation_frames(scene: Scene, motions: xr.Dataset, runs: Sequence[int], frames_per_second: float) -> pd.DataFrame:
     """Outlines and points at every frame, one panel per run; ``panel, label, frame, time_s, kind, x_m, y_m``."""
     time = motions["time"].values
-    count = max(2, round(min(end, float(time[-1])) * frames_per_second) + 1)
+    count = max(2, round(min(scene.duration, float(time[-1])) * frames_per_second) + 1)
     shown = np.searchsorted(time, np.arange(count) / frames_per_second - 1e-12).clip(0, len(time) - 1)
     parts = []
     for panel, run in enumerate(runs):
@@ -191,17 +189,19 @@ def animation_frames(
                 ("reference", reference[k : k + 1]),
                 *([("ground", _ground_below(scene, np.concatenate(bodies)))] if frame == 0 else []),
             ):
-                table = {"panel": panel, "label": label, "frame": frame, "time_s": time[k], "kind": kind}
-                parts.append(pd.DataFrame({**table, "x_m": points[:, 0], "y_m": points[:, 1]}))
+                parts.append(polyline(points, panel=panel, label=label, frame=frame, time_s=time[k], kind=kind))
     return pd.concat(parts, ignore_index=True)
 
 
 def _ground_below(scene: Scene, points: np.ndarray) -> np.ndarray:
     """(2, 2) ends of the ground's part under points (n, 2), with a margin."""
-    tangent, origin = scene.ground.tangent, np.array([scene.ground.x0, scene.ground.y0])
-    along = (points - origin) @ tangent
-    margin = _BEYOND * float(np.ptp(scene.body.shape.outline()[:, 0]))
-    return origin + np.outer([along.min() - margin, along.max() + margin], tangent)
+    return ground_below(scene.ground, points, _BEYOND * float(np.ptp(scene.body.shape.outline()[:, 0])))
+
+
+def ground_below(ground: Ground, points: np.ndarray, margin: float = 0.0) -> np.ndarray:
+    """(2, 2) ends of the ground's part under points (n, 2) and a margin beyond, m."""
+    along = (points - ground.origin) @ ground.tangent
+    return ground.origin + np.outer([along.min() - margin, along.max() + margin], ground.tangent)
 
 
 @dataclass(frozen=True)
@@ -299,17 +299,7 @@ def name_lines(figure: Figure, axes: Axes, names: Mapping[str, str] | None = Non
 def _draw_motion(axes: Axes, data: pd.DataFrame) -> None:
     """Outlines that darken with time, both paths, and the reference point on every outline."""
     outlines = [part for _, part in data[data["kind"] == "outline"].groupby("item")]
-    shades = _BODY(np.linspace(0.0, 1.0, max(len(outlines), 2)))
-    for place, (outline, shade) in enumerate(zip(outlines, shades, strict=False)):
-        axes.fill(
-            outline["x_m"],
-            outline["y_m"],
-            facecolor=(*shade[:3], min(0.10, _OPACITY / len(outlines))),
-            edgecolor="none",
-            zorder=1,
-        )
-        label = BODY if place == len(outlines) // 2 else None
-        axes.plot(outline["x_m"], outline["y_m"], color=shade, lw=0.8, zorder=2, label=label)
+    draw_outlines(axes, [part[["x_m", "y_m"]] for part in outlines], min(0.10, _OPACITY / len(outlines)))
     com, reference = (data[data["kind"] == kind] for kind in ("com", "reference"))
     axes.plot(com["x_m"], com["y_m"], color=style.LINE, lw=1.2, zorder=3, label=COM)
     axes.plot(reference["x_m"], reference["y_m"], "--", color=style.RELEASE, lw=0.8, zorder=4, label=REFERENCE)
@@ -317,6 +307,16 @@ def _draw_motion(axes: Axes, data: pd.DataFrame) -> None:
     if len(reference):
         x, y = (np.interp(instants, reference["time_s"], reference[name]) for name in ("x_m", "y_m"))
         axes.plot(x, y, "o", color=style.RELEASE, ms=2.0, mew=0.0, zorder=5)
+
+
+def draw_outlines(axes: Axes, outlines: Sequence[pd.DataFrame], opacity: float) -> None:
+    """Outlines (x, y) that darken with time; the one in the middle has a label."""
+    shades = _BODY(np.linspace(0.0, 1.0, max(len(outlines), 2)))
+    for place, (outline, shade) in enumerate(zip(outlines, shades, strict=False)):
+        x, y = outline.to_numpy().T
+        axes.fill(x, y, facecolor=(*shade[:3], opacity), edgecolor="none", zorder=1)
+        label = BODY if place == len(outlines) // 2 else None
+        axes.plot(x, y, color=shade, lw=0.8, zorder=2, label=label)
 
 
 def _interval(data: pd.DataFrame) -> str:

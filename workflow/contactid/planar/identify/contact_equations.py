@@ -87,8 +87,7 @@ def contact_steps(
     *,
     time_step: float,
     gravity: float,
-    closed: np.ndarray | None = None,
-    gap_tolerance: float = 0.0,
+    closed: np.ndarray,
 ) -> ContactSteps:
     """The steps of a motion in which a contact is closed and the body does more than fall.
 
@@ -97,29 +96,22 @@ def contact_steps(
     position, before, after : (n, 3) q^k, v^k and v^(k+1) of every step
     time_step : h, s
     gravity : m/s2, positive, along -y
-    closed : (n, n_c) closed contacts; by default those whose gap at q^k is at most ``gap_tolerance`` (m)
+    closed : (n, n_c) closed contacts
 
     Raises
     ------
     ContactIdError
-        Arrays whose shapes don't fit or that hold values that aren't finite.
+        Where a pose or velocity isn't finite.
     """
-    q, v, v_next = (np.asarray(values, dtype=float) for values in (position, before, after))
-    if q.ndim != 2 or q.shape[1:] != (3,) or not q.shape == v.shape == v_next.shape:
-        raise ContactIdError(f"steps have shapes {q.shape}, {v.shape} and {v_next.shape}", "Give three of (n, 3)")
-    if not (np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(v_next).all()):
+    if not (np.isfinite(position).all() and np.isfinite(before).all() and np.isfinite(after).all()):
         raise ContactIdError("a step's pose or velocity isn't finite", "Leave such steps out")
-    if not 0.0 < time_step < np.inf:
-        raise ContactIdError(f"the time step is {time_step:g} s", "It must be greater than 0")
-    at = contacts(shape, ground, q)
-    touching = at.gap <= gap_tolerance if closed is None else np.asarray(closed, dtype=bool)
-    if touching.shape != at.gap.shape:
-        raise ContactIdError(f"closed contacts have shape {touching.shape}", f"Give {at.gap.shape}, steps by contacts")
-    change = v_next - v + [0.0, time_step * gravity, 0.0]
+    at = contacts(shape, ground, position)
+    change = after - before + [0.0, time_step * gravity, 0.0]
     unit = np.array([1.0, 1.0, np.sqrt(shape.uniform_inertia_ratio)])
-    largest = np.abs(np.stack([v, v_next]) * unit).max(initial=0.0) + abs(time_step * gravity)
-    use = touching.any(axis=1) & (np.abs(change * unit).max(axis=1) > 1e-12 * largest)
-    return ContactSteps(shape, ground, q[use], v_next[use], change[use], touching[use], at.normal[use], at.tangent[use])
+    largest = np.abs(np.stack([before, after]) * unit).max(initial=0.0) + abs(time_step * gravity)
+    use = closed.any(axis=1) & (np.abs(change * unit).max(axis=1) > 1e-12 * largest)
+    rows = (values[use] for values in (position, after, change, closed, at.normal, at.tangent))
+    return ContactSteps(shape, ground, *rows)
 
 
 def dynamic_matrix(steps: ContactSteps, *, scaled: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -176,21 +168,13 @@ class Spectrum:
         return float(self.singular[-2 - self.split])
 
 
-def spectrum(steps: ContactSteps, tolerance: float = ROUNDING) -> Spectrum:
-    """Singular values of A (dense: a thousand steps take seconds). ``tolerance`` is relative to the largest.
-
-    Raises
-    ------
-    ContactIdError
-        Where no step has contact.
-    """
-    if not len(steps):
-        raise ContactIdError("no step has contact", "Take a motion with an impact")
+def spectrum(steps: ContactSteps) -> Spectrum:
+    """Singular values of A (dense: a thousand steps take seconds)."""
     matrix, units = dynamic_matrix(steps, scaled=True)
     values, right = np.linalg.svd(matrix, full_matrices=matrix.shape[0] < matrix.shape[1])[1:]
     singular = np.zeros(matrix.shape[1])
     singular[: len(values)] = values / values[0]
-    nullity, split = int((singular <= tolerance).sum()), steps.split
+    nullity, split = int((singular <= ROUNDING).sum()), steps.split
     last = right[-1 - split :]
     null = last[:, 0] @ last  # projection of the mass's axis: least norm for a given mass
     known = nullity - split <= 1 and null[0] > ROUNDING

@@ -14,6 +14,7 @@ import itertools
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
@@ -23,20 +24,20 @@ from contactid.core.complementarity import Continuation, MpecSolution, Reformula
 from contactid.core.errors import ContactIdError
 from contactid.core.pair_sides import PairSides, pair_residual
 from contactid.core.solve import Solution, SolverOptions
-from contactid.planar.identify.shooting import MU, RATIO, Candidate, ShootingOptions, motion_of, shoot
+from contactid.planar.identify.shooting import MU, RATIO, Candidate, motion_of, shoot
 from contactid.planar.identify.standard_errors import standard_errors
 from contactid.planar.identify.starts import StepBody, identified_throw, interpolated_throw, simulated_throw
-from contactid.planar.identify.states import StoredFit, ThrowStates
+from contactid.planar.identify.states import NUMBERS, StoredFit, ThrowStates
 from contactid.planar.models.trajectory import (
     Guess,
-    ModelOptions,
     Scales,
     TrajectoryModel,
     build_trajectory_model,
     sub_steps_of,
 )
+from contactid.planar.simulate.bodies import GRAVITY
 from contactid.planar.simulate.geometry import Shape, contacts
-from contactid.planar.simulate.throws import MeasuredThrow, Truth
+from contactid.planar.simulate.throws import MeasuredThrow
 
 _PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise
 _USUAL = 2.5  # standard deviations of chi-square above its expectation
@@ -45,18 +46,14 @@ _EXACT = 1e-6  # residual of pairs that hold, dimensionless
 _SLIDING = 0.02  # of the scale speed: contacts that move slower, on the impulses' average, roll
 
 
+_SOLVER = SolverOptions(tolerance=1e-5, max_iterations=180).warm(1e-3, 1e-4)
+_EXCHANGES = 6  # improvements of a start's own sequence of contacts, at most
 RECOMMENDED = tuple(
     Continuation(Reformulation.L1_PENALTY, stages, tolerance=1e-6, extensions=2)
     for stages in ((1e4, 1e6, 1e7), (1e3, 1e5, 1e7), (1e2, 1e4, 1e6, 1e7), (1e5, 1e7))
 )
-
-
 """From staying close to the start to letting go of it: each may end in another sequence of contacts."""
-
-
 CONTACT_SEQUENCE = "contact_sequence"
-
-
 """The name of taking a start's own sequence of contacts."""
 
 
@@ -66,30 +63,23 @@ class FitOptions:
 
     Attributes
     ----------
+    gravity : m/s2
+    seed : of the motions that are drawn to start from
     longest_step : h-bar of section 5.1, s
     sequences : starts whose own sequence of contacts is taken, at most
-    exchanges : improvements of such a sequence, at most
     continuations : reformulation and its stages; every start goes through them in turn
-    solver : of every solve
-    model, shooting : of the program and of its starts
     enough : tries after which a rolling body's answer with a usual misfit does; twice as many, and any plausible one
         does
     tries : continuations from starts, at most
-    margin : contacts may push where the start's gap is at most this and the noise's, m
     """
 
+    gravity: float = GRAVITY
+    seed: int = 1
     longest_step: float = 2.1e-3
     sequences: int = 4
-    exchanges: int = 6
     continuations: tuple[Continuation, ...] = RECOMMENDED
-    solver: SolverOptions = field(
-        default_factory=lambda: SolverOptions(tolerance=1e-5, max_iterations=180).warm(1e-3, 1e-4)
-    )
-    model: ModelOptions = field(default_factory=ModelOptions)
-    shooting: ShootingOptions = field(default_factory=ShootingOptions)
     enough: int = 3
     tries: int = 6
-    margin: float = 2e-3
 
 
 @dataclass(frozen=True)
@@ -174,12 +164,10 @@ def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: Fit
     if not throws:
         raise ContactIdError("there is no throw to identify from", "Give one or more")
     begin = time.perf_counter()
-    scales = scales_of(shape, throws)
-    sub_steps = [sub_steps_of(throw, options.longest_step) for throw in throws]
     fits: list[TrajectoryFit] = []
     best: TrajectoryFit | None = None
-    for guess, continuation in _ways(_starts(shape, throws, sub_steps, options), options):
-        fit = _fit_from(shape, throws, guess, scales, sub_steps, options, continuation)
+    for guess, continuation in _ways(_starts(shape, throws, options), options):
+        fit = _fit_from(shape, throws, guess, options, continuation)
         if best is None or _rank(fit) < _rank(best):
             best = replace(fit, accepted=len(fits))
         fits.append(fit)
@@ -254,32 +242,21 @@ def _ways(starts: Iterator[Guess], options: FitOptions) -> Iterator[tuple[Guess,
     yield from itertools.islice(((guess, way) for guess in every for way in options.continuations), options.tries)
 
 
-def _starts(
-    shape: Shape, throws: Sequence[MeasuredThrow], sub_steps: Sequence[int], options: FitOptions
-) -> Iterator[Guess]:
+def _starts(shape: Shape, throws: Sequence[MeasuredThrow], options: FitOptions) -> Iterator[Guess]:
     """Of one throw, fitted motions, best first, and the bare measurements; of several, what each gives alone."""
     if len(throws) > 1:
-        yield _start_of_several(shape, throws, sub_steps, options)
+        yield _start_of_several(shape, throws, options)
         return
-    throw, n_s = throws[0], sub_steps[0]
-    for candidate in _distinct(shoot(shape, throw, options.shooting)):
+    throw, n_s = throws[0], sub_steps_of(throws[0], options.longest_step)
+    for candidate in _distinct(shoot(shape, throw, options.gravity, options.seed)):
         ratio, mu = float(candidate.parameters[RATIO]), float(candidate.parameters[MU])
-        guess = simulated_throw(
-            shape,
-            throw,
-            n_s,
-            motion_of(shape, throw, candidate, options.shooting),
-            StepBody(ratio, mu, options.shooting.gravity),
-            least_share=1.5 * (1.0 - options.model.time_shift),
-            margin=options.margin,
-        )
+        motion = motion_of(shape, throw, candidate, options.gravity)
+        guess = simulated_throw(shape, throw, n_s, motion, StepBody(ratio, mu, options.gravity))
         yield Guess(ratio, mu, (guess,))
     yield Guess(shape.uniform_inertia_ratio, 0.3, (interpolated_throw(shape, throw, n_s),))
 
 
-def _start_of_several(
-    shape: Shape, throws: Sequence[MeasuredThrow], sub_steps: Sequence[int], options: FitOptions
-) -> Guess:
+def _start_of_several(shape: Shape, throws: Sequence[MeasuredThrow], options: FitOptions) -> Guess:
     """States and impulses of each throw by itself; J/m and mu as their weighted mean and median.
 
     The program of several throws falls into blocks that share J/m and mu alone, so the blocks' solutions are its start.
@@ -291,8 +268,8 @@ def _start_of_several(
     ratio = float(np.average([fit.inertia_ratio for fit in alone], weights=weights))
     sliding = [fit.friction_mu for fit in alone if not fit.friction_is_bound] or [fit.friction_mu for fit in alone]
     guesses = [
-        identified_throw(shape, throw, n_s, fit.throws[0], fit.friction_mu, margin=options.margin)
-        for throw, n_s, fit in zip(throws, sub_steps, alone, strict=True)
+        identified_throw(shape, throw, sub_steps_of(throw, options.longest_step), fit.throws[0], fit.friction_mu)
+        for throw, fit in zip(throws, alone, strict=True)
     ]
     return Guess(ratio, float(np.median(sliding)), tuple(guesses))
 
@@ -313,23 +290,20 @@ def _fit_from(
     shape: Shape,
     throws: Sequence[MeasuredThrow],
     guess: Guess,
-    scales: Scales,
-    sub_steps: Sequence[int],
     options: FitOptions,
     continuation: Continuation | None,
 ) -> TrajectoryFit:
     """Build and solve from one start, by a continuation or, without one, for the start's own sequence."""
     begin = time.perf_counter()
-    built = build_trajectory_model(shape, throws, guess, scales, sub_steps, options.model)
+    scales, sub_steps = scales_of(shape, throws), [sub_steps_of(throw, options.longest_step) for throw in throws]
+    built = build_trajectory_model(shape, throws, guess, scales, sub_steps, options.gravity)
     build_seconds = time.perf_counter() - begin
     if continuation is None:
-        solution, errors = _follow_sequence(built, options)
+        solution, errors = _follow_sequence(built)
     else:
-        solution, errors = _follow_continuation(built, continuation, options)
+        solution, errors = _follow_continuation(built, continuation)
     states = tuple(read_states(built, j, shape, throw) for j, throw in enumerate(throws))
     bound = max(throw.mean_sliding for throw in states) < _SLIDING * scales.speed
-    misfit = float(pyo.value(built.misfit))
-    residuals = sum(throw.position.size for throw in throws)
     return TrajectoryFit(
         inertia_ratio=built.inertia_ratio,
         friction_mu=max(throw.largest_ratio for throw in states) if bound else built.friction_mu,
@@ -337,8 +311,8 @@ def _fit_from(
         ratio_is_limit=_is_limit(built),
         friction_mu_se=np.nan if bound else errors[1],
         friction_is_bound=bound,
-        misfit=misfit,
-        residuals=residuals,
+        misfit=float(pyo.value(built.misfit)),
+        residuals=sum(throw.position.size for throw in throws),
         complementarity=solution.residual,
         converged=solution.converged,
         throws=states,
@@ -348,14 +322,14 @@ def _fit_from(
     )
 
 
-def _follow_sequence(built: TrajectoryModel, options: FitOptions) -> tuple[MpecSolution, tuple[float, float]]:
+def _follow_sequence(built: TrajectoryModel) -> tuple[MpecSolution, tuple[float, float]]:
     """The program in which the guess's sequence of contacts is given, and standard errors of J/m (m2) and mu."""
     assert built.held is not None
     sides = PairSides(built.model, built.pairs)
-    first = sides.solve(built.held, options.solver)
+    first = sides.solve(built.held, _SOLVER)
     further: list[Solution] = []
     if first.converged:
-        _, further = sides.exchange(built.held, first, options.solver.warm(), options.exchanges)
+        _, further = sides.exchange(built.held, first, _SOLVER.warm(), _EXCHANGES)
     errors = standard_errors(built, sides) if first.converged else (np.nan, np.nan)
     sides.release()
     residual = pair_residual(built.pairs)
@@ -371,11 +345,11 @@ def _follow_sequence(built: TrajectoryModel, options: FitOptions) -> tuple[MpecS
 
 
 def _follow_continuation(
-    built: TrajectoryModel, continuation: Continuation, options: FitOptions
+    built: TrajectoryModel, continuation: Continuation
 ) -> tuple[MpecSolution, tuple[float, float]]:
     """A reformulation driven to its limit, and standard errors of J/m (m2) and mu where it settled."""
     pairs = attach(built.model, built.pairs, continuation.reformulation)
-    solution = solve_mpec(pairs, continuation, options.solver)
+    solution = solve_mpec(pairs, continuation, _SOLVER)
     if not solution.settled:
         return solution, (np.nan, np.nan)
     with settled_sides(pairs) as (sides, _):
@@ -413,28 +387,7 @@ def read_states(built: TrajectoryModel, j: int, shape: Shape, throw: MeasuredThr
     )
 
 
-def stored(
-    label: str,
-    shape: Shape,
-    throw: MeasuredThrow,
-    fit: TrajectoryFit,
-    *,
-    number: int = 0,
-    truth: Truth | None = None,
-    mass: float = float("nan"),
-) -> StoredFit:
-    """Throw ``number`` of a fit, ready for a file."""
-    return StoredFit(
-        label=label,
-        frames_per_second=1.0 / throw.frame_interval,
-        shape=shape,
-        throw=throw,
-        states=fit.throws[number],
-        inertia_ratio=fit.inertia_ratio,
-        inertia_ratio_se=fit.inertia_ratio_se,
-        friction_mu=fit.friction_mu,
-        friction_mu_se=fit.friction_mu_se,
-        friction_is_bound=fit.friction_is_bound,
-        truth=truth,
-        mass=mass,
-    )
+def stored(label: str, shape: Shape, throw: MeasuredThrow, fit: TrajectoryFit, **known: Any) -> StoredFit:
+    """The one throw of a fit, ready for a file; ``known`` are its truth and mass."""
+    found = {name: getattr(fit, name) for name in (*NUMBERS, "friction_is_bound")}
+    return StoredFit(label, 1.0 / throw.frame_interval, shape, throw, fit.throws[0], **found, **known)

@@ -20,7 +20,6 @@ from enum import StrEnum
 import numpy as np
 from scipy import optimize, stats
 
-from contactid.core.errors import ContactIdError
 from contactid.planar.identify.contact_equations import ROUNDING, ContactSteps, Spectrum, spectrum
 from contactid.planar.simulate.geometry import contacts
 
@@ -84,24 +83,8 @@ class RatioEquations:
 
 
 def change_covariance(steps: ContactSteps, covariance: np.ndarray | None) -> np.ndarray:
-    """(n, 3, 3) checked covariance of the velocity changes from one of (3, 3), (n, 3, 3) or none.
-
-    Raises
-    ------
-    ContactIdError
-        A covariance of another shape, or that isn't symmetric and positive definite.
-    """
-    if covariance is None:
-        return np.broadcast_to(np.diag([1.0, 1.0, steps.length**-2]), (len(steps), 3, 3))
-    values = np.asarray(covariance, dtype=float)
-    if values.shape not in {(3, 3), (len(steps), 3, 3)} or not np.isfinite(values).all():
-        raise ContactIdError(f"the covariance has shape {values.shape}", "Give finite values, (3, 3) or one per step")
-    deviation = np.sqrt(np.maximum(np.diagonal(values, axis1=-2, axis2=-1), np.finfo(float).tiny))
-    correlation = values / (deviation[..., :, None] * deviation[..., None, :])
-    if not (
-        np.allclose(values, np.swapaxes(values, -1, -2), rtol=1e-6) and np.linalg.eigvalsh(correlation).min() > 0.0
-    ):
-        raise ContactIdError("the covariance isn't symmetric and positive definite", "Give every velocity some noise")
+    """(n, 3, 3) covariance of the velocity changes from one of (3, 3), (n, 3, 3) or none."""
+    values = np.diag([1.0, 1.0, steps.length**-2]) if covariance is None else covariance
     return np.broadcast_to(values, (len(steps), 3, 3))
 
 
@@ -141,20 +124,10 @@ class RatioFit:
     Attributes
     ----------
     total : m2, total least squares: each residual over its variance at this J/m
-    deviation : m2, its first-order standard error
-    plain : m2, weighted least squares that takes d_omega as exact
-    bias : expected relative bias of ``plain``: less the noise's share in the weighted sum of d_omega^2
-    information : 1/m4, ``sum d_omega^2 / variance of the residual``
-    chi_square, freedom, p_value : of the residuals at ``total``, for independent noise
+    p_value : of the residuals at ``total``, for independent noise
     """
 
     total: float
-    deviation: float
-    plain: float
-    bias: float
-    information: float
-    chi_square: float
-    freedom: int
     p_value: float
 
 
@@ -180,25 +153,11 @@ def fit_ratio(equations: RatioEquations) -> RatioFit:
     """Fit J/m to m equations; not numbers where there is none, or where every spin is exactly 0."""
     moment, spin, m = equations.moment, equations.spin, len(equations.spin)
     if not spin.any():
-        nan = float("nan")
-        return RatioFit(nan, nan, nan, nan, 0.0, nan, 0, nan)
-    weight = 1.0 / equations.covariance[:, 0, 0]
+        return RatioFit(np.nan, np.nan)
     total = _total_least_squares(equations)
-    variance = equations.residual_variance(total)
-    information = float(np.sum(spin**2 / variance))
-    chi_square = float(np.sum((moment - total * spin) ** 2 / variance))
-    excess = weight @ (equations.covariance[:, 0, 1] / total - equations.covariance[:, 1, 1])
-    known = equations.noise_known
-    return RatioFit(
-        total=total,
-        deviation=information**-0.5 if known else np.nan,
-        plain=float(weight @ (moment * spin) / (weight @ spin**2)),
-        bias=float(excess / (weight @ spin**2)) if known else np.nan,
-        information=information if known else np.nan,
-        chi_square=chi_square if known else np.nan,
-        freedom=m - 1,
-        p_value=float(stats.chi2.sf(chi_square, m - 1)) if known and m > 1 else np.nan,
-    )
+    chi_square = float(np.sum((moment - total * spin) ** 2 / equations.residual_variance(total)))
+    known = equations.noise_known and m > 1
+    return RatioFit(total, float(stats.chi2.sf(chi_square, m - 1)) if known else np.nan)
 
 
 @dataclass(frozen=True)
@@ -207,7 +166,6 @@ class FrictionEvidence:
 
     Attributes
     ----------
-    ratio : (n,) sums ``c_t/c_n = a_t/a_n`` along t and n
     pushes : (n,) steps whose normal impulse is resolved; the others are left out
     slides : (n,) of these, the ones whose closed contacts all have a resolved ``u_t^+``, of one sign, at the step's end
     friction_mu : least squares of ``-sign(u_t^+) c_t`` on c_n over sliding steps; not a number without one
@@ -216,7 +174,6 @@ class FrictionEvidence:
     least_mu : largest ``|c_t|/c_n``, less three standard deviations where the noise is known: a lower bound of mu
     """
 
-    ratio: np.ndarray
     pushes: np.ndarray
     slides: np.ndarray
     friction_mu: float
@@ -252,7 +209,6 @@ def friction_evidence(steps: ContactSteps, covariance: np.ndarray | None = None)
     opposing, held = np.where(forwards, -along, along)[slides], normal[slides]
     sample = opposing / held
     return FrictionEvidence(
-        ratio=ratio,
         pushes=pushes,
         slides=slides,
         friction_mu=float(opposing @ held / (held @ held)) if len(held) else np.nan,
@@ -282,11 +238,6 @@ class Identifiability:
     ratio: RatioFit | None
     friction: FrictionEvidence | None
     flags: dict[Flag, str]
-
-    @property
-    def ratio_identifiable(self) -> bool:
-        """Whether some step with one contact changes the spin."""
-        return self.n_single > 0 and Flag.NO_SPIN_CHANGE not in self.flags
 
 
 def _ratio_flags(steps: ContactSteps, equations: RatioEquations, fit: RatioFit, informative: int) -> dict[Flag, str]:

@@ -30,13 +30,13 @@ import numpy as np
 import xarray as xr
 from scipy import optimize
 
-from contactid.core.complementarity import Continuation
+from contactid.core.complementarity import Continuation, attach, solve_mpec
 from contactid.core.errors import ContactIdError
 from contactid.planar.identify.identifiability import RatioEquations, fit_ratio
 from contactid.planar.models.impacts import (
-    ImpactModelOptions,
+    LARGEST_MU,
     PlanarImpacts,
-    identify_from_impacts,
+    build_impact_model,
     impulse_ratios,
     incremental_impulses,
     place_weights,
@@ -49,7 +49,6 @@ Law = Callable[[PlanarImpacts, float, float, float | np.ndarray], np.ndarray]
 
 N_PLACES = 6  # knots of a restitution that depends on the place
 _CONTINUATION = Continuation(stages=(1.0, 10.0, 100.0, 1e3))  # settling does the rest; after 100 it may choose wrongly
-_TURN = np.array([-1.0, 1.0, 1.0])  # x reversed
 _REPRODUCED: dict[str, Law] = {"Anitescu-Potra (Newton)": step_impulses, "Wang-Mason": incremental_impulses}
 
 
@@ -72,15 +71,15 @@ def ellipse_impacts(data: xr.Dataset, *, published_rows: bool = False) -> Planar
     return PlanarImpacts(before, after, *rows, place=at.point[:, 0, 0], length=length)
 
 
-def place_knots(place: np.ndarray, n_knots: int = N_PLACES) -> np.ndarray:
-    """(n_knots,) m, from quantiles of the places, so that each has impacts around it.
+def place_knots(place: np.ndarray) -> np.ndarray:
+    """(6,) m, from quantiles of the places, so that each has impacts around it.
 
     Raises
     ------
     ContactIdError
         Where places coincide.
     """
-    knots = np.quantile(place, np.linspace(0.02, 0.98, n_knots))
+    knots = np.quantile(place, np.linspace(0.02, 0.98, N_PLACES))
     if not (np.diff(knots) > 0.0).all():
         raise ContactIdError("impacts are at the same place", "Take a single restitution")
     return knots
@@ -88,29 +87,33 @@ def place_knots(place: np.ndarray, n_knots: int = N_PLACES) -> np.ndarray:
 
 @dataclass(frozen=True)
 class LawFit:
-    """Parameters of a law and the mean smoothed error (m/s) at them; e_n is (p,)."""
+    """Parameters of a law and the mean smoothed error (m/s) at them; e_n is (p,), one or one for each of the knots."""
 
+    law: Law
     ratio: float
     mu: float
     e_n: np.ndarray
     objective: float
     converged: bool
-    knots: np.ndarray | None = None
+    knots: np.ndarray | None
 
-    def predict(self, impacts: PlanarImpacts, law: Law) -> np.ndarray:
+    def predict(self, impacts: PlanarImpacts) -> np.ndarray:
         """(n, 3) v^+."""
-        return impacts.pushed(self.ratio, law(impacts, self.ratio, self.mu, self.restitution(impacts)))
+        return impacts.pushed(self.ratio, self.law(impacts, self.ratio, self.mu, self.restitution(impacts)))
 
     def restitution(self, impacts: PlanarImpacts) -> np.ndarray:
         """(n,) e_N at the impacts."""
-        if self.knots is None:
-            return np.full(len(impacts), float(self.e_n[0]))
-        return place_weights(impacts.place, self.knots) @ self.e_n
+        return _weights(impacts, self.knots) @ self.e_n
 
 
-def fit_law(impacts: PlanarImpacts, law: Law, ratio: float, *, knots: np.ndarray | None = None) -> LawFit:
+def _weights(impacts: PlanarImpacts, knots: np.ndarray | None) -> np.ndarray:
+    """(n, p) shares of the knots, or of a single restitution."""
+    return np.ones((len(impacts), 1)) if knots is None else place_weights(impacts.place, knots)
+
+
+def fit_law(impacts: PlanarImpacts, law: Law, ratio: float, knots: np.ndarray | None = None) -> LawFit:
     """Least mean smoothed error over mu and e_N by direct search, J/m (m2) given."""
-    weights = np.ones((len(impacts), 1)) if knots is None else place_weights(impacts.place, knots)
+    weights = _weights(impacts, knots)
 
     def loss(z: np.ndarray) -> float:
         if z.min() < 0.0 or z[1:].max() > 1.0:
@@ -118,21 +121,39 @@ def fit_law(impacts: PlanarImpacts, law: Law, ratio: float, *, knots: np.ndarray
         return smoothed_mean(impacts.errors(impacts.pushed(ratio, law(impacts, ratio, z[0], weights @ z[1:]))))
 
     mu = float(np.quantile(np.abs(impulse_ratios(impacts)), 0.75))
-    start = np.array([mu, *np.full(weights.shape[1], np.clip(np.median(impacts.restitution), 0.02, 0.98))])
+    start = np.array([mu, *np.full(weights.shape[1], _typical_restitution(impacts))])
     for _ in range(2):  # a simplex that has shrunk is begun anew
         found = optimize.minimize(
             loss, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9, "maxiter": 4000, "adaptive": True}
         )
         start = found.x
-    return LawFit(ratio, float(start[0]), start[1:], float(found.fun), bool(found.success), knots)
+    return LawFit(law, ratio, float(start[0]), start[1:], float(found.fun), bool(found.success), knots)
 
 
-def identify(impacts: PlanarImpacts, ratio: float | None, *, knots: np.ndarray | None = None) -> LawFit:
-    """The step law's parameters by the MPEC; J/m (m2) is identified, too, where it isn't given."""
-    weights = None if knots is None else place_weights(impacts.place, knots)
-    options = ImpactModelOptions(ratio=ratio, weights=weights)
-    found = identify_from_impacts(impacts, options, _CONTINUATION, friction_quantiles=(0.9,))
-    return LawFit(found.ratio, found.mu, found.e_n, found.exact_objective, found.converged, knots)
+def identify(impacts: PlanarImpacts, ratio: float | None, knots: np.ndarray | None = None) -> LawFit:
+    """The step law's parameters by the MPEC; J/m (m2) is identified, too, where it isn't given.
+
+    Raises
+    ------
+    ContactIdError
+        Where the solver comes to no feasible point.
+    """
+    weights = _weights(impacts, knots)
+    built = build_impact_model(impacts, weights, ratio)
+    # sliding impacts have a ratio of impulses at mu, sticking ones below
+    mu = float(np.clip(np.quantile(np.abs(impulse_ratios(impacts)), 0.9), 0.01, 0.9 * LARGEST_MU))
+    e_n = np.full(weights.shape[1], _typical_restitution(impacts))
+    built.start_at(impacts.length**2 if ratio is None else ratio, mu, e_n)
+    solution = solve_mpec(attach(built.model, built.pairs, _CONTINUATION.reformulation), _CONTINUATION)
+    if solution.last.primal_infeasibility > 1e-2:
+        raise ContactIdError("the impact MPEC comes to no feasible point", "Look at the solver's log")
+    found, mu, e_n = built.parameters
+    exact = impacts.pushed(found, step_impulses(impacts, found, mu, weights @ e_n))
+    return LawFit(step_impulses, found, mu, e_n, smoothed_mean(impacts.errors(exact)), solution.converged, knots)
+
+
+def _typical_restitution(impacts: PlanarImpacts) -> float:
+    return float(np.clip(np.median(impacts.restitution), 0.02, 0.98))
 
 
 def best_impulses(impacts: PlanarImpacts, ratio: float) -> np.ndarray:
@@ -186,20 +207,16 @@ class Prediction:
     converged: bool = True
 
 
-def published_fit(data: xr.Dataset, name: str) -> tuple[LawFit, float]:
-    """Parameters with which a law reproduces a published model on the body of wrong handedness, and how well.
-
-    Returns
-    -------
-    fit, deviation : the law's parameters and the median (m/s) between its predictions and the published ones
-    """
-    if name not in _REPRODUCED:
-        raise ContactIdError(f"no law for the model {name}", f"One of {', '.join(_REPRODUCED)}")
+def published_fit(data: xr.Dataset, name: str) -> LawFit:
+    """Parameters with which a law reproduces a published model on the body of wrong handedness."""
     given = ellipse_impacts(data, published_rows=True)
     wrong = replace(given, after=data["predicted"].sel(model=name).values).mirrored()
-    ratio, law = float((data["semi_axes"].values ** 2).sum() / 5.0), _REPRODUCED[name]
-    fit = fit_law(wrong, law, ratio)
-    return fit, float(np.median(wrong.errors(fit.predict(wrong, law))))
+    return fit_law(wrong, _REPRODUCED[name], _their_ratio(data))
+
+
+def _their_ratio(data: xr.Dataset) -> float:
+    """J/m of the published models, m2."""
+    return float((data["semi_axes"].values ** 2).sum() / 5.0)
 
 
 def _best_friction(impacts: PlanarImpacts, ratio: float, e_n: np.ndarray) -> float:
@@ -227,16 +244,16 @@ def fixed_predictions(data: xr.Dataset) -> list[Prediction]:
             ratio, mu, own,
         ),
     ]  # fmt: skip
-    theirs = float((data["semi_axes"].values ** 2).sum() / 5.0)
+    theirs = _their_ratio(data)
     for name in (str(value) for value in data["model"].values):
         after = data["predicted"].sel(model=name).values
         rows.append(Prediction(name, "published", after, theirs, np.nan, none))
         pushed = after - given.before  # x is right here, so their c_t along their x is already mirrored
         impulses = np.column_stack([pushed[:, 1], pushed[:, 0]])
         rows.append(Prediction(name, "mirrored", given.pushed(theirs, impulses), theirs, np.nan, none))
-    for name, law in _REPRODUCED.items():
-        fit = published_fit(data, name)[0]
-        rows.append(Prediction(name, "recomputed", fit.predict(impacts, law), theirs, fit.mu, fit.restitution(impacts)))
+    for name in _REPRODUCED:
+        fit = published_fit(data, name)
+        rows.append(Prediction(name, "recomputed", fit.predict(impacts), theirs, fit.mu, fit.restitution(impacts)))
     return rows
 
 
@@ -244,17 +261,14 @@ def trained_predictions(impacts: PlanarImpacts, training: np.ndarray, ratio: flo
     """Laws identified on a part of the impacts, predicting all; ``ratio`` is the known J/m, m2."""
     part = impacts.part(training)
     knots = place_knots(part.place)
-    by_place = fit_law(part, incremental_impulses, ratio, knots=knots)
-    fits: list[tuple[str, Law, LawFit]] = [
-        ("step law, J/m identified", step_impulses, identify(part, None)),
-        ("step law", step_impulses, identify(part, ratio)),
-        ("step law, e_N by place", step_impulses, identify(part, ratio, knots=knots)),
-        ("incremental law", incremental_impulses, fit_law(part, incremental_impulses, ratio)),
-        ("incremental law, e_N by place", incremental_impulses, by_place),
-    ]
+    fits = {
+        "step law, J/m identified": identify(part, None),
+        "step law": identify(part, ratio),
+        "step law, e_N by place": identify(part, ratio, knots),
+        "incremental law": fit_law(part, incremental_impulses, ratio),
+        "incremental law, e_N by place": fit_law(part, incremental_impulses, ratio, knots),
+    }
     return [
-        Prediction(
-            name, "identified", fit.predict(impacts, law), fit.ratio, fit.mu, fit.restitution(impacts), fit.converged
-        )
-        for name, law, fit in fits
+        Prediction(name, "identified", fit.predict(impacts), fit.ratio, fit.mu, fit.restitution(impacts), fit.converged)
+        for name, fit in fits.items()
     ]

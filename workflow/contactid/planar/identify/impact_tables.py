@@ -31,7 +31,7 @@ def write_ellipse(data: str, seeds: Sequence[int], tables: Sequence[str]) -> Non
         write_exact(table, file)
 
 
-def ellipse_tables(data: xr.Dataset, seeds: Sequence[int] = range(5)) -> dict[str, pd.DataFrame]:
+def ellipse_tables(data: xr.Dataset, seeds: Sequence[int]) -> dict[str, pd.DataFrame]:
     """Everything about a set of measured ellipse impacts.
 
     Parameters
@@ -75,12 +75,15 @@ def ellipse_tables(data: xr.Dataset, seeds: Sequence[int] = range(5)) -> dict[st
 
 def _crossed(one: list[Prediction], other: list[Prediction], held_out: np.ndarray) -> list[Prediction]:
     """Predictions of one fit where it didn't see the impact, else of the other."""
-    merged = []
-    for a, b in zip(one, other, strict=True):
-        after = np.where(held_out[:, None], a.after, b.after)
-        e_n = np.where(held_out, a.e_n, b.e_n)
-        merged.append(Prediction(a.name, a.kind, after, a.ratio, a.mu, e_n, a.converged and b.converged))
-    return merged
+    return [
+        replace(
+            a,
+            after=np.where(held_out[:, None], a.after, b.after),
+            e_n=np.where(held_out, a.e_n, b.e_n),
+            converged=a.converged and b.converged,
+        )
+        for a, b in zip(one, other, strict=True)
+    ]
 
 
 def _row(impacts: PlanarImpacts, models: Sequence[Prediction], splits: Sequence[np.ndarray]) -> dict[str, object]:

@@ -24,8 +24,9 @@ import numpy as np
 from scipy.stats import qmc
 
 from contactid.planar.simulate.bodies import GRAVITY
-from contactid.planar.simulate.events import EventMotion, Outline, event_motion, frames_of_motion, outline_of
+from contactid.planar.simulate.events import EventMotion, event_motion, frames_of_motions
 from contactid.planar.simulate.geometry import Shape, contacts
+from contactid.planar.simulate.kernel import Outline, outline_of
 from contactid.planar.simulate.throws import MeasuredThrow
 
 _FRAMES = (2, 3, 4)  # of free flight after the last impact
@@ -40,6 +41,15 @@ _NEAR = 3e-3  # m: a measured gap below it may be a contact
 _FLIGHT = 4.0  # standard deviations that a frame of free flight may be off
 _AWAY = 1e6  # residual of poses that aren't finite
 _CAP = 30.0  # residuals grow with their logarithm above that many standard deviations
+_SAMPLES = 8192  # motions drawn, a power of 2; more where a throw has few frames
+_PLENTY = 50  # frames; with fewer, unlike motions fit alike
+_KEPT = 16  # of each group of starts, fitted over the first horizon; more in the same way
+_DROPPED = 0.3  # share of a group that goes at each extension of the horizon
+_FEWEST = 4  # of a group that stay
+_HORIZONS = 8  # extensions
+_COARSE, _FINE = 1e-3, 2.5e-4  # s, time steps of the drawn and of the finally fitted motions
+_SMALLEST_RATIO = 0.1  # of J/m, by the uniform body's; the largest is the outline's largest radius squared
+_LARGEST_MU = 1.5
 
 
 def weightless(throw: MeasuredThrow, gravity: float) -> np.ndarray:
@@ -135,45 +145,6 @@ def first_impact_starts(
 
 
 @dataclass(frozen=True)
-class ShootingOptions:
-    """How thoroughly to look.
-
-    Attributes
-    ----------
-    samples : motions drawn, a power of 2; twice or four times as many where a throw has fewer frames than ``plenty``,
-        since then unlike motions fit alike
-    kept : of each group of starts (the drawn ones' halves and those from the first impacts), fitted over the first
-        horizon; more in the same way
-    dropped : share that goes at each extension of the horizon
-    fewest : how many of each group stay
-    horizons : number of extensions
-    coarse, fine : time steps of the drawn and of the finally fitted motions, s
-    smallest_ratio : of J/m, by the uniform body's; the largest is the outline's largest radius squared
-    largest_mu : of friction
-    gravity : m/s2
-    plenty : frames
-    seed : of the drawn motions
-    """
-
-    samples: int = 8192
-    kept: int = 16
-    dropped: float = 0.3
-    fewest: int = 4
-    horizons: int = 8
-    coarse: float = 1e-3
-    fine: float = 2.5e-4
-    smallest_ratio: float = 0.1
-    largest_mu: float = 1.5
-    gravity: float = GRAVITY
-    plenty: int = 50
-    seed: int = 1
-
-    def more(self, frames: int) -> int:
-        """1, 2 or 4: times as many motions for a throw of so many frames."""
-        return 2 ** int(np.clip(np.floor(np.log2(self.plenty / frames)), 0, 2))
-
-
-@dataclass(frozen=True)
 class Candidate:
     """A fitted motion.
 
@@ -193,7 +164,7 @@ class _Problem:
 
     outline: Outline
     throw: MeasuredThrow
-    options: ShootingOptions
+    gravity: float
     low: np.ndarray
     high: np.ndarray
     steps: np.ndarray  # of numerical differences, and units of the parameters
@@ -201,74 +172,67 @@ class _Problem:
     spread: np.ndarray  # of weak preferences, infinite where there is none
 
     def poses(self, parameters: np.ndarray, frames: int, step: float) -> np.ndarray:
-        return frames_of_motion(self.outline, parameters, self.options.gravity, self.throw.frame_interval, frames, step)
+        return frames_of_motions(self.outline, parameters, self.gravity, self.throw.frame_interval, frames, step)
 
     def residuals(self, parameters: np.ndarray, frames: int, step: float, floor: np.ndarray) -> np.ndarray:
-        """Capped residuals in units of noise (enlarged by ``floor``), then the preferences'."""
+        """A row for each of the parameters (n, 9): capped residuals, in units of noise and ``floor``; preferences."""
         with np.errstate(over="ignore", invalid="ignore"):
             apart = (self.poses(parameters, frames, step) - self.throw.position[: frames + 1]) / (
                 self.throw.sigma + floor
             )
-            capped = _CAP * np.arcsinh(apart.ravel() / _CAP)
-            if not np.isfinite(capped.sum()):  # a motion that runs away
-                capped = np.nan_to_num(capped, nan=_AWAY, posinf=_AWAY, neginf=-_AWAY)
+            capped = _CAP * np.arcsinh(apart.reshape(len(parameters), -1) / _CAP)
+            runs_away = ~np.isfinite(capped.sum(axis=1))
+            capped[runs_away] = np.nan_to_num(capped[runs_away], nan=_AWAY, posinf=_AWAY, neginf=-_AWAY)
         preferred = (parameters - self.centre) / self.spread
-        return np.concatenate([capped, preferred[RATIO:]])
+        return np.hstack([capped, preferred[:, RATIO:]])
 
-    def misfit(self, parameters: np.ndarray, step: float) -> float:
-        apart = (self.poses(parameters, self.throw.n_frames, step) - self.throw.position) / self.throw.sigma
+    def misfit(self, parameters: np.ndarray) -> float:
+        apart = (self.poses(parameters[None], self.throw.n_frames, _FINE)[0] - self.throw.position) / self.throw.sigma
         return 0.5 * float((apart**2).sum())
 
 
-def shoot(shape: Shape, throw: MeasuredThrow, options: ShootingOptions | None = None) -> list[Candidate]:
-    """Fitted motions of one throw, best first."""
-    options = options or ShootingOptions()
-    problem = _problem(shape, throw, options)
+def shoot(shape: Shape, throw: MeasuredThrow, gravity: float = GRAVITY, seed: int = 1) -> list[Candidate]:
+    """Fitted motions of one throw, best first; ``gravity`` in m/s2, ``seed`` of the drawn motions."""
+    problem = _problem(shape, throw, gravity)
     first = _first_horizon(shape, throw)
     floor = np.array([1e-3, 1e-3, 2e-2])
-    drawn = _draw(problem)
+    more = 2 ** int(np.clip(np.floor(np.log2(_PLENTY / throw.n_frames)), 0, 2))  # times as many motions
     groups = [
-        *np.array_split(drawn, 2),
-        first_impact_starts(shape, throw, options.gravity, first, problem.low, problem.high),
+        *np.array_split(_draw(problem, more * _SAMPLES, seed), 2),
+        first_impact_starts(shape, throw, gravity, first, problem.low, problem.high),
     ]
-    horizons = np.unique(np.round(np.geomspace(first, throw.n_frames, options.horizons)).astype(int))
+    horizons = np.unique(np.round(np.geomspace(first, throw.n_frames, _HORIZONS)).astype(int))
     fitted: list[np.ndarray] = []
     for group in groups:  # each has its hypothesis about the first frames
-        costs = [float((problem.residuals(p, first, options.coarse, floor) ** 2).sum()) for p in group]
-        pool = list(group[np.argsort(costs)[: options.kept * options.more(throw.n_frames)]])
+        costs = [float(row.sum()) for row in problem.residuals(group, first, _COARSE, floor) ** 2]
+        pool = list(group[np.argsort(costs)[: more * _KEPT]])
         for number, frames in enumerate(horizons):
-            step = options.coarse if number < 2 else 2.0 * options.fine
+            step = _COARSE if number < 2 else 2.0 * _FINE
             last = number == len(horizons) - 1
             fits = [_fit(problem, p, frames, step, 0.0 * floor if last else floor, 6) for p in pool]
             fits.sort(key=lambda fit: fit[1])
-            pool = [fit[0] for fit in fits[: max(options.fewest, int(len(fits) * (1.0 - options.dropped)))]]
-        fitted += [_fit(problem, p, throw.n_frames, options.fine, 0.0 * floor, 15)[0] for p in pool[: options.fewest]]
-    found = [Candidate(p, problem.misfit(p, options.fine)) for p in fitted]
+            pool = [fit[0] for fit in fits[: max(_FEWEST, int(len(fits) * (1.0 - _DROPPED)))]]
+        fitted += [_fit(problem, p, throw.n_frames, _FINE, 0.0 * floor, 15)[0] for p in pool[:_FEWEST]]
+    found = [Candidate(p, problem.misfit(p)) for p in fitted]
     return sorted(found, key=lambda candidate: candidate.misfit)
 
 
-def motion_of(shape: Shape, throw: MeasuredThrow, candidate: Candidate, options: ShootingOptions) -> EventMotion:
+def motion_of(shape: Shape, throw: MeasuredThrow, candidate: Candidate, gravity: float = GRAVITY) -> EventMotion:
     """A candidate's whole motion."""
-    return event_motion(
-        outline_of(shape, throw.ground),
-        candidate.parameters,
-        options.gravity,
-        throw.frame_interval,
-        throw.n_frames,
-        options.fine,
-    )
+    outline = outline_of(shape, throw.ground)
+    return event_motion(outline, candidate.parameters, gravity, throw.frame_interval, throw.n_frames, _FINE)
 
 
-def _problem(shape: Shape, throw: MeasuredThrow, options: ShootingOptions) -> _Problem:
+def _problem(shape: Shape, throw: MeasuredThrow, gravity: float) -> _Problem:
     ratio = shape.uniform_inertia_ratio
     largest = 0.99 * float((shape.outline() ** 2).sum(axis=1).max())  # no body within the outline has more
     free = np.full(6, np.inf)
     return _Problem(
         outline=outline_of(shape, throw.ground),
         throw=throw,
-        options=options,
-        low=np.concatenate([-free, [options.smallest_ratio * ratio, 0.0, 0.0]]),
-        high=np.concatenate([free, [largest, options.largest_mu, 1.0]]),
+        gravity=gravity,
+        low=np.concatenate([-free, [_SMALLEST_RATIO * ratio, 0.0, 0.0]]),
+        high=np.concatenate([free, [largest, _LARGEST_MU, 1.0]]),
         steps=np.array([3e-4, 3e-4, 3e-3, 0.03, 0.03, 0.5, 0.03 * ratio, 0.015, 0.015]),
         centre=np.concatenate([np.zeros(6), [ratio, 0.4, 0.3]]),
         spread=np.concatenate([free, [0.7 * ratio, 0.7, 0.5]]),
@@ -283,18 +247,17 @@ def _first_horizon(shape: Shape, throw: MeasuredThrow) -> int:
     return min(throw.n_frames, max(first, 1) + after)
 
 
-def _draw(problem: _Problem) -> np.ndarray:
-    """(samples, 9) starts: velocities, J/m, mu and e_N drawn evenly.
+def _draw(problem: _Problem, number: int, seed: int) -> np.ndarray:
+    """(number, 9) starts: velocities, J/m, mu and e_N drawn evenly.
 
     Half of the velocities are near that of a free flight through the first frames; the others assume nothing, since the
     first contact may come before the second frame.
     """
-    throw, options = problem.throw, problem.options
+    throw = problem.throw
     change = np.diff(throw.position, axis=0)[:4] / throw.frame_interval
     anywhere = 2.0 * np.abs(np.diff(change, axis=0)).max(axis=0) + 3.0 * throw.sigma / throw.frame_interval
-    flight, error = _flight_velocity(throw, options.gravity)
-    number = options.samples * options.more(throw.n_frames)
-    u = qmc.Sobol(6, rng=np.random.default_rng(options.seed)).random(number)
+    flight, error = _flight_velocity(throw, problem.gravity)
+    u = qmc.Sobol(6, rng=np.random.default_rng(seed)).random(number)
     flying = np.arange(number) < number // 2  # halves of the sequence, each of which fills the cube
     ratio = problem.centre[RATIO]
     drawn = np.empty((number, N_PARAMETERS))
@@ -325,7 +288,7 @@ def _fit(
     problem: _Problem, start: np.ndarray, frames: int, step: float, floor: np.ndarray, iterations: int
 ) -> tuple[np.ndarray, float]:
     """Levenberg-Marquardt with central differences over the given steps: small kinks must not count as slopes."""
-    units = problem.steps
+    changes = np.diag(problem.steps)
 
     def residuals(z: np.ndarray) -> np.ndarray:
         return problem.residuals(z, frames, step, floor)
@@ -334,21 +297,17 @@ def _fit(
         return np.clip(z, problem.low, problem.high)
 
     point = inside(start)
-    at = residuals(point)
+    at = residuals(point[None])[0]
     cost, damping = float(at @ at), 1e-2
     for _ in range(iterations):
-        slopes = np.column_stack(
-            [
-                0.5 * (residuals(inside(point + units * axis)) - residuals(inside(point - units * axis)))
-                for axis in np.eye(N_PARAMETERS)
-            ]
-        )
+        around = residuals(inside(np.concatenate([point + changes, point - changes])))
+        slopes = np.ascontiguousarray(0.5 * (around[:N_PARAMETERS] - around[N_PARAMETERS:]).T)
         square, gradient = slopes.T @ slopes, slopes.T @ at
         better = None
         for _ in range(5):
             move = -np.linalg.solve(square + damping * np.diag(np.diag(square) + 1e-9), gradient)
-            trial = inside(point + units * move)
-            there = residuals(trial)
+            trial = inside(point + problem.steps * move)
+            there = residuals(trial[None])[0]
             if float(there @ there) < cost:
                 better = trial, there
                 break

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from contactid.planar.identify.states import ThrowStates
-from contactid.planar.models.trajectory import ContactMode, GuessedThrow
+from contactid.planar.models.trajectory import TIME_SHIFT, ContactMode, GuessedThrow
 from contactid.planar.simulate.events import EventMotion
 from contactid.planar.simulate.geometry import Ground, Shape, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
@@ -22,6 +22,8 @@ _SWEEPS = 50  # over several contacts of one body
 _EXACT = 1e-9  # share of the friction limit
 _PUSHES = 1e-9  # m/s
 _SPREADS = 6.0  # of the noise, beyond which a measured gap is surely open
+_MARGIN = 2e-3  # m: contacts may push where the start's gap is at most this and the noise's
+_LEAST_SHARE = 1.5 * (1.0 - TIME_SHIFT)  # shortest duration of a step, by the even one
 _SUDDEN = 0.02  # of the largest impulse: an impact, no lasting contact
 
 
@@ -97,16 +99,7 @@ def interpolated_throw(shape: Shape, throw: MeasuredThrow, n_s: int) -> GuessedT
     return GuessedThrow(np.ones(n), q, np.vstack([change[:1], change]), none, none, near)
 
 
-def simulated_throw(
-    shape: Shape,
-    throw: MeasuredThrow,
-    n_s: int,
-    motion: EventMotion,
-    body: StepBody,
-    *,
-    least_share: float,
-    margin: float,
-) -> GuessedThrow:
+def simulated_throw(shape: Shape, throw: MeasuredThrow, n_s: int, motion: EventMotion, body: StepBody) -> GuessedThrow:
     """A motion on the model's grid, of which an instant lies at each impact; impulses are summed over the steps.
 
     What is tangential follows from the grid's own steps (:func:`~contactid.planar.identify.starts.tangential_steps`):
@@ -118,13 +111,9 @@ def simulated_throw(
         Of the whole throw, its time counted from the first frame.
     body
         J/m, mu and gravity of the motion.
-    least_share
-        Shortest duration of a step, by the even one.
-    margin
-        A contact may push where the motion's gap is at most this and the noise's, m.
     """
     even = throw.frame_interval / n_s
-    times = grid_with_impacts(throw, n_s, _impact_times(motion), least_share)
+    times = grid_with_impacts(throw, n_s, _impact_times(motion), _LEAST_SHARE)
     share = np.diff(times) / even
     q = np.column_stack([np.interp(times, motion.time, motion.position[:, i]) for i in range(3)])
     change = np.diff(q, axis=0) / np.diff(times)[:, None]
@@ -132,7 +121,7 @@ def simulated_throw(
     step = np.clip(np.searchsorted(times, motion.time[:-1] + 1e-3 * even, side="right") - 1, 0, len(share) - 1)
     impulse_n = np.zeros((len(share), shape.n_contacts))
     np.add.at(impulse_n, step, motion.impulse_n)
-    near = contacts(shape, throw.ground, q[:-1]).gap <= _noise_of_gap(shape, throw) + margin
+    near = contacts(shape, throw.ground, q[:-1]).gap <= _noise_of_gap(shape, throw) + _MARGIN
     near |= impulse_n > 0.0
     impulse_t = tangential_steps(shape, throw.ground, body, q[:-1], first, even * share, impulse_n)
     mode = contact_modes(impulse_n, impulse_t, body.friction_mu)
@@ -140,7 +129,7 @@ def simulated_throw(
 
 
 def identified_throw(
-    shape: Shape, throw: MeasuredThrow, n_s: int, states: ThrowStates, friction_mu: float, *, margin: float
+    shape: Shape, throw: MeasuredThrow, n_s: int, states: ThrowStates, friction_mu: float
 ) -> GuessedThrow:
     """States and impulses that were identified before, on the same grid."""
     return GuessedThrow(
@@ -149,7 +138,7 @@ def identified_throw(
         velocity=states.velocity,
         impulse_n=states.impulse_n,
         impulse_t=states.impulse_t,
-        near=(states.gap[:-1] <= _noise_of_gap(shape, throw) + margin) | (states.impulse_n > 0.0),
+        near=(states.gap[:-1] <= _noise_of_gap(shape, throw) + _MARGIN) | (states.impulse_n > 0.0),
         mode=contact_modes(states.impulse_n, states.impulse_t, friction_mu),
     )
 

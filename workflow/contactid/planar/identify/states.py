@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -19,7 +20,7 @@ from contactid.sources.motion import read_dataset, write_dataset
 
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
 _SMALL = 0.01  # of the largest impulse: below it, ratios of impulses are noise
-_NUMBERS = ("inertia_ratio", "inertia_ratio_se", "friction_mu", "friction_mu_se")
+NUMBERS = ("inertia_ratio", "inertia_ratio_se", "friction_mu", "friction_mu_se")
 
 
 @dataclass(frozen=True)
@@ -98,104 +99,82 @@ class StoredFit:
 
 def write_fits(fits: Sequence[StoredFit], path: str | Path) -> None:
     """Write identified throws of bodies with the same number of contacts."""
-    states = [fit.states for fit in fits]
-    outline = [_outline(fit.shape) for fit in fits]
+    states, throws = [fit.states for fit in fits], [fit.throw for fit in fits]
+    truths = [fit.truth for fit in fits if fit.truth is not None]
+    ground = [[throw.ground.slope, throw.ground.x0, throw.ground.y0] for throw in throws]
+
+    def joined(parts: Sequence[Any], name: str) -> np.ndarray:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    def of_fits(name: str, dtype: str | None = None) -> tuple[str, np.ndarray]:
+        return "throw", np.array([getattr(fit, name) for fit in fits], dtype=dtype)
+
     data = xr.Dataset(
         {
-            "frames": ("throw", np.array([len(fit.throw.time) for fit in fits])),
+            "frames": ("throw", np.array([len(throw.time) for throw in throws])),
             "instants": ("throw", np.array([len(state.time) for state in states])),
-            "true_instants": ("throw", np.array([0 if f.truth is None else len(f.truth.time) for f in fits])),
-            "measured_time": ("sample", np.concatenate([fit.throw.time for fit in fits]), {"units": "s"}),
-            "measured_position": (
-                ("sample", "coordinate"),
-                np.concatenate([fit.throw.position for fit in fits]),
-                {"units": "m, m, rad"},
-            ),
-            "sigma": (("throw", "coordinate"), np.array([fit.throw.sigma for fit in fits]), {"units": "m, m, rad"}),
-            "ground": (
-                ("throw", "line"),
-                np.array([[f.throw.ground.slope, f.throw.ground.x0, f.throw.ground.y0] for f in fits]),
-                {"units": "rad, m, m"},
-            ),
-            "frame": ("sample", np.concatenate([state.frame for state in states])),
-            "time": ("instant", np.concatenate([state.time for state in states]), {"units": "s"}),
-            "position": (
-                ("instant", "coordinate"), np.concatenate([s.position for s in states]), {"units": "m, m, rad"}
-            ),
-            "velocity": (
-                ("instant", "coordinate"),
-                np.concatenate([state.velocity for state in states]),
-                {"units": "m/s, m/s, rad/s"},
-            ),
+            "true_instants": ("throw", np.array([0 if fit.truth is None else len(fit.truth.time) for fit in fits])),
+            "measured_time": ("sample", joined(throws, "time"), {"units": "s"}),
+            "measured_position": (("sample", "coordinate"), joined(throws, "position"), {"units": "m, m, rad"}),
+            "sigma": (("throw", "coordinate"), np.array([throw.sigma for throw in throws]), {"units": "m, m, rad"}),
+            "ground": (("throw", "line"), np.array(ground), {"units": "rad, m, m"}),
+            "frame": ("sample", joined(states, "frame")),
+            "time": ("instant", joined(states, "time"), {"units": "s"}),
+            "position": (("instant", "coordinate"), joined(states, "position"), {"units": "m, m, rad"}),
+            "velocity": (("instant", "coordinate"), joined(states, "velocity"), {"units": "m/s, m/s, rad/s"}),
             **{
                 name: (("instant", "contact"), np.concatenate([_padded(getattr(s, name), s) for s in states]))
                 for name in ("impulse_n", "impulse_t", "gap", "sliding")
             },
-            **{name: ("throw", np.array([getattr(fit, name) for fit in fits])) for name in _NUMBERS},
-            "friction_is_bound": ("throw", np.array([fit.friction_is_bound for fit in fits], dtype="int8")),
-            "frames_per_second": ("throw", np.array([fit.frames_per_second for fit in fits]), {"units": "Hz"}),
-            "mass": ("throw", np.array([fit.mass for fit in fits]), {"units": "kg"}),
-            "outline": (("throw", "corner", "xy"), np.array(outline), {"units": "m"}),
+            **{name: of_fits(name) for name in NUMBERS},
+            "friction_is_bound": of_fits("friction_is_bound", "int8"),
+            "frames_per_second": (*of_fits("frames_per_second"), {"units": "Hz"}),
+            "mass": (*of_fits("mass"), {"units": "kg"}),
+            "outline": (("throw", "corner", "xy"), np.array([_outline(fit.shape) for fit in fits]), {"units": "m"}),
         },
         coords={"throw": np.array([fit.label for fit in fits], dtype=object)},
         attrs={"ellipse": int(isinstance(fits[0].shape, Ellipse))},
-    )  # fmt: skip
-    known = [fit.truth for fit in fits if fit.truth is not None]
-    if known:
-        data["true_time"] = ("true_instant", np.concatenate([truth.time for truth in known]))
-        data["true_position"] = (("true_instant", "coordinate"), np.concatenate([truth.position for truth in known]))
+    )
+    if truths:
+        data["true_time"] = ("true_instant", joined(truths, "time"))
+        data["true_position"] = (("true_instant", "coordinate"), joined(truths, "position"))
         for name in ("impulse_n", "impulse_t"):
-            data[f"true_{name}"] = ("true_instant", np.concatenate([getattr(truth, name) for truth in known]))
+            data[f"true_{name}"] = ("true_instant", joined(truths, name))
     write_dataset(data, path)
 
 
 def read_fits(path: str | Path) -> list[StoredFit]:
     """The identified throws of a file, in its order."""
     data = read_dataset(path)
-    samples, instants, truths = (_parts(data[name].values) for name in ("frames", "instants", "true_instants"))
-    return [
-        _read_one(data, i, sample, instant, truth)
-        for i, (sample, instant, truth) in enumerate(zip(samples, instants, truths, strict=True))
-    ]
+    parts = [_parts(data[name].values) for name in ("frames", "instants", "true_instants")]
+    return [_read_one(data, i, *slices) for i, slices in enumerate(zip(*parts, strict=True))]
 
 
-def _read_one(data: xr.Dataset, i: int, sample: slice, instant: slice, truth: slice) -> StoredFit:
-    slope, x0, y0 = map(float, data["ground"].values[i])
+def _read_one(data: xr.Dataset, i: int, sample: slice, instant: slice, true: slice) -> StoredFit:
     throw = MeasuredThrow(
         time=data["measured_time"].values[sample],
         position=data["measured_position"].values[sample],
         sigma=data["sigma"].values[i],
-        ground=Ground(slope, x0, y0),
+        ground=Ground(*data["ground"].values[i].tolist()),
     )
+    steps = slice(instant.start, instant.stop - 1)
     states = ThrowStates(
-        time=data["time"].values[instant],
         frame=data["frame"].values[sample],
-        position=data["position"].values[instant],
-        velocity=data["velocity"].values[instant],
-        impulse_n=data["impulse_n"].values[instant][:-1],
-        impulse_t=data["impulse_t"].values[instant][:-1],
-        gap=data["gap"].values[instant],
-        sliding=data["sliding"].values[instant][:-1],
+        **{name: data[name].values[instant] for name in ("time", "position", "velocity", "gap")},
+        **{name: data[name].values[steps] for name in ("impulse_n", "impulse_t", "sliding")},
     )
-    corners = data["outline"].values[i]
-    shape: Shape = (
-        Ellipse(*map(float, corners[0])) if data.attrs["ellipse"] else Polygon(tuple(map(tuple, corners.tolist())))
-    )
+    truth = None
+    if true.stop > true.start:
+        truth = Truth(*(data[f"true_{name}"].values[true] for name in ("time", "position", "impulse_n", "impulse_t")))
+    corners = data["outline"].values[i].tolist()
     return StoredFit(
         label=str(data["throw"].values[i]),
-        frames_per_second=float(data["frames_per_second"].values[i]),
-        shape=shape,
+        shape=Ellipse(*corners[0]) if data.attrs["ellipse"] else Polygon(tuple(map(tuple, corners))),
         throw=throw,
         states=states,
-        inertia_ratio=float(data["inertia_ratio"].values[i]),
-        inertia_ratio_se=float(data["inertia_ratio_se"].values[i]),
-        friction_mu=float(data["friction_mu"].values[i]),
-        friction_mu_se=float(data["friction_mu_se"].values[i]),
         friction_is_bound=bool(data["friction_is_bound"].values[i]),
-        truth=Truth(*(data[f"true_{name}"].values[truth] for name in ("time", "position", "impulse_n", "impulse_t")))
-        if truth.stop > truth.start
-        else None,
-        mass=float(data["mass"].values[i]),
+        truth=truth,
+        **{name: float(data[name].values[i]) for name in (*NUMBERS, "frames_per_second", "mass")},
     )
 
 

@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
 
-from contactid.core.complementarity import Continuation, MpecSolution, Pair, attach, solve_mpec
 from contactid.core.errors import ContactIdError
-from contactid.core.solve import SolverOptions
+from contactid.core.reformulations import Pair
 
 SMOOTHING = 0.02  # m/s, eps: what velocities at an impact are uncertain by
-_AGREES = 1e-3  # in a parameter: starts that ended this close found the same answer
+LARGEST_MU = 2.0
+_LARGEST_RATIO = 10.0  # in units of the length squared
 
 
 @dataclass(frozen=True)
@@ -52,17 +52,6 @@ class PlanarImpacts:
     length: float
 
     def __post_init__(self) -> None:
-        n = len(self.place)
-        rows = (self.before, self.after, self.normal, self.tangent)
-        if n == 0 or any(values.shape != (n, 3) for values in rows):
-            shapes = ", ".join(str(values.shape) for values in rows)
-            raise ContactIdError(
-                f"impacts have {n} places and tables {shapes}", "Give (n, 3) each, at least one impact"
-            )
-        if not all(np.isfinite(values).all() for values in (*rows, self.place)):
-            raise ContactIdError("an impact has a value that isn't finite", "Leave such impacts out")
-        if not 0.0 < self.length < np.inf:
-            raise ContactIdError(f"the length for omega is {self.length:g} m", "Give one greater than 0")
         away = np.flatnonzero(self.approach >= 0.0)
         if len(away):
             raise ContactIdError(f"impact {away[0]} doesn't approach the ground", "Leave out impacts that separate")
@@ -164,44 +153,6 @@ def place_weights(place: np.ndarray, knots: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class ImpactModelOptions:
-    """What to build.
-
-    Attributes
-    ----------
-    ratio : J/m where it is known, m2; otherwise it is identified
-    weights : B, (n, p), for a restitution that varies; rows sum to 1. None for a single e_N
-    smoothing : eps, m/s
-    largest_mu, largest_ratio : bounds; the latter in units of the length squared
-    """
-
-    ratio: float | None = None
-    weights: np.ndarray | None = None
-    smoothing: float = SMOOTHING
-    largest_mu: float = 2.0
-    largest_ratio: float = 10.0
-
-    def weights_of(self, n: int) -> np.ndarray:
-        """B for n impacts.
-
-        Raises
-        ------
-        ContactIdError
-            Weights of another number of impacts, negative ones, or rows that don't sum to 1.
-        """
-        weights = np.ones((n, 1)) if self.weights is None else np.asarray(self.weights, dtype=float)
-        if weights.ndim != 2 or len(weights) != n:
-            raise ContactIdError(
-                f"restitution weights of shape {weights.shape} for {n} impacts", "Give a row per impact"
-            )
-        if not (weights >= 0.0).all() or not np.allclose(weights.sum(axis=1), 1.0):
-            raise ContactIdError("restitution weights don't sum to 1 in each row", "Give shares between 0 and 1")
-        if not weights.any(axis=0).all():
-            raise ContactIdError("a restitution has no impact that tells it", "Take fewer of them")
-        return weights
-
-
-@dataclass(frozen=True)
 class ImpactModel:
     """A built model with its pairs, still to be reformulated.
 
@@ -248,23 +199,27 @@ class ImpactModel:
             model.slip[i].set_value(slip[i] / self.speed, skip_validation=True)
 
 
-def build_impact_model(impacts: PlanarImpacts, options: ImpactModelOptions | None = None) -> ImpactModel:
-    """Write the model, which :meth:`ImpactModel.start_at` starts and :mod:`contactid.core.complementarity` solves."""
-    options = options or ImpactModelOptions()
-    weights, n = options.weights_of(len(impacts)), range(len(impacts))
-    speed = float(np.median(-impacts.approach))
+def build_impact_model(impacts: PlanarImpacts, weights: np.ndarray, ratio: float | None) -> ImpactModel:
+    """Write the model, which :meth:`ImpactModel.start_at` starts and :mod:`contactid.core.complementarity` solves.
+
+    Parameters
+    ----------
+    weights : B, (n, p), for a restitution that varies; rows sum to 1
+    ratio : J/m where it is known, m2; otherwise it is identified
+    """
+    n, speed = range(len(impacts)), float(np.median(-impacts.approach))
     model = pyo.ConcreteModel(name="planar impacts")
-    model.ratio = pyo.Var(bounds=(1e-2, options.largest_ratio), initialize=1.0)
-    if options.ratio is not None:
-        model.ratio.fix(options.ratio / impacts.length**2)
-    model.mu = pyo.Var(bounds=(0.0, options.largest_mu), initialize=0.3)
+    model.ratio = pyo.Var(bounds=(1e-2, _LARGEST_RATIO), initialize=1.0)
+    if ratio is not None:
+        model.ratio.fix(ratio / impacts.length**2)
+    model.mu = pyo.Var(bounds=(0.0, LARGEST_MU), initialize=0.3)
     model.e_n = pyo.Var(range(weights.shape[1]), bounds=(0.0, 1.0), initialize=0.5)
     model.c_n = pyo.Var(n, bounds=(0.0, None), initialize=0.0)
     model.c_t = pyo.Var(n, initialize=0.0)
     model.slip = pyo.Var(n, bounds=(0.0, None), initialize=0.0)
     model.spin = pyo.Var(n, initialize=0.0)
     built = ImpactModel(model, [], impacts, weights, speed)
-    _add_law(built, options.smoothing / speed)
+    _add_law(built, SMOOTHING / speed)
     return built
 
 
@@ -294,96 +249,9 @@ def _dot(row: np.ndarray, v: Sequence[Any]) -> Any:
     return pyo.quicksum(float(a) * b for a, b in zip(row, v, strict=True) if a != 0.0)
 
 
-@dataclass(frozen=True)
-class ImpactIdentification:
-    """The MPEC's answer.
-
-    Attributes
-    ----------
-    ratio : J/m, m2
-    mu : friction
-    e_n : (p,) restitution
-    objective : mean of the smoothed norms, m/s, of the MPEC's own velocities
-    exact_objective : the same by the exact law at the same parameters; equal where the pairs hold
-    solution : the best start's continuation
-    starts, agreeing : how many, and how many of them ended at the same parameters
-    """
-
-    ratio: float
-    mu: float
-    e_n: np.ndarray
-    objective: float
-    exact_objective: float
-    solution: MpecSolution
-    starts: int
-    agreeing: int
-
-    @property
-    def converged(self) -> bool:
-        """The solver says so and the complementarity residual is small."""
-        return self.solution.converged
-
-
-def smoothed_mean(errors: np.ndarray, smoothing: float = SMOOTHING) -> float:
+def smoothed_mean(errors: np.ndarray) -> float:
     """Mean of ``sqrt(eps^2 + error^2)``, m/s."""
-    return float(np.sqrt(smoothing**2 + errors**2).mean())
-
-
-def identify_from_impacts(
-    impacts: PlanarImpacts,
-    options: ImpactModelOptions | None = None,
-    continuation: Continuation | None = None,
-    solver: SolverOptions | None = None,
-    *,
-    start_ratios: Sequence[float] = (1.0,),
-    friction_quantiles: Sequence[float] = (0.5, 0.9),
-) -> ImpactIdentification:
-    """Solve the MPEC from several starts that the data suggest, and keep the best.
-
-    Parameters
-    ----------
-    start_ratios
-        J/m to start from, in units of the length squared, where it is to be identified.
-    friction_quantiles
-        mu to start from, as quantiles of the impulse ratios: sliding impacts have it at mu, sticking ones below.
-
-    Raises
-    ------
-    ContactIdError
-        Where no start comes to a feasible point.
-    """
-    options, continuation = options or ImpactModelOptions(), continuation or Continuation()
-    ratios = [impacts.length**2 * x for x in start_ratios] if options.ratio is None else [options.ratio]
-    runs = []
-    for ratio in ratios:
-        for mu in _friction_starts(impacts, options, friction_quantiles):
-            built = build_impact_model(impacts, options)
-            bounce = float(np.clip(np.median(impacts.restitution), 0.02, 0.98))
-            built.start_at(ratio, mu, np.full(built.weights.shape[1], bounce))
-            solution = solve_mpec(attach(built.model, built.pairs, continuation.reformulation), continuation, solver)
-            runs.append((built, solution))
-    built, best = min(runs, key=lambda run: (not run[1].converged, run[1].objective))
-    if best.last.primal_infeasibility > 1e-2:
-        raise ContactIdError("no start of the impact MPEC comes to a feasible point", "Look at the solver's log")
-    ratio, mu, e_n = built.parameters
-    exact = impacts.pushed(ratio, step_impulses(impacts, ratio, mu, built.weights @ e_n))
-    found = _comparable(built)
-    return ImpactIdentification(
-        ratio=ratio,
-        mu=mu,
-        e_n=e_n,
-        objective=best.objective * built.speed / len(impacts),
-        exact_objective=smoothed_mean(impacts.errors(exact), options.smoothing),
-        solution=best,
-        starts=len(runs),
-        agreeing=sum(run.converged and bool(np.abs(_comparable(at) - found).max() <= _AGREES) for at, run in runs),
-    )
-
-
-def _comparable(built: ImpactModel) -> np.ndarray:
-    """Parameters, dimensionless."""
-    ratio, mu, e_n = built.parameters
-    return np.array([ratio / built.impacts.length**2, mu, *e_n])
+    return float(np.sqrt(SMOOTHING**2 + errors**2).mean())
 
 
 def impulse_ratios(impacts: PlanarImpacts) -> np.ndarray:
@@ -392,8 +260,3 @@ def impulse_ratios(impacts: PlanarImpacts) -> np.ndarray:
     along = np.einsum("ij,ij->i", impacts.tangent[:, :2], change)
     pushed = np.einsum("ij,ij->i", impacts.normal[:, :2], change)
     return along / np.where(pushed != 0.0, pushed, np.inf)
-
-
-def _friction_starts(impacts: PlanarImpacts, options: ImpactModelOptions, quantiles: Sequence[float]) -> list[float]:
-    values = np.quantile(np.abs(impulse_ratios(impacts)), quantiles)
-    return [float(np.clip(value, 0.01, 0.9 * options.largest_mu)) for value in values]

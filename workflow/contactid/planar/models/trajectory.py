@@ -33,9 +33,17 @@ import pyomo.environ as pyo  # type: ignore[import-untyped]
 
 from contactid.core.pair_sides import FIRST, IMPLIED, SECOND
 from contactid.core.reformulations import Pair
-from contactid.planar.simulate.bodies import GRAVITY
 from contactid.planar.simulate.geometry import Shape
 from contactid.planar.simulate.throws import MeasuredThrow
+
+LARGEST_MU = 2.0
+TIME_SHIFT = 0.98  # how far a sub-interval may leave its even duration, as a share of it
+# J/m by the scale length squared; with the outline's largest radius for length, no body exceeds 1
+_LARGEST_RATIO = 1.0
+# Slope of the objective in mu: where friction has no influence (rolling), the least one is taken unless a larger one
+# explains the poses notably better. Where mu is known to 0.02, it shifts mu by 0.002.
+_MU_PREFERENCE = 5.0
+_EVEN_PREFERENCE = 1e-2  # weight of the squared shares by which durations leave the even ones
 
 
 @dataclass(frozen=True)
@@ -54,30 +62,6 @@ class Scales:
     def pose(self) -> np.ndarray:
         """(3,) units of q: m, m, rad."""
         return np.array([self.length, self.length, 1.0])
-
-
-@dataclass(frozen=True)
-class ModelOptions:
-    """What the model is made of besides the throws.
-
-    Attributes
-    ----------
-    gravity : m/s2, along -y
-    largest_ratio : upper bound of J/m, by the scale length squared; with the outline's largest radius for length, no
-        body exceeds 1
-    largest_mu : upper bound of mu
-    mu_preference : slope of the objective in mu: where friction has no influence (rolling), the least one is taken
-        unless a larger one explains the poses notably better; where mu is known to 0.02, it shifts mu by 0.002
-    time_shift : how far a sub-interval may leave its even duration, as a share of it; 0: an even grid
-    even_preference : weight of the squared shares by which durations leave the even ones
-    """
-
-    gravity: float = GRAVITY
-    largest_ratio: float = 1.0
-    largest_mu: float = 2.0
-    mu_preference: float = 5.0
-    time_shift: float = 0.98
-    even_preference: float = 1e-2
 
 
 class ContactMode(IntEnum):
@@ -172,26 +156,23 @@ def build_trajectory_model(
     guess: Guess,
     scales: Scales,
     sub_steps: Sequence[int],
-    options: ModelOptions | None = None,
+    gravity: float,
 ) -> TrajectoryModel:
-    """Build eq. 27 for throws of one body; the throws share J/m and mu and nothing else."""
-    options = options or ModelOptions()
+    """Build eq. 27 for throws of one body; the throws share J/m and mu and nothing else. Gravity (m/s2) is along -y."""
     model = pyo.ConcreteModel(name="planar trajectory")
-    model.inertia_ratio = pyo.Var(
-        bounds=(1e-3, options.largest_ratio), initialize=guess.inertia_ratio / scales.length**2
-    )
-    model.friction_mu = pyo.Var(bounds=(0.0, options.largest_mu), initialize=guess.friction_mu)
+    model.inertia_ratio = pyo.Var(bounds=(1e-3, _LARGEST_RATIO), initialize=guess.inertia_ratio / scales.length**2)
+    model.friction_mu = pyo.Var(bounds=(0.0, LARGEST_MU), initialize=guess.friction_mu)
     model.throws = pyo.Block(range(len(throws)))
     pairs: list[Pair] = []
     misfits, uneven = [], []
     for j, throw in enumerate(throws):
-        writer = _ThrowWriter(model, model.throws[j], shape, throw, guess.throws[j], scales, sub_steps[j], options)
+        writer = _ThrowWriter(model, model.throws[j], shape, throw, guess.throws[j], scales, sub_steps[j], gravity)
         pairs.extend(writer.write())
         misfits.append(writer.misfit())
         uneven.append(writer.unevenness())
     misfit = pyo.quicksum(misfits)
     model.misfit = pyo.Objective(
-        expr=misfit + options.even_preference * pyo.quicksum(uneven) + options.mu_preference * model.friction_mu
+        expr=misfit + _EVEN_PREFERENCE * pyo.quicksum(uneven) + _MU_PREFERENCE * model.friction_mu
     )
     return TrajectoryModel(model, tuple(pairs), _held(guess), misfit, scales, tuple(sub_steps))
 
@@ -204,24 +185,22 @@ def _held(guess: Guess) -> np.ndarray | None:
     return np.array([side for mode in np.concatenate(modes) for side in _HELD[ContactMode(mode)]], dtype=int)
 
 
+@dataclass
 class _ThrowWriter:
     """Writes one throw's variables, dynamics and pairs into its block."""
 
-    def __init__(
-        self,
-        model: pyo.ConcreteModel,
-        block: Any,
-        shape: Shape,
-        throw: MeasuredThrow,
-        guess: GuessedThrow,
-        scales: Scales,
-        n_s: int,
-        options: ModelOptions,
-    ) -> None:
-        self.model, self.block, self.shape, self.throw = model, block, shape, throw
-        self.guess, self.scales, self.n_s, self.options = guess, scales, n_s, options
-        self.n = n_s * throw.n_frames
-        self.sin, self.cos = float(np.sin(throw.ground.slope)), float(np.cos(throw.ground.slope))
+    model: pyo.ConcreteModel
+    block: Any
+    shape: Shape
+    throw: MeasuredThrow
+    guess: GuessedThrow
+    scales: Scales
+    n_s: int
+    gravity: float
+
+    def __post_init__(self) -> None:
+        self.n = self.n_s * self.throw.n_frames
+        self.sin, self.cos = float(np.sin(self.throw.ground.slope)), float(np.cos(self.throw.ground.slope))
 
     def write(self) -> list[Pair]:
         """Everything; returns the pairs."""
@@ -245,11 +224,10 @@ class _ThrowWriter:
         block.c_t = pyo.Var(touching, initialize={at: float(tangential[at]) for at in touching})
         block.s = pyo.Var(touching, bounds=(0.0, None), initialize={at: float(sliding[at]) for at in touching})
         block.rules = pyo.ConstraintList()
-        shift = self.options.time_shift
         frames = [i for i in range(self.throw.n_frames) if guess.near[self.n_s * i : self.n_s * (i + 1)].any()]
-        freed = [self.n_s * i + m for i in frames for m in range(self.n_s)] if shift > 0.0 and self.n_s > 1 else []
+        freed = [self.n_s * i + m for i in frames for m in range(self.n_s)] if self.n_s > 1 else []
         block.share = pyo.Var(
-            freed, bounds=(1.0 - shift, 1.0 + shift), initialize={k: float(guess.share[k]) for k in freed}
+            freed, bounds=(1.0 - TIME_SHIFT, 1.0 + TIME_SHIFT), initialize={k: float(guess.share[k]) for k in freed}
         )
         if freed:
             for i in frames:
@@ -268,7 +246,7 @@ class _ThrowWriter:
         block, sin, cos = self.block, self.sin, self.cos
         even = self.throw.frame_interval / self.n_s / self.scales.time
         h = even * block.share[k] if k in block.share else even
-        fall = h * (self.options.gravity * self.scales.time / self.scales.speed)
+        fall = h * (self.gravity * self.scales.time / self.scales.speed)
         for i in range(3):
             block.rules.add(block.q[k + 1, i] == block.q[k, i] + h * block.v[k + 1, i])
         pairs: list[Pair] = []

@@ -11,7 +11,6 @@ The description is a small YAML file; lengths are in m, angles in rad, everythin
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from contactid.core.configuration import restore_numbers
+from contactid.core.configuration import check, restore_numbers
 from contactid.core.errors import ContactIdError
 from contactid.planar.readers.csv_throws import read_own_throw
 from contactid.planar.readers.throws import PlanarThrow
@@ -28,11 +27,8 @@ from contactid.planar.simulate.bodies import GRAVITY
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 
-_KEYS = ("shape", "mass", "ground", "noise", "gravity")
 _LARGEST, _SMALLEST = 10.0, 1e-4  # m, of a body's largest radius; beyond them millimetres were taken for metres
 _HEAVIEST = 2e4  # kg/m3: denser than lead, were the body as thick as it is wide
-_STRONGEST_GRAVITY = 100.0  # m/s2; beyond it, it is in mm/s2
-_LARGEST_TURN_NOISE = 0.3  # rad; beyond it, it is in degrees
 _MISPLACED = 5e-3  # m between the ground and the lowest point that a throw comes to
 _STRETCH, _SHORTEST_STRETCH = 9, 5  # frames of flight, as fitted by a parabola
 _FEWEST_IN_FLIGHT = 8
@@ -44,6 +40,7 @@ _STILL_FRAMES = 10  # last frames that tell whether a throw came to rest
 _KEPT_AT_REST = 3  # frames kept of the rest
 _STILL, _STILL_TURN = 5e-4, 0.01  # m and rad, or as much as the noise needs
 _WRONG_GRAVITY = 0.05  # relative
+_SCHEMA = Path(__file__).parents[3] / "schemas/own_body.schema.yaml"
 
 
 @dataclass(frozen=True)
@@ -104,99 +101,42 @@ def read_own_body(path: str | Path) -> OwnBody:
         raise ContactIdError(
             f"{path}: not readable as YAML ({error})", "Correct it, or start from the example"
         ) from None
+    check(content, _SCHEMA, str(path))
     try:
         return _body_of(content)
     except ContactIdError as error:
         raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
 
 
-def _body_of(content: Any) -> OwnBody:
-    block = _block(content, "the description", _KEYS, required=("shape",))
-    shape = _shape(block["shape"])
+def _body_of(content: Mapping[str, Any]) -> OwnBody:
+    shape = _shape(content["shape"])
     radius = float(np.linalg.norm(shape.outline(), axis=1).max())
     if not _SMALLEST <= radius <= _LARGEST:
         raise ContactIdError(f"the shape reaches {radius:g} m from its centre", "Give lengths in metres")
-    gravity = _number(block.get("gravity", GRAVITY), "gravity", least=0.0)
-    if gravity > _STRONGEST_GRAVITY:
-        raise ContactIdError(f"gravity is {gravity:g} m/s2", "Give it in m/s2")
-    mass = None if block.get("mass") is None else _number(block["mass"], "mass", above=0.0)
+    mass, noise = content.get("mass"), content.get("noise")
     if mass is not None and mass > _HEAVIEST * (2.0 * radius) ** 3:
         raise ContactIdError(f"mass is {mass:g} kg for a body that reaches {radius:g} m", "Give it in kg")
-    return OwnBody(shape, _ground(block.get("ground")), _noise(block.get("noise"), radius), mass, gravity)
-
-
-def _shape(content: Any) -> Shape:
-    block = _block(content, "shape", ("ellipse", "polygon"))
-    if len(block) != 1:
-        raise ContactIdError("shape is not one of ellipse and polygon", "Give one of them")
-    if "ellipse" in block:
-        axes = _block(block["ellipse"], "shape.ellipse", ("a", "b"), required=("a", "b"))
-        return Ellipse(*(_number(axes[name], f"shape.ellipse.{name}", above=0.0) for name in ("a", "b")))
-    corners = block["polygon"]
-    if not isinstance(corners, list) or len(corners) < 3:
-        raise ContactIdError("shape.polygon has no three corners", "Give a list of [x, y] in metres")
-    return Polygon(tuple(_pair(corner, f"shape.polygon[{i}]") for i, corner in enumerate(corners)))
-
-
-def _ground(content: Any) -> Ground:
-    if content is None:
-        return Ground()
-    block = _block(content, "ground", ("slope", "start"))
-    slope = _number(block.get("slope", 0.0), "ground.slope")
-    if abs(slope) >= 0.5 * np.pi:
-        raise ContactIdError(f"ground.slope is {slope:g} rad", "Give it in radians, below a right angle")
-    return Ground(slope, *_pair(block.get("start", [0.0, 0.0]), "ground.start"))
-
-
-def _noise(content: Any, radius: float) -> np.ndarray | None:
-    if content is None:
-        return None
-    names = ("position", "orientation")
-    block = _block(content, "noise", names, required=names)
-    position, orientation = (_number(block[name], f"noise.{name}", above=0.0) for name in names)
-    if position > radius:
-        raise ContactIdError(f"noise.position is {position:g} m, more than the body's size", "Give it in metres")
-    if orientation > _LARGEST_TURN_NOISE:
-        raise ContactIdError(f"noise.orientation is {orientation:g} rad", "Give it in radians")
-    return np.array([position, position, orientation])
-
-
-def _block(content: Any, name: str, known: Sequence[str], required: Sequence[str] = ()) -> Mapping[str, Any]:
-    if not isinstance(content, dict):
-        raise ContactIdError(f"{name} is {_shown(content)}", f"Give a mapping with {', '.join(known)}")
-    for key in content:
-        if key not in known:
-            near = difflib.get_close_matches(str(key), known, n=1)
-            where = f"{name}.{key}" if name != "the description" else str(key)
-            raise ContactIdError(
-                f"unknown key {where}", f"Did you mean {near[0]}" if near else f"Known are {', '.join(known)}"
-            )
-    for key in required:
-        if key not in content:
-            raise ContactIdError(f"{name} lacks {key}", "Add it")
-    return content
-
-
-def _number(content: Any, name: str, *, least: float = -np.inf, above: float = -np.inf) -> float:
-    if isinstance(content, bool) or not isinstance(content, int | float) or not np.isfinite(content):
-        raise ContactIdError(f"{name} is {_shown(content)}", "Give a finite number")
-    if content < least or content <= above:
+    if noise and noise["position"] > radius:
         raise ContactIdError(
-            f"{name} is {content:g}",
-            f"It must be {least:g} or more" if content < least else "It must be greater than 0",
+            f"noise.position is {noise['position']:g} m, more than the body's size", "Give it in metres"
         )
-    return float(content)
+    sigma = np.array([noise["position"], noise["position"], noise["orientation"]], dtype=float) if noise else None
+    ground = {"slope": 0.0, "start": [0.0, 0.0]} | (content.get("ground") or {})
+    return OwnBody(
+        shape,
+        Ground(float(ground["slope"]), *map(float, ground["start"])),
+        sigma,
+        None if mass is None else float(mass),
+        float(content.get("gravity", GRAVITY)),
+    )
 
 
-def _pair(content: Any, name: str) -> tuple[float, float]:
-    if not isinstance(content, list) or len(content) != 2:
-        raise ContactIdError(f"{name} is {_shown(content)}", "Give [x, y] in metres")
-    return _number(content[0], f"{name}[0]"), _number(content[1], f"{name}[1]")
-
-
-def _shown(content: Any) -> str:
-    text = "empty" if content is None else repr(content)
-    return text if len(text) <= 60 else text[:57] + "..."
+def _shape(content: Mapping[str, Any]) -> Shape:
+    if len(content) != 1:
+        raise ContactIdError("shape is not one of ellipse and polygon", "Give one of them")
+    if "ellipse" in content:
+        return Ellipse(float(content["ellipse"]["a"]), float(content["ellipse"]["b"]))
+    return Polygon(tuple((float(x), float(y)) for x, y in content["polygon"]))
 
 
 def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path]) -> OwnThrows:

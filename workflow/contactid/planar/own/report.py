@@ -8,7 +8,6 @@ drag, out-of-plane motion) or the noise is larger than stated; the report then s
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,12 +22,16 @@ from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_fit
 from contactid.output.style import save, styled
 from contactid.output.tables import write_csv
+from contactid.planar.artefacts.time_lapse import evenly, polyline
 from contactid.planar.identify.contact_equations import contact_steps
 from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_trajectories
 from contactid.planar.identify.identifiability import Flag, Identifiability, identifiability
+from contactid.planar.identify.states import ThrowStates
+from contactid.planar.models.trajectory import LARGEST_MU
 from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.draw import draw_impulses, draw_trajectory
 from contactid.planar.simulate.geometry import outline_at
+from contactid.planar.simulate.throws import MeasuredThrow
 
 _UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
 _WORSE = 1.0  # of half the squared residuals: a settled solution may be worse by that
@@ -67,6 +70,11 @@ class OwnIdentification:
     warnings: tuple[str, ...]
 
     @property
+    def each(self) -> list[tuple[str, MeasuredThrow, ThrowStates]]:
+        """Name, measured poses and identified motion of each throw."""
+        return list(zip(self.throws.names, self.throws.throws, self.fit.throws, strict=True))
+
+    @property
     def scale(self) -> float:
         """Factor by which the misfit enlarges the standard errors, at least 1."""
         return max(1.0, float(np.sqrt(self.fit.misfit_per_degree)))
@@ -89,14 +97,9 @@ def _error(value: float) -> str:
     return f" +- {value:.2g} (standard error)" if np.isfinite(value) else " (no standard error)"
 
 
-def identify_own(body: OwnBody, throws: OwnThrows, options: FitOptions | None = None) -> OwnIdentification:
+def identify_own(body: OwnBody, throws: OwnThrows) -> OwnIdentification:
     """Identify J/m and mu from all throws jointly, and judge the answer."""
-    options = options or FitOptions()
-    options = replace(
-        options,
-        model=replace(options.model, gravity=body.gravity),
-        shooting=replace(options.shooting, gravity=body.gravity),
-    )
+    options = FitOptions(gravity=body.gravity)
     fit = _settled_fit(body, throws, options)
     draft = OwnIdentification(body, throws, fit, options, _diagnose(body, throws, fit), (), ())
     notes = (*throws.notes, *_notes(draft))
@@ -162,10 +165,8 @@ def _notes(found: OwnIdentification) -> list[str]:
     ]
     if diagnosis.friction is not None and diagnosis.friction.slides.any():
         notes.append(f"{int(diagnosis.friction.slides.sum())} of these steps slide, which is what tells mu.")
-    if Flag.SEVERAL_CONTACTS in diagnosis.flags and diagnosis.n_single:
-        notes.append(diagnosis.flags[Flag.SEVERAL_CONTACTS])
-    if Flag.SINGLE_STEP in diagnosis.flags:
-        notes.append(diagnosis.flags[Flag.SINGLE_STEP])
+    told = [Flag.SEVERAL_CONTACTS] * bool(diagnosis.n_single) + [Flag.SINGLE_STEP]
+    notes += [diagnosis.flags[flag] for flag in told if flag in diagnosis.flags]
     if chi2.cdf(2.0 * fit.misfit, fit.degrees) < _UNLIKELY:
         notes.append(
             f"Poses are fitted better than the noise lets expect (squared residuals {2.0 * fit.misfit:.4g}, expected "
@@ -196,8 +197,8 @@ def _warnings(found: OwnIdentification) -> list[str]:
     warnings += [flags[flag] for flag in leading if flag in flags]
     if fit.friction_is_bound and Flag.NO_CONTACT not in flags:
         warnings.append(f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g}.")
-    elif not fit.friction_is_bound and fit.friction_mu > _NEAR_BOUND * found.options.model.largest_mu:
-        warnings.append(f"mu is at the largest value that is looked at, {found.options.model.largest_mu:g}.")
+    elif not fit.friction_is_bound and fit.friction_mu > _NEAR_BOUND * LARGEST_MU:
+        warnings.append(f"mu is at the largest value that is looked at, {LARGEST_MU:g}.")
     return [*warnings, *_size_warnings(found), *_frame_warnings(found)]
 
 
@@ -218,15 +219,14 @@ def _size_warnings(found: OwnIdentification) -> list[str]:
 
 def _frame_warnings(found: OwnIdentification) -> list[str]:
     warnings = []
-    for name, states, throw in zip(found.throws.names, found.fit.throws, found.throws.throws, strict=True):
+    for name, throw, states in found.each:
         pushes = np.flatnonzero((states.impulse_n > _PUSHES).any(axis=1))
         if not len(pushes):
             warnings.append(f"{name}: the identified motion has no contact; the throw says nothing.")
             continue
-        after = int((throw.time > states.time[pushes[0]]).sum())
         before = int((throw.time <= states.time[pushes[0]]).sum())
-        if min(before, after) < _FEW_FRAMES:
-            side, few = ("before", before) if before <= after else ("after", after)
+        few, side = min((before, "before"), (len(throw.time) - before, "after"))
+        if few < _FEW_FRAMES:
             warnings.append(f"{name}: only {few} frames {side} the first contact.")
     return warnings
 
@@ -289,45 +289,35 @@ def states_table(found: OwnIdentification) -> pd.DataFrame:
     Impulses are per mass (m/s) and belong to the instant; gaps are in m, numbered like the shape's corners from 0.
     """
     tables = []
-    for name, states, throw in zip(found.throws.names, found.fit.throws, found.throws.throws, strict=True):
+    for name, throw, states in found.each:
         n, n_c = len(states.time), states.gap.shape[1]
-        measured = np.full((n, 3), np.nan)
+        measured, impulses = np.full((n, 3), np.nan), np.full((2, n, n_c), np.nan)
         measured[states.frame] = throw.position
-        impulses = np.full((2, n, n_c), np.nan)
         impulses[:, :-1] = states.impulse_n, states.impulse_t
         columns: dict[str, Any] = {"throw": name, "time_s": states.time}
         for i, (pose, rate) in enumerate((("x_m", "v_x_m_s"), ("y_m", "v_y_m_s"), ("theta_rad", "omega_rad_s"))):
             columns |= {pose: states.position[:, i], f"measured_{pose}": measured[:, i], rate: states.velocity[:, i]}
         for c in range(n_c):
-            columns |= {
-                f"impulse_n_{c}_m_s": impulses[0, :, c],
-                f"impulse_t_{c}_m_s": impulses[1, :, c],
-                f"gap_{c}_m": states.gap[:, c],
-            }
+            columns |= {f"impulse_{kind}_{c}_m_s": impulse[:, c] for kind, impulse in zip("nt", impulses, strict=True)}
+            columns[f"gap_{c}_m"] = states.gap[:, c]
         tables.append(pd.DataFrame(columns))
     return pd.concat(tables, ignore_index=True)
 
 
 def scene_table(found: OwnIdentification) -> pd.DataFrame:
     """Polylines of the first throws as in :mod:`contactid.planar.artefacts.time_lapse`, and ``measured`` points."""
-    rows = []
-    for panel, states in enumerate(found.fit.throws[:_DRAWN]):
-        throw, name = found.throws.throws[panel], found.throws.names[panel]
-
-        def add(
-            kind: str, item: int, time: Any, points: np.ndarray, panel: int = panel, name: str = name
-        ) -> pd.DataFrame:
-            head = {"panel": panel, "label": name, "kind": kind, "item": item, "time_s": time}
-            return pd.DataFrame({**head, "x_m": points[:, 0], "y_m": points[:, 1]})
-
-        shown = np.unique(np.linspace(0, len(states.frame) - 1, _OUTLINES).round().astype(int))
-        for item, k in enumerate(states.frame[shown]):
-            rows.append(add("outline", item, states.time[k], outline_at(found.body.shape, states.position[k])))
-        rows.append(add("com", 0, states.time, states.position))
-        rows.append(add("measured", 0, throw.time, throw.position))
-        foot = np.array([throw.ground.x0, throw.ground.y0])
-        rows.append(add("ground", 0, 0.0, np.array([foot, foot + throw.ground.tangent])))
-    return pd.concat(rows, ignore_index=True)
+    parts = []
+    for panel, (name, throw, states) in enumerate(found.each[:_DRAWN]):
+        shown = evenly(states.frame, _OUTLINES)
+        outlines = [outline_at(found.body.shape, states.position[k]) for k in shown]
+        lines = [("outline", item, states.time[k], outlines[item]) for item, k in enumerate(shown)]
+        lines += [("com", 0, states.time, states.position), ("measured", 0, throw.time, throw.position)]
+        lines += [("ground", 0, 0.0, np.array([throw.ground.origin, throw.ground.origin + throw.ground.tangent]))]
+        parts += [
+            polyline(points, panel=panel, label=name, kind=kind, item=item, time_s=time)
+            for kind, item, time, points in lines
+        ]
+    return pd.concat(parts, ignore_index=True)
 
 
 def fit_record(found: OwnIdentification) -> dict[str, Any]:
@@ -350,7 +340,7 @@ def fit_record(found: OwnIdentification) -> dict[str, Any]:
         },
         "iterations": fit.iterations,
         "seconds": fit.seconds,
-        "seed": found.options.shooting.seed,
+        "seed": found.options.seed,
         "data": {
             "throws": list(found.throws.names),
             "frames": [len(throw.time) for throw in found.throws.throws],
@@ -373,7 +363,6 @@ def fit_record(found: OwnIdentification) -> dict[str, Any]:
 
 def summary(found: OwnIdentification) -> str:
     """The report in Markdown."""
-    throws: Sequence[str] = found.throws.names
     lines = ["# Identified body", "", *(f"* **{line}**" for line in found.lines())]
     lines.append(f"* A uniform body of this shape has J/m = {MM2 * found.body.shape.uniform_inertia_ratio:.4g} mm2.")
     lines += ["", "## Warnings", "", *(f"* {warning}" for warning in found.warnings or ["None."])]
@@ -383,11 +372,11 @@ def summary(found: OwnIdentification) -> str:
     )
     lines += ["", "## Throws", "", "| throw | frames | frames/s | impacts | farthest from a measured centre, mm |"]
     lines.append("|---|---|---|---|---|")
-    for name, throw, states in zip(throws, found.throws.throws, found.fit.throws, strict=True):
+    for name, throw, states in found.each:
         apart = 1e3 * np.hypot(*(states.position[states.frame] - throw.position)[:, :2].T).max()
         rate = 1.0 / throw.frame_interval
         lines.append(f"| {name} | {len(throw.time)} | {rate:.4g} | {states.n_impacts} | {apart:.3g} |")
-    shown = "" if len(throws) <= _DRAWN else f" (the first {_DRAWN} throws)"
+    shown = "" if len(found.each) <= _DRAWN else f" (the first {_DRAWN} throws)"
     lines += ["", f"## Figures{shown}", "", "![measured and identified motion](trajectory.png)", ""]
     lines += ["![contact impulses](impulses.png)", "", f"`{STATES}` has the motion, `{PARAMETERS}` every number."]
     return "\n".join(lines) + "\n"

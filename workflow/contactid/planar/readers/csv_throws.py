@@ -16,7 +16,6 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.readers.throws import SQUARE_FREQUENCY, SQUARE_SIDE, PlanarThrow, build_throws, square
-from contactid.planar.simulate.geometry import Shape
 from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
 
 FEWEST_ROWS = 8
@@ -217,30 +216,6 @@ def _unit_problems(interval: float, position: np.ndarray) -> list[str]:
     if not (turn <= _FASTEST_TURN and steps[:, 2].max() <= _LARGEST_TURN):
         problems.append(f"theta turns by {turn:g} rad/s and jumps by {steps[:, 2].max():g} rad: give theta in radians")
     return problems
-
-
-def read_own_throws(
-    path: str | Path,
-    shape: Shape,
-    *,
-    licence: str = "unknown",
-    inertia_ratio: float | None = None,
-    object_name: str = "own",
-) -> xr.Dataset:
-    """Read a user's file, or every ``*.csv`` of a folder, as throws of one body; see :func:`read_own_throw`."""
-    path = Path(path)
-    files: Sequence[Path] = sorted(path.glob("*.csv")) if path.is_dir() else [path]
-    if not files:
-        raise ContactIdError(f"{path}: no *.csv there", "Name a file or a folder of files with t, x, y, theta")
-    return build_throws(
-        [read_own_throw(file) for file in files],
-        shape,
-        object_name=object_name,
-        source=path.name,
-        licence=licence,
-        synthetic=False,
-        inertia_ratio=inertia_ratio,
-    )
 
 
 def _continuous(position: np.ndarray) -> np.ndarray:

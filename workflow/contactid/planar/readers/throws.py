@@ -30,7 +30,6 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.simulate.geometry import Ellipse, Polygon, Shape
-from contactid.sources.left_out import joined
 
 UNITS = {"time": "s", "x": "m", "y": "m", "theta": "rad", "row_size": "1", "inertia_ratio": "m2"}
 SQUARE_SIDE = 0.06  # m
@@ -76,17 +75,19 @@ def build_throws(
     inertia_ratio: float | None = None,
     left_out: Mapping[str, str] | None = None,
 ) -> xr.Dataset:
-    """Assemble and validate the canonical dataset.
+    """Assemble the canonical dataset.
 
     Raises
     ------
     ContactIdError
-        Without a throw, or where throws differ in their sample frequency.
+        Without a throw, where one has a pose that isn't finite, or where they differ in their sample frequency.
     """
     if not throws:
         raise ContactIdError(f"{source}: no usable throw of {object_name}", "Check the folder or file")
     frequency = throws[0].sample_frequency
     for throw in throws:
+        if not np.isfinite(throw.position).all():
+            raise ContactIdError(f"{source}: throw {throw.name} has a NaN", "Leave such throws out")
         if abs(throw.sample_frequency - frequency) > _UNEVEN * frequency:
             raise ContactIdError(
                 f"{source}: {throw.name} has {throw.sample_frequency:g} frames/s, {throws[0].name} has {frequency:g}",
@@ -116,31 +117,7 @@ def build_throws(
         data["semi_axes"] = ("axis", np.array([shape.a, shape.b]))
     for name in data.data_vars:
         data[name].attrs["units"] = UNITS.get(str(name), "m")
-    validate_throws(data)
     return data
-
-
-def validate_throws(data: xr.Dataset) -> None:
-    """Raise :class:`ContactIdError` with everything that is not as the canonical form says."""
-    source = data.attrs.get("source", "planar throws")
-    missing = [name for name in UNITS if name not in data]
-    if missing:
-        raise ContactIdError(f"{source}: without the variables {', '.join(missing)}", "Read the data again")
-    problems = [
-        f"{name} is in {data[name].attrs.get('units')!r} instead of {unit!r}"
-        for name, unit in UNITS.items()
-        if data[name].attrs.get("units") != unit
-    ]
-    if ("vertices" in data) == ("semi_axes" in data):
-        problems.append("not one shape: either vertices or semi_axes")
-    if int(data["row_size"].sum()) != data.sizes["sample"]:
-        problems.append("row_size doesn't add up to the samples")
-    else:
-        problems += [
-            f"throw {throw.name} has a NaN" for throw in iterate_throws(data) if not np.isfinite(throw.position).all()
-        ]
-    if problems:
-        raise ContactIdError(f"{source}: {joined(problems)}", "Read the data again, and leave such throws out")
 
 
 def shape_of(data: xr.Dataset) -> Shape:

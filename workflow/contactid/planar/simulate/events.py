@@ -11,13 +11,13 @@ bounces shorter than a step are cut a few times and then left to the grid.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numba
 import numpy as np
 
-from contactid.planar.simulate.geometry import Ellipse, Ground, Shape, ellipse_arm, vertex_arm
-from contactid.planar.simulate.kernel import CLOSING, OPTIONS, LawValues, contact_impulse
+from contactid.planar.simulate.bodies import PlanarLaw
+from contactid.planar.simulate.geometry import ellipse_arm, vertex_arm
+from contactid.planar.simulate.kernel import CLOSING, OPTIONS, Outline, contact_impulse
 from contactid.planar.simulate.polygon import solve_contacts
 
 _ellipse_arm = numba.njit(ellipse_arm, inline="always")
@@ -25,17 +25,6 @@ _vertex_arm = numba.njit(vertex_arm, inline="always")
 _AT_CONTACT = 1e-7  # m: below it a contact is closed
 _LOCATED = 1e-8  # m: how exactly the closing instant is found
 _CUTS = 4  # of one step
-
-
-class Outline(NamedTuple):
-    """A shape and its ground as the compiled code wants them: an ellipse has no vertices."""
-
-    a: float
-    b: float
-    vertices: np.ndarray  # (n_c, 2), or (0, 2)
-    slope: float
-    x0: float
-    y0: float
 
 
 @dataclass(frozen=True)
@@ -59,29 +48,20 @@ class EventMotion:
     frame: np.ndarray
 
 
-def outline_of(shape: Shape, ground: Ground) -> Outline:
-    """A shape over its ground for the compiled code."""
-    a, b, vertices = (0.0, 0.0, np.array(shape.vertices, dtype=float)) if not isinstance(shape, Ellipse) else (
-        float(shape.a), float(shape.b), np.zeros((0, 2)))  # fmt: skip
-    return Outline(a, b, vertices, float(ground.slope), float(ground.x0), float(ground.y0))
-
-
-def frames_of_motion(
+def frames_of_motions(
     outline: Outline, parameters: np.ndarray, gravity: float, frame_interval: float, n_frames: int, step: float
 ) -> np.ndarray:
-    """(n_frames + 1, 3) poses at frames; ``parameters`` are q (3,), v (3,), J/m (m2), mu and e_N."""
+    """(n, n_frames + 1, 3) poses at frames; ``parameters`` (n, 9) are q (3,), v (3,), J/m (m2), mu and e_N of each."""
     per_frame = max(1, int(np.ceil(frame_interval / step - 1e-9)))
-    poses = np.empty((n_frames + 1, 3))
-    nothing = np.empty((0, 0))
-    _run(outline, parameters, gravity, frame_interval / per_frame, per_frame, poses,
-         np.empty(0), nothing, nothing, nothing, nothing, np.empty(0, dtype=np.int64))  # fmt: skip
+    poses = np.empty((len(parameters), n_frames + 1, 3))
+    _run_all(outline, np.ascontiguousarray(parameters), gravity, frame_interval / per_frame, per_frame, poses)
     return poses
 
 
 def event_motion(
     outline: Outline, parameters: np.ndarray, gravity: float, frame_interval: float, n_frames: int, step: float
 ) -> EventMotion:
-    """The whole motion; arguments as of :func:`frames_of_motion`."""
+    """The whole motion; arguments as of :func:`frames_of_motions`."""
     per_frame = max(1, int(np.ceil(frame_interval / step - 1e-9)))
     most = n_frames * per_frame * (1 + _CUTS) + 1
     n_contacts = max(1, len(outline.vertices))
@@ -144,7 +124,7 @@ def _impulses(arms, closed, n_closed, ratio, law, fall, along, u_n, u_t, c_n, c_
 def _run(outline, parameters, gravity, h, per_frame, poses, time, position, velocity, impulse_n, impulse_t, frame):
     """Fill ``poses`` and, where they have room, everything else; returns the number of steps taken."""
     n_contacts = max(1, outline.vertices.shape[0])
-    law = LawValues(parameters[7], parameters[8], 0.0, gravity)
+    law = PlanarLaw(parameters[7], parameters[8], 0.0, gravity)
     ratio = parameters[6]
     sin_a, cos_a = np.sin(outline.slope), np.cos(outline.slope)
     x, y, theta = parameters[0], parameters[1], parameters[2]
@@ -227,3 +207,12 @@ def _run(outline, parameters, gravity, h, per_frame, poses, time, position, velo
         if keep:
             frame[f] = taken
     return taken
+
+
+@numba.njit(**OPTIONS)
+def _run_all(outline, parameters, gravity, h, per_frame, poses):
+    """:func:`_run` of each row of parameters (n, 9), filling ``poses`` (n, frames, 3)."""
+    nothing = np.empty((0, 0))
+    for i in range(parameters.shape[0]):
+        _run(outline, parameters[i], gravity, h, per_frame, poses[i],
+             np.empty(0), nothing, nothing, nothing, nothing, np.empty(0, dtype=np.int64))  # fmt: skip

@@ -56,6 +56,11 @@ class Ground:
             )
 
     @property
+    def origin(self) -> np.ndarray:
+        """(2,) the point, m."""
+        return np.array([self.x0, self.y0])
+
+    @property
     def tangent(self) -> np.ndarray:
         """(2,) unit vector along the ground."""
         return np.array([np.cos(self.slope), np.sin(self.slope)])

@@ -21,32 +21,32 @@ import numba
 import numpy as np
 
 from contactid.core.compiled import OPTIONS
-from contactid.planar.simulate.geometry import ellipse_arm
+from contactid.planar.simulate.geometry import Ellipse, Ground, Shape, ellipse_arm
 
 CLOSING = 1e-9  # m/s: a contact that separates no faster is at rest; rounding must not open a lasting contact
 
 _ellipse_arm = numba.njit(ellipse_arm, inline="always")
 
 
-class EllipseArrays(NamedTuple):
-    """A body and its ground as the compiled code wants them; SI units."""
+class Outline(NamedTuple):
+    """A shape, its ground and its mass as the compiled code wants them, SI units; an ellipse has no vertices."""
 
     a: float
     b: float
-    mass: float
-    inertia: float
+    vertices: np.ndarray  # (n_c, 2), or (0, 2)
     slope: float
     x0: float
     y0: float
+    mass: float
+    inertia: float
 
 
-class LawValues(NamedTuple):
-    """Friction, restitution along n and t, gravity (m/s2, along -y)."""
-
-    friction_mu: float
-    restitution_e_n: float
-    restitution_e_t: float
-    gravity: float
+def outline_of(shape: Shape, ground: Ground, mass: float = 1.0, inertia: float = 1.0) -> Outline:
+    """A shape over its ground for the compiled code."""
+    place = float(ground.slope), float(ground.x0), float(ground.y0), float(mass), float(inertia)
+    if isinstance(shape, Ellipse):
+        return Outline(float(shape.a), float(shape.b), np.zeros((0, 2)), *place)
+    return Outline(0.0, 0.0, np.array(shape.vertices, dtype=float), *place)
 
 
 @numba.njit(**OPTIONS)
@@ -69,10 +69,10 @@ def contact_impulse(w_nn, w_nt, w_tt, b_n, b_t, mu):
 
 
 @numba.njit(**OPTIONS)
-def run_ellipse(body, law, h, position, velocity, impulse, gap):
-    """Fill ``position``, ``velocity`` (n + 1, 3), ``impulse`` (n + 1, 2) and ``gap`` (n + 1,) from their first rows.
+def run_ellipse(body, law, h, position, velocity, impulse_n, impulse_t, gap):
+    """Fill ``position``, ``velocity`` (n + 1, 3), the impulses (n + 1, 1; N s) and ``gap`` (n + 1, 1) from row 0.
 
-    ``impulse[k]`` is (c_n, c_t) of the step that led to state k, N s.
+    Row k of the impulses belongs to the step that led to state k.
     """
     sin_a, cos_a = np.sin(body.slope), np.cos(body.slope)
     inverse_mass, inverse_inertia = 1.0 / body.mass, 1.0 / body.inertia
@@ -82,12 +82,12 @@ def run_ellipse(body, law, h, position, velocity, impulse, gap):
     for k in range(position.shape[0]):
         phi = theta - body.slope
         r_t, r_n = _ellipse_arm(np.sin(phi), np.cos(phi), body.a, body.b)
-        gap[k] = -sin_a * (x - body.x0) + cos_a * (y - body.y0) + r_n
+        gap[k, 0] = -sin_a * (x - body.x0) + cos_a * (y - body.y0) + r_n
         if k == position.shape[0] - 1:
             break
         u_n = -sin_a * v_x + cos_a * v_y + r_t * omega
         c_n = c_t = 0.0
-        if gap[k] <= 0.0 and u_n <= CLOSING:
+        if gap[k, 0] <= 0.0 and u_n <= CLOSING:
             u_t = cos_a * v_x + sin_a * v_y - r_n * omega
             c_n, c_t = contact_impulse(
                 inverse_mass + r_t * r_t * inverse_inertia,
@@ -103,4 +103,4 @@ def run_ellipse(body, law, h, position, velocity, impulse, gap):
         x, y, theta = x + h * v_x, y + h * v_y, theta + h * omega
         position[k + 1, 0], position[k + 1, 1], position[k + 1, 2] = x, y, theta
         velocity[k + 1, 0], velocity[k + 1, 1], velocity[k + 1, 2] = v_x, v_y, omega
-        impulse[k + 1, 0], impulse[k + 1, 1] = c_n, c_t
+        impulse_n[k + 1, 0], impulse_t[k + 1, 0] = c_n, c_t

@@ -48,11 +48,14 @@ from contactid.planar.simulate.scenes import Scene, scene_of
 from contactid.sources.motion import write_dataset
 
 _AT_REST = 1e-4  # share of the potential energy below which a body counts as not having moved
-_UNITS = {
-    "time": "s", "position": "m, m, rad", "velocity": "m/s, m/s, rad/s", "impulse_n": "N s", "impulse_t": "N s",
-    "gap": "m", "kinetic": "J", "potential": "J", "restitution": "J", "friction": "J", "scheme": "J", "closure": "1",
-    "friction_mu": "1", "restitution_e_n": "1",
-}  # fmt: skip
+_OF_MOTIONS = {
+    "position": ("axis", "m, m, rad"),
+    "velocity": ("axis", "m/s, m/s, rad/s"),
+    "impulse_n": ("contact", "N s"),
+    "impulse_t": ("contact", "N s"),
+    "gap": ("contact", "m"),
+}
+_ENERGIES = "kinetic", "potential", "restitution", "friction", "scheme"
 
 
 @dataclass(frozen=True)
@@ -123,31 +126,23 @@ def simulate_scene(scene: Scene) -> xr.Dataset:
         energy_balance(scene.body, scene.ground, motion, law.gravity)
         for motion, law in zip(motions, scene.laws, strict=True)
     ]
-    by_state = {
-        name: (("run", "state", axis), np.stack([getattr(motion, name) for motion in motions]))
-        for name, axis in (
-            ("position", "axis"), ("velocity", "axis"), ("impulse_n", "contact"), ("impulse_t", "contact"),
-            ("gap", "contact"),
-        )
-    }  # fmt: skip
-    energies = {
-        name: (("run", "state"), np.stack([getattr(balance, name) for balance in balances]))
-        for name in ("kinetic", "potential", "restitution", "friction", "scheme")
-    }
-    dataset = xr.Dataset(
+    return xr.Dataset(
         {
-            "time": ("state", motions[0].time),
-            **by_state,
-            **energies,
-            "closure": ("run", [balance.closure for balance in balances]),
-            "friction_mu": ("run", [law.friction_mu for law in scene.laws]),
-            "restitution_e_n": ("run", [law.restitution_e_n for law in scene.laws]),
+            "time": ("state", motions[0].time, {"units": "s"}),
+            **{
+                name: (("run", "state", axis), np.stack([getattr(motion, name) for motion in motions]), {"units": unit})
+                for name, (axis, unit) in _OF_MOTIONS.items()
+            },
+            **{
+                name: (("run", "state"), np.stack([getattr(balance, name) for balance in balances]), {"units": "J"})
+                for name in _ENERGIES
+            },
+            "closure": ("run", [balance.closure for balance in balances], {"units": "1"}),
+            "friction_mu": ("run", [law.friction_mu for law in scene.laws], {"units": "1"}),
+            "restitution_e_n": ("run", [law.restitution_e_n for law in scene.laws], {"units": "1"}),
         },
         attrs={"scene": scene.name, "time_step": scene.time_step, "gravity": scene.laws[0].gravity},
     )
-    for name, unit in _UNITS.items():
-        dataset[name].attrs["units"] = unit
-    return dataset
 
 
 def write_scenes(block: Mapping[str, Any], motions: Sequence[str]) -> None:

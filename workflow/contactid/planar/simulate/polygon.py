@@ -44,13 +44,11 @@ Tolerances are absolute: scale the problem so that its entries are of order one.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
 
-from contactid.planar.simulate.geometry import Ground, Polygon, vertex_arm
-from contactid.planar.simulate.kernel import OPTIONS, LawValues, contact_impulse
+from contactid.planar.simulate.geometry import vertex_arm
+from contactid.planar.simulate.kernel import OPTIONS, contact_impulse
 
 SOLVED, RAY, TOO_LONG = 0, 1, 2  # status of :func:`lemke`
 RESIDUAL = 1e-9  # at most, at a solution
@@ -213,40 +211,6 @@ def _comes_before(tableau, row, other, column):
     return False
 
 
-class PolygonArrays(NamedTuple):
-    """A body and its ground as the compiled code wants them; SI units."""
-
-    vertices: np.ndarray  # (n_c, 2)
-    mass: float
-    inertia: float
-    slope: float
-    x0: float
-    y0: float
-
-
-def run_polygon(
-    shape: Polygon,
-    mass: float,
-    inertia: float,
-    ground: Ground,
-    law: LawValues,
-    h: float,
-    position: np.ndarray,
-    velocity: np.ndarray,
-    impulse_n: np.ndarray,
-    impulse_t: np.ndarray,
-    gap: np.ndarray,
-) -> None:
-    """Fill ``position``, ``velocity`` (n + 1, 3), the impulses (n + 1, n_c; N s) and ``gap`` (n + 1, n_c) from row 0.
-
-    Row k of the impulses belongs to the step that led to state k. A step whose problem isn't solved has impulses that
-    aren't numbers, and so has every state from there on.
-    """
-    vertices = np.array(shape.vertices, dtype=float)
-    body = PolygonArrays(vertices, float(mass), float(inertia), float(ground.slope), float(ground.x0), float(ground.y0))
-    _run(body, LawValues(*map(float, law)), float(h), position, velocity, impulse_n, impulse_t, gap)
-
-
 @numba.njit(**OPTIONS)
 def contact_problem(w, b_n, b_t, mu):
     """The problem (M, q) of n contacts, unscaled: W (2 n, 2 n) with the n normal rows first, b_n and b_t (n,)."""
@@ -320,8 +284,12 @@ def _closed_impulses(body, law, arms, closed, fall, along, u_n, u_t):
 
 
 @numba.njit(**OPTIONS)
-def _run(body, law, h, position, velocity, impulse_n, impulse_t, gap):
-    """:func:`run_polygon` on arrays."""
+def run_polygon(body, law, h, position, velocity, impulse_n, impulse_t, gap):
+    """Fill ``position``, ``velocity`` (n + 1, 3), the impulses (n + 1, n_c; N s) and ``gap`` (n + 1, n_c) from row 0.
+
+    Row k of the impulses belongs to the step that led to state k. A step whose problem isn't solved has impulses that
+    aren't numbers, and so has every state from there on.
+    """
     n_corners = body.vertices.shape[0]
     sin_a, cos_a = np.sin(body.slope), np.cos(body.slope)
     fall, along = h * law.gravity * cos_a, h * law.gravity * sin_a

@@ -9,7 +9,7 @@ from typing import Any
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, PlanarMotion, refuse_start_inside, simulate
-from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape
+from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,6 @@ class Scene:
     time_step: float
     laws: tuple[PlanarLaw, ...]
 
-    @property
-    def steps(self) -> int:
-        """Number of steps of a whole simulation."""
-        return round(self.duration / self.time_step)
-
     def run(self, law: PlanarLaw, *, time_step: float | None = None, duration: float | None = None) -> PlanarMotion:
         """Simulate under one law; another time step or duration replaces the scene's own."""
         h = self.time_step if time_step is None else time_step
@@ -57,34 +52,31 @@ def scene_of(block: Mapping[str, Any], name: str) -> Scene:
     """
     key = f"planar.scenes.{name}"
     scene = block["scenes"][name]
-    body_of_scene = body_of(block, scene["body"], key)
-    ground = Ground(float(scene["ground"]["slope"]), *map(float, scene["ground"]["start"]))
-    x, y, theta = map(float, scene["position"])
-    v_x, v_y, omega = map(float, scene["velocity"])
-    try:
-        refuse_start_inside(body_of_scene.shape, ground, [x, y, theta])  # type: ignore[arg-type]
-    except ContactIdError as error:
-        raise ContactIdError(f"configuration: {key}.position: {error.problem}", error.remedy) from None
-    if scene["duration"] < scene["time_step"]:
+    body, ground = thrown(block, scene, key)
+    duration, time_step = float(scene["duration"]), float(scene["time_step"])
+    if duration < time_step:
         raise ContactIdError(
-            f"configuration: {key}.duration is {scene['duration']:g} s, shorter than its time_step of "
-            f"{scene['time_step']:g} s",
+            f"configuration: {key}.duration is {duration:g} s, shorter than its time_step of {time_step:g} s",
             "Give at least one step",
         )
-    laws = itertools.product(scene["friction_mu"], scene["restitution_e_n"])
-    return Scene(
-        name=name,
-        body=body_of_scene,
-        ground=ground,
-        position=(x, y, theta),
-        velocity=(v_x, v_y, omega),
-        duration=float(scene["duration"]),
-        time_step=float(scene["time_step"]),
-        laws=tuple(
-            PlanarLaw(float(mu), float(e_n), float(scene["restitution_e_t"]), float(block["gravity"]))
-            for mu, e_n in laws
-        ),
+    x, y, theta = map(float, scene["position"])
+    v_x, v_y, omega = map(float, scene["velocity"])
+    laws = tuple(
+        PlanarLaw(float(mu), float(e_n), float(scene["restitution_e_t"]), float(block["gravity"]))
+        for mu, e_n in itertools.product(scene["friction_mu"], scene["restitution_e_n"])
     )
+    return Scene(name, body, ground, (x, y, theta), (v_x, v_y, omega), duration, time_step, laws)
+
+
+def thrown(block: Mapping[str, Any], throw: Mapping[str, Any], key: str) -> tuple[PlanarBody, Ground]:
+    """The body and the ground of a throw that the configuration has at ``key``; it starts outside the ground."""
+    body = body_of(block, throw["body"], key)
+    ground = Ground(float(throw["ground"]["slope"]), *map(float, throw["ground"]["start"]))
+    try:
+        refuse_start_inside(body.shape, ground, throw["position"])
+    except ContactIdError as error:
+        raise ContactIdError(f"configuration: {key}.position: {error.problem}", error.remedy) from None
+    return body, ground
 
 
 def body_of(block: Mapping[str, Any], name: str, asked_by: str) -> PlanarBody:
@@ -98,14 +90,14 @@ def body_of(block: Mapping[str, Any], name: str, asked_by: str) -> PlanarBody:
             f"configuration: {key} needs either semi_axes (an ellipse) or vertices (a polygon)", "Give exactly one"
         )
     try:
-        shape: Shape
-        if "semi_axes" in body:
-            shape = Ellipse(*map(float, body["semi_axes"]))
-        else:
-            shape = Polygon(tuple((float(x), float(y)) for x, y in body["vertices"]))
-        return PlanarBody(shape, float(body["mass"]), float(body["inertia"]))
+        shape = (
+            Ellipse(*map(float, body["semi_axes"]))
+            if "semi_axes" in body
+            else Polygon(tuple((float(x), float(y)) for x, y in body["vertices"]))
+        )
     except ContactIdError as error:
         raise ContactIdError(f"configuration: {key}: {error.problem}", error.remedy) from None
+    return PlanarBody(shape, float(body["mass"]), float(body["inertia"]))
 
 
 def check_scenes(block: Mapping[str, Any]) -> None:

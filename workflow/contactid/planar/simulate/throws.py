@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, PlanarMotion, refuse_start_inside, simulate
+from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, PlanarMotion, simulate
 from contactid.planar.simulate.geometry import Ground
-from contactid.planar.simulate.scenes import body_of
+from contactid.planar.simulate.scenes import body_of, thrown
 
 _UNEVEN = 0.01  # largest relative spread of the intervals
 _FEWEST = 5
@@ -73,31 +73,18 @@ class Truth:
     impulse_t: np.ndarray
 
 
-def thrown_body(block: Mapping[str, Any]) -> PlanarBody:
-    """The body of the study's identification block."""
-    return body_of(block, block["identification"]["body"], KEY)
-
-
-def ground_of(block: Mapping[str, Any]) -> Ground:
-    """What it is thrown over."""
-    ground = block["identification"]["ground"]
-    return Ground(float(ground["slope"]), *map(float, ground["start"]))
+def body_and_ground(block: Mapping[str, Any]) -> tuple[PlanarBody, Ground]:
+    """What the study's identification throws, and over what."""
+    return thrown(block, block["identification"], KEY)
 
 
 def true_motion(block: Mapping[str, Any], friction_mu: float) -> PlanarMotion:
     """The throw under one friction, at the fine time step that stands for the truth."""
-    options = block["identification"]
+    options, (body, ground) = block["identification"], body_and_ground(block)
     law = PlanarLaw(friction_mu, float(options["restitution_e_n"]), 0.0, float(block["gravity"]))
     h = float(options["time_step"])
-    return simulate(
-        thrown_body(block),
-        ground_of(block),
-        law,
-        options["position"],
-        options["velocity"],
-        time_step=h,
-        steps=round(options["duration"] / h) + 1,
-    )
+    steps = round(options["duration"] / h) + 1
+    return simulate(body, ground, law, options["position"], options["velocity"], time_step=h, steps=steps)
 
 
 def measured_throw(
@@ -131,15 +118,11 @@ def truth_of(motion: PlanarMotion, mass: float, duration: float) -> Truth:
 def check_identification(block: Mapping[str, Any]) -> None:
     """Raise :class:`ContactIdError` for an identification that can't be run, naming its key."""
     options = block["identification"]
-    body = thrown_body(block)
-    if body.shape.n_contacts != 1:
+    if body_of(block, options["body"], KEY).shape.n_contacts != 1:
         raise ContactIdError(f"configuration: {KEY}.body has corners; figure 18 needs an ellipse", "Name an ellipse")
-    try:
-        refuse_start_inside(body.shape, ground_of(block), np.array(options["position"], dtype=float))
-    except ContactIdError as error:
-        raise ContactIdError(f"configuration: {KEY}.position: {error.problem}", error.remedy) from None
+    body_and_ground(block)
     for rate in options["frames_per_second"]:
-        if options["duration"] * rate < 5:
+        if options["duration"] * rate < _FEWEST:
             raise ContactIdError(
                 f"configuration: {KEY}.frames_per_second: {rate:g} gives too few frames in {options['duration']:g} s",
                 "Leave it out, or raise planar.identification.duration",

@@ -1,10 +1,10 @@
-"""What the identification needs to know of measured planar throws (planar paper, sections 5 and 6.2).
+"""What the identification needs to know of measured planar throws of a polygon (planar paper, sections 5 and 6.2).
 
 In this order:
 
-1. *Rest.* The last frames of throws that end at rest on a side (or on an ellipse's flat side) tell the ground's height
-   and slope, how far the tracked axes are turned from the sides, and how far the tracked point is from the centre
-   (:func:`align`). Turn and point need a polygon that came to rest on every side; else they stay at zero.
+1. *Rest.* The last frames of throws that end at rest on a side tell the ground's height and slope, how far the tracked
+   axes are turned from the sides, and how far the tracked point is from the centre (:func:`align`). Turn and point need
+   throws that came to rest on every side; else they stay at zero.
 2. *Events.* A frame's second difference, less gravity, is an event where noise can't explain it. Near the ground it
    is a contact; far from it, or faster than a body can move, the camera lost the body: a jump (:func:`find_events`).
 3. *Flight.* Parabolas in x and y and lines in theta through short stretches without events give the noise, and how
@@ -15,50 +15,27 @@ Positions are (n, 3): x, y (m), theta (rad). Frames count from 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.readers.throws import PlanarThrow, iterate_throws, shape_of
-from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
+from contactid.planar.readers.throws import PlanarThrow, iterate_throws
+from contactid.planar.simulate.bodies import GRAVITY
+from contactid.planar.simulate.geometry import Ground, Polygon, contacts
 
 MAD = 1.4826  # median absolute deviation to standard deviation
-
-
-@dataclass(frozen=True)
-class ThrowOptions:
-    """How throws are looked at.
-
-    Attributes
-    ----------
-    gravity : m/s2
-    slope : the ground's, rad, where it is known; None: fitted
-    rest_frames : last frames that tell whether and where a throw came to rest
-    rest_travel, rest_turn : largest motion in them, m and rad
-    fewest_at_rest : throws per side and in all, below which turn, point and slope are not fitted
-    sensitivity : an event exceeds the noise of a second difference this many times
-    least_acceleration : smallest event, (3,), m/s2 and rad/s2
-    near_ground : contacts happen below this gap, m
-    touching : a corner touches below this gap, m
-    fastest : a frame-to-frame motion above it is a jump, (2,), m/s and rad/s
-    skipped_frames : at the start of a throw, disturbed by the release
-    """
-
-    gravity: float = 9.81
-    slope: float | None = None
-    rest_frames: int = 10
-    rest_travel: float = 5e-4
-    rest_turn: float = 0.01
-    fewest_at_rest: int = 10
-    sensitivity: float = 8.0
-    least_acceleration: tuple[float, float, float] = (20.0, 20.0, 500.0)
-    near_ground: float = 6e-3
-    touching: float = 2e-3
-    fastest: tuple[float, float] = (6.0, 100.0)
-    skipped_frames: int = 2
+FEWEST_AT_REST = 10  # throws per side and in all, below which turn, point and slope are not fitted
+REST_FRAMES = 10  # last ones, that tell whether and where a throw came to rest
+SKIPPED_FRAMES = 2  # at the start of a throw, disturbed by the release
+_REST_MOTION = np.array([5e-4, 5e-4, 0.01])  # m, m, rad: largest in the last frames of a throw at rest
+_SENSITIVITY = 8.0  # an event exceeds the noise of a second difference this many times
+_LEAST_ACCELERATION = (20.0, 20.0, 500.0)  # of an event, m/s2 and rad/s2
+_NEAR_GROUND = 6e-3  # m: contacts happen below this gap
+_FASTEST, _FASTEST_TURN = 6.0, 100.0  # m/s and rad/s: a faster motion from frame to frame is a jump
 
 
 @dataclass(frozen=True)
@@ -70,16 +47,13 @@ class Alignment:
     ground : in S
     turn : the tracked theta minus the body's, rad
     point : (2,) tracked point in the body's axes, from the centre, m
-    throws : throws at rest that were used
-    gap_scatter, turn_scatter : standard deviations of what the alignment leaves, m and rad
+    gap_scatter : standard deviation of what the alignment leaves of heights at rest, m
     """
 
     ground: Ground
     turn: float
     point: np.ndarray
-    throws: int
     gap_scatter: float
-    turn_scatter: float
 
     def body_position(self, position: np.ndarray) -> np.ndarray:
         """Position (n, 3) of the body's centre and axes, from that of the tracked point and axes."""
@@ -89,13 +63,11 @@ class Alignment:
         return np.column_stack([position[:, 0] - (x * cos - y * sin), position[:, 1] - (x * sin + y * cos), theta])
 
 
-@dataclass(frozen=True)
-class Contact:
-    """Consecutive frames with contact events: from the last frame before to the first after; the corners that touch."""
+class Contact(NamedTuple):
+    """The last frame before consecutive frames with contact events, and the first after them."""
 
     before: int
     after: int
-    corners: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -120,19 +92,12 @@ class ThrowEvents:
     rest: int | None
 
 
-def at_rest(throw: PlanarThrow, options: ThrowOptions) -> bool:
+def _at_rest(throw: PlanarThrow) -> bool:
     """Whether the throw's last frames stand still."""
-    extent = np.ptp(throw.position[-options.rest_frames :], axis=0)
-    return bool(extent[:2].max() < options.rest_travel and extent[2] < options.rest_turn)
+    return bool((np.ptp(throw.position[-REST_FRAMES:], axis=0) < _REST_MOTION).all())
 
 
-def rest_poses(throws: Iterable[PlanarThrow], options: ThrowOptions) -> np.ndarray:
-    """(n, 3) mean of the last frames of every throw that ends at rest."""
-    poses = [throw.position[-options.rest_frames :].mean(axis=0) for throw in throws if at_rest(throw, options)]
-    return np.array(poses).reshape(-1, 3)
-
-
-def align(data: xr.Dataset, options: ThrowOptions) -> Alignment:
+def align(data: xr.Dataset, shape: Polygon, fewest_at_rest: int = FEWEST_AT_REST) -> Alignment:
     """Ground, turn and point from the throws at rest.
 
     Raises
@@ -140,23 +105,28 @@ def align(data: xr.Dataset, options: ThrowOptions) -> Alignment:
     ContactIdError
         Where no throw ends at rest, so that the ground's height is unknown.
     """
-    shape = shape_of(data)
-    poses = rest_poses(iterate_throws(data), options)
-    if not len(poses):
+    rests = [throw.position[-REST_FRAMES:].mean(axis=0) for throw in iterate_throws(data) if _at_rest(throw)]
+    if not rests:
         raise ContactIdError(
             f"{data.attrs['source']}: no throw ends at rest, so the ground's height is unknown",
-            f"Record until the body stands still for {options.rest_frames} frames",
+            f"Record until the body stands still for {REST_FRAMES} frames",
         )
-    if isinstance(shape, Polygon):
-        return _align_polygon(shape, poses, options)
-    return _align_by_gap(shape, poses, options)
-
-
-def _side_angles(shape: Polygon) -> np.ndarray:
-    """(n_c,) directions of the sides' outward normals in the body's axes, rad."""
-    corners = np.array(shape.vertices)
+    poses, corners = np.array(rests), np.array(shape.vertices)
     sides = np.roll(corners, -1, axis=0) - corners
-    return np.arctan2(-sides[:, 0], sides[:, 1])
+    angles = np.arctan2(-sides[:, 0], sides[:, 1])  # of the sides' outward normals in the body's axes
+    side, tilt = _lies_on(angles, poses[:, 2])
+    typical = np.abs(tilt - np.median(tilt)) < max(
+        np.radians(2.0), 6.0 * MAD * np.median(np.abs(tilt - np.median(tilt)))
+    )
+    poses, side, tilt = poses[typical], side[typical], tilt[typical]
+    everywhere = np.bincount(side, minlength=len(angles)).min() >= fewest_at_rest
+    distance = (corners * np.column_stack([np.cos(angles), np.sin(angles)])).sum(axis=1)
+    up = -np.column_stack([np.cos(angles), np.sin(angles)])[side]
+    height = poses[:, 1] - distance[side]
+    sloped = len(poses) >= fewest_at_rest and np.ptp(poses[:, 0]) >= 0.05
+    ground, point, scatter = _fit_height(height, poses[:, 0], sloped, up if everywhere else None)
+    turn = float(np.median(tilt)) - ground.slope if everywhere else 0.0
+    return Alignment(ground, turn, point, scatter)
 
 
 def _lies_on(angles: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -166,45 +136,13 @@ def _lies_on(angles: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndar
     return side, tilts[np.arange(len(theta)), side]
 
 
-def _slope_known(x: np.ndarray, options: ThrowOptions) -> bool:
-    return options.slope is not None or len(x) < options.fewest_at_rest or np.ptp(x) < 0.05
-
-
-def _align_polygon(shape: Polygon, poses: np.ndarray, options: ThrowOptions) -> Alignment:
-    angles = _side_angles(shape)
-    side, tilt = _lies_on(angles, poses[:, 2])
-    typical = np.abs(tilt - np.median(tilt)) < max(
-        np.radians(2.0), 6.0 * MAD * np.median(np.abs(tilt - np.median(tilt)))
-    )
-    poses, side, tilt = poses[typical], side[typical], tilt[typical]
-    everywhere = np.bincount(side, minlength=len(angles)).min() >= options.fewest_at_rest
-    corners = np.array(shape.vertices)
-    distance = (corners * np.column_stack([np.cos(angles), np.sin(angles)])).sum(axis=1)
-    up = -np.column_stack([np.cos(angles), np.sin(angles)])[side]
-    height = poses[:, 1] - distance[side]
-    fitted = _fit_height(height, poses[:, 0], up if everywhere else None, options)
-    ground, point, scatter = fitted
-    turn = float(np.median(tilt)) - ground.slope if everywhere else 0.0
-    return Alignment(ground, turn, point, len(poses), scatter, float(np.std(tilt)))
-
-
-def _align_by_gap(shape: Shape, poses: np.ndarray, options: ThrowOptions) -> Alignment:
-    level = contacts(shape, Ground(options.slope or 0.0), poses).gap.min(axis=1)
-    ground, point, scatter = _fit_height(level, poses[:, 0], None, options)
-    return Alignment(ground, 0.0, point, len(poses), scatter, 0.0)
-
-
 def _fit_height(
-    height: np.ndarray, x: np.ndarray, up: np.ndarray | None, options: ThrowOptions
+    height: np.ndarray, x: np.ndarray, sloped: bool, up: np.ndarray | None
 ) -> tuple[Ground, np.ndarray, float]:
     """Least squares ``height = y0 + (x - x0) tan(slope) + up . point``, once more without outliers."""
     x0 = float(x.mean())
     columns = [np.ones(len(x))]
-    known = _slope_known(x, options)
-    slope = options.slope or 0.0
-    if known:
-        height = height - np.tan(slope) * (x - x0)
-    else:
+    if sloped:
         columns.append(x - x0)
     if up is not None:
         columns += [up[:, 0], up[:, 1]]
@@ -214,7 +152,7 @@ def _fit_height(
         found = np.linalg.lstsq(design[keep], height[keep], rcond=None)[0]
         left = height - design @ found
         keep = np.abs(left) <= 5.0 * MAD * np.median(np.abs(left - np.median(left))) + 1e-9
-    ground = Ground(slope if known else float(np.arctan(found[1])), x0, float(found[0]))
+    ground = Ground(float(np.arctan(found[1])) if sloped else 0.0, x0, float(found[0]))
     point = found[-2:] if up is not None else np.zeros(2)
     return ground, point, float(np.std(left[keep]))
 
@@ -225,58 +163,44 @@ def second_difference_noise(positions: Sequence[np.ndarray]) -> np.ndarray:
     return MAD * np.median(np.abs(differences - np.median(differences, axis=0)), axis=0) / np.sqrt(6.0)
 
 
-def _event_size(noise: np.ndarray, interval: float, options: ThrowOptions) -> np.ndarray:
-    return np.maximum(options.least_acceleration, options.sensitivity * np.sqrt(6.0) * noise / interval**2)
-
-
-def find_events(data: xr.Dataset, alignment: Alignment, options: ThrowOptions) -> list[ThrowEvents]:
+def find_events(data: xr.Dataset, shape: Polygon, alignment: Alignment) -> list[ThrowEvents]:
     """Contacts, jumps and rest of every throw."""
-    throws, shape = list(iterate_throws(data)), shape_of(data)
-    size = _event_size(
-        second_difference_noise([throw.position for throw in throws]), 1.0 / data.attrs["sample_frequency"], options
-    )
-    return [throw_events(throw, shape, alignment, size, options) for throw in throws]
+    throws, interval = list(iterate_throws(data)), 1.0 / data.attrs["sample_frequency"]
+    noise = second_difference_noise([throw.position for throw in throws])
+    size = np.maximum(_LEAST_ACCELERATION, _SENSITIVITY * np.sqrt(6.0) * noise / interval**2)
+    return [_throw_events(throw, shape, alignment, size) for throw in throws]
 
 
-def throw_events(
-    throw: PlanarThrow, shape: Shape, alignment: Alignment, size: np.ndarray, options: ThrowOptions
-) -> ThrowEvents:
-    """Contacts, jumps and rest of one throw; ``size`` (3,) is the least acceleration of an event."""
+def _throw_events(throw: PlanarThrow, shape: Polygon, alignment: Alignment, size: np.ndarray) -> ThrowEvents:
+    """Of one throw; ``size`` (3,) is the least acceleration of an event."""
     interval = 1.0 / throw.sample_frequency
     position = alignment.body_position(throw.position)
     gap = contacts(shape, alignment.ground, position).gap
     acceleration = np.zeros_like(position)
     acceleration[1:-1] = np.diff(throw.position, 2, axis=0) / interval**2
     # at rest the ground takes gravity's place: either is no event
-    acceleration[:, 1] += np.clip(-acceleration[:, 1], 0.0, options.gravity)
+    acceleration[:, 1] += np.clip(-acceleration[:, 1], 0.0, GRAVITY)
     event = (np.abs(acceleration) > size).any(axis=1)
-    event[: options.skipped_frames] = False
+    event[:SKIPPED_FRAMES] = False
     low = np.minimum.reduce([gap.min(axis=1), np.roll(gap.min(axis=1), 1), np.roll(gap.min(axis=1), -1)])
     step = np.abs(np.diff(throw.position, axis=0)) / interval
-    lost = np.flatnonzero((np.hypot(step[:, 0], step[:, 1]) > options.fastest[0]) | (step[:, 2] > options.fastest[1]))
-    far = np.flatnonzero(event & (low > options.near_ground))
+    lost = np.flatnonzero((np.hypot(step[:, 0], step[:, 1]) > _FASTEST) | (step[:, 2] > _FASTEST_TURN))
+    far = np.flatnonzero(event & (low > _NEAR_GROUND))
     jumps = tuple(sorted({int(k) for k in (*lost, *far)}))
-    found = _group_contacts(np.flatnonzero(event & (low <= options.near_ground)), gap, options)
-    return ThrowEvents(throw.name, position, gap, found, jumps, _rest_frame(throw, options))
+    found = contacts_of(np.flatnonzero(event & (low <= _NEAR_GROUND)))
+    return ThrowEvents(throw.name, position, gap, tuple(found), jumps, _rest_frame(throw))
 
 
-def _group_contacts(frames: np.ndarray, gap: np.ndarray, options: ThrowOptions) -> tuple[Contact, ...]:
-    """An impact between two frames is seen in the second differences at both."""
-    groups = np.split(frames, np.flatnonzero(np.diff(frames) > 1) + 1) if len(frames) else []
-    found = []
-    for group in groups:
-        first, last = int(group[0]), int(group[-1])
-        lowest = gap[max(first - 1, 0) : last + 2].min(axis=0)
-        touches = np.flatnonzero(lowest <= max(options.touching, lowest.min()))
-        before, after = (first, last) if last > first else (first - 1, last + 1)
-        found.append(Contact(before, after, tuple(int(j) for j in touches)))
-    return tuple(found)
+def contacts_of(frames: np.ndarray) -> list[Contact]:
+    """One for each run of consecutive frames: an impact between two is seen in the second differences at both."""
+    runs = np.split(frames, np.flatnonzero(np.diff(frames) > 1) + 1) if len(frames) else []
+    ends = [(int(run[0]), int(run[-1])) for run in runs]
+    return [Contact(first, last) if last > first else Contact(first - 1, last + 1) for first, last in ends]
 
 
-def _rest_frame(throw: PlanarThrow, options: ThrowOptions) -> int | None:
-    if not at_rest(throw, options):
+def _rest_frame(throw: PlanarThrow) -> int | None:
+    if not _at_rest(throw):
         return None
-    final = throw.position[-options.rest_frames :].mean(axis=0)
-    away = np.abs(throw.position - final) > [options.rest_travel, options.rest_travel, options.rest_turn]
-    moving = np.flatnonzero(away.any(axis=1))
+    final = throw.position[-REST_FRAMES:].mean(axis=0)
+    moving = np.flatnonzero((np.abs(throw.position - final) > _REST_MOTION).any(axis=1))
     return int(moving[-1]) + 1 if len(moving) else 0

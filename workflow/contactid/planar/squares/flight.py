@@ -17,91 +17,61 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from contactid.core.errors import ContactIdError
+from contactid.planar.simulate.bodies import GRAVITY
 from contactid.planar.simulate.geometry import Ground, Polygon
-from contactid.planar.squares.events import MAD, Alignment, ThrowEvents, ThrowOptions
+from contactid.planar.squares.events import MAD, SKIPPED_FRAMES, Alignment, ThrowEvents
 
-_DEGREES = (2, 2, 1)  # of the polynomials in x, y, theta
-
-
-@dataclass(frozen=True)
-class FlightOptions:
-    """How flight and impacts are fitted.
-
-    Attributes
-    ----------
-    frames : of one stretch of flight
-    clear : lowest gap in flight, m
-    lags : of the autocorrelation
-    impact_frames : fitted before and after an impact
-    settling : frames after an impact within which the fit after it must begin
-    meeting : (3,) how far apart the two fits may be at the impact, m, m, rad
-    clear_corner : how much lower the touching corner must be than the next, m
-    """
-
-    frames: int = 9
-    clear: float = 6e-3
-    lags: int = 3
-    impact_frames: int = 6
-    settling: int = 5
-    meeting: tuple[float, float, float] = (5e-4, 1.5e-3, 0.03)
-    clear_corner: float = 5e-3
+STRETCH = 9  # frames of one stretch of flight
+DEGREES = (2, 2, 1)  # of the polynomials in x, y, theta
+SETTLING = 5  # frames after an impact within which the fit after it must begin
+_CLEAR = 6e-3  # m: lowest gap in flight
+_MEETING = np.array([5e-4, 1.5e-3, 0.03])  # m, m, rad: how far apart the flights around an impact may be at it
+_CLEAR_CORNER = 5e-3  # m: how much lower the touching corner must be than the next
 
 
 @dataclass(frozen=True)
 class FlightReport:
-    """What n stretches of free flight say; all (3,) are x, y (m) and theta (rad).
+    """What all stretches of free flight say.
 
     Attributes
     ----------
-    stretches : n
-    sigma : (3,) noise, from what the polynomials leave
-    sigma_of_differences : (3,) the same if the noise is white, from second differences; smoothing makes it far smaller
-    autocorrelation, white : (3, lags) of what is left, and what white noise would show after such fits
-    gravity, gravity_error : m/s2, at no speed
-    braking, braking_error : c, 1/s
-    acceleration : (n, 3) x, y, theta (a parabola's), m/s2 and rad/s2
-    velocity : (n, 3) at mid-stretch, m/s and rad/s
+    sigma : (3,) noise of x, y (m) and theta (rad), from what the polynomials leave
+    gravity : m/s2, at no speed
+    braking : c, 1/s
     """
 
-    stretches: int
     sigma: np.ndarray
-    sigma_of_differences: np.ndarray
-    autocorrelation: np.ndarray
-    white: np.ndarray
     gravity: float
-    gravity_error: float
     braking: float
-    braking_error: float
-    acceleration: np.ndarray
-    velocity: np.ndarray
 
 
-def flight_stretches(
-    events: Sequence[ThrowEvents], options: ThrowOptions, flight: FlightOptions
-) -> Iterator[np.ndarray]:
-    """Positions (frames, 3) of stretches of free flight without contact and jump; throws' first frames are left out."""
+def flight_stretches(events: Sequence[ThrowEvents]) -> Iterator[np.ndarray]:
+    """Positions (9, 3) of stretches of free flight without contact and jump; throws' first frames are left out."""
     for event in events:
-        free = event.gap.min(axis=1) > flight.clear
-        free[: options.skipped_frames] = False
+        free = event.gap.min(axis=1) > _CLEAR
+        free[:SKIPPED_FRAMES] = False
         for contact in event.contacts:
             free[contact.before : contact.after + 1] = False
         for jump in event.jumps:
             free[max(jump - 1, 0) : jump + 2] = False
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], free.astype(int), [0]])))
-        for start, end in edges.reshape(-1, 2):
-            for first in range(start, end - flight.frames + 1, flight.frames):
-                yield event.position[first : first + flight.frames]
+        for run in runs(free):
+            for first in range(run.start, run.stop - STRETCH + 1, STRETCH):
+                yield event.position[first : first + STRETCH]
 
 
-def _leaves(time: np.ndarray, degree: int) -> np.ndarray:
+def runs(flags: np.ndarray) -> list[slice]:
+    """Where flags (n,) are true without a break."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], flags.astype(int), [0]])))
+    return [slice(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
+
+
+def left_by_polynomial(time: np.ndarray, degree: int) -> np.ndarray:
     """(n, n) projection onto what a polynomial of that degree leaves."""
     powers = np.vander(time, degree + 1)
     return np.eye(len(time)) - powers @ np.linalg.pinv(powers)
 
 
-def flight_report(
-    events: Sequence[ThrowEvents], interval: float, options: ThrowOptions, flight: FlightOptions | None = None
-) -> FlightReport:
+def flight_report(events: Sequence[ThrowEvents], interval: float) -> FlightReport:
     """Noise, gravity and braking from all stretches of flight; ``interval`` is the time between frames, s.
 
     Raises
@@ -109,69 +79,39 @@ def flight_report(
     ContactIdError
         With fewer than three stretches.
     """
-    flight = flight or FlightOptions()
-    stretches = np.array(list(flight_stretches(events, options, flight)))
+    stretches = np.array(list(flight_stretches(events)))
     if len(stretches) < 3:
         raise ContactIdError(
-            f"only {len(stretches)} stretches of {flight.frames} frames in free flight", "Throw higher or more often"
+            f"only {len(stretches)} stretches of {STRETCH} frames in free flight", "Throw higher or more often"
         )
-    time = (np.arange(flight.frames) - (flight.frames - 1) / 2.0) * interval
-    projections = [_leaves(time / time[-1], degree) for degree in _DEGREES]
+    time = (np.arange(STRETCH) - (STRETCH - 1) / 2.0) * interval
+    projections = [left_by_polynomial(time / time[-1], degree) for degree in DEGREES]
     left = np.stack([stretches[..., i] @ projections[i] for i in range(3)])
     # the median of chi-square leaves out the few stretches with a disturbance
     variance = (left**2).sum(axis=-1) / np.array([[np.trace(projection)] for projection in projections])
     calm = (variance < 9.0 * np.median(variance, axis=1, keepdims=True)).all(axis=0)
-    left = left[:, calm]
-    sigma = np.sqrt(variance[:, calm].mean(axis=1))
-    differences = np.diff(left, 2, axis=-1)
-    shape = np.array([np.trace(_second_difference(flight.frames, p)) for p in projections])
     fits = [np.polynomial.polynomial.polyfit(time, stretches[calm][..., i].T, 2) for i in range(3)]
     velocity = np.stack([fit[1] for fit in fits], axis=1)
     acceleration = np.stack([2.0 * fit[2] for fit in fits], axis=1)
-    (gravity, braking), (gravity_error, braking_error) = _gravity_and_braking(acceleration, velocity)
-    return FlightReport(
-        stretches=int(calm.sum()),
-        sigma=sigma,
-        sigma_of_differences=np.sqrt((differences**2).sum(axis=-1).mean(axis=1) / shape),
-        autocorrelation=np.array([_correlations(left[i], flight.lags) for i in range(3)]),
-        white=np.array([[np.trace(p, offset=k) / np.trace(p) for k in range(1, flight.lags + 1)] for p in projections]),
-        gravity=gravity,
-        gravity_error=gravity_error,
-        braking=braking,
-        braking_error=braking_error,
-        acceleration=acceleration,
-        velocity=velocity,
-    )
+    gravity, braking = _gravity_and_braking(acceleration, velocity)
+    return FlightReport(np.sqrt(variance[:, calm].mean(axis=1)), gravity, braking)
 
 
-def _second_difference(n: int, projection: np.ndarray) -> np.ndarray:
-    """Covariance of the second differences of what white noise leaves."""
-    difference = np.diff(np.eye(n), 2, axis=0) @ projection
-    return difference @ difference.T
-
-
-def _correlations(left: np.ndarray, lags: int) -> np.ndarray:
-    whole = (left**2).sum()
-    return np.array([(left[:, k:] * left[:, :-k]).sum() / whole for k in range(1, lags + 1)])
-
-
-def _gravity_and_braking(acceleration: np.ndarray, velocity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Robust ``a_x = -c v_x``, ``a_y = -g - c v_y``: (g, c) and their standard errors."""
+def _gravity_and_braking(acceleration: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+    """(2,) g and c of robust ``a_x = -c v_x``, ``a_y = -g - c v_y``."""
     n = len(acceleration)
     design = np.column_stack([np.repeat([0.0, -1.0], n), -np.concatenate([velocity[:, 0], velocity[:, 1]])])
     value = np.concatenate([acceleration[:, 0], acceleration[:, 1]])
-    scale = np.concatenate([np.full(n, _spread(acceleration[:, 0])), np.full(n, _spread(acceleration[:, 1]))])
+    scale = np.concatenate([np.full(n, spread(acceleration[:, 0])), np.full(n, spread(acceleration[:, 1]))])
 
     def misfit(parameters: np.ndarray) -> np.ndarray:
         return (design @ parameters - value) / scale
 
-    found = least_squares(misfit, np.array([9.81, 0.0]), loss="soft_l1")
-    spread = _spread(found.fun)
-    covariance = np.linalg.inv((design / scale[:, None]).T @ (design / scale[:, None])) * spread**2
-    return found.x, np.sqrt(np.diag(covariance))
+    return least_squares(misfit, np.array([GRAVITY, 0.0]), loss="soft_l1").x
 
 
-def _spread(values: np.ndarray) -> float:
+def spread(values: np.ndarray) -> float:
+    """Robust standard deviation, greater than 0."""
     return float(MAD * np.median(np.abs(values - np.median(values)))) + 1e-12
 
 
@@ -252,40 +192,46 @@ class Bridge:
     instant: float
 
 
-def single_corner(gap: np.ndarray, flight: FlightOptions) -> int | None:
+def single_corner(gap: np.ndarray) -> int | None:
     """The lowest of the potential contacts with gaps (n_c,), or None where the next is nearly as low."""
     order = gap.argsort()
-    if len(order) > 1 and gap[order[1]] - gap[order[0]] < flight.clear_corner:
-        return None
-    return int(order[0])
+    return None if gap[order[1]] - gap[order[0]] < _CLEAR_CORNER else int(order[0])
 
 
-def bridge(event: ThrowEvents, interval: float, options: ThrowOptions, flight: FlightOptions) -> Bridge | None:
-    """Where the flights before and after the first contact meet; None where they don't: it was no brief impact."""
+def bridge(event: ThrowEvents, interval: float, frames: int, lost: int = 0) -> Bridge | None:
+    """Where the flights before and after the first contact meet; None where they don't: it was no brief impact.
+
+    Parameters
+    ----------
+    interval
+        Time between frames, s.
+    frames
+        Of each flight.
+    lost
+        Frames of the contact that were put back, which may last that much longer.
+    """
     if not event.contacts:
         return None
-    n, last = flight.impact_frames, event.contacts[0].before
-    first_after = event.contacts[0].after
+    last, first_after = event.contacts[0].before, event.contacts[0].after
     next_contact = event.contacts[1].before if len(event.contacts) > 1 else len(event.position)
-    start = last - n + 1
-    if start < options.skipped_frames or first_after + n > min(next_contact + 1, len(event.position)):
+    start = last - frames + 1
+    if start < SKIPPED_FRAMES or first_after + frames > min(next_contact + 1, len(event.position)):
         return None
-    if first_after - last > flight.settling or any(start <= jump <= first_after + n for jump in event.jumps):
+    if first_after - last > SETTLING + lost or any(start <= jump <= first_after + frames for jump in event.jumps):
         return None
 
-    def fit(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        time = (frames - last) * interval
-        straight = event.position[frames].copy()
-        straight[:, 1] += 0.5 * options.gravity * time**2
+    def fit(flight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        time = (flight - last) * interval
+        straight = event.position[flight].copy()
+        straight[:, 1] += 0.5 * GRAVITY * time**2
         at_zero, slope = np.polynomial.polynomial.polyfit(time, straight, 1)
         return at_zero, slope
 
-    (here, before), (there, after) = fit(np.arange(start, last + 1)), fit(np.arange(first_after, first_after + n))
-    meeting = np.array(flight.meeting)
-    apart, closing = (there - here) / meeting, (before - after) / meeting
+    (here, before), (there, after) = fit(np.arange(start, last + 1)), fit(np.arange(first_after, first_after + frames))
+    apart, closing = (there - here) / _MEETING, (before - after) / _MEETING
     instant = float(apart @ closing / (closing @ closing))
     missed = np.abs(apart - closing * instant)
     if (missed > 1.0).any() or not -interval < instant < (first_after - last + 1) * interval:
         return None
-    fall = np.array([0.0, options.gravity * instant, 0.0])
+    fall = np.array([0.0, GRAVITY * instant, 0.0])
     return Bridge(here + before * instant - 0.5 * fall * instant, before - fall, after - fall, instant)

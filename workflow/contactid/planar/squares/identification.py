@@ -13,33 +13,28 @@ are explained are ``counted``; statistics are over these, and all are listed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.core.errors import ContactIdError
 from contactid.output.tables import read_csv, write_csv, write_exact
 from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_trajectories, stored
 from contactid.planar.identify.states import StoredFit, write_fits
-from contactid.planar.readers.throws import shape_of
-from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
-from contactid.planar.squares.events import ThrowEvents, ThrowOptions
-from contactid.planar.squares.flight import Bridge, FlightOptions, corners_moved_in
-from contactid.planar.squares.windows import (
-    MendedThrow,
-    PreparedThrows,
-    ThrowWindow,
-    WindowOptions,
-    identification_window,
-    mend,
-    prepare_throws,
-)
+from contactid.planar.simulate.geometry import Ground, Polygon
+from contactid.planar.squares.events import FEWEST_AT_REST
+from contactid.planar.squares.flight import corners_moved_in
+from contactid.planar.squares.windows import SquareOptions, SquareWindow, SquareWindows, square_windows
 from contactid.sources.motion import read_dataset
 
+LARGEST_LEVER = 0.3  # m2/m: J/m's change per mm of a misplaced corner, beyond which a throw doesn't count
+_LARGEST_MISFIT = 20.0  # squared residuals per degree of freedom, beyond which the contact law doesn't explain a throw
+_LEAST_POOLED, _MOST_POOLED = 2, 40  # throws that are identified together: those with the smallest lever
+_POOLED = FitOptions(enough=1, tries=2)  # the start is already near, so few solves do
+_SHOWN = 3  # throws whose states are kept
 _ARC = 24  # points of a rounded corner
 MM, MM2, MRAD = 1e3, 1e6, 1e3
 POOLED = "pooled"
@@ -51,199 +46,33 @@ COLUMNS = (
     "seconds", "plausible", "friction_is_bound", "misfit_per_degree", "residual_theta_mrad", "restitution", "windows",
     "lost_frames", "frames", "spin_change_rad_s", "eq31_mm2", "per_corner_mm_mm2", "counted",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class SquareOptions:
-    """How real throws are identified.
-
-    Attributes
-    ----------
-    throw, flight, window : how throws are looked at
-    impact_frames : of the flights around an impact, tried in this order
-    fit : of a throw by itself
-    pooled : of several together: the start is already near, so few solves do
-    least_pooled, most_pooled : throws that are identified together, those with the smallest ``per_corner_mm_mm2``
-    largest_lever : J/m's change per mm of a misplaced corner, m2/m, beyond which a throw doesn't count
-    largest_misfit : squared residuals per degree of freedom, beyond which the contact law doesn't explain a throw
-    """
-
-    throw: ThrowOptions = field(default_factory=ThrowOptions)
-    flight: FlightOptions = field(default_factory=FlightOptions)
-    window: WindowOptions = field(default_factory=WindowOptions)
-    impact_frames: tuple[int, ...] = (6, 4)
-    fit: FitOptions = field(default_factory=FitOptions)
-    pooled: FitOptions = field(default_factory=lambda: FitOptions(enough=1, tries=2))
-    least_pooled: int = 2
-    most_pooled: int = 40
-    largest_lever: float = 0.3
-    largest_misfit: float = 20.0
-
-
-@dataclass(frozen=True)
-class SquareWindow:
-    """A window and what its two flights say of the impact.
-
-    Attributes
-    ----------
-    window : to identify from
-    met : the flights' meeting
-    lost : frames that were put back
-    moment, spin : both sides of eq. 31, m2/s and rad/s
-    lever : change of J/m per change of the contact point's place, m2/m
-    restitution : minus the ratio of the corner's normal velocities
-    """
-
-    window: ThrowWindow
-    met: Bridge
-    lost: int
-    moment: float
-    spin: float
-    lever: float
-    restitution: float
-
-    @property
-    def name(self) -> str:
-        """The throw's."""
-        return self.window.name
-
-
-@dataclass(frozen=True)
-class SquareWindows:
-    """All usable throws.
-
-    Attributes
-    ----------
-    prepared : what they were prepared from
-    windows : one per usable throw
-    left_out : name of every other throw to the reason
-    interval : time between frames, s
-    outline : of the body, its corners sharp
-    """
-
-    prepared: PreparedThrows
-    windows: tuple[SquareWindow, ...]
-    left_out: dict[str, str]
-    interval: float
-    outline: Polygon
-
-    @property
-    def shape(self) -> Polygon:
-        """Centres of the rounded corners."""
-        assert isinstance(self.prepared.shape, Polygon)
-        return self.prepared.shape
-
-    def named(self, names: Sequence[str]) -> list[SquareWindow]:
-        """The windows of some throws.
-
-        Raises
-        ------
-        ContactIdError
-            For a throw without a window.
-        """
-        known = {window.name: window for window in self.windows}
-        for name in names:
-            if name not in known:
-                reason = self.left_out.get(name, "there is no such throw")
-                raise ContactIdError(f"{name} has no window: {reason}", "Choose one of the usable throws")
-        return [known[name] for name in names]
-
-
-def square_windows(data: xr.Dataset, options: SquareOptions | None = None) -> SquareWindows:
-    """Usable throws of a canonical dataset of a thrown polygon.
-
-    Raises
-    ------
-    ContactIdError
-        Where the body isn't a polygon or no throw is usable, and as
-        :func:`contactid.planar.squares.windows.prepare_throws`.
-    """
-    options, outline = options or SquareOptions(), shape_of(data)
-    if not isinstance(outline, Polygon):
-        raise ContactIdError(f"{data.attrs['source']}: the body has no corners", "Give throws of a polygon")
-    prepared = prepare_throws(data, options.throw, options.flight, options.window)
-    interval = 1.0 / float(data.attrs["sample_frequency"])
-    windows, left_out = [], {}
-    for event in prepared.events:
-        try:
-            windows.append(_usable(event, prepared, interval, options))
-        except ContactIdError as error:
-            left_out[event.name] = error.problem.removeprefix(f"{event.name}: ")
-    if not windows:
-        raise ContactIdError(
-            f"{data.attrs['source']}: no throw has a first impact of a single corner between two flights",
-            f"Throw higher; the first: {next(iter(left_out.values()))}",
-        )
-    return SquareWindows(prepared, tuple(windows), left_out, interval, outline)
-
-
-def _usable(event: ThrowEvents, prepared: PreparedThrows, interval: float, options: SquareOptions) -> SquareWindow:
-    """The window with the longest flights that meet."""
-    problems = []
-    for frames in options.impact_frames:
-        flight = replace(options.flight, impact_frames=frames)
-        try:
-            mended = mend(event, interval, options.throw, flight)
-            longer = replace(flight, settling=flight.settling + mended.lost)
-            window = identification_window(
-                mended.event,
-                prepared.shape,
-                prepared.ground,
-                prepared.flight.sigma,
-                interval,
-                options.throw,
-                longer,
-                options.window,
-            )
-        except ContactIdError as error:
-            problems.append(error)
-            continue
-        return _described(window, mended, prepared.shape, prepared.radius)
-    raise problems[0]
-
-
-def _described(window: ThrowWindow, mended: MendedThrow, shape: Shape, radius: float) -> SquareWindow:
-    """Eq. 31 with the rounding in both levers."""
-    met = mended.met
-    at = contacts(shape, window.throw.ground, met.position)
-    normal, tangent = at.normal[window.corner], at.tangent[window.corner] + [0.0, 0.0, radius]
-    change = met.after - met.before
-    along_n, along_t = float(change[:2] @ normal[:2]), float(change[:2] @ tangent[:2])
-    spin = float(change[2])
-    return SquareWindow(
-        window=window,
-        met=met,
-        lost=mended.lost,
-        moment=along_n * float(normal[2]) + along_t * float(tangent[2]),
-        spin=spin,
-        lever=float(np.hypot(along_n, along_t)) / max(abs(spin), 1e-9),
-        restitution=-float(normal @ met.after) / float(normal @ met.before),
-    )
+_OF_A_FIT = (
+    "converged", "friction_mu", "complementarity", "seconds", "plausible", "friction_is_bound", "misfit_per_degree"
+)  # fmt: skip
 
 
 def identify_window(
-    usable: SquareWindows, names: Sequence[str], options: SquareOptions | None = None
-) -> tuple[pd.DataFrame, dict[str, StoredFit]]:
+    usable: SquareWindows, names: Iterable[str], options: SquareOptions
+) -> tuple[pd.DataFrame, list[StoredFit]]:
     """Each of the named throws by itself: a row each with the columns :data:`COLUMNS`, and the fits as drawn."""
-    options, rows, fits = options or SquareOptions(), [], {}
-    for window in usable.named(names):
-        fit = fit_trajectories(usable.shape, [window.window.throw], options.fit)
-        rows.append(_row(window, fit, options))
-        kept = stored(window.name, usable.shape, window.window.throw, fit)
-        fits[window.name] = as_drawn(kept, usable.outline, usable.prepared.radius)
+    rows, fits, prepared = [], [], usable.prepared
+    for window in (usable.windows[name] for name in names):
+        fit = fit_trajectories(prepared.shape, [window.throw], FitOptions(longest_step=options.longest_step))
+        rows.append(_row(window, fit))
+        kept = stored(window.name, prepared.shape, window.throw, fit)
+        fits.append(as_drawn(kept, prepared.outline, prepared.radius))
     return pd.DataFrame(rows, columns=list(COLUMNS)), fits
 
 
-def with_pooled(usable: SquareWindows, table: pd.DataFrame, options: SquareOptions | None = None) -> pd.DataFrame:
+def with_pooled(usable: SquareWindows, table: pd.DataFrame) -> pd.DataFrame:
     """A table of throws, sharded or not, in the dataset's order and with the joint fit as its last row."""
-    options = options or SquareOptions()
-    order = {window.name: place for place, window in enumerate(usable.windows)}
+    order = {name: place for place, name in enumerate(usable.windows)}
     table = table.sort_values("throw", key=lambda names: names.map(order), ignore_index=True)
-    best = table[table["counted"]].sort_values("per_corner_mm_mm2").head(options.most_pooled)
-    if len(best) < options.least_pooled:
-        best = table.sort_values("misfit_per_degree").head(options.least_pooled)
-    throws = [window.window.throw for window in usable.named(list(best["throw"]))]
-    fit = fit_trajectories(usable.shape, throws, options.pooled)
+    best = table[table["counted"]].sort_values("per_corner_mm_mm2").head(_MOST_POOLED)
+    if len(best) < _LEAST_POOLED:
+        best = table.sort_values("misfit_per_degree").head(_LEAST_POOLED)
+    throws = [usable.windows[name].throw for name in best["throw"]]
+    fit = fit_trajectories(usable.prepared.shape, throws, _POOLED)
     apart = [throw.position - states.position[states.frame] for throw, states in zip(throws, fit.throws, strict=True)]
     row = _fit_part(POOLED, fit, np.concatenate(apart)) | {
         "restitution": float(best["restitution"].median()),
@@ -258,15 +87,15 @@ def with_pooled(usable: SquareWindows, table: pd.DataFrame, options: SquareOptio
     return pd.concat([table, pd.DataFrame([row], columns=list(COLUMNS))], ignore_index=True)
 
 
-def shown_throws(table: pd.DataFrame, number: int) -> list[str]:
+def shown_throws(table: pd.DataFrame) -> list[str]:
     """Counted throws whose J/m is nearest the median, of those with the largest change of spin."""
     counted = table[table["counted"]]
     counted = counted if len(counted) else table[table["throw"] != POOLED]
     typical = counted[counted["lost_frames"] == 0]
-    pool = typical if len(typical) >= number else counted
-    pool = pool.sort_values("per_corner_mm_mm2").head(max(number, len(pool) // 3))
+    pool = typical if len(typical) >= _SHOWN else counted
+    pool = pool.sort_values("per_corner_mm_mm2").head(max(_SHOWN, len(pool) // 3))
     away = (pool["inertia_ratio_mm2"] - counted["inertia_ratio_mm2"].median()).abs()
-    return [str(name) for name in pool.loc[away.sort_values().index, "throw"].head(number)]
+    return [str(name) for name in pool.loc[away.sort_values().index, "throw"].head(_SHOWN)]
 
 
 def rounded(shape: Polygon, radius: float) -> Polygon:
@@ -292,74 +121,51 @@ def as_drawn(fit: StoredFit, outline: Polygon, radius: float) -> StoredFit:
     return replace(fit, shape=rounded(outline, radius), throw=replace(fit.throw, ground=ground))
 
 
-def left_out_table(usable: SquareWindows) -> pd.DataFrame:
-    """``ext_real_squares_left_out``: throw, reason."""
-    return pd.DataFrame(list(usable.left_out.items()), columns=["throw", "reason"])
-
-
-def _row(window: SquareWindow, fit: TrajectoryFit, options: SquareOptions) -> dict[str, Any]:
-    throw, states = window.window.throw, fit.throws[0]
-    row = _fit_part(window.name, fit, throw.position - states.position[states.frame])
-    explained = fit.converged and row["misfit_per_degree"] <= options.largest_misfit
+def _row(window: SquareWindow, fit: TrajectoryFit) -> dict[str, Any]:
+    states = fit.throws[0]
+    row = _fit_part(window.name, fit, window.throw.position - states.position[states.frame])
+    explained = fit.converged and row["misfit_per_degree"] <= _LARGEST_MISFIT
     return row | {
         "restitution": window.restitution,
         "windows": FRAMES_LOST if window.lost else AS_RECORDED,
         "lost_frames": window.lost,
-        "frames": len(throw.time),
+        "frames": len(window.throw.time),
         "spin_change_rad_s": window.spin,
         "eq31_mm2": MM2 * window.moment / window.spin if window.spin else float("nan"),
         "per_corner_mm_mm2": MM2 / MM * window.lever,
-        "counted": bool(explained and window.lever <= options.largest_lever),
+        "counted": bool(explained and window.lever <= LARGEST_LEVER),
     }
 
 
 def _fit_part(name: str, fit: TrajectoryFit, apart: np.ndarray) -> dict[str, Any]:
     return {
         "throw": name,
-        "converged": fit.converged,
         "inertia_ratio_mm2": MM2 * fit.inertia_ratio,
         "inertia_ratio_se_mm2": MM2 * fit.inertia_ratio_se,
-        "friction_mu": fit.friction_mu,
         "residual_mm": MM * float(np.sqrt((apart[:, :2] ** 2).sum(axis=1).mean())),
-        "complementarity": fit.complementarity,
-        "seconds": fit.seconds,
-        "plausible": fit.plausible,
-        "friction_is_bound": fit.friction_is_bound,
-        "misfit_per_degree": fit.misfit_per_degree,
         "residual_theta_mrad": MRAD * float(np.sqrt((apart[:, 2] ** 2).mean())),
+        **{column: getattr(fit, column) for column in _OF_A_FIT},
     }
 
 
 def options_for(data: xr.Dataset) -> SquareOptions:
     """Options with as many throws at rest on each side as a small set can have."""
-    plain = SquareOptions()
-    fewest = min(plain.throw.fewest_at_rest, data.sizes["throw"] // _FEWEST_SHARE)
-    return replace(plain, throw=replace(plain.throw, fewest_at_rest=fewest))
-
-
-def part_of(usable: SquareWindows, part: int, parts: int) -> list[str]:
-    """Names of every ``parts``-th usable throw, from number ``part`` (from 0): a cluster's share of the work.
-
-    Raises
-    ------
-    ContactIdError
-        Where there is no such part.
-    """
-    if not 0 <= part < parts:
-        raise ContactIdError(f"part {part} of {parts} of the throws", "Count parts from 0")
-    return [window.name for window in usable.windows[part::parts]]
+    return SquareOptions(min(FEWEST_AT_REST, data.sizes["throw"] // _FEWEST_SHARE))
 
 
 def write_part(data: str, part: str, parts: int, table: str) -> None:
-    """Identify a share of the usable throws of a canonical file by themselves, and write a row each."""
+    """Identify a share of the usable throws of a canonical file by themselves, and write a row each.
+
+    The share is every ``parts``-th throw, from number ``part`` (from 0).
+    """
     dataset = read_dataset(data)
     options = options_for(dataset)
     usable = square_windows(dataset, options)
-    write_csv(identify_window(usable, part_of(usable, int(part), parts), options)[0], table)
+    write_csv(identify_window(usable, list(usable.windows)[int(part) :: parts], options)[0], table)
 
 
-def write_squares(data: str, parts: Sequence[str], table: str, left_out: str, fits: str, *, shown: int = 3) -> None:
-    """Write the throws' table with the pooled row, those left out, and some throws with their states.
+def write_squares(data: str, parts: Sequence[str], table: str, left_out: str, fits: str) -> None:
+    """Write the throws' table with the pooled row and those left out, both exactly, and some throws with their states.
 
     Parameters
     ----------
@@ -368,17 +174,15 @@ def write_squares(data: str, parts: Sequence[str], table: str, left_out: str, fi
     parts
         What :func:`write_part` wrote.
     table, left_out, fits
-        Files to write: the tables to the last digit, and the shown throws.
-    shown
-        Number of throws to show.
+        Files to write.
     """
     dataset = read_dataset(data)
     options = options_for(dataset)
     usable = square_windows(dataset, options)
     throws = pd.concat([read_csv(path) for path in parts], ignore_index=True)
-    pooled = with_pooled(usable, throws, options)
-    _, found = identify_window(usable, shown_throws(pooled, shown), options)
+    pooled = with_pooled(usable, throws)
+    _, found = identify_window(usable, shown_throws(pooled), options)
     named = SYNTHETIC if dataset.attrs["synthetic"] else PUBLIC
-    write_fits([replace(fit, label=f"{named}, {fit.label}") for fit in found.values()], fits)
+    write_fits([replace(fit, label=f"{named}, {fit.label}") for fit in found], fits)
     write_exact(pooled, table)
-    write_exact(left_out_table(usable), left_out)
+    write_exact(pd.DataFrame(list(usable.left_out.items()), columns=["throw", "reason"]), left_out)

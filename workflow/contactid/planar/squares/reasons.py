@@ -14,8 +14,8 @@ over the ground exclude them: it would be 2.3 mm deep.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,8 @@ import xarray as xr
 
 from contactid.output.computing import Shown
 from contactid.output.tables import read_exact, write_exact
-from contactid.planar.readers.throws import SQUARE_SIDE, shape_of, square
+from contactid.planar.readers.throws import SQUARE_SIDE, square
+from contactid.planar.simulate.bodies import GRAVITY
 from contactid.planar.simulate.geometry import Polygon, contacts
 from contactid.planar.squares.identification import (
     AS_RECORDED,
@@ -31,13 +32,9 @@ from contactid.planar.squares.identification import (
     MM,
     MM2,
     POOLED,
-    SquareOptions,
-    SquareWindow,
-    SquareWindows,
     identify_window,
     options_for,
     rounded,
-    square_windows,
 )
 from contactid.planar.squares.tipping import (
     TippingRatio,
@@ -46,6 +43,7 @@ from contactid.planar.squares.tipping import (
     rolling_levers,
     standing_couples,
 )
+from contactid.planar.squares.windows import PreparedThrows, SquareOptions, SquareWindow, SquareWindows, square_windows
 from contactid.sources.motion import read_dataset
 
 UNIFORM_MM2 = MM2 * SQUARE_SIDE**2 / 6.0
@@ -61,22 +59,12 @@ ROLLING, ROUND, SMALL = "slow rolling over a corner", "uniform, rounded corners"
 _EQ31 = ("eq. 31, sharp corners", "eq. 31, rounded, lever of the normal alone", "eq. 31, rounded, both levers")
 
 
-@dataclass(frozen=True)
-class ReasonOptions:
-    """``throws`` in each experiment that identifies again, and the frames on either side of the longer windows."""
-
-    throws: int = 20
-    frames: tuple[int, ...] = (6, 12)
+_THROWS = 20  # in each experiment that identifies again
+_FRAMES = (6, 12)  # on either side of the impact, of other windows
 
 
 def squares_reasons(
-    data: xr.Dataset,
-    usable: SquareWindows,
-    table: pd.DataFrame,
-    *,
-    twin: xr.Dataset | None = None,
-    options: SquareOptions | None = None,
-    reasons: ReasonOptions | None = None,
+    data: xr.Dataset, usable: SquareWindows, table: pd.DataFrame, options: SquareOptions, twin: xr.Dataset | None
 ) -> pd.DataFrame:
     """``ext_real_squares_reasons``.
 
@@ -84,12 +72,10 @@ def squares_reasons(
     ----------
     data, usable, table
         The throws, their windows, and what :func:`contactid.planar.squares.identification.with_pooled` made of them.
-    twin
-        Synthetic throws of a uniform square, as the control.
     options
         As the throws were identified.
-    reasons
-        How many throws each experiment takes.
+    twin
+        Synthetic throws of a uniform square, as the control.
 
     Returns
     -------
@@ -98,17 +84,16 @@ def squares_reasons(
     ``lever_mm`` and ``height_mm`` those of :func:`contactid.planar.squares.tipping.rolling_levers`; with rounded
     corners ``height_mm`` is what the rounding takes off a corner.
     """
-    options, reasons = options or SquareOptions(), reasons or ReasonOptions()
     throws = table[table["throw"] != POOLED]
     counted = throws[throws["counted"]]
     rows = [] if twin is None else _twin_rows(twin, options)
     rows.append(_fitted(REAL, counted))
     for windows in (AS_RECORDED, FRAMES_LOST):
         rows.append(_fitted(f"real, {windows}", counted[counted["windows"] == windows]))
-    rows += _variants(data, usable, counted, options, reasons)
-    rows += _impact_rows(data, usable, list(counted["throw"]))
-    rows += _tipping_rows(usable, options)
-    rows += _uniform_rows(data, usable.prepared.radius)
+    rows += _variants(data, usable, counted, options)
+    rows += _impact_rows(usable, counted)
+    rows += _tipping_rows(usable.prepared)
+    rows += _uniform_rows(usable.prepared)
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -142,33 +127,25 @@ def _fitted(variant: str, table: pd.DataFrame) -> dict[str, object]:
 
 def _twin_rows(twin: xr.Dataset, options: SquareOptions) -> list[dict[str, object]]:
     """The same identification and the same tipping where the truth is known."""
-    fewest = min(options.throw.fewest_at_rest, twin.sizes["throw"] // 4)
-    options = replace(options, throw=replace(options.throw, fewest_at_rest=fewest))
+    options = replace(options, fewest_at_rest=min(options.fewest_at_rest, options_for(twin).fewest_at_rest))
     usable = square_windows(twin, options)
-    table, _ = identify_window(usable, [window.name for window in usable.windows], options)
+    table, _ = identify_window(usable, usable.windows, options)
     rows = [_fitted(TWIN, table[table["counted"]])]
-    tipped = _tipping(usable, options, 0.0)
-    return rows if tipped is None else [*rows, _tipped(f"{TWIN}, {UPPER}", tipped, options)]
+    tipped = _tipping(usable.prepared, 0.0)
+    return rows if tipped is None else [*rows, _tipped(f"{TWIN}, {UPPER}", tipped)]
 
 
 def _variants(
-    data: xr.Dataset, usable: SquareWindows, counted: pd.DataFrame, options: SquareOptions, reasons: ReasonOptions
+    data: xr.Dataset, usable: SquareWindows, counted: pd.DataFrame, options: SquareOptions
 ) -> list[dict[str, object]]:
     """The same throws identified otherwise; spread evenly over the counted ones."""
-    pick = np.unique(np.linspace(0, len(counted) - 1, min(reasons.throws, len(counted))).round().astype(int))
+    pick = np.unique(np.linspace(0, len(counted) - 1, min(_THROWS, len(counted))).round().astype(int))
     names = [str(name) for name in counted["throw"].to_numpy()[pick]] if len(counted) else []
-    step = options.fit.longest_step
+    step = options.longest_step
     changed = {
-        SHARP: replace(options, window=replace(options.window, radius=0.0)),
-        **{
-            f"{n} frames before and after": replace(
-                options, window=replace(options.window, frames_before=n, frames_after=n)
-            )
-            for n in reasons.frames
-        },
-        f"time step {500.0 * step:.3g} instead of {1000.0 * step:.3g} ms": replace(
-            options, fit=replace(options.fit, longest_step=0.5 * step)
-        ),
+        SHARP: replace(options, radius=0.0),
+        **{f"{n} frames before and after": replace(options, frames=n) for n in _FRAMES},
+        f"time step {500.0 * step:.3g} instead of {1000.0 * step:.3g} ms": replace(options, longest_step=0.5 * step),
     }
     rows = [_fitted("the throws of the next rows", counted[counted["throw"].isin(names)])]
     for variant, other in changed.items():
@@ -177,91 +154,79 @@ def _variants(
 
 
 def _again(variant: str, usable: SquareWindows, names: list[str], options: SquareOptions) -> dict[str, object]:
-    known = {window.name for window in usable.windows}
-    table, _ = identify_window(usable, [name for name in names if name in known], options)
+    table, _ = identify_window(usable, [name for name in names if name in usable.windows], options)
     return _fitted(variant, table)
 
 
 def _noisier(usable: SquareWindows) -> SquareWindows:
     """Other weights: theta counts a quarter."""
-    other = []
-    for window in usable.windows:
-        throw = window.window.throw
-        throw = replace(throw, sigma=throw.sigma * [1.0, 1.0, 2.0])
-        other.append(replace(window, window=replace(window.window, throw=throw)))
-    return replace(usable, windows=tuple(other))
+    other = {}
+    for name, window in usable.windows.items():
+        other[name] = replace(window, throw=replace(window.throw, sigma=window.throw.sigma * [1.0, 1.0, 2.0]))
+    return replace(usable, windows=other)
 
 
-def _impact_rows(data: xr.Dataset, usable: SquareWindows, names: list[str]) -> list[dict[str, object]]:
+def _impact_rows(usable: SquareWindows, counted: pd.DataFrame) -> list[dict[str, object]]:
     """Eq. 31 of the counted impacts, for three ideas of the corners."""
-    sharp, radius = shape_of(data), usable.prepared.radius
-    assert isinstance(sharp, Polygon)
-    corners = dict(zip(_EQ31, ((sharp, 0.0), (usable.shape, 0.0), (usable.shape, radius)), strict=True))
-    windows = usable.named(names)
+    prepared = usable.prepared
+    ideas = ((prepared.outline, 0.0), (prepared.shape, 0.0), (prepared.shape, prepared.radius))
+    windows = [usable.windows[name] for name in counted["throw"]]
     return [
         _statistics(variant, [_eq31(window, shape, added) for window in windows])
-        for variant, (shape, added) in corners.items()
+        for variant, (shape, added) in zip(_EQ31, ideas, strict=True)
     ]
 
 
 def _eq31(window: SquareWindow, shape: Polygon, added: float) -> float:
     """J/m in mm2; ``added`` to the lever of friction, m."""
-    met, corner = window.met, window.window.corner
-    at = contacts(shape, window.window.throw.ground, met.position)
-    change = met.after - met.before
-    along_n, along_t = change[:2] @ at.normal[corner, :2], change[:2] @ at.tangent[corner, :2]
-    return MM2 * float((along_n * at.normal[corner, 2] + along_t * (at.tangent[corner, 2] + added)) / change[2])
+    at, corner = contacts(shape, window.throw.ground, window.met.position), window.corner
+    other = replace(window, normal=at.normal[corner], tangent=at.tangent[corner] + [0.0, 0.0, added])
+    return MM2 * (other.moment / other.spin)
 
 
-def _tipping(usable: SquareWindows, options: SquareOptions, couple: float | None) -> TippingRatio | None:
-    prepared = usable.prepared
-    pivots = find_pivots(
-        prepared.events, usable.shape, prepared.ground, prepared.radius, prepared.flight, usable.interval
-    )
-    return ratio_of_moments(pivots, options.throw, couple=couple) if len(pivots) > 1 else None
+def _tipping(prepared: PreparedThrows, couple: float | None) -> TippingRatio | None:
+    pivots = find_pivots(prepared)
+    return ratio_of_moments(pivots, couple) if len(pivots) > 1 else None
 
 
-def _tipped(variant: str, found: TippingRatio, options: SquareOptions) -> dict[str, object]:
+def _tipped(variant: str, found: TippingRatio) -> dict[str, object]:
     return _statistics(variant, MM2 * found.pivots) | {
         "inertia_ratio_mean_mm2": MM2 * found.ratio,
         "inertia_ratio_se_mm2": MM2 * found.error,
-        "couple_mm": MM * found.couple / options.throw.gravity,
+        "couple_mm": MM * found.couple / GRAVITY,
     }
 
 
-def _tipping_rows(usable: SquareWindows, options: SquareOptions) -> list[dict[str, object]]:
+def _tipping_rows(prepared: PreparedThrows) -> list[dict[str, object]]:
     """Without a couple, with the one that holds a standing body, and with one that is fitted."""
-    events, shape, ground = usable.prepared.events, usable.shape, usable.prepared.ground
-    standing = standing_couples(events, shape, ground, options.throw)
+    standing = standing_couples(prepared)
     couples: dict[str, float | None] = {UPPER: 0.0}
     if standing:
         couples[STANDING] = max(standing.values())
     couples[FITTED] = None
     rows = []
     for variant, couple in couples.items():
-        found = _tipping(usable, options, couple)
+        found = _tipping(prepared, couple)
         if found is not None:
-            rows.append(_tipped(variant, found, options))
-    rolled = np.array(list(rolling_levers(events, shape, ground).values())).reshape(-1, 2)
+            rows.append(_tipped(variant, found))
+    rolled = np.array(list(rolling_levers(prepared).values())).reshape(-1, 2)
     if len(rolled):
         lever, height = MM * np.median(rolled, axis=0)
-        height += MM * usable.prepared.radius  # the ground's is that of the corners' centres
+        height += MM * prepared.radius  # the ground's is that of the corners' centres
         rows.append({"variant": ROLLING, "n": len(rolled), "lever_mm": lever, "height_mm": height})
     return rows
 
 
-def _uniform_rows(data: xr.Dataset, radius: float) -> list[dict[str, object]]:
+def _uniform_rows(prepared: PreparedThrows) -> list[dict[str, object]]:
     """What uniform bodies of the discussed outlines would have."""
-    sharp = shape_of(data)
-    assert isinstance(sharp, Polygon)
-    smaller = 2.0 * (0.5 * SQUARE_SIDE - radius)
-    bodies: Mapping[str, Polygon] = {"uniform, sharp corners": sharp}
+    sharp, radius = prepared.outline, prepared.radius
+    rows = [_statistics("uniform, sharp corners", [MM2 * sharp.uniform_inertia_ratio])]
     if radius > 0.0:
-        bodies = {**bodies, ROUND: rounded(sharp, radius), f"{SMALL} ({MM * smaller:.1f} mm)": square(smaller)}
-    rows = [_statistics(variant, [MM2 * body.uniform_inertia_ratio]) for variant, body in bodies.items()]
-    for row in rows:
-        if row["variant"] == ROUND:
-            row["height_mm"] = MM * (_reach(sharp) - _reach(bodies[ROUND]))
+        round_body, smaller = rounded(sharp, radius), 2.0 * (0.5 * SQUARE_SIDE - radius)
+        lost = {"height_mm": MM * (_reach(sharp) - _reach(round_body))}
+        rows.append(_statistics(ROUND, [MM2 * round_body.uniform_inertia_ratio]) | lost)
+        small = f"{SMALL} ({MM * smaller:.1f} mm)"
+        rows.append(_statistics(small, [MM2 * square(smaller).uniform_inertia_ratio]))
     return rows
 
 
@@ -285,7 +250,7 @@ def write_reasons(data: str, twin: str, squares: str, table: str) -> None:
     dataset = read_dataset(data)
     options = options_for(dataset)
     usable = square_windows(dataset, options)
-    write_exact(squares_reasons(dataset, usable, read_exact(squares), twin=read_dataset(twin), options=options), table)
+    write_exact(squares_reasons(dataset, usable, read_exact(squares), options, read_dataset(twin)), table)
 
 
 def reasons_table(squares: str, squares_reasons: str) -> Shown:
@@ -296,67 +261,45 @@ def reasons_table(squares: str, squares_reasons: str) -> Shown:
 
 def squares_summary(table: pd.DataFrame, reasons: pd.DataFrame) -> str:
     """What the real squares say, as markdown: a few lines with the numbers of both tables."""
-    said = _Said(reasons)
-    throws, pooled = table[table["throw"] != POOLED], table[table["throw"] == POOLED]
-    together, error = (float(pooled[name].iloc[0]) for name in ("inertia_ratio_mm2", "inertia_ratio_se_mm2"))
-    real, rmse = said.median(REAL), said.number(REAL, "rmse_600_pct")
-    low, high = (said.number(REAL, f"inertia_ratio_q{share}_mm2") for share in (25, 75))
+    said = reasons.set_index("variant")
+    median, mean, error = (said[f"inertia_ratio_{name}_mm2"] for name in ("median", "mean", "se"))
+    rmse = said["rmse_600_pct"]
+    throws, pooled = table[table["throw"] != POOLED], table[table["throw"] == POOLED].iloc[0]
+    real = said.loc[REAL]
     lines = [
-        f"- {len(throws)} throws are usable, {int(throws['converged'].sum())} converge, {said.number(REAL, 'n'):.0f}"
-        f" count (the spin changes enough to tell J/m, and the contact law explains them): median J/m {real:.0f} mm2"
-        f" (quartiles {low:.0f} and {high:.0f}), friction {said.number(REAL, 'friction_mu_median'):.2f};"
-        f" together {together:.0f} +- {error:.0f} mm2.",
-        f"- Throws agree with each other to {said.number(REAL, 'rmse_own_pct'):.1f} % (rms; the paper's has 19 %), but"
-        f" with the uniform square's {UNIFORM_MM2:.0f} mm2 only to {rmse:.0f} %.",
+        f"- {len(throws)} throws are usable, {int(throws['converged'].sum())} converge, {real['n']:.0f}"
+        f" count (the spin changes enough to tell J/m, and the contact law explains them): median J/m"
+        f" {median[REAL]:.0f} mm2 (quartiles {real['inertia_ratio_q25_mm2']:.0f} and"
+        f" {real['inertia_ratio_q75_mm2']:.0f}), friction {real['friction_mu_median']:.2f}; together"
+        f" {pooled['inertia_ratio_mm2']:.0f} +- {pooled['inertia_ratio_se_mm2']:.0f} mm2.",
+        f"- Throws agree with each other to {real['rmse_own_pct']:.1f} % (rms; the paper's has 19 %), but"
+        f" with the uniform square's {UNIFORM_MM2:.0f} mm2 only to {rmse[REAL]:.0f} %.",
     ]
-    if TWIN in said:
+    if TWIN in said.index:
         lines.append(
-            f"- The method isn't the reason: on the synthetic twin it gives {said.median(TWIN):.0f} mm2 for 600 (rms"
-            f" error {said.number(TWIN, 'rmse_600_pct'):.1f} %). Neither is the contact law: eq. 31, which knows none,"
-            f" gives {said.median(_EQ31[2]):.0f} to {said.median(_EQ31[1]):.0f} mm2."
+            f"- The method isn't the reason: on the synthetic twin it gives {median[TWIN]:.0f} mm2 for 600 (rms"
+            f" error {rmse[TWIN]:.1f} %). Neither is the contact law: eq. 31, which knows none,"
+            f" gives {median[_EQ31[2]]:.0f} to {median[_EQ31[1]]:.0f} mm2."
         )
-    if SHARP in said and ROUND in said:
+    if SHARP in said.index and ROUND in said.index:
         lines.append(
-            f"- Corners matter most: sharp ones would give {said.median(SHARP):.0f} mm2, but then bodies that turn"
-            f" slowly on a corner would be {said.number(ROUND, 'height_mm'):.1f} mm deep in the ground."
+            f"- Corners matter most: sharp ones would give {median[SHARP]:.0f} mm2, but then bodies that turn"
+            f" slowly on a corner would be {said['height_mm'][ROUND]:.1f} mm deep in the ground."
         )
-    if UPPER in said:
-        lines.append(_tipping_line(said))
+    if UPPER in said.index:
+        tipped = {name: f"{mean[name]:.0f} +- {error[name]:.0f}" for name in said.index}
+        text = f"- Without any impact, bodies that tip over a corner have at most {tipped[UPPER]} mm2"
+        if STANDING in said.index:
+            text += (
+                f"; with the couple that holds a body standing on its corner (the plates' friction) {tipped[STANDING]}"
+            )
+        text += f", with one fitted to each {tipped[FITTED]}."
+        if ROUND in said.index and ROLLING in said.index:
+            lever, height = said.loc[ROLLING, ["lever_mm", "height_mm"]]
+            text += (
+                f" A slow roll ({lever:.1f} mm per rad at {height:.1f} mm height) shows rounded corners and that the"
+                f" body isn't a smaller one, so a uniform one would have {median[ROUND]:.0f} mm2: this one most"
+                " likely isn't uniform, more of its mass is near the centre."
+            )
+        lines.append(text)
     return "\n".join(lines) + "\n"
-
-
-class _Said:
-    """Numbers of the experiments, by variant and column."""
-
-    def __init__(self, reasons: pd.DataFrame) -> None:
-        self.rows = {str(row["variant"]): row for row in reasons.to_dict("records")}
-
-    def __contains__(self, variant: str) -> bool:
-        return variant in self.rows
-
-    def number(self, variant: str, column: str) -> float:
-        return float(self.rows[variant][column])
-
-    def median(self, variant: str) -> float:
-        return self.number(variant, "inertia_ratio_median_mm2")
-
-    def tipped(self, variant: str) -> str:
-        mean, error = (self.number(variant, f"inertia_ratio_{name}_mm2") for name in ("mean", "se"))
-        return f"{mean:.0f} +- {error:.0f}"
-
-
-def _tipping_line(said: _Said) -> str:
-    text = f"- Without any impact, bodies that tip over a corner have at most {said.tipped(UPPER)} mm2"
-    if STANDING in said:
-        text += (
-            f"; with the couple that holds a body standing on its corner (the plates' friction) {said.tipped(STANDING)}"
-        )
-    text += f", with one fitted to each {said.tipped(FITTED)}."
-    if ROUND in said and ROLLING in said:
-        lever, height = said.number(ROLLING, "lever_mm"), said.number(ROLLING, "height_mm")
-        text += (
-            f" A slow roll ({lever:.1f} mm per rad at {height:.1f} mm height) shows rounded corners and that the"
-            f" body isn't a smaller one, so a uniform one would have {said.median(ROUND):.0f} mm2: this one most"
-            " likely isn't uniform, more of its mass is near the centre."
-        )
-    return text

@@ -1,8 +1,8 @@
-"""From measured planar throws to what an identification takes: a shape, and short windows around first impacts.
+"""From measured throws of a polygon to what an identification takes: a shape, and short windows around first impacts.
 
 A window is a few frames before and after the first impact of a single corner. It exists where two short flights meet in
-one instant (:func:`contactid.planar.squares.flight.bridge`) that lies no higher than any frame: lost frames, slaps on a
-side, and a second contact within a few frames don't leave a window.
+one instant (:func:`contactid.planar.squares.flight.bridge`) that lies no higher than any frame: slaps on a side, and a
+second contact within a few frames don't leave a window.
 
 Two things make it fit for a rigid body on a straight ground:
 
@@ -31,12 +31,22 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.readers.throws import shape_of
-from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
+from contactid.planar.simulate.bodies import GRAVITY
+from contactid.planar.simulate.geometry import Ground, Polygon, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
-from contactid.planar.squares.events import Alignment, Contact, ThrowEvents, ThrowOptions, align, find_events
+from contactid.planar.squares.events import (
+    FEWEST_AT_REST,
+    SKIPPED_FRAMES,
+    Alignment,
+    Contact,
+    ThrowEvents,
+    align,
+    contacts_of,
+    find_events,
+)
 from contactid.planar.squares.flight import (
+    SETTLING,
     Bridge,
-    FlightOptions,
     FlightReport,
     bridge,
     corner_radius,
@@ -45,47 +55,28 @@ from contactid.planar.squares.flight import (
     single_corner,
 )
 
+IMPACT_FRAMES = (6, 4)  # of the flights around an impact, tried in this order
 _MOST_LOST = 6  # frames
 _WILD = (2e-3, 3e-3, 0.15)  # m, m, rad: poses within an impact that are farther from both flights are no poses
+_DEEPEST = 5e-4  # m: a frame of a window may lie that far below the ground
 
 
 @dataclass(frozen=True)
-class WindowOptions:
-    """What to cut out.
+class SquareOptions:
+    """How real throws are identified, as far as experiments change it.
 
     Attributes
     ----------
-    frames_before, frames_after : at most, around the first contact
-    radius : of a polygon's rounded corners, m; None: measured
-    deepest : a frame of the window may lie below the ground, m
+    fewest_at_rest : throws per side and in all, below which turn, point and slope are not fitted
+    frames : of a window, at most, before and after the first contact
+    radius : of the rounded corners, m; None: measured
+    longest_step : of the identification of a throw by itself, s
     """
 
-    frames_before: int = 8
-    frames_after: int = 8
+    fewest_at_rest: int = FEWEST_AT_REST
+    frames: int = 8
     radius: float | None = None
-    deepest: float = 5e-4
-
-
-@dataclass(frozen=True)
-class ThrowWindow:
-    """A short piece of a throw around its first impact.
-
-    Attributes
-    ----------
-    name : the throw's
-    throw : time from 0 (s), position of the body's centre and axes (n, 3), sigma (3,), ground
-    frames : (first, end) in the whole throw
-    corner : that touches
-    instant : of the impact, s in the window's time
-    lowered : the window's ground below the one of the throws at rest, m
-    """
-
-    name: str
-    throw: MeasuredThrow
-    frames: tuple[int, int]
-    corner: int
-    instant: float
-    lowered: float
+    longest_step: float = 2.1e-3
 
 
 @dataclass(frozen=True)
@@ -94,12 +85,16 @@ class PreparedThrows:
 
     Attributes
     ----------
-    shape, ground : to identify with; of a polygon its corners' centres, and the ground for these
+    outline : of the body, its corners sharp
+    interval : time between frames, s
+    shape, ground : to identify with: the centres of the rounded corners, and the ground for these
     radius : of the corners, m
     alignment, events, flight : what windows are cut from
     """
 
-    shape: Shape
+    outline: Polygon
+    interval: float
+    shape: Polygon
     ground: Ground
     radius: float
     alignment: Alignment
@@ -107,139 +102,169 @@ class PreparedThrows:
     flight: FlightReport
 
 
-def prepare_throws(
-    data: xr.Dataset,
-    options: ThrowOptions | None = None,
-    flight: FlightOptions | None = None,
-    window: WindowOptions | None = None,
-) -> PreparedThrows:
+@dataclass(frozen=True)
+class SquareWindow:
+    """A short piece of a throw around its first impact, and what its two flights say of the impact.
+
+    Attributes
+    ----------
+    name : the throw's
+    throw : time from 0 (s), position of the body's centre and axes (n, 3), sigma (3,), ground through the impact
+    corner : that touches
+    met : the flights' meeting
+    lost : frames that were put back
+    normal, tangent : (3,) rows of N and T of the touching corner at the impact, the rounding in both levers
+    """
+
+    name: str
+    throw: MeasuredThrow
+    corner: int
+    met: Bridge
+    lost: int
+    normal: np.ndarray
+    tangent: np.ndarray
+
+    @property
+    def impulse(self) -> tuple[float, float]:
+        """Along n and t, per mass, m/s."""
+        change = (self.met.after - self.met.before)[:2]
+        return float(change @ self.normal[:2]), float(change @ self.tangent[:2])
+
+    @property
+    def moment(self) -> float:
+        """Of the impulse about the centre, per mass: one side of eq. 31, m2/s."""
+        along_n, along_t = self.impulse
+        return along_n * float(self.normal[2]) + along_t * float(self.tangent[2])
+
+    @property
+    def spin(self) -> float:
+        """Change of omega, the other side of eq. 31, rad/s."""
+        return float(self.met.after[2] - self.met.before[2])
+
+    @property
+    def lever(self) -> float:
+        """Change of J/m per change of the contact point's place, m2/m."""
+        return float(np.hypot(*self.impulse)) / max(abs(self.spin), 1e-9)
+
+    @property
+    def restitution(self) -> float:
+        """Minus the ratio of the corner's normal velocities."""
+        return -float(self.normal @ self.met.after) / float(self.normal @ self.met.before)
+
+
+@dataclass(frozen=True)
+class SquareWindows:
+    """All usable throws.
+
+    Attributes
+    ----------
+    prepared : what they were prepared from
+    windows : one per usable throw, by its name
+    left_out : name of every other throw to the reason
+    """
+
+    prepared: PreparedThrows
+    windows: dict[str, SquareWindow]
+    left_out: dict[str, str]
+
+
+def square_windows(data: xr.Dataset, options: SquareOptions) -> SquareWindows:
+    """Usable throws of a canonical dataset of a thrown polygon.
+
+    Raises
+    ------
+    ContactIdError
+        Where no throw is usable, and as :func:`prepare_throws`.
+    """
+    prepared = prepare_throws(data, options)
+    windows, left_out = {}, {}
+    for event in prepared.events:
+        try:
+            windows[event.name] = _usable(event, prepared, options.frames)
+        except ContactIdError as error:
+            left_out[event.name] = error.problem
+    if not windows:
+        raise ContactIdError(
+            f"{data.attrs['source']}: no throw has a first impact of a single corner between two flights",
+            f"Throw higher; the first: {next(iter(left_out.values()))}",
+        )
+    return SquareWindows(prepared, windows, left_out)
+
+
+def prepare_throws(data: xr.Dataset, options: SquareOptions) -> PreparedThrows:
     """Events, noise, ground and shape of a canonical dataset of throws.
 
     Raises
     ------
     ContactIdError
-        Where no throw comes to rest (no ground), or where too little is in flight (no noise).
+        Where the body isn't a polygon, no throw comes to rest (no ground), or too little is in flight (no noise).
     """
-    options, flight, window = options or ThrowOptions(), flight or FlightOptions(), window or WindowOptions()
-    interval = 1.0 / data.attrs["sample_frequency"]
-    alignment = align(data, options)
-    events = find_events(data, alignment, options)
-    report = flight_report(events, interval, options, flight)
-    shape, ground, radius = _rounded(shape_of(data), alignment, events, window)
-    return PreparedThrows(shape, ground, radius, alignment, tuple(events), report)
-
-
-def _rounded(
-    shape: Shape, alignment: Alignment, events: Sequence[ThrowEvents], window: WindowOptions
-) -> tuple[Shape, Ground, float]:
-    if not isinstance(shape, Polygon):
-        return shape, alignment.ground, 0.0
-    radius = corner_radius(events, shape, alignment)[0] if window.radius is None else window.radius
+    outline, interval = shape_of(data), 1.0 / float(data.attrs["sample_frequency"])
+    if not isinstance(outline, Polygon):
+        raise ContactIdError(f"{data.attrs['source']}: the body has no corners", "Give throws of a polygon")
+    alignment = align(data, outline, options.fewest_at_rest)
+    events = find_events(data, outline, alignment)
+    report = flight_report(events, interval)
+    radius = corner_radius(events, outline, alignment)[0] if options.radius is None else options.radius
     radius = max(radius, 0.0)
-    return *corners_moved_in(shape, alignment.ground, radius), radius
+    shape, ground = corners_moved_in(outline, alignment.ground, radius)
+    return PreparedThrows(outline, interval, shape, ground, radius, alignment, tuple(events), report)
 
 
-def identification_window(
-    event: ThrowEvents,
-    shape: Shape,
-    ground: Ground,
-    sigma: np.ndarray,
-    interval: float,
-    options: ThrowOptions | None = None,
-    flight: FlightOptions | None = None,
-    window: WindowOptions | None = None,
-) -> ThrowWindow:
-    """Cut the window around the first impact out of a throw.
+def _usable(event: ThrowEvents, prepared: PreparedThrows, most: int) -> SquareWindow:
+    """The window with the longest flights that meet."""
+    problems = []
+    for frames in IMPACT_FRAMES:
+        try:
+            return cut_window(*mend(event, prepared.interval, frames), prepared, most)
+        except ContactIdError as error:
+            problems.append(error)
+    raise problems[0]
 
-    Parameters
-    ----------
-    event
-        The throw, aligned.
-    shape, ground
-        To identify with; the ground's height is replaced by the throw's own.
-    sigma
-        (3,) noise, m, m, rad.
-    interval
-        Time between frames, s.
-    options, flight, window
-        How throws are looked at, how flights around an impact are fitted, what to cut out.
+
+def cut_window(event: ThrowEvents, met: Bridge, lost: int, prepared: PreparedThrows, most: int) -> SquareWindow:
+    """Cut at most so many frames on either side of the first contact, without the release and the second contact.
 
     Raises
     ------
     ContactIdError
-        Where the throw has no such window; the reason is said.
+        Where the impact isn't of a single corner, or doesn't lie below all frames.
     """
-    options, flight, window = options or ThrowOptions(), flight or FlightOptions(), window or WindowOptions()
-    if not event.contacts:
-        raise _no_window(event, "no contact")
-    last = event.contacts[0].before
-    frames = _frames(event, options, window)
-    if any(frames[0] <= jump < frames[1] for jump in event.jumps):
-        raise _no_window(event, "a jump in the window")
-    met = bridge(event, interval, options, flight)
-    if met is None:
-        raise _no_window(event, "the flights before and after the first contact don't meet")
-    at = contacts(shape, ground, met.position)
-    corner = single_corner(at.gap, flight)
+    at = contacts(prepared.shape, prepared.ground, met.position)
+    corner = single_corner(at.gap)
     if corner is None:
-        raise _no_window(event, "the first contact is not of a single corner")
-    lowered = -float(at.gap[corner])
-    own = replace(ground, y0=float(ground.y0 - lowered / np.cos(ground.slope)))
-    time = np.arange(frames[1] - frames[0]) * interval
-    deepest = -float(contacts(shape, own, event.position[slice(*frames)]).gap.min())
-    if deepest > window.deepest:
-        raise _no_window(event, "a frame below the ground that its impact tells")
-    throw = MeasuredThrow(time, event.position[slice(*frames)], np.asarray(sigma, dtype=float), own)
-    return ThrowWindow(event.name, throw, frames, corner, (last - frames[0]) * interval + met.instant, lowered)
-
-
-def _no_window(event: ThrowEvents, reason: str) -> ContactIdError:
-    return ContactIdError(f"{event.name}: {reason}", "Leave the throw out")
-
-
-def _frames(event: ThrowEvents, options: ThrowOptions, window: WindowOptions) -> tuple[int, int]:
-    """First and end, without the release and the second contact."""
+        raise _unusable("the first contact is not of a single corner")
     last = event.contacts[0].before
     until = event.contacts[1].before + 1 if len(event.contacts) > 1 else len(event.position)
-    return max(last - window.frames_before + 1, options.skipped_frames), min(last + window.frames_after + 1, until)
+    position = event.position[max(last - most + 1, SKIPPED_FRAMES) : min(last + most + 1, until)]
+    lowered = -float(at.gap[corner])
+    own = replace(prepared.ground, y0=float(prepared.ground.y0 - lowered / np.cos(prepared.ground.slope)))
+    if -float(contacts(prepared.shape, own, position).gap.min()) > _DEEPEST:
+        raise _unusable("a frame below the ground that its impact tells")
+    throw = MeasuredThrow(np.arange(len(position)) * prepared.interval, position, prepared.flight.sigma, own)
+    tangent = at.tangent[corner] + [0.0, 0.0, prepared.radius]
+    return SquareWindow(event.name, throw, corner, met, lost, at.normal[corner], tangent)
 
 
-@dataclass(frozen=True)
-class MendedThrow:
-    """A throw whose flights before and after the first impact meet.
-
-    Attributes
-    ----------
-    event : with the lost frames put back; its contacts after the first are whatever breaks the flight next
-    met : where the flights meet
-    lost : frames put back
-    wild : poses within the impact that were replaced
-    """
-
-    event: ThrowEvents
-    met: Bridge
-    lost: int
-    wild: int
+def _unusable(reason: str) -> ContactIdError:
+    return ContactIdError(reason, "Leave the throw out")
 
 
-def breaks(event: ThrowEvents) -> list[tuple[int, int]]:
-    """(last frame before, first frame after) whatever isn't flight: contacts and jumps, merged where they touch."""
-    found = [(contact.before, contact.after) for contact in event.contacts]
-    jumps = np.array(event.jumps, dtype=int)
-    for group in np.split(jumps, np.flatnonzero(np.diff(jumps) > 1) + 1) if len(jumps) else []:
-        first, last = int(group[0]), int(group[-1])
-        found.append((first, last) if last > first else (first - 1, last + 1))
-    merged: list[tuple[int, int]] = []
-    for before, after in sorted(found):
-        if merged and before <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], after))
+def breaks(event: ThrowEvents) -> list[Contact]:
+    """Whatever isn't flight: contacts and jumps, merged where they touch."""
+    merged: list[Contact] = []
+    for found in sorted([*event.contacts, *contacts_of(np.array(event.jumps, dtype=int))]):
+        if merged and found.before <= merged[-1].after:
+            merged[-1] = Contact(merged[-1].before, max(merged[-1].after, found.after))
         else:
-            merged.append((before, after))
+            merged.append(found)
     return merged
 
 
-def mend(event: ThrowEvents, interval: float, options: ThrowOptions, flight: FlightOptions) -> MendedThrow:
-    """The throw with as many frames put back as let its flights meet; none where they meet as they are.
+def mend(event: ThrowEvents, interval: float, frames: int) -> tuple[ThrowEvents, Bridge, int]:
+    """The throw with as many frames put back as let its flights meet, their meeting, and how many (mostly none).
+
+    Its contacts after the first are whatever breaks the flight next.
 
     Parameters
     ----------
@@ -247,87 +272,56 @@ def mend(event: ThrowEvents, interval: float, options: ThrowOptions, flight: Fli
         Aligned.
     interval
         Time between frames, s.
-    options, flight
-        As throws are looked at; ``flight.meeting`` is how near the flights must come.
+    frames
+        Of the flights before and after the impact.
 
     Raises
     ------
     ContactIdError
         Where no number of lost frames lets the flights meet; the reason is said.
     """
-    found = breaks(event)
     if not event.contacts:
-        raise _unmended(event, "no contact")
-    (before, after), rest = found[0], found[1:]
-    if before - flight.impact_frames + 1 < options.skipped_frames:
-        raise _unmended(event, "too few frames before the first contact")
-    if after - before > flight.settling:
-        raise _unmended(event, "the first contact lasts too long")
+        raise _unusable("no contact")
+    (before, after), *rest = breaks(event)
+    if before - frames + 1 < SKIPPED_FRAMES:
+        raise _unusable("too few frames before the first contact")
+    if after - before > SETTLING:
+        raise _unusable("the first contact lasts too long")
     end = rest[0][0] + 1 if rest else len(event.position)
-    if after + flight.impact_frames > end:
-        raise _unmended(event, "too few frames until the next contact")
-    tries = [_put_back(event, before, after, rest, lost, interval, options, flight) for lost in range(_MOST_LOST + 1)]
-    met = [mended for mended in tries if mended is not None]
-    if not met:
-        raise _unmended(event, "the flights before and after the first contact don't meet, with or without lost frames")
-    return met[0]
+    if after + frames > end:
+        raise _unusable("too few frames until the next contact")
+    for lost in range(_MOST_LOST + 1):
+        longer = _put_back(event, before, after, rest, lost)
+        met = bridge(longer, interval, frames, lost)
+        if met is not None:
+            return replace(longer, position=_filled(event, before, after, lost, met, interval)), met, lost
+    raise _unusable("the flights before and after the first contact don't meet, with or without lost frames")
 
 
-def _unmended(event: ThrowEvents, reason: str) -> ContactIdError:
-    return ContactIdError(f"{event.name}: {reason}", "Leave the throw out")
-
-
-def _put_back(
-    event: ThrowEvents,
-    before: int,
-    after: int,
-    rest: Sequence[tuple[int, int]],
-    lost: int,
-    interval: float,
-    options: ThrowOptions,
-    flight: FlightOptions,
-) -> MendedThrow | None:
-    """With so many frames put back before the first frame after the impact; None where the flights don't meet then."""
-    gap = np.full((lost, event.gap.shape[1]), np.nan)
-    longer = replace(
+def _put_back(event: ThrowEvents, before: int, after: int, rest: Sequence[Contact], lost: int) -> ThrowEvents:
+    """With so many frames, still without poses, before the first frame after the impact."""
+    return replace(
         event,
         position=np.insert(event.position, after, np.zeros((lost, 3)), axis=0),
-        gap=np.insert(event.gap, after, gap, axis=0),
-        contacts=tuple(Contact(b + lost, a + lost, ()) for b, a in rest),
+        gap=np.insert(event.gap, after, np.full((lost, event.gap.shape[1]), np.nan), axis=0),
+        contacts=(Contact(before, after + lost), *(Contact(b + lost, a + lost) for b, a in rest)),
         jumps=(),
         rest=None if event.rest is None else event.rest + lost,
     )
-    longer = replace(longer, contacts=(Contact(before, after + lost, event.contacts[0].corners), *longer.contacts))
-    met = bridge(longer, interval, options, replace(flight, settling=flight.settling + lost))
-    if met is None:
-        return None
-    position, wild = _filled(event, before, after, lost, met, interval, options.gravity)
-    return MendedThrow(replace(longer, position=position), met, lost, wild)
 
 
-def _filled(
-    event: ThrowEvents, before: int, after: int, lost: int, met: Bridge, interval: float, gravity: float
-) -> tuple[np.ndarray, int]:
-    """All poses, those between the flights where they fit best, and how many of them were wild."""
+def _filled(event: ThrowEvents, before: int, after: int, lost: int, met: Bridge, interval: float) -> np.ndarray:
+    """All poses, the measured ones between the flights where they fit best; wild ones are replaced."""
     inner = event.position[before + 1 : after]
     n = len(inner) + lost
-    flown = _flown(met, interval * np.arange(1, n + 1), gravity)
     if n == 0:
-        return event.position, 0
+        return event.position
+    since = (interval * np.arange(1, n + 1) - met.instant)[:, None]
+    velocity = np.where(since < 0.0, met.before, met.after)
+    flown = met.position + velocity * since - 0.5 * np.array([0.0, GRAVITY, 0.0]) * since**2
     # lost frames follow one another; the measured ones lie before and after them
-    costs = []
-    for k in range(len(inner) + 1):
-        kept = np.r_[0:k, k + lost : n]
-        costs.append(float((np.abs(inner - flown[kept]) / _WILD).sum()))
-    k = int(np.argmin(costs))
-    kept = np.r_[0:k, k + lost : n]
+    places = [np.r_[0:k, k + lost : n] for k in range(len(inner) + 1)]
+    kept = min(places, key=lambda place: float((np.abs(inner - flown[place]) / _WILD).sum()))
     tame = (np.abs(inner - flown[kept]) < _WILD).all(axis=1)
     flown[kept[tame]] = inner[tame]
-    return np.concatenate([event.position[: before + 1], flown, event.position[after:]]), int((~tame).sum())
-
-
-def _flown(met: Bridge, time: np.ndarray, gravity: float) -> np.ndarray:
-    """(n, 3) poses of the two flights at times (n,) after the last frame before the impact."""
-    since = (time - met.instant)[:, None]
-    velocity = np.where(since < 0.0, met.before, met.after)
-    return met.position + velocity * since - 0.5 * np.array([0.0, gravity, 0.0]) * since**2
+    return np.concatenate([event.position[: before + 1], flown, event.position[after:]])

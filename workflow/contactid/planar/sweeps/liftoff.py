@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ _SCAN = 0.02  # steps of the scan that brackets the threshold
 
 def lifts_off(scene: Scene, law: PlanarLaw, friction_mu: float, duration: float, clearance: float) -> bool:
     """Whether the gap exceeds ``clearance`` (m) within ``duration`` (s)."""
-    motion = scene.run(replace(law, friction_mu=friction_mu), duration=duration)
+    motion = scene.run(law._replace(friction_mu=friction_mu), duration=duration)
     return bool(motion.gap.min(axis=1).max() > clearance)
 
 

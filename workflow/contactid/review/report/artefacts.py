@@ -23,10 +23,15 @@ def listed(study: str, artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
     ]
 
 
+def functions_of(studies: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Every function that is named there, once."""
+    named = [row[step] for rows in studies.values() for row in rows for step in ("compute", "draw") if row[step]]
+    return list(dict.fromkeys(named))
+
+
 def write_list(studies: Mapping[str, Sequence[Mapping[str, Any]]], artefacts: str) -> None:
-    """Write the list: what is declared of each study (:func:`listed`), and every function that is named there, once."""
-    references = [row[key] for rows in studies.values() for row in rows for key in ("compute", "draw") if row[key]]
-    content = {"studies": studies, "functions": {name: text_of(name) for name in dict.fromkeys(references)}}
+    """Write the list: what is declared of each study (:func:`listed`), and the functions' texts."""
+    content = {"studies": studies, "functions": {name: text_of(name) for name in functions_of(studies)}}
     write_text(artefacts, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 

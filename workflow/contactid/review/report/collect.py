@@ -14,7 +14,7 @@ import yaml
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
 from contactid.review.report.digest import check_rows, digest
-from contactid.review.report.model import Artefact, Card, Check, Making, Report, Step, Study
+from contactid.review.report.model import Artefact, Report, Study
 from contactid.review.report.solves import MOST_LISTED, group_solves, solves_of
 from contactid.run.records import JobRecord, read_benchmarks, read_jobs, upstream
 from contactid.sources.card import headline
@@ -41,25 +41,20 @@ def collect(
 
     Parameters
     ----------
-    checks
-        The run's ``checks.csv``, relative to where Snakemake was started; its folder is the run's.
-    provenance, artefacts
-        ``provenance.json`` and ``artefacts.json``.
-    sources
-        What figures were made from, by study and figure, where only the run knows.
-    cards
-        The datasets' cards, of which the JSON files are read.
-    files
-        All files that the studies made.
-    wording
-        ``studies.yaml``.
+    checks : the run's ``checks.csv``, relative to where Snakemake was started; its folder is the run's
+    provenance, artefacts : ``provenance.json`` and ``artefacts.json``
+    sources : what figures were made from, by study and figure, where only the run knows
+    cards : the datasets' cards, of which the JSON files are read
+    files : all files that the studies made
+    wording : ``studies.yaml``
     """
     folder, record = Path(checks).parent, read_json(provenance)
     declared = read_json(artefacts)
     words = yaml.safe_load(Path(wording).read_text(encoding="utf-8"))
     rows = check_rows(read_csv(checks))
     there = {Path(file).relative_to(folder).as_posix() for file in files}
-    makings = Makings(read_jobs(Path(), folder.as_posix()), folder.as_posix())
+    jobs = [job for job in read_jobs(Path(), folder.as_posix()) if job.rule not in _LATER]
+    makers = {output: job for job in jobs for output in job.outputs}
     configuration = record.get("configuration", {})
     functions = {
         name: {**entry, "path": os.path.relpath(entry["file"], folder)} for name, entry in declared["functions"].items()
@@ -78,7 +73,7 @@ def collect(
                 name=name,
                 title=about.get("title", name),
                 paper=about.get("paper", ""),
-                artefacts=artefacts_of(name, folder, listed, own, makings, functions, about.get("numerals", "arabic")),
+                artefacts=artefacts_of(name, folder, listed, own, makers, functions, about.get("numerals", "arabic")),
                 digest=digest(own),
                 solve_groups=group_solves(solves),
                 solves=solves.head(MOST_LISTED).to_dict("records"),
@@ -104,8 +99,8 @@ def artefacts_of(
     study: str,
     folder: Path,
     declared: Sequence[Mapping[str, Any]],
-    checks: Sequence[Check],
-    makings: Makings,
+    checks: Sequence[Any],
+    makers: Mapping[str, JobRecord],
     functions: Mapping[str, Mapping[str, Any]],
     numerals: str,
 ) -> tuple[Artefact, ...]:
@@ -114,7 +109,7 @@ def artefacts_of(
     A table and a figure of one name are one artefact, and so are the printed numbers of that name.
     """
     tables, figures = ({row["name"]: row for row in declared if row["kind"] == kind} for kind in ("table", "figure"))
-    by_key: dict[str, list[Check]] = {}
+    by_key: dict[str, list[Any]] = {}
     for check in checks:
         by_key.setdefault(check.artefact, []).append(check)
     names = {key_of(name): name for name in (*tables, *figures)}
@@ -137,12 +132,12 @@ def artefacts_of(
                 about=tuple(plain_caption(row["caption"]) for row in rows if row["caption"]),
                 table=read_csv(folder / table) if table and (folder / table).stat().st_size > 1 else None,
                 table_path=made,
-                table_making=makings.of(made) if made else None,
+                table_making=making_of(made, folder, makers) if made else None,
                 figure=folder / figure if figure else None,
                 figure_path=figure,
                 data_path=data,
                 figure_source=(figures[name]["data"] or _source(folder / data)) if data else "",
-                figure_making=makings.of(figure) if figure else None,
+                figure_making=making_of(figure, folder, makers) if figure else None,
                 functions=tuple(
                     {"what": f"{row['kind']}, {done}", **functions[row[step]]}
                     for row in rows
@@ -203,37 +198,36 @@ def _place(artefact: Artefact) -> tuple[int, str]:
     return kinds.get(artefact.key[:3], 4), artefact.key
 
 
-class Makings:
-    """How each file of a run was made, from Snakemake's records of the run.
+def making_of(path: str, folder: Path, makers: Mapping[str, JobRecord]) -> dict[str, Any] | None:
+    """How a file (relative to the run's folder) was made, by who made which; None where there is no record of it.
 
-    Parameters
-    ----------
-    jobs : what :func:`contactid.run.records.read_jobs` found
-    results : the run's folder as the records name it, for instance ``results/default``
+    Returns
+    -------
+    dict
+        ``rule``, ``seconds`` and ``log`` (relative to the run's folder) of the job that wrote it; ``steps``: rules
+        of all jobs behind it, its own first, with ``jobs`` and ``seconds``; ``datasets`` of the run behind it;
+        ``sources``: files that no job of the run made.
     """
-
-    def __init__(self, jobs: Iterable[JobRecord], results: str) -> None:
-        self._makers = {output: job for job in jobs if job.rule not in _LATER for output in job.outputs}
-        self._results = f"{results}/"
-
-    def of(self, path: str) -> Making | None:
-        """How a file was made (path relative to the run's folder); None where there is no record of it."""
-        behind = upstream(self._makers, self._results + path)
-        if not behind:
-            return None
-        steps: dict[str, list[JobRecord]] = {}
-        for job in behind:
-            steps.setdefault(job.rule, []).append(job)
-        data = f"{self._results}data/"
-        written = (output.removeprefix(data) for job in behind for output in job.outputs if output.startswith(data))
-        return Making(
-            rule=behind[0].rule,
-            seconds=behind[0].seconds,
-            log=behind[0].log.removeprefix(self._results) if behind[0].log else None,
-            steps=tuple(Step(rule, len(jobs), sum(job.seconds for job in jobs)) for rule, jobs in steps.items()),
-            datasets=tuple(sorted({Path(file).parts[0] for file in written})),
-            sources=tuple(sorted({file for job in behind for file in job.inputs if file not in self._makers})),
-        )
+    results = f"{folder.as_posix()}/"
+    behind = upstream(makers, results + path)
+    if not behind:
+        return None
+    steps: dict[str, list[JobRecord]] = {}
+    for job in behind:
+        steps.setdefault(job.rule, []).append(job)
+    data = f"{results}data/"
+    written = (output.removeprefix(data) for job in behind for output in job.outputs if output.startswith(data))
+    return {
+        "rule": behind[0].rule,
+        "seconds": behind[0].seconds,
+        "log": behind[0].log.removeprefix(results) if behind[0].log else None,
+        "steps": [
+            {"rule": rule, "jobs": len(jobs), "seconds": sum(job.seconds for job in jobs)}
+            for rule, jobs in steps.items()
+        ],
+        "datasets": sorted({Path(file).parts[0] for file in written}),
+        "sources": sorted({file for job in behind for file in job.inputs if file not in makers}),
+    }
 
 
 def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, Any]]]:
@@ -254,8 +248,13 @@ def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, A
     return rules.to_dict("records"), shown.to_dict("records")
 
 
-def _card(folder: Path, file: Path) -> Card:
+def _card(folder: Path, file: Path) -> dict[str, Any]:
     content = read_json(file)
     content.pop("panels", None)  # drawn in the figure
     figure = file.with_suffix(".svg")
-    return Card(content, headline(content), figure if figure.exists() else None, file.relative_to(folder).as_posix())
+    return {
+        "content": content,
+        "headline": headline(content),
+        "figure": figure if figure.exists() else None,
+        "path": file.relative_to(folder).as_posix(),
+    }

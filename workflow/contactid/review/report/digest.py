@@ -8,23 +8,34 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from contactid.output.comparison import AGREES, BETTER, COLUMNS, DIFFERS, INPUT, NOT_COMPARABLE, VERDICTS
-from contactid.review.report.model import Check, Digest
+from contactid.review.report.model import Digest
 
 _MOST_REASONS = 6
 
 
-def check_rows(table: pd.DataFrame) -> tuple[Check, ...]:
-    """The rows in the file's order."""
-    rows: list[dict[Any, Any]] = (
-        table[list(COLUMNS)].fillna({"condition": "", "unit": "", "note": ""}).to_dict("records")
+def check_rows(table: pd.DataFrame) -> tuple[Any, ...]:
+    """The rows of ``checks.csv`` in the file's order, with their columns as attributes, and further ones.
+
+    ``number`` is the row's in the file, from 1; ``deviation`` is reproduced less published, NaN where there is no such
+    number; ``relative`` is its magnitude over that of the published number, NaN where that is none or 0;
+    ``in_tolerances`` is its magnitude over the tolerance, infinite where only an exact number agrees and ours isn't.
+    """
+    rows = table[list(COLUMNS)].fillna({"condition": "", "unit": "", "note": ""})
+    deviation, published = rows["reproduced"] - rows["published"], rows["published"].astype(float)
+    rows = rows.assign(
+        number=range(1, len(rows) + 1),
+        deviation=deviation,
+        relative=(deviation / published.where(np.isfinite(published) & (published != 0.0))).abs(),
+        in_tolerances=(deviation.abs() / rows["tolerance"]).where(deviation != 0.0, 0.0),
     )
-    return tuple(Check(number, **row) for number, row in enumerate(rows, start=1))
+    return tuple(rows.itertuples(index=False, name="Check"))
 
 
-def digest(checks: Sequence[Check]) -> Digest:
+def digest(checks: Sequence[Any]) -> Digest:
     """How many printed numbers are reproduced and how far off the others are."""
     counts = {verdict: sum(check.verdict == verdict for check in checks) for verdict in VERDICTS}
     compared = [check for check in checks if check.verdict not in (INPUT, NOT_COMPARABLE)]
@@ -66,7 +77,7 @@ def _how_many(counts: dict[str, int]) -> str:
     return ", ".join(f"{counts[verdict]} {word}" for verdict, word in words.items() if counts[verdict])
 
 
-def _how_far(subject: str, checks: Sequence[Check]) -> list[str]:
+def _how_far(subject: str, checks: Sequence[Any]) -> list[str]:
     """Median and largest relative deviation, the latter with its place."""
     known = [check for check in checks if math.isfinite(check.relative)]
     if not known:
@@ -82,7 +93,7 @@ def _how_far(subject: str, checks: Sequence[Check]) -> list[str]:
     ]
 
 
-def _reasons(checks: Sequence[Check]) -> tuple[tuple[str, int], ...]:
+def _reasons(checks: Sequence[Any]) -> tuple[tuple[str, int], ...]:
     """Notes by frequency; what follows a semicolon belongs to one row alone."""
     counted = Counter(check.note.split(";")[0].strip() or "no reason given" for check in checks)
     return tuple(sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:_MOST_REASONS])

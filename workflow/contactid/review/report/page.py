@@ -87,10 +87,8 @@ def write_report(
 
     Parameters
     ----------
-    sources, sources_of
-        JSON files that say what figures were made from, and the studies that they are of.
-    templates
-        The templates, styles and scripts of the page.
+    sources, sources_of : JSON files that say what figures were made from, and the studies that they are of
+    templates : the templates, styles and scripts of the page
     """
     said: dict[str, dict[str, str]] = {}
     for study, file in zip(sources_of, sources, strict=True):
@@ -104,8 +102,7 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
 
     Parameters
     ----------
-    texts
-        Templates, styles and scripts by their files' names.
+    texts : templates, styles and scripts by their files' names
     """
     environment = jinja2.Environment(
         loader=jinja2.DictLoader(texts),

@@ -23,12 +23,9 @@ def playback_section(data: Mapping[str, Path], environment: jinja2.Environment, 
 
     Parameters
     ----------
-    data
-        Files with the tosses for the players ``box`` and ``planar``.
-    environment
-        The templates.
-    texts
-        They and their scripts and style by the files' names.
+    data : files with the tosses for the players ``box`` and ``planar``
+    environment : the templates
+    texts : they and their scripts and style by the files' names
     """
     tosses = {kind: read_json(data[kind])["tosses"] if kind in data else [] for kind in ("box", "planar")}
     named = {

@@ -18,7 +18,6 @@ from bokeh.transform import jitter
 
 from contactid.output import style
 from contactid.output.comparison import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE
-from contactid.review.report.model import Check
 
 # colour and marker, so that neither is needed alone
 _LOOKS = {
@@ -48,7 +47,7 @@ def script() -> str:
     return "\n".join(part for part in raw if not part.startswith("Bokeh.set_log_level"))  # it would talk on the console
 
 
-def plot_deviations(checks: Sequence[Check]) -> Plot | None:
+def plot_deviations(checks: Sequence[Any]) -> Plot | None:
     """Every reproduced number of a study: its deviation in tolerances, a line per quantity; None without any."""
     shown = [check for check in checks if not math.isnan(check.in_tolerances)]
     if not shown:
@@ -131,7 +130,7 @@ def _hover(plot: Any, fields: Sequence[str], first: str) -> None:
     plot.ygrid.grid_line_color = "#eeeeee"
 
 
-def _line(check: Check) -> str:
+def _line(check: Any) -> str:
     return f"{check.artefact}: {check.quantity}"
 
 

@@ -6,7 +6,7 @@ are sharp, impacts are those of the contact law, nothing brakes the flight, and 
 an identification finds here tells how much of its result on the real throws is due to the method.
 
 Equally many throws come to rest on each side. With the 24 that come with the repository that is 6 per side, fewer than
-:class:`contactid.planar.squares.events.ThrowOptions` asks for by default: align them with ``fewest_at_rest=6``.
+:func:`contactid.planar.squares.events.align` asks for by default: align them with ``fewest_at_rest=6``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from contactid.core.atomic import replacing, write_text
 from contactid.core.errors import ContactIdError
 from contactid.planar.readers.throws import SQUARE_FREQUENCY, SQUARE_SIDE, square
 from contactid.planar.simulate.bodies import GRAVITY
-from contactid.planar.simulate.events import event_motion, outline_of
+from contactid.planar.simulate.events import event_motion
 from contactid.planar.simulate.geometry import Ground
+from contactid.planar.simulate.kernel import outline_of
 
 EMBEDDED_FOLDER = "planar_square_twin"
 _HEADER = "x,z,th,vx,vz,vth"
