@@ -165,14 +165,14 @@ test-report: env $(VENV)-browser/.ready ## a report in headless Chromium (PAGE=f
 # Benchmarks
 
 bench: env ## seconds, memory and throughput of the stages of RUN, beside peers, and cost against size (3 minutes)
-	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python tools/bench.py --run "results/$(RUN)" \
+	PYTHONPATH=workflow:tests/helpers OMP_NUM_THREADS=1 $(BIN)/python tools/bench.py --run "results/$(RUN)" \
 		--mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
 
 bench-simulator: env $(VENV)-mujoco/.ready ## speed and accuracy against MuJoCo on the same tosses, one core
-	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python tools/bench_simulator.py --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
+	PYTHONPATH=workflow:tests/helpers OMP_NUM_THREADS=1 $(BIN)/python tools/bench_simulator.py --mirror "$(DATA_MIRROR)" --mujoco-python $(VENV)-mujoco/bin/python
 
 bench-reading: env ## peak memory of reading a 2 GB archive, written for it
-	PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python tools/bench_reading.py
+	PYTHONPATH=workflow:tests/helpers OMP_NUM_THREADS=1 $(BIN)/python tools/bench_reading.py
 
 # Environments
 

@@ -148,7 +148,7 @@ def reading_tasks(folder: str, megabytes: Sequence[float]) -> Iterator[Task]:
 
         def solve(_: int, archive: str = archive, motion: str = motion) -> Any:
             write_motion(
-                stream_iam_archive(archive, "Box006", licence="CC0-1.0", surface_name="ConveyorPart001"), motion
+                stream_iam_archive(archive, object="Box006", surface="ConveyorPart001", licence="CC0-1.0"), motion
             )
 
         yield Task(READING, Path(archive).stat().st_size / 1e6, "MB", solve)

@@ -23,8 +23,8 @@ from contactid.core import rotations
 from contactid.output.tables import write_csv
 from contactid.sources.motion import write_motion
 from contactid.tossing.readers.iam_archive import stream_iam_archive
-from contactid.tossing.readers.iam_writer import ArchiveRecording, TrackedBody, new_archive, write_recording
-from contactid.tossing.readers.twin_tosses import SAMPLE_FREQUENCY, box_model
+from iam_tosses import SAMPLE_FREQUENCY, box_model
+from iam_writer import ArchiveRecording, TrackedBody, new_archive, write_recording
 
 _BOX, _PLANE = "Box006", "ConveyorPart001"
 _MEGABYTE = 1e6
@@ -64,7 +64,7 @@ def peak_bytes() -> float:
 
 
 def _convert(archive: str, motion: str) -> None:
-    write_motion(stream_iam_archive(archive, _BOX, licence="CC0-1.0", surface_name=_PLANE), motion)
+    write_motion(stream_iam_archive(archive, object=_BOX, surface=_PLANE, licence="CC0-1.0"), motion)
 
 
 def measure_reading(short: str, large: str, folder: str) -> tuple[float, float, float]:

@@ -24,7 +24,7 @@ from contactid.tossing.identify.trajectories import Grid, grid_values, identify,
 from contactid.tossing.peers.exchange import Answer, Request
 from contactid.tossing.peers.exchange import Problem as PeerProblem
 from contactid.tossing.peers.sessions import PeerSession, peer_problem
-from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, PreprocessOptions, preprocess
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess
 from contactid.tossing.prepare.tosses import Problem, Variant, set_up
 from contactid.tossing.readers.contactnets import stream_contactnets
 from contactid.tossing.simulate.sweep import sweep
@@ -151,8 +151,8 @@ def problems(mirror: str) -> tuple[Problem, Problem, Any]:
     with tempfile.TemporaryDirectory() as folder:
         write_motion(stream_contactnets(Path(mirror) / "contactnets", licence="BSD-3-Clause"), f"{folder}/motion.nc")
         motion = read_dataset(f"{folder}/motion.nc")
-    options = PreprocessOptions(identification_share=0.7, split_seed=20230206, exclude_tumbling=False)
-    prepared = preprocess(motion, options)
+    events = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}
+    prepared = preprocess(motion, share=0.7, seed=20230206, exclude_tumbling=False, require_usable=True, events=events)
     variant = Variant("bench", "central_difference", 1, "newton", False, False)
     return set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, None), prepared
 

@@ -13,7 +13,7 @@ import pytest
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
-from contactid.tossing.readers.iam_writer import ArchiveRecording, TrackedBody, new_archive, write_recording
+from iam_writer import ArchiveRecording, TrackedBody, new_archive, write_recording
 from motion_in_memory import read_iam_archive
 
 FREQUENCY = 360.0

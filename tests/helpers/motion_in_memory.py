@@ -29,9 +29,9 @@ def read_contactnets(folder: str | Path, *, licence: str) -> xr.Dataset:
     return collect(stream_contactnets(folder, licence=licence))
 
 
-def read_iam_archive(path: str | Path, object_name: str, **options: Any) -> xr.Dataset:
+def read_iam_archive(path: str | Path, object_name: str, *, surface_name: str = "", **options: Any) -> xr.Dataset:
     """The recordings of one box."""
-    return collect(stream_iam_archive(path, object_name, **options))
+    return collect(stream_iam_archive(path, object=object_name, surface=surface_name, **options))
 
 
 def collect(stream: MotionStream) -> xr.Dataset:

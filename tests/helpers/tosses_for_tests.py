@@ -4,11 +4,14 @@ import numpy as np
 
 from contactid.core import rotations
 from contactid.sources.motion import BodyProperties, MotionStream, Recording
+from contactid.tossing.prepare.preprocess import preprocess
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
 from motion_in_memory import collect
 
 RATE = 200.0
 TRUTH = ContactParameters(0.25, 0.1)
+EVENTS = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}
+SETTINGS = {"share": 1.0, "seed": 0, "exclude_tumbling": False, "require_usable": True, "events": EVENTS}
 
 
 def box(center=(0.0, 0.0, 0.0), inertia=None):
@@ -46,3 +49,8 @@ def recordings(body, count, seed, *, noise=0.0, scale=1.0, seconds=1.4, substeps
 
 def motion(made, body):
     return collect(MotionStream(body, "TestBox", RATE, "test", "none", True, iter(made)))
+
+
+def prepare_tosses(data, **changes):
+    """A canonical dataset prepared, by default all of it for identification and tosses that tumble among it."""
+    return preprocess(data, **{**SETTINGS, **changes})

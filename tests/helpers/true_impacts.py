@@ -11,11 +11,11 @@ import xarray as xr
 from contactid.core import rotations
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.impacts.sides import FEWEST_SAMPLES
-from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
-from contactid.tossing.readers.twin_tosses import SAMPLE_FREQUENCY, SUBSTEPS, box_model
-from contactid.tossing.readers.twins import SURFACE_NAMES, MocapNoise, TwinTruth
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, Trajectory, simulate
+from iam_tosses import SAMPLE_FREQUENCY, SUBSTEPS, box_model
+from iam_twins import SURFACE_NAMES, MocapNoise, TwinTruth
 from motion_in_memory import read_iam_archive
+from tosses_for_tests import prepare_tosses
 from twin_truth import read_truth
 
 EMBEDDED = Path(__file__).parents[2] / "workflow" / "resources" / "embedded"
@@ -86,11 +86,11 @@ def prepared_drops(path: Path, last: int | None = None) -> xr.Dataset:
     """A twin's file (or only its last recordings), read and prepared."""
     truth = read_truth(path)
     surface = SURFACE_NAMES[truth.role]
-    motion = read_iam_archive(path, truth.object_name, surface_name=surface, licence="none", synthetic=True)
+    motion = read_iam_archive(path, truth.object_name, surface_name=surface, licence="none")
     if last is not None:
         sizes = motion["row_size"].values
         motion = motion.isel(recording=slice(-last, None), sample=slice(int(sizes[:-last].sum()), None))
-    return preprocess(motion, PreprocessOptions(exclude_tumbling=False, require_usable=False))
+    return prepare_tosses(motion, require_usable=False)
 
 
 def load_drops(path: Path, last: int | None = None) -> Drops:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from contactid.core.errors import ContactIdError
 from contactid.tossing.readers.iam_fields import open_archive, text_of
-from contactid.tossing.readers.twins import MocapNoise, RecordingTruth, TwinTruth
 from contactid.tossing.simulate.box import ContactParameters, State
+from iam_twins import MocapNoise, RecordingTruth, TwinTruth
 
 
 def read_truth(path: str | Path) -> TwinTruth:

@@ -20,12 +20,13 @@ from contactid.tossing.models.impacts import ImpactModelOptions, Objective
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.prepare.calibration import calibrate
 from contactid.tossing.prepare.poses import central_differences
-from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, PreprocessOptions, preprocess, toss_table
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, toss_table
 from contactid.tossing.prepare.tosses import Variant, set_up
 from contactid.tossing.readers.contactnets import HALF_WIDTH, read_toss_table
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions
 from contactid.tossing.simulate.sweep import sweep
 from motion_in_memory import read_contactnets
+from tosses_for_tests import prepare_tosses
 
 MIRROR = Path(os.environ.get("DATA_MIRROR") or "../shared/data")
 FOLDER = MIRROR / "contactnets"
@@ -33,7 +34,6 @@ pytestmark = [
     pytest.mark.public,
     pytest.mark.skipif(not FOLDER.is_dir(), reason="no ContactNets tosses (set DATA_MIRROR)"),
 ]
-OPTIONS = PreprocessOptions(identification_share=0.7, split_seed=20230206, exclude_tumbling=False)
 # facts of an earlier, independent trial on half of 570 tosses: mean test loss and its standard error
 TRIAL = {"paper": 0.443, "refined": 0.414, "fitted_start": 0.405, "substeps": 0.401}
 TRIAL_ERROR = 0.022
@@ -46,7 +46,7 @@ def motion():
 
 @pytest.fixture(scope="module")
 def prepared(motion):
-    return preprocess(motion, OPTIONS)
+    return prepare_tosses(motion, share=0.7, seed=20230206)
 
 
 @pytest.fixture(scope="module")

@@ -17,11 +17,10 @@ from contactid.planar.simulate.throws import MeasuredThrow, Truth
 from contactid.review.report.playback import playback_section
 from contactid.tossing.artefacts.playback import chosen_tosses, faces, played_toss, shown_tosses
 from contactid.tossing.predict.prediction import predict
-from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
 from contactid.tossing.prepare.tosses import Problem, Variant, set_up
 from contactid.tossing.simulate.box import ContactParameters
 from report_run import TEXTS
-from tosses_for_tests import box, motion, recordings
+from tosses_for_tests import box, motion, prepare_tosses, recordings
 
 WRONG = ContactParameters(0.4, 0.3)
 PAPER = Variant("paper", "central_difference", 1, "newton", False, False)
@@ -32,7 +31,7 @@ MM = 1e3
 def problem() -> Problem:
     body = box()
     made = recordings(body, 4, seed=5)
-    return set_up(preprocess(motion(made, body), PreprocessOptions(exclude_tumbling=False)), PAPER, None)
+    return set_up(prepare_tosses(motion(made, body)), PAPER, None)
 
 
 @pytest.fixture(scope="module")

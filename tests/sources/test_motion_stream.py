@@ -106,12 +106,12 @@ def test_memory_is_that_of_one_recording(tmp_path: Path) -> None:
 def test_a_bad_file_of_a_folder_costs_only_itself(tmp_path: Path) -> None:
     write(tmp_path / "good.h5", recording(0))
     (tmp_path / "bad.h5").write_bytes(b"<html>404</html>")
-    read = stream_iam_archive(tmp_path, "Box006", licence="", surface_name="ConveyorPart001")
+    read = stream_iam_archive(tmp_path, object="Box006", surface="ConveyorPart001", licence="")
     assert collect(read).sizes["recording"] == 1
     assert read.attributes["left_out"] == '{"bad.h5": "a web page, not an HDF5 file"}'
     (tmp_path / "good.h5").write_bytes(b"")
     with pytest.raises(ContactIdError, match=r"none of the 2 recordings of Box006.*bad.h5: a web.*good.h5: the file"):
-        stream_iam_archive(tmp_path, "Box006", licence="", surface_name="ConveyorPart001")
+        stream_iam_archive(tmp_path, object="Box006", surface="ConveyorPart001", licence="")
 
 
 @given(st.integers(0, 40))

@@ -8,16 +8,15 @@ from agx_results import read_states, run_of, write_results
 from contactid.sources.motion import write_dataset
 from contactid.tossing.peers.agx import main
 from contactid.tossing.predict.prediction import predict
-from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
 from contactid.tossing.prepare.tosses import Problem, usable_tosses
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
-from tosses_for_tests import RATE, TRUTH, box, motion, recordings
+from tosses_for_tests import RATE, TRUTH, box, motion, prepare_tosses, recordings
 
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
     body = box()
-    dataset = preprocess(motion(recordings(body, 3, seed=8), body), PreprocessOptions(exclude_tumbling=False))
+    dataset = prepare_tosses(motion(recordings(body, 3, seed=8), body))
     path = tmp_path_factory.mktemp("agx") / "tosses.nc"
     write_dataset(dataset, path)
     return dataset, path

@@ -7,11 +7,11 @@ import pytest
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import iterate_recordings
-from contactid.tossing.prepare.events import find_author_events
-from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
 from motion_in_memory import read_iam_archive
+from tosses_for_tests import EVENTS, prepare_tosses
 
 EMBEDDED = Path(__file__).parents[2] / "workflow/resources/embedded"
+THEIRS = {**EVENTS, "rule": "authors"}
 
 
 def twin(number):
@@ -26,8 +26,8 @@ def twin(number):
 @pytest.mark.parametrize("number", ["004", "007"])
 def test_release_is_the_last_high_peak_and_rest_close_to_ours(number):
     motion = twin(number)
-    theirs = preprocess(motion, PreprocessOptions(), find_author_events)
-    ours = preprocess(motion, PreprocessOptions())
+    theirs = prepare_tosses(motion, exclude_tumbling=True, events=THEIRS)
+    ours = prepare_tosses(motion, exclude_tumbling=True)
     assert (theirs["reason"].values == "").all()
     for _, samples in iterate_recordings(theirs):
         height = samples["position"].values[:, 2]
@@ -39,4 +39,4 @@ def test_release_is_the_last_high_peak_and_rest_close_to_ours(number):
 
 def test_a_set_up_their_thresholds_do_not_fit_is_said_so():
     with pytest.raises(ContactIdError, match=r"no peak of at least 0.105 m"):
-        preprocess(twin("006"), PreprocessOptions(), find_author_events)
+        prepare_tosses(twin("006"), exclude_tumbling=True, events=THEIRS)

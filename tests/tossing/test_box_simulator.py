@@ -317,8 +317,6 @@ def test_substeps_are_steps_between_samples():
     [
         (lambda: ContactParameters(-0.1, 0.2), "friction_mu"),
         (lambda: ContactParameters(0.1, 1.2), "restitution_e_n"),
-        (lambda: SteppingOptions(0.0), "time step"),
-        (lambda: SteppingOptions(0.1, solver="magic"), "magic"),
         (lambda: run(cube(), state([0, 0, np.nan]), 0.1, 0.1, 3), "NaN"),
         (lambda: run(cube(), state([0, 0, 1.0]), 0.1, 0.1, 0), "no samples"),
     ],

@@ -6,9 +6,8 @@ import pytest
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.prepare.calibration import Calibration, calibrate
-from contactid.tossing.prepare.flight import central_difference_state, fit_flight_state
-from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
-from tosses_for_tests import RATE, box, motion, recordings
+from contactid.tossing.prepare.flight import central_difference_state, fit_flight
+from tosses_for_tests import RATE, box, motion, prepare_tosses, recordings
 
 CENTER = (0.002, -0.001, 0.006)
 INERTIA = np.array([[8e-4, 2e-5, 0.0], [2e-5, 9e-4, 0.0], [0.0, 0.0, 7e-4]])
@@ -20,7 +19,7 @@ def calibration() -> Calibration:
     loaded, nominal = box(CENTER, INERTIA), box()
     made = recordings(loaded, 60, seed=11, noise=3e-5, scale=SCALE)
     nominal = BodyProperties(nominal.vertices, nominal.mass, nominal.inertia)
-    return calibrate(preprocess(motion(made, nominal), PreprocessOptions(exclude_tumbling=False)))
+    return calibrate(prepare_tosses(motion(made, nominal)))
 
 
 def test_scale_from_free_fall_and_from_rest(calibration):
@@ -41,14 +40,14 @@ def test_inertia(calibration):
 
 def test_too_few_tosses_are_refused():
     body = box()
-    prepared = preprocess(motion(recordings(body, 3, seed=1), body), PreprocessOptions(exclude_tumbling=False))
+    prepared = prepare_tosses(motion(recordings(body, 3, seed=1), body))
     with pytest.raises(ContactIdError, match="3 usable tosses are too few"):
         calibrate(prepared)
 
 
 def test_apply_stretches_lengths_and_changes_the_body(calibration):
     body = box()
-    prepared = preprocess(motion(recordings(body, 2, seed=1), body), PreprocessOptions(exclude_tumbling=False))
+    prepared = prepare_tosses(motion(recordings(body, 2, seed=1), body))
     applied = calibration.apply(prepared)
     assert np.allclose(applied["position"], calibration.scale * prepared["position"])
     assert np.allclose(applied["center_of_mass"], calibration.center_of_mass)
@@ -61,7 +60,7 @@ def test_flight_fit_recovers_the_state_and_beats_a_central_difference(inertia):
     exact = recordings(body, 1, seed=2, seconds=1.5)[0]
     flight = slice(1, 20)
     gravity = np.array([0.0, 0.0, -9.81])
-    truth = fit_flight_state(body, exact.position[flight], exact.orientation[flight], 1 / RATE, gravity)
+    truth = fit_flight(body, exact.position[flight], exact.orientation[flight], 1 / RATE, gravity).state
     forward = exact.position[2] - exact.position[1] - 0.5 * gravity / RATE**2
     assert np.allclose(truth.position, exact.position[1], atol=2e-6)
     assert np.linalg.norm(truth.linear_velocity - forward * RATE) < 0.05
@@ -69,7 +68,7 @@ def test_flight_fit_recovers_the_state_and_beats_a_central_difference(inertia):
     fitted, differenced = [], []
     for _ in range(30):
         noisy = exact.position + 1e-4 * random.normal(size=exact.position.shape)
-        fit = fit_flight_state(body, noisy[flight], exact.orientation[flight], 1 / RATE, gravity)
+        fit = fit_flight(body, noisy[flight], exact.orientation[flight], 1 / RATE, gravity).state
         difference = central_difference_state(noisy, exact.orientation, 1, 1 / RATE)
         fitted.append(fit.linear_velocity - truth.linear_velocity)
         differenced.append(difference.linear_velocity - truth.linear_velocity)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from contactid.core import rotations
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.impacts.free_motion import PoseNoise, fit_free_motion
-from contactid.tossing.readers.twin_tosses import BOXES
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
+from iam_tosses import BOXES
 
 STEP = 1.0 / 360.0
 GRAVITY = np.array([0.02, -0.03, -9.81])

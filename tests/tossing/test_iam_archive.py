@@ -13,14 +13,6 @@ from hypothesis import strategies as st
 
 from contactid.core import rotations
 from contactid.sources.motion import BodyProperties, body_of, iterate_recordings
-from contactid.tossing.readers.iam_writer import (
-    POSITION_STEP,
-    ROTATION_STEP,
-    ArchiveRecording,
-    TrackedBody,
-    new_archive,
-    write_recording,
-)
 from iam_files import (
     FREQUENCY,
     MOCAP,
@@ -35,6 +27,14 @@ from iam_files import (
     refusal,
     replace,
     write,
+)
+from iam_writer import (
+    POSITION_STEP,
+    ROTATION_STEP,
+    ArchiveRecording,
+    TrackedBody,
+    new_archive,
+    write_recording,
 )
 
 
@@ -94,7 +94,7 @@ def test_any_motion_survives_the_round_trip(tmp_path_factory: pytest.TempPathFac
         tmp_path_factory.mktemp("round") / "a.h5",
         ArchiveRecording(NAMES[0], "", {"Box006": TrackedBody(position, orientation)}),
     )
-    motion = read(path, surface_name=None)
+    motion = read(path, surface_name="")
     np.testing.assert_allclose(motion["position"], position, atol=POSITION_STEP / 2 + 1e-6)
     assert rotations.angle_between(motion["orientation"].values, orientation).max() < 1.5 * ROTATION_STEP
 
@@ -194,11 +194,11 @@ def test_frames_in_which_the_plane_is_hidden_are_passed_over(archive: Path) -> N
 
 
 def test_without_a_plane_the_surface_is_the_motion_capture_frame_at_a_height(archive: Path) -> None:
-    motion = read(archive, surface_name=None, surface_height=0.01)
+    motion = read(archive, surface_name="", surface_height=0.01)
     np.testing.assert_array_equal(motion["surface_position"], [[0, 0, 0.01]] * 3)
     np.testing.assert_array_equal(motion["surface_orientation"], [[1, 0, 0, 0]] * 3)
     assert json.loads(motion.attrs["surface_assumed"]) == list(NAMES)
-    np.testing.assert_array_equal(read(archive, surface_name=None)["surface_position"], np.zeros((3, 3)))
+    np.testing.assert_array_equal(read(archive, surface_name="")["surface_position"], np.zeros((3, 3)))
 
 
 def test_a_missing_plane_is_assumed_only_where_a_height_is_given(archive: Path) -> None:

@@ -9,10 +9,9 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.motion import Recording
 from contactid.tossing.impacts.impact import Impact, impact_geometry, read_impacts, write_impacts
 from contactid.tossing.impacts.selection import SelectionOptions, candidate_table, find_impacts, pose_noise
-from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
-from contactid.tossing.readers.twins import MocapNoise, write_twin
 from contactid.tossing.simulate.box import State
-from tosses_for_tests import box, motion, recordings
+from iam_twins import MocapNoise, write_twin
+from tosses_for_tests import box, motion, prepare_tosses, recordings
 from true_impacts import BOXES, EMBEDDED, SAMPLE_FREQUENCY, WINDOW, load_drops
 
 OPTIONS = SelectionOptions()
@@ -248,8 +247,7 @@ def test_the_noise_of_a_twin_with_more_noise_is_recovered(tmp_path):
 
 
 def _prepared_of(made):
-    options = PreprocessOptions(exclude_tumbling=False, require_usable=False)
-    return preprocess(motion(made, box()), options)
+    return prepare_tosses(motion(made, box()), require_usable=False)
 
 
 def test_bodies_that_never_leave_the_surface_are_refused():
@@ -309,7 +307,7 @@ def test_each_part_is_read_on_its_own(written):
 
 def test_a_part_that_does_not_exist_or_is_empty_is_refused(written, tmp_path):
     drops, windows, path = written
-    with pytest.raises(ContactIdError, match="unknown part 'training'"):
+    with pytest.raises(ContactIdError, match=r"the training part of .* has no usable impact"):
         read_impacts(path, split="training")
     write_impacts([replace(window, split="test") for window in windows[:2]], drops.prepared, tmp_path / "some.nc")
     with pytest.raises(ContactIdError, match=r"the identification part of .* has no usable impact"):

@@ -11,15 +11,11 @@ from contactid.sources.motion import Recording, iterate_recordings
 from contactid.tossing.prepare.poses import fit_plane
 from contactid.tossing.prepare.preprocess import (
     IDENTIFICATION,
-    PreprocessOptions,
-    preprocess,
     split_of,
     toss_table,
     upper_face,
 )
-from tosses_for_tests import box, motion, recordings
-
-ALL = PreprocessOptions(exclude_tumbling=False)
+from tosses_for_tests import box, motion, prepare_tosses, recordings
 
 
 @given(st.integers(1, 60), st.floats(0.01, 0.99), st.integers(0, 2**32))
@@ -34,7 +30,7 @@ def test_split_has_the_asked_size_and_ignores_the_order(count, share, seed):
 def test_events_agree_with_the_simulation():
     body = box()
     made = recordings(body, 8, seed=3, noise=5e-5)
-    for _, samples in iterate_recordings(preprocess(motion(made, body), ALL)):
+    for _, samples in iterate_recordings(prepare_tosses(motion(made, body))):
         release, contact, rest = (int(samples[name]) for name in ("release", "contact", "rest"))
         heights = samples["position"].values[:, 2] + (
             rotations.matrices(samples["orientation"].values)[:, 2] @ body.vertices.T
@@ -56,7 +52,7 @@ def test_a_tilted_and_sunken_surface_is_found_from_the_resting_bodies():
         )
         for recording in recordings(body, 12, seed=4)
     ]
-    prepared = preprocess(motion(moved, body), ALL)
+    prepared = prepare_tosses(motion(moved, body))
     assert prepared.attrs["plane_slope_y"] == pytest.approx(0.004, abs=5e-4)  # bodies come to rest a little sunken
     assert prepared.attrs["plane_slope_x"] == pytest.approx(0.003, abs=5e-4)
     assert np.abs(prepared["rest_position"].values[:, 2] - 0.05).max() < 5e-4
@@ -80,7 +76,7 @@ def broken(kind):
         good[0] = Recording(first.name, first.position[:40], first.orientation[:40])
     elif kind == "resting":
         good[0] = Recording(first.name, first.position[-60:], first.orientation[-60:])
-    return toss_table(preprocess(motion(good, body), ALL), "d")
+    return toss_table(prepare_tosses(motion(good, body)), "d")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +92,7 @@ def test_every_toss_is_used_or_has_a_reason(kind, reason):
 def test_tumbling_tosses_are_left_out_only_when_asked():
     body = box()
     made = recordings(body, 15, seed=6)
-    kept, left = preprocess(motion(made, body), ALL), preprocess(motion(made, body), PreprocessOptions())
+    kept, left = prepare_tosses(motion(made, body)), prepare_tosses(motion(made, body), exclude_tumbling=True)
     tumbled = kept["tumbled"].values.astype(bool)
     assert tumbled.any() and not tumbled.all()
     assert [bool(reason) for reason in left["reason"].values] == list(tumbled)
@@ -106,7 +102,7 @@ def test_no_usable_toss_is_an_error_that_says_why():
     body = box()
     first = recordings(body, 1, seed=5)[0]
     with pytest.raises(ContactIdError, match=r"none of its 1 recordings is usable .the first: not at rest"):
-        preprocess(motion([Recording(first.name, first.position[:40], first.orientation[:40])], body), ALL)
+        prepare_tosses(motion([Recording(first.name, first.position[:40], first.orientation[:40])], body))
 
 
 @given(st.sampled_from([1, -1, 2, -2, 3, -3]), st.tuples(*[st.floats(-0.3, 0.3)] * 3))

@@ -36,7 +36,7 @@ from contactid.tossing.predict.rest_pose_distribution import (
     score_tosses,
     smoothing_kernel,
 )
-from contactid.tossing.prepare.flight import fit_flight, fit_flight_state
+from contactid.tossing.prepare.flight import fit_flight
 from contactid.tossing.simulate.box import GRAVITY, ContactParameters, State, SteppingOptions, simulate
 from tosses_for_tests import box
 
@@ -89,13 +89,6 @@ def test_flight_covariance_predicts_the_scatter_of_fits():
     moving = np.corrcoef(np.array(errors)[:, 0], np.array(errors)[:, 6])[0, 1]
     predicted = covariances[0][0, 6] / np.sqrt(covariances[0][0, 0] * covariances[0][6, 6])
     assert moving == pytest.approx(predicted, abs=0.15) and predicted < -0.5
-
-
-def test_flight_fit_s_state_is_the_same_with_and_without_covariance():
-    _, position, orientation = flight(box(), np.random.default_rng(3), 2e-4)
-    arguments = (box(), position, orientation, 0.01, np.array([0.0, 0.0, -GRAVITY]))
-    one, other = fit_flight(*arguments).state, fit_flight_state(*arguments)
-    assert all(np.array_equal(getattr(one, name), getattr(other, name)) for name in vars(one))
 
 
 def test_lasting_noise_widens_the_covariance():

@@ -14,9 +14,8 @@ from contactid.output.tables import captioned, read_csv, tabular, write_csv
 from contactid.tossing.identify.trajectories import Grid, bootstrap_intervals, grid_values, identify, sweep_grid
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.prepare.metrics import mean_loss, rest_position_error, rest_rotation_error
-from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
 from contactid.tossing.prepare.tosses import Variant, set_up
-from tosses_for_tests import TRUTH, box, motion, recordings
+from tosses_for_tests import TRUTH, box, motion, prepare_tosses, recordings
 
 
 @given(st.floats(-3.14, 3.14), st.floats(-3.14, 3.14))
@@ -45,7 +44,7 @@ def test_an_empty_grid_is_refused():
 
 def test_identification_recovers_what_the_tosses_were_made_with():
     body = box()
-    prepared = preprocess(motion(recordings(body, 12, seed=8), body), PreprocessOptions(exclude_tumbling=False))
+    prepared = prepare_tosses(motion(recordings(body, 12, seed=8), body))
     variant = Variant("refined", "flight_fit", 4, "newton", True, False)
     problem = set_up(prepared, variant, "identification")
     coarse = sweep_grid(problem, Grid(grid_values(0.1, 0.4, 0.05), grid_values(0.0, 0.3, 0.1)))

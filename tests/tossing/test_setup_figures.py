@@ -25,8 +25,7 @@ from contactid.tossing.artefacts.scenes import (
     setup_scene,
 )
 from contactid.tossing.prepare.poses import vertex_positions
-from contactid.tossing.prepare.preprocess import PreprocessOptions, preprocess
-from tosses_for_tests import RATE, box, motion, recordings
+from tosses_for_tests import RATE, box, motion, prepare_tosses, recordings
 from tossing_figures import FIGURES, draw_figure
 
 HELD = 40  # samples at the start of each recording in which the body is held still
@@ -59,7 +58,7 @@ def tosses():
     turn = rotations.exp(np.array([0.002, -0.001, 0.6]))
     made = [moved_to_m(r, np.array([0.4, -0.3, 0.01]), turn, np.zeros(3)) for r in recordings(body, 4, seed=3)]
     canonical = motion(made, body)
-    return canonical, preprocess(canonical, PreprocessOptions(exclude_tumbling=False))
+    return canonical, prepare_tosses(canonical)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +66,7 @@ def at_the_origin():
     """Canonical and prepared tosses for which M is C."""
     body = box()
     canonical = motion(recordings(body, 3, seed=5), body)
-    return canonical, preprocess(canonical, PreprocessOptions(exclude_tumbling=False))
+    return canonical, prepare_tosses(canonical)
 
 
 def usable(prepared):
@@ -329,7 +328,7 @@ def test_only_a_moving_belt_has_an_arrow():
         )
         for r in recordings(body, 2, seed=9)
     ]
-    prepared = preprocess(motion(made, body), PreprocessOptions(exclude_tumbling=False))
+    prepared = prepare_tosses(motion(made, body))
     scene = example_toss_scene(prepared)
     start, end = points_of(part(scene, "belt"))
     assert np.allclose(np.cross(end - start, belt), 0.0) and (end - start) @ belt > 0.0

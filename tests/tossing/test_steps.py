@@ -14,7 +14,7 @@ from contactid.tossing.identify.trajectories import identify_dataset
 from contactid.tossing.predict.prediction import predict_dataset
 from contactid.tossing.prepare.calibration import calibrate_dataset
 from contactid.tossing.prepare.preprocess import prepare
-from contactid.tossing.readers.twins import write_twin
+from iam_twins import write_twin
 
 VARIANT = {
     "name": "tiny",

@@ -18,10 +18,10 @@ import contactid
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import body_of, iterate_recordings
-from contactid.tossing.readers.iam_writer import POSITION_STEP, ROTATION_STEP
-from contactid.tossing.readers.twin_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, SUBSTEPS, Toss, box_model, make_toss
-from contactid.tossing.readers.twins import SURFACE_NAMES, MocapNoise, RecordingTruth, TwinTruth, write_twin
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
+from iam_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, SUBSTEPS, Toss, box_model, make_toss
+from iam_twins import SURFACE_NAMES, MocapNoise, RecordingTruth, TwinTruth, write_twin
+from iam_writer import POSITION_STEP, ROTATION_STEP
 from motion_in_memory import read_iam_archive
 from twin_truth import read_truth
 
@@ -31,14 +31,8 @@ REST_SPEED = 0.02  # m/s, the authors' threshold
 REST_RUN = 21  # samples, likewise
 
 
-def read(path: Path, truth: TwinTruth, **options: object):
-    return read_iam_archive(
-        path,
-        truth.object_name,
-        surface_name=SURFACE_NAMES[truth.role],
-        licence="none",
-        **options,  # type: ignore[arg-type]
-    )
+def read(path: Path, truth: TwinTruth):
+    return read_iam_archive(path, truth.object_name, surface_name=SURFACE_NAMES[truth.role], licence="none")
 
 
 def expected(truth: TwinTruth, recording: RecordingTruth, n_samples: int) -> tuple[np.ndarray, np.ndarray]:
@@ -145,7 +139,6 @@ def test_a_twin_says_that_it_is_one(tosses: tuple[Path, TwinTruth]) -> None:
     path, truth = tosses
     motion = read(path, truth)
     assert motion.attrs["synthetic"] == 1
-    assert read(path, truth, synthetic=False).attrs["synthetic"] == 0
     assert all("Synthetic" in note for note in motion["note"].values)
 
 

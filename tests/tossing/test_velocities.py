@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contactid.core import rotations
-from contactid.tossing.prepare.poses import central_differences, local_fit
+from contactid.tossing.prepare.poses import central_differences, local_velocity
 
 component = st.floats(-20, 20)
 
@@ -41,9 +41,10 @@ def test_too_few_samples_give_no_velocity():
 
 
 @given(st.integers(1, 6), st.tuples(component, component), st.integers(8, 30))
-def test_local_fit_is_exact_on_parabolas_to_the_very_ends(half, coefficients, n):
-    times = 0.01 * np.arange(n)
-    position = (coefficients[0] * times + coefficients[1] * times**2)[:, None] * np.ones(3)
-    velocity, acceleration = local_fit(position, 0.01, max(half, 2), 2)
-    assert np.allclose(velocity[:, 0], coefficients[0] + 2 * coefficients[1] * times, atol=1e-6)
-    assert np.allclose(acceleration, 2 * coefficients[1], atol=1e-4)
+def test_a_local_velocity_is_exact_on_lines_to_the_very_ends_and_on_parabolas_within(half, coefficients, n):
+    times, half = 0.01 * np.arange(n), max(half, 2)
+    line, parabola = coefficients[0] * times, coefficients[1] * times**2
+    velocity = local_velocity(np.column_stack([line, parabola]), 0.01, half)
+    assert np.allclose(velocity[:, 0], coefficients[0], atol=1e-6)
+    within = slice(half, n - half)
+    assert np.allclose(velocity[within, 1], (2 * coefficients[1] * times)[within], atol=1e-6)

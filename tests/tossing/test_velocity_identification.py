@@ -22,9 +22,9 @@ from contactid.tossing.identify.velocities import (
 )
 from contactid.tossing.impacts.impact import WEIGHTS, ImpactWindow, impact_geometry
 from contactid.tossing.impacts.selection import find_impacts
-from contactid.tossing.readers.twin_tosses import box_model
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
 from contactid.tossing.simulate.sweep import end_twists
+from iam_tosses import box_model
 from impacts_for_tests import box, impacts, predict_post_twist
 from true_impacts import EMBEDDED, prepared_drops
 from twin_truth import read_truth

@@ -49,7 +49,7 @@ class Reader:
 READERS = {
     "iam": Reader(
         form="motion",
-        read="contactid.tossing.readers.iam_archive:stream_iam_dataset",
+        read="contactid.tossing.readers.iam_archive:stream_iam_archive",
         signals="contactid.tossing.readers.card:toss_signals",
     ),
     "contactnets": Reader(

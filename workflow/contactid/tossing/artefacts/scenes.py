@@ -34,7 +34,7 @@ from contactid.core.errors import ContactIdError
 from contactid.output.computing import Shown
 from contactid.sources.motion import body_of, iterate_recordings, read_dataset
 from contactid.tossing.artefacts.data import Case, by_name, describe, example, example_toss, identified
-from contactid.tossing.prepare.flight import fit_flight_state
+from contactid.tossing.prepare.flight import fit_flight
 from contactid.tossing.prepare.poses import PlaneCorrection, in_surface_frame, vertex_positions
 
 COLUMNS = (
@@ -255,9 +255,9 @@ class _Scene:
         Both are as long as the box, from B's origin; how fast is in ``value``.
         """
         first, flight = self.release, slice(self.release, self.contact)
-        state = fit_flight_state(
+        state = fit_flight(
             self.body, self.position[flight], self.orientation[flight], self.time_step, self.gravity
-        )
+        ).state
         arrows = []
         for item, vector, unit in (
             ("linear", state.linear_velocity, "m/s"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -118,48 +117,43 @@ def cross(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.array([b * z - c * y, c * x - a * z, a * y - b * x])
 
 
-_TWIST_UNITS = "m/s and rad/s"
+_LENGTHS = {"xyz": 3, "wxyz": 4, "twist": 6, "twist_2": 6}
+# what a file has of every impact: dimensions beside ``impact``, and units
+_OF_IMPACT = {
+    "position": (("xyz",), "m"),
+    "orientation": (("wxyz",), "1"),
+    "pre_twist": (("twist",), "m/s and rad/s"),
+    "post_twist": (("twist",), "m/s and rad/s"),
+    "pre_covariance": (("twist", "twist_2"), "SI"),
+    "post_covariance": (("twist", "twist_2"), "SI"),
+    "surface_velocity": (("xyz",), "m/s"),
+}
+_OF_START = {
+    "position": (("xyz",), "m"),
+    "orientation": (("wxyz",), "1"),
+    "linear_velocity": (("xyz",), "m/s"),
+    "angular_velocity": (("xyz",), "rad/s"),
+}
+_OF_WINDOW = {"end_twist": (("twist",), "m/s and rad/s"), "gravity": (("xyz",), "m/s2")}
 _BODY = ("vertices", "mass", "center_of_mass", "inertia")
-_SPLITS = ("identification", "test")
 
 
 def write_impacts(windows: Sequence[ImpactWindow], prepared: xr.Dataset, path: str | Path) -> None:
-    """Write kept impacts of a prepared dataset, with its body and attributes."""
-    dataset = as_dataset(windows).assign_attrs(prepared.attrs)
-    write_dataset(dataset.assign({name: prepared[name] for name in _BODY}), path)
-
-
-def as_dataset(windows: Sequence[ImpactWindow]) -> xr.Dataset:
-    """One entry per impact along ``impact``; shapes and units as in :mod:`contactid.tossing.impacts.impact`."""
-
-    def stack(values: list[Any], *shape: int) -> np.ndarray:
-        return np.array(values, dtype=float).reshape(len(windows), *shape)
-
-    impacts = [window.impact for window in windows]
-    columns: dict[str, tuple[tuple[str, ...], np.ndarray, str]] = {
-        "position": (("xyz",), stack([impact.position for impact in impacts], 3), "m"),
-        "orientation": (("wxyz",), stack([impact.orientation for impact in impacts], 4), "1"),
-        "pre_twist": (("twist",), stack([impact.pre_twist for impact in impacts], 6), _TWIST_UNITS),
-        "post_twist": (("twist",), stack([impact.post_twist for impact in impacts], 6), _TWIST_UNITS),
-        "pre_covariance": (("twist", "twist_2"), stack([impact.pre_covariance for impact in impacts], 6, 6), "SI"),
-        "post_covariance": (("twist", "twist_2"), stack([impact.post_covariance for impact in impacts], 6, 6), "SI"),
-        "surface_velocity": (("xyz",), stack([impact.surface_velocity for impact in impacts], 3), "m/s"),
-        "start_position": (("xyz",), stack([window.start.position for window in windows], 3), "m"),
-        "start_orientation": (("wxyz",), stack([window.start.orientation for window in windows], 4), "1"),
-        "start_linear_velocity": (("xyz",), stack([window.start.linear_velocity for window in windows], 3), "m/s"),
-        "start_angular_velocity": (("xyz",), stack([window.start.angular_velocity for window in windows], 3), "rad/s"),
-        "end_twist": (("twist",), stack([window.end_twist for window in windows], 6), _TWIST_UNITS),
-        "gravity": (("xyz",), stack([window.gravity for window in windows], 3), "m/s2"),
-    }
-    dataset = xr.Dataset(
-        {name: (("impact", *dims), values, {"units": unit}) for name, (dims, values, unit) in columns.items()}
-    )
+    """Write kept impacts of a prepared dataset, one entry each along ``impact``, with its body and attributes."""
+    impacts, starts = [window.impact for window in windows], [window.start for window in windows]
+    dataset = xr.Dataset()
+    for prefix, columns, items in (("", _OF_IMPACT, impacts), ("start_", _OF_START, starts), ("", _OF_WINDOW, windows)):
+        for name, (dims, unit) in columns.items():
+            values = np.array([getattr(item, name) for item in items], dtype=float)
+            shape = (len(windows), *(_LENGTHS[dim] for dim in dims))
+            dataset[prefix + name] = (("impact", *dims), values.reshape(shape), {"units": unit})
     dataset["toss"] = ("impact", np.array([impact.toss for impact in impacts], dtype=object))
     dataset["split"] = ("impact", np.array([window.split for window in windows], dtype=object))
     dataset["sample"] = ("impact", np.array([impact.sample for impact in impacts], dtype="int64"))
     dataset["impacting_vertex"] = ("impact", np.array([impact.vertex for impact in impacts], dtype="int64"))
     dataset["n_steps"] = ("impact", np.array([window.n_steps for window in windows], dtype="int64"))
-    return dataset
+    dataset = dataset.assign_attrs(prepared.attrs)
+    write_dataset(dataset.assign({name: prepared[name] for name in _BODY}), path)
 
 
 def read_impacts(
@@ -172,8 +166,6 @@ def read_impacts(
     ContactIdError
         Where no impact is left.
     """
-    if split not in (None, *_SPLITS):
-        raise ContactIdError(f"unknown part {split!r}", f"Choose one of {', '.join(_SPLITS)}")
     table = read_dataset(path)
     values = {name: table[name].values for name in table.variables}
     windows = [
@@ -182,28 +174,16 @@ def read_impacts(
                 toss=str(values["toss"][k]),
                 sample=int(values["sample"][k]),
                 vertex=int(values["impacting_vertex"][k]),
-                **{
-                    name: values[name][k]
-                    for name in (
-                        "position", "orientation", "pre_twist", "post_twist", "pre_covariance", "post_covariance",
-                        "surface_velocity",
-                    )
-                },
+                **{name: values[name][k] for name in _OF_IMPACT},
             ),
             split=str(values["split"][k]),
-            start=State(
-                values["start_position"][k],
-                values["start_orientation"][k],
-                values["start_linear_velocity"][k],
-                values["start_angular_velocity"][k],
-            ),
+            start=State(**{name: values[f"start_{name}"][k] for name in _OF_START}),
             n_steps=int(values["n_steps"][k]),
-            end_twist=values["end_twist"][k],
-            gravity=values["gravity"][k],
+            **{name: values[name][k] for name in _OF_WINDOW},
         )
         for k in range(table.sizes["impact"])
         if split in (None, str(values["split"][k]))
-    ]  # fmt: skip
+    ]
     if not windows:
         part = f"the {split} part of " if split else ""
         raise ContactIdError(f"{part}{path} has no usable impact", "Look at the reasons in impacts.csv")

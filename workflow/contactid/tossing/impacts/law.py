@@ -16,7 +16,7 @@ the normal speed alone, and then energy can grow: Newton's restitution with fric
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numba
 import numpy as np
@@ -70,19 +70,14 @@ class ImpactTable:
         """(n, 6, 6) covariance of the post-impact twists plus a model error of given deviations (m/s and rad/s)."""
         return self.post_covariance + np.diag(np.repeat([linear**2, angular**2], 3))
 
-    def part(self, chosen: np.ndarray) -> ImpactTable:
-        """The impacts of an index or mask."""
-        return replace(self, **{name: getattr(self, name)[chosen] for name in self.__dataclass_fields__})
-
     def impulses(self, mu: Values, e_n: Values, e_t: Values = 0.0, pre_twist: np.ndarray | None = None) -> np.ndarray:
         """(n, 3) exact impulses in N s; parameters are scalars or (n,)."""
         before = self.approach if pre_twist is None else self.relative(pre_twist)
         return contact_impulses(self.delassus, before, mu, e_n, e_t)
 
-    def predict(self, mu: Values, e_n: Values, e_t: Values = 0.0, pre_twist: np.ndarray | None = None) -> np.ndarray:
+    def predict(self, mu: Values, e_n: Values, e_t: Values = 0.0) -> np.ndarray:
         """(n, 6) twists after the impacts."""
-        before = self.pre_twist if pre_twist is None else pre_twist
-        return before + np.einsum("nij,nj->ni", self.response, self.impulses(mu, e_n, e_t, before))
+        return self.pre_twist + np.einsum("nij,nj->ni", self.response, self.impulses(mu, e_n, e_t))
 
 
 def impact_table(body: BodyProperties, impacts: Sequence[Impact]) -> ImpactTable:
@@ -98,20 +93,11 @@ def impact_table(body: BodyProperties, impacts: Sequence[Impact]) -> ImpactTable
             "there is no impact to identify from", "Relax the selection's thresholds, or take more data"
         )
     geometry = [impact_geometry(body, impact) for impact in impacts]
-
-    def stack(name: str) -> np.ndarray:
-        return np.stack([np.asarray(getattr(impact, name), dtype=float) for impact in impacts])
-
+    measured = ("pre_twist", "post_twist", "pre_covariance", "post_covariance", "surface_velocity")
     return ImpactTable(
         toss=np.array([impact.toss for impact in impacts], dtype=object),
-        jacobian=np.stack([item.jacobian for item in geometry]),
-        response=np.stack([item.response for item in geometry]),
-        delassus=np.stack([item.delassus for item in geometry]),
-        pre_twist=stack("pre_twist"),
-        post_twist=stack("post_twist"),
-        pre_covariance=stack("pre_covariance"),
-        post_covariance=stack("post_covariance"),
-        surface_velocity=stack("surface_velocity"),
+        **{name: np.stack([getattr(item, name) for item in geometry]) for name in ("jacobian", "response", "delassus")},
+        **{name: np.stack([np.asarray(getattr(item, name), dtype=float) for item in impacts]) for name in measured},
     )
 
 

@@ -58,21 +58,6 @@ class SelectionOptions:
     largest_imbalance: float = 0.03
 
 
-@dataclass(frozen=True)
-class Yardstick:
-    """What the data themselves say about their noise and their surface.
-
-    Attributes
-    ----------
-    noise : of one pose; scaled so that the median free flight has a misfit of 1
-    clearance : m over the surface that every other vertex must keep in the window: the median height at which corners
-        were seen to turn round (a rounded corner or a wrong scale lets it be below the surface)
-    """
-
-    noise: PoseNoise
-    clearance: float = 0.0
-
-
 def pose_noise(prepared: xr.Dataset) -> PoseNoise:
     """Sample-to-sample noise of the poses, from third differences of the samples off the surface.
 
@@ -115,15 +100,16 @@ def find_impacts(prepared: xr.Dataset, options: SelectionOptions | None = None) 
     if not places:
         raise ContactIdError(f"{prepared.attrs['source']}: no impact found", "Check the surface's pose in the data")
     known = [item for item in recordings if item.split == IDENTIFICATION] or recordings
-    yardstick = Yardstick(_flight_noise(known, pose_noise(prepared), options.window))
-    found = [_judge(*place, yardstick, options) for place in places]
+    noise = _flight_noise(known, pose_noise(prepared), options.window)
+    found = [_judge(*place, noise, 0.0, options) for place in places]
     names = {item.name for item in known}
     heights = [item.contact_height for item in found if item.impact is not None and item.toss in names]
     if len(heights) < _FEWEST_HEIGHTS:
         return found
-    yardstick = replace(yardstick, clearance=min(float(np.median(heights)), 0.0))
+    # a rounded corner or a wrong scale lets corners turn round below the surface
+    clearance = min(float(np.median(heights)), 0.0)
     return [
-        _judge(*place, yardstick, options) if candidate.reason == _CROWDED else candidate
+        _judge(*place, noise, clearance, options) if candidate.reason == _CROWDED else candidate
         for place, candidate in zip(places, found, strict=True)
     ]
 
@@ -181,19 +167,25 @@ def _candidates(recording: Recording) -> list[tuple[int, int, float]]:
 
 
 def _judge(
-    recording: Recording, sample: int, vertex: int, speed: float, yardstick: Yardstick, options: SelectionOptions
+    recording: Recording,
+    sample: int,
+    vertex: int,
+    speed: float,
+    noise: PoseNoise,
+    clearance: float,
+    options: SelectionOptions,
 ) -> Candidate:
-    """Apply the conditions in turn."""
+    """Apply the conditions in turn; ``clearance`` (m) is what every other vertex must keep over the surface."""
     bare = Candidate(recording.name, sample, vertex, normal_speed=speed)
     window = options.window
     if sample - window < 2 or sample + window > len(recording.position) - 2:
         return replace(bare, reason="too near an end of the recording")
     others = np.delete(recording.heights[sample - window : sample + window + 1], vertex, axis=1)
-    if others.min() <= yardstick.clearance:
+    if others.min() <= clearance:
         return replace(bare, reason=_CROWDED)
     if speed < 0.5 * options.slowest:  # too slow whatever a fit would say
         return replace(bare, reason=f"slower than {options.slowest:g} m/s")
-    sides = Sides(recording, sample, vertex, yardstick.noise, options.window)
+    sides = Sides(recording, sample, vertex, noise, options.window)
     if not sides.found:
         return replace(bare, reason="no free motion on both sides")
     candidate = sides.candidate()
@@ -204,8 +196,8 @@ def _judge(
     elif candidate.imbalance > options.largest_imbalance:
         reason = "the impulse is not that of one corner"
     else:
-        return sides.kept(candidate)
-    return replace(candidate, reason=reason)
+        return candidate
+    return replace(candidate, reason=reason, impact=None)
 
 
 def candidate_table(candidates: list[Candidate], dataset: str) -> pd.DataFrame:

@@ -5,7 +5,7 @@ See :mod:`contactid.tossing.impacts.selection` for how candidates are found and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -88,18 +88,15 @@ class Sides:
 
     def _fit(self, first: int, last: int) -> FreeMotion:
         if (first, last) not in self.fits:
-            self.fits[first, last] = self._fit_anew(first, last)
+            rows = np.arange(self.sample + first, self.sample + last + 1)
+            self.fits[first, last] = fit_free_motion(
+                self.recording.body,
+                (rows - self.sample) * self.recording.time_step,
+                self.recording.position[rows],
+                self.recording.orientation[rows],
+                self.recording.gravity,
+            )
         return self.fits[first, last]
-
-    def _fit_anew(self, first: int, last: int) -> FreeMotion:
-        rows = np.arange(self.sample + first, self.sample + last + 1)
-        return fit_free_motion(
-            self.recording.body,
-            (rows - self.sample) * self.recording.time_step,
-            self.recording.position[rows],
-            self.recording.orientation[rows],
-            self.recording.gravity,
-        )
 
     def _middle(self, first: int, last: int) -> float:
         """Reference time of a fit, s from the sample."""
@@ -166,7 +163,7 @@ class Sides:
         return float(np.clip(-(velocity @ start) / (velocity @ velocity), -limit, limit))
 
     def candidate(self) -> Candidate:
-        """What is known of the candidate now."""
+        """What is known of the candidate now, with the impact that it is if nothing speaks against it."""
         body = self.recording.body
         pre_time = self.instant - self._middle(-self.window, self.pre_end)
         post_time = self.instant - self._middle(self.post_start, self.window)
@@ -174,8 +171,21 @@ class Sides:
         other, other_turned = self.after.poses(np.array([post_time]))
         vertex = body.vertices[self.vertex]
         height = 0.5 * ((position + turned.apply(vertex))[0, 2] + (other + other_turned.apply(vertex))[0, 2])
-        twist = self.before.twist(pre_time)
+        twist, post_twist = self.before.twist(pre_time), self.after.twist(post_time)
         speed = twist[:3] + cross(twist[3:], turned.apply(vertex)[0]) - self.recording.surface_velocity
+        halfway = turned[0] * rotations.Rotation.from_rotvec(0.5 * (turned[0].inv() * other_turned[0]).as_rotvec())
+        impact = Impact(
+            toss=self.recording.name,
+            sample=self.sample,
+            vertex=self.vertex,
+            position=0.5 * (position[0] + other[0]),
+            orientation=rotations.as_quaternions(halfway),
+            pre_twist=twist,
+            post_twist=post_twist,
+            pre_covariance=self.before.twist_covariance(self.noise),
+            post_covariance=self.after.twist_covariance(self.noise),
+            surface_velocity=self.recording.surface_velocity,
+        )
         return Candidate(
             toss=self.recording.name,
             sample=self.sample,
@@ -186,12 +196,13 @@ class Sides:
             first_post=self.post_start,
             misfit_pre=self.before.misfit(self.noise),
             misfit_post=self.after.misfit(self.noise),
-            bend=self._bend(turned[0], self.after.twist(post_time) - twist, pre_time, post_time),
-            imbalance=self._imbalance(turned[0], self.after.twist(post_time) - twist),
+            bend=self._bend(turned[0], post_twist - twist, pre_time, post_time),
+            imbalance=self._imbalance(turned[0], post_twist - twist),
             gap=float(np.linalg.norm(other[0] - position[0])),
             contact_height=float(height),
             before=self.before,
             after=self.after,
+            impact=self._window(impact, float(height)),
         )
 
     def _bend(self, turned: rotations.Rotation, change: np.ndarray, pre_time: float, post_time: float) -> float:
@@ -213,27 +224,6 @@ class Sides:
         variance += noise.rotation**2 * float((body.inertia**2).sum())
         excess = float(np.linalg.norm(spin - moment)) - _BALANCE_NOISE * np.sqrt(spread * variance)
         return max(excess, 0.0) / max(float(np.linalg.norm(moment)), 1e-12)
-
-    def kept(self, candidate: Candidate) -> Candidate:
-        """The candidate with its impact."""
-        pre_time = self.instant - self._middle(-self.window, self.pre_end)
-        post_time = self.instant - self._middle(self.post_start, self.window)
-        position, turned = self.before.poses(np.array([pre_time]))
-        other, other_turned = self.after.poses(np.array([post_time]))
-        halfway = turned[0] * rotations.Rotation.from_rotvec(0.5 * (turned[0].inv() * other_turned[0]).as_rotvec())
-        impact = Impact(
-            toss=self.recording.name,
-            sample=self.sample,
-            vertex=self.vertex,
-            position=0.5 * (position[0] + other[0]),
-            orientation=rotations.as_quaternions(halfway),
-            pre_twist=self.before.twist(pre_time),
-            post_twist=self.after.twist(post_time),
-            pre_covariance=self.before.twist_covariance(self.noise),
-            post_covariance=self.after.twist_covariance(self.noise),
-            surface_velocity=self.recording.surface_velocity,
-        )
-        return replace(candidate, impact=self._window(impact, candidate.contact_height))
 
     def _window(self, impact: Impact, contact_height: float) -> ImpactWindow:
         """What a simulation of the window needs; the surface is put where the corner turned round."""

@@ -26,7 +26,6 @@ from dataclasses import dataclass, replace
 
 import numba
 import numpy as np
-from scipy.optimize import minimize
 
 from contactid.tossing.impacts.law import ImpactTable
 from contactid.tossing.simulate.contact_kernel import OPTIONS
@@ -83,20 +82,16 @@ class Likelihood:
         shrink = 1.0 / (1.0 + np.array([e_t, e_t, e_n]))
         xi = np.column_stack([fit.unknowns[:, 3:], np.zeros(len(table))])
         wanted = shrink * (xi - np.einsum("nij,nj->ni", table.delassus, fit.unknowns[:, :3])) + table.surface_velocity
-        precision = np.linalg.inv(table.pre_covariance) + self._post_precision
-        pooled = np.linalg.inv(precision)
+        pre_precision, post_precision = np.linalg.inv(table.pre_covariance), np.linalg.inv(table.post_covariance)
+        pooled = np.linalg.inv(pre_precision + post_precision)
         after = table.post_twist - np.einsum("nij,nj->ni", table.response, fit.unknowns[:, :3])
-        free = np.einsum("nij,nj->ni", np.linalg.inv(table.pre_covariance), table.pre_twist)
-        free = np.einsum("nij,nj->ni", pooled, free + np.einsum("nij,nj->ni", self._post_precision, after))
+        free = np.einsum("nij,nj->ni", pre_precision, table.pre_twist)
+        free = np.einsum("nij,nj->ni", pooled, free + np.einsum("nij,nj->ni", post_precision, after))
         spread = pooled @ np.swapaxes(table.jacobian, 1, 2)
         missing = wanted - np.einsum("nij,nj->ni", table.jacobian, free)
         return free + np.einsum(
             "nij,nj->ni", spread, np.linalg.solve(table.jacobian @ spread, missing[..., None])[..., 0]
         )
-
-    @property
-    def _post_precision(self) -> np.ndarray:
-        return np.linalg.inv(self.table.post_covariance)
 
     def derivatives(self, fit: LatentFit, mu: float, e_n: float, e_t: float, free: Sequence[int]) -> np.ndarray:
         """(n, 9, k) derivatives of the rows by the free parameters (0 mu, 1 e_N, 2 e_T) at fixed unknowns."""
@@ -147,11 +142,6 @@ class LatentFit:
     cost: np.ndarray
     unknowns: np.ndarray
     residuals: np.ndarray
-
-    @property
-    def sliding(self) -> np.ndarray:
-        """(n,) whether xi_T differs from zero."""
-        return np.linalg.norm(self.unknowns[:, 3:], axis=1) > _LEAST_SLIP
 
     def on_rim(self, mu: float) -> np.ndarray:
         """(n,) whether the impulse lies on the rim of the friction disk."""
@@ -279,45 +269,3 @@ def _best_unknowns(rows, start, mu):
             unknowns[i, 3], unknowns[i, 4] = slip * c, slip * s
         costs[i] = best
     return costs, unknowns
-
-
-@dataclass(frozen=True)
-class Minimum:
-    """The minimum of F over the parameters.
-
-    Attributes
-    ----------
-    mu, e_n, e_t : where
-    objective : F there
-    evaluations : of F
-    """
-
-    mu: float
-    e_n: float
-    e_t: float
-    objective: float
-    evaluations: int
-
-
-def minimise(problem: Likelihood, *, free_e_t: bool = False, largest_mu: float = 2.0) -> Minimum:
-    """Minimum of F by a grid and a simplex search within ``0 <= mu``, ``0 <= e <= 1``: no gradient, no luck."""
-    mus, restitution = np.linspace(0.0, largest_mu, 41), np.linspace(0.0, 1.0, 21)
-    values = np.array([[problem.objective(mu, e_n) for e_n in restitution] for mu in mus])
-    i, j = np.unravel_index(int(values.argmin()), values.shape)
-    start = np.array([mus[i], restitution[j], 0.0][: 3 if free_e_t else 2])
-    steps: np.ndarray = np.vstack(
-        [np.zeros(len(start)), np.diag([0.03, 0.03 if start[1] < 0.5 else -0.03, 0.05][: len(start)])]
-    )
-    bounds = [(0.0, largest_mu), (0.0, 1.0), (0.0, 1.0)][: len(start)]
-    count = values.size
-    for _ in range(2):  # a second simplex frees a search that shrank at a kink
-        search = minimize(
-            lambda point: problem.objective(*point),
-            start,
-            method="Nelder-Mead",
-            bounds=bounds,
-            options={"initial_simplex": start + steps, "xatol": 1e-7, "fatol": 1e-10, "maxfev": 1000},  # type: ignore
-        )
-        start, steps, count = search.x, 0.2 * steps, count + int(search.nfev)
-    point = [float(value) for value in search.x] + [0.0]
-    return Minimum(point[0], point[1], point[2], float(search.fun), count)

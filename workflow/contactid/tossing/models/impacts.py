@@ -79,9 +79,6 @@ class ImpactModelOptions:
     largest_mu: float = 2.0
 
     def __post_init__(self) -> None:
-        """Refuse what makes no sense."""
-        if self.facets < 3:
-            raise ContactIdError(f"a friction polyhedron with {self.facets} facets", "Take at least 3, better 8")
         if self.objective is Objective.MEAN_NORM and self.estimate_pre_twist:
             raise ContactIdError(
                 "the mean of norms has no place for errors of the pre-impact twist", "Set estimate_pre_twist to false"

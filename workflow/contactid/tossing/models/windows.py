@@ -45,29 +45,26 @@ from contactid.tossing.impacts.impact import cross_matrix
 from contactid.tossing.simulate.sweep import MeasuredToss
 
 _AFTER, _LONGEST_STEP = 0.07, 2e-3  # s
+_MARGIN = 0.0005  # m, height below which a corner may touch
+_POSITION_DEVIATION, _ROTATION_DEVIATION = 0.001, 0.01  # m and rad per axis and sample
 _SPEED = 0.3  # m/s: scale of contact velocities
 _LEAST_IMPULSE = 1e-3  # weight of impulses squared (scaled): makes those of hyperstatic contacts unique
 
 
 @dataclass(frozen=True)
 class WindowOptions:
-    """How to cut windows and weigh them.
+    """How to cut windows.
 
     Attributes
     ----------
     before, after : samples before and after the first one in which a corner may touch
     substeps : steps per sample
-    margin : m, height below which a corner may touch
-    position_deviation, rotation_deviation : m and rad per axis and sample
     largest_mu : bound
     """
 
     before: int = 4
     after: int = 24
     substeps: int = 2
-    margin: float = 0.0005
-    position_deviation: float = 0.001
-    rotation_deviation: float = 0.01
     largest_mu: float = 2.0
 
 
@@ -152,16 +149,13 @@ def touching_corners(heights: np.ndarray, margin: float, substeps: int = 1) -> n
     return np.swapaxes(dips, 0, 1).reshape(-1, heights.shape[1])
 
 
-def cut_windows(
-    body: BodyProperties, tosses: Sequence[MeasuredToss], options: WindowOptions | None = None
-) -> list[Window]:
+def cut_windows(body: BodyProperties, tosses: Sequence[MeasuredToss], options: WindowOptions) -> list[Window]:
     """One window per toss, around its first contact; a toss that is too short for one has none."""
-    options = options or WindowOptions()
     windows = []
     for toss in tosses:
         turned = rotations.matrices(toss.orientation)
         heights = toss.position[:, 2:] + turned[:, 2, :] @ body.vertices.T
-        touching = touching_corners(heights, options.margin, options.substeps)
+        touching = touching_corners(heights, _MARGIN, options.substeps)
         steps = np.flatnonzero(touching.any(axis=1)) // options.substeps
         if len(steps) == 0:
             continue
@@ -247,7 +241,7 @@ def build_window_model(
     windows: Sequence[Window],
     time_step: float,
     gravity: Sequence[float],
-    options: WindowOptions | None = None,
+    options: WindowOptions,
 ) -> WindowModel:
     """Write the model of all windows and start it on the measured motion.
 
@@ -260,7 +254,6 @@ def build_window_model(
     """
     if not windows:
         raise ContactIdError("there is no window to identify from", "Take longer tosses or a shorter window")
-    options = options or WindowOptions()
     model = pyo.ConcreteModel(name="windows")
     model.mu = pyo.Var(bounds=(0.0, options.largest_mu), initialize=0.3)
     model.e_n = pyo.Var(bounds=(0.0, 1.0), initialize=0.3)
@@ -278,7 +271,7 @@ def build_window_model(
     model.v = pyo.Var(samples, axes, initialize=lambda m, w, k, a: float(motions[w].velocity[k, a]))
     model.w = pyo.Var(samples, axes, initialize=lambda m, w, k, a: float(motions[w].spin_guess[k, a]))
     _contact_law(built, windows, motions, time_step, np.asarray(gravity, dtype=float), body)
-    _dynamics(built, motions, time_step, np.asarray(gravity, dtype=float), body, options)
+    _dynamics(built, motions, time_step, np.asarray(gravity, dtype=float), body)
     measured = [(w, k) for w, k in samples if windows[w].measured[k]]
     squares = pyo.quicksum(model.dp[s, a] ** 2 + model.dt[s, a] ** 2 for s in measured for a in axes)
     impulses = pyo.quicksum(model.normal[c] ** 2 for c in range(len(contacts)))
@@ -357,7 +350,6 @@ def _dynamics(
     h: float,
     gravity: np.ndarray,
     body: BodyProperties,
-    options: WindowOptions,
 ) -> None:
     """The four equations of the module's text, for every step."""
     model, axes = built.model, range(3)
@@ -365,7 +357,6 @@ def _dynamics(
     for c, (w, k, i) in enumerate(built.contacts):
         at.setdefault((w, k), []).append((c, i))
     steps = [(w, k) for w, motion in enumerate(motions) for k in range(len(motion.center) - 1)]
-    p_unit, t_unit = options.position_deviation, options.rotation_deviation
     inertia_unit = float(np.trace(body.inertia)) / 3.0
 
     def impulse(c: int, axis: int) -> Any:
@@ -374,7 +365,7 @@ def _dynamics(
     def places(m: Any, w: int, k: int, a: int) -> Any:
         moved = float(motions[w].center[k + 1, a] - motions[w].center[k, a])
         mean = 0.5 * h * (m.v[w, k, a] + m.v[w, k + 1, a])
-        return m.dp[w, k + 1, a] == m.dp[w, k, a] + (mean - moved) / p_unit
+        return m.dp[w, k + 1, a] == m.dp[w, k, a] + (mean - moved) / _POSITION_DEVIATION
 
     def turns(m: Any, w: int, k: int, a: int) -> Any:
         motion = motions[w]
@@ -383,7 +374,7 @@ def _dynamics(
             float(motion.jacobian[k, a, b]) * (0.5 * (m.w[w, k, b] + m.w[w, k + 1, b]) - float(motion.spin[k, b]))
             for b in axes
         )
-        return m.dt[w, k + 1, a] == carried + h / t_unit * rate
+        return m.dt[w, k + 1, a] == carried + h / _ROTATION_DEVIATION * rate
 
     def momentum(m: Any, w: int, k: int, a: int) -> Any:
         push = sum(impulse(c, a) for c, _ in at.get((w, k), []))

@@ -14,7 +14,7 @@ Standard errors are jackknifed over tosses, so that correlated errors within a t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import xarray as xr
@@ -66,10 +66,6 @@ class Calibration:
         """Inertia (3, 3) kg m2."""
         return _tensor(np.array(self.inertia))
 
-    def body(self, nominal: BodyProperties) -> BodyProperties:
-        """The nominal body with calibrated centre of mass and inertia."""
-        return replace(nominal, center_of_mass=np.array(self.center_of_mass), inertia=self.inertia_matrix())
-
     def apply(self, prepared: xr.Dataset) -> xr.Dataset:
         """The prepared dataset in true metres and with the calibrated body."""
         calibrated = prepared.copy()
@@ -78,10 +74,6 @@ class Calibration:
         calibrated["center_of_mass"] = prepared["center_of_mass"].copy(data=np.array(self.center_of_mass))
         calibrated["inertia"] = prepared["inertia"].copy(data=self.inertia_matrix())
         return calibrated
-
-    def as_dict(self) -> dict[str, object]:
-        """Plain numbers and lists."""
-        return asdict(self)
 
 
 def calibrate(prepared: xr.Dataset) -> Calibration:
@@ -264,4 +256,4 @@ def _tensor(elements: np.ndarray) -> np.ndarray:
 
 def calibrate_dataset(prepared: str, calibration: str) -> None:
     """Calibrate on a file of prepared tosses, and write the record."""
-    write_json(calibration, calibrate(read_dataset(prepared)).as_dict())
+    write_json(calibration, asdict(calibrate(read_dataset(prepared))))

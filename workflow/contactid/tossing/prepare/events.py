@@ -6,7 +6,7 @@
 * *release* is the beginning of the free fall that ends with the first contact: the longest run of samples before it at
   which a parabola fitted to the neighbouring samples has the acceleration of gravity.
 
-For comparison only, :func:`find_author_events` has the authors' own rules for release and rest, with thresholds kept
+For comparison only, :func:`as_authors` has the authors' own rules for release and rest, with thresholds kept
 by hand for each box. Their heights are of the box's origin over the surface, their speeds from central differences
 (eqs. 12 to 15), and indices count from 0 here (from 1 in the authors' scripts). First contact, which the authors don't
 need, comes from the data-driven rule.
@@ -14,32 +14,17 @@ need, comes from the data-driven rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from contactid.tossing.prepare.poses import central_differences, local_fit, vertex_positions
+from contactid.tossing.prepare.poses import central_differences, local_velocity, vertex_positions
 
 _WINDOW = 0.025  # s on either side: at 360 Hz and 0.2 mm noise the fitted speed is good to 3 mm/s
 _FEWEST_FLIGHT_SAMPLES = 5
 _FEWEST_REST_SAMPLES = 4
 _TOUCH_HEIGHT = 1e-3  # m: twice the scatter of resting vertices
 _JUMP = 0.15  # m/s: a smaller jump in the velocity of the centre of mass is not told from noise
-
-
-@dataclass(frozen=True)
-class EventOptions:
-    """Thresholds of the rule.
-
-    Attributes
-    ----------
-    rest_speed : m/s; slower than this is rest
-    fall_tolerance : largest deviation from free fall, m/s2 (raised to six standard deviations where the noise needs it)
-    """
-
-    rest_speed: float = 0.02
-    fall_tolerance: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -61,7 +46,8 @@ def find_events(
     *,
     gravity: np.ndarray,
     surface_velocity: np.ndarray,
-    options: EventOptions | None = None,
+    rest_speed: float,
+    fall_tolerance: float,
 ) -> Events:
     """Find release, first contact and rest of one toss.
 
@@ -73,12 +59,15 @@ def find_events(
         (v, 3) and (3,) m in B.
     gravity, surface_velocity
         (3,) m/s2 and m/s in C.
+    rest_speed
+        m/s; slower than this is rest.
+    fall_tolerance
+        Largest deviation from free fall, m/s2; raised to six standard deviations where the noise needs it.
     """
-    options = options or EventOptions()
-    half = half_window(time_step)
+    half = _half_window(time_step)
     if len(position) < 2 * half + _FEWEST_REST_SAMPLES:
         return Events(reason=f"only {len(position)} frames")
-    rest = find_rest(position, orientation, vertices, time_step, surface_velocity=surface_velocity, options=options)
+    rest = find_rest(position, orientation, vertices, time_step, surface_velocity, rest_speed)
     if rest < 0:
         return Events(reason="not at rest at the end of the recording")
     if rest == 0:
@@ -93,13 +82,13 @@ def find_events(
     if not len(hits):
         return Events(reason="no impact between release and rest")
     contact = int(hits[0])
-    release = _release(mass_center, gravity, time_step, half, contact, options.fall_tolerance)
+    release = _release(mass_center, gravity, time_step, half, contact, fall_tolerance)
     if contact - release < _FEWEST_FLIGHT_SAMPLES:
         return Events(reason=f"only {max(contact - release, 0)} samples of free flight before the first contact")
     return Events(release, contact, rest)
 
 
-def half_window(time_step: float) -> int:
+def _half_window(time_step: float) -> int:
     """Samples on either side of a local fit."""
     return max(2, round(_WINDOW / time_step))
 
@@ -109,9 +98,8 @@ def find_rest(
     orientation: np.ndarray,
     vertices: np.ndarray,
     time_step: float,
-    *,
     surface_velocity: np.ndarray,
-    options: EventOptions,
+    rest_speed: float,
 ) -> int:
     """First sample of the last slow run, which lasts to the end; -1 where the recording ends in motion.
 
@@ -120,9 +108,9 @@ def find_rest(
     samples, which is less noisy than a central difference.
     """
     points = vertex_positions(position, orientation, np.vstack([np.zeros(3), vertices]))
-    velocity, _ = local_fit(points.reshape(len(points), -1), time_step, half_window(time_step), 1)
+    velocity = local_velocity(points.reshape(len(points), -1), time_step, _half_window(time_step))
     speed = np.linalg.norm(velocity.reshape(points.shape) - surface_velocity, axis=2)
-    fast = np.flatnonzero(np.maximum(speed[:, 0], 0.5 * speed[:, 1:].max(axis=1)) >= options.rest_speed)
+    fast = np.flatnonzero(np.maximum(speed[:, 0], 0.5 * speed[:, 1:].max(axis=1)) >= rest_speed)
     start = int(fast[-1]) + 1 if len(fast) else 0
     return start if len(position) - start >= _FEWEST_REST_SAMPLES else -1
 
@@ -198,35 +186,27 @@ _RULES = {
 }
 
 
-def find_author_events(
+def as_authors(
+    found: Events,
     position: np.ndarray,
     orientation: np.ndarray,
     vertices: np.ndarray,
-    center_of_mass: np.ndarray,
     time_step: float,
-    *,
-    gravity: np.ndarray,
     surface_velocity: np.ndarray,
-    options: EventOptions | None = None,
-    fallback: Callable[..., Events] = find_events,
+    rest_speed: float,
 ) -> Events:
-    """Events by the authors' constants; arguments as for :func:`find_events`."""
-    options = options or EventOptions()
+    """What :func:`find_events` found, with release and rest by the authors' constants; arguments as there."""
     rule = _RULES.get(round(1e3 * float(np.ptp(vertices, axis=0).max())))
     if rule is None:
         return Events(reason="the authors' event rule knows Box004 to Box007 only")
-    found = fallback(
-        position, orientation, vertices, center_of_mass, time_step,
-        gravity=gravity, surface_velocity=surface_velocity, options=options,
-    )  # fmt: skip
     if found.reason:
         return found
     release = _author_release(position[:, 2], rule)
     if release < 0:
         return Events(reason=f"no peak of at least {rule.peak_height} m (the authors' release rule)")
-    rest = _author_rest(position, orientation, time_step, surface_velocity, rule, release, options.rest_speed)
+    rest = _author_rest(position, orientation, time_step, surface_velocity, rule, release, rest_speed)
     if rest < 0:
-        return Events(reason=f"no {_REST_SAMPLES} samples slower than {options.rest_speed} m/s after release")
+        return Events(reason=f"no {_REST_SAMPLES} samples slower than {rest_speed} m/s after release")
     if not release < found.contact <= rest:
         return Events(reason="release, contact and rest out of order by the authors' rule")
     return replace(found, release=release, rest=rest)
@@ -253,12 +233,9 @@ def _author_rest(
     velocity = central_differences(position, orientation, time_step)[:, :3] - surface_velocity
     slow = np.linalg.norm(velocity, axis=1) < limit
     first = release if rule.rest_from is None else min(rule.rest_from, len(slow))
-    runs = (
-        np.lib.stride_tricks.sliding_window_view(slow[first:], _REST_SAMPLES).all(axis=1)
-        if (len(slow) - first >= _REST_SAMPLES)
-        else np.zeros(0, dtype=bool)
-    )
-    starts = np.flatnonzero(runs)
+    if len(slow) - first < _REST_SAMPLES:
+        return -1
+    starts = np.flatnonzero(np.lib.stride_tricks.sliding_window_view(slow[first:], _REST_SAMPLES).all(axis=1))
     if not len(starts):
         return -1
     rest = first + int(starts[0])

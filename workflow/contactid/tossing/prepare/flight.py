@@ -43,10 +43,15 @@ def central_difference_state(position: np.ndarray, orientation: np.ndarray, samp
     return State(position[sample].copy(), orientation[sample].copy(), twist[:3], twist[3:])
 
 
-def fit_flight_state(
+def fit_flight(
     body: BodyProperties, position: np.ndarray, orientation: np.ndarray, time_step: float, gravity: np.ndarray
-) -> State:
-    """Least-squares state at row 0 of a flight of n >= 4 samples.
+) -> FlightFit:
+    """Least-squares state at row 0 of a flight of n >= 4 samples, with its covariance.
+
+    The covariance is that of least squares, with the noise taken from the residuals. Motion capture errors last for
+    several samples, so it is multiplied by ``(1 + r) / (1 - r)``, the loss of independent samples under residuals whose
+    neighbours correlate by r. Errors of turning also move an eccentric centre of mass; that correlation between the two
+    halves of the state (micrometres) is left out. What is slower than the flight itself can't be seen in it.
 
     Parameters
     ----------
@@ -56,19 +61,6 @@ def fit_flight_state(
         (n, 3) m and (n, 4) of B in C, free flight only.
     gravity
         (3,) m/s2 in C.
-    """
-    return fit_flight(body, position, orientation, time_step, gravity).state
-
-
-def fit_flight(
-    body: BodyProperties, position: np.ndarray, orientation: np.ndarray, time_step: float, gravity: np.ndarray
-) -> FlightFit:
-    """:func:`fit_flight_state` with the covariance of the state.
-
-    The covariance is that of least squares, with the noise taken from the residuals. Motion capture errors last for
-    several samples, so it is multiplied by ``(1 + r) / (1 - r)``, the loss of independent samples under residuals whose
-    neighbours correlate by r. Errors of turning also move an eccentric centre of mass; that correlation between the two
-    halves of the state (micrometres) is left out. What is slower than the flight itself can't be seen in it.
     """
     times = np.arange(len(position)) * time_step
     design = np.column_stack([np.ones_like(times), times])

@@ -116,24 +116,18 @@ def central_differences(position: np.ndarray, orientation: np.ndarray, time_step
     return twist
 
 
-def local_fit(position: np.ndarray, time_step: float, half_window: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
-    """Velocity and acceleration (n, d) of the polynomial fitted to the samples within ``half_window`` of each sample.
+def local_velocity(position: np.ndarray, time_step: float, half_window: int) -> np.ndarray:
+    """Velocity (n, d) of the straight line fitted to the samples within ``half_window`` of each sample.
 
-    ``position`` is (n, d). Near the ends the window is cut, so that it stays within the recording; the acceleration is
-    zero for ``degree`` 1.
+    ``position`` is (n, d). Near the ends the window is cut, so that it stays within the recording.
     """
     n = len(position)
-    velocity, acceleration = np.zeros(position.shape), np.zeros(position.shape)
+    velocity = np.zeros(position.shape)
     for k in range(n):
         first, end = max(0, k - half_window), min(n, k + half_window + 1)
-        order = min(degree, end - first - 1)
         times = (np.arange(first, end) - k) * time_step
-        coefficients = np.polynomial.polynomial.polyfit(times, position[first:end], order)
-        if order >= 1:
-            velocity[k] = coefficients[1]
-        if order >= 2:
-            acceleration[k] = 2.0 * coefficients[2]
-    return velocity, acceleration
+        velocity[k] = np.polynomial.polynomial.polyfit(times, position[first:end], 1)[1]
+    return velocity
 
 
 def top_outline(pose: np.ndarray, vertices: np.ndarray) -> np.ndarray:

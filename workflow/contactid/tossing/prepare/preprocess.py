@@ -19,9 +19,7 @@ Sample indices count from 0 within the recording; -1 where there is none.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,35 +29,14 @@ import xarray as xr
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
+from contactid.sources.left_out import left_out_of
 from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset, write_dataset
-from contactid.tossing.prepare.events import EventOptions, Events, find_author_events, find_events, find_rest
+from contactid.tossing.prepare.events import Events, as_authors, find_events, find_rest
 from contactid.tossing.prepare.poses import PlaneCorrection, fit_plane, in_surface_frame
 
 IDENTIFICATION, TEST = "identification", "test"
 _REST_MEAN_SECONDS = 101 / 360  # the authors average 101 samples at 360 Hz
 _GRAVITY = 9.81
-
-EventRule = Callable[..., Events]
-
-
-@dataclass(frozen=True)
-class PreprocessOptions:
-    """Settings of the preprocessing.
-
-    Attributes
-    ----------
-    identification_share : share of the recordings that is kept for identification; the rest is the test part
-    split_seed : seed of that split
-    exclude_tumbling : leave out tosses that change their upper face, as the paper does
-    require_usable : refuse a dataset without a usable toss; drops, of which only impacts are used, need none
-    events : thresholds of the event rule
-    """
-
-    identification_share: float = 1.0
-    split_seed: int = 0
-    exclude_tumbling: bool = True
-    require_usable: bool = True
-    events: EventOptions = field(default_factory=EventOptions)
 
 
 def split_of(names: np.ndarray, share: float, seed: int) -> np.ndarray:
@@ -81,15 +58,39 @@ def upper_face(orientation: np.ndarray) -> np.ndarray:
     return (axis + 1) * np.sign(np.take_along_axis(upward, axis[..., None], axis=-1)[..., 0]).astype(int)
 
 
-def preprocess(motion: xr.Dataset, options: PreprocessOptions, event_rule: EventRule = find_events) -> xr.Dataset:
+def preprocess(
+    motion: xr.Dataset,
+    *,
+    share: float,
+    seed: int,
+    exclude_tumbling: bool,
+    require_usable: bool,
+    events: Mapping[str, Any],
+) -> xr.Dataset:
     """Prepare all recordings of a canonical dataset; see the module's docstring for what is added.
 
     The plane is fitted to the rest poses of the identification part alone, so that test tosses contribute to nothing
     they are tested on; a dataset that is only tested on has nothing else, and its own rest poses are used.
+
+    Parameters
+    ----------
+    share, seed
+        Share of the recordings that is kept for identification, and the seed of that split; the rest is the test part.
+    exclude_tumbling
+        Leave out tosses that change their upper face, as the paper does.
+    require_usable
+        Refuse a dataset without a usable toss; drops, of which only impacts are used, need none.
+    events
+        ``rule`` (``data_driven`` or ``authors``) and the thresholds of :func:`find_events`.
+
+    Raises
+    ------
+    ContactIdError
+        Where no toss can be used and one is required.
     """
     body = body_of(motion)
     time_step = 1.0 / motion.attrs["sample_frequency"]
-    split = split_of(motion["recording"].values, options.identification_share, options.split_seed)
+    split = split_of(motion["recording"].values, share, seed)
     tosses = []
     for _, samples in iterate_recordings(motion):
         position, orientation = in_surface_frame(
@@ -101,11 +102,11 @@ def preprocess(motion: xr.Dataset, options: PreprocessOptions, event_rule: Event
         gravity = rotations.as_rotation(samples["surface_orientation"].values).inv().apply([0.0, 0.0, -_GRAVITY])
         belt = samples["surface_velocity"].values.astype(float)
         tosses.append(_Toss(position, rotations.continuous(orientation), belt, gravity))
-    plane = _surface_from_rest(tosses, split, body, time_step, options.events)
+    plane = _surface_from_rest(tosses, split, body, time_step, events["rest_speed"])
     for toss in tosses:
         toss.correct(plane)
-        toss.judge(body, time_step, options, event_rule)
-    if options.require_usable and not any(not toss.reason for toss in tosses):
+        toss.judge(body, time_step, exclude_tumbling, events)
+    if require_usable and all(toss.reason for toss in tosses):
         raise ContactIdError(
             f"{motion.attrs['source']}: none of its {len(tosses)} recordings is usable (the first: {tosses[0].reason})",
             "Check the data or the event thresholds",
@@ -135,12 +136,17 @@ class _Toss:
         self.position, self.orientation = plane.apply(self.position, self.orientation)
         self.gravity = plane.rotation.inv().apply(self.gravity)
 
-    def judge(self, body: BodyProperties, time_step: float, options: PreprocessOptions, rule: EventRule) -> None:
+    def judge(self, body: BodyProperties, time_step: float, exclude_tumbling: bool, events: Mapping[str, Any]) -> None:
         """Find events and rest pose, and say why the toss can't be used where it can't."""
-        self.events = rule(
+        self.events = find_events(
             self.position, self.orientation, body.vertices, body.center_of_mass, time_step,
-            gravity=self.gravity, surface_velocity=self.belt, options=options.events,
+            gravity=self.gravity, surface_velocity=self.belt,
+            rest_speed=events["rest_speed"], fall_tolerance=events["fall_tolerance"],
         )  # fmt: skip
+        if events["rule"] == "authors":
+            self.events = as_authors(
+                self.events, self.position, self.orientation, body.vertices, time_step, self.belt, events["rest_speed"]
+            )
         self.reason = self.events.reason
         if self.reason:
             return
@@ -149,20 +155,18 @@ class _Toss:
         heights = self.rest_position[2] + rotations.matrices(self.rest_orientation)[2] @ body.vertices.T
         if np.sort(heights)[3] > 0.1 * np.ptp(body.vertices[:, 2]):
             self.reason = "at rest on something else than a face"
-        elif self.tumbled and options.exclude_tumbling:
+        elif self.tumbled and exclude_tumbling:
             self.reason = "tumbles onto another face"
 
 
 def _surface_from_rest(
-    tosses: list[_Toss], split: np.ndarray, body: BodyProperties, time_step: float, options: EventOptions
+    tosses: list[_Toss], split: np.ndarray, body: BodyProperties, time_step: float, rest_speed: float
 ) -> PlaneCorrection:
     """The plane under the bodies at rest of the identification part (of all where there is none)."""
     resting = []
     for toss, part in zip(tosses, split, strict=True):
         if part == IDENTIFICATION or not (split == IDENTIFICATION).any():
-            rest = find_rest(
-                toss.position, toss.orientation, body.vertices, time_step, surface_velocity=toss.belt, options=options
-            )
+            rest = find_rest(toss.position, toss.orientation, body.vertices, time_step, toss.belt, rest_speed)
             if rest > 0:
                 resting.append(toss.mean_pose_from(rest, time_step))
     if not resting:
@@ -172,55 +176,52 @@ def _surface_from_rest(
 
 
 def _assemble(motion: xr.Dataset, tosses: list[_Toss], split: np.ndarray, plane: PlaneCorrection) -> xr.Dataset:
-    prepared = motion.copy()
-    prepared["position"] = (("sample", "xyz"), np.concatenate([toss.position for toss in tosses]), {"units": "m"})
-    prepared["orientation"] = (
-        ("sample", "wxyz"), np.concatenate([toss.orientation for toss in tosses]), {"units": "1"},
-    )  # fmt: skip
-    prepared = prepared.drop_vars(["surface_position", "surface_orientation"])
-    prepared["gravity"] = (("recording", "xyz"), np.stack([toss.gravity for toss in tosses]), {"units": "m/s2"})
+    def stacked(name: str) -> np.ndarray:
+        return np.stack([getattr(toss, name) for toss in tosses])
+
+    columns: dict[str, tuple[Any, ...]] = {
+        "position": (("sample", "xyz"), np.concatenate([toss.position for toss in tosses]), {"units": "m"}),
+        "orientation": (("sample", "wxyz"), np.concatenate([toss.orientation for toss in tosses]), {"units": "1"}),
+        "gravity": (("recording", "xyz"), stacked("gravity"), {"units": "m/s2"}),
+    }
     for name in ("release", "contact", "rest"):
         values = np.array([getattr(toss.events, name) for toss in tosses], dtype="int64")
-        prepared[name] = ("recording", values, {"units": "1"})
-    prepared["rest_position"] = (
-        ("recording", "xyz"), np.stack([toss.rest_position for toss in tosses]), {"units": "m"},
-    )  # fmt: skip
-    prepared["rest_orientation"] = (
-        ("recording", "wxyz"), np.stack([toss.rest_orientation for toss in tosses]), {"units": "1"},
-    )  # fmt: skip
-    prepared["tumbled"] = ("recording", np.array([int(toss.tumbled) for toss in tosses], dtype="int64"))
-    prepared["reason"] = ("recording", np.array([toss.reason for toss in tosses], dtype=object))
-    prepared["split"] = ("recording", split)
-    prepared.attrs |= {
-        "plane_height": plane.height,
-        "plane_slope_x": float(plane.slope[0]),
-        "plane_slope_y": float(plane.slope[1]),
-        "plane_scatter": plane.scatter,
-        "plane_tosses": plane.n_tosses,
+        columns[name] = ("recording", values, {"units": "1"})
+    columns |= {
+        "rest_position": (("recording", "xyz"), stacked("rest_position"), {"units": "m"}),
+        "rest_orientation": (("recording", "wxyz"), stacked("rest_orientation"), {"units": "1"}),
+        "tumbled": ("recording", stacked("tumbled").astype("int64")),
+        "reason": ("recording", np.array([toss.reason for toss in tosses], dtype=object)),
+        "split": ("recording", split),
     }
-    return prepared
+    prepared = motion.drop_vars(["surface_position", "surface_orientation"]).assign(columns)
+    return prepared.assign_attrs(
+        plane_height=plane.height,
+        plane_slope_x=float(plane.slope[0]),
+        plane_slope_y=float(plane.slope[1]),
+        plane_scatter=plane.scatter,
+        plane_tosses=plane.n_tosses,
+    )
 
 
 def toss_table(prepared: xr.Dataset, dataset: str) -> pd.DataFrame:
     """One row per toss of the source, those that the reader left out included, with the reason where one isn't used."""
-    rows = [
+    reasons = prepared["reason"].values.astype(str)
+    table = pd.DataFrame(
         {
             "dataset": dataset,
-            "toss": str(name),
-            "split": str(prepared["split"].values[k]),
-            "used": not str(prepared["reason"].values[k]),
-            "reason": str(prepared["reason"].values[k]),
-            "tumbled": bool(prepared["tumbled"].values[k]),
-            "samples": int(prepared["row_size"].values[k]),
-            "release_sample": int(prepared["release"].values[k]),
-            "contact_sample": int(prepared["contact"].values[k]),
-            "rest_sample": int(prepared["rest"].values[k]),
+            "toss": prepared["recording"].values.astype(str),
+            "split": prepared["split"].values.astype(str),
+            "used": reasons == "",
+            "reason": reasons,
+            "tumbled": prepared["tumbled"].values.astype(bool),
+            "samples": prepared["row_size"].values,
+            **{f"{event}_sample": prepared[event].values for event in ("release", "contact", "rest")},
         }
-        for k, name in enumerate(prepared["recording"].values)
-    ]
-    for name, reason in json.loads(prepared.attrs.get("left_out", "{}")).items():
-        rows.append({"dataset": dataset, "toss": name, "split": "", "used": False, "reason": reason})
-    return pd.DataFrame(rows)
+    )
+    unread = left_out_of(prepared.attrs)
+    rows = {"dataset": dataset, "toss": list(unread), "split": "", "used": False, "reason": list(unread.values())}
+    return pd.concat([table, pd.DataFrame(rows)], ignore_index=True) if unread else table
 
 
 def prepare(
@@ -234,27 +235,14 @@ def prepare(
     prepared: str,
     table: str,
 ) -> None:
-    """Prepare a dataset's tosses and write them with the table of all tosses.
-
-    Parameters
-    ----------
-    motion
-        The dataset in its canonical form.
-    share, seed, exclude_tumbling, require_usable
-        As in :class:`PreprocessOptions`.
-    events
-        ``rule`` (``data_driven`` or ``authors``), ``rest_speed`` in m/s, ``fall_tolerance`` in m/s2.
-    prepared, table
-        Files to write: :func:`preprocess` and :func:`toss_table`.
-    """
-    rule = {"data_driven": find_events, "authors": find_author_events}[events["rule"]]
-    options = PreprocessOptions(
-        identification_share=share,
-        split_seed=seed,
+    """Prepare the tosses of a canonical dataset; write :func:`preprocess`'s ``prepared`` and :func:`toss_table`."""
+    tosses = preprocess(
+        read_dataset(motion),
+        share=share,
+        seed=seed,
         exclude_tumbling=exclude_tumbling,
         require_usable=require_usable,
-        events=EventOptions(rest_speed=events["rest_speed"], fall_tolerance=events["fall_tolerance"]),
+        events=events,
     )
-    tosses = preprocess(read_dataset(motion), options, rule)
     write_dataset(tosses, prepared)
     write_csv(toss_table(tosses, dataset), table)

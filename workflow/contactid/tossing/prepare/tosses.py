@@ -6,7 +6,7 @@ A variant says how a toss starts, how it is stepped, and whether the body is cal
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,9 @@ from contactid.core.errors import ContactIdError
 from contactid.output.fits import read_json
 from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset
 from contactid.tossing.prepare.calibration import Calibration
-from contactid.tossing.prepare.flight import central_difference_state, fit_flight, fit_flight_state
+from contactid.tossing.prepare.flight import FlightFit, central_difference_state, fit_flight
 from contactid.tossing.simulate.box import SteppingOptions
 from contactid.tossing.simulate.sweep import MeasuredToss
-
-CENTRAL_DIFFERENCE, FLIGHT_FIT = "central_difference", "flight_fit"
 
 
 @dataclass(frozen=True)
@@ -63,11 +61,28 @@ def usable_tosses(
     Raises
     ------
     ContactIdError
-        Where no toss is left, or ``start`` is unknown.
+        Where no toss is left.
     """
-    if start not in (CENTRAL_DIFFERENCE, FLIGHT_FIT):
-        raise ContactIdError(f"unknown start {start!r}", f"Choose {CENTRAL_DIFFERENCE} or {FLIGHT_FIT}")
-    tosses = list(_usable(prepared, start, split, body or body_of(prepared)))
+    body, time_step = body or body_of(prepared), 1.0 / prepared.attrs["sample_frequency"]
+    tosses = []
+    for name, samples in iterate_recordings(prepared):
+        if str(samples["reason"].values) or split not in (None, str(samples["split"].values)):
+            continue
+        first, rest = _first_sample(samples), int(samples["rest"])
+        position, orientation = samples["position"].values, samples["orientation"].values
+        if start == "flight_fit":
+            state = _fitted_flight(samples, body, time_step).state
+        else:
+            state = central_difference_state(position, orientation, first, time_step)
+        toss = MeasuredToss(
+            name=name,
+            start=state,
+            position=position[first : rest + 1],
+            orientation=orientation[first : rest + 1],
+            surface_velocity=samples["surface_velocity"].values.astype(float),
+        )
+        resting = samples["rest_position"].values, samples["rest_orientation"].values
+        tosses.append(PreparedToss(toss, *resting, bool(samples["tumbled"]), samples["gravity"].values))
     if not tosses:
         part = f"the {split} part of " if split else ""
         raise ContactIdError(
@@ -76,33 +91,14 @@ def usable_tosses(
     return tosses
 
 
-def _usable(prepared: xr.Dataset, start: str, split: str | None, body: BodyProperties) -> Iterator[PreparedToss]:
-    time_step = 1.0 / prepared.attrs["sample_frequency"]
-    for name, samples in iterate_recordings(prepared):
-        if str(samples["reason"].values) or split not in (None, str(samples["split"].values)):
-            continue
-        # eq. 12 needs a sample before the release
-        first, contact, rest = max(int(samples["release"]), 1), int(samples["contact"]), int(samples["rest"])
-        position, orientation = samples["position"].values, samples["orientation"].values
-        gravity = samples["gravity"].values
-        if start == FLIGHT_FIT:
-            flight = slice(first, contact)
-            state = fit_flight_state(body, position[flight], orientation[flight], time_step, gravity)
-        else:
-            state = central_difference_state(position, orientation, first, time_step)
-        yield PreparedToss(
-            toss=MeasuredToss(
-                name=name,
-                start=state,
-                position=position[first : rest + 1],
-                orientation=orientation[first : rest + 1],
-                surface_velocity=samples["surface_velocity"].values.astype(float),
-            ),
-            rest_position=samples["rest_position"].values,
-            rest_orientation=samples["rest_orientation"].values,
-            tumbled=bool(samples["tumbled"]),
-            gravity=gravity,
-        )
+def _first_sample(samples: xr.Dataset) -> int:
+    return max(int(samples["release"]), 1)  # eq. 12 needs a sample before the release
+
+
+def _fitted_flight(samples: xr.Dataset, body: BodyProperties, time_step: float) -> FlightFit:
+    flight = slice(_first_sample(samples), int(samples["contact"]))
+    position, orientation = samples["position"].values[flight], samples["orientation"].values[flight]
+    return fit_flight(body, position, orientation, time_step, samples["gravity"].values)
 
 
 @dataclass(frozen=True)
@@ -190,32 +186,9 @@ def release_covariances(prepared: xr.Dataset, body: BodyProperties, tosses: Sequ
     """Covariances (toss, 12, 12) of the tosses' starts, as :class:`contactid.tossing.prepare.flight.FlightFit` has
     them.
 
-    Parameters
-    ----------
-    prepared
-        The dataset that the tosses come from; calibrated where they are.
-    body
-        The body that the tosses were set up with.
-    tosses
-        Whose starts are asked for, in this order. They should start with the flight fit: a central difference is
-        noisier than its covariance.
-
-    Raises
-    ------
-    ContactIdError
-        Where a toss isn't in the dataset.
+    ``prepared`` is the dataset that the tosses come from, calibrated where they are, and ``body`` what they were set up
+    with. They should start with the flight fit: a central difference is noisier than its covariance.
     """
     time_step = 1.0 / prepared.attrs["sample_frequency"]
-    wanted = {item.toss.name for item in tosses}
-    found: dict[str, np.ndarray] = {}
-    for name, samples in iterate_recordings(prepared):
-        if name in wanted:
-            flight = slice(max(int(samples["release"]), 1), int(samples["contact"]))
-            position, orientation = samples["position"].values[flight], samples["orientation"].values[flight]
-            found[name] = fit_flight(body, position, orientation, time_step, samples["gravity"].values).covariance
-    missing = sorted(wanted - found.keys())
-    if missing:
-        raise ContactIdError(
-            f"{prepared.attrs['source']} has no toss {missing[0]}", "Give the dataset that the tosses were read from"
-        )
-    return np.stack([found[item.toss.name] for item in tosses])
+    recordings = dict(iterate_recordings(prepared))
+    return np.stack([_fitted_flight(recordings[item.toss.name], body, time_step).covariance for item in tosses])

@@ -1,1 +1,1 @@
-"""Recordings and their synthetic twins, read into the canonical form of the tossing study."""
+"""Recordings, read into the canonical form of the tossing study."""

@@ -68,12 +68,12 @@ class _Survey:
 
 def stream_iam_archive(
     path: str | Path,
-    object_name: str,
     *,
+    object: str,
+    surface: str,
     licence: str,
-    surface_name: str | None = None,
     surface_height: float | None = None,
-    synthetic: bool | None = None,
+    synthetic: bool = False,
 ) -> MotionStream:
     """All recordings of one box, each read when it is asked for.
 
@@ -81,17 +81,18 @@ def stream_iam_archive(
     ----------
     path
         An HDF5 file, or a folder which is searched for ``.h5`` and ``.hdf5`` files.
-    object_name
+    object
         The box, for example ``Box006``. Recordings without it are passed over.
+    surface
+        The tracked plane, for example ``ConveyorPart001``; "" where no plane was tracked.
     licence
         Licence of the data, kept as an attribute.
-    surface_name
-        The tracked plane, for example ``ConveyorPart001``; None where no plane was tracked.
     surface_height
         Where a recording doesn't have the plane: take C parallel to M at this height (m) above M's origin. None leaves
-        such a recording out. Without a ``surface_name`` None means 0.
+        such a recording out. Without a ``surface`` None means 0.
     synthetic
-        Whether the data are simulated; None takes the file's own attribute ``synthetic``, absent in measured data.
+        Whether the data are known to be simulated; otherwise the file's own attribute ``synthetic`` says it, which
+        measured data don't have.
 
     Returns
     -------
@@ -104,40 +105,24 @@ def stream_iam_archive(
     ContactIdError
         Where a file can't be read, or where no recording of the box is usable.
     """
-    if surface_height is not None:
-        request = Request(object_name, surface_name, float(surface_height))
-    else:
-        request = Request(object_name, surface_name, 0.0 if surface_name is None else None)
-    survey = _surveyed(Path(path), object_name)
+    level = 0.0 if surface_height is None and not surface else surface_height
+    request = Request(object, surface, level)
+    survey = _surveyed(Path(path), object)
     if not survey.recordings and not survey.left_out:
-        raise _no_such_object(path, object_name, survey.objects)
+        raise _no_such_object(path, object, survey.objects)
     frequency, body = _commonest(survey.recordings)
     if frequency is None or body is None:
         raise _nothing_usable(path, request, survey)
     attributes: dict[str, str] = {}
     return MotionStream(
         body=body,
-        object_name=object_name,
+        object_name=object,
         sample_frequency=frequency,
         source=str(path),
         licence=licence,
-        synthetic=survey.synthetic if synthetic is None else synthetic,
+        synthetic=synthetic or survey.synthetic,
         recordings=_recordings(path, request, survey, frequency, body, attributes),
         attributes=attributes,
-    )
-
-
-def stream_iam_dataset(
-    path: str | Path, *, object: str, surface: str, surface_height: float | None, licence: str, synthetic: bool
-) -> MotionStream:
-    """The same from the fields of a :class:`contactid.sources.registry.Dataset`."""
-    return stream_iam_archive(
-        path,
-        object,
-        licence=licence,
-        surface_name=surface or None,
-        surface_height=surface_height,
-        synthetic=synthetic or None,  # of what isn't our own twin, the file itself says it
     )
 
 

@@ -38,10 +38,10 @@ _BELT_STANDSTILL = 0.02  # m/s; the authors' threshold of rest
 
 @dataclass(frozen=True)
 class Request:
-    """Which box on which plane is read; with a height (m), a recording without the plane lies level at that height."""
+    """Which box on which plane ("": none) to read; with a height (m) one without the plane lies level there."""
 
     object_name: str
-    surface_name: str | None
+    surface_name: str
     surface_height: float | None
 
 
@@ -163,9 +163,7 @@ def _body_of(box: h5py.Group, problems: list[str]) -> BodyProperties | None:
 def _read_surface(tracked: h5py.Group, request: Request, n_frames: int, problems: list[str]) -> _Surface | None:
     """Mean pose of the plane over the box's frames, or the assumed one."""
     missing: list[str] = []
-    plane = None
-    if request.surface_name is not None:
-        plane = child(tracked, request.surface_name, missing, h5py.Group)
+    plane = child(tracked, request.surface_name, missing, h5py.Group) if request.surface_name else None
     if plane is None:
         if request.surface_height is None:
             problems.extend(missing)
@@ -173,7 +171,7 @@ def _read_surface(tracked: h5py.Group, request: Request, n_frames: int, problems
         return _Surface(
             np.array([0.0, 0.0, request.surface_height]), np.array([1.0, 0.0, 0.0, 0.0]), None, assumed=True
         )
-    poses = read_poses(plane, str(request.surface_name), problems, skip_unseen=True, at_least=n_frames)
+    poses = read_poses(plane, request.surface_name, problems, skip_unseen=True, at_least=n_frames)
     if poses is None:
         return None
     try:

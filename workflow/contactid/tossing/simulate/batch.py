@@ -20,7 +20,7 @@ from contactid.tossing.simulate.box import (
     SteppingOptions,
     body_arrays,
     contact_law,
-    pack_state,
+    pack_states,
 )
 from contactid.tossing.simulate.box_kernel import (
     STATE_SIZE,
@@ -60,11 +60,8 @@ class Runs:
     tilt: np.ndarray
 
     def __post_init__(self) -> None:
-        n = len(self.friction_mu)
-        if any(len(getattr(self, field.name)) != n for field in fields(self)):
+        if len({len(getattr(self, field.name)) for field in fields(self)}) > 1:
             raise ContactIdError("the runs of a batch have columns of different lengths", "Give one row per run")
-        ContactParameters(float(np.min(self.friction_mu)), float(np.min(self.restitution_e_n)))
-        ContactParameters(float(np.max(self.friction_mu)), float(np.max(self.restitution_e_n)))
 
     @classmethod
     def of(cls, friction_mu: np.ndarray, restitution_e_n: np.ndarray, state: np.ndarray | None = None) -> Runs:
@@ -167,7 +164,7 @@ def _rest_poses(body, law, h, n_asked, n_most, starts, mus, e_ns, shifts, tensor
 
 def start_rows(body: BodyProperties, start: State, deviations: np.ndarray) -> np.ndarray:
     """Kernel states (n, 14) of a start and n deviations (n, 12) from it; see :class:`Runs`."""
-    packed = np.repeat(pack_state(body, start)[None, :], len(deviations), axis=0)
+    packed = np.repeat(pack_states(body, [start]), len(deviations), axis=0)
     rotation = rotations.Rotation.from_rotvec(deviations[:, 3:6]) * rotations.as_rotation(packed[:, 3:7])
     packed[:, 0:3] += deviations[:, 0:3]
     packed[:, 3:7] = rotations.as_quaternions(rotation)

@@ -69,12 +69,6 @@ class SteppingOptions:
     prox_step: float = 1e-4
     gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY)
 
-    def __post_init__(self) -> None:
-        if not self.time_step > 0 or self.substeps < 1:
-            raise ContactIdError("the time step or the number of substeps is not positive", "Check the configuration")
-        if self.solver not in _SOLVERS:
-            raise ContactIdError(f"unknown contact solver {self.solver!r}", f"Choose one of {', '.join(_SOLVERS)}")
-
     @property
     def step(self) -> float:
         """Length of one step in s."""
@@ -184,11 +178,6 @@ def pack_states(body: BodyProperties, states: Sequence[State]) -> np.ndarray:
     return packed
 
 
-def pack_state(body: BodyProperties, state: State) -> np.ndarray:
-    """The 14 numbers of a single state."""
-    return pack_states(body, [state])[0]
-
-
 def simulate(
     body: BodyProperties,
     state: State,
@@ -206,7 +195,7 @@ def simulate(
     """
     if n_samples < 1:
         raise ContactIdError("a simulation of no samples was asked for", "Give at least one")
-    packed = pack_state(body, state)
+    packed = pack_states(body, [state])[0]
     if not np.isfinite(packed).all():
         raise ContactIdError("the initial state of a simulation holds a NaN", "Check the measured start of the toss")
     n_steps = (n_samples - 1) * options.substeps

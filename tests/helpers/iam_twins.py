@@ -21,9 +21,9 @@ import numpy as np
 from contactid.core import rotations
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
-from contactid.tossing.readers.iam_writer import ArchiveRecording, TrackedBody, new_archive, set_text, write_recording
-from contactid.tossing.readers.twin_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, Toss, box_model, make_toss
 from contactid.tossing.simulate.box import GRAVITY, ContactParameters, State
+from iam_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, Toss, box_model, make_toss
+from iam_writer import ArchiveRecording, TrackedBody, new_archive, set_text, write_recording
 
 SURFACE_NAMES = MappingProxyType(
     {"trajectories": "ConveyorPart001", "validation": "ConveyorPart002", "drops": "GroundPlane001"}
