@@ -19,6 +19,7 @@ Sample indices count from 0 within the recording; -1 where there is none.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,7 +30,6 @@ import xarray as xr
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
-from contactid.sources.left_out import left_out_of
 from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset, write_dataset
 from contactid.tossing.prepare.events import Events, as_authors, find_events, find_rest
 from contactid.tossing.prepare.poses import PlaneCorrection, fit_plane, in_surface_frame
@@ -219,7 +219,7 @@ def toss_table(prepared: xr.Dataset, dataset: str) -> pd.DataFrame:
             **{f"{event}_sample": prepared[event].values for event in ("release", "contact", "rest")},
         }
     )
-    unread = left_out_of(prepared.attrs)
+    unread = json.loads(prepared.attrs.get("left_out", "{}"))
     rows = {"dataset": dataset, "toss": list(unread), "split": "", "used": False, "reason": list(unread.values())}
     return pd.concat([table, pd.DataFrame(rows)], ignore_index=True) if unread else table
 
