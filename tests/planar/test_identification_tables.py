@@ -101,7 +101,7 @@ def test_by_rate_the_least_friction_is_left_out():
 
 
 def test_reformulations_are_judged_on_all_solves_too():
-    table = reformulation_table([cells([1.0, 90.0], converged=[True, False])], TRUTH)
+    table = reformulation_table(cells([1.0, 90.0], converged=[True, False]), TRUTH)
     assert table.loc[0, "error_abs_median_pct"] == 1.0 and table.loc[0, "error_abs_median_all_pct"] == 45.5
 
 

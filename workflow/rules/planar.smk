@@ -10,7 +10,6 @@ wildcard_constraints:
     friction=r"[0-9.e+-]+",
     shard=r"[0-9]+",
     part=r"[0-9]+",
-    reformulation="|".join(REFORMULATIONS),
 
 
 rule planar_simulate:
@@ -141,21 +140,21 @@ rule planar_identify_shown:
         "../call.py"
 
 
-rule planar_reformulation:
-    """Identify the same throws by one reformulation of complementarity."""
+rule planar_reformulations:
+    """Identify the same throws by each reformulation of complementarity."""
     output:
-        table="<results>/planar/identification/reformulation.{reformulation}.csv",
+        table="<results>/planar/identification/reformulations.mu{friction}.csv",
     log:
-        "<logs>/planar_reformulation/{reformulation}.log",
+        "<logs>/planar_reformulations/mu{friction}.log",
     benchmark:
-        "<benchmarks>/planar_reformulation/{reformulation}.tsv"
+        "<benchmarks>/planar_reformulations/mu{friction}.tsv"
     conda:
         "../../envs/environment.yaml"
     resources:
         mem_mb=1500,
         runtime=30,
     params:
-        **call("contactid.planar.identify.cells:write_reformulation"),
+        **call("contactid.planar.identify.cells:write_reformulations"),
         block=identification_block(IDENTIFIED_NOISE[0], "reformulations"),
     script:
         "../call.py"
@@ -271,8 +270,8 @@ rule planar_tables:
         nlp_step="<results>/planar/sweeps/nlp_step.csv",
         cells=IDENTIFICATION_CELLS,
         reformulations=expand(
-            "<results>/planar/identification/reformulation.{reformulation}.csv",
-            reformulation=REFORMULATIONS,
+            "<results>/planar/identification/reformulations.mu{friction}.csv",
+            friction=IDENTIFICATION["reformulations"]["friction_mu"],
         ),
     output:
         artefacts=computed_by("planar_tables"),

@@ -32,17 +32,6 @@ OWN_SCENES = [
     name for name in PLANAR["scenes"] if name not in planar_artefacts.PAPER_SCENES
 ]
 PLANAR_PEAKS = list(PLANAR["peaks"]["scenes"])
-# one way takes the contacts of a start as they are, the others are of contactid.core.complementarity
-REFORMULATIONS = [
-    "contact_sequence",
-    "l1_penalty",
-    "squared_penalty",
-    "scholtes",
-    "lin_fukushima",
-    "steffensen_ulbrich",
-    "fischer_burmeister",
-    "pyomo_mpec",
-]
 IDENTIFIED_NOISE = list(IDENTIFICATION["noise"])
 IDENTIFICATION_SHARDS = -(-IDENTIFICATION["seeds"] // IDENTIFICATION["seeds_per_job"])
 IDENTIFICATION_CELLS = [

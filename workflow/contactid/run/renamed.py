@@ -14,6 +14,7 @@ RULES = {
     "inhand_factor_graph": _HAND, "inhand_grasp_figures": _HAND,
     "planar_animate": "planar_draw_2", "planar_draw": "planar_draw_1", "planar_figure_data": "planar_figures",
     "planar_identification_figure_data": "planar_identified_figures", "planar_identification_tables": "planar_tables",
+    "planar_reformulation": "planar_reformulations",
     "planar_square_figure_data": "planar_identified_figures",
     "tossing_draw": "tossing_draw_1", "tossing_figure_data": "tossing_figures", "tossing_impacts": "tossing_impacts_1",
     "tossing_predict": "tossing_predict_trajectory", "tossing_sweep": "tossing_identify",

@@ -43,8 +43,8 @@ def error_tables(published: str, cells: Sequence[str], body: Mapping[str, Any]) 
 
 
 def reformulation_comparison(reformulations: Sequence[str], body: Mapping[str, Any]) -> pd.DataFrame:
-    """``ext_reformulations``, of the tables of :func:`contactid.planar.identify.cells.write_reformulation`."""
-    return reformulation_table(list(map(read_csv, reformulations)), true_ratio_mm2(body))
+    """``ext_reformulations``, of the tables of :func:`contactid.planar.identify.cells.write_reformulations`."""
+    return reformulation_table(pd.concat(map(read_csv, reformulations)), true_ratio_mm2(body))
 
 
 def true_ratio_mm2(body: Mapping[str, Any]) -> float:
@@ -135,14 +135,14 @@ def failed_table(cells: pd.DataFrame) -> pd.DataFrame:
     return cells.loc[~(cells["converged"] & cells["plausible"]), wanted].reset_index(drop=True)
 
 
-def reformulation_table(tables: Sequence[pd.DataFrame], truth_mm2: float) -> pd.DataFrame:
+def reformulation_table(cells: pd.DataFrame, truth_mm2: float) -> pd.DataFrame:
     """A row per reformulation: accuracy, success, residual, iterations and seconds on the same cells."""
     rows = []
-    for table in tables:
+    for reformulation, table in cells.groupby("reformulation", sort=False):
         good = table[table["converged"]]
         rows.append(
             {
-                "reformulation": table["reformulation"].iloc[0],
+                "reformulation": reformulation,
                 "n": len(table),
                 "n_converged": len(good),
                 "n_plausible": int(good["plausible"].sum()),

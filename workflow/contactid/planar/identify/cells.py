@@ -21,6 +21,10 @@ from contactid.planar.identify.fit import (
 from contactid.planar.identify.states import write_fits
 from contactid.planar.simulate.throws import body_and_ground, measured_throw, noise_of, true_motion, truth_of
 
+_COMPARED = (
+    CONTACT_SEQUENCE, "l1_penalty", "squared_penalty", "scholtes", "lin_fukushima", "steffensen_ulbrich",
+    "fischer_burmeister", "pyomo_mpec",
+)  # fmt: skip
 _OF_A_FIT = (
     "ratio_is_limit", "friction_mu", "friction_mu_se", "friction_is_bound", "misfit", "degrees", "complementarity"
 )  # fmt: skip
@@ -99,9 +103,12 @@ def write_shown(block: Mapping[str, Any], fits: str) -> None:
     write_fits(found, fits)
 
 
-def write_reformulation(block: Mapping[str, Any], reformulation: str, table: str) -> None:
-    """Identify the cells that all reformulations are compared on by one of them: a single try and a row each."""
-    compared, once = block["identification"]["reformulations"], only_by(block, reformulation)
+def write_reformulations(block: Mapping[str, Any], friction: str, table: str) -> None:
+    """Identify throws of one friction by every reformulation, a single try and a row each."""
+    compared = block["identification"]["reformulations"]
     rates, seeds = compared["frames_per_second"], range(1, int(compared["seeds"]) + 1)
-    cells = [identify_cells(block, float(mu), rates, seeds, once) for mu in compared["friction_mu"]]
-    write_csv(pd.concat(cells, ignore_index=True).assign(reformulation=reformulation), table)
+    cells = [
+        identify_cells(block, float(friction), rates, seeds, only_by(block, method)).assign(reformulation=method)
+        for method in _COMPARED
+    ]
+    write_csv(pd.concat(cells, ignore_index=True), table)
