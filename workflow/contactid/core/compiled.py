@@ -38,19 +38,6 @@ def compiling_sources(package: Path = _PACKAGE) -> list[Path]:
     return sorted(modules[name] for name in found)
 
 
-def _keep_compiled() -> str:
-    """Have numba keep compiled code of exactly these sources, below ``NUMBA_CACHE_DIR`` where the user names one."""
-    digest = hashlib.sha256()
-    for source in compiling_sources():
-        digest.update(source.read_bytes())
-    base = os.environ.get("NUMBA_CACHE_DIR")
-    # a package folder that can't be written to is left to numba's own choice of a folder
-    if base or os.access(_PACKAGE, os.W_OK):
-        folder = Path(base or _PACKAGE / "__pycache__") / f"compiled-{digest.hexdigest()[:16]}"
-        numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
-    return str(numba.config.CACHE_DIR)  # type: ignore[attr-defined]
-
-
 class _CompiledOnce(caching.FunctionCache):
     """Numba's cache of one function, locked from where something isn't in it to where that is compiled and kept."""
 
@@ -71,7 +58,20 @@ class _CompiledOnce(caching.FunctionCache):
         self._lock.close()
 
 
-dispatcher.FunctionCache = _CompiledOnce  # type: ignore[attr-defined]  # what ``cache=True`` makes
+def _keep_compiled() -> str:
+    """Have numba keep compiled code of exactly these sources, below ``NUMBA_CACHE_DIR`` where the user names one."""
+    dispatcher.FunctionCache = _CompiledOnce  # type: ignore[attr-defined]  # what ``cache=True`` makes
+    digest = hashlib.sha256()
+    for source in compiling_sources():
+        digest.update(source.read_bytes())
+    base = os.environ.get("NUMBA_CACHE_DIR")
+    # a package folder that can't be written to is left to numba's own choice of a folder
+    if base or os.access(_PACKAGE, os.W_OK):
+        folder = Path(base or _PACKAGE / "__pycache__") / f"compiled-{digest.hexdigest()[:16]}"
+        numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
+    return str(numba.config.CACHE_DIR)  # type: ignore[attr-defined]
+
+
 CACHE = _keep_compiled()
 #: Options of ``numba.njit`` for functions that divide as NumPy does.
 OPTIONS: Any = {"cache": True, "error_model": "numpy"}
