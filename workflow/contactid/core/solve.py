@@ -27,7 +27,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,7 @@ from contactid.core.errors import ContactIdError
 
 AUTO, EXECUTABLE, EMBEDDED = "auto", "executable", "embedded"
 _PROGRAM = "ipopt"
+_VALUES = re.compile(r"^[xb].*\n(?:\d.*\n)*", re.M)  # of an AMPL file: initial values, and bounds of variables
 _DERIVATIVES = {"grad_f": "nlp_grad_f", "jac_g": "nlp_jac_g", "hess_lag": "nlp_hess_l"}
 _GOOD = ("Solve_Succeeded", "Solved_To_Acceptable_Level")
 # what IPOPT prints at its end, in the words that its library returns
@@ -135,24 +136,16 @@ class Solution:
     constraints: int
 
 
-@dataclass(frozen=True)
-class _Written:
-    """A model in AMPL's form, read back by CasADi; a maximisation has become the minimisation of the negative."""
+class _Program:
+    """Functions of a model as CasADi has them, with the solvers made for it; a maximisation is that of the negative."""
 
-    variables: list[Any]
-    constraints: list[Any]
-    nlp: Any
-    sign: float
-
-    def start(self) -> np.ndarray:
-        """(n,) values of the variables now; 0 where there is none."""
-        return np.array([float(variable.value or 0.0) for variable in self.variables])
-
-    def bounds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Of the variables now, and of the constraints when they were written."""
-        low = np.array([-np.inf if v.lb is None else float(v.lb) for v in self.variables])
-        high = np.array([np.inf if v.ub is None else float(v.ub) for v in self.variables])
-        return low, high, np.array(self.nlp.g_lb, dtype=float), np.array(self.nlp.g_ub, dtype=float)
+    def __init__(self, text: str) -> None:
+        self.nlp = casadi.NlpBuilder()
+        self.solvers: dict[str, Any] = {}
+        with tempfile.TemporaryDirectory(prefix="contactid-") as folder:
+            path = Path(folder) / "model.nl"
+            path.write_text(text, encoding="ascii")
+            self.nlp.import_nl(str(path))
 
     @cached_property
     def problem(self) -> dict[str, Any]:
@@ -167,6 +160,31 @@ class _Written:
         y = casadi.MX.sym("y", len(self.nlp.g))
         slope = casadi.gradient(self.nlp.f + casadi.dot(y, g), x)
         return casadi.Function("residuals", [x, y], [self.nlp.f, g, slope])
+
+
+# starts of one model differ in values and bounds alone, so the last few programs are kept
+_program = lru_cache(maxsize=4)(_Program)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A model in AMPL's form, read back by CasADi."""
+
+    variables: list[Any]
+    constraints: list[Any]
+    program: _Program
+    sign: float
+
+    def start(self) -> np.ndarray:
+        """(n,) values of the variables now; 0 where there is none."""
+        return np.array([float(variable.value or 0.0) for variable in self.variables])
+
+    def bounds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Of the variables now, and of the constraints when they were written."""
+        low = np.array([-np.inf if v.lb is None else float(v.lb) for v in self.variables])
+        high = np.array([np.inf if v.ub is None else float(v.ub) for v in self.variables])
+        nlp = self.program.nlp
+        return low, high, np.array(nlp.g_lb, dtype=float), np.array(nlp.g_ub, dtype=float)
 
 
 @dataclass(frozen=True)
@@ -209,7 +227,6 @@ class PreparedModel:
         self.model = model
         self.slopes: pyo.ComponentMap = pyo.ComponentMap()
         self.written = _write(model)  # variables, constraints and functions, in one order
-        self._solvers: dict[str, Any] = {}
 
     def solve(self, options: SolverOptions | None = None, *, log: str | Path | None = None) -> Solution:
         """Solve from the variables' present values and load the answer into them.
@@ -266,12 +283,12 @@ class PreparedModel:
 
     def _run_embedded(self, options: SolverOptions, log: Path | None) -> _Returned:
         # a solver keeps its log open, so one with a log serves once
-        key = repr(sorted(options.for_ipopt().items()))
-        solver = self._solvers.get(key) if log is None else None
+        key, program = repr(sorted(options.for_ipopt().items())), self.written.program
+        solver = program.solvers.get(key) if log is None else None
         if solver is None:
-            solver = _embedded_solver(self.written.problem, options, log, next(iter(self._solvers.values()), None))
+            solver = _embedded_solver(program.problem, options, log, next(iter(program.solvers.values()), None))
             if log is None:
-                self._solvers[key] = solver
+                program.solvers[key] = solver
         x_low, x_high, g_low, g_high = self.written.bounds()
         answer = solver(x0=self.written.start(), lbx=x_low, ubx=x_high, lbg=g_low, ubg=g_high)
         said = solver.stats()
@@ -306,19 +323,16 @@ def _write(model: pyo.ConcreteModel) -> _Written:
         raise ContactIdError(
             f"model {model.name!r} has {len(objectives)} active objectives", "Activate exactly one objective"
         )
-    nlp = casadi.NlpBuilder()
-    with tempfile.TemporaryDirectory(prefix="contactid-") as folder:
-        path = Path(folder) / "model.nl"
-        try:
-            with path.open("w", encoding="ascii") as stream:
-                info = NLWriter().write(model, stream, linear_presolve=False, scale_model=False)
-        except (ValueError, InfeasibleConstraintException) as error:  # nothing is left to solve, or to satisfy
-            raise ContactIdError(f"model {model.name!r} cannot be written: {error}", "Check the model") from None
-        if not info.variables:
-            raise ContactIdError(f"model {model.name!r} has no free variable", "Free a variable that occurs in it")
-        nlp.import_nl(str(path))
+    text = io.StringIO()
+    try:
+        info = NLWriter().write(model, text, linear_presolve=False, scale_model=False)
+    except (ValueError, InfeasibleConstraintException) as error:  # nothing is left to solve, or to satisfy
+        raise ContactIdError(f"model {model.name!r} cannot be written: {error}", "Check the model") from None
+    if not info.variables:
+        raise ContactIdError(f"model {model.name!r} has no free variable", "Free a variable that occurs in it")
+    program = _program(_VALUES.sub("", text.getvalue()))
     sign = -1.0 if objectives[0].sense == pyo.maximize else 1.0
-    return _Written(list(info.variables), list(info.constraints), nlp, sign)
+    return _Written(list(info.variables), list(info.constraints), program, sign)
 
 
 def _embedded_solver(problem: dict[str, Any], options: SolverOptions, log: Path | None, like: Any = None) -> Any:
@@ -386,7 +400,7 @@ def _last_line(error: Exception) -> str:
 
 def _residuals(written: _Written, returned: _Returned) -> tuple[float, float, float, np.ndarray]:
     """Objective, primal and dual residual at the returned point (the module's text has the formulas), slopes (n,)."""
-    values = written.evaluate(returned.point, returned.multipliers)
+    values = written.program.evaluate(returned.point, returned.multipliers)
     f, at, slope = float(values[0]), np.array(values[1]).ravel(), np.array(values[2]).ravel()
     x_low, x_high, g_low, g_high = written.bounds()
     point = returned.point

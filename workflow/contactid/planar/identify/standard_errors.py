@@ -41,7 +41,7 @@ def covariance(prepared: PreparedModel, wanted: Sequence[Any]) -> np.ndarray:
     A variable on one of its bounds has no variance, like everything else that active constraints fix.
     """
     written = prepared.written
-    x, f, g = (written.problem[name] for name in ("x", "f", "g"))
+    x, f, g = (written.program.problem[name] for name in ("x", "f", "g"))
     hessian, _ = casadi.hessian(f, x)
     at = casadi.Function("at", [x], [hessian, g, casadi.jacobian(g, x)])
     point = written.start()
