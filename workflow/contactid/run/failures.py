@@ -90,6 +90,13 @@ def tell_of_full_disks(*folders: str | Path) -> None:
 
 def exit_without_packages(modules: Iterable[str] = NEEDED) -> None:
     """End the process with one plain line that names the modules that can't be found, if there are any."""
-    missing = [name for name in modules if find_spec(name) is None]
+    missing = [name for name in modules if not _found(name)]
     if missing:
         sys.exit(f"ERROR not installed: {', '.join(missing)}. Install the pinned environment (make env).")
+
+
+def _found(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
