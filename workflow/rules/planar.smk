@@ -143,7 +143,7 @@ rule planar_identify_shown:
 rule planar_reformulations:
     """Identify the same throws by each reformulation of complementarity."""
     output:
-        table="<results>/planar/identification/reformulations.mu{friction}.csv",
+        table="<results>/planar/identification/reformulations.{friction}.csv",
     log:
         "<logs>/planar_reformulations/mu{friction}.log",
     benchmark:
@@ -270,7 +270,7 @@ rule planar_tables:
         nlp_step="<results>/planar/sweeps/nlp_step.csv",
         cells=IDENTIFICATION_CELLS,
         reformulations=expand(
-            "<results>/planar/identification/reformulations.mu{friction}.csv",
+            "<results>/planar/identification/reformulations.{friction}.csv",
             friction=IDENTIFICATION["reformulations"]["friction_mu"],
         ),
     output:
