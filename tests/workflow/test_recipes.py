@@ -125,10 +125,10 @@ def test_a_reader_is_a_row_and_a_file_and_a_dataset_needs_no_code(copy):
     add(copy / "workflow/contactid/planar/readers/mine.py", READER)
     edit(
         copy / "workflow/contactid/sources/registry.py",
-        '        Reader(\n            "planar_throws",',
-        '        Reader("mine", form="planar", read="contactid.planar.readers.mine:read_mine",\n'
-        '               signals="contactid.planar.readers.card:throw_signals"),\n'
-        '        Reader(\n            "planar_throws",',
+        '    "planar_throws": Reader(',
+        '    "mine": Reader(form="planar", read="contactid.planar.readers.mine:read_mine",\n'
+        '                   signals="contactid.planar.readers.card:throw_signals"),\n'
+        '    "planar_throws": Reader(',
     )
     lines = [f"{k} {1000 + 5 * k} {500 + 2 * k} {k}" for k in range(12)]
     add(copy / "mine.txt", "\n".join(lines))

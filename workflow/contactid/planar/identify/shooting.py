@@ -180,7 +180,7 @@ class _Problem:
             apart = (self.poses(parameters, frames, step) - self.throw.position[: frames + 1]) / (
                 self.throw.sigma + floor
             )
-            capped = _CAP * np.arcsinh(apart.reshape(len(parameters), -1) / _CAP)
+            capped = _CAP * np.arcsinh(apart.reshape(len(parameters), 3 * (frames + 1)) / _CAP)
             runs_away = ~np.isfinite(capped.sum(axis=1))
             capped[runs_away] = np.nan_to_num(capped[runs_away], nan=_AWAY, posinf=_AWAY, neginf=-_AWAY)
         preferred = (parameters - self.centre) / self.spread
