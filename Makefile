@@ -141,7 +141,7 @@ lint: env ## formatting, lint, types
 	$(BIN)/snakemake --lint --quiet all
 
 test: lint ## all checks and tests that need no real data
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test-public: env ## the long tests on real data (DATA_MIRROR)
 	DATA_MIRROR="$(DATA_MIRROR)" $(BIN)/python -m pytest -m public tests/public

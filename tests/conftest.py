@@ -5,3 +5,10 @@ from hypothesis import settings
 settings.register_profile("repeatable", derandomize=True, deadline=None)  # a busy machine fails no law
 settings.register_profile("search", derandomize=False)
 settings.load_profile("repeatable")
+
+# whole runs, begun first, so that the other processes do the rest meanwhile
+LONG = ("test_run.py", "test_recipes.py")
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.path.name not in LONG)
