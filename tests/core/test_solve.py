@@ -153,3 +153,30 @@ def test_a_solver_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert solver.available_route() == EMBEDDED
     with pytest.raises(ContactIdError, match="no ipopt executable"):
         solve(quadratic(), SolverOptions(route=EXECUTABLE))
+
+
+def parabola(target: float, start: float, high: float) -> pyo.ConcreteModel:
+    """(x - target)^2 for x of at most ``high``."""
+    model = pyo.ConcreteModel()
+    model.x = pyo.Var(initialize=start, bounds=(-5.0, high))
+    model.objective = pyo.Objective(expr=(model.x - target) ** 2)
+    return model
+
+
+def test_models_that_differ_in_start_and_bounds_alone_share_functions_and_no_others():
+    solver._program.cache_clear()
+    for target, start, high, answer, programs in [
+        (2.0, 0.0, 5.0, 2.0, 1),
+        (2.0, 4.0, 5.0, 2.0, 1),
+        (2.0, 0.0, 1.0, 1.0, 1),
+        (3.0, 0.0, 5.0, 3.0, 2),
+    ]:
+        model = parabola(target, start, high)
+        assert solve(model, SolverOptions(route=EMBEDDED)).converged
+        assert model.x.value == pytest.approx(answer, abs=1e-5)
+        assert solver._program.cache_info().misses == programs
+    model = parabola(2.0, 0.0, 5.0)
+    model.objective.sense = pyo.maximize
+    solve(model, SolverOptions(route=EMBEDDED))
+    assert model.x.value == pytest.approx(-5.0, abs=1e-4) or model.x.value == pytest.approx(5.0, abs=1e-4)
+    assert solver._program.cache_info().misses == 3

@@ -13,7 +13,7 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numba
 from numba.core import caching, dispatcher
@@ -41,9 +41,11 @@ def compiling_sources(package: Path = _PACKAGE) -> list[Path]:
 class _CompiledOnce(caching.FunctionCache):
     """Numba's cache of one function, locked from where something isn't in it to where that is compiled and kept."""
 
+    _lock: IO[str] | None = None
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         kept = super().load_overload(sig, target_context)
-        if kept is None:
+        if kept is None and (self._lock is None or self._lock.closed):  # else this process compiles it already
             Path(self.cache_path).mkdir(parents=True, exist_ok=True)
             self._lock = Path(self.cache_path, f"{self._impl.filename_base}.lock").open("a")  # noqa: SIM115
             with suppress(OSError):  # a file system without locks: several may compile it
@@ -55,7 +57,8 @@ class _CompiledOnce(caching.FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         super().save_overload(sig, data)
-        self._lock.close()
+        if self._lock is not None:
+            self._lock.close()
 
 
 def _keep_compiled() -> str:

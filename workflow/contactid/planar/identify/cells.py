@@ -21,10 +21,7 @@ from contactid.planar.identify.fit import (
 from contactid.planar.identify.states import write_fits
 from contactid.planar.simulate.throws import body_and_ground, measured_throw, noise_of, true_motion, truth_of
 
-_COMPARED = (
-    CONTACT_SEQUENCE, "l1_penalty", "squared_penalty", "scholtes", "lin_fukushima", "steffensen_ulbrich",
-    "fischer_burmeister", "pyomo_mpec",
-)  # fmt: skip
+_COMPARED = (CONTACT_SEQUENCE, *(one.value for one in Reformulation))
 _OF_A_FIT = (
     "ratio_is_limit", "friction_mu", "friction_mu_se", "friction_is_bound", "misfit", "degrees", "complementarity"
 )  # fmt: skip
