@@ -162,8 +162,8 @@ class _Program:
         return casadi.Function("residuals", [x, y], [self.nlp.f, g, slope])
 
 
-# starts of one model differ in values and bounds alone, so the last few programs are kept
-_program = lru_cache(maxsize=4)(_Program)
+# starts of one model differ in values and bounds alone; the last two are kept: reformulated, and with its sides held
+_program = lru_cache(maxsize=2)(_Program)
 
 
 @dataclass(frozen=True)
