@@ -76,5 +76,5 @@ def _keep_compiled() -> str:
 
 
 CACHE = _keep_compiled()
-#: Options of ``numba.njit`` for functions that divide as NumPy does.
-OPTIONS: Any = {"cache": True, "error_model": "numpy"}
+#: Options of ``numba.njit`` for functions that divide as NumPy does. They name the cache: what uses them rests on it.
+OPTIONS: Any = {"cache": bool(CACHE), "error_model": "numpy"}
