@@ -61,7 +61,7 @@ def test_every_reader_s_data_have_a_card_and_a_picture(tmp_path: Path, reader: s
     dataset, signals, data, raw = card_of(reader, tmp_path)
     card = tmp_path / "cards/card.json"
     figures = [str(card.with_suffix(f".{extension}")) for extension in FORMATS]
-    make_cards([asdict(dataset)], [signals], [str(data)], [str(raw)], [str(card)], figures)
+    make_cards([asdict(dataset)], [None], [signals], [str(data)], [str(raw)], [str(card)], figures)
     content = json.loads(card.read_text())
     assert content["licence"] == "CC0-1.0" and content["citation"] == "A, B: C" and content["left_out"] == {}
     assert content["recordings"] >= 1 and content["gaps"] == 0 and not content["synthetic"]

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.output.comparison import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE, Reproduced, Tolerance, compare
 from contactid.output.tables import captioned, read_csv, tabular, write_csv
 from contactid.tossing.identify.trajectories import Grid, bootstrap_intervals, grid_values, identify, sweep_grid
 from contactid.tossing.predict.prediction import predict
@@ -72,32 +71,6 @@ def test_bootstrap_interval_is_never_narrower_than_the_grid_and_widens_with_nois
     (wide_low, wide_high), (e_low, e_high) = bootstrap_intervals(synthetic_sweep(2.0), 300, 1).values()
     assert wide_high - wide_low > 0.2
     assert e_low >= 0 and e_high <= 1
-
-
-def test_verdicts():
-    published = pd.DataFrame(
-        [
-            ("t", q, "c", 1.0, "m", 0.05, "rounding", "")
-            for q in ("near", "far", "wider", "smaller error", "other data", "setting", "other setting", "absent")
-        ],
-        columns=["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"],
-    )
-    ours = {
-        ("t", "near", "c"): Reproduced(1.05),
-        ("t", "far", "c"): Reproduced(1.06, note="by another way"),
-        ("t", "wider", "c"): Reproduced(1.06, Tolerance(0.1, "spread")),
-        ("t", "smaller error", "c"): Reproduced(-0.9, is_error=True),
-        ("t", "other data", "c"): Reproduced(1.0, comparable=False, note="twin"),
-        ("t", "setting", "c"): Reproduced(1.0, is_input=True),
-        ("t", "other setting", "c"): Reproduced(1.1, is_input=True),
-    }
-    table = compare("study", published, ours, {"": "why not"})
-    assert list(table["verdict"]) == [AGREES, DIFFERS, AGREES, BETTER, NOT_COMPARABLE, INPUT, DIFFERS, NOT_COMPARABLE]
-    assert list(table["note"]) == [
-        "tolerance: rounding", "by another way; tolerance: rounding", "tolerance: spread", "tolerance: rounding",
-        "twin", "tolerance: rounding", "tolerance: rounding", "why not",
-    ]  # fmt: skip
-    assert np.isnan(table["reproduced"].iloc[7])
 
 
 def test_tables_round_trip_and_tex_escapes(tmp_path):

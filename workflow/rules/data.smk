@@ -146,5 +146,6 @@ rule data_cards:
         ),
         signals=[reader_of(name).signals for name in CARDS],
         entries=[vars(DATASETS[name]) for name in CARDS],
+        locked=[locked_at(name) for name in CARDS],
     script:
         "../call.py"

@@ -30,6 +30,13 @@ def pinned(archive):
     return LOCK[archive].digest if archive in LOCK else ""
 
 
+def locked_at(name):
+    """What the lock file says of where a dataset comes from; nothing for what isn't downloaded."""
+    entry = LOCK.get(DATASETS[name].archive) if DATASETS[name].downloaded else None
+    keys = ("name", "kind", "source", "base", "locked_on")
+    return {key: getattr(entry, key) for key in keys} if entry else None
+
+
 def receipt(dataset):
     """The receipt of the archive that a dataset is read from."""
     try:

@@ -22,8 +22,9 @@ import numpy as np
 from contactid.core.errors import ContactIdError
 from contactid.core.references import resolve
 from contactid.output.fits import write_json
-from contactid.sources.lockfile import listing
+from contactid.sources.lockfile import LockedArchive, listing
 from contactid.sources.motion import opened_dataset
+from contactid.sources.origin import origin
 from contactid.sources.registry import Dataset
 
 FORMATS = ("png", "svg")
@@ -112,6 +113,7 @@ def gaps(time: np.ndarray, interval: float) -> int:
 
 def make_cards(
     entries: Sequence[Mapping[str, Any]],
+    locked: Sequence[Mapping[str, Any] | None],
     signals: Sequence[str],
     data: Sequence[str],
     raw: Sequence[str],
@@ -123,26 +125,32 @@ def make_cards(
     Parameters
     ----------
     entries : the registry's
+    locked : what the lock file says of each: ``name``, ``kind``, ``source``, ``base``, ``locked_on``; None for others
     signals : what says of each what is in it, as ``"contactid.module:function"``
     data, raw : the canonical file of each, and the file or folder that it was read from
     cards, figures : to write; of figures :data:`FORMATS` for each
     """
     pictures = figures[:: len(FORMATS)]
-    for entry, function, canonical, source, card, picture in zip(
-        entries, signals, data, raw, cards, pictures, strict=True
+    for entry, archive, function, canonical, source, card, picture in zip(
+        entries, locked, signals, data, raw, cards, pictures, strict=True
     ):
-        content = make_card(Dataset(**entry), function, canonical, source)
+        content = make_card(
+            Dataset(**entry), function, canonical, source, LockedArchive(**archive) if archive else None
+        )
         draw_card(content, Path(picture).with_suffix(""))
         write_json(card, content)
 
 
-def make_card(dataset: Dataset, function: str, data: str | Path, raw: str | Path) -> dict[str, Any]:
+def make_card(
+    dataset: Dataset, function: str, data: str | Path, raw: str | Path, locked: LockedArchive | None = None
+) -> dict[str, Any]:
     """The card of one dataset; see :func:`make_cards`.
 
     Returns
     -------
     dict
-        ``name``, ``study``, ``what``, ``object``, ``synthetic``; ``recordings``, ``samples``, ``duration_s``,
+        ``name``, ``study``, ``what``, ``object``, ``synthetic``; ``of_the_paper`` and ``told`` of
+        :class:`contactid.sources.origin.Origin`; ``recordings``, ``samples``, ``duration_s``,
         ``shortest_s``, ``longest_s`` (None without time), ``sample_frequency_hz``, ``gaps``, ``left_out`` (recording:
         reason), ``noise`` (quantity: standard deviation); ``licence``, ``citation``, ``source``, ``version``,
         ``files``, ``bytes``, ``sha256``; ``panels``, what :func:`draw_card` draws.
@@ -154,6 +162,7 @@ def make_card(dataset: Dataset, function: str, data: str | Path, raw: str | Path
     with opened_dataset(data) as canonical:
         signals = resolve(function)(canonical)
         attributes = dict(canonical.attrs)
+    synthetic = bool(attributes["synthetic"])
     interval = attributes.get("sample_interval")
     frequency = 1.0 / float(interval) if interval else float(attributes["sample_frequency"])
     durations = np.array(signals.durations)
@@ -162,7 +171,8 @@ def make_card(dataset: Dataset, function: str, data: str | Path, raw: str | Path
         "study": dataset.study,
         "what": signals.what,
         "object": str(attributes.get("object", "")),
-        "synthetic": bool(attributes["synthetic"]),
+        "synthetic": synthetic,
+        **origin(dataset, locked, synthetic)._asdict(),
         "recordings": signals.recordings,
         "samples": signals.samples,
         "duration_s": _digits(durations.sum()) if len(durations) else None,

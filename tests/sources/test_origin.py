@@ -1,0 +1,52 @@
+"""One rule says whose recordings are held against the paper's numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from contactid.sources import fourtu_client
+from contactid.sources.lockfile import LockedArchive
+from contactid.sources.origin import PAPERS, origin
+from contactid.sources.registry import Dataset
+
+LOCAL = "http://127.0.0.1:18080"
+DOI = "10.4121/21387510"
+REAL = Dataset("iam_box006_trajectories", "4tu", "iam", DOI, study="tossing")
+
+
+def locked(base: str) -> LockedArchive:
+    return LockedArchive("4tu_21387510", "4tu", f"{DOI}.v1", base=base, locked_on="2026-01-02")
+
+
+def test_only_the_archive_s_own_host_makes_recordings_the_paper_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = origin(REAL, locked("https://data.4tu.nl"), synthetic=False)
+    assert there.of_the_paper and there.told == f"{DOI}.v1, resolved at data.4tu.nl on 2026-01-02"
+    stand_in = origin(REAL, locked(LOCAL), synthetic=False)
+    assert not stand_in.of_the_paper and "127.0.0.1" in stand_in.told and "isn't data.4tu.nl" in stand_in.told
+    monkeypatch.setattr(fourtu_client, "BASE_URL", LOCAL)
+    assert origin(REAL, locked(LOCAL), synthetic=False).of_the_paper
+    assert not origin(REAL, locked(LOCAL), synthetic=True).of_the_paper
+
+
+@pytest.mark.parametrize(
+    ("dataset", "told"),
+    [
+        (Dataset("mine", "own", "iam", "box.h5", study="tossing"), "your own"),
+        (Dataset("box006", "embedded", "iam", "twin.h5", study="tossing"), "synthetic"),
+        (Dataset("twin", "generated", "arm_mat", "simulated", study="arm"), "synthetic"),
+        (Dataset("contactnets", "github", "contactnets", "https://example.org/a.tar.gz", study="tossing"), "others"),
+        (Dataset("other", "4tu", "iam", "10.4121/1234567", study="tossing"), "others"),
+        (Dataset("other", "4tu", "arm_mat", DOI, study="arm"), "others"),
+    ],
+)
+def test_other_recordings_are_never_the_paper_s(dataset: Dataset, told: str) -> None:
+    found = origin(dataset, locked("https://data.4tu.nl"), synthetic=False)
+    assert not found.of_the_paper and told in found.told
+
+
+def test_what_is_not_locked_is_not_the_paper_s() -> None:
+    assert not origin(REAL, None, synthetic=False).of_the_paper
+
+
+def test_the_registry_names_the_paper_s_archives() -> None:
+    assert set(PAPERS) == {"tossing", "arm"}

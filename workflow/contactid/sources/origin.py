@@ -1,0 +1,56 @@
+"""Where a dataset comes from, and whether a number made from it may be held against the paper's measured one.
+
+One rule for all studies: it has a DOI that the paper names, its files are those of a lock that was resolved at the
+archive's own server, and no file says that it is synthetic.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from contactid.sources import fourtu_client
+from contactid.sources.lockfile import LockedArchive
+from contactid.sources.registry import FOURTU, OWN, Dataset, parse_doi
+
+#: DOIs of the recordings behind the papers' numbers: tossing [21] and its parts, arm [20].
+PAPERS = {
+    "tossing": (
+        "10.4121/c.6278310", "10.4121/17122553", "10.4121/21024007", "10.4121/21387510", "10.4121/21387606",
+        "10.4121/21399657",
+    ),
+    "arm": ("10.4121/14192429",),
+}  # fmt: skip
+
+
+class Origin(NamedTuple):
+    """Where a dataset comes from, in words, and whether its numbers are compared with the paper's."""
+
+    of_the_paper: bool
+    told: str
+
+
+def origin(dataset: Dataset, entry: LockedArchive | None, synthetic: bool) -> Origin:
+    """The origin of a dataset; ``synthetic``: its files say so. What is read was held against ``entry`` before."""
+    if synthetic or dataset.synthetic:
+        return Origin(False, "synthetic")
+    if dataset.kind == OWN:
+        return Origin(False, "recordings of your own")
+    if dataset.kind != FOURTU or str(parse_doi(dataset.source)) not in PAPERS.get(dataset.study, ()):
+        return Origin(False, "recordings of others than the paper's authors")
+    if entry is None:
+        return Origin(False, f"{dataset.source}, which isn't in the lock file")
+    found = f"{entry.source}, resolved at {urlsplit(entry.base).hostname} on {entry.locked_on}"
+    host = urlsplit(fourtu_client.BASE_URL).hostname
+    if urlsplit(entry.base).hostname != host:
+        return Origin(False, f"{found}, which isn't {host}")
+    return Origin(True, found)
+
+
+def read_origins(cards: Iterable[str | Path]) -> dict[str, Origin]:
+    """The origins that data cards tell, by dataset."""
+    found = [json.loads(Path(card).read_text(encoding="utf-8")) for card in cards]
+    return {card["name"]: Origin(card["of_the_paper"], card["told"]) for card in found}
