@@ -120,12 +120,14 @@ def test_rows_of_one_experiment_count_once() -> None:
 
 @pytest.mark.parametrize("study", ["tossing", "planar", "arm", "inhand"])
 def test_no_printed_number_has_a_wider_tolerance_than_it_once_had(study: str) -> None:
-    key = ["artefact", "quantity", "condition"]
     once = pd.read_csv(Path(__file__).parent / "largest_tolerances.csv", keep_default_na=False)
     now = pd.read_csv(PUBLISHED / f"{study}.csv", keep_default_na=False)
-    both = once[once["study"] == study].merge(now, on=key, how="left", suffixes=("_once", ""))
-    assert both["tolerance"].notna().all(), "a printed number is gone"
-    assert (both["tolerance"] <= both["tolerance_once"]).all()
+    for row in once[once["study"] == study].to_dict("records"):
+        same = (now["quantity"] == row["quantity"]) & (now["condition"] == row["condition"])
+        if row["artefact"] != "text":  # a claim may have moved from the text to the figure that it is printed with
+            same &= now["artefact"] == row["artefact"]
+        assert len(now[same]) == 1, row
+        assert now.loc[same, "tolerance"].item() <= row["tolerance"], row
     assert not now["tolerance_from"].str.contains("spread|standard dev", case=False).any()
     assert (now.loc[now["unit"] == STATEMENT, ["value", "tolerance"]] == [1.0, 0.0]).all(axis=None)
     assert set(now.loc[now["value"] == 0.0, "unit"]) <= set(SCALES)

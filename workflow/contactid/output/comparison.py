@@ -46,7 +46,7 @@ COLUMNS = (
 
 #: Unit of a statement that has no number: 1 where it holds, 0 where it doesn't.
 STATEMENT = "holds"
-#: What is tried in place of a printed zero, plus and minus, by unit: the least that a reader would call more than zero.
+#: Tried in place of a printed zero, plus and minus, by unit: the least that a reader would call more than zero.
 SCALES = {
     "%": 5.0,
     "m/s": 0.01,
