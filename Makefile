@@ -54,7 +54,7 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 .DEFAULT_GOAL := run
 .PHONY: run public 4tu full simulators tactile identify dry-run why \
 	data lock \
-	check baseline report bundle verify same-results \
+	check baseline other-processor report bundle verify same-results \
 	cluster plan resources \
 	lint test test-public test-server test-slurm test-bundle test-robustness test-report \
 	bench bench-simulator bench-reading \
@@ -101,11 +101,14 @@ lock: env ## resolve the public data and pin versions and checksums; ONLY= and U
 
 # For reviewers
 
-check: env ## hold the verdicts of a run against the accepted ones; RUN=default, STUDY= one study alone
+check: env ## hold the verdicts and numbers of a run against the accepted ones; RUN=default, STUDY= one study alone
 	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.check --run "$(RUN)" $(if $(STUDY),--study "$(STUDY)")
 
-baseline: env ## accept the verdicts of a run; commit what it writes. RUN=default
+baseline: env ## accept the verdicts and numbers of a run; commit what it writes. RUN=default
 	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.check --run "$(RUN)" --accept
+
+other-processor: env ## the test configuration by an older processor's arithmetic, emulated, against its accepted numbers
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.other_processor
 
 report: env ## one HTML file about a run, for reviewers (a part of every run); CONFIG=config/public.yaml
 	$(SNAKEMAKE) report $(if $(CONFIG),--configfile $(CONFIG)) $(if $(STUDY),--config $(ONE_STUDY))

@@ -6,9 +6,30 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
 
-from contactid.review.verify import candidates, compare, draw, wrong_verdicts
+from contactid.output.comparison import (
+    BASES,
+    BETTER,
+    COLUMNS,
+    DIFFERS,
+    FITTED,
+    INPUT,
+    PRINT,
+    REPRODUCED,
+    STATEMENT,
+    UNINFORMATIVE,
+    Reproduced,
+    statement,
+)
+from contactid.output.comparison import compare as compare_numbers
+from contactid.output.tables import write_csv
+from contactid.review.check import read_verdicts
+from contactid.review.verify import candidates, compare, draw, tried_answers, wrong_verdicts
 from contactid.run.records import JobRecord
+
+NUMBERS = st.floats(-1e6, 1e6).filter(lambda value: abs(value) > 1e-6)
 
 TABLE = b"name,mu,seconds,note\na,0.5,1.25,\nb,1e-16,2.5,x\n"
 
@@ -92,21 +113,85 @@ def test_what_takes_long_lacks_its_data_or_has_no_record_is_left_out_with_the_re
     assert found.left_out["by a job of more than 150 s (planar_3)"] == 2
 
 
-def test_a_verdict_has_to_follow_from_its_numbers():
-    columns = ["study", "artefact", "quantity", "condition", "published", "reproduced", "tolerance", "verdict", "note"]
-    rows = [
-        ("s", "t", "right", "", 1.0, 1.05, 0.1, "agrees", ""),
-        ("s", "t", "apart", "", 1.0, 1.2, 0.1, "differs", ""),
-        ("s", "t", "smaller", "", 1.0, 0.5, 0.1, "better", ""),
-        ("s", "t", "edge", "", 1.0, 1.1, 0.1, "agrees", ""),
-        ("s", "t", "missing", "", 1.0, np.nan, 0.1, "not_comparable", "why"),
-        ("s", "t", "setting", "", 1.0, 1.0, 0.0, "input", ""),
-        ("s", "t", "wrong", "", 1.0, 1.1, 0.0, "input", ""),
-        ("s", "t", "wrong", "", 1.0, 1.2, 0.1, "agrees", ""),
-        ("s", "t", "wrong", "", 1.0, 1.05, 0.1, "differs", ""),
-        ("s", "t", "wrong", "", 1.0, 1.5, 0.1, "better", ""),
-        ("s", "t", "wrong", "", 1.0, np.nan, 0.1, "agrees", ""),
-        ("s", "t", "wrong", "", 1.0, np.nan, 0.1, "not_comparable", ""),
-    ]
-    problems = wrong_verdicts(pd.DataFrame(rows, columns=columns))
-    assert len(problems) == 6 and all(line.startswith("s t wrong: ") for line in problems)
+def judged(value, ours, tolerance=0.1, unit="kg"):
+    """The row of one number as a run judges and writes it."""
+    names = ["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from"]
+    published = pd.DataFrame([("t", "q", "", value, unit, tolerance, "rounding")], columns=names)
+    return compare_numbers("s", published, {("t", "q", ""): ours}, {})
+
+
+def reread(table, folder, **changes):
+    """What a bundle's file says, with some cells replaced."""
+    write_csv(table.assign(**changes), folder / "checks.csv")
+    return read_verdicts(folder / "checks.csv", COLUMNS, "")
+
+
+@given(
+    value=NUMBERS,
+    factor=st.floats(0.0, 3.0),
+    tolerance=st.floats(1e-3, 2.0),
+    basis=st.sampled_from(list(BASES)),
+    naive=NUMBERS,
+    signed=st.booleans(),
+    is_error=st.booleans(),
+    missing=st.sampled_from(["", "needs d"]),
+)
+def test_whatever_a_run_judges_follows_from_its_columns(
+    value, factor, tolerance, basis, naive, signed, is_error, missing
+):  # fmt: skip
+    ours = Reproduced(
+        value * factor, basis, "d", missing, naive={"uniform body": naive}, signed=signed, is_error=is_error
+    )
+    table = judged(value, ours, tolerance * abs(value))
+    rounded = table.map(lambda cell: float(f"{cell:.6g}") if isinstance(cell, float) else cell)  # as in the file
+    assert wrong_verdicts(rounded) == []
+
+
+@pytest.mark.parametrize("value", [1.1, 0.9, 1.0999999, 1.1000001])
+def test_at_the_very_edge_either_verdict_follows(tmp_path, value):
+    for verdict in (REPRODUCED, DIFFERS):
+        assert wrong_verdicts(reread(judged(1.0, Reproduced(value)), tmp_path, verdict=verdict)) == []
+
+
+@pytest.mark.parametrize(
+    ("ours", "changes", "problem"),
+    [
+        (Reproduced(1.05), {"verdict": DIFFERS}, "says differs, but 1.05 is 0.05 from 1"),
+        (Reproduced(1.05), {"verdict": UNINFORMATIVE}, "says uninformative"),
+        (Reproduced(1.05), {"verdict": BETTER}, "says better"),
+        (Reproduced(1.05), {"verdict": FITTED}, "says fitted"),
+        (Reproduced(1.05, FITTED), {"verdict": REPRODUCED}, "says reproduced"),
+        (Reproduced(1.05, PRINT), {"verdict": REPRODUCED}, "says reproduced"),
+        (Reproduced(1.2), {"verdict": REPRODUCED}, "says reproduced"),
+        (Reproduced(1.2, INPUT), {"verdict": INPUT}, "says input"),
+        (Reproduced(1.5, is_error=True), {"verdict": BETTER}, "says better"),
+        (Reproduced(1.05, naive={"mean": 1.02}), {"verdict": REPRODUCED}, "says reproduced"),
+        (Reproduced(1.05, naive={"mean": 1.02}), {"rejects": "zero;half;twice;mean"}, "rejects zero;half;twice;mean"),
+        (Reproduced(1.05), {"rejects": "zero;half"}, "rejects zero;half, which doesn't follow"),
+        (Reproduced(1.05), {"rejects": "zero;half;twice;sign"}, "rejects zero;half;twice;sign, which doesn't follow"),
+        (Reproduced(1.05), {"rejects": ""}, "rejects nothing"),
+        (Reproduced(1.05), {"wrong_answers": "zero=0;half=0.5", "rejects": "zero;half"}, "twice is 2"),
+        (Reproduced(1.05), {"wrong_answers": "zero=0;half=0.5;twice=3"}, "twice is 2, which wasn't tried"),
+        (Reproduced(1.05), {"wrong_answers": "zero=0;half=b;twice=2"}, "can't be judged"),
+        (Reproduced(1.05), {"basis": ""}, "rests on nothing"),
+        (Reproduced(1.05), {"basis": "hope"}, "rests on hope"),
+        (Reproduced(1.05), {"reproduced": np.nan}, "reproduced without a number"),
+        (Reproduced(1.05, missing="needs d"), {"note": ""}, "not comparable without a reason"),
+        (Reproduced(1.05, missing="needs d"), {"note": "; tolerance"}, "not comparable without a reason"),
+        (Reproduced(1.05, missing="needs d"), {"rejects": "zero"}, "rejects zero"),
+        (statement(bool, True, False), {"unit": STATEMENT, "wrong_answers": "", "rejects": ""}, "counterexample"),
+        (statement(bool, True, False), {"unit": STATEMENT, "reproduced": 0.999}, "says reproduced"),
+    ],
+)  # fmt: skip
+def test_a_verdict_that_does_not_follow_is_told(tmp_path, ours, changes, problem):
+    table = judged(1.0, ours, unit=changes.get("unit", "kg"))
+    assert wrong_verdicts(reread(table, tmp_path)) == []
+    (line,) = wrong_verdicts(reread(table, tmp_path, **changes))
+    assert line.startswith("s t q: ") and problem in line
+
+
+def test_the_wrong_answers_of_a_row_are_read_as_they_were_written():
+    naive = {"mean of the others": 0.25, "a=b": -3.0}
+    told = judged(1.0, Reproduced(1.0, signed=True, naive=naive)).loc[0, "wrong_answers"]
+    assert tried_answers(told) == {"zero": 0.0, "half": 0.5, "twice": 2.0, "sign": -1.0, **naive}
+    assert tried_answers("") == {}

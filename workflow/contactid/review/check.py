@@ -1,7 +1,20 @@
-"""Hold a run's verdicts against the committed ones: ``make check``; accept them: ``make baseline``.
+"""Hold a run's verdicts and numbers against the accepted ones: ``make check``; accept them: ``make baseline``.
 
-``make check`` fails where a number that used to agree (or be better) no longer does. It writes nothing.
-``make baseline`` replaces the committed verdicts, so that the change shows in a review.
+``make check`` writes nothing. It fails where
+
+* a verdict got worse: a reproduced number is one no more, or what was within its tolerance isn't, or a row is gone;
+* a check asks less: its tolerance is wider, or it refuses a wrong answer no more;
+* a number drifted: its verdict is the accepted one, but it moved by more than rounding explains, that is by more than
+  a tenth of its row's tolerance and more than a thousandth of itself. A drift of a tenth changes few verdicts, and ten
+  of them change many; without this nobody would see the first nine.
+
+A number also moves where the libraries choose other functions for another processor (contactid.review.arithmetic). By
+how much depends on how well the data determine it, so no limit tells such a move from a change of the code. What does
+is the machine: where the libraries chose what they chose for the accepted run, only code, data and packages are left as
+causes, so drift fails. Where they chose otherwise, drift is told and passes, and so does a number that left its
+tolerance although it moved by rounding alone: it lies at the edge. Where it isn't known what they chose, drift fails.
+
+``make baseline`` replaces the accepted verdicts, and what they were made with, so that the change shows in a review.
 """
 
 from __future__ import annotations
@@ -11,27 +24,62 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from contactid.core.errors import ContactIdError, told_plainly
-from contactid.output.comparison import AGREES, BETTER, COLUMNS, DIFFERS, INPUT, NOT_COMPARABLE, VERDICTS
+from contactid.output.comparison import (
+    BETTER,
+    COLUMNS,
+    DIFFERS,
+    FITTED,
+    INPUT,
+    NOT_COMPARABLE,
+    PRINT_CONSISTENT,
+    REPRODUCED,
+    UNINFORMATIVE,
+    VERDICTS,
+    counted,
+)
+from contactid.output.fits import read_json, write_json
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv, write_csv
 
 ACCEPTED = Path(__file__).resolve().parents[2] / "resources" / "verdicts"
-_TITLES = {
-    "worse": "Worse than the accepted verdicts",
-    "better": "Better than the accepted verdicts (make baseline accepts them)",
-    "other": "Changed, neither worse nor better",
-    "new": "Not among the accepted verdicts (make baseline adds them)",
-}
-_SHOWN = 40  # rows of a kind of change
 KEY = ("study", "artefact", "quantity", "condition")
-_ACCEPTED_COLUMNS = (*KEY, "verdict")
+ACCEPTED_COLUMNS = (*KEY, "verdict", "reproduced", "tolerance", "rejects")
 ABSENT = "absent"
-# a result that becomes an input is a result lost
-_WORTH = {AGREES: 2, BETTER: 2, INPUT: 1, DIFFERS: 0, NOT_COMPARABLE: 0, ABSENT: 0}
+#: A number that moved by no more than this share of its row's tolerance, or of itself, didn't drift.
+SHARE_OF_TOLERANCE, SHARE_OF_NUMBER = 0.1, 1e-3
+# a kind of change: its title, and what is said of a run that fails by it (nothing where it passes)
+_KINDS = {
+    "worse": ("Worse than the accepted verdicts", "checks got worse"),
+    "edge": ("Outside the tolerance by rounding alone: numbers at its edge, on another processor", ""),
+    "weaker": ("Ask less than the accepted checks: a wider tolerance, or a wrong answer that is refused no more",
+               "checks ask less"),
+    "drift": ("Drifted from the accepted numbers", "numbers drifted"),
+    "better": ("Better than the accepted verdicts (make baseline accepts them)", ""),
+    "other": ("Changed, neither worse nor better", ""),
+    "new": ("Not among the accepted verdicts (make baseline adds them)", ""),
+}  # fmt: skip
+_SHOWN = 40  # rows of a kind of change
+# a row that is gone is worse than one that differs; from differs to not comparable and back is neither
+_WORTH = {
+    REPRODUCED: 3, PRINT_CONSISTENT: 2, FITTED: 2, BETTER: 2, UNINFORMATIVE: 1, INPUT: 1, DIFFERS: 0,
+    NOT_COMPARABLE: 0, ABSENT: -1,
+}  # fmt: skip
+# packages that compute
+_PACKAGES = ("casadi", "llvmlite", "numba", "numpy", "pandas", "pin", "pyomo", "scipy", "xarray")
+_TEXTS = (*KEY, "unit", "basis", "data", "wrong_answers", "rejects", "repeats", "note")
+
+
+class Part(NamedTuple):
+    """A part of what ``make check`` prints, and what is said of a run that fails by it; nothing where it passes."""
+
+    text: str
+    problem: str = ""
 
 
 def read_verdicts(path: str | Path, columns: Sequence[str], remedy: str) -> pd.DataFrame:
@@ -50,7 +98,7 @@ def read_verdicts(path: str | Path, columns: Sequence[str], remedy: str) -> pd.D
     missing = [name for name in columns if name not in table]
     if missing:
         raise ContactIdError(f"{path} lacks the columns {', '.join(missing)}", remedy)
-    for name in KEY:
+    for name in table.columns.intersection(_TEXTS):
         table[name] = table[name].astype(object).where(table[name].notna(), "").astype(str)
     unknown = sorted(set(table["verdict"].astype(str)) - set(VERDICTS))
     if unknown:
@@ -61,91 +109,200 @@ def read_verdicts(path: str | Path, columns: Sequence[str], remedy: str) -> pd.D
     return table
 
 
-def row_name(row: pd.Series) -> str:
+def row_name(row: Mapping[Any, Any]) -> str:
     """A check's name in a line of text."""
     return " ".join(str(row[name]) for name in KEY if row[name])
 
 
-def compare_verdicts(checks: pd.DataFrame, accepted: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The rows whose verdict isn't the accepted one, in the order of the checks, absent ones last.
+def compare_verdicts(checks: pd.DataFrame, accepted: pd.DataFrame, elsewhere: bool = False) -> dict[str, pd.DataFrame]:
+    """The rows that aren't as accepted, in the order of the checks, absent ones last.
+
+    Parameters
+    ----------
+    elsewhere : whether the two are known to come from processors for which the libraries chose other functions
 
     Returns
     -------
     dict
-        Rows of the checks and what their verdict ``was``: ``worse`` (agreed or were better and no longer do; or were
-        inputs and now differ, can't be compared or are absent), ``better`` (the reverse), ``other`` (any other change,
-        for instance from ``agrees`` to ``better``), ``new`` (aren't among the accepted verdicts).
+        By kind, rows of the checks with the accepted ``verdict_was``, ``reproduced_was``, ``tolerance_was`` and
+        ``rejects_was``. By their verdict: ``worse``, ``edge`` (differ, by rounding alone; only elsewhere), ``better``,
+        ``other``, ``new`` (aren't among the accepted ones). ``drift``: the same verdict, a number that moved.
+        ``weaker``: comparable before and now, by a check that asks less; these may be among the others, too.
     """
-    before = accepted[list(_ACCEPTED_COLUMNS)].rename(columns={"verdict": "was"})
+    before = accepted[list(ACCEPTED_COLUMNS)]
+    before = before.rename(columns={name: f"{name}_was" for name in ACCEPTED_COLUMNS[len(KEY) :]})
     both = checks.merge(before, on=list(KEY), how="left")
     gone = before.merge(checks[list(KEY)], on=list(KEY), how="left", indicator=True)
-    gone = gone[gone["_merge"] == "left_only"].drop(columns="_merge").assign(verdict=ABSENT)
+    gone = gone[gone["_merge"] == "left_only"].drop(columns="_merge").assign(verdict=ABSENT, rejects="")
     rows = pd.concat([both, gone], ignore_index=True) if len(gone) else both
-    known, changed = rows["was"].notna(), rows["was"] != rows["verdict"]
-    was, now = rows["was"].map(_WORTH), rows["verdict"].map(_WORTH)
+    known, same = rows["verdict_was"].notna(), rows["verdict_was"] == rows["verdict"]
+    was, now = rows["verdict_was"].map(_WORTH), rows["verdict"].map(_WORTH)
+    drifted = known & moved(rows)
+    edge = (now < was) & (rows["verdict"] == DIFFERS) & ~drifted & elsewhere
+    held = known & ~rows["verdict"].isin((ABSENT, NOT_COMPARABLE)) & (rows["verdict_was"] != NOT_COMPARABLE)
     return {
-        "worse": rows[known & (now < was)],
+        "worse": rows[known & (now < was) & ~edge],
+        "edge": rows[edge],
+        "weaker": rows[held & _asks_less(rows)],
+        "drift": rows[same & drifted],
         "better": rows[known & (now > was)],
-        "other": rows[known & changed & (now == was)],
+        "other": rows[known & ~same & (now == was)],
         "new": rows[~known],
     }
 
 
-def check_run(run: str, results: str | Path, accepted: str | Path, study: str = "") -> tuple[str, bool]:
-    """The text of ``make check``, and whether nothing got worse.
+def moved(rows: pd.DataFrame) -> pd.Series:
+    """Whether ``reproduced`` is further from ``reproduced_was`` than rounding explains; of one alone, it is."""
+    now, was = rows["reproduced"].astype(float), rows["reproduced_was"].astype(float)
+    apart = (now - was).abs()
+    size = np.maximum(SHARE_OF_NUMBER * np.maximum(now.abs(), was.abs()), SHARE_OF_TOLERANCE * rows["tolerance_was"])
+    return (apart > size) | ((now != was) & ~np.isfinite(apart) & ~(now.isna() & was.isna()))
+
+
+def _asks_less(rows: pd.DataFrame) -> pd.Series:
+    """Whether a tolerance is wider than accepted, by more than rounding, or a wrong answer isn't refused any more."""
+    wider = rows["tolerance"] > rows["tolerance_was"] * (1.0 + SHARE_OF_NUMBER)
+    pairs = zip(rows["rejects"], rows["rejects_was"].fillna(""), strict=True)
+    return wider | pd.Series([bool(_names(was) - _names(now)) for now, was in pairs], index=rows.index, dtype=bool)
+
+
+def _names(rejects: str) -> set[str]:
+    return set(filter(None, rejects.split(";")))
+
+
+def check_run(
+    run: str, results: str | Path, accepted: str | Path, study: str = "", against: str = ""
+) -> tuple[str, str]:
+    """The text of ``make check``, and what is wrong; nothing where the run is as good as the accepted one.
 
     Parameters
     ----------
     results, accepted : folders that hold ``<run>/checks.csv`` and ``<run>.csv``
     study : compare this study alone
+    against : the accepted run, where it has another name
 
     Raises
     ------
     ContactIdError : where there is no such run or nothing accepted for it
     """
-    checks = _checks(run, results)
-    remedy = f"Accept the verdicts that there are: make baseline RUN={run}"
-    before = read_verdicts(Path(accepted) / f"{run}.csv", _ACCEPTED_COLUMNS, remedy)
+    checks, file = _checks(run, results), Path(accepted) / f"{against or run}.csv"
+    before = read_verdicts(file, ACCEPTED_COLUMNS, f"Accept the verdicts that there are: make baseline RUN={run}")
     if study:
         checks, before = checks[checks["study"] == study], before[before["study"] == study]
         if checks.empty:
             raise ContactIdError(f"run {run} has no checks of the study {study!r}", f"Run it: make STUDY={study}")
-    found = compare_verdicts(checks, before)
-    parts = [f"# Checks of run {run}", count_table(checks), *_changes(found)]
+    made, now = _read_made(file.with_suffix(".json")), made_with(_record(run, results))
+    found = compare_verdicts(checks, before, chose_otherwise(made, now))
+    parts = [
+        Part(f"# Checks of run {run}"),
+        Part(count_table(checks)),
+        Part(_tell_made(made, now)),
+        Part(_tell_moves(checks, before)),
+        *_changes(found, chose_otherwise(made, now)),
+    ]
     absent = sorted(set(before["study"]) - set(checks["study"]))
     if absent:
-        parts.append(f"The run has no study {', '.join(absent)}; make check STUDY=... compares one that it has.")
-    if found["worse"].empty:
-        parts.append("No check is worse than accepted.")
-    return "\n\n".join(parts), found["worse"].empty
+        parts.append(Part(f"The run has no study {', '.join(absent)}; make check STUDY=... compares one that it has."))
+    problems = ", ".join(part.problem for part in parts if part.problem)
+    if not problems:
+        parts.append(Part("No check is worse than accepted."))
+    return "\n\n".join(part.text for part in parts), problems
 
 
 def accept_run(run: str, results: str | Path, accepted: str | Path) -> str:
-    """Accept a run's verdicts; the text says what that changes.
+    """Accept a run's verdicts and numbers; the text says what that changes.
 
-    Raises :class:`ContactIdError` where there is no such run, or it lacks a study that is accepted already.
+    Raises :class:`ContactIdError` where there is no such run, its record is missing, or it lacks a study that is
+    accepted already.
     """
     checks, path = _checks(run, results), Path(accepted) / f"{run}.csv"
-    changes = []
+    made = made_with(_record(run, results))
+    if not made:
+        raise ContactIdError(f"{results}/{run}/provenance.json does not exist", "Let the run finish, then accept")
+    changes: list[Part] = []
     if path.is_file():
-        before = read_verdicts(path, _ACCEPTED_COLUMNS, "Delete it or restore it from the repository")
+        before = read_verdicts(path, ACCEPTED_COLUMNS, "Delete it or restore it from the repository")
         absent = sorted(set(before["study"]) - set(checks["study"]))
         if absent:
             raise ContactIdError(f"run {run} lacks the study {', '.join(absent)}", "Run all studies, then accept")
-        changes = _changes(compare_verdicts(checks, before))
-    write_csv(checks[list(_ACCEPTED_COLUMNS)], path)
-    return "\n\n".join([f"# Accepted verdicts of run {run}: {path}", count_table(checks), *changes])
+        changes = _changes(compare_verdicts(checks, before), False)
+    write_csv(checks[list(ACCEPTED_COLUMNS)], path)
+    write_json(path.with_suffix(".json"), made)
+    title = f"# Accepted verdicts of run {run}: {path}"
+    return "\n\n".join([title, count_table(checks), *(part.text for part in changes)])
+
+
+def made_with(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a run's record (``provenance.json``) its numbers' last digits depend on; nothing of an empty one."""
+    if not record:
+        return {}
+    return {
+        "made": (record.get("jobs") or {}).get("end"),
+        "git_commit": record.get("git_commit"),
+        "git_dirty": record.get("git_dirty"),
+        "platform": record.get("platform"),
+        "processor": record.get("processor"),
+        "arithmetic": record.get("arithmetic"),
+        "solver": (record.get("solver") or {}).get("name"),
+        "python": record.get("python"),
+        "packages": {name: (record.get("packages") or {}).get(name) for name in _PACKAGES},
+    }
+
+
+def chose_otherwise(made: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether the libraries are known to have chosen other functions for the one processor than for the other."""
+    one, other = made.get("arithmetic"), now.get("arithmetic")
+    return bool(one and other and one != other)
+
+
+def _tell_made(made: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """Where the accepted numbers were made, and what of that is otherwise in this run."""
+    if not made:
+        return "Where the accepted numbers were made isn't known."
+    commit = f"{made['git_commit'] or 'unknown'}"[:12] + (" and uncommitted changes" if made["git_dirty"] else "")
+    lines = [f"Accepted numbers: made {made['made']} at commit {commit}, {_machine(made)}"]
+    if not now:
+        return "\n".join([*lines, "Where this run was made isn't known: it has no provenance.json."])
+    lines.append(f"This run:         made {now['made']}, {_machine(now)}")
+    changed = [
+        f"{name} {version} -> {now['packages'].get(name)}"
+        for name, version in made["packages"].items()
+        if now["packages"].get(name) != version
+    ]
+    if changed:
+        lines.append(f"Other packages: {', '.join(changed)}")
+    if chose_otherwise(made, now):
+        lines.append("The libraries chose other functions for this processor, so numbers that moved don't fail.")
+    return "\n".join(lines)
+
+
+def _machine(made: Mapping[str, Any]) -> str:
+    chosen = made["arithmetic"] or {}
+    return f"{made['processor']} ({'; '.join(f'{name} {value}' for name, value in chosen.items()) or 'not known'})"
+
+
+def _tell_moves(checks: pd.DataFrame, accepted: pd.DataFrame) -> str:
+    both = checks.merge(accepted[list(ACCEPTED_COLUMNS)], on=list(KEY), suffixes=("", "_was"))
+    both = both[both["reproduced"].notna() & both["reproduced_was"].notna()]
+    apart, far = (both["reproduced"] != both["reproduced_was"]), moved(both)
+    return (
+        f"Numbers: {len(both)}, of which {(~apart).sum()} are the accepted ones, {(apart & ~far).sum()} moved by "
+        f"rounding, and {far.sum()} further: by more than {SHARE_OF_TOLERANCE:g} of the tolerance and more than "
+        f"{SHARE_OF_NUMBER:g} of the number."
+    )
 
 
 def count_table(checks: pd.DataFrame) -> str:
-    """How many numbers of each study have which verdict."""
-    counts = pd.crosstab(checks["study"], checks["verdict"]).reindex(columns=list(VERDICTS), fill_value=0)
-    counts = counts.loc[list(dict.fromkeys(checks["study"]))]
-    rows = [
+    """How many numbers of each study have which verdict; of several that tell of one experiment the first counts."""
+    rows = counted(checks)
+    counts = pd.crosstab(rows["study"], rows["verdict"]).reindex(columns=list(VERDICTS), fill_value=0)
+    counts = counts.loc[list(dict.fromkeys(rows["study"]))]
+    lines = [
         [str(study), *(str(count) for count in row)] for study, row in zip(counts.index, counts.values, strict=True)
     ]
-    rows.append(["all", *(str(count) for count in counts.sum())])
-    return text_table(["study", *VERDICTS], rows)
+    lines.append(["all", *(str(count) for count in counts.sum())])
+    table, repeats = text_table(["study", *VERDICTS], lines), len(checks) - len(rows)
+    return f"{table}\n\nNot counted: {repeats} rows that repeat another row's experiment." if repeats else table
 
 
 def _checks(run: str, results: str | Path) -> pd.DataFrame:
@@ -162,33 +319,52 @@ def _checks(run: str, results: str | Path) -> pd.DataFrame:
     return read_verdicts(folder / run / "checks.csv", COLUMNS, remedy)
 
 
-def _changes(found: Mapping[str, pd.DataFrame]) -> list[str]:
+def _record(run: str, results: str | Path) -> dict[str, Any]:
+    return _read_made(Path(results) / run / "provenance.json")
+
+
+def _read_made(path: Path) -> dict[str, Any]:
+    return read_json(path) if path.is_file() else {}
+
+
+def _changes(found: Mapping[str, pd.DataFrame], elsewhere: bool) -> list[Part]:
     parts = []
-    for kind, title in _TITLES.items():
+    for kind, (title, problem) in _KINDS.items():
         rows = found[kind]
         if rows.empty:
             continue
         lines = [f"{title}: {len(rows)}", *(f"  {_line(row)}" for _, row in rows.head(_SHOWN).iterrows())]
         if len(rows) > _SHOWN:
             lines.append(f"  and {len(rows) - _SHOWN} more")
-        parts.append("\n".join(lines))
+        parts.append(Part("\n".join(lines), "" if kind == "drift" and elsewhere else problem))
     return parts
 
 
 def _line(row: pd.Series) -> str:
-    verdict = row["verdict"] if pd.isna(row["was"]) else f"{row['was']} -> {row['verdict']}"
-    if row["verdict"] == ABSENT:
-        return f"{row_name(row)}: {verdict}"
-    ours = "nothing" if pd.isna(row["reproduced"]) else f"{row['reproduced']:g}"
-    return (
-        f"{row_name(row)}: {verdict}; printed {row['published']:g}, reproduced {ours} {row['unit']}, "
-        f"tolerance {row['tolerance']:.3g}; {row['note']}"
+    was, verdict = row["verdict_was"], row["verdict"]
+    told = verdict if pd.isna(was) or was == verdict else f"{was} -> {verdict}"
+    if verdict == ABSENT:
+        return f"{row_name(row)}: {told}"
+    unmoved = pd.isna(was) or row["reproduced"] == row["reproduced_was"]
+    ours = (
+        _number(row["reproduced"]) if unmoved else f"{_number(row['reproduced_was'])} -> {_number(row['reproduced'])}"
     )
+    wider = "" if pd.isna(was) or row["tolerance"] == row["tolerance_was"] else f"{row['tolerance_was']:.3g} -> "
+    lost = sorted(_names(row["rejects_was"]) - _names(row["rejects"])) if pd.notna(was) else []
+    no_more = f"; refuses no more: {', '.join(lost)}" if lost else ""
+    return (
+        f"{row_name(row)}: {told}; printed {row['published']:g}, reproduced {ours} {row['unit']}, "
+        f"tolerance {wider}{row['tolerance']:.3g}{no_more}; {row['note']}"
+    )
+
+
+def _number(value: float) -> str:
+    return "nothing" if pd.isna(value) else f"{value:g}"
 
 
 @told_plainly()
 def main() -> None:
-    """Read the command line, print the comparison, and exit with 1 where a check got worse."""
+    """Read the command line, print the comparison, and exit with 1 where the run fails it."""
     parser = argparse.ArgumentParser(prog="python -m contactid.review.check", description=__doc__)
     parser.add_argument("--run", default="default", help="name of the run")
     parser.add_argument("--results", default="results", help="folder of the runs")
@@ -200,11 +376,11 @@ def main() -> None:
         if arguments.accept:
             print(accept_run(arguments.run, arguments.results, arguments.verdicts))
             return
-        text, fine = check_run(arguments.run, arguments.results, arguments.verdicts, arguments.study)
+        text, problems = check_run(arguments.run, arguments.results, arguments.verdicts, arguments.study)
         print(text, flush=True)
-        if not fine:
+        if problems:
             raise ContactIdError(
-                f"run {arguments.run}: checks got worse (listed above)",
+                f"run {arguments.run}: {problems} (listed above)",
                 f"Mend the cause; if the change is right, make baseline RUN={arguments.run} and commit it",
             )
     except BrokenPipeError:  # the reader, for instance head, has seen enough

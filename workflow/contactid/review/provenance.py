@@ -23,6 +23,7 @@ import pyomo.environ as pyo  # type: ignore[import-untyped]
 from contactid.core.errors import ContactIdError
 from contactid.core.solve import SolverOptions, solve
 from contactid.output.fits import write_json
+from contactid.review.arithmetic import describe_arithmetic
 from contactid.run.job import LOCK
 from contactid.run.records import JobRecord, read_jobs
 from contactid.sources.lockfile import LockedArchive, digest, listing, read_lock
@@ -284,6 +285,7 @@ def write_provenance(
         "snakemake": {"version": found.get("snakemake"), "arguments": os.environ.get(COMMAND)},
         "solver": describe_solver(),
         "linear_algebra": linear_algebra(),
+        "arithmetic": describe_arithmetic(),
         **describe_machine(),
         "jobs": describe_jobs(jobs),
         "data": describe_data([Dataset(**entry) for entry in entries], lock=data_lock, store=store, results=results),

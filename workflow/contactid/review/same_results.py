@@ -37,8 +37,8 @@ ABOUT_THE_RUN = frozenset(("logs", "benchmarks", ".snakemake_timestamp"))
 #: Keys of the provenance that tell of commit, machine and times.
 _OF_ONE_RUN = frozenset(
     (
-        "git_commit", "git_dirty", "git_diff_sha256", "system", "machine", "platform", "libc", "processor", "cores",
-        "usable_cores", "memory_bytes", "threads", "jobs", "snakemake",
+        "git_commit", "git_dirty", "git_diff_sha256", "system", "machine", "platform", "libc", "processor",
+        "arithmetic", "cores", "usable_cores", "memory_bytes", "threads", "jobs", "snakemake",
     )
 )  # fmt: skip
 #: Properties in the RO-Crate that tell of times, of the commit, or of files that are compared themselves.

@@ -2,7 +2,7 @@
 
 The bundle is an archive that ``make bundle`` wrote, or a folder that it was unpacked into. Recomputing runs the code in
 the bundle, from the intermediate files that lie in it. The exit status is 1 where a file isn't what the manifest says,
-a number differs, or a verdict doesn't follow from the numbers beside it.
+a number differs, or a verdict doesn't follow from the columns beside it.
 
 Two numbers a and b are ``|a - b| / max(|a|, |b|, 1e-12 m)`` apart, where m is the largest magnitude among the
 published numbers beside them (of a csv's column, a JSON file's key, a netCDF variable): residuals of rounding count by
@@ -20,7 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -30,22 +30,22 @@ import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError, told_plainly
-from contactid.output.comparison import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE
+from contactid.output.comparison import BASES, COLUMNS, NOT_COMPARABLE, STATEMENT, agrees, judge, wrong_answers
 from contactid.output.summary import text_table
-from contactid.output.tables import read_csv
+from contactid.output.tables import PRECISION
 from contactid.review.bundle import NAME, differences, read_manifest, same_time, unpack
+from contactid.review.check import read_verdicts, row_name
 from contactid.review.same_results import TIMES
 from contactid.run.records import JobRecord, read_jobs
 
 COMPARED = {".csv", ".json", ".nc"}
-IDENTICAL = "identical"
+# what is said of a file that was made again
+IDENTICAL, AGREES, DIFFERS = "identical", "agrees", "differs"
 _FLOOR = 1e-12
 # what says when and where a run was made can't come out the same
 _OF_THE_RUN = {"provenance", "crate", "report"}
 # what belongs to no single study: data, and the verdicts of all of them
 _SHARED = "all studies"
-# numbers in the file have six significant digits, so a difference at the very edge may fall on either side
-_ROUNDING = 1.1e-6
 
 
 @dataclass(frozen=True)
@@ -257,32 +257,69 @@ def recompute(folder: Path, run: str, paths: Sequence[str], jobs: Sequence[JobRe
 
 
 def wrong_verdicts(checks: pd.DataFrame) -> list[str]:
-    """A line for every row whose verdict isn't the one of its numbers, or lacks its reason."""
+    """A line for every row whose verdict doesn't follow from its other columns, or that lacks its reason."""
     problems = []
     for row in checks.to_dict("records"):
-        problem = _problem(row)
+        try:
+            problem = _problem(row)
+        except (KeyError, ValueError) as error:
+            problem = f"can't be judged ({error})"
         if problem:
-            label = " ".join(str(row[key]) for key in ("study", "artefact", "quantity", "condition") if row[key] != "")
-            problems.append(f"{label}: {problem}")
+            problems.append(f"{row_name(row)}: {problem}")
     return problems
 
 
-def _problem(row: dict) -> str:
-    verdict, published, reproduced = row["verdict"], float(row["published"]), float(row["reproduced"])
+def tried_answers(told: str) -> dict[str, float]:
+    """The wrong answers of a row's column, by name.
+
+    >>> tried_answers("half=0.5;uniform body=2")
+    {'half': 0.5, 'uniform body': 2.0}
+    """
+    pairs = (entry.rpartition("=") for entry in told.split(";") if entry)
+    return {name: float(value) for name, _, value in pairs}
+
+
+def _problem(row: Mapping[Any, Any]) -> str:
+    """What doesn't follow in a row, by the code that judged it; empty where all does."""
+    published, reproduced, tolerance = (float(row[name]) for name in ("published", "reproduced", "tolerance"))
+    verdict, tried, refused = row["verdict"], tried_answers(row["wrong_answers"]), set(row["rejects"].split(";")) - {""}
+    if verdict == NOT_COMPARABLE and not row["note"].partition(";")[0]:
+        return "not comparable without a reason"
+    if np.isnan(reproduced):
+        return "" if verdict == NOT_COMPARABLE else f"{verdict} without a number"
+    if row["basis"] not in BASES:
+        return f"has a number, but rests on {row['basis'] or 'nothing'}"
+    if row["unit"] == STATEMENT and not tried:
+        return "a statement without a counterexample"
+    for name, value in wrong_answers(published, row["unit"], {}).items():
+        if not abs(tried.get(name, np.inf) - value) <= 2.0 * _edge(value, published):
+            return f"{name} is {value:g}, which wasn't tried"
+    can = {name: _possible(agrees, value, published, tolerance) for name, value in tried.items()}
+    wrong = [name for name, possible in can.items() if (name not in refused) not in possible]
+    if wrong or refused - set(tried):
+        return f"rejects {row['rejects'] or 'nothing'}, which doesn't follow from {row['wrong_answers']}"
     if verdict == NOT_COMPARABLE:
-        return "" if row["note"] else "not comparable without a reason"
-    if pd.isna(reproduced):
-        return f"{verdict} without a number"
-    apart, tolerance = abs(reproduced - published), float(row["tolerance"])
-    edge = _ROUNDING * max(abs(reproduced), abs(published), tolerance)
-    possible = set()
-    if apart <= tolerance + edge:
-        possible |= {AGREES, INPUT}
-    if apart >= tolerance - edge:
-        possible.add(DIFFERS)
-        if abs(reproduced) <= abs(published):
-            possible.add(BETTER)
-    return "" if verdict in possible else f"says {verdict}, but {reproduced:g} is {apart:g} from {published:g}"
+        return ""
+    could_fail = refused == set(tried)
+    verdicts = {
+        found
+        for is_error in (True, False)
+        for found in _possible(judge, reproduced, published, tolerance, row["basis"], could_fail, is_error)
+    }
+    apart = abs(reproduced - published)
+    return "" if verdict in verdicts else f"says {verdict}, but {reproduced:g} is {apart:g} from {published:g}"
+
+
+def _possible(rule: Callable[..., Any], value: float, published: float, tolerance: float, *further: Any) -> set[Any]:
+    """What a rule says of a number, on either side where the file's rounding hides on which it was."""
+    edge = _edge(value, published, tolerance)
+    return {rule(value, published, limit, *further) for limit in (max(tolerance - edge, 0.0), tolerance + edge)}
+
+
+def _edge(*numbers: float) -> float:
+    """By how much these numbers together may have been rounded in a file."""
+    sizes = [abs(number) for number in numbers if number and np.isfinite(number)]
+    return sum((0.5 * 10.0 ** (np.floor(np.log10(size)) - PRECISION + 1) for size in sizes), 0.0)
 
 
 @told_plainly()
@@ -330,9 +367,9 @@ def _run_of(folder: Path) -> str:
 
 
 def _check_verdicts(checks: Path) -> int:
-    table = read_csv(checks)
+    table = read_verdicts(checks, COLUMNS, "Name a bundle of a finished run")
     wrong = wrong_verdicts(table)
-    print(f"Verdicts: {len(table) - len(wrong)} of {len(table)} in checks.csv follow from the numbers beside them.")
+    print(f"Verdicts: {len(table) - len(wrong)} of {len(table)} in checks.csv follow from the columns beside them.")
     print(*(f"ERROR {line}" for line in wrong), sep="\n" if wrong else "", end="\n" if wrong else "")
     return len(wrong)
 

@@ -1,0 +1,92 @@
+"""What decides how numbers are rounded: the code that the libraries choose for a processor; another one, emulated.
+
+Compiled libraries bring several versions of their functions and take the fastest that the processor has. They add in
+another order, or round once where others round twice, so the last digits of a result depend on the processor. A name
+of a processor says little of that, least of all in a virtual machine; what was chosen says it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import math
+import platform
+import re
+import struct
+from pathlib import Path
+from typing import Any
+
+import scipy.linalg  # noqa: F401  # loads SciPy's BLAS, which is another one than NumPy's
+from numba.core.registry import cpu_target
+from numpy._core._multiarray_umath import (  # type: ignore[attr-defined]
+    __cpu_dispatch__,
+    __cpu_features__,
+)
+
+from contactid.core.errors import ContactIdError
+
+_OF_VECTORS = ("avx", "avx2", "avx512f", "fma", "neon", "sve")
+_CORE_NAMES = tuple(f"{prefix}openblas_get_corename{suffix}" for prefix in ("scipy_", "") for suffix in ("64_", ""))
+
+
+def describe_arithmetic() -> dict[str, Any]:
+    """The choices of this process.
+
+    Returns
+    -------
+    dict
+        ``numba``: the processor that it compiles for, with the vector instructions that it may use. ``blas``: the
+        kernels of every OpenBLAS that is loaded; null where that can't be found out. ``numpy``: the instructions beyond
+        its least that its loops use. ``libm``: a checksum of values of sin, cos, tan, atan and exp.
+    """
+    _, processor, features = cpu_target.target_context.codegen().magic_tuple()
+    used = set(features.split(","))
+    return {
+        "numba": " ".join([processor, *(name for name in _OF_VECTORS if f"+{name}" in used)]),
+        "blas": _blas_kernels(),
+        "numpy": " ".join(name for name in __cpu_dispatch__ if __cpu_features__[name]),
+        "libm": _values_of_libm(),
+    }
+
+
+def _blas_kernels() -> str | None:
+    try:
+        loaded = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    kernels = set()
+    for path in sorted(set(re.findall(r"/\S*openblas\S*", loaded))):
+        library = ctypes.CDLL(path)
+        name = next((name for name in _CORE_NAMES if hasattr(library, name)), None)
+        if name:
+            tell = getattr(library, name)
+            tell.restype = ctypes.c_char_p
+            kernels.add(tell().decode())
+    return " ".join(sorted(kernels)) or None
+
+
+def _values_of_libm() -> str:
+    angles = [0.1 * number for number in range(1, 2000)]
+    values = [function(angle) for function in (math.sin, math.cos, math.tan, math.atan) for angle in angles]
+    values += [math.exp(0.1 * angle) for angle in angles]
+    return hashlib.sha256(struct.pack(f"{len(values)}d", *values)).hexdigest()[:12]
+
+
+def of_an_older_processor() -> dict[str, str]:
+    """Environment variables that have a process choose what it would on an x86-64 processor without AVX and FMA.
+
+    Each library is told by its own variable, by names of its own version: a name that it doesn't know it ignores.
+
+    Raises :class:`ContactIdError` on another kind of processor.
+    """
+    if platform.machine() not in ("x86_64", "AMD64"):
+        raise ContactIdError(
+            f"an older processor can't be emulated on {platform.machine()}", "Use an x86-64 processor with Linux"
+        )
+    return {
+        "NUMBA_CPU_NAME": "x86-64",
+        "NUMBA_CPU_FEATURES": "",  # without it numba adds this processor's own
+        "OPENBLAS_CORETYPE": "Nehalem",
+        "NPY_DISABLE_CPU_FEATURES": " ".join(name for name in __cpu_dispatch__ if __cpu_features__[name]),
+        "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-AVX512F",
+    }

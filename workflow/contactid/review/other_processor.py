@@ -1,0 +1,43 @@
+"""Whether an older processor's arithmetic changes the verdicts: ``make other-processor``.
+
+The run of ``config/test.yaml`` is made again, from the start, as the libraries would compute it on an x86-64 processor
+without AVX and FMA, and is held against the accepted numbers of the run ``test``. The processor is emulated: each
+library is told which of its functions to take. What is compiled into a library without a choice stays as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from contactid.core.errors import ContactIdError, told_plainly
+from contactid.review.arithmetic import of_an_older_processor
+from contactid.review.check import ACCEPTED, check_run
+
+RUN, ACCEPTED_RUN = "other_processor", "test"
+
+
+@told_plainly()
+def main() -> None:
+    """Make the run, print the comparison, and exit with 1 where a verdict got worse."""
+    chosen = of_an_older_processor()
+    shutil.rmtree(Path("results", RUN), ignore_errors=True)
+    print(f"An emulated processor: {' '.join(f'{name}={value!r}' for name, value in chosen.items())}", flush=True)
+    compiled = {"NUMBA_CACHE_DIR": str(Path(".snakemake", RUN).absolute())}  # apart from this processor's
+    command = [
+        *(sys.executable, "-m", "snakemake", "--cores", "all", "--quiet", "all"),
+        *("--configfile", "config/test.yaml", "--config", f"run={RUN}"),
+    ]
+    if subprocess.run(command, env={**os.environ, **chosen, **compiled}).returncode:
+        raise ContactIdError("the run on the emulated processor failed (above)", "Does make test pass")
+    text, problems = check_run(RUN, "results", ACCEPTED, against=ACCEPTED_RUN)
+    print(text, "This run's processor was emulated; no other one was at hand.", sep="\n\n", flush=True)
+    if problems:
+        raise ContactIdError(f"run {RUN}: {problems} (listed above)", "Mend what depends on the last digits")
+
+
+if __name__ == "__main__":
+    main()
