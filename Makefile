@@ -27,6 +27,8 @@ REPORT ?= report
 RUN ?= default
 # make why
 FILE ?=
+# make store
+NAME ?=
 # make report, make cluster: by which configuration; none is the default one
 CONFIG ?=
 # make bundle FORCE=1: one that is unfinished or not committed
@@ -54,7 +56,7 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 .DEFAULT_GOAL := run
 .PHONY: run public 4tu full simulators tactile identify dry-run why \
 	data lock \
-	check baseline other-processor report bundle verify same-results \
+	check baseline other-processor store report bundle verify same-results \
 	cluster plan resources \
 	lint test test-public test-server test-slurm test-bundle test-robustness test-report \
 	bench bench-simulator bench-reading \
@@ -109,6 +111,9 @@ baseline: env ## accept the verdicts and numbers of a run; commit what it writes
 
 other-processor: env ## the test configuration by an older processor's arithmetic, emulated, against its accepted numbers
 	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.other_processor
+
+store: env ## compute a result that takes too long for every run, and store it; commit it. NAME=planar_table1
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.stored "$(NAME)"
 
 report: env ## one HTML file about a run, for reviewers (a part of every run); CONFIG=config/public.yaml
 	$(SNAKEMAKE) report $(if $(CONFIG),--configfile $(CONFIG)) $(if $(STUDY),--config $(ONE_STUDY))

@@ -80,6 +80,7 @@ def collected(folder):
             [str(file) for file in RESULTS.glob("data/*/card.*")],
             files,
             str(RESOURCES / "studies.yaml"),
+            sorted(str(file) for file in RESULTS.glob("stored/*.csv")),
         )
 
 

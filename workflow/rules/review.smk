@@ -5,6 +5,25 @@ from contactid.review.report.artefacts import functions_of, listed
 # jobs run in processes of their own, whose command lines say nothing about what the user asked for
 os.environ.setdefault("CONTACTID_COMMAND", shlex.join(sys.argv[1:]))
 
+STORED_CODE = Fingerprints(Path(".snakemake/contactid_code.json"))
+STORED = {
+    name: {**result, "code": STORED_CODE.of(result["function"])}
+    for name, result in STORED.items()
+}
+
+
+def described(name):
+    """What a stored result is, without the run's files."""
+    return {key: value for key, value in STORED[name].items() if key != "samples"}
+
+
+HELD = [f"<results>/stored/{name}.csv" for name in STORED]
+
+
+wildcard_constraints:
+    stored_result="|".join(STORED) or "none",
+
+
 LISTED = {study: listed(study, rows) for study, rows in ARTEFACTS.items()}
 
 
@@ -28,6 +47,55 @@ rule checks:
     params:
         **call("contactid.output.summary:conclude"),
         run=config["run"],
+    script:
+        "../call.py"
+
+
+rule hold_stored:
+    """Hold the run's samples of a stored result against those that are stored, and say whether its code is still the same."""
+    input:
+        stored=lambda wildcards: [
+            f"workflow/resources/stored/{wildcards.stored_result}/{file}"
+            for file in ("table.csv", "provenance.json")
+        ],
+        samples=lambda wildcards: STORED[wildcards.stored_result]["samples"],
+    output:
+        held="<results>/stored/{stored_result}.csv",
+    log:
+        "<logs>/hold_stored/{stored_result}.log",
+    benchmark:
+        "<benchmarks>/hold_stored/{stored_result}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **call("contactid.output.stored:hold"),
+        result=lambda wildcards: described(wildcards.stored_result),
+    script:
+        "../call.py"
+
+
+rule gather_stored:
+    """Put the samples of a result that is to be stored into one table, with what they were made by (make store)."""
+    input:
+        samples=lambda wildcards: STORED[wildcards.stored_result]["samples"],
+    output:
+        table="<results>/stored/{stored_result}/table.csv",
+        record="<results>/stored/{stored_result}/provenance.json",
+    log:
+        "<logs>/gather_stored/{stored_result}.log",
+    benchmark:
+        "<benchmarks>/gather_stored/{stored_result}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **call("contactid.review.stored:gather"),
+        result=lambda wildcards: described(wildcards.stored_result),
     script:
         "../call.py"
 
@@ -87,6 +155,7 @@ rule report:
         sources=[file for files in FIGURE_SOURCES.values() for file in files],
         cards=rules.data_cards.output,
         files=STUDY_TARGETS,
+        stored=HELD,
         wording="workflow/resources/report/studies.yaml",
         templates=sorted(
             str(file)
@@ -122,6 +191,7 @@ rule crate:
             "<results>/report.html",
             *rules.data_cards.output.cards,
             *STUDY_TARGETS,
+            *HELD,
         ],
         source="Snakefile",
         citation=[str(file) for file in Path().glob("CITATION.cff")],

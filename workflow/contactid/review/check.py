@@ -44,6 +44,7 @@ from contactid.output.comparison import (
     counted,
 )
 from contactid.output.fits import read_json, write_json
+from contactid.output.stored import tell_stored
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv, write_csv
 
@@ -199,6 +200,7 @@ def check_run(
         Part(_tell_made(made, now)),
         Part(_tell_moves(checks, before)),
         *_changes(found, chose_otherwise(made, now)),
+        *(Part(*told) for told in tell_stored(sorted((Path(results) / run / "stored").glob(f"{study}*.csv")))),
     ]
     absent = sorted(set(before["study"]) - set(checks["study"]))
     if absent:

@@ -198,8 +198,14 @@ def _definition(statements: Iterable[ast.stmt]) -> Definition:
             names.add(node.value if ":" in node.value else f"{node.value}:")
         else:
             waiting.extend(ast.iter_child_nodes(node))
-    code = "\n".join(ast.dump(statement) for statement in statements)
+    code = "\n".join(_dumped(statement) for statement in statements)
     return Definition(hashlib.sha256(code.encode()).hexdigest()[:16], tuple(sorted(names)))
+
+
+def _dumped(statement: ast.stmt) -> str:
+    """A syntax tree as Python 3.11 writes it down, since stored results keep fingerprints for whatever Python comes."""
+    shown = {"show_empty": True} if sys.version_info >= (3, 13) else {}
+    return ast.dump(statement, **shown).replace(", type_params=[]", "")
 
 
 def _dotted(node: ast.AST) -> str:
@@ -217,8 +223,8 @@ def _ours(name: str) -> bool:
 
 
 def _syntax() -> str:
-    """Whose syntax trees: another Python writes them down in another way."""
-    return f"{sys.implementation.cache_tag} 2"
+    """Whose syntax trees: another Python may write them down in another way."""
+    return f"{sys.implementation.cache_tag} 3"
 
 
 def _load(remembered: Path | None) -> dict[str, Module]:

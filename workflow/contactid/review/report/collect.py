@@ -12,6 +12,7 @@ import pandas as pd
 import yaml
 
 from contactid.output.fits import read_json
+from contactid.output.stored import tell_stored
 from contactid.output.tables import read_csv
 from contactid.review.report.digest import check_rows, digest
 from contactid.review.report.model import Artefact, Report, Study
@@ -36,6 +37,7 @@ def collect(
     cards: Iterable[str],
     files: Iterable[str],
     wording: str,
+    stored: Iterable[str],
 ) -> Report:
     """All that the page shows.
 
@@ -47,6 +49,7 @@ def collect(
     cards : the datasets' cards, of which the JSON files are read
     files : all files that the studies made
     wording : ``studies.yaml``
+    stored : what the run found of stored results
     """
     folder, record = Path(checks).parent, read_json(provenance)
     declared = read_json(artefacts)
@@ -92,6 +95,7 @@ def collect(
         provenance=record,
         checks=rows,
         shared_settings={key: value for key, value in configuration.items() if key not in words},
+        stored=tell_stored(stored),
     )
 
 

@@ -80,6 +80,7 @@ def write_report(
     cards: Sequence[str],
     files: Sequence[str],
     wording: str,
+    stored: Sequence[str],
     templates: Sequence[str],
     report: str,
 ) -> None:
@@ -94,7 +95,7 @@ def write_report(
     for study, file in zip(sources_of, sources, strict=True):
         said.setdefault(study, {}).update(read_json(file))
     texts = {Path(file).name: Path(file).read_text(encoding="utf-8") for file in templates}
-    write_text(report, render(collect(checks, provenance, artefacts, said, cards, files, wording), texts))
+    write_text(report, render(collect(checks, provenance, artefacts, said, cards, files, wording, stored), texts))
 
 
 def render(report: Report, texts: Mapping[str, str]) -> str:

@@ -1,0 +1,95 @@
+"""Store a result that takes too long for every run, with what it was made by: ``make store NAME=planar_table1``."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from contactid.core.atomic import write_text
+from contactid.core.errors import ContactIdError, told_plainly
+from contactid.output.fits import write_json
+from contactid.output.stored import RECORD, TABLE, read_stored
+from contactid.output.tables import read_csv, write_csv
+from contactid.review.provenance import (
+    ROOT,
+    describe_code,
+    describe_processor,
+    describe_solver,
+    git,
+    moment,
+    packages,
+)
+from contactid.run.records import read_jobs
+from contactid.sources.lockfile import digest
+
+STORED = Path("workflow/resources/stored")
+_COMPUTING = ("numpy", "scipy", "pandas", "numba", "llvmlite", "pyomo", "casadi", "pin")
+# the configuration whose samples are stored, and its run
+_CONFIGURATION, _RUN = "config/full.yaml", "full"
+_SOURCES = ("Snakefile", "config", "workflow", f":!{STORED.as_posix()}")
+
+
+def gather(samples: Sequence[str], result: Mapping[str, Any], table: str, record: str) -> None:
+    """Put a run's samples into one table, and write down what made them.
+
+    ``samples`` are relative to where Snakemake was started; ``result`` is as :mod:`contactid.output.stored` says, and
+    has a ``note``. Of the record, ``seconds`` are the jobs' wall time.
+    """
+    write_csv(pd.concat([read_csv(file) for file in samples], ignore_index=True), table)
+    made = [job for job in read_jobs(Path(), Path(table).parents[2].as_posix()) if set(job.outputs) & set(samples)]
+    code, found = describe_code(ROOT), packages()
+    content = {
+        **{key: result[key] for key in ("note", "function", "code", "settings")},
+        "git_commit": code["git_commit"],
+        "git_dirty": code["git_dirty"],
+        "inputs": {file: digest(Path(file)) for file in samples},
+        "table_sha256": digest(Path(table)),
+        "processor": describe_processor(),
+        "python": platform.python_version(),
+        "packages": {name: found[name] for name in _COMPUTING if name in found},
+        "solver": describe_solver(),
+        "date": moment(max((job.end for job in made), default=time.time())),
+        "seconds": round(sum(job.seconds for job in made), 1),
+    }
+    write_json(record, content)
+
+
+def store(name: str, root: Path = ROOT) -> str:
+    """Compute a result, unless its samples are there, and store it; the text says where.
+
+    Raises :class:`ContactIdError` where what it would be made by isn't committed, or the run fails.
+    """
+    changed = git(root, "status", "--porcelain", "--", *_SOURCES)
+    if changed is None:
+        raise ContactIdError(f"{root} is no git checkout", "Store from one: what is stored names its commit")
+    if changed:
+        file = changed.decode().splitlines()[0][3:]
+        raise ContactIdError(f"{file} isn't committed", "Commit first: what is stored names the commit that made it")
+    made = [f"results/{_RUN}/stored/{name}/{part}" for part in (TABLE, RECORD)]
+    command = [sys.executable, "-m", "snakemake", "--configfile", _CONFIGURATION, "--forcerun", "gather_stored", "--"]
+    if subprocess.run([*command, *made], cwd=root).returncode:
+        raise ContactIdError(f"{name} couldn't be computed (see above)", "Mend the cause, then store again")
+    read_stored([str(root / file) for file in made])
+    for file in made:  # a table without its record is refused by its checksum
+        write_text(root / STORED / name / Path(file).name, (root / file).read_text(encoding="utf-8"))
+    return f"Stored: {(STORED / name).as_posix()}; commit it."
+
+
+@told_plainly()
+def main() -> None:
+    """Read the command line and store the result that it names."""
+    parser = argparse.ArgumentParser(prog="python -m contactid.review.stored", description=__doc__)
+    parser.add_argument("name", help="of the result, for instance planar_table1")
+    print(store(parser.parse_args().name))
+
+
+if __name__ == "__main__":
+    main()
