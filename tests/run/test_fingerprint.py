@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.run.fingerprint import LOOSE, Fingerprints, defined_by
+from contactid.run.fingerprint import LOOSE, Fingerprints, defined_by, parse
 from contactid.run.why import explain
 
 PACKAGE = Path(__file__).parents[2] / "workflow/contactid"
@@ -228,3 +228,9 @@ def test_no_file_is_one_plain_line():
         [sys.executable, "-m", "contactid.run.why", ""], env=environment, capture_output=True, text=True
     )
     assert ended.returncode == 1 and ended.stderr.startswith("ERROR no file is named. Name a result")
+
+
+def test_a_fingerprint_is_the_same_under_every_python():
+    """Stored results keep them; Python 3.12 gave functions and classes a field, and 3.13 leaves empty ones out."""
+    code = b"class A(B):\n    def f(self, *, x=None):\n        return f'{x!r:>3}', {**self.g()}, []\n"
+    assert parse(code).definitions["A"].code == "85908246ef8dc0e3"

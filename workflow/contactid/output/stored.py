@@ -86,14 +86,17 @@ def compare_samples(
     }
 
 
-def tell_stored(held: Iterable[str | Path]) -> tuple[list[str], bool]:
-    """A sentence for each file that :func:`hold` wrote in a run, and whether none fails."""
-    rows = [row for file in held for row in read_csv(file).to_dict("records")]
-    lines = [
-        f"Stored result {row['name']}: {row['verdict']}; {row['compared']} of {row['samples']} samples compared, "
-        f"largest deviation of {row['value']} {row['largest_deviation']:.3g}, tolerance {row['tolerance']:g}; "
-        f"made on {row['made_on']} at commit {row['made_at']}"
-        + (f"; make store NAME={row['name']} makes it again" if row["verdict"] in FAILS else "")
-        for row in rows
-    ]
-    return lines, not any(row["verdict"] in FAILS for row in rows)
+def tell_stored(held: Iterable[str | Path]) -> list[tuple[str, str]]:
+    """Of each file that :func:`hold` wrote in a run, a sentence, and what is wrong; nothing if nothing is."""
+    told = []
+    for row in (row for file in held for row in read_csv(file).to_dict("records")):
+        name, verdict = row["name"], row["verdict"]
+        sentence = (
+            f"Stored result {name}: {verdict}; {row['compared']} of {row['samples']} samples compared, largest "
+            f"deviation of {row['value']} {row['largest_deviation']:.3g}, tolerance {row['tolerance']:g}; made on "
+            f"{row['made_on']} at commit {row['made_at']}"
+        )
+        wrong = verdict in FAILS
+        again = f"; if that is right, make store NAME={name} and commit it" if wrong else ""
+        told.append((sentence + again, f"stored result {name}: {verdict}" if wrong else ""))
+    return told

@@ -110,7 +110,7 @@ class Report:
     cards : of the datasets: their ``content``, ``headline``, ``figure`` (a drawing or None) and ``path``
     playback : the data of its players, ``box`` and ``planar``
     rules, jobs : what they took (:func:`contactid.review.report.collect.read_runtimes`)
-    stored : a sentence on each stored result, and whether all of them may be used
+    stored : a sentence on each stored result, and what is wrong with it
     """
 
     run: str
@@ -122,4 +122,4 @@ class Report:
     provenance: dict[str, Any]
     checks: tuple[Any, ...]
     shared_settings: dict[str, Any]
-    stored: tuple[list[str], bool]
+    stored: list[tuple[str, str]]
