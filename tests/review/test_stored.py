@@ -11,12 +11,13 @@ import pytest
 from contactid.core.errors import ContactIdError
 from contactid.output.comparison import Reproduced, compare
 from contactid.output.fits import read_json, write_json
-from contactid.output.stored import DIFFERS, HOLDS, NOT_COMPARED, OLDER, hold, read_stored, tell_stored
+from contactid.output.stored import read_stored
 from contactid.output.tables import read_csv, write_csv
+from contactid.review.held import DIFFERS, HOLDS, NOT_COMPARED, OLDER, hold, tell_stored
 from contactid.review.stored import STORED, gather, store
 
 RESULT = {
-    "function": "contactid.output.stored:hold", "code": "0123", "settings": {"gravity": 9.81, "start": [0.0, 1.0]},
+    "function": "contactid.review.held:hold", "code": "0123", "settings": {"gravity": 9.81, "start": [0.0, 1.0]},
     "key": ["mu", "seed"], "value": "error_pct", "tolerance": 0.05, "note": "a test's",
 }  # fmt: skip
 SAMPLES = pd.DataFrame({"mu": [0.1, 0.1, 0.2], "seed": [1, 2, 1], "error_pct": [3.0, -4.0, np.nan]})
@@ -68,6 +69,14 @@ def test_one_sample_that_the_run_has_is_enough(stored):
     assert held(stored, changed(0, 5.0).iloc[:1])["verdict"] == DIFFERS
 
 
+def test_on_another_processor_half_of_the_samples_may_have_moved(stored):
+    made = read_json(stored[1])
+    write_json(stored[1], {**made, "arithmetic": {**made["arithmetic"], "numba": "another"}})
+    row = held(stored, changed(0, 5.0))
+    assert (row["verdict"], row["moved"], row["same_arithmetic"]) == (HOLDS, 1, "no")
+    assert held(stored, changed([0, 1], 5.0))["verdict"] == DIFFERS
+
+
 def test_other_code_is_told_whatever_the_samples_say(stored):
     for ours in (SAMPLES, changed(0, 5.0), SAMPLES.iloc[:0]):
         row = held(stored, ours, code="4567")
@@ -88,7 +97,7 @@ def test_a_table_that_is_not_its_records_is_refused(stored):
 def test_the_record_says_what_made_it(stored):
     made = read_json(stored[1])
     assert made["code"] == "0123" and made["settings"] == RESULT["settings"] and list(made["inputs"]) == ["samples.csv"]
-    assert made["processor"]["name"] and made["packages"]["numpy"] == np.__version__
+    assert made["processor"] and made["arithmetic"]["numba"] and made["packages"]["numpy"] == np.__version__
 
 
 @pytest.mark.parametrize(

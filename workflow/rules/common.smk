@@ -48,7 +48,7 @@ ARTEFACTS = {}
 # JSON files that say what a study's figures were made from, where that is known only in the run
 FIGURE_SOURCES = {}
 FIGURES_PER_JOB = 15
-# what is stored because it takes too long for every run (contactid.output.stored), with the run's own samples of it
+# what is stored because it takes too long for every run (contactid.review.held), with the run's own samples of it
 STORED = {}
 # registered datasets that the studies read
 STUDY_DATASETS = []

@@ -71,7 +71,7 @@ rule hold_stored:
         mem_mb=1000,
         runtime=5,
     params:
-        **call("contactid.output.stored:hold"),
+        **call("contactid.review.held:hold"),
         result=lambda wildcards: described(wildcards.stored_result),
     script:
         "../call.py"

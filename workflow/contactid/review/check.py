@@ -44,9 +44,9 @@ from contactid.output.comparison import (
     counted,
 )
 from contactid.output.fits import read_json, write_json
-from contactid.output.stored import tell_stored
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv, write_csv
+from contactid.review.held import tell_stored
 
 ACCEPTED = Path(__file__).resolve().parents[2] / "resources" / "verdicts"
 KEY = ("study", "artefact", "quantity", "condition")

@@ -5,7 +5,6 @@ Every value is found without a network and in a fixed order; what can't be found
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import os
 import platform
@@ -13,7 +12,6 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -21,8 +19,6 @@ from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
-from llvmlite.binding import get_host_cpu_name
-from numba.core.config import CPU_NAME
 
 from contactid.core.errors import ContactIdError
 from contactid.core.solve import SolverOptions, solve
@@ -163,20 +159,6 @@ def describe_machine() -> dict[str, Any]:
         "memory_bytes": _memory(),
         "threads": {name: os.environ.get(name) for name in _THREADS},
     }
-
-
-def describe_processor() -> dict[str, str | None]:
-    """The processor's name, what numba compiles for, and the cores that numpy's OpenBLAS has chosen code for."""
-    return {"name": _processor(), "numba": str(CPU_NAME or get_host_cpu_name()), "openblas": _openblas_core()}
-
-
-def _openblas_core() -> str | None:
-    for file in Path(np.__file__).parents[1].glob("numpy.libs/*openblas*"):
-        with suppress(OSError, AttributeError):
-            told = ctypes.CDLL(str(file)).scipy_openblas_get_corename64_
-            told.restype = ctypes.c_char_p
-            return told().decode()
-    return None
 
 
 def _processor() -> str | None:

@@ -18,15 +18,8 @@ from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.fits import write_json
 from contactid.output.stored import RECORD, TABLE, read_stored
 from contactid.output.tables import read_csv, write_csv
-from contactid.review.provenance import (
-    ROOT,
-    describe_code,
-    describe_processor,
-    describe_solver,
-    git,
-    moment,
-    packages,
-)
+from contactid.review.arithmetic import describe_arithmetic
+from contactid.review.provenance import ROOT, describe_code, describe_machine, describe_solver, git, moment, packages
 from contactid.run.records import read_jobs
 from contactid.sources.lockfile import digest
 
@@ -40,7 +33,7 @@ _SOURCES = ("Snakefile", "config", "workflow", f":!{STORED.as_posix()}")
 def gather(samples: Sequence[str], result: Mapping[str, Any], table: str, record: str) -> None:
     """Put a run's samples into one table, and write down what made them.
 
-    ``samples`` are relative to where Snakemake was started; ``result`` is as :mod:`contactid.output.stored` says, and
+    ``samples`` are relative to where Snakemake was started; ``result`` is as :mod:`contactid.review.held` says, and
     has a ``note``. Of the record, ``seconds`` are the jobs' wall time.
     """
     write_csv(pd.concat([read_csv(file) for file in samples], ignore_index=True), table)
@@ -52,7 +45,8 @@ def gather(samples: Sequence[str], result: Mapping[str, Any], table: str, record
         "git_dirty": code["git_dirty"],
         "inputs": {file: digest(Path(file)) for file in samples},
         "table_sha256": digest(Path(table)),
-        "processor": describe_processor(),
+        "processor": describe_machine()["processor"],
+        "arithmetic": describe_arithmetic(),
         "python": platform.python_version(),
         "packages": {name: found[name] for name in _COMPUTING if name in found},
         "solver": describe_solver(),

@@ -12,8 +12,8 @@ import pandas as pd
 import yaml
 
 from contactid.output.fits import read_json
-from contactid.output.stored import tell_stored
 from contactid.output.tables import read_csv
+from contactid.review.held import tell_stored
 from contactid.review.report.digest import check_rows, digest
 from contactid.review.report.model import Artefact, Report, Study
 from contactid.review.report.solves import MOST_LISTED, group_solves, solves_of

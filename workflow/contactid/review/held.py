@@ -1,0 +1,95 @@
+"""Hold a run's samples against those of a stored result (:mod:`contactid.output.stored`), and say what came of it.
+
+A study says in its rules what a stored result is (``STORED``): the ``function`` that computes it, the ``settings`` that
+it depends on, ``key`` columns that name a sample, the ``value`` that is compared, its ``tolerance``; the rules add
+``code``, that function's fingerprint now.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from contactid.output.stored import read_stored
+from contactid.output.tables import read_csv, write_csv
+from contactid.review.arithmetic import describe_arithmetic
+
+HOLDS, DIFFERS, OLDER, NOT_COMPARED = "holds", "differs", "stored by older code", "not compared"
+#: Verdicts that ``make check`` fails by; ``not compared`` is a run with other settings than the stored result's.
+FAILS = (DIFFERS, OLDER)
+
+
+def hold(stored: Sequence[str], samples: Sequence[str], result: Mapping[str, Any], held: str) -> None:
+    """Hold a run's samples against the stored ones, and write a row of :func:`compare_samples`.
+
+    ``stored`` are the result's files, ``samples`` the run's tables, ``result`` is as the module says.
+    """
+    ours = pd.concat([read_csv(file) for file in samples], ignore_index=True) if samples else pd.DataFrame()
+    table, made = read_stored(stored)
+    row = compare_samples(table, made, ours, result, describe_arithmetic())
+    write_csv(pd.DataFrame([{"name": Path(stored[0]).parent.name, **row}]), held)
+
+
+def compare_samples(
+    stored: pd.DataFrame,
+    made: Mapping[str, Any],
+    ours: pd.DataFrame,
+    result: Mapping[str, Any],
+    arithmetic: Mapping[str, Any],
+) -> dict[str, Any]:
+    """How far a run's samples are from the stored ones of the same key, which ``made`` is the provenance of.
+
+    Returns
+    -------
+    dict
+        ``samples`` that are stored, ``compared``, ``moved`` (by more than the tolerance), ``largest_deviation`` and
+        ``tolerance`` in the unit of ``value``; ``same_code``; ``made_on`` (processor, and which numba compiled for),
+        ``made_at``, ``same_arithmetic`` as here; and the verdict. The code's age goes first. Where the libraries choose
+        the functions that they chose for the stored result, no sample may have moved. Where they choose others, a
+        solve may end at another local optimum, and half of the samples may. A number on one side alone has moved.
+    """
+    key, value = list(result["key"]), str(result["value"])
+    deviation = np.array([])
+    if len(ours) and made["settings"] == json.loads(json.dumps(result["settings"])):
+        both = stored.merge(ours, on=key, suffixes=("", "_ours"))
+        deviation = (both[value] - both[f"{value}_ours"]).abs().to_numpy(dtype=float)
+        absent = both[[value, f"{value}_ours"]].isna().to_numpy()
+        deviation = np.where(absent.all(axis=1), 0.0, np.where(absent.any(axis=1), np.inf, deviation))
+    same_code, same_arithmetic = made["code"] == result["code"], made["arithmetic"] == arithmetic
+    n, moved = len(deviation), int((deviation > result["tolerance"]).sum())
+    verdict = NOT_COMPARED if not n else DIFFERS if moved > (0 if same_arithmetic else n // 2) else HOLDS
+    return {
+        "samples": len(stored),
+        "compared": n,
+        "moved": moved,
+        "value": value,
+        "largest_deviation": deviation.max() if n else np.nan,
+        "tolerance": result["tolerance"],
+        "same_code": "yes" if same_code else "no",
+        "made_on": f"{made['processor']} ({made['arithmetic']['numba']})",
+        "made_at": made["git_commit"][:12],
+        "same_arithmetic": "yes" if same_arithmetic else "no",
+        "verdict": verdict if same_code else OLDER,
+    }
+
+
+def tell_stored(held: Iterable[str | Path]) -> list[tuple[str, str]]:
+    """Of each file that :func:`hold` wrote in a run, a sentence, and what is wrong; nothing if nothing is."""
+    told = []
+    for row in (row for file in held for row in read_csv(file).to_dict("records")):
+        name, verdict = row["name"], row["verdict"]
+        where = "as here" if row["same_arithmetic"] == "yes" else "other arithmetic than here"
+        sentence = (
+            f"Stored result {name}: {verdict}; {row['compared']} of {row['samples']} samples compared, {row['moved']} "
+            f"moved by more than {row['tolerance']:g} in {row['value']}, the furthest by "
+            f"{row['largest_deviation']:.3g}; made on {row['made_on']}, {where}, at commit {row['made_at']}"
+        )
+        wrong = verdict in FAILS
+        again = f"; if that is right, make store NAME={name} and commit it" if wrong else ""
+        told.append((sentence + again, f"stored result {name}: {verdict}" if wrong else ""))
+    return told
