@@ -494,6 +494,7 @@ rule tossing_checks:
         published="workflow/resources/published/tossing.csv",
         tables=expand("<results>/tossing/tables/{table}.csv", table=TOSSING_TABLES)
         + IMPACTS_TABLE,
+        cards=expand("<results>/data/{dataset}/card.json", dataset=TOSSING_PREPARED),
     output:
         checks="<results>/tossing/checks.csv",
     log:
@@ -508,6 +509,11 @@ rule tossing_checks:
     params:
         **call("contactid.tossing.checks:check"),
         names=[*TOSSING_TABLES, *(["impacts"] if IMPACTS_TABLE else [])],
+        archives={
+            name: entry.source
+            for name, entry in DATASETS.items()
+            if entry.study == "tossing" and entry.kind == "4tu"
+        },
         paper_schemes={
             (
                 "no_restitution"

@@ -33,6 +33,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
         _table("ext_sensitivity", _SENSITIVITY, "Change of the rest pose where one parameter is varied"),
         _table("ext_sobol", _SENSITIVITY, "Sobol indices of the rest pose"),
         _table("ext_moving_surface", _PREDICTIONS, "Errors on a moving surface against those on one at rest"),
+        _table("ext_no_impact", _PREDICTIONS, "Errors if every toss ended where the box first touches the surface"),
         *from_impacts * [
             _table("ext_velocity_identification", _IMPACTS,
                    "Velocity-based identification: impacts, losses and parameters"),

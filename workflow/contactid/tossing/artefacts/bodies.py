@@ -43,6 +43,7 @@ def properties_table(prepared: Sequence[xr.Dataset]) -> pd.DataFrame:
             "mass_kg": body.mass,
             **{f"inertia_{k}{k}_kg_mm2": 1e6 * body.inertia[i, i] for i, k in enumerate("xyz")},
             **{f"homogeneous_inertia_{k}{k}_kg_mm2": 1e6 * homogeneous[i] for i, k in enumerate("xyz")},
+            "dataset": dataset.attrs["dataset"],
             "data": data_label(dataset),
         }
     return pd.DataFrame(rows.values())

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from scipy.stats import t as student
 
 from contactid.output.computing import Shown
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv, write_csv
+from contactid.sources.motion import iterate_recordings
 from contactid.tossing.artefacts.data import by_name, data_label, labels, object_of
 from contactid.tossing.artefacts.simulators import (
     IDENTIFICATION_COLUMNS,
@@ -24,6 +26,7 @@ from contactid.tossing.artefacts.simulators import (
 )
 from contactid.tossing.configuration import NO_RESTITUTION, SIMULATOR, Scheme, schemes_of, velocity_cases
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
+from contactid.tossing.predict.prediction import rest_errors
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ def prediction_tables(
         "ext_identification": identification_table(found),
         "ext_solver": solver_table(found),
         "ext_moving_surface": moving_table(found),
+        "ext_no_impact": no_impact_table(with_restitution, data),
     }
     if velocity_cases(block):
         tables["ext_velocity_against_trajectory"] = disagreement_table(found)
@@ -102,8 +106,9 @@ def prediction_tables(
 
 
 def printed_table(published: pd.DataFrame, artefact: str) -> pd.DataFrame:
-    """The printed values of a table, one row per condition, one column per quantity."""
-    part = published[published["artefact"] == artefact]
+    """The printed values of a table, one row per condition, one column per quantity; without what is said of it."""
+    of_table = published["condition"].str.fullmatch(r"object=[^;]+;parameters=[^;]+;simulator=[^;]+")
+    part = published[(published["artefact"] == artefact) & of_table]
     conditions = part["condition"].str.split(";").map(lambda items: dict(item.split("=", 1) for item in items))
     wide = part.assign(**pd.DataFrame(list(conditions), index=part.index))
     keys = ["object", "parameters", "simulator"]
@@ -163,10 +168,41 @@ def rest_pose_table(predictions: Sequence[Prediction], published: pd.DataFrame, 
                     "subset": subset,
                     "n_tosses": len(part),
                     "n_same_face": len(angle),
+                    "identified_on": prediction.identified_on,
+                    "dataset": prediction.dataset,
                     "data": prediction.data,
                 }
             )
     return _beside_printed(pd.DataFrame(rows), published, where)
+
+
+def no_impact_table(predictions: Sequence[Prediction], prepared: Mapping[str, xr.Dataset]) -> pd.DataFrame:
+    """``ext_no_impact``: the errors of Table III if every toss ended where the box first touches the surface.
+
+    It is what a prediction by flight alone would say at best: the pose at first contact is the measured one.
+    """
+    rows = []
+    for item in {prediction.dataset: prediction for prediction in predictions}.values():
+        still = item.table[~item.table["moving"]]
+        measured = dict(iterate_recordings(prepared[item.dataset]))
+        landed = pd.DataFrame([_at_contact(measured[toss]) for toss in still["toss"]])
+        if landed.empty:
+            continue
+        position, angle = errors_at_rest(landed)
+        row = {"object": item.object, "dataset": item.dataset, **means_of(position, angle)}
+        rows.append(row | {"n_tosses": len(position), "n_same_face": len(angle), "data": item.data})
+    names = [
+        "object", "dataset", "position_error_mean_cm", "position_error_std_cm", "rotation_error_mean_deg",
+        "rotation_error_std_deg", "n_tosses", "n_same_face", "data",
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=names)
+
+
+def _at_contact(toss: xr.Dataset) -> dict[str, Any]:
+    """Errors of a toss's pose at first contact against its rest pose."""
+    contact = int(toss["contact"])
+    pose = toss["position"].values[contact], toss["orientation"].values[contact]
+    return rest_errors(toss["rest_position"].values, toss["rest_orientation"].values, *pose)
 
 
 def _interval(name: str, values: pd.Series) -> dict[str, float]:
