@@ -14,8 +14,7 @@ from contactid.arm.artefacts.arm_pose import arm_figure, draw_arm
 from contactid.arm.artefacts.impact_laws import impact_laws, law_table, solve_laws
 from contactid.arm.artefacts.impact_table import FITTED, OURS, impact_table, table_ii
 from contactid.arm.artefacts.postures import posture_table, postures
-from contactid.arm.artefacts.two_mass import parameters
-from contactid.arm.checks import REASONS, reproduced_numbers
+from contactid.arm.rigid.postures import upright_postures
 from contactid.arm.rigid.printed_table import (
     CELLS,
     LABELS,
@@ -27,12 +26,12 @@ from contactid.arm.rigid.printed_table import (
 )
 from contactid.core.errors import ContactIdError
 from contactid.output import style
-from contactid.output.comparison import compare
 from contactid.output.tables import read_csv
 
 PUBLISHED = read_csv(PUBLISHED_FILE)
 PRINTED = printed_table(PUBLISHED)
 ROBOT = lwr4()
+UPRIGHT = upright_postures(ROBOT)
 BLOCK = CONFIG["robot"]
 
 
@@ -48,7 +47,7 @@ def recordings() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-TABLE = impact_table(ROBOT, PUBLISHED, recordings().iloc[:0])
+TABLE = impact_table(ROBOT, PUBLISHED, recordings().iloc[:0], UPRIGHT)
 
 
 def block_of(rule: str) -> pd.DataFrame:
@@ -118,48 +117,15 @@ def test_a_table_without_contradictions_is_left_alone() -> None:
 
 
 def test_recordings_stand_beside_the_row_that_they_belong_to() -> None:
-    table = impact_table(ROBOT, PUBLISHED, recordings())
+    table = impact_table(ROBOT, PUBLISHED, recordings(), UPRIGHT)
     angle = table["angle_deg_corrected"]
     expected = table["dataset"] + table["velocity_m_s"] + 0.001 * angle
     np.testing.assert_allclose(table["twin_vx_plus_fit"], expected)
     assert TABLE[[name for name in TABLE if name.startswith("twin_")]].isna().all(axis=None)
     with pytest.raises(ContactIdError, match="lacks vx_plus_fit_se"):
-        impact_table(ROBOT, PUBLISHED, recordings().drop(columns="vx_plus_fit_se"))
+        impact_table(ROBOT, PUBLISHED, recordings().drop(columns="vx_plus_fit_se"), UPRIGHT)
     with pytest.raises(ContactIdError, match="two recordings are labelled"):
-        impact_table(ROBOT, PUBLISHED, pd.concat([recordings(), recordings().iloc[:1]]))
-
-
-def test_every_printed_number_gets_a_verdict_and_none_of_ours_lacks_a_printed_one() -> None:
-    tables = {
-        "tab01_parameters": parameters(CONFIG["models"], PUBLISHED_FILE),
-        "tab02_impact_map": impact_table(ROBOT, PUBLISHED, recordings()),
-        "ext_fit": recordings().assign(frequency_hz=20.0),
-        "ext_damping_sweep": pd.DataFrame(
-            [{"model": "B", "d_rob": 80.0, "settling_ms": 84.0, "departure_100ms_pct": 1.0}]
-        ),
-    }
-    numbers = reproduced_numbers(tables, pd.read_csv(LWR4), synthetic=True, window=0.15)
-    checks = compare("arm", PUBLISHED, numbers, REASONS)
-    printed = set(zip(PUBLISHED["artefact"], PUBLISHED["quantity"], PUBLISHED["condition"], strict=True))
-    assert set(numbers) <= printed and len(checks) == len(PUBLISHED)
-    by_quantity = checks[checks["artefact"] == "tab02"].groupby("quantity")["verdict"].agg(set)
-    for name in ("vz_plus_map", "eta_x", "eta_z"):
-        assert by_quantity[name] == {"agrees"}
-    predicted = checks[checks["quantity"] == "vx_plus_map"].set_index("condition")
-    apart = predicted.index[predicted["verdict"] == "differs"]  # by more than rounding explains
-    assert list(apart) == [f"dataset=2;velocity_m_s={speed};angle_deg=90" for speed in (0.1, 0.2)]
-    assert predicted["tolerance"].between(2.0e-3, 3.2e-3).all() and (predicted["verdict"] != "not_comparable").all()
-    for name in ("vx_minus", "vz_minus", "vx_plus_fit", "vz_plus_fit"):
-        assert by_quantity[name] == {"not_comparable"}
-    assert (checks.loc[checks["verdict"] == "not_comparable", "note"] != "").all()
-    assert (checks.loc[checks["artefact"] == "links", "verdict"] == "input").all()
-    text = checks[checks["artefact"] == "text"].set_index(["quantity", "condition"])
-    for name in ("mean_abs_error_mm_s", "mean_relative_error_pct"):
-        assert text.loc[(name, "experiments=18;from=printed_table"), "verdict"] == "agrees"
-        twin = text.loc[(name, "experiments=18;from=recordings")]
-        assert twin["verdict"] == "not_comparable" and np.isfinite(twin["reproduced"])
-    relative = text.loc[("mean_relative_error_pct", "experiments=18;from=recordings"), "reproduced"]
-    assert relative == pytest.approx(200.0 * 0.01 / 2.01)
+        impact_table(ROBOT, PUBLISHED, pd.concat([recordings(), recordings().iloc[:1]]), UPRIGHT)
 
 
 def test_an_incomplete_published_table_says_so() -> None:
@@ -191,7 +157,8 @@ def test_other_laws_reduce_to_the_printed_one_and_friction_slows_the_tip() -> No
 def test_the_artefacts_are_made_from_files_and_the_figure_is_drawn(tmp_path: Path) -> None:
     fits = tmp_path / "methods.csv"
     recordings().assign(method="paper").to_csv(fits, index=False)
-    shown = table_ii(LWR4, BLOCK, PUBLISHED_FILE, str(fits), "paper")
+    tables = table_ii(LWR4, BLOCK, PUBLISHED_FILE, str(fits), "paper")
+    shown = tables["tables/tab02_impact_map"]
     assert shown.tex is not None and shown.headings is not None and len(shown.tex.columns) == len(shown.headings)
     assert len(shown.table) == 36 and len(shown.tex) == 18
     made = postures(LWR4, CORRECTIONS, BLOCK, PUBLISHED_FILE)

@@ -13,10 +13,21 @@ ARM_LINKS = f"workflow/resources/robots/{ARM['robot']['name']}.csv"
 ARM_CORRECTIONS = f"workflow/resources/robots/{ARM['robot']['name']}_corrections.csv"
 ARM_SYNTHETIC = DATASETS[ARM["data"]].synthetic
 ARM_EXPERIMENTS = ARM["fit"]["accuracy"]["experiments"]
-# of the tables, those that a run is judged and summed up by
-ARM_JUDGED = ["tab01_parameters", "tab02_impact_map", "ext_fit", "ext_damping_sweep"]
+# those that a run is judged and summed up by
+ARM_JUDGED = [
+    "tables/tab01_parameters",
+    "tables/tab02_impact_map",
+    "tables/ext_left_out",
+    "tables/ext_fit",
+    "tables/ext_events",
+    "tables/ext_damping_sweep",
+    "figures/fig02_joint_velocities",
+    "figures/fig04_two_mass",
+    "figures/fig05_decomposition",
+]
 ARM_SUMMARISED = [
     "tab02_impact_map",
+    "ext_left_out",
     "ext_damping_sweep",
     "ext_fit_summary",
     "ext_fit_accuracy",
@@ -224,7 +235,8 @@ rule arm_checks:
     input:
         published=ARM_PUBLISHED,
         links=ARM_LINKS,
-        tables=expand("<results>/arm/tables/{table}.csv", table=ARM_JUDGED),
+        card=f"<results>/data/{ARM['data']}/card.json",
+        tables=expand("<results>/arm/{table}.csv", table=ARM_JUDGED),
     output:
         checks="<results>/arm/checks.csv",
     log:
@@ -238,8 +250,7 @@ rule arm_checks:
         runtime=5,
     params:
         **call("contactid.arm.checks:check"),
-        names=ARM_JUDGED,
-        synthetic=ARM_SYNTHETIC,
+        names=[table.partition("/")[2] for table in ARM_JUDGED],
         window=ARM["fit"]["window"],
     script:
         "../call.py"

@@ -24,6 +24,7 @@ PAPERS = {
     ),
     "arm": ("10.4121/14192429",),
 }  # fmt: skip
+SYNTHETIC = "synthetic"  # what is told of recordings that nobody measured
 
 
 class Origin(NamedTuple):
@@ -36,7 +37,7 @@ class Origin(NamedTuple):
 def origin(dataset: Dataset, entry: LockedArchive | None, synthetic: bool) -> Origin:
     """The origin of a dataset; ``synthetic``: its files say so. What is read was held against ``entry`` before."""
     if synthetic or dataset.synthetic:
-        return Origin(False, "synthetic")
+        return Origin(False, SYNTHETIC)
     if dataset.kind == OWN:
         return Origin(False, "recordings of your own")
     if dataset.kind != FOURTU or str(parse_doi(dataset.source)) not in PAPERS.get(dataset.study, ()):

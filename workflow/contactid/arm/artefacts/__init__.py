@@ -26,6 +26,12 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             caption="Impact map and fits: as printed, our predictions with fitted postures, and the recordings.",
         ),
         table(
+            "ext_left_out",
+            compute="contactid.arm.artefacts.impact_table:table_ii",
+            caption="Every row of Table II predicted from the others of its group, also by arms of random inertia.",
+            files=("csv",),
+        ),
+        table(
             "ext_events",
             compute="contactid.arm.artefacts.damping_sweep:sweep_artefacts",
             caption="Events of contact in the two-mass models (s).",

@@ -20,12 +20,16 @@ from matplotlib.ticker import NullFormatter
 
 from contactid.arm.artefacts.two_mass import LOOKS, NAMES, QUIET, decompose, decomposition_table, system_of
 from contactid.arm.simulate.two_mass import (
+    COMPARED,
     COMPLIANT,
+    EARLY,
     FLEXIBLE,
     GRAZING,
     MODELS,
     RE_IMPACT,
     SEPARATION,
+    SETTLED,
+    TABLE_I,
     TwoMassMotion,
     simulate,
 )
@@ -34,11 +38,7 @@ from contactid.output import style
 from contactid.output.computing import Shown
 from contactid.output.tables import read_csv, write_exact
 
-TABLE_I = "table_1"
-SETTLED = 0.02  # of the rigid velocity
 CONVERGED_AFTER = 0.1  # s; the paper's "about 100 ms"
-EARLY = 0.01  # s; longest duration of an impact that the paper's section II names
-COMPARED = 0.1  # s after the impact, over which model A is compared with B
 _DECIMALS = 9  # what is smaller is rounding, and differs between machines
 _PRINTED_COLUMNS = (
     "model", "d_rob", "d_env", "early_separations", "separations", "late_lift_off_ms", "settling_ms",

@@ -10,8 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from contactid.arm.artefacts.left_out import arms, left_out_table
 from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE, RULES, predictions, row_postures
-from contactid.arm.rigid.postures import upright_postures
+from contactid.arm.rigid.postures import UprightPostures, upright_postures
 from contactid.arm.rigid.printed_table import LABELS, corrected_table, printed_table
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
@@ -30,17 +31,27 @@ _DECIMALS = 12
 _KEYS = {"dataset": "set", "velocity_m_s": "nominal_velocity_m_s", "angle_deg": "nominal_angle_deg"}
 
 
-def table_ii(links: str, robot: Mapping[str, Any], published: str, fits: str, table_method: str) -> Shown:
-    """Table II with the described arm; ``fits`` are the recordings' by all methods, of which one counts."""
-    rows = read_csv(fits)
-    table = impact_table(load_robot(links, **robot), read_csv(published), rows[rows["method"] == table_method])
-    return Shown(table, tex_table(table), _HEADINGS)
+def table_ii(
+    links: str, robot: Mapping[str, Any], published: str, fits: str, table_method: str
+) -> dict[str, Shown | pd.DataFrame]:
+    """Table II with the described arm, and each of its rows predicted from others.
+
+    ``fits`` are the recordings' by all methods, of which one counts.
+    """
+    rows, printed = read_csv(fits), read_csv(published)
+    described = load_robot(links, **robot)
+    upright = upright_postures(described)
+    table = impact_table(described, printed, rows[rows["method"] == table_method], upright)
+    return {
+        "tables/tab02_impact_map": Shown(table, tex_table(table), _HEADINGS),
+        "tables/ext_left_out": left_out_table(arms(described, robot), printed_table(printed), upright),
+    }
 
 
-def impact_table(robot: Robot, published: pd.DataFrame, fits: pd.DataFrame) -> pd.DataFrame:
+def impact_table(robot: Robot, published: pd.DataFrame, fits: pd.DataFrame, upright: UprightPostures) -> pd.DataFrame:
     """``tab02_impact_map``: velocities in m/s, angles in deg; ``fits`` are ``ext_fit``, one row per recording.
 
-    The robot has the described inertias, as the paper's.
+    The robot has the described inertias, as the paper's; ``upright`` are its postures.
 
     Columns: the printed ones, ``vx_plus_map_ours``, ``posture_rule``, ``vz_plus_map_ours``, ``direction_deg``,
     the corrected cells ``<column>_corrected``, ``correction_reason``, and ``twin_<column>`` of the recording with the
@@ -50,7 +61,6 @@ def impact_table(robot: Robot, published: pd.DataFrame, fits: pd.DataFrame) -> p
     corrected = corrected_table(printed)
     labels = printed[list(LABELS)].assign(angle_deg=corrected["angle_deg_corrected"])
     twin = twin_columns(labels, fits)
-    upright = upright_postures(robot)
     blocks = []
     for rule in RULES:
         ours = predictions(robot, printed, row_postures(robot, printed, rule, upright))

@@ -76,7 +76,7 @@ class RowPosture:
 def row_postures(robot: Robot, printed: pd.DataFrame, rule: str, upright: UprightPostures) -> list[RowPosture]:
     """The postures of a rule; r by least squares over a group's rows, copies of other rows left out."""
     copied, found = copied_rows(printed), []
-    for dataset, direction, rows in _groups(printed, rule):
+    for dataset, direction, rows in groups(printed, rule):
         if rule == STATED:
             found.append(RowPosture(rows, dataset, direction, np.nan, stated_posture(direction, robot.model.nq)))
             continue
@@ -158,7 +158,8 @@ def _posture_row(
     return row
 
 
-def _groups(printed: pd.DataFrame, rule: str) -> Iterator[tuple[int, int, np.ndarray]]:
+def groups(printed: pd.DataFrame, rule: str) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Dataset (0: both), direction in deg and rows of every group that shares a posture under a rule."""
     directions = nearest_direction(printed["vx_minus"], printed["vz_minus"])
     for dataset in sorted(printed["dataset"].unique()) if rule == PER_SET_AND_ANGLE else [0]:
         member = np.ones(len(printed), bool) if dataset == 0 else (printed["dataset"] == dataset).to_numpy()

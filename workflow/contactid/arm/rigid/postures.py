@@ -176,6 +176,20 @@ def posture_of_ratio(robot: Robot, ratio: float, postures: UprightPostures) -> n
     return upright_posture(robot, x, start=start)
 
 
+def nearest_posture(postures: UprightPostures, ratio: float) -> np.ndarray:
+    """(n,) rad: the posture with the least x that has a given r, or else the one whose r is nearest.
+
+    Between two neighbours, 5 mm apart, joints are interpolated, by which r is 1e-5 off.
+    """
+    off = postures.ratio - ratio
+    crossed = np.flatnonzero(off[1:] * off[:-1] <= 0.0)
+    if not len(crossed):
+        return postures.joint_position[np.abs(off).argmin()]
+    k = crossed[0]
+    share = off[k] / (off[k] - off[k + 1]) if off[k] else 0.0
+    return (1.0 - share) * postures.joint_position[k] + share * postures.joint_position[k + 1]
+
+
 def ratio_at(robot: Robot, q: np.ndarray) -> float:
     """R of a posture (n,) in rad."""
     return sliding_ratio(robot.mass_matrix(q), robot.tip_jacobian(q))

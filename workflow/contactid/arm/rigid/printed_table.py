@@ -35,7 +35,7 @@ def printed_table(published: pd.DataFrame) -> pd.DataFrame:
     ContactIdError
         Where a row lacks a cell.
     """
-    rows = published[published["artefact"] == "tab02"]
+    rows = published[(published["artefact"] == "tab02") & published["quantity"].isin(CELLS)]
     wide = rows.pivot_table(index="condition", columns="quantity", values="value", aggfunc="first", sort=False)
     missing = [name for name in CELLS if name not in wide or wide[name].isna().any()]
     if wide.empty or missing:
@@ -70,15 +70,19 @@ def corrected_table(printed: pd.DataFrame) -> pd.DataFrame:
     return found
 
 
-def copied_rows(printed: pd.DataFrame) -> np.ndarray:
-    """(rows,) whether a row's numbers are another row's of the same set, with a label that they fit worse."""
-    copied = np.zeros(len(printed), dtype=bool)
+def original_rows(printed: pd.DataFrame) -> np.ndarray:
+    """(rows,) the row of the same set with the same numbers whose label they fit best; most often the row itself."""
+    original = np.arange(len(printed))
     speed = np.hypot(printed["vx_minus"].to_numpy(), printed["vz_minus"].to_numpy())
     off = np.abs(speed - printed["velocity_m_s"].to_numpy())
     for _, rows in printed.groupby(["dataset", *CELLS]).groups.items():
-        worse = sorted(rows, key=lambda k: off[k])[1:]
-        copied[worse] = True
-    return copied
+        original[rows] = min(rows, key=lambda k: off[k])
+    return original
+
+
+def copied_rows(printed: pd.DataFrame) -> np.ndarray:
+    """(rows,) whether a row's numbers are another row's of the same set, with a label that they fit worse."""
+    return original_rows(printed) != np.arange(len(printed))
 
 
 def printed_statistics(printed: pd.DataFrame) -> tuple[float, float]:

@@ -262,6 +262,15 @@ class Robot:
         return pin.updateFramePlacement(self.model, self._data, self.tip)
 
 
+def random_inertias(links: tuple[Link, ...], seed: int) -> tuple[Link, ...]:
+    """The same links, each with its mass and its tensor times random factors of a third to three."""
+    factors = np.exp(np.random.default_rng(seed).uniform(-np.log(3.0), np.log(3.0), (len(links), 2)))
+    return tuple(
+        replace(link, mass=link.mass * heavier, inertia=link.inertia * larger)
+        for link, (heavier, larger) in zip(links, factors, strict=True)
+    )
+
+
 def load_robot(
     links: str | Path,
     *,
@@ -289,6 +298,11 @@ def load_robot(
     described = read_links(links)
     divisors = {} if corrections is None else read_divisors(corrections, described)
     used = tuple(replace(link, inertia=link.inertia / divisors.get(link.name, 1.0)) for link in described)
+    return build_robot(used, name=name, probe_length=probe_length, force_sensor=force_sensor)
+
+
+def build_robot(used: tuple[Link, ...], *, name: str, probe_length: float, force_sensor: bool = False) -> Robot:
+    """The robot of given links; the rest as in :func:`load_robot`."""
     moving = [link.name for link in used if link.joint_type == "revolute"]
     if not moving:
         raise ContactIdError(f"robot {name!r} has no link that moves", "Give at least one revolute joint")

@@ -44,6 +44,10 @@ from contactid.core.errors import ContactIdError
 COMPLIANT, FLEXIBLE, RIGID = "A", "B", "C"
 MODELS = (COMPLIANT, FLEXIBLE, RIGID)
 IMPACT, SEPARATION, RE_IMPACT, GRAZING = "impact", "separation", "re_impact", "grazing_guard"
+TABLE_I = "table_1"  # name of the setting that the paper prints
+EARLY = 0.01  # s; longest duration of an impact that the paper's section II names
+COMPARED = 0.1  # s after the impact, over which model A is compared with B
+SETTLED = 0.02  # of the rigid velocity
 _GAP_ROW = np.append(GAP, 0.0)
 _SHORTEST_OPENING = 1e-5  # s; a tensile hard contact that would last less stays closed
 _SLOWEST_IMPACT = 1e-9  # m/s; a slower closing is recorded as guarded
