@@ -27,7 +27,7 @@ from contactid.inhand.readers.sources import APPENDIX_TABLES, ERROR_FIGURES, SIM
 from contactid.inhand.summary import summarise
 from contactid.output import style
 from contactid.output.artefacts import computations, computed
-from contactid.output.comparison import compare
+from contactid.output.comparison import STATEMENT, compare
 from contactid.output.computing import compute
 from contactid.output.tables import read_csv, write_csv
 from contactid.run.fingerprint import Fingerprints
@@ -40,7 +40,7 @@ COMPUTED = (
     "contactid.inhand.artefacts.estimates:appendix",
     "contactid.inhand.artefacts.errors:error_figures",
 )
-JUDGED = [*APPENDIX_TABLES.values(), "ext_force_sensing"]
+JUDGED = [*APPENDIX_TABLES.values(), "ext_force_sensing", "ext_friction", "ext_differences"]
 PUBLISHED = read_csv(PUBLISHED_FILE)
 PRINTED = printed_table(PUBLISHED)
 ESTIMATES = made_up_estimates(ground_truths(PRINTED))
@@ -56,12 +56,24 @@ FORCE = pd.DataFrame(
 )
 FRICTION = pd.DataFrame(
     {
-        "object": ["mug", "all", "all"],
-        "region": ["", "without the warped", "warped"],
-        "n_trials": [10, 80, 20],
-        "n_slipped": [10, 80, 19],
-        "case_error": [0.01, 0.012, 0.1],
+        "object": ["mug", "mustard_bottle", "mustard_bottle", "all", "all"],
+        "region": ["", "plastic", "label", "without the warped", "warped"],
+        "warped": [False, False, True, False, True],
+        "n_trials": [10, 10, 10, 80, 20],
+        "n_slipped": [10, 10, 10, 80, 19],
+        "case_error": [0.01, 0.02, 0.1, 0.012, 0.1],
     }
+)
+DIFFERENCES = pd.DataFrame(
+    {
+        "object": ["noise_level_0"] * 2,
+        "scheme": ["paper"] * 2,
+        "estimator": ["baseline", "least squares without filter"],
+        "mass_error_pct": [50.0, 1.0],
+    }
+)
+FORCES = pd.DataFrame(
+    {"sensor": ["wrist"] * 3 + ["thumb"] * 3, "component": ["x"] * 6, "reported_n": [0.0, 3.0, 6.0, 4.0, 4.1, 4.2]}
 )
 
 
@@ -72,8 +84,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tables = folder / "tables"
     tables.mkdir()
     (folder / "figures").mkdir()
-    for name, table in (("ext_estimates", ESTIMATES), ("ext_force_sensing", FORCE), ("ext_friction", FRICTION)):
-        write_csv(table, tables / f"{name}.csv")
+    made_up = {"estimates": ESTIMATES, "force_sensing": FORCE, "friction": FRICTION, "differences": DIFFERENCES}
+    for name, table in made_up.items():
+        write_csv(table, tables / f"ext_{name}.csv")
+    write_csv(FORCES, folder / "figures/fig09_force_scale.csv")
     given = {
         "published": PUBLISHED_FILE,
         "objects": OBJECTS_FILE,
@@ -84,7 +98,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         rows = [one for one in DECLARED if one.rule == rule and one.compute in COMPUTED]
         compute(computations(rows), given | {"artefacts": computed(rows, str(folder))})
     judged = [str(tables / f"{name}.csv") for name in JUDGED]
-    check(PUBLISHED_FILE, OBJECTS_FILE, judged, JUDGED, str(folder / "checks.csv"))
+    forces = str(folder / "figures/fig09_force_scale.csv")
+    check(PUBLISHED_FILE, OBJECTS_FILE, judged, JUDGED, forces, str(folder / "checks.csv"))
     return folder
 
 
@@ -128,17 +143,51 @@ def test_medians_are_over_converged_runs_and_the_others_are_counted() -> None:
 
 def test_every_printed_number_gets_a_verdict_and_none_of_ours_lacks_a_printed_one(folder: Path) -> None:
     tables = {path.stem: read_csv(path) for path in (folder / "tables").glob("*.csv")}
-    numbers = reproduced_numbers(tables, OBJECTS)
+    numbers = reproduced_numbers(tables, OBJECTS, PUBLISHED, FORCES)
     printed = set(zip(PUBLISHED["artefact"], PUBLISHED["quantity"], PUBLISHED["condition"], strict=True))
     assert set(numbers) == printed
     checks = read_csv(folder / "checks.csv")
-    assert len(checks) == 1051 and (checks["note"] != "").all()
-    truths = checks["condition"].str.endswith(GROUND_TRUTH)
-    assert (checks.loc[truths, "verdict"] == "input").all() and truths.sum() == 200
-    assert (checks.loc[~truths, "verdict"] == "not_comparable").all()
-    estimates = checks[~truths & (checks["artefact"] != "text")]
-    assert estimates["note"].str.contains("synthetic.*printed row: (?:unphysical|positive definite only)").all()
-    assert checks.set_index("quantity").loc["force_model_improvement", "reproduced"] == pytest.approx(2.75)
+    assert len(checks) == len(PUBLISHED) == 1291 and (checks["note"] != "").all()
+    numbers_only = checks[checks["quantity"].isin(PARAMETER_COLUMNS)]
+    truths = numbers_only["condition"].str.endswith(GROUND_TRUTH)
+    assert (numbers_only.loc[truths, ["verdict", "basis"]] == "input").all(axis=None) and truths.sum() == 200
+    estimates = numbers_only[~truths]
+    assert (estimates["verdict"] == "not_comparable").all() and len(estimates) == 850
+    assert estimates["note"].str.contains("on twins.*printed row: (?:unphysical|positive definite only)").all()
+    assert estimates["data"].str.startswith("inhand_twin:").all()
+    improvement = checks.set_index("quantity").loc["force_model_improvement"]
+    assert improvement["reproduced"] == pytest.approx(2.75) and improvement["verdict"] == "not_comparable"
+
+
+def test_the_uniform_body_is_tried_on_every_printed_estimate_but_the_mass(folder: Path) -> None:
+    checks = read_csv(folder / "checks.csv")
+    estimates = checks[checks["quantity"].isin(PARAMETER_COLUMNS) & ~checks["condition"].str.endswith(GROUND_TRUTH)]
+    tried = estimates["wrong_answers"].str.contains("uniform body=")
+    assert (tried == (estimates["quantity"] != "mass_kg")).all()
+    signed = estimates["wrong_answers"].str.contains("sign=")
+    assert set(estimates.loc[signed, "quantity"]) == {"com_x_m", "com_y_m", "com_z_m", "i_xy", "i_xz", "i_yz"}
+    box = estimates[estimates["condition"] == "source=wrist_ft;object=box_0;method=baseline_fg"].set_index("quantity")
+    # the hull is 0.19 x 0.075 x 0.07 m from the origin; off-diagonals are products of inertia
+    assert box.loc["com_y_m", "wrong_answers"].endswith("uniform body=-0.0375")
+    assert float(box.loc["i_xy", "wrong_answers"].split("=")[-1]) == pytest.approx(-0.115 * 0.095 * 0.0375, rel=1e-5)
+
+
+def test_what_is_missing_is_named_for_one_table_alone(folder: Path) -> None:
+    checks = read_csv(folder / "checks.csv")
+    lacking = checks[checks["verdict"] == "not_comparable"]
+    texts = lacking["note"].str.split(";").str[0]
+    assert (lacking.groupby(texts)["artefact"].nunique() == 1).all() and texts.str.startswith("needs ").all()
+
+
+def test_a_statement_counts_only_with_its_counterexample_refused(folder: Path) -> None:
+    checks = read_csv(folder / "checks.csv")
+    stated = checks[checks["unit"] == STATEMENT]
+    assert set(stated["published"]) == {1.0} and set(stated["tolerance"]) == {0.0}
+    judged = stated[stated["reproduced"].notna()]
+    assert judged["wrong_answers"].str.startswith("counterexample=0").all()
+    reproduced = stated[stated["verdict"] == "reproduced"]
+    assert len(reproduced) and set(reproduced["basis"]) == {"computed"}
+    assert (reproduced["wrong_answers"].str.count("=") == reproduced["rejects"].str.count(";") + 1).all()
 
 
 def test_checks_keep_the_sign_of_the_printed_table(folder: Path) -> None:
@@ -149,15 +198,22 @@ def test_checks_keep_the_sign_of_the_printed_table(folder: Path) -> None:
     assert checks["tabA2", "i_xx", key] == table.loc[("box_3", "baseline_fg", FACTOR_GRAPH), "i_xx"]
 
 
-def test_without_a_twin_of_a_source_its_estimates_say_why_they_are_missing() -> None:
+def test_without_a_twin_only_what_print_says_is_judged() -> None:
     rows = consistency_table(PRINTED, OBJECTS)
     empty = ESTIMATES.iloc[:0]
     tables = {name: appendix_table(source, PRINTED, rows, empty) for source, name in APPENDIX_TABLES.items()}
-    tables["ext_force_sensing"] = FORCE.iloc[:0]
-    checks = compare("inhand", PUBLISHED, reproduced_numbers(tables, OBJECTS), REASONS)
+    tables |= {"ext_force_sensing": FORCE.iloc[:0], "ext_friction": FRICTION.iloc[:0]}
+    tables["ext_differences"] = DIFFERENCES.iloc[:0]
+    checks = compare("inhand", PUBLISHED, reproduced_numbers(tables, OBJECTS, PUBLISHED, FORCES), REASONS)
     missing = checks[checks["reproduced"].isna()]
-    assert len(missing) == 851 and (missing["verdict"] == "not_comparable").all()
-    assert missing["note"].str.len().min() > 20
+    assert (missing["verdict"] == "not_comparable").all() and missing["note"].str.startswith("needs ").all()
+    texts = missing["note"].str.split(";").str[0]
+    assert (missing.groupby(texts)["artefact"].nunique() == 1).all()
+    judged = checks[checks["reproduced"].notna() & (checks["basis"] != "input")]
+    assert set(judged["quantity"][judged["basis"] == "computed"]) == {
+        "smaller_scale_at_a_fingertip", "inertial_error_is_scale_invariant",
+    }  # fmt: skip
+    assert not judged["condition"].str.contains("from=twins;").any()
 
 
 def test_figure_statistics_leave_infinite_errors_out_of_the_box_and_count_them() -> None:

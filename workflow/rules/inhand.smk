@@ -246,6 +246,7 @@ rule inhand_checks:
         published=INHAND_PUBLISHED,
         objects=INHAND_OBJECTS,
         tables=expand("<results>/inhand/tables/{table}.csv", table=INHAND_JUDGED),
+        forces="<results>/inhand/figures/fig09_force_scale.csv",
     output:
         checks="<results>/inhand/checks.csv",
     log:

@@ -13,13 +13,9 @@ INHAND_SURFACES = "workflow/resources/inhand/friction_objects.csv"
 INHAND_PUBLISHED = "workflow/resources/published/inhand.csv"
 INHAND_SEEDS = INHAND["estimates"]["seeds"]
 # the tables that a run is judged and summed up by
-INHAND_JUDGED = [*APPENDIX_TABLES.values(), "ext_force_sensing"]
-INHAND_SUMMARISED = [
-    *INHAND_JUDGED,
-    "ext_printed_verdicts",
-    "ext_estimates",
-    "ext_friction",
-]
+INHAND_FOUND = [*APPENDIX_TABLES.values(), "ext_force_sensing", "ext_friction"]
+INHAND_JUDGED = [*INHAND_FOUND, "ext_differences"]
+INHAND_SUMMARISED = [*INHAND_FOUND, "ext_printed_verdicts", "ext_estimates"]
 
 ARTEFACTS["inhand"] = inhand_artefacts.declare(INHAND)
 STUDY_CHECKS += ["<results>/inhand/checks.csv"]

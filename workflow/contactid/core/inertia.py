@@ -249,6 +249,20 @@ def in_hull(point: np.ndarray, hull: np.ndarray) -> bool:
     return bool(np.all(normals @ np.asarray(point, dtype=float) <= offsets + _HULL_SLACK))
 
 
+def uniform_body(mass: float, points: np.ndarray) -> InertialParameters:
+    """The body of uniform density and ``mass`` kg that fills the convex hull of points ``(n, 3)`` in m."""
+    points = np.asarray(points, dtype=float)
+    inside = points.mean(axis=0)
+    hull = ConvexHull(points)
+    corners = np.concatenate([points[hull.simplices], np.broadcast_to(inside, (len(hull.simplices), 1, 3))], axis=1)
+    shares = mass * np.abs(np.linalg.det(corners[:, :3] - inside)) / (6.0 * hull.volume)
+    # second moments of a tetrahedron of mass s: s / 20 (sum of v v^T over its corners, and of (sum of v) (sum of v)^T)
+    sums = corners.sum(axis=1)
+    squares = np.einsum("tki,tkj->tij", corners, corners) + np.einsum("ti,tj->tij", sums, sums)
+    moments = np.einsum("t,tij->ij", shares, squares) / 20.0
+    return InertialParameters(mass, shares @ sums / (4.0 * mass), np.trace(moments) * np.eye(3) - moments)
+
+
 def geodesic_distance(first: InertialParameters, second: InertialParameters) -> float:
     """Distance on the manifold of pseudo-inertias, ``1/2 ||log(P1^-1/2 P2 P1^-1/2)||_F`` (eqs. 20 and 38).
 

@@ -76,7 +76,9 @@ def printed_table(published: pd.DataFrame) -> pd.DataFrame:
     Columns block (as in ``published``), source (of :data:`.sources.SOURCES`), object, method and
     :data:`.methods.PARAMETER_COLUMNS`; then ``tolerance_*``, half of each number's last digit.
     """
-    rows = published[published["artefact"].isin(list(ARTEFACTS.values()))]
+    rows = published[
+        published["artefact"].isin(list(ARTEFACTS.values())) & published["quantity"].isin(PARAMETER_COLUMNS)
+    ]
     labels = pd.DataFrame([_labels(condition) for condition in rows["condition"]], index=rows.index)
     keys = ["source", "object", "method"]
     wide = pd.concat([rows, labels], axis=1).pivot(index=keys, columns="quantity", values=["value", "tolerance"])

@@ -15,7 +15,7 @@ import numpy as np
 import yaml
 
 from contactid.core.errors import ContactIdError
-from contactid.core.inertia import InertialParameters, tensor
+from contactid.core.inertia import InertialParameters, tensor, uniform_body
 
 SIMULATED = "simulated"
 _LEVEL = "noise_level_"
@@ -65,6 +65,11 @@ class InHandObject:
     def hull_vertices(self) -> np.ndarray:
         """(v, 3) m in B; the convex hull of these points holds the object."""
         return np.concatenate([part.vertices for part in self.parts])
+
+    @property
+    def uniform_body(self) -> InertialParameters:
+        """What one would say without any recording: the true mass, spread evenly over the hull."""
+        return uniform_body(self.parameters.mass, self.hull_vertices)
 
 
 def noise_level(recording_object: str) -> int:
