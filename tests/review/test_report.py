@@ -13,7 +13,9 @@ import pytest
 from contactid.core.errors import ContactIdError
 from contactid.output.comparison import VERDICTS
 from contactid.review.report.collect import key_of, label_of, plain_caption
-from report_run import RESULTS, collected, make_run, record_jobs, rendered
+from contactid.review.report.digest import check_rows
+from contactid.review.report.plots import plot_deviations
+from report_run import RESULTS, TEXTS, collected, make_run, record_jobs, rendered
 
 ROOT = Path(__file__).parents[2]
 
@@ -85,6 +87,16 @@ def test_a_row_says_what_it_rests_on_and_which_wrong_answers_its_check_let_pass(
     assert '"tried">zero 0, half 1, twice 4</td>' in a
     assert '"tried"><strong>zero 0 not refused</strong>, <strong>half 2 not refused</strong>, twice 8</td>' in size
     assert "; repeats object a<" in row("error", "object d")
+
+
+def test_every_verdict_has_a_chip_with_a_sign_of_its_own_and_a_place_in_the_plot(run):
+    signs = re.findall(r'^\.(\w+)::before \{ content: "(.*?)"', TEXTS["report.css"], flags=re.MULTILINE)
+    assert {verdict for verdict, _ in signs} == set(VERDICTS) and len({sign for _, sign in signs}) == len(VERDICTS)
+    assert set(VERDICTS) <= set(re.findall(r"^\.chip\.(\w+)", TEXTS["report.css"], flags=re.MULTILINE))
+    table = pd.read_csv(run / RESULTS / "checks.csv").head(1)
+    rows = [check_rows(table.assign(verdict=verdict))[0] for verdict in VERDICTS]
+    drawn = re.findall(r'"label": \{"type": "value", "value": "([a-z ]+)"\}', plot_deviations(rows).text)
+    assert drawn == [verdict.replace("_", " ") for verdict in VERDICTS if verdict != "input"]
 
 
 def test_an_artefact_without_printed_numbers_is_there_without_an_answer(report, page):

@@ -31,8 +31,8 @@ from contactid.output.comparison import (
 # colour and marker, so that neither is needed alone; an input is always the printed number
 _LOOKS = {
     REPRODUCED: (style.LINE, "circle"),
-    PRINT_CONSISTENT: ("#56B4E9", "square"),
-    FITTED: ("#CC79A7", "inverted_triangle"),
+    PRINT_CONSISTENT: (style.SKY, "square"),
+    FITTED: (style.ROSE, "inverted_triangle"),
     DIFFERS: (style.RELEASE, "diamond"),
     BETTER: (style.ACCENT, "triangle"),
     UNINFORMATIVE: (style.SIMULATED, "plus"),
