@@ -25,11 +25,17 @@ DECLARED = (
     figure("fig02_frames", **_DRAWN),
 )
 
-_CHECKS = """study,artefact,quantity,condition,published,reproduced,unit,tolerance,verdict,note
-tossing,tab03,error,object=a,2.0,2.04,cm,0.05,agrees,
-tossing,tab03,error,object=b,2.0,3.0,cm,0.05,differs,<script>alert(1)</script>
-tossing,tab03,error,object=c,2.0,2.5,cm,0.05,not_comparable,synthetic twin; 12 tosses
-planar,text,peak,,133,133.02,N*s,0.5,agrees,
+_CHECKS = """study,artefact,quantity,condition,published,reproduced,unit,tolerance,basis,data,wrong_answers,rejects,\
+repeats,verdict,note
+tossing,tab03,error,object=a,2.0,2.04,cm,0.05,computed,"box_a, box_b",zero=0;half=1;twice=4,zero;half;twice,,reproduced,
+tossing,tab03,error,object=b,2.0,3.0,cm,0.05,computed,box_b,zero=0,zero,,differs,<script>alert(1)</script>
+tossing,tab03,error,object=c,2.0,2.5,cm,0.05,computed,box_a,zero=0,zero,,not_comparable,\
+"errors of c (Table III) in box_c, 10.4121/17122553.v1; 12 tosses"
+tossing,tab03,error,object=d,2.0,2.04,cm,0.05,computed,box_a,zero=0,zero,object=a,reproduced,
+tossing,tab03,size,,4.0,4.0,cm,5,computed,,zero=0;half=2;twice=8,twice,,uninformative,
+planar,text,peak,,133,133.02,N*s,0.5,print,,zero=0,zero,,print_consistent,
+planar,text,mass,,1,1,kg,0.5,input,,zero=0,zero,,input,
+planar,text,bounces,,1,0,holds,0,computed,,counterexample=0,counterexample,,differs,
 """
 _IDENTIFIED = """noise_model,mu,fps,seed,converged,plausible,iterations,complementarity,seconds,reformulation
 one_mrad,0.2,30,1,True,True,10,1e-9,2.0,l1_penalty
@@ -62,8 +68,9 @@ def make_run(folder):
         write(results / f"tossing/fits/{name}.paper.json", json.dumps(fit))
     write(results / "planar/identification/one_mrad.csv", _IDENTIFIED)
     card = {
-        "name": "box_a", "what": "poses", "synthetic": True, "recordings": 2, "samples": 10, "duration_s": 1.0,
-        "sample_frequency_hz": 360.0, "left_out": {}, "noise": {"position_m": 1e-5}, "licence": "CC0-1.0", "panels": [],
+        "name": "box_a", "what": "poses", "synthetic": True, "of_the_paper": False, "told": "synthetic",
+        "recordings": 2, "samples": 10, "duration_s": 1.0, "sample_frequency_hz": 360.0, "left_out": {},
+        "noise": {"position_m": 1e-5}, "licence": "CC0-1.0", "panels": [],
     }  # fmt: skip
     write(results / "data/box_a/card.json", json.dumps(card))
 

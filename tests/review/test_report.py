@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.output.comparison import COLUMNS
+from contactid.output.comparison import VERDICTS
 from contactid.review.report.collect import key_of, label_of, plain_caption
-from contactid.review.report.digest import check_rows, digest
-from report_run import RESULTS, collected, make_run, record_jobs, rendered
+from contactid.review.report.digest import check_rows
+from contactid.review.report.plots import plot_deviations
+from report_run import RESULTS, TEXTS, collected, make_run, record_jobs, rendered
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,19 +40,63 @@ def page(run):
 
 def test_every_row_of_the_checks_is_on_the_page_with_its_verdict(run, report, page):
     checks = pd.read_csv(run / RESULTS / "checks.csv")
-    rows = re.findall(r'<tr data-check-row data-study="(\w+)" data-verdict="(\w+)"', page)
-    assert Counter(rows) == Counter(zip(checks["study"], checks["verdict"], strict=True))
+    rows = re.findall(r'<tr data-check-row data-study="(\w+)" data-verdict="(\w+)" data-basis="(\w+)"', page)
+    assert Counter(rows) == Counter(zip(checks["study"], checks["verdict"], checks["basis"], strict=True))
     by_study = {study.name: study.digest.counts for study in report.studies}
-    assert by_study["tossing"] == {"agrees": 1, "better": 0, "differs": 1, "input": 0, "not_comparable": 1}
+    assert {name: count for name, count in by_study["tossing"].items() if count} == {
+        "reproduced": 1, "differs": 1, "uninformative": 1, "not_comparable": 1,
+    }  # fmt: skip
+    assert [tuple(counts) for counts in by_study.values()] == [VERDICTS, VERDICTS]
     assert f">{len(checks)} of {len(checks)}</output>" in page
 
 
-def test_an_artefact_says_how_far_off_it_is_and_why_numbers_are_left_out(report):
+def test_an_artefact_says_what_is_furthest_off_and_what_is_lacking(report):
     table = artefact(report, "tossing-tab03")
     assert table.label == "Table III" and table.about == ("Errors of the rest pose (%).",)
-    assert table.digest.answer == "reproduced in part: 1 of 2 comparable"
-    assert any("by 50 % at most: error (object b)" in sentence for sentence in table.digest.sentences)
-    assert table.digest.reasons == (("synthetic twin", 1),)
+    assert table.digest.sentences == (
+        "Of the reproduced numbers the furthest off is error (object a): by 0.8 tolerances.",
+        "Of those that differ the furthest off is error (object b): 3 cm against 2 cm in print.",
+        "1 more row repeats an experiment that is counted already.",
+    )
+    assert table.digest.missing == (("errors of c (Table III) in box_c, 10.4121/17122553.v1", 1),)
+    assert table.digest.missing_datasets == ("10.4121/17122553.v1",)
+
+
+def test_deviations_are_told_of_no_other_rows(report):
+    assert artefact(report, "planar-text").digest.sentences == ("Stated in print, and not found: bounces.",)
+
+
+def test_the_page_leads_with_what_is_reproduced_even_where_nothing_is(page):
+    overview = page[page.index('<section id="overview"') : page.index('id="numbers"')]
+    chips = [re.findall(r'class="chip (\w+)[^>]*>(\d+) ', row) for row in overview.split("<tr>")[2:]]
+    assert chips == [
+        [("reproduced", "1"), ("differs", "1"), ("uninformative", "1"), ("not_comparable", "1")],
+        [("reproduced", "0"), ("print_consistent", "1"), ("differs", "1"), ("input", "1")],
+    ]
+    assert "10.4121/17122553.v1" in overview
+
+
+def test_a_row_says_what_it_rests_on_and_which_wrong_answers_its_check_let_pass(page):
+    def row(quantity, condition):
+        return next(
+            row for row in page.split("<tr ") if f"<td>{quantity}</td>" in row and f'ion">{condition}</td>' in row
+        )
+
+    a, size = row("error", "object a"), row("size", "")
+    assert 'computed, from <a href="#data-box_a">box_a</a> (synthetic), box_b<' in a
+    assert '"tried">zero 0, half 1, twice 4</td>' in a
+    assert '"tried"><strong>zero 0 not refused</strong>, <strong>half 2 not refused</strong>, twice 8</td>' in size
+    assert "; repeats object a<" in row("error", "object d")
+
+
+def test_every_verdict_has_a_chip_with_a_sign_of_its_own_and_a_place_in_the_plot(run):
+    signs = re.findall(r'^\.(\w+)::before \{ content: "(.*?)"', TEXTS["report.css"], flags=re.MULTILINE)
+    assert {verdict for verdict, _ in signs} == set(VERDICTS) and len({sign for _, sign in signs}) == len(VERDICTS)
+    assert set(VERDICTS) <= set(re.findall(r"^\.chip\.(\w+)", TEXTS["report.css"], flags=re.MULTILINE))
+    table = pd.read_csv(run / RESULTS / "checks.csv").head(1)
+    rows = [check_rows(table.assign(verdict=verdict))[0] for verdict in VERDICTS]
+    drawn = re.findall(r'"label": \{"type": "value", "value": "([a-z ]+)"\}', plot_deviations(rows).text)
+    assert drawn == [verdict.replace("_", " ") for verdict in VERDICTS if verdict != "input"]
 
 
 def test_an_artefact_without_printed_numbers_is_there_without_an_answer(report, page):
@@ -62,7 +107,7 @@ def test_an_artefact_without_printed_numbers_is_there_without_an_answer(report, 
 
 def test_printed_numbers_without_a_table_of_the_run_are_there(report):
     text = artefact(report, "planar-text")
-    assert text.table is None and len(text.checks) == 1
+    assert text.table is None and len(text.checks) == 3
 
 
 def test_it_is_told_how_an_artefact_was_made(report, page):
@@ -166,18 +211,6 @@ def test_an_artefact_leads_to_the_functions_behind_it(run, report, page):
     assert "def label_data(figure: Figure" in gzip.decompress(base64.b64decode(packed)).decode()
 
 
-def test_nothing_compared_is_not_called_reproduced():
-    rows = pd.read_csv(Path(__file__).parents[2] / "workflow/resources/published/planar.csv").head(3)
-    table = pd.DataFrame(
-        {
-            "study": "planar", "artefact": "text", "quantity": rows["quantity"], "condition": "",
-            "published": rows["value"], "reproduced": float("nan"), "unit": "", "tolerance": 0.0,
-            "verdict": "not_comparable", "note": "no data",
-        }
-    )  # fmt: skip
-    assert digest(check_rows(table)).answer == "not comparable in this run"
-
-
 def artefact(report, address):
     return next(found for study in report.studies for found in study.artefacts if found.id == address)
 
@@ -185,18 +218,4 @@ def artefact(report, address):
 def test_the_cards_of_the_data_are_shown(report, page):
     assert [card["content"]["name"] for card in report.cards] == ["box_a"]
     assert 'href="#data-box_a"' in page and json.dumps("panels") not in page
-
-
-def test_inputs_are_no_answer_to_whether_a_table_reproduces():
-    def answer(*verdicts):
-        table = pd.DataFrame(
-            [("s", "tab01", name, "", 1.0, 1.0, "m", 0.1, name, "why") for name in verdicts], columns=list(COLUMNS)
-        )
-        return digest(check_rows(table))
-
-    assert answer("input", "input").answer == "2 inputs, used as printed"
-    assert answer("input", "not_comparable").answer == "not comparable in this run; 1 input, used as printed"
-    mixed = answer("agrees", "input", "differs")
-    assert mixed.answer == "reproduced in part: 1 of 2"
-    assert any(sentence.startswith("1 is an input of the run") for sentence in mixed.sentences)
-    assert answer("input", "not_comparable").sentences[1].startswith("The other 1 cannot be compared")
+    assert "Held against the paper's numbers: no, synthetic." in page

@@ -25,6 +25,8 @@ REST = "#F0E442"
 REST_EDGE = "#8a7f00"
 LINE = "#0072B2"
 ACCENT = "#009E73"
+SKY = "#56B4E9"
+ROSE = "#CC79A7"
 
 FORMATS = ("pdf", "png", "svg")
 _LAYOUTS = 5  # at most; each makes room for what the one before has found too narrow, until nothing moves

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from contactid.core.atomic import write_text
+from contactid.output.comparison import NOT_COMPARABLE, REPRODUCED, VERDICTS, counted
 from contactid.output.tables import read_csv, write_csv
+
+_DOI = re.compile(r"\b10\.\d{4,}/[\w.:-]*\w")
 
 
 def conclude(run: str, studies: Sequence[str], sections: Sequence[str], checks: str, summary: str) -> None:
@@ -21,11 +25,29 @@ def conclude(run: str, studies: Sequence[str], sections: Sequence[str], checks: 
     table = pd.concat([read_csv(study) for study in studies], ignore_index=True)
     write_csv(table, checks)
     texts = [Path(section).read_text(encoding="utf-8").strip() for section in sections]
-    verdicts = ["## Printed numbers (checks.csv)", ""]
-    for study, part in table.groupby("study", sort=False):
-        counts = part["verdict"].value_counts()
-        verdicts.append(f"* {study}: " + ", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
-    write_text(summary, "\n\n".join([f"# Run {run}", *texts, "\n".join(verdicts)]) + "\n")
+    verdicts = [f"* {study}: {verdict_line(rows)}" for study, rows in table.groupby("study", sort=False)]
+    parts = [f"# Run {run}", "## Printed numbers (checks.csv)", "\n".join(verdicts), *texts]
+    write_text(summary, "\n\n".join(parts) + "\n")
+
+
+def verdict_line(checks: pd.DataFrame) -> str:
+    """How many rows have which verdict, and the datasets that others lack; repetitions of an experiment don't count."""
+    rows = counted(checks)
+    counts = rows["verdict"].value_counts()
+    told = [f"{counts.get(verdict, 0)} {verdict}" for verdict in VERDICTS if verdict in counts or verdict == REPRODUCED]
+    datasets = missing_datasets(map(missing_of, rows.loc[rows["verdict"] == NOT_COMPARABLE, "note"]))
+    lacks = f" (datasets that the run lacks: {', '.join(datasets)})" if datasets else ""
+    return ", ".join(told) + lacks
+
+
+def missing_of(note: str) -> str:
+    """What a row that can't be compared lacks: its note up to the first semicolon."""
+    return note.split(";")[0].strip()
+
+
+def missing_datasets(missing: Iterable[str]) -> list[str]:
+    """The DOIs that are named there, each once."""
+    return sorted({doi for text in missing for doi in _DOI.findall(text)})
 
 
 def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

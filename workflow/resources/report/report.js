@@ -96,7 +96,7 @@
   const count = one("#checks-count");
   const lower = (element) => element?.textContent.toLowerCase().replace(/\s+/g, " ") ?? "";
   const rowsOf = (article) => all("[data-check-row]", article).map((row) => (
-    { row, verdict: row.dataset.verdict, text: lower(row) }
+    { row, verdict: row.dataset.verdict, basis: row.dataset.basis, text: lower(row) }
   ));
   let articles = null;
   const listed = () => articles ??= all("[data-artefact]").map((article) => {
@@ -112,22 +112,25 @@
   function filter() {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const verdicts = pressed("verdict");
+    const bases = pressed("basis");
     const studies = pressed("study");
-    const active = words.length + verdicts.length + studies.length > 0;
+    const ofRows = verdicts.length + bases.length > 0;
+    const active = ofRows || words.length + studies.length > 0;
     const before = document.body.classList.contains("filtered");
     let shown = 0;
     for (const { article, study, title, head, rows } of listed()) {
       const ofStudy = !studies.length || studies.includes(study);
       const missing = words.filter((word) => !title.includes(word));
       let here = 0;
-      for (const { row, verdict, text } of rows) {
+      for (const { row, verdict, basis, text } of rows) {
         const matches = ofStudy && (!verdicts.length || verdicts.includes(verdict))
+          && (!bases.length || bases.includes(basis))
           && missing.every((word) => text.includes(word));
         row.hidden = !matches;
         here += matches;
       }
       shown += here;
-      article.hidden = !(here || (ofStudy && !verdicts.length && words.every((word) => head.includes(word))));
+      article.hidden = !(here || (ofStudy && !ofRows && words.every((word) => head.includes(word))));
       const details = one(":scope > .checks", article);
       if (details) details.hidden = !here;
       if (details && active && here) details.open = true;
@@ -137,7 +140,7 @@
     }
     document.body.classList.toggle("filtered", active);
     count.textContent = `${shown} of ${total}`;
-    if (active && !before && one("#main").getBoundingClientRect().top < 0) one("#main").scrollIntoView();
+    if (active && !before && one("#numbers").getBoundingClientRect().top < 0) one("#numbers").scrollIntoView();
   }
 
   function press(button) {
@@ -156,7 +159,7 @@
     clearTimeout(pending);
     pending = setTimeout(filter, 80);
   });
-  all("[data-filter-verdict], [data-filter-study]").forEach((button) => {
+  all("[data-filter-verdict], [data-filter-basis], [data-filter-study]").forEach((button) => {
     button.addEventListener("click", () => press(button));
   });
   one("#reset").addEventListener("click", reset);

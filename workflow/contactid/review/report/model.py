@@ -15,16 +15,16 @@ class Digest:
 
     Attributes
     ----------
-    answer : in a few words, whether the printed numbers are reproduced
-    sentences : how many, how far off
-    reasons : why numbers can't be compared, with how many have that reason, most frequent first
-    counts : of every verdict
+    counts : of every verdict, without rows that repeat an experiment
+    sentences : what is furthest off, and how many rows repeat an experiment
+    missing : what keeps numbers from being compared, with how many lack it, most frequent first
+    missing_datasets : the DOIs in it
     """
 
-    answer: str
-    sentences: tuple[str, ...]
-    reasons: tuple[tuple[str, int], ...]
     counts: dict[str, int]
+    sentences: tuple[str, ...]
+    missing: tuple[tuple[str, int], ...]
+    missing_datasets: tuple[str, ...]
 
 
 @dataclass(frozen=True)

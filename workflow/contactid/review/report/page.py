@@ -19,11 +19,11 @@ import yaml
 from markupsafe import Markup, escape
 
 from contactid.core.atomic import write_text
-from contactid.output.comparison import MEANINGS, VERDICTS
+from contactid.output.comparison import BASES, MEANINGS, VERDICTS
 from contactid.output.fits import read_json
 from contactid.review.report import plots
 from contactid.review.report.collect import collect
-from contactid.review.report.digest import percent, spoken
+from contactid.review.report.digest import spoken
 from contactid.review.report.model import Report
 from contactid.review.report.playback import playback_section
 from contactid.review.same_results import ONCE, is_time, shows_times
@@ -113,7 +113,7 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {
-        "number": number, "spoken": spoken, "percent": percent, "plain": plain, "yaml": as_yaml, "seconds": seconds,
+        "number": number, "spoken": spoken, "plain": plain, "yaml": as_yaml, "seconds": seconds,
         "once": once_only,
     }  # fmt: skip
     pack = Pack()
@@ -123,6 +123,7 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         report=report,
         verdicts=VERDICTS,
         meanings=MEANINGS,
+        bases=BASES,
         css=_embedded(texts["report.css"]),
         javascript=_embedded(texts["report.js"]),
         playback=Markup(section) if (section := playback_section(report.playback, environment, texts)) else None,
@@ -133,7 +134,6 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         packed_function=pack.add_function,
         deviations={study.name: plots.plot_deviations(_checks(report, study.name)) for study in report.studies},
         runtimes=plots.plot_runtimes(report.rules),
-        nan=math.isnan,
         provenance_rows=provenance_rows,
     )
     pack.add("bokeh", plots.script())

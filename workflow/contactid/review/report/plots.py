@@ -17,15 +17,26 @@ from bokeh.resources import Resources
 from bokeh.transform import jitter
 
 from contactid.output import style
-from contactid.output.comparison import AGREES, BETTER, DIFFERS, INPUT, NOT_COMPARABLE
+from contactid.output.comparison import (
+    BETTER,
+    DIFFERS,
+    FITTED,
+    INPUT,
+    NOT_COMPARABLE,
+    PRINT_CONSISTENT,
+    REPRODUCED,
+    UNINFORMATIVE,
+)
 
-# colour and marker, so that neither is needed alone
+# colour and marker, so that neither is needed alone; an input is always the printed number
 _LOOKS = {
-    AGREES: (style.LINE, "circle", "agrees"),
-    BETTER: (style.ACCENT, "triangle", "better"),
-    DIFFERS: (style.RELEASE, "diamond", "differs"),
-    INPUT: (style.MEASURED, "square", "input"),
-    NOT_COMPARABLE: (style.MEASURED, "x", "not comparable"),
+    REPRODUCED: (style.LINE, "circle"),
+    PRINT_CONSISTENT: (style.SKY, "square"),
+    FITTED: (style.ROSE, "inverted_triangle"),
+    DIFFERS: (style.RELEASE, "diamond"),
+    BETTER: (style.ACCENT, "triangle"),
+    UNINFORMATIVE: (style.SIMULATED, "plus"),
+    NOT_COMPARABLE: (style.MEASURED, "x"),
 }
 _LEAST, _MOST = 1e-2, 1e4
 _ROW = 17  # px
@@ -48,8 +59,8 @@ def script() -> str:
 
 
 def plot_deviations(checks: Sequence[Any]) -> Plot | None:
-    """Every reproduced number of a study: its deviation in tolerances, a line per quantity; None without any."""
-    shown = [check for check in checks if not math.isnan(check.in_tolerances)]
+    """Every number of a study but its inputs: its deviation in tolerances, a line per quantity; None without any."""
+    shown = [check for check in checks if check.verdict != INPUT and not math.isnan(check.in_tolerances)]
     if not shown:
         return None
     lines = list(dict.fromkeys(_line(check) for check in shown))
@@ -62,10 +73,11 @@ def plot_deviations(checks: Sequence[Any]) -> Plot | None:
         **_frame(),
     )
     plot.add_layout(Span(location=1.0, dimension="height", line_color="#444444", line_dash="dashed"))
-    for verdict, (colour, marker, label) in _LOOKS.items():
+    for verdict, (colour, marker) in _LOOKS.items():
         members = [check for check in shown if check.verdict == verdict]
         if not members:
             continue
+        label = verdict.replace("_", " ")
         source = ColumnDataSource(
             {
                 "x": [min(max(check.in_tolerances, _LEAST), _MOST) for check in members],
@@ -75,6 +87,7 @@ def plot_deviations(checks: Sequence[Any]) -> Plot | None:
                 "published": [f"{check.published:.6g} {check.unit}" for check in members],
                 "reproduced": [f"{check.reproduced:.6g} {check.unit}" for check in members],
                 "tolerance": [f"{check.tolerance:.3g}" for check in members],
+                "basis": [check.basis for check in members],
                 "verdict": [label] * len(members),
             }
         )
@@ -82,7 +95,7 @@ def plot_deviations(checks: Sequence[Any]) -> Plot | None:
             "x", jitter("y", width=0.5, range=plot.y_range), source=source, marker=marker, size=7, color=colour,
             alpha=0.75, legend_label=label,
         )  # fmt: skip
-    _hover(plot, ["verdict", "condition", "published", "reproduced", "tolerance"], first="@y")
+    _hover(plot, ["verdict", "basis", "condition", "published", "reproduced", "tolerance"], first="@y")
     # a tap opens the number's row in its table
     tapped = CustomJS(code="const i = cb_data.source.selected.indices[0]; if (i != null) "
                       "location.hash = 'check-' + cb_data.source.data.row[i]")  # fmt: skip
