@@ -325,3 +325,16 @@ def test_damaged_checks_are_refused(make, finish, accepted, tmp_path, spoil, mes
 
 def test_the_columns_that_users_rely_on(finish):
     assert tuple(finish(OURS).columns) == COLUMNS
+
+
+@pytest.mark.parametrize("run", ["default", "test"])
+def test_the_committed_verdicts_say_where_they_were_made_and_what_the_reproduced_refuse(run):
+    table = check.read_verdicts(check.ACCEPTED / f"{run}.csv", check.ACCEPTED_COLUMNS, "")
+    made = json.loads((check.ACCEPTED / f"{run}.json").read_text())
+    assert made["arithmetic"] and made["made"] and made["git_commit"]
+    refused = table.loc[table["verdict"] == REPRODUCED, "rejects"].str.split(";").map(set)
+    assert len(refused) > 0
+    assert all(
+        {"zero", "half", "twice"} <= names or {"above", "below"} <= names or "counterexample" in names
+        for names in refused
+    )

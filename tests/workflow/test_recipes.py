@@ -203,7 +203,7 @@ def test_a_study_is_its_own_files_and_two_shared_ones(copy):
     default.write_text(default.read_text() + "demo: {largest: 4}\n")
     snakemake(copy, "--configfile", "config/test.yaml", "--config", 'studies=["demo"]')
     results = copy / "results/test"
-    assert pd.read_csv(results / "checks.csv")["verdict"].tolist() == ["agrees"]
+    assert pd.read_csv(results / "checks.csv")["verdict"].tolist() == ["reproduced"]
     assert "\\caption{Squares.}" in (results / "demo/tables/tab01_squares.tex").read_text()
     assert "Squares are squares." in (results / "summary.md").read_text()
     page = (results / "report.html").read_text()
