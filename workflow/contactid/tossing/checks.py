@@ -206,7 +206,8 @@ def _disagreement(identified: pd.DataFrame, trajectory: Mapping[str, str], veloc
     values = identified.drop_duplicates(["identified_on", "scheme"]).set_index(["identified_on", "parameters"])[names]
     both = [(velocity[name], trajectory[name]) for name in velocity if name in trajectory]
     if both:
-        pairs = [[*values.loc[(one, "velocity")], *values.loc[(other, "trajectory")]] for one, other in both]
+        found = {place: list(row) for place, row in zip(values.index, values.to_numpy(), strict=True)}
+        pairs = [[*found[one, "velocity"], *found[other, "trajectory"]] for one, other in both]
         what = "text", "parameters_differ_by_criterion", "section=abstract;simulator=matlab"
         yield what, stated(what[1], pairs, _joined(*both), note="by more than a step of the grid in every box")
 
@@ -292,17 +293,17 @@ def _sensitivity(table: pd.DataFrame, behind: Mapping[str, str]) -> Numbers:
     """Section VI's numbers and statements: half the range of rest poses, mean over tosses and boxes."""
     every = table[table["subset"] == "all"]
     data = _joined(every["dataset"].map(behind), every["dataset"])
-    mean = every.groupby(["parameter", "quantity"])["mean"].mean()
-    tosses = every.groupby(["parameter", "quantity"])["n_tosses"].sum()
-    for (parameter, quantity), value in mean.items():
-        printed = {
-            "position_mm": "rest_position_change_mm",
-            "position_pct": "rest_position_change_pct",
-            "rotation_deg": "rest_orientation_change_deg",
-        }.get(quantity)
-        if printed:
-            note = f"mean over {tosses[parameter, quantity]} tosses"
-            yield ("fig14", printed, f"section=VI;changed={parameter};by=0.05"), Reproduced(value, data=data, note=note)
+    mean: dict[tuple[str, str], float] = {}
+    quantities = {
+        "position_mm": "rest_position_change_mm",
+        "position_pct": "rest_position_change_pct",
+        "rotation_deg": "rest_orientation_change_deg",
+    }
+    for (parameter, quantity), part in every.groupby(["parameter", "quantity"]):
+        if quantity in quantities:
+            mean[str(parameter), str(quantity)] = value = float(part["mean"].mean())
+            ours = Reproduced(value, data=data, note=f"mean over {part['n_tosses'].sum()} tosses")
+            yield ("fig14", quantities[str(quantity)], f"section=VI;changed={parameter};by=0.05"), ours
     change = {
         (parameter, kind): factor * mean[parameter, quantity]
         for parameter in ("friction_mu", "restitution_e_n")
@@ -310,14 +311,14 @@ def _sensitivity(table: pd.DataFrame, behind: Mapping[str, str]) -> Numbers:
     }
     by_friction = {kind: change["friction_mu", kind] for kind in ("position", "orientation")}
     by_restitution = {kind: change["restitution_e_n", kind] for kind in ("position", "orientation")}
-    for quantity, given in (
+    for statement, given in (
         ("rest_position_sensitive_to_friction_and_orientation_not", by_friction),
         ("rest_pose_insensitive_to_restitution", {"by friction": by_friction["position"], **by_restitution}),
     ):
         told = ", ".join(f"{name} {value:.2g}" for name, value in given.items())
         note = f"changes as shares of the largest dimension and in rad, mean over boxes: {told}"
         nothing = dict.fromkeys(given, 0.0)
-        yield ("fig14", quantity, "section=VI"), stated(quantity, given, data, no_impact=nothing, note=note)
+        yield ("fig14", statement, "section=VI"), stated(statement, given, data, no_impact=nothing, note=note)
     thresholds = every.groupby("dataset")["restitution_insensitive_below"].first().tolist()
     note = "e_N up to which the median rest position stays within 5 % of the largest dimension: "
     what = "text", "rest_pose_insensitive_below_a_threshold", "section=VII"
