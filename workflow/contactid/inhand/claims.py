@@ -153,7 +153,8 @@ def _errors(table: pd.DataFrame, solvers: Sequence[str], objects: Mapping[str, I
     for name in truths:
         thing = object_of(objects, str(name))
         far = geodesic_distance(thing.uniform_body, thing.parameters)
-        ours.append({"method": _UNIFORM, "object": name, "geodesic_error": far} | parameter_values(thing.uniform_body))
+        values = parameter_values(thing.uniform_body)
+        ours.append({"method": _UNIFORM, "object": name, "geodesic_error": far, **values})
     for row in ours:
         one, truth = (_numbers(values) for values in (row, truths[row["object"]]))
         apart = one - truth
@@ -261,16 +262,17 @@ def _between_sources(measure: str, origin: str, errors: Mapping[str, pd.DataFram
             others = tuple(name for name in boxes if name != "box_2")
             asked.append(("wrist_is_nearer", WRIST, source, others, "on the wrist, without box_2,"))
     for quantity, first, second, names, of in asked:
-        given = [_picked(errors[source], measure, (_CONSTRAINED, _PRIOR), names) for source in (first, second)]
-        if given[0] is None or given[1] is None:
+        one, other = (_picked(errors[source], measure, (_CONSTRAINED, _PRIOR), names) for source in (first, second))
+        if one is None or other is None:
             continue
         if WRIST in (first, second):
             more = "" if printed else _TUNED
         else:
             more = "which table is which was inferred from the other rows' masses" if printed else _TUNED_NOISE
         data = "" if printed else f"{twins_of(first)}, {twins_of(second)}"
-        ours = _compared(given, origin, f"constrained rows nearer {of}", PRINT if printed else FITTED, data, more)
-        found[_key(quantity, second if first == WRIST else first, measure, origin)] = ours, _finite(*given)
+        basis = PRINT if printed else FITTED
+        ours = _compared((one, other), origin, f"constrained rows nearer {of}", basis, data, more)
+        found[_key(quantity, second if first == WRIST else first, measure, origin)] = ours, _finite(one, other)
     return _told_of(found)
 
 
