@@ -24,7 +24,7 @@ def check_rows(table: pd.DataFrame) -> tuple[Any, ...]:
     ``tried``: the wrong answers by name, value, and whether the check refused them.
     """
     rows = table[list(COLUMNS)].copy()
-    for column in rows.columns.difference(_NUMBERS):
+    for column in set(COLUMNS).difference(_NUMBERS):
         rows[column] = rows[column].astype(object).where(rows[column].notna(), "")
     deviation = rows["reproduced"] - rows["published"]
     rows = rows.assign(
@@ -32,8 +32,8 @@ def check_rows(table: pd.DataFrame) -> tuple[Any, ...]:
         counted=rows.index.isin(counted(rows).index),
         deviation=deviation,
         in_tolerances=(deviation.abs() / rows["tolerance"]).where(deviation != 0.0, 0.0),
-        datasets=[tuple(filter(None, names.split(", "))) for names in rows["data"]],
-        tried=[_tried(*both) for both in zip(rows["wrong_answers"], rows["rejects"], strict=True)],
+        datasets=rows["data"].map(lambda names: tuple(filter(None, names.split(", ")))),
+        tried=pd.Series(list(map(_tried, rows["wrong_answers"], rows["rejects"])), index=rows.index, dtype=object),
     )
     return tuple(rows.itertuples(index=False, name="Check"))
 
