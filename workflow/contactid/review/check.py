@@ -347,10 +347,8 @@ def _line(row: pd.Series) -> str:
     told = verdict if pd.isna(was) or was == verdict else f"{was} -> {verdict}"
     if verdict == ABSENT:
         return f"{row_name(row)}: {told}"
-    unmoved = pd.isna(was) or row["reproduced"] == row["reproduced_was"]
-    ours = (
-        _number(row["reproduced"]) if unmoved else f"{_number(row['reproduced_was'])} -> {_number(row['reproduced'])}"
-    )
+    ours, before = _number(row["reproduced"]), _number(row["reproduced_was"])
+    ours = ours if pd.isna(was) or ours == before else f"{before} -> {ours}"
     wider = "" if pd.isna(was) or row["tolerance"] == row["tolerance_was"] else f"{row['tolerance_was']:.3g} -> "
     lost = sorted(_names(row["rejects_was"]) - _names(row["rejects"])) if pd.notna(was) else []
     no_more = f"; refuses no more: {', '.join(lost)}" if lost else ""
