@@ -24,13 +24,14 @@ from contactid.output.comparison import (
     counted,
     wrong_answers,
 )
-from contactid.planar import checks
-from contactid.planar.checks import Measured, path_errors, sample_tolerance, table_numbers
+from contactid.planar import checks, statements
+from contactid.planar.checks import Measured, path_errors
 from contactid.planar.simulate.bodies import PlanarMotion
 from contactid.planar.simulate.scenes import scene_of
 from contactid.planar.sweeps.measures import STATED, UNIFORM, longest_run, needed_friction, with_uniform_bodies
 from contactid.planar.sweeps.measures import write_measures as measured
 from contactid.planar.sweeps.peaks import exact_first_impact
+from contactid.planar.table1 import UNIFORM_ERROR_PCT, sample_tolerance, table_numbers
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = pd.read_csv(ROOT / "workflow/resources/published/planar.csv")
@@ -40,20 +41,20 @@ ROLLING = {mu: min(mu, 0.6) for mu in np.round(np.linspace(0.1, 0.9, 9), 1)}
 SAMPLES = st.lists(st.floats(-200.0, 200.0), min_size=5, max_size=40).map(np.array)
 
 TRUE_AND_FALSE = [
-    (checks.converges, (1.05, 0.02), checks.WITHOUT_LIMIT),
-    (checks.has_no_limit, (0.01, 0.07), checks.WITH_LIMIT),
-    (checks.in_one_instant, (1, 1, 1), checks.SPLIT_ONCE),
-    (checks.in_two_instants, (2, 2, 2), checks.SPLIT_ONCE),
-    (checks.nearer_together, ((86.4, 86.9, 86.1), (63.6, 83.4, 70.7)), checks.SCATTERED),
-    (checks.rises, (1.0, 2.0, 3.0), checks.FALLING_ONCE),
-    (checks.falls, (3.0, 2.0, 1.0), checks.RISING_ONCE),
-    (checks.never_rises, (9, 4, 4), checks.FALLING_ONCE),
-    (checks.without_pause, (0.0, 0.001), checks.ONE_PAUSE),
-    (checks.with_pause, (0.4, 0.8), checks.ONE_PAUSE),
-    (checks.trend_falls, [(fps, 1.0 / fps) for fps in (30.0, 60.0, 120.0, 240.0)], checks.WITHOUT_TREND),
-    (checks.follows_truth, ((0.2, 0.21), (0.5, 0.48)), checks.ALWAYS_THE_SAME),
-    (checks.stays_at_least, (0.57, (0.568, 0.571)), checks.FOLLOWING_ON),
-    (checks.within_literature, 0.3, checks.SLIPPERY),
+    (statements.converges, (1.05, 0.02), statements.WITHOUT_LIMIT),
+    (statements.has_no_limit, (0.01, 0.07), statements.WITH_LIMIT),
+    (statements.in_one_instant, (1, 1, 1), statements.SPLIT_ONCE),
+    (statements.in_two_instants, (2, 2, 2), statements.SPLIT_ONCE),
+    (statements.nearer_together, ((86.4, 86.9, 86.1), (63.6, 83.4, 70.7)), statements.SCATTERED),
+    (statements.rises, (1.0, 2.0, 3.0), statements.FALLING_ONCE),
+    (statements.falls, (3.0, 2.0, 1.0), statements.RISING_ONCE),
+    (statements.never_rises, (9, 4, 4), statements.FALLING_ONCE),
+    (statements.without_pause, (0.0, 0.001), statements.ONE_PAUSE),
+    (statements.with_pause, (0.4, 0.8), statements.ONE_PAUSE),
+    (statements.trend_falls, [(fps, 1.0 / fps) for fps in (30.0, 60.0, 120.0, 240.0)], statements.WITHOUT_TREND),
+    (statements.follows_truth, ((0.2, 0.21), (0.5, 0.48)), statements.ALWAYS_THE_SAME),
+    (statements.stays_at_least, (0.57, (0.568, 0.571)), statements.FOLLOWING_ON),
+    (statements.within_literature, 0.3, statements.SLIPPERY),
 ]
 
 
@@ -62,16 +63,21 @@ def test_a_statement_can_come_out_true_and_false(holds, true, counterexample) ->
     assert holds(true) is True and holds(counterexample) is False
 
 
+def test_every_statement_is_among_them() -> None:
+    functions = {one for one in vars(statements).values() if getattr(one, "__module__", "") == statements.__name__}
+    assert functions == {holds for holds, _, _ in TRUE_AND_FALSE}
+
+
 @pytest.mark.parametrize(
     ("holds", "nothing"),
     [
-        (checks.in_one_instant, ()),
-        (checks.in_two_instants, ()),
-        (checks.rises, ()),
-        (checks.falls, (1.0,)),
-        (checks.follows_truth, ()),
-        (checks.stays_at_least, (0.57, ())),
-        (checks.has_no_limit, (np.nan, np.nan)),
+        (statements.in_one_instant, ()),
+        (statements.in_two_instants, ()),
+        (statements.rises, ()),
+        (statements.falls, (1.0,)),
+        (statements.follows_truth, ()),
+        (statements.stays_at_least, (0.57, ())),
+        (statements.has_no_limit, (np.nan, np.nan)),
     ],
 )
 def test_no_statement_holds_of_nothing(holds, nothing) -> None:
@@ -118,7 +124,7 @@ def test_a_uniform_ellipse_has_the_known_ratio_and_changes_no_central_impact() -
     uniform = with_uniform_bodies(BLOCK)
     body = uniform["bodies"]["plywood_ellipse"]
     assert 1e6 * body["inertia"] / body["mass"] == pytest.approx(781.25)
-    assert pytest.approx(100.0 * (781.25 / 756.25 - 1.0)) == checks.UNIFORM_ERROR_PCT
+    assert pytest.approx(100.0 * (781.25 / 756.25 - 1.0)) == UNIFORM_ERROR_PCT
     drops, throws = (
         [exact_first_impact(scene_of(one, name))[1] for one in (BLOCK, uniform)] for name in ("drop", "throw")
     )

@@ -8,12 +8,37 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import kendalltau
 
-from contactid.output.comparison import COMPUTED, PRINT, Key, Reproduced, Tolerance, compare, statement
+from contactid.output.comparison import PRINT, Key, Reproduced, compare, statement
 from contactid.output.stored import read_stored
 from contactid.output.tables import read_csv, write_csv
+from contactid.planar.statements import (
+    ALWAYS_THE_SAME,
+    FALLING_ONCE,
+    FOLLOWING_ON,
+    ONE_PAUSE,
+    RISING_ONCE,
+    SCATTERED,
+    SLIPPERY,
+    SPLIT_ONCE,
+    WITH_LIMIT,
+    WITHOUT_LIMIT,
+    converges,
+    falls,
+    follows_truth,
+    has_no_limit,
+    in_one_instant,
+    in_two_instants,
+    nearer_together,
+    never_rises,
+    rises,
+    stays_at_least,
+    with_pause,
+    within_literature,
+    without_pause,
+)
 from contactid.planar.sweeps.measures import STATED, UNIFORM
+from contactid.planar.table1 import BODY, LEAST_MU, table_numbers
 
 # what section 4 prints of its scenes: the ellipse, its start, and restitution where it is one value
 _PRINTED_SCENES: dict[str, dict[str, Any]] = {
@@ -25,9 +50,6 @@ _PRINTED_SCENES: dict[str, dict[str, Any]] = {
 _ELLIPSE = {"semi_axes": [1.5, 1.0], "mass": 10, "inertia": 2}
 # what section 6.1 prints of its throw
 _PRINTED_THROW: dict[str, Any] = {"position": [0, 0.1, -0.785], "velocity": [3, -5, 0], "restitution_e_n": 0.2}
-_BODY = {"semi_axes": [0.05, 0.025], "mass": 0.064, "inertia": 4.84e-5}
-#: Error of J/m (%) of whoever takes the plywood ellipse for a homogeneous one.
-UNIFORM_ERROR_PCT = 100.0 * ((0.05**2 + 0.025**2) / 4.0 / (4.84e-5 / 0.064) - 1.0)
 
 _TIMES = (
     "ours is since release; the time printed under the figure can't be, since free flight fixes it, but an axis that "
@@ -39,17 +61,6 @@ _STEPS = (1.0, 2.0, 5.0)  # ms, of figures 7 and 10
 _ENOUGH_STEPS = 8  # time steps, for an order of convergence
 _PUSHES = 1.01  # of the weight's impulse in a step, above which an impulse does more than carry the body
 _FIGURES = {"drop": ("fig06", "fig07"), "throw": ("fig08", "fig10")}
-_SEEN = 0.05  # s, of figure 12's one second: a constant part that is shorter can't be seen
-_MARK = 0.05  # of friction: half a step of figure 19's frictions
-_LEAST_MU = 0.15  # table 1's errors count from friction 0.2 on, as the paper says
-_ENOUGH_CELLS = 10  # for a trend
-_CHANCE = 0.05  # probability with which numbers in random order look like a trend
-_ROUNDING = 0.5  # %, of the printed errors
-_CASES = 0.95  # of further noise samples lie within the tolerance of table 1
-_DEVIATIONS = 2.0
-_QUARTILES = 1.349  # standard deviations between a normal distribution's quartiles
-_UNDETERMINED = 0.5  # share of samples whose ratio runs to its limit
-_LITERATURE = (0.25, 0.5)  # friction of wood on wood, as section 6.2 quotes it
 
 #: What each number of section 6.2, and of the paper's own penalty, lacks.
 _MISSING = {
@@ -70,105 +81,6 @@ _MISSING = {
     ("text", "friction_mu_mean", "section=6.2;throw=all"): "friction from the other videos of section 6.2, which were "
     "never published",
 }
-
-
-# ---------------------------------------------------------------- statements, each with what it must refuse
-def converges(order: tuple[float, float]) -> bool:
-    """Whether an error falls with the time step: its order is above 0 by two standard errors."""
-    return order[0] > 2.0 * order[1]
-
-
-def has_no_limit(order: tuple[float, float]) -> bool:
-    """Whether an error doesn't fall with the time step."""
-    return bool(np.isfinite(order).all()) and not converges(order)
-
-
-WITHOUT_LIMIT, WITH_LIMIT = (0.09, 0.10), (1.0, 0.02)  # orders and their standard errors
-
-
-def in_one_instant(counts: Sequence[int]) -> bool:
-    """Whether an impact's impulse acts in a single instant, at every time step."""
-    return set(counts) == {1}
-
-
-def in_two_instants(counts: Sequence[int]) -> bool:
-    """Whether it is split over two instants, at every time step."""
-    return set(counts) == {2}
-
-
-SPLIT_ONCE = (1, 2, 1)  # instants at three time steps
-
-
-def nearer_together(peaks: tuple[Sequence[float], Sequence[float]]) -> bool:
-    """Whether the first peaks differ less than a tenth of what the second do, over the same time steps."""
-    return bool(np.ptp(peaks[0]) < 0.1 * np.ptp(peaks[1]))
-
-
-SCATTERED = ((63.6, 83.4, 70.7), (63.6, 83.4, 70.7))  # N s
-
-
-def rises(values: Sequence[float]) -> bool:
-    """Whether every number is above the one before."""
-    return len(values) > 1 and bool((np.diff(values) > 0.0).all())
-
-
-def falls(values: Sequence[float]) -> bool:
-    """Whether every number is below the one before."""
-    return len(values) > 1 and bool((np.diff(values) < 0.0).all())
-
-
-FALLING_ONCE, RISING_ONCE = (1.0, 3.0, 2.0, 4.0), (4.0, 2.0, 3.0, 1.0)
-
-
-def never_rises(values: Sequence[float]) -> bool:
-    """Whether no number is above the one before, and the last is below the first."""
-    return bool((np.diff(values) <= 0.0).all() and values[-1] < values[0])
-
-
-def without_pause(stretches: Sequence[float]) -> bool:
-    """Whether no motion has a stretch of time (s) that the eye would see without a loss of energy."""
-    return max(stretches) < _SEEN
-
-
-def with_pause(stretches: Sequence[float]) -> bool:
-    """Whether every motion has such a stretch."""
-    return min(stretches) >= _SEEN
-
-
-ONE_PAUSE = (0.0, 0.45)  # s
-
-
-def trend_falls(pairs: Sequence[tuple[float, float]]) -> bool:
-    """Whether the second of the pairs falls as the first rises, more than chance lets it (Kendall's tau)."""
-    first, second = np.transpose(pairs)
-    return bool(kendalltau(first, second, alternative="less").pvalue < _CHANCE)
-
-
-WITHOUT_TREND = ((30.0, 4.0), (60.0, 1.0), (120.0, 3.0), (200.0, 2.0), (240.0, 5.0))
-
-
-def follows_truth(pairs: Sequence[tuple[float, float]]) -> bool:
-    """Whether found frictions, the second of the pairs, are the true ones."""
-    return len(pairs) > 1 and all(abs(found - true) < _MARK for true, found in pairs)
-
-
-ALWAYS_THE_SAME = ((0.2, 0.35), (0.3, 0.35), (0.4, 0.35), (0.5, 0.35))
-
-
-def stays_at_least(found: tuple[float, Sequence[float]]) -> bool:
-    """Whether all found frictions, the second entry, are the least that rolling needs, the first."""
-    return len(found[1]) > 0 and all(abs(one - found[0]) < _MARK for one in found[1])
-
-
-FOLLOWING_ON = (0.57, (0.6, 0.7, 0.8, 0.9))
-
-
-def within_literature(friction_mu: float) -> bool:
-    """Whether a friction lies in the range that section 6.2 quotes for wood on wood."""
-    return _LITERATURE[0] <= friction_mu <= _LITERATURE[1]
-
-
-SLIPPERY = 0.1
 
 
 # ---------------------------------------------------------------- the run's numbers
@@ -263,7 +175,7 @@ def _of_scene(block: Mapping[str, Any], scene: str, numbers: Mapping[Key, Reprod
 
 def _of_throw(block: Mapping[str, Any], numbers: Mapping[Key, Reproduced]) -> dict[Key, Reproduced]:
     """Numbers of section 6.1's throw, likewise."""
-    printed = _is_printed(block, block["identification"], _BODY, _PRINTED_THROW)
+    printed = _is_printed(block, block["identification"], BODY, _PRINTED_THROW)
     return dict(numbers) if printed else _without(numbers, "the paper's throw, of which planar.identification departs")
 
 
@@ -436,111 +348,6 @@ def path_errors(paths: pd.DataFrame) -> dict[float, float]:
     return errors
 
 
-# ---------------------------------------------------------------- table 1
-def table_numbers(
-    published: pd.DataFrame, samples: pd.DataFrame, same_motion: Mapping[float, float]
-) -> dict[Key, Reproduced]:
-    """Table 1: each printed sample against our noise samples of its cell, means by frame rate, and trends.
-
-    Parameters
-    ----------
-    samples : columns mu, fps, seed, converged, error_pct, ratio_is_limit; one motion's rows have its least friction
-    same_motion : that friction, by the frictions of table 1
-    """
-    rows = published[(published["artefact"] == "tab01") & (published["quantity"] == "inertia_ratio_error_pct")]
-    found = rows["condition"].str.extract("friction_mu=(?P<mu>[^;]+);fps=(?P<fps>.+)").astype(float)
-    cells = found.assign(condition=rows["condition"], printed=rows["value"].astype(float))
-    cells["motion"] = [same_motion[mu] for mu in cells["mu"]]
-    good = samples[samples["converged"]]
-    errors = {(float(mu), float(fps)): part for (mu, fps), part in good.groupby(["mu", "fps"])}
-    numbers: dict[Key, Reproduced] = {}
-    for row in cells.to_dict("records"):
-        key = ("tab01", "inertia_ratio_error_pct", str(row["condition"]))
-        if (row["motion"], row["fps"]) in errors:
-            one = _cell(errors[row["motion"], row["fps"]])
-            repeated = "" if row["motion"] == row["mu"] else f"friction_mu={row['motion']:g};fps={row['fps']:g}"
-            numbers[key] = replace(one, repeats=repeated)
-    return numbers | _means(cells, good) | _trends(cells, good)
-
-
-def _cell(part: pd.DataFrame) -> Reproduced:
-    """One sample in print against the median of ours."""
-    values, limit = part["error_pct"].to_numpy(), float(part["ratio_is_limit"].mean())
-    n, median = len(values), float(np.median(values))
-    mu, fps = part["mu"].iloc[0], part["fps"].iloc[0]
-    missing = ""
-    if limit >= _UNDETERMINED:
-        missing = (
-            f"J/m of table 1's cell friction {mu:g}, {fps:g} frames/s, which its poses don't determine: {limit:.0%} of "
-            f"{n} noise samples run to a limit of the outline"
-        )
-    return Reproduced(
-        median, missing=missing, tolerance=sample_tolerance(values), naive={"uniform body": UNIFORM_ERROR_PCT},
-        signed=True, is_error=True,
-        note=f"median of {n} noise samples, which lie between {values.min():.3g} and {values.max():.3g} %; the paper "
-        "has one",
-    )  # fmt: skip
-
-
-def sample_tolerance(values: np.ndarray) -> Tolerance:
-    """Rounding, and what one further sample departs from the median of n in 19 of 20 cases.
-
-    That is the k-th smallest of our own samples' departures, ``k = 0.95 (n + 1)`` rounded up, which holds for any
-    distribution; but at most two standard deviations of the difference of a sample and the median, by the quartiles.
-    """
-    n, median = len(values), float(np.median(values))
-    away, place = np.sort(np.abs(values - median)), int(np.ceil(_CASES * (n + 1)))
-    low, high = np.quantile(values, [0.25, 0.75])
-    normal = _DEVIATIONS * (high - low) / _QUARTILES * np.sqrt(1.0 + min(1.0, np.pi / (2.0 * n)))
-    half = min(float(away[place - 1]) if place <= n else np.inf, float(normal))
-    return Tolerance(
-        _ROUNDING + half,
-        f"rounding of the printed number ({_ROUNDING:g}), and {half:.3g} within which one further noise sample lies in "
-        f"19 of 20 cases, by our {n}",
-    )
-
-
-def _means(cells: pd.DataFrame, good: pd.DataFrame) -> dict[Key, Reproduced]:
-    """The mean magnitude of table 1's errors by frame rate, against as many means of ours as there are noise samples.
-
-    In print each cell has noise of its own, so ours take another noise sample in each cell too.
-    """
-    numbers: dict[Key, Reproduced] = {}
-    for fps, row in cells[cells["mu"] > _LEAST_MU].groupby("fps"):
-        table = good[good["fps"] == fps].pivot(index="seed", columns="mu", values="error_pct").abs()
-        if not set(row["motion"]) <= set(table.columns):
-            continue
-        columns = [np.roll(table[mu].to_numpy(), -place) for place, mu in enumerate(row["motion"])]
-        means = np.nanmean(columns, axis=0)
-        key = ("tab01", "inertia_ratio_error_abs_mean_pct", f"friction_mu=0.2..0.9;fps={fps:g}")
-        numbers[key] = Reproduced(
-            float(np.median(means)), tolerance=sample_tolerance(means), naive={"uniform body": UNIFORM_ERROR_PCT},
-            is_error=True,
-            note=f"median of {len(means)} means over {len(columns)} cells, which lie between {means.min():.3g} and "
-            f"{means.max():.3g} %; the paper has one",
-        )  # fmt: skip
-    return numbers
-
-
-def _trends(cells: pd.DataFrame, good: pd.DataFrame) -> dict[Key, Reproduced]:
-    """Whether errors fall with the frame rate and with friction, in print and in ours."""
-    ours = good.assign(size=good["error_pct"].abs()).groupby(["mu", "fps"], as_index=False)["size"].median()
-    numbers: dict[Key, Reproduced] = {}
-    for quantity, along in (("error_falls_with_frame_rate", "fps"), ("error_falls_with_friction", "mu")):
-        for whose, table, basis in (
-            ("ours", ours, COMPUTED),
-            ("printed", cells.assign(size=cells["printed"].abs()), PRINT),
-        ):
-            pairs = list(zip(table[along], table["size"], strict=True))
-            if len(pairs) < _ENOUGH_CELLS:
-                continue
-            tau = kendalltau(table[along], table["size"]).statistic
-            note = f"Kendall's tau is {tau:.2f} over {len(pairs)} cells"
-            key = ("tab01", quantity, f"numbers={whose}")
-            numbers[key] = statement(trend_falls, pairs, WITHOUT_TREND, basis=basis, note=note)
-    return numbers
-
-
 def friction_numbers(found: Measured, samples: pd.DataFrame, block: Mapping[str, Any]) -> dict[Key, Reproduced]:
     """Figure 19: where the body rolls, and identified friction, the mean over frame rates of each cell's median."""
     good, same = samples[samples["converged"]], found.same_motion()
@@ -548,7 +355,7 @@ def friction_numbers(found: Measured, samples: pd.DataFrame, block: Mapping[str,
     by_mu = {float(str(mu)): float(value) for mu, value in medians.items()}
     at = float(block["identification"]["restitution_e_n"])
     least = found("rolling_mu", at)
-    sliding = [(mu, by_mu[mu]) for mu in by_mu if _LEAST_MU < mu < least]
+    sliding = [(mu, by_mu[mu]) for mu in by_mu if LEAST_MU < mu < least]
     rolling = [by_mu[same[mu]] for mu in same if mu > least and same[mu] in by_mu]
     numbers = {
         ("fig19", "rolling_friction_mu", "section=6.1;restitution_e_n=0.2"): Reproduced(
@@ -575,7 +382,7 @@ def printed_numbers(published: pd.DataFrame) -> dict[Key, Reproduced]:
     value = dict(zip(keys, published["value"].astype(float), strict=True))
     numbers: dict[Key, Reproduced] = {
         ("text", "true_inertia_ratio_mm2", "body=plywood_ellipse"): Reproduced(
-            1e6 * _BODY["inertia"] / _BODY["mass"], basis=PRINT, note="stated inertia by stated mass"
+            1e6 * BODY["inertia"] / BODY["mass"], basis=PRINT, note="stated inertia by stated mass"
         )
     }
     fig22, true = "section=6.2;throw=fig22", ("true_inertia_ratio_mm2", "body=plywood_ellipse")
