@@ -38,7 +38,7 @@ from contactid.planar.statements import (
     without_pause,
 )
 from contactid.planar.sweeps.measures import STATED, UNIFORM
-from contactid.planar.table1 import BODY, LEAST_MU, table_numbers
+from contactid.planar.table1 import INERTIA, LEAST_MU, MASS, SEMI_AXES, table_numbers
 
 # what section 4 prints of its scenes: the ellipse, its start, and restitution where it is one value
 _PRINTED_SCENES: dict[str, dict[str, Any]] = {
@@ -49,6 +49,7 @@ _PRINTED_SCENES: dict[str, dict[str, Any]] = {
 }
 _ELLIPSE = {"semi_axes": [1.5, 1.0], "mass": 10, "inertia": 2}
 # what section 6.1 prints of its throw
+_BODY = {"semi_axes": list(SEMI_AXES), "mass": MASS, "inertia": INERTIA}
 _PRINTED_THROW: dict[str, Any] = {"position": [0, 0.1, -0.785], "velocity": [3, -5, 0], "restitution_e_n": 0.2}
 
 _TIMES = (
@@ -175,7 +176,7 @@ def _of_scene(block: Mapping[str, Any], scene: str, numbers: Mapping[Key, Reprod
 
 def _of_throw(block: Mapping[str, Any], numbers: Mapping[Key, Reproduced]) -> dict[Key, Reproduced]:
     """Numbers of section 6.1's throw, likewise."""
-    printed = _is_printed(block, block["identification"], BODY, _PRINTED_THROW)
+    printed = _is_printed(block, block["identification"], _BODY, _PRINTED_THROW)
     return dict(numbers) if printed else _without(numbers, "the paper's throw, of which planar.identification departs")
 
 
@@ -224,7 +225,7 @@ def _shapes(
     """Statements about figures 6 to 8 and 10."""
     of = {model: f"scene={scene};model={model}" for model in ("IRC", "IGC")}
     orders = limits[limits["scene"] == scene].set_index("model")
-    order = {model: (float(orders.loc[model, "order"]), float(orders.loc[model, "order_se"])) for model in of}
+    order = {model: (float(orders["order"][model]), float(orders["order_se"][model])) for model in of}
     told = {model: f"the error's order in h is {one[0]:.2f} +- {one[1]:.2f}" for model, one in order.items()}
     numbers = {
         (swept, "first_impulse_converges", of["IRC"]): statement(
@@ -239,13 +240,13 @@ def _shapes(
     pushing = impulses[impulses["impulse_ns"] > _PUSHES * 1e-3 * weight * impulses["time_step_ms"]]
     counts = pushing.groupby(["model", "time_step_ms"]).size()
     peaks = pushing.groupby(["model", "time_step_ms"])["impulse_ns"].max()
-    by_model = {model: [int(count) for count in counts[model]] for model in of}
+    by_model = {model: counts.xs(model).to_list() for model in of}
     steps: dict[Key, Reproduced] = {
         (shown, "impulse_in_one_instant", of["IRC"]): statement(in_one_instant, by_model["IRC"], SPLIT_ONCE),
         (shown, "impulse_in_two_instants", of["IGC"]): statement(in_two_instants, by_model["IGC"], SPLIT_ONCE),
     }
     if scene == "throw":
-        both = [float(peak) for peak in peaks["IRC"]], [float(peak) for peak in peaks["IGC"]]
+        both = peaks.xs("IRC").to_list(), peaks.xs("IGC").to_list()
         spans = f"the peaks span {np.ptp(both[0]):.2f} N s by IRC, {np.ptp(both[1]):.1f} by IGC"
         key = (shown, "peaks_nearly_equal", of["IRC"])
         steps[key] = statement(nearer_together, both, SCATTERED, note=spans)
@@ -382,7 +383,7 @@ def printed_numbers(published: pd.DataFrame) -> dict[Key, Reproduced]:
     value = dict(zip(keys, published["value"].astype(float), strict=True))
     numbers: dict[Key, Reproduced] = {
         ("text", "true_inertia_ratio_mm2", "body=plywood_ellipse"): Reproduced(
-            1e6 * BODY["inertia"] / BODY["mass"], basis=PRINT, note="stated inertia by stated mass"
+            1e6 * INERTIA / MASS, basis=PRINT, note="stated inertia by stated mass"
         )
     }
     fig22, true = "section=6.2;throw=fig22", ("true_inertia_ratio_mm2", "body=plywood_ellipse")

@@ -13,9 +13,9 @@ from contactid.output.comparison import COMPUTED, PRINT, Key, Reproduced, Tolera
 from contactid.planar.statements import WITHOUT_TREND, trend_falls
 
 #: What the paper prints of the body that it throws.
-BODY = {"semi_axes": [0.05, 0.025], "mass": 0.064, "inertia": 4.84e-5}
+MASS, INERTIA, SEMI_AXES = 0.064, 4.84e-5, (0.05, 0.025)  # kg, kg m2, m
 #: Error of J/m (%) of whoever takes the plywood ellipse for a homogeneous one.
-UNIFORM_ERROR_PCT = 100.0 * ((0.05**2 + 0.025**2) / 4.0 / (4.84e-5 / 0.064) - 1.0)
+UNIFORM_ERROR_PCT = 100.0 * ((SEMI_AXES[0] ** 2 + SEMI_AXES[1] ** 2) / 4.0 / (INERTIA / MASS) - 1.0)
 LEAST_MU = 0.15  # table 1's errors count from friction 0.2 on, as the paper says
 _ENOUGH_CELLS = 10  # for a trend
 _ROUNDING = 0.5  # %, of the printed errors
@@ -40,7 +40,7 @@ def table_numbers(
     cells = found.assign(condition=rows["condition"], printed=rows["value"].astype(float))
     cells["motion"] = [same_motion[mu] for mu in cells["mu"]]
     good = samples[samples["converged"]]
-    errors = {(float(mu), float(fps)): part for (mu, fps), part in good.groupby(["mu", "fps"])}
+    errors = {(float(str(mu)), float(str(fps))): part for (mu, fps), part in good.groupby(["mu", "fps"])}
     numbers: dict[Key, Reproduced] = {}
     for row in cells.to_dict("records"):
         key = ("tab01", "inertia_ratio_error_pct", str(row["condition"]))
