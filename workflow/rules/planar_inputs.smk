@@ -67,6 +67,15 @@ def scenes_block(*names):
     return {"gravity": PLANAR["gravity"], "bodies": bodies, "scenes": scenes}
 
 
+def measured_block():
+    """What the measured motions depend on: the paper's scenes, and section 6.1's throw."""
+    noise = IDENTIFIED_NOISE[0]
+    scenes, throw = scenes_block(*planar_artefacts.PAPER_SCENES), identification_block(
+        noise
+    )
+    return {**scenes, **throw, "bodies": scenes["bodies"] | throw["bodies"]}
+
+
 def simulated(*names):
     """The simulations of some scenes."""
     return [f"<results>/planar/simulations/{name}.nc" for name in names]
