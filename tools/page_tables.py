@@ -82,9 +82,9 @@ def differences(told: list[dict[str, str]], rows: pd.DataFrame) -> str:
     wrong = [
         f"no number differs for '{entry['printed']}'" for entry, of in zip(told, mine, strict=True) if not of.any()
     ]
-    for index, row in rows.iterrows():
-        if (about := sum(of[index] for of in mine)) != 1:
-            wrong.append(f"{about} entries are about {', '.join(row[KEY])}")
+    for place, (_, row) in enumerate(rows.iterrows()):
+        if (about := sum(bool(of.iloc[place]) for of in mine)) != 1:
+            wrong.append(f"{about} entries are about {', '.join(row[name] for name in KEY)}")
     if wrong:
         raise ContactIdError(
             f"{DIFFERENCES}: {'; '.join(wrong)}", "each row that differs needs one entry, each entry a row"
