@@ -13,6 +13,8 @@ from contactid.output.comparison import BASES, SCALES, VERDICTS
 
 #: Pages that hold no number typed by hand.
 STRICT = ["README.md", "docs/checks.md", "docs/reproduction.md"]
+#: Lines of other pages that may hold one: settings, and measurements that no run's file has. No page may get more.
+TYPED = {"docs/tossing.md": 26, "docs/planar.md": 34, "docs/arm.md": 49, "docs/inhand.md": 104}
 #: What isn't a result: names, places in papers, settings, levels, printed values said to be printed, rough durations.
 _NUMBERS = r"\d+(\.\d+)?((, | to | and )\d+(\.\d+)?)*"
 EXEMPT = re.compile(
@@ -60,10 +62,11 @@ def test_markers_do_not_show():
             assert "<!--=" not in code, f"{page.name}: {code}"
 
 
-@pytest.mark.parametrize("name", STRICT)
+@pytest.mark.parametrize("name", [*STRICT, *TYPED])
 def test_no_number_is_typed(name):
     lines = prose((quoted.ROOT / name).read_text(encoding="utf-8")).splitlines()
-    assert [line for line in lines if re.search(r"\d", EXEMPT.sub("", line))] == []
+    typed = [line for line in lines if re.search(r"\d", EXEMPT.sub("", line))]
+    assert len(typed) <= TYPED.get(name, 0), "\n".join(typed)
 
 
 def row_of(**cells):
