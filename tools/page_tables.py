@@ -63,7 +63,7 @@ def differing(root: Path) -> pd.DataFrame:
     published = [
         _read(root / f"workflow/resources/published/{study}.csv").assign(study=study) for study in set(rows["study"])
     ]
-    return rows.merge(pd.concat(published), on=KEY) if published else rows
+    return rows.merge(pd.concat(published), on=KEY, how="left") if published else rows
 
 
 def matched(entry: dict[str, str], rows: pd.DataFrame) -> pd.Series:
@@ -97,13 +97,14 @@ def differences(told: list[dict[str, str]], rows: pd.DataFrame) -> str:
 
 
 def _found(rows: pd.DataFrame) -> str:
-    """The pairs of printed and found numbers, or how many there are."""
-    if len(rows) > _MOST:
-        return f"{len(rows)} numbers differ"
-    return "; ".join(
-        "doesn't hold" if row["unit"] == STATEMENT else f"{row['value']} -> {row['reproduced'] or 'none'} {row['unit']}"
-        for _, row in rows.iterrows()
-    )
+    """The first pairs of printed and found numbers, and how many more there are."""
+    if (rows["unit"] == STATEMENT).all():
+        return "doesn't hold" if len(rows) == 1 else f"doesn't hold in {len(rows)} cases"
+    pairs = [
+        f"{row['value']} -> {float(row['reproduced']):.4g} {row['unit'] if row['unit'] != '1' else ''}".strip()
+        for _, row in rows.head(_MOST).iterrows()
+    ]
+    return "; ".join(pairs) + (f"; and {len(rows) - _MOST} more" if len(rows) > _MOST else "")
 
 
 def take_missing(root: Path) -> None:
