@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -108,14 +109,22 @@ def _found(rows: pd.DataFrame) -> str:
 
 
 def take_missing(root: Path) -> None:
-    """Write what the default run lacks, if it is there: by artefact, how many numbers, and what for."""
+    """Write what the default run lacks, if it is there: by artefact, how many numbers, and which datasets or what."""
     checks = root / "results/default/checks.csv"
     if checks.is_file():
         table = _read(checks)
-        rows = table[table["verdict"] == NOT_COMPARABLE]
-        lacking = rows.assign(missing=rows["note"].str.split(";").str[0])
-        found = lacking.groupby(["study", "artefact", "missing"], sort=False).size().reset_index(name="numbers")
-        found[["study", "artefact", "numbers", "missing"]].to_csv(root / MISSING, index=False, lineterminator="\n")
+        lacking = table[table["verdict"] == NOT_COMPARABLE].groupby(["study", "artefact"], sort=False)["note"]
+        rows = [(*key, len(notes), "; ".join(dict.fromkeys(name for note in notes for name in _lacked(note))))
+                for key, notes in lacking]  # fmt: skip
+        found = pd.DataFrame(rows, columns=["study", "artefact", "numbers", "missing"])
+        found.to_csv(root / MISSING, index=False, lineterminator="\n")
+
+
+def _lacked(note: str) -> list[str]:
+    """The datasets that the first part of a note names with their DOI, or else that part, from whose software on."""
+    missing = note.split(";")[0]
+    software = re.sub(r"^.* by (?=Algoryx)|^.* from (?=figure|the other)| \((sec|Table) [^)]*\)", "", missing)
+    return re.findall(r"\w+,? 10\.\d+/[\w.]+\w", missing) or [software]
 
 
 def _read(file: Path) -> pd.DataFrame:

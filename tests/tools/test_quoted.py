@@ -209,13 +209,21 @@ def test_counts_lead_with_what_could_have_failed():
 def test_what_is_missing_is_told_by_artefact(tmp_path):
     (tmp_path / "results/default").mkdir(parents=True)
     (tmp_path / "workflow/resources").mkdir(parents=True)
-    rows = [("s", "tab01", "not_comparable", "no archive; ours is 3"), ("s", "tab01", "not_comparable", "no archive")]
-    rows += [("s", "tab01", "differs", "x"), ("s", "tab02", "not_comparable", "no film")]
+    rows = [
+        ("s", "tab01", "not_comparable", "mu of Box4 (Table I) from box4 10.4121/1.v2, box5 10.4121/c.3; ours is 3"),
+        ("s", "tab01", "not_comparable", "e of Box4 (Table I), measured in box4 10.4121/1.v2"),
+        ("s", "tab01", "not_comparable", "mu of Box4 by Algoryx Dynamics (Table I), which is licensed"),
+        ("s", "tab01", "differs", "x"),
+        ("s", "tab02", "not_comparable", "the friction, which isn't printed; one"),
+    ]
     checks = pd.DataFrame(rows, columns=["study", "artefact", "verdict", "note"])
     checks.to_csv(tmp_path / "results/default/checks.csv", index=False)
     page_tables.take_missing(tmp_path)
     found = pd.read_csv(tmp_path / page_tables.MISSING)
-    assert found.values.tolist() == [["s", "tab01", 2, "no archive"], ["s", "tab02", 1, "no film"]]
+    assert found.values.tolist() == [
+        ["s", "tab01", 3, "box4 10.4121/1.v2; box5 10.4121/c.3; Algoryx Dynamics, which is licensed"],
+        ["s", "tab02", 1, "the friction, which isn't printed"],
+    ]
 
 
 def test_the_tables_name_everything_that_the_comparison_knows():
