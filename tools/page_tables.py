@@ -123,7 +123,7 @@ def take_missing(root: Path) -> None:
 def _lacked(note: str) -> list[str]:
     """The datasets that the first part of a note names with their DOI, or else that part, from whose software on."""
     missing = note.split(";")[0]
-    software = re.sub(r"^.* by (?=Algoryx)|^.* from (?=figure|the other)| \((sec|Table) [^)]*\)", "", missing)
+    software = re.sub(r"^.* by (?=Algoryx)|^.* from (?=figure|the )| \((sec|Table) [^)]*\)", "", missing)
     return re.findall(r"\w+,? 10\.\d+/[\w.]+\w", missing) or [software]
 
 
