@@ -61,7 +61,7 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 	lint test test-public test-server test-slurm test-bundle test-robustness test-report \
 	bench bench-simulator bench-reading \
 	env peers lock-env \
-	equations clean help
+	equations numbers clean help
 
 # Runs
 
@@ -214,6 +214,9 @@ $(VENV)-%/.ready: envs/%.lock
 
 equations: env ## docs/equations.md: the papers' equations and what has them, from the docstrings
 	$(BIN)/python tools/equations.py
+
+numbers: env ## README and docs: take their numbers from the finished runs that are there, and write their tables
+	PYTHONPATH=workflow $(BIN)/python tools/quoted.py
 
 clean: ## remove outputs, keep the environments
 	rm -rf .snakemake $(filter-out results/README.md,$(wildcard results/*))

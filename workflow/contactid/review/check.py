@@ -50,7 +50,7 @@ from contactid.review.held import tell_stored
 
 ACCEPTED = Path(__file__).resolve().parents[2] / "resources" / "verdicts"
 KEY = ("study", "artefact", "quantity", "condition")
-ACCEPTED_COLUMNS = (*KEY, "verdict", "reproduced", "tolerance", "rejects")
+ACCEPTED_COLUMNS = (*KEY, "verdict", "reproduced", "tolerance", "rejects", "repeats")
 ABSENT = "absent"
 #: A number that moved by no more than this share of its row's tolerance, or of itself, didn't drift.
 SHARE_OF_TOLERANCE, SHARE_OF_NUMBER = 0.1, 1e-3

@@ -1,0 +1,136 @@
+"""The tables in README.md and docs/*.md that are made from committed files, by the name of their marker."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from contactid.core.errors import ContactIdError
+from contactid.output.comparison import (
+    BASES,
+    DIFFERS,
+    MEANINGS,
+    NOT_COMPARABLE,
+    SCALES,
+    STATEMENT,
+    VERDICTS,
+    counted,
+)
+
+ACCEPTED = "workflow/resources/verdicts/default.csv"
+MISSING = "workflow/resources/missing.csv"
+DIFFERENCES = "workflow/resources/published/differences.yaml"
+KEY = ["study", "artefact", "quantity", "condition"]
+_MOST = 2  # pairs of printed and found numbers that an entry lists
+
+
+def all_tables(root: Path) -> dict[str, str]:
+    """Every table, by the name of its marker."""
+    return {
+        "table_of_verdicts": _table(["verdict", "when"], [[f"`{name}`", MEANINGS[name]] for name in VERDICTS]),
+        "table_of_bases": _table(
+            ["basis", "what ours rests on"], [[f"`{name}`", told] for name, told in BASES.items()]
+        ),
+        "table_of_scales": _table(["unit", "tried in place of 0"], [[u, f"+- {size:g}"] for u, size in SCALES.items()]),
+        "table_of_counts": counts(_read(root / ACCEPTED)),
+        "table_of_differences": differences(entries(root), differing(root)),
+        "table_of_missing": _table(
+            ["study", "artefact", "numbers", "what is missing"], _read(root / MISSING).values.tolist()
+        ),
+    }
+
+
+def counts(accepted: pd.DataFrame) -> str:
+    """How many numbers of each study have which verdict, those that could have failed first."""
+    verdicts = counted(accepted).groupby("study", sort=False)["verdict"]
+    rows = [[str(study), *(str((of == name).sum()) for name in VERDICTS)] for study, of in verdicts]
+    return _table(["study", *(name.replace("_", " ") for name in VERDICTS)], rows)
+
+
+def entries(root: Path) -> list[dict[str, str]]:
+    """Why numbers differ, written by hand: study, artefact, quantity and condition (patterns), printed, why."""
+    told = yaml.safe_load((root / DIFFERENCES).read_text(encoding="utf-8"))
+    return [{"artefact": "*", "quantity": "*", "condition": "*", **entry} for entry in told]
+
+
+def differing(root: Path) -> pd.DataFrame:
+    """The accepted rows that differ, with the printed value and its unit."""
+    accepted = _read(root / ACCEPTED)
+    rows = accepted[accepted["verdict"] == DIFFERS]
+    published = [
+        _read(root / f"workflow/resources/published/{study}.csv").assign(study=study) for study in set(rows["study"])
+    ]
+    return rows.merge(pd.concat(published), on=KEY, how="left") if published else rows
+
+
+def matched(entry: dict[str, str], rows: pd.DataFrame) -> pd.Series:
+    """Which rows an entry is about."""
+    return rows.apply(lambda row: all(fnmatchcase(row[name], str(entry[name])) for name in KEY), axis=1)
+
+
+def differences(told: list[dict[str, str]], rows: pd.DataFrame) -> str:
+    """The table of what differs and why.
+
+    Raises
+    ------
+    ContactIdError : where an entry has no row, or a row not exactly one entry; names them all
+    """
+    mine = [matched(entry, rows) for entry in told]
+    wrong = [
+        f"no number differs for '{entry['printed']}'" for entry, of in zip(told, mine, strict=True) if not of.any()
+    ]
+    for place, (_, row) in enumerate(rows.iterrows()):
+        if (about := sum(bool(of.iloc[place]) for of in mine)) != 1:
+            wrong.append(f"{about} entries are about {', '.join(row[name] for name in KEY)}")
+    if wrong:
+        raise ContactIdError(
+            f"{DIFFERENCES}: {'; '.join(wrong)}", "each row that differs needs one entry, each entry a row"
+        )
+    lines = [
+        [f"{entry['study']}, {entry['printed']}", _found(rows[of]), entry["why"]]
+        for entry, of in zip(told, mine, strict=True)
+    ]
+    return _table(["printed", "found", "why"], lines)
+
+
+def _found(rows: pd.DataFrame) -> str:
+    """The first pairs of printed and found numbers, and how many more there are."""
+    if (rows["unit"] == STATEMENT).all():
+        return "doesn't hold" if len(rows) == 1 else f"doesn't hold in {len(rows)} cases"
+    pairs = [
+        f"{row['value']} -> {float(row['reproduced']):.4g} {row['unit'] if row['unit'] != '1' else ''}".strip()
+        for _, row in rows.head(_MOST).iterrows()
+    ]
+    return "; ".join(pairs) + (f"; and {len(rows) - _MOST} more" if len(rows) > _MOST else "")
+
+
+def take_missing(root: Path) -> None:
+    """Write what the default run lacks, if it is there: by artefact, how many numbers, and which datasets or what."""
+    checks = root / "results/default/checks.csv"
+    if checks.is_file():
+        table = _read(checks)
+        lacking = table[table["verdict"] == NOT_COMPARABLE].groupby(["study", "artefact"], sort=False)["note"]
+        rows = [(*key, len(notes), "; ".join(dict.fromkeys(name for note in notes for name in _lacked(note))))
+                for key, notes in lacking]  # fmt: skip
+        found = pd.DataFrame(rows, columns=["study", "artefact", "numbers", "missing"])
+        found.to_csv(root / MISSING, index=False, lineterminator="\n")
+
+
+def _lacked(note: str) -> list[str]:
+    """The datasets that the first part of a note names with their DOI, or else that part, from whose software on."""
+    missing = note.split(";")[0]
+    software = re.sub(r"^.* by (?=Algoryx)|^.* from (?=figure|the )| \((sec|Table) [^)]*\)", "", missing)
+    return re.findall(r"\w+,? 10\.\d+/[\w.]+\w", missing) or [software]
+
+
+def _read(file: Path) -> pd.DataFrame:
+    return pd.read_csv(file, dtype=str, keep_default_na=False)
+
+
+def _table(headings: list[str], rows: list[list[str]]) -> str:
+    lines = ["| " + " | ".join(map(str, cells)) + " |" for cells in [headings, *rows]]
+    return "\n\n" + "\n".join([lines[0], "|" + "---|" * len(headings), *lines[1:]]) + "\n\n"

@@ -1,0 +1,142 @@
+"""Fill README.md and docs/*.md with what the runs found: ``make numbers``.
+
+A number stands in a page as ``<!--=name-->0.31<!--/-->``, which shows as 0.31. Its row of
+``workflow/resources/quoted.csv`` says which cell it is:
+
+* run: its name; empty where the file is one of this repository
+* file: below ``results/<run>/``; a pattern stands for all files that it matches, one below the other
+* rows: ``column=value & column=value``, or ``column!=value``
+* column: its name, or ``count``, or ``max(column)`` and the like (``REDUCED``) over the rows
+* format: of Python, ``.2f`` or ``.0%``; with a factor behind it, ``.0f*1000``
+* value: as it was last taken
+
+A marker on a line of its own holds a table, which ``page_tables.py`` makes from committed files.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+import page_tables
+from contactid.core.errors import ContactIdError
+
+ROOT = Path(__file__).parents[1]
+QUOTED = "workflow/resources/quoted.csv"
+REDUCED: dict[str, Callable[[pd.Series], float]] = {
+    "max": pd.Series.max,
+    "min": pd.Series.min,
+    "mean": pd.Series.mean,
+    "median": pd.Series.median,
+    "sum": pd.Series.sum,
+    "largest": lambda values: values.abs().max(),
+    "smallest": lambda values: values.abs().min(),
+    "middle": lambda values: values.abs().median(),
+    "rms": lambda values: float((values**2).mean() ** 0.5),
+}
+_MARKER = re.compile(r"<!--=(\w+)-->(.*?)<!--/-->", re.S)
+
+
+def pages(root: Path = ROOT) -> list[Path]:
+    """The pages that numbers are quoted in."""
+    return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+
+
+def marked(text: str) -> list[str]:
+    """Names of a page's markers."""
+    return [match[1] for match in _MARKER.finditer(text)]
+
+
+def filled(text: str, values: dict[str, str]) -> str:
+    """A page with the values at its markers; those without a value stay as they are."""
+    return _MARKER.sub(lambda match: f"<!--={match[1]}-->{values.get(match[1], match[2])}<!--/-->", text)
+
+
+def read_quoted(root: Path = ROOT) -> pd.DataFrame:
+    """The rows of the quoted numbers, all text."""
+    quoted = _read(root / QUOTED)
+    twice = quoted["name"][quoted["name"].duplicated()]
+    if len(twice):
+        raise ContactIdError(f"{QUOTED}: {twice.iloc[0]} has two rows", "give one of them another name")
+    return quoted
+
+
+def taken(row: pd.Series, root: Path = ROOT) -> str | None:
+    """A quoted number as its run has it; None where the run isn't there.
+
+    Raises
+    ------
+    ContactIdError : where the file, the column or the row isn't there, or several rows are
+    """
+    folder = root / "results" / row["run"] if row["run"] else root
+    if not folder.is_dir():
+        return None
+    files = sorted(folder.glob(row["file"]))
+    if not files:
+        raise _wrong(row, f"{folder.relative_to(root) / row['file']} isn't there")
+    table = pd.concat([_read(file) for file in files])
+    for condition in filter(None, row["rows"].split(" & ")):
+        told = re.fullmatch(r"(\w+)(!?)=(.*)", condition)
+        if not told:
+            raise _wrong(row, f"{condition!r} isn't column=value")
+        table = table[(_column(row, table, told[1]) == told[3]) != bool(told[2])]
+    if row["column"] == "count":
+        return format(len(table), row["format"])
+    reduced = re.fullmatch(r"(\w+)\((\w+)\)", row["column"])
+    cells = _column(row, table, reduced[2] if reduced else row["column"])
+    if reduced and reduced[1] not in REDUCED:
+        raise _wrong(row, f"{row['column']} is none of {', '.join(REDUCED)}")
+    if not len(cells) or (len(cells) > 1 and not reduced):
+        raise _wrong(row, f"{len(cells) or 'no'} rows of {row['file']} have {row['rows'] or 'no condition'}")
+    values = pd.to_numeric(cells, errors="coerce")
+    if values.isna().any():
+        raise _wrong(row, f"{cells[values.isna()].iloc[0]!r} is no number")
+    value = float(REDUCED[reduced[1]](values) if reduced else values.iloc[0])
+    spec, _, factor = row["format"].partition("*")
+    text = format(value * float(factor or 1), spec)
+    return text.lstrip("-") if re.fullmatch(r"-[0.]+%?", text) else text.replace("%", " %")
+
+
+def _read(file: Path) -> pd.DataFrame:
+    return pd.read_csv(file, dtype=str, keep_default_na=False, sep="\t" if file.suffix == ".tsv" else ",")
+
+
+def _column(row: pd.Series, table: pd.DataFrame, name: str) -> pd.Series:
+    if name not in table:
+        raise _wrong(row, f"{row['file']} has no column {name}")
+    return table[name]
+
+
+def _wrong(row: pd.Series, problem: str) -> ContactIdError:
+    return ContactIdError(f"{QUOTED}: {row['name']}: {problem}", "correct the row, or finish the run")
+
+
+def main(root: Path = ROOT) -> None:
+    """Take every number whose run is there, and write the rows and the pages."""
+    quoted = read_quoted(root)
+    lacking = []
+    for index, row in quoted.iterrows():
+        value = taken(row, root)
+        if value is None:
+            lacking.append(row["run"])
+        elif value != row["value"]:
+            print(f"{row['name']}: {row['value'] or 'new'} -> {value}")
+            quoted.loc[index, "value"] = value
+    for run in sorted(set(lacking)):
+        print(f"results/{run} isn't there: its {lacking.count(run)} numbers stay as they are")
+    quoted.to_csv(root / QUOTED, index=False, lineterminator="\n")
+    page_tables.take_missing(root)
+    values = dict(zip(quoted["name"], quoted["value"], strict=True)) | page_tables.all_tables(root)
+    for page in pages(root):
+        page.write_text(filled(page.read_text(encoding="utf-8"), values), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except ContactIdError as error:
+        sys.exit(f"ERROR {error}")
