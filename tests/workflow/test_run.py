@@ -207,7 +207,8 @@ def test_table_ii_of_the_arm_is_reproduced(finished):
     assert len(fits) == 3 and fits["converged"].all() and (fits["eta_x"] < 0.01).all()
     checks = pd.read_csv(results / "checks.csv")
     assert checks["verdict"].value_counts().to_dict() == {
-        "input": 240, "not_comparable": 84, "print_consistent": 45, "uninformative": 33, "reproduced": 18, "differs": 12,
+        "input": 240, "not_comparable": 84, "print_consistent": 45, "uninformative": 33, "reproduced": 18,
+        "differs": 12,
     }  # fmt: skip
 
 

@@ -194,9 +194,9 @@ def _contradictions(printed: pd.DataFrame) -> dict[Key, Reproduced]:
         key = ("tab02", "one_ratio_within_rounding", f"dataset={dataset};direction_deg={direction}")
         note = f"{len(once)} rows that aren't copies"
         numbers[key] = statement(statements.has_common_ratio, once.to_numpy(), statements.TWO_RATIOS, PRINT, note=note)
-    for dataset, rows in printed.groupby("dataset"):
-        pairs = list(zip(rows["angle_deg"], fall[rows.index], strict=True))
-        numbers["tab02", "larger_labels_fall_steeper", f"dataset={dataset}"] = statement(
+    for name, part in printed.groupby("dataset"):
+        pairs = list(zip(part["angle_deg"], fall[part.index], strict=True))
+        numbers["tab02", "larger_labels_fall_steeper", f"dataset={name}"] = statement(
             statements.labels_in_order, pairs, statements.EXCHANGED_LABELS, PRINT, note="directions of the printed v-"
         )
     speed = np.hypot(printed["vx_minus"], printed["vz_minus"])

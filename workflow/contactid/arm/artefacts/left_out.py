@@ -7,7 +7,8 @@ it predicts the same velocity, and then the printed one doesn't tell the arms ap
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ HALF_DIGIT = 0.0005  # m/s, of the printed velocities
 _DECIMALS = 12
 
 
-def arms(described: Robot, settings: Mapping) -> dict[str, Robot]:
+def arms(described: Robot, settings: Mapping[str, Any]) -> dict[str, Robot]:
     """The described arm and those of random inertia, by name; ``settings`` is the block ``arm: robot``."""
     found = {DESCRIBED: described}
     for seed in range(1, RANDOM_ARMS + 1):
@@ -62,7 +63,7 @@ def left_out_table(robots: Mapping[str, Robot], printed: pd.DataFrame, upright: 
     return pd.DataFrame(found)
 
 
-def _left_out(printed: pd.DataFrame):
+def _left_out(printed: pd.DataFrame) -> Iterator[tuple[int, dict[str, Any]]]:
     """Printed rows and what the others of their group say of them."""
     original, copied = original_rows(printed), copied_rows(printed)
     before, fall = printed["vx_minus"].to_numpy(), printed["vz_minus"].abs().to_numpy()
