@@ -149,7 +149,8 @@ def _errors(table: pd.DataFrame, solvers: Sequence[str], objects: Mapping[str, I
     """
     rows: list[dict[str, Any]] = []
     truths = table[table["method"] == GROUND_TRUTH].set_index("object").to_dict("index")
-    ours = table[table["origin"].isin(list(solvers)) & (table["method"] != GROUND_TRUTH)].to_dict("records")
+    estimates = table["origin"].isin(list(solvers)) & (table["method"] != GROUND_TRUTH)
+    ours: list[dict[Any, Any]] = table[estimates].to_dict("records")
     for name in truths:
         thing = object_of(objects, str(name))
         far = geodesic_distance(thing.uniform_body, thing.parameters)
