@@ -265,7 +265,8 @@ EDITS = {
     "the style": (
         "contactid/output/style.py", '"font.size": 8', '"font.size": 9',
         {"tossing_draw_1", "tossing_draw_2", "planar_draw_1", "planar_draw_2", "arm_draw_1", "inhand_draw_1",
-         "artefacts", "data_cards", "tossing_checks", "arm_checks", *JUDGED},  # a card says whether its data are the paper's
+         # a card says whether its data are the paper's
+         "artefacts", "data_cards", "tossing_checks", "arm_checks", *JUDGED},
     ),
     "a caption": (
         "contactid/arm/artefacts/__init__.py", "Number of modes that BIC chooses", "How many modes BIC chooses",

@@ -189,14 +189,14 @@ def _contradictions(printed: pd.DataFrame) -> dict[Key, Reproduced]:
     numbers: dict[Key, Reproduced] = {}
     copied = copied_rows(printed)
     fall = direction_deg(printed["vx_minus"], printed["vz_minus"])
-    for dataset, direction, rows in groups(printed, PER_SET_AND_ANGLE):
-        once = printed.iloc[rows[~copied[rows]]][["vx_minus", "vz_minus", "vx_plus_map"]]
+    for dataset, direction, members in groups(printed, PER_SET_AND_ANGLE):
+        once = printed.iloc[members[~copied[members]]][["vx_minus", "vz_minus", "vx_plus_map"]]
         key = ("tab02", "one_ratio_within_rounding", f"dataset={dataset};direction_deg={direction}")
         note = f"{len(once)} rows that aren't copies"
         numbers[key] = statement(statements.has_common_ratio, once.to_numpy(), statements.TWO_RATIOS, PRINT, note=note)
-    for name, part in printed.groupby("dataset"):
+    for label, part in printed.groupby("dataset"):
         pairs = list(zip(part["angle_deg"], fall[part.index], strict=True))
-        numbers["tab02", "larger_labels_fall_steeper", f"dataset={name}"] = statement(
+        numbers["tab02", "larger_labels_fall_steeper", f"dataset={label}"] = statement(
             statements.labels_in_order, pairs, statements.EXCHANGED_LABELS, PRINT, note="directions of the printed v-"
         )
     speed = np.hypot(printed["vx_minus"], printed["vz_minus"])

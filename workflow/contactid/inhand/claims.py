@@ -155,7 +155,7 @@ def _errors(table: pd.DataFrame, solvers: Sequence[str], objects: Mapping[str, I
         thing = object_of(objects, str(name))
         far = geodesic_distance(thing.uniform_body, thing.parameters)
         values = parameter_values(thing.uniform_body)
-        ours.append({"method": _UNIFORM, "object": name, "geodesic_error": far, **values})
+        ours.append({"method": _UNIFORM, "object": name, "geodesic_error": far} | dict(values))
     for row in ours:
         one, truth = (_numbers(values) for values in (row, truths[row["object"]]))
         apart = one - truth

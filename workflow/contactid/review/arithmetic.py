@@ -16,12 +16,9 @@ import struct
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import scipy.linalg  # noqa: F401  # loads SciPy's BLAS, which is another one than NumPy's
 from numba.core.registry import cpu_target
-from numpy._core._multiarray_umath import (  # type: ignore[attr-defined]
-    __cpu_dispatch__,
-    __cpu_features__,
-)
 
 from contactid.core.errors import ContactIdError
 
@@ -44,9 +41,13 @@ def describe_arithmetic() -> dict[str, Any]:
     return {
         "numba": " ".join([processor, *(name for name in _OF_VECTORS if f"+{name}" in used)]),
         "blas": _blas_kernels(),
-        "numpy": " ".join(name for name in __cpu_dispatch__ if __cpu_features__[name]),
+        "numpy": _dispatched_by_numpy(),
         "libm": _values_of_libm(),
     }
+
+
+def _dispatched_by_numpy() -> str:
+    return " ".join(np.show_config(mode="dicts")["SIMD Extensions"].get("found", []))
 
 
 def _blas_kernels() -> str | None:
@@ -87,6 +88,6 @@ def of_an_older_processor() -> dict[str, str]:
         "NUMBA_CPU_NAME": "x86-64",
         "NUMBA_CPU_FEATURES": "",  # without it numba adds this processor's own
         "OPENBLAS_CORETYPE": "Nehalem",
-        "NPY_DISABLE_CPU_FEATURES": " ".join(name for name in __cpu_dispatch__ if __cpu_features__[name]),
+        "NPY_DISABLE_CPU_FEATURES": _dispatched_by_numpy(),
         "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-AVX512F",
     }

@@ -99,7 +99,7 @@ def read_verdicts(path: str | Path, columns: Sequence[str], remedy: str) -> pd.D
     missing = [name for name in columns if name not in table]
     if missing:
         raise ContactIdError(f"{path} lacks the columns {', '.join(missing)}", remedy)
-    for name in table.columns.intersection(_TEXTS):
+    for name in table.columns.intersection(list(_TEXTS)):
         table[name] = table[name].astype(object).where(table[name].notna(), "").astype(str)
     unknown = sorted(set(table["verdict"].astype(str)) - set(VERDICTS))
     if unknown:
@@ -110,7 +110,7 @@ def read_verdicts(path: str | Path, columns: Sequence[str], remedy: str) -> pd.D
     return table
 
 
-def row_name(row: Mapping[Any, Any]) -> str:
+def row_name(row: Any) -> str:
     """A check's name in a line of text."""
     return " ".join(str(row[name]) for name in KEY if row[name])
 
