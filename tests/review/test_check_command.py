@@ -148,7 +148,7 @@ def test_worth_has_one_order():
     levels = {verdict: level for level, verdicts in enumerate(order) for verdict in verdicts}
     for was, before in levels.items():
         for now, after in levels.items():
-            rows = pd.DataFrame([("s", "t", "q", "", now, 1.0, 0.1, "")], columns=list(check.ACCEPTED_COLUMNS))
+            rows = pd.DataFrame([("s", "t", "q", "", now, 1.0, 0.1, "", "")], columns=list(check.ACCEPTED_COLUMNS))
             found = check.compare_verdicts(rows, rows.assign(verdict=was))
             kinds = [kind for kind, part in found.items() if len(part)]
             expected = [] if was == now else ["worse" if after > before else "better" if after < before else "other"]

@@ -178,11 +178,6 @@ def test_the_laws_of_the_planar_study_hold(finished):
     steps = pd.read_csv(results / "tables/ext_nlp_step.csv")
     assert (steps["converged"] == steps["steps"]).all() and (steps["largest_position_difference_m"] < 1e-8).all()
     assert (steps["speed_ratio"] > 1000).all()
-    checks = pd.read_csv(results / "checks.csv").set_index("quantity")
-    assert checks.loc[["peak_impulse_drop_ns", "liftoff_friction_mu"], "verdict"].tolist() == [
-        "not_comparable",
-        "agrees",
-    ]
 
 
 def test_our_estimates_in_hand_are_physical(finished):
@@ -205,11 +200,6 @@ def test_table_ii_of_the_arm_is_reproduced(finished):
     assert apart["per_angle"] < 6.5e-3 and apart["per_set_and_angle"] < 4.5e-3
     fits = pd.read_csv(results / "tables/ext_fit.csv")
     assert len(fits) == 3 and fits["converged"].all() and (fits["eta_x"] < 0.01).all()
-    checks = pd.read_csv(results / "checks.csv")
-    assert checks["verdict"].value_counts().to_dict() == {
-        "input": 240, "not_comparable": 84, "print_consistent": 45, "uninformative": 33, "reproduced": 18,
-        "differs": 12,
-    }  # fmt: skip
 
 
 def test_a_scene_of_ones_own_needs_no_code(finished):
