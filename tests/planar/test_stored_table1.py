@@ -4,11 +4,13 @@ import itertools
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 
 from contactid.core.configuration import restore_numbers
 from contactid.output.stored import read_stored
+from contactid.planar.identify import cells
 from contactid.planar.simulate.throws import true_motion
 
 ROOT = Path(__file__).parents[2]
@@ -45,3 +47,16 @@ def test_larger_frictions_are_the_same_throws(friction):
     last = true_motion(PLANAR, COMPUTED).position
     np.testing.assert_array_equal(true_motion(PLANAR, friction).position, last)
     assert np.abs(true_motion(PLANAR, 0.5).position - last).max() > 0.01
+
+
+def test_throws_of_one_motion_are_identified_once(tmp_path, monkeypatch):
+    asked = []
+
+    def identified(block, friction, rates, seeds):
+        asked.append(friction)
+        return pd.DataFrame({"mu": [friction], "error_pct": [friction]})
+
+    monkeypatch.setattr(cells, "identify_cells", identified)
+    cells.write_cells(PLANAR, [0.5, 0.6, 0.7], [1], str(tmp_path / "cells.csv"))
+    table = pd.read_csv(tmp_path / "cells.csv")
+    assert asked == [0.5, 0.6] and table.to_numpy().tolist() == [[0.5, 0.5], [0.6, 0.6], [0.7, 0.6]]

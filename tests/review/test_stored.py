@@ -18,7 +18,7 @@ from contactid.review.stored import STORED, gather, store
 
 RESULT = {
     "function": "contactid.review.held:hold", "code": "0123", "settings": {"gravity": 9.81, "start": [0.0, 1.0]},
-    "key": ["mu", "seed"], "value": "error_pct", "tolerance": 0.05, "note": "a test's",
+    "key": ["mu", "seed"], "value": "error_pct", "tolerance": 0.05,
 }  # fmt: skip
 SAMPLES = pd.DataFrame({"mu": [0.1, 0.1, 0.2], "seed": [1, 2, 1], "error_pct": [3.0, -4.0, np.nan]})
 

@@ -20,7 +20,7 @@ def test_a_noise_sample_is_the_same_in_whatever_job_it_lies(tmp_path):
     identification["noise"] = {"one_mrad": {"position": 0.001, "orientation": 0.001}}
     tables = {}
     for seeds in ([1, 2], [2], [1]):
-        write_cells(block, "0.7", seeds, str(tmp_path / "cells.csv"))
+        write_cells(block, [0.7], seeds, str(tmp_path / "cells.csv"))
         tables[tuple(seeds)] = pd.read_csv(tmp_path / "cells.csv").drop(columns=["seconds", "build_seconds"])
     apart = pd.concat([tables[(1,)], tables[(2,)]], ignore_index=True)
     pd.testing.assert_frame_equal(tables[(1, 2)], apart)

@@ -7,7 +7,7 @@ include: "planar_inputs.smk"
 wildcard_constraints:
     scene="|".join(PLANAR["scenes"]),
     noise="|".join(IDENTIFIED_NOISE),
-    friction=r"[0-9.e+-]+",
+    friction=r"[0-9.e+_-]+",
     shard=r"[0-9]+",
     part=r"[0-9]+",
 
@@ -135,6 +135,9 @@ rule planar_identify:
         block=lambda wildcards: identification_block(
             wildcards.noise, "frames_per_second"
         ),
+        frictions=lambda wildcards: [
+            float(friction) for friction in wildcards.friction.split("_")
+        ],
         seeds=lambda wildcards: seeds_of(wildcards.shard),
     script:
         "../call.py"

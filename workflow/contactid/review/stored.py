@@ -33,14 +33,14 @@ _SOURCES = ("Snakefile", "config", "workflow", f":!{STORED.as_posix()}")
 def gather(samples: Sequence[str], result: Mapping[str, Any], table: str, record: str) -> None:
     """Put a run's samples into one table, and write down what made them.
 
-    ``samples`` are relative to where Snakemake was started; ``result`` is as :mod:`contactid.review.held` says, and
-    has a ``note``. Of the record, ``seconds`` are the jobs' wall time.
+    ``samples`` are relative to where Snakemake was started; ``result`` is as :mod:`contactid.review.held` says. Of the
+    record, ``seconds`` are the jobs' wall time.
     """
     write_csv(pd.concat([read_csv(file) for file in samples], ignore_index=True), table)
     made = [job for job in read_jobs(Path(), Path(table).parents[2].as_posix()) if set(job.outputs) & set(samples)]
     code, found = describe_code(ROOT), packages()
     content = {
-        **{key: result[key] for key in ("note", "function", "code", "settings")},
+        **{key: result[key] for key in ("function", "code", "settings")},
         "git_commit": code["git_commit"],
         "git_dirty": code["git_dirty"],
         "inputs": {file: digest(Path(file)) for file in samples},

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from contactid.core.complementarity import Continuation, Reformulation
@@ -79,9 +80,21 @@ def only_by(block: Mapping[str, Any], method: str) -> FitOptions:
     return fit_options(block, continuations=(way,), sequences=0, tries=1)
 
 
-def write_cells(block: Mapping[str, Any], friction: str, seeds: Sequence[int], table: str) -> None:
-    """Identify one friction under the block's noise at every frame rate, and write a row per rate and seed."""
-    write_csv(identify_cells(block, float(friction), block["identification"]["frames_per_second"], seeds), table)
+def write_cells(block: Mapping[str, Any], frictions: Sequence[float], seeds: Sequence[int], table: str) -> None:
+    """Identify throws under the block's noise at every frame rate, and write a row per friction, rate and seed.
+
+    Frictions that give one motion give the same throws, so these are identified once.
+    """
+    known: list[tuple[np.ndarray, pd.DataFrame]] = []
+    found = []
+    for friction in frictions:
+        positions = true_motion(block, friction).position
+        cells = next((cells for other, cells in known if np.array_equal(other, positions)), None)
+        if cells is None:
+            cells = identify_cells(block, friction, block["identification"]["frames_per_second"], seeds)
+            known.append((positions, cells))
+        found.append(cells.assign(mu=friction))
+    write_csv(pd.concat(found, ignore_index=True), table)
 
 
 def write_shown(block: Mapping[str, Any], fits: str) -> None:
