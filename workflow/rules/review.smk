@@ -12,11 +12,11 @@ STORED = {
 }
 
 
-def described(name):
-    """What a stored result is, without the run's files."""
-    return {key: value for key, value in STORED[name].items() if key != "samples"}
-
-
+# what a stored result is, without the run's files
+DESCRIBED = {
+    name: {key: value for key, value in result.items() if key != "samples"}
+    for name, result in STORED.items()
+}
 HELD = [f"<results>/stored/{name}.csv" for name in STORED]
 
 
@@ -72,7 +72,7 @@ rule hold_stored:
         runtime=5,
     params:
         **call("contactid.review.held:hold"),
-        result=lambda wildcards: described(wildcards.stored_result),
+        result=lambda wildcards: DESCRIBED[wildcards.stored_result],
     script:
         "../call.py"
 
@@ -95,7 +95,7 @@ rule gather_stored:
         runtime=5,
     params:
         **call("contactid.review.stored:gather"),
-        result=lambda wildcards: described(wildcards.stored_result),
+        result=lambda wildcards: DESCRIBED[wildcards.stored_result],
     script:
         "../call.py"
 
