@@ -135,6 +135,7 @@ def _held(printed: Mapping[Any, Any], ours: Reproduced) -> tuple[Any, ...]:
     tolerance = ours.tolerance or Tolerance(float(printed["tolerance"]), str(printed["tolerance_from"]))
     tried = {} if np.isnan(ours.value) else wrong_answers(published, unit, ours.naive, ours.signed)
     refused = [name for name, value in tried.items() if not agrees(value, published, tolerance.value)]
+    basis = "" if np.isnan(ours.value) else ours.basis
     if ours.missing:
         verdict, note = NOT_COMPARABLE, "; ".join(filter(None, (ours.missing, ours.note)))
     else:
@@ -142,7 +143,7 @@ def _held(printed: Mapping[Any, Any], ours: Reproduced) -> tuple[Any, ...]:
         note = "; ".join(filter(None, (ours.note, f"tolerance: {tolerance.origin}")))
     told = ";".join(f"{name}={value:.6g}" for name, value in tried.items())
     return (
-        printed["value"], ours.value, unit, tolerance.value, ours.basis, ours.data, told, ";".join(refused),
+        printed["value"], ours.value, unit, tolerance.value, basis, ours.data, told, ";".join(refused),
         ours.repeats, verdict, note,
     )  # fmt: skip
 

@@ -33,7 +33,7 @@ def describe_arithmetic() -> dict[str, Any]:
     -------
     dict
         ``numba``: the processor that it compiles for, with the vector instructions that it may use. ``blas``: the
-        kernels of every OpenBLAS that is loaded; null where that can't be found out. ``numpy``: the instructions beyond
+        kernels of NumPy's and SciPy's OpenBLAS; null where that can't be found out. ``numpy``: the instructions beyond
         its least that its loops use. ``libm``: a checksum of values of sin, cos, tan, atan and exp.
     """
     _, processor, features = cpu_target.target_context.codegen().magic_tuple()
@@ -56,7 +56,7 @@ def _blas_kernels() -> str | None:
     except OSError:
         return None
     kernels = set()
-    for path in sorted(set(re.findall(r"/\S*openblas\S*", loaded))):
+    for path in sorted(set(re.findall(r"/\S*/(?:numpy|scipy)\.libs/\S*openblas\S*", loaded))):
         library = ctypes.CDLL(path)
         name = next((name for name in _CORE_NAMES if hasattr(library, name)), None)
         if name:
