@@ -89,6 +89,10 @@ def test_a_printed_zero_is_tried_with_its_unit_s_scale(tolerance: float, verdict
     assert row["wrong_answers"] == f"above={SCALES['1']:g};below=-{SCALES['1']:g}" and row["verdict"] == verdict
 
 
+def test_a_statement_without_a_counterexample_shows_nothing() -> None:
+    assert one(1.0, Reproduced(1.0, tolerance=Tolerance(0.0, "none")), unit=STATEMENT)["verdict"] == UNINFORMATIVE
+
+
 def test_a_statement_must_refuse_its_counterexample() -> None:
     bounces = [0.0, 0.3]
     assert one(1.0, statement(lambda gaps: max(gaps) == 0.0, [0.0], bounces), unit=STATEMENT)["verdict"] == REPRODUCED

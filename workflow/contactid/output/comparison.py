@@ -139,7 +139,7 @@ def _held(printed: Mapping[Any, Any], ours: Reproduced) -> tuple[Any, ...]:
     if ours.missing:
         verdict, note = NOT_COMPARABLE, "; ".join(filter(None, (ours.missing, ours.note)))
     else:
-        verdict = judge(ours.value, published, tolerance.value, ours.basis, len(refused) == len(tried), ours.is_error)
+        verdict = judge(ours.value, published, tolerance.value, ours.basis, refused == [*tried] != [], ours.is_error)
         note = "; ".join(filter(None, (ours.note, f"tolerance: {tolerance.origin}")))
     told = ";".join(f"{name}={value:.6g}" for name, value in tried.items())
     return (
