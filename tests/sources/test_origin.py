@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from contactid.sources import fourtu_client
 from contactid.sources.lockfile import LockedArchive
 from contactid.sources.origin import PAPERS, origin
-from contactid.sources.registry import Dataset
+from contactid.sources.registry import Dataset, load_registry
 
+ROOT = Path(__file__).parents[2]
 LOCAL = "http://127.0.0.1:18080"
 DOI = "10.4121/21387510"
 REAL = Dataset("iam_box006_trajectories", "4tu", "iam", DOI, study="tossing")
@@ -48,5 +51,9 @@ def test_what_is_not_locked_is_not_the_paper_s() -> None:
     assert not origin(REAL, None, synthetic=False).of_the_paper
 
 
-def test_the_registry_names_the_paper_s_archives() -> None:
-    assert set(PAPERS) == {"tossing", "arm"}
+def test_the_registry_s_archives_are_the_paper_s() -> None:
+    registered: dict[str, set[str]] = {}
+    for dataset in load_registry(ROOT / "config/datasets.tsv", {}).values():
+        if dataset.kind == "4tu":
+            registered.setdefault(dataset.study, set()).add(dataset.source)
+    assert registered == {study: set(dois) for study, dois in PAPERS.items()}
