@@ -10,9 +10,18 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from contactid.output.comparison import BASES, COLUMNS, DIFFERS, NOT_COMPARABLE, REPRODUCED, VERDICTS, judge
+from contactid.output.comparison import (
+    BASES,
+    COLUMNS,
+    DIFFERS,
+    NOT_COMPARABLE,
+    REPRODUCED,
+    VERDICTS,
+    judge,
+    tried_answers,
+)
 from contactid.review.check import read_verdicts, row_name
-from contactid.review.verify import tried_answers, wrong_verdicts
+from contactid.review.verify import wrong_verdicts
 from recorded import unfounded
 
 ROOT = Path(__file__).parents[2]

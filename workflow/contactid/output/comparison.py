@@ -158,6 +158,16 @@ def wrong_answers(published: float, unit: str, naive: Mapping[str, float], signe
     return {"zero": 0.0, "half": 0.5 * published, "twice": 2.0 * published, **turned, **naive}
 
 
+def tried_answers(told: str) -> dict[str, float]:
+    """The wrong answers of a row's column, by name.
+
+    >>> tried_answers("half=0.5;uniform body=2")
+    {'half': 0.5, 'uniform body': 2.0}
+    """
+    pairs = (entry.rpartition("=") for entry in told.split(";") if entry)
+    return {name: float(value) for name, _, value in pairs}
+
+
 def agrees(value: float, published: float, tolerance: float) -> bool:
     """Whether a number is within the tolerance; the last digit of a difference of rounded numbers doesn't decide."""
     return bool(abs(value - published) <= tolerance * (1.0 + 1e-9))

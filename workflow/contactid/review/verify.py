@@ -30,7 +30,16 @@ import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError, told_plainly
-from contactid.output.comparison import BASES, COLUMNS, NOT_COMPARABLE, STATEMENT, agrees, judge, wrong_answers
+from contactid.output.comparison import (
+    BASES,
+    COLUMNS,
+    NOT_COMPARABLE,
+    STATEMENT,
+    agrees,
+    judge,
+    tried_answers,
+    wrong_answers,
+)
 from contactid.output.summary import text_table
 from contactid.output.tables import PRECISION
 from contactid.review.bundle import NAME, differences, read_manifest, same_time, unpack
@@ -267,16 +276,6 @@ def wrong_verdicts(checks: pd.DataFrame) -> list[str]:
         if problem:
             problems.append(f"{row_name(row)}: {problem}")
     return problems
-
-
-def tried_answers(told: str) -> dict[str, float]:
-    """The wrong answers of a row's column, by name.
-
-    >>> tried_answers("half=0.5;uniform body=2")
-    {'half': 0.5, 'uniform body': 2.0}
-    """
-    pairs = (entry.rpartition("=") for entry in told.split(";") if entry)
-    return {name: float(value) for name, _, value in pairs}
 
 
 def _problem(row: Mapping[Any, Any]) -> str:

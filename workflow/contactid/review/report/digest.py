@@ -8,7 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from contactid.output.comparison import COLUMNS, DIFFERS, NOT_COMPARABLE, REPRODUCED, STATEMENT, VERDICTS, counted
+from contactid.output.comparison import (
+    COLUMNS,
+    DIFFERS,
+    NOT_COMPARABLE,
+    REPRODUCED,
+    STATEMENT,
+    VERDICTS,
+    counted,
+    tried_answers,
+)
 from contactid.output.summary import missing_datasets, missing_of
 from contactid.review.report.model import Digest
 
@@ -41,8 +50,7 @@ def check_rows(table: pd.DataFrame) -> tuple[Any, ...]:
 def _tried(wrong_answers: str, rejects: str) -> tuple[tuple[str, str, bool], ...]:
     """Name, value and whether it was refused, of each wrong answer."""
     refused = rejects.split(";")
-    answers = (answer.rpartition("=") for answer in wrong_answers.split(";") if answer)
-    return tuple((name, value, name in refused) for name, _, value in answers)
+    return tuple((name, f"{value:.6g}", name in refused) for name, value in tried_answers(wrong_answers).items())
 
 
 def digest(checks: Sequence[Any]) -> Digest:
