@@ -18,7 +18,6 @@ from contactid.tossing.configuration import SIMULATOR
 
 Tables = Mapping[str, pd.DataFrame]
 
-_COLLECTION = "10.4121/c.6278310"
 _SAMPLE = 275  # of the impact of figures 5 to 8
 #: What printed numbers were made from: the ends of the registry's names, by quantity or else by artefact.
 _ROLES: dict[str, tuple[str, ...]] = {
@@ -132,7 +131,7 @@ def _lacking(printed: Mapping[Any, Any], archives: Mapping[str, str]) -> str:
         return f"{quantity}{of} by Algoryx Dynamics ({where}), which is licensed software"
     if quantity in _NOT_COMPUTED:
         return f"{_NOT_COMPUTED[quantity]} ({where}), which no run computes"
-    needed = ", ".join(f"{name} {archives.get(name, _COLLECTION)}" for name in _needed(printed, archives))
+    needed = ", ".join(f"{name} {archives[name]}" for name in _needed(printed, archives))
     return f"{quantity}{of} ({where}) from {needed}"
 
 
