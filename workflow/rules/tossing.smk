@@ -154,6 +154,31 @@ for parameters, names in PREDICTED_TOGETHER.items():
             "../call.py"
 
 
+rule tossing_predict_printed:
+    """Predict the test tosses with the printed parameters of both kinds (section V)."""
+    input:
+        prepared=expand("<results>/data/{dataset}/tosses.nc", dataset=OF_BOXES),
+        published="workflow/resources/published/tossing.csv",
+    output:
+        predictions="<results>/tossing/predictions/printed.csv",
+    log:
+        "<logs>/tossing_predict_printed.log",
+    benchmark:
+        "<benchmarks>/tossing_predict_printed.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=5,
+    params:
+        **call("contactid.tossing.predict.printed:predict_with_printed"),
+        datasets=OF_BOXES,
+        objects=[DATASETS[name].object for name in OF_BOXES],
+        variant=TOSSING_VARIANTS[FIRST_VARIANT],
+    script:
+        "../call.py"
+
+
 rule tossing_sensitivity:
     """Vary friction and restitution around their optimum and see where the box comes to rest (section VI)."""
     input:
@@ -302,6 +327,7 @@ rule tossing_tables:
         errors=of_cases("rest_poses/{0}/{1}.{2}.csv", REST_POSE_CASES),
         simulator_predictions=of_cases("simulators/{0}/{1}.{2}.{3}.csv", SIMULATIONS),
         simulator_fits=of_cases("simulators/{0}/{1}.{2}.{3}.json", SIMULATIONS),
+        with_printed=["<results>/tossing/predictions/printed.csv"] if OF_BOXES else [],
         published="workflow/resources/published/tossing.csv",
     output:
         artefacts=computed_by("tossing_tables"),

@@ -4,6 +4,7 @@ from contactid.tossing import artefacts as tossing_artefacts
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
 from contactid.tossing.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
 from contactid.tossing.configuration import (
+    BOXES,
     WINDOW_SCHEME,
     cases,
     check_tossing,
@@ -74,7 +75,14 @@ SIMULATED_CASES = [
 
 SIMULATIONS = [(*case, name) for case in SIMULATED_CASES for name in SIMULATORS]
 
-ARTEFACTS["tossing"] = tossing_artefacts.declare(TOSSING)
+# predicted datasets of the paper's objects, for which there are printed parameters
+OF_BOXES = [
+    name
+    for name in dict.fromkeys(dataset for _, dataset in TOSSING_CASES)
+    if DATASETS[name].object in BOXES
+]
+
+ARTEFACTS["tossing"] = tossing_artefacts.declare(TOSSING, bool(OF_BOXES))
 FIGURE_SOURCES["tossing"] = ["<results>/tossing/figures/sources.json"]
 IMPACTS_TABLE = ["<results>/tossing/impacts.csv"] if VELOCITY_IDENTIFIED else []
 TOSSING_TABLES = [one.name for one in ARTEFACTS["tossing"] if one.kind == "table"]

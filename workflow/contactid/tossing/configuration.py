@@ -21,6 +21,7 @@ TRAJECTORY, VELOCITY, IMPACT_MPEC, WINDOW_MPEC, NO_RESTITUTION = (
     "trajectory", "velocity", "impact_mpec", "window_mpec", "no_restitution",
 )  # fmt: skip
 WINDOW_SCHEME = "trajectory_mpec"
+BOXES = ("Box004", "Box005", "Box006", "Box007")  # of the paper's tables
 SIMULATOR = "contactid"  # our own, in the columns ``simulator``
 EQUAL_BUDGET = "_equal_budget"  # ends the scheme of a row that comes from the comparison of simulators
 
