@@ -31,6 +31,7 @@ with told_plainly():
 
 TOSSING_PREPARED = list(dict.fromkeys(TOSSING_DATASETS + VELOCITY_IDENTIFIED))
 TOSSING_VARIANTS = {variant["name"]: variant for variant in TOSSING["variants"]}
+STORED_VARIANTS = TOSSING["stored"]["variants"]
 FIRST_VARIANT, SOBOL_VARIANT = [*TOSSING_VARIANTS][0], [*TOSSING_VARIANTS][-1]
 VELOCITY_VARIANTS = {
     variant["name"]: variant
@@ -128,6 +129,20 @@ def calibration_for(wildcards):
     return calibration_of(
         on, TOSSING_VARIANTS[wildcards.trajectory_variant]["calibrated"]
     )
+
+
+for name in STORED_VARIANTS:
+    STORED[f"tossing_{name}"] = {
+        "function": "contactid.tossing.identify.stored_grid:mean_losses",
+        "settings": {
+            "variant": TOSSING_VARIANTS[name],
+            **{key: TOSSING[key] for key in ("split", "exclude_tumbling", "events")},
+        },
+        "key": ["dataset", "friction_mu", "restitution_e_n"],
+        "value": "mean_loss",
+        "tolerance": 1e-3,  # losses of neighbours on the grid differ by a hundredth
+        "samples": [f"<results>/tossing/sweeps/{name}.cells.csv"],
+    }
 
 
 FIRST_CALIBRATIONS = [

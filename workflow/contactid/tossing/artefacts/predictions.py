@@ -70,8 +70,8 @@ def prediction_tables(
 
     ``toss_tables`` are tables of all tosses, used or not; ``predictions`` and ``fits`` files of every prediction
     (identified on, predicted on, scheme). Of every simulated case (identified on, predicted on, variant) there is one
-    file for each simulator. ``with_printed`` is the file of predictions with printed parameters, if there are any for the
-    objects. ``published`` are the printed values, ``tosses`` is the file ``tosses.csv`` to write.
+    file for each simulator. ``with_printed`` is the file of predictions with printed parameters, if there are any
+    for the objects. ``published`` are the printed values, ``tosses`` is the file ``tosses.csv`` to write.
     """
     data, schemes = by_name(prepared, datasets), schemes_of(block)
     found = []

@@ -1,4 +1,4 @@
-"""Predict tosses with the printed parameters of Table II, those from impacts and those from trajectories (section V)."""
+"""Predict tosses with the printed parameters of Table II, from impacts and from trajectories (section V)."""
 
 from __future__ import annotations
 
