@@ -3,8 +3,8 @@
 A toss is what an experiment would be: the box is carried from standstill to its release velocity, flies, hits the
 surface, slides, and lies still on it. Everything is expressed in the surface frame C (z_C its normal), which may be a
 little tilted against gravity. The motion after the release comes from :func:`contactid.tossing.simulate.box.simulate`
-with four steps per sample or more (:data:`SUBSTEPS`), a finer grid than the identification's, so that an
-identification doesn't merely undo its own discretisation.
+with :data:`SUBSTEPS` steps per sample, where identifications have 16 at most, so that none merely undoes its own
+discretisation.
 
 Candidates are drawn at random and those that no experimenter would have kept are drawn again: boxes that tumble, bounce
 high, or aren't at rest in time, and drops that don't land on one corner.
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from types import MappingProxyType
 
 import numpy as np
 from scipy.signal import find_peaks
@@ -25,9 +24,9 @@ from contactid.sources.motion import BodyProperties
 from contactid.tossing.simulate.box import GRAVITY, ContactParameters, State, SteppingOptions, Trajectory, simulate
 
 SAMPLE_FREQUENCY = 360.0  # Hz
-# per sample; a drop's impacts are looked at one by one, so its steps are short enough that the scheme's own error in
-# the restitution (gravity times a step over the impact's speed) is far below what is to be identified
-SUBSTEPS = MappingProxyType({"trajectories": 4, "validation": 4, "drops": 64})
+# per sample; so short that the scheme's own error in the restitution (gravity times a step over the impact's speed) is
+# far below what is to be identified
+SUBSTEPS = 64
 ROLES = ("trajectories", "validation", "drops")
 
 _MOST_CANDIDATES = 2000
@@ -44,13 +43,18 @@ _CORNER_WINDOW = 6  # samples around a drop's first impact in which no other cor
 
 @dataclass(frozen=True)
 class BoxModel:
-    """A box of Table I (tossing) with the parameters of Table II that its twin is given; SI units."""
+    """A box of Table I (tossing) with what Table II found from trajectories and from impacts; SI units."""
 
     name: str
     size: tuple[float, float, float]
     mass: float
     moments: tuple[float, float, float]
-    parameters: ContactParameters
+    from_trajectories: ContactParameters
+    from_impacts: ContactParameters
+
+    def parameters(self, role: str) -> ContactParameters:
+        """What a twin of that role is made with: drops as Table II's impacts say, tosses as its trajectories do."""
+        return self.from_impacts if role == "drops" else self.from_trajectories
 
     @property
     def body(self) -> BodyProperties:
@@ -59,12 +63,19 @@ class BoxModel:
         return BodyProperties(vertices=signs * self.size, mass=self.mass, inertia=np.diag(self.moments))
 
 
-# Table I; friction and restitution from Table II, trajectory-based, MATLAB.
+def _box(name: str, size: tuple[int, int, int], mass: float, moments: tuple[int, int, int], *mu_e_n: float) -> BoxModel:
+    """A box from mm, kg and kg mm2; mu and e_N from trajectories, then from impacts."""
+    parameters = ContactParameters(*mu_e_n[:2]), ContactParameters(*mu_e_n[2:])
+    (x, y, z), (i_x, i_y, i_z) = size, moments
+    return BoxModel(name, (x / 1e3, y / 1e3, z / 1e3), mass, (i_x / 1e6, i_y / 1e6, i_z / 1e6), *parameters)
+
+
+# Table I; friction and restitution from Table II, MATLAB
 BOXES = (
-    BoxModel("Box004", (0.192, 0.085, 0.108), 0.297, (468e-6, 1201e-6, 1091e-6), ContactParameters(0.45, 0.05)),
-    BoxModel("Box005", (0.230, 0.129, 0.103), 0.566, (1285e-6, 2995e-6, 3280e-6), ContactParameters(0.45, 0.10)),
-    BoxModel("Box006", (0.205, 0.155, 0.100), 0.365, (1040e-6, 1590e-6, 2020e-6), ContactParameters(0.40, 0.25)),
-    BoxModel("Box007", (0.207, 0.158, 0.099), 1.431, (4130e-6, 6300e-6, 8090e-6), ContactParameters(0.35, 0.45)),
+    _box("Box004", (192, 85, 108), 0.297, (468, 1201, 1091), 0.45, 0.05, 0.60, 0.40),
+    _box("Box005", (230, 129, 103), 0.566, (1285, 2995, 3280), 0.45, 0.10, 0.45, 0.35),
+    _box("Box006", (205, 155, 100), 0.365, (1040, 1590, 2020), 0.40, 0.25, 0.25, 0.40),
+    _box("Box007", (207, 158, 99), 1.431, (4130, 6300, 8090), 0.35, 0.45, 0.40, 0.60),
 )
 
 
@@ -182,7 +193,7 @@ def _long_toss(box: BoxModel, style: TossStyle, around: _Surroundings, rng: np.r
     upward, clearance = rng.uniform(*style.upward), rng.uniform(*style.clearance)
     # On a belt the sliding relative to it is what takes room; the belt adds its own way.
     travel = rng.uniform(*style.travel) * (0.6 if belt.any() else 1.0)
-    speed = _release_speed(box.parameters, travel, clearance, upward)
+    speed = _release_speed(box.from_trajectories, travel, clearance, upward)
     velocity = np.array([speed * np.cos(heading), speed * np.sin(heading), upward]) + belt
     spin = rng.normal(size=3) * [style.tilt_rate, style.tilt_rate, style.yaw_rate]
     height = clearance - _lowest_corner(box.body, orientation)
@@ -191,8 +202,8 @@ def _long_toss(box: BoxModel, style: TossStyle, around: _Surroundings, rng: np.r
     lying = round(rng.uniform(0.45, 0.60) * SAMPLE_FREQUENCY)
     if _corner_heights(box.body, *_carried(release, hold)).min() < _LOWEST_CARRY:
         return None
-    flown = _simulate(box, release, round(_LONGEST_TOSS * SAMPLE_FREQUENCY), around, SUBSTEPS["trajectories"])
-    rest, impact = _rest_sample(flown, belt), _first_contact(flown, SUBSTEPS["trajectories"])
+    flown = _simulate(box, "trajectories", release, round(_LONGEST_TOSS * SAMPLE_FREQUENCY), around)
+    rest, impact = _rest_sample(flown, belt), _first_contact(flown)
     if rest is None or impact is None:
         return None
     tilt = np.arccos(np.clip(rotations.matrices(flown.orientation)[:, 2, 2], -1.0, 1.0))
@@ -217,8 +228,8 @@ def _drop(box: BoxModel, around: _Surroundings, rng: np.random.Generator) -> Tos
     release = State(position, orientation, rng.normal(scale=_DROP_SPEED), rng.normal(scale=_DROP_SPIN, size=3))
     hold = round(rng.uniform(0.06, 0.10) * SAMPLE_FREQUENCY)
     total = round(rng.uniform(0.55, 0.70) * SAMPLE_FREQUENCY)
-    flown = _simulate(box, release, total - hold, around, SUBSTEPS["drops"])
-    impact = _first_contact(flown, SUBSTEPS["drops"])
+    flown = _simulate(box, "drops", release, total - hold, around)
+    impact = _first_contact(flown)
     if impact is None or impact + _CORNER_WINDOW >= len(flown.position):
         return None
     corners = _corner_heights(box.body, flown.position, flown.orientation)
@@ -277,14 +288,14 @@ def _release_speed(parameters: ContactParameters, travel: float, clearance: floa
     return float(left + lost)
 
 
-def _simulate(box: BoxModel, release: State, n_samples: int, around: _Surroundings, substeps: int) -> Trajectory:
-    options = SteppingOptions(time_step=1.0 / SAMPLE_FREQUENCY, substeps=substeps, gravity=around.gravity)
-    return simulate(box.body, release, box.parameters, options, n_samples, surface_velocity=around.belt)
+def _simulate(box: BoxModel, role: str, release: State, n_samples: int, around: _Surroundings) -> Trajectory:
+    options = SteppingOptions(time_step=1.0 / SAMPLE_FREQUENCY, substeps=SUBSTEPS, gravity=around.gravity)
+    return simulate(box.body, release, box.parameters(role), options, n_samples, surface_velocity=around.belt)
 
 
-def _first_contact(flown: Trajectory, substeps: int) -> int | None:
+def _first_contact(flown: Trajectory) -> int | None:
     steps = np.flatnonzero(flown.contacts > 0)
-    return int(steps[0]) // substeps + 1 if len(steps) else None
+    return int(steps[0]) // SUBSTEPS + 1 if len(steps) else None
 
 
 def _rest_sample(flown: Trajectory, belt: np.ndarray) -> int | None:

@@ -174,7 +174,7 @@ def write_twin(
             names = (object_name, SURFACE_NAMES[role])
             recording = ArchiveRecording(name, note, dict(zip(names, tracked, strict=True)))
             write_recording(archive, recording, box.body, object_name=object_name, sample_frequency=SAMPLE_FREQUENCY)
-        truth = TwinTruth(object_name, role, box.parameters, noise, seed, truths)
+        truth = TwinTruth(object_name, role, box.parameters(role), noise, seed, truths)
         _write_truth(archive, truth)
     return truth
 

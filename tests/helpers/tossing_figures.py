@@ -12,7 +12,7 @@ from contactid.core.references import resolve
 from contactid.tossing.artefacts import declare
 
 _BLOCK = yaml.safe_load((Path(__file__).parents[2] / "config/default.yaml").read_text(encoding="utf-8"))["tossing"]
-FIGURES = {row.name: row for row in declare(_BLOCK) if row.kind == "figure"}
+FIGURES = {row.name: row for row in declare(_BLOCK, printed=True) if row.kind == "figure"}
 
 
 def draw_figure(name: str, data: pd.DataFrame) -> Figure:

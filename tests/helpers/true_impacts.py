@@ -20,7 +20,6 @@ from twin_truth import read_truth
 
 EMBEDDED = Path(__file__).parents[2] / "workflow" / "resources" / "embedded"
 BOXES = ("box004", "box005", "box006", "box007")
-PER_SAMPLE = SUBSTEPS["drops"]
 WINDOW = 5  # samples
 _SLOWEST = 0.1  # m/s; what settles on the surface isn't listed
 
@@ -55,7 +54,7 @@ class TrueDrop:
 
     def normal_impulses(self, first: float, last: float) -> np.ndarray:
         """(vertex,) N s between two instants, samples from the beginning of the recording."""
-        low, high = (max(round((end - self.release_sample) * PER_SAMPLE), 0) for end in (first, last))
+        low, high = (max(round((end - self.release_sample) * SUBSTEPS), 0) for end in (first, last))
         return self.fine.impulses[low:high, :, 2].sum(axis=0)
 
 
@@ -104,13 +103,13 @@ def load_drops(path: Path, last: int | None = None) -> Drops:
 
 def _true_drop(truth: TwinTruth, body: BodyProperties, name: str, n_samples: int) -> TrueDrop:
     recording = truth.recordings[name]
-    step = 1.0 / (SAMPLE_FREQUENCY * PER_SAMPLE)
+    step = 1.0 / (SAMPLE_FREQUENCY * SUBSTEPS)
     fine = simulate(
         body,
         recording.release,
         truth.parameters,
         SteppingOptions(step, gravity=recording.gravity),
-        (n_samples - recording.release_sample - 1) * PER_SAMPLE + 1,
+        (n_samples - recording.release_sample - 1) * SUBSTEPS + 1,
         recording.surface_velocity,
     )
     # in the middle of a step half of its gravity has acted
@@ -121,10 +120,10 @@ def _true_drop(truth: TwinTruth, body: BodyProperties, name: str, n_samples: int
     steps, vertices = np.nonzero(begun)
     arms = np.einsum("nij,nj->ni", rotations.matrices(fine.orientation[steps]), body.vertices[vertices])
     speeds = -(twists[steps] + half)[:, 2] - np.cross(twists[steps, 3:], arms)[:, 2]
-    reach = WINDOW * PER_SAMPLE
+    reach = WINDOW * SUBSTEPS
     impacts = [
         TrueImpact(
-            instant=recording.release_sample + (at + 0.5) / PER_SAMPLE,
+            instant=recording.release_sample + (at + 0.5) / SUBSTEPS,
             vertex=int(vertex),
             speed=float(speed),
             alone=at >= reach and at + reach < len(pushed) and pushed[at - reach : at + reach + 1].sum() == 1,

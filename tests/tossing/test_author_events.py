@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from contactid.core.errors import ContactIdError
 from contactid.sources.motion import iterate_recordings
 from motion_in_memory import read_iam_archive
 from tosses_for_tests import EVENTS, prepare_tosses
@@ -28,7 +27,7 @@ def test_release_is_the_last_high_peak_and_rest_close_to_ours(number):
     motion = twin(number)
     theirs = prepare_tosses(motion, exclude_tumbling=True, events=THEIRS)
     ours = prepare_tosses(motion, exclude_tumbling=True)
-    assert (theirs["reason"].values == "").all()
+    assert (theirs["reason"].values == "").all() and (theirs["events"].values == "authors").all()
     for _, samples in iterate_recordings(theirs):
         height = samples["position"].values[:, 2]
         release = int(samples["release"])
@@ -37,6 +36,15 @@ def test_release_is_the_last_high_peak_and_rest_close_to_ours(number):
     assert np.abs(theirs["rest"].values - ours["rest"].values).max() <= 5
 
 
-def test_a_set_up_their_thresholds_do_not_fit_is_said_so():
-    with pytest.raises(ContactIdError, match=r"no peak of at least 0.105 m"):
-        prepare_tosses(twin("006"), exclude_tumbling=True, events=THEIRS)
+def test_a_toss_that_their_thresholds_do_not_fit_keeps_its_events_and_says_so():
+    motion = twin("006")
+    theirs, ours = (prepare_tosses(motion, exclude_tumbling=True, events=rule) for rule in (THEIRS, EVENTS))
+    own = theirs["events"].values == "data_driven"
+    assert own.any() and (theirs["reason"].values == "").all()
+    for name in ("release", "contact", "rest"):
+        np.testing.assert_array_equal(theirs[name].values[own], ours[name].values[own])
+
+
+def test_their_thresholds_are_for_identification_alone():
+    tested = prepare_tosses(twin("004"), exclude_tumbling=True, share=0.0, events=THEIRS)
+    assert (tested["split"].values == "test").all() and (tested["events"].values == "data_driven").all()

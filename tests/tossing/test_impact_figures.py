@@ -26,7 +26,7 @@ from tossing_figures import FIGURES, draw_figure
 from true_impacts import EMBEDDED, prepared_drops
 
 REACH, STEP = 5, 1.0 / 360.0
-FOUND = ContactParameters(0.4, 0.25)
+FOUND = ContactParameters(0.25, 0.4)
 CURVES = {"simulated, 16 steps": (FOUND, 16), "simulated": (ContactParameters(0.1, 0.0), 1)}
 
 

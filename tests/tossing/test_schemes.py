@@ -128,9 +128,9 @@ def test_two_schemes_of_one_name_are_refused():
 
 def test_stepping_like_an_unknown_variant_is_refused():
     said = refusal(changed(velocity={"variants": [velocity_variant("v", "refind")]}))
-    assert "tossing.velocity.variants: predict_with is refind" in said and "paper, refined, better" in said
+    assert "tossing.velocity.variants: refind is none" in said and "paper, refined, better" in said
     said = refusal(changed(mpec={"windows": {"tosses": 3, "predict_with": "refind"}}))
-    assert "tossing.mpec.windows: predict_with is refind" in said
+    assert "tossing.mpec.windows: refind is none" in said
 
 
 @pytest.mark.parametrize("calibrated, predict_with", [(True, "paper"), (False, "better")])

@@ -41,7 +41,7 @@ def expected(truth: TwinTruth, recording: RecordingTruth, n_samples: int) -> tup
         box_model(truth.object_name).body,
         recording.release,
         truth.parameters,
-        SteppingOptions(1.0 / SAMPLE_FREQUENCY, SUBSTEPS[truth.role], gravity=recording.gravity),
+        SteppingOptions(1.0 / SAMPLE_FREQUENCY, SUBSTEPS, gravity=recording.gravity),
         n_samples,
         surface_velocity=recording.surface_velocity,
     )
@@ -344,7 +344,7 @@ def test_the_embedded_twins_are_complete_small_and_unchanged() -> None:
 def test_an_embedded_twin_reads_cleanly_and_follows_from_its_truth(path: Path) -> None:
     """Resimulating the stated truth gives the recordings: the simulator and the files have not drifted apart."""
     truth = read_truth(path)
-    assert truth.parameters == box_model(truth.object_name).parameters
+    assert truth.parameters == box_model(truth.object_name).parameters(truth.role)
     motion = read(path, truth)
     assert motion.attrs["left_out"] == "{}"
     assert motion.sizes["recording"] == {"trajectories": 16, "validation": 14, "drops": 48}[truth.role]

@@ -40,11 +40,18 @@ class Problem:
 
     def __init__(self, name):
         path = EMBEDDED / f"{name}_drops_twin.h5"
-        self.truth = read_truth(path).parameters
+        self.truth, self.noise = read_truth(path).parameters, read_truth(path).noise
         self.body = box_model(read_truth(path).object_name).body
         candidates = find_impacts(prepared_drops(path, last=24))
         self.windows = [candidate.impact for candidate in candidates if candidate.impact is not None]
         self.swept = sweep_velocities(self.body, self.windows, COARSE, OPTIONS)
+
+    @property
+    def turned(self):
+        """Change of spin, rad/s, that drifting poses hide: an orientation that is off turns the measured change."""
+        change = [window.impact.post_twist[3:] - window.impact.pre_twist[3:] for window in self.windows]
+        off = np.sqrt(2.0) * self.noise.orientation_drift  # of the two axes across the change
+        return off * float(np.median(np.linalg.norm(change, axis=1)))
 
     def identify(self, *, refine):
         return identified(self.body, self.windows, self.swept, refine=refine, samples=500, seed=3)
@@ -324,7 +331,7 @@ def test_intervals_come_from_resampled_tosses_and_their_seed(problems):
 def test_the_law_has_no_error_on_drops_that_follow_it(problems):
     for problem in problems.values():
         error = model_error(problem.body, problem.windows, problem.truth.friction_mu, problem.truth.restitution_e_n)
-        assert error == (0.0, 0.0)
+        assert error[0] == 0.0 and error[1] < problem.turned < 0.02
 
 
 def test_an_error_of_the_law_is_measured(problems):
@@ -352,7 +359,7 @@ def test_a_few_impacts_that_the_law_misses_do_not_decide(problems):
         for k, window in enumerate(problem.windows)
     ]  # fmt: skip
     found = model_error(problem.body, odd, problem.truth.friction_mu, problem.truth.restitution_e_n)
-    assert found == pytest.approx((0.0, 0.0), abs=0.01)
+    assert found[0] < 0.01 and found[1] < problem.turned
 
 
 def test_the_mpec_agrees_with_the_search(problems):

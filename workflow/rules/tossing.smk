@@ -6,6 +6,7 @@ include: "tossing_inputs.smk"
 
 wildcard_constraints:
     trajectory_variant="|".join(TOSSING_VARIANTS),
+    stored_variant="|".join(STORED_VARIANTS) or "none",
     velocity_variant="|".join(VELOCITY_VARIANTS) or "none",
     simulator="|".join(KNOWN_SIMULATORS),
 
@@ -71,6 +72,10 @@ rule tossing_identify:
         "<logs>/tossing_identify/{dataset}.{trajectory_variant}.log",
     benchmark:
         "<benchmarks>/tossing_identify/{dataset}.{trajectory_variant}.tsv"
+    wildcard_constraints:
+        trajectory_variant="|".join(
+            name for name in TOSSING_VARIANTS if name not in STORED_VARIANTS
+        ),
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -81,6 +86,59 @@ rule tossing_identify:
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
         grid=TOSSING["grid"],
         bootstrap=TOSSING["bootstrap"],
+    script:
+        "../call.py"
+
+
+rule tossing_identify_stored:
+    """Friction and restitution at the best point of a grid that is stored."""
+    input:
+        stored=[
+            "workflow/resources/stored/tossing_{stored_variant}/" + file
+            for file in ("table.csv", "provenance.json")
+        ],
+    output:
+        fit="<results>/tossing/fits/{dataset}.{stored_variant}.json",
+    log:
+        "<logs>/tossing_identify_stored/{dataset}.{stored_variant}.log",
+    benchmark:
+        "<benchmarks>/tossing_identify_stored/{dataset}.{stored_variant}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=5,
+    params:
+        **call("contactid.tossing.identify.stored_grid:identify_from_stored"),
+        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.stored_variant],
+    script:
+        "../call.py"
+
+
+rule tossing_cells:
+    """Compute drawn points of a stored grid again."""
+    input:
+        prepared=expand(
+            "<results>/data/{dataset}/tosses.nc", dataset=TOSSING_IDENTIFIED
+        ),
+    output:
+        cells="<results>/tossing/sweeps/{stored_variant}.cells.csv",
+    log:
+        "<logs>/tossing_cells/{stored_variant}.log",
+    benchmark:
+        "<benchmarks>/tossing_cells/{stored_variant}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=15,
+    params:
+        **call("contactid.tossing.identify.stored_grid:mean_losses"),
+        datasets=TOSSING_IDENTIFIED,
+        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.stored_variant],
+        grid=TOSSING["grid"],
+        number=TOSSING["stored"]["cells"],
+        seed=TOSSING["stored"]["seed"],
     script:
         "../call.py"
 
@@ -152,6 +210,31 @@ for parameters, names in PREDICTED_TOGETHER.items():
             kinds=[TOSSING_SCHEMES[name].kind for name in names],
         script:
             "../call.py"
+
+
+rule tossing_predict_printed:
+    """Predict the test tosses with the printed parameters of both kinds (section V)."""
+    input:
+        prepared=expand("<results>/data/{dataset}/tosses.nc", dataset=OF_BOXES),
+        published="workflow/resources/published/tossing.csv",
+    output:
+        predictions="<results>/tossing/predictions/printed.csv",
+    log:
+        "<logs>/tossing_predict_printed.log",
+    benchmark:
+        "<benchmarks>/tossing_predict_printed.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=5,
+    params:
+        **call("contactid.tossing.predict.printed:predict_with_printed"),
+        datasets=OF_BOXES,
+        objects=[DATASETS[name].object for name in OF_BOXES],
+        variant=TOSSING_VARIANTS[FIRST_VARIANT],
+    script:
+        "../call.py"
 
 
 rule tossing_sensitivity:
@@ -302,6 +385,7 @@ rule tossing_tables:
         errors=of_cases("rest_poses/{0}/{1}.{2}.csv", REST_POSE_CASES),
         simulator_predictions=of_cases("simulators/{0}/{1}.{2}.{3}.csv", SIMULATIONS),
         simulator_fits=of_cases("simulators/{0}/{1}.{2}.{3}.json", SIMULATIONS),
+        with_printed=["<results>/tossing/predictions/printed.csv"] if OF_BOXES else [],
         published="workflow/resources/published/tossing.csv",
     output:
         artefacts=computed_by("tossing_tables"),

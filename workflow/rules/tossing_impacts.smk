@@ -32,6 +32,7 @@ for number, group in enumerate(IMPACT_SELECTIONS.values(), 1):
             **call("contactid.tossing.impacts.selection:select_impacts"),
             largest_misfit=VELOCITY_VARIANTS[group[0]]["largest_misfit"],
             largest_imbalance=VELOCITY_VARIANTS[group[0]]["largest_imbalance"],
+            twists=[VELOCITY_VARIANTS[name]["twists"] for name in group],
             window=TOSSING["velocity"]["window"],
             slowest=TOSSING["velocity"]["slowest"],
         script:

@@ -4,6 +4,7 @@ from contactid.tossing import artefacts as tossing_artefacts
 from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
 from contactid.tossing.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
 from contactid.tossing.configuration import (
+    BOXES,
     WINDOW_SCHEME,
     cases,
     check_tossing,
@@ -30,6 +31,7 @@ with told_plainly():
 
 TOSSING_PREPARED = list(dict.fromkeys(TOSSING_DATASETS + VELOCITY_IDENTIFIED))
 TOSSING_VARIANTS = {variant["name"]: variant for variant in TOSSING["variants"]}
+STORED_VARIANTS = TOSSING["stored"]["variants"]
 FIRST_VARIANT, SOBOL_VARIANT = [*TOSSING_VARIANTS][0], [*TOSSING_VARIANTS][-1]
 VELOCITY_VARIANTS = {
     variant["name"]: variant
@@ -74,7 +76,14 @@ SIMULATED_CASES = [
 
 SIMULATIONS = [(*case, name) for case in SIMULATED_CASES for name in SIMULATORS]
 
-ARTEFACTS["tossing"] = tossing_artefacts.declare(TOSSING)
+# predicted datasets of the paper's objects, for which there are printed parameters
+OF_BOXES = [
+    name
+    for name in dict.fromkeys(dataset for _, dataset in TOSSING_CASES)
+    if DATASETS[name].object in BOXES
+]
+
+ARTEFACTS["tossing"] = tossing_artefacts.declare(TOSSING, bool(OF_BOXES))
 FIGURE_SOURCES["tossing"] = ["<results>/tossing/figures/sources.json"]
 IMPACTS_TABLE = ["<results>/tossing/impacts.csv"] if VELOCITY_IDENTIFIED else []
 TOSSING_TABLES = [one.name for one in ARTEFACTS["tossing"] if one.kind == "table"]
@@ -120,6 +129,20 @@ def calibration_for(wildcards):
     return calibration_of(
         on, TOSSING_VARIANTS[wildcards.trajectory_variant]["calibrated"]
     )
+
+
+for name in STORED_VARIANTS:
+    STORED[f"tossing_{name}"] = {
+        "function": "contactid.tossing.identify.stored_grid:mean_losses",
+        "settings": {
+            "variant": TOSSING_VARIANTS[name],
+            **{key: TOSSING[key] for key in ("split", "exclude_tumbling", "events")},
+        },
+        "key": ["dataset", "friction_mu", "restitution_e_n"],
+        "value": "mean_loss",
+        "tolerance": 1e-3,  # losses of neighbours on the grid differ by a hundredth
+        "samples": [f"<results>/tossing/sweeps/{name}.cells.csv"],
+    }
 
 
 FIRST_CALIBRATIONS = [

@@ -68,7 +68,9 @@ def store(name: str, root: Path = ROOT) -> str:
         file = changed.decode().splitlines()[0][3:]
         raise ContactIdError(f"{file} isn't committed", "Commit first: what is stored names the commit that made it")
     made = [f"results/{_RUN}/stored/{name}/{part}" for part in (TABLE, RECORD)]
-    command = [sys.executable, "-m", "snakemake", "--configfile", _CONFIGURATION, "--forcerun", "gather_stored", "--"]
+    study = f'studies=["{name.partition("_")[0]}"]'  # a result is called after its study
+    command = [sys.executable, "-m", "snakemake", "--configfile", _CONFIGURATION, "--config", study]
+    command += ["--forcerun", "gather_stored", "--"]
     if subprocess.run([*command, *made], cwd=root).returncode:
         raise ContactIdError(f"{name} couldn't be computed (see above)", "Mend the cause, then store again")
     read_stored([str(root / file) for file in made])

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from contactid.output.comparison import COMPUTED, PRINT, Key, Reproduced, Tolerance, statement
+from contactid.tossing.configuration import BOXES
 
 Numbers = Iterator[tuple[Key, Reproduced]]
 Printed = Mapping[Key, float]
 
-BOXES = ("Box004", "Box005", "Box006", "Box007")
 EXAMPLE = "Box006"
 SIMULATORS = ("matlab", "algoryx")
 ERRORS = {"position": "position_error_{}_cm", "rotation": "rotation_error_{}_deg"}
@@ -94,6 +94,7 @@ STATEMENTS: dict[str, tuple[Callable[[Any], bool], Any]] = {
     "same_order_for_both_criteria": (same_order, [(9.9, 10.1), (33.8, 6.7)]),  # Box006's errors
     "moving_over_still_position_error": (same_order, [(20.0, 5.0)]),
     "trajectory_parameters_better": (significantly_smaller, [(9.9, 3.9, 50, 10.1, 3.7, 50)]),  # Box005's errors
+    "trajectory_parameters_better_on_twins": (significantly_smaller, [(9.9, 3.9, 50, 10.1, 3.7, 50)]),
     "velocity_parameters_poor": (significantly_smaller, [(9.9, 3.9, 50, 10.1, 3.7, 50)]),
     "accurate_without_restitution": (none_above, {"errors": (4.3, 33.8), "largest": 10.5}),  # of a wrong friction
     "cost_shows_an_optimum": (inside_the_grid, [(0.25, 0.35), (0.0, 1.0)]),  # any e_N is as good

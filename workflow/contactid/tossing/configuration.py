@@ -21,6 +21,7 @@ TRAJECTORY, VELOCITY, IMPACT_MPEC, WINDOW_MPEC, NO_RESTITUTION = (
     "trajectory", "velocity", "impact_mpec", "window_mpec", "no_restitution",
 )  # fmt: skip
 WINDOW_SCHEME = "trajectory_mpec"
+BOXES = ("Box004", "Box005", "Box006", "Box007")  # of the paper's tables
 SIMULATOR = "contactid"  # our own, in the columns ``simulator``
 EQUAL_BUDGET = "_equal_budget"  # ends the scheme of a row that comes from the comparison of simulators
 
@@ -49,6 +50,12 @@ def check_tossing(tossing: Mapping[str, Any]) -> None:
             "configuration: tossing.simulators: a search refines with fewer evaluations than it has starts",
             "Raise refined",
         )
+    for name in tossing["stored"]["variants"]:
+        variant = _named({one["name"]: one for one in tossing["variants"][1:]}, name, "tossing.stored.variants")
+        if variant["refine"] or variant["calibrated"]:
+            raise ContactIdError(
+                f"configuration: tossing.stored.variants: {name} refines or calibrates", "Only a plain grid is stored"
+            )
     names = [variant["name"] for variant in tossing["variants"]]
     if len(set(names)) != len(names):
         raise ContactIdError("configuration: two tossing.variants have the same name", "Rename one")
@@ -127,7 +134,8 @@ def schemes_of(block: Mapping[str, Any]) -> dict[str, Scheme]:
 def _named(variants: Mapping[str, Mapping[str, Any]], name: str, where: str) -> Mapping[str, Any]:
     if name not in variants:
         raise ContactIdError(
-            f"configuration: {where}: predict_with is {name}, which is no variant", f"Use one of {', '.join(variants)}"
+            f"configuration: {where}: {name} is none of the variants to choose from",
+            f"Use one of {', '.join(variants)}",
         )
     return variants[name]
 

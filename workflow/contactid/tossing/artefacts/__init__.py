@@ -12,8 +12,8 @@ _BODIES, _PREDICTIONS, _IMPACTS = "bodies:body_tables", "predictions:prediction_
 _SENSITIVITY, _DISTRIBUTIONS = "sensitivity:sensitivity_tables", "rest_poses:rest_pose_tables"
 
 
-def declare(block: Mapping[str, Any]) -> list[Artefact]:
-    """The artefacts of a run, by the study's block of the configuration."""
+def declare(block: Mapping[str, Any], printed: bool) -> list[Artefact]:
+    """The artefacts of a run, by the study's block of the configuration, and whether its objects are the paper's."""
     from_impacts = bool(block["velocity"]["identify_on"])
     mpec = from_impacts and any(variant["mpec"] for variant in block["velocity"]["variants"])
     rest_poses = bool(block["rest_poses"]["variants"])
@@ -34,6 +34,10 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
         _table("ext_sobol", _SENSITIVITY, "Sobol indices of the rest pose"),
         _table("ext_moving_surface", _PREDICTIONS, "Errors on a moving surface against those on one at rest"),
         _table("ext_no_impact", _PREDICTIONS, "Errors if every toss ended where the box first touches the surface"),
+        *printed * [
+            _table("ext_printed_parameters", _PREDICTIONS,
+                   "Errors of the rest pose predicted with the printed parameters, beside the printed errors"),
+        ],
         *from_impacts * [
             _table("ext_velocity_identification", _IMPACTS,
                    "Velocity-based identification: impacts, losses and parameters"),

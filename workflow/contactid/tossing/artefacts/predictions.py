@@ -61,6 +61,7 @@ def prediction_tables(
     simulated: Sequence[tuple[str, str, str]],
     simulator_predictions: Sequence[str],
     simulator_fits: Sequence[str],
+    with_printed: Sequence[str],
     published: str,
     block: Mapping[str, Any],
     tosses: str,
@@ -69,7 +70,8 @@ def prediction_tables(
 
     ``toss_tables`` are tables of all tosses, used or not; ``predictions`` and ``fits`` files of every prediction
     (identified on, predicted on, scheme). Of every simulated case (identified on, predicted on, variant) there is one
-    file for each simulator. ``published`` are the printed values, ``tosses`` is the file ``tosses.csv`` to write.
+    file for each simulator. ``with_printed`` is the file of predictions with printed parameters, if there are any
+    for the objects. ``published`` are the printed values, ``tosses`` is the file ``tosses.csv`` to write.
     """
     data, schemes = by_name(prepared, datasets), schemes_of(block)
     found = []
@@ -93,6 +95,8 @@ def prediction_tables(
     }
     if velocity_cases(block):
         tables["ext_velocity_against_trajectory"] = disagreement_table(found)
+    for file in with_printed:
+        tables["ext_printed_parameters"] = with_printed_table(read_csv(file), data, printed["tab03"])
     if simulated:
         names = [OWN, OWN_TANGENTIAL, *block["simulators"]["names"]]
         tables["ext_simulators"] = simulators_table(
@@ -174,6 +178,17 @@ def rest_pose_table(predictions: Sequence[Prediction], published: pd.DataFrame, 
                 }
             )
     return _beside_printed(pd.DataFrame(rows), published, where)
+
+
+def with_printed_table(
+    predictions: pd.DataFrame, prepared: Mapping[str, xr.Dataset], published: pd.DataFrame
+) -> pd.DataFrame:
+    """``ext_printed_parameters``: Table III with the printed parameters of Table II in place of identified ones."""
+    found = []
+    for (dataset, kind), table in predictions.groupby(["dataset", "parameters"], sort=False):
+        of_data, scheme = prepared[dataset], Scheme("printed", "printed", kind, "", {}, False)
+        found.append(Prediction(dataset, "", scheme, object_of(of_data), data_label(of_data), {}, table))
+    return rest_pose_table(found, published, "Table III").drop(columns="identified_on")
 
 
 def no_impact_table(predictions: Sequence[Prediction], prepared: Mapping[str, xr.Dataset]) -> pd.DataFrame:

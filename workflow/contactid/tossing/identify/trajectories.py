@@ -21,7 +21,7 @@ from contactid.tossing.simulate.sweep import SweepResult, sweep
 
 FINE_REACH = 0.06  # in mu, on either side of the coarse optimum
 FINE_STEP = 0.005
-_FLAT = 0.02  # a loss within this share of the optimum is as good
+FLAT = 0.02  # a loss within this share of the optimum is as good
 _AXES = ("friction_mu", "restitution_e_n")
 
 
@@ -115,9 +115,9 @@ def identify(
     failed = int(swept_at(np.array([mu]), np.array([e_n])).failed_steps.sum())
     intervals = bootstrap_intervals(finest["position_error"] + finest["rotation_error"], samples, seed)
     profile = coarse_mean.min("friction_mu")
-    flat = profile["restitution_e_n"].values[profile.values <= (1.0 + _FLAT) * float(coarse_mean.min())]
+    flat = profile["restitution_e_n"].values[profile.values <= (1.0 + FLAT) * float(coarse_mean.min())]
     along = mean_loss(finest).sel(restitution_e_n=e_n, method="nearest")
-    near = along["friction_mu"].values[along.values <= (1.0 + _FLAT) * float(along.min())]
+    near = along["friction_mu"].values[along.values <= (1.0 + FLAT) * float(along.min())]
     return {
         "parameters": {"friction_mu": mu, "restitution_e_n": e_n},
         "objective": loss,

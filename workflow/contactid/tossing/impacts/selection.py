@@ -25,6 +25,7 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
 from contactid.sources.motion import body_of, iterate_recordings
+from contactid.tossing.impacts.central_differences import as_paper
 from contactid.tossing.impacts.free_motion import PoseNoise, fit_free_motion
 from contactid.tossing.impacts.impact import write_impacts
 from contactid.tossing.impacts.sides import Candidate, Recording, Sides
@@ -235,6 +236,7 @@ def select_impacts(
     slowest: float,
     largest_misfit: float,
     largest_imbalance: float,
+    twists: Sequence[str],
     impacts: Sequence[str],
     tables: Sequence[str],
 ) -> None:
@@ -244,13 +246,21 @@ def select_impacts(
     ----------
     window, slowest, largest_misfit, largest_imbalance
         As in :class:`SelectionOptions`.
+    twists
+        How every variant that identifies on these impacts finds the windows' twists: ``free_motion`` or
+        ``central_differences`` (:func:`contactid.tossing.impacts.central_differences.as_paper`).
     impacts, tables
         Files of every variant that identifies on these impacts:
         :func:`contactid.tossing.impacts.impact.write_impacts` and :func:`candidate_table`.
     """
     tosses = load_dataset(prepared, calibration)
     candidates = find_impacts(tosses, SelectionOptions(window, slowest, largest_misfit, largest_imbalance))
-    kept = [candidate.impact for candidate in candidates if candidate.impact is not None]
-    for file, table in zip(impacts, tables, strict=True):
-        write_impacts(kept, tosses, file)
+    kept = [(candidate, candidate.impact) for candidate in candidates if candidate.impact is not None]
+    recordings = {item.name: item for item in _recordings(tosses)}
+    windows = {
+        "free_motion": [impact for _, impact in kept],
+        "central_differences": [as_paper(recordings[one.toss], one, impact, window) for one, impact in kept],
+    }
+    for kind, file, table in zip(twists, impacts, tables, strict=True):
+        write_impacts(windows[kind], tosses, file)
         write_csv(candidate_table(candidates, dataset), table)

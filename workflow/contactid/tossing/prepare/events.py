@@ -6,10 +6,10 @@
 * *release* is the beginning of the free fall that ends with the first contact: the longest run of samples before it at
   which a parabola fitted to the neighbouring samples has the acceleration of gravity.
 
-For comparison only, :func:`as_authors` has the authors' own rules for release and rest, with thresholds kept
-by hand for each box. Their heights are of the box's origin over the surface, their speeds from central differences
-(eqs. 12 to 15), and indices count from 0 here (from 1 in the authors' scripts). First contact, which the authors don't
-need, comes from the data-driven rule.
+For comparison, :func:`as_authors` has the authors' own rules for release and rest, with thresholds kept by hand for
+each box in trajectory-based identification. Their heights are of the box's origin over the surface, their speeds from
+central differences (eqs. 12 to 15), and indices count from 0 here (from 1 in the authors' scripts). First contact,
+which they don't need, comes from the data-driven rule.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ rest_orientation    1              Karcher mean over the rest
 tumbled             0 or 1         the upper face at rest is not the one at first contact
 reason              text           why the recording is left out; empty where it is used
 split               text           ``identification`` or ``test``
+events              text           the rule that release and rest are by, ``data_driven`` or ``authors``
 =================== ============== ===================================================================================
 
 Sample indices count from 0 within the recording; -1 where there is none.
@@ -81,7 +82,8 @@ def preprocess(
     require_usable
         Refuse a dataset without a usable toss; drops, of which only impacts are used, need none.
     events
-        ``rule`` (``data_driven`` or ``authors``) and the thresholds of :func:`find_events`.
+        ``rule`` (``data_driven`` or ``authors``) and the thresholds of :func:`find_events`. The authors' constants are
+        known for identification alone, and a toss that they don't fit keeps the events that the data give.
 
     Raises
     ------
@@ -103,9 +105,10 @@ def preprocess(
         belt = samples["surface_velocity"].values.astype(float)
         tosses.append(_Toss(position, rotations.continuous(orientation), belt, gravity))
     plane = _surface_from_rest(tosses, split, body, time_step, events["rest_speed"])
-    for toss in tosses:
+    for toss, part in zip(tosses, split, strict=True):
         toss.correct(plane)
-        toss.judge(body, time_step, exclude_tumbling, events)
+        rule = events["rule"] if part == IDENTIFICATION else toss.rule
+        toss.judge(body, time_step, exclude_tumbling, {**events, "rule": rule})
     if require_usable and all(toss.reason for toss in tosses):
         raise ContactIdError(
             f"{motion.attrs['source']}: none of its {len(tosses)} recordings is usable (the first: {tosses[0].reason})",
@@ -119,7 +122,7 @@ class _Toss:
 
     def __init__(self, position: np.ndarray, orientation: np.ndarray, belt: np.ndarray, gravity: np.ndarray) -> None:
         self.position, self.orientation, self.belt, self.gravity = position, orientation, belt, gravity
-        self.events = Events(reason="not judged yet")
+        self.events, self.rule = Events(reason="not judged yet"), "data_driven"
         self.reason = ""
         self.tumbled = False
         self.rest_position = np.full(3, np.nan)
@@ -144,9 +147,11 @@ class _Toss:
             rest_speed=events["rest_speed"], fall_tolerance=events["fall_tolerance"],
         )  # fmt: skip
         if events["rule"] == "authors":
-            self.events = as_authors(
+            theirs = as_authors(
                 self.events, self.position, self.orientation, body.vertices, time_step, self.belt, events["rest_speed"]
             )
+            if not theirs.reason:
+                self.events, self.rule = theirs, "authors"
         self.reason = self.events.reason
         if self.reason:
             return
@@ -193,6 +198,7 @@ def _assemble(motion: xr.Dataset, tosses: list[_Toss], split: np.ndarray, plane:
         "tumbled": ("recording", stacked("tumbled").astype("int64")),
         "reason": ("recording", np.array([toss.reason for toss in tosses], dtype=object)),
         "split": ("recording", split),
+        "events": ("recording", np.array([toss.rule for toss in tosses], dtype=object)),
     }
     prepared = motion.drop_vars(["surface_position", "surface_orientation"]).assign(columns)
     return prepared.assign_attrs(
@@ -217,6 +223,7 @@ def toss_table(prepared: xr.Dataset, dataset: str) -> pd.DataFrame:
             "tumbled": prepared["tumbled"].values.astype(bool),
             "samples": prepared["row_size"].values,
             **{f"{event}_sample": prepared[event].values for event in ("release", "contact", "rest")},
+            "events": prepared["events"].values.astype(str),
         }
     )
     unread = json.loads(prepared.attrs.get("left_out", "{}"))
