@@ -20,6 +20,7 @@ from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing.artefacts.data import Case, by_name, data_label, describe, identified, labels, object_of
 from contactid.tossing.impacts.free_motion import fit_free_motion
 from contactid.tossing.impacts.impact import WEIGHTS, ImpactWindow, read_impacts
+from contactid.tossing.prepare.calibration import block_jackknife
 from contactid.tossing.prepare.poses import central_differences, vertex_positions
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
@@ -230,7 +231,15 @@ def _mark_sides(panel: Axes, data: pd.DataFrame, *, named: bool) -> None:
 def velocity_row(
     fit: dict[str, Any], candidates: pd.DataFrame, losses: pd.DataFrame, *, calibrated: bool, prepared: xr.Dataset
 ) -> dict[str, Any]:
-    """One row of ``ext_velocity_identification``; losses are eq. 17's in m/s."""
+    """One row of ``ext_velocity_identification``; losses are eq. 17's in m/s.
+
+    ``corner_radius_mm``: by how much further below the surface a sharp corner turns round the further it stands out,
+    which is the radius of rounded corners; and the height where one would that doesn't stand out (a line through the
+    kept impacts, with standard errors over blocks of them).
+    """
+    standing, turned = (candidates.loc[candidates["kept"], name] for name in ("stands_out", "contact_height_mm"))
+    design = np.column_stack([np.ones(len(standing)), -standing])
+    line, error = block_jackknife([(np.outer(x, x), x * y) for x, y in zip(design, turned, strict=True)])
     test = losses.loc[losses["split"] == "test", "loss"]
     kept, n_tosses = int(candidates["kept"].sum()), prepared.sizes["recording"]
     row = {
@@ -252,6 +261,10 @@ def velocity_row(
         "n_test_impacts": len(test),
         "best_per_impact_loss": fit["best_per_impact"],
         "loss_without_contact": fit["no_impact"],
+        "corner_radius_mm": line[1],
+        "corner_radius_se_mm": error[1],
+        "flat_height_mm": line[0],
+        "flat_height_se_mm": error[0],
         "friction_flat_from": np.nan if fit["friction_flat_from"] is None else fit["friction_flat_from"],
         "converged": fit["converged"],
         "data": data_label(prepared),
