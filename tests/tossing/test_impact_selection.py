@@ -3,6 +3,7 @@
 from dataclasses import fields, replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from contactid.core import rotations
@@ -201,6 +202,14 @@ def test_every_candidate_is_an_impact_or_has_a_reason(embedded):
         assert (chosen["imbalance"] <= OPTIONS.largest_imbalance).all()
         assert not chosen.isna().any().any()
         assert not table.duplicated(["toss", "sample", "vertex"]).any()
+
+
+def test_sharp_corners_turn_round_at_one_height_however_far_they_stand_out(embedded):
+    table = pd.concat([candidate_table(candidates, "drops") for _, candidates in embedded])
+    table = table[table["kept"]]
+    assert table["stands_out"].between(0.0, np.sqrt(3.0) - 1.0).all()
+    radius, _ = np.polyfit(-table["stands_out"], table["contact_height_mm"], 1)
+    assert abs(radius) < 0.5  # mm
 
 
 def test_each_reason_is_one_that_the_candidate_shows(embedded):

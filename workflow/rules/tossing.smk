@@ -171,7 +171,6 @@ rule tossing_split:
         runtime=10,
     params:
         **call("contactid.tossing.predict.splits:score_split"),
-        seed=lambda wildcards: int(wildcards.seed),
         settings=SPLIT_SETTINGS,
     script:
         "../call.py"

@@ -25,6 +25,7 @@ from contactid.tossing.prepare.poses import central_differences, vertex_position
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
 
+_FEWEST_FOR_A_RADIUS = 10  # impacts
 _KNOWS_NOTHING = 0.05  # of the change of velocity
 _FINER = 16  # steps per sample of figure 7, which stands in for the simulator that can't be had
 _COLOURS = {"x": style.LINE, "y": style.RELEASE, "z": style.ACCENT}
@@ -233,15 +234,17 @@ def velocity_row(
 ) -> dict[str, Any]:
     """One row of ``ext_velocity_identification``; losses are eq. 17's in m/s.
 
-    ``corner_radius_mm``: by how much further below the surface a sharp corner turns round the further it stands out,
-    which is the radius of rounded corners; and the height where one would that doesn't stand out (a line through the
-    kept impacts, with standard errors over blocks of them).
+    ``corner_radius_mm``: how much deeper a sharp corner turns round the further it stands out, which is the radius of
+    rounded corners, and ``flat_height_mm``, where one would that doesn't stand out: a line through the kept impacts,
+    with standard errors over blocks of them; NaN for fewer than ten.
     """
-    standing, turned = (candidates.loc[candidates["kept"], name] for name in ("stands_out", "contact_height_mm"))
-    design = np.column_stack([np.ones(len(standing)), -standing])
-    line, error = block_jackknife([(np.outer(x, x), x * y) for x, y in zip(design, turned, strict=True)])
-    test = losses.loc[losses["split"] == "test", "loss"]
     kept, n_tosses = int(candidates["kept"].sum()), prepared.sizes["recording"]
+    standing, turned = (candidates.loc[candidates["kept"], name] for name in ("stands_out", "contact_height_mm"))
+    design = np.column_stack([np.ones(kept), -standing])
+    line, error = np.full((2, 2), np.nan)
+    if kept >= _FEWEST_FOR_A_RADIUS:
+        line, error = block_jackknife([(np.outer(x, x), x * y) for x, y in zip(design, turned, strict=True)])
+    test = losses.loc[losses["split"] == "test", "loss"]
     row = {
         "dataset": fit["data"]["dataset"],
         "object": object_of(prepared),

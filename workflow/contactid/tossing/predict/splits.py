@@ -16,7 +16,7 @@ from contactid.tossing.prepare.tosses import Variant, set_up
 from contactid.tossing.simulate.box import ContactParameters
 
 
-def score_split(motion: str, dataset: str, seed: int, settings: dict[str, Any], scored: str) -> None:
+def score_split(motion: str, dataset: str, seed: int | str, settings: dict[str, Any], scored: str) -> None:
     """Split a dataset with ``seed``, prepare, calibrate and identify on one part, predict the other, and write one row.
 
     Everything from the surface's plane on is done anew on the identification part; nothing is chosen on the test part.
@@ -27,7 +27,7 @@ def score_split(motion: str, dataset: str, seed: int, settings: dict[str, Any], 
     tosses = preprocess(
         read_dataset(motion),
         share=settings["share"],
-        seed=seed,
+        seed=int(seed),
         exclude_tumbling=settings["exclude_tumbling"],
         require_usable=True,
         events=settings["events"],
