@@ -113,7 +113,7 @@ other-processor: env ## the test configuration by an older processor's arithmeti
 	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.other_processor
 
 store: env ## compute a result that takes too long for every run, and store it; commit it. NAME=planar_table1
-	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.stored "$(NAME)"
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.stored "$(NAME)" $(CONFIG)
 
 report: env ## one HTML file about a run, for reviewers (a part of every run); CONFIG=config/public.yaml
 	$(SNAKEMAKE) report $(if $(CONFIG),--configfile $(CONFIG)) $(if $(STUDY),--config $(ONE_STUDY))

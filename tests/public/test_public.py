@@ -104,6 +104,14 @@ def test_short_the_cube_is_loaded_and_the_scale_is_off(calibration):
     assert min(calibration.inertia[:3]) > 9e-4 and max(calibration.inertia[:3]) < 1.2e-3
 
 
+def test_short_the_calibrated_cube_rests_on_the_surface(prepared, calibration):
+    applied = calibration.apply(prepared)
+    resting = (applied["reason"] == "").values
+    for part in (IDENTIFICATION, TEST):
+        height = applied["rest_position"].values[resting & (applied["split"] == part).values, 2]
+        assert np.median(height) == pytest.approx(HALF_WIDTH, abs=2e-4)
+
+
 def test_short_contact_law_holds_in_nearly_every_step(prepared):
     problem = set_up(prepared, VARIANTS["paper"], None)
     for mu, e_n in ((0.2, 0.1), (0.5, 0.5), (1.0, 0.0)):

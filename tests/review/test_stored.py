@@ -143,6 +143,9 @@ def checkout(tmp_path, stored, monkeypatch):
     root = tmp_path / "checkout"
     (root / "workflow").mkdir(parents=True)
     (root / "workflow/code.py").write_text("x = 1\n")
+    (root / "config").mkdir()
+    for run in ("full", "public"):
+        (root / f"config/{run}.yaml").write_text("run: full\n")
     python = tmp_path / "python"
     python.write_text(
         f'#!/bin/sh\necho "$@" > {tmp_path}/asked\nmkdir -p results\ncp -r {tmp_path}/results/* results/\n'
@@ -167,10 +170,16 @@ def git(root, *words):
 
 def test_storing_writes_the_folder_that_is_then_read(checkout, tmp_path):
     for _ in range(2):  # what was stored a moment ago isn't committed, and needn't be
-        assert "workflow/resources/stored/errors" in store("errors", checkout)
+        assert "workflow/resources/stored/errors" in store("errors", root=checkout)
     table, _ = read_stored([str(checkout / STORED / "errors" / name) for name in ("table.csv", "provenance.json")])
     pd.testing.assert_frame_equal(table, SAMPLES)
     assert "--configfile config/full.yaml" in (tmp_path / "asked").read_text()
+
+
+def test_the_samples_of_other_overlays_are_those_of_the_run_that_the_last_one_names(checkout, tmp_path):
+    store("errors", ["config/public.yaml", "config/full.yaml"], checkout)
+    asked = (tmp_path / "asked").read_text()
+    assert "--configfile config/public.yaml config/full.yaml" in asked and "results/full/stored/errors" in asked
 
 
 @pytest.mark.parametrize("file", ["workflow/code.py", "workflow/new.py", "Snakefile", "config/default.yaml"])
@@ -178,18 +187,18 @@ def test_an_uncommitted_checkout_is_refused_before_anything_runs(checkout, tmp_p
     (checkout / file).parent.mkdir(exist_ok=True)
     (checkout / file).write_text("x = 2\n")
     with pytest.raises(ContactIdError, match="isn't committed"):
-        store("errors", checkout)
+        store("errors", root=checkout)
     assert not (tmp_path / "asked").exists() and not (checkout / STORED).exists()
 
 
 def test_outside_a_checkout_or_after_a_failure_nothing_is_stored(checkout, tmp_path, stored):
     with pytest.raises(ContactIdError, match="is no git checkout"):
-        store("errors", tmp_path)
+        store("errors", root=tmp_path)
     record = read_json(stored[1])
     write_json(stored[1], {**record, "table_sha256": "0"})
     with pytest.raises(ContactIdError, match="isn't what"):
-        store("errors", checkout)
+        store("errors", root=checkout)
     (tmp_path / "python").write_text("#!/bin/sh\nexit 1\n")
     with pytest.raises(ContactIdError, match="couldn't be computed"):
-        store("errors", checkout)
+        store("errors", root=checkout)
     assert not (checkout / STORED).exists()

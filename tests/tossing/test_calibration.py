@@ -1,17 +1,25 @@
 """The calibration recovers a loaded body and a wrong length scale, with honest standard errors."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
-from contactid.tossing.prepare.calibration import Calibration, calibrate
+from contactid.tossing.prepare.calibration import Calibration, block_jackknife, calibrate
 from contactid.tossing.prepare.flight import central_difference_state, fit_flight
 from tosses_for_tests import RATE, box, motion, prepare_tosses, recordings
 
 CENTER = (0.002, -0.001, 0.006)
 INERTIA = np.array([[8e-4, 2e-5, 0.0], [2e-5, 9e-4, 0.0], [0.0, 0.0, 7e-4]])
 SCALE = 1.02
+FOUND = Calibration(
+    scale=SCALE, scale_se=0.0, scale_from_rest=SCALE, scale_from_rest_se=0.0, gravity=(0.0, 0.0, -9.81),
+    gravity_se=(0.0, 0.0, 0.0), center_of_mass=CENTER, center_of_mass_se=(0.0, 0.0, 0.0),
+    inertia=(8e-4, 9e-4, 7e-4, 2e-5, 0.0, 0.0), inertia_se=(0.0,) * 6, n_tosses=12, n_impacts=12,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +53,49 @@ def test_too_few_tosses_are_refused():
         calibrate(prepared)
 
 
-def test_apply_stretches_lengths_and_changes_the_body(calibration):
+def test_the_calibrated_body_rests_on_the_surface():
+    """Whatever scale and plane the data come with; the centre's height at rest is half the side."""
+    body = box()
+    made = recordings(body, 12, seed=1, seconds=1.0, scale=SCALE)
+    tilt = rotations.Rotation.from_rotvec([0.01, -0.004, 0.0])
+    moved = [
+        replace(
+            one,
+            position=tilt.apply(one.position) + np.array([0.0, 0.0, 0.003]),
+            orientation=rotations.as_quaternions(tilt * rotations.as_rotation(one.orientation)),
+        )
+        for one in made
+    ]
+    prepared = prepare_tosses(motion(moved, body), share=0.5)
+    applied = replace(FOUND, center_of_mass=(0.0, 0.0, 0.0)).apply(prepared)
+    height, last = applied["rest_position"].values[:, 2], np.cumsum(applied["row_size"].values) - 1
+    assert np.median(height) == pytest.approx(0.05, abs=1e-4)  # simulated corners sink by 0.1 mm
+    assert applied["position"].values[last, 2] == pytest.approx(height, abs=1e-4)
+    down = [
+        rotations.as_rotation(data["rest_orientation"].values).inv().apply(data["gravity"].values)
+        for data in (prepared, applied)
+    ]
+    assert down[1] == pytest.approx(down[0])  # seen from the body nothing turns
+    steps = [np.linalg.norm(np.diff(data["position"].values[:50], axis=0), axis=1) for data in (prepared, applied)]
+    assert steps[1] == pytest.approx(SCALE * steps[0])
+
+
+def test_the_calibrated_body_is_the_one_found():
     body = box()
     prepared = prepare_tosses(motion(recordings(body, 2, seed=1), body))
-    applied = calibration.apply(prepared)
-    assert np.allclose(applied["position"], calibration.scale * prepared["position"])
-    assert np.allclose(applied["center_of_mass"], calibration.center_of_mass)
+    applied = FOUND.apply(prepared)
+    assert np.allclose(applied["center_of_mass"], CENTER) and np.allclose(applied["inertia"], INERTIA)
     assert np.allclose(prepared["center_of_mass"], 0.0)
+
+
+def test_tosses_that_err_alike_count_once():
+    """Twenty answers, each given five times in a row, are known no better than twenty."""
+    answers = np.random.default_rng(0).normal(size=20)
+    once, often = (
+        block_jackknife([(np.eye(1), np.array([answer])) for answer in np.repeat(answers, times)]) for times in (1, 5)
+    )
+    assert often[0] == pytest.approx(once[0]) and often[1] == pytest.approx(once[1])
+    assert once[1] == pytest.approx(answers.std(ddof=1) / np.sqrt(20))
 
 
 @pytest.mark.parametrize("inertia", [np.eye(3) * 8e-4, INERTIA])

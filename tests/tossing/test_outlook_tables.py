@@ -3,7 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
+from contactid.tossing.artefacts.impacts import velocity_row
 from contactid.tossing.artefacts.predictions import Prediction, disagreement_table, identification_table, moving_table
 from contactid.tossing.artefacts.simulators import as_identification_rows, simulator_rows
 from contactid.tossing.configuration import Scheme
@@ -203,3 +205,22 @@ def test_simulators_join_the_table_of_identifications(simulators):
     assert [name for name in ours.columns if name != "restitution_e_n"] == rows.columns.tolist()
     for name in ("mean_loss", "friction_mu", "n_tosses", "rest_position_error_cm"):
         assert rows[name].tolist() == simulators[name].tolist()
+
+
+@pytest.mark.parametrize("radius", [0.0, 3.0])
+def test_rounded_corners_tell_their_radius(radius):
+    random = np.random.default_rng(1)
+    standing = random.uniform(0.1, 0.73, 60)
+    heights = -0.2 - radius * standing + 0.3 * random.normal(size=60)
+    candidates = pd.DataFrame({"kept": True, "stands_out": standing, "contact_height_mm": heights})
+    fit = {
+        "data": {"dataset": "d"}, "variant": "v", "intervals": {}, "parameters": {}, "objective": 0.1,
+        "best_per_impact": 0.1, "no_impact": 1.0, "friction_flat_from": None, "converged": True,
+    }  # fmt: skip
+    prepared = xr.Dataset({"mass": ("recording", np.ones(9))}, attrs={"object": "Cube", "synthetic": 1, "source": "s"})
+    losses = pd.DataFrame({"split": ["test"], "loss": [0.1]})
+    row = velocity_row(fit, candidates, losses, calibrated=False, prepared=prepared)
+    assert row["corner_radius_mm"] == pytest.approx(radius, abs=3.0 * row["corner_radius_se_mm"])
+    assert 0.1 < row["corner_radius_se_mm"] < 0.5
+    few = velocity_row(fit, candidates[:9], losses, calibrated=False, prepared=prepared)
+    assert np.isnan(few["corner_radius_mm"]) and few["n_impacts"] == 9

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from contactid.core.complementarity import attach, solve_mpec
@@ -21,7 +23,8 @@ from contactid.tossing.identify.window_mpec import (
     fit_windows,
     identify_from_windows,
 )
-from contactid.tossing.models.windows import WindowOptions, build_window_model, cut_windows, touching_corners
+from contactid.tossing.models.windows import WindowOptions, build_window_model, cut_windows
+from contactid.tossing.prepare.poses import touching_corners
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
 from contactid.tossing.simulate.sweep import MeasuredToss
 from impacts_for_tests import box
@@ -65,6 +68,34 @@ def test_friction_comes_back(tmp_path: Path) -> None:
     write_fit(tmp_path / "fit.json", fit)
     read = json.loads((tmp_path / "fit.json").read_text())
     assert read["residuals"]["complementarity"] <= 1e-5 and len(read["groups"]) == 4
+
+
+def test_restitution_comes_back_and_its_interval_holds() -> None:
+    """The truth has eight steps per sample, the windows two."""
+    fit = identify_from_windows(
+        BODY, tosses(0.3, 0.4, 5), STEPPING, OPTIONS, dataset="synthetic", largest_number=5, seed=0
+    )
+    e_n, (low, high) = fit["parameters"]["restitution_e_n"], fit["intervals"]["restitution_e_n"]
+    assert e_n == pytest.approx(0.4, abs=0.02) and low <= 0.4 <= high
+
+
+@given(
+    at=st.floats(2.1, 5.9),
+    speed=st.floats(0.5, 20.0),
+    bounce=st.floats(0.0, 1.0),
+    substeps=st.integers(1, 4),
+)
+def test_a_corner_that_falls_may_not_touch_before_it_hits(
+    at: float, speed: float, bounce: float, substeps: int
+) -> None:
+    """However wide the margin; one step of play, where it hits just after a sample. Speeds in margins per sample."""
+    times = np.arange(9.0)
+    heights = np.where(times < at, speed * (at - times), bounce * speed * (times - at))[:, None]
+    touching = np.flatnonzero(touching_corners(heights, 1.0, substeps)[:, 0])
+    hit = int(at * substeps)
+    assert hit in touching
+    if speed > 1.0:
+        assert touching[0] >= hit - 2
 
 
 def test_the_answer_does_not_depend_on_the_start() -> None:

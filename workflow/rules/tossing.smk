@@ -237,6 +237,28 @@ rule tossing_predict_printed:
         "../call.py"
 
 
+rule tossing_split:
+    """Split tosses anew, calibrate and identify on one part, and predict the other."""
+    input:
+        motion="<results>/data/{dataset}/motion.nc",
+    output:
+        scored="<results>/tossing/splits/{dataset}.{seed}.csv",
+    log:
+        "<logs>/tossing_split/{dataset}.{seed}.log",
+    benchmark:
+        "<benchmarks>/tossing_split/{dataset}.{seed}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1500,
+        runtime=10,
+    params:
+        **call("contactid.tossing.predict.splits:score_split"),
+        settings=SPLIT_SETTINGS,
+    script:
+        "../call.py"
+
+
 rule tossing_sensitivity:
     """Vary friction and restitution around their optimum and see where the box comes to rest (section VI)."""
     input:

@@ -152,6 +152,29 @@ FIRST_CALIBRATIONS = [
 ]
 
 
+# The calibrated body's test loss on several splits of the same tosses
+SPLIT_SETTINGS = {
+    "share": TOSSING["split"]["identification_share"],
+    **{
+        key: TOSSING[key] for key in ("exclude_tumbling", "events", "grid", "bootstrap")
+    },
+    "variant": TOSSING_VARIANTS.get(CALIBRATED_OR_NOT.get(True)),
+}
+STORED["cube_splits"] = {
+    "function": "contactid.tossing.predict.splits:score_split",
+    "settings": SPLIT_SETTINGS,
+    "key": ["dataset", "seed"],
+    "value": "test_loss",
+    "tolerance": 0.001,  # a tenth of its standard error
+    "samples": [
+        f"<results>/tossing/splits/{on}.{seed}.csv"
+        for on, dataset in TOSSING_CASES
+        if on == dataset
+        for seed in TOSSING["splits"]
+    ],
+}
+
+
 def of_cases(pattern, cases):
     """Files of the study by a pattern, in which {0}, {1} ... stand for what a case consists of."""
     return [f"<results>/tossing/{pattern.format(*case)}" for case in cases]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError, told_plainly
@@ -25,8 +26,6 @@ from contactid.sources.lockfile import digest
 
 STORED = Path("workflow/resources/stored")
 _COMPUTING = ("numpy", "scipy", "pandas", "numba", "llvmlite", "pyomo", "casadi", "pin")
-# the configuration whose samples are stored, and its run
-_CONFIGURATION, _RUN = "config/full.yaml", "full"
 _SOURCES = ("Snakefile", "config", "workflow", f":!{STORED.as_posix()}")
 
 
@@ -56,8 +55,11 @@ def gather(samples: Sequence[str], result: Mapping[str, Any], table: str, record
     write_json(record, content)
 
 
-def store(name: str, root: Path = ROOT) -> str:
+def store(name: str, configuration: Sequence[str] = (), root: Path = ROOT) -> str:
     """Compute a result, unless its samples are there, and store it; the text says where.
+
+    Its samples are those of the run of a configuration: of overlays, the last of which names the run, or else of
+    ``config/full.yaml``.
 
     Raises :class:`ContactIdError` where what it would be made by isn't committed, or the run fails.
     """
@@ -67,9 +69,11 @@ def store(name: str, root: Path = ROOT) -> str:
     if changed:
         file = changed.decode().splitlines()[0][3:]
         raise ContactIdError(f"{file} isn't committed", "Commit first: what is stored names the commit that made it")
-    made = [f"results/{_RUN}/stored/{name}/{part}" for part in (TABLE, RECORD)]
+    overlays = list(configuration) or ["config/full.yaml"]
+    run = yaml.safe_load((root / overlays[-1]).read_text(encoding="utf-8"))["run"]
+    made = [f"results/{run}/stored/{name}/{part}" for part in (TABLE, RECORD)]
     study = f'studies=["{name.partition("_")[0]}"]'  # a result is called after its study
-    command = [sys.executable, "-m", "snakemake", "--configfile", _CONFIGURATION, "--config", study]
+    command = [sys.executable, "-m", "snakemake", "--configfile", *overlays, "--config", study]
     command += ["--forcerun", "gather_stored", "--"]
     if subprocess.run([*command, *made], cwd=root).returncode:
         raise ContactIdError(f"{name} couldn't be computed (see above)", "Mend the cause, then store again")
@@ -84,7 +88,8 @@ def main() -> None:
     """Read the command line and store the result that it names."""
     parser = argparse.ArgumentParser(prog="python -m contactid.review.stored", description=__doc__)
     parser.add_argument("name", help="of the result, for instance planar_table1")
-    print(store(parser.parse_args().name))
+    parser.add_argument("configuration", nargs="*", help="overlays, the last of which names the run")
+    print(store(**vars(parser.parse_args())))
 
 
 if __name__ == "__main__":

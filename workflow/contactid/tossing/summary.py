@@ -90,7 +90,8 @@ def _body(identification: pd.DataFrame, calibration: pd.DataFrame) -> list[str]:
             "these "
             f"times {scale['calibrated']:.4f} +- {scale['standard_error']:.4f} (the height at rest says "
             f"{values['scale_from_rest_height']['calibrated']:.4f} +- "
-            f"{values['scale_from_rest_height']['standard_error']:.4f})",
+            f"{values['scale_from_rest_height']['standard_error']:.4f}, "
+            f"{abs(values['scale_by_flight_less_rest']['difference_in_standard_errors']):.1f} joint errors apart)",
         ]
         found.append("\n".join([*lines, *_gain(identification, str(dataset))]))
     return found

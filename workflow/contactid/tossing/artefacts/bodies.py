@@ -57,6 +57,13 @@ def calibration_table(calibrations: Sequence[tuple[xr.Dataset, dict[str, Any]]])
         entries = [
             ("scale_from_free_flight", "1", found["scale"], found["scale_se"], 1.0),
             ("scale_from_rest_height", "1", found["scale_from_rest"], found["scale_from_rest_se"], 1.0),
+            (
+                "scale_by_flight_less_rest",
+                "1",
+                found["scale"] - found["scale_from_rest"],
+                float(np.hypot(found["scale_se"], found["scale_from_rest_se"])),
+                0.0,
+            ),
         ]
         moments = [body.inertia[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
         for name, axes, unit, factor, nominal in (

@@ -20,10 +20,12 @@ from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing.artefacts.data import Case, by_name, data_label, describe, identified, labels, object_of
 from contactid.tossing.impacts.free_motion import fit_free_motion
 from contactid.tossing.impacts.impact import WEIGHTS, ImpactWindow, read_impacts
+from contactid.tossing.prepare.calibration import block_jackknife
 from contactid.tossing.prepare.poses import central_differences, vertex_positions
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
 
+_FEWEST_FOR_A_RADIUS = 10  # impacts
 _KNOWS_NOTHING = 0.05  # of the change of velocity
 _FINER = 16  # steps per sample of figure 7, which stands in for the simulator that can't be had
 _COLOURS = {"x": style.LINE, "y": style.RELEASE, "z": style.ACCENT}
@@ -230,9 +232,19 @@ def _mark_sides(panel: Axes, data: pd.DataFrame, *, named: bool) -> None:
 def velocity_row(
     fit: dict[str, Any], candidates: pd.DataFrame, losses: pd.DataFrame, *, calibrated: bool, prepared: xr.Dataset
 ) -> dict[str, Any]:
-    """One row of ``ext_velocity_identification``; losses are eq. 17's in m/s."""
-    test = losses.loc[losses["split"] == "test", "loss"]
+    """One row of ``ext_velocity_identification``; losses are eq. 17's in m/s.
+
+    ``corner_radius_mm``: how much deeper a sharp corner turns round the further it stands out, which is the radius of
+    rounded corners, and ``flat_height_mm``, where one would that doesn't stand out: a line through the kept impacts,
+    with standard errors over blocks of them; NaN for fewer than ten.
+    """
     kept, n_tosses = int(candidates["kept"].sum()), prepared.sizes["recording"]
+    standing, turned = (candidates.loc[candidates["kept"], name] for name in ("stands_out", "contact_height_mm"))
+    design = np.column_stack([np.ones(kept), -standing])
+    line, error = np.full((2, 2), np.nan)
+    if kept >= _FEWEST_FOR_A_RADIUS:
+        line, error = block_jackknife([(np.outer(x, x), x * y) for x, y in zip(design, turned, strict=True)])
+    test = losses.loc[losses["split"] == "test", "loss"]
     row = {
         "dataset": fit["data"]["dataset"],
         "object": object_of(prepared),
@@ -252,6 +264,10 @@ def velocity_row(
         "n_test_impacts": len(test),
         "best_per_impact_loss": fit["best_per_impact"],
         "loss_without_contact": fit["no_impact"],
+        "corner_radius_mm": line[1],
+        "corner_radius_se_mm": error[1],
+        "flat_height_mm": line[0],
+        "flat_height_se_mm": error[0],
         "friction_flat_from": np.nan if fit["friction_flat_from"] is None else fit["friction_flat_from"],
         "converged": fit["converged"],
         "data": data_label(prepared),

@@ -29,7 +29,7 @@ from contactid.tossing.impacts.central_differences import as_paper
 from contactid.tossing.impacts.free_motion import PoseNoise, fit_free_motion
 from contactid.tossing.impacts.impact import write_impacts
 from contactid.tossing.impacts.sides import Candidate, Recording, Sides
-from contactid.tossing.prepare.poses import vertex_positions
+from contactid.tossing.prepare.poses import touching_corners, vertex_positions
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 from contactid.tossing.prepare.tosses import load_dataset
 
@@ -149,6 +149,7 @@ def _recordings(prepared: xr.Dataset) -> Iterator[Recording]:
             gravity=samples["gravity"].values,
             surface_velocity=samples["surface_velocity"].values.astype(float),
             time_step=1.0 / float(prepared.attrs["sample_frequency"]),
+            plane_scatter=float(prepared.attrs["plane_scatter"]),
             body=body,
         )
 
@@ -176,13 +177,18 @@ def _judge(
     clearance: float,
     options: SelectionOptions,
 ) -> Candidate:
-    """Apply the conditions in turn; ``clearance`` (m) is what every other vertex must keep over the surface."""
+    """Apply the conditions in turn.
+
+    No other vertex may touch within the window, not even between two samples: its path is extrapolated. It touches
+    below ``clearance`` (m), which is known as well as resting vertices lie in the plane.
+    """
     bare = Candidate(recording.name, sample, vertex, normal_speed=speed)
     window = options.window
     if sample - window < 2 or sample + window > len(recording.position) - 2:
         return replace(bare, reason="too near an end of the recording")
-    others = np.delete(recording.heights[sample - window : sample + window + 1], vertex, axis=1)
-    if others.min() <= clearance:
+    around = recording.heights[sample - window - 1 : sample + window + 2]
+    touching = touching_corners(around - clearance, max(recording.plane_scatter, 3.0 * noise.position))[1:-1]
+    if np.delete(touching, vertex, axis=1).any():
         return replace(bare, reason=_CROWDED)
     if speed < 0.5 * options.slowest:  # too slow whatever a fit would say
         return replace(bare, reason=f"slower than {options.slowest:g} m/s")
@@ -199,6 +205,14 @@ def _judge(
     else:
         return candidate
     return replace(candidate, reason=reason, impact=None)
+
+
+def _stands_out(orientation: np.ndarray) -> float:
+    """How far a box's lowest corner stands out: sum of |n_i| less 1, with the surface's normal n in B.
+
+    0 on a face, 0.41 on an edge, 0.73 on a corner: a corner rounded with radius r touches r times this further up.
+    """
+    return float(np.abs(rotations.matrices(orientation)[2]).sum() - 1.0)
 
 
 def candidate_table(candidates: list[Candidate], dataset: str) -> pd.DataFrame:
@@ -222,6 +236,7 @@ def candidate_table(candidates: list[Candidate], dataset: str) -> pd.DataFrame:
                 "imbalance": item.imbalance,
                 "gap_mm": 1e3 * item.gap,
                 "contact_height_mm": 1e3 * item.contact_height,
+                "stands_out": np.nan if item.impact is None else _stands_out(item.impact.impact.orientation),
             }
             for item in candidates
         ]

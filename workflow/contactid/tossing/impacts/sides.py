@@ -62,7 +62,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Recording:
-    """A recording in C with what doesn't change from candidate to candidate."""
+    """A recording in C with what doesn't change from candidate to candidate; the plane's scatter is in m."""
 
     name: str
     split: str
@@ -72,6 +72,7 @@ class Recording:
     gravity: np.ndarray
     surface_velocity: np.ndarray
     time_step: float
+    plane_scatter: float
     body: BodyProperties
 
 

@@ -19,8 +19,9 @@ C,
 stays nonlinear is the contact law: ``0 <= N perp xi_N >= 0`` with ``xi_N = gamma^+ + e_N gamma^-``, and the friction
 disk as in :mod:`contactid.tossing.models.impacts`.
 
-A corner may touch in a step where its measured path dips below a margin. Between two samples that path is the higher
-one of what the samples before and after say, extrapolated: an impact bends it upwards. Taking contact from the data,
+A corner may touch in a step where its measured path dips below a margin and doesn't go on falling
+(:func:`contactid.tossing.prepare.poses.touching_corners`). The impact law lets no corner that may touch go on falling,
+so a step too early makes the impact early, and restitution too low by as much. Taking contact from the data,
 not from the model's own gap, is what spares the second layer of complementarity (gap against restitution) and keeps a
 wrong mu from changing who touches when.
 
@@ -42,6 +43,7 @@ from contactid.core.complementarity import Pair
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.impacts.impact import cross_matrix
+from contactid.tossing.prepare.poses import touching_corners
 from contactid.tossing.simulate.sweep import MeasuredToss
 
 _AFTER, _LONGEST_STEP = 0.07, 2e-3  # s
@@ -130,23 +132,6 @@ class WindowModel:
         """Set the parameters; the motion stays as it is."""
         self.model.mu.set_value(mu)
         self.model.e_n.set_value(e_n)
-
-
-def touching_corners(heights: np.ndarray, margin: float, substeps: int = 1) -> np.ndarray:
-    """((n - 1) substeps, v) which corners may touch in a step, from their heights (n, v) at the samples."""
-    step = np.diff(heights, axis=0)
-    before = np.vstack([step[:1], step[:-1]])  # a sample's way to the next one, as the last one says
-    after = np.vstack([step[1:], step[-1:]])
-    ends = np.linspace(0.0, 1.0, substeps + 1)[:, None, None]
-    onward, back = heights[:-1] + ends * before, heights[1:] - (1.0 - ends) * after
-    bend = before - after
-    with np.errstate(divide="ignore", invalid="ignore"):
-        meeting = np.where(bend < 0.0, (heights[1:] - after - heights[:-1]) / bend, -1.0)
-    lowest = heights[:-1] + meeting * before
-    path = np.maximum(onward, back)
-    within = (ends[:-1] <= meeting) & (meeting <= ends[1:])
-    dips = np.minimum(np.minimum(path[:-1], path[1:]), np.where(within, lowest, np.inf)) <= margin
-    return np.swapaxes(dips, 0, 1).reshape(-1, heights.shape[1])
 
 
 def cut_windows(body: BodyProperties, tosses: Sequence[MeasuredToss], options: WindowOptions) -> list[Window]:

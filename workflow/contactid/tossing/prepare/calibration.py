@@ -8,7 +8,8 @@ Three facts need no contact law, so they can be had before friction and restitut
 * in an impact at one vertex, whatever the contact law, the impulse that changes the momentum also changes the spin:
   I (w+ - w-) = r x m (v+ - v-)  with r from the centre of mass to the vertex is linear in the inertia tensor I.
 
-Standard errors are jackknifed over tosses, so that correlated errors within a toss are counted once.
+Standard errors are jackknifed over twenty blocks of tosses in the order of their recording: what lasts from toss to
+toss (a camera that drifts, a session's own habits) makes neighbouring tosses err alike.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_json
 from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset
+from contactid.tossing.prepare.poses import fit_plane
 from contactid.tossing.prepare.preprocess import IDENTIFICATION
 
 _GRAVITY = 9.81
 _FEWEST_TOSSES = 10
+_BLOCKS = 20  # of neighbouring tosses, for standard errors
 _POST_SAMPLES = 5  # free samples after the impact that its momentum balance needs
 _PRE_SAMPLES = 9
 _CLEAR = 0.15  # the impacting vertex is this much of the body's size lower than any other
@@ -67,13 +70,29 @@ class Calibration:
         return _tensor(np.array(self.inertia))
 
     def apply(self, prepared: xr.Dataset) -> xr.Dataset:
-        """The prepared dataset in true metres and with the calibrated body."""
-        calibrated = prepared.copy()
-        for name in ("position", "rest_position"):
-            calibrated[name] = prepared[name].copy(data=self.scale * prepared[name].values)
-        calibrated["center_of_mass"] = prepared["center_of_mass"].copy(data=np.array(self.center_of_mass))
-        calibrated["inertia"] = prepared["inertia"].copy(data=self.inertia_matrix())
-        return calibrated
+        """The prepared dataset in true metres and with the calibrated body, which rests on the surface z = 0.
+
+        Scaling lengths lifts what was put on the surface before, so the plane is fitted again: to the rest poses of the
+        identification part, or to all of a dataset that is only tested on.
+        """
+        vertices, resting = prepared["vertices"].values, np.isfinite(prepared["rest_position"].values).all(axis=1)
+        part = resting & (prepared["split"].values == IDENTIFICATION)
+        part = part if part.any() else resting
+        position, rest = (self.scale * prepared[name].values for name in ("position", "rest_position"))
+        turned, rest_turned = prepared["orientation"].values, prepared["rest_orientation"].values.copy()
+        plane = fit_plane(rest[part], rest_turned[part], vertices)
+        rest[resting], rest_turned[resting] = plane.apply(rest[resting], rest_turned[resting])
+        position, turned = plane.apply(position, turned)
+        changed = {
+            "position": position,
+            "orientation": turned,
+            "gravity": plane.rotation.inv().apply(prepared["gravity"].values),
+            "rest_position": rest,
+            "rest_orientation": rest_turned,
+            "center_of_mass": np.array(self.center_of_mass),
+            "inertia": self.inertia_matrix(),
+        }
+        return prepared.assign({name: prepared[name].copy(data=values) for name, values in changed.items()})
 
 
 def calibrate(prepared: xr.Dataset) -> Calibration:
@@ -96,7 +115,7 @@ def calibrate(prepared: xr.Dataset) -> Calibration:
             f"{prepared.attrs['source']}: {len(tosses)} usable tosses are too few to calibrate the body",
             f"Give at least {_FEWEST_TOSSES} or switch calibration off",
         )
-    fall, fall_se = _jackknife(_weighted([_flight_normal_equations(samples, time_step) for samples in tosses]))
+    fall, fall_se = block_jackknife(_weighted([_flight_normal_equations(samples, time_step) for samples in tosses]))
     measured_gravity = fall[3:]
     scale = _GRAVITY / float(np.linalg.norm(measured_gravity))
     scale_se = scale * float(fall_se[5]) / float(np.linalg.norm(measured_gravity))
@@ -108,7 +127,7 @@ def calibrate(prepared: xr.Dataset) -> Calibration:
             f"{prepared.attrs['source']}: {len(balances)} clean single-vertex impacts are too few to find the inertia",
             f"Give at least {_FEWEST_TOSSES} or switch calibration off",
         )
-    inertia, inertia_se = _jackknife(balances)
+    inertia, inertia_se = block_jackknife(balances)
     if np.linalg.eigvalsh(_tensor(inertia))[0] <= 0:
         raise ContactIdError(f"{prepared.attrs['source']}: the calibrated inertia is not positive", "Check the data")
     return Calibration(
@@ -127,13 +146,20 @@ def calibrate(prepared: xr.Dataset) -> Calibration:
     )
 
 
-def _jackknife(blocks: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    """Least squares over blocks of normal equations (A^T A, A^T y), with standard errors by leaving out each block."""
-    matrix, vector = np.sum([block[0] for block in blocks], axis=0), np.sum([block[1] for block in blocks], axis=0)
-    estimate = np.linalg.solve(matrix, vector)
-    left_out = np.stack([np.linalg.solve(matrix - block[0], vector - block[1]) for block in blocks])
+def block_jackknife(equations: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """Least squares over normal equations (A^T A, A^T y) in order of time, and its standard errors.
+
+    The errors come from leaving out each of twenty blocks of neighbours (of each equation where there are fewer).
+    """
+    matrices, vectors = (np.stack(part) for part in zip(*equations, strict=True))
+    matrix, vector = matrices.sum(axis=0), vectors.sum(axis=0)
+    blocks = np.array_split(np.arange(len(equations)), min(_BLOCKS, len(equations)))
+    left_out = np.stack(
+        [np.linalg.solve(matrix - matrices[block].sum(axis=0), vector - vectors[block].sum(axis=0)) for block in blocks]
+    )
     n = len(blocks)
-    return estimate, np.sqrt((n - 1) / n * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
+    error = np.sqrt((n - 1) / n * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
+    return np.linalg.solve(matrix, vector), error
 
 
 @dataclass(frozen=True)
@@ -190,7 +216,8 @@ def _scale_from_rest(tosses: list[xr.Dataset], body: BodyProperties, plane_heigh
         upward = rotations.matrices(samples["rest_orientation"].values)[2]
         half_height = -float(np.sort(body.vertices @ upward)[:4].mean())  # the resting face's centre
         ratios.append(half_height / (float(samples["rest_position"][2]) + plane_height))
-    return float(np.mean(ratios)), float(np.std(ratios, ddof=1) / np.sqrt(len(ratios)))
+    mean, error = block_jackknife([(np.eye(1), np.array([ratio])) for ratio in ratios])
+    return float(mean[0]), float(error[0])
 
 
 def _impact_balance(

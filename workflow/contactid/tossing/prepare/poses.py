@@ -61,6 +61,29 @@ def vertex_positions(position: np.ndarray, orientation: np.ndarray, vertices: np
     return position[:, None, :] + np.einsum("nij,vj->nvi", rotations.matrices(orientation), vertices)
 
 
+def touching_corners(heights: np.ndarray, margin: float, substeps: int = 1) -> np.ndarray:
+    """((n - 1) substeps, v) which corners may touch in a step, from their heights (n, v) at the samples.
+
+    Between two samples a corner's path is the higher one of what the samples before and after say, extrapolated: an
+    impact bends it upwards. A corner may touch where that path dips below the ``margin`` (m) and, at the step's end,
+    doesn't fall by more than half of it per sample.
+    """
+    step = np.diff(heights, axis=0)
+    before = np.vstack([step[:1], step[:-1]])  # a sample's way to the next one, as the last one says
+    after = np.vstack([step[1:], step[-1:]])
+    ends = np.linspace(0.0, 1.0, substeps + 1)[:, None, None]
+    onward, back = heights[:-1] + ends * before, heights[1:] - (1.0 - ends) * after
+    bend = before - after
+    with np.errstate(divide="ignore", invalid="ignore"):
+        meeting = np.where(bend < 0.0, (heights[1:] - after - heights[:-1]) / bend, -1.0)
+    lowest = heights[:-1] + meeting * before
+    path = np.maximum(onward, back)
+    within = (ends[:-1] <= meeting) & (meeting <= ends[1:])
+    dips = np.minimum(np.minimum(path[:-1], path[1:]), np.where(within, lowest, np.inf)) <= margin
+    onwards = np.where((bend < 0.0) & (meeting <= ends[1:]), after, before)
+    return np.swapaxes(dips & (onwards > -0.5 * margin), 0, 1).reshape(-1, heights.shape[1])
+
+
 def fit_plane(rest_positions: np.ndarray, rest_orientations: np.ndarray, vertices: np.ndarray) -> PlaneCorrection:
     """Fit the surface to the lowest face of every body at rest.
 
