@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from contactid.arm.identify.optimum import find_optima
 
 from arm_for_tests import CONFIG, LWR4, lwr4, twin_of
 from contactid.arm.artefacts.accuracy import (
@@ -19,7 +20,6 @@ from contactid.arm.artefacts.accuracy import (
 )
 from contactid.arm.artefacts.fits import draw_cartesian_fit, fit_tables
 from contactid.arm.identify.accuracy import SensorNoise, bending_velocity, fit_samples, known_impact, sample_rows
-from contactid.arm.identify.optimum import find_optima
 from contactid.arm.identify.reconstruction import (
     Method,
     evaluate_experiment,

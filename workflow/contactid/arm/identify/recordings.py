@@ -161,7 +161,7 @@ def modes_rows(experiment: str, fit: ExperimentFit, most: int) -> list[Row]:
 def curves_of(label: Row, fit: ExperimentFit | str, method: str) -> pd.DataFrame:
     """Curves of one experiment in figure 6: ``experiment, nominal_angle_deg, component, series, t_s, v_m_s``.
 
-    Series ``measured``, ``fit``, ``affine`` (the rigid response under the fit) and ``map`` (one point), time since the
+    Series ``recording``, ``fit``, ``affine`` (the rigid response under the fit) and ``map`` (one point), time since the
     impact.
     """
     if isinstance(fit, str):
@@ -174,7 +174,7 @@ def curves_of(label: Row, fit: ExperimentFit | str, method: str) -> pd.DataFrame
     head = {name: label[name] for name in ("experiment", "nominal_angle_deg")}
     parts = []
     for k, component in enumerate(COMPONENTS):
-        curves = {"measured": (shown[inside], fit.motion.velocity[inside, k])}
+        curves = {"recording": (shown[inside], fit.motion.velocity[inside, k])}
         if method in fit.fits:
             modal = fit.fits[method][k]
             curves |= {"fit": (time, modal.evaluate(time)), "affine": (time, modal.affine(time))}
