@@ -32,8 +32,8 @@ from contactid.output.tables import read_csv
 FLATTEST = 53  # deg, the direction whose rows ask for the largest r
 CURVE, MEETS, ASKED = "curve", "meets", "asked"
 _TILTS = np.linspace(-0.3, 0.3, 7)  # deg
-_HEIGHTS = (-0.30, -0.25, TABLE_HEIGHT, -0.15)  # m
-_PROBES = (0.05, 0.075, 0.125)  # m, besides the study's
+_HEIGHTS = (-0.25, TABLE_HEIGHT, -0.15)  # m
+_PROBES = (0.05, 0.15)  # m, besides the study's
 _MOST_TILT = 5.0  # deg, within which the one that meets the rows is looked for
 _LEVERS = {
     "tilt_deg": ("tilt of the probe (degrees)", "r at the tip's place"),
@@ -105,8 +105,10 @@ def draw_levers(data: pd.DataFrame) -> Figure:
             )
             axes.plot(meets["value"], meets["ratio"], "s", ms=5.0, mfc="none", color=colour)
             for tilt, ratio in zip(meets["value"], meets["ratio"], strict=True):
-                axes.annotate(f"{tilt:.2f}", (tilt, ratio), xytext=(5.0, -9.0), textcoords="offset points", fontsize=6,
-                              color=colour)  # fmt: skip
+                axes.annotate(
+                    f"{round(tilt, 2) + 0.0:.2f}", (tilt, ratio), xytext=(5.0, -9.0), textcoords="offset points",
+                    fontsize=6, color=colour,
+                )  # fmt: skip
         axes.set_xlabel(label)
         if of:
             axes.set_title(of, loc="left")
