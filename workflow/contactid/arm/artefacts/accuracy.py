@@ -26,7 +26,7 @@ _GROUPS = {
     HELD_OUT: ("twins of another seed, other drives, other links", style.RELEASE),
 }
 _MAP = "map of links alone"
-_TICKS = (-30.0, -10.0, -3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 10.0, 30.0)  # mm/s
+_TICKS = (-30.0, -5.0, -1.0, 0.0, 1.0, 5.0, 30.0)  # mm/s
 _QUANTILES = {"q025": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q975": 0.975}
 _ROW = 0.16  # of a group, off the middle of its method
 
