@@ -23,6 +23,10 @@ _SERIES: dict[str, tuple[str, dict[str, Any]]] = {
     "fit": ("fit, eq. 7", {"color": style.LINE, "lw": 1.0, "ls": "--"}),
     "affine": ("rigid response", {"color": style.RELEASE, "lw": 1.2}),
     "map": ("impact map", {"color": style.RELEASE, "marker": "s", "ms": 5.0, "mfc": "none", "ls": "none"}),
+    "map_links": (
+        "impact map without motors",
+        {"color": style.ACCENT, "marker": "D", "ms": 4.0, "mfc": "none", "ls": "none"},
+    ),
 }
 _COLUMNS = (("z", r"normal to the table, $v_z$"), ("x", r"along the table, $v_x$"))
 
@@ -95,7 +99,11 @@ def draw_cartesian_fit(data: pd.DataFrame) -> Figure:
         axes.set_xlabel("time since impact (ms)")
     made_by = "simulated" if data["source"].iloc[0].startswith("synthetic") else "measured"
     labels = _SERIES | {"recording": (made_by, _SERIES["recording"][1])}
-    handles = [Line2D([], [], **settings, label=label) for label, settings in labels.values()]
+    handles = [
+        Line2D([], [], **settings, label=label)
+        for name, (label, settings) in labels.items()
+        if name in set(data["series"])
+    ]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     return figure
 

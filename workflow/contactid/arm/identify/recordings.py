@@ -161,8 +161,8 @@ def modes_rows(experiment: str, fit: ExperimentFit, most: int) -> list[Row]:
 def curves_of(label: Row, fit: ExperimentFit | str, method: str) -> pd.DataFrame:
     """Curves of one experiment in figure 6: ``experiment, nominal_angle_deg, component, series, t_s, v_m_s``.
 
-    Series ``recording``, ``fit``, ``affine`` (the rigid response under the fit) and ``map`` (one point), time since the
-    impact.
+    Series ``recording``, ``fit``, ``affine`` (the rigid response under the fit) and, one point each, ``map`` and,
+    where motors are given, ``map_links`` without them; time since the impact.
     """
     if isinstance(fit, str):
         raise ContactIdError(
@@ -179,6 +179,8 @@ def curves_of(label: Row, fit: ExperimentFit | str, method: str) -> pd.DataFrame
             modal = fit.fits[method][k]
             curves |= {"fit": (time, modal.evaluate(time)), "affine": (time, modal.affine(time))}
         curves["map"] = (np.zeros(1), fit.map_velocity[k : k + 1])
+        if not np.array_equal(fit.map_links, fit.map_velocity):
+            curves["map_links"] = (np.zeros(1), fit.map_links[k : k + 1])
         parts += [
             pd.DataFrame({**head, "component": component, "series": name, "t_s": t, "v_m_s": v})
             for name, (t, v) in curves.items()
