@@ -13,8 +13,9 @@ from arm_for_tests import PUBLISHED as PUBLISHED_FILE
 from contactid.arm.artefacts.arm_pose import arm_figure, draw_arm
 from contactid.arm.artefacts.impact_laws import impact_laws, law_table, solve_laws
 from contactid.arm.artefacts.impact_table import FITTED, OURS, impact_table, table_ii
+from contactid.arm.artefacts.levers import ASKED, CURVE, MEETS, draw_levers, levers
 from contactid.arm.artefacts.postures import posture_table, postures
-from contactid.arm.rigid.postures import upright_postures
+from contactid.arm.rigid.postures import stated_posture, upright_posture, upright_postures
 from contactid.arm.rigid.printed_table import (
     CELLS,
     LABELS,
@@ -144,6 +145,26 @@ def test_postures_are_reported_for_both_inertias_and_none_is_dropped() -> None:
     assert (missing["ratio_fitted"] > missing["largest_ratio"]).all()
 
 
+def test_a_tenth_of_a_degree_of_tilt_meets_the_flattest_rows_with_a_plausible_wrist(tmp_path: Path) -> None:
+    table = levers(LWR4, CORRECTIONS, BLOCK, PUBLISHED_FILE)
+    asked = table.loc[table["series"] == ASKED, "ratio"].iloc[-1]
+    meets = table[table["series"] == MEETS].set_index("inertia")
+    np.testing.assert_allclose(meets["ratio"], asked, atol=1e-9)
+    tilt = meets.loc["corrected", "value"]
+    assert tilt == pytest.approx(0.10, abs=0.005)
+    robot, near = lwr4(corrections=CORRECTIONS), stated_posture(53)
+    x, _, z = robot.tip_position(near)
+    q = upright_posture(robot, x, z, near, np.deg2rad(tilt))
+    np.testing.assert_allclose(robot.tip_position(q), [x, 0.0, z], atol=1e-6)  # the same tip, the probe not upright
+    probe = robot.tip_orientation(q)[:, 2]
+    assert np.rad2deg(np.arctan2(probe[0], -probe[2])) == pytest.approx(tilt, abs=1e-4)
+    upright = table[(table["inertia"] == "corrected") & (table["series"] == CURVE) & (table["lever"] != "tilt_deg")]
+    lower = upright[(upright["value"] == -0.25) | (upright["value"] == 0.05)]  # a lower table, a shorter probe
+    assert len(lower) == 2 and (lower["ratio"] > asked).all()
+    with style.styled():
+        style.save(draw_levers(table), tmp_path / "ext_postures")
+
+
 def test_other_laws_reduce_to_the_printed_one_and_friction_slows_the_tip() -> None:
     table = law_table(ROBOT, PRINTED, friction_mu=[0.0, 0.1, 0.6], restitution_e_n=[0.0], facets=8)
     assert len(table) == 54 and table["converged"].all() and (table["energy_lost_j"] > 0.0).all()
@@ -157,10 +178,11 @@ def test_other_laws_reduce_to_the_printed_one_and_friction_slows_the_tip() -> No
 def test_the_artefacts_are_made_from_files_and_the_figure_is_drawn(tmp_path: Path) -> None:
     fits = tmp_path / "methods.csv"
     recordings().assign(method="paper").to_csv(fits, index=False)
-    tables = table_ii(LWR4, BLOCK, PUBLISHED_FILE, str(fits), "paper")
+    (tmp_path / "curves.csv").write_text("source\nsynthetic data: made here\n")
+    tables = table_ii(LWR4, BLOCK, PUBLISHED_FILE, str(fits), str(tmp_path / "curves.csv"), "paper")
     shown = tables["tables/tab02_impact_map"]
     assert shown.tex is not None and shown.headings is not None and len(shown.tex.columns) == len(shown.headings)
-    assert len(shown.table) == 36 and len(shown.tex) == 18
+    assert len(shown.table) == 36 and len(shown.tex) == 18 and "synthetic" in shown.data
     made = postures(LWR4, CORRECTIONS, BLOCK, PUBLISHED_FILE)
     assert len(made["tables/ext_postures"]) and set(made["tables/ext_links"]["inertia"]) == {"described", "corrected"}
     laws = {"friction_mu": [0.2], "restitution_e_n": [0.0], "facets": 4}

@@ -19,7 +19,7 @@ CONFIGURATION = {
             "noise": {"one": {"friction_mu": [0.2, 0.7]}},
         }
     },
-    "arm": {"fit": {"accuracy": {"samples": 10, "experiments": ["set1_v020_a90"]}}},
+    "arm": {"fit": {"accuracy": {"samples": 10, "experiments": ["set1_v020_a90"], "computed": ["study"]}}},
     "tossing": {"grid": {"friction_mu": {"start": 0.0, "stop": 1.0, "step": 0.1}}, "identify_on": ["box004"]},
 }
 DAG = pd.DataFrame({"jobs": [100, 1000], "cpu_seconds": [5.0, 50.0], "memory_mb": [200.0, 400.0]})

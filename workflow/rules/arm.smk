@@ -12,7 +12,11 @@ ARM_PUBLISHED = "workflow/resources/published/arm.csv"
 ARM_LINKS = f"workflow/resources/robots/{ARM['robot']['name']}.csv"
 ARM_CORRECTIONS = f"workflow/resources/robots/{ARM['robot']['name']}_corrections.csv"
 ARM_SYNTHETIC = DATASETS[ARM["data"]].synthetic
-ARM_EXPERIMENTS = ARM["fit"]["accuracy"]["experiments"]
+ARM_ACCURACY = ARM["fit"]["accuracy"]
+# motors are known where the recordings are the study's own twin; in other recordings only if they are given
+ARM_FIT = dict(ARM["fit"])
+if ARM_FIT["motor_inertia"] is None and ARM["data"] == "arm_twin":
+    ARM_FIT["motor_inertia"] = ARM["twin"]["drives"]["motor_inertia"]
 # those that a run is judged and summed up by
 ARM_JUDGED = [
     "tables/tab01_parameters",
@@ -31,16 +35,35 @@ ARM_SUMMARISED = [
     "ext_damping_sweep",
     "ext_fit_summary",
     "ext_fit_accuracy",
-    "ext_optimum",
 ]
 
 STUDY_DATASETS += [ARM["data"]]
 STUDY_CHECKS += ["<results>/arm/checks.csv"]
 STUDY_SUMMARIES += ["<results>/arm/summary.md"]
 
+# noise samples of many twins, by every method
+STORED["arm_accuracy"] = {
+    "function": "contactid.arm.identify.accuracy:fit_samples",
+    "settings": {
+        "robot": ARM["robot"],
+        "twin": ARM["twin"],
+        "twins": ARM_ACCURACY["twins"],
+        **{
+            key: ARM["fit"][key]
+            for key in ("window", "before", "pre_degree", "impact", "methods")
+        },
+    },
+    "key": ["twin", "experiment", "sample", "method"],
+    "value": "error_x",
+    "tolerance": 0.02,  # mm/s, half of what noise alone moves a fit of one mode by
+    "samples": [
+        f"<results>/arm/fits/samples_{twin}.csv" for twin in ARM_ACCURACY["computed"]
+    ],
+}
+
 
 wildcard_constraints:
-    experiment=r"set\d+_v\d+_a\d+",
+    twin="|".join(ARM_ACCURACY["twins"]),
 
 
 rule arm_twin:
@@ -87,23 +110,23 @@ rule arm_fit:
         runtime=10,
     params:
         **call("contactid.arm.identify.recordings:fit_recordings"),
-        block=ARM["fit"],
+        block=ARM_FIT,
         robot=ARM["robot"],
     script:
         "../call.py"
 
 
 rule arm_fit_samples:
-    """Reconstruct one twin experiment with many samples of sensor noise."""
+    """Simulate experiments of a twin, and reconstruct them from samples of sensor noise."""
     input:
-        truth="<results>/data/arm_twin/truth.nc",
         links=ARM_LINKS,
+        corrections=ARM_CORRECTIONS,
     output:
-        table="<results>/arm/fits/samples_{experiment}.csv",
+        table="<results>/arm/fits/samples_{twin}.csv",
     log:
-        "<logs>/arm_fit_samples/{experiment}.log",
+        "<logs>/arm_fit_samples/{twin}.log",
     benchmark:
-        "<benchmarks>/arm_fit_samples/{experiment}.tsv"
+        "<benchmarks>/arm_fit_samples/{twin}.tsv"
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -111,32 +134,8 @@ rule arm_fit_samples:
         runtime=10,
     params:
         **call("contactid.arm.identify.accuracy:fit_samples"),
-        block=ARM["fit"],
-        robot=ARM["robot"],
-    script:
-        "../call.py"
-
-
-rule arm_fit_optimum:
-    """Hold the search for the poles against random starts and IPOPT, on one twin experiment."""
-    input:
-        truth="<results>/data/arm_twin/truth.nc",
-        links=ARM_LINKS,
-    output:
-        searches="<results>/arm/fits/searches_{experiment}.csv",
-        confirmation="<results>/arm/fits/confirmation_{experiment}.csv",
-    log:
-        "<logs>/arm_fit_optimum/{experiment}.log",
-    benchmark:
-        "<benchmarks>/arm_fit_optimum/{experiment}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1250,
-        runtime=10,
-    params:
-        **call("contactid.arm.identify.optimum:find_optima"),
-        block=ARM["fit"],
+        settings=ARM["twin"],
+        block=ARM_FIT,
         robot=ARM["robot"],
     script:
         "../call.py"
@@ -198,13 +197,8 @@ rule arm_tables:
         fits=rules.arm_fit.output.fits,
         modes=rules.arm_fit.output.modes,
         curves=rules.arm_fit.output.curves,
-        truth=rules.arm_twin.output.truth,
-        samples=expand(rules.arm_fit_samples.output.table, experiment=ARM_EXPERIMENTS),
-        searches=expand(
-            rules.arm_fit_optimum.output.searches, experiment=ARM_EXPERIMENTS
-        ),
-        confirmations=expand(
-            rules.arm_fit_optimum.output.confirmation, experiment=ARM_EXPERIMENTS
+        stored_accuracy=multiext(
+            "workflow/resources/stored/arm_accuracy/", "table.csv", "provenance.json"
         ),
         events=rules.arm_damping_sweep.output.events,
         damping=rules.arm_damping_sweep.output.damping,

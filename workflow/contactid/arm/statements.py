@@ -63,15 +63,21 @@ OUT_OF_THE_PLANE = (0.073, 0.028, 0.450, 0.012, 0.141, 0.032, 0.163)
 NO_IMPACT = ((0.108, 0.223), (0.086, 0.190))
 
 
-def has_common_ratio(rows: Sequence[Sequence[float]]) -> bool:
-    """Whether one scalar r gives ``vx+ = vx- + r |vz-|`` in all rows (vx-, vz-, vx+), m/s, within their rounding.
+def ratio_intervals(rows: Sequence[Sequence[float]]) -> np.ndarray:
+    """(k, 2) least and largest r with ``vx+ = vx- + r |vz-|``, as rounding of each row (vx-, vz-, vx+), m/s, leaves it.
 
     For rows in which the tip gets faster by more than their rounding.
     """
     before, fall, after = np.array(rows, dtype=float).T
     fall, gain = np.abs(fall), after - before
-    least = (gain - 2.0 * HALF_DIGIT) / (fall + HALF_DIGIT)
-    most = (gain + 2.0 * HALF_DIGIT) / (fall - HALF_DIGIT)
+    return np.column_stack(
+        [(gain - 2.0 * HALF_DIGIT) / (fall + HALF_DIGIT), (gain + 2.0 * HALF_DIGIT) / (fall - HALF_DIGIT)]
+    )
+
+
+def has_common_ratio(rows: Sequence[Sequence[float]]) -> bool:
+    """Whether one scalar r is in the :func:`ratio_intervals` of all rows."""
+    least, most = ratio_intervals(rows).T
     return bool(least.max() <= most.min())
 
 

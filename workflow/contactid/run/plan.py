@@ -73,7 +73,7 @@ def axes_of(configuration: Mapping[str, Any]) -> list[Axis]:
         ),
         Axis(
             "arm_fit_samples", "noise sample of a recording, by every method", "arm.fit.accuracy.samples",
-            arm["samples"], len(arm["experiments"]), False,
+            arm["samples"] * len(arm["experiments"]), len(arm["computed"]), False,
         ),
         Axis(
             "tossing_identify", "grid point, all tosses of a box", "tossing.grid",

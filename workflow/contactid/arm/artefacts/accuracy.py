@@ -1,9 +1,11 @@
-"""How well the twin's velocities are reconstructed over noise samples, and whether the search finds the optimum."""
+"""How well velocities after the impact are reconstructed on twins: on the one that methods were chosen on, and others.
+
+From the stored noise samples (``resources/stored/arm_accuracy``, :mod:`contactid.arm.identify.accuracy`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -13,134 +15,103 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from contactid.arm.identify.accuracy import CLEAN, DETECTED, KnownImpact, known_impact
+from contactid.arm.identify.accuracy import CHOSEN_ON, HELD_OUT
 from contactid.arm.identify.reconstruction import COMPONENTS
-from contactid.arm.rigid.robot import load_robot
 from contactid.output import style
-from contactid.output.tables import read_csv
-from contactid.sources.motion import read_dataset
+from contactid.output.stored import read_stored
 
 _TWO_SIDED = 1.959964  # standard deviations that hold 95 % of a normal distribution
-_REFERENCES = {
-    "map": ("against the impact map", style.RELEASE),
-    "bent": ("against the map and the joints' bending", style.SIMULATED),
-    "noise_free": ("against the noise-free fit", style.LINE),
+_GROUPS = {
+    CHOSEN_ON: ("the twin that methods were chosen on", style.MEASURED),
+    HELD_OUT: ("twins of another seed, other drives, other links", style.RELEASE),
 }
-_TICKS = (-30.0, -10.0, -3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 10.0, 30.0)  # mm/s
-_ROW = 0.24  # between references of one method
+_MAP = "map of links alone"
+_TICKS = (-30.0, -5.0, -1.0, 0.0, 1.0, 5.0, 30.0)  # mm/s
+_QUANTILES = {"q025": 0.025, "q25": 0.25, "q50": 0.5, "q75": 0.75, "q975": 0.975}
+_ROW = 0.16  # of a group, off the middle of its method
 
 
-def accuracy(truth: str, links: str, robot: Mapping[str, Any], samples: Sequence[str]) -> dict[str, pd.DataFrame]:
-    """Table and figure of all experiments' noise samples, :func:`contactid.arm.identify.accuracy.fit_samples`."""
-    rows = pd.concat([read_csv(path) for path in samples], ignore_index=True)
-    known, arm = read_dataset(truth), load_robot(links, **robot)
-    noisy = with_references(rows, [known_impact(arm, known, name) for name in rows["experiment"].unique()])
-    table = accuracy_table(noisy)
-    return {"tables/ext_fit_accuracy": table, "figures/ext_fit_accuracy": accuracy_points(noisy, table)}
+def accuracy(stored_accuracy: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """Table and figure ``ext_fit_accuracy``, from the stored table and its provenance."""
+    samples = long_form(read_stored(stored_accuracy)[0])
+    return {"tables/ext_fit_accuracy": accuracy_table(samples), "figures/ext_fit_accuracy": accuracy_points(samples)}
 
 
-def with_references(rows: pd.DataFrame, twins: Sequence[KnownImpact]) -> pd.DataFrame:
-    """Rows of :func:`contactid.arm.identify.accuracy.sample_rows` with noise, beside the references of the same fit.
-
-    Columns ``map``, ``bent``, ``noise_free``, m/s.
+def long_form(samples: pd.DataFrame) -> pd.DataFrame:
+    """A row per component of rows of :func:`contactid.arm.identify.accuracy.sample_rows`; those of the twins that no
+    method was chosen on stand there again, as one twin ``held_out``.
     """
-    references = pd.DataFrame(
-        [
-            {"experiment": twin.name, "component": component, **{r: float(v[k]) for r, v in twin.references.items()}}
-            for twin in twins
-            for k, component in enumerate(COMPONENTS)
-        ]
-    )
-    clean = rows[rows["sample"] == CLEAN].rename(columns={"v_plus": "noise_free"})
-    known = clean[["experiment", "method", "component", "noise_free"]].merge(references, on=["experiment", "component"])
-    return rows[rows["sample"] != CLEAN].merge(known, on=["experiment", "method", "component"])
+    parts = []
+    for component in COMPONENTS:
+        ending = f"_{component}"
+        others = [name for name in samples if name[-2:] in {"_x", "_z"} and not name.endswith(ending)]
+        part = samples.drop(columns=others).rename(columns=lambda name, end=ending: name.removesuffix(end))
+        parts.append(part.assign(component=component))
+    table = pd.concat(parts, ignore_index=True)
+    table["recording"] = table["twin"] + " " + table["experiment"]
+    return pd.concat([table, table[table["twin"] != CHOSEN_ON].assign(twin=HELD_OUT)], ignore_index=True)
 
 
-def accuracy_table(noisy: pd.DataFrame) -> pd.DataFrame:
-    """Bias, spread and coverage by method, timing and component.
+def accuracy_table(samples: pd.DataFrame) -> pd.DataFrame:
+    """Errors by twin, method and component of :func:`long_form`, in mm/s.
 
-    ``noisy`` are rows of any number of experiments, with references. Gives
-
-    ``method, timing, component, experiments, samples, failed, impact_time_error_ms, impact_time_sd_ms``; ``bias_<r>``
-    (mean over the experiments of their mean errors), ``worst_bias_<r>`` (largest of them), ``coverage_<r>`` (share of
-    samples whose 95 % interval holds the reference) for each reference r; ``sd`` (root mean square over experiments),
-    ``worst_sd`` and ``median_se``, mm/s.
+    ``twin, method, component, recordings, samples, failed``; ``late_ms, late_sd_ms`` of the impact time;
+    ``mean_error``, ``mean_abs_error`` and ``largest_error`` (in size) of the fit; ``mean_abs_from_<r>`` for each
+    reference r: of the fit from what stands there, where ``links`` is what the paper's own comparison would give;
+    ``links_off`` and ``described_off``: mean size of these maps' own errors; ``sd`` (root mean square over recordings)
+    and ``median_se``; ``coverage`` (share of 95 % intervals that hold the truth) and ``coverage_clean`` (that hold the
+    noise-free fit).
     """
     table = []
-    for (method, timing, component), part in noisy.groupby(["method", "timing", "component"], sort=False):
-        good = part.dropna(subset=["v_plus"])
-        spread = good.groupby("experiment")["v_plus"].std(ddof=1)
-        late = 1e3 * good["impact_time_error_s"]
+    for (twin, method, component), part in samples.groupby(["twin", "method", "component"], sort=False):
+        good = part.dropna(subset=["error"])
+        error, by_recording = good["error"], good.groupby("recording")
+        within = _TWO_SIDED * good["se"]
         row = {
-            "method": method, "timing": timing, "component": component,
-            "experiments": part["experiment"].nunique(), "samples": len(part), "failed": len(part) - len(good),
-            "impact_time_error_ms": late.mean(),
-            "impact_time_sd_ms": np.sqrt((late.groupby(good["experiment"]).std(ddof=1) ** 2).mean()),
+            "twin": twin, "method": method, "component": component,
+            "recordings": part["recording"].nunique(), "samples": len(part),
+            "failed": len(part) - len(good), "late_ms": good["late_ms"].mean(),
+            "late_sd_ms": np.sqrt((by_recording["late_ms"].std() ** 2).mean()),
+            "mean_error": error.mean(), "mean_abs_error": error.abs().mean(), "largest_error": error.abs().max(),
         }  # fmt: skip
-        for reference in _REFERENCES:
-            error = good["v_plus"] - good[reference]
-            bias = 1e3 * error.groupby(good["experiment"]).mean()
-            row[f"bias_{reference}_mm_s"] = bias.mean()
-            row[f"worst_bias_{reference}_mm_s"] = max(bias, key=abs, default=np.nan)
-            row[f"coverage_{reference}"] = float((error.abs() <= _TWO_SIDED * good["v_plus_se"]).mean())
-        row["sd_mm_s"] = 1e3 * float(np.sqrt((spread**2).mean()))
-        row["worst_sd_mm_s"] = 1e3 * float(spread.max())
-        row["median_se_mm_s"] = 1e3 * float(good["v_plus_se"].median())
+        row |= {f"mean_abs_from_{r}": (error - good[r]).abs().mean() for r in ("bent", "clean", "described", "links")}
+        row |= {f"{r}_off": part[r].abs().mean() for r in ("described", "links")}
+        row |= {"sd": np.sqrt((by_recording["error"].std() ** 2).mean()), "median_se": good["se"].median()}
+        row |= {"coverage": (error.abs() <= within).mean()}
+        row |= {"coverage_clean": ((error - good["clean"]).abs() <= within).mean()}
         table.append(row)
     return pd.DataFrame(table)
 
 
-def accuracy_points(noisy: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Quantiles of the errors by method and component at the detected impact time, with the intervals' coverage.
+def accuracy_points(samples: pd.DataFrame) -> pd.DataFrame:
+    """Quantiles of the errors (mm/s) by method, component and group of twins, with their intervals' coverage.
 
-    ``method, component, reference, q025, q25, q50, q75, q975`` (mm/s) ``, coverage``; references ``map`` and
-    ``noise_free``.
+    ``method, component, twin, q025, q25, q50, q75, q975, coverage, samples``. The last method is no fit: the map of the
+    links alone, whose coverage is NaN.
     """
-    noisy = noisy[noisy["timing"] == DETECTED].dropna(subset=["v_plus"])
-    detected = table[table["timing"] == DETECTED].to_dict("records")
-    covered = {(row["method"], row["component"]): row for row in detected}
+    samples = samples[samples["twin"].isin(_GROUPS)].dropna(subset=["error"])
+    first = samples[samples["method"] == samples["method"].iloc[0]]
+    alone = first.assign(method=_MAP, error=first["links"], se=np.nan)
     points = []
-    for (method, component), part in noisy.groupby(["method", "component"], sort=False):
-        for reference in _REFERENCES:
-            quantiles = 1e3 * (part["v_plus"] - part[reference]).quantile([0.025, 0.25, 0.5, 0.75, 0.975]).to_numpy()
-            points.append(
-                {
-                    "method": method, "component": component, "reference": reference,
-                    **dict(zip(("q025", "q25", "q50", "q75", "q975"), quantiles, strict=True)),
-                    "coverage": covered[method, component][f"coverage_{reference}"],
-                    "samples": len(part),
-                }
-            )  # fmt: skip
+    for (method, component, twin), part in pd.concat([samples, alone]).groupby(
+        ["method", "component", "twin"], sort=False
+    ):
+        covered = (part["error"].abs() <= _TWO_SIDED * part["se"]).mean()
+        points.append(
+            {
+                "method": method, "component": component, "twin": twin,
+                **{name: part["error"].quantile(q) for name, q in _QUANTILES.items()},
+                "coverage": np.nan if method == _MAP else covered, "samples": len(part),
+            }
+        )  # fmt: skip
     return pd.DataFrame(points)
 
 
-def optima(searches: Sequence[str]) -> pd.DataFrame:
-    """``ext_optimum``, from :func:`contactid.arm.identify.optimum.find_optima`.
-
-    ``search, experiments, samples, found, share_found, random_start_share, largest_excess`` (of cost, relative).
-    """
-    rows = pd.concat([read_csv(path) for path in searches])
-    table = rows.assign(excess=rows["cost"] / rows["reference_cost"] - 1.0).groupby("search", sort=False)
-    return table.agg(
-        experiments=("experiment", "nunique"),
-        samples=("found", "size"),
-        found=("found", "sum"),
-        share_found=("found", "mean"),
-        random_start_share=("random_share", "mean"),
-        largest_excess=("excess", "max"),
-    ).reset_index()
-
-
-def confirmations(confirmations: Sequence[str]) -> pd.DataFrame:
-    """``ext_fit_confirmation``, from :func:`contactid.arm.identify.optimum.find_optima`."""
-    return pd.concat([read_csv(path) for path in confirmations])
-
-
 def draw_accuracy(data: pd.DataFrame) -> Figure:
-    """Errors of the reconstructed velocity by method: medians, quartiles and 95 % ranges, coverage written beside."""
+    """Errors of the velocity by method: medians, quartiles and 95 % ranges, coverage written beside."""
     methods = list(dict.fromkeys(data["method"]))
     figure, panels = plt.subplots(
-        1, 2, figsize=(style.DOUBLE_COLUMN, 0.42 * len(methods) + 1.3), sharey=True, squeeze=False
+        1, 2, figsize=(style.DOUBLE_COLUMN, 0.36 * len(methods) + 1.3), sharey=True, squeeze=False
     )
     for axes, component in zip(panels[0], COMPONENTS[::-1], strict=True):
         part = data[data["component"] == component]
@@ -157,22 +128,23 @@ def draw_accuracy(data: pd.DataFrame) -> Figure:
     panels[0][0].set_yticks(range(len(methods)), [method.replace("_", " ") for method in methods])
     panels[0][0].invert_yaxis()
     handles = [
-        Line2D([], [], color=colour, marker="o", ms=3.0, lw=2.0, label=label) for label, colour in _REFERENCES.values()
+        Line2D([], [], color=colour, marker="o", ms=3.0, lw=2.0, label=label) for label, colour in _GROUPS.values()
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     return figure
 
 
 def _draw_method(axes: Axes, part: pd.DataFrame, place: float) -> None:
-    for offset, (reference, (_, colour)) in zip((-_ROW, 0.0, _ROW), _REFERENCES.items(), strict=True):
-        one = part[part["reference"] == reference]
+    for offset, (twin, (_, colour)) in zip((-_ROW, _ROW), _GROUPS.items(), strict=True):
+        one = part[part["twin"] == twin]
         if one.empty:
             continue
-        q025, q25, q50, q75, q975, coverage = one[["q025", "q25", "q50", "q75", "q975", "coverage"]].iloc[0]
+        q025, q25, q50, q75, q975, coverage = one[[*_QUANTILES, "coverage"]].iloc[0]
         axes.plot([q025, q975], [place + offset] * 2, color=colour, lw=0.7)
         axes.plot([q25, q75], [place + offset] * 2, color=colour, lw=2.4)
         axes.plot([q50], [place + offset], "o", color=colour, ms=2.6)
-        axes.annotate(
-            f"{100.0 * coverage:.0f} %", (1.0, place + offset), xycoords=("axes fraction", "data"), fontsize=5.5,
-            color=colour, ha="left", va="center", xytext=(2.0, 0.0), textcoords="offset points",
-        )  # fmt: skip
+        if np.isfinite(coverage):
+            axes.annotate(
+                f"{100.0 * coverage:.0f} %", (1.0, place + offset), xycoords=("axes fraction", "data"), fontsize=5.5,
+                color=colour, ha="left", va="center", xytext=(2.0, 0.0), textcoords="offset points",
+            )  # fmt: skip

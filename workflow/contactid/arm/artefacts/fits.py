@@ -19,24 +19,29 @@ _BRIEF = (
     "eta_x",
 )  # fmt: skip
 _SERIES: dict[str, tuple[str, dict[str, Any]]] = {
-    "measured": ("measured", {"color": style.MEASURED, "lw": 1.0}),
+    "recording": ("recording", {"color": style.MEASURED, "lw": 1.0}),
     "fit": ("fit, eq. 7", {"color": style.LINE, "lw": 1.0, "ls": "--"}),
     "affine": ("rigid response", {"color": style.RELEASE, "lw": 1.2}),
     "map": ("impact map", {"color": style.RELEASE, "marker": "s", "ms": 5.0, "mfc": "none", "ls": "none"}),
+    "map_links": (
+        "impact map without motors",
+        {"color": style.ACCENT, "marker": "D", "ms": 4.0, "mfc": "none", "ls": "none"},
+    ),
 }
 _COLUMNS = (("z", r"normal to the table, $v_z$"), ("x", r"along the table, $v_x$"))
 
 
 def fit_tables(fits: str, modes: str, curves: str, table_method: str) -> dict[str, pd.DataFrame | Shown]:
     """Tables and figure 6 from the files of :func:`contactid.arm.identify.recordings.fit_recordings`."""
-    rows, criteria = read_csv(fits), read_csv(modes)
+    rows, criteria, shown = read_csv(fits), read_csv(modes), read_csv(curves)
+    data = shown["source"].iloc[0]
     own = rows[rows["method"] == table_method].drop(columns="method")
     return {
-        "tables/ext_fit": Shown(own, own.reindex(columns=list(_BRIEF))),
+        "tables/ext_fit": Shown(own, own.reindex(columns=list(_BRIEF)), data=data),
         "tables/ext_fit_methods": rows,
-        "tables/ext_fit_summary": summary_table(rows),
-        "tables/ext_modes": Shown(criteria, chosen_table(criteria)),
-        "figures/fig06_cartesian_fit": read_csv(curves),
+        "tables/ext_fit_summary": Shown(summary_table(rows), data=data),
+        "tables/ext_modes": Shown(criteria, chosen_table(criteria), data=data),
+        "figures/fig06_cartesian_fit": shown,
     }
 
 
@@ -44,11 +49,13 @@ def summary_table(rows: pd.DataFrame) -> pd.DataFrame:
     """Errors against the impact map by method, over all experiments, as the paper reports them for its 18.
 
     ``method, experiments, fitted, mean_eta_x_mm_s, median_eta_x_mm_s, largest_eta_x_mm_s, mean_relative_x_pct,
-    mean_eta_z_mm_s, largest_eta_z_mm_s, mean_error_x_mm_s, mean_error_z_mm_s`` (the last two signed, fit less map).
+    mean_eta_z_mm_s, largest_eta_z_mm_s, mean_error_x_mm_s, mean_error_z_mm_s`` (the last two signed, fit less map),
+    mean_eta_x_links_mm_s (against the map of the links alone, the paper's).
     """
     measured = rows.assign(
         eta_x=1e3 * rows["eta_x"],
         eta_z=1e3 * rows["eta_z"],
+        eta_x_links=1e3 * (rows["vx_plus_fit"] - rows["vx_plus_map_links"]).abs(),
         error_x=rows["vx_plus_fit"] - rows["vx_plus_map"],
         error_z=rows["vz_plus_fit"] - rows["vz_plus_map"],
     )
@@ -63,6 +70,7 @@ def summary_table(rows: pd.DataFrame) -> pd.DataFrame:
         largest_eta_z_mm_s=("eta_z", "max"),
         mean_error_x_mm_s=("error_x", "mean"),
         mean_error_z_mm_s=("error_z", "mean"),
+        mean_eta_x_links_mm_s=("eta_x_links", "mean"),
     )
     factors = {"mean_relative_x_pct": 100.0, "mean_error_x_mm_s": 1e3, "mean_error_z_mm_s": 1e3}
     return table.assign(**{name: factor * table[name] for name, factor in factors.items()}).reset_index()
@@ -89,7 +97,13 @@ def draw_cartesian_fit(data: pd.DataFrame) -> Figure:
         axes.set_title(title, loc="left")
     for axes in panels[-1]:
         axes.set_xlabel("time since impact (ms)")
-    handles = [Line2D([], [], **settings, label=label) for label, settings in _SERIES.values()]
+    made_by = "simulated" if data["source"].iloc[0].startswith("synthetic") else "measured"
+    labels = _SERIES | {"recording": (made_by, _SERIES["recording"][1])}
+    handles = [
+        Line2D([], [], **settings, label=label)
+        for name, (label, settings) in labels.items()
+        if name in set(data["series"])
+    ]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     return figure
 

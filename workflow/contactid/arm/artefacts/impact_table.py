@@ -32,18 +32,20 @@ _KEYS = {"dataset": "set", "velocity_m_s": "nominal_velocity_m_s", "angle_deg": 
 
 
 def table_ii(
-    links: str, robot: Mapping[str, Any], published: str, fits: str, table_method: str
+    links: str, robot: Mapping[str, Any], published: str, fits: str, curves: str, table_method: str
 ) -> dict[str, Shown | pd.DataFrame]:
     """Table II with the described arm, and each of its rows predicted from others.
 
-    ``fits`` are the recordings' by all methods, of which one counts.
+    ``fits`` are the recordings' by all methods, of which one counts; ``curves``, figure 6's, say what was recorded.
     """
     rows, printed = read_csv(fits), read_csv(published)
     described = load_robot(links, **robot)
     upright = upright_postures(described)
     table = impact_table(described, printed, rows[rows["method"] == table_method], upright)
     return {
-        "tables/tab02_impact_map": Shown(table, tex_table(table), _HEADINGS),
+        "tables/tab02_impact_map": Shown(
+            table, tex_table(table), _HEADINGS, data=f"last two columns: {read_csv(curves)['source'].iloc[0]}"
+        ),
         "tables/ext_left_out": left_out_table(arms(described, robot), printed_table(printed), upright),
     }
 

@@ -1,12 +1,15 @@
-"""How well the post-impact velocity is reconstructed: the twin's clean recordings with many samples of sensor noise.
+"""How well the post-impact velocity is reconstructed: twins' clean recordings with samples of sensor noise.
 
-A sample adds white noise to the clean joint positions and rounds them to the encoder's resolution. The tip's motion is
-linearised in this change (exact to 1e-10 m), everything after it is the pipeline's own code. Errors count from three
-references:
+Methods were chosen on the study's own twin. So they are scored on others as well, with another seed, other drives, or
+links that aren't those of the impact map (``arm: fit: accuracy: twins``). A sample adds white noise to the clean joint
+positions and rounds them to the encoder's resolution. The tip's motion is linearised in this change (exact to 1e-10 m),
+everything after it is the pipeline's own code. Errors count from the truth: eq. 5 with the twin's links and motors as
+one. Beside them stand what explains them and what a reader would have without a recording, also less the truth:
 
-* ``map``: eq. 5 with links and motors as one, what the impact map predicts;
-* ``bent``: the same and the rate at which the pressing force bends the joints (:func:`bending_velocity`);
-* ``noise_free``: the same method on the clean recording with the true impact time, so what is left is the noise's.
+* ``bent``: the truth and the rate at which the pressing force bends the joints (:func:`bending_velocity`);
+* ``clean``: the same method on the clean recording with the true impact time, so what is left is the noise's;
+* ``described``: eq. 5 with the described links and the twin's motors;
+* ``links``: eq. 5 with the described links alone, the paper's map.
 """
 
 from __future__ import annotations
@@ -18,10 +21,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from contactid.arm.identify.impact_time import detect_impact
-from contactid.arm.identify.modal_fit import ModalFit
 from contactid.arm.identify.reconstruction import (
     AXES,
     COMPONENTS,
@@ -30,19 +31,20 @@ from contactid.arm.identify.reconstruction import (
     Window,
     apply,
     fit_window,
+    map_velocity,
     methods_of,
     tip_motion,
 )
-from contactid.arm.readers.twins import reported
+from contactid.arm.readers.twins import TwinExperiment, reported, simulate_experiment, twin_settings
 from contactid.arm.rigid.impact_map import impact_map
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
-from contactid.sources.motion import read_dataset
 
-TRUE, DETECTED = "true", "detected"
+CHOSEN_ON, HELD_OUT = "study", "held_out"  # the twin that methods were chosen on, and all others
 CLEAN = 0  # number of the sample without noise
 _STEP = 1e-3  # s, of the central difference along q+
+_DECIMALS = 5  # of a number in mm/s or ms
 
 
 @dataclass(frozen=True)
@@ -64,10 +66,11 @@ class SensorNoise:
 
 @dataclass(frozen=True)
 class KnownImpact:
-    """A twin's clean recording and what is true of it, as of ``truth.nc``.
+    """A twin's clean recording and what is true of it.
 
-    ``joint_position`` (n, joints), ``motion`` and ``jacobians`` (n, 2, joints) at its samples, ``references`` (2,) m/s,
-    ``noise`` of its sensors.
+    ``joint_position`` (n, joints), ``motion`` and ``jacobians`` (n, 2, joints) at its samples, ``at_impact`` (2,
+    joints); ``truth`` (2,) m/s, eq. 5 with links and motors; ``references`` (2,) m/s, those of the module's list but
+    ``clean``; ``noise`` of its sensors.
     """
 
     name: str
@@ -76,6 +79,7 @@ class KnownImpact:
     jacobians: np.ndarray
     at_impact: np.ndarray
     impact_time: float
+    truth: np.ndarray
     references: Mapping[str, np.ndarray]
     noise: SensorNoise
 
@@ -85,34 +89,29 @@ class KnownImpact:
         return TipMotion(self.motion.time, self.motion.position + np.einsum("nij,nj->ni", self.jacobians, change))
 
 
-def known_impact(robot: Robot, truth: xr.Dataset, name: str) -> KnownImpact:
-    """One experiment of ``truth.nc``.
+def known_impact(described: Robot, made_with: Robot, one: TwinExperiment, block: Mapping[str, Any]) -> KnownImpact:
+    """What is known of an experiment of the twin ``block`` (as ``arm: twin``).
 
-    Raises
-    ------
-    ContactIdError
-        Where the twin has no such experiment.
+    ``made_with`` is the robot that it was simulated with, ``described`` the one that a reader knows: the same joints,
+    maybe other links.
     """
-    names = [str(value) for value in truth["experiment"].values]
-    if name not in names:
-        raise ContactIdError(f"the arm's twin has no experiment {name!r}", f"Choose from {', '.join(names)}")
-    one, given = truth.isel(experiment=names.index(name)), truth.attrs
-    q = one["joint_position_clean"].values
-    q = q[np.isfinite(q).all(axis=1)]
-    time = float(given["sample_interval"]) * np.arange(len(q))
-    posture, before = one["q_impact"].values, one["joint_velocity_pre"].values
-    predicted = one["tip_velocity_post_map"].values
-    force = float(given["pressing"]) * float(np.linalg.norm(one["tip_velocity_pre"].values))
-    bending = bending_velocity(robot, posture, before, truth["motor_inertia"].values, truth["stiffness"].values, force)
+    q, before, drives = one.q_impact, one.velocity_pre, block["drives"]
+    force = block["pressing"] * float(np.linalg.norm(one.tip_velocity_pre))
+    motors, stiffness = np.array(drives["motor_inertia"]), np.array(drives["stiffness"])
     return KnownImpact(
-        name=name,
-        joint_position=q,
-        motion=tip_motion(robot, time, q),
-        jacobians=np.array([robot.tip_jacobian(row)[list(AXES)] for row in q]),
-        at_impact=robot.tip_jacobian(posture)[list(AXES)],
-        impact_time=float(one["impact_time"]),
-        references={"map": predicted, "bent": predicted + bending},
-        noise=SensorNoise(float(given["noise"]), float(given["resolution"]), int(given["seed"])),
+        name=one.setting.name,
+        joint_position=one.clean,
+        motion=tip_motion(described, one.time, one.clean),
+        jacobians=np.array([described.tip_jacobian(row)[list(AXES)] for row in one.clean]),
+        at_impact=described.tip_jacobian(q)[list(AXES)],
+        impact_time=one.impact_time,
+        truth=one.tip_velocity_post_map,
+        references={
+            "bent": one.tip_velocity_post_map + bending_velocity(made_with, q, before, motors, stiffness, force),
+            "described": map_velocity(described, q, before, motors),
+            "links": map_velocity(described, q, before),
+        },
+        noise=SensorNoise(block["noise"], block["resolution"], block["seed"]),
     )
 
 
@@ -149,19 +148,38 @@ def bending_velocity(
 
 
 def fit_samples(
-    truth: str, links: str, experiment: str, block: Mapping[str, Any], robot: Mapping[str, Any], table: str
-) -> None:
-    """Write :func:`sample_rows` of a twin's experiment; ``block`` and ``robot`` are ``arm: fit`` and ``arm: robot``."""
-    twin = known_impact(load_robot(links, **robot), read_dataset(truth), experiment)
-    samples = range(1, block["accuracy"]["samples"] + 1)
-    write_csv(sample_rows(twin, methods_of(block["methods"]), samples, block), table)
+    links: str, corrections: str, twin: str, settings: Mapping[str, Any], block: Mapping[str, Any],
+    robot: Mapping[str, Any], table: str,
+) -> None:  # fmt: skip
+    """Simulate experiments of the twin of a name, and write :func:`sample_rows` of each.
+
+    ``settings``, ``block`` and ``robot`` are ``arm: twin``, ``arm: fit`` and ``arm: robot``; ``corrections`` is the
+    table of divisors of twins with corrected links.
+
+    Raises
+    ------
+    ContactIdError
+        Where the twin has no experiment of a name.
+    """
+    changes = dict(block["accuracy"]["twins"][twin])
+    corrected = changes.pop("corrected_links", False)
+    described, changed = load_robot(links, **robot), {**settings, **changes}
+    arm = load_robot(links, **robot, corrections=corrections) if corrected else described
+    by_name = {setting.name: setting for setting in twin_settings(changed)}
+    rows, samples = [], range(1, block["accuracy"]["samples"] + 1)
+    for name in block["accuracy"]["experiments"]:
+        if name not in by_name:
+            raise ContactIdError(f"the arm's twin has no experiment {name!r}", f"Choose from {', '.join(by_name)}")
+        known = known_impact(described, arm, simulate_experiment(by_name[name], changed, arm), changed)
+        rows.append(sample_rows(known, methods_of(block["methods"]), samples, block))
+    write_csv(pd.concat(rows, ignore_index=True).assign(twin=twin), table)
 
 
-def sample_window(twin: KnownImpact, sample: int, timing: str, block: Mapping[str, Any]) -> Window:
-    """What is fitted in a noise sample."""
+def sample_window(twin: KnownImpact, sample: int, block: Mapping[str, Any]) -> Window:
+    """What is fitted in a noise sample, from the impact time that is found in it; the clean one's is known."""
     motion = twin.noisy(sample)
     moment, moment_se = twin.impact_time, 0.0
-    if timing == DETECTED:
+    if sample != CLEAN:
         covariance = twin.at_impact @ twin.at_impact.T
         impact = detect_impact(
             motion.time, motion.position, block["impact"], name=twin.name, noise_covariance=covariance
@@ -173,47 +191,45 @@ def sample_window(twin: KnownImpact, sample: int, timing: str, block: Mapping[st
 def sample_rows(
     twin: KnownImpact, methods: Sequence[Method], samples: Sequence[int], block: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """One row per sample, timing, method and component; a fit that failed has a reason and no numbers.
+    """One row per sample and method; a fit that failed has a reason and no numbers.
 
-    Columns ``experiment, sample, timing, method, component, v_plus, v_plus_se, v_minus, impact_time_error_s, converged,
-    at_bound, reason``; velocities in m/s. The noise-free reference is sample 0.
+    Columns ``experiment, sample, method, late_ms`` (of the impact time), ``reason``, and by component, in mm/s,
+    ``error_x`` (fit less truth), ``se_x``, ``bent_x``, ``clean_x``, ``described_x``, ``links_x`` (less the truth), and
+    the same of z.
     """
-    rows = []
+    at_truth = {
+        f"{name}_{c}": 1e3 * float(value[k] - twin.truth[k])
+        for name, value in twin.references.items()
+        for k, c in enumerate(COMPONENTS)
+    }
+    rows, clean = [], {}
     for sample in (CLEAN, *samples):
-        for timing in (TRUE,) if sample == CLEAN else (TRUE, DETECTED):
-            head = {"experiment": twin.name, "sample": sample, "timing": timing}
-            try:
-                window = sample_window(twin, sample, timing, block)
-            except ContactIdError as error:
-                rows += [head | {"method": one.name, **_nothing(component, str(error))}
-                         for one in methods for component in COMPONENTS]  # fmt: skip
+        try:
+            window: Window | str = sample_window(twin, sample, block)
+        except ContactIdError as error:
+            window = str(error)
+        for method in methods:
+            found = _fitted(twin, method, window)
+            if sample == CLEAN:
+                clean[method.name] = {f"clean_{c}": found[f"error_{c}"] for c in COMPONENTS}
                 continue
-            late = window.impact_time - twin.impact_time
-            for method in methods:
-                named = head | {"method": method.name, "impact_time_error_s": late}
-                rows += [named | row for row in _fitted(method, window)]
-    return pd.DataFrame(rows)
+            named = {"experiment": twin.name, "sample": sample, "method": method.name}
+            rows.append(named | found | at_truth | clean[method.name])
+    return pd.DataFrame(rows).round(_DECIMALS)
 
 
-def _fitted(method: Method, window: Window) -> list[dict[str, object]]:
+def _fitted(twin: KnownImpact, method: Method, window: Window | str) -> dict[str, Any]:
+    """Errors and standard errors in mm/s, or the reason why there are none."""
+    found: dict[str, Any] = {"late_ms": np.nan, "reason": window}
+    found |= {f"{number}_{component}": np.nan for component in COMPONENTS for number in ("error", "se")}
+    if isinstance(window, str):
+        return found
     try:
-        fits: tuple[ModalFit, ModalFit] = apply(method, window)
+        fits = apply(method, window)
     except (ContactIdError, np.linalg.LinAlgError) as error:
-        return [_nothing(component, str(error)) for component in COMPONENTS]
-    return [
-        {
-            "component": component,
-            "v_plus": fit.post_velocity,
-            "v_plus_se": fit.post_velocity_se,
-            "v_minus": fit.pre_velocity,
-            "converged": fits[1].converged,
-            "at_bound": fits[1].at_bound,
-            "reason": "",
-        }
-        for component, fit in zip(COMPONENTS, fits, strict=True)
-    ]
-
-
-def _nothing(component: str, reason: str) -> dict[str, object]:
-    empty = dict.fromkeys(("v_plus", "v_plus_se", "v_minus"), np.nan)
-    return {"component": component, **empty, "converged": False, "at_bound": False, "reason": reason}
+        return found | {"reason": str(error)}
+    found |= {"late_ms": 1e3 * (window.impact_time - twin.impact_time), "reason": ""}
+    for component, fit, truth in zip(COMPONENTS, fits, twin.truth, strict=True):
+        found[f"error_{component}"] = 1e3 * (fit.post_velocity - float(truth))
+        found[f"se_{component}"] = 1e3 * fit.post_velocity_se
+    return found

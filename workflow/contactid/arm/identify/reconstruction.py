@@ -164,7 +164,8 @@ def evaluate_experiment(
 ) -> ExperimentFit:
     """Evaluate a recording by ``arm: fit`` of the configuration.
 
-    Its ``motor_inertia`` (joints,), kg m2, is added to the links' for the impact map; the paper's model has none.
+    Its ``motor_inertia`` (joints,), kg m2, is added to the links' for the impact map; None or empty, as in the paper,
+    adds nothing.
 
     Raises
     ------
@@ -193,7 +194,7 @@ def evaluate_experiment(
             failures[method.name] = str(error)
     return ExperimentFit(
         motion=motion, q=joints[0], velocity=velocity,
-        map_velocity=map_velocity(robot, joints[0], velocity, block["motor_inertia"]),
+        map_velocity=map_velocity(robot, joints[0], velocity, block["motor_inertia"] or ()),
         map_links=map_velocity(robot, joints[0], velocity), window=window, fits=fits, failures=failures,
     )  # fmt: skip
 

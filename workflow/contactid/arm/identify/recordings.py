@@ -161,8 +161,8 @@ def modes_rows(experiment: str, fit: ExperimentFit, most: int) -> list[Row]:
 def curves_of(label: Row, fit: ExperimentFit | str, method: str) -> pd.DataFrame:
     """Curves of one experiment in figure 6: ``experiment, nominal_angle_deg, component, series, t_s, v_m_s``.
 
-    Series ``measured``, ``fit``, ``affine`` (the rigid response under the fit) and ``map`` (one point), time since the
-    impact.
+    Series ``recording``, ``fit``, ``affine`` (the rigid response under the fit) and, one point each, ``map`` and,
+    where motors are given, ``map_links`` without them; time since the impact.
     """
     if isinstance(fit, str):
         raise ContactIdError(
@@ -174,11 +174,13 @@ def curves_of(label: Row, fit: ExperimentFit | str, method: str) -> pd.DataFrame
     head = {name: label[name] for name in ("experiment", "nominal_angle_deg")}
     parts = []
     for k, component in enumerate(COMPONENTS):
-        curves = {"measured": (shown[inside], fit.motion.velocity[inside, k])}
+        curves = {"recording": (shown[inside], fit.motion.velocity[inside, k])}
         if method in fit.fits:
             modal = fit.fits[method][k]
             curves |= {"fit": (time, modal.evaluate(time)), "affine": (time, modal.affine(time))}
         curves["map"] = (np.zeros(1), fit.map_velocity[k : k + 1])
+        if not np.array_equal(fit.map_links, fit.map_velocity):
+            curves["map_links"] = (np.zeros(1), fit.map_links[k : k + 1])
         parts += [
             pd.DataFrame({**head, "component": component, "series": name, "t_s": t, "v_m_s": v})
             for name, (t, v) in curves.items()

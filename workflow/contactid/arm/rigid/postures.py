@@ -101,11 +101,12 @@ class UprightPostures:
 
 
 def upright_posture(
-    robot: Robot, x: float, height: float = TABLE_HEIGHT, start: np.ndarray | None = None
+    robot: Robot, x: float, height: float = TABLE_HEIGHT, start: np.ndarray | None = None, tilt: float = 0.0
 ) -> np.ndarray:
     """(n,) joint positions in rad with the tip at (x, 0, height) m and the probe pointing straight down.
 
-    ``start`` (n,), rad, selects the branch; the elbow-up posture of the vertical motion by default.
+    ``start`` (n,), rad, selects the branch; the elbow-up posture of the vertical motion by default. ``tilt`` in rad
+    turns the probe out of the vertical, its lower end forwards where it is positive.
 
     Raises
     ------
@@ -119,7 +120,7 @@ def upright_posture(
     def misfit(angles: np.ndarray) -> np.ndarray:
         q = in_plane(angles, robot.model.nq)
         position = robot.tip_position(q)
-        return np.array([position[0] - x, position[2] - height, _tilt(robot, q)])
+        return np.array([position[0] - x, position[2] - height, _tilt(robot, q) - tilt])
 
     found = least_squares(misfit, np.clip(first[joints], *limits.T), bounds=(limits[:, 0], limits[:, 1]), xtol=1e-15,
                           ftol=1e-15, gtol=1e-15)  # fmt: skip
@@ -131,15 +132,15 @@ def upright_posture(
     return in_plane(found.x, robot.model.nq)
 
 
-def upright_postures(robot: Robot) -> UprightPostures:
-    """All upright postures of the elbow-up branch in steps of 5 mm, with r, from the nearest x to the farthest."""
+def upright_postures(robot: Robot, height: float = TABLE_HEIGHT) -> UprightPostures:
+    """All upright postures of the elbow-up branch on a table of some height (m), with r, in steps of 5 mm of x."""
     rows: list[tuple[float, np.ndarray]] = []
     for sign in (-1.0, 1.0):
         q = stated_posture(90, robot.model.nq)
         for k in range(0 if sign > 0.0 else 1, 200):
             x = _SCAN_FROM + sign * k * _SCAN_STEP
             try:
-                q = upright_posture(robot, x, start=q)
+                q = upright_posture(robot, x, height, q)
             except ContactIdError:
                 break
             rows.append((x, q))
