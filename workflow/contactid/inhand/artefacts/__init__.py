@@ -162,6 +162,11 @@ def _fingertips() -> list[Artefact]:
             "ext_friction_direction", _TABLES, "contactid.inhand.artefacts.friction:friction_tables",
             "Errors of the coefficient of friction by the error of the force's direction, all cases",
         ),
+        table(
+            "ext_friction_kinetic", _TABLES, "contactid.inhand.artefacts.friction:friction_tables",
+            "Slips found, errors of the coefficient of friction, and how often its lower bound is below the slope "
+            "method's, by kinetic over static friction, all cases",
+        ),
         figure(
             "fig06_friction", _TABLES,
             compute="contactid.inhand.artefacts.friction:estimates_and_errors",
