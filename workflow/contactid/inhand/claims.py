@@ -274,7 +274,7 @@ def _between_sources(measure: str, origin: str, errors: Mapping[str, pd.DataFram
         if WRIST in (first, second):
             more = "" if printed else _TUNED
         else:
-            more = "which table is which was inferred from the other rows' masses" if printed else _TUNED_NOISE
+            more = "which table is which is a guess from the other rows' masses" if printed else _TUNED_NOISE
         data = "" if printed else f"{twins_of(first)}, {twins_of(second)}"
         basis = PRINT if printed else FITTED
         ours = _compared((one, other), origin, f"constrained rows nearer {of}", basis, data, more)

@@ -26,8 +26,8 @@ from contactid.inhand.readers.sources import APPENDIX_TABLES, IN_HAND_KINEMATIC,
 from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
 
-# The two in-hand tables have no label. Of the second one the estimates without constraint have the better masses, and
-# the paper says so of relaxed rigidity; it also is the one that the text introduces second.
+# A guess: the two in-hand tables have no label. Of the second one the estimates without constraint have the better
+# masses, and the paper says so of relaxed rigidity; it also is the one that the text introduces second.
 BLOCKS = {"in_hand_a": IN_HAND_VISION, "in_hand_b": IN_HAND_KINEMATIC}
 ARTEFACTS = {source: name.split("_")[0] for source, name in APPENDIX_TABLES.items()}
 ORIGIN, CENTER = "origin", "center"
@@ -120,7 +120,7 @@ def consistency_table(printed: pd.DataFrame, objects: Mapping[str, InHandObject]
     """Every row of :func:`printed_table` under every reading, and how far it is from the printed ground truth.
 
     Columns block, source, object, method, point, off_diagonals, ``explains_truth`` (the reading is that of the ground
-    truth), the parts of :class:`contactid.core.inertia.Consistency`, ``consistent``, ``margin``
+    truth), the parts of :class:`contactid.core.inertia.Consistency`, ``consistent``, ``mass_error_pct``, ``margin``
     (:func:`consistency_margin`), ``margin_under_rounding`` (:func:`rounding_margin`), ``unphysical_beyond_rounding``
     where that is negative, and ``geodesic_error``.
     """
@@ -137,6 +137,7 @@ def consistency_table(printed: pd.DataFrame, objects: Mapping[str, InHandObject]
                 | {"explains_truth": reading == ground_truth_reading(row["source"])}
                 | {name: getattr(verdict, name) for name in _VERDICTS}
                 | {"consistent": verdict.consistent}
+                | {"mass_error_pct": 100.0 * (body.mass / truth.mass - 1.0)}
                 | {"margin": consistency_margin(body), "margin_under_rounding": rounding_margin(row, reading)}
                 # a truth is at 0 of itself on every machine
                 | {"geodesic_error": round(geodesic_distance(body, truth), 12)}
