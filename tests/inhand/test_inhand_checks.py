@@ -216,15 +216,14 @@ def test_without_a_twin_only_what_print_says_is_judged() -> None:
     assert not judged["condition"].str.contains("from=twins;").any()
 
 
-def test_figure_statistics_leave_infinite_errors_out_of_the_box_and_count_the_inconsistent() -> None:
+def test_figure_statistics_leave_infinite_errors_out_of_the_box_and_count_them() -> None:
     runs = ESTIMATES[(ESTIMATES["source"] == SIMULATION) & (ESTIMATES["method"] == METHODS[0])].head(6)
     errors = [0.1, 0.2, 0.3, 0.4, 5.0, np.inf]
-    outside = [True, True, True, True, False, False]  # the fifth a finite error, its centre of mass outside the hull
-    one = runs.assign(object="noise_level_0", geodesic_error=errors, converged=True, physically_consistent=outside)
+    one = runs.assign(object="noise_level_0", geodesic_error=errors, converged=True)
     failed = one.head(1).assign(converged=False, geodesic_error=np.nan)
     data = error_figure_data(SIMULATION, consistency_table(PRINTED, OBJECTS), pd.concat([one, failed]))
     box = data[data["kind"] == "box"].iloc[0]
-    assert (box["runs"], box["unphysical"], box["not_converged"]) == (7, 2, 1)
+    assert (box["runs"], box["unphysical"], box["not_converged"]) == (7, 1, 1)
     assert box[["q25", "median", "q75"]].tolist() == np.quantile(errors[:5], [0.25, 0.5, 0.75]).tolist()
     assert box["whisker_high"] == 0.4 and data.loc[data["kind"] == "outlier", "value"].tolist() == [5.0]
     printed = data[(data["kind"] == "printed") & np.isfinite(data["value"])]

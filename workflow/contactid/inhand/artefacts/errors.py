@@ -56,10 +56,9 @@ def error_figure_data(source: str, printed_consistency: pd.DataFrame, estimates:
     """Statistics of the geodesic error (eq. 38) by object, method and solver, of both tables: :data:`COLUMNS`.
 
     A row ``box`` has the statistics of the **finite** errors of the runs that converged, whiskers at the last value
-    within 1.5 interquartile ranges, and beside them how many runs there are, how many of them aren't physically
-    consistent (as in ``ext_estimates``: P isn't, and the error is infinite and in no box, or the centre of mass is
-    outside the hull) and how many did not converge. A row ``outlier`` has a value beyond the whiskers, a row
-    ``printed`` the printed row's error, infinite where no reading makes it a body.
+    within 1.5 interquartile ranges, and beside them how many runs there are, how many are unphysical (an infinite
+    error, which no box can hold) and how many did not converge. A row ``outlier`` has a value beyond the whiskers, a
+    row ``printed`` the printed row's error, infinite where no reading makes it a body.
     """
     rows: list[dict[str, Any]] = []
     ours = estimates[estimates["source"] == source]
@@ -84,8 +83,7 @@ def _statistics(runs: pd.DataFrame) -> list[dict[str, Any]]:
     done = runs[is_true(runs["converged"])]
     errors = done["geodesic_error"].to_numpy(dtype=float)
     finite = errors[np.isfinite(errors)]
-    unphysical = len(done) - int(is_true(done["physically_consistent"]).sum())
-    counts = {"runs": len(runs), "unphysical": unphysical, "not_converged": len(runs) - len(done)}
+    counts = {"runs": len(runs), "unphysical": len(done) - len(finite), "not_converged": len(runs) - len(done)}
     if not len(finite):
         return [{"kind": BOX} | counts]
     box = boxplot_stats(finite, whis=_WHISKERS)[0]
@@ -97,8 +95,8 @@ def draw_errors(data: pd.DataFrame) -> Figure:
     """Box plots by object and method, a panel per kind of solver; above them what no box can show.
 
     Boxes: first to third quartile, line at the median, whiskers at the last value within 1.5 interquartile ranges.
-    Above: of all runs those whose estimate is physically inconsistent, and those that did not converge; and the printed
-    rows that are no body.
+    Above: of all runs those whose error is infinite because the estimate is no body, and those that did not converge;
+    and the printed rows that are no body.
     """
     objects = list(dict.fromkeys(data["object"]))
     figure, panels = plt.subplots(
