@@ -141,6 +141,7 @@ rule inhand_friction:
         trials="<results>/inhand/sweeps/friction_trials.csv",
         slopes="<results>/inhand/sweeps/friction_slopes.csv",
         directions="<results>/inhand/sweeps/friction_directions.csv",
+        ratios="<results>/inhand/sweeps/friction_kinetic.csv",
     log:
         "<logs>/inhand_friction.log",
     benchmark:
@@ -218,6 +219,7 @@ rule inhand_tables:
         trials=rules.inhand_friction.output.trials,
         slopes=rules.inhand_friction.output.slopes,
         directions=rules.inhand_friction.output.directions,
+        ratios=rules.inhand_friction.output.ratios,
         predictions=rules.inhand_force_sensing.output.predictions,
         published=INHAND_PUBLISHED,
         verdicts="<results>/inhand/tables/ext_printed_consistency.csv",

@@ -15,7 +15,15 @@ import pandas as pd
 
 from contactid.core.inertia import InertialParameters, geodesic_distance, tensor
 from contactid.inhand.artefacts.estimates import PRINTED
-from contactid.inhand.artefacts.printed import ARTEFACTS, BLOCKS, READINGS, beyond_rounding, printed_body
+from contactid.inhand.artefacts.printed import (
+    ARTEFACTS,
+    BLOCKS,
+    ORIGIN,
+    READINGS,
+    consistency_margin,
+    printed_body,
+    rounding_margin,
+)
 from contactid.inhand.identify.methods import (
     BASELINE,
     FACTOR_GRAPH,
@@ -51,8 +59,6 @@ from contactid.inhand.statements import (
     SOME_ARE_NO_BODY,
     SPOILT_WITHOUT_FILTER,
     Statement,
-    a_body_can_have,
-    consistency_margin,
     counted_pairs,
 )
 from contactid.output.comparison import COMPUTED, FITTED, PRINT, Key, Reproduced
@@ -87,15 +93,14 @@ def printed_consistency_claims(printed: pd.DataFrame) -> dict[Key, Reproduced]:
     for row in printed[printed["method"] != GROUND_TRUTH].to_dict("records"):
         margins = {reading: consistency_margin(printed_body(row, reading)) for reading in READINGS}
         best = max(margins, key=lambda reading: margins[reading])
-        moment = float(printed_body(row, best).principal_form.second_moments[0])
-        point = "centre of mass" if best.point == "center" else "origin"
-        mended = not a_body_can_have(row) and not all(beyond_rounding(row, reading) for reading in READINGS)
+        point = "origin" if best.point == ORIGIN else "centre of mass"
         note = (
             f"the most generous of four readings: about the {point}, off-diagonals as"
-            f" {best.off_diagonals.replace('_', ' ')}; smallest second moment {moment:.2g} kg m2, half of what the"
-            f" triangle inequality leaves, {margins[best]:+.2g} of the largest"
+            f" {best.off_diagonals.replace('_', ' ')}; smallest second moment {margins[best]:+.2g} of the largest,"
+            f" about the origin {max(margins[one] for one in READINGS if one.point == ORIGIN):+.2g}"
         )
-        if not a_body_can_have(row):
+        if margins[best] <= 0.0:
+            mended = not all(rounding_margin(row, reading) < 0.0 for reading in READINGS)
             note += "; rounding may mend it" if mended else "; no rounding mends it"
         if row["method"] not in (_CONSTRAINED, _PRIOR):
             note += f"; claimed of rows with constraints, needed here for eq. 38 in {_figure(row['source'])}"
@@ -269,7 +274,7 @@ def _between_sources(measure: str, origin: str, errors: Mapping[str, pd.DataFram
         if WRIST in (first, second):
             more = "" if printed else _TUNED
         else:
-            more = "which table is which was inferred from the other rows' masses" if printed else _TUNED_NOISE
+            more = "which table is which is a guess from the other rows' masses" if printed else _TUNED_NOISE
         data = "" if printed else f"{twins_of(first)}, {twins_of(second)}"
         basis = PRINT if printed else FITTED
         ours = _compared((one, other), origin, f"constrained rows nearer {of}", basis, data, more)

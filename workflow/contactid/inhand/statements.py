@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from contactid.core.inertia import InertialParameters
-from contactid.inhand.artefacts.printed import READINGS, printed_body
+from contactid.inhand.artefacts.printed import READINGS, consistency_margin, printed_body
 from contactid.inhand.identify.methods import PARAMETER_COLUMNS
 from contactid.output.comparison import Reproduced, statement
 
@@ -106,15 +105,6 @@ def same_in_every_unit(distances: Any) -> bool:
 def a_body_can_have(row: Mapping[Any, Any]) -> bool:
     """Whether P is positive definite under any reading of a printed row: either point, either off-diagonals' sign."""
     return any(consistency_margin(printed_body(row, reading)) > 0.0 for reading in READINGS)
-
-
-def consistency_margin(body: InertialParameters) -> float:
-    """Smallest second moment about the centre of mass over the largest in magnitude; positive for a body's numbers."""
-    if not (np.all(np.isfinite(body.vector)) and body.mass > 0.0):
-        return -np.inf
-    moments = body.principal_form.second_moments
-    largest = float(np.max(np.abs(moments)))
-    return float(moments[0]) / largest if largest else 0.0
 
 
 NEARER = Statement(nearer, ((1.0, 1.0, 2.0), (1.0, 1.0, 2.0)))

@@ -89,7 +89,7 @@ def _true_masses(appendix: pd.DataFrame) -> dict[str, float]:
 
 
 def _masses(appendix: Mapping[str, pd.DataFrame]) -> str:
-    """The mass in hand, box by box: the printed rows are off by more than half."""
+    """The mass in hand, box by box: the printed rows with constraints are off by more than half."""
     rows = []
     for source, table in appendix.items():
         if not source.startswith("in_hand"):

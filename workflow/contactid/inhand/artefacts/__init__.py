@@ -13,8 +13,8 @@ _MODEL = "drawing of the synthetic twin's model, contactid inhand"
 _ERRORS_OF = {
     "fig07_simulation": "the simulated object at every noise level",
     "fig08_wrist": "the boxes at the wrist's force-torque sensor",
-    "fig10_inhand_vision": "boxes held in hand and tracked by vision",
-    "fig11_inhand_kinematic": "boxes held in hand and tracked kinematically",
+    "fig10_inhand_vision": "boxes held in hand and tracked by vision (which figure is vision's is a guess)",
+    "fig11_inhand_kinematic": "boxes held in hand and tracked kinematically (which figure is vision's is a guess)",
 }
 
 
@@ -161,6 +161,11 @@ def _fingertips() -> list[Artefact]:
         table(
             "ext_friction_direction", _TABLES, "contactid.inhand.artefacts.friction:friction_tables",
             "Errors of the coefficient of friction by the error of the force's direction, all cases",
+        ),
+        table(
+            "ext_friction_kinetic", _TABLES, "contactid.inhand.artefacts.friction:friction_tables",
+            "Slips found, errors of the coefficient of friction, and how often its lower bound is below the slope "
+            "method's, by kinetic over static friction, all cases",
         ),
         figure(
             "fig06_friction", _TABLES,

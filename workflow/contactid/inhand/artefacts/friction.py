@@ -24,13 +24,14 @@ _LABELS = {
 _WIDTH = 0.55
 
 
-def friction_tables(trials: str, directions: str) -> dict[str, pd.DataFrame]:
-    """The study by case, every trial, and how errors grow with that of the force's direction."""
+def friction_tables(trials: str, directions: str, ratios: str) -> dict[str, pd.DataFrame]:
+    """The study by case, every trial, and what the force's direction and kinetic friction do to it."""
     rows = read_csv(trials)
     return {
         "tables/ext_friction": friction_table(rows),
         "tables/ext_friction_trials": rows,
         "tables/ext_friction_direction": read_csv(directions),
+        "tables/ext_friction_kinetic": read_csv(ratios),
     }
 
 

@@ -11,22 +11,22 @@ f and n (eq. 3)
 The printed equations lost their symbols; these follow from the text around them. Eq. 5 is computed as
 ``|f x n| / (f . n)``, the same number without the loss of digits near phi = 0.
 
-*The first slip* in force and contact-point signals is two things at once: the contact point runs away from the course
-of the last samples, and the tangential force falls. The first alone is a soft tip's creep, the second alone is the
-finger letting go.
+*The first slip* is one of two things in the course of the contact point along the tangential force:
 
-* Course: a line through the contact point's last samples is extrapolated; the differences to it, in units of their
-  standard deviation, are summed up where they exceed an allowance (one-sided CUSUM, Page 1954). Creep changes slowly
-  and stays close to the line.
-* Fall: between the last sample at which that sum was zero and the alarm, the tangential force's means over five
-  samples before and after are compared. The largest fall dates the onset; if it is within the noise, or a small share
-  of the force, the alarm was creep, and the search goes on.
-* Noise: from the median absolute first difference of the signal itself, so no sensor data sheet is needed.
-* Friction: eq. 5 for each of the last sticking samples, their median, and its standard error. Their ratio of
-  tangential to normal force grows while the finger is unloaded, so the median is a little low: by the growth over half
-  the samples.
+* it **jumps** while the tangential force falls. A jump alone is a soft tip's creep, a fall alone is the finger letting
+  go. Both are differences of means over five samples, in units of their noise;
+* it **travels** further beyond its course than a soft tip's skin can creep, whatever the force does: where kinetic
+  friction equals static friction the force never falls. The course is a line through all samples so far, so that a
+  sensor's steady drift isn't travel. The slip is dated by the largest fall of the force since the skin left its course;
+  while it slides at the friction cone's edge, a later date gives the same coefficient.
 
-Without a slip the largest ratio that held is a lower bound, and is called that.
+Noise is taken from the median absolute first difference of the signal itself, or of its means, so no sensor data sheet
+is needed. Friction is the median of eq. 5 over the last sticking samples. Their ratio of tangential to normal force
+grows while the finger is unloaded, so the median is a little low: by the growth over half the samples.
+
+The *lower bound* is a ratio that held: the largest low quantile over a quarter of a second (at 100 Hz), less what an
+error of the force model's direction may add. That error is the same in all samples of a trial, so no quantile sees it;
+it has to be stated.
 """
 
 from __future__ import annotations
@@ -37,14 +37,17 @@ import numpy as np
 
 from contactid.core.errors import ContactIdError
 
-_COURSE = 25  # samples that the line of the contact point is fitted to
-_GAP = 3  # samples between that line and the judged sample, so that a slow start of slip can't bend the line
-_ALLOWANCE = 1.5  # differences below it, in standard deviations, don't add up
-_THRESHOLD = 10.0  # of the CUSUM, in standard deviations
-_STICKING = 5  # samples whose median is the estimate
+_CREEP = 2e-3  # m beyond its course that a soft tip's skin doesn't creep
+_CREEP_NOISE = 6.0  # the same in standard deviations of the contact point's means over _SMOOTHED
+_SMOOTHED = 25  # samples of the mean whose travel is judged, and of the quantile that the lower bound is
+_SHORTEST = 100  # samples of the line that the travel is judged by
+_STICKING = 5  # samples whose median is the estimate, and of the means that a jump or fall is the difference of
 _GUARD = 1  # samples before the onset that are left out, since the onset is known to a sample or so
-_DROP_ERRORS = 4.0  # least fall of the tangential force, in standard errors of a difference of means over _STICKING
-_DROP_SHARE = 0.05  # least fall, as a share of the tangential force
+_STEP_ERRORS = 4.0  # least jump and fall, in standard errors of a difference of means over _STICKING
+_FALL_SHARE = 0.05  # least fall, as a share of the tangential force
+_HELD_QUANTILE = 0.1  # of the ratios in a window
+_BOUND_ERRORS = 2.0  # standard deviations of the direction's error that the lower bound allows for
+DIRECTION_SD = np.deg2rad(1.0)  # rad, of a force model that is calibrated at the place of contact
 _RESOLUTION = 1e-5  # m, of the contact point; noise below it isn't believed
 _MAD_TO_SD = 1.4826  # of a normal distribution
 _MEDIAN_TO_MEAN_SE = 1.2533
@@ -104,7 +107,7 @@ class SlipEstimate:
     slipped : whether a slip was found
     friction : median of the last sticking samples; nan without a slip
     standard_error : from the force noise, first order; nan without a slip
-    lower_bound : largest ratio of tangential to normal force that held (median over five samples)
+    lower_bound : largest ratio of tangential to normal force that held, see the module
     onset : first sample of the slip; -1 without one
     message : what happened, in words
     """
@@ -122,33 +125,29 @@ def noise_sd(signal: np.ndarray) -> float:
     return float(_MAD_TO_SD * np.median(np.abs(np.diff(signal))) / np.sqrt(2.0))
 
 
-def course_innovations(signal: np.ndarray) -> np.ndarray:
-    """Differences (n,) between a signal and the line through its earlier samples; zero while there are too few.
+def travel(position: np.ndarray) -> np.ndarray:
+    """How far (n,) the mean of the last samples lies beyond the line through all before them; 0 where they are few.
 
-    Scaled so that white noise of standard deviation 1 gives differences of standard deviation 1.
+    ``position`` (n,) in m.
     """
-    width, lead = _COURSE, _GAP + 1
-    steps = np.arange(width) - (width - 1) / 2.0
-    ahead = (width - 1) / 2.0 + lead
-    weights = 1.0 / width + ahead * steps / np.sum(steps**2)  # of the line's value at the judged sample
-    judged = np.zeros(len(signal))
-    if len(signal) >= width + lead:
-        predicted = np.convolve(signal, weights[::-1], mode="valid")[: len(signal) - width - lead + 1]
-        judged[width + lead - 1 :] = signal[width + lead - 1 :] - predicted
-    return judged / np.sqrt(1.0 + np.sum(weights**2))
+    count, time = len(position), np.arange(len(position))
+    sums = [np.concatenate([[0.0], np.cumsum(x)]) for x in (position, time, time**2, time * position)]
+    ends = np.arange(_SHORTEST + _SMOOTHED, count + 1)
+    x, t, tt, tx = (total[ends - _SMOOTHED] / (ends - _SMOOTHED) for total in sums)
+    slope = (tx - t * x) / (tt - t**2)
+    mean = (sums[0][ends] - sums[0][ends - _SMOOTHED]) / _SMOOTHED
+    beyond = np.zeros(count)
+    beyond[ends - 1] = mean - (x + slope * (ends - 0.5 * (_SMOOTHED + 1) - t))
+    return beyond
 
 
-def cusum_alarms(scores: np.ndarray, allowance: float, threshold: float) -> list[tuple[int, int]]:
-    """Pairs (onset, alarm) of a one-sided CUSUM over scores (n,), which starts anew after each alarm."""
-    total, onset, alarms = 0.0, 0, []
-    for k, score in enumerate(scores):
-        total = max(0.0, total + score - allowance)
-        if total == 0.0:
-            onset = k + 1
-        elif total > threshold:
-            alarms.append((onset, k))
-            total, onset = 0.0, k + 1
-    return alarms
+def steps(signal: np.ndarray, gap: int) -> np.ndarray:
+    """At each sample (n,), the mean over the five from ``gap`` later on less that over the five before; 0 at ends."""
+    width, sums = _STICKING, np.concatenate([[0.0], np.cumsum(signal)])
+    k = np.arange(width, len(signal) - width - gap + 1)
+    found = np.zeros(len(signal))
+    found[k] = (sums[k + gap + width] - sums[k + gap] - sums[k] + sums[k - width]) / width
+    return found
 
 
 def detect_slip(force: np.ndarray, contact_point: np.ndarray, normal: np.ndarray) -> tuple[int, str]:
@@ -163,30 +162,30 @@ def detect_slip(force: np.ndarray, contact_point: np.ndarray, normal: np.ndarray
     if sliding is None:
         return -1, "no tangential force, so nothing could slip"
     position, tangential = contact_point @ sliding, force @ sliding
-    scores = course_innovations(position) / max(noise_sd(position), _RESOLUTION)
-    alarms = cusum_alarms(scores, _ALLOWANCE, _THRESHOLD)
-    for start, alarm in alarms:
-        onset = _force_fall(tangential, start, alarm)
-        if onset >= 0:
-            return onset, "slip: the contact point ran away and the tangential force fell"
-    return -1, "the contact point moved, but the tangential force did not fall: creep" if alarms else "no slip"
+    error = _STEP_ERRORS * np.sqrt(2.0 / _STICKING)
+    falls = -steps(tangential, 0)
+    fell = falls > np.maximum(error * noise_sd(tangential), _FALL_SHARE * np.abs(tangential))
+    jumped = steps(position, _STICKING) > error * max(noise_sd(position), _RESOLUTION)
+    jumps = np.flatnonzero(fell & jumped)[:1]
+
+    beyond, blocks = travel(position), position[: len(position) // _SMOOTHED * _SMOOTHED].reshape(-1, _SMOOTHED)
+    away = np.flatnonzero(beyond > max(_CREEP, _CREEP_NOISE * noise_sd(blocks.mean(axis=1))))[:1]
+    if len(jumps) and (not len(away) or jumps[0] <= away[0]):
+        first, last = int(jumps[0]), int(jumps[0]) + _STICKING
+        message = "slip: the contact point jumped and the tangential force fell"
+    elif len(away):
+        on_course = np.flatnonzero(beyond[: away[0]] <= 0.0)[-1]
+        first, last = max(0, int(on_course) - _SMOOTHED), int(away[0])
+        message = "slip: the contact point ran away"
+    else:
+        moved = "the contact point moved, but the tangential force did not fall: creep"
+        return -1, moved if jumped.any() else "no slip"
+    return first + int(np.argmax(falls[first:last])), message
 
 
-def _force_fall(tangential: np.ndarray, start: int, alarm: int) -> int:
-    """Sample in [start - gap, alarm + 1] before which the tangential force falls most, or -1 where it hardly falls."""
-    width = _STICKING
-    candidates = np.arange(max(width, start - _GAP), min(len(tangential) - width, alarm + 1) + 1)
-    if not len(candidates):
-        return -1
-    sums = np.concatenate([[0.0], np.cumsum(tangential)])
-    before = (sums[candidates] - sums[candidates - width]) / width
-    falls = before - (sums[candidates + width] - sums[candidates]) / width
-    best = int(np.argmax(falls))
-    least = max(_DROP_ERRORS * noise_sd(tangential) * np.sqrt(2.0 / width), _DROP_SHARE * abs(before[best]))
-    return int(candidates[best]) if falls[best] > least else -1
-
-
-def estimate_friction(force: np.ndarray, contact_point: np.ndarray, normal: np.ndarray) -> SlipEstimate:
+def estimate_friction(
+    force: np.ndarray, contact_point: np.ndarray, normal: np.ndarray, direction_sd: float = DIRECTION_SD
+) -> SlipEstimate:
     """Friction from one trial in which a finger is unloaded until it slips (section III-A of the in-hand paper).
 
     Parameters
@@ -194,6 +193,7 @@ def estimate_friction(force: np.ndarray, contact_point: np.ndarray, normal: np.n
     force : (n, 3), N, of the finger on the object, in the object's frame
     contact_point : (n, 3), m, in the object's frame
     normal : (3,), of the undeformed surface at the contact, into the object
+    direction_sd : rad, standard deviation of the force model's error of direction about each axis; the bound needs it
 
     Raises
     ------
@@ -205,7 +205,7 @@ def estimate_friction(force: np.ndarray, contact_point: np.ndarray, normal: np.n
     onset, message = detect_slip(force, contact_point, normal)
     end = onset - _GUARD if onset >= 0 else len(force)
     ratios = friction_coefficient(force[:end], normal)
-    bound = _held(ratios)
+    bound = _held(ratios, direction_sd)
     if onset < 0:
         return SlipEstimate(False, np.nan, np.nan, bound, -1, f"{message}: lower bound only")
     last = slice(max(0, end - _STICKING), end)
@@ -224,13 +224,16 @@ def _tangential_direction(force: np.ndarray, normal: np.ndarray) -> np.ndarray |
     return tangential / length if length > 0.0 else None
 
 
-def _held(ratios: np.ndarray) -> float:
-    """Largest median of five samples in a row; nan where the finger never pressed that long."""
-    if len(ratios) < _STICKING:
+def _held(ratios: np.ndarray, direction_sd: float) -> float:
+    """Largest low quantile of a window, less the direction's error; nan where the finger never pressed that long."""
+    if len(ratios) < _SMOOTHED:
         return float("nan")
-    windows = np.lib.stride_tricks.sliding_window_view(ratios, _STICKING)
-    pressing = np.isfinite(windows).all(axis=1)
-    return float(np.median(windows[pressing], axis=1).max()) if pressing.any() else float("nan")
+    windows = np.lib.stride_tricks.sliding_window_view(ratios, _SMOOTHED)
+    windows = windows[np.isfinite(windows).all(axis=1)]
+    if not len(windows):
+        return float("nan")
+    held = np.quantile(windows, _HELD_QUANTILE, axis=1).max()
+    return float(max(0.0, np.tan(np.arctan(held) - _BOUND_ERRORS * direction_sd)))
 
 
 def _check(force: np.ndarray, contact_point: np.ndarray) -> None:
@@ -239,7 +242,7 @@ def _check(force: np.ndarray, contact_point: np.ndarray) -> None:
             f"a slip trial has forces {force.shape} and contact points {contact_point.shape}",
             "Both have to be (samples, 3)",
         )
-    least = _COURSE + _GAP + _STICKING + _GUARD
+    least = 2 * _SMOOTHED
     if len(force) < least:
         raise ContactIdError(f"a slip trial has {len(force)} samples", f"It needs at least {least}")
     if not (np.isfinite(force).all() and np.isfinite(contact_point).all()):

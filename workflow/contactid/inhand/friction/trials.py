@@ -18,25 +18,32 @@ from contactid.inhand.friction.slip import estimate_friction
 from contactid.inhand.simulate.fingertip_friction import simulate_trials, slope_angles, slope_truth
 from contactid.output.tables import read_csv, write_exact
 
+DIRECTION, KINETIC = "direction_sd_deg", "kinetic_ratio"  # settings that are swept
 RIGID, WARPED = "without the warped", "warped"
 _OBJECT_COLUMNS = ("object", "region", "friction_mu", "warp_deg_per_n")
 
 
-def write_trials(surfaces: str, block: Mapping[str, Any], trials: str, slopes: str, directions: str) -> None:
+def write_trials(
+    surfaces: str, block: Mapping[str, Any], trials: str, slopes: str, directions: str, ratios: str
+) -> None:
     """Simulate and estimate the cases of a file by the block ``inhand: friction``, and keep the numbers.
 
     Parameters
     ----------
     surfaces
         The cases, :func:`read_friction_objects`.
-    trials, slopes, directions
-        Files to write: trials and slope measurements (:func:`simulate_and_estimate`), and :func:`direction_table`.
+    trials, slopes, directions, ratios
+        Files to write: trials and slope measurements (:func:`simulate_and_estimate`), and :func:`sweep_table` over
+        errors of the force's direction and over kinetic friction.
     """
     cases = read_friction_objects(surfaces)
     rows, measured = simulate_and_estimate(cases, block)
     write_exact(rows, trials)
     write_exact(measured, slopes)
-    write_exact(direction_table(cases, block), directions)
+    turned = {sd: {**block, "noise": {**block["noise"], DIRECTION: sd}} for sd in block["direction_sweep_deg"]}
+    write_exact(sweep_table(cases, DIRECTION, turned), directions)
+    sliding = {ratio: {**block, KINETIC: ratio} for ratio in block["kinetic_sweep"]}
+    write_exact(sweep_table(cases, KINETIC, sliding), ratios)
 
 
 def read_friction_objects(path: str | Path) -> pd.DataFrame:
@@ -70,14 +77,14 @@ def simulate_and_estimate(cases: pd.DataFrame, block: Mapping[str, Any]) -> tupl
     count, repetitions, scatter = block["trials"], block["slope_repetitions"], block["friction_scatter"]
     random, slope_sd = np.random.default_rng(block["seed"]), block["noise"]["slope_angle_sd_deg"]
     truth = cases["friction_mu"].to_numpy(dtype=float)
-    warp = np.deg2rad(cases["warp_deg_per_n"].to_numpy(dtype=float))
+    warp, stated = np.deg2rad(cases["warp_deg_per_n"].to_numpy(dtype=float)), np.deg2rad(block["noise"][DIRECTION])
     angles = slope_angles(_scattered(truth, repetitions, scatter, random), float(np.deg2rad(slope_sd)), random)
     drawn = _scattered(truth, count, scatter, random).ravel()
     simulated = simulate_trials(drawn, np.repeat(warp, count), block, random)
     rows: list[dict[str, object]] = []
     for number, (force, point) in enumerate(zip(simulated.force, simulated.contact_point, strict=True)):
         case, trial = cases.iloc[number // count], number % count
-        estimate = estimate_friction(force, point, simulated.normal)
+        estimate = estimate_friction(force, point, simulated.normal, float(stated))
         rows.append(
             {
                 "object": case["object"], "region": case["region"], "warped": case["warp_deg_per_n"] > 0.0,
@@ -97,7 +104,9 @@ def friction_table(trials: pd.DataFrame) -> pd.DataFrame:
     """A row per case, then one over all cases that don't warp and one over those that do.
 
     ``error_median`` and ``error_abs_median`` are over trials. ``case_error`` is |error_median| of a case, and in the
-    last rows its median over the cases. Trials without a slip count in ``n_trials`` alone.
+    last rows its median over the cases. ``bound_below`` is the share of trials, with a slip or without, whose lower
+    bound is below the slope method's truth, and ``bound_median`` the median of their ratio. Elsewhere trials without a
+    slip count in ``n_trials`` alone.
     """
     rows = [_case_row(part) for _, part in trials.groupby(["object", "region"], sort=False)]
     for warped, name in ((False, RIGID), (True, WARPED)):
@@ -111,20 +120,19 @@ def friction_table(trials: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def direction_table(cases: pd.DataFrame, block: Mapping[str, Any]) -> pd.DataFrame:
-    """How the errors grow with the error of the force model's direction (standard deviation per trial, degrees).
+def sweep_table(cases: pd.DataFrame, setting: str, blocks: Mapping[float, Mapping[str, Any]]) -> pd.DataFrame:
+    """How found slips, errors and bounds change with one setting: the pooled rows of :func:`friction_table`.
 
-    A row per direction error: the pooled rows of :func:`friction_table`, as medians over samples of noise.
+    A row per value of the setting, with the block that has it, and kind of case: medians over samples of noise.
     """
-    columns = ["n_slipped", "error_median", "error_abs_median", "case_error"]
-    rows, seeds = [], block["sweep_seeds"]
-    for degrees in block["direction_sweep_deg"]:
-        turned = {**block, "noise": {**block["noise"], "direction_sd_deg": degrees}}
-        runs = [simulate_and_estimate(cases, {**turned, "seed": block["seed"] + seed})[0] for seed in range(seeds)]
+    columns = ["n_trials", "n_slipped", "error_median", "error_abs_median", "case_error", "bound_below", "bound_median"]
+    rows: list[dict[str, Any]] = []
+    for value, block in blocks.items():
+        seeds = range(block["seed"], block["seed"] + block["sweep_seeds"])
+        runs = [simulate_and_estimate(cases, {**block, "seed": seed})[0] for seed in seeds]
         pooled = pd.concat([friction_table(trials) for trials in runs])
         for name, part in pooled[pooled["object"] == "all"].groupby("region", sort=False):
-            medians = part[columns].median().to_dict()
-            rows.append({"direction_sd_deg": degrees, "region": name, "seeds": seeds, **medians})
+            rows.append({setting: value, "region": name, "seeds": len(seeds), **part[columns].median().to_dict()})
     return pd.DataFrame(rows)
 
 
@@ -136,11 +144,11 @@ def _scattered(truth: np.ndarray, count: int, relative: float, random: np.random
 
 def _case_row(part: pd.DataFrame) -> dict[str, Any]:
     first, found = part.iloc[0], part.loc[part["slipped"], "friction_mu"]
-    errors = part.loc[part["slipped"], "error"]
+    errors, bounds = part.loc[part["slipped"], "error"], part["lower_bound"] / part["slope_truth"]
     return {
         "object": first["object"], "region": first["region"], "warped": bool(first["warped"]), "n_trials": len(part),
         "n_slipped": int(part["slipped"].sum()), "truth": first["truth"], "slope_truth": first["slope_truth"],
         "median": found.median(), "q25": found.quantile(0.25), "q75": found.quantile(0.75),
         "error_median": errors.median(), "error_abs_median": errors.abs().median(),
-        "case_error": abs(errors.median()),
+        "case_error": abs(errors.median()), "bound_below": (bounds < 1.0).mean(), "bound_median": bounds.median(),
     }  # fmt: skip

@@ -30,7 +30,6 @@ _MASS = 0.05  # m, kg, of the finger at its tip
 _IMPEDANCE, _DAMPING = 200.0, 1.5  # k_i and d, N/m and N s/m
 _PAD_STIFFNESS = 1500.0  # k_p, N/m
 _FORCE_RECOVERY = 0.5  # tau, s
-_KINETIC_RATIO = 0.85  # kappa, kinetic over static friction
 _CREEP_LENGTH, _CREEP_TIME = 4e-4, 0.3  # c and tau_c, m and s
 _WOBBLE_TIME = 0.2  # s, of the normal force's first-order noise
 
@@ -80,7 +79,7 @@ def simulate_trials(
     duration = HOLD + (start - end) / block["normal_rate"]
     time = np.arange(round(duration * SAMPLE_RATE) + 1) / SAMPLE_RATE
     normal_force = _normal_force(time, count, block, random)
-    tangential, slip, creep = _tangential_motion(friction_mu, warp, normal_force, block["tangential_force"])
+    tangential, slip, creep = _tangential_motion(friction_mu, warp, normal_force, block)
     heading = random.uniform(0.0, 2.0 * np.pi, count)
     direction = np.column_stack([np.cos(heading), np.sin(heading), np.zeros(count)])
     normal = np.array([0.0, 0.0, 1.0])
@@ -126,30 +125,31 @@ def _normal_force(time: np.ndarray, count: int, block: Mapping[str, Any], random
 
 
 def _tangential_motion(
-    friction_mu: np.ndarray, warp: np.ndarray, normal_force: np.ndarray, held: float
+    friction_mu: np.ndarray, warp: np.ndarray, normal_force: np.ndarray, block: Mapping[str, Any]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Tangential force, slip and creep, each (t, n), by semi-implicit Euler steps; ``held`` is T_0."""
+    """Tangential force, slip and creep, each (t, n), by semi-implicit Euler steps."""
     count, samples = normal_force.shape
     step, rise = 1.0 / (SAMPLE_RATE * _SUBSTEPS), 0.5 * HOLD
     finger, speed, slip, creep, spring = (np.zeros(count) for _ in range(5))
     force, sliding = np.zeros(count), np.zeros(count, dtype=bool)
     kept = np.zeros((3, count, samples))
+    kinetic_mu = block["kinetic_ratio"] * friction_mu
     for k in range(samples):
         kept[:, :, k] = force, slip, creep
         pressing = normal_force[:, k]
         static = apparent_friction(friction_mu, warp * pressing) * pressing
-        kinetic = apparent_friction(_KINETIC_RATIO * friction_mu, warp * pressing) * pressing
-        target = held * min(1.0, k / (SAMPLE_RATE * rise))
+        kinetic = apparent_friction(kinetic_mu, warp * pressing) * pressing
+        target = block["tangential_force"] * min(1.0, k / (SAMPLE_RATE * rise))
         for _ in range(_SUBSTEPS):
             spring += step * ((target - force) / _FORCE_RECOVERY - _IMPEDANCE * speed)
             speed += step * (spring - _DAMPING * speed - force) / _MASS
             finger += step * speed
-            share = np.clip(force / static, 0.0, 1.0)
-            creep += step * (_CREEP_LENGTH * (1.0 - (1.0 - share) ** (2.0 / 3.0)) - creep) / _CREEP_TIME
+            share = np.minimum(force / static, 1.0)
+            creep += step * (_CREEP_LENGTH * (1.0 - np.cbrt(1.0 - share) ** 2) - creep) / _CREEP_TIME
             trial = _PAD_STIFFNESS * (finger - slip - creep)
             sliding = trial > np.where(sliding, kinetic, static)
             force = np.where(sliding, kinetic, trial)
-            slip += np.where(sliding, (trial - kinetic) / _PAD_STIFFNESS, 0.0)
+            slip += (trial - force) / _PAD_STIFFNESS
     return kept[0], kept[1], kept[2]
 
 
