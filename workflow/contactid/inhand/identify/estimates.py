@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
-from contactid.core.inertia import PARAMETER_NAMES, InertialParameters, consistency, geodesic_distance
+from contactid.core.inertia import PARAMETER_NAMES, InertialParameters, consistency, geodesic_distance, uniform_body
 from contactid.inhand.identify.baseline import estimate_baseline
 from contactid.inhand.identify.levenberg_marquardt import estimate_with_graph
 from contactid.inhand.identify.methods import (
+    CONSTRAINED,
     ESTIMATE_COLUMNS,
     IPOPT,
     LEAST_SQUARES,
+    PRIOR,
+    UNIFORM,
     Estimate,
     failed_estimate,
     parameter_values,
@@ -71,7 +76,7 @@ def estimates(
 def estimate_rows(
     recording: xr.Dataset, truth: InertialParameters, methods: Mapping[str, Sequence[str]], study: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """A row of :data:`FIT_COLUMNS` per solver and method, in the order given.
+    """A row of :data:`FIT_COLUMNS` per solver and method, in the order given, and one of the naive answer.
 
     Parameters
     ----------
@@ -82,12 +87,26 @@ def estimate_rows(
     study
         As in :func:`estimates`.
     """
-    rows = [
-        _row(recording, truth, found)
-        for solver, names in methods.items()
-        for found in estimates(recording, names, solver, truth, study)
-    ]
+    found = [one for solver, names in methods.items() for one in estimates(recording, names, solver, truth, study)]
+    rows = [_row(recording, truth, one) for one in [*found, *_naive(recording, found)]]
     return pd.DataFrame(rows, columns=list(FIT_COLUMNS))
+
+
+def _naive(recording: xr.Dataset, found: Sequence[Estimate]) -> list[Estimate]:
+    """The uniform body in the given hull with IPOPT's mass, where there is one: what the data must be better than."""
+    given = [one for one in found if one.solver == IPOPT and one.method == CONSTRAINED]
+    return [
+        replace(
+            one,
+            method=UNIFORM,
+            parameters=uniform_body(one.parameters.mass, recording["hull"].values),
+            standard_errors=np.full(10, np.nan),
+            decided_by=PRIOR,
+            message="the mass is the estimate's",
+        )
+        for one in given
+        if one.parameters.mass > 0.0
+    ]
 
 
 def _row(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> dict[str, object]:
@@ -100,6 +119,7 @@ def _row(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> d
         "converged": found.converged,
         "physically_consistent": consistency(body, recording["hull"].values).consistent,
         "geodesic_error": geodesic_distance(truth, body),
+        "decided_by": found.decided_by,
         **parameter_values(body),
         "seconds": found.seconds,
         "samples": recording.sizes["sample"],

@@ -6,20 +6,18 @@ satisfy, and in nothing else:
 
 * ``baseline_fg`` and ``no_constraint_no_geodesic``: nothing, so both have the same optimum here; in the paper's way
   they differ by the steps that an iteration takes. Guarantee: none.
-* ``constraint_no_geodesic``: a positive definite pseudo-inertia (with all second moments above a least extent), the
-  centre of mass in the object's convex hull and, by option, second moments that fit its bounding box. Guarantee: every
-  converged estimate is a body that can exist.
-* ``constraint_geodesic``: the same, with the geodesic distance to a prior body (eq. 20), weighted by an option.
-
-A free optimum that satisfies the constraints is an optimum with them, too; :func:`estimates_with_ipopt` therefore
-solves once for several methods where it can.
+* ``constraint_no_geodesic``: a positive definite pseudo-inertia and the centre of mass in the object's convex hull.
+  Guarantee: every converged estimate is a body that can exist. Where the data say little, a soft prior decides: the
+  geodesic distance (eq. 20) to the body of uniform density in the hull, whatever its mass; no truth is in it. Without
+  it (weight 0), what the data leave open drifts to the constraints' edge, where a body is flat.
+* ``constraint_geodesic``: the same with a prior body that is given, with its mass, as in the paper.
 
 *Standard errors* are computed apart from the program, from the poses that it found by the finite differences of
 :mod:`contactid.inhand.identify.kinematics`. With X the slope of the whitened wrench equations by (theta, beta), J that
 by the poses in units of their deviations, the information of (theta, beta) that is left when all poses are unknown,
 too, is ``X^T X - X^T J (Id + J^T J)^-1 J^T X``, the Schur complement of the Gauss-Newton matrix. All of it is banded.
-Bounds, hulls and a prior body are left out: the errors say what the data say, and are not made small by a parameter
-that sits on its bound.
+Hulls and priors are left out: the errors say what the data say. An estimate is decided by the ``prior`` where it is
+less than one standard deviation, of the data and the prior together, away from the prior body of its own mass.
 """
 
 from __future__ import annotations
@@ -34,17 +32,17 @@ import scipy.sparse as sp
 import xarray as xr
 from scipy.sparse.linalg import splu
 
-from contactid.core.inertia import InertialParameters, hull_halfspaces
+from contactid.core.inertia import InertialParameters, geodesic_distance, uniform_body
 from contactid.core.rotations import matrices
 from contactid.core.solve import Solution, SolverOptions, solve
 from contactid.inhand.identify.identifiability import unidentifiable
 from contactid.inhand.identify.information import banded, errors_of
 from contactid.inhand.identify.ipopt_start import linear_start, measured_motion, projected, smoothed_motion
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, POSE, REACH, body_motion
-from contactid.inhand.identify.methods import IPOPT, Estimate, failed_estimate
+from contactid.inhand.identify.methods import DATA, IPOPT, PRIOR, Estimate, failed_estimate
 from contactid.inhand.identify.wrench import WRENCH, regressor, wrench_slope
 from contactid.inhand.models.inertia import InertiaModel, MeasuredMotion, Start, build_inertia_model
-from contactid.inhand.models.parameters import VECTOR, BodyRules, ParameterUnits, satisfies
+from contactid.inhand.models.parameters import VECTOR, BodyRules, ParameterUnits
 
 _LOST = 1e-12  # relative curvature below which a direction isn't determined
 _TOUCHED = 1e-4  # share of a parameter in such directions from which on it isn't determined either
@@ -101,7 +99,7 @@ def estimates_with_ipopt(
     free: _Answer | None = None
     for method in sorted(set(methods), key=IPOPT_METHODS.index):
         rules = _rules(method, hull, prior, block)
-        answer = free if free is not None and _also_optimal(free, method, rules) else None
+        answer = free if method in FREE_METHODS else None
         if answer is None:
             begin = time.process_time()
             model = build_inertia_model(motion, start, units, rules, block)
@@ -109,37 +107,30 @@ def estimates_with_ipopt(
             answer = model, solution, time.process_time() - begin
         if method in FREE_METHODS:
             free = answer
-        found[method] = _estimate(method, answer, message, shared)
+        found[method] = _estimate(method, rules, answer, message, shared)
     return [found[method] for method in methods]
 
 
 def _rules(method: str, hull: np.ndarray, prior: InertialParameters, block: Mapping[str, Any]) -> BodyRules:
     if method in FREE_METHODS:
         return BodyRules(VECTOR)
-    normals, offsets = hull_halfspaces(hull)
-    widths = offsets - (hull @ normals.T).min(axis=0)  # an object is at least as wide as the smallest
-    least = block["least_share"] * float(widths.min()) / np.sqrt(12.0)
-    own_prior = prior if method == "constraint_geodesic" else None
-    return BodyRules(block["parametrisation"], least, hull, block["bounded_moments"], own_prior)
+    form = block["parametrisation"]
+    if method == "constraint_geodesic":
+        return BodyRules(form, hull, prior, block["geodesic_weight"])
+    weight = block["hull_weight"]
+    return BodyRules(form, hull, uniform_body(1.0, hull) if weight else None, weight, prior_has_mass=False)
 
 
-def _also_optimal(free: _Answer, method: str, rules: BodyRules) -> bool:
-    """Whether a free optimum is this method's too: it has no constraints, or satisfies them."""
-    if method in FREE_METHODS:
-        return True
-    model, solution, _ = free
-    if method == "constraint_geodesic" or not solution.converged:
-        return False
-    return satisfies(InertialParameters.from_vector(model.vector), rules)
-
-
-def _estimate(method: str, answer: _Answer, lost: str, shared: float) -> Estimate:
+def _estimate(method: str, rules: BodyRules, answer: _Answer, lost: str, shared: float) -> Estimate:
     begin = time.process_time()
     model, solution, seconds = answer
-    errors = np.full(10, np.nan)
+    errors, decided_by = np.full(10, np.nan), DATA
     if np.all(np.isfinite(model.vector)):
-        errors = standard_errors(model.motion, model.position, model.orientation, model.vector)
-        errors = errors * np.sqrt(max(1.0, reduced_misfit(model.motion, solution.objective)))
+        known = data_information(model.motion, model.position, model.orientation, model.vector)
+        known /= max(1.0, reduced_misfit(model.motion, solution.objective))
+        errors = errors_of(known, _LOST, _TOUCHED)[:10]
+        if rules.prior is not None and _moved(model.vector, known, rules) < 1.0:
+            decided_by = PRIOR
     determined = method in CONSTRAINED_METHODS or not lost
     return Estimate(
         method=method,
@@ -151,13 +142,29 @@ def _estimate(method: str, answer: _Answer, lost: str, shared: float) -> Estimat
         objective=solution.objective,
         standard_errors=errors,
         message=lost or solution.status,
+        decided_by=decided_by,
     )
 
 
-def standard_errors(
+def _moved(vector: np.ndarray, known: np.ndarray, rules: BodyRules) -> float:
+    """How far an estimate is from its prior with the estimate's mass, in standard deviations of data and prior.
+
+    ``known`` is :func:`data_information`; residual wrenches are eliminated.
+    """
+    assert rules.prior is not None
+    nearest = InertialParameters.from_vector(rules.prior.vector * vector[0] / rules.prior.mass)
+    away = np.concatenate([vector - nearest.vector, np.zeros(len(known) - 10)])
+    scale = np.sqrt(np.maximum(np.diag(known), np.finfo(float).tiny))
+    away, known = away * scale, known / np.outer(scale, scale)
+    away[10:] = -np.linalg.lstsq(known[10:, 10:], known[10:, :10] @ away[:10], rcond=None)[0]
+    distance = geodesic_distance(InertialParameters.from_vector(vector), nearest)
+    return float(np.sqrt(max(away @ known @ away, 0.0) + rules.prior_weight * distance**2))
+
+
+def data_information(
     motion: MeasuredMotion, position: np.ndarray, orientation: np.ndarray, vector: np.ndarray
 ) -> np.ndarray:
-    """Standard errors (10,) of the parameters, beside an unknown residual wrench; infinite where undetermined."""
+    """Information (10 + b, 10 + b) of the ten parameters and the b coefficients of residual wrenches at a solution."""
     reach = REACH[FOURTH_ORDER]
     derived = body_motion(motion.time, matrices(orientation), position, motion.gravity, FOURTH_ORDER)
     inner = slice(reach, len(motion.time) - reach)
@@ -172,7 +179,7 @@ def standard_errors(
     information = white.T @ white - across.T @ splu(precision).solve(across)
     finite = np.isfinite(motion.bias_sd)
     information[10:, 10:] += np.diag(np.where(finite, 1.0 / np.where(finite, motion.bias_sd, 1.0) ** 2, 0.0))
-    return errors_of(information, _LOST, _TOUCHED)[:10]
+    return information
 
 
 def reduced_misfit(motion: MeasuredMotion, objective: float) -> float:
