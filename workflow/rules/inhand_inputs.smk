@@ -18,7 +18,6 @@ INHAND_FOUND = [*APPENDIX_TABLES.values(), "ext_force_sensing", "ext_friction"]
 INHAND_JUDGED = [*INHAND_FOUND, "ext_differences"]
 INHAND_SUMMARISED = [*INHAND_FOUND, "ext_printed_verdicts", "ext_estimates"]
 
-INHAND_STORED = ["inhand_estimates", "inhand_ablation", "inhand_disturbances"]
 _ESTIMATORS = {name: INHAND[name] for name in ("twin", "graph", "ipopt")}
 # seeds, methods, parts and kinds of disturbances are the samples, so that a run with fewer of them is compared, too
 STORED["inhand_estimates"] = {
@@ -53,6 +52,14 @@ STORED["inhand_disturbances"] = {
 ARTEFACTS["inhand"] = inhand_artefacts.declare(INHAND)
 STUDY_CHECKS += ["<results>/inhand/checks.csv"]
 STUDY_SUMMARIES += ["<results>/inhand/summary.md"]
+
+
+def stored_files(name):
+    """A stored result's table and provenance."""
+    return [
+        f"workflow/resources/stored/{name}/{file}"
+        for file in ("table.csv", "provenance.json")
+    ]
 
 
 def inhand_twins(seeds, sources=INHAND_SOURCES, prefix=""):
