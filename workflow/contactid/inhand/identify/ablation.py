@@ -1,8 +1,8 @@
 """One change at a time: what each part of an estimator brings in hand, and what each kind of unsensed force does to it.
 
-*Ablation.* Every combination of: a constant residual wrench (``bias``), the physical constraint, the hull's prior, the
-finite differences, and whose standard deviations weight the errors. The paper's way knows no prior without truth, and
-IPOPT's weights are always the recording's. *Disturbances* are estimated by ``constraint_no_geodesic`` of IPOPT alone.
+*Ablation.* Combinations of: a constant residual wrench (``bias``), the physical constraint, the hull's prior, the
+finite differences, and whose standard deviations weight the errors. The paper's way knows no prior without truth;
+IPOPT's weights are always the recording's, and coarser differences are tried with all other parts only. *Disturbances* are estimated by ``constraint_no_geodesic`` of IPOPT alone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FIXED, OWN = "fixed", "the recording's"
 
 
 def write_ablation(objects: str, study: Mapping[str, Any], ablation: str) -> None:
-    """Estimate the recordings of the block ``inhand: ablation`` by every combination of parts, into a csv.
+    """Estimate the recordings of the block ``inhand: ablation`` by combinations of parts, into a csv.
 
     Columns: ``source, object, seed, solver``, :data:`.sources.ABLATED`, ``converged, physically_consistent,
     mass_error_pct, geodesic_error, naive_error``; the last is that of the uniform body in the hull with the estimate's
@@ -83,9 +83,8 @@ def _combinations(
             differences, weights = FOURTH_ORDER if fine else FIRST_ORDER, OWN if own else FIXED
             yield FACTOR_GRAPH, _parts(bias, constraint, False, differences, weights), found
     if IPOPT in solvers:
-        for bias, (constraint, prior), fine in product(
-            (False, True), ((False, False), (True, False), (True, True)), (False, True)
-        ):
+        levels = ((False, False), (True, False), (True, True))  # constraint, and prior besides
+        for bias, (constraint, prior), fine in (*product((False, True), levels, (True,)), (True, levels[2], False)):
             ipopt = {**study["ipopt"], "scheme": "compact" if fine else "central"}
             if not bias:
                 ipopt["residual"] = {**ipopt["residual"], "kinds": []}
