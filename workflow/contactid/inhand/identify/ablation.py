@@ -2,7 +2,8 @@
 
 *Ablation.* Combinations of: a constant residual wrench (``bias``), the physical constraint, the hull's prior, the
 finite differences, and whose standard deviations weight the errors. The paper's way knows no prior without truth;
-IPOPT's weights are always the recording's, and coarser differences are tried with all other parts only. *Disturbances* are estimated by ``constraint_no_geodesic`` of IPOPT alone.
+IPOPT's weights are always the recording's, and coarser differences are tried with all other parts only. *Disturbances*
+are estimated by ``constraint_no_geodesic`` of IPOPT alone.
 """
 
 from __future__ import annotations
