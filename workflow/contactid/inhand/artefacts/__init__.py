@@ -107,7 +107,7 @@ def _estimates() -> list[Artefact]:
     parts = table(
         "ext_ablation", _TABLES, "contactid.inhand.artefacts.ablation:parts_of_estimators",
         "What a constant unsensed wrench (bias), the physical constraint, the hull's prior, finite differences and "
-        "weights each bring: stored estimates of the five boxes in hand, kinematic twin",
+        "weights each bring: stored estimates of three boxes in hand, kinematic twin",
     )  # fmt: skip
     forces = table(
         "ext_disturbances", _TABLES, "contactid.inhand.artefacts.ablation:unsensed_forces",

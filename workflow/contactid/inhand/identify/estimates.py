@@ -12,11 +12,19 @@ import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
-from contactid.core.inertia import PARAMETER_NAMES, InertialParameters, consistency, geodesic_distance, uniform_body
+from contactid.core.inertia import (
+    PARAMETER_NAMES,
+    InertialParameters,
+    consistency,
+    geodesic_distance,
+    tensor_entries,
+    uniform_body,
+)
 from contactid.inhand.identify.baseline import estimate_baseline
 from contactid.inhand.identify.levenberg_marquardt import estimate_with_graph
 from contactid.inhand.identify.methods import (
     CONSTRAINED,
+    DATA,
     ESTIMATE_COLUMNS,
     IPOPT,
     LEAST_SQUARES,
@@ -101,7 +109,6 @@ def _naive(recording: xr.Dataset, found: Sequence[Estimate]) -> list[Estimate]:
             method=UNIFORM,
             parameters=uniform_body(one.parameters.mass, recording["hull"].values),
             standard_errors=np.full(10, np.nan),
-            decided_by=PRIOR,
             message="the mass is the estimate's",
         )
         for one in given
@@ -119,7 +126,7 @@ def _row(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> d
         "converged": found.converged,
         "physically_consistent": consistency(body, recording["hull"].values).consistent,
         "geodesic_error": geodesic_distance(truth, body),
-        "decided_by": found.decided_by,
+        "decided_by": _decided_by(recording, found),
         **parameter_values(body),
         "seconds": found.seconds,
         "samples": recording.sizes["sample"],
@@ -128,6 +135,21 @@ def _row(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> d
         **{f"se_{name}": error for name, error in zip(PARAMETER_NAMES, found.standard_errors, strict=True)},
         "message": found.message,
     }
+
+
+def _decided_by(recording: xr.Dataset, found: Estimate) -> str:
+    """The prior where no entry of the tensor is one standard error of the data away from the uniform body's.
+
+    That body has the estimate's mass and centre of mass. Only IPOPT's constrained method has this prior.
+    """
+    body = found.parameters
+    if found.solver != IPOPT or found.method not in (CONSTRAINED, UNIFORM) or not body.mass > 0.0:
+        return DATA
+    uniform = uniform_body(body.mass, recording["hull"].values)
+    moved = body.inertia_at_center - uniform.inertia_at_center
+    errors = found.standard_errors[4:]
+    away = np.abs(tensor_entries(moved)) >= np.where(np.isnan(errors), np.inf, errors)
+    return DATA if away.any() else PRIOR
 
 
 def write_estimates(

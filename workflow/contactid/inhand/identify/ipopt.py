@@ -16,8 +16,7 @@ satisfy, and in nothing else:
 :mod:`contactid.inhand.identify.kinematics`. With X the slope of the whitened wrench equations by (theta, beta), J that
 by the poses in units of their deviations, the information of (theta, beta) that is left when all poses are unknown,
 too, is ``X^T X - X^T J (Id + J^T J)^-1 J^T X``, the Schur complement of the Gauss-Newton matrix. All of it is banded.
-Hulls and priors are left out: the errors say what the data say. An estimate is decided by the ``prior`` where it is
-less than one standard deviation, of the data and the prior together, away from the prior body of its own mass.
+Hulls and priors are left out: the errors say what the data say.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ import scipy.sparse as sp
 import xarray as xr
 from scipy.sparse.linalg import splu
 
-from contactid.core.inertia import InertialParameters, geodesic_distance, uniform_body
+from contactid.core.inertia import InertialParameters, uniform_body
 from contactid.core.rotations import matrices
 from contactid.core.solve import Solution, SolverOptions, solve
 from contactid.inhand.identify.identifiability import unidentifiable
 from contactid.inhand.identify.information import banded, errors_of
 from contactid.inhand.identify.ipopt_start import linear_start, measured_motion, projected, smoothed_motion
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, POSE, REACH, body_motion
-from contactid.inhand.identify.methods import DATA, IPOPT, PRIOR, Estimate, failed_estimate
+from contactid.inhand.identify.methods import IPOPT, Estimate, failed_estimate
 from contactid.inhand.identify.wrench import WRENCH, regressor, wrench_slope
 from contactid.inhand.models.inertia import InertiaModel, MeasuredMotion, Start, build_inertia_model
 from contactid.inhand.models.parameters import VECTOR, BodyRules, ParameterUnits
@@ -107,7 +106,7 @@ def estimates_with_ipopt(
             answer = model, solution, time.process_time() - begin
         if method in FREE_METHODS:
             free = answer
-        found[method] = _estimate(method, rules, answer, message, shared)
+        found[method] = _estimate(method, answer, message, shared)
     return [found[method] for method in methods]
 
 
@@ -121,16 +120,13 @@ def _rules(method: str, hull: np.ndarray, prior: InertialParameters, block: Mapp
     return BodyRules(form, hull, uniform_body(1.0, hull) if weight else None, weight, prior_has_mass=False)
 
 
-def _estimate(method: str, rules: BodyRules, answer: _Answer, lost: str, shared: float) -> Estimate:
+def _estimate(method: str, answer: _Answer, lost: str, shared: float) -> Estimate:
     begin = time.process_time()
     model, solution, seconds = answer
-    errors, decided_by = np.full(10, np.nan), DATA
+    errors = np.full(10, np.nan)
     if np.all(np.isfinite(model.vector)):
-        known = data_information(model.motion, model.position, model.orientation, model.vector)
-        known /= max(1.0, reduced_misfit(model.motion, solution.objective))
-        errors = errors_of(known, _LOST, _TOUCHED)[:10]
-        if rules.prior is not None and _moved(model.vector, known, rules) < 1.0:
-            decided_by = PRIOR
+        errors = standard_errors(model.motion, model.position, model.orientation, model.vector)
+        errors = errors * np.sqrt(max(1.0, reduced_misfit(model.motion, solution.objective)))
     determined = method in CONSTRAINED_METHODS or not lost
     return Estimate(
         method=method,
@@ -142,29 +138,13 @@ def _estimate(method: str, rules: BodyRules, answer: _Answer, lost: str, shared:
         objective=solution.objective,
         standard_errors=errors,
         message=lost or solution.status,
-        decided_by=decided_by,
     )
 
 
-def _moved(vector: np.ndarray, known: np.ndarray, rules: BodyRules) -> float:
-    """How far an estimate is from its prior with the estimate's mass, in standard deviations of data and prior.
-
-    ``known`` is :func:`data_information`; residual wrenches are eliminated.
-    """
-    assert rules.prior is not None
-    nearest = InertialParameters.from_vector(rules.prior.vector * vector[0] / rules.prior.mass)
-    away = np.concatenate([vector - nearest.vector, np.zeros(len(known) - 10)])
-    scale = np.sqrt(np.maximum(np.diag(known), np.finfo(float).tiny))
-    away, known = away * scale, known / np.outer(scale, scale)
-    away[10:] = -np.linalg.lstsq(known[10:, 10:], known[10:, :10] @ away[:10], rcond=None)[0]
-    distance = geodesic_distance(InertialParameters.from_vector(vector), nearest)
-    return float(np.sqrt(max(away @ known @ away, 0.0) + rules.prior_weight * distance**2))
-
-
-def data_information(
+def standard_errors(
     motion: MeasuredMotion, position: np.ndarray, orientation: np.ndarray, vector: np.ndarray
 ) -> np.ndarray:
-    """Information (10 + b, 10 + b) of the ten parameters and the b coefficients of residual wrenches at a solution."""
+    """Standard errors (10,) of the parameters, beside an unknown residual wrench; infinite where undetermined."""
     reach = REACH[FOURTH_ORDER]
     derived = body_motion(motion.time, matrices(orientation), position, motion.gravity, FOURTH_ORDER)
     inner = slice(reach, len(motion.time) - reach)
@@ -179,7 +159,7 @@ def data_information(
     information = white.T @ white - across.T @ splu(precision).solve(across)
     finite = np.isfinite(motion.bias_sd)
     information[10:, 10:] += np.diag(np.where(finite, 1.0 / np.where(finite, motion.bias_sd, 1.0) ** 2, 0.0))
-    return information
+    return errors_of(information, _LOST, _TOUCHED)[:10]
 
 
 def reduced_misfit(motion: MeasuredMotion, objective: float) -> float:

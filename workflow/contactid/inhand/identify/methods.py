@@ -29,7 +29,7 @@ GROUND_TRUTH, BASELINE = "ground_truth", "baseline"
 #: The naive answer beside every estimate: uniform density in the hull that is given, with the estimate's mass.
 UNIFORM = "uniform_body"
 FREE, CONSTRAINED = METHODS[2:4]
-DATA, PRIOR = "data", "prior"  # what decides an estimate
+DATA, PRIOR = "data", "prior"  # what decides the tensor of an estimate
 
 LEAST_SQUARES, FACTOR_GRAPH, IPOPT = "least_squares", "factor_graph", "ipopt"
 SOLVERS = (LEAST_SQUARES, FACTOR_GRAPH, IPOPT)
@@ -76,7 +76,6 @@ class Estimate:
     objective : the solver's cost at the answer, half a sum of squared whitened residuals
     standard_errors : (10,) of ``parameters.vector``, in its units; nan where unknown
     message : what went wrong, or the solver's last word
-    decided_by : :data:`PRIOR` where the data move it from its prior by less than one standard deviation
     """
 
     method: str
@@ -88,7 +87,6 @@ class Estimate:
     objective: float
     standard_errors: np.ndarray
     message: str = ""
-    decided_by: str = DATA
 
 
 def failed_estimate(method: str, solver: str, message: str, seconds: float = 0.0) -> Estimate:
