@@ -6,9 +6,9 @@ import pytest
 from contactid.inhand.identify.estimates import estimate_rows
 from contactid.inhand.identify.levenberg_marquardt import estimate_with_graph
 from contactid.inhand.identify.methods import DATA, PRIOR, UNIFORM
+from contactid.inhand.readers.disturbances import DISTURBANCES
 from contactid.inhand.readers.recordings import true_parameters
 from contactid.inhand.readers.twins import noise_free, simulate_recording
-from contactid.inhand.simulate.disturbances import DISTURBANCES
 from grasp_for_tests import BODY, IPOPT, recording
 from twins_for_tests import STUDY, twins
 

@@ -19,10 +19,10 @@ from contactid.core.inertia import InertialParameters, consistency, geodesic_dis
 from contactid.inhand.identify.ipopt import estimates_with_ipopt
 from contactid.inhand.identify.levenberg_marquardt import estimate_with_graph
 from contactid.inhand.identify.methods import CONSTRAINED, FACTOR_GRAPH, FREE, IPOPT, Estimate
+from contactid.inhand.readers.disturbances import DISTURBANCES
 from contactid.inhand.readers.recordings import true_parameters
 from contactid.inhand.readers.sources import ABLATED
 from contactid.inhand.readers.twins import simulate_recording, twin_options
-from contactid.inhand.simulate.disturbances import DISTURBANCES
 from contactid.output.tables import write_csv
 
 FIRST_ORDER, SECOND_ORDER, FOURTH_ORDER = "first order", "second order", "fourth order"
