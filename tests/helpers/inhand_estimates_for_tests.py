@@ -9,11 +9,13 @@ import pandas as pd
 
 from contactid.core.inertia import InertialParameters, PrincipalForm, consistency, geodesic_distance
 from contactid.inhand.identify.methods import (
+    DATA,
     ESTIMATE_COLUMNS,
     FACTOR_GRAPH,
     IPOPT,
     LEAST_SQUARES,
     METHODS,
+    UNIFORM,
     parameter_values,
 )
 
@@ -22,8 +24,9 @@ def made_up_estimates(truths: Mapping[tuple[str, str], InertialParameters], seed
     """Every method, solver and object; every other run by the paper's way has a negative second moment."""
     random, rows = np.random.default_rng(1), []
     for (source, name), truth in truths.items():
-        for method in METHODS:
-            for solver in [LEAST_SQUARES] if method == METHODS[0] else [FACTOR_GRAPH, IPOPT]:
+        for method in (*METHODS, UNIFORM):
+            naive = method == UNIFORM
+            for solver in [LEAST_SQUARES] if method == METHODS[0] else [IPOPT] if naive else [FACTOR_GRAPH, IPOPT]:
                 for seed in range(seeds):
                     estimate = _near(truth, random, physical=solver == IPOPT or seed % 2 == 0)
                     labels = {"source": source, "object": name, "noise_level": 0, "seed": seed, "method": method}
@@ -31,7 +34,7 @@ def made_up_estimates(truths: Mapping[tuple[str, str], InertialParameters], seed
                         labels
                         | {"solver": solver, "converged": True, "seconds": 1.0}
                         | {"physically_consistent": consistency(estimate).consistent}
-                        | {"geodesic_error": geodesic_distance(estimate, truth)}
+                        | {"geodesic_error": geodesic_distance(estimate, truth), "decided_by": DATA}
                         | parameter_values(estimate)
                     )
     return pd.DataFrame(rows)[list(ESTIMATE_COLUMNS)]

@@ -12,7 +12,7 @@ import pytest
 from contactid.inhand.artefacts import declare
 from contactid.inhand.artefacts.errors import draw_errors, error_figure_data
 from contactid.inhand.artefacts.estimates import PRINTED as FROM_PAPER
-from contactid.inhand.artefacts.estimates import appendix_table, median_estimate
+from contactid.inhand.artefacts.estimates import appendix_table, is_true, median_estimate
 from contactid.inhand.artefacts.printed import consistency_table, ground_truths, printed_table
 from contactid.inhand.checks import REASONS, check, reproduced_numbers
 from contactid.inhand.identify.methods import (
@@ -216,16 +216,21 @@ def test_without_a_twin_only_what_print_says_is_judged() -> None:
     assert not judged["condition"].str.contains("from=twins;").any()
 
 
-def test_figure_statistics_leave_infinite_errors_out_of_the_box_and_count_them() -> None:
+def test_figures_leave_infinite_errors_out_of_the_box_and_count_them() -> None:
     runs = ESTIMATES[(ESTIMATES["source"] == SIMULATION) & (ESTIMATES["method"] == METHODS[0])].head(6)
     errors = [0.1, 0.2, 0.3, 0.4, 5.0, np.inf]
     one = runs.assign(object="noise_level_0", geodesic_error=errors, converged=True)
+    # two can't be bodies: the one of infinite error, and one with its centre of mass outside the hull
+    one = one.assign(physically_consistent=[False, True, True, True, True, False])
     failed = one.head(1).assign(converged=False, geodesic_error=np.nan)
     data = error_figure_data(SIMULATION, consistency_table(PRINTED, OBJECTS), pd.concat([one, failed]))
-    box = data[data["kind"] == "box"].iloc[0]
-    assert (box["runs"], box["unphysical"], box["not_converged"]) == (7, 1, 1)
-    assert box[["q25", "median", "q75"]].tolist() == np.quantile(errors[:5], [0.25, 0.5, 0.75]).tolist()
-    assert box["whisker_high"] == 0.4 and data.loc[data["kind"] == "outlier", "value"].tolist() == [5.0]
+    with style.styled():
+        figure = draw_errors(data)
+        figure.canvas.draw()
+    assert sorted(text.get_text() for text in figure.axes[0].texts) == ["1/7", "2/7"]
+    whiskers = [line.get_ydata() for line in figure.axes[1].lines if len(line.get_ydata())]
+    ends = np.concatenate(whiskers)
+    assert {0.1, 0.3, 0.4, 5.0} <= set(np.round(ends[np.isfinite(ends)], 6))
     printed = data[(data["kind"] == "printed") & np.isfinite(data["value"])]
     assert set(printed["method"]) == {"constraint_no_geodesic", "constraint_geodesic"}
     assert set(data.loc[data["solver"] == LEAST_SQUARES, "method"]) == {METHODS[0]}
@@ -239,12 +244,13 @@ def test_error_figures_show_every_count_and_say_what_they_are_made_from(folder: 
         figure = draw_errors(data)
         figure.canvas.draw()
     written = [text.get_text() for axes in figure.axes[::2] for text in axes.texts]
-    boxes = data[data["kind"] == "box"]
-    assert sorted(written) == sorted(
-        f"{row[name]:.0f}/{row['runs']:.0f}"
-        for row in boxes.to_dict("records")
-        for name in ("unphysical", "not_converged")
-    )
+    for _, runs in data[data["kind"] == "run"].groupby(["object", "method", "solver"]):
+        done = is_true(runs["converged"])
+        written.remove(f"{(done & ~is_true(runs['physically_consistent'])).sum()}/{len(runs)}")
+        written.remove(f"{(~done).sum()}/{len(runs)}")
+    assert not written
+    objects = data.loc[data["kind"] == "naive", "object"].nunique()
+    assert sum(line.get_linestyle() == "--" for axes in figure.axes for line in axes.lines) == 2 * objects
     crosses = sum(line.get_marker() == "x" for axes in figure.axes for line in axes.lines)
     assert crosses == (data["kind"] == "printed").sum()
 

@@ -14,11 +14,9 @@ from contactid.inhand.identify.wrench import bias_columns
 from contactid.inhand.models.parameters import (
     LOG_CHOLESKY,
     PRINCIPAL,
-    VECTOR,
     BodyRules,
     ParameterUnits,
     add_parameters,
-    satisfies,
 )
 from contactid.inhand.readers.recordings import recorded_signals
 from grasp_for_tests import BODY, IPOPT, recording
@@ -55,13 +53,13 @@ def violation(model):
 @settings(max_examples=25, deadline=None)
 @given(seeds, st.sampled_from([LOG_CHOLESKY, PRINCIPAL]))
 def test_every_body_satisfies_its_parametrisation(seed, form):
-    assert violation(built(some_body(seed), BodyRules(form, least_extent=1e-4))) < 1e-10
+    assert violation(built(some_body(seed), BodyRules(form))) < 1e-10
 
 
 @settings(max_examples=25, deadline=None)
 @given(seeds)
 def test_any_values_of_the_factor_are_a_possible_body(seed):
-    model, random = built(BODY, BodyRules(LOG_CHOLESKY, least_extent=1e-3)), np.random.default_rng(seed)
+    model, random = built(BODY, BodyRules(LOG_CHOLESKY)), np.random.default_rng(seed)
     low = np.tril(random.normal(size=(4, 4)))
     low[np.diag_indices(4)] = np.abs(low[np.diag_indices(4)]) + 0.05
     for place, variable in model.cholesky.items():
@@ -84,26 +82,27 @@ def test_the_geodesic_term_is_the_squared_distance(first, second):
     distance = geodesic_distance(one, other)
     if distance > 2.5:  # where the series is no longer exact to six digits
         return
-    model = built(one, BodyRules(LOG_CHOLESKY, least_extent=1e-4, prior=other))
+    model = built(one, BodyRules(LOG_CHOLESKY, prior=other))
     assert pyo.value(model.squared_geodesic) == pytest.approx(distance**2, rel=1e-6, abs=1e-12)
     assert violation(model) < 1e-4 * max(1.0, *(abs(v.value) for v in model.theta.values()))
 
 
-@settings(max_examples=25, deadline=None)
-@given(seeds, st.booleans())
-def test_the_rules_as_a_test_agree_with_the_rules_as_constraints(seed, bounded):
-    body = some_body(seed)
-    rules = BodyRules(VECTOR, least_extent=1e-9, hull_vertices=HULL, bounded_moments=bounded)
-    assert satisfies(body, rules) == (violation(built(body, rules)) <= 0.0)
-
-
-def test_unphysical_bodies_do_not_satisfy_rules():
-    vector = BODY.vector.copy()
-    vector[4] = -vector[4]
-    assert satisfies(BODY, BodyRules())
-    assert not satisfies(InertialParameters.from_vector(vector), BodyRules())
-    assert not satisfies(InertialParameters.from_vector(-BODY.vector), BodyRules())
-    assert not satisfies(InertialParameters.from_vector(np.full(10, np.nan)), BodyRules())
+@settings(max_examples=20, deadline=None)
+@given(seeds, st.floats(0.1, 10.0))
+def test_a_prior_without_mass_is_as_far_as_the_nearest_of_its_multiples(seed, multiple):
+    one, other = some_body(seed), some_body(seed + 1)
+    if geodesic_distance(one, other) > 2.0:
+        return
+    several = InertialParameters.from_vector(multiple * other.vector)
+    rules = [BodyRules(prior=prior, prior_has_mass=False) for prior in (other, several)]
+    first, same = (pyo.value(built(one, rule).squared_geodesic) for rule in rules)
+    assert first == pytest.approx(same, abs=1e-9)
+    distances = [
+        geodesic_distance(one, InertialParameters.from_vector(np.exp(s) * other.vector))
+        for s in np.linspace(-6.0, 6.0, 241)
+    ]
+    assert np.sqrt(first) <= min(distances) + 1e-9
+    assert np.sqrt(first) == pytest.approx(min(distances), abs=1e-3 + 0.025**2 / max(2.0 * min(distances), 1e-6))
 
 
 @settings(max_examples=25, deadline=None)

@@ -59,6 +59,50 @@ rule inhand_estimate:
         "../call.py"
 
 
+rule inhand_ablation:
+    """Estimate recordings in hand by every combination of an estimator's parts."""
+    input:
+        objects=INHAND_OBJECTS,
+    output:
+        ablation="<results>/inhand/sweeps/ablation.csv",
+    log:
+        "<logs>/inhand_ablation.log",
+    benchmark:
+        "<benchmarks>/inhand_ablation.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=20,
+    params:
+        **call("contactid.inhand.identify.ablation:write_ablation"),
+        study={name: INHAND[name] for name in ("twin", "graph", "ipopt", "ablation")},
+    script:
+        "../call.py"
+
+
+rule inhand_disturbances:
+    """Estimate recordings in hand under other forces that aren't sensed."""
+    input:
+        objects=INHAND_OBJECTS,
+    output:
+        disturbances="<results>/inhand/sweeps/disturbances.csv",
+    log:
+        "<logs>/inhand_disturbances.log",
+    benchmark:
+        "<benchmarks>/inhand_disturbances.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=20,
+    params:
+        **call("contactid.inhand.identify.ablation:write_disturbances"),
+        study={name: INHAND[name] for name in ("twin", "ipopt", "disturbances")},
+    script:
+        "../call.py"
+
+
 rule inhand_speed:
     """Time both solvers on recordings of several lengths."""
     input:
@@ -223,6 +267,8 @@ rule inhand_tables:
         predictions=rules.inhand_force_sensing.output.predictions,
         published=INHAND_PUBLISHED,
         verdicts="<results>/inhand/tables/ext_printed_consistency.csv",
+        ablation=rules.inhand_ablation.output.ablation,
+        disturbances=rules.inhand_disturbances.output.disturbances,
     output:
         artefacts=computed_by("inhand_tables"),
     log:

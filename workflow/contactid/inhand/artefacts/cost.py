@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from scipy.optimize import nnls
 
 from contactid.inhand.identify.methods import FACTOR_GRAPH, IPOPT, LEAST_SQUARES, SOLVER_LABELS
 from contactid.output import style
@@ -34,18 +35,21 @@ def time_by_samples(times: str, speed: Mapping[str, Any]) -> dict[str, pd.DataFr
 
 
 def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
-    """Each solver's straight lines through time and through time per iteration, beside its rows.
+    """Each solver's straight line through time per iteration, beside its rows.
 
-    ``us_per_sample`` and ``fixed_ms`` of the time, ``us_per_sample_iteration`` and ``fixed_ms_iteration`` of an
-    iteration's, and ``exponent``, the slope of the iteration's time over the samples in logarithms: 1 is linear.
+    ``us_per_sample_iteration`` and ``fixed_ms_iteration``, neither below zero, and ``exponent``, the slope of the
+    iteration's time over the samples in logarithms: 1 is linear. The number of iterations changes with the recording,
+    so the time of a whole estimate is no line.
     """
     lines = {}
     for solver, part in rows[rows["converged"]].groupby("solver", sort=False):
-        slope, fixed = _line(part["samples"], part["seconds"])
-        slope_each, fixed_each = _line(part["samples"], part["ms_per_iteration"])
-        exponent, _ = _line(np.log(part["samples"]), np.log(part["ms_per_iteration"]))
-        lines[solver] = (1e6 * slope, 1e3 * fixed, 1e3 * slope_each, fixed_each, exponent)
-    names = ("us_per_sample", "fixed_ms", "us_per_sample_iteration", "fixed_ms_iteration", "exponent")
+        slope, fixed = exponent = np.nan, np.nan
+        if part["samples"].nunique() > 1:
+            rows_of = np.column_stack([part["samples"], np.ones(len(part))])
+            slope, fixed = nnls(rows_of, part["ms_per_iteration"].to_numpy(dtype=float))[0]
+            exponent = np.polyfit(np.log(part["samples"]), np.log(part["ms_per_iteration"]), 1)
+        lines[solver] = (1e3 * slope, fixed, exponent[0])
+    names = ("us_per_sample_iteration", "fixed_ms_iteration", "exponent")
     none = (np.nan,) * len(names)
     extra = pd.DataFrame([lines.get(solver, none) for solver in rows["solver"]], columns=list(names), index=rows.index)
     return pd.concat([rows, extra], axis=1)
@@ -59,7 +63,6 @@ def speed_points(table: pd.DataFrame, source: str) -> pd.DataFrame:
         ends = np.array([0.0, counts.max()])
         curves = {
             ("seconds", _MEASURED): (counts, part["seconds"]),
-            ("seconds", _LINE): (ends, 1e-3 * first["fixed_ms"] + 1e-6 * first["us_per_sample"] * ends),
             ("ms_per_iteration", _MEASURED): (counts, part["ms_per_iteration"]),
             ("ms_per_iteration", _LINE): (
                 ends, first["fixed_ms_iteration"] + 1e-3 * first["us_per_sample_iteration"] * ends
@@ -73,16 +76,8 @@ def speed_points(table: pd.DataFrame, source: str) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _line(x: pd.Series, y: pd.Series) -> tuple[float, float]:
-    """Slope and intercept of the least-squares line; nan where there are fewer than two points."""
-    if len(set(x)) < 2:
-        return np.nan, np.nan
-    slope, intercept = np.polyfit(x, y, 1)
-    return float(slope), float(intercept)
-
-
 def draw_speed(data: pd.DataFrame) -> Figure:
-    """Time, with the number of iterations, and time per iteration against samples, with straight lines."""
+    """Time, with the number of iterations, and time per iteration with straight lines, against samples."""
     figure, panels = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 2.7))
     solvers = [solver for solver in _LOOKS if solver in set(data["solver"])]
     for axes, (quantity, label) in zip(panels, _PANELS.items(), strict=True):

@@ -8,8 +8,8 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import seaborn as sns  # type: ignore[import-untyped]
 from matplotlib.axes import Axes
-from matplotlib.cbook import boxplot_stats
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -22,25 +22,17 @@ from contactid.inhand.identify.methods import (
     LEAST_SQUARES,
     METHOD_LABELS,
     METHODS,
-    SOLVERS,
+    UNIFORM,
 )
-from contactid.inhand.readers.sources import ERROR_FIGURES, OBJECTS, SOURCE_LABELS
+from contactid.inhand.readers.sources import ERROR_FIGURES, IN_HAND, OBJECTS, SOURCE_LABELS
 from contactid.output import style
 from contactid.output.tables import read_csv
 
-BOX, OUTLIER = "box", "outlier"  # what a row of the data is, besides a printed one
-_STATISTICS = {  # of a box, by Matplotlib's names
-    "q25": "q1", "median": "med", "q75": "q3", "whisker_low": "whislo", "whisker_high": "whishi",
-}  # fmt: skip
-COLUMNS = (
-    "object", "method", "solver", "kind", "value", *_STATISTICS, "runs", "unphysical", "not_converged", "source",
-)  # fmt: skip
+RUN, NAIVE = "run", "naive"  # what a row of the data is, besides a printed one
+COLUMNS = ("object", "method", "solver", "kind", "value", "converged", "physically_consistent", "source")
 _WHISKERS = 1.5  # interquartile ranges, as in the paper
 _COLOURS = dict(zip(METHODS, (style.MEASURED, style.SIMULATED, style.ACCENT, style.LINE, style.RELEASE), strict=True))
-_ROWS = {
-    "constraint as a cost": (LEAST_SQUARES, FACTOR_GRAPH),
-    "hard constraints, IPOPT": (IPOPT,),
-}
+_ROWS = {(LEAST_SQUARES, FACTOR_GRAPH): "constraint as a cost", (IPOPT,): "IPOPT"}
 _WIDTH = 0.8  # of the group of one object's boxes
 _WIDE = 300.0  # the largest over the smallest error from which powers of ten are ticks enough
 _STRIP = {"unphysical": 2.0, "not_converged": 1.0, PRINTED: 0.0}  # heights of what stands above a panel
@@ -53,15 +45,12 @@ def error_figures(shards: Sequence[str], verdicts: str) -> dict[str, pd.DataFram
 
 
 def error_figure_data(source: str, printed_consistency: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
-    """Statistics of the geodesic error (eq. 38) by object, method and solver, of both tables: :data:`COLUMNS`.
+    """Geodesic errors (eq. 38) by object, method and solver, of both tables: :data:`COLUMNS`.
 
-    A row ``box`` has the statistics of the **finite** errors of the runs that converged, whiskers at the last value
-    within 1.5 interquartile ranges, and beside them how many runs there are, how many are unphysical (an infinite
-    error, which no box can hold) and how many did not converge. A row ``outlier`` has a value beyond the whiskers, a
-    row ``printed`` the printed row's error, infinite where no reading makes it a body.
+    A row ``run`` is an estimate, infinite where no body can have it; a row ``naive`` the uniform body in the hull with
+    that run's mass; a row ``printed`` the printed row's error, infinite where no reading makes it a body.
     """
     rows: list[dict[str, Any]] = []
-    ours = estimates[estimates["source"] == source]
     theirs = printed_consistency[printed_consistency["source"] == source]
     for name in OBJECTS[source]:
         for method in METHODS:
@@ -71,49 +60,59 @@ def error_figure_data(source: str, printed_consistency: pd.DataFrame, estimates:
                 solver = LEAST_SQUARES if method == METHODS[0] else FACTOR_GRAPH
                 value, _ = printed_verdict(printed)
                 rows.append(labels | {"solver": solver, "kind": PRINTED, "value": value})
-            for solver in SOLVERS:
-                runs = matching(ours, labels | {"solver": solver})
-                if len(runs):
-                    rows += [labels | {"solver": solver} | row for row in _statistics(runs)]
-    label = f"synthetic data: twin of the paper's recordings, {SOURCE_LABELS[source]}; crosses: the rows printed there"
-    return pd.DataFrame(rows, columns=list(COLUMNS)).assign(source=label)
-
-
-def _statistics(runs: pd.DataFrame) -> list[dict[str, Any]]:
-    done = runs[is_true(runs["converged"])]
-    errors = done["geodesic_error"].to_numpy(dtype=float)
-    finite = errors[np.isfinite(errors)]
-    counts = {"runs": len(runs), "unphysical": len(done) - len(finite), "not_converged": len(runs) - len(done)}
-    if not len(finite):
-        return [{"kind": BOX} | counts]
-    box = boxplot_stats(finite, whis=_WHISKERS)[0]
-    statistics = {name: box[key] for name, key in _STATISTICS.items()}
-    return [{"kind": BOX} | statistics | counts] + [{"kind": OUTLIER, "value": value} for value in box["fliers"]]
+    ours = estimates[(estimates["source"] == source) & estimates["method"].isin([*METHODS, UNIFORM])]
+    kind = np.where(ours["method"] == UNIFORM, NAIVE, RUN)
+    ours = ours.assign(kind=kind, value=ours["geodesic_error"].fillna(np.inf))
+    label = f"synthetic data: twin of the paper's recordings, {SOURCE_LABELS[source]}; crosses: printed rows"
+    both = pd.concat([pd.DataFrame(rows), ours]) if rows else ours
+    return both.reindex(columns=COLUMNS).assign(source=label)
 
 
 def draw_errors(data: pd.DataFrame) -> Figure:
     """Box plots by object and method, a panel per kind of solver; above them what no box can show.
 
-    Boxes: first to third quartile, line at the median, whiskers at the last value within 1.5 interquartile ranges.
-    Above: of all runs those whose error is infinite because the estimate is no body, and those that did not converge;
-    and the printed rows that are no body.
+    Boxes: finite errors of the runs that converged, first to third quartile, line at the median, whiskers at the last
+    value within 1.5 interquartile ranges. Dashes: median error of the uniform body in the hull. Above: of all runs
+    those whose estimate isn't physically consistent, and those that did not converge; and the printed rows that are no
+    body.
     """
     objects = list(dict.fromkeys(data["object"]))
     figure, panels = plt.subplots(
         4, 1, figsize=(style.DOUBLE_COLUMN, 4.9), sharex=True, height_ratios=[0.24, 1.0, 0.24, 1.0]
     )
     low, high = _limits(data)
-    for (title, solvers), strip, axes in zip(_ROWS.items(), panels[::2], panels[1::2], strict=True):
-        part = data[data["solver"].isin(solvers)]
+    in_hand = any(SOURCE_LABELS[source] in data["source"].iloc[0] for source in IN_HAND)
+    naive = data[data["kind"] == NAIVE].groupby("object")["value"].median()
+    for (solvers, title), strip, axes in zip(_ROWS.items(), panels[::2], panels[1::2], strict=True):
+        part = data[data["solver"].isin(solvers) & (data["kind"] != NAIVE)]
         methods = [method for method in METHODS if (part["method"] == method).any()]
-        for row in part.to_dict("records"):
+        runs, rows = part[part["kind"] == RUN], part[part["kind"] == PRINTED]
+        drawn = runs[is_true(runs["converged"]) & np.isfinite(runs["value"])]
+        sns.boxplot(
+            drawn, x="object", y="value", hue="method", order=objects, hue_order=methods, palette=_COLOURS, fill=False,
+            whis=_WHISKERS, width=_WIDTH, gap=0.3, linewidth=0.9, fliersize=2.2, legend=False, ax=axes,
+        )  # fmt: skip
+        for (name, method), group in runs.groupby(["object", "method"], sort=False):
+            place = _place(objects.index(name), methods.index(method), len(methods))
+            done = is_true(group["converged"])
+            lacking = {"unphysical": done & ~is_true(group["physically_consistent"]), "not_converged": ~done}
+            for kind, which in lacking.items():
+                _write_count(strip, int(which.sum()), len(group), place, _STRIP[kind], _COLOURS[method])
+        for row in rows.to_dict("records"):
             place = _place(objects.index(row["object"]), methods.index(row["method"]), len(methods))
-            _draw_row(axes, strip, row, place, _WIDTH / len(methods))
-        axes.set(yscale="log", ylim=(low, high), ylabel=f"inertial error,\n{title}")
+            target, height = (strip, _STRIP[PRINTED]) if np.isinf(row["value"]) else (axes, row["value"])
+            target.plot([place], [height], "x", ms=3.6, color="black", mew=0.8, zorder=4)
+        for number, name in enumerate(objects):
+            if name in naive:
+                ends = (number - 0.5 * _WIDTH, number + 0.5 * _WIDTH)
+                axes.plot(ends, [naive[name]] * 2, "--", color="black", lw=0.8, zorder=1)
+        if in_hand and solvers == (IPOPT,):
+            title += ", with an\nunsensed wrench"
+        axes.set(yscale="log", ylim=(low, high), xlabel="", ylabel=f"inertial error,\n{title}")
         _scale(axes, wide=high > _WIDE * low)
         axes.grid(axis="y", which="major", lw=0.3, color="#dddddd")
         axes.set_axisbelow(True)
-        _dress(strip, has_printed=bool((part["kind"] == PRINTED).any()))
+        _dress(strip, has_printed=bool(len(rows)))
     bottom = panels[-1]
     bottom.set_xticks(range(len(objects)), [name.replace("_", " ") for name in objects])
     bottom.set_xlim(-0.5, len(objects) - 0.5)
@@ -130,7 +129,7 @@ def _place(group: int, method: int, methods: int) -> float:
 
 
 def _limits(data: pd.DataFrame) -> tuple[float, float]:
-    shown = data[["value", "whisker_low", "whisker_high", "median"]].to_numpy(dtype=float)
+    shown = data["value"].to_numpy(dtype=float)
     shown = shown[np.isfinite(shown) & (shown > 0.0)]
     return (0.6 * float(shown.min()), 1.6 * float(shown.max())) if len(shown) else (0.1, 10.0)
 
@@ -143,36 +142,11 @@ def _scale(axes: Axes, *, wide: bool) -> None:
         axes.yaxis.set_major_formatter("{x:g}")
 
 
-def _draw_row(axes: Axes, strip: Axes, row: dict[Any, Any], place: float, width: float) -> None:
-    colour = _COLOURS[row["method"]]
-    if row["kind"] == OUTLIER:
-        axes.plot([place], [row["value"]], "o", ms=2.2, mfc="none", mec=colour, mew=0.6)
-    elif row["kind"] == PRINTED:
-        unphysical = np.isinf(row["value"])
-        target, height = (strip, _STRIP[PRINTED]) if unphysical else (axes, row["value"])
-        target.plot([place], [height], "x", ms=3.6, color="black", mew=0.8, zorder=4)
-    else:
-        _draw_box(axes, row, place, 0.7 * width, colour)
-        for name in ("unphysical", "not_converged"):
-            _write_count(strip, row[name], row["runs"], place, _STRIP[name], colour)
-
-
 def _write_count(strip: Axes, count: float, runs: float, place: float, height: float, colour: str) -> None:
     heavy = "bold" if count else "normal"
     strip.text(
         place, height, f"{count:.0f}/{runs:.0f}", ha="center", va="center", fontsize=4.8, color=colour, weight=heavy
     )
-
-
-def _draw_box(axes: Axes, row: dict[Any, Any], place: float, width: float, colour: str) -> None:
-    if not np.isfinite(row["median"]):
-        return
-    statistics = {key: row[name] for name, key in _STATISTICS.items()}
-    line = {"color": colour, "lw": 0.9}
-    axes.bxp(
-        [statistics], positions=[place], widths=width, showfliers=False, manage_ticks=False, boxprops=line,
-        whiskerprops=line, capprops=line, medianprops={"color": colour, "lw": 1.8},
-    )  # fmt: skip
 
 
 def _dress(strip: Axes, *, has_printed: bool) -> None:
@@ -188,4 +162,5 @@ def _handles(data: pd.DataFrame) -> list[Any]:
     shown = [method for method in METHODS if (data["method"] == method).any()]
     handles: list[Any] = [Patch(fc="none", ec=_COLOURS[method], label=METHOD_LABELS[method]) for method in shown]
     handles.append(Line2D([], [], ls="none", marker="x", ms=3.6, color="black", label="printed row"))
+    handles.append(Line2D([], [], ls="--", color="black", lw=0.8, label="uniform body in the hull"))
     return handles

@@ -28,8 +28,10 @@ from contactid.inhand.identify.methods import (
     METHODS,
     PARAMETER_COLUMNS,
     PARAMETER_LABELS,
+    PRIOR,
     SOLVER_LABELS,
     SOLVERS,
+    UNIFORM,
     parameter_values,
 )
 from contactid.inhand.readers.sources import APPENDIX_TABLES, OBJECTS, SIMULATION
@@ -69,7 +71,7 @@ def appendix(shards: Sequence[str], published: str, verdicts: str) -> dict[str, 
 
 
 def summary_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """By source, method and solver: runs, converged, physically consistent, and the median geodesic error.
+    """By source, method and solver: runs, converged, consistent, decided by the prior, and the median geodesic error.
 
     The median counts an estimate that no body can have as infinitely far away.
     """
@@ -77,9 +79,11 @@ def summary_table(rows: pd.DataFrame) -> pd.DataFrame:
         "runs": ("converged", "size"),
         "converged": ("converged", "sum"),
         "consistent": ("physically_consistent", "sum"),
+        "by the prior": ("by_the_prior", "sum"),
         "median geodesic error": ("geodesic_error", "median"),
     }
-    far = rows.assign(geodesic_error=rows["geodesic_error"].fillna(np.inf))
+    by_the_prior = rows["decided_by"] == PRIOR
+    far = rows.assign(geodesic_error=rows["geodesic_error"].fillna(np.inf), by_the_prior=by_the_prior)
     table = far.groupby(["source", "method", "solver"], sort=False).agg(**columns).reset_index()
     return table.assign(method=table["method"].map(METHOD_LABELS), solver=table["solver"].map(SOLVER_LABELS))
 
@@ -95,16 +99,16 @@ def appendix_table(
     """One table: a row of :data:`COLUMNS` per object, method and origin of its numbers, ``printed`` or a solver.
 
     Of a solver: the medians over the runs that converged (``ext_estimates.csv``), with ``geodesic_error`` infinite
-    where half of them are unphysical. Of a printed row (:func:`.printed.printed_table`): its smallest geodesic distance
-    to the printed ground truth over the readings in which it is consistent (``ext_printed_consistency.csv``), infinite
-    where there is none.
+    where half of them are unphysical; of the uniform body the same, with IPOPT's mass. Of a printed row
+    (:func:`.printed.printed_table`): its smallest geodesic distance to the printed ground truth over the readings in
+    which it is consistent (``ext_printed_consistency.csv``), infinite where there is none.
     """
     rows: list[dict[str, Any]] = []
     ours = estimates[estimates["source"] == source]
     theirs = printed[printed["source"] == source]
     verdicts = printed_consistency[printed_consistency["source"] == source]
     for name in OBJECTS[source]:
-        for method in (GROUND_TRUTH, *METHODS):
+        for method in (GROUND_TRUTH, UNIFORM, *METHODS):
             labels = {"object": name, "method": method}
             for row in matching(theirs, labels).to_dict("records"):
                 rows.append(labels | _printed_row(row, source, matching(verdicts, labels)))
@@ -156,6 +160,8 @@ def median_estimate(runs: pd.DataFrame) -> dict[str, Any]:
     medians = {name: float(np.median(done[name])) if len(done) else np.nan for name in PARAMETER_COLUMNS}
     error = float(np.median(done["geodesic_error"].fillna(np.inf))) if len(done) else np.nan
     verdict = f"{physical} of {len(runs)} runs consistent"
+    if by_prior := int((done["decided_by"] == PRIOR).sum()):
+        verdict += f", {by_prior} by the prior"
     if len(done) < len(runs):
         verdict += f", {len(runs) - len(done)} not converged"
     return (

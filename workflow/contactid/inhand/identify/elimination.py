@@ -7,7 +7,8 @@ Omega, the dynamics of k become a factor on the poses and the parameters with th
     S = Omega + J D^-1 J^T.
 
 What is left couples the poses within a stencil, k - 1 to k + 1 or k - 2 to k + 2: a banded matrix of 18 or 30
-diagonals, bordered by the ten parameters. It is factored by LAPACK's banded Cholesky, and the parameters follow from
+diagonals, bordered by the ten parameters and, where there is one, a constant residual wrench: q unknowns in all. It is
+factored by LAPACK's banded Cholesky, and the parameters follow from
 its Schur complement, whose inverse is their covariance.
 """
 
@@ -32,7 +33,7 @@ class Residuals:
     pose : (n, 6) whitened, with the derivative ``pose_rows`` (n, 6, 6)
     local : (n, d) of what acts at the samples, in the unknowns' units
     dynamics : (m, 6)
-    own : (r,) whitened, of the parameters' own factors, with the derivative ``own_rows`` (r, 10)
+    own : (r,) whitened, of the parameters' own factors, with the derivative ``own_rows`` (r, q)
     """
 
     pose: np.ndarray
@@ -53,7 +54,7 @@ class Linearization:
     local_precision : (n, d)
     dynamics_variance : (6,) of the dynamics factors
     by_pose, by_local, by_parameters : derivatives of the dynamics: (m, 6, s), s increments of its poses, (m, 6, d) and
-        (m, 6, 10)
+        (m, 6, q)
     """
 
     at: Residuals
@@ -77,9 +78,9 @@ class Step:
     Attributes
     ----------
     poses : (n, 6)
-    parameters : (10,)
+    parameters : (q,)
     expected_decrease : of the cost by all increments, in the linear model; at a minimum it vanishes
-    parameter_curvature : (10, 10), the Schur complement
+    parameter_curvature : (q, q), the Schur complement
     """
 
     poses: np.ndarray
@@ -96,9 +97,9 @@ class ReducedGraph:
     ----------
     residual, weight : (m, 6) dynamics with the sample's own unknowns at their best, and (m, 6, 6) their S^-1
     band : (s, 6 n) lower diagonals of the poses' matrix
-    border : (6 n, 10)
-    corner : (10, 10)
-    pose_gradient, corner_gradient : (6 n,) and (10,)
+    border : (6 n, q)
+    corner : (q, q)
+    pose_gradient, corner_gradient : (6 n,) and (q,)
     """
 
     residual: np.ndarray
@@ -116,9 +117,9 @@ def reduce_graph(graph: Linearization) -> ReducedGraph:
     residual, weight = _eliminated(graph)
     weighted_poses = weight @ graph.by_pose
     blocks = np.swapaxes(graph.by_pose, 1, 2) @ weighted_poses
-    size = graph.by_pose.shape[2]
+    size, unknowns = graph.by_pose.shape[2], graph.by_parameters.shape[2]
     band = np.zeros((size, POSE * count))
-    border = np.zeros((POSE * count, 10))
+    border = np.zeros((POSE * count, unknowns))
     gradient = np.zeros(POSE * count)
     _add_blocks(band, blocks)
     _add_blocks(band, np.swapaxes(graph.at.pose_rows, 1, 2) @ graph.at.pose_rows)
@@ -127,7 +128,7 @@ def reduce_graph(graph: Linearization) -> ReducedGraph:
     for part in range(size // POSE):
         own = slice(POSE * part, POSE * (part + 1))
         rows = slice(POSE * part, POSE * (part + len(residual)))
-        border[rows] += cross[:, own].reshape(-1, 10)
+        border[rows] += cross[:, own].reshape(-1, unknowns)
         gradient[rows] += pull[:, own].ravel()
     gradient += np.einsum("kij,ki->kj", graph.at.pose_rows, graph.at.pose).ravel()
     weighted = weight @ graph.by_parameters
@@ -150,11 +151,11 @@ def solve_step(graph: Linearization, reduced: ReducedGraph, damping: float) -> S
         return None
     right = np.column_stack([reduced.border, reduced.pose_gradient])
     solved = cho_solve_banded((factor, True), right, check_finite=False)
-    schur = reduced.corner - reduced.border.T @ solved[:, :10]
+    schur = reduced.corner - reduced.border.T @ solved[:, :-1]
     schur = 0.5 * (schur + schur.T)
-    slope = reduced.corner_gradient - reduced.border.T @ solved[:, 10]
+    slope = reduced.corner_gradient - reduced.border.T @ solved[:, -1]
     parameters = -_scaled_solve(schur, slope, damping)
-    poses = -solved[:, 10] - solved[:, :10] @ parameters
+    poses = -solved[:, -1] - solved[:, :-1] @ parameters
     expected = -0.5 * float(reduced.pose_gradient @ poses + reduced.corner_gradient @ parameters)
     poses = poses.reshape(-1, POSE)
     return Step(poses, parameters, expected + _local_decrease(graph, reduced), schur)
@@ -206,7 +207,7 @@ def _scaled_solve(matrix: np.ndarray, right: np.ndarray, damping: float) -> np.n
 
 
 def parameter_covariance(curvature: np.ndarray) -> np.ndarray:
-    """(10, 10) inverse of the Schur complement; nan for parameters that a direction without curvature touches."""
+    """(q, q) inverse of the Schur complement; nan for parameters that a direction without curvature touches."""
     scale = _unit_scale(curvature)
     values, vectors = np.linalg.eigh(curvature * np.outer(scale, scale))
     flat = values <= _LEAST_CURVATURE

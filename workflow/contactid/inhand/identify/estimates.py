@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
-from contactid.core.inertia import PARAMETER_NAMES, InertialParameters, consistency, geodesic_distance
+from contactid.core.inertia import (
+    PARAMETER_NAMES,
+    InertialParameters,
+    consistency,
+    geodesic_distance,
+    tensor_entries,
+    uniform_body,
+)
 from contactid.inhand.identify.baseline import estimate_baseline
 from contactid.inhand.identify.levenberg_marquardt import estimate_with_graph
 from contactid.inhand.identify.methods import (
+    CONSTRAINED,
+    DATA,
     ESTIMATE_COLUMNS,
     IPOPT,
     LEAST_SQUARES,
+    PRIOR,
+    UNIFORM,
     Estimate,
     failed_estimate,
     parameter_values,
@@ -71,7 +84,7 @@ def estimates(
 def estimate_rows(
     recording: xr.Dataset, truth: InertialParameters, methods: Mapping[str, Sequence[str]], study: Mapping[str, Any]
 ) -> pd.DataFrame:
-    """A row of :data:`FIT_COLUMNS` per solver and method, in the order given.
+    """A row of :data:`FIT_COLUMNS` per solver and method, in the order given, and one of the naive answer.
 
     Parameters
     ----------
@@ -82,12 +95,25 @@ def estimate_rows(
     study
         As in :func:`estimates`.
     """
-    rows = [
-        _row(recording, truth, found)
-        for solver, names in methods.items()
-        for found in estimates(recording, names, solver, truth, study)
-    ]
+    found = [one for solver, names in methods.items() for one in estimates(recording, names, solver, truth, study)]
+    rows = [_row(recording, truth, one) for one in [*found, *_naive(recording, found)]]
     return pd.DataFrame(rows, columns=list(FIT_COLUMNS))
+
+
+def _naive(recording: xr.Dataset, found: Sequence[Estimate]) -> list[Estimate]:
+    """The uniform body in the given hull with IPOPT's mass, where there is one: what the data must be better than."""
+    given = [one for one in found if one.solver == IPOPT and one.method == CONSTRAINED]
+    return [
+        replace(
+            one,
+            method=UNIFORM,
+            parameters=uniform_body(one.parameters.mass, recording["hull"].values),
+            standard_errors=np.full(10, np.nan),
+            message="the mass is the estimate's",
+        )
+        for one in given
+        if one.parameters.mass > 0.0
+    ]
 
 
 def _row(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> dict[str, object]:
@@ -100,6 +126,7 @@ def _row(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> d
         "converged": found.converged,
         "physically_consistent": consistency(body, recording["hull"].values).consistent,
         "geodesic_error": geodesic_distance(truth, body),
+        "decided_by": _decided_by(recording, found),
         **parameter_values(body),
         "seconds": found.seconds,
         "samples": recording.sizes["sample"],
@@ -108,6 +135,21 @@ def _row(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> d
         **{f"se_{name}": error for name, error in zip(PARAMETER_NAMES, found.standard_errors, strict=True)},
         "message": found.message,
     }
+
+
+def _decided_by(recording: xr.Dataset, found: Estimate) -> str:
+    """The prior where no entry of the tensor is one standard error of the data away from the uniform body's.
+
+    That body has the estimate's mass and centre of mass. Only IPOPT's constrained method has this prior.
+    """
+    body = found.parameters
+    if found.solver != IPOPT or found.method not in (CONSTRAINED, UNIFORM) or not body.mass > 0.0:
+        return DATA
+    uniform = uniform_body(body.mass, recording["hull"].values)
+    moved = body.inertia_at_center - uniform.inertia_at_center
+    errors = found.standard_errors[4:]
+    away = np.abs(tensor_entries(moved)) >= np.where(np.isnan(errors), np.inf, errors)
+    return DATA if away.any() else PRIOR
 
 
 def write_estimates(

@@ -33,7 +33,8 @@ from contactid.inhand.identify.factors import (
     pose_residual,
 )
 from contactid.inhand.identify.kinematics import REACH, BodyMotion, body_motion, rotation_exp
-from contactid.inhand.identify.methods import CONSISTENCY, GEODESIC, PRINCIPAL
+from contactid.inhand.identify.methods import BIAS, CONSISTENCY, GEODESIC, PRINCIPAL
+from contactid.inhand.identify.wrench import PARAMETERS, WRENCH
 from contactid.inhand.readers.recordings import RecordedSignals
 
 
@@ -46,12 +47,14 @@ class GraphState:
     rotations, positions : (n, 3, 3) and (n, 3) m
     acting : (n, 2, c, 3) what acts at the samples: forces, N, then contact points, m; or (n, 3, c, 3) with torques, N m
     chart : the parameters
+    bias : (6,) a constant wrench in B that isn't sensed, N and N m; (0,) in a method without it
     """
 
     rotations: np.ndarray
     positions: np.ndarray
     acting: np.ndarray
     chart: Chart
+    bias: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class FactorGraph:
     Attributes
     ----------
     signals : what was measured
-    method : what the method has, of :data:`.methods.GRAPH_METHODS`
+    method : what the method has, of :data:`.methods.GRAPH_METHODS`, and with ``BIAS`` a constant residual wrench
     weights : standard deviations of the factors by name, ``inhand: graph: weights`` of the configuration
     scheme : of the finite differences
     prior : of the geodesic factor
@@ -100,7 +103,9 @@ class FactorGraph:
         signals = self.signals
         principal = PRINCIPAL in self.method
         chart = PrincipalChart(parameters.principal_form) if principal else VectorChart(parameters.vector)
-        return GraphState(signals.rotations, signals.positions, self._measured, chart)
+        return GraphState(
+            signals.rotations, signals.positions, self._measured, chart, np.zeros(WRENCH if BIAS in self.method else 0)
+        )
 
     def evaluate(self, state: GraphState) -> Evaluation:
         """All residuals at a state, and the cost."""
@@ -110,13 +115,14 @@ class FactorGraph:
         """All residuals with their derivatives."""
         state = at.state
         by_pose, by_local, by_vector = dynamics_slopes(at.motion, state.acting[self._inner], state.chart.vector)
+        by_bias = np.broadcast_to(-np.eye(WRENCH, len(state.bias)), (len(by_vector), WRENCH, len(state.bias)))
         return Linearization(
             at=at.residuals,
             local_precision=self.local_precision,
             dynamics_variance=self._dynamics_variance,
             by_pose=by_pose,
             by_local=by_local,
-            by_parameters=by_vector @ state.chart.slope,
+            by_parameters=np.concatenate([by_vector @ state.chart.slope, by_bias], axis=2),
         )
 
     def advance(self, at: Evaluation, linear: Linearization, reduced: ReducedGraph, step: Step) -> Evaluation:
@@ -132,7 +138,8 @@ class FactorGraph:
             state,
             rotations=state.rotations @ rotation_exp(step.poses[:, :3]),
             positions=state.positions + step.poses[:, 3:],
-            chart=state.chart.plus(step.parameters),
+            chart=state.chart.plus(step.parameters[:PARAMETERS]),
+            bias=state.bias + step.parameters[PARAMETERS:],
         )
 
     def with_local(self, state: GraphState, increment: np.ndarray) -> GraphState:
@@ -196,7 +203,8 @@ class FactorGraph:
         return body_motion(signals.time, state.rotations, state.positions, signals.gravity, self.scheme)
 
     def _dynamics(self, state: GraphState, motion: BodyMotion) -> np.ndarray:
-        return dynamics_residual(motion, state.acting[self._inner], state.chart.vector)
+        missed = dynamics_residual(motion, state.acting[self._inner], state.chart.vector)
+        return missed - state.bias if len(state.bias) else missed
 
     def _evaluated(self, state: GraphState, motion: BodyMotion) -> Evaluation:
         pose, pose_rows = self._pose(state)
@@ -209,6 +217,7 @@ class FactorGraph:
             + np.sum(dynamics**2 / self._dynamics_variance)
             + np.sum(own**2)
         )
+        own_rows = np.pad(own_rows, ((0, 0), (0, len(state.bias))))
         residuals = Residuals(pose, pose_rows, local, dynamics, own, own_rows)
         return Evaluation(state, motion, residuals, 0.5 * float(squares))
 

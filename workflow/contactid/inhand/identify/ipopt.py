@@ -6,20 +6,17 @@ satisfy, and in nothing else:
 
 * ``baseline_fg`` and ``no_constraint_no_geodesic``: nothing, so both have the same optimum here; in the paper's way
   they differ by the steps that an iteration takes. Guarantee: none.
-* ``constraint_no_geodesic``: a positive definite pseudo-inertia (with all second moments above a least extent), the
-  centre of mass in the object's convex hull and, by option, second moments that fit its bounding box. Guarantee: every
-  converged estimate is a body that can exist.
-* ``constraint_geodesic``: the same, with the geodesic distance to a prior body (eq. 20), weighted by an option.
-
-A free optimum that satisfies the constraints is an optimum with them, too; :func:`estimates_with_ipopt` therefore
-solves once for several methods where it can.
+* ``constraint_no_geodesic``: a positive definite pseudo-inertia and the centre of mass in the object's convex hull.
+  Guarantee: every converged estimate is a body that can exist. Where the data say little, a soft prior decides: the
+  geodesic distance (eq. 20) to the body of uniform density in the hull, whatever its mass; no truth is in it. Without
+  it (weight 0), what the data leave open drifts to the constraints' edge, where a body is flat.
+* ``constraint_geodesic``: the same with a prior body that is given, with its mass, as in the paper.
 
 *Standard errors* are computed apart from the program, from the poses that it found by the finite differences of
 :mod:`contactid.inhand.identify.kinematics`. With X the slope of the whitened wrench equations by (theta, beta), J that
 by the poses in units of their deviations, the information of (theta, beta) that is left when all poses are unknown,
 too, is ``X^T X - X^T J (Id + J^T J)^-1 J^T X``, the Schur complement of the Gauss-Newton matrix. All of it is banded.
-Bounds, hulls and a prior body are left out: the errors say what the data say, and are not made small by a parameter
-that sits on its bound.
+Hulls and priors are left out: the errors say what the data say.
 """
 
 from __future__ import annotations
@@ -34,7 +31,7 @@ import scipy.sparse as sp
 import xarray as xr
 from scipy.sparse.linalg import splu
 
-from contactid.core.inertia import InertialParameters, hull_halfspaces
+from contactid.core.inertia import InertialParameters, uniform_body
 from contactid.core.rotations import matrices
 from contactid.core.solve import Solution, SolverOptions, solve
 from contactid.inhand.identify.identifiability import unidentifiable
@@ -44,7 +41,7 @@ from contactid.inhand.identify.kinematics import FOURTH_ORDER, POSE, REACH, body
 from contactid.inhand.identify.methods import IPOPT, Estimate, failed_estimate
 from contactid.inhand.identify.wrench import WRENCH, regressor, wrench_slope
 from contactid.inhand.models.inertia import InertiaModel, MeasuredMotion, Start, build_inertia_model
-from contactid.inhand.models.parameters import VECTOR, BodyRules, ParameterUnits, satisfies
+from contactid.inhand.models.parameters import VECTOR, BodyRules, ParameterUnits
 
 _LOST = 1e-12  # relative curvature below which a direction isn't determined
 _TOUCHED = 1e-4  # share of a parameter in such directions from which on it isn't determined either
@@ -101,7 +98,7 @@ def estimates_with_ipopt(
     free: _Answer | None = None
     for method in sorted(set(methods), key=IPOPT_METHODS.index):
         rules = _rules(method, hull, prior, block)
-        answer = free if free is not None and _also_optimal(free, method, rules) else None
+        answer = free if method in FREE_METHODS else None
         if answer is None:
             begin = time.process_time()
             model = build_inertia_model(motion, start, units, rules, block)
@@ -116,21 +113,11 @@ def estimates_with_ipopt(
 def _rules(method: str, hull: np.ndarray, prior: InertialParameters, block: Mapping[str, Any]) -> BodyRules:
     if method in FREE_METHODS:
         return BodyRules(VECTOR)
-    normals, offsets = hull_halfspaces(hull)
-    widths = offsets - (hull @ normals.T).min(axis=0)  # an object is at least as wide as the smallest
-    least = block["least_share"] * float(widths.min()) / np.sqrt(12.0)
-    own_prior = prior if method == "constraint_geodesic" else None
-    return BodyRules(block["parametrisation"], least, hull, block["bounded_moments"], own_prior)
-
-
-def _also_optimal(free: _Answer, method: str, rules: BodyRules) -> bool:
-    """Whether a free optimum is this method's too: it has no constraints, or satisfies them."""
-    if method in FREE_METHODS:
-        return True
-    model, solution, _ = free
-    if method == "constraint_geodesic" or not solution.converged:
-        return False
-    return satisfies(InertialParameters.from_vector(model.vector), rules)
+    form = block["parametrisation"]
+    if method == "constraint_geodesic":
+        return BodyRules(form, hull, prior, block["geodesic_weight"])
+    weight = block["hull_weight"]
+    return BodyRules(form, hull, uniform_body(1.0, hull) if weight else None, weight, prior_has_mass=False)
 
 
 def _estimate(method: str, answer: _Answer, lost: str, shared: float) -> Estimate:

@@ -14,7 +14,15 @@ from contactid.core.inertia import InertialParameters, PrincipalForm
 from contactid.inhand.identify.elimination import parameter_covariance, reduce_graph, solve_step
 from contactid.inhand.identify.factor_graph import FactorGraph, GraphState
 from contactid.inhand.identify.identifiability import unidentifiable
-from contactid.inhand.identify.methods import FACTOR_GRAPH, GEODESIC, GRAPH_METHODS, Estimate, failed_estimate
+from contactid.inhand.identify.methods import (
+    BIAS,
+    FACTOR_GRAPH,
+    GEODESIC,
+    GRAPH_METHODS,
+    Estimate,
+    failed_estimate,
+)
+from contactid.inhand.identify.wrench import PARAMETERS
 from contactid.inhand.readers.recordings import RecordedSignals, recorded_signals
 
 _FIRST_DAMPING, _LEAST_DAMPING, _MOST_DAMPING = 1e-3, 1e-12, 1e10
@@ -24,7 +32,7 @@ _GENTLE = 1e-1  # damping up to which a small expected decrease means a minimum
 
 @dataclass(frozen=True)
 class Optimum:
-    """Where the iteration ended: state, cost, (10, 10) curvature of the parameters there, and why it stopped."""
+    """Where the iteration ended: state, cost, curvature of parameters and bias there, and why it stopped."""
 
     state: GraphState
     cost: float
@@ -67,7 +75,7 @@ def minimise(graph: FactorGraph, start: GraphState, limits: Mapping[str, float])
                 message = "no step lowers the cost"
                 break
     free = solve_step(linear, reduced, 0.0)
-    curvature = np.full((10, 10), np.nan) if free is None else free.parameter_curvature
+    curvature = np.full_like(reduced.corner, np.nan) if free is None else free.parameter_curvature
     return Optimum(best.state, best.cost, curvature, iterations, converged, message)
 
 
@@ -89,7 +97,7 @@ def plain_start(signals: RecordedSignals) -> InertialParameters:
 
 
 def estimate_with_graph(
-    recording: xr.Dataset, method: str, prior: InertialParameters, block: Mapping[str, Any]
+    recording: xr.Dataset, method: str, prior: InertialParameters, block: Mapping[str, Any], *, bias: bool = False
 ) -> Estimate:
     """Inertial parameters by a factor graph with Levenberg and Marquardt's iteration (section III-B, in-hand paper).
 
@@ -107,6 +115,8 @@ def estimate_with_graph(
         Of the method that has one; it starts there, too.
     block
         ``inhand: graph`` of the configuration.
+    bias
+        Whether a constant wrench in B that isn't sensed is unknown, too; not in the paper.
 
     Raises
     ------
@@ -117,12 +127,12 @@ def estimate_with_graph(
     amiss = unidentifiable(recording)
     if amiss:
         return failed_estimate(method, FACTOR_GRAPH, "; ".join(amiss), time.process_time() - begin)
-    features, signals = GRAPH_METHODS[method], recorded_signals(recording)
+    features, signals = (*GRAPH_METHODS[method], *([BIAS] * bias)), recorded_signals(recording)
     graph = FactorGraph(signals, features, block["weights"], block["scheme"], prior)
     start = graph.start(prior if GEODESIC in features else plain_start(signals))
     optimum = minimise(graph, start, block["iterations"])
     slope = optimum.state.chart.slope
-    covariance = slope @ parameter_covariance(optimum.parameter_curvature) @ slope.T
+    covariance = slope @ parameter_covariance(optimum.parameter_curvature)[:PARAMETERS, :PARAMETERS] @ slope.T
     return Estimate(
         method=method,
         solver=FACTOR_GRAPH,

@@ -18,6 +18,7 @@ METHODS = (
 )  # fmt: skip
 METHOD_LABELS = {
     "ground_truth": "ground truth",
+    "uniform_body": "uniform body",
     "baseline": "baseline",
     "baseline_fg": "baseline FG",
     "no_constraint_no_geodesic": "no C, no G",
@@ -25,6 +26,10 @@ METHOD_LABELS = {
     "constraint_geodesic": "C + G",
 }
 GROUND_TRUTH, BASELINE = "ground_truth", "baseline"
+#: The naive answer beside every estimate: uniform density in the hull that is given, with the estimate's mass.
+UNIFORM = "uniform_body"
+FREE, CONSTRAINED = METHODS[2:4]
+DATA, PRIOR = "data", "prior"  # what decides the tensor of an estimate
 
 LEAST_SQUARES, FACTOR_GRAPH, IPOPT = "least_squares", "factor_graph", "ipopt"
 SOLVERS = (LEAST_SQUARES, FACTOR_GRAPH, IPOPT)
@@ -41,12 +46,13 @@ PARAMETER_LABELS = {
 PARAMETER_COLUMNS = tuple(PARAMETER_LABELS)
 ESTIMATE_COLUMNS = (
     "source", "object", "noise_level", "seed", "method", "solver", "converged", "physically_consistent",
-    "geodesic_error", *PARAMETER_COLUMNS, "seconds",
+    "geodesic_error", "decided_by", *PARAMETER_COLUMNS, "seconds",
 )  # fmt: skip
 
 # What a method of the factor graph has (section IV-B): the principal-axes form of eqs. 26 to 30 in place of the ten
-# parameters as they are, a cost of violations of eqs. 35 to 37, and one of the distance to a prior (eq. 20).
-PRINCIPAL, CONSISTENCY, GEODESIC = "principal", "consistency", "geodesic"
+# parameters as they are, a cost of violations of eqs. 35 to 37, and one of the distance to a prior (eq. 20). The
+# paper's methods know no wrench that isn't sensed; the ablation adds a constant one.
+PRINCIPAL, CONSISTENCY, GEODESIC, BIAS = "principal", "consistency", "geodesic", "bias"
 GRAPH_METHODS: dict[str, tuple[str, ...]] = {
     "baseline_fg": (),
     "no_constraint_no_geodesic": (PRINCIPAL,),

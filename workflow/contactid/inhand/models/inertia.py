@@ -344,7 +344,7 @@ class _Writer:
         sd = self.motion.bias_sd
         cost += 0.5 * pyo.quicksum((b / float(sd[i])) ** 2 for i, b in self.model.bias.items() if np.isfinite(sd[i]))
         if self.body.prior is not None:
-            cost += 0.5 * float(self.block["geodesic_weight"]) * self.model.squared_geodesic
+            cost += 0.5 * self.body.prior_weight * self.model.squared_geodesic
         return cost
 
 

@@ -11,11 +11,10 @@
 Any of them can have, besides,
 
 * the centre of mass in the convex hull of the object (eq. 37): linear in m and m c;
-* the second moments that a body within the object's bounding box can have (``density realisability``, not in the
-  paper): ``integral of (x - x_low)(x_high - x) dm >= 0`` on each axis, linear in the ten parameters as well;
 * the squared geodesic distance to a prior (eq. 20): with ``P = P_0^1/2 exp(S) P_0^1/2`` it is ``1/4 ||S||_F^2``. The
   exponential is a fourth-order series of ``S / 64``, squared six times; its relative error is below ``1e-5`` for
-  ``||S|| <= 5``.
+  ``||S|| <= 5``. Of a prior whose mass isn't known it is the distance to the nearest of its multiples, ``1/4 (||S||_F^2
+  - tr(S)^2 / 4)``.
 
 Everything is in the units of :class:`ParameterUnits`, so that unknowns are of the order of one.
 """
@@ -33,6 +32,7 @@ from contactid.core.inertia import InertialParameters, hull_halfspaces, pseudo_i
 
 VECTOR, LOG_CHOLESKY, PRINCIPAL = "vector", "log_cholesky", "principal"
 _LEAST_MASS = 1e-3  # of the unit of mass
+_LEAST_EXTENT = 1e-3  # of the unit of length; every second moment per mass is at least its square
 _HULL_MARGIN = 1e-6  # m, more than the solver's tolerance
 _SQUARINGS = 6
 _UPPER = tuple((i, j) for i in range(4) for j in range(i, 4))
@@ -63,17 +63,17 @@ class BodyRules:
     Attributes
     ----------
     parametrisation : ``vector``, ``log_cholesky`` or ``principal``
-    least_extent : m; the root of every second moment per mass about the centre of mass is at least this
     hull_vertices : (v, 3) m in B; None where the centre of mass is free
-    bounded_moments : whether second moments must be those of a body in the bounding box of the hull, where there is one
     prior : of the geodesic distance; None for no such term
+    prior_weight : of half the squared distance to the prior, in the program's cost
+    prior_has_mass : False where only the prior's shape counts
     """
 
     parametrisation: str = LOG_CHOLESKY
-    least_extent: float = 1e-3
     hull_vertices: np.ndarray | None = None
-    bounded_moments: bool = False
     prior: InertialParameters | None = None
+    prior_weight: float = 1.0
+    prior_has_mass: bool = True
 
 
 def add_parameters(
@@ -87,40 +87,20 @@ def add_parameters(
     model.theta = pyo.Var(range(10), initialize={i: float(value) for i, value in enumerate(scaled)})
     theta = list(model.theta.values())
     model.body_rules = pyo.ConstraintList()
-    floor = rules.least_extent / units.length
     if rules.parametrisation == LOG_CHOLESKY:
-        _add_cholesky(model, theta, floor)
+        _add_cholesky(model, theta)
     elif rules.parametrisation == PRINCIPAL:
-        _add_principal(model, theta, start, units, floor)
+        _add_principal(model, theta, start, units)
     if rules.hull_vertices is not None:
         _add_hull(model, theta, rules.hull_vertices, units)
-        if rules.bounded_moments:
-            _add_box(model, theta, rules.hull_vertices, units)
     if rules.prior is not None:
-        _add_geodesic(model, theta, rules.prior, units)
+        _add_geodesic(model, theta, rules.prior, units, rules.prior_has_mass)
     return theta
 
 
 def homogeneous_matrix(vector: np.ndarray) -> np.ndarray:
     """P (4, 4) over the coordinates (1, x, y, z) of a vector (10,)."""
     return np.roll(pseudo_inertia(vector), 1, axis=(0, 1))
-
-
-def satisfies(body: InertialParameters, rules: BodyRules) -> bool:
-    """Whether a body satisfies the rules of a constrained parametrisation; a prior isn't a rule."""
-    if not (np.all(np.isfinite(body.vector)) and body.mass > 0.0):
-        return False
-    moments = np.linalg.eigvalsh(body.second_moments_at_center)
-    if moments[0] < rules.least_extent**2 * body.mass:
-        return False
-    if rules.hull_vertices is None:
-        return True
-    normals, offsets = hull_halfspaces(rules.hull_vertices)
-    within = np.all(normals @ body.center_of_mass <= offsets - _HULL_MARGIN)
-    low, high = np.min(rules.hull_vertices, axis=0), np.max(rules.hull_vertices, axis=0)
-    about_origin = np.diag(body.pseudo_inertia)[:3]
-    most = body.mass * ((low + high) * body.center_of_mass - low * high)
-    return bool(within and (not rules.bounded_moments or np.all(about_origin <= most)))
 
 
 def _pseudo_inertia(theta: list[Any]) -> list[list[Any]]:
@@ -134,30 +114,32 @@ def _start(theta: list[Any]) -> np.ndarray:
     return np.array([float(variable.value) for variable in theta])
 
 
-def _add_cholesky(model: pyo.ConcreteModel, theta: list[Any], floor: float) -> None:
+def _add_cholesky(model: pyo.ConcreteModel, theta: list[Any]) -> None:
     factor = np.linalg.cholesky(homogeneous_matrix(_start(theta)))
     places = [(i, j) for i in range(4) for j in range(i + 1)]
     least = {(0, 0): np.sqrt(_LEAST_MASS)}
     model.cholesky = pyo.Var(
         places,
         initialize={place: float(factor[place]) for place in places},
-        bounds=lambda _, i, j: (least.get((i, j), floor * np.sqrt(_LEAST_MASS)) if i == j else None, None),
+        bounds=lambda _, i, j: (least.get((i, j), _LEAST_EXTENT * np.sqrt(_LEAST_MASS)) if i == j else None, None),
     )
     low, target = model.cholesky, _pseudo_inertia(theta)
     for i in range(1, 4):  # the moment's share of the mass, so that a heavy body can't be flatter than a light one
-        model.body_rules.add(low[i, i] >= floor * low[0, 0])
+        model.body_rules.add(low[i, i] >= _LEAST_EXTENT * low[0, 0])
     for i, j in _UPPER:
         model.body_rules.add(target[i][j] == pyo.quicksum(low[i, k] * low[j, k] for k in range(min(i, j) + 1)))
 
 
 def _add_principal(
-    model: pyo.ConcreteModel, theta: list[Any], start: InertialParameters, units: ParameterUnits, floor: float
+    model: pyo.ConcreteModel, theta: list[Any], start: InertialParameters, units: ParameterUnits
 ) -> None:
     form = start.principal_form
     moments = form.second_moments / (units.mass * units.length**2)
     center = form.center_of_mass / units.length
     model.center = pyo.Var(range(3), initialize=lambda _, i: float(center[i]))
-    model.moments = pyo.Var(range(3), initialize=lambda _, i: float(moments[i]), bounds=(_LEAST_MASS * floor**2, None))
+    model.moments = pyo.Var(
+        range(3), initialize=lambda _, i: float(moments[i]), bounds=(_LEAST_MASS * _LEAST_EXTENT**2, None)
+    )
     model.gibbs = pyo.Var(range(3), initialize=0.0)
     c, r, mass = model.center, model.gibbs, theta[0]
     mass.setlb(_LEAST_MASS)
@@ -169,7 +151,7 @@ def _add_principal(
         for i in range(3)
     ]
     for i in range(3):
-        model.body_rules.add(model.moments[i] >= floor**2 * mass)
+        model.body_rules.add(model.moments[i] >= _LEAST_EXTENT**2 * mass)
         model.body_rules.add(theta[1 + i] == mass * c[i])
         for j in range(3):
             turned = pyo.quicksum(float(form.rotation[i, k]) * cayley[k][j] for k in range(3))
@@ -187,15 +169,9 @@ def _add_hull(model: pyo.ConcreteModel, theta: list[Any], vertices: np.ndarray, 
         model.body_rules.add(along - float(offset - _HULL_MARGIN) / units.length * theta[0] <= 0.0)
 
 
-def _add_box(model: pyo.ConcreteModel, theta: list[Any], vertices: np.ndarray, units: ParameterUnits) -> None:
-    low, high = np.min(vertices, axis=0) / units.length, np.max(vertices, axis=0) / units.length
-    target = _pseudo_inertia(theta)
-    for i in range(3):
-        most = float(low[i] + high[i]) * theta[1 + i] - float(low[i] * high[i]) * theta[0]
-        model.body_rules.add(target[1 + i][1 + i] - most <= 0.0)
-
-
-def _add_geodesic(model: pyo.ConcreteModel, theta: list[Any], prior: InertialParameters, units: ParameterUnits) -> None:
+def _add_geodesic(
+    model: pyo.ConcreteModel, theta: list[Any], prior: InertialParameters, units: ParameterUnits, has_mass: bool
+) -> None:
     """Add S and ``P = P_0^1/2 exp(S) P_0^1/2``."""
     root, inverse = _roots(homogeneous_matrix(prior.vector / units.vector))
     values, vectors = np.linalg.eigh(inverse @ homogeneous_matrix(_start(theta)) @ inverse)
@@ -221,9 +197,9 @@ def _add_geodesic(model: pyo.ConcreteModel, theta: list[Any], prior: InertialPar
     for i, j in _UPPER:
         moved = pyo.quicksum(float(root[i, k] * root[j, n]) * matrix[k][n] for k in range(4) for n in range(4))
         model.body_rules.add(target[i][j] == moved)
-    model.squared_geodesic = pyo.Expression(
-        expr=0.25 * pyo.quicksum((1.0 if i == j else 2.0) * model.log_map[i, j] ** 2 for i, j in _UPPER)
-    )
+    square_of_s = pyo.quicksum((1.0 if i == j else 2.0) * model.log_map[i, j] ** 2 for i, j in _UPPER)
+    trace = pyo.quicksum(model.log_map[i, i] for i in range(4))
+    model.squared_geodesic = pyo.Expression(expr=0.25 * (square_of_s - (0.0 if has_mass else 0.25 * trace**2)))
 
 
 def _roots(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

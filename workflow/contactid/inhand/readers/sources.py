@@ -10,6 +10,7 @@ from collections.abc import Iterable
 SIMULATION, WRIST, IN_HAND_VISION, IN_HAND_KINEMATIC = "simulation", "wrist_ft", "in_hand_vision", "in_hand_kinematic"
 _GUESS = "a guess: the paper's table has no label"
 SOURCES = (SIMULATION, WRIST, IN_HAND_VISION, IN_HAND_KINEMATIC)
+IN_HAND = (IN_HAND_VISION, IN_HAND_KINEMATIC)
 SOURCE_LABELS = {
     SIMULATION: "simulation",
     WRIST: "wrist force-torque sensor",
@@ -33,6 +34,9 @@ ERROR_FIGURES = {
     IN_HAND_VISION: "fig10_inhand_vision",
     IN_HAND_KINEMATIC: "fig11_inhand_kinematic",
 }
+
+#: Parts of an estimator, which the ablation combines.
+ABLATED = ("bias", "constraint", "hull_prior", "differences", "weights")
 
 
 def simulated(seeds: Iterable[int], sources: Iterable[str] = SOURCES) -> list[tuple[str, str, int]]:

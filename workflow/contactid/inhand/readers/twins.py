@@ -20,8 +20,8 @@ up to its size, the noise; boxes share the motion; the two in-hand sources are t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +126,12 @@ def hold_object(
 
 
 def simulate_recording(
-    source: str, object_name: str, seed: int, options: Mapping[str, Any], motion: SineMotion | None = None
+    source: str,
+    object_name: str,
+    seed: int,
+    options: Mapping[str, Any],
+    motion: SineMotion | None = None,
+    residual: Callable[[HeldObject, np.ndarray, np.random.Generator], np.ndarray] | None = None,
 ) -> tuple[xr.Dataset, xr.Dataset]:
     """A recording as sensors report it, and the truth behind it (:mod:`contactid.inhand.readers.recordings`).
 
@@ -140,6 +145,8 @@ def simulate_recording(
         From :func:`twin_options`.
     motion
         Instead of the source's own for this seed.
+    residual
+        In place of the source's residual forces: of the held object, the load of each contact and a generator.
 
     Raises
     ------
@@ -147,6 +154,10 @@ def simulate_recording(
         For an unknown object, or a contact to break that the object doesn't have.
     """
     held = hold_object(source, object_name, seed, options, motion)
+    if residual is not None:
+        load = shortest_forces(required_wrench(held.body.parameters, held.trajectory), held.contact_positions)
+        random = _stream("residual", source, object_name, seed, options)
+        held = replace(held, residual=residual(held, load, random))
     settings, least = options["sources"][source], options["least"]
     force = dict(settings["force"])
     if source == SIMULATION:  # the floor is that of the noise level

@@ -1,0 +1,53 @@
+"""What each part of an estimator brings in hand, and what other unsensed forces do to the mass: the tables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from contactid.inhand.artefacts.estimates import is_true
+from contactid.inhand.identify.methods import SOLVER_LABELS
+from contactid.inhand.readers.sources import ABLATED
+from contactid.output.computing import Shown
+from contactid.output.tables import read_csv
+
+_WITHIN = 1.96  # standard errors; 95 % of errors are within, if the stated ones are right
+
+
+def parts_of_estimators(ablation: str) -> Shown:
+    """``ext_ablation``: a row per solver and combination of parts, over boxes and seeds."""
+    table = _told(read_csv(ablation), ["solver", *ABLATED])
+    return Shown(table, tex=table.assign(solver=table["solver"].map(SOLVER_LABELS)))
+
+
+def unsensed_forces(disturbances: str) -> pd.DataFrame:
+    """``ext_disturbances``: a row per disturbance, with the stated error of the mass and how often it holds."""
+    rows = read_csv(disturbances)
+    holds = rows["mass_error_pct"].abs() <= _WITHIN * rows["mass_se_pct"]
+    stated = rows.assign(holds=holds).groupby("disturbance", sort=False)
+    table = _told(rows, ["disturbance"])
+    return table.assign(mass_se_pct=stated["mass_se_pct"].median().to_numpy(), held=stated["holds"].sum().to_numpy())
+
+
+def _told(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    """Counts, least, median and most error of the mass in %, and median geodesic errors, by some columns' values.
+
+    The median counts an estimate that no body can have as infinitely far away.
+    """
+    known = rows.assign(
+        converged=is_true(rows["converged"]),
+        consistent=is_true(rows["physically_consistent"]),
+        geodesic_error=rows["geodesic_error"].fillna(np.inf),
+    )
+    mass = "mass_error_pct"
+    columns = {
+        "runs": ("converged", "size"),
+        "converged": ("converged", "sum"),
+        "consistent": ("consistent", "sum"),
+        "mass_error_least_pct": (mass, "min"),
+        "mass_error_pct": (mass, "median"),
+        "mass_error_most_pct": (mass, "max"),
+        "geodesic_error": ("geodesic_error", "median"),
+        "uniform_body_error": ("naive_error", "median"),
+    }
+    return known.groupby(by, sort=False).agg(**columns).reset_index()

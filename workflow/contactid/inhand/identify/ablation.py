@@ -1,0 +1,126 @@
+"""One change at a time: what each part of an estimator brings in hand, and what each kind of unsensed force does to it.
+
+*Ablation.* Combinations of: a constant residual wrench (``bias``), the physical constraint, the hull's prior, the
+finite differences, and whose standard deviations weight the errors. The paper's way knows no prior without truth;
+IPOPT's weights are always the recording's, and coarser differences are tried with all other parts only. *Disturbances*
+are estimated by ``constraint_no_geodesic`` of IPOPT alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from contactid.core.inertia import InertialParameters, consistency, geodesic_distance, uniform_body
+from contactid.inhand.identify.ipopt import estimates_with_ipopt
+from contactid.inhand.identify.levenberg_marquardt import estimate_with_graph
+from contactid.inhand.identify.methods import CONSTRAINED, FACTOR_GRAPH, FREE, IPOPT, Estimate
+from contactid.inhand.readers.disturbances import DISTURBANCES
+from contactid.inhand.readers.recordings import true_parameters
+from contactid.inhand.readers.sources import ABLATED
+from contactid.inhand.readers.twins import simulate_recording, twin_options
+from contactid.output.tables import write_csv
+
+FIRST_ORDER, SECOND_ORDER, FOURTH_ORDER = "first order", "second order", "fourth order"
+FIXED, OWN = "fixed", "the recording's"
+
+
+def write_ablation(objects: str, study: Mapping[str, Any], ablation: str) -> None:
+    """Estimate the recordings of the block ``inhand: ablation`` by combinations of parts, into a csv.
+
+    Columns: ``source, object, seed, solver``, :data:`.sources.ABLATED`, ``converged, physically_consistent,
+    mass_error_pct, geodesic_error, naive_error``; the last is that of the uniform body in the hull with the estimate's
+    mass.
+    """
+    rows, block = [], study["ablation"]
+    for recording, truth in _recordings(block, twin_options(study["twin"], objects), {}):
+        for solver, parts, found in _combinations(recording, truth, block["solvers"], study):
+            rows.append(_known(recording) | {"solver": solver} | parts | _errors(recording, truth, found))
+    write_csv(pd.DataFrame(rows), ablation)
+
+
+def write_disturbances(objects: str, study: Mapping[str, Any], disturbances: str) -> None:
+    """Estimate recordings with other unsensed forces (block ``inhand: disturbances``), into a csv.
+
+    Columns as of :func:`write_ablation` with ``disturbance`` for the parts, and ``mass_se_pct``, the stated error.
+    """
+    rows, block, options = [], study["disturbances"], twin_options(study["twin"], objects)
+    for name in block["kinds"]:
+        for recording, truth in _recordings(block, options, DISTURBANCES[name]):
+            found = estimates_with_ipopt(recording, [CONSTRAINED], truth, study["ipopt"])[0]
+            stated = {"mass_se_pct": 100.0 * found.standard_errors[0] / truth.mass}
+            rows.append({"disturbance": name} | _known(recording) | _errors(recording, truth, found) | stated)
+    write_csv(pd.DataFrame(rows), disturbances)
+
+
+def _recordings(
+    block: Mapping[str, Any], options: Mapping[str, Any], change: Any
+) -> Iterator[tuple[xr.Dataset, InertialParameters]]:
+    source, residual = block["source"], None
+    if callable(change):
+        residual = change
+    else:
+        settings = options["sources"][source]
+        changed = {**settings, "residual": {**settings["residual"], **change}}
+        options = {**options, "sources": {**options["sources"], source: changed}}
+    for name, seed in product(block["objects"], block["seeds"]):
+        recording, truth = simulate_recording(source, name, seed, options, residual=residual)
+        yield recording, true_parameters(truth)
+
+
+def _combinations(
+    recording: xr.Dataset, truth: InertialParameters, solvers: list[str], study: Mapping[str, Any]
+) -> Iterator[tuple[str, dict[str, str], Estimate]]:
+    if FACTOR_GRAPH in solvers:
+        for bias, constraint, fine, own in product((False, True), repeat=4):
+            graph = {**study["graph"], "scheme": "fourth_order" if fine else "paper"}
+            if own:
+                graph["weights"] = {**graph["weights"], **_own_weights(recording)}
+            found = estimate_with_graph(recording, CONSTRAINED if constraint else FREE, truth, graph, bias=bias)
+            differences, weights = FOURTH_ORDER if fine else FIRST_ORDER, OWN if own else FIXED
+            yield FACTOR_GRAPH, _parts(bias, constraint, False, differences, weights), found
+    if IPOPT in solvers:
+        levels = ((False, False), (True, False), (True, True))  # constraint, and prior besides
+        for bias, (constraint, prior), fine in (*product((False, True), levels, (True,)), (True, levels[2], False)):
+            ipopt = {**study["ipopt"], "scheme": "compact" if fine else "central"}
+            if not bias:
+                ipopt["residual"] = {**ipopt["residual"], "kinds": []}
+            if not prior:
+                ipopt["hull_weight"] = 0.0
+            found = estimates_with_ipopt(recording, [CONSTRAINED if constraint else FREE], truth, ipopt)[0]
+            differences = FOURTH_ORDER if fine else SECOND_ORDER
+            yield IPOPT, _parts(bias, constraint, prior, differences, OWN), found
+
+
+def _own_weights(recording: xr.Dataset) -> dict[str, float]:
+    """The recording's stated deviations; Newton and Euler's equations, which have no error of their own, stay stiff."""
+    stated = recording.attrs
+    return {
+        "orientation": stated["orientation_sd"],
+        "position": stated["position_sd"],
+        "contact_position": stated["contact_position_sd"],
+    }
+
+
+def _parts(bias: bool, constraint: bool, prior: bool, differences: str, weights: str) -> dict[str, str]:
+    words = ["yes" if part else "no" for part in (bias, constraint, prior)]
+    return dict(zip(ABLATED, (*words, differences, weights), strict=True))
+
+
+def _known(recording: xr.Dataset) -> dict[str, Any]:
+    return {name: recording.attrs[name] for name in ("source", "object", "seed")}
+
+
+def _errors(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> dict[str, Any]:
+    body, hull = found.parameters, recording["hull"].values
+    return {
+        "converged": found.converged,
+        "physically_consistent": consistency(body, hull).consistent,
+        "mass_error_pct": 100.0 * (body.mass / truth.mass - 1.0),
+        "geodesic_error": geodesic_distance(truth, body),
+        "naive_error": geodesic_distance(truth, uniform_body(abs(body.mass), hull)),
+    }
