@@ -183,6 +183,27 @@ rule planar_reformulations:
         "../call.py"
 
 
+rule planar_hard_truth:
+    """Identify throws whose truth isn't what a start assumes: another body, other impacts, noise stated wrong."""
+    output:
+        table="<results>/planar/identification/hard_truths.{truth}.csv",
+    log:
+        "<logs>/planar_hard_truth/{truth}.log",
+    benchmark:
+        "<benchmarks>/planar_hard_truth/{truth}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1500,
+        runtime=30,
+    params:
+        **call("contactid.planar.identify.cells:write_hard_truth"),
+        block=identification_block(IDENTIFIED_NOISE[0]),
+        seeds=IDENTIFICATION["hard_truths"]["seeds"],
+    script:
+        "../call.py"
+
+
 rule planar_square_part:
     """Identify a share of the measured throws of a square, one by one."""
     input:
@@ -292,10 +313,8 @@ rule planar_tables:
         liftoff="<results>/planar/sweeps/liftoff.csv",
         nlp_step="<results>/planar/sweeps/nlp_step.csv",
         cells=IDENTIFICATION_CELLS,
-        reformulations=expand(
-            "<results>/planar/identification/reformulations.{friction}.csv",
-            friction=IDENTIFICATION["reformulations"]["friction_mu"],
-        ),
+        reformulations="workflow/resources/stored/planar_reformulations/table.csv",
+        hard_truths="workflow/resources/stored/planar_hard_truths/table.csv",
     output:
         artefacts=computed_by("planar_tables"),
     log:

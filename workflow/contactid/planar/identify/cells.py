@@ -20,11 +20,13 @@ from contactid.planar.identify.fit import (
     stored,
 )
 from contactid.planar.identify.states import write_fits
+from contactid.planar.simulate.hard_truths import hard_throw
 from contactid.planar.simulate.throws import body_and_ground, measured_throw, noise_of, true_motion, truth_of
 
 _COMPARED = (CONTACT_SEQUENCE, *(one.value for one in Reformulation))
 _OF_A_FIT = (
-    "ratio_is_limit", "friction_mu", "friction_mu_se", "friction_is_bound", "misfit", "degrees", "complementarity"
+    "ratio_is_limit", "friction_mu", "friction_mu_se", "friction_is_bound", "misfit", "degrees", "complementarity",
+    "solved_roughly",
 )  # fmt: skip
 _OF_A_SOLVE = ("accepted", "tries", "iterations", "seconds", "build_seconds")
 
@@ -64,6 +66,7 @@ def fit_record(fit: TrajectoryFit) -> dict[str, Any]:
         "plausible": fit.plausible,
         "inertia_ratio_mm2": 1e6 * fit.inertia_ratio,
         "inertia_ratio_se_mm2": 1e6 * fit.inertia_ratio_se,
+        "start_ratio_mm2": 1e6 * fit.start_ratio,
         **{name: getattr(fit, name) for name in _OF_A_FIT},
         "reformulation": fit.method,
         **{name: getattr(fit, name) for name in _OF_A_SOLVE},
@@ -83,7 +86,7 @@ def only_by(block: Mapping[str, Any], method: str) -> FitOptions:
 def write_cells(block: Mapping[str, Any], frictions: Sequence[float], seeds: Sequence[int], table: str) -> None:
     """Identify throws under the block's noise at every frame rate, and write a row per friction, rate and seed.
 
-    Frictions that give one motion give the same throws, so these are identified once.
+    Frictions that give one motion give the same throws, so these are identified once; ``motion_mu`` is the first one.
     """
     known: list[tuple[np.ndarray, pd.DataFrame]] = []
     found = []
@@ -92,9 +95,30 @@ def write_cells(block: Mapping[str, Any], frictions: Sequence[float], seeds: Seq
         cells = next((cells for other, cells in known if np.array_equal(other, positions)), None)
         if cells is None:
             cells = identify_cells(block, friction, block["identification"]["frames_per_second"], seeds)
+            cells["motion_mu"] = friction
             known.append((positions, cells))
         found.append(cells.assign(mu=friction))
     write_csv(pd.concat(found, ignore_index=True), table)
+
+
+def identify_hard_truth(block: Mapping[str, Any], truth: str, seeds: Sequence[int]) -> pd.DataFrame:
+    """A row per seed of one of :data:`contactid.planar.simulate.hard_truths.TRUTHS`; errors are relative to it, in %."""
+    rows = []
+    for seed in seeds:
+        body, throw = hard_throw(block, truth, seed)
+        fit, ratio = fit_trajectories(body.shape, [throw], fit_options(block)), body.inertia / body.mass
+        errors = {"start_error_pct": fit.start_ratio, "error_pct": fit.inertia_ratio}
+        rows.append(
+            {"truth": truth, "seed": seed, "true_ratio_mm2": 1e6 * ratio}
+            | fit_record(fit)
+            | {name: 100.0 * (found / ratio - 1.0) for name, found in errors.items()}
+        )
+    return pd.DataFrame(rows)
+
+
+def write_hard_truth(block: Mapping[str, Any], truth: str, seeds: int, table: str) -> None:
+    """Identify as many throws with one of the hard truths, each with noise of its own, and write a row for each."""
+    write_csv(identify_hard_truth(block, truth, range(1, seeds + 1)), table)
 
 
 def write_shown(block: Mapping[str, Any], fits: str) -> None:
@@ -114,11 +138,11 @@ def write_shown(block: Mapping[str, Any], fits: str) -> None:
 
 
 def write_reformulations(block: Mapping[str, Any], friction: str, table: str) -> None:
-    """Identify throws of one friction by every reformulation, a single try and a row each."""
+    """Identify throws of one friction by the block's reformulations, all where it names none; a try and row each."""
     compared = block["identification"]["reformulations"]
     rates, seeds = compared["frames_per_second"], range(1, int(compared["seeds"]) + 1)
     cells = [
         identify_cells(block, float(friction), rates, seeds, only_by(block, method)).assign(reformulation=method)
-        for method in _COMPARED
+        for method in compared["methods"] or _COMPARED
     ]
     write_csv(pd.concat(cells, ignore_index=True), table)

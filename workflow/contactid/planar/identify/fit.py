@@ -22,7 +22,7 @@ from scipy.stats import chi2
 
 from contactid.core.complementarity import Continuation, MpecSolution, Reformulation, attach, settled_sides, solve_mpec
 from contactid.core.errors import ContactIdError
-from contactid.core.pair_sides import PairSides, pair_residual
+from contactid.core.pair_sides import ACCEPTABLE, PairSides, pair_residual
 from contactid.core.solve import Solution, SolverOptions
 from contactid.planar.identify.shooting import MU, RATIO, Candidate, motion_of, shoot
 from contactid.planar.identify.standard_errors import standard_errors
@@ -96,6 +96,7 @@ class TrajectoryFit:
     complementarity : largest residual of the pairs, dimensionless, recomputed
     converged : the last solve converged and complementarity holds
     throws : states and impulses of every throw
+    start_ratio : J/m (m2) of the accepted try's start
     method : :data:`CONTACT_SEQUENCE`, or the reformulation of the accepted try
     solution : of the accepted try
     accepted : number of the accepted try, from 0
@@ -114,6 +115,7 @@ class TrajectoryFit:
     complementarity: float
     converged: bool
     throws: tuple[ThrowStates, ...]
+    start_ratio: float
     method: str
     solution: MpecSolution = field(repr=False)
     accepted: int = 0
@@ -135,6 +137,11 @@ class TrajectoryFit:
     def misfit_per_degree(self) -> float:
         """Squared residuals in units of their noise, per degree of freedom: about 1 where noise is all there is."""
         return 2.0 * self.misfit / self.degrees
+
+    @property
+    def solved_roughly(self) -> bool:
+        """Whether the answer met 100 times the solver's tolerance alone: where its steps drown in rounding."""
+        return self.solution.last.status == ACCEPTABLE
 
     @property
     def iterations(self) -> int:
@@ -314,6 +321,7 @@ def _fit_from(
         complementarity=solution.residual,
         converged=solution.converged,
         throws=states,
+        start_ratio=guess.inertia_ratio,
         method=CONTACT_SEQUENCE if continuation is None else continuation.reformulation.value,
         solution=solution,
         build_seconds=build_seconds,
