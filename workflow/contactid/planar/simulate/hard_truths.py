@@ -66,7 +66,7 @@ def differing_motion(block: Mapping[str, Any], friction_mu: float, seed: int) ->
 
 
 def compliant_motion(block: Mapping[str, Any], friction_mu: float) -> PlanarMotion:
-    """The throw over a ground that gives way: a spring that loses energy (Hunt and Crossley's), and Coulomb friction."""
+    """The throw over a ground that gives way: a spring with losses (Hunt and Crossley's), and Coulomb friction."""
     options, (body, ground) = block["identification"], body_and_ground(block)
     h, gravity = float(options["time_step"]), float(block["gravity"])
     steps = round(options["duration"] / h) + 1
