@@ -102,7 +102,7 @@ def write_cells(block: Mapping[str, Any], frictions: Sequence[float], seeds: Seq
 
 
 def identify_hard_truth(block: Mapping[str, Any], truth: str, seeds: Sequence[int]) -> pd.DataFrame:
-    """A row per seed of a hard truth (:mod:`contactid.planar.simulate.hard_truths`); errors are relative to it, in %."""
+    """A row per seed of a hard truth (:mod:`contactid.planar.simulate.hard_truths`); errors are in % of it."""
     rows = []
     for seed in seeds:
         body, throw = hard_throw(block, truth, seed)
