@@ -16,7 +16,7 @@ from contactid.planar.artefacts.identified_motion import square_throw
 from contactid.planar.artefacts.real_squares import square_ratios, square_tables
 from contactid.planar.readers.csv_throws import read_square_throws
 from contactid.planar.readers.throws import SQUARE_SIDE, PlanarThrow, build_throws, square
-from contactid.planar.simulate.geometry import Ground, contacts
+from contactid.planar.simulate.geometry import Ground, Polygon, contacts
 from contactid.planar.squares import identification, reasons
 from contactid.planar.squares.events import Alignment, Contact, ThrowEvents
 from contactid.planar.squares.flight import FlightReport
@@ -25,9 +25,7 @@ from contactid.planar.squares.identification import (
     FRAMES_LOST,
     LARGEST_LEVER,
     POOLED,
-    as_drawn,
     identify_window,
-    rounded,
     with_pooled,
     write_part,
     write_squares,
@@ -49,6 +47,7 @@ TWIN_FOLDER = Path(__file__).parents[2] / "workflow" / "resources" / "embedded" 
 OPTIONS = SquareOptions(fewest_at_rest=6)
 INTERVAL, GRAVITY, RATIO = 0.004, 9.81, SQUARE_SIDE**2 / 6.0
 FEW = ("traj_1", "traj_4")
+SQUARE = square(SQUARE_SIDE)
 
 
 @pytest.fixture(scope="module")
@@ -76,16 +75,15 @@ def without_frames(data: xr.Dataset, name: str, first: int, number: int) -> xr.D
     )
 
 
-def event_of(position: np.ndarray, *, gap: np.ndarray | None = None) -> ThrowEvents:
-    gap = contacts(square(SQUARE_SIDE), Ground(), position).gap if gap is None else gap
-    return ThrowEvents("throw", position, gap, (), (), None)
+def event_of(position: np.ndarray) -> ThrowEvents:
+    return ThrowEvents("throw", position, contacts(SQUARE, Ground(), position).gap, (), (), None)
 
 
-def prepared_of(*events: ThrowEvents, side: float = SQUARE_SIDE, ground: Ground = Ground()) -> PreparedThrows:  # noqa: B008
-    """Throws of a sharp square with little noise."""
+def prepared_of(*events: ThrowEvents, shape: Polygon = SQUARE) -> PreparedThrows:
+    """Throws with little noise on a level ground."""
     report = FlightReport(np.array([1e-4, 1e-4, 1e-2]), GRAVITY, 0.0)
-    alignment = Alignment(ground, 0.0, np.zeros(2), 0.0)
-    return PreparedThrows(square(side), INTERVAL, square(side), ground, 0.0, alignment, events, report)
+    alignment = Alignment(Ground(), 0.0, np.zeros(2), 0.0)
+    return PreparedThrows(shape, INTERVAL, alignment, events, report)
 
 
 def tipping_throw(ratio: float, couple: float, way: float = 1.0) -> np.ndarray:
@@ -131,15 +129,13 @@ def test_a_standing_body_needs_a_couple_of_its_weight_times_its_lean() -> None:
 
 
 def test_slow_rolling_tells_the_height_of_the_centre() -> None:
-    inner, radius, n = square(0.05), 0.005, 80
+    radius, n = 0.005, 80
     tilt = np.linspace(0.0, 0.1, n)
     reach = 0.05 / np.sqrt(2.0)
     along = -(radius * tilt + reach * np.sin(tilt))
     pose = np.column_stack([along, radius + reach * np.cos(tilt), 0.25 * np.pi + tilt])
-    ground = Ground(y0=radius)  # of the corners' centres
-    event = event_of(pose, gap=contacts(inner, ground, pose).gap)
-    ((lever, height),) = rolling_levers(prepared_of(event, side=0.05, ground=ground)).values()
-    assert lever == pytest.approx(height + radius, rel=1e-3)
+    ((lever, height),) = rolling_levers(prepared_of(event_of(pose), shape=replace(SQUARE, radius=radius))).values()
+    assert lever == pytest.approx(height, rel=1e-3)
 
 
 def test_breaks_merges_contacts_and_jumps_that_touch() -> None:
@@ -201,16 +197,6 @@ def test_a_body_without_corners_is_refused(twin: xr.Dataset) -> None:
         square_windows(round_body, OPTIONS)
 
 
-def test_a_rounded_square_lies_between_its_sharp_ones() -> None:
-    outer = square(SQUARE_SIDE)
-    ratio = rounded(outer, 0.005).uniform_inertia_ratio
-    area_lost, corner = (4.0 - np.pi) * 0.005**2, 0.025 * np.sqrt(2.0) + 0.006
-    assert ratio < outer.uniform_inertia_ratio
-    assert ratio == pytest.approx(
-        (outer.uniform_inertia_ratio * SQUARE_SIDE**2 - area_lost * corner**2) / (SQUARE_SIDE**2 - area_lost), rel=2e-3
-    )
-
-
 def test_files_of_the_twin(twin: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identification, "_SHOWN", 2)
     data, part = tmp_path / "twin.nc", tmp_path / "part.csv"
@@ -256,7 +242,3 @@ def test_named_throws_of_the_twin_are_identified(usable: SquareWindows) -> None:
     assert row["inertia_ratio_mm2"] == pytest.approx(1e6 * RATIO, rel=0.02)
     assert row["friction_mu"] == pytest.approx(0.15, abs=0.02)
     assert [fit.label for fit in fits] == [FEW[0]]
-    outline = usable.prepared.outline
-    rounder = as_drawn(fits[0], outline, 0.005)
-    assert rounder.throw.ground.y0 == pytest.approx(fits[0].throw.ground.y0 - 0.005, abs=1e-6)
-    assert len(rounder.shape.outline()) > 20 and as_drawn(rounder, outline, 0.0) is rounder

@@ -11,14 +11,14 @@ one brief impact doesn't. Both sides of eq. 31 follow from them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import least_squares
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.simulate.bodies import GRAVITY
-from contactid.planar.simulate.geometry import Ground, Polygon
+from contactid.planar.simulate.geometry import Polygon
 from contactid.planar.squares.events import MAD, SKIPPED_FRAMES, Alignment, ThrowEvents
 
 STRETCH = 9  # frames of one stretch of flight
@@ -119,7 +119,7 @@ def corner_radius(events: Sequence[ThrowEvents], shape: Polygon, alignment: Alig
     """Radius (m) that explains how far corners seem to sink in while the body slowly turns about them, and frames used.
 
     A corner rounded with radius r lies ``r (cos psi / sin(half angle) - 1)`` inside the sharp one, psi being the angle
-    between the corner's bisector and the vertical; see :func:`corners_moved_in`. 0 with fewer than five frames.
+    between the corner's bisector and the vertical. 0 with fewer than five frames.
     """
     corners = np.array(shape.vertices)
     one, two = np.roll(corners, 1, axis=0) - corners, np.roll(corners, -1, axis=0) - corners
@@ -149,30 +149,6 @@ def _slow_pivots(event: ThrowEvents, corners: np.ndarray) -> Iterator[int]:
         turned = abs(event.position[k + 2, 2] - event.position[k - 2, 2])
         if np.ptp(low[k - 2 : k + 3]) < 2e-4 and turned > 0.016 and tilted[k] and low[k] < 3e-3:
             yield k
-
-
-def corners_moved_in(shape: Polygon, ground: Ground, radius: float) -> tuple[Polygon, Ground]:
-    """The polygon of the rounding circles' centres, and the ground raised by their radius (m).
-
-    They have the gaps and the rows of N of the rounded body on its ground, exactly. Their rows of T lack the radius in
-    the lever: it is to be added to the last component of T where friction's moment matters.
-
-    Raises
-    ------
-    ContactIdError
-        For a radius that leaves nothing of the body.
-    """
-    corners = np.array(shape.vertices)
-    sides = np.roll(corners, -1, axis=0) - corners
-    length = np.linalg.norm(sides, axis=1, keepdims=True)
-    outward = np.column_stack([sides[:, 1], -sides[:, 0]]) / length
-    before = np.roll(outward, 1, axis=0)
-    # a corner's circle touches both its sides
-    moved = corners - radius * (before + outward) / (1.0 + (before * outward).sum(axis=1, keepdims=True))
-    if not radius >= 0.0 or ((np.roll(moved, -1, axis=0) - moved) * sides).sum(axis=1).min() <= 0.0:
-        raise ContactIdError(f"corners rounded by {radius:g} m leave no side straight", "Correct shape or radius")
-    raised = replace(ground, y0=float(ground.y0 + radius / np.cos(ground.slope)))
-    return Polygon(tuple((float(x), float(y)) for x, y in moved)), raised
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,7 @@ import xarray as xr
 from contactid.output.tables import read_csv, write_csv, write_exact
 from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_trajectories, stored
 from contactid.planar.identify.states import StoredFit, write_fits
-from contactid.planar.simulate.geometry import Ground, Polygon
 from contactid.planar.squares.events import FEWEST_AT_REST
-from contactid.planar.squares.flight import corners_moved_in
 from contactid.planar.squares.windows import SquareOptions, SquareWindow, SquareWindows, square_windows
 from contactid.sources.motion import read_dataset
 
@@ -35,7 +33,6 @@ _LARGEST_MISFIT = 20.0  # squared residuals per degree of freedom, beyond which 
 _LEAST_POOLED, _MOST_POOLED = 2, 40  # throws that are identified together: those with the smallest lever
 _POOLED = FitOptions(enough=1, tries=2)  # the start is already near, so few solves do
 _SHOWN = 3  # throws whose states are kept
-_ARC = 24  # points of a rounded corner
 MM, MM2, MRAD = 1e3, 1e6, 1e3
 POOLED = "pooled"
 SYNTHETIC, PUBLIC = "synthetic throws of a square", "public throws of a square"
@@ -59,8 +56,7 @@ def identify_window(
     for window in (usable.windows[name] for name in names):
         fit = fit_trajectories(prepared.shape, [window.throw], FitOptions(longest_step=options.longest_step))
         rows.append(_row(window, fit))
-        kept = stored(window.name, prepared.shape, window.throw, fit)
-        fits.append(as_drawn(kept, prepared.outline, prepared.radius))
+        fits.append(stored(window.name, prepared.shape, window.throw, fit))
     return pd.DataFrame(rows, columns=list(COLUMNS)), fits
 
 
@@ -96,29 +92,6 @@ def shown_throws(table: pd.DataFrame) -> list[str]:
     pool = pool.sort_values("per_corner_mm_mm2").head(max(_SHOWN, len(pool) // 3))
     away = (pool["inertia_ratio_mm2"] - counted["inertia_ratio_mm2"].median()).abs()
     return [str(name) for name in pool.loc[away.sort_values().index, "throw"].head(_SHOWN)]
-
-
-def rounded(shape: Polygon, radius: float) -> Polygon:
-    """A polygon with rounded corners, each an arc of many short sides."""
-    inner, _ = corners_moved_in(shape, Ground(), radius)
-    corners = np.array(shape.vertices)
-    sides = np.roll(corners, -1, axis=0) - corners
-    angle = np.unwrap(np.arctan2(-sides[:, 0], sides[:, 1]))
-    points = []
-    for k, centre in enumerate(inner.vertices):
-        turn = (angle[k] - angle[k - 1]) % (2.0 * np.pi)
-        along = angle[k] - turn + turn * np.linspace(0.0, 1.0, _ARC)
-        points += [(centre[0] + radius * np.cos(a), centre[1] + radius * np.sin(a)) for a in along]
-    return Polygon(tuple((float(x), float(y)) for x, y in points))
-
-
-def as_drawn(fit: StoredFit, outline: Polygon, radius: float) -> StoredFit:
-    """The same throw with the body's whole outline (m) over its real ground, in place of the corners' centres."""
-    if radius <= 0.0:
-        return fit
-    ground = fit.throw.ground
-    ground = replace(ground, y0=float(ground.y0 - radius / np.cos(ground.slope)))
-    return replace(fit, shape=rounded(outline, radius), throw=replace(fit.throw, ground=ground))
 
 
 def _row(window: SquareWindow, fit: TrajectoryFit) -> dict[str, Any]:

@@ -34,7 +34,6 @@ from contactid.planar.squares.identification import (
     POOLED,
     identify_window,
     options_for,
-    rounded,
 )
 from contactid.planar.squares.tipping import (
     TippingRatio,
@@ -56,7 +55,7 @@ SHARP = "sharp corners"
 REAL, TWIN, UPPER = "real, all counted throws", "synthetic twin (600)", "tipping, no couple"
 STANDING, FITTED = "tipping, couple of the body that stands", "tipping, couple fitted to each pivot"
 ROLLING, ROUND, SMALL = "slow rolling over a corner", "uniform, rounded corners", "uniform, smaller and sharp"
-_EQ31 = ("eq. 31, sharp corners", "eq. 31, rounded, lever of the normal alone", "eq. 31, rounded, both levers")
+_EQ31_SHARP, _EQ31 = "eq. 31, sharp corners", "eq. 31, rounded corners"
 
 
 _THROWS = 20  # in each experiment that identifies again
@@ -167,20 +166,19 @@ def _noisier(usable: SquareWindows) -> SquareWindows:
 
 
 def _impact_rows(usable: SquareWindows, counted: pd.DataFrame) -> list[dict[str, object]]:
-    """Eq. 31 of the counted impacts, for three ideas of the corners."""
-    prepared = usable.prepared
-    ideas = ((prepared.outline, 0.0), (prepared.shape, 0.0), (prepared.shape, prepared.radius))
+    """Eq. 31 of the counted impacts, with the corners sharp and rounded."""
+    rounded = usable.prepared.shape
     windows = [usable.windows[name] for name in counted["throw"]]
     return [
-        _statistics(variant, [_eq31(window, shape, added) for window in windows])
-        for variant, (shape, added) in zip(_EQ31, ideas, strict=True)
+        _statistics(variant, [_eq31(window, shape) for window in windows])
+        for variant, shape in ((_EQ31_SHARP, replace(rounded, radius=0.0)), (_EQ31, rounded))
     ]
 
 
-def _eq31(window: SquareWindow, shape: Polygon, added: float) -> float:
-    """J/m in mm2; ``added`` to the lever of friction, m."""
+def _eq31(window: SquareWindow, shape: Polygon) -> float:
+    """J/m in mm2."""
     at, corner = contacts(shape, window.throw.ground, window.met.position), window.corner
-    other = replace(window, normal=at.normal[corner], tangent=at.tangent[corner] + [0.0, 0.0, added])
+    other = replace(window, normal=at.normal[corner], tangent=at.tangent[corner])
     return MM2 * (other.moment / other.spin)
 
 
@@ -212,19 +210,19 @@ def _tipping_rows(prepared: PreparedThrows) -> list[dict[str, object]]:
     rolled = np.array(list(rolling_levers(prepared).values())).reshape(-1, 2)
     if len(rolled):
         lever, height = MM * np.median(rolled, axis=0)
-        height += MM * prepared.radius  # the ground's is that of the corners' centres
         rows.append({"variant": ROLLING, "n": len(rolled), "lever_mm": lever, "height_mm": height})
     return rows
 
 
 def _uniform_rows(prepared: PreparedThrows) -> list[dict[str, object]]:
     """What uniform bodies of the discussed outlines would have."""
-    sharp, radius = prepared.outline, prepared.radius
+    body, radius = prepared.shape, prepared.shape.radius
+    sharp = replace(body, radius=0.0)
     rows = [_statistics("uniform, sharp corners", [MM2 * sharp.uniform_inertia_ratio])]
     if radius > 0.0:
-        round_body, smaller = rounded(sharp, radius), 2.0 * (0.5 * SQUARE_SIDE - radius)
-        lost = {"height_mm": MM * (_reach(sharp) - _reach(round_body))}
-        rows.append(_statistics(ROUND, [MM2 * round_body.uniform_inertia_ratio]) | lost)
+        smaller = 2.0 * (0.5 * SQUARE_SIDE - radius)
+        lost = {"height_mm": MM * (_reach(sharp) - _reach(body))}
+        rows.append(_statistics(ROUND, [MM2 * body.uniform_inertia_ratio]) | lost)
         small = f"{SMALL} ({MM * smaller:.1f} mm)"
         rows.append(_statistics(small, [MM2 * square(smaller).uniform_inertia_ratio]))
     return rows
