@@ -75,6 +75,7 @@ def cells(models=("milliradian",), rates=(30, 60, 120, 200, 240), seeds=20):
                 "mu": mu,
                 "fps": fps,
                 "noise_model": model,
+                "motion_mu": min(mu, 0.6),
                 "n_seeds": seeds,
                 "n_converged": seeds - (fps == 30),
                 "error_abs_median_pct": 100.0 * mu + 1.0 / fps,

@@ -313,6 +313,10 @@ rule planar_tables:
         liftoff="<results>/planar/sweeps/liftoff.csv",
         nlp_step="<results>/planar/sweeps/nlp_step.csv",
         cells=IDENTIFICATION_CELLS,
+        samples=expand(
+            "workflow/resources/stored/{name}/table.csv", name=TABLE_1_STORED
+        ),
+        measures="<results>/planar/sweeps/measures.csv",
         reformulations="workflow/resources/stored/planar_reformulations/table.csv",
         hard_truths="workflow/resources/stored/planar_hard_truths/table.csv",
     output:
@@ -330,7 +334,6 @@ rule planar_tables:
         **compute("planar_tables"),
         peak_scenes=PLANAR_PEAKS,
         shown=PLANAR["peaks"]["shown"],
-        body=PLANAR["bodies"][IDENTIFICATION["body"]],
     script:
         "../call.py"
 

@@ -142,15 +142,21 @@ def _noisy_throws() -> list[Artefact]:
         ),
         _table(
             "ext_identification_by_rate", "noisy_throws:error_tables",
-            "Errors of the identified J/m by frame rate, over friction from 0.2 on (%).",
+            "Errors of the identified J/m by frame rate and reading of the noise, over the printed cells with friction "
+            "from 0.2 on, of stored noise samples (%).",
         ),
         _table(
             "ext_identification_failed", "noisy_throws:error_tables",
             "Identifications that did not converge, or whose misfit noise does not explain.",
         ),
         _table(
-            "ext_reformulations", "noisy_throws:reformulation_comparison",
-            "Reformulations of complementarity on the same throws, one solve each.",
+            "ext_reformulations", "noisy_throws:stored_tables",
+            "Reformulations of complementarity on the same throws, one solve each, of stored samples.",
+        ),
+        _table(
+            "ext_hard_truths", "noisy_throws:stored_tables",
+            "Identification where the truth isn't what a start assumes: another body, other impacts, and noise stated "
+            "wrong; of stored samples.",
         ),
         _identified(
             "fig17_identified_trajectories", "identified_motion:shown_paths", "draw_identified_trajectories",

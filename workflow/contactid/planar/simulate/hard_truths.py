@@ -52,15 +52,16 @@ def differing_motion(block: Mapping[str, Any], friction_mu: float, seed: int) ->
     q, v = options["position"], options["velocity"]
     left = round(options["duration"] / h) + 1
     parts: list[tuple[PlanarMotion, int]] = []
-    while not parts or parts[-1][1] <= left:
+    while True:
         law = PlanarLaw(friction_mu, _LARGEST_RESTITUTION * rng.random(), 0.0, gravity)
         part = simulate(body, ground, law, q, v, time_step=h, steps=left)
         touched = np.maximum.accumulate(part.impulse_n[:, 0] > 0.0)
         over = np.flatnonzero(touched & (part.gap[:, 0] > _APART))
         rows = int(over[0]) if len(over) else left + 1
         parts.append((part, rows))
-        if rows <= left:
-            q, v, left = part.position[rows], part.velocity[rows], left - rows
+        if rows > left:
+            break
+        q, v, left = part.position[rows], part.velocity[rows], left - rows
     whole = {f.name: np.concatenate([getattr(part, f.name)[:rows] for part, rows in parts]) for f in fields(part)}
     return PlanarMotion(**{**whole, "time": h * np.arange(len(whole["time"]))})
 
