@@ -86,7 +86,7 @@ def only_by(block: Mapping[str, Any], method: str) -> FitOptions:
 def write_cells(block: Mapping[str, Any], frictions: Sequence[float], seeds: Sequence[int], table: str) -> None:
     """Identify throws under the block's noise at every frame rate, and write a row per friction, rate and seed.
 
-    Frictions that give one motion give the same throws, so these are identified once; ``motion_mu`` is the first one.
+    Frictions that give one motion give the same throws, so these are identified once.
     """
     known: list[tuple[np.ndarray, pd.DataFrame]] = []
     found = []
@@ -95,7 +95,6 @@ def write_cells(block: Mapping[str, Any], frictions: Sequence[float], seeds: Seq
         cells = next((cells for other, cells in known if np.array_equal(other, positions)), None)
         if cells is None:
             cells = identify_cells(block, friction, block["identification"]["frames_per_second"], seeds)
-            cells["motion_mu"] = friction
             known.append((positions, cells))
         found.append(cells.assign(mu=friction))
     write_csv(pd.concat(found, ignore_index=True), table)
