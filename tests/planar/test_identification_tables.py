@@ -97,7 +97,10 @@ def printed(*cells_):
 def test_by_rate_means_are_over_the_printed_cells_and_throws_count_once():
     """Of 0.1, which the paper leaves out, 0.2, which it doesn't print, 0.3, and 0.6 and 0.7, which are one motion."""
     samples = pd.concat(
-        [cells([50.0], mu=0.1), cells([102.0], mu=0.2), cells([2.0, 4.0], mu=0.3), cells([-7.0, 5.0], mu=0.6)]
+        [
+            *(cells([50.0], mu=0.1), cells([102.0], mu=0.2), cells([2.0, 4.0], mu=0.3)),
+            *(cells([-7.0, 5.0], mu=mu) for mu in (0.6, 0.7)),
+        ]
     )
     row = rate_table(samples, printed((0.1, -40.0), (0.3, -11.0), (0.6, 1.0), (0.7, 3.0)), ALONE).iloc[0]
     assert (row["cells"], row["distinct_motions"], row["n_throws"], row["n_intervals"]) == (3, 2, 4, 4)
