@@ -26,6 +26,7 @@ from contactid.planar.own.report import identify_own, write_report
 from contactid.planar.simulate.events import event_motion
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
 from contactid.planar.simulate.kernel import outline_of
+from rounded_twins import drawn_twin
 
 ELLIPSE = Ellipse(0.05, 0.025)
 CORNERS = [[-0.03, -0.03], [0.03, -0.03], [0.03, 0.03], [-0.03, 0.03]]
@@ -133,6 +134,19 @@ def test_throws_of_a_square_are_taken_together(square_throws, capsys):
     states = pd.read_csv(folder / "report" / "states.csv")
     assert list(states["throw"].unique()) == ["one", "two"]
     assert "WARNING" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seed", [4, 7])
+def test_a_square_with_rounded_corners_comes_back_by_its_stated_radius(tmp_path, seed):
+    twin, sigma = drawn_twin(seed), (1e-4, 1e-4, 1e-3)
+    q = twin.poses(0.2, RATE)
+    file = throw_file(tmp_path / "toss.csv", q + np.random.default_rng(seed).normal(size=q.shape) * sigma)
+    shape = {"polygon": CORNERS, "corner_radius": twin.radius}
+    body = body_file(tmp_path / "body.yaml", shape=shape, noise={"position": 1e-4, "orientation": 1e-3})
+    assert main([file, "--body", body, "--output", str(tmp_path / "report")]) == 0
+    record = json.loads((tmp_path / "report" / "parameters.json").read_text())
+    found, error = record["parameters"]["inertia_ratio"], record["standard_errors"]["inertia_ratio"]
+    assert abs(found - twin.ratio) < 3.0 * error < 0.06 * twin.ratio
 
 
 # what to distrust

@@ -176,8 +176,8 @@ def test_rounded_corners_are_seen_in_slow_pivots(radius):
     pivot = np.column_stack([np.zeros(40), height, theta])
     data = throws_of([pivot, *([np.tile([0.0, 0.03, 0.0], (12, 1))] * 3)])
     alignment = align(data, SQUARE)
-    found, frames = corner_radius(find_events(data, SQUARE, alignment), SQUARE, alignment)
-    assert found == pytest.approx(radius, abs=3e-5) and frames > 10
+    found, error = corner_radius(find_events(data, SQUARE, alignment), SQUARE, alignment)
+    assert found == pytest.approx(radius, abs=3e-5) and error < 3e-5
 
 
 # windows
@@ -222,7 +222,7 @@ def test_a_body_in_a_window_reaches_its_own_ground_at_the_impact(windows):
 def test_why_a_throw_has_no_window(thrown, prepared, windows, monkeypatch):
     _, alignment, events = prepared
     report = FlightReport(SIGMA, 9.81, 0.0)
-    sharp = PreparedThrows(SQUARE, 1.0 / RATE, alignment, tuple(events), report)
+    sharp = PreparedThrows(SQUARE, 0.0, 1.0 / RATE, alignment, tuple(events), report)
     assert set(windows.left_out.values()) == {"no contact"}
     with pytest.raises(ContactIdError, match=r"9: no contact\. Leave the throw out"):
         recorded_window(events[9], sharp)

@@ -227,7 +227,7 @@ rule planar_square_part:
 
 
 rule planar_squares:
-    """Identify the square from several throws together, and keep the states of some."""
+    """Gather what the throws of the square say, and keep the states of some."""
     input:
         data=REAL_THROWS,
         parts=expand(

@@ -197,7 +197,7 @@ def _squares() -> list[Artefact]:
     return [
         _table(
             "ext_real_squares", "real_squares:square_tables",
-            "J/m and friction from each measured throw of a square, the last row from several.",
+            "J/m and friction from each measured throw of a square.",
         ),
         _table(
             "ext_real_squares_left_out", "real_squares:square_tables",
@@ -213,7 +213,7 @@ def _squares() -> list[Artefact]:
         ),
         _identified(
             "ext_real_squares", "real_squares:square_ratios", "draw_real_squares",
-            "J/m and friction of every measured throw of a square with their standard errors, and pooled.",
+            "J/m and friction of every measured throw of a square with their standard errors, and the medians.",
         ),
     ]  # fmt: skip
 

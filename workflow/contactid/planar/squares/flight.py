@@ -26,6 +26,7 @@ DEGREES = (2, 2, 1)  # of the polynomials in x, y, theta
 SETTLING = 5  # frames after an impact within which the fit after it must begin
 _CLEAR = 6e-3  # m: lowest gap in flight
 _MEETING = np.array([5e-4, 1.5e-3, 0.03])  # m, m, rad: how far apart the flights around an impact may be at it
+_DRAWS = 200  # of the radius's bootstrap
 _CLEAR_CORNER = 5e-3  # m: how much lower the touching corner must be than the next
 
 
@@ -115,29 +116,35 @@ def spread(values: np.ndarray) -> float:
     return float(MAD * np.median(np.abs(values - np.median(values)))) + 1e-12
 
 
-def corner_radius(events: Sequence[ThrowEvents], shape: Polygon, alignment: Alignment) -> tuple[float, int]:
-    """Radius (m) that explains how far corners seem to sink in while the body slowly turns about them, and frames used.
+def corner_radius(events: Sequence[ThrowEvents], shape: Polygon, alignment: Alignment) -> tuple[float, float]:
+    """Radius (m) that explains how far corners seem to sink in while the body slowly turns about them, and its error.
 
     A corner rounded with radius r lies ``r (cos psi / sin(half angle) - 1)`` inside the sharp one, psi being the angle
-    between the corner's bisector and the vertical. 0 with fewer than five frames.
+    between the corner's bisector and the vertical. The standard error is by a bootstrap over throws. 0 with fewer than
+    five frames.
     """
     corners = np.array(shape.vertices)
     one, two = np.roll(corners, 1, axis=0) - corners, np.roll(corners, -1, axis=0) - corners
     one, two = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (one, two))
     bisector = (one + two) / np.linalg.norm(one + two, axis=1, keepdims=True)
     sine = np.sqrt(0.5 * (1.0 - (one * two).sum(axis=1)))
-    sunk, lever = [], []
+    seen: list[list[float]] = []  # by throw, the radius that each frame tells
     for event in events:
         level = event.gap[event.rest :].min(axis=1).mean() if event.rest is not None else 0.0
+        seen.append([])
         for k in _slow_pivots(event, corners):
             phi = event.position[k, 2] - alignment.ground.slope
             j = int(event.gap[k].argmin())
             rise = bisector[j] @ [np.sin(phi), np.cos(phi)]
-            sunk.append(level - event.gap[k, j])
-            lever.append(rise / sine[j] - 1.0)
-    if len(sunk) < 5:
-        return 0.0, len(sunk)
-    return float(np.median(np.array(sunk) / np.array(lever))), len(sunk)
+            seen[-1].append((level - event.gap[k, j]) / (rise / sine[j] - 1.0))
+    told = [np.array(one) for one in seen if one]
+    if sum(map(len, told)) < 5:
+        return 0.0, 0.0
+    random = np.random.default_rng(1)
+    drawn = [
+        np.median(np.concatenate([told[i] for i in random.integers(0, len(told), len(told))])) for _ in range(_DRAWS)
+    ]
+    return max(float(np.median(np.concatenate(told))), 0.0), float(np.std(drawn))
 
 
 def _slow_pivots(event: ThrowEvents, corners: np.ndarray) -> Iterator[int]:

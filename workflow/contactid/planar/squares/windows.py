@@ -84,11 +84,13 @@ class PreparedThrows:
     Attributes
     ----------
     shape : to identify with, its corners rounded
+    radius_error : standard error of their radius, m; 0 where it isn't measured
     interval : time between frames, s
     alignment, events, flight : what windows are cut from
     """
 
     shape: Polygon
+    radius_error: float
     interval: float
     alignment: Alignment
     events: tuple[ThrowEvents, ...]
@@ -203,8 +205,8 @@ def prepare_throws(data: xr.Dataset, options: SquareOptions) -> PreparedThrows:
     alignment = align(data, outline, options.fewest_at_rest)
     events = find_events(data, outline, alignment)
     report = flight_report(events, interval)
-    radius = corner_radius(events, outline, alignment)[0] if options.radius is None else options.radius
-    return PreparedThrows(replace(outline, radius=max(radius, 0.0)), interval, alignment, tuple(events), report)
+    radius, error = (options.radius, 0.0) if options.radius is not None else corner_radius(events, outline, alignment)
+    return PreparedThrows(replace(outline, radius=radius), error, interval, alignment, tuple(events), report)
 
 
 def _usable(event: ThrowEvents, prepared: PreparedThrows, most: int) -> SquareWindow:
