@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contactid.core.pair_sides import FIRST, IMPLIED, SECOND, PairSides, pair_residual
+from contactid.core.pair_sides import ACCEPTABLE, FIRST, IMPLIED, SECOND, PairSides, pair_residual
 from contactid.core.solve import PreparedModel, SolverOptions
 
 OPTIONS = SolverOptions()
@@ -46,6 +46,15 @@ def test_a_choice_has_the_solution_that_algebra_gives(targets, choice):
     assert pair_residual(pairs) < 1e-7
     # letting go of the held side would bring -2 times its distance from the target
     assert np.allclose(sides.slopes()[rows, held], -2.0 * targets[rows, held], atol=1e-5)
+
+
+@pytest.mark.parametrize(("iterations", "roughly"), [(1000, False), (5, True)])
+def test_an_answer_that_met_the_rounder_tolerance_alone_says_so(iterations, roughly):
+    """Six iterations are needed; of a second solve, which starts where the first one stopped, fewer."""
+    model, pairs = nearest(np.array([[1.0, -0.3], [0.7, 0.4], [-0.5, 0.6]]))
+    options = SolverOptions(max_iterations=iterations)
+    solution = PairSides(model, pairs).solve(np.array([FIRST, SECOND, FIRST]), options)
+    assert solution.converged and (solution.status == ACCEPTABLE) == roughly
 
 
 @LAWS

@@ -1,7 +1,7 @@
 """What tests ask of planar motions, throws and impacts, and the package doesn't."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,6 @@ from contactid.planar.squares.flight import (
     STRETCH,
     FlightReport,
     bridge,
-    corners_moved_in,
     flight_report,
     flight_stretches,
     left_by_polynomial,
@@ -194,7 +193,7 @@ def first_impacts(
     radius
         Of a polygon's rounded corners, m.
     """
-    shape, ground = corners_moved_in(shape, alignment.ground, radius)
+    shape, ground = replace(shape, radius=radius), alignment.ground
     rows = []
     for event in events:
         met = bridge(event, interval, IMPACT_FRAMES[0])
@@ -202,8 +201,7 @@ def first_impacts(
         if met is None or corner is None:
             continue
         at = contacts(shape, ground, met.position)
-        tangent = at.tangent[corner] + [0.0, 0.0, radius]
-        rows.append((event.name, met.position, met.before, met.after, at.normal[corner], tangent))
+        rows.append((event.name, met.position, met.before, met.after, at.normal[corner], at.tangent[corner]))
     columns = [np.array([row[i] for row in rows]).reshape(-1, 3) for i in range(1, 6)]
     return FirstImpacts(tuple(row[0] for row in rows), *columns)
 

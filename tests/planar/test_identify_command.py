@@ -26,6 +26,7 @@ from contactid.planar.own.report import identify_own, write_report
 from contactid.planar.simulate.events import event_motion
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
 from contactid.planar.simulate.kernel import outline_of
+from rounded_twins import drawn_twin
 
 ELLIPSE = Ellipse(0.05, 0.025)
 CORNERS = [[-0.03, -0.03], [0.03, -0.03], [0.03, 0.03], [-0.03, 0.03]]
@@ -133,6 +134,19 @@ def test_throws_of_a_square_are_taken_together(square_throws, capsys):
     states = pd.read_csv(folder / "report" / "states.csv")
     assert list(states["throw"].unique()) == ["one", "two"]
     assert "WARNING" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("seed", [4, 7])
+def test_a_square_with_rounded_corners_comes_back_by_its_stated_radius(tmp_path, seed):
+    twin, sigma = drawn_twin(seed), (1e-4, 1e-4, 1e-3)
+    q = twin.poses(0.2, RATE)
+    file = throw_file(tmp_path / "toss.csv", q + np.random.default_rng(seed).normal(size=q.shape) * sigma)
+    shape = {"polygon": CORNERS, "corner_radius": twin.radius}
+    body = body_file(tmp_path / "body.yaml", shape=shape, noise={"position": 1e-4, "orientation": 1e-3})
+    assert main([file, "--body", body, "--output", str(tmp_path / "report")]) == 0
+    record = json.loads((tmp_path / "report" / "parameters.json").read_text())
+    found, error = record["parameters"]["inertia_ratio"], record["standard_errors"]["inertia_ratio"]
+    assert abs(found - twin.ratio) < 3.0 * error < 0.06 * twin.ratio
 
 
 # what to distrust
@@ -284,6 +298,9 @@ def test_wrong_frame_rates_show_in_gravity(tmp_path):
             "shape.polygon.2 is 3, but must be of type array. Give [x, y]",
         ),
         ("shape: {polygon: [[-1, -1], [-1, 1], [1, 1], [1, -1]]}", "List the corners counter-clockwise"),
+        ("shape: {polygon: [[-1, -1], [1, -1], [1, 1], [-1, 1]], corner_radius: 1}", "leave no side straight"),
+        ("shape: {polygon: [[-1, -1], [1, -1], [1, 1]], corner_radius: -1}", "at least 0. Give it in metres."),
+        ("shape: {ellipse: {a: 0.05, b: 0.02}, corner_radius: 0}", "an ellipse has no corners"),
         ("shape: {ellipse: {a: 0.05, b: 0.02}}\nmass: 36.4", "mass is 36.4 kg"),
         ("shape: {ellipse: {a: 0.05, b: 0.02}}\nmass: 0", "mass is 0, but must be greater than 0. Give it in kg."),
         ("shape: {ellipse: {a: 0.05, b: 0.02}}\ngravity: 9810", "Give it in m/s2"),

@@ -6,6 +6,8 @@ Eq. 21 is written out here as the paper has it, with one correction: the second 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -38,7 +40,20 @@ def polygons(draw) -> Polygon:
     return Polygon(tuple(map(tuple, corners - weights @ corners / weights.sum())))
 
 
-shapes = st.one_of(ellipses, polygons())
+def rounded(shape: Polygon, share: float) -> Polygon:
+    """With corners of a share of the largest radius that leaves every side straight."""
+    low, high = 0.0, 10.0
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        try:
+            replace(shape, radius=middle)
+            low = middle
+        except ContactIdError:
+            high = middle
+    return replace(shape, radius=share * low)
+
+
+shapes = st.one_of(ellipses, polygons(), st.builds(rounded, polygons(), between(0.01, 0.99)))
 
 
 def cross(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -217,7 +232,42 @@ def test_a_fine_polygon_on_an_ellipse_has_the_ellipses_gap(shape, ground, q, n):
     assert -1e-12 <= deeper <= max(shape.a, shape.b) * (1.0 - np.cos(np.pi / n)) + 1e-12
 
 
+@given(polygons(), between(0.01, 0.99), poses)
+def test_a_rounded_corners_contact_is_its_circles_lowest_point(shape, share, q):
+    shape, angle = rounded(shape, share), np.linspace(0.0, 2.0 * np.pi, 20001)
+    circle = shape.radius * np.column_stack([np.cos(angle), np.sin(angle)])
+    at, turned = contacts(shape, Ground(), q), shape.centres @ turning(q[2]).T + q[:2]
+    for j, centre in enumerate(turned):
+        lowest = (centre + circle)[np.argmin(circle[:, 1])]
+        assert at.gap[j] == pytest.approx(lowest[1], abs=1e-6)
+        assert at.point[j] == pytest.approx(lowest, abs=1e-3 * shape.radius)
+        assert at.normal[j, 2] == pytest.approx(at.point[j, 0] - q[0], abs=1e-12)
+        assert at.tangent[j, 2] == pytest.approx(q[1] - at.point[j, 1], abs=1e-12)
+
+
+@given(polygons(), between(0.0, 0.99))
+def test_rounding_leaves_the_sides_where_they_are(shape, share):
+    sharp, shape = shape, rounded(shape, share)
+    for side in np.roll(sharp.vertices, -1, axis=0) - np.array(sharp.vertices):
+        flat = (0.0, 0.0, -np.arctan2(side[1], side[0]))
+        low = [np.sort(contacts(body, Ground(), flat).gap) for body in (shape, sharp)]
+        assert low[0][0] == pytest.approx(low[1][0], abs=1e-12) == low[0][1]
+    assert np.linalg.norm(shape.outline(), axis=1).max() <= np.linalg.norm(sharp.vertices, axis=1).max() + 1e-12
+
+
+def test_too_round_corners_are_refused():
+    for radius in (1.0, 1.3, -1e-3, NAN):
+        with pytest.raises(ContactIdError, match="leave no side straight"):
+            Polygon(SQUARE, radius)
+
+
 # inertia of uniform bodies
+
+
+def test_a_uniform_rounded_square_lacks_its_corners():
+    lost, at = (4.0 - np.pi) * 0.2**2, (1.0 - 0.2) * np.sqrt(2.0) + 0.2 * 1.2
+    exact = (4.0 * 2.0 / 3.0 - lost * at**2) / (4.0 - lost)
+    assert Polygon(SQUARE, 0.2).uniform_inertia_ratio == pytest.approx(exact, rel=2e-3)
 
 
 @given(between(0.01, 10), between(0.01, 10))

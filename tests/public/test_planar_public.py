@@ -108,14 +108,14 @@ def test_short_noise_gravity_and_braking(prepared):
 
 def test_short_corners_are_round_and_the_frame_is_right_handed(throws, prepared):
     """Eq. 31 holds to 5 % of its moments for one handedness, and to 29 % for the other."""
-    assert prepared.radius == pytest.approx(5.6e-3, abs=0.5e-3)
+    assert prepared.shape.radius == pytest.approx(5.6e-3, abs=0.5e-3)
     scatter, shape = {}, shape_of(throws)
     for sign in (1.0, -1.0):
         turned = throws.copy(deep=True)
         turned["x"].values[:] *= sign
         alignment = align(turned, shape)
         events = find_events(turned, shape, alignment)
-        found = first_impacts(events, shape, alignment, INTERVAL, radius=prepared.radius)
+        found = first_impacts(events, shape, alignment, INTERVAL, radius=prepared.shape.radius)
         moment, turn = found.moments()
         scatter[sign] = np.std(moment - turn * (moment @ turn) / (turn @ turn)) / np.std(moment)
     assert scatter[1.0] < 0.07 and scatter[-1.0] > 0.2
@@ -124,12 +124,12 @@ def test_short_corners_are_round_and_the_frame_is_right_handed(throws, prepared)
 def test_short_first_impacts_tell_the_ratio_and_a_small_friction(throws, prepared):
     """J/m is 530 mm2 with sharp corners, 410 mm2 with round ones, and would be 600 mm2 for a uniform square."""
     ratio = {}
-    for radius in (0.0, prepared.radius):
+    for radius in (0.0, prepared.shape.radius):
         found = first_impacts(prepared.events, shape_of(throws), prepared.alignment, INTERVAL, radius=radius)
         moment, turn = found.moments()
         ratio[radius] = 1e6 * (moment @ turn) / (turn @ turn)
     assert ratio[0.0] == pytest.approx(532.0, abs=15.0)
-    assert ratio[prepared.radius] == pytest.approx(414.0, abs=15.0)
+    assert ratio[prepared.shape.radius] == pytest.approx(414.0, abs=15.0)
     assert np.median(found.restitution()) == pytest.approx(0.45, abs=0.05)
     after, share = (found.tangent * found.after).sum(axis=1), found.impulse_ratio()
     before = (found.tangent * found.before).sum(axis=1)

@@ -183,6 +183,27 @@ rule planar_reformulations:
         "../call.py"
 
 
+rule planar_hard_truth:
+    """Identify throws whose truth isn't what a start assumes: another body, other impacts, noise stated wrong."""
+    output:
+        table="<results>/planar/identification/hard_truths.{truth}.csv",
+    log:
+        "<logs>/planar_hard_truth/{truth}.log",
+    benchmark:
+        "<benchmarks>/planar_hard_truth/{truth}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1500,
+        runtime=30,
+    params:
+        **call("contactid.planar.identify.cells:write_hard_truth"),
+        block=identification_block(IDENTIFIED_NOISE[0]),
+        seeds=IDENTIFICATION["hard_truths"]["seeds"],
+    script:
+        "../call.py"
+
+
 rule planar_square_part:
     """Identify a share of the measured throws of a square, one by one."""
     input:
@@ -206,7 +227,7 @@ rule planar_square_part:
 
 
 rule planar_squares:
-    """Identify the square from several throws together, and keep the states of some."""
+    """Gather what the throws of the square say, and keep the states of some."""
     input:
         data=REAL_THROWS,
         parts=expand(
@@ -292,6 +313,10 @@ rule planar_tables:
         liftoff="<results>/planar/sweeps/liftoff.csv",
         nlp_step="<results>/planar/sweeps/nlp_step.csv",
         cells=IDENTIFICATION_CELLS,
+        samples=expand(
+            "workflow/resources/stored/{name}/table.csv", name=TABLE_1_STORED
+        ),
+        measures="<results>/planar/sweeps/measures.csv",
         reformulations=expand(
             "<results>/planar/identification/reformulations.{friction}.csv",
             friction=IDENTIFICATION["reformulations"]["friction_mu"],
@@ -311,7 +336,6 @@ rule planar_tables:
         **compute("planar_tables"),
         peak_scenes=PLANAR_PEAKS,
         shown=PLANAR["peaks"]["shown"],
-        body=PLANAR["bodies"][IDENTIFICATION["body"]],
     script:
         "../call.py"
 

@@ -61,7 +61,7 @@ class _CompiledOnce(caching.FunctionCache):
             self._lock.close()
 
 
-def _keep_compiled() -> str:
+def _keep_compiled() -> bool:
     """Have numba keep compiled code of exactly these sources, below ``NUMBA_CACHE_DIR`` where the user names one."""
     dispatcher.FunctionCache = _CompiledOnce  # type: ignore[attr-defined]  # what ``cache=True`` makes
     digest = hashlib.sha256()
@@ -72,9 +72,8 @@ def _keep_compiled() -> str:
     if base or os.access(_PACKAGE, os.W_OK):
         folder = Path(base or _PACKAGE / "__pycache__") / f"compiled-{digest.hexdigest()[:16]}"
         numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
-    return str(numba.config.CACHE_DIR)  # type: ignore[attr-defined]
+    return True
 
 
-CACHE = _keep_compiled()
 #: Options of ``numba.njit`` for functions that divide as NumPy does. They name the cache: what uses them rests on it.
-OPTIONS: Any = {"cache": bool(CACHE), "error_model": "numpy"}
+OPTIONS: Any = {"cache": _keep_compiled(), "error_model": "numpy"}

@@ -27,6 +27,8 @@ held nor bounded."""
 _BLOCK = "pair_sides"
 _TOUCHING = 1e-6  # of a side: it counts as zero
 _ROUNDER = 100.0  # times the tolerance of a solve that stops at its solution without recognising it
+ACCEPTABLE = "Solved_To_Acceptable_Level"
+"""The status, in IPOPT's words, of a solve that met this rounder tolerance alone."""
 _WORTH = 1e-3  # slope of the objective in a side from which letting go of it is tried
 
 
@@ -93,7 +95,7 @@ class PairSides:
     def solve(self, held: np.ndarray, options: SolverOptions, *, log: str | Path | None = None) -> Solution:
         """Solve for the sides ``held`` (n,): FIRST, SECOND or IMPLIED. The model holds the answer afterwards.
 
-        Where steps drown in rounding at the solution, a rounder optimality lets it be recognised.
+        Where steps drown in rounding at the solution, a rounder optimality lets it be recognised; the status says so.
         """
         self.hold(held)
         for pair, choice in zip(self._sides, held, strict=True):
@@ -102,7 +104,8 @@ class PairSides:
         solution = self.prepared.solve(options, log=log)
         if solution.converged or solution.primal_infeasibility > options.largest_infeasibility:
             return solution
-        return self.prepared.solve(replace(options.warm(), tolerance=_ROUNDER * options.tolerance), log=log)
+        rounder = self.prepared.solve(replace(options.warm(), tolerance=_ROUNDER * options.tolerance), log=log)
+        return replace(rounder, status=ACCEPTABLE) if rounder.converged else rounder
 
     def exchange(
         self, held: np.ndarray, solution: Solution, options: SolverOptions, most: int

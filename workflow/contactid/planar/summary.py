@@ -25,7 +25,7 @@ _RATES = {
     "mean": "{error_abs_mean_pct:.2g}",
     "mean printed": "{published_abs_mean_pct:.2g}",
     "in 95 % interval, %": "{covered_pct:.0f}",
-    "converged": "{n_converged} of {n_seeds}",
+    "converged": "{n_converged} of {n_throws}",
 }
 _REFORMULATIONS = {
     "reformulation": "{reformulation}",
@@ -69,7 +69,8 @@ def summarise(
             "{largest_position_difference_m:.1e} m",
             read_csv(nlp_step),
         ),
-        "Identified J/m of the noisy throws, cells with mu >= 0.2 (table 1):\n\n" + _tabulated(by_rate, _RATES),
+        "Identified J/m of stored noisy throws, printed cells with mu >= 0.2 (table 1):\n\n"
+        + _tabulated(by_rate, _RATES),
         _failed(read_csv(failed)),
         "One solve each from the same starts:\n\n" + _tabulated(read_csv(reformulations), _REFORMULATIONS),
     ]

@@ -32,14 +32,14 @@ def table_numbers(
 
     Parameters
     ----------
-    samples : columns mu, fps, seed, converged, error_pct, ratio_is_limit; one motion's rows have its least friction
-    same_motion : that friction, by the frictions of table 1
+    samples : columns mu, fps, seed, converged, error_pct, ratio_is_limit
+    same_motion : the least friction with the same motion, by the frictions of table 1; its throws count once
     """
     rows = published[(published["artefact"] == "tab01") & (published["quantity"] == "inertia_ratio_error_pct")]
     found = rows["condition"].str.extract("friction_mu=(?P<mu>[^;]+);fps=(?P<fps>.+)").astype(float)
     cells = found.assign(condition=rows["condition"], printed=rows["value"].astype(float))
     cells["motion"] = [same_motion[mu] for mu in cells["mu"]]
-    good = samples[samples["converged"]]
+    good = samples[samples["converged"] & (samples["mu"].map(same_motion) == samples["mu"])]
     errors = {(float(str(mu)), float(str(fps))): part for (mu, fps), part in good.groupby(["mu", "fps"])}
     numbers: dict[Key, Reproduced] = {}
     for row in cells.to_dict("records"):

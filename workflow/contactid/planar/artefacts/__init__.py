@@ -142,7 +142,8 @@ def _noisy_throws() -> list[Artefact]:
         ),
         _table(
             "ext_identification_by_rate", "noisy_throws:error_tables",
-            "Errors of the identified J/m by frame rate, over friction from 0.2 on (%).",
+            "Errors of the identified J/m by frame rate and reading of the noise, over the printed cells with friction "
+            "from 0.2 on, of stored noise samples (%).",
         ),
         _table(
             "ext_identification_failed", "noisy_throws:error_tables",
@@ -191,7 +192,7 @@ def _squares() -> list[Artefact]:
     return [
         _table(
             "ext_real_squares", "real_squares:square_tables",
-            "J/m and friction from each measured throw of a square, the last row from several.",
+            "J/m and friction from each measured throw of a square.",
         ),
         _table(
             "ext_real_squares_left_out", "real_squares:square_tables",
@@ -207,7 +208,7 @@ def _squares() -> list[Artefact]:
         ),
         _identified(
             "ext_real_squares", "real_squares:square_ratios", "draw_real_squares",
-            "J/m and friction of every measured throw of a square with their standard errors, and pooled.",
+            "J/m and friction of every measured throw of a square with their standard errors, and the medians.",
         ),
     ]  # fmt: skip
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,6 +13,7 @@ from matplotlib.figure import Figure
 from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.tables import read_csv
+from contactid.planar.checks import Measured
 
 _CELL = ["noise_model", "mu", "fps"]
 LEAST_FPS = 120.0  # of figure 19
@@ -28,28 +28,27 @@ _LINEAR = 1.0  # %: below it the scale of errors is linear, so that an error of 
 _DARKEST, _LIGHTEST = 0.0, 0.9  # of the colour map of friction
 
 
-def error_tables(published: str, cells: Sequence[str], body: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+def error_tables(
+    published: str, measures: str, cells: Sequence[str], samples: Sequence[str]
+) -> dict[str, pd.DataFrame]:
     """Table 1 and what goes with it, of the tables of :func:`contactid.planar.identify.cells.write_cells`.
 
-    ``published`` is ``published/planar.csv``, ``body`` the thrown body of the configuration.
+    ``published`` is ``published/planar.csv``, ``measures`` says which frictions give one motion, ``cells`` are the
+    run's, ``samples`` the stored ones: a reading of the noise that isn't stored is of the run.
     """
-    rows = pd.concat([read_csv(path) for path in cells], ignore_index=True)
-    errors = error_table(rows, read_csv(published), true_ratio_mm2(body))
+    rows, printed = pd.concat(map(read_csv, cells), ignore_index=True), read_csv(published)
+    same, stored = Measured(read_csv(measures)).same_motion(), pd.concat(map(read_csv, samples))
+    others = rows[~rows["noise_model"].isin(stored["noise_model"])]
     return {
-        "tables/tab01_inertia_ratio_error": errors,
-        "tables/ext_identification_by_rate": rate_table(errors),
-        "tables/ext_identification_failed": failed_table(rows),
+        "tables/tab01_inertia_ratio_error": error_table(rows, printed, same),
+        "tables/ext_identification_by_rate": rate_table(pd.concat([stored, others]), printed, same),
+        "tables/ext_identification_failed": failed_table(rows, same),
     }
 
 
-def reformulation_comparison(reformulations: Sequence[str], body: Mapping[str, Any]) -> pd.DataFrame:
+def reformulation_comparison(reformulations: Sequence[str]) -> pd.DataFrame:
     """``ext_reformulations``, of the tables of :func:`contactid.planar.identify.cells.write_reformulations`."""
-    return reformulation_table(pd.concat(map(read_csv, reformulations)), true_ratio_mm2(body))
-
-
-def true_ratio_mm2(body: Mapping[str, Any]) -> float:
-    """J/m of a body of the configuration."""
-    return 1e6 * float(body["inertia"]) / float(body["mass"])
+    return reformulation_table(pd.concat(map(read_csv, reformulations)))
 
 
 def error_figures(errors: str) -> dict[str, pd.DataFrame]:
@@ -66,10 +65,11 @@ def reformulation_figure(reformulation_table: str) -> pd.DataFrame:
     return ranked_reformulations(read_csv(reformulation_table))
 
 
-def error_table(cells: pd.DataFrame, published: pd.DataFrame, truth_mm2: float) -> pd.DataFrame:
+def error_table(cells: pd.DataFrame, published: pd.DataFrame, same_motion: Mapping[float, float]) -> pd.DataFrame:
     """Table 1: a row per noise model, friction and frame rate, beside the printed errors where there are some.
 
-    Errors of the cells count where the solve converged; ``truth_mm2`` is J/m that the throws were simulated with.
+    Errors of the cells count where the solve converged. ``same_motion`` is the least friction with the same motion;
+    cells with one ``motion_mu`` are of the same throws.
     """
     printed = published_errors(published)
     rows = []
@@ -82,10 +82,12 @@ def error_table(cells: pd.DataFrame, published: pd.DataFrame, truth_mm2: float) 
                 "mu": mu,
                 "fps": fps,
                 "noise_model": noise,
+                "motion_mu": same_motion.get(mu, mu),
                 "reformulation": ", ".join(sorted(set(group["reformulation"]))),
                 "n_seeds": len(group),
                 "n_converged": len(good),
                 "n_plausible": int(good["plausible"].sum()),
+                "n_solved_roughly": int(good["solved_roughly"].sum()),
                 "error_median_pct": _median(error),
                 "error_abs_median_pct": _median(error.abs()),
                 "error_q25_pct": error.quantile(0.25),
@@ -95,9 +97,10 @@ def error_table(cells: pd.DataFrame, published: pd.DataFrame, truth_mm2: float) 
                 "mu_q75": friction.quantile(0.75),
                 "mu_error_median": _median(friction - mu),
                 "mu_is_bound_share": good["friction_is_bound"].mean(),
-                "interval_coverage": covered(good, truth_mm2).mean(),
+                "n_intervals": len(covered(good)),
+                "interval_coverage": covered(good).mean(),
                 "ratio_is_limit_share": good["ratio_is_limit"].mean(),
-                "inertia_ratio_se_median_pct": _median(100.0 * good["inertia_ratio_se_mm2"] / truth_mm2),
+                "inertia_ratio_se_median_pct": _median(100.0 * good["inertia_ratio_se_mm2"] / _truth_mm2(good)),
                 "complementarity_largest": good["complementarity"].max(),
                 "tries_mean": group["tries"].mean(),
                 "seconds_median": group["seconds"].median(),
@@ -108,34 +111,81 @@ def error_table(cells: pd.DataFrame, published: pd.DataFrame, truth_mm2: float) 
     return pd.DataFrame(rows)
 
 
-def rate_table(errors: pd.DataFrame) -> pd.DataFrame:
-    """By noise model and frame rate over mu from 0.2 on, beside the mean of the printed absolute errors."""
-    counted = errors[errors["mu"] > 0.15].assign(
-        published=lambda table: table["published_pct"].abs(),
-        covered=lambda table: table["interval_coverage"] * table["n_converged"],
+def rate_table(samples: pd.DataFrame, published: pd.DataFrame, same_motion: Mapping[float, float]) -> pd.DataFrame:
+    """By noise model and frame rate, over the cells with mu from 0.2 on that are printed: mean with mean.
+
+    As in print every cell counts in a mean, though some are one motion; throws and their intervals count once.
+    """
+    printed = pd.DataFrame(
+        [(mu, same_motion[mu], fps, abs(error)) for (mu, fps), error in published_errors(published).items()],
+        columns=["cell", "mu", "fps", "published"],
     )
-    rates = counted.groupby(["noise_model", "fps"], sort=False, as_index=False).agg(
-        cells=("mu", "size"),
-        n_seeds=("n_seeds", "sum"),
-        n_converged=("n_converged", "sum"),
-        error_abs_median_pct=("error_abs_median_pct", "median"),
-        error_abs_mean_pct=("error_abs_median_pct", "mean"),
-        interval_coverage=("covered", "sum"),
-        published_abs_mean_pct=("published", "mean"),
-    )
-    return rates.assign(interval_coverage=rates["interval_coverage"] / rates["n_converged"].clip(lower=1))
+    motions = samples.assign(mu=[same_motion.get(mu, mu) for mu in samples["mu"]])
+    counted = motions.drop_duplicates([*_CELL, "seed"]).merge(printed[printed["cell"] > 0.15], on=["mu", "fps"])
+    rows = []
+    for (noise, fps), part in counted.groupby(["noise_model", "fps"]):
+        size, distinct = part.loc[part["converged"], "error_pct"].abs(), part.drop_duplicates(["mu", "seed"])
+        held = covered(distinct[distinct["converged"]])
+        rows.append(
+            {
+                "noise_model": noise,
+                "fps": fps,
+                "cells": part["cell"].nunique(),
+                "distinct_motions": part["mu"].nunique(),
+                "n_throws": len(distinct),
+                "n_converged": int(distinct["converged"].sum()),
+                "error_abs_median_pct": size.median(),
+                "error_abs_mean_pct": size.mean(),
+                "published_abs_mean_pct": part.groupby("cell")["published"].first().mean(),
+                "n_intervals": len(held),
+                "interval_coverage": held.mean(),
+            }
+        )
+    return pd.DataFrame(rows)
 
 
-def failed_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """Every solve that did not converge, or whose misfit noise doesn't explain."""
+def hard_truth_table(samples: pd.DataFrame) -> pd.DataFrame:
+    """A row per hard truth: how far the best starts, what follows their contact sequences, and the answers are off.
+
+    Beside them: by which method the answers came, how many have a misfit that noise explains, and how often their 95 %
+    intervals hold the truth.
+    """
+    rows = []
+    for truth, part in samples.groupby("truth", sort=False):
+        row = {"truth": truth, "n": len(part)}
+        for of in ("start_error", "sequence_error", "error"):
+            size = part[f"{of}_pct"].abs()
+            row |= {f"{of}_abs_median_pct": size.median(), f"{of}_abs_largest_pct": size.max()}
+        held = covered(part)
+        rows.append(
+            row
+            | {
+                "inertia_ratio_se_median_pct": (100.0 * part["inertia_ratio_se_mm2"] / _truth_mm2(part)).median(),
+                "n_intervals": len(held),
+                "n_held": int(held.sum()),
+                "n_converged": int(part["converged"].sum()),
+                "n_plausible": int(part["plausible"].sum()),
+                "n_sequence_plausible": int(part["sequence_plausible"].sum()),
+                "methods": ", ".join(f"{name} {n}" for name, n in part["reformulation"].value_counts().items()),
+                "tries_median": part["tries"].median(),
+                "seconds_median": part["seconds"].median(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def failed_table(cells: pd.DataFrame, same_motion: Mapping[float, float]) -> pd.DataFrame:
+    """Every solve that did not converge, or whose misfit noise doesn't explain; one of throws that are the same."""
     wanted = [
         *_CELL, "seed", "converged", "plausible", "error_pct", "friction_mu", "misfit", "degrees", "complementarity",
         "tries", "seconds",
     ]  # fmt: skip
-    return cells.loc[~(cells["converged"] & cells["plausible"]), wanted].reset_index(drop=True)
+    repeated = cells["mu"].map(lambda mu: same_motion.get(mu, mu) < mu)
+    failed = ~repeated & ~(cells["converged"] & cells["plausible"])
+    return cells.loc[failed, wanted].reset_index(drop=True)
 
 
-def reformulation_table(cells: pd.DataFrame, truth_mm2: float) -> pd.DataFrame:
+def reformulation_table(cells: pd.DataFrame) -> pd.DataFrame:
     """A row per reformulation: accuracy, success, residual, iterations and seconds on the same cells."""
     rows = []
     for reformulation, table in cells.groupby("reformulation", sort=False):
@@ -153,7 +203,7 @@ def reformulation_table(cells: pd.DataFrame, truth_mm2: float) -> pd.DataFrame:
                 "complementarity_largest": table["complementarity"].max(),
                 "iterations_median": table["iterations"].median(),
                 "seconds_median": table["seconds"].median(),
-                "interval_coverage": covered(good, truth_mm2).mean(),
+                "interval_coverage": covered(good).mean(),
             }
         )
     return pd.DataFrame(rows)
@@ -171,9 +221,18 @@ def _median(values: pd.Series) -> float:
     return values.median(skipna=False)
 
 
-def covered(table: pd.DataFrame, truth_mm2: float) -> pd.Series:
-    """Which rows' 95 % intervals of J/m hold the truth; rows without a standard error don't, those at a limit do."""
-    return (table["inertia_ratio_mm2"] - truth_mm2).abs() <= 1.96 * table["inertia_ratio_se_mm2"]
+def covered(table: pd.DataFrame) -> pd.Series:
+    """Of the rows whose standard error isn't infinite, whether the 95 % interval of J/m holds the truth.
+
+    Rows without a standard error hold nothing; an infinite one, where J/m is at a limit, is no interval.
+    """
+    apart, error = (table["inertia_ratio_mm2"] - _truth_mm2(table)).abs(), table["inertia_ratio_se_mm2"]
+    return (apart <= 1.96 * error)[~np.isinf(error)]
+
+
+def _truth_mm2(table: pd.DataFrame) -> pd.Series:
+    """J/m that the throws were simulated with, by the identified one and its error."""
+    return table["inertia_ratio_mm2"] / (1.0 + table["error_pct"] / 100.0)
 
 
 def identified_friction(cells: pd.DataFrame) -> pd.DataFrame:
@@ -207,14 +266,17 @@ def identification_error(cells: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     ``noise_model, series, mu, fps, error_abs_pct, published_abs_pct, n_seeds, n_converged``: series ``cell``, and
-    ``mean`` over the cells with a friction of at least 0.2 that have a value (``mu`` is NaN there).
+    ``mean`` over the printed cells with a friction of at least 0.2 (``mu`` is NaN there); of throws that are the same,
+    ``n_seeds`` and ``n_converged`` count one cell's.
     """
     sizes, counts = ["error_abs_pct", "published_abs_pct"], ["n_seeds", "n_converged"]
     kept = ["noise_model", "series", "mu", "fps", *sizes, *counts]
     table = cells.assign(
         series="cell", error_abs_pct=cells["error_abs_median_pct"], published_abs_pct=cells["published_pct"].abs()
     )[kept]
-    grouped = table[table["mu"] >= LEAST_MU - 1e-9].groupby(["noise_model", "fps"], as_index=False, sort=False)
+    table.loc[cells["mu"] != cells["motion_mu"], counts] = 0
+    shared = (table["mu"] >= LEAST_MU - 1e-9) & table["published_abs_pct"].notna()
+    grouped = table[shared].groupby(["noise_model", "fps"], as_index=False, sort=False)
     means = grouped.agg(dict.fromkeys(sizes, "mean") | dict.fromkeys(counts, "sum"))
     summary = means.assign(series="mean", mu=np.nan)[kept]
     return pd.concat([table.sort_values(["mu", "fps"], kind="stable"), summary], ignore_index=True)

@@ -61,7 +61,7 @@ def played_throw(fit: StoredFit) -> dict[str, Any]:
     shape = (
         {"semi_axes": [_MM * fit.shape.a, _MM * fit.shape.b]}
         if isinstance(fit.shape, Ellipse)
-        else {"vertices": [[_MM * x, _MM * y] for x, y in fit.shape.vertices]}
+        else {"vertices": (_MM * fit.shape.outline()[:-1]).tolist()}
     )
     return {
         "label": fit.label,

@@ -1,4 +1,4 @@
-"""J/m and friction from each measured throw of a square, and from several together."""
+"""J/m and friction from each measured throw of a square, and their medians."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from contactid.output import style
 from contactid.output.tables import read_exact
 from contactid.planar.artefacts.identified_motion import source_of
 from contactid.planar.identify.states import read_fits
+from contactid.planar.squares.identification import median_error
 
 _QUIET = "#555555"
 _UNIFORM = 600.0  # mm2, J/m of the uniform square
@@ -30,43 +31,41 @@ def square_tables(squares: str, squares_left_out: str) -> dict[str, pd.DataFrame
 
 
 def square_ratios(squares: str, square_fits: str) -> pd.DataFrame:
-    """The figure ``ext_real_squares``; only throws that count are shown."""
-    table = read_exact(squares)
-    return real_squares(table[(table["throw"] == "pooled") | table["counted"]]).assign(
-        source=source_of(read_fits(square_fits)[0])
-    )
+    """The figure ``ext_real_squares``."""
+    return real_squares(read_exact(squares)).assign(source=source_of(read_fits(square_fits)[0]))
 
 
 def real_squares(table: pd.DataFrame) -> pd.DataFrame:
-    """What was identified from each throw of a real body and from all, ``pooled``, in ascending order.
+    """What was identified from each throw of a real body in ascending order, and the medians over all throws.
 
     Returns
     -------
-    ``quantity`` (``inertia_ratio_mm2``, ``friction_mu``), ``kind`` (``throw``, ``pooled``, ``uniform``), ``throw``,
-    ``rank`` (from 1; empty for the other kinds), ``value``, ``se`` (NaN where there is none) and ``converged``.
+    ``quantity`` (``inertia_ratio_mm2``, ``friction_mu``), ``kind`` (``throw``, ``median``, ``uniform``), ``throw``,
+    ``rank`` (from 1; empty for the other kinds), ``value``, ``se`` (NaN where there is none) and ``counted``: whether
+    the throw tells J/m.
     """
-    pooled = table["throw"].astype(str) == "pooled"
     parts = []
     for quantity, se in (("inertia_ratio_mm2", "inertia_ratio_se_mm2"), ("friction_mu", None)):
         named = pd.DataFrame(
             {
                 "quantity": quantity,
-                "kind": np.where(pooled, "pooled", "throw"),
+                "kind": "throw",
                 "throw": table["throw"].astype(str),
                 "value": table[quantity].astype(float),
                 "se": table[se].astype(float) if se else np.nan,
-                "converged": table["converged"].astype(bool),
+                "counted": table["counted"].astype(bool),
             }
-        ).sort_values(["kind", "value"], ascending=[False, True])
-        throws = named["kind"] == "throw"
-        named.insert(3, "rank", throws.cumsum().where(throws))
-        parts.append(named)
-    uniform = {"quantity": "inertia_ratio_mm2", "kind": "uniform", "throw": "", "value": _UNIFORM, "converged": True}
+        ).sort_values("value")
+        named.insert(3, "rank", np.arange(1.0, len(named) + 1.0))
+        known = named["value"].dropna().to_numpy()
+        middle = {"quantity": quantity, "kind": "median", "throw": "", "value": np.median(known), "counted": True}
+        parts += [named, pd.DataFrame([{**middle, "se": median_error(known)}])]
+    uniform = {"quantity": "inertia_ratio_mm2", "kind": "uniform", "throw": "", "value": _UNIFORM, "counted": True}
     return pd.concat([*parts, pd.DataFrame([uniform])], ignore_index=True)
 
 
 def draw_real_squares(data: pd.DataFrame) -> Figure:
-    """J/m (a) and friction (b) of every throw of :func:`real_squares`, in ascending order, and of all together."""
+    """J/m (a) and friction (b) of every throw of :func:`real_squares`, in ascending order, and their medians."""
     figure, panels = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, 3.0))
     said = (("a", "inertia_ratio_mm2", "$J/m$ (mm²)", " mm²"), ("b", "friction_mu", r"friction coefficient $\mu$", ""))
     for (letter, quantity, label, unit), axes in zip(said, panels, strict=True):
@@ -83,28 +82,28 @@ def draw_real_squares(data: pd.DataFrame) -> Figure:
 
 
 def _draw_ranked(axes: Axes, throws: pd.DataFrame) -> None:
-    """Values by rank with their standard errors; throws that didn't converge are hollow."""
+    """Values by rank with their standard errors; throws that don't tell J/m are hollow."""
     faint = 0.45 if len(throws) > _MANY else 1.0
     size = 2.4 if len(throws) > _MANY else 3.6
-    bars = throws[np.isfinite(throws["se"]) & throws["converged"]]
+    bars = throws[np.isfinite(throws["se"])]
     if len(bars):
         axes.vlines(bars["rank"], bars["value"] - bars["se"], bars["value"] + bars["se"], color=style.LINE, lw=0.6,
                     alpha=faint, zorder=1)  # fmt: skip
-    for converged, name in ((True, "throw"), (False, "not converged")):
-        part = throws[throws["converged"] == converged]
+    for counted, name in ((True, "throw"), (False, "spin hardly changes")):
+        part = throws[throws["counted"] == counted]
         if len(part):
             axes.plot(
-                part["rank"], part["value"], "o", color=style.LINE if converged else style.MEASURED, ms=size, mew=0.7,
-                mfc=style.LINE if converged else "none", zorder=2,
-                label=f"{name} ({len(part)})" + (", ± standard error" if converged and len(bars) else ""),
+                part["rank"], part["value"], "o", color=style.LINE if counted else style.MEASURED, ms=size, mew=0.7,
+                mfc=style.LINE if counted else "none", zorder=2,
+                label=f"{name} ({len(part)})" + (", ± standard error" if counted and len(bars) else ""),
             )  # fmt: skip
 
 
 def _draw_levels(axes: Axes, part: pd.DataFrame, unit: str) -> None:
-    """The value of all throws together with its standard error, and the uniform body's."""
-    for value, se in part.loc[part["kind"] == "pooled", ["value", "se"]].to_numpy(dtype=float):
+    """The median of all throws with its standard error, and the uniform body's value."""
+    for value, se in part.loc[part["kind"] == "median", ["value", "se"]].to_numpy(dtype=float):
         spread = f" ± {se:.2g}" if np.isfinite(se) else ""
-        axes.axhline(value, color=style.RELEASE, lw=1.2, zorder=3, label=f"pooled, {value:.3g}{spread}{unit}")
+        axes.axhline(value, color=style.RELEASE, lw=1.2, zorder=3, label=f"median, {value:.3g}{spread}{unit}")
         if spread:
             axes.axhspan(value - se, value + se, color=style.RELEASE, alpha=0.2, lw=0.0, zorder=0)
     for value in part.loc[part["kind"] == "uniform", "value"]:

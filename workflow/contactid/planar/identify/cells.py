@@ -20,11 +20,13 @@ from contactid.planar.identify.fit import (
     stored,
 )
 from contactid.planar.identify.states import write_fits
+from contactid.planar.simulate.hard_truths import hard_throw
 from contactid.planar.simulate.throws import body_and_ground, measured_throw, noise_of, true_motion, truth_of
 
 _COMPARED = (CONTACT_SEQUENCE, *(one.value for one in Reformulation))
 _OF_A_FIT = (
-    "ratio_is_limit", "friction_mu", "friction_mu_se", "friction_is_bound", "misfit", "degrees", "complementarity"
+    "ratio_is_limit", "friction_mu", "friction_mu_se", "friction_is_bound", "misfit", "degrees", "complementarity",
+    "solved_roughly",
 )  # fmt: skip
 _OF_A_SOLVE = ("accepted", "tries", "iterations", "seconds", "build_seconds")
 
@@ -64,6 +66,7 @@ def fit_record(fit: TrajectoryFit) -> dict[str, Any]:
         "plausible": fit.plausible,
         "inertia_ratio_mm2": 1e6 * fit.inertia_ratio,
         "inertia_ratio_se_mm2": 1e6 * fit.inertia_ratio_se,
+        "start_ratio_mm2": 1e6 * fit.start_ratio,
         **{name: getattr(fit, name) for name in _OF_A_FIT},
         "reformulation": fit.method,
         **{name: getattr(fit, name) for name in _OF_A_SOLVE},
@@ -97,6 +100,32 @@ def write_cells(block: Mapping[str, Any], frictions: Sequence[float], seeds: Seq
     write_csv(pd.concat(found, ignore_index=True), table)
 
 
+def identify_hard_truth(block: Mapping[str, Any], truth: str, seeds: Sequence[int]) -> pd.DataFrame:
+    """A row per seed of a hard truth (:mod:`contactid.planar.simulate.hard_truths`); errors are in % of it.
+
+    Beside the answer are the best start and what comes of following that start's contact sequence, and no more.
+    """
+    rows = []
+    for seed in seeds:
+        body, throw = hard_throw(block, truth, seed)
+        fit = fit_trajectories(body.shape, [throw], fit_options(block))
+        followed = fit_trajectories(body.shape, [throw], only_by(block, CONTACT_SEQUENCE))
+        ratio = body.inertia / body.mass
+        errors = {"start": followed.start_ratio, "sequence": followed.inertia_ratio, "": fit.inertia_ratio}
+        rows.append(
+            {"truth": truth, "seed": seed, "true_ratio_mm2": 1e6 * ratio}
+            | fit_record(fit)
+            | {"sequence_plausible": followed.converged and followed.plausible}
+            | {f"{of}_error_pct".lstrip("_"): 100.0 * (found / ratio - 1.0) for of, found in errors.items()}
+        )
+    return pd.DataFrame(rows)
+
+
+def write_hard_truth(block: Mapping[str, Any], truth: str, seeds: int, table: str) -> None:
+    """Identify as many throws with one of the hard truths, each with noise of its own, and write a row for each."""
+    write_csv(identify_hard_truth(block, truth, range(1, seeds + 1)), table)
+
+
 def write_shown(block: Mapping[str, Any], fits: str) -> None:
     """Identify the throws of figures 17 and 18, and write their states and impulses."""
     options = block["identification"]
@@ -114,11 +143,11 @@ def write_shown(block: Mapping[str, Any], fits: str) -> None:
 
 
 def write_reformulations(block: Mapping[str, Any], friction: str, table: str) -> None:
-    """Identify throws of one friction by every reformulation, a single try and a row each."""
+    """Identify throws of one friction by the block's reformulations, all where it names none; a try and row each."""
     compared = block["identification"]["reformulations"]
     rates, seeds = compared["frames_per_second"], range(1, int(compared["seeds"]) + 1)
     cells = [
         identify_cells(block, float(friction), rates, seeds, only_by(block, method)).assign(reformulation=method)
-        for method in _COMPARED
+        for method in compared["methods"] or _COMPARED
     ]
     write_csv(pd.concat(cells, ignore_index=True), table)

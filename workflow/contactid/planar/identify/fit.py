@@ -22,7 +22,7 @@ from scipy.stats import chi2
 
 from contactid.core.complementarity import Continuation, MpecSolution, Reformulation, attach, settled_sides, solve_mpec
 from contactid.core.errors import ContactIdError
-from contactid.core.pair_sides import PairSides, pair_residual
+from contactid.core.pair_sides import ACCEPTABLE, PairSides, pair_residual
 from contactid.core.solve import Solution, SolverOptions
 from contactid.planar.identify.shooting import MU, RATIO, Candidate, motion_of, shoot
 from contactid.planar.identify.standard_errors import standard_errors
@@ -45,6 +45,7 @@ _EDGE = 0.01  # share of J/m's possible range that counts as its edge
 _EXACT = 1e-6  # residual of pairs that hold, dimensionless
 _SLIDING = 0.02  # of the scale speed: contacts that move slower, on the impulses' average, roll
 _SOLVER = SolverOptions(tolerance=1e-5, max_iterations=180).warm(1e-3, 1e-4)
+_SURE = 50.0  # of a logarithm of likelihoods: beyond it one of two is certain
 _EXCHANGES = 6  # improvements of a start's own sequence of contacts, at most
 RECOMMENDED = tuple(
     Continuation(Reformulation.L1_PENALTY, stages, tolerance=1e-6, extensions=2)
@@ -96,6 +97,7 @@ class TrajectoryFit:
     complementarity : largest residual of the pairs, dimensionless, recomputed
     converged : the last solve converged and complementarity holds
     throws : states and impulses of every throw
+    start_ratio : J/m (m2) of the accepted try's start
     method : :data:`CONTACT_SEQUENCE`, or the reformulation of the accepted try
     solution : of the accepted try
     accepted : number of the accepted try, from 0
@@ -114,6 +116,7 @@ class TrajectoryFit:
     complementarity: float
     converged: bool
     throws: tuple[ThrowStates, ...]
+    start_ratio: float
     method: str
     solution: MpecSolution = field(repr=False)
     accepted: int = 0
@@ -135,6 +138,11 @@ class TrajectoryFit:
     def misfit_per_degree(self) -> float:
         """Squared residuals in units of their noise, per degree of freedom: about 1 where noise is all there is."""
         return 2.0 * self.misfit / self.degrees
+
+    @property
+    def solved_roughly(self) -> bool:
+        """Whether the answer met 100 times the solver's tolerance alone: where its steps drown in rounding."""
+        return self.solution.last.status == ACCEPTABLE
 
     @property
     def iterations(self) -> int:
@@ -164,7 +172,9 @@ def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: Fit
     begin = time.perf_counter()
     fits: list[TrajectoryFit] = []
     best: TrajectoryFit | None = None
+    guesses: list[Guess] = []
     for guess, continuation in _ways(_starts(shape, throws, options), options):
+        guesses.append(guess)
         fit = _fit_from(shape, throws, guess, options, continuation)
         if best is None or _rank(fit) < _rank(best):
             best = replace(fit, accepted=len(fits))
@@ -173,7 +183,7 @@ def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: Fit
             break
     if best is None:
         raise ContactIdError("no way to identify is left", "Allow a sequence or a continuation")
-    ratio_se, mu_se = combined_errors(best, fits)
+    ratio_se, mu_se = combined_errors(best, fits, guesses)
     return replace(
         best,
         inertia_ratio_se=np.inf if best.ratio_is_limit else ratio_se,
@@ -183,12 +193,16 @@ def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: Fit
     )
 
 
-def combined_errors(best: TrajectoryFit, fits: Sequence[TrajectoryFit]) -> tuple[float, float]:
-    """Standard errors of J/m (m2) and mu of the best answer, with what the other settled answers say.
+def combined_errors(
+    best: TrajectoryFit, fits: Sequence[TrajectoryFit], guesses: Sequence[Guess] = ()
+) -> tuple[float, float]:
+    """Standard errors of J/m (m2) and mu of the best answer, with what other settled answers and the starts say.
 
     A standard error from the reduced Hessian holds for one sequence of contacts. Where another sequence explains the
     poses about as well, the truth may be there: each answer counts with its likelihood relative to the best, and its
-    distance from the best adds to the variance. Where the misfit exceeds its expectation, errors grow by its root.
+    distance from the best adds to the variance. So does each start's: where two corners hit at nearly the same
+    instant, J/m depends on a sequence that no grid resolves, and the simulated motion that the poses were fitted by
+    may be nearer to the truth. Where the misfit exceeds its expectation, errors grow by its root.
     """
     settled = [fit for fit in fits if fit.solution.settled and fit.converged and np.isfinite(fit.inertia_ratio_se)]
     if not settled:
@@ -196,7 +210,11 @@ def combined_errors(best: TrajectoryFit, fits: Sequence[TrajectoryFit]) -> tuple
     excess = max(1.0, best.misfit_per_degree)
     weights = np.exp(-np.array([max(fit.misfit - best.misfit, 0.0) for fit in settled]) / excess)
     weights /= weights.sum()
-    ratio = sum(
+    apart = 0.0
+    for guess in guesses:
+        share = 1.0 / (1.0 + np.exp(np.clip((guess.misfit - best.misfit) / excess, -_SURE, _SURE)))
+        apart = max(apart, float(share) * (guess.inertia_ratio - best.inertia_ratio) ** 2)
+    ratio = apart + sum(
         w * (fit.inertia_ratio_se**2 * excess + (fit.inertia_ratio - best.inertia_ratio) ** 2)
         for w, fit in zip(weights, settled, strict=True)
     )
@@ -250,7 +268,7 @@ def _starts(shape: Shape, throws: Sequence[MeasuredThrow], options: FitOptions) 
         ratio, mu = float(candidate.parameters[RATIO]), float(candidate.parameters[MU])
         motion = motion_of(shape, throw, candidate, options.gravity)
         guess = simulated_throw(shape, throw, n_s, motion, StepBody(ratio, mu, options.gravity))
-        yield Guess(ratio, mu, (guess,))
+        yield Guess(ratio, mu, (guess,), candidate.misfit)
     yield Guess(shape.uniform_inertia_ratio, 0.3, (interpolated_throw(shape, throw, n_s),))
 
 
@@ -269,7 +287,7 @@ def _start_of_several(shape: Shape, throws: Sequence[MeasuredThrow], options: Fi
         identified_throw(shape, throw, sub_steps_of(throw, options.longest_step), fit.throws[0], fit.friction_mu)
         for throw, fit in zip(throws, alone, strict=True)
     ]
-    return Guess(ratio, float(np.median(sliding)), tuple(guesses))
+    return Guess(ratio, float(np.median(sliding)), tuple(guesses), sum(fit.misfit for fit in alone))
 
 
 def _distinct(candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -314,6 +332,7 @@ def _fit_from(
         complementarity=solution.residual,
         converged=solution.converged,
         throws=states,
+        start_ratio=guess.inertia_ratio,
         method=CONTACT_SEQUENCE if continuation is None else continuation.reformulation.value,
         solution=solution,
         build_seconds=build_seconds,

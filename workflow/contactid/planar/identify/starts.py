@@ -133,7 +133,7 @@ def identified_throw(
 ) -> GuessedThrow:
     """States and impulses that were identified before, on the same grid."""
     return GuessedThrow(
-        share=np.diff(states.time) / (throw.frame_interval / n_s),
+        share=np.clip(np.diff(states.time) / (throw.frame_interval / n_s), 1.0 - TIME_SHIFT, 1.0 + TIME_SHIFT),
         position=states.position,
         velocity=states.velocity,
         impulse_n=states.impulse_n,
@@ -144,21 +144,27 @@ def identified_throw(
 
 
 def grid_with_impacts(throw: MeasuredThrow, n_s: int, impacts: np.ndarray, least_share: float) -> np.ndarray:
-    """(n + 1,) instants from 0: frames stay, inner instants of a frame move so that one lies at each impact."""
+    """(n + 1,) instants from 0: frames stay, inner instants of a frame move so that one lies at each impact.
+
+    No step gets shorter than ``least_share`` of its even duration, or longer than 2 less that: an impact too far from
+    the one before gets the instant next before it, and one too near none.
+    """
     interval = throw.frame_interval
     times = np.linspace(0.0, interval * throw.n_frames, n_s * throw.n_frames + 1)
     if n_s < 2:
         return times
+    most_share = 2.0 - least_share  # the model's bounds lie evenly about 1
     for i in range(throw.n_frames):
         inside = (impacts - i * interval) / interval * n_s  # in sub-steps from the frame
         inside = inside[(inside > 0.0) & (inside < n_s)]
         anchors, places = [0], [0.0]
         for at in inside:
             index = int(np.clip(round(at), anchors[-1] + 1, n_s - 1))
-            room = least_share * (index - anchors[-1])
-            if index > anchors[-1] and at - places[-1] >= room and n_s - at >= least_share * (n_s - index):
+            steps, left = index - anchors[-1], n_s - index
+            place = min(float(at), places[-1] + most_share * steps)
+            if place - places[-1] >= least_share * steps > 0 and least_share <= (n_s - place) / left <= most_share:
                 anchors.append(index)
-                places.append(float(at))
+                places.append(place)
         inner = np.interp(np.arange(n_s + 1), [*anchors, n_s], [*places, float(n_s)])
         times[i * n_s : (i + 1) * n_s] = i * interval + inner[:-1] * interval / n_s
     return times

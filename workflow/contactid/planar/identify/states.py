@@ -131,6 +131,7 @@ def write_fits(fits: Sequence[StoredFit], path: str | Path) -> None:
             "frames_per_second": (*of_fits("frames_per_second"), {"units": "Hz"}),
             "mass": (*of_fits("mass"), {"units": "kg"}),
             "outline": (("throw", "corner", "xy"), np.array([_outline(fit.shape) for fit in fits]), {"units": "m"}),
+            "corner_radius": ("throw", np.array([getattr(fit.shape, "radius", 0.0) for fit in fits]), {"units": "m"}),
         },
         coords={"throw": np.array([fit.label for fit in fits], dtype=object)},
         attrs={"ellipse": int(isinstance(fits[0].shape, Ellipse))},
@@ -166,10 +167,10 @@ def _read_one(data: xr.Dataset, i: int, sample: slice, instant: slice, true: sli
     truth = None
     if true.stop > true.start:
         truth = Truth(*(data[f"true_{name}"].values[true] for name in ("time", "position", "impulse_n", "impulse_t")))
-    corners = data["outline"].values[i].tolist()
+    corners, radius = data["outline"].values[i].tolist(), float(data["corner_radius"].values[i])
     return StoredFit(
         label=str(data["throw"].values[i]),
-        shape=Ellipse(*corners[0]) if data.attrs["ellipse"] else Polygon(tuple(map(tuple, corners))),
+        shape=Ellipse(*corners[0]) if data.attrs["ellipse"] else Polygon(tuple(map(tuple, corners)), radius),
         throw=throw,
         states=states,
         friction_is_bound=bool(data["friction_is_bound"].values[i]),

@@ -106,11 +106,12 @@ class GuessedThrow:
 
 @dataclass(frozen=True)
 class Guess:
-    """Where to start: J/m (m2), mu and every throw."""
+    """Where to start: J/m (m2), mu and every throw, and half the sum of squared residuals of what it was made from."""
 
     inertia_ratio: float
     friction_mu: float
     throws: tuple[GuessedThrow, ...]
+    misfit: float = np.inf
 
 
 @dataclass(frozen=True)

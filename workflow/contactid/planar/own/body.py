@@ -2,11 +2,14 @@
 
 The description is a small YAML file; lengths are in m, angles in rad, everything as in the throws' own frame (y up)::
 
-    shape: {ellipse: {a: 0.05, b: 0.025}}      # or {polygon: [[x, y], ...]}, counter-clockwise about the centre of mass
+    shape: {ellipse: {a: 0.05, b: 0.025}}      # or {polygon: [[x, y], ...], corner_radius: 0.002}, see below
     mass: 0.0364                               # kg, optional: then J is told besides J/m
     ground: {slope: 0.0, start: [0, 0]}        # optional: angle, and a point of the ground
     noise: {position: 0.001, orientation: 0.001}     # optional: standard deviations of x, y and of theta
     gravity: 9.81                              # optional, m/s2 along -y
+
+A polygon is counter-clockwise about the centre of mass. Its points are where the sides would meet: ``corner_radius``
+(optional) rounds each corner by an arc that touches both sides. A few tenths of a millimetre matter.
 """
 
 from __future__ import annotations
@@ -132,11 +135,14 @@ def _body_of(content: Mapping[str, Any]) -> OwnBody:
 
 
 def _shape(content: Mapping[str, Any]) -> Shape:
-    if len(content) != 1:
+    if ("ellipse" in content) == ("polygon" in content):
         raise ContactIdError("shape is not one of ellipse and polygon", "Give one of them")
     if "ellipse" in content:
+        if "corner_radius" in content:
+            raise ContactIdError("shape.corner_radius: an ellipse has no corners", "Leave it out")
         return Ellipse(float(content["ellipse"]["a"]), float(content["ellipse"]["b"]))
-    return Polygon(tuple((float(x), float(y)) for x, y in content["polygon"]))
+    corners = tuple((float(x), float(y)) for x, y in content["polygon"])
+    return Polygon(corners, float(content.get("corner_radius", 0.0)))
 
 
 def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path]) -> OwnThrows:

@@ -64,7 +64,7 @@ def event_motion(
     """The whole motion; arguments as of :func:`frames_of_motions`."""
     per_frame = max(1, int(np.ceil(frame_interval / step - 1e-9)))
     most = n_frames * per_frame * (1 + _CUTS) + 1
-    n_contacts = max(1, len(outline.vertices))
+    n_contacts = max(1, len(outline.corners))
     time, position, velocity = np.zeros(most), np.zeros((most, 3)), np.zeros((most, 3))
     impulse_n, impulse_t = np.zeros((most, n_contacts)), np.zeros((most, n_contacts))
     frame = np.zeros(n_frames + 1, dtype=np.int64)
@@ -78,12 +78,13 @@ def event_motion(
 def _arms(outline, phi, arms):
     """Fill ``arms`` (n_c, 2) with (r_t, r_n), and return the lowest r_n."""
     sin_phi, cos_phi = np.sin(phi), np.cos(phi)
-    if outline.vertices.shape[0] == 0:
+    if outline.corners.shape[0] == 0:
         arms[0, 0], arms[0, 1] = _ellipse_arm(sin_phi, cos_phi, outline.a, outline.b)
         return arms[0, 1]
     lowest = np.inf
     for j in range(arms.shape[0]):
-        arms[j, 0], arms[j, 1] = _vertex_arm(sin_phi, cos_phi, outline.vertices[j, 0], outline.vertices[j, 1])
+        arms[j, 0], arms[j, 1] = _vertex_arm(sin_phi, cos_phi, outline.corners[j, 0], outline.corners[j, 1])
+        arms[j, 1] -= outline.radius
         lowest = min(lowest, arms[j, 1])
     return lowest
 
@@ -123,7 +124,7 @@ def _impulses(arms, closed, n_closed, ratio, law, fall, along, u_n, u_t, c_n, c_
 @numba.njit(**OPTIONS)
 def _run(outline, parameters, gravity, h, per_frame, poses, time, position, velocity, impulse_n, impulse_t, frame):
     """Fill ``poses`` and, where they have room, everything else; returns the number of steps taken."""
-    n_contacts = max(1, outline.vertices.shape[0])
+    n_contacts = max(1, outline.corners.shape[0])
     law = PlanarLaw(parameters[7], parameters[8], 0.0, gravity)
     ratio = parameters[6]
     sin_a, cos_a = np.sin(outline.slope), np.cos(outline.slope)

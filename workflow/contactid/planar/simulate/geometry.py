@@ -19,11 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from contactid.core.errors import ContactIdError
+
+_ARC = 25  # points of a rounded corner that is drawn
 
 
 def ellipse_arm(sin_phi: Any, cos_phi: Any, a: float, b: float) -> tuple[Any, Any]:
@@ -104,9 +107,16 @@ class Ellipse:
 
 @dataclass(frozen=True)
 class Polygon:
-    """A convex polygon with vertices ((x, y), ...) about its centre of mass, counter-clockwise, m: N_c contacts."""
+    """A convex polygon about its centre of mass: N_c contacts, one per corner.
+
+    Attributes
+    ----------
+    vertices : ((x, y), ...) where its sides meet, counter-clockwise, m
+    radius : of its corners, m: each is an arc that touches both its sides
+    """
 
     vertices: tuple[tuple[float, float], ...]
+    radius: float = 0.0
 
     def __post_init__(self) -> None:
         try:
@@ -124,24 +134,50 @@ class Polygon:
                 "a polygon's vertices are not those of a convex body about its centre of mass",
                 "List the corners counter-clockwise, seen from the centre of mass",
             )
+        left = ((np.roll(self.centres, -1, axis=0) - self.centres) * edges).sum(axis=1)
+        if not self.radius >= 0.0 or left.min() <= 0.0:
+            raise ContactIdError(
+                f"corners rounded by {self.radius:g} m leave no side straight", "Correct shape or radius"
+            )
 
     @property
     def n_contacts(self) -> int:
         """Number of potential contacts."""
         return len(self.vertices)
 
+    @property
+    def _before(self) -> np.ndarray:
+        """(n_c, 2) outward normals of the sides that end in the corners; rolled by -1, of those that begin there."""
+        sides = np.array(self.vertices) - np.roll(self.vertices, 1, axis=0)
+        return np.column_stack([sides[:, 1], -sides[:, 0]]) / np.linalg.norm(sides, axis=1, keepdims=True)
+
+    @cached_property
+    def centres(self) -> np.ndarray:
+        """(n_c, 2) centres of the corners' arcs, m."""
+        before, after = self._before, np.roll(self._before, -1, axis=0)
+        inward = (before + after) / (1.0 + (before * after).sum(axis=1, keepdims=True))
+        return np.array(self.vertices, dtype=float) - self.radius * inward
+
     def arms(self, sin_phi: Any, cos_phi: Any) -> list[tuple[Any, Any]]:
         """Arms (r_t, r_n) of all potential contacts, m."""
-        return [vertex_arm(sin_phi, cos_phi, x, y) for x, y in self.vertices]
+        arms = (vertex_arm(sin_phi, cos_phi, x, y) for x, y in self.centres.tolist())
+        return [(r_t, r_n - self.radius) for r_t, r_n in arms] if self.radius else list(arms)
 
     def outline(self, n_points: int = 0) -> np.ndarray:
-        """(n_c + 1, 2) closed outline in the body's axes, m."""
-        return np.array([*self.vertices, self.vertices[0]])
+        """(n, 2) closed outline in the body's axes, m; rounded corners are arcs of many short sides."""
+        if not self.radius:
+            return np.array([*self.vertices, self.vertices[0]])
+        first = np.arctan2(*self._before.T[::-1])
+        turn = (np.roll(first, -1) - first) % (2.0 * np.pi)
+        angle = first[:, None] + turn[:, None] * np.linspace(0.0, 1.0, _ARC)
+        arcs = self.centres[:, None] + self.radius * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
+        return np.concatenate([*arcs, arcs[0, :1]])
 
     @property
     def uniform_inertia_ratio(self) -> float:
         """J/m of a uniform body about the origin, m2."""
-        p, q = np.array(self.vertices), np.roll(np.array(self.vertices), -1, axis=0)
+        outline = self.outline()
+        p, q = outline[:-1], outline[1:]
         cross = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
         return float((cross * (p * p + p * q + q * q).sum(axis=1)).sum() / (6.0 * cross.sum()))
 

@@ -29,11 +29,12 @@ _ellipse_arm = numba.njit(ellipse_arm, inline="always")
 
 
 class Outline(NamedTuple):
-    """A shape, its ground and its mass as the compiled code wants them, SI units; an ellipse has no vertices."""
+    """A shape, its ground and its mass as the compiled code wants them, SI units; an ellipse has no corners."""
 
     a: float
     b: float
-    vertices: np.ndarray  # (n_c, 2), or (0, 2)
+    corners: np.ndarray  # (n_c, 2) centres of a polygon's corners, or (0, 2)
+    radius: float  # of these corners
     slope: float
     x0: float
     y0: float
@@ -45,8 +46,8 @@ def outline_of(shape: Shape, ground: Ground, mass: float = 1.0, inertia: float =
     """A shape over its ground for the compiled code."""
     place = float(ground.slope), float(ground.x0), float(ground.y0), float(mass), float(inertia)
     if isinstance(shape, Ellipse):
-        return Outline(float(shape.a), float(shape.b), np.zeros((0, 2)), *place)
-    return Outline(0.0, 0.0, np.array(shape.vertices, dtype=float), *place)
+        return Outline(float(shape.a), float(shape.b), np.zeros((0, 2)), 0.0, *place)
+    return Outline(0.0, 0.0, shape.centres, float(shape.radius), *place)
 
 
 @numba.njit(**OPTIONS)

@@ -290,7 +290,7 @@ def run_polygon(body, law, h, position, velocity, impulse_n, impulse_t, gap):
     Row k of the impulses belongs to the step that led to state k. A step whose problem isn't solved has impulses that
     aren't numbers, and so has every state from there on.
     """
-    n_corners = body.vertices.shape[0]
+    n_corners = body.corners.shape[0]
     sin_a, cos_a = np.sin(body.slope), np.cos(body.slope)
     fall, along = h * law.gravity * cos_a, h * law.gravity * sin_a
     arms, u_n, u_t = np.empty((n_corners, 2)), np.empty(n_corners), np.empty(n_corners)
@@ -302,7 +302,8 @@ def run_polygon(body, law, h, position, velocity, impulse_n, impulse_t, gap):
         sin_phi, cos_phi = np.sin(theta - body.slope), np.cos(theta - body.slope)
         n_closed = 0
         for j in range(n_corners):
-            r_t, r_n = _vertex_arm(sin_phi, cos_phi, body.vertices[j, 0], body.vertices[j, 1])
+            r_t, r_n = _vertex_arm(sin_phi, cos_phi, body.corners[j, 0], body.corners[j, 1])
+            r_n -= body.radius
             arms[j, 0], arms[j, 1] = r_t, r_n
             u_n[j] = -sin_a * v_x + cos_a * v_y + r_t * omega
             u_t[j] = cos_a * v_x + sin_a * v_y - r_n * omega

@@ -11,14 +11,14 @@ one brief impact doesn't. Both sides of eq. 31 follow from them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import least_squares
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.simulate.bodies import GRAVITY
-from contactid.planar.simulate.geometry import Ground, Polygon
+from contactid.planar.simulate.geometry import Polygon
 from contactid.planar.squares.events import MAD, SKIPPED_FRAMES, Alignment, ThrowEvents
 
 STRETCH = 9  # frames of one stretch of flight
@@ -26,6 +26,7 @@ DEGREES = (2, 2, 1)  # of the polynomials in x, y, theta
 SETTLING = 5  # frames after an impact within which the fit after it must begin
 _CLEAR = 6e-3  # m: lowest gap in flight
 _MEETING = np.array([5e-4, 1.5e-3, 0.03])  # m, m, rad: how far apart the flights around an impact may be at it
+_DRAWS = 200  # of the radius's bootstrap
 _CLEAR_CORNER = 5e-3  # m: how much lower the touching corner must be than the next
 
 
@@ -115,29 +116,35 @@ def spread(values: np.ndarray) -> float:
     return float(MAD * np.median(np.abs(values - np.median(values)))) + 1e-12
 
 
-def corner_radius(events: Sequence[ThrowEvents], shape: Polygon, alignment: Alignment) -> tuple[float, int]:
-    """Radius (m) that explains how far corners seem to sink in while the body slowly turns about them, and frames used.
+def corner_radius(events: Sequence[ThrowEvents], shape: Polygon, alignment: Alignment) -> tuple[float, float]:
+    """Radius (m) that explains how far corners seem to sink in while the body slowly turns about them, and its error.
 
     A corner rounded with radius r lies ``r (cos psi / sin(half angle) - 1)`` inside the sharp one, psi being the angle
-    between the corner's bisector and the vertical; see :func:`corners_moved_in`. 0 with fewer than five frames.
+    between the corner's bisector and the vertical. The standard error is by a bootstrap over throws. 0 with fewer than
+    five frames.
     """
     corners = np.array(shape.vertices)
     one, two = np.roll(corners, 1, axis=0) - corners, np.roll(corners, -1, axis=0) - corners
     one, two = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (one, two))
     bisector = (one + two) / np.linalg.norm(one + two, axis=1, keepdims=True)
     sine = np.sqrt(0.5 * (1.0 - (one * two).sum(axis=1)))
-    sunk, lever = [], []
+    seen: list[list[float]] = []  # by throw, the radius that each frame tells
     for event in events:
         level = event.gap[event.rest :].min(axis=1).mean() if event.rest is not None else 0.0
+        seen.append([])
         for k in _slow_pivots(event, corners):
             phi = event.position[k, 2] - alignment.ground.slope
             j = int(event.gap[k].argmin())
             rise = bisector[j] @ [np.sin(phi), np.cos(phi)]
-            sunk.append(level - event.gap[k, j])
-            lever.append(rise / sine[j] - 1.0)
-    if len(sunk) < 5:
-        return 0.0, len(sunk)
-    return float(np.median(np.array(sunk) / np.array(lever))), len(sunk)
+            seen[-1].append((level - event.gap[k, j]) / (rise / sine[j] - 1.0))
+    told = [np.array(one) for one in seen if one]
+    if sum(map(len, told)) < 5:
+        return 0.0, 0.0
+    random = np.random.default_rng(1)
+    drawn = [
+        np.median(np.concatenate([told[i] for i in random.integers(0, len(told), len(told))])) for _ in range(_DRAWS)
+    ]
+    return max(float(np.median(np.concatenate(told))), 0.0), float(np.std(drawn))
 
 
 def _slow_pivots(event: ThrowEvents, corners: np.ndarray) -> Iterator[int]:
@@ -149,30 +156,6 @@ def _slow_pivots(event: ThrowEvents, corners: np.ndarray) -> Iterator[int]:
         turned = abs(event.position[k + 2, 2] - event.position[k - 2, 2])
         if np.ptp(low[k - 2 : k + 3]) < 2e-4 and turned > 0.016 and tilted[k] and low[k] < 3e-3:
             yield k
-
-
-def corners_moved_in(shape: Polygon, ground: Ground, radius: float) -> tuple[Polygon, Ground]:
-    """The polygon of the rounding circles' centres, and the ground raised by their radius (m).
-
-    They have the gaps and the rows of N of the rounded body on its ground, exactly. Their rows of T lack the radius in
-    the lever: it is to be added to the last component of T where friction's moment matters.
-
-    Raises
-    ------
-    ContactIdError
-        For a radius that leaves nothing of the body.
-    """
-    corners = np.array(shape.vertices)
-    sides = np.roll(corners, -1, axis=0) - corners
-    length = np.linalg.norm(sides, axis=1, keepdims=True)
-    outward = np.column_stack([sides[:, 1], -sides[:, 0]]) / length
-    before = np.roll(outward, 1, axis=0)
-    # a corner's circle touches both its sides
-    moved = corners - radius * (before + outward) / (1.0 + (before * outward).sum(axis=1, keepdims=True))
-    if not radius >= 0.0 or ((np.roll(moved, -1, axis=0) - moved) * sides).sum(axis=1).min() <= 0.0:
-        raise ContactIdError(f"corners rounded by {radius:g} m leave no side straight", "Correct shape or radius")
-    raised = replace(ground, y0=float(ground.y0 + radius / np.cos(ground.slope)))
-    return Polygon(tuple((float(x), float(y)) for x, y in moved)), raised
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Identify a thrown square from every usable throw by itself, and from the best of them together (paper, section 6.2).
+"""Identify a thrown square from every usable throw by itself (paper, section 6.2).
 
 A throw is usable where its first impact is one of a single corner between two short flights. Most throws have that
 only after lost frames are put back (:mod:`contactid.planar.squares.windows`): 50 of 400 real throws as they are, 166
@@ -6,9 +6,9 @@ then.
 
 Not every usable throw tells J/m. Eq. 31 divides by the change of spin, so where it is small, a contact point that lies
 half a millimetre elsewhere (a rounding that isn't a circle, a ground that gives way) moves J/m by more than the noise
-does. ``per_corner_mm_mm2`` is that lever, known before the identification. And the contact law doesn't hold for all:
-where friction doesn't stop the slip but turns it round, no impulse of eqs. 18 and 19 fits. Throws that tell and that
-are explained are ``counted``; statistics are over these, and all are listed.
+does. ``per_corner_mm_mm2`` is that lever, known before the identification, and ``counted`` are the throws in which it
+is small. Nothing is left out for its misfit, its J/m or its friction: statistics are over all throws, over the counted
+ones, and over those of them that noise explains (``plausible``).
 """
 
 from __future__ import annotations
@@ -24,20 +24,14 @@ import xarray as xr
 from contactid.output.tables import read_csv, write_csv, write_exact
 from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_trajectories, stored
 from contactid.planar.identify.states import StoredFit, write_fits
-from contactid.planar.simulate.geometry import Ground, Polygon
 from contactid.planar.squares.events import FEWEST_AT_REST
-from contactid.planar.squares.flight import corners_moved_in
 from contactid.planar.squares.windows import SquareOptions, SquareWindow, SquareWindows, square_windows
 from contactid.sources.motion import read_dataset
 
 LARGEST_LEVER = 0.3  # m2/m: J/m's change per mm of a misplaced corner, beyond which a throw doesn't count
-_LARGEST_MISFIT = 20.0  # squared residuals per degree of freedom, beyond which the contact law doesn't explain a throw
-_LEAST_POOLED, _MOST_POOLED = 2, 40  # throws that are identified together: those with the smallest lever
-_POOLED = FitOptions(enough=1, tries=2)  # the start is already near, so few solves do
+_DRAWS = 400  # of a bootstrap
 _SHOWN = 3  # throws whose states are kept
-_ARC = 24  # points of a rounded corner
 MM, MM2, MRAD = 1e3, 1e6, 1e3
-POOLED = "pooled"
 SYNTHETIC, PUBLIC = "synthetic throws of a square", "public throws of a square"
 _FEWEST_SHARE = 4  # throws that must lie on each side, as a share of a small set
 AS_RECORDED, FRAMES_LOST = "as recorded", "frames lost"
@@ -59,73 +53,37 @@ def identify_window(
     for window in (usable.windows[name] for name in names):
         fit = fit_trajectories(prepared.shape, [window.throw], FitOptions(longest_step=options.longest_step))
         rows.append(_row(window, fit))
-        kept = stored(window.name, prepared.shape, window.throw, fit)
-        fits.append(as_drawn(kept, prepared.outline, prepared.radius))
+        fits.append(stored(window.name, prepared.shape, window.throw, fit))
     return pd.DataFrame(rows, columns=list(COLUMNS)), fits
 
 
-def with_pooled(usable: SquareWindows, table: pd.DataFrame) -> pd.DataFrame:
-    """A table of throws, sharded or not, in the dataset's order and with the joint fit as its last row."""
-    order = {name: place for place, name in enumerate(usable.windows)}
-    table = table.sort_values("throw", key=lambda names: names.map(order), ignore_index=True)
-    best = table[table["counted"]].sort_values("per_corner_mm_mm2").head(_MOST_POOLED)
-    if len(best) < _LEAST_POOLED:
-        best = table.sort_values("misfit_per_degree").head(_LEAST_POOLED)
-    throws = [usable.windows[name].throw for name in best["throw"]]
-    fit = fit_trajectories(usable.prepared.shape, throws, _POOLED)
-    apart = [throw.position - states.position[states.frame] for throw, states in zip(throws, fit.throws, strict=True)]
-    row = _fit_part(POOLED, fit, np.concatenate(apart)) | {
-        "restitution": float(best["restitution"].median()),
-        "windows": f"{len(best)} throws",
-        "lost_frames": int(best["lost_frames"].sum()),
-        "frames": int(best["frames"].sum()),
-        "spin_change_rad_s": float("nan"),
-        "eq31_mm2": float(best["eq31_mm2"].median()),
-        "per_corner_mm_mm2": float(best["per_corner_mm_mm2"].median()),
-        "counted": False,
-    }
-    return pd.concat([table, pd.DataFrame([row], columns=list(COLUMNS))], ignore_index=True)
+def median_error(values: np.ndarray) -> float:
+    """Standard error of the median of n values, by a bootstrap."""
+    drawn = np.random.default_rng(1).choice(values, (_DRAWS, len(values)))
+    return float(np.median(drawn, axis=1).std())
 
 
 def shown_throws(table: pd.DataFrame) -> list[str]:
-    """Counted throws whose J/m is nearest the median, of those with the largest change of spin."""
-    counted = table[table["counted"]]
-    counted = counted if len(counted) else table[table["throw"] != POOLED]
-    typical = counted[counted["lost_frames"] == 0]
-    pool = typical if len(typical) >= _SHOWN else counted
+    """Throws that tell J/m and that noise explains, nearest the median, of those with the largest change of spin."""
+    pool = table
+    for wanted in (table["counted"], table["plausible"], table["lost_frames"] == 0):
+        pool = pool[wanted[pool.index]] if wanted[pool.index].sum() >= _SHOWN else pool
+    middle = pool["inertia_ratio_mm2"].median()
     pool = pool.sort_values("per_corner_mm_mm2").head(max(_SHOWN, len(pool) // 3))
-    away = (pool["inertia_ratio_mm2"] - counted["inertia_ratio_mm2"].median()).abs()
+    away = (pool["inertia_ratio_mm2"] - middle).abs()
     return [str(name) for name in pool.loc[away.sort_values().index, "throw"].head(_SHOWN)]
-
-
-def rounded(shape: Polygon, radius: float) -> Polygon:
-    """A polygon with rounded corners, each an arc of many short sides."""
-    inner, _ = corners_moved_in(shape, Ground(), radius)
-    corners = np.array(shape.vertices)
-    sides = np.roll(corners, -1, axis=0) - corners
-    angle = np.unwrap(np.arctan2(-sides[:, 0], sides[:, 1]))
-    points = []
-    for k, centre in enumerate(inner.vertices):
-        turn = (angle[k] - angle[k - 1]) % (2.0 * np.pi)
-        along = angle[k] - turn + turn * np.linspace(0.0, 1.0, _ARC)
-        points += [(centre[0] + radius * np.cos(a), centre[1] + radius * np.sin(a)) for a in along]
-    return Polygon(tuple((float(x), float(y)) for x, y in points))
-
-
-def as_drawn(fit: StoredFit, outline: Polygon, radius: float) -> StoredFit:
-    """The same throw with the body's whole outline (m) over its real ground, in place of the corners' centres."""
-    if radius <= 0.0:
-        return fit
-    ground = fit.throw.ground
-    ground = replace(ground, y0=float(ground.y0 - radius / np.cos(ground.slope)))
-    return replace(fit, shape=rounded(outline, radius), throw=replace(fit.throw, ground=ground))
 
 
 def _row(window: SquareWindow, fit: TrajectoryFit) -> dict[str, Any]:
     states = fit.throws[0]
-    row = _fit_part(window.name, fit, window.throw.position - states.position[states.frame])
-    explained = fit.converged and row["misfit_per_degree"] <= _LARGEST_MISFIT
-    return row | {
+    apart = window.throw.position - states.position[states.frame]
+    return {
+        "throw": window.name,
+        "inertia_ratio_mm2": MM2 * fit.inertia_ratio,
+        "inertia_ratio_se_mm2": MM2 * fit.inertia_ratio_se,
+        "residual_mm": MM * float(np.sqrt((apart[:, :2] ** 2).sum(axis=1).mean())),
+        "residual_theta_mrad": MRAD * float(np.sqrt((apart[:, 2] ** 2).mean())),
+        **{column: getattr(fit, column) for column in _OF_A_FIT},
         "restitution": window.restitution,
         "windows": FRAMES_LOST if window.lost else AS_RECORDED,
         "lost_frames": window.lost,
@@ -133,18 +91,7 @@ def _row(window: SquareWindow, fit: TrajectoryFit) -> dict[str, Any]:
         "spin_change_rad_s": window.spin,
         "eq31_mm2": MM2 * window.moment / window.spin if window.spin else float("nan"),
         "per_corner_mm_mm2": MM2 / MM * window.lever,
-        "counted": bool(explained and window.lever <= LARGEST_LEVER),
-    }
-
-
-def _fit_part(name: str, fit: TrajectoryFit, apart: np.ndarray) -> dict[str, Any]:
-    return {
-        "throw": name,
-        "inertia_ratio_mm2": MM2 * fit.inertia_ratio,
-        "inertia_ratio_se_mm2": MM2 * fit.inertia_ratio_se,
-        "residual_mm": MM * float(np.sqrt((apart[:, :2] ** 2).sum(axis=1).mean())),
-        "residual_theta_mrad": MRAD * float(np.sqrt((apart[:, 2] ** 2).mean())),
-        **{column: getattr(fit, column) for column in _OF_A_FIT},
+        "counted": bool(fit.converged and window.lever <= LARGEST_LEVER),
     }
 
 
@@ -165,7 +112,7 @@ def write_part(data: str, part: str, parts: int, table: str) -> None:
 
 
 def write_squares(data: str, parts: Sequence[str], table: str, left_out: str, fits: str) -> None:
-    """Write the throws' table with the pooled row and those left out, both exactly, and some throws with their states.
+    """Write the throws' table and those left out, both exactly, and some throws with their states.
 
     Parameters
     ----------
@@ -179,10 +126,11 @@ def write_squares(data: str, parts: Sequence[str], table: str, left_out: str, fi
     dataset = read_dataset(data)
     options = options_for(dataset)
     usable = square_windows(dataset, options)
+    order = {name: place for place, name in enumerate(usable.windows)}
     throws = pd.concat([read_csv(path) for path in parts], ignore_index=True)
-    pooled = with_pooled(usable, throws)
-    _, found = identify_window(usable, shown_throws(pooled), options)
+    throws = throws.sort_values("throw", key=lambda names: names.map(order), ignore_index=True)
+    _, found = identify_window(usable, shown_throws(throws), options)
     named = SYNTHETIC if dataset.attrs["synthetic"] else PUBLIC
     write_fits([replace(fit, label=f"{named}, {fit.label}") for fit in found], fits)
-    write_exact(pooled, table)
+    write_exact(throws, table)
     write_exact(pd.DataFrame(list(usable.left_out.items()), columns=["throw", "reason"]), left_out)

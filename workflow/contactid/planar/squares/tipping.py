@@ -105,7 +105,7 @@ def _pivot(event: ThrowEvents, run: slice, corner: int, prepared: PreparedThrows
     velocity = velocity[kept]
     acceleration = acceleration[kept] + prepared.flight.braking * velocity
     at = contacts(prepared.shape, prepared.ground, position[kept])
-    arm_t, arm_n = at.normal[:, corner, 2], -at.tangent[:, corner, 2] - prepared.radius
+    arm_t, arm_n = at.normal[:, corner, 2], -at.tangent[:, corner, 2]
     way = np.sign(np.median(velocity[:, 2]))
     moment = arm_t * (acceleration[:, 1] + GRAVITY) - arm_n * acceleration[:, 0]
     return way * moment, way * acceleration[:, 2]

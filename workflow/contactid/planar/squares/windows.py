@@ -7,8 +7,7 @@ second contact within a few frames don't leave a window.
 Two things make it fit for a rigid body on a straight ground:
 
 * *Corners.* Real ones are rounded, which moves the contact point of a tilted body inwards by far more than the noise.
-  The radius is measured (:func:`contactid.planar.squares.flight.corner_radius`), and the shape returned is the polygon
-  of the rounding circles' centres.
+  The radius is measured (:func:`contactid.planar.squares.flight.corner_radius`) and is part of the shape returned.
 * *Height.* A real impact takes about a millisecond, in which a body falls on for a millimetre or two; as a rigid one it
   happened where the two flights meet, below the ground at rest. So every window has its own height of the ground,
   through the touching corner at that instant: an error of 0.1 mm there is one of several standard deviations of the
@@ -50,7 +49,6 @@ from contactid.planar.squares.flight import (
     FlightReport,
     bridge,
     corner_radius,
-    corners_moved_in,
     flight_report,
     single_corner,
 )
@@ -85,21 +83,23 @@ class PreparedThrows:
 
     Attributes
     ----------
-    outline : of the body, its corners sharp
+    shape : to identify with, its corners rounded
+    radius_error : standard error of their radius, m; 0 where it isn't measured
     interval : time between frames, s
-    shape, ground : to identify with: the centres of the rounded corners, and the ground for these
-    radius : of the corners, m
     alignment, events, flight : what windows are cut from
     """
 
-    outline: Polygon
-    interval: float
     shape: Polygon
-    ground: Ground
-    radius: float
+    radius_error: float
+    interval: float
     alignment: Alignment
     events: tuple[ThrowEvents, ...]
     flight: FlightReport
+
+    @property
+    def ground(self) -> Ground:
+        """Of the throws at rest."""
+        return self.alignment.ground
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class SquareWindow:
     corner : that touches
     met : the flights' meeting
     lost : frames that were put back
-    normal, tangent : (3,) rows of N and T of the touching corner at the impact, the rounding in both levers
+    normal, tangent : (3,) rows of N and T of the touching corner at the impact
     """
 
     name: str
@@ -205,10 +205,8 @@ def prepare_throws(data: xr.Dataset, options: SquareOptions) -> PreparedThrows:
     alignment = align(data, outline, options.fewest_at_rest)
     events = find_events(data, outline, alignment)
     report = flight_report(events, interval)
-    radius = corner_radius(events, outline, alignment)[0] if options.radius is None else options.radius
-    radius = max(radius, 0.0)
-    shape, ground = corners_moved_in(outline, alignment.ground, radius)
-    return PreparedThrows(outline, interval, shape, ground, radius, alignment, tuple(events), report)
+    radius, error = (options.radius, 0.0) if options.radius is not None else corner_radius(events, outline, alignment)
+    return PreparedThrows(replace(outline, radius=radius), error, interval, alignment, tuple(events), report)
 
 
 def _usable(event: ThrowEvents, prepared: PreparedThrows, most: int) -> SquareWindow:
@@ -242,8 +240,7 @@ def cut_window(event: ThrowEvents, met: Bridge, lost: int, prepared: PreparedThr
     if -float(contacts(prepared.shape, own, position).gap.min()) > _DEEPEST:
         raise _unusable("a frame below the ground that its impact tells")
     throw = MeasuredThrow(np.arange(len(position)) * prepared.interval, position, prepared.flight.sigma, own)
-    tangent = at.tangent[corner] + [0.0, 0.0, prepared.radius]
-    return SquareWindow(event.name, throw, corner, met, lost, at.normal[corner], tangent)
+    return SquareWindow(event.name, throw, corner, met, lost, at.normal[corner], at.tangent[corner])
 
 
 def _unusable(reason: str) -> ContactIdError:

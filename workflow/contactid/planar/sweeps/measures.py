@@ -24,7 +24,7 @@ from contactid.planar.sweeps.peaks import first_impact
 
 STATED, UNIFORM = "stated", "uniform"
 _SHOWN = (1.0, 2.0, 5.0)  # ms: time steps of figures 7 and 10
-_WAITED = (1.0, 2.0)  # s: how long lift-off is waited for; the first is figure 12's end
+_WAITED = 1.0  # s: how long lift-off is waited for, to figure 12's end
 _CLEARANCE = 0.01  # m: from which gap on a body has left the ground
 _FIRST_PORTION = 0.05  # s: of figure 12, in which every friction still slides
 _FRICTIONS = tuple(np.round(np.linspace(0.1, 0.9, 9), 1))  # of table 1
@@ -65,7 +65,7 @@ def measures(block: Mapping[str, Any]) -> list[Measure]:
     """Everything that is measured, with the block's bodies."""
     return [
         *_first_impacts(block),
-        *(_liftoff(block, duration) for duration in _WAITED),
+        _liftoff(block),
         *sliding_measures(simulate_scene(scene_of(block, "sliding"))),
         *bounce_measures(simulate_scene(scene_of(block, "restitution"))),
         *_throws(block),
@@ -83,8 +83,8 @@ def _first_impacts(block: Mapping[str, Any]) -> Iterator[Measure]:
             yield Measure(f"{name}_impact_ms", h, 1e3 * float(motion.time[first]))
 
 
-def _liftoff(block: Mapping[str, Any], duration: float) -> Measure:
-    return Measure("liftoff_mu", duration, liftoff_threshold(scene_of(block, "sliding"), duration, _CLEARANCE)[0])
+def _liftoff(block: Mapping[str, Any]) -> Measure:
+    return Measure("liftoff_mu", _WAITED, liftoff_threshold(scene_of(block, "sliding"), _WAITED, _CLEARANCE)[0])
 
 
 def sliding_measures(motions: xr.Dataset) -> Iterator[Measure]:
@@ -95,7 +95,7 @@ def sliding_measures(motions: xr.Dataset) -> Iterator[Measure]:
     time = motions["time"].values
     total = (motions["kinetic"] + motions["potential"]).values
     lost = (motions["friction"] + motions["restitution"]).values
-    early, shown = time <= _FIRST_PORTION + 1e-12, time <= _WAITED[0] + 1e-12
+    early, shown = time <= _FIRST_PORTION + 1e-12, time <= _WAITED + 1e-12
     for place, mu in enumerate(motions["friction_mu"].values):
         kept = np.diff(lost[place, shown]) <= 0.0
         yield Measure("sliding_energy_change_pct", float(mu), 100.0 * (total[place, -1] / total[place, 0] - 1.0))
