@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 SIMULATION, WRIST, IN_HAND_VISION, IN_HAND_KINEMATIC = "simulation", "wrist_ft", "in_hand_vision", "in_hand_kinematic"
-_GUESS = "a guess: the paper's table has no label"
+_GUESS = "a guess: unlabelled in print"
 SOURCES = (SIMULATION, WRIST, IN_HAND_VISION, IN_HAND_KINEMATIC)
 IN_HAND = (IN_HAND_VISION, IN_HAND_KINEMATIC)
 SOURCE_LABELS = {
     SIMULATION: "simulation",
     WRIST: "wrist force-torque sensor",
     IN_HAND_VISION: f"in hand, tracked by vision ({_GUESS})",
-    IN_HAND_KINEMATIC: f"in hand, tracked kinematically by relaxed rigidity ({_GUESS})",
+    IN_HAND_KINEMATIC: f"in hand, tracked by relaxed rigidity ({_GUESS})",
 }
 NOISE_LEVELS = tuple(f"noise_level_{level}" for level in range(5))
 BOXES = tuple(f"box_{number}" for number in range(5))
