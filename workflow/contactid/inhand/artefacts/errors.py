@@ -129,7 +129,8 @@ def _place(group: int, method: int, methods: int) -> float:
 
 
 def _limits(data: pd.DataFrame) -> tuple[float, float]:
-    shown = data["value"].to_numpy(dtype=float)
+    settled = (data["kind"] != RUN) | is_true(data["converged"])
+    shown = data.loc[settled, "value"].to_numpy(dtype=float)
     shown = shown[np.isfinite(shown) & (shown > 0.0)]
     return (0.6 * float(shown.min()), 1.6 * float(shown.max())) if len(shown) else (0.1, 10.0)
 
