@@ -101,10 +101,10 @@ def squares_reasons(
         rows.append(_fitted(f"real, spin changes, {windows}", counted[counted["windows"] == windows]))
     changed = _variants(data, usable, counted, options)
     radius = usable.prepared.shape.radius
-    if radius > 0.0:  # sharp corners are what an error of a whole radius does
+    if radius > 0.0 and len(counted):  # sharp corners are what an error of a whole radius does
         (rounded, sharp), name = changed[:2], "inertia_ratio_median_mm2"
         moved = usable.prepared.radius_error / radius * (float(sharp[name]) - float(rounded[name]))  # type: ignore[arg-type]
-        for row in rows[first:]:
+        for row in (row for row in rows[first:] if row["n"]):
             row["median_se_mm2"] = float(np.hypot(float(row["median_se_mm2"]), moved))  # type: ignore[arg-type]
     rows += changed
     rows += _impact_rows(usable, counted)
