@@ -92,6 +92,6 @@ def _accuracy(table: pd.DataFrame) -> str:
     ]
     titles = ["twin", "method", "v+", "samples", "failed", "mean mm/s", "largest", "in 95 % interval"]
     return (
-        "The same on stored twins, less the truth; methods were chosen on the first, and the others have another seed, "
+        "The same on stored twins, less the truth, which methods weren't chosen on: they have another seed, "
         "other drives or other links:\n\n" + text_table(titles, rows)
     )

@@ -80,8 +80,8 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
         table(
             "ext_fit_accuracy",
             compute="contactid.arm.artefacts.accuracy:accuracy",
-            caption="Errors of the reconstructed post-impact velocity on the twin that methods were chosen on, and on"
-            " others (mm/s). Data: synthetic twins with noise samples, contactid arm.",
+            caption="Errors of the reconstructed post-impact velocity on twins that methods weren't chosen on"
+            " (mm/s). Data: synthetic twins with noise samples, contactid arm.",
         ),
         figure(
             "fig01_arm",
@@ -147,8 +147,8 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             rule="arm_tables",
             compute="contactid.arm.artefacts.accuracy:accuracy",
             draw="contactid.arm.artefacts.accuracy:draw_accuracy",
-            caption="Errors of the reconstructed post-impact velocity by method, on the twin that they were chosen on"
-            " and on others, and of the paper's map, which has no motors.",
+            caption="Errors of the reconstructed post-impact velocity by method on twins that they weren't chosen on,"
+            " and of the paper's map, which has no motors.",
             data="synthetic data: twins with noise samples; coverage: share of 95 % intervals that hold the truth;"
             " contactid arm",
         ),

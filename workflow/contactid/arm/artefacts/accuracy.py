@@ -128,7 +128,9 @@ def draw_accuracy(data: pd.DataFrame) -> Figure:
     panels[0][0].set_yticks(range(len(methods)), [method.replace("_", " ") for method in methods])
     panels[0][0].invert_yaxis()
     handles = [
-        Line2D([], [], color=colour, marker="o", ms=3.0, lw=2.0, label=label) for label, colour in _GROUPS.values()
+        Line2D([], [], color=colour, marker="o", ms=3.0, lw=2.0, label=label)
+        for twin, (label, colour) in _GROUPS.items()
+        if twin in set(data["twin"])
     ]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     return figure
