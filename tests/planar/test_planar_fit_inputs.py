@@ -13,7 +13,7 @@ from contactid.planar.identify import shooting
 from contactid.planar.identify.fit import FitOptions, TrajectoryFit, combined_errors, fit_trajectories, scales_of
 from contactid.planar.identify.shooting import E_N, MU, RATIO, Candidate, motion_of, shoot
 from contactid.planar.identify.starts import StepBody, identified_throw, interpolated_throw, simulated_throw
-from contactid.planar.models.trajectory import ContactMode
+from contactid.planar.models.trajectory import ContactMode, Guess
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
 from contactid.planar.simulate.events import frames_of_motions
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
@@ -207,6 +207,16 @@ def test_another_answer_as_good_counts_with_its_distance_and_a_bad_one_not():
     both = np.sqrt(1e-5**2 + 0.5 * 1e-4**2), np.sqrt(0.01**2 + 0.5 * 0.04**2)
     assert combined_errors(best, [best, rival]) == pytest.approx(both)
     assert combined_errors(best, [best, hopeless]) == pytest.approx((1e-5, 0.01))
+
+
+def test_a_start_that_fits_as_well_elsewhere_widens_the_error_and_one_that_fits_worse_does_not():
+    best = answer(1.0)
+    near, far = (Guess(best.inertia_ratio + away, 0.2, (), best.misfit) for away in (0.0, 3e-4))
+    assert combined_errors(best, [best], [near]) == pytest.approx(combined_errors(best, [best]))
+    assert combined_errors(best, [best], [far])[0] == pytest.approx(3e-4 / 2**0.5, rel=0.01)
+    worse, none = replace(far, misfit=best.misfit + 60.0), replace(far, misfit=np.inf)
+    for start in (worse, none):
+        assert combined_errors(best, [best], [start]) == pytest.approx(combined_errors(best, [best]))
 
 
 def test_without_an_answer_that_settled_there_are_no_standard_errors():
