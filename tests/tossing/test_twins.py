@@ -20,7 +20,7 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
 from iam_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, SUBSTEPS, Toss, box_model, make_toss
-from iam_twins import SURFACE_NAMES, MocapNoise, RecordingTruth, TwinTruth, write_twin
+from iam_twins import SURFACES, MocapNoise, RecordingTruth, TwinTruth, write_twin
 from iam_writer import POSITION_STEP, ROTATION_STEP
 from motion_in_memory import read_iam_archive
 from twin_truth import read_truth
@@ -32,7 +32,7 @@ REST_RUN = 21  # samples, likewise
 
 
 def read(path: Path, truth: TwinTruth):
-    return read_iam_archive(path, truth.object_name, surface_name=SURFACE_NAMES[truth.role], licence="none")
+    return read_iam_archive(path, truth.object_name, surface_name=SURFACES, licence="none")
 
 
 def expected(truth: TwinTruth, recording: RecordingTruth, n_samples: int) -> tuple[np.ndarray, np.ndarray]:

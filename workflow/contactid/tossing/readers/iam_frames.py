@@ -75,7 +75,7 @@ def read_track(
     problems: list[str],
     time_step: float | None,
     markers: np.ndarray | None = None,
-    at_most: int | None = None,
+    n_frames: int | None = None,
 ) -> Track | None:
     """Poses of a tracked body from its dataset ``transforms`` (4, 4, N); None, and all problems, where they are bad.
 
@@ -85,12 +85,12 @@ def read_track(
     problems : to add to
     time_step : s between frames; None where it isn't known, then no step is too long
     markers : (N,) frames whose markers fit badly (:func:`bad_markers`)
-    at_most : how many frames to look at; None takes all
+    n_frames : how many frames to look at, and at least needed; None takes all
     """
-    matrices = _stored_matrices(group, name, problems)
+    matrices = _stored_matrices(group, name, problems, n_frames or LEAST_FRAMES)
     if matrices is None:
         return None
-    matrices = matrices[:, :, :at_most]
+    matrices = matrices[:, :, :n_frames]
     flaws = _flaws(matrices)
     found = _flaw_sentences(matrices, flaws)
     if found:
@@ -142,7 +142,7 @@ class _Flaws:
     reflected: np.ndarray
 
 
-def _stored_matrices(group: h5py.Group, name: str, problems: list[str]) -> np.ndarray | None:
+def _stored_matrices(group: h5py.Group, name: str, problems: list[str], at_least: int) -> np.ndarray | None:
     dataset = child(group, "transforms", problems, h5py.Dataset)
     if dataset is None:
         return None
@@ -155,8 +155,8 @@ def _stored_matrices(group: h5py.Group, name: str, problems: list[str]) -> np.nd
     if dataset.dtype.kind not in "fiu":
         problems.append(f"{name}: transforms don't hold numbers but {dataset.dtype}")
         return None
-    if shape[2] < LEAST_FRAMES:
-        problems.append(f"{name}: {shape[2]} frames where at least {LEAST_FRAMES} are needed")
+    if shape[2] < at_least:
+        problems.append(f"{name}: {shape[2]} frames where at least {at_least} are needed")
         return None
     return stored_values(dataset, problems, f"{name}: transforms")
 

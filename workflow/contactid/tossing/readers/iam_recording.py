@@ -8,6 +8,7 @@ recording with a long gap within the toss is left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -33,6 +34,7 @@ from contactid.tossing.readers.iam_surface import Box, Surface, find_surface
 
 _MOCAP = "SENSOR_MEASUREMENT/Mocap"
 _TRACKED = f"{_MOCAP}/POSTPROCESSING"
+_BELT_WORDS = re.compile(r"(?<!not )(?<!non-)(?<!n't )\b(moving|running)\b", re.IGNORECASE)
 _GRAVITY = 9.81
 _REST_SPEED, _FALL_TOLERANCE = 0.02, 2.0  # m/s and m/s2, as the default configuration's
 _MOVED_ON = 3e-3  # m relative to the surface, after the rest
@@ -67,6 +69,18 @@ def objects_in(group: h5py.Group | None) -> set[str]:
         if isinstance(node, h5py.Group):
             names |= set(node)
     return names
+
+
+def bodies_with_inertia(group: h5py.Group) -> set[str]:
+    """Bodies that the recording describes with an inertia: boxes, not planes."""
+    objects = group.get("OBJECT")
+    if not isinstance(objects, h5py.Group):
+        return set()
+    return {
+        name
+        for name in objects
+        if isinstance(node := objects.get(name), h5py.Group) and any(key.endswith("inertia") for key in node)
+    }
 
 
 def read_body(group: h5py.Group, object_name: str, problems: list[str]) -> BodyProperties | None:
@@ -124,6 +138,12 @@ def _read_motion(
     surface = _read_surface(group, tracked, node.name, request, box, problems)
     if surface is None:
         return None
+    note = text_of(attribute(group, "note"))
+    if _BELT_WORDS.search(note) and not surface.velocity.any():
+        if surface.rest is None:
+            problems.append("the note says that the belt moves, but the box doesn't lie on it")
+            return None
+        remarks.append("the note says that the belt moves, but neither the plane nor the resting box does")
     part = _part(box, surface, body, request.object_name, problems, remarks)
     if part is None:
         return None
@@ -138,7 +158,7 @@ def _read_motion(
         surface_position=surface.position,
         surface_orientation=surface.orientation,
         surface_velocity=surface.velocity,
-        note=text_of(attribute(group, "note")),
+        note=note,
     )
     return Reading(recording, surface.name, (*surface.remarks, *remarks), counts)
 
@@ -232,13 +252,13 @@ def _read_surface(
             wanted.append(matches[0])
         else:
             child(tracked, name, unread, h5py.Group)
-    bodies = _with_inertia(group)
+    bodies = bodies_with_inertia(group)
     for name in tracked:
         node = tracked.get(name)
         if not isinstance(node, h5py.Group) or node.name == own or (name in bodies and name not in wanted):
             continue
         said = unread if name in wanted else []
-        track = _plane_track(node, name, n_frames, box.time_step, said)
+        track = read_track(node, name, said, box.time_step, n_frames=n_frames)
         velocity = _stated_velocity(node, name, problems)
         if problems:
             return None
@@ -249,31 +269,8 @@ def _read_surface(
     found: list[str] = []
     surface = find_surface(box, tracks, stated, wanted or list(request.surfaces), request.surface_height, found)
     if surface is None:
-        problems.extend(unread or found)
-        problems.extend(found if unread and wanted != list(request.surfaces) else [])
+        problems.extend([*unread, *found])
     return surface
-
-
-def _with_inertia(group: h5py.Group) -> set[str]:
-    """Bodies that the recording describes with an inertia: boxes, not planes."""
-    objects = group.get("OBJECT")
-    if not isinstance(objects, h5py.Group):
-        return set()
-    return {
-        name
-        for name in objects
-        if isinstance(node := objects.get(name), h5py.Group) and any(key.endswith("inertia") for key in node)
-    }
-
-
-def _plane_track(node: h5py.Group, name: str, n_frames: int, time_step: float, problems: list[str]) -> Track | None:
-    track = read_track(node, name, problems, time_step, at_most=n_frames)
-    if track is None:
-        return None
-    if len(track.position) < n_frames:
-        problems.append(f"{name}: {len(track.position)} frames where at least {n_frames} are needed")
-        return None
-    return track
 
 
 def _stated_velocity(node: h5py.Group, name: str, problems: list[str]) -> np.ndarray | None:
