@@ -257,6 +257,7 @@ def _as_table(path: Path, reader: str, name: str) -> Iterator[str]:
         else:
             yield "  used"
         return
+    name = path.name if path.match("traj_*.csv") else name
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / name).symlink_to(path.resolve())
         yield from (
@@ -275,11 +276,11 @@ def _canonical(reader: str, path: Path) -> Iterator[str]:
         yield f"  left out: {error.problem}"
         return
     left_out = json.loads(found.attrs.get("left_out", "{}"))
-    names = [name for name in ("recording", "throw", "impact") if name in found.dims]
+    names = [name for name in ("experiment", "throw", "impact") if name in found.dims]
     count = found.sizes[names[0]] if names else 0
     yield f"  {count} used, {len(left_out)} left out"
     if names and names[0] in found.coords:
-        yield from (f"  {name}: used" for name in found[names[0]].values)
+        yield from (f"  {name if isinstance(name, str) else path.name}: used" for name in found[names[0]].values)
     yield from (f"  {name}: left out: {reason}" for name, reason in left_out.items())
 
 

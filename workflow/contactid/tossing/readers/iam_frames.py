@@ -102,8 +102,8 @@ def read_track(
         some = markers[: len(track.flaw)]
         track.flaw[: len(some)][some & track.measured[: len(some)]] = _MARKERS
     if time_step is not None:
+        _find_aside(track)  # first: a single frame aside can look as if all before it were
         _find_steps(track, _FASTEST * time_step)
-        _find_aside(track)
     _bridge(track)
     return track
 

@@ -32,6 +32,7 @@ _SLOW = 0.03  # m/s relative to the surface
 _STEADY = 0.03  # m/s of change within the long window; sliding at mu = 0.05 loses 0.05 m/s
 _CARRIED = 0.05  # m/s; slower, a belt isn't told from a settling box
 _LEAST_REST, _LEAST_CARRY = 0.1, 0.15  # s
+_LEAST_REST_TRAVELLING = 0.03  # s; a box that slides to rest on a belt passes through its speed in half of that
 _TRAVEL = 0.01  # m along the plane: its markers move with a belt; the drift of a standing one is a tenth
 _TURNS = 0.1  # rad about its mean; a body that turns more is no plane
 _COMPARABLE = 1.0  # between scores: a metre farther, or a centimetre off in height
@@ -119,6 +120,9 @@ def find_surface(
     places = {name: place for name, track in planes.items() if (place := _place(name, track, stated.get(name)))}
     lying = [found for place in places.values() if (found := _lies(box, place))]
     chosen = _best(lying, wanted)
+    belt = next((place for place in places.values() if _slides_on(box, place)), None)
+    if belt is not None and (chosen is None or not chosen.place.travels):
+        return _standing(box, belt)
     if chosen is None:
         chosen = _level(box, level)
         landed = None if chosen is not None else _landed(box, places, wanted)
@@ -194,7 +198,8 @@ def _lies(box: Box, place: _Place, near: float = _NEAR) -> _Lying | None:
     lying = heights[:, corners - 1] - heights[:, 0] < _FLAT * extent
     lying &= ~box.track.lost & (np.abs(velocity[:, 2]) < _SLOW)
     speed = np.linalg.norm(velocity[:, :2], axis=1)
-    still = _last_run(lying & (speed < _SLOW), heights[:, 0], height, near, round(_LEAST_REST / box.time_step))
+    least = round((_LEAST_REST_TRAVELLING if place.travels else _LEAST_REST) / box.time_step)
+    still = _last_run(lying & (speed < _SLOW), heights[:, 0], height, near, least)
     carried = None
     if not place.travels and place.stated is None:
         half = _half(box, _LONG_WINDOW)
@@ -205,7 +210,7 @@ def _lies(box: Box, place: _Place, near: float = _NEAR) -> _Lying | None:
         carried = _last_run(steady, heights[:, 0], height, near, round(_LEAST_CARRY / box.time_step))
     if place.stated is not None and place.stated.any():
         relative = np.linalg.norm(velocity - place.stated, axis=1)
-        still = _last_run(lying & (relative < _SLOW), heights[:, 0], height, near, round(_LEAST_REST / box.time_step))
+        still = _last_run(lying & (relative < _SLOW), heights[:, 0], height, near, least)
     run = still if carried is None or (still is not None and still[1] < carried[0]) else carried
     if run is None:
         return None
@@ -217,6 +222,21 @@ def _lies(box: Box, place: _Place, near: float = _NEAR) -> _Lying | None:
         times = np.arange(run[1] - run[0] + 1) * box.time_step
         along = np.array([*np.polyfit(times, origin[frames, :2], 1)[0], 0.0])
     return _Lying(place, *run, above, abs(above) / 0.01 + distance, along)
+
+
+def _slides_on(box: Box, place: _Place) -> bool:
+    """Whether the place is a belt that runs under the lying box, which never keeps up with it."""
+    if not place.travels:
+        return False
+    _, heights = _seen_from(box, place)
+    corners = min(4, heights.shape[1])
+    extent = float(np.linalg.norm(np.ptp(box.vertices, axis=0)))
+    lying = (heights[:, corners - 1] - heights[:, 0] < _FLAT * extent) & ~box.track.lost
+    velocity = slopes(place.path, _half(box, _LONG_WINDOW), box.time_step)
+    lying &= np.linalg.norm(velocity - np.median(velocity, axis=0), axis=1) < _STEADY
+    lying &= np.linalg.norm(velocity, axis=1) > _CARRIED
+    height = heights[:, :corners].mean(axis=1)
+    return _last_run(lying, heights[:, 0], height, _NEAR, round(_LEAST_REST / box.time_step)) is not None
 
 
 def _last_run(
