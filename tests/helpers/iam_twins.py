@@ -46,7 +46,7 @@ PLANES: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
         ("Box007", "validation"): ("ConveyorPart002", "ConveyorPart002"),
     }
 )
-_DROPS = ("GroundPlane001", NO_PLANE, "GroundPlane001")
+_DROPS = ("GroundPlane001", "GroundPlane001")
 DAMAGES = ("", "placeholder pose", "pose held", "NaN", "step that no body makes")
 PLACEHOLDER = rotations.as_quaternions(
     rotations.as_rotation(rotations.exp([0.5 * np.pi, 0.0, 0.0]))
@@ -146,6 +146,7 @@ def write_twin(
     *,
     n_moving: int = 0,
     noise: MocapNoise | None = None,
+    planes: tuple[str, ...] | None = None,
     lost_frames: bool = True,
     damaged: int = 0,
     append: bool = False,
@@ -167,6 +168,8 @@ def write_twin(
         are the same whatever ``n_recordings`` is.
     noise
         Errors of the poses; None takes the defaults.
+    planes
+        In place of those of :data:`PLANES`.
     lost_frames
         Whether every toss has frames that weren't tracked or were held, at most two in a row, also at the impact.
     damaged
@@ -187,7 +190,7 @@ def write_twin(
     surface_position, surface_turn = _place_surface(setup)
     start = datetime(2000, 1, 1 + place[1], place[0], tzinfo=UTC)  # plainly not a day of the experiments
     truths: dict[str, RecordingTruth] = {}
-    planes = PLANES.get((object_name, role), _DROPS)
+    planes = planes or PLANES.get((object_name, role), _DROPS)
     with existing_archive(path) if append else new_archive(path) as archive:
         archive.attrs["synthetic"] = 1
         set_text(archive, "description", f"Synthetic twin of {object_name} ({role}): simulated, not measured")

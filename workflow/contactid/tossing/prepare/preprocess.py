@@ -224,7 +224,10 @@ def toss_table(prepared: xr.Dataset, dataset: str) -> pd.DataFrame:
     remarks = json.loads(prepared.attrs.get("remarks", "{}"))  # of the reader: damage may be behind it
     names = prepared["recording"].values.astype(str)
     reasons = np.array(
-        [f"{why} ({remarks[name]})" if why and name in remarks else why for name, why in zip(names, reasons, strict=True)]
+        [
+            f"{why} ({remarks[name]})" if why and name in remarks else why
+            for name, why in zip(names, reasons, strict=True)
+        ]
     )
     table = pd.DataFrame(
         {
