@@ -25,8 +25,10 @@ ONE_STUDY := $(if $(STUDY),studies='["$(STUDY)"]')
 REPORT ?= report
 # make check, baseline, bundle, bench, plan: of which run
 RUN ?= default
-# make why
+# make why, make inspect; the box and the planes to look for in an archive
 FILE ?=
+OBJECT ?=
+SURFACE ?=
 # make store
 NAME ?=
 # make report, make cluster: by which configuration; none is the default one
@@ -55,7 +57,7 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 
 .DEFAULT_GOAL := run
 .PHONY: run public 4tu full simulators tactile identify dry-run why \
-	data lock \
+	data lock inspect \
 	check baseline other-processor store report bundle verify same-results \
 	cluster plan resources \
 	lint test test-public test-server test-slurm test-bundle test-robustness test-report \
@@ -100,6 +102,10 @@ data: env ## all public data into data/, and what is damaged there again; STUDY=
 lock: env ## resolve the public data and pin versions and checksums; ONLY= and UPDATE= name archives
 	PYTHONPATH=workflow $(BIN)/python -m contactid.sources.lock $(if $(DATA_MIRROR),--mirror "$(DATA_MIRROR)") \
 		$(if $(FOURTU_URL),--url "$(FOURTU_URL)") $(if $(ONLY),--only $(ONLY)) $(if $(UPDATE),--update $(UPDATE))
+
+inspect: env ## what is in a file of recordings, and which of them would be used: FILE=archive.h5 (.h5, .mat, .pt, .csv)
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.sources.inspect "$(FILE)" \
+		$(if $(OBJECT),--object "$(OBJECT)") $(if $(SURFACE),--surface "$(SURFACE)")
 
 # For reviewers
 

@@ -4,6 +4,11 @@ A twin lets the whole tossing study run offline, and says what its identificatio
 capture frame M, a surface frame C that is shifted, turned and slightly tilted in it, a carrying hand, marker noise, and
 for some recordings a moving belt. What was put in lies under ``/TRUTH``, which the reader of archives doesn't look at;
 it is there for whoever tests an identification.
+
+The layout is that of the authors' scripts: which plane is tracked differs between archives and within one, some
+recordings track none, the markers of a running belt's plane travel with it, a frame that wasn't tracked holds the
+pose Rx(90) Ry(90) without translation, and frames may be held. A recording may be *damaged*: more frames are lost than
+two in a row, within the toss. That is part of the truth.
 """
 
 from __future__ import annotations
@@ -23,11 +28,32 @@ from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
 from contactid.tossing.simulate.box import GRAVITY, ContactParameters, State
 from iam_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, Toss, box_model, make_toss
-from iam_writer import ArchiveRecording, TrackedBody, new_archive, set_text, write_recording
+from iam_writer import ArchiveRecording, TrackedBody, existing_archive, new_archive, set_text, write_recording
 
-SURFACE_NAMES = MappingProxyType(
-    {"trajectories": "ConveyorPart001", "validation": "ConveyorPart002", "drops": "GroundPlane001"}
+SURFACES = "ConveyorPart001, ConveyorPart002, ConveyorPart006, GroundPlane001"  # to look for in any archive
+NO_PLANE = ""  # none is tracked: the surface is level, 1 cm above M's origin
+LEVEL = 0.01  # m
+# by box, else for all: the planes that an archive's recordings have in turn; the last is that of a running belt
+PLANES: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
+    {
+        ("Box004", "trajectories"): ("ConveyorPart002", "ConveyorPart002", NO_PLANE, "ConveyorPart002"),
+        ("Box005", "trajectories"): ("GroundPlane001", "GroundPlane001", NO_PLANE, "ConveyorPart002"),
+        ("Box006", "trajectories"): ("ConveyorPart001", "ConveyorPart001", NO_PLANE, "ConveyorPart002"),
+        ("Box007", "trajectories"): ("ConveyorPart002", "ConveyorPart002", NO_PLANE, "ConveyorPart002"),
+        ("Box004", "validation"): ("ConveyorPart002", "ConveyorPart002"),
+        ("Box005", "validation"): ("GroundPlane001", "ConveyorPart006", "ConveyorPart002"),
+        ("Box006", "validation"): ("GroundPlane001", "ConveyorPart006", "ConveyorPart002"),
+        ("Box007", "validation"): ("ConveyorPart002", "ConveyorPart002"),
+    }
 )
+_DROPS = ("GroundPlane001", "GroundPlane001")
+DAMAGES = ("", "placeholder pose", "pose held", "NaN", "step that no body makes")
+PLACEHOLDER = rotations.as_quaternions(
+    rotations.as_rotation(rotations.exp([0.5 * np.pi, 0.0, 0.0]))
+    * rotations.as_rotation(rotations.exp([0.0, 0.5 * np.pi, 0.0]))
+)
+_FAR_PLANE = np.array([2.5, 0.4, -0.3])  # m from the surface: another part of the conveyor
+_LONG_GAP = 10  # frames
 _EMBEDDED_SEED = 20230206
 _EMBEDDED_RECORDINGS = MappingProxyType({"trajectories": (16, 0), "validation": (14, 2), "drops": (48, 0)})
 _BELT_SPEEDS = (0.3, 0.5)  # m/s
@@ -79,6 +105,8 @@ class RecordingTruth:
         (3,) m and (4,): pose of C in M.
     surface_velocity
         (3,) m/s in C.
+    plane, damage
+        The tracked plane ("": none), and what is wrong with more frames of the toss than can be bridged ("": nothing).
     """
 
     release_sample: int
@@ -88,6 +116,8 @@ class RecordingTruth:
     surface_position: np.ndarray
     surface_orientation: np.ndarray
     surface_velocity: np.ndarray
+    plane: str = ""
+    damage: str = ""
 
     @property
     def gravity(self) -> tuple[float, float, float]:
@@ -116,6 +146,10 @@ def write_twin(
     *,
     n_moving: int = 0,
     noise: MocapNoise | None = None,
+    planes: tuple[str, ...] | None = None,
+    lost_frames: bool = True,
+    damaged: int = 0,
+    append: bool = False,
 ) -> TwinTruth:
     """Simulate recordings of one box and write them in the layout of the I.AM. archives.
 
@@ -126,7 +160,7 @@ def write_twin(
     object_name
         ``Box004`` to ``Box007``.
     role
-        ``trajectories`` (plane ConveyorPart001), ``validation`` (ConveyorPart002) or ``drops`` (GroundPlane001).
+        ``trajectories``, ``validation`` or ``drops``; the planes are those of :data:`PLANES`.
     n_recordings, n_moving
         How many recordings, and how many of them (the last ones) on a belt that runs at 0.3 to 0.5 m/s along x_C.
     seed
@@ -134,6 +168,14 @@ def write_twin(
         are the same whatever ``n_recordings`` is.
     noise
         Errors of the poses; None takes the defaults.
+    planes
+        In place of those of :data:`PLANES`.
+    lost_frames
+        Whether every toss has frames that weren't tracked or were held, at most two in a row, also at the impact.
+    damaged
+        How many recordings (every fifth, from the second on) have a longer gap within the toss.
+    append
+        Add to an archive that is there, as the archives of drops hold several boxes.
     """
     box, noise = box_model(object_name), noise or MocapNoise()
     if role not in ROLES:
@@ -148,18 +190,23 @@ def write_twin(
     surface_position, surface_turn = _place_surface(setup)
     start = datetime(2000, 1, 1 + place[1], place[0], tzinfo=UTC)  # plainly not a day of the experiments
     truths: dict[str, RecordingTruth] = {}
-    with new_archive(path) as archive:
+    planes = planes or PLANES.get((object_name, role), _DROPS)
+    with existing_archive(path) if append else new_archive(path) as archive:
         archive.attrs["synthetic"] = 1
         set_text(archive, "description", f"Synthetic twin of {object_name} ({role}): simulated, not measured")
         for index in range(n_recordings):
-            streams = np.random.SeedSequence(seed, spawn_key=(*place, 1 + index)).spawn(2)
-            rng, noise_rng = (np.random.default_rng(stream) for stream in streams)
+            streams = np.random.SeedSequence(seed, spawn_key=(*place, 1 + index)).spawn(3)
+            rng, noise_rng, flaw_rng = (np.random.default_rng(stream) for stream in streams)
             moving = index >= n_recordings - n_moving
+            plane = planes[-1] if moving else planes[index % (len(planes) - 1)]
             position = surface_position + rng.normal(scale=[0.005, 0.005, 0.0005])
             orientation = rotations.exp(surface_turn + rng.normal(scale=[0.0005, 0.0005, 0.005]))
+            if plane == NO_PLANE:
+                position[2], orientation = LEVEL, rotations.exp([0.0, 0.0, surface_turn[2]])
             belt_speed = rng.uniform(*_BELT_SPEEDS) if moving else 0.0
             toss = make_toss(box, role, rng, belt_speed=belt_speed, gravity=_gravity_in(orientation))
             name = f"Rec_{start + timedelta(minutes=index):%Y%m%dT%H%M%SZ}"
+            damage = DAMAGES[1 + (index // 5) % (len(DAMAGES) - 1)] if index % 5 == 1 and index // 5 < damaged else ""
             truths[name] = RecordingTruth(
                 toss.release_sample,
                 toss.impact_sample,
@@ -168,11 +215,14 @@ def write_twin(
                 position,
                 orientation,
                 toss.surface_velocity,
+                plane,
+                damage,
             )
-            note = f"Synthetic {role} {index + 1} of {n_recordings}" + (", conveyor running" if moving else "")
-            tracked = _tracked(toss, truths[name], noise, noise_rng)
-            names = (object_name, SURFACE_NAMES[role])
-            recording = ArchiveRecording(name, note, dict(zip(names, tracked, strict=True)))
+            note = f"Synthetic {role} {index + 1} of {n_recordings}" + (", conveyor 3" if moving else "")
+            tracked = _tracked(object_name, toss, truths[name], noise, noise_rng)
+            if lost_frames or damage:
+                tracked = _spoilt(tracked, object_name, truths[name], lost_frames, flaw_rng)
+            recording = ArchiveRecording(name, note, tracked)
             write_recording(archive, recording, box.body, object_name=object_name, sample_frequency=SAMPLE_FREQUENCY)
         truth = TwinTruth(object_name, role, box.parameters(role), noise, seed, truths)
         _write_truth(archive, truth)
@@ -212,9 +262,9 @@ def _place_surface(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _tracked(
-    toss: Toss, truth: RecordingTruth, noise: MocapNoise, rng: np.random.Generator
-) -> tuple[TrackedBody, TrackedBody]:
-    """Box and plane as the motion capture system sees them, in M."""
+    object_name: str, toss: Toss, truth: RecordingTruth, noise: MocapNoise, rng: np.random.Generator
+) -> dict[str, TrackedBody]:
+    """Box and planes as the motion capture system sees them, in M; a running belt takes its plane's markers along."""
     surface = rotations.as_rotation(truth.surface_orientation)
     box = _with_noise(
         truth.surface_position + surface.apply(toss.position),
@@ -223,10 +273,51 @@ def _tracked(
         rng,
     )
     n_plane = len(toss.position) + _PLANE_EXTRA_FRAMES
-    plane = _with_noise(
-        np.tile(truth.surface_position, (n_plane, 1)), np.tile(truth.surface_orientation, (n_plane, 1)), noise, rng
-    )
-    return TrackedBody(*box), TrackedBody(*plane, attributes={"surface_velocity": truth.surface_velocity})
+    since = (np.arange(n_plane) - truth.impact_sample)[:, None] / SAMPLE_FREQUENCY
+    path = truth.surface_position + since * surface.apply(truth.surface_velocity)
+    standing = np.tile(truth.surface_orientation, (n_plane, 1))
+    plane = _with_noise(path, standing, noise, rng)
+    far = _with_noise(np.tile(truth.surface_position + _FAR_PLANE, (n_plane, 1)), standing, noise, rng)
+    tracked = {object_name: TrackedBody(*box), "ConveyorPart004": TrackedBody(*far)}
+    return tracked | ({truth.plane: TrackedBody(*plane)} if truth.plane else {})
+
+
+def _spoilt(
+    tracked: dict[str, TrackedBody], object_name: str, truth: RecordingTruth, lost_frames: bool,
+    rng: np.random.Generator,
+) -> dict[str, TrackedBody]:  # fmt: skip
+    """The same with frames that weren't seen: two gaps of one or two frames each before the impact, at it and after it,
+    and the long gap of a damaged recording."""
+    spoilt = {}
+    for name, body in tracked.items():
+        position, orientation = body.position.copy(), body.orientation.copy()
+        last = (truth.rest_sample or truth.impact_sample + 60) - 3
+        if lost_frames:
+            for first, end in (
+                (truth.release_sample, truth.impact_sample - 4),
+                (truth.impact_sample - 1, truth.impact_sample + 1),
+                (truth.impact_sample + 4, last),
+            ):
+                at = int(rng.integers(first, max(end, first + 1)))
+                _lose(position, orientation, at, int(rng.integers(1, 3)), DAMAGES[int(rng.integers(1, 3))])
+        if truth.damage and name == object_name:
+            # in flight or in the slide, where the box moves
+            at = truth.impact_sample + int(rng.integers(-_LONG_GAP - 4, 4))
+            _lose(position, orientation, at, _LONG_GAP, truth.damage)
+        spoilt[name] = TrackedBody(position, orientation, body.attributes)
+    return spoilt
+
+
+def _lose(position: np.ndarray, orientation: np.ndarray, first: int, count: int, how: str) -> None:
+    frames = slice(first, first + count)
+    if how == "placeholder pose":
+        position[frames], orientation[frames] = 0.0, PLACEHOLDER
+    elif how == "pose held":
+        position[frames], orientation[frames] = position[first - 1], orientation[first - 1]
+    elif how == "NaN":
+        position[frames] = np.nan
+    else:
+        position[frames] += [0.3, 0.0, 0.1]
 
 
 def _with_noise(
@@ -251,7 +342,7 @@ def _drift(n: int, noise: MocapNoise, rng: np.random.Generator) -> np.ndarray:
 
 
 def _write_truth(archive: h5py.File, truth: TwinTruth) -> None:
-    group = archive.create_group("TRUTH")
+    group = archive.create_group("TRUTH" if "TRUTH" not in archive else f"TRUTH_{truth.object_name}")
     set_text(group, "object", truth.object_name)
     set_text(group, "role", truth.role)
     group.attrs["seed"] = truth.seed
@@ -269,6 +360,8 @@ def _write_truth(archive: h5py.File, truth: TwinTruth) -> None:
         "surface_position": (np.array([r.surface_position for r in recordings]), "m"),
         "surface_orientation": (np.array([r.surface_orientation for r in recordings]), "1"),
         "surface_velocity": (np.array([r.surface_velocity for r in recordings]), "m/s"),
+        "plane": (np.array([r.plane.encode() for r in recordings], dtype="S32"), ""),
+        "damage": (np.array([r.damage.encode() for r in recordings], dtype="S32"), ""),
         "release_position": (np.array([r.release.position for r in recordings]), "m"),
         "release_orientation": (np.array([r.release.orientation for r in recordings]), "1"),
         "release_linear_velocity": (np.array([r.release.linear_velocity for r in recordings]), "m/s"),

@@ -23,6 +23,7 @@ from contactid.sources.motion import BodyProperties
 POSITION_STEP = 2.0**-17  # m
 ROTATION_STEP = 2.0**-16
 _TIME_STEP = 2.0**-16  # s, 15 us
+_MARKER_ERROR = 2.0**-12  # m, mean over a body's markers
 _FORMAT = ("v110", "v110")  # read by every HDF5 since 1.10 (2016), and far smaller per group than the oldest format
 
 
@@ -55,6 +56,13 @@ class ArchiveRecording:
 def new_archive(path: str | Path) -> Iterator[h5py.File]:
     """An empty archive to write into; it takes its final name only once it is complete."""
     with replacing(path) as partial, h5py.File(partial, "w", libver=_FORMAT) as archive:
+        yield archive
+
+
+@contextmanager
+def existing_archive(path: str | Path) -> Iterator[h5py.File]:
+    """An archive to add to."""
+    with h5py.File(path, "r+", libver=_FORMAT) as archive:
         yield archive
 
 
@@ -100,9 +108,12 @@ def write_recording(
     set_text(group, "recording_timestamp", recording.name.removeprefix("Rec_"))
     _write_body(group.create_group(f"OBJECT/{object_name}"), body)
     mocap = group.create_group("SENSOR_MEASUREMENT/Mocap")
-    time = np.empty(max(frames.values()), dtype=[("Time(s)", "<f4")])
-    time["Time(s)"] = _round(np.arange(len(time)) / sample_frequency, _TIME_STEP)
-    _compressed(mocap, "datalog", time).attrs["sample_frequency"] = float(sample_frequency)
+    log = np.zeros(max(frames.values()), dtype=[("Frame", "<f4"), ("Time(s)", "<f4"), (f"{object_name}_MME", "<f4")])
+    log["Frame"] = np.arange(len(log))
+    log["Time(s)"] = _round(log["Frame"] / sample_frequency, _TIME_STEP)
+    seen = recording.tracked[object_name].position.any(axis=1)
+    log[f"{object_name}_MME"][: len(seen)] = np.where(seen, _MARKER_ERROR, 0.0)
+    set_text(_compressed(mocap, "datalog", log), "sample_frequency", f"{sample_frequency:g}")
     for name, tracked in recording.tracked.items():
         node = mocap.create_group(f"POSTPROCESSING/{name}")
         for key, value in tracked.attributes.items():

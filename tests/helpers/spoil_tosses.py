@@ -198,7 +198,6 @@ IAM: dict[str, tuple[Spoil, str]] = {
     "frequency of zero": (frequency(0), "sample_frequency is '0', not a positive number"),
     "huge attribute": (frequency(np.zeros(8000)), "sample_frequency"),
     "no datalog": (removed(f"{MOCAP}/datalog"), f"datalog is missing in {MOCAP}"),
-    "no time": (put(f"{MOCAP}/datalog", np.arange(150.0)), "datalog has no column Time(s)"),
     "time of text": (timed(lambda time: time.astype("S8")), "Time(s) doesn't hold numbers"),
     "NaN in the time": (timed(lambda t: np.where(t > 0.2, np.nan, t)), "Time(s) has a NaN in 77 entries (first: 73)"),
     "duplicated time": (
@@ -214,10 +213,13 @@ IAM: dict[str, tuple[Spoil, str]] = {
     "swapped axes": (altered(POSES, lambda m: np.moveaxis(m, 2, 0)), "(150, 4, 4) instead of (4, 4, N), so its axes"),
     "transposed poses": (altered(POSES, lambda m: m.transpose(1, 0, 2)), "so the matrices are transposed"),
     "NaN poses": (
-        altered(POSES, set_at((0, 3, slice(4, 6)), np.nan)),
-        "Box006: NaN in 2 of 150 frames (first: frame",
+        altered(POSES, set_at((0, 3, slice(4, 14)), np.nan)),
+        "Box006: NaN in 10 of 150 frames in a row (first: frame 4); at most 2 are bridged",
     ),
-    "infinite poses": (altered(POSES, set_at((0, 3, 8), np.inf)), "Box006: NaN in 1 of 150 frames (first: frame 8)"),
+    "infinite poses": (
+        altered(POSES, set_at((0, 3, slice(8, 11)), np.inf)),
+        "Box006: NaN in 3 of 150 frames in a row (first: frame 8)",
+    ),
     "not rigid": (altered(POSES, lambda m: 1.1 * m), "150 of 150 frames are no rigid motion (first: frame 0)"),
     "reflected": (altered(POSES, lambda m: m * [[[-1]], [[1]], [[1]], [[1]]]), "frames are reflections, not rotation"),
     "positions in millimetres": (
@@ -246,7 +248,7 @@ IAM: dict[str, tuple[Spoil, str]] = {
     "several things": (
         in_recording(several),
         f"{REC}: vertices is missing in {BOX}; sample_frequency is 'fast', not a positive number; "
-        "Box006: NaN in 1 of 150 frames (first: frame 3); Box006: 1 of 150 frames are no rigid motion (first: frame 9)",
+        "Box006: 1 of 150 frames are no rigid motion (first: frame 9)",
     ),
 }
 

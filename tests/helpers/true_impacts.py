@@ -13,7 +13,7 @@ from contactid.sources.motion import BodyProperties
 from contactid.tossing.impacts.sides import FEWEST_SAMPLES
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, Trajectory, simulate
 from iam_tosses import SAMPLE_FREQUENCY, SUBSTEPS, box_model
-from iam_twins import SURFACE_NAMES, MocapNoise, TwinTruth
+from iam_twins import SURFACES, MocapNoise, TwinTruth
 from motion_in_memory import read_iam_archive
 from tosses_for_tests import prepare_tosses
 from twin_truth import read_truth
@@ -84,8 +84,7 @@ class Drops:
 def prepared_drops(path: Path, last: int | None = None) -> xr.Dataset:
     """A twin's file (or only its last recordings), read and prepared."""
     truth = read_truth(path)
-    surface = SURFACE_NAMES[truth.role]
-    motion = read_iam_archive(path, truth.object_name, surface_name=surface, licence="none")
+    motion = read_iam_archive(path, truth.object_name, surface_name=SURFACES, licence="none")
     if last is not None:
         sizes = motion["row_size"].values
         motion = motion.isel(recording=slice(-last, None), sample=slice(int(sizes[:-last].sum()), None))

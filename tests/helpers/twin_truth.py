@@ -28,6 +28,7 @@ def read_truth(path: str | Path) -> TwinTruth:
             surface_position=columns["surface_position"][index],
             surface_orientation=columns["surface_orientation"][index],
             surface_velocity=columns["surface_velocity"][index],
+            **{key: columns[key][index].decode() for key in ("plane", "damage") if key in columns},
         )
         for index, name in enumerate(columns["recording"])
     }

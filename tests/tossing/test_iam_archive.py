@@ -197,7 +197,7 @@ def test_without_a_plane_the_surface_is_the_motion_capture_frame_at_a_height(arc
     motion = read(archive, surface_name="", surface_height=0.01)
     np.testing.assert_array_equal(motion["surface_position"], [[0, 0, 0.01]] * 3)
     np.testing.assert_array_equal(motion["surface_orientation"], [[1, 0, 0, 0]] * 3)
-    assert json.loads(motion.attrs["surface_assumed"]) == list(NAMES)
+    assert json.loads(motion.attrs["surfaces"]) == dict.fromkeys(NAMES, "reference frame")
     np.testing.assert_array_equal(read(archive, surface_name="")["surface_position"], np.zeros((3, 3)))
 
 
@@ -206,7 +206,8 @@ def test_a_missing_plane_is_assumed_only_where_a_height_is_given(archive: Path) 
         del file[f"{NAMES[1]}/{MOCAP}/POSTPROCESSING/ConveyorPart001"]
     assert "ConveyorPart001 is missing" in left_out(archive)[NAMES[1]]
     motion = read(archive, surface_height=0.01)
-    assert json.loads(motion.attrs["surface_assumed"]) == [NAMES[1]]
+    surfaces = json.loads(motion.attrs["surfaces"])
+    assert list(surfaces.values()) == ["ConveyorPart001", "reference frame", "ConveyorPart001"]
     np.testing.assert_array_equal(motion["surface_position"][1], [0, 0, 0.01])
 
 
@@ -224,13 +225,13 @@ def test_the_belts_velocity_is_that_of_the_box_it_carries(tmp_path: Path, note: 
     }
     motion = read(write(tmp_path / "a.h5", ArchiveRecording(NAMES[0], note, tracked)))
     np.testing.assert_allclose(motion["surface_velocity"][0], [0.37, 0.02, 0.0], atol=1e-3)
-    assert json.loads(motion.attrs["surface_velocity_estimated"]) == [NAMES[0]]
+    assert "the belt's speed is the lying box's" in json.loads(motion.attrs["remarks"])[NAMES[0]]
 
 
 def test_a_stated_belt_velocity_goes_before_the_note(tmp_path: Path) -> None:
     motion = read(write(tmp_path / "a.h5", recording(0, note="running", velocity=np.array([0.4, 0.0, 0.0]))))
     np.testing.assert_array_equal(motion["surface_velocity"], [[0.4, 0, 0]])
-    assert motion.attrs["surface_velocity_estimated"] == "[]"
+    assert motion.attrs["remarks"] == "{}"
 
 
 @pytest.mark.parametrize("note", ["", "standing conveyor", "conveyor not moving", "prerunning"])

@@ -48,7 +48,7 @@ def still_frame(tmp_path_factory):
     """Drops whose poses have only the noise that the selection expects: independent from sample to sample."""
     path = tmp_path_factory.mktemp("twin") / "drops.h5"
     noise = MocapNoise(position_drift=0.0, orientation_drift=0.0)
-    write_twin(path, "Box006", "drops", 24, 1, noise=noise)
+    write_twin(path, "Box006", "drops", 24, 1, noise=noise, lost_frames=False)
     drops = load_drops(path)
     return drops, find_impacts(drops.prepared)
 
@@ -267,7 +267,7 @@ def test_the_noise_of_the_poses_is_recovered(embedded, still_frame):
 
 def test_the_noise_of_a_twin_with_more_noise_is_recovered(tmp_path):
     noise = MocapNoise(position_drift=0.0, orientation_drift=0.0, position_jitter=6e-5, orientation_jitter=5e-4)
-    write_twin(tmp_path / "drops.h5", "Box007", "drops", 4, 5, noise=noise)
+    write_twin(tmp_path / "drops.h5", "Box007", "drops", 4, 5, noise=noise, lost_frames=False)
     found = pose_noise(load_drops(tmp_path / "drops.h5").prepared)
     assert found.position == pytest.approx(6e-5, rel=0.1)
     assert found.rotation == pytest.approx(5e-4, rel=0.1)

@@ -72,6 +72,24 @@ def find_events(
         return Events(reason="not at rest at the end of the recording")
     if rest == 0:
         return Events(reason="at rest from the first sample on")
+    return find_fall(
+        position, orientation, vertices, center_of_mass, time_step,
+        gravity=gravity, fall_tolerance=fall_tolerance, rest=rest,
+    )  # fmt: skip
+
+
+def find_fall(
+    position: np.ndarray,
+    orientation: np.ndarray,
+    vertices: np.ndarray,
+    center_of_mass: np.ndarray,
+    time_step: float,
+    *,
+    gravity: np.ndarray,
+    fall_tolerance: float,
+    rest: int,
+) -> Events:
+    """Release and first contact before sample ``rest``; the other arguments are as in :func:`find_events`."""
     heights = vertex_positions(position, orientation, vertices)[:, :, 2]
     airborne = np.flatnonzero(heights.min(axis=1) > _near(vertices))
     if not len(airborne) or airborne[0] > rest:
@@ -82,7 +100,7 @@ def find_events(
     if not len(hits):
         return Events(reason="no impact between release and rest")
     contact = int(hits[0])
-    release = _release(mass_center, gravity, time_step, half, contact, fall_tolerance)
+    release = _release(mass_center, gravity, time_step, _half_window(time_step), contact, fall_tolerance)
     if contact - release < _FEWEST_FLIGHT_SAMPLES:
         return Events(reason=f"only {max(contact - release, 0)} samples of free flight before the first contact")
     return Events(release, contact, rest)

@@ -70,8 +70,8 @@ def preprocess(
 ) -> xr.Dataset:
     """Prepare all recordings of a canonical dataset; see the module's docstring for what is added.
 
-    The plane is fitted to the rest poses of the identification part alone, so that test tosses contribute to nothing
-    they are tested on; a dataset that is only tested on has nothing else, and its own rest poses are used.
+    Each plane of the data is fitted to the rest poses of the identification part alone, so that test tosses contribute
+    to nothing they are tested on; where there are no others, the test tosses' own rest poses are used.
 
     Parameters
     ----------
@@ -104,9 +104,16 @@ def preprocess(
         gravity = rotations.as_rotation(samples["surface_orientation"].values).inv().apply([0.0, 0.0, -_GRAVITY])
         belt = samples["surface_velocity"].values.astype(float)
         tosses.append(_Toss(position, rotations.continuous(orientation), belt, gravity))
-    plane = _surface_from_rest(tosses, split, body, time_step, events["rest_speed"])
-    for toss, part in zip(tosses, split, strict=True):
-        toss.correct(plane)
+    surfaces = _surfaces(motion)
+    planes = {
+        name: _surface_from_rest(
+            [toss for toss, other in zip(tosses, surfaces, strict=True) if other == name],
+            split[surfaces == name], body, time_step, events["rest_speed"],
+        )
+        for name in np.unique(surfaces)
+    }  # fmt: skip
+    for toss, name, part in zip(tosses, surfaces, split, strict=True):
+        toss.correct(planes[name])
         rule = events["rule"] if part == IDENTIFICATION else toss.rule
         toss.judge(body, time_step, exclude_tumbling, {**events, "rule": rule})
     if require_usable and all(toss.reason for toss in tosses):
@@ -114,7 +121,14 @@ def preprocess(
             f"{motion.attrs['source']}: none of its {len(tosses)} recordings is usable (the first: {tosses[0].reason})",
             "Check the data or the event thresholds",
         )
-    return _assemble(motion, tosses, split, plane)
+    commonest = max(planes, key=lambda name: np.count_nonzero(surfaces == name))
+    return _assemble(motion, tosses, split, planes[commonest])
+
+
+def _surfaces(motion: xr.Dataset) -> np.ndarray:
+    """Name of each recording's surface (recording,): an archive may have several, each with its markers' own height."""
+    named = json.loads(motion.attrs.get("surfaces", "{}"))
+    return np.array([named.get(str(name), "") for name in motion["recording"].values])
 
 
 class _Toss:
@@ -213,6 +227,14 @@ def _assemble(motion: xr.Dataset, tosses: list[_Toss], split: np.ndarray, plane:
 def toss_table(prepared: xr.Dataset, dataset: str) -> pd.DataFrame:
     """One row per toss of the source, those that the reader left out included, with the reason where one isn't used."""
     reasons = prepared["reason"].values.astype(str)
+    remarks = json.loads(prepared.attrs.get("remarks", "{}"))  # of the reader: damage may be behind it
+    names = prepared["recording"].values.astype(str)
+    reasons = np.array(
+        [
+            f"{why} ({remarks[name]})" if why and name in remarks else why
+            for name, why in zip(names, reasons, strict=True)
+        ]
+    )
     table = pd.DataFrame(
         {
             "dataset": dataset,

@@ -18,6 +18,7 @@ frequency and body; then recordings are read one at a time, so that memory is th
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ from contactid.tossing.readers.iam_recording import (
     read_recording,
 )
 
+_LOG = logging.getLogger(__name__)
 _SUFFIXES = (".h5", ".hdf5")
 _BODY_AGREEMENT = 1e-3  # relative; float32 rounding is far below, another box far above
 _REMEDY = "Check the archive, or name another plane"
@@ -84,12 +86,14 @@ def stream_iam_archive(
     object
         The box, for example ``Box006``. Recordings without it are passed over.
     surface
-        The tracked plane, for example ``ConveyorPart001``; "" where no plane was tracked.
+        Names of tracked planes, in order, with commas between them, for example ``ConveyorPart002, GroundPlane001``:
+        the box rests on one of them. Where it rests on another tracked plane, or no name is given, that plane is taken
+        (:mod:`contactid.tossing.readers.iam_surface`).
     licence
         Licence of the data, kept as an attribute.
     surface_height
-        Where a recording doesn't have the plane: take C parallel to M at this height (m) above M's origin. None leaves
-        such a recording out. Without a ``surface`` None means 0.
+        Where the box rests on no tracked plane: C is parallel to M at this height (m) above M's origin, or at the
+        height at which the box rests where that is another one. Without a ``surface`` None means 0.
     synthetic
         Whether the data are known to be simulated; otherwise the file's own attribute ``synthetic`` says it, which
         measured data don't have.
@@ -98,7 +102,8 @@ def stream_iam_archive(
     -------
     MotionStream
         Of the canonical form of :mod:`contactid.sources.motion`. The attributes ``left_out`` (recording: reason),
-        ``surface_assumed`` and ``surface_velocity_estimated`` (names) are JSON texts.
+        ``surfaces`` (recording: the plane's name), ``remarks`` (recording: what was done to it, where something was)
+        and ``frames`` (what was wrong with single frames: how many of them) are JSON texts.
 
     Raises
     ------
@@ -106,7 +111,7 @@ def stream_iam_archive(
         Where a file can't be read, or where no recording of the box is usable.
     """
     level = 0.0 if surface_height is None and not surface else surface_height
-    request = Request(object, surface, level)
+    request = Request(object, tuple(name.strip() for name in surface.split(",") if name.strip()), level)
     survey = _surveyed(Path(path), object)
     if not survey.recordings and not survey.left_out:
         raise _no_such_object(path, object, survey.objects)
@@ -210,8 +215,7 @@ def _recordings(
 ) -> Iterator[Recording]:
     """Usable recordings one after the other; ``attributes`` is filled at the end."""
     left_out = dict(survey.left_out)
-    assumed, estimated = [], []
-    n_usable = 0
+    surfaces, remarks, frames = dict[str, str](), dict[str, str](), Counter[str]()
     for found in survey.recordings:
         problems: list[str] = []
         reading = _read(found, request, problems)
@@ -219,22 +223,23 @@ def _recordings(
         if reading is None or problems:
             left_out[found.name] = joined(problems)
             continue
-        if reading.surface_assumed:
-            assumed.append(found.name)
-        if reading.belt_estimated:
-            estimated.append(found.name)
-        n_usable += 1
+        surfaces[found.name] = reading.surface
+        if reading.remarks:
+            remarks[found.name] = joined(reading.remarks)
+            _LOG.info("%s: %s", found.name, remarks[found.name])
+        frames.update(reading.frames)
         recording = reading.recording
         del reading  # nothing here may hold on to a recording that the writer is done with
         yield recording
         del recording
     log_left_out(left_out)
-    if not n_usable:
+    if not surfaces:
         raise nothing_usable(path, f"recordings of {request.object_name}", left_out, _REMEDY)
     attributes.update(
         left_out=json.dumps(left_out),
-        surface_assumed=json.dumps(assumed),
-        surface_velocity_estimated=json.dumps(estimated),
+        surfaces=json.dumps(surfaces),
+        remarks=json.dumps(remarks),
+        frames=json.dumps(dict(frames)),
     )
 
 

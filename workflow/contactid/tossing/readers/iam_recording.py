@@ -1,67 +1,64 @@
 """One recording of an I.AM. archive: the box, its poses, its time and the surface, with everything wrong named.
 
-The plane is fixed: its pose is the mean over the recording (Karcher mean for the orientation). The *belt's* velocity is
-not in that pose. It is taken from the attribute ``surface_velocity`` of the plane's group (3 values, m/s, in C) where
-there is one. Otherwise, where the note says that the conveyor is moving or running, it is the velocity with which the
-box is carried over the last 0.2 s, as the authors did.
+Which frames can be used is said in :mod:`contactid.tossing.readers.iam_frames`, which plane is the surface and how fast
+it moves in :mod:`contactid.tossing.readers.iam_surface`. Here both come together: what lies before or after the toss
+and can't be used is cut off, as is what the box does after it rested (taken away, or carried against a stop); a
+recording with a long gap within the toss is left out.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import h5py
 import numpy as np
 
 from contactid.core import rotations
-from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties, Recording, body_problems
+from contactid.tossing.prepare.events import find_events, find_fall
+from contactid.tossing.prepare.poses import in_surface_frame, vertex_positions
 from contactid.tossing.readers.iam_fields import (
-    Poses,
     attribute,
     child,
     damage_noted,
+    has_time,
     numbers,
-    read_poses,
     sample_frequency_of,
     text_of,
     time_problems,
 )
+from contactid.tossing.readers.iam_frames import LONGEST_BRIDGE, Track, bad_markers, read_track, runs
+from contactid.tossing.readers.iam_surface import Box, Surface, find_surface
 
 _MOCAP = "SENSOR_MEASUREMENT/Mocap"
+_TRACKED = f"{_MOCAP}/POSTPROCESSING"
 _BELT_WORDS = re.compile(r"(?<!not )(?<!non-)(?<!n't )\b(moving|running)\b", re.IGNORECASE)
-_BELT_WINDOW = 0.2  # s at the end of a recording in which the box is taken to be carried by the belt
-_BELT_STEADY = 0.05  # m/s; a normal velocity beyond it means that the box isn't lying on the belt
-_BELT_STANDSTILL = 0.02  # m/s; the authors' threshold of rest
+_GRAVITY = 9.81
+_REST_SPEED, _FALL_TOLERANCE = 0.02, 2.0  # m/s and m/s2, as the default configuration's
+_MOVED_ON = 3e-3  # m relative to the surface, after the rest
+_EDGE = 0.03  # s; near a change of speed a fitted velocity has some of both
+_FALLING, _ALOFT = 9, 0.02  # frames that tell a free fall, and m
 
 
 @dataclass(frozen=True)
 class Request:
-    """Which box on which plane ("": none) to read; with a height (m) one without the plane lies level there."""
+    """Which box to read, on which planes (names in order; none: found), with the height (m) of a level surface."""
 
     object_name: str
-    surface_name: str
+    surfaces: tuple[str, ...]
     surface_height: float | None
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A usable recording, and how its surface and the belt's velocity came about."""
+    """A usable recording, the name of its surface, what was done to it, and its flawed frames by kind."""
 
     recording: Recording
-    surface_assumed: bool
-    belt_estimated: bool
-
-
-@dataclass(frozen=True)
-class _Surface:
-    """Pose of C in M, the belt's velocity in C where the file states it, and whether the pose is an assumption."""
-
-    position: np.ndarray
-    orientation: np.ndarray
-    velocity: np.ndarray | None
-    assumed: bool
+    surface: str
+    remarks: tuple[str, ...]
+    frames: Mapping[str, int]
 
 
 def objects_in(group: h5py.Group | None) -> set[str]:
@@ -72,6 +69,18 @@ def objects_in(group: h5py.Group | None) -> set[str]:
         if isinstance(node, h5py.Group):
             names |= set(node)
     return names
+
+
+def bodies_with_inertia(group: h5py.Group) -> set[str]:
+    """Bodies that the recording describes with an inertia: boxes, not planes."""
+    objects = group.get("OBJECT")
+    if not isinstance(objects, h5py.Group):
+        return set()
+    return {
+        name
+        for name in objects
+        if isinstance(node := objects.get(name), h5py.Group) and any(key.endswith("inertia") for key in node)
+    }
 
 
 def read_body(group: h5py.Group, object_name: str, problems: list[str]) -> BodyProperties | None:
@@ -93,44 +102,187 @@ def read_frequency(group: h5py.Group, problems: list[str]) -> float | None:
 
 def read_recording(name: str, group: h5py.Group, request: Request, problems: list[str]) -> Reading | None:
     """One recording, or None with everything that is wrong with it added to ``problems``."""
-    read_body(group, request.object_name, problems)
+    body = read_body(group, request.object_name, problems)
     frequency = read_frequency(group, problems)
     reading = None
     with damage_noted(problems):
-        reading = _read_motion(name, group, request, frequency, problems)
+        reading = _read_motion(name, group, request, body, frequency, problems)
     return None if problems else reading
 
 
 def _read_motion(
-    name: str, group: h5py.Group, request: Request, frequency: float | None, problems: list[str]
+    name: str,
+    group: h5py.Group,
+    request: Request,
+    body: BodyProperties | None,
+    frequency: float | None,
+    problems: list[str],
 ) -> Reading | None:
-    tracked = child(group, f"{_MOCAP}/POSTPROCESSING", problems, h5py.Group)
-    box = None if tracked is None else child(tracked, request.object_name, problems, h5py.Group)
-    poses = None if box is None else read_poses(box, request.object_name, problems)
-    if poses is None:
+    tracked = child(group, _TRACKED, problems, h5py.Group)
+    node = None if tracked is None else child(tracked, request.object_name, problems, h5py.Group)
+    datalog = group.get(f"{_MOCAP}/datalog")
+    datalog = datalog if isinstance(datalog, h5py.Dataset) else None
+    time_step = None if frequency is None else 1.0 / frequency
+    markers = bad_markers(datalog, request.object_name)
+    track = None if node is None else read_track(node, request.object_name, problems, time_step, markers)
+    if track is None:
         return None
-    n_frames = len(poses.position)
-    if frequency is not None:
-        problems.extend(time_problems(group[f"{_MOCAP}/datalog"], n_frames, frequency))
-    surface = _read_surface(tracked, request, n_frames, problems)
+    remarks = []
+    if frequency is not None and datalog is not None:
+        problems.extend(time_problems(datalog, len(track.position), frequency))
+        if not has_time(datalog):
+            remarks.append("the datalog has no column Time(s), so the sample frequency alone tells the time")
+    if body is None or time_step is None:
+        return None
+    box = Box(track, body.vertices, time_step)
+    surface = _read_surface(group, tracked, node.name, request, box, problems)
     if surface is None:
         return None
     note = text_of(attribute(group, "note"))
-    velocity, estimated = surface.velocity, False
-    if velocity is None:
-        velocity = np.zeros(3)
-        if frequency is not None and _BELT_WORDS.search(note):
-            velocity, estimated = _carried_velocity(poses, surface, frequency, problems), True
+    if _BELT_WORDS.search(note) and not surface.velocity.any():
+        if surface.rest is None:
+            problems.append("the note says that the belt moves, but the box doesn't lie on it")
+            return None
+        remarks.append("the note says that the belt moves, but neither the plane nor the resting box does")
+    part = _part(box, surface, body, request.object_name, problems, remarks)
+    if part is None:
+        return None
+    counts = track.counts(part)
+    bridged = sum(counts.values())
+    if bridged:
+        remarks.append(f"{bridged} frames bridged ({', '.join(f'{kind}: {n}' for kind, n in counts.items())})")
     recording = Recording(
         name=name,
-        position=poses.position,
-        orientation=poses.orientation,
+        position=track.position[part],
+        orientation=rotations.continuous(track.orientation[part]) if bridged else track.orientation[part],
         surface_position=surface.position,
         surface_orientation=surface.orientation,
-        surface_velocity=velocity,
+        surface_velocity=surface.velocity,
         note=note,
     )
-    return Reading(recording, surface.assumed, estimated)
+    return Reading(recording, surface.name, (*surface.remarks, *remarks), counts)
+
+
+def _part(
+    box: Box, surface: Surface, body: BodyProperties, name: str, problems: list[str], remarks: list[str]
+) -> slice | None:
+    """The frames that hold the toss; None, and a problem, where a long gap lies within it."""
+    track = box.track
+    n_frames = len(track.position)
+    position, orientation = in_surface_frame(track.position, track.orientation, surface.position, surface.orientation)
+    position = position - [0.0, 0.0, surface.height]
+    end = _end_of_rest(position, surface, box.time_step)
+    if end < n_frames:
+        remarks.append(f"{n_frames - end} frames after the rest cut off: the box or the belt goes another way then")
+    parts = [(begin, min(last + 1, end)) for begin, last in runs(~track.lost) if begin < end]
+    gaps = [(begin, last) for begin, last in runs(track.lost) if begin < end]
+    if not gaps:
+        return slice(0, end)
+    gravity = rotations.as_rotation(surface.orientation).inv().apply([0.0, 0.0, -_GRAVITY])
+    lowest = vertex_positions(position, orientation, body.vertices)[:, :, 2].min(axis=1)
+    for begin, stop in reversed(parts):
+        whole = slice(begin, stop)
+        if any(last < begin and first > 0 and _in_toss(position, lowest, first, box.time_step) for first, last in gaps):
+            continue
+        common = (position[whole], rotations.continuous(orientation[whole]), body.vertices, body.center_of_mass)
+        if stop - begin <= 2 * LONGEST_BRIDGE:
+            continue
+        events = find_events(
+            *common, box.time_step, gravity=gravity, surface_velocity=surface.velocity,
+            rest_speed=_REST_SPEED, fall_tolerance=_FALL_TOLERANCE,
+        )  # fmt: skip
+        if events.reason and surface.rest is None:
+            events = find_fall(
+                *common, box.time_step, gravity=gravity, fall_tolerance=_FALL_TOLERANCE, rest=stop - begin - 1
+            )
+        before = [first for first, last in gaps if first > 0 and last < begin]
+        if events.reason or (before and events.release == 0):
+            continue
+        kinds = ", ".join({**track.counts(slice(0, begin)), **track.counts(slice(stop, end))})
+        if begin or stop < end:
+            remarks.append(f"{begin + end - stop} frames before or after the toss cut off ({kinds})")
+        return whole
+    first, last = max(gaps, key=lambda gap: gap[1] - gap[0])
+    kinds = ", ".join(track.counts(slice(first, last + 1)))
+    many = f" ({len(gaps)} such gaps)" if len(gaps) > 1 else ""
+    problems.append(
+        f"{name}: {kinds} in {last - first + 1} of {n_frames} frames in a row (first: frame {first}){many}; at most"
+        f" {LONGEST_BRIDGE} are bridged within a toss"
+    )
+    return None
+
+
+def _in_toss(position: np.ndarray, lowest: np.ndarray, first: int, time_step: float) -> bool:
+    """Whether the body falls freely just before frame ``first``, or has come down already after it was aloft."""
+    aloft = np.flatnonzero(lowest[:first] > _ALOFT)
+    if len(aloft) and (lowest[aloft[0] : first] < 0.5 * _ALOFT).any():
+        return True
+    before = position[max(first - _FALLING, 0) : first]
+    if len(before) < _FALLING:
+        return False
+    acceleration = 2.0 * np.polyfit(np.arange(len(before)) * time_step, before, 2)[0]
+    return abs(float(np.linalg.norm(acceleration)) - _GRAVITY) < 0.3 * _GRAVITY and acceleration[2] < -0.7 * _GRAVITY
+
+
+def _end_of_rest(position: np.ndarray, surface: Surface, time_step: float) -> int:
+    """How many frames there are until the box, at rest on the surface, is moved again; all where it isn't."""
+    n_frames = len(position)
+    if surface.rest is None:
+        return n_frames
+    last = surface.rest[1] if surface.steady is None else min(surface.rest[1], surface.steady)
+    if surface.steady is not None and surface.steady <= surface.rest[0]:
+        return n_frames
+    later = np.arange(n_frames - last)[:, None] * time_step * surface.velocity
+    moved = np.linalg.norm(position[last:] - later - position[last], axis=1).max()
+    return n_frames if moved < _MOVED_ON else max(last + 1 - round(_EDGE / time_step), surface.rest[0] + 2)
+
+
+def _read_surface(
+    group: h5py.Group, tracked: h5py.Group, own: str, request: Request, box: Box, problems: list[str]
+) -> Surface | None:
+    """The surface among the other tracked bodies; every named one that can't be read is a problem if none serves."""
+    n_frames = len(box.track.position)
+    unread: list[str] = []
+    tracks: dict[str, Track] = {}
+    stated: dict[str, np.ndarray] = {}
+    wanted: list[str] = []
+    for name in request.surfaces:
+        matches = [name] if name in tracked else [key for key in tracked if key.endswith(name)]
+        if len(matches) == 1:
+            wanted.append(matches[0])
+        else:
+            child(tracked, name, unread, h5py.Group)
+    bodies = bodies_with_inertia(group)
+    for name in tracked:
+        node = tracked.get(name)
+        if not isinstance(node, h5py.Group) or node.name == own or (name in bodies and name not in wanted):
+            continue
+        said = unread if name in wanted else []
+        track = read_track(node, name, said, box.time_step, n_frames=n_frames)
+        velocity = _stated_velocity(node, name, problems)
+        if problems:
+            return None
+        if track is not None:
+            tracks[name] = track
+        if velocity is not None:
+            stated[name] = velocity
+    found: list[str] = []
+    surface = find_surface(box, tracks, stated, wanted or list(request.surfaces), request.surface_height, found)
+    if surface is None:
+        problems.extend([*unread, *found])
+    return surface
+
+
+def _stated_velocity(node: h5py.Group, name: str, problems: list[str]) -> np.ndarray | None:
+    """The belt's velocity (3,) in C where the file has it; the authors' files don't."""
+    velocity = attribute(node, "surface_velocity")
+    if velocity is None:
+        return None
+    velocity = np.asarray(velocity, dtype=float).reshape(-1)
+    if velocity.shape != (3,) or not np.isfinite(velocity).all():
+        problems.append(f"{name}: surface_velocity is not three numbers")
+        return None
+    return velocity
 
 
 def _body_of(box: h5py.Group, problems: list[str]) -> BodyProperties | None:
@@ -158,42 +310,3 @@ def _body_of(box: h5py.Group, problems: list[str]) -> BodyProperties | None:
         if mass > 0 and inertia.max() > 1.01 * mass * farthest:
             problems.append(f"the inertia {inertia.max():.3g} kg m2 is too large for the box's mass and size")
     return body
-
-
-def _read_surface(tracked: h5py.Group, request: Request, n_frames: int, problems: list[str]) -> _Surface | None:
-    """Mean pose of the plane over the box's frames, or the assumed one."""
-    missing: list[str] = []
-    plane = child(tracked, request.surface_name, missing, h5py.Group) if request.surface_name else None
-    if plane is None:
-        if request.surface_height is None:
-            problems.extend(missing)
-            return None
-        return _Surface(
-            np.array([0.0, 0.0, request.surface_height]), np.array([1.0, 0.0, 0.0, 0.0]), None, assumed=True
-        )
-    poses = read_poses(plane, request.surface_name, problems, skip_unseen=True, at_least=n_frames)
-    if poses is None:
-        return None
-    try:
-        orientation = rotations.karcher_mean(poses.orientation)
-    except ContactIdError as error:
-        problems.append(f"{request.surface_name}: {error.problem}")
-        return None
-    velocity = attribute(plane, "surface_velocity")
-    if velocity is not None:
-        velocity = np.asarray(velocity, dtype=float).reshape(-1)
-        if velocity.shape != (3,) or not np.isfinite(velocity).all():
-            problems.append(f"{request.surface_name}: surface_velocity is not three numbers")
-            return None
-    return _Surface(poses.position.mean(axis=0), orientation, velocity, assumed=False)
-
-
-def _carried_velocity(poses: Poses, surface: _Surface, frequency: float, problems: list[str]) -> np.ndarray:
-    """Tangential velocity (3,) in C of the box over the last 0.2 s: the slope of a straight line, m/s."""
-    window = poses.position[-max(3, round(min(_BELT_WINDOW * frequency, len(poses.position)))) :] - surface.position
-    in_surface = window @ rotations.matrices(surface.orientation)
-    slope = np.polyfit(np.arange(len(window)) / frequency, in_surface, deg=1)[0]
-    if abs(slope[2]) > _BELT_STEADY:
-        problems.append("the note says that the belt moves, but the box doesn't lie on it at the end")
-    speed = np.hypot(slope[0], slope[1])
-    return np.array([slope[0], slope[1], 0.0]) if speed > _BELT_STANDSTILL else np.zeros(3)

@@ -1,0 +1,307 @@
+"""What is in a file of recordings, and what this repository would make of it.
+
+``python -m contactid.sources.inspect FILE [--object Box006] [--surface "ConveyorPart002, GroundPlane001"]``
+
+Prints the file's tree with shapes, types and units, its bodies, and for every recording whether it is used, on which
+surface and why, or what is wrong with it, one line each. The decisions are the readers' own
+(:data:`contactid.sources.registry.READERS`); nothing is identified, and nothing is written. The text holds no path and
+no user's name, so it can be attached to a report of a problem.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import logging
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from contactid.core.errors import ContactIdError
+from contactid.core.references import arguments, resolve
+from contactid.sources.array_files import file_content, read_variables
+from contactid.sources.left_out import reason_of
+from contactid.sources.motion import MotionStream
+from contactid.sources.registry import READERS
+
+_ARCHIVES = (".h5", ".hdf5")
+_PATH = re.compile(r"(?:[A-Za-z]:\\|(?<![\w.])/(?=\w))[^\s'\",;:()]+")
+_MOST_LINES = 200  # of a tree
+_MOST_SHAPES = 5  # kinds of recordings whose tree is shown
+_LONGEST_VALUE = 80  # characters of an attribute
+_RECORDING = "Rec_"
+_THROW = "contactid.planar.readers.csv_throws:read_own_throw"
+# columns of a table and who reads it; a reader of a folder gets the file under a name that it looks for
+_TABLES = (
+    ({"t", "x", "y", "theta"}, _THROW, "", "a planar throw of one's own"),
+    ({"x", "z", "th", "vx", "vz", "vth"}, READERS["planar_throws"].read, "traj_1.csv", "a planar throw of a square"),
+)
+
+
+def inspect(path: str | Path, object_name: str = "", surface: str = "") -> Iterator[str]:
+    """Lines about a file.
+
+    Parameters
+    ----------
+    path : an HDF5 archive, a MATLAB file, a PyTorch file of a toss, or a table
+    object_name, surface : of an I.AM. archive, as in ``config/datasets.tsv``; empty: every box, the plane found
+
+    Raises
+    ------
+    ContactIdError : where the file can't be read at all, or is of no kind that is known
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise ContactIdError(f"{path.name}: no such file", "Give a file of recordings")
+    kind = path.suffix.lower()
+    yield f"{path.name}: {path.stat().st_size} bytes"
+    if kind in _ARCHIVES:
+        lines = _archive(path, object_name, surface)
+    elif kind == ".mat":
+        lines = _matlab(path)
+    elif kind == ".pt":
+        lines = _toss(path)
+    elif kind == ".csv":
+        lines = _table(path)
+    else:
+        raise ContactIdError(f"{path.name}: not a .h5, .hdf5, .mat, .pt or .csv file", "Give one of these")
+    for line in lines:
+        yield _anonymous(line, path)
+
+
+def _anonymous(line: str, path: Path) -> str:
+    """The line without folders: the file's own name stays, any other absolute path goes."""
+    for folder in {str(path.parent.resolve()), str(path.parent)} - {"."}:
+        line = line.replace(f"{folder.rstrip('/')}/", "")
+    return _PATH.sub("<path>", line)
+
+
+# I.AM. archives
+
+
+def _archive(path: Path, object_name: str, surface: str) -> Iterator[str]:
+    reader = resolve(READERS["iam"].read)
+    with resolve("contactid.tossing.readers.iam_fields:open_archive")(path) as archive:
+        yield from _tree(archive)
+        bodies = _bodies(archive)
+    if not bodies:
+        yield "bodies: none with an inertia in a group OBJECT, so this is no I.AM. archive"
+        return
+    yield "bodies:"
+    yield from (f"  {name}: {text}" for name, text in bodies.items())
+    known = surface or "none named, so it is found"
+    for name in [object_name] if object_name else bodies:
+        yield f"recordings of {name} (surface: {known}):"
+        options = {"path": path, "object": name, "surface": surface, "licence": ""}
+        yield from _decisions(reader(**options))
+
+
+def _bodies(archive: h5py.File) -> dict[str, str]:
+    """Mass and size of each body that a recording describes with an inertia, and in how many."""
+    read_body = resolve("contactid.tossing.readers.iam_recording:read_body")
+    described = resolve("contactid.tossing.readers.iam_recording:bodies_with_inertia")
+    found: dict[str, tuple[int, str]] = {}
+    for key in archive:
+        group = archive.get(key)
+        if not key.startswith(_RECORDING) or not isinstance(group, h5py.Group):
+            continue
+        for name in described(group):
+            problems: list[str] = []
+            body = read_body(group, name, problems)
+            count, text = found.get(name, (0, ""))
+            if body is not None and not text:
+                size = " x ".join(f"{1e3 * side:.0f}" for side in np.ptp(body.vertices, axis=0))
+                moments = ", ".join(f"{value:.4g}" for value in np.linalg.eigvalsh(body.inertia))
+                text = f"{body.mass:g} kg, {size} mm, principal moments {moments} kg m2"
+            found[name] = count + 1, text or "; ".join(problems)
+    return {name: f"{text} (in {count} recordings)" for name, (count, text) in sorted(found.items())}
+
+
+def _decisions(stream: MotionStream) -> Iterator[str]:
+    """One line for every recording, as its reader decided."""
+    used, frames = [], []
+    try:
+        for recording in stream.recordings:
+            used.append(recording.name)
+            frames.append(len(recording.position))
+    except ContactIdError as error:
+        yield f"  none is usable: {error.problem}"
+        return
+    said = {key: json.loads(stream.attributes.get(key, "{}")) for key in ("left_out", "surfaces", "remarks", "frames")}
+    yield f"  {len(used)} used, {len(said['left_out'])} left out, {stream.sample_frequency:g} Hz"
+    lines = {}
+    for name, count in zip(used, frames, strict=True):
+        where = f" on {said['surfaces'][name]}" if name in said["surfaces"] else ""
+        lines[name] = f"  {name}: used{where}, {count} frames" + (
+            f"; {said['remarks'][name]}" if name in said["remarks"] else ""
+        )
+    lines |= {name: f"  {name}: left out: {reason}" for name, reason in said["left_out"].items()}
+    yield from (lines[name] for name in sorted(lines))
+    if said["frames"]:
+        yield "  frames bridged: " + ", ".join(f"{kind}: {count}" for kind, count in said["frames"].items())
+
+
+def _tree(archive: h5py.File) -> Iterator[str]:
+    """Groups and datasets; recordings that hold the same are shown once."""
+    shapes: dict[tuple[str, ...], list[str]] = {}
+    for key in archive:
+        if key.startswith(_RECORDING):
+            shapes.setdefault(tuple(_kinds(archive.get(key), "")), []).append(key)
+        else:
+            yield from _node(archive.get(key), key, 0)
+    yield from (f"attribute {line}" for line in _attributes(archive))
+    for number, names in enumerate(sorted(shapes.values(), key=len, reverse=True)):
+        if number == _MOST_SHAPES:
+            yield f"and {len(shapes) - number} more kinds of recordings"
+            return
+        yield f"{len(names)} recordings hold this ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''}):"
+        for count, line in enumerate(_node(archive.get(names[0]), names[0], 1)):
+            if count == _MOST_LINES:
+                yield "  ..."
+                break
+            yield line
+
+
+def _kinds(node: Any, place: str) -> Iterator[str]:
+    """What a recording holds, without lengths and values."""
+    if isinstance(node, h5py.Group):
+        for key in node:
+            yield from _kinds(node.get(key), f"{place}/{key}")
+    elif isinstance(node, h5py.Dataset):
+        yield f"{place} {len(node.shape or ())} {node.dtype}"
+    else:
+        yield f"{place} leads nowhere"
+
+
+def _node(node: Any, name: str, depth: int) -> Iterator[str]:
+    indent = "  " * depth
+    if isinstance(node, h5py.Group):
+        yield f"{indent}{name}/"
+        yield from (f"{indent}  attribute {line}" for line in _attributes(node))
+        for key in node:
+            yield from _node(node.get(key), key, depth + 1)
+    elif isinstance(node, h5py.Dataset):
+        columns = f" columns {', '.join(node.dtype.names)}" if node.dtype.names else f" {node.dtype}"
+        yield f"{indent}{name} {tuple(node.shape or ())}{columns}"
+        yield from (f"{indent}  attribute {line}" for line in _attributes(node))
+    else:
+        yield f"{indent}{name}: leads nowhere"
+
+
+def _attributes(node: Any) -> Iterator[str]:
+    for key in node.attrs:
+        try:
+            value = node.attrs[key] if node.attrs.get_id(key).get_storage_size() < 1 << 12 else "(large)"
+        except (OSError, RuntimeError, TypeError, ValueError) as error:
+            value = f"unreadable ({reason_of(error)})"
+        text = value.decode("utf-8", errors="replace") if isinstance(value, bytes) else str(value)
+        yield f"{key} = {' '.join(text.split())[:_LONGEST_VALUE]} ({type(value).__name__})"
+
+
+# Other files
+
+
+def _matlab(path: Path) -> Iterator[str]:
+    variables = read_variables(file_content(path))
+    for name, value in variables.items():
+        yield f"  {name} {value.shape} {value.dtype}"
+    yield "as recordings of an arm:"
+    yield from _canonical(READERS["arm_mat"].read, path)
+
+
+def _toss(path: Path) -> Iterator[str]:
+    try:
+        table = resolve("contactid.tossing.readers.contactnets:read_toss_table")(path)
+        yield f"  a tensor of shape {table.shape}, {table.dtype}"
+    except ContactIdError as error:
+        yield f"  {error.problem}"
+    yield "as a toss of the ContactNets cube (positions in half-widths, quaternions):"
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / path.name).symlink_to(path.resolve())
+        stream = resolve(READERS["contactnets"].read)(folder, licence="")
+        yield from (line.replace(folder, path.name) for line in _decisions(stream))
+
+
+def _table(path: Path) -> Iterator[str]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            rows = csv.reader(file)
+            header = [name.strip() for name in next(rows, [])]
+            count = sum(1 for row in rows if row)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ContactIdError(f"{path.name}: not readable as a table ({reason_of(error)})", "Give a .csv file") from None
+    yield f"  {count} rows of {', '.join(header[:40]) or 'nothing'}"
+    for columns, reader, name, what in _TABLES:
+        if columns <= {column.lower() for column in header}:
+            yield f"as {what}:"
+            yield from _as_table(path, reader, name)
+            return
+    yield "  no reader knows these columns; known are " + "; ".join(
+        f"{', '.join(sorted(columns))} ({what})" for columns, _, _, what in _TABLES
+    )
+
+
+def _as_table(path: Path, reader: str, name: str) -> Iterator[str]:
+    if not name:
+        try:
+            resolve(reader)(path)
+        except ContactIdError as error:
+            yield f"  left out: {error.problem}"
+        else:
+            yield "  used"
+        return
+    name = path.name if path.match("traj_*.csv") else name
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / name).symlink_to(path.resolve())
+        yield from (
+            line.replace(f"{folder}/", "").replace(folder, path.name).replace(name, path.name)
+            for line in _canonical(reader, Path(folder))
+        )
+
+
+def _canonical(reader: str, path: Path) -> Iterator[str]:
+    """What a reader of a whole source says of its recordings."""
+    function = resolve(reader)
+    given: Mapping[str, Any] = {"path": str(path), "licence": "", "synthetic": False}
+    try:
+        found = function(**arguments(function, given))
+    except ContactIdError as error:
+        yield f"  left out: {error.problem}"
+        return
+    left_out = json.loads(found.attrs.get("left_out", "{}"))
+    names = [name for name in ("experiment", "throw", "impact") if name in found.dims]
+    count = found.sizes[names[0]] if names else 0
+    yield f"  {count} used, {len(left_out)} left out"
+    if names and names[0] in found.coords:
+        yield from (f"  {name if isinstance(name, str) else path.name}: used" for name in found[names[0]].values)
+    yield from (f"  {name}: left out: {reason}" for name, reason in left_out.items())
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Print what :func:`inspect` says; 0 where the file could be read, else 1 with one ``ERROR`` line."""
+    parser = argparse.ArgumentParser(
+        prog="contactid inspect", description="What is in a file of recordings, and what would be made of it."
+    )
+    parser.add_argument("file", help=".h5, .hdf5, .mat, .pt or .csv")
+    parser.add_argument("--object", default="", help="box of an I.AM. archive (default: every one)")
+    parser.add_argument("--surface", default="", help="names of its planes, in order, with commas (default: found)")
+    options = parser.parse_args(given)
+    logging.getLogger("contactid").setLevel(logging.CRITICAL)  # what the readers log is printed here
+    try:
+        for line in inspect(options.file, options.object, options.surface):
+            print(line)
+    except ContactIdError as error:
+        print(_anonymous(f"ERROR {error}", Path(options.file)), file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

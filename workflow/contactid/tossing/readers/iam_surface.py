@@ -1,0 +1,385 @@
+"""On which of the tracked planes a box comes to rest, where that plane is, and how fast it moves.
+
+A recording tracks the box and some other bodies: planes (a part of a conveyor, the ground), other boxes, a tool. The
+surface is the plane on which the box *lies* after it flew: four vertices near z = 0 of the plane, and still relative
+to it. Names that are given go before others, in their order; a body of another name serves where the box lies on none
+of them; where it lies on no tracked body, the surface is level in M, at the height at which the box lies.
+
+A plane may travel, as its markers are on a belt. Then C is the plane's pose at the first contact, the surface's
+velocity is the slope of its own track, and how fast the resting box slips relative to it is a cross-check. Where the
+plane's track stands still although the belt runs, the box tells: nothing but a belt keeps a lying box at a constant
+speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from contactid.core import rotations
+from contactid.core.errors import ContactIdError
+from contactid.tossing.readers.iam_frames import Track, runs
+
+REFERENCE_FRAME = "reference frame"
+_WINDOW = 0.025  # s on either side of a local velocity
+_LONG_WINDOW = 0.05  # s on either side, within which a carried box keeps its velocity
+_NEAR = 0.03  # m between a plane's z = 0 and the box that lies on it: markers have a height
+_FLAT = 0.05  # rad of tilt of a box that lies
+_ALOFT = 0.02  # m of the lowest vertex above where it lies later: the box flew
+_SLOW = 0.03  # m/s relative to the surface
+_STEADY = 0.03  # m/s of change within the long window; sliding at mu = 0.05 loses 0.05 m/s
+_CARRIED = 0.05  # m/s; slower, a belt isn't told from a settling box
+_LEAST_REST, _LEAST_CARRY = 0.1, 0.15  # s
+_LEAST_REST_TRAVELLING = 0.03  # s; a box that slides to rest on a belt passes through its speed in half of that
+_TRAVEL = 0.01  # m along the plane: its markers move with a belt; the drift of a standing one is a tenth
+_TURNS = 0.1  # rad about its mean; a body that turns more is no plane
+_COMPARABLE = 1.0  # between scores: a metre farther, or a centimetre off in height
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """The surface of one recording.
+
+    Attributes
+    ----------
+    name : of the tracked plane, or :data:`REFERENCE_FRAME`
+    position, orientation : (3,) m and (4,), pose of C in M
+    velocity : (3,) m/s of the surface's material in C
+    height : m, of the lying box's lowest face above C; 0 where it isn't known
+    rest : first and last frame of lying still on it; None where it doesn't
+    steady : last frame to which the velocity holds
+    remarks : how this came about, as sentences
+    """
+
+    name: str
+    position: np.ndarray
+    orientation: np.ndarray
+    velocity: np.ndarray
+    height: float = 0.0
+    rest: tuple[int, int] | None = None
+    steady: int | None = None
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class _Place:
+    """A plane that the box may lie on: its path (n, 3) m in M, mean orientation, and whether it travels.
+
+    ``stated`` is the belt's velocity in C that the file gives.
+    """
+
+    name: str
+    path: np.ndarray
+    orientation: np.ndarray
+    travels: bool
+    measured: np.ndarray
+    stated: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Lying:
+    """How a box lies on a place: frames, height above it, score (less is better), velocity where it is carried."""
+
+    place: _Place
+    first: int
+    last: int
+    height: float
+    score: float
+    carried: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """The box's track, its vertices (v, 3) m in B, and the time step in s."""
+
+    track: Track
+    vertices: np.ndarray
+    time_step: float
+
+
+def find_surface(
+    box: Box,
+    planes: Mapping[str, Track],
+    stated: Mapping[str, np.ndarray],
+    wanted: Sequence[str],
+    level: float | None,
+    problems: list[str],
+) -> Surface | None:
+    """The surface of a recording; None, and a problem, where nothing tells it.
+
+    Parameters
+    ----------
+    box : what comes to rest
+    planes : tracks of the other bodies, by name
+    stated : the belt's velocity (3,) m/s in C, for planes whose group has it
+    wanted : names to prefer, in order, as the tracks have them
+    level : height (m) of a level surface where the box lies on no plane; None where none is known
+    """
+    places = {name: place for name, track in planes.items() if (place := _place(name, track, stated.get(name)))}
+    lying = [found for place in places.values() if (found := _lies(box, place))]
+    chosen = _best(lying, wanted)
+    belt = next((place for place in places.values() if _slides_on(box, place)), None)
+    if belt is not None and (chosen is None or not chosen.place.travels):
+        return _standing(box, belt)
+    if chosen is None:
+        chosen = _level(box, level)
+        landed = None if chosen is not None else _landed(box, places, wanted)
+        if landed is not None:
+            return _standing(box, landed)
+    if chosen is None and level is not None:
+        remark = f"level at {level:g} m in M, as it is registered: the box lies on no tracked plane"
+        return Surface(REFERENCE_FRAME, np.array([0.0, 0.0, level]), _UPRIGHT, np.zeros(3), remarks=(remark,))
+    if chosen is None:
+        names = ", ".join(planes) or "no other body"
+        problems.append(f"the box neither lies nor lands on a tracked plane (tracked: {names})")
+        return None
+    return _of_lying(box, chosen, wanted, problems)
+
+
+_UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def _place(name: str, track: Track, stated: np.ndarray | None) -> _Place | None:
+    """None where the body turns, so that it is no plane."""
+    if not track.measured.any():
+        return None
+    try:
+        orientation = rotations.karcher_mean(track.orientation[track.measured])
+    except ContactIdError:
+        return None
+    turned = rotations.angle_between(track.orientation[track.measured], orientation)
+    if np.median(turned) > _TURNS:
+        return None
+    along = track.position[track.measured] @ rotations.matrices(orientation)[:, :2]
+    smooth = along[: len(along) // 5 * 5].reshape(-1, 5, 2).mean(axis=1) if len(along) >= 5 else along
+    return _Place(
+        name, track.position, orientation, bool(np.ptp(smooth, axis=0).max() > _TRAVEL), track.measured, stated
+    )
+
+
+def slopes(values: np.ndarray, half: int, time_step: float) -> np.ndarray:
+    """Slope (n, d) per second of the straight line through the samples (n, d) within ``half`` of each."""
+    n = len(values)
+    result = np.zeros(values.shape)
+    if n < 2:
+        return result
+    half = min(half, (n - 1) // 2) or 1
+    if n >= 2 * half + 1:
+        weights = np.arange(-half, half + 1) / (half * (half + 1) * (2 * half + 1) / 3.0)
+        windows = np.lib.stride_tricks.sliding_window_view(values, 2 * half + 1, axis=0)
+        result[half : n - half] = windows @ weights
+        result[:half], result[n - half :] = result[half], result[n - half - 1]
+    else:
+        result[:] = values[-1] - values[0]
+    return result / time_step
+
+
+def _half(box: Box, seconds: float) -> int:
+    return max(2, round(seconds / box.time_step))
+
+
+def _seen_from(box: Box, place: _Place) -> tuple[np.ndarray, np.ndarray]:
+    """Origin (n, 3) and heights (n, v), ascending, of the box's vertices in the frame that goes with the place, m."""
+    turn = rotations.matrices(place.orientation)
+    origin = (box.track.position - place.path) @ turn
+    upward = np.einsum("i,nij->nj", turn[:, 2], rotations.matrices(box.track.orientation))
+    return origin, np.sort(origin[:, 2:] + upward @ box.vertices.T, axis=1)
+
+
+def _lies(box: Box, place: _Place, near: float = _NEAR) -> _Lying | None:
+    """How the box lies on a place after it flew: still relative to it, or carried at a constant speed."""
+    origin, heights = _seen_from(box, place)
+    corners = min(4, heights.shape[1])
+    height = heights[:, :corners].mean(axis=1)
+    extent = float(np.linalg.norm(np.ptp(box.vertices, axis=0)))
+    velocity = slopes(origin, _half(box, _WINDOW), box.time_step)
+    lying = heights[:, corners - 1] - heights[:, 0] < _FLAT * extent
+    lying &= ~box.track.lost & (np.abs(velocity[:, 2]) < _SLOW)
+    speed = np.linalg.norm(velocity[:, :2], axis=1)
+    least = round((_LEAST_REST_TRAVELLING if place.travels else _LEAST_REST) / box.time_step)
+    still = _last_run(lying & (speed < _SLOW), heights[:, 0], height, near, least)
+    carried = None
+    if not place.travels and place.stated is None:
+        half = _half(box, _LONG_WINDOW)
+        later = np.minimum(np.arange(len(origin)) + half, len(origin) - 1)
+        earlier = np.maximum(np.arange(len(origin)) - half, 0)
+        change = np.linalg.norm((velocity[later] - velocity[earlier])[:, :2], axis=1)
+        steady = lying & (change < _STEADY) & (speed > _CARRIED)
+        carried = _last_run(steady, heights[:, 0], height, near, round(_LEAST_CARRY / box.time_step))
+    if place.stated is not None and place.stated.any():
+        relative = np.linalg.norm(velocity - place.stated, axis=1)
+        still = _last_run(lying & (relative < _SLOW), heights[:, 0], height, near, least)
+    run = still if carried is None or (still is not None and still[1] < carried[0]) else carried
+    if run is None:
+        return None
+    frames = slice(run[0], run[1] + 1)
+    above = float(np.median(height[frames]))
+    distance = float(np.linalg.norm(np.median(origin[frames, :2], axis=0)))
+    along = None
+    if run is carried:
+        times = np.arange(run[1] - run[0] + 1) * box.time_step
+        along = np.array([*np.polyfit(times, origin[frames, :2], 1)[0], 0.0])
+    return _Lying(place, *run, above, abs(above) / 0.01 + distance, along)
+
+
+def _slides_on(box: Box, place: _Place) -> bool:
+    """Whether the place is a belt that runs under the lying box, which never keeps up with it."""
+    if not place.travels:
+        return False
+    _, heights = _seen_from(box, place)
+    corners = min(4, heights.shape[1])
+    extent = float(np.linalg.norm(np.ptp(box.vertices, axis=0)))
+    lying = (heights[:, corners - 1] - heights[:, 0] < _FLAT * extent) & ~box.track.lost
+    velocity = slopes(place.path, _half(box, _LONG_WINDOW), box.time_step)
+    lying &= np.linalg.norm(velocity - np.median(velocity, axis=0), axis=1) < _STEADY
+    lying &= np.linalg.norm(velocity, axis=1) > _CARRIED
+    height = heights[:, :corners].mean(axis=1)
+    return _last_run(lying, heights[:, 0], height, _NEAR, round(_LEAST_REST / box.time_step)) is not None
+
+
+def _last_run(
+    mask: np.ndarray, lowest: np.ndarray, height: np.ndarray, near: float, least: int
+) -> tuple[int, int] | None:
+    """First and last frame of the last long run near the plane before which the box was aloft."""
+    for begin, end in reversed(runs(mask)):
+        above = float(np.median(height[begin : end + 1]))
+        if end - begin + 1 >= least and abs(above) <= near and (lowest[:begin] > above + _ALOFT).any():
+            return begin, end
+    return None
+
+
+def _best(lying: Sequence[_Lying], wanted: Sequence[str]) -> _Lying | None:
+    """Travelling planes first: nothing stays still relative to one by chance. Then wanted ones, in their order where
+    they are about as near, then the nearest."""
+    for group in (
+        [one for one in lying if one.place.travels and one.place.name in wanted],
+        [one for one in lying if one.place.travels],
+        [one for one in lying if one.place.name in wanted],
+        lying,
+    ):
+        if group:
+            least = min(one.score for one in group)
+            close = [one for one in group if one.score <= least + _COMPARABLE]
+            order = {name: index for index, name in enumerate(wanted)}
+            return min(close, key=lambda one: (order.get(one.place.name, len(order)), one.score))
+    return None
+
+
+def _level(box: Box, level: float | None) -> _Lying | None:
+    """The box on a level surface in M: at the height that is given, or at the one at which it lies."""
+    n_frames = len(box.track.position)
+    place = _Place(REFERENCE_FRAME, np.zeros((n_frames, 3)), _UPRIGHT, False, np.ones(n_frames, dtype=bool))
+    found = _lies(box, place, near=np.inf)
+    if found is None:
+        return None
+    given = level is not None and abs(found.height - level) <= _NEAR
+    height = level if given and level is not None else found.height
+    raised = replace(place, path=np.tile([0.0, 0.0, height], (n_frames, 1)))
+    return replace(found, place=raised, height=found.height - height)
+
+
+def _landed(box: Box, places: Mapping[str, _Place], wanted: Sequence[str]) -> _Place | None:
+    """A plane that the box hits where it never lies: wanted ones first, else the nearest to where it turns back."""
+    named = [places[name] for name in wanted if name in places]
+    scores = {}
+    for place in places.values():
+        _, heights = _seen_from(box, place)
+        lowest = heights[:, 0]
+        upward = slopes(lowest[:, None], 2, box.time_step)[:, 0]
+        lag = 3
+        turned = np.zeros(len(lowest), dtype=bool)
+        if len(lowest) > 2 * lag:
+            turned[lag:-lag] = (upward[2 * lag :] - upward[: -2 * lag] > 0.5) & (upward[: -2 * lag] < -0.3)
+        turned &= (np.abs(lowest) < _NEAR) & ~box.track.lost
+        if turned.any():
+            scores[place.name] = float(np.abs(lowest[turned]).min()) / 0.01
+    if any(place.name in scores for place in named):
+        return min((place for place in named if place.name in scores), key=lambda place: scores[place.name])
+    if named:
+        return named[0]
+    return places[min(scores, key=lambda name: scores[name])] if scores else None
+
+
+def _standing(box: Box, place: _Place) -> Surface:
+    """A plane on which the box doesn't come to rest."""
+    position = place.path[place.measured].mean(axis=0)
+    if place.stated is not None:
+        return Surface(place.name, position, place.orientation, place.stated)
+    if not place.travels:
+        return Surface(place.name, position, place.orientation, np.zeros(3))
+    times = np.flatnonzero(place.measured) * box.time_step
+    (origin, slope) = np.polynomial.polynomial.polyfit(times - times.mean(), place.path[place.measured], 1)
+    along = rotations.matrices(place.orientation).T @ slope
+    remark = (
+        f"{place.name} travels at {np.hypot(along[0], along[1]):.3g} m/s by its own track; the box doesn't rest on it"
+    )
+    return Surface(place.name, origin, place.orientation, np.array([along[0], along[1], 0.0]), remarks=(remark,))
+
+
+def _of_lying(box: Box, found: _Lying, wanted: Sequence[str], problems: list[str]) -> Surface | None:
+    place = found.place
+    remarks = []
+    if place.name == REFERENCE_FRAME:
+        remarks.append(f"the box lies on no tracked plane: level at {place.path[0, 2]:.4f} m in M, by the resting box")
+    elif wanted and place.name not in wanted:
+        remarks.append(f"the box lies on {place.name}, not on {' or '.join(wanted)}")
+    elif not wanted:
+        remarks.append(f"the box lies on {place.name}")
+    if place.travels and place.stated is None:
+        return _travelling(box, found, remarks, problems)
+    velocity = np.zeros(3) if place.stated is None else place.stated
+    rest = (found.first, found.last)
+    if found.carried is not None:
+        velocity = found.carried
+        remarks.append(f"the belt's speed is the lying box's, {np.hypot(velocity[0], velocity[1]):.3g} m/s")
+    position = place.path[place.measured].mean(axis=0)
+    return Surface(place.name, position, place.orientation, velocity, found.height, rest, None, tuple(remarks))
+
+
+def _travelling(box: Box, found: _Lying, remarks: list[str], problems: list[str]) -> Surface | None:
+    """A plane whose markers are on the belt: its pose where the box first touches it, its own velocity."""
+    place = found.place
+    turn = rotations.matrices(place.orientation)
+    origin, heights = _seen_from(box, place)
+    contact = _first_contact(heights[:, 0] - found.height, found.first)
+    half = _half(box, _WINDOW)
+    velocity = slopes(place.path, half, box.time_step)
+    least = min(contact + half, found.first)
+    core = slice(least, min(found.first + half, found.last) + 1)
+    usual = np.median(velocity[core], axis=0)
+    allowed = max(_STEADY, 0.05 * float(np.linalg.norm(usual)))
+    steady = np.linalg.norm(velocity - usual, axis=1) < allowed
+    if not steady[core].all():
+        speeds = np.linalg.norm(velocity[core], axis=1)
+        problems.append(
+            f"{place.name}: its speed changes from {speeds.min():.3g} to {speeds.max():.3g} m/s"
+            " while the box slides on it"
+        )
+        return None
+    begin, end = next(run for run in runs(steady) if run[0] <= core.start <= run[1])
+    shrink = half if end - begin > 4 * half else 0
+    frames = np.arange(begin + (shrink if begin else 0), end + 1 - (shrink if end + 1 < len(steady) else 0))
+    frames = frames[place.measured[frames]]
+    at_contact, slope = np.polynomial.polynomial.polyfit((frames - contact) * box.time_step, place.path[frames], 1)
+    along = turn.T @ slope
+    resting = slice(found.first, found.last + 1)
+    times = np.arange(found.last - found.first + 1) * box.time_step
+    slip = float(np.linalg.norm(np.polyfit(times, origin[resting, :2], 1)[0]))
+    remarks.append(
+        f"{place.name} travels at {np.hypot(along[0], along[1]):.4g} m/s by its own track; the box lying on it slips"
+        f" {1e3 * slip:.1f} mm/s"
+    )
+    last = end - shrink if end + 1 < len(steady) else None
+    return Surface(
+        place.name, at_contact, place.orientation, np.array([along[0], along[1], 0.0]), found.height,
+        (found.first, found.last), last, tuple(remarks),
+    )  # fmt: skip
+
+
+def _first_contact(lowest: np.ndarray, rest: int) -> int:
+    """First frame at which the box is down after the last time that it was held or flew high, before ``rest``."""
+    peak = int(np.argmax(lowest[: rest + 1]))
+    down = np.flatnonzero(lowest[peak : rest + 1] < 2e-3)
+    return peak + int(down[0]) if len(down) else rest
