@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from contactid.sources.motion import iterate_recordings
+from contactid.tossing.prepare.events import Events, as_authors
 from motion_in_memory import read_iam_archive
 from tosses_for_tests import EVENTS, prepare_tosses
 
@@ -48,3 +49,19 @@ def test_a_toss_that_their_thresholds_do_not_fit_keeps_its_events_and_says_so():
 def test_their_thresholds_are_for_identification_alone():
     tested = prepare_tosses(twin("004"), exclude_tumbling=True, share=0.0, events=THEIRS)
     assert (tested["split"].values == "test").all() and (tested["events"].values == "data_driven").all()
+
+
+def test_a_peak_at_which_the_box_was_still_held_is_no_release():
+    n, step = 400, 1.0 / 360.0
+    height = np.full(n, 0.09)
+    height[60:141] += 0.1 * np.sin(np.linspace(0.0, np.pi, 81))  # lifted and lowered by hand, highest at sample 100
+    height[200:] = 0.05
+    along = 0.1 * step * np.minimum(np.arange(n), 250)  # at rest from sample 250 on
+    position = np.column_stack([along, np.zeros(n), height])
+    orientation = np.tile([1.0, 0.0, 0.0, 0.0], (n, 1))
+    vertices = np.array([[x, y, z] for x in (-0.096, 0.096) for y in (-0.05, 0.05) for z in (-0.03, 0.03)])
+    for release, reason in ((190, "the authors' rule finds a peak at which the box was still held"), (105, "")):
+        found = Events(release=release, contact=200, rest=250)
+        theirs = as_authors(found, position, orientation, vertices, step, np.zeros(3), 0.02)
+        assert theirs.reason == reason
+        assert reason or theirs.release == 100

@@ -195,6 +195,7 @@ class _BoxRule:
 
 
 _REST_SAMPLES = 21
+_HELD = 0.03  # s before the release that the data give: that one is some samples late
 # trajectory identification, by the box's largest dimension in mm (192: Box004, 230: 005, 205: 006, 207: 007)
 _RULES = {
     192: _BoxRule(0.095, last=True),
@@ -227,6 +228,8 @@ def as_authors(
         return Events(reason=f"no {_REST_SAMPLES} samples slower than {rest_speed} m/s after release")
     if not release < found.contact <= rest:
         return Events(reason="release, contact and rest out of order by the authors' rule")
+    if release < found.release - round(_HELD / time_step):
+        return Events(reason="the authors' rule finds a peak at which the box was still held")
     return replace(found, release=release, rest=rest)
 
 
