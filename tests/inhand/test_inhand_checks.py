@@ -29,8 +29,10 @@ from contactid.output import style
 from contactid.output.artefacts import computations, computed
 from contactid.output.comparison import STATEMENT, compare
 from contactid.output.computing import compute
+from contactid.output.fits import write_json
 from contactid.output.tables import read_csv, write_csv
 from contactid.run.fingerprint import Fingerprints
+from contactid.sources.lockfile import digest
 from inhand_estimates_for_tests import made_up_estimates
 from twins_for_tests import OBJECTS, OBJECTS_FILE, PUBLISHED_FILE, STUDY
 
@@ -93,7 +95,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "objects": OBJECTS_FILE,
         "verdicts": str(tables / "ext_printed_consistency.csv"),
         "shards": [str(tables / "ext_estimates.csv")],
+        "stored_estimates": [str(tables / "ext_estimates.csv"), str(folder / "provenance.json")],
     }
+    write_json(folder / "provenance.json", {"table_sha256": digest(tables / "ext_estimates.csv")})
     for rule in ("inhand_printed", "inhand_tables"):
         rows = [one for one in DECLARED if one.rule == rule and one.compute in COMPUTED]
         compute(computations(rows), given | {"artefacts": computed(rows, str(folder))})

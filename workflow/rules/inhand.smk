@@ -267,8 +267,9 @@ rule inhand_tables:
         predictions=rules.inhand_force_sensing.output.predictions,
         published=INHAND_PUBLISHED,
         verdicts="<results>/inhand/tables/ext_printed_consistency.csv",
-        ablation=rules.inhand_ablation.output.ablation,
-        disturbances=rules.inhand_disturbances.output.disturbances,
+        stored_estimates=stored_files("inhand_estimates"),
+        stored_ablation=stored_files("inhand_ablation"),
+        stored_disturbances=stored_files("inhand_disturbances"),
     output:
         artefacts=computed_by("inhand_tables"),
     log:

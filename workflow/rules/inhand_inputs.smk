@@ -2,6 +2,7 @@
 
 from contactid.inhand import artefacts as inhand_artefacts
 from contactid.inhand.readers.sources import (
+    ABLATED as INHAND_PARTS,
     APPENDIX_TABLES,
     SOURCES as INHAND_SOURCES,
     recording_names,
@@ -17,9 +18,48 @@ INHAND_FOUND = [*APPENDIX_TABLES.values(), "ext_force_sensing", "ext_friction"]
 INHAND_JUDGED = [*INHAND_FOUND, "ext_differences"]
 INHAND_SUMMARISED = [*INHAND_FOUND, "ext_printed_verdicts", "ext_estimates"]
 
+_ESTIMATORS = {name: INHAND[name] for name in ("twin", "graph", "ipopt")}
+# seeds, methods, parts and kinds of disturbances are the samples, so that a run with fewer of them is compared, too
+STORED["inhand_estimates"] = {
+    "function": "contactid.inhand.identify.estimates:write_estimates",
+    "settings": {**_ESTIMATORS, "baseline": INHAND["baseline"]},
+    "key": ["source", "object", "seed", "method", "solver"],
+    "value": "mass_kg",
+    "tolerance": 1e-4,
+    "samples": [
+        f"<results>/inhand/fits/{source}_{seed}.csv"
+        for source in INHAND_SOURCES
+        for seed in INHAND_SEEDS
+    ],
+}
+STORED["inhand_ablation"] = {
+    "function": "contactid.inhand.identify.ablation:write_ablation",
+    "settings": {**_ESTIMATORS, "source": INHAND["ablation"]["source"]},
+    "key": ["object", "seed", "solver", *INHAND_PARTS],
+    "value": "mass_error_pct",
+    "tolerance": 0.1,
+    "samples": ["<results>/inhand/sweeps/ablation.csv"],
+}
+STORED["inhand_disturbances"] = {
+    "function": "contactid.inhand.identify.ablation:write_disturbances",
+    "settings": {**_ESTIMATORS, "source": INHAND["disturbances"]["source"]},
+    "key": ["disturbance", "object", "seed"],
+    "value": "mass_error_pct",
+    "tolerance": 0.1,
+    "samples": ["<results>/inhand/sweeps/disturbances.csv"],
+}
+
 ARTEFACTS["inhand"] = inhand_artefacts.declare(INHAND)
 STUDY_CHECKS += ["<results>/inhand/checks.csv"]
 STUDY_SUMMARIES += ["<results>/inhand/summary.md"]
+
+
+def stored_files(name):
+    """A stored result's table and provenance."""
+    return [
+        f"workflow/resources/stored/{name}/{file}"
+        for file in ("table.csv", "provenance.json")
+    ]
 
 
 def inhand_twins(seeds, sources=INHAND_SOURCES, prefix=""):

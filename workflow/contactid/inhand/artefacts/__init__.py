@@ -94,7 +94,7 @@ def _estimates() -> list[Artefact]:
             compute="contactid.inhand.artefacts.errors:error_figures",
             draw="contactid.inhand.artefacts.errors:draw_errors",
             caption=f"Geodesic error of the estimates by method for {_ERRORS_OF[name]}, with the printed rows and the "
-            "uniform body in the hull; how many runs there are stands above each box. "
+            "uniform body in the hull; stored twins of several seeds, how many stands above each box. "
             + (_UNSENSED + "." if name in _IN_HAND_FIGURES else ""),
         )
         for name in ERROR_FIGURES.values()
@@ -107,12 +107,13 @@ def _estimates() -> list[Artefact]:
     parts = table(
         "ext_ablation", _TABLES, "contactid.inhand.artefacts.ablation:parts_of_estimators",
         "What a constant unsensed wrench (bias), the physical constraint, the hull's prior, finite differences and "
-        "weights each bring: boxes in hand, kinematic twin",
+        "weights each bring: stored estimates of three boxes in hand, kinematic twin",
     )  # fmt: skip
     forces = table(
         "ext_disturbances", _TABLES, "contactid.inhand.artefacts.ablation:unsensed_forces",
         "Error of the mass in hand by what the fingertips don't sense (IPOPT, C no G): the stated error is the median "
-        "standard error, held says how many actual errors are within 1.96 of it; kinematic twin",
+        "standard error, held says how many actual errors are within 1.96 of it; stored estimates of two boxes, "
+        "kinematic twin",
     )  # fmt: skip
     return [*appendix, *errors, counts, parts, forces]
 

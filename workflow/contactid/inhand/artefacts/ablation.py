@@ -1,6 +1,8 @@
-"""What each part of an estimator brings in hand, and what other unsensed forces do to the mass: the tables."""
+"""What each part of an estimator brings in hand, and what other unsensed forces do to the mass, of stored estimates."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -9,20 +11,20 @@ from contactid.inhand.artefacts.estimates import is_true
 from contactid.inhand.identify.methods import SOLVER_LABELS
 from contactid.inhand.readers.sources import ABLATED
 from contactid.output.computing import Shown
-from contactid.output.tables import read_csv
+from contactid.output.stored import read_stored
 
 _WITHIN = 1.96  # standard errors; 95 % of errors are within, if the stated ones are right
 
 
-def parts_of_estimators(ablation: str) -> Shown:
+def parts_of_estimators(stored_ablation: Sequence[str]) -> Shown:
     """``ext_ablation``: a row per solver and combination of parts, over boxes and seeds."""
-    table = _told(read_csv(ablation), ["solver", *ABLATED])
+    table = _told(read_stored(stored_ablation)[0], ["solver", *ABLATED])
     return Shown(table, tex=table.assign(solver=table["solver"].map(SOLVER_LABELS)))
 
 
-def unsensed_forces(disturbances: str) -> pd.DataFrame:
+def unsensed_forces(stored_disturbances: Sequence[str]) -> pd.DataFrame:
     """``ext_disturbances``: a row per disturbance, with the stated error of the mass and how often it holds."""
-    rows = read_csv(disturbances)
+    rows = read_stored(stored_disturbances)[0]
     holds = rows["mass_error_pct"].abs() <= _WITHIN * rows["mass_se_pct"]
     stated = rows.assign(holds=holds).groupby("disturbance", sort=False)
     table = _told(rows, ["disturbance"])

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
-from contactid.inhand.artefacts.estimates import PRINTED, gathered, is_true, matching, printed_verdict
+from contactid.inhand.artefacts.estimates import PRINTED, is_true, matching, printed_verdict
 from contactid.inhand.identify.methods import (
     FACTOR_GRAPH,
     IPOPT,
@@ -26,6 +26,7 @@ from contactid.inhand.identify.methods import (
 )
 from contactid.inhand.readers.sources import ERROR_FIGURES, IN_HAND, OBJECTS, SOURCE_LABELS
 from contactid.output import style
+from contactid.output.stored import read_stored
 from contactid.output.tables import read_csv
 
 RUN, NAIVE = "run", "naive"  # what a row of the data is, besides a printed one
@@ -38,9 +39,9 @@ _WIDE = 300.0  # the largest over the smallest error from which powers of ten ar
 _STRIP = {"unphysical": 2.0, "not_converged": 1.0, PRINTED: 0.0}  # heights of what stands above a panel
 
 
-def error_figures(shards: Sequence[str], verdicts: str) -> dict[str, pd.DataFrame]:
-    """The data of all four, of the estimates and ``ext_printed_consistency.csv``."""
-    runs, rows = gathered(shards), read_csv(verdicts)
+def error_figures(stored_estimates: Sequence[str], verdicts: str) -> dict[str, pd.DataFrame]:
+    """The data of all four, of the stored estimates of many seeds and ``ext_printed_consistency.csv``."""
+    runs, rows = read_stored(stored_estimates)[0], read_csv(verdicts)
     return {f"figures/{name}": error_figure_data(source, rows, runs) for source, name in ERROR_FIGURES.items()}
 
 
@@ -63,7 +64,7 @@ def error_figure_data(source: str, printed_consistency: pd.DataFrame, estimates:
     ours = estimates[(estimates["source"] == source) & estimates["method"].isin([*METHODS, UNIFORM])]
     kind = np.where(ours["method"] == UNIFORM, NAIVE, RUN)
     ours = ours.assign(kind=kind, value=ours["geodesic_error"].fillna(np.inf))
-    label = f"synthetic data: twin of the paper's recordings, {SOURCE_LABELS[source]}; crosses: printed rows"
+    label = f"synthetic data: twin of the paper's recordings, {SOURCE_LABELS[source]}, stored; crosses: printed rows"
     both = pd.concat([pd.DataFrame(rows), ours]) if rows else ours
     return both.reindex(columns=COLUMNS).assign(source=label)
 
