@@ -111,7 +111,7 @@ def write_recording(
     log = np.zeros(max(frames.values()), dtype=[("Frame", "<f4"), ("Time(s)", "<f4"), (f"{object_name}_MME", "<f4")])
     log["Frame"] = np.arange(len(log))
     log["Time(s)"] = _round(log["Frame"] / sample_frequency, _TIME_STEP)
-    seen = recording.tracked[object_name].position.any(axis=1)
+    seen = np.asarray(recording.tracked[object_name].position.any(axis=1))
     log[f"{object_name}_MME"][: len(seen)] = np.where(seen, _MARKER_ERROR, 0.0)
     set_text(_compressed(mocap, "datalog", log), "sample_frequency", f"{sample_frequency:g}")
     for name, tracked in recording.tracked.items():

@@ -296,7 +296,7 @@ def _criteria_on_twins(table: pd.DataFrame) -> Numbers:
     for error, count in (("position", "n_tosses"), ("rotation", "n_same_face")):
         names = [ERRORS[error].format("mean"), ERRORS[error].format("std"), count]
         kinds = ("velocity", "trajectory")
-        rows = [[float(value) for kind in kinds for value in ours.loc[(name, kind), names]] for name in data]
+        rows = [[float(ours.at[(name, kind), column]) for kind in kinds for column in names] for name in data]
         what = "tab03", _ON_TWINS, f"section=V;error={error};simulator=matlab"
         told = ", ".join(f"{row[0]:.3g} and {row[3]:.3g}" for row in rows)
         note = f"twins follow Table II's trajectory-based values; both kinds' mean errors by box: {told}"

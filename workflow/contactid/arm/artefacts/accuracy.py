@@ -44,8 +44,8 @@ def long_form(samples: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for component in COMPONENTS:
         ending = f"_{component}"
-        others = [name for name in samples if name[-2:] in {"_x", "_z"} and not name.endswith(ending)]
-        part = samples.drop(columns=others).rename(columns=lambda name, end=ending: name.removesuffix(end))
+        others = [str(name) for name in samples if str(name)[-2:] in {"_x", "_z"} and not str(name).endswith(ending)]
+        part = samples.drop(columns=others).rename(columns={str(n): str(n).removesuffix(ending) for n in samples})
         parts.append(part.assign(component=component))
     table = pd.concat(parts, ignore_index=True)
     table["recording"] = table["twin"] + " " + table["experiment"]

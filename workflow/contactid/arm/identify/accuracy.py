@@ -108,7 +108,7 @@ def known_impact(described: Robot, made_with: Robot, one: TwinExperiment, block:
         truth=one.tip_velocity_post_map,
         references={
             "bent": one.tip_velocity_post_map + bending_velocity(made_with, q, before, motors, stiffness, force),
-            "described": map_velocity(described, q, before, motors),
+            "described": map_velocity(described, q, before, motors),  # type: ignore[arg-type]
             "links": map_velocity(described, q, before),
         },
         noise=SensorNoise(block["noise"], block["resolution"], block["seed"]),

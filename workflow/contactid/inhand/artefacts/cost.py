@@ -43,12 +43,12 @@ def with_lines(rows: pd.DataFrame) -> pd.DataFrame:
     """
     lines = {}
     for solver, part in rows[rows["converged"]].groupby("solver", sort=False):
-        slope, fixed = exponent = np.nan, np.nan
+        slope = fixed = exponent = np.nan
         if part["samples"].nunique() > 1:
             rows_of = np.column_stack([part["samples"], np.ones(len(part))])
             slope, fixed = nnls(rows_of, part["ms_per_iteration"].to_numpy(dtype=float))[0]
-            exponent = np.polyfit(np.log(part["samples"]), np.log(part["ms_per_iteration"]), 1)
-        lines[solver] = (1e3 * slope, fixed, exponent[0])
+            exponent = np.polyfit(np.log(part["samples"]), np.log(part["ms_per_iteration"]), 1)[0]
+        lines[solver] = (1e3 * slope, fixed, exponent)
     names = ("us_per_sample_iteration", "fixed_ms_iteration", "exponent")
     none = (np.nan,) * len(names)
     extra = pd.DataFrame([lines.get(solver, none) for solver in rows["solver"]], columns=list(names), index=rows.index)

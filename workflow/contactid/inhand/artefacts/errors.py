@@ -94,11 +94,11 @@ def draw_errors(data: pd.DataFrame) -> Figure:
             whis=_WHISKERS, width=_WIDTH, gap=0.3, linewidth=0.9, fliersize=2.2, legend=False, ax=axes,
         )  # fmt: skip
         for (name, method), group in runs.groupby(["object", "method"], sort=False):
-            place = _place(objects.index(name), methods.index(method), len(methods))
+            place = _place(objects.index(str(name)), methods.index(str(method)), len(methods))
             done = is_true(group["converged"])
             lacking = {"unphysical": done & ~is_true(group["physically_consistent"]), "not_converged": ~done}
             for kind, which in lacking.items():
-                _write_count(strip, int(which.sum()), len(group), place, _STRIP[kind], _COLOURS[method])
+                _write_count(strip, int(which.sum()), len(group), place, _STRIP[kind], _COLOURS[str(method)])
         for row in rows.to_dict("records"):
             place = _place(objects.index(row["object"]), methods.index(row["method"]), len(methods))
             target, height = (strip, _STRIP[PRINTED]) if np.isinf(row["value"]) else (axes, row["value"])

@@ -202,7 +202,7 @@ def rounding_margin(row: Mapping[Any, Any], reading: Reading) -> float:
             [*np.zeros(10), -1.0], np.c_[-cuts * reach, np.ones(len(cuts))], cuts @ middle,
             bounds=[*[(-1.0, 1.0)] * 10, (None, None)],
         )  # fmt: skip
-        point = middle + reach * solved.x[:10]
+        point = middle + reach * np.asarray(solved.x)[:10]
         weights = np.clip(-solved.ineqlin.marginals, 0.0, None)
         proof = weights @ cuts
         bound = float(proof @ middle + np.abs(proof) @ reach + error * weights.sum())

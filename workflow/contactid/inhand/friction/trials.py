@@ -132,7 +132,8 @@ def sweep_table(cases: pd.DataFrame, setting: str, blocks: Mapping[float, Mappin
         runs = [simulate_and_estimate(cases, {**block, "seed": seed})[0] for seed in seeds]
         pooled = pd.concat([friction_table(trials) for trials in runs])
         for name, part in pooled[pooled["object"] == "all"].groupby("region", sort=False):
-            rows.append({setting: value, "region": name, "seeds": len(seeds), **part[columns].median().to_dict()})
+            medians = {str(column): found for column, found in part[columns].median().items()}
+            rows.append({setting: value, "region": name, "seeds": len(seeds), **medians})
     return pd.DataFrame(rows)
 
 

@@ -31,7 +31,7 @@ def _grows(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> n
 
 def _jumps(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> np.ndarray:
     half_seconds = (2.0 * (held.trajectory.time - held.trajectory.time[0])).astype(int)
-    shares = random.uniform(0.2, 1.2, (half_seconds[-1] + 1, load.shape[1]))
+    shares = random.uniform(0.2, 1.2, (half_seconds[-1] + 1, load.shape[1]))  # type: ignore[index]
     return load[:1] * shares[half_seconds][:, :, None]
 
 

@@ -350,8 +350,8 @@ def squares_summary(table: pd.DataFrame, reasons: pd.DataFrame) -> str:
     median, mean, error = (said[f"inertia_ratio_{name}_mm2"] for name in ("median", "mean", "se"))
     lines = [f"- {len(table)} throws are usable, {int(table['converged'].sum())} converge."]
     for variant in (ALL, REAL, NOISE):
-        if said.loc[variant, "n"] > 1:
-            row = said.loc[variant]
+        row = said.loc[variant]
+        if row["n"] > 1:
             lines.append(
                 f"- {variant} ({row['n']:.0f}): median J/m {row['inertia_ratio_median_mm2']:.0f} +-"
                 f" {row['median_se_mm2']:.0f} mm2, {row['rmse_own_pct']:.0f} % rms about the mean and"

@@ -63,7 +63,7 @@ def identify_from_stored(stored: Sequence[str], dataset: str, variant: dict[str,
         raise ContactIdError(
             f"{stored[0]} has no {dataset}", "Set tossing.stored.variants to [], so that the run computes every variant"
         )
-    best = grid.loc[grid["mean_loss"].idxmin()]
+    best = grid.iloc[int(grid["mean_loss"].argmin())]
     along = grid.groupby("restitution_e_n")["mean_loss"].min()
     write_fit(
         fit,

@@ -47,6 +47,6 @@ def score_split(motion: str, dataset: str, seed: int | str, settings: dict[str, 
         "center_of_mass_z_mm": 1e3 * found.center_of_mass[2],
         **fit["parameters"],
         "test_loss": float(loss.mean()),
-        "sem_test_loss": float(loss.sem()),
+        "sem_test_loss": float(loss.sem()),  # type: ignore[arg-type]
     }
     write_csv(pd.DataFrame([row]), scored)

@@ -132,7 +132,7 @@ def _read_motion(
         problems.extend(time_problems(datalog, len(track.position), frequency))
         if not has_time(datalog):
             remarks.append("the datalog has no column Time(s), so the sample frequency alone tells the time")
-    if body is None or time_step is None:
+    if body is None or time_step is None or node is None:
         return None
     box = Box(track, body.vertices, time_step)
     surface = _read_surface(group, tracked, node.name, request, box, problems)
