@@ -129,7 +129,8 @@ def _bodies(archive: h5py.File) -> dict[str, str]:
 
 def _decisions(stream: MotionStream) -> Iterator[str]:
     """One line for every recording, as its reader decided."""
-    used, frames = [], []
+    used: list[str] = []
+    frames: list[int] = []
     try:
         for recording in stream.recordings:
             used.append(recording.name)

@@ -320,7 +320,7 @@ def _standing(box: Box, place: _Place) -> Surface:
 
 def _of_lying(box: Box, found: _Lying, wanted: Sequence[str], problems: list[str]) -> Surface | None:
     place = found.place
-    remarks = []
+    remarks: list[str] = []
     if place.name == REFERENCE_FRAME:
         remarks.append(f"the box lies on no tracked plane: level at {place.path[0, 2]:.4f} m in M, by the resting box")
     elif wanted and place.name not in wanted:
