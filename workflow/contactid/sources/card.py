@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -152,8 +153,9 @@ def make_card(
         ``name``, ``study``, ``what``, ``object``, ``synthetic``; ``of_the_paper`` and ``told`` of
         :class:`contactid.sources.origin.Origin`; ``recordings``, ``samples``, ``duration_s``,
         ``shortest_s``, ``longest_s`` (None without time), ``sample_frequency_hz``, ``gaps``, ``left_out`` (recording:
-        reason), ``noise`` (quantity: standard deviation); ``licence``, ``citation``, ``source``, ``version``,
-        ``files``, ``bytes``, ``sha256``; ``panels``, what :func:`draw_card` draws.
+        reason), ``surfaces`` (name: recordings), ``remarks`` (recording: what was done to it), ``frames`` (flaw: frames
+        that were bridged), ``noise`` (quantity: standard deviation); ``licence``, ``citation``, ``source``,
+        ``version``, ``files``, ``bytes``, ``sha256``; ``panels``, what :func:`draw_card` draws.
 
     Raises
     ------
@@ -181,6 +183,9 @@ def make_card(
         "sample_frequency_hz": _digits(frequency),
         "gaps": signals.gaps,
         "left_out": json.loads(attributes.get("left_out", "{}")),
+        "surfaces": dict(Counter(json.loads(attributes.get("surfaces", "{}")).values())),
+        "remarks": json.loads(attributes.get("remarks", "{}")),
+        "frames": json.loads(attributes.get("frames", "{}")),
         "noise": _medians(signals.noise),
         "licence": str(attributes["licence"]),
         "citation": dataset.citation,
@@ -195,9 +200,10 @@ def headline(card: Mapping[str, Any]) -> str:
     """How much there is, in one line."""
     duration = "" if card["duration_s"] is None else f", {card['duration_s']:.4g} s"
     left_out = f", {len(card['left_out'])} left out" if card["left_out"] else ""
+    bridged = sum(card.get("frames", {}).values())
     return (
         f"{card['recordings']} recordings, {card['samples']} samples{duration} at {card['sample_frequency_hz']:.4g} Hz"
-        f"{left_out}"
+        f"{left_out}{f', {bridged} frames bridged' if bridged else ''}"
     )
 
 

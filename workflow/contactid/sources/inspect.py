@@ -27,7 +27,7 @@ import numpy as np
 from contactid.core.errors import ContactIdError
 from contactid.core.references import arguments, resolve
 from contactid.sources.array_files import file_content, read_variables
-from contactid.sources.left_out import reason_of
+from contactid.sources.left_out import NothingUsable, reason_of
 from contactid.sources.motion import MotionStream
 from contactid.sources.registry import READERS
 
@@ -100,7 +100,10 @@ def _archive(path: Path, object_name: str, surface: str) -> Iterator[str]:
     for name in [object_name] if object_name else bodies:
         yield f"recordings of {name} (surface: {known}):"
         options = {"path": path, "object": name, "surface": surface, "licence": ""}
-        yield from _decisions(reader(**options))
+        try:
+            yield from _decisions(reader(**options))
+        except ContactIdError as error:
+            yield from _none_usable(error)
 
 
 def _bodies(archive: h5py.File) -> dict[str, str]:
@@ -126,13 +129,14 @@ def _bodies(archive: h5py.File) -> dict[str, str]:
 
 def _decisions(stream: MotionStream) -> Iterator[str]:
     """One line for every recording, as its reader decided."""
-    used, frames = [], []
+    used: list[str] = []
+    frames: list[int] = []
     try:
         for recording in stream.recordings:
             used.append(recording.name)
             frames.append(len(recording.position))
     except ContactIdError as error:
-        yield f"  none is usable: {error.problem}"
+        yield from _none_usable(error)
         return
     said = {key: json.loads(stream.attributes.get(key, "{}")) for key in ("left_out", "surfaces", "remarks", "frames")}
     yield f"  {len(used)} used, {len(said['left_out'])} left out, {stream.sample_frequency:g} Hz"
@@ -146,6 +150,14 @@ def _decisions(stream: MotionStream) -> Iterator[str]:
     yield from (lines[name] for name in sorted(lines))
     if said["frames"]:
         yield "  frames bridged: " + ", ".join(f"{kind}: {count}" for kind, count in said["frames"].items())
+
+
+def _none_usable(error: ContactIdError) -> Iterator[str]:
+    if isinstance(error, NothingUsable):
+        yield f"  0 used, {len(error.left_out)} left out"
+        yield from (f"  {name}: left out: {reason}" for name, reason in sorted(error.left_out.items()))
+    else:
+        yield f"  none is usable: {error.problem}"
 
 
 def _tree(archive: h5py.File) -> Iterator[str]:
@@ -273,7 +285,7 @@ def _canonical(reader: str, path: Path) -> Iterator[str]:
     try:
         found = function(**arguments(function, given))
     except ContactIdError as error:
-        yield f"  left out: {error.problem}"
+        yield from _none_usable(error)
         return
     left_out = json.loads(found.attrs.get("left_out", "{}"))
     names = [name for name in ("experiment", "throw", "impact") if name in found.dims]

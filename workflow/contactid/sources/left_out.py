@@ -38,6 +38,15 @@ def log_left_out(left_out: Mapping[str, str]) -> None:
         _LOG.warning("%s: left out: %s", name, reason)
 
 
-def nothing_usable(source: object, what: str, left_out: Mapping[str, str], remedy: str) -> ContactIdError:
+class NothingUsable(ContactIdError):
+    """Every recording was left out; ``left_out`` has the reasons of all, the message those of the first."""
+
+    def __init__(self, problem: str, remedy: str, left_out: Mapping[str, str]) -> None:
+        super().__init__(problem, remedy)
+        self.left_out = dict(left_out)
+
+
+def nothing_usable(source: object, what: str, left_out: Mapping[str, str], remedy: str) -> NothingUsable:
     """The error for data of which every recording was left out."""
-    return ContactIdError(f"{source}: none of the {len(left_out)} {what} is usable; {summary(left_out)}", remedy)
+    text = f"{source}: none of the {len(left_out)} {what} is usable; {summary(left_out)}"
+    return NothingUsable(text, remedy, left_out)

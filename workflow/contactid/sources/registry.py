@@ -133,8 +133,8 @@ class Dataset:
     title : where the DOI is a collection's: words that the wanted dataset's title or files have
     version : of the data; empty for the newest when the lock file is written
     folder : the folder inside a downloaded archive that holds the data
-    object, surface, surface_height : what to read from an I.AM. archive; with a height (m), a recording without the
-        surface object lies on a level plane at that height
+    object, surface, surface_height : what to read from an I.AM. archive: the box, names of planes in order, with commas
+        between them, and the height (m) of a level surface where the box rests on no tracked plane
     licence, citation : as published; the licence ``as published`` is the one in the lock file
     """
 

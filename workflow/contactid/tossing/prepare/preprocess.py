@@ -226,15 +226,11 @@ def _assemble(motion: xr.Dataset, tosses: list[_Toss], split: np.ndarray, plane:
 
 def toss_table(prepared: xr.Dataset, dataset: str) -> pd.DataFrame:
     """One row per toss of the source, those that the reader left out included, with the reason where one isn't used."""
-    reasons = prepared["reason"].values.astype(str)
-    remarks = json.loads(prepared.attrs.get("remarks", "{}"))  # of the reader: damage may be behind it
-    names = prepared["recording"].values.astype(str)
-    reasons = np.array(
-        [
-            f"{why} ({remarks[name]})" if why and name in remarks else why
-            for name, why in zip(names, reasons, strict=True)
-        ]
-    )
+    reasons = prepared["reason"].values.astype(object)
+    remarks = json.loads(prepared.attrs.get("remarks", "{}"))  # of the reader: what it cut off may be behind the reason
+    for index, name in enumerate(prepared["recording"].values.astype(str)):
+        if reasons[index] and "cut off" in remarks.get(name, ""):
+            reasons[index] = f"{reasons[index]} ({remarks[name]})"
     table = pd.DataFrame(
         {
             "dataset": dataset,

@@ -35,7 +35,7 @@ def toss_signals(motion: xr.Dataset) -> Signals:
         recordings=len(sizes),
         samples=int(sizes.sum()),
         durations=((sizes - 1) / frequency).tolist(),
-        gaps=0,  # the readers leave out recordings with gaps
+        gaps=0,  # the readers bridge gaps, cut them off, or leave the recording out
         noise=noise,
         panels=[
             Panel("height", "time (s)", "z (m)", height),

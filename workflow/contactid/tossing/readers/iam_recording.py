@@ -127,7 +127,7 @@ def _read_motion(
     track = None if node is None else read_track(node, request.object_name, problems, time_step, markers)
     if track is None:
         return None
-    remarks = []
+    remarks: list[str] = []
     if frequency is not None and datalog is not None:
         problems.extend(time_problems(datalog, len(track.position), frequency))
         if not has_time(datalog):
@@ -221,7 +221,8 @@ def _in_toss(position: np.ndarray, lowest: np.ndarray, first: int, time_step: fl
     if len(before) < _FALLING:
         return False
     acceleration = 2.0 * np.polyfit(np.arange(len(before)) * time_step, before, 2)[0]
-    return abs(float(np.linalg.norm(acceleration)) - _GRAVITY) < 0.3 * _GRAVITY and acceleration[2] < -0.7 * _GRAVITY
+    free = abs(float(np.linalg.norm(acceleration)) - _GRAVITY) < 0.3 * _GRAVITY
+    return free and float(acceleration[2]) < -0.7 * _GRAVITY
 
 
 def _end_of_rest(position: np.ndarray, surface: Surface, time_step: float) -> int:

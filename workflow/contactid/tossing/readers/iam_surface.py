@@ -320,7 +320,7 @@ def _standing(box: Box, place: _Place) -> Surface:
 
 def _of_lying(box: Box, found: _Lying, wanted: Sequence[str], problems: list[str]) -> Surface | None:
     place = found.place
-    remarks = []
+    remarks: list[str] = []
     if place.name == REFERENCE_FRAME:
         remarks.append(f"the box lies on no tracked plane: level at {place.path[0, 2]:.4f} m in M, by the resting box")
     elif wanted and place.name not in wanted:
@@ -334,7 +334,7 @@ def _of_lying(box: Box, found: _Lying, wanted: Sequence[str], problems: list[str
     if found.carried is not None:
         velocity = found.carried
         remarks.append(f"the belt's speed is the lying box's, {np.hypot(velocity[0], velocity[1]):.3g} m/s")
-    position = place.path[place.measured].mean(axis=0)
+    position = place.path[0] if place.name == REFERENCE_FRAME else place.path[place.measured].mean(axis=0)
     return Surface(place.name, position, place.orientation, velocity, found.height, rest, None, tuple(remarks))
 
 

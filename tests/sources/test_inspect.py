@@ -1,0 +1,74 @@
+"""``contactid inspect`` says of a file what its reader decides, and nothing about the machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from contactid.sources.inspect import inspect, main
+from iam_files import MOCAP, NAMES, POSES, write
+from motion_in_memory import read_iam_archive
+from small_files import save
+from spoil_planar_and_arm import good_throws
+from spoil_tosses import good_tosses
+
+
+def said(path: Path, **options: str) -> str:
+    text = "\n".join(inspect(path, **options))
+    assert str(path.parent) not in text and "/tmp" not in text
+    return text
+
+
+def test_an_archive_s_tree_bodies_and_decisions(tmp_path: Path) -> None:
+    path = write(tmp_path / "archive.h5")
+    with h5py.File(path, "r+") as file:
+        file[NAMES[0]].attrs["note"] = "copied from /home/ann/a.h5"
+        file[f"{NAMES[1]}/{POSES}"][:, :, 20:40] = np.nan
+    text = said(path, surface="ConveyorPart001")
+    assert "3 recordings hold this" in text and "transforms (4, 4, 150) float32" in text
+    assert "copied from <path>" in text
+    assert "Box006: 0.365 kg, 205 x 155 x 100 mm" in text and "(in 3 recordings)" in text
+    motion = read_iam_archive(path, "Box006", surface_name="ConveyorPart001", licence="")
+    assert f"{motion.sizes['recording']} used, 1 left out, 360 Hz" in text
+    (reason,) = json.loads(motion.attrs["left_out"]).values()
+    assert f"{NAMES[1]}: left out: {reason}" in text
+    assert f"{NAMES[0]}: used on ConveyorPart001, 150 frames" in text
+
+
+def test_where_nothing_is_usable_the_reason_is_there(tmp_path: Path) -> None:
+    path = write(tmp_path / "archive.h5")
+    with h5py.File(path, "r+") as file:
+        for name in NAMES:
+            del file[f"{name}/{MOCAP}/datalog"]
+    text = said(path)
+    assert "0 used, 3 left out" in text
+    assert all(f"{name}: left out: datalog is missing in {MOCAP}" in text for name in NAMES)
+
+
+def test_other_files(tmp_path: Path) -> None:
+    recording = said(save(tmp_path / "arm"))
+    assert "q (" in recording and "1 used, 0 left out" in recording
+    throw = next(good_throws(tmp_path).glob("traj_*.csv"))
+    text = said(throw)
+    assert "as a planar throw of a square" in text and "1 used, 0 left out" in text
+    (tmp_path / "tosses").mkdir()
+    toss = next(good_tosses(tmp_path / "tosses").rglob("*.pt"))
+    assert "1 used, 0 left out, 148 Hz" in said(toss)
+    own = tmp_path / "own.csv"
+    own.write_text("t,x,y,angle\n0,0,1,0\n")
+    assert "1 rows of t, x, y, angle" in said(own) and "no reader knows these columns" in said(own)
+
+
+@pytest.mark.parametrize("name", ["absent.h5", "notes.txt", "empty.h5"])
+def test_what_cannot_be_read_is_one_line_without_a_path(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if name != "absent.h5":
+        (tmp_path / name).write_bytes(b"")
+    assert main([str(tmp_path / name)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("ERROR ") and error.count("\n") == 1 and str(tmp_path) not in error
