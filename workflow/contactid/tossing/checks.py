@@ -295,8 +295,8 @@ def _criteria_on_twins(table: pd.DataFrame) -> Numbers:
     data = list(dict.fromkeys(ours.index.get_level_values("dataset")))
     for error, count in (("position", "n_tosses"), ("rotation", "n_same_face")):
         names = [ERRORS[error].format("mean"), ERRORS[error].format("std"), count]
-        kinds = ("velocity", "trajectory")
-        rows = [[float(ours.at[(name, kind), column]) for kind in kinds for column in names] for name in data]
+        of_kinds = [[(name, kind) for kind in ("velocity", "trajectory")] for name in data]
+        rows = [ours[names].loc[both].to_numpy(dtype=float).ravel().tolist() for both in of_kinds]
         what = "tab03", _ON_TWINS, f"section=V;error={error};simulator=matlab"
         told = ", ".join(f"{row[0]:.3g} and {row[3]:.3g}" for row in rows)
         note = f"twins follow Table II's trajectory-based values; both kinds' mean errors by box: {told}"

@@ -31,12 +31,12 @@ def _grows(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> n
 
 def _jumps(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> np.ndarray:
     half_seconds = (2.0 * (held.trajectory.time - held.trajectory.time[0])).astype(int)
-    shares = random.uniform(0.2, 1.2, (half_seconds[-1] + 1, load.shape[1]))  # type: ignore[index]
+    shares = random.uniform(0.2, 1.2, (half_seconds[-1] + 1, load.shape[1]))
     return load[:1] * shares[half_seconds][:, :, None]
 
 
 def _gains(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    return held.force * (0.1 * random.standard_normal(load.shape[1]))[:, None]
+    return held.force * (0.1 * random.standard_normal(load.shape[1]))[:, None]  # type: ignore[index]
 
 
 def _one_finger(held: HeldObject, load: np.ndarray, random: np.random.Generator) -> np.ndarray:
