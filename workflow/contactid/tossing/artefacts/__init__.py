@@ -12,7 +12,7 @@ _BODIES, _PREDICTIONS, _IMPACTS = "bodies:body_tables", "predictions:prediction_
 _SENSITIVITY, _DISTRIBUTIONS = "sensitivity:sensitivity_tables", "rest_poses:rest_pose_tables"
 
 
-def declare(block: Mapping[str, Any], printed: bool) -> list[Artefact]:
+def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
     """The artefacts of a run, by the study's block of the configuration, and whether its objects are the paper's."""
     from_impacts = bool(block["velocity"]["identify_on"])
     mpec = from_impacts and any(variant["mpec"] for variant in block["velocity"]["variants"])
