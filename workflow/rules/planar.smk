@@ -317,10 +317,8 @@ rule planar_tables:
             "workflow/resources/stored/{name}/table.csv", name=TABLE_1_STORED
         ),
         measures="<results>/planar/sweeps/measures.csv",
-        reformulations=expand(
-            "<results>/planar/identification/reformulations.{friction}.csv",
-            friction=IDENTIFICATION["reformulations"]["friction_mu"],
-        ),
+        reformulations="workflow/resources/stored/planar_reformulations/table.csv",
+        hard_truths="workflow/resources/stored/planar_hard_truths/table.csv",
     output:
         artefacts=computed_by("planar_tables"),
     log:

@@ -138,3 +138,21 @@ STORED["planar_table1"] = {
     "tolerance": 0.05,  # a tenth of what the printed errors are rounded to
     "samples": identified_throws(IDENTIFIED_NOISE[0]),
 }
+STORED["planar_reformulations"] = {
+    **STORED["planar_table1"],
+    "function": "contactid.planar.identify.cells:write_reformulations",
+    "key": ["mu", "fps", "seed", "reformulation"],
+    "samples": expand(
+        "<results>/planar/identification/reformulations.{friction}.csv",
+        friction=IDENTIFICATION["reformulations"]["friction_mu"],
+    ),
+}
+STORED["planar_hard_truths"] = {
+    **STORED["planar_table1"],
+    "function": "contactid.planar.identify.cells:write_hard_truth",
+    "key": ["truth", "seed"],
+    "samples": expand(
+        "<results>/planar/identification/hard_truths.{truth}.csv",
+        truth=IDENTIFICATION["hard_truths"]["truths"],
+    ),
+}

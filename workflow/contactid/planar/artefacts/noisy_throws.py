@@ -46,9 +46,12 @@ def error_tables(
     }
 
 
-def reformulation_comparison(reformulations: Sequence[str]) -> pd.DataFrame:
-    """``ext_reformulations``, of the tables of :func:`contactid.planar.identify.cells.write_reformulations`."""
-    return reformulation_table(pd.concat(map(read_csv, reformulations)))
+def stored_tables(reformulations: str, hard_truths: str) -> dict[str, pd.DataFrame]:
+    """``ext_reformulations`` and ``ext_hard_truths``, of the stored samples of both."""
+    return {
+        "tables/ext_reformulations": reformulation_table(read_csv(reformulations)),
+        "tables/ext_hard_truths": hard_truth_table(read_csv(hard_truths)),
+    }
 
 
 def error_figures(errors: str) -> dict[str, pd.DataFrame]:
