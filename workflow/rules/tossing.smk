@@ -93,10 +93,10 @@ rule tossing_identify:
 rule tossing_identify_stored:
     """Friction and restitution at the best point of a grid that is stored."""
     input:
-        stored=[
-            "workflow/resources/stored/tossing_{stored_variant}/" + file
-            for file in ("table.csv", "provenance.json")
-        ],
+        stored=expand(
+            "workflow/resources/stored/tossing_{{stored_variant}}/{file}",
+            file=["table.csv", "provenance.json"],
+        ),
     output:
         fit="<results>/tossing/fits/{dataset}.{stored_variant}.json",
     log:
