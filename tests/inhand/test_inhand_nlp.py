@@ -48,7 +48,7 @@ def pose_errors(motion, position, orientation):
 
 @pytest.mark.parametrize(("method", "form"), [(FREE, LOG_CHOLESKY), (CONSTRAINED, PRINCIPAL), (PRIOR, LOG_CHOLESKY)])
 def test_exact_data_give_the_body_back(method, form):
-    found = by_ipopt(recording(50), method, parametrisation=form)
+    found = by_ipopt(recording(50), method, parametrisation=form, hull_weight=0.0)  # the hull's prior moves it, rightly
     assert found.converged and found.method == method and found.solver == "ipopt"
     assert found.parameters.mass == pytest.approx(BODY.mass, rel=1e-6)
     assert found.parameters.center_of_mass == pytest.approx(BODY.center_of_mass, abs=1e-6)

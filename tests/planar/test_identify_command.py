@@ -220,7 +220,7 @@ def test_few_frames_beside_the_contact_are_told(tmp_path):
     q = poses(SQUARE, SPINNING, 550e-6, 0.2, 34, (1e-4, 1e-4, 1e-3))
     first = int(np.argmax(np.diff(q[:, 1], 2) > 0.5 / RATE)) + 1  # the last frame before the first impact
     body = body_of(SQUARE)
-    throws = read_own_throws_of(body, [throw_file(tmp_path / "a.csv", q[: first + 4])])
+    throws = read_own_throws_of(body, [throw_file(tmp_path / "a.csv", q[: first + 3])])
     found = identify_own(body, throws)
     assert any("frames after the first contact" in warning for warning in found.warnings)
 

@@ -271,7 +271,8 @@ def test_means_of_errors_leave_out_low_friction_and_missing_cells():
     assert means["error_abs_pct"][240] == pytest.approx(55.0 + 1.0 / 240.0)
     assert means["published_abs_pct"][240] == pytest.approx(5.5)
     assert means["published_abs_pct"][30] == pytest.approx((44.0 - 2.0) / 7.0)
-    assert means["n_converged"][30] == 8 * 19 and means["n_seeds"][30] == 8 * 20
+    # friction 0.2 isn't printed at 30 frames/s, and from 0.6 on all is one motion: four different throws a seed
+    assert means["n_converged"][30] == 4 * 19 and means["n_seeds"][30] == 4 * 20
     single = table[table["series"] == "cell"]
     assert len(single) == 45 and (single["published_abs_pct"].dropna() > 0.0).all()
 
@@ -367,7 +368,7 @@ def test_a_drawing_needs_its_csv_alone_and_its_labels_are_whole_and_apart(name, 
     assert width <= style.DOUBLE_COLUMN + 1e-6
     said = [text for text, _ in places]
     for label in LABELS[name]:
-        assert label in said, (label, said)
+        assert any(text.startswith(label) for text in said), (label, said)
     for text, place in places:
         assert place.x0 >= -1 and place.y0 >= -1 and place.x1 <= page.x1 + 1 and place.y1 <= page.y1 + 1, text
     for (one, a), (other, b) in itertools.combinations(places, 2):

@@ -26,7 +26,7 @@ def said(path: Path, **options: str) -> str:
 def test_an_archive_s_tree_bodies_and_decisions(tmp_path: Path) -> None:
     path = write(tmp_path / "archive.h5")
     with h5py.File(path, "r+") as file:
-        file[NAMES[0]].attrs["note"] = "copied from /home/ann/a.h5"
+        file[NAMES[0]].attrs["note"] = "copied from /data/ann/a.h5"
         file[f"{NAMES[1]}/{POSES}"][:, :, 20:40] = np.nan
     text = said(path, surface="ConveyorPart001")
     assert "3 recordings hold this" in text and "transforms (4, 4, 150) float32" in text

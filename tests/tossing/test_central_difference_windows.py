@@ -23,7 +23,9 @@ def recording(before, after, spins, instant):
     position = np.array([0.1, 0.2, 0.3]) + speed * time[:, None] + 0.5 * GRAVITY * time[:, None] ** 2
     angle = np.where(time <= 0.0, spins[0], spins[1]) * time
     orientation = rotations.exp(angle[:, None] * np.array([0.6, 0.0, 0.8]))
-    return Recording("a", "test", position, orientation, np.zeros((len(time), 8)), GRAVITY, np.zeros(3), STEP, box())
+    return Recording(
+        "a", "test", position, orientation, np.zeros((len(time), 8)), GRAVITY, np.zeros(3), STEP, 0.0, box()
+    )
 
 
 def window(n_steps):

@@ -295,14 +295,15 @@ def _unpack(archive: Path, folder: str, destination: Path, what: str) -> None:
     ContactIdError
         Where it is no archive, a damaged one, or has no such folder. Then ``destination`` doesn't hold all of it.
     """
-
-    def wanted(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
-        inside = below(member.name, folder)
-        return tarfile.data_filter(member.replace(name=str(inside)), path) if inside and member.isfile() else None
-
     try:
         with tarfile.open(archive) as tar:
-            tar.extractall(destination, filter=wanted)
+            for member in tar:
+                inside = below(member.name, folder)
+                content = tar.extractfile(member) if inside and member.isfile() else None
+                if inside and content:
+                    (destination / inside).parent.mkdir(parents=True, exist_ok=True)
+                    with content, (destination / inside).open("wb") as file:
+                        shutil.copyfileobj(content, file)
     except (tarfile.TarError, EOFError, zlib.error, ValueError) as error:
         raise ContactIdError(f"{what}: the downloaded archive is damaged ({error})", "Fetch it again") from None
     except OSError as error:  # also what gzip calls a damaged file

@@ -305,13 +305,17 @@ def main(given: Sequence[str] | None = None) -> int:
     parser.add_argument("--object", default="", help="box of an I.AM. archive (default: every one)")
     parser.add_argument("--surface", default="", help="names of its planes, in order, with commas (default: found)")
     options = parser.parse_args(given)
-    logging.getLogger("contactid").setLevel(logging.CRITICAL)  # what the readers log is printed here
+    log = logging.getLogger("contactid")
+    level = log.level
+    log.setLevel(logging.CRITICAL)  # what the readers log is printed here
     try:
         for line in inspect(options.file, options.object, options.surface):
             print(line)
     except ContactIdError as error:
         print(_anonymous(f"ERROR {error}", Path(options.file)), file=sys.stderr)
         return 1
+    finally:
+        log.setLevel(level)
     return 0
 
 
