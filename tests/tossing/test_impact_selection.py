@@ -82,8 +82,8 @@ def test_what_is_kept_is_an_impact(embedded):
 def test_what_is_kept_is_the_impulse_of_one_corner(embedded):
     """The paper's second condition, against the truth: no other corner but lightly touches in the window.
 
-    A touch between the last samples of a window that hardly pushes can't be seen: of all the twins' 595 kept impacts two
-    have one, of 2 and 5 % of their impulse.
+    A touch that hardly pushes, between the last samples of a window, can't be seen: of all the twins' 595 kept impacts
+    two have one, of 2 and 5 % of their impulse.
     """
     touched, total = 0, 0
     for drops, candidates in embedded:
