@@ -197,9 +197,7 @@ rule arm_tables:
         fits=rules.arm_fit.output.fits,
         modes=rules.arm_fit.output.modes,
         curves=rules.arm_fit.output.curves,
-        stored_accuracy=multiext(
-            "workflow/resources/stored/arm_accuracy/", "table.csv", "provenance.json"
-        ),
+        stored_accuracy=stored_files("arm_accuracy"),
         events=rules.arm_damping_sweep.output.events,
         damping=rules.arm_damping_sweep.output.damping,
         decomposition=rules.arm_damping_sweep.output.decomposition,

@@ -66,6 +66,14 @@ CODE = Fingerprints(
 )
 
 
+def stored_files(name):
+    """A stored result's table and provenance."""
+    return [
+        f"workflow/resources/stored/{name}/{file}"
+        for file in ("table.csv", "provenance.json")
+    ]
+
+
 def call(function, *named):
     """Params that name the function to call, as "contactid.module:function", and its fingerprint with all it calls by name."""
     return {"call": function, "code": CODE.of(function, *named)}

@@ -54,14 +54,6 @@ STUDY_CHECKS += ["<results>/inhand/checks.csv"]
 STUDY_SUMMARIES += ["<results>/inhand/summary.md"]
 
 
-def stored_files(name):
-    """A stored result's table and provenance."""
-    return [
-        f"workflow/resources/stored/{name}/{file}"
-        for file in ("table.csv", "provenance.json")
-    ]
-
-
 def inhand_twins(seeds, sources=INHAND_SOURCES, prefix=""):
     """Recordings of some sources, or with the prefix "truth_" their truths."""
     names = recording_names(seeds, sources)

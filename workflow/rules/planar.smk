@@ -313,9 +313,7 @@ rule planar_tables:
         liftoff="<results>/planar/sweeps/liftoff.csv",
         nlp_step="<results>/planar/sweeps/nlp_step.csv",
         cells=IDENTIFICATION_CELLS,
-        samples=expand(
-            "workflow/resources/stored/{name}/table.csv", name=TABLE_1_STORED
-        ),
+        samples=["workflow/resources/stored/planar_table1/table.csv"],
         measures="<results>/planar/sweeps/measures.csv",
         reformulations="workflow/resources/stored/planar_reformulations/table.csv",
         hard_truths="workflow/resources/stored/planar_hard_truths/table.csv",
@@ -423,10 +421,7 @@ rule planar_checks:
         throw_impulses=swept("impulses", "throw")[0],
         convergence="<results>/planar/tables/ext_impulse_convergence.csv",
         trajectories="<results>/planar/figures/fig17_identified_trajectories.csv",
-        stored=[
-            f"workflow/resources/stored/planar_table1/{file}"
-            for file in ("table.csv", "provenance.json")
-        ],
+        stored=stored_files("planar_table1"),
     output:
         checks="<results>/planar/checks.csv",
     log:

@@ -128,7 +128,6 @@ def seeds_of(shard):
     )
 
 
-TABLE_1_STORED = ["planar_table1"]
 # Table 1 with many noise samples
 STORED["planar_table1"] = {
     "function": "contactid.planar.identify.cells:identify_cells",

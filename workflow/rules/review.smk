@@ -54,10 +54,7 @@ rule checks:
 rule hold_stored:
     """Hold the run's samples of a stored result against those that are stored, and say whether its code is still the same."""
     input:
-        stored=lambda wildcards: [
-            f"workflow/resources/stored/{wildcards.stored_result}/{file}"
-            for file in ("table.csv", "provenance.json")
-        ],
+        stored=stored_files("{stored_result}"),
         samples=lambda wildcards: STORED[wildcards.stored_result]["samples"],
     output:
         held="<results>/stored/{stored_result}.csv",

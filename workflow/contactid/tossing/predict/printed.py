@@ -13,6 +13,8 @@ from contactid.tossing.prepare.preprocess import TEST
 from contactid.tossing.prepare.tosses import Variant, load_problem
 from contactid.tossing.simulate.box import ContactParameters
 
+_QUANTITIES = ("friction_mu", "restitution_e_n")
+
 
 def printed_parameters(published: pd.DataFrame, name: str) -> dict[str, ContactParameters]:
     """Table II's parameters (MATLAB) of an object, by where they come from: ``velocity`` and ``trajectory``."""
@@ -23,9 +25,6 @@ def printed_parameters(published: pd.DataFrame, name: str) -> dict[str, ContactP
         )
         for kind in ("velocity", "trajectory")
     }
-
-
-_QUANTITIES = ("friction_mu", "restitution_e_n")
 
 
 def predict_with_printed(

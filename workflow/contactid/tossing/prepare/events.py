@@ -48,6 +48,7 @@ def find_events(
     surface_velocity: np.ndarray,
     rest_speed: float,
     fall_tolerance: float,
+    rest: int | None = None,
 ) -> Events:
     """Find release, first contact and rest of one toss.
 
@@ -63,33 +64,18 @@ def find_events(
         m/s; slower than this is rest.
     fall_tolerance
         Largest deviation from free fall, m/s2; raised to six standard deviations where the noise needs it.
+    rest
+        Sample before which release and first contact lie, where the body needn't come to rest.
     """
     half = _half_window(time_step)
     if len(position) < 2 * half + _FEWEST_REST_SAMPLES:
         return Events(reason=f"only {len(position)} frames")
-    rest = find_rest(position, orientation, vertices, time_step, surface_velocity, rest_speed)
+    if rest is None:
+        rest = find_rest(position, orientation, vertices, time_step, surface_velocity, rest_speed)
     if rest < 0:
         return Events(reason="not at rest at the end of the recording")
     if rest == 0:
         return Events(reason="at rest from the first sample on")
-    return find_fall(
-        position, orientation, vertices, center_of_mass, time_step,
-        gravity=gravity, fall_tolerance=fall_tolerance, rest=rest,
-    )  # fmt: skip
-
-
-def find_fall(
-    position: np.ndarray,
-    orientation: np.ndarray,
-    vertices: np.ndarray,
-    center_of_mass: np.ndarray,
-    time_step: float,
-    *,
-    gravity: np.ndarray,
-    fall_tolerance: float,
-    rest: int,
-) -> Events:
-    """Release and first contact before sample ``rest``; the other arguments are as in :func:`find_events`."""
     heights = vertex_positions(position, orientation, vertices)[:, :, 2]
     airborne = np.flatnonzero(heights.min(axis=1) > _near(vertices))
     if not len(airborne) or airborne[0] > rest:
@@ -100,7 +86,7 @@ def find_fall(
     if not len(hits):
         return Events(reason="no impact between release and rest")
     contact = int(hits[0])
-    release = _release(mass_center, gravity, time_step, _half_window(time_step), contact, fall_tolerance)
+    release = _release(mass_center, gravity, time_step, half, contact, fall_tolerance)
     if contact - release < _FEWEST_FLIGHT_SAMPLES:
         return Events(reason=f"only {max(contact - release, 0)} samples of free flight before the first contact")
     return Events(release, contact, rest)

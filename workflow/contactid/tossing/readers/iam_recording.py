@@ -11,13 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import h5py
 import numpy as np
 
 from contactid.core import rotations
 from contactid.sources.motion import BodyProperties, Recording, body_problems
-from contactid.tossing.prepare.events import find_events, find_fall
+from contactid.tossing.prepare.events import find_events
 from contactid.tossing.prepare.poses import in_surface_frame, vertex_positions
 from contactid.tossing.readers.iam_fields import (
     attribute,
@@ -187,14 +188,13 @@ def _part(
         common = (position[whole], rotations.continuous(orientation[whole]), body.vertices, body.center_of_mass)
         if stop - begin <= 2 * LONGEST_BRIDGE:
             continue
-        events = find_events(
-            *common, box.time_step, gravity=gravity, surface_velocity=surface.velocity,
-            rest_speed=_REST_SPEED, fall_tolerance=_FALL_TOLERANCE,
-        )  # fmt: skip
+        known: dict[str, Any] = {
+            "gravity": gravity, "surface_velocity": surface.velocity,
+            "rest_speed": _REST_SPEED, "fall_tolerance": _FALL_TOLERANCE,
+        }  # fmt: skip
+        events = find_events(*common, box.time_step, **known)
         if events.reason and surface.rest is None:
-            events = find_fall(
-                *common, box.time_step, gravity=gravity, fall_tolerance=_FALL_TOLERANCE, rest=stop - begin - 1
-            )
+            events = find_events(*common, box.time_step, **known, rest=stop - begin - 1)
         before = [first for first, last in gaps if first > 0 and last < begin]
         if events.reason or (before and events.release == 0):
             continue
