@@ -233,6 +233,14 @@ def test_noisy_slips_are_found_and_dated():
     assert 0.7 < 1.4826 * np.median(np.abs(z)) < 1.4  # the standard error is as large as the errors
 
 
+def test_a_trial_too_short_for_a_slow_slip_says_so():
+    force, still = np.tile([0.5, 0.0, 2.0], (200, 1)), np.full(200, 1e-3)
+    for samples, told in ((124, True), (125, False)):
+        point = np.column_stack([still, still, 0.0 * still])[:samples]
+        onset, message = detect_slip(force[:samples], point, np.array([0.0, 0.0, 1.0]))
+        assert onset == -1 and ("too short" in message) == told
+
+
 def test_noise_is_measured_and_a_steady_drift_is_no_travel():
     noise = np.random.default_rng(1).normal(size=50_000)
     assert noise_sd(noise) == pytest.approx(1.0, rel=0.02)

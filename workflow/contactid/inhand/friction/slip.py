@@ -179,7 +179,8 @@ def detect_slip(force: np.ndarray, contact_point: np.ndarray, normal: np.ndarray
         message = "slip: the contact point ran away"
     else:
         moved = "the contact point moved, but the tangential force did not fall: creep"
-        return -1, moved if jumped.any() else "no slip"
+        short = ", but the trial is too short for a slow one to be seen" * (len(position) < _SHORTEST + _SMOOTHED)
+        return -1, (moved if jumped.any() else "no slip") + short
     return first + int(np.argmax(falls[first:last])), message
 
 
