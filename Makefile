@@ -86,7 +86,7 @@ tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in t
 	$(SNAKEMAKE) --configfile config/tactile.yaml
 
 identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
-	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.planar.own.command $(THROWS) --body $(BODY) --output $(REPORT)
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid identify $(THROWS) --body "$(BODY)" --report "$(REPORT)"
 
 dry-run: env ## what a default run would still do
 	$(SNAKEMAKE) --dry-run
@@ -104,7 +104,7 @@ lock: env ## resolve the public data and pin versions and checksums; ONLY= and U
 		$(if $(FOURTU_URL),--url "$(FOURTU_URL)") $(if $(ONLY),--only $(ONLY)) $(if $(UPDATE),--update $(UPDATE))
 
 inspect: env ## what is in a file of recordings, and which of them would be used: FILE=archive.h5 (.h5, .mat, .pt, .csv)
-	@PYTHONPATH=workflow $(BIN)/python -m contactid.sources.inspect "$(FILE)" \
+	@PYTHONPATH=workflow $(BIN)/python -m contactid inspect "$(FILE)" \
 		$(if $(OBJECT),--object "$(OBJECT)") $(if $(SURFACE),--surface "$(SURFACE)")
 
 # For reviewers

@@ -17,12 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import contactid
+from contactid.__main__ import main
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import KEYS
+from contactid.output.own_report import own_report as own_report_folder
 from contactid.planar.own import report as own_report
 from contactid.planar.own.body import OwnBody, read_own_body, read_own_throws_of
-from contactid.planar.own.command import main
-from contactid.planar.own.report import identify_own, write_report
+from contactid.planar.own.report import identify_own, write_files
 from contactid.planar.simulate.events import event_motion
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
 from contactid.planar.simulate.kernel import outline_of
@@ -86,7 +87,7 @@ def test_an_ellipse_comes_back_with_nothing_but_its_poses_and_shape(tmp_path, ca
     q = poses(ELLIPSE, (0.0, 0.2, 0.4, 0.8, 0.0, 5.0), 700e-6, 0.3, 70, (3e-4, 3e-4, 1e-3))
     body = body_file(tmp_path / "body.yaml", shape={"ellipse": {"a": 0.05, "b": 0.025}}, mass=0.5)
     report = tmp_path / "out" / "report"
-    assert main([throw_file(tmp_path / "toss.csv", q), "--body", body, "--output", str(report)]) == 0
+    assert main(["identify", throw_file(tmp_path / "toss.csv", q), "--body", body, "--report", str(report)]) == 0
     assert {file.name for file in report.iterdir()} == FILES
     assert [file.name for file in report.parent.iterdir()] == ["report"]
     record = json.loads((report / "parameters.json").read_text())
@@ -119,7 +120,7 @@ def test_an_ellipse_comes_back_with_nothing_but_its_poses_and_shape(tmp_path, ca
 def test_throws_of_a_square_are_taken_together(square_throws, capsys):
     files, folder = square_throws
     body = body_file(folder / "body.yaml", shape={"polygon": CORNERS}, noise={"position": 1e-4, "orientation": 1e-3})
-    assert main([*files, "--body", body, "--output", str(folder / "report")]) == 0
+    assert main(["identify", *files, "--body", body, "--report", str(folder / "report")]) == 0
     record = json.loads((folder / "report" / "parameters.json").read_text())
     errors = record["standard_errors"]
     assert abs(record["parameters"]["inertia_ratio"] - 550e-6) < 4.0 * errors["inertia_ratio"] < 4.0 * 12e-6
@@ -143,7 +144,7 @@ def test_a_square_with_rounded_corners_comes_back_by_its_stated_radius(tmp_path,
     file = throw_file(tmp_path / "toss.csv", q + np.random.default_rng(seed).normal(size=q.shape) * sigma)
     shape = {"polygon": CORNERS, "corner_radius": twin.radius}
     body = body_file(tmp_path / "body.yaml", shape=shape, noise={"position": 1e-4, "orientation": 1e-3})
-    assert main([file, "--body", body, "--output", str(tmp_path / "report")]) == 0
+    assert main(["identify", file, "--body", body, "--report", str(tmp_path / "report")]) == 0
     record = json.loads((tmp_path / "report" / "parameters.json").read_text())
     found, error = record["parameters"]["inertia_ratio"], record["standard_errors"]["inertia_ratio"]
     assert abs(found - twin.ratio) < 3.0 * error < 0.06 * twin.ratio
@@ -373,7 +374,7 @@ def bad_throw(path, kind):
 def test_a_bad_throw_is_one_line_and_leaves_nothing(tmp_path, capsys, kind, message):
     bad_throw(tmp_path / "toss.csv", kind)
     body = body_file(tmp_path / "body.yaml", shape={"polygon": CORNERS})
-    code = main([str(tmp_path / "toss.csv"), "--body", body, "--output", str(tmp_path / "report")])
+    code = main(["identify", str(tmp_path / "toss.csv"), "--body", body, "--report", str(tmp_path / "report")])
     printed = capsys.readouterr()
     assert code == 1 and printed.out == ""
     assert printed.err.startswith("ERROR ") and printed.err.count("\n") == 1 and "toss" in printed.err
@@ -388,7 +389,7 @@ def test_the_same_throw_twice_is_refused(square_throws):
 
 def test_the_module_runs_as_a_command_and_fails_with_status_1(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "contactid.planar.own.command", "no.csv", "--body", "no.yaml"],
+        [sys.executable, "-m", "contactid", "identify", "no.csv", "--body", "no.yaml"],
         cwd=tmp_path, env={"PYTHONPATH": str(Path(contactid.__path__[0]).parent)}, capture_output=True, text=True,
         check=False,
     )  # fmt: skip
@@ -398,6 +399,11 @@ def test_the_module_runs_as_a_command_and_fails_with_status_1(tmp_path):
 
 
 # the report's folder
+
+
+def write_report(found, folder):
+    with own_report_folder(folder) as partial:
+        write_files(found, partial)
 
 
 def test_a_report_replaces_a_report_and_nothing_else(tmp_path, understated):

@@ -9,7 +9,8 @@ import h5py
 import numpy as np
 import pytest
 
-from contactid.sources.inspect import inspect, main
+from contactid.__main__ import main
+from contactid.sources.inspect import inspect
 from iam_files import MOCAP, NAMES, POSES, write
 from motion_in_memory import read_iam_archive
 from small_files import save
@@ -69,6 +70,6 @@ def test_what_cannot_be_read_is_one_line_without_a_path(
 ) -> None:
     if name != "absent.h5":
         (tmp_path / name).write_bytes(b"")
-    assert main([str(tmp_path / name)]) == 1
+    assert main(["inspect", str(tmp_path / name)]) == 1
     error = capsys.readouterr().err
     assert error.startswith("ERROR ") and error.count("\n") == 1 and str(tmp_path) not in error

@@ -1,6 +1,6 @@
 """What is in a file of recordings, and what this repository would make of it.
 
-``python -m contactid.sources.inspect FILE [--object Box006] [--surface "ConveyorPart002, GroundPlane001"]``
+``contactid inspect FILE [--object Box006] [--surface "ConveyorPart002, GroundPlane001"]``
 
 Prints the file's tree with shapes, types and units, its bodies, and for every recording whether it is used, on which
 surface and why, or what is wrong with it, one line each. The decisions are the readers' own
@@ -10,14 +10,13 @@ no user's name, so it can be attached to a report of a problem.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import logging
 import re
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,8 @@ import h5py
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.core.references import arguments, resolve
+from contactid.core.references import arguments as arguments_of
+from contactid.core.references import resolve
 from contactid.sources.array_files import file_content, read_variables
 from contactid.sources.left_out import NothingUsable, reason_of
 from contactid.sources.motion import MotionStream
@@ -283,7 +283,7 @@ def _canonical(reader: str, path: Path) -> Iterator[str]:
     function = resolve(reader)
     given: Mapping[str, Any] = {"path": str(path), "licence": "", "synthetic": False}
     try:
-        found = function(**arguments(function, given))
+        found = function(**arguments_of(function, given))
     except ContactIdError as error:
         yield from _none_usable(error)
         return
@@ -296,28 +296,28 @@ def _canonical(reader: str, path: Path) -> Iterator[str]:
     yield from (f"  {name}: left out: {reason}" for name, reason in left_out.items())
 
 
-def main(given: Sequence[str] | None = None) -> int:
-    """Print what :func:`inspect` says; 0 where the file could be read, else 1 with one ``ERROR`` line."""
-    parser = argparse.ArgumentParser(
-        prog="contactid inspect", description="What is in a file of recordings, and what would be made of it."
-    )
+def arguments(parser: ArgumentParser) -> None:
+    """Declare the command's arguments."""
     parser.add_argument("file", help=".h5, .hdf5, .mat, .pt or .csv")
     parser.add_argument("--object", default="", help="box of an I.AM. archive (default: every one)")
     parser.add_argument("--surface", default="", help="names of its planes, in order, with commas (default: found)")
-    options = parser.parse_args(given)
+
+
+def run(given: Namespace) -> None:
+    """Print what :func:`inspect` says.
+
+    Raises
+    ------
+    ContactIdError
+        Where the file can't be read.
+    """
     log = logging.getLogger("contactid")
     level = log.level
     log.setLevel(logging.CRITICAL)  # what the readers log is printed here
     try:
-        for line in inspect(options.file, options.object, options.surface):
+        for line in inspect(given.file, given.object, given.surface):
             print(line)
     except ContactIdError as error:
-        print(_anonymous(f"ERROR {error}", Path(options.file)), file=sys.stderr)
-        return 1
+        raise ContactIdError(*(_anonymous(text, Path(given.file)) for text in (error.problem, error.remedy))) from None
     finally:
         log.setLevel(level)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

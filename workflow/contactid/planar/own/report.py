@@ -7,7 +7,6 @@ drag, out-of-plane motion) or the noise is larger than stated; the report then s
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,8 @@ import pandas as pd
 from scipy.stats import chi2
 
 from contactid.core.atomic import write_text
-from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_fit
+from contactid.output.own_report import PARAMETERS, SUMMARY
 from contactid.output.style import save, styled
 from contactid.output.tables import write_csv
 from contactid.planar.artefacts.time_lapse import evenly, polyline
@@ -44,7 +43,7 @@ _SLOPE_FRAMES = (3, 12)  # frames from which a velocity before or after an impac
 _OUTLINES = 12  # shown per throw
 _DRAWN = 9  # throws
 _HINT = ", which is likely to be far larger: check ground, shape, the tracked point, and which frames are used"
-SUMMARY, PARAMETERS, STATES = "summary.md", "parameters.json", "states.csv"
+STATES = "states.csv"
 MM2 = 1e6  # mm2 in a m2
 
 
@@ -222,46 +221,8 @@ def _frame_warnings(found: OwnIdentification) -> list[str]:
     return warnings
 
 
-def write_report(found: OwnIdentification, folder: str | Path) -> None:
-    """Write summary, parameters, states and figures; the folder appears, or is replaced, when all is there.
-
-    Raises
-    ------
-    ContactIdError
-        Where the folder is something else than an earlier report, or can't be written.
-    """
-    folder = Path(folder)
-    refuse_other_folder(folder)
-    partial = folder.with_name(f".{folder.name}.partial")
-    old = folder.with_name(f".{folder.name}.old")
-    try:
-        for rest in (partial, old):
-            shutil.rmtree(rest, ignore_errors=True)
-        partial.mkdir(parents=True)
-        _write_files(found, partial)
-        if folder.exists():
-            folder.rename(old)
-        partial.rename(folder)
-    except OSError as error:
-        raise ContactIdError(
-            f"{folder}: cannot be written ({error.strerror or error})", "Check space and permissions"
-        ) from error
-    finally:
-        for rest in (partial, old):
-            shutil.rmtree(rest, ignore_errors=True)
-
-
-def refuse_other_folder(folder: str | Path) -> None:
-    """Raise :class:`ContactIdError` where a report must not be written: over a file, or a folder of other things."""
-    folder = Path(folder)
-    if folder.is_dir():
-        if any(folder.iterdir()) and not (folder / PARAMETERS).is_file():
-            raise ContactIdError(f"{folder}: holds other things than a report", "Name another folder")
-    elif folder.exists():
-        raise ContactIdError(f"{folder}: is a file", "Name a folder")
-
-
-def _write_files(found: OwnIdentification, folder: Path) -> None:
+def write_files(found: OwnIdentification, folder: Path) -> None:
+    """Write summary, parameters, states and figures into an empty folder."""
     states, scene = states_table(found), scene_table(found)
     write_text(folder / SUMMARY, summary(found))
     write_fit(folder / PARAMETERS, fit_record(found))

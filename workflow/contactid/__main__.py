@@ -1,0 +1,48 @@
+"""The commands that work on one's own files: ``contactid predict | identify | impact | estimate | inspect``.
+
+``python -m contactid`` is the same, and so is a ``make`` target of each name. No command needs Snakemake or a finished
+run, but ``predict``, which takes the parameters of one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from contactid.core.errors import ContactIdError
+
+#: Each command's module, with ``arguments(parser)`` and ``run(given)``, and what it does in a line. A command's module
+#: imports nothing heavy before its arguments are known to be right.
+COMMANDS = {
+    "identify": ("contactid.planar.own.command", "inertia ratio and friction of a planar body from its throws"),
+    "inspect": ("contactid.sources.inspect", "what is in a file of recordings, and what would be made of it"),
+}
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    """Run a command; 0 on success, 1 with one ``ERROR`` line where its input is wrong, 2 where its arguments are."""
+    words = sys.argv[1:] if given is None else list(given)
+    parser = argparse.ArgumentParser(prog="contactid", description="Identify bodies from impacts: your own recordings.")
+    commands = parser.add_subparsers(required=True, metavar="command", dest="command")
+    chosen = None
+    for name, (module, help_) in COMMANDS.items():
+        command = commands.add_parser(name, help=help_)
+        if words[:1] == [name]:
+            chosen = importlib.import_module(module)
+            command.description = chosen.__doc__
+            command.formatter_class = argparse.RawDescriptionHelpFormatter
+            chosen.arguments(command)
+    options = parser.parse_args(words)
+    assert chosen is not None  # a word that is no command ends in the line above
+    try:
+        chosen.run(options)
+    except ContactIdError as error:
+        print(f"ERROR {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

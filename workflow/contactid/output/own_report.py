@@ -1,0 +1,49 @@
+"""The folder that a command on a user's own data writes: it appears, or is replaced, when all is there."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from contactid.core.errors import ContactIdError
+
+SUMMARY, PARAMETERS, PREDICTIONS = "summary.md", "parameters.json", "predictions.csv"
+_MARKS = (PARAMETERS, PREDICTIONS)  # a folder with one of them is an earlier report
+
+
+@contextmanager
+def own_report(folder: str | Path) -> Iterator[Path]:
+    """Give an empty folder to write a report into; it takes the place of ``folder`` when all went well.
+
+    Entered before the work begins, it tells at once that nothing can be written there.
+
+    Raises
+    ------
+    ContactIdError
+        Where ``folder`` is a file, holds other things than an earlier report, or can't be written.
+    """
+    folder = Path(folder)
+    if folder.is_dir():
+        if any(folder.iterdir()) and not any((folder / mark).is_file() for mark in _MARKS):
+            raise ContactIdError(f"{folder}: holds other things than a report", "Name another folder")
+    elif folder.exists():
+        raise ContactIdError(f"{folder}: is a file", "Name a folder")
+    partial = folder.with_name(f".{folder.name}.partial")
+    old = folder.with_name(f".{folder.name}.old")
+    try:
+        for rest in (partial, old):
+            shutil.rmtree(rest, ignore_errors=True)
+        partial.mkdir(parents=True)
+        yield partial
+        if folder.exists():
+            folder.rename(old)
+        partial.rename(folder)
+    except OSError as error:
+        raise ContactIdError(
+            f"{folder}: cannot be written ({error.strerror or error})", "Check space and permissions"
+        ) from error
+    finally:
+        for rest in (partial, old):
+            shutil.rmtree(rest, ignore_errors=True)
