@@ -16,8 +16,8 @@ from contactid.arm.simulate.two_mass import TwoMassMotion
 from contactid.arm.simulate.two_mass_phases import GAP, CompliantPhase, TwoMass
 
 ROOT = Path(__file__).parents[2]
-LWR4 = str(ROOT / "workflow/resources/robots/lwr4.csv")
-CORRECTIONS = str(ROOT / "workflow/resources/robots/lwr4_corrections.csv")
+LWR4 = str(ROOT / "workflow/contactid/arm/robots/lwr4.csv")
+CORRECTIONS = str(ROOT / "workflow/contactid/arm/robots/lwr4_corrections.csv")
 PUBLISHED = str(ROOT / "workflow/resources/published/arm.csv")
 CONFIG = yaml.safe_load((ROOT / "config/default.yaml").read_text())["arm"]
 

@@ -274,7 +274,7 @@ EDITS = {
     ),
     "a rule in a table": ("contactid/output/tables.py", '"\\\\end{tabular}"', '"\\\\end{tabular}%"', None),
     "a number in the link table": (
-        "resources/robots/lwr4.csv", "\n", "\n", {"arm_twin", "arm_fit", "arm_tables", "arm_impact_laws"},
+        "contactid/arm/robots/lwr4.csv", "\n", "\n", {"arm_twin", "arm_fit", "arm_tables", "arm_impact_laws"},
     ),
     "a drawing": (
         "contactid/arm/artefacts/joint_velocities.py", "figsize=(style.SINGLE", "figsize=(0.9 * style.SINGLE",

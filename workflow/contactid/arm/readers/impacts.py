@@ -5,13 +5,15 @@ variable         dimensions         unit   meaning
 ================ ================== ====== ==========================================================================
 joint_position   experiment, sample rad    as the arm reports them, along ``joint``, too; NaN after a recording's end
                  , joint
-time             experiment, sample s      from the recording's first sample; NaN after its end
+time             experiment, sample s      from the recording's first sample, in even steps; NaN after its end
 ================ ================== ====== ==========================================================================
 
-Coordinates along ``experiment``: its name (``set1_v010_a30``), ``set`` (1 or 2), ``nominal_velocity`` (m/s) and
-``nominal_angle_deg`` (of the tip's motion against the table; 90 is vertical), both as in the name, not as measured.
-``joint`` has the joints' names, from the base on. Attributes: ``sample_interval`` (s), ``source``, ``licence``,
-``synthetic`` (0 or 1), and ``left_out``, a JSON text with the reason for each recording that was left out.
+Coordinates along ``experiment``: its name (``set1_v010_a30``; a repetition of it ``set1_v010_a30_2``; a recording whose
+file tells less is named by its file), ``set`` (1 or 2), ``nominal_velocity`` (m/s) and ``nominal_angle_deg`` (of the
+tip's motion against the table; 90 is vertical), all as in the name, not as measured; 0 and NaN where it doesn't tell.
+``joint`` has the joints' names, from the base on. Attributes: ``sample_interval`` (s, the recordings' median),
+``source``, ``licence``, ``synthetic`` (0 or 1), and two JSON texts: ``left_out``, why each recording that was left out
+was, and ``remarks``, what was done to or assumed of each that wasn't.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ N_JOINTS = 7
 JOINTS = tuple(f"joint_{number}" for number in range(N_JOINTS))
 SAMPLE_INTERVAL = 1e-3  # s
 LEAST_SAMPLES = 50
-_INTERVAL_TOLERANCE = 0.5  # of the interval; a dropped sample doubles a step, and clocks scatter far less
+EVEN = 1e-6  # s; stamps this near to even steps are even, and the canonical form's are
 _UNITS = {"joint_position": "rad", "time": "s", "nominal_velocity": "m/s", "nominal_angle_deg": "degree"}
 
 
@@ -50,11 +52,26 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class ArmRecording:
-    """One experiment: ``time`` (n,) in s, ``joint_position`` (n, 7) in rad."""
+    """One experiment: ``time`` (n,) in s, ``joint_position`` (n, 7) in rad.
+
+    ``own_name`` is what it is called where that isn't its setting's name; ``remarks`` say what was done to it.
+    """
 
     setting: Setting
     time: np.ndarray
     joint_position: np.ndarray
+    own_name: str = ""
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables."""
+        return self.own_name or self.setting.name
+
+
+def is_told(setting: Setting) -> bool:
+    """Whether a setting is known whole; a set of 0, and NaN, are unknown."""
+    return bool(setting.set_number and np.isfinite(setting.velocity) and np.isfinite(setting.angle_deg))
 
 
 def recording_problems(time: np.ndarray, joint_position: np.ndarray, limits: np.ndarray | None = None) -> list[str]:
@@ -88,24 +105,10 @@ def _time_problems(time: np.ndarray) -> list[str]:
         problems.append(
             f"NaN in {np.count_nonzero(missing)} samples of the time, the first at sample {np.argmax(missing)}"
         )
-    with np.errstate(over="ignore", invalid="ignore"):
-        steps = np.diff(time)
-        backward = steps <= 0.0
-        uneven = (
-            np.isfinite(steps) & ~backward & (np.abs(steps - SAMPLE_INTERVAL) > _INTERVAL_TOLERANCE * SAMPLE_INTERVAL)
-        )
-    if backward.any():
-        problems.append(f"time does not increase at sample {np.argmax(backward) + 1}")
-    if uneven.any() and (uneven | backward).all():
-        problems.append(
-            f"time steps of {1e3 * np.median(steps[uneven]):.4g} ms instead of {1e3 * SAMPLE_INTERVAL:g} ms"
-        )
-    elif uneven.any():
-        first = int(np.argmax(uneven))
-        problems.append(
-            f"{np.count_nonzero(uneven)} time steps are not {1e3 * SAMPLE_INTERVAL:g} ms, "
-            f"the first {1e3 * steps[first]:.4g} ms at sample {first + 1} (dropped samples)"
-        )
+    elif len(time) > 1:
+        off = time - np.linspace(time[0], time[-1], len(time))
+        if time[-1] <= time[0] or np.abs(off).max() > EVEN:
+            problems.append(f"time isn't in even steps: up to {1e3 * np.abs(off).max():.3g} ms off")
     return problems
 
 
@@ -117,16 +120,16 @@ def build_arm_impacts(
     synthetic: bool,
     left_out: Mapping[str, str] | None = None,
 ) -> xr.Dataset:
-    """Assemble the canonical dataset, experiments in the order of set, velocity, angle.
+    """Assemble the canonical dataset, experiments in the order of set, velocity, angle and name.
 
     Raises
     ------
     ContactIdError
-        Without a recording, with two of one setting, and for what :func:`validate_arm_impacts` finds.
+        Without a recording, with two of one name, and for what :func:`validate_arm_impacts` finds.
     """
     if not recordings:
         raise ContactIdError(f"{source}: no usable recording of an impact", "Check the folder or archive")
-    recordings = sorted(recordings, key=lambda one: (one.setting.set_number, one.setting.velocity, one.setting.name))
+    recordings = sorted(recordings, key=lambda one: (*_order(one), one.name))
     longest = max(len(recording.time) for recording in recordings)
     settings = [recording.setting for recording in recordings]
     impacts = xr.Dataset(
@@ -141,24 +144,31 @@ def build_arm_impacts(
             ),
         },
         coords={
-            "experiment": np.array([setting.name for setting in settings], dtype=object),
+            "experiment": np.array([one.name for one in recordings], dtype=object),
             "set": ("experiment", np.array([setting.set_number for setting in settings], dtype="int64")),
             "nominal_velocity": ("experiment", np.array([setting.velocity for setting in settings])),
             "nominal_angle_deg": ("experiment", np.array([setting.angle_deg for setting in settings])),
             "joint": np.array(JOINTS, dtype=object),
         },
         attrs={
-            "sample_interval": SAMPLE_INTERVAL,
+            "sample_interval": float(np.median([one.time[1] - one.time[0] for one in recordings])),
             "source": source,
             "licence": licence,
             "synthetic": int(synthetic),
             "left_out": json.dumps(dict(left_out or {})),
+            "remarks": json.dumps({one.name: joined(one.remarks) for one in recordings if one.remarks}),
         },
     )
     for name, unit in _UNITS.items():
         impacts[name].attrs["units"] = unit
     validate_arm_impacts(impacts)
     return impacts
+
+
+def _order(one: ArmRecording) -> tuple[float, ...]:
+    setting = one.setting
+    told = (setting.set_number or np.inf, setting.velocity, setting.angle_deg)
+    return tuple(value if np.isfinite(value) else 1e9 for value in told)
 
 
 def _padded(values: np.ndarray, n_samples: int) -> np.ndarray:
@@ -184,7 +194,7 @@ def validate_arm_impacts(impacts: xr.Dataset) -> None:
     problems += [f"more than one recording is {name}" for name in sorted({n for n in names if names.count(n) > 1})]
     for recording in iterate_arm_recordings(impacts):
         found = recording_problems(recording.time, recording.joint_position)
-        problems += [f"{recording.setting.name}: {problem}" for problem in found]
+        problems += [f"{recording.name}: {problem}" for problem in found]
     if problems:
         raise ContactIdError(f"{source}: {joined(problems)}", "Leave such recordings out, and read the data again")
 
@@ -203,25 +213,14 @@ def arm_recording(impacts: xr.Dataset, experiment: str) -> ArmRecording:
     part = impacts.isel(experiment=names.index(experiment))
     n_samples = int(np.count_nonzero(np.isfinite(part["time"].values)))
     setting = Setting(int(part["set"]), float(part["nominal_velocity"]), float(part["nominal_angle_deg"]))
-    return ArmRecording(setting, part["time"].values[:n_samples], part["joint_position"].values[:n_samples])
+    remarks = json.loads(impacts.attrs.get("remarks", "{}"))
+    return ArmRecording(
+        setting, part["time"].values[:n_samples], part["joint_position"].values[:n_samples], experiment,
+        tuple(filter(None, [remarks.get(experiment)])),
+    )  # fmt: skip
 
 
 def iterate_arm_recordings(impacts: xr.Dataset) -> Iterator[ArmRecording]:
     """Yield every experiment in the dataset's order."""
     for name in impacts["experiment"].values:
         yield arm_recording(impacts, str(name))
-
-
-def experiment_at(impacts: xr.Dataset, *, velocity: float, angle_deg: float) -> str:
-    """Name of the first experiment with these nominal values.
-
-    Raises
-    ------
-    ContactIdError
-        Where there is none.
-    """
-    same = np.isclose(impacts["nominal_velocity"], velocity) & np.isclose(impacts["nominal_angle_deg"], angle_deg)
-    if not same.any():
-        have = ", ".join(str(name) for name in impacts["experiment"].values)
-        raise ContactIdError(f"no experiment at {velocity:g} m/s and {angle_deg:g} degrees", f"There are {have}")
-    return str(impacts["experiment"].values[int(np.argmax(same))])

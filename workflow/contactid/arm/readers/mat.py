@@ -2,10 +2,13 @@
 
 The archive's own variables are not known here: it is said to hold joint positions of 18 impacts at 1 kHz as .mat files
 and MATLAB scripts. So all that is expected of it stands in the constants below, names are taken tolerantly, and what
-doesn't fit is reported with what was found. Where file names don't say which experiment they hold, or variables have
-other names, a table ``recordings.csv`` beside the files says it: columns ``file`` (its path in the folder; for a file
-with several recordings followed by ``:`` and the structure's name), ``set``, ``velocity_m_s``, ``angle_deg`` and,
-optionally, ``position`` and ``time`` (names of variables).
+doesn't fit is reported with what was found. A table with the columns t, q1 to q7 (.csv) is read like a .mat file.
+
+What an experiment was meant to be (set, speed, angle) is a label, which a path may tell, in part or not at all: results
+rest on what was measured. Where variables have other names, or labels are wanted, a table ``recordings.csv`` beside the
+files says it: columns ``file`` (its path in the folder; for a file with several recordings followed by ``:`` and the
+structure's name) and, optionally, ``set``, ``velocity_m_s``, ``angle_deg``, ``position`` and ``time`` (names of
+variables).
 """
 
 from __future__ import annotations
@@ -14,20 +17,25 @@ import csv
 import io
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 import xarray as xr
 
+from contactid.arm.readers.clock import even_steps
 from contactid.arm.readers.impacts import (
+    LEAST_SAMPLES,
     N_JOINTS,
-    SAMPLE_INTERVAL,
     ArmRecording,
     Setting,
     build_arm_impacts,
+    is_told,
     recording_problems,
 )
+from contactid.arm.readers.labels import Label, in_range, label_of
+from contactid.arm.rigid.heading import heading
+from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
 from contactid.sources.array_files import beside, described, mat_files, read_variables
 from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
@@ -38,25 +46,20 @@ _POSITION = (
     "positions", "joints",
 )  # fmt: skip
 _TIME = ("t", "time", "timestamp", "timestamps", "timevector", "tvec", "tout")
-# set, velocity and angle: patterns, searched in a recording's path without its ending; the last match counts
-_SET = r"(?:data[ _-]?)?set[ _-]?0*([12])(?!\d)"
-_VELOCITY = r"(?:^|[ _/.-])v(?:el(?:ocity)?)?[ _-]?(\d+(?:[.p]\d+)?)|(\d+(?:[.p]\d+)?)[ _-]?(?:cm|m)[ _-]?(?:ps|s|/s)"
-_ANGLE = r"(?:^|[ _/.-])a(?:ng(?:le)?)?[ _-]?(\d+)|(\d+)[ _-]?deg"
-_CENTIMETRES_FROM = 1.0  # a velocity written as a number from this on is in cm/s, a smaller one in m/s
 _DEGREES_FROM = 2.0 * np.pi  # rad; no joint turns that far, so all positions of a file with larger ones are in degrees
-_SETS = (1, 2)
-_VELOCITIES, _ANGLES_DEG = (0.02, 1.0), (5.0, 90.0)  # ranges of the settings, m/s and degrees
 LIMITS = np.deg2rad([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0])[:, None] * [-1.0, 1.0]  # (7, 2) rad, LWR 4+
 MANIFEST = "recordings.csv"
-_MANIFEST_COLUMNS = ("file", "set", "velocity_m_s", "angle_deg")
-_REMEDY = f"Mend that, name files like set1_v010_a30.mat, or say in {MANIFEST} which is which"
+_REMEDY = f"Mend that, or say in {MANIFEST} beside the files which variable is which"
+LWR4 = Path(__file__).parents[1] / "robots" / "lwr4.csv"
+_PROBE = 0.10  # m
+_LANDED = 0.9  # of the tip's fall: what comes before it is the approach
 
 
 @dataclass(frozen=True)
 class _Entry:
-    """What is known of a recording before it is read."""
+    """What is known of a recording before it is read; ``label`` None leaves it to the path."""
 
-    setting: Setting
+    label: Label | None = None
     position: str = ""
     time: str = ""
 
@@ -73,8 +76,10 @@ def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> 
         Where the path or ``recordings.csv`` is wrong, or no recording is usable.
     """
     manifest = _read_manifest(path)
-    recordings: dict[str, ArmRecording] = {}
+    recordings: list[ArmRecording] = []
     left_out: dict[str, str] = {}
+    read: set[str] = set()
+    robot = load_robot(LWR4, name="lwr4", probe_length=_PROBE)
     for file, content in mat_files(path):
         try:
             variables = read_variables(content)
@@ -83,21 +88,18 @@ def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> 
             continue
         for name, part in _parts(file, variables, manifest).items():
             problems: list[str] = []
-            recording = _read_recording(name, part, manifest, problems)
+            recording = read_recording(name, part, problems, manifest.get(name))
+            read.add(name)
             if recording is None:
                 left_out[name] = joined(problems)
-            elif recording.setting.name in recordings:
-                left_out[name] = f"another recording is {recording.setting.name}, too"
             else:
-                recordings[recording.setting.name] = recording
-    for name in sorted(set(manifest) - set(left_out)):
-        if manifest[name].setting.name not in recordings:
-            left_out[name] = f"listed in {MANIFEST}, but not there"
+                recordings.append(_with_plane(recording, robot))
+    left_out |= {name: f"listed in {MANIFEST}, but not there" for name in sorted(set(manifest) - read - set(left_out))}
     log_left_out(left_out)
     if not recordings:
         raise nothing_usable(path, "recordings of an impact", left_out, _REMEDY)
     return build_arm_impacts(
-        list(recordings.values()),
+        named_apart(recordings),
         source="synthetic twin of recorded arm impacts" if synthetic else "recorded impacts of an LWR 4+ on a table",
         licence=licence,
         synthetic=synthetic,
@@ -126,25 +128,66 @@ def _bare(variables: dict[str, np.ndarray], holder: str) -> dict[str, np.ndarray
     return {name.removeprefix(start): value for name, value in variables.items() if name.startswith(start)}
 
 
-def _read_recording(
-    name: str, variables: dict[str, np.ndarray], manifest: Mapping[str, _Entry], problems: list[str]
+def read_recording(
+    name: str, variables: dict[str, np.ndarray], problems: list[str], entry: _Entry | None = None
 ) -> ArmRecording | None:
-    """A usable recording; None, and every problem in ``problems``, where it isn't one."""
-    entry = manifest.get(name) or _entry_from_name(name, problems)
-    position = _positions(variables, entry.position if entry else "", problems)
+    """A usable recording from variables; None, and every problem in ``problems``, where it isn't one.
+
+    ``name`` is its path, which may tell what was recorded.
+    """
+    entry = entry or _Entry()
+    label = entry.label or label_of(name)
+    remarks = list(label.remarks)
+    position = _positions(variables, entry.position, problems, remarks)
     if position is None:
         problems.append(f"it holds {described(variables)}")
         return None
     position = _in_radians(position)
-    time = _times(variables, entry.time if entry else "", len(position), problems)
-    problems += recording_problems(time, position, LIMITS)
-    return ArmRecording(entry.setting, time, position) if entry and not problems else None
+    stamps = _times(variables, entry.time, len(position), problems)
+    problems += recording_problems(np.arange(len(position), dtype=float), position, LIMITS)
+    even = even_steps(stamps, np.nan_to_num(position), problems) if len(position) >= LEAST_SAMPLES else None
+    if problems or even is None:
+        return None
+    return ArmRecording(label.setting, even.time, even.position, name, (*remarks, *even.notes))
 
 
-def _positions(variables: dict[str, np.ndarray], wanted: str, problems: list[str]) -> np.ndarray | None:
+def named_apart(recordings: list[ArmRecording]) -> list[ArmRecording]:
+    """The same under short names that differ: the setting's where it is told whole, else the file's.
+
+    Repetitions have a number behind it, in the order given.
+    """
+    found: dict[str, int] = {}
+    named = []
+    for one in recordings:
+        path = one.own_name.replace(".mat:", "/").removesuffix(".mat").removesuffix(".csv")
+        short = one.setting.name if is_told(one.setting) else PurePosixPath(path).name
+        count = found[short] = found.get(short, 0) + 1
+        named.append(replace(one, own_name=short if count == 1 else f"{short}_{count}"))
+    return named
+
+
+def _with_plane(recording: ArmRecording, robot: Robot) -> ArmRecording:
+    """The same with a remark where the arm doesn't move along x of its base, by the LWR 4+'s links."""
+    height = np.array([robot.tip_position(q)[2] for q in recording.joint_position])
+    fallen = height[0] - height
+    approach = recording.joint_position[: int(np.argmax(fallen >= _LANDED * fallen.max()))]
+    if len(approach) < LEAST_SAMPLES:
+        return recording
+    found = heading(robot, approach)
+    told = (f"moves in a plane {found.degrees:.1f} degrees from x",) if found.angle else ()
+    return replace(recording, remarks=(*recording.remarks, *told, *found.remarks))
+
+
+def _positions(
+    variables: dict[str, np.ndarray], wanted: str, problems: list[str], remarks: list[str]
+) -> np.ndarray | None:
     """(n, 7) joint positions in the file's unit."""
     names = (wanted,) if wanted else _POSITION
     name = _pick(variables, names)
+    shaped = [one for one, value in variables.items() if value.ndim == 2 and N_JOINTS in value.shape]
+    if name is None and not wanted and len(shaped) == 1:
+        [name] = shaped
+        remarks.append(f"{name}, the only variable of {N_JOINTS} columns or rows, is taken for joint positions")
     if name is None:
         problems.append(f"no joint positions: expected a variable named {' or '.join(names)}")
         return None
@@ -161,88 +204,62 @@ def _in_radians(position: np.ndarray) -> np.ndarray:
     return np.deg2rad(position) if degrees else position
 
 
-def _times(variables: dict[str, np.ndarray], wanted: str, n_samples: int, problems: list[str]) -> np.ndarray:
-    """(n,) s, given in s or ms; without a variable of time, samples are 1 ms apart, as the archive is said to have."""
+def _times(
+    variables: dict[str, np.ndarray], wanted: str, n_samples: int, problems: list[str]
+) -> np.ndarray | None:
+    """(n,) as in the file; None where it has no time."""
     name = _pick(variables, (wanted,) if wanted else _TIME)
-    even = SAMPLE_INTERVAL * np.arange(n_samples)
     if name is None:
         if wanted:
             problems.append(f"no variable named {wanted}")
-        return even
-    values = np.asarray(variables[name], dtype=float).reshape(-1)
+        return None
+    values = variables[name].reshape(-1)
     if len(values) != n_samples:
         problems.append(f"{name} has {len(values)} values for {n_samples} samples of joint positions")
-        return even
-    with np.errstate(over="ignore", invalid="ignore"):
-        steps = np.diff(values)
-    milliseconds = np.isfinite(steps).any() and abs(float(np.nanmedian(steps)) - 1.0) < 0.5
-    return values * SAMPLE_INTERVAL if milliseconds else values
-
-
-def _entry_from_name(name: str, problems: list[str]) -> _Entry | None:
-    """The setting that a recording's path tells, ``data/Set 1/v0.10_30deg.mat`` for example."""
-    stem = str(PurePosixPath(name.replace(".mat:", "/").removesuffix(".mat"))).lower()
-    number, velocity, angle = (_last_match(pattern, stem) for pattern in (_SET, _VELOCITY, _ANGLE))
-    missing = [what for what, value in (("set", number), ("velocity", velocity), ("angle", angle)) if value is None]
-    if number is None or velocity is None or angle is None:
-        problems.append(f"its name does not tell its {' and '.join(missing)}")
         return None
-    setting = Setting(int(number), velocity / 100.0 if velocity >= _CENTIMETRES_FROM else velocity, angle)
-    return _Entry(setting) if _in_range(setting, problems) else None
-
-
-def _last_match(pattern: str, text: str) -> float | None:
-    found = list(re.finditer(pattern, text))
-    if not found:
-        return None
-    return float(next(group for group in found[-1].groups() if group).replace("p", "."))
-
-
-def _in_range(setting: Setting, noted: list[str]) -> bool:
-    """Whether an experiment can be one of the archive's; ``noted`` is added to where it can't."""
-    problems: list[str] = []
-    if setting.set_number not in _SETS:
-        problems.append(f"its set is {setting.set_number} instead of {' or '.join(map(str, _SETS))}")
-    if not _VELOCITIES[0] <= setting.velocity <= _VELOCITIES[1]:
-        problems.append("a velocity of {:g} m/s is not between {:g} and {:g}".format(setting.velocity, *_VELOCITIES))
-    if not _ANGLES_DEG[0] <= setting.angle_deg <= _ANGLES_DEG[1]:
-        problems.append("an angle of {:g} degrees is not between {:g} and {:g}".format(setting.angle_deg, *_ANGLES_DEG))
-    noted.extend(problems)
-    return not problems
+    return values
 
 
 def _read_manifest(path: str | Path) -> dict[str, _Entry]:
     text = beside(path, MANIFEST)
     if text is None:
         return {}
+    head = text.partition("\n")[0]
     try:
-        rows = csv.DictReader(io.StringIO(text))
-        lines, columns = list(rows), rows.fieldnames or []
+        rows = csv.reader(io.StringIO(text), delimiter=";" if ";" in head else ",", skipinitialspace=True)
+        columns = [name.strip().lower() for name in next(rows, [])]
+        lines = [dict(zip(columns, (cell.strip() for cell in row), strict=False)) for row in rows if row]
     except csv.Error as error:
         raise ContactIdError(f"{path}: {MANIFEST} is no table ({reason_of(error)})", "Correct it") from None
-    missing = [column for column in _MANIFEST_COLUMNS if column not in columns]
-    if missing:
-        raise ContactIdError(f"{path}: {MANIFEST} has no column {', '.join(missing)}", "Add it")
+    if "file" not in columns:
+        raise ContactIdError(f"{path}: {MANIFEST} has no column file", "Add it")
     problems: list[str] = []
     entries = {}
     for line, row in enumerate(lines, start=2):
         found: list[str] = []
-        entry = _entry_of(row, found)
-        if entry is not None:
-            entries[row["file"]] = entry
+        entries[row["file"]] = _entry_of(row, found)
         problems += [f"line {line}: {problem}" for problem in found]
     if problems:
         raise ContactIdError(f"{path}: {MANIFEST}, {joined(problems)}", "Correct it")
     return entries
 
 
-def _entry_of(row: Mapping[str, str], problems: list[str]) -> _Entry | None:
-    try:
-        setting = Setting(int(row["set"]), float(row["velocity_m_s"]), float(row["angle_deg"]))
-    except (TypeError, ValueError):
-        problems.append("a number is missing")
-        return None
-    return _Entry(setting, row.get("position") or "", row.get("time") or "") if _in_range(setting, problems) else None
+def _entry_of(row: Mapping[str, str], problems: list[str]) -> _Entry:
+    """What a line says; a cell that is left empty leaves the label unknown, a line without any leaves it to the path."""
+    numbers = {name: np.nan for name in ("set", "velocity_m_s", "angle_deg")}
+    for name in numbers:
+        text = row.get(name, "")
+        try:
+            numbers[name] = float(text) if text else np.nan
+        except ValueError:
+            problems.append(f"{name} is {text!r}, not a number")
+    label = None
+    if np.isfinite(list(numbers.values())).any():
+        number = numbers["set"]
+        setting = Setting(int(number) if np.isfinite(number) else 0, numbers["velocity_m_s"], numbers["angle_deg"])
+        problems += in_range(setting)
+        label = Label(setting)
+    return _Entry(label, row.get("position", ""), row.get("time", ""))
 
 
 def _pick(variables: dict[str, np.ndarray], names: tuple[str, ...]) -> str | None:

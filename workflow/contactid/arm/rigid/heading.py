@@ -1,0 +1,82 @@
+"""The vertical plane that an arm moves in, found from its motion, and the arm seen in that plane.
+
+The paper's arm moves along x of its base frame. Turned about its first joint it hits the table as well, but the
+velocity along the table is then no longer the x component. So x is replaced by the horizontal direction of the motion
+before the impact: the tip's own, or, where the tip comes straight down, the one that the joints between base and tip
+move along. It points away from the base. The normal stays z: a level table, an upright base.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from contactid.arm.rigid.robot import Robot
+
+_ALONG_X = np.deg2rad(0.5)  # a plane this near to x is x
+_OBLIQUE = np.tan(np.deg2rad(10.0))  # of an approach whose own horizontal direction counts
+_AT_REST = 1e-4  # m; what moves less has no direction
+_APART = 10.0  # degrees between the tip's direction and the arm's plane that are worth a word
+_FLAT = 0.1  # share of the joints' horizontal motion that may be across the plane
+
+
+class Heading(NamedTuple):
+    """Direction of motion: ``angle`` from x about z (rad), 0 where it is x; ``remarks`` on how sure it is."""
+
+    angle: float
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def degrees(self) -> float:
+        """The angle in degrees."""
+        return float(np.rad2deg(self.angle))
+
+
+def heading(robot: Robot, joint_position: np.ndarray) -> Heading:
+    """Direction of the motion through joint positions (n, joints), rad, at even steps: an approach, n >= 2."""
+    origins = np.array([robot.joint_placements(q) for q in joint_position])  # (n, joints, 3)
+    tips = np.array([robot.tip_position(q) for q in joint_position])
+    points = np.concatenate([origins, tips[:, None]], axis=1)
+    share = np.linspace(-0.5, 0.5, len(points))
+    moved = np.tensordot(share, points, axes=1) / (share @ share)  # (joints + 1, 3) m, by the best straight line
+    outward = tips.mean(axis=0)[:2]
+    flat, tip = moved[:, :2], moved[-1]
+    along, across = np.linalg.svd(flat, compute_uv=False)
+    oblique = np.hypot(tip[0], tip[1]) > max(_OBLIQUE * abs(tip[2]), _AT_REST)
+    if not oblique and along < _AT_REST:
+        return _facing(outward, outward, ("no horizontal motion: the plane through the base and the tip is taken",))
+    of_joints = np.linalg.svd(flat)[2][0]
+    remarks = []
+    if across > _FLAT * along:
+        remarks.append(
+            f"the arm doesn't move in one vertical plane ({100.0 * across / along:.0f} % of its motion is across)"
+        )
+    if not oblique:
+        return _facing(of_joints, outward, tuple(remarks))
+    own = tip[:2] / np.linalg.norm(tip[:2])
+    apart = np.rad2deg(np.arccos(min(abs(own @ of_joints), 1.0)))
+    if apart > _APART and not remarks:
+        remarks.append(f"the tip's motion is {apart:.0f} degrees off the arm's plane")
+    return _facing(own, outward, tuple(remarks))
+
+
+def _facing(direction: np.ndarray, outward: np.ndarray, remarks: tuple[str, ...]) -> Heading:
+    """The direction (2,) or its opposite, whichever leads away from the base."""
+    if direction @ outward < 0.0:
+        direction = -direction
+    angle = float(np.arctan2(direction[1], direction[0]))
+    return Heading(angle if abs(angle) > _ALONG_X else 0.0, remarks)
+
+
+def turned(robot: Robot, angle: float) -> Robot:
+    """The same arm in a base frame that is turned by ``angle`` (rad) about z: motion along it is motion along x."""
+    if angle == 0.0:
+        return robot
+    model = pin.Model(robot.model)
+    turn = pin.SE3(pin.rpy.rpyToMatrix(0.0, 0.0, -angle), np.zeros(3))
+    for joint in range(1, model.njoints):
+        if model.parents[joint] == 0:
+            model.jointPlacements[joint] = turn * model.jointPlacements[joint]
+    return Robot(model, robot.tip, robot.links, model.createData())
