@@ -83,16 +83,16 @@ def chosen_table(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def draw_cartesian_fit(data: pd.DataFrame) -> Figure:
-    """Figure 6: a row per angle; z on the left, x on the right; time counts from the impact."""
-    angles = sorted(data["nominal_angle_deg"].unique())
+    """Figure 6: a row per impact; z on the left, x on the right; time counts from the impact."""
+    impacts = data.drop_duplicates("experiment").sort_values("angle_deg").to_dict("records")
     figure, panels = plt.subplots(
-        len(angles), 2, figsize=(style.DOUBLE_COLUMN, 1.55 * len(angles) + 0.6), sharex=True, squeeze=False
+        len(impacts), 2, figsize=(style.DOUBLE_COLUMN, 1.55 * len(impacts) + 0.6), sharex=True, squeeze=False
     )
-    for row, angle in zip(panels, angles, strict=True):
+    for row, impact in zip(panels, impacts, strict=True):
         for axes, (component, _) in zip(row, _COLUMNS, strict=True):
-            part = data[(data["nominal_angle_deg"] == angle) & (data["component"] == component)]
+            part = data[(data["experiment"] == impact["experiment"]) & (data["component"] == component)]
             _draw_series(axes, part)
-        row[0].set_ylabel(f"{angle:g} degrees\nvelocity (m/s)")
+        row[0].set_ylabel(f"{impact['speed_m_s']:.2f} m/s, {impact['angle_deg']:.0f} degrees\nvelocity (m/s)")
     for axes, (_, title) in zip(panels[0], _COLUMNS, strict=True):
         axes.set_title(title, loc="left")
     for axes in panels[-1]:

@@ -1,7 +1,8 @@
 """One recorded impact, from joint positions to the two post-impact velocities that the paper compares (section V).
 
 Joint positions -> tip positions and velocities -> impact time -> posture, v- -> impact map's prediction, and the
-reconstruction from the recorded oscillation, by the paper's method or by others.
+reconstruction from the recorded oscillation, by the paper's method or by others. x is the horizontal direction that the
+arm moves in (:mod:`contactid.arm.rigid.heading`), z the table's normal.
 
 Velocities are differences of neighbouring tip positions, that is, means over one sampling interval, at its middle. They
 equal J(q) q' with q' the differences of joint positions and q their mean, up to third order in one sample's step (some
@@ -16,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from contactid.arm.identify.impact_time import detect_impact
+from contactid.arm.identify.impact_time import ImpactFit, detect_impact
 from contactid.arm.identify.modal_fit import ModalFit, fit_modes, fit_modes_jointly
 from contactid.arm.models.modal_signal import DIFFERENCED, TIED
 from contactid.arm.readers.impacts import ArmRecording
+from contactid.arm.rigid.heading import Heading, heading, turned
 from contactid.arm.rigid.impact_map import impact_map
 from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
@@ -27,6 +29,7 @@ from contactid.core.errors import ContactIdError
 AXES = (0, 2)  # x forward, z up: the plane of the motion
 COMPONENTS = ("x", "z")
 _POSTURE_DEGREE = 2  # of the polynomial for the joints' positions before the impact
+_ASIDE = 0.01  # rad; a tip this near to x, or to the direction that was looked along, needs no second look
 _ON_SAMPLE = 1e-9  # s, by which a sample may precede the impact and still count as behind it
 
 
@@ -141,7 +144,9 @@ class ExperimentFit:
 
     Attributes
     ----------
+    heading : the direction called x
     motion : of the tip, the whole recording
+    lateral : v- and v+ of the tip across that direction, by straight lines, m/s
     q, velocity : (n,) joint positions (rad) and velocities (rad/s) just before the impact
     map_velocity, map_links : (2,) v+ of the impact map with the motors' inertia and without it, m/s
     window : what was fitted
@@ -149,7 +154,9 @@ class ExperimentFit:
     failures : why a method gave none, by method
     """
 
+    heading: Heading
     motion: TipMotion
+    lateral: tuple[float, float]
     q: np.ndarray
     velocity: np.ndarray
     map_velocity: np.ndarray
@@ -172,10 +179,16 @@ def evaluate_experiment(
     ContactIdError
         Where there is no impact or too little of the recording around it.
     """
-    time, joint_position, name = recording.time, recording.joint_position, recording.setting.name
-    motion = tip_motion(robot, time, joint_position)
-    middle = robot.tip_jacobian(joint_position[len(time) // 2])[list(AXES)]
-    impact = detect_impact(time, motion.position, block["impact"], noise_covariance=middle @ middle.T, name=name)
+    time, joint_position, name = recording.time, recording.joint_position, recording.name
+    place = robot.tip_position(joint_position[len(time) // 2])
+    found = Heading(0.0) if abs(place[1]) < _ASIDE * abs(place[0]) else Heading(float(np.arctan2(place[1], place[0])))
+    motion, impact = _impact(turned(robot, found.angle), recording, block)
+    approach = joint_position[_before(time, impact.time, block)]
+    if len(approach) > 1:
+        first, found = found, heading(robot, approach)
+        if abs(found.angle - first.angle) > _ASIDE:
+            motion, impact = _impact(turned(robot, found.angle), recording, block)
+    robot = turned(robot, found.angle)
     near = _before(time, impact.time, block)
     if near.sum() < _POSTURE_DEGREE + 3:
         raise ContactIdError(
@@ -193,10 +206,33 @@ def evaluate_experiment(
         except (ContactIdError, np.linalg.LinAlgError) as error:
             failures[method.name] = str(error)
     return ExperimentFit(
-        motion=motion, q=joints[0], velocity=velocity,
+        heading=found, motion=motion, lateral=_lateral(robot, recording, impact.time, block), q=joints[0], velocity=velocity,
         map_velocity=map_velocity(robot, joints[0], velocity, block["motor_inertia"] or ()),
         map_links=map_velocity(robot, joints[0], velocity), window=window, fits=fits, failures=failures,
     )  # fmt: skip
+
+
+def _impact(robot: Robot, recording: ArmRecording, block: Mapping[str, Any]) -> tuple[TipMotion, ImpactFit]:
+    """The tip's motion in the robot's plane x-z, and when it hits the table."""
+    time, joint_position = recording.time, recording.joint_position
+    motion = tip_motion(robot, time, joint_position)
+    middle = robot.tip_jacobian(joint_position[len(time) // 2])[list(AXES)]
+    impact = detect_impact(
+        time, motion.position, block["impact"], noise_covariance=middle @ middle.T, name=recording.name
+    )
+    return motion, impact
+
+
+def _lateral(robot: Robot, recording: ArmRecording, moment: float, block: Mapping[str, Any]) -> tuple[float, float]:
+    """Velocities of the tip across the plane x-z, before and after an impact, m/s."""
+    since = recording.time - moment
+    parts = ((since >= -block["before"]) & (since <= 0.0), (since > 0.0) & (since <= block["window"]))
+    across = [np.array([robot.tip_position(q)[1] for q in recording.joint_position[part]]) for part in parts]
+    before, after = (
+        float(np.polynomial.polynomial.polyfit(since[part], y, 1)[1]) if len(y) > 1 else np.nan
+        for part, y in zip(parts, across, strict=True)
+    )
+    return before, after
 
 
 def _before(time: np.ndarray, moment: float, block: Mapping[str, Any]) -> np.ndarray:

@@ -17,10 +17,11 @@ from contactid.arm.identify.reconstruction import (
     evaluate_experiment,
     methods_of,
 )
-from contactid.arm.readers.impacts import experiment_at, iterate_arm_recordings
+from contactid.arm.readers.impacts import iterate_arm_recordings
 from contactid.arm.rigid.robot import load_robot
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_exact
+from contactid.sources.left_out import joined
 from contactid.sources.motion import read_dataset
 
 _BEFORE = 0.02  # s that figure 6 shows before the impact
@@ -33,12 +34,13 @@ def fit_recordings(
 ) -> None:
     """Evaluate every experiment of a canonical netCDF; ``block`` and ``robot`` are ``arm: fit`` and ``arm: robot``.
 
-    Writes :func:`fit_rows` and :func:`modes_rows` of every experiment, and :func:`curves_of` those of figure 6.
+    Writes :func:`fit_rows` and :func:`modes_rows` of every experiment, and :func:`curves_of` those of figure 6: of the
+    impacts that are nearest to the speed and directions of ``shown``, as measured.
 
     Raises
     ------
     ContactIdError
-        Where ``table_method`` isn't among the methods, or no experiment has the shown velocity.
+        Where ``table_method`` isn't among the methods, or no recording shows an impact.
     """
     impacts, arm = read_dataset(data), load_robot(links, **robot)
     methods, main, shown = methods_of(block["methods"]), block["table_method"], block["shown"]
@@ -48,29 +50,49 @@ def fit_recordings(
     for one in iterate_arm_recordings(impacts):
         setting = one.setting
         label: Row = {
-            "experiment": setting.name, "set": setting.set_number, "nominal_velocity_m_s": setting.velocity,
-            "nominal_angle_deg": setting.angle_deg,
+            "experiment": one.name, "set": setting.set_number, "nominal_velocity_m_s": setting.velocity,
+            "nominal_angle_deg": setting.angle_deg, "remarks": joined(one.remarks),
         }  # fmt: skip
         try:
-            evaluated[setting.name] = label, evaluate_experiment(arm, one, methods, block)
+            evaluated[one.name] = label, evaluate_experiment(arm, one, methods, block)
         except ContactIdError as error:
-            evaluated[setting.name] = label, str(error)
+            evaluated[one.name] = label, str(error)
     rows = [label | row for label, fit in evaluated.values() for row in fit_rows(fit, methods)]
     write_exact(pd.DataFrame(rows), fits)
     fitted = [(name, fit) for name, (_, fit) in evaluated.items() if not isinstance(fit, str)]
+    if not fitted:
+        raise ContactIdError(
+            f"none of {len(evaluated)} recordings shows an impact: {next(iter(evaluated.values()))[1]}",
+            "See arm: fit: impact of the configuration for what an impact is",
+        )
     criteria = [row for name, fit in fitted for row in modes_rows(name, fit, block["most_modes"])]
     write_exact(pd.DataFrame(criteria), modes)
     kind = "synthetic data" if impacts.attrs["synthetic"] else "recorded data"
     source = f"{kind}: {impacts.attrs['source']}; contactid arm"
-    names = [experiment_at(impacts, velocity=shown["velocity"], angle_deg=angle) for angle in shown["angles_deg"]]
-    parts = [curves_of(*evaluated[name], main).assign(source=source) for name in names]
+    names = nearest_impacts(dict(fitted), shown["velocity"], shown["angles_deg"])
+    parts = [curves_of(evaluated[name][0], dict(fitted)[name], main).assign(source=source) for name in names]
     write_exact(pd.concat(parts, ignore_index=True), curves)
+
+
+def nearest_impacts(fits: Mapping[str, ExperimentFit], speed: float, angles_deg: Sequence[float]) -> list[str]:
+    """For each direction (degrees against the table) the impact that is nearest in speed and direction, none twice."""
+    chosen: list[str] = []
+    for angle in angles_deg:
+        wanted = speed * np.array([np.cos(np.deg2rad(angle)), -np.sin(np.deg2rad(angle))])
+        rest = {
+            name: float(np.linalg.norm(fit.window.pre_velocity - wanted))
+            for name, fit in fits.items()
+            if name not in chosen
+        }
+        chosen += [min(rest, key=rest.__getitem__)] if rest else []
+    return chosen
 
 
 def fit_rows(fit: ExperimentFit | str, methods: Sequence[Method]) -> list[Row]:
     """Rows of ``ext_fit_methods``: an experiment by every method, or the reason why it has none.
 
-    Velocities in m/s; ``eta_x`` and ``eta_z`` are ``|v+_map - v+_fit|``, ``relative_x`` is ``2 |a - b| / |a + b|``;
+    Velocities in m/s, x along the arm's motion, ``direction_deg`` from x of its base; ``lateral_*`` across it;
+    ``eta_x`` and ``eta_z`` are ``|v+_map - v+_fit|``, ``relative_x`` is ``2 |a - b| / |a + b|``;
     ``v*_plus_map`` is eq. 5 with the motors' inertia that the configuration gives, ``v*_plus_map_links`` without it.
     """
     if isinstance(fit, str):
@@ -78,6 +100,9 @@ def fit_rows(fit: ExperimentFit | str, methods: Sequence[Method]) -> list[Row]:
     known: Row = {
         "impact_time_s": fit.window.impact_time,
         "impact_time_se_s": fit.window.impact_time_se,
+        "direction_deg": fit.heading.degrees,
+        "lateral_minus": fit.lateral[0],
+        "lateral_plus": fit.lateral[1],
         "vx_minus": fit.window.pre_velocity[0],
         "vz_minus": fit.window.pre_velocity[1],
         "vx_plus_map": fit.map_velocity[0],
@@ -158,20 +183,21 @@ def modes_rows(experiment: str, fit: ExperimentFit, most: int) -> list[Row]:
     return rows
 
 
-def curves_of(label: Row, fit: ExperimentFit | str, method: str) -> pd.DataFrame:
-    """Curves of one experiment in figure 6: ``experiment, nominal_angle_deg, component, series, t_s, v_m_s``.
+def curves_of(label: Row, fit: ExperimentFit, method: str) -> pd.DataFrame:
+    """Curves of one experiment in figure 6: ``experiment, speed_m_s, angle_deg, component, series, t_s, v_m_s``.
 
-    Series ``recording``, ``fit``, ``affine`` (the rigid response under the fit) and, one point each, ``map`` and,
-    where motors are given, ``map_links`` without them; time since the impact.
+    Speed and angle against the table are those before the impact, as measured. Series ``recording``, ``fit``,
+    ``affine`` (the rigid response under the fit) and, one point each, ``map`` and, where motors are given,
+    ``map_links`` without them; time since the impact.
     """
-    if isinstance(fit, str):
-        raise ContactIdError(
-            f"figure 6 can't show {label['experiment']} ({fit})", "Choose another velocity below arm: fit: shown"
-        )
     shown = fit.motion.mid_time - fit.window.impact_time
     inside = (shown >= -_BEFORE) & (shown <= fit.window.time[-1])
     time = np.linspace(0.0, fit.window.time[-1], _POINTS)
-    head = {name: label[name] for name in ("experiment", "nominal_angle_deg")}
+    before = fit.window.pre_velocity
+    head = {
+        "experiment": label["experiment"], "speed_m_s": float(np.linalg.norm(before)),
+        "angle_deg": float(np.rad2deg(np.arctan2(-before[1], before[0]))),
+    }  # fmt: skip
     parts = []
     for k, component in enumerate(COMPONENTS):
         curves = {"recording": (shown[inside], fit.motion.velocity[inside, k])}
