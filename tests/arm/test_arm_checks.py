@@ -149,6 +149,9 @@ def test_the_paper_s_own_recordings_are_judged(tables, monkeypatch: pytest.Monke
     wrong = tables["tab02_impact_map"].assign(twin_vx_plus_fit=0.5)
     checks = judged(tables, whose, real.name, tab02_impact_map=wrong)
     assert set(checks.loc[checks["quantity"] == "vx_plus_fit", "verdict"]) == {"differs"}
+    predicted = checks[checks["quantity"] == "vx_plus_map"]  # at the measured posture, not from the row's neighbours
+    assert set(predicted["data"]) == {real.name} and predicted["note"].str.contains("measured posture").all()
+    assert set(checks.loc[checks["quantity"] == "eta_x", "data"]) == {real.name}
     joints = checks[checks["quantity"] == "only_joints_2_4_6"].iloc[0]
     assert (joints["verdict"], joints["data"]) == ("reproduced", real.name)
     turning = joint_velocities([0.01, 0.4, 0.07, 0.12, 0.01, -0.3, 0.02])

@@ -12,7 +12,7 @@ from arm_for_tests import CONFIG, CORRECTIONS, LWR4, lwr4
 from arm_for_tests import PUBLISHED as PUBLISHED_FILE
 from contactid.arm.artefacts.arm_pose import arm_figure, draw_arm
 from contactid.arm.artefacts.impact_laws import impact_laws, law_table, solve_laws
-from contactid.arm.artefacts.impact_table import FITTED, OURS, impact_table, table_ii
+from contactid.arm.artefacts.impact_table import FITTED, OURS, impact_table, table_ii, twin_columns
 from contactid.arm.artefacts.levers import ASKED, CURVE, MEETS, draw_levers, levers
 from contactid.arm.artefacts.postures import posture_table, postures
 from contactid.arm.rigid.postures import stated_posture, upright_posture, upright_postures
@@ -37,15 +37,10 @@ BLOCK = CONFIG["robot"]
 
 
 def recordings() -> pd.DataFrame:
-    """Fits of 18 recordings whose numbers tell their labels."""
-    rows = []
-    for dataset in (1, 2):
-        for speed in (0.1, 0.15, 0.2):
-            for angle in (30, 60, 90):
-                number = dataset + speed + 0.001 * angle
-                labels = {"set": dataset, "nominal_velocity_m_s": speed, "nominal_angle_deg": float(angle)}
-                rows.append(labels | dict.fromkeys(FITTED, number) | {"vx_plus_map": 1.01 * number})
-    return pd.DataFrame(rows)
+    """Fits of 17 recordings, of the rows that aren't copies; their labels say nothing, their fits are the rows'."""
+    rows = PRINTED[~copied_rows(PRINTED)].reset_index(drop=True)
+    fits = rows.reindex(columns=list(FITTED)).fillna(0.0)
+    return fits.assign(set=rows["dataset"], nominal_velocity_m_s=np.nan, nominal_angle_deg=np.nan)
 
 
 TABLE = impact_table(ROBOT, PUBLISHED, recordings().iloc[:0], UPRIGHT)
@@ -117,16 +112,35 @@ def test_a_table_without_contradictions_is_left_alone() -> None:
     np.testing.assert_array_equal(corrected["angle_deg_corrected"], sound["angle_deg"])
 
 
-def test_recordings_stand_beside_the_row_that_they_belong_to() -> None:
-    table = impact_table(ROBOT, PUBLISHED, recordings(), UPRIGHT)
-    angle = table["angle_deg_corrected"]
-    expected = table["dataset"] + table["velocity_m_s"] + 0.001 * angle
-    np.testing.assert_allclose(table["twin_vx_plus_fit"], expected)
-    assert TABLE[[name for name in TABLE if name.startswith("twin_")]].isna().all(axis=None)
+def test_recordings_stand_beside_the_row_whose_motion_they_have() -> None:
+    fits = recordings().sample(frac=1.0, random_state=3).reset_index(drop=True)
+    fits["vx_minus"] += np.random.default_rng(1).uniform(-4e-3, 4e-3, len(fits))
+    table = impact_table(ROBOT, PUBLISHED, fits, UPRIGHT)
+    np.testing.assert_allclose(table["twin_vx_plus_fit"], table["vx_plus_fit"])  # the copy has its original's
+    assert (table["twin_recordings"] == 1).all() and table["twin_spread_vx_plus_fit"].isna().all()
+    assert TABLE[[f"twin_{name}" for name in FITTED]].isna().all(axis=None) and (TABLE["twin_recordings"] == 0).all()
+    far = impact_table(ROBOT, PUBLISHED, fits.assign(vz_minus=fits["vz_minus"] - 0.011), UPRIGHT)
+    assert (far["twin_recordings"] == 0).all()
     with pytest.raises(ContactIdError, match="lacks vx_plus_fit_se"):
         impact_table(ROBOT, PUBLISHED, recordings().drop(columns="vx_plus_fit_se"), UPRIGHT)
-    with pytest.raises(ContactIdError, match="two recordings are labelled"):
-        impact_table(ROBOT, PUBLISHED, pd.concat([recordings(), recordings().iloc[:1]]), UPRIGHT)
+
+
+def test_repetitions_give_their_median_and_spread() -> None:
+    again = [recordings().assign(vx_plus_fit=lambda one, by=by: one["vx_plus_fit"] + by) for by in (0.0, 0.002, 0.006)]
+    table = impact_table(ROBOT, PUBLISHED, pd.concat(again), UPRIGHT)
+    assert (table["twin_recordings"] == 3).all()
+    np.testing.assert_allclose(table["twin_vx_plus_fit"], table["vx_plus_fit"] + 0.002)
+    np.testing.assert_allclose(table["twin_spread_vx_plus_fit"], 0.003)
+
+
+def test_a_motion_that_two_sets_share_belongs_to_none_unless_the_set_is_told() -> None:
+    shared = PRINTED[PRINTED.duplicated(["vx_minus", "vz_minus"], keep=False) & ~copied_rows(PRINTED)]
+    shared = shared[shared.groupby(["vx_minus", "vz_minus"])["dataset"].transform("nunique") == 2]
+    assert len(shared) == 2
+    untold = twin_columns(PRINTED, recordings().assign(set=0))
+    assert (untold.loc[shared.index, "twin_recordings"] == 0).all()
+    assert (untold["twin_recordings"].drop(shared.index) == 1).mean() > 0.8
+    assert (twin_columns(PRINTED, recordings())["twin_recordings"] == 1).all()
 
 
 def test_an_incomplete_published_table_says_so() -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from contactid.arm.artefacts.left_out import arms, left_out_table
 from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE, RULES, predictions, row_postures
 from contactid.arm.rigid.postures import UprightPostures, upright_postures
-from contactid.arm.rigid.printed_table import LABELS, corrected_table, printed_table
+from contactid.arm.rigid.printed_table import LABELS, copied_rows, corrected_table, original_rows, printed_table
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
 from contactid.output.computing import Shown
@@ -25,10 +26,12 @@ FITTED = ("vz_minus", "vz_plus_map", "vz_plus_fit", "eta_z", "vx_minus", "vx_plu
           "vx_plus_fit_se", "eta_x")  # fmt: skip
 _HEADINGS = (
     "set", "speed (m/s)", "angle", "corrected", "$v_z^-$", "$v_x^-$", "$v_x^+$ map", "ours, 3 postures",
-    "ours, 6 postures", "$v_x^+$ fit", "$\\eta_x$", "recording: map", "recording: fit",
+    "ours, 6 postures", "$v_x^+$ fit", "$\\eta_x$", "recordings", "their map", "their fit",
 )  # fmt: skip
 _DECIMALS = 12
-_KEYS = {"dataset": "set", "velocity_m_s": "nominal_velocity_m_s", "angle_deg": "nominal_angle_deg"}
+_SAME_MOTION = 0.01  # m/s that a recording's v- may be from a row's; within a set rows are 0.027 m/s apart and more
+_CLEARLY = 0.002  # m/s that another set's row has to be further off where a recording's set isn't told
+COUNT, SPREAD = "twin_recordings", "twin_spread_"
 
 
 def table_ii(
@@ -44,7 +47,7 @@ def table_ii(
     table = impact_table(described, printed, rows[rows["method"] == table_method], upright)
     return {
         "tables/tab02_impact_map": Shown(
-            table, tex_table(table), _HEADINGS, data=f"last two columns: {read_csv(curves)['source'].iloc[0]}"
+            table, tex_table(table), _HEADINGS, data=f"last three columns: {read_csv(curves)['source'].iloc[0]}"
         ),
         "tables/ext_left_out": left_out_table(arms(described, robot), printed_table(printed), upright),
     }
@@ -56,13 +59,11 @@ def impact_table(robot: Robot, published: pd.DataFrame, fits: pd.DataFrame, upri
     The robot has the described inertias, as the paper's; ``upright`` are its postures.
 
     Columns: the printed ones, ``vx_plus_map_ours``, ``posture_rule``, ``vz_plus_map_ours``, ``direction_deg``,
-    the corrected cells ``<column>_corrected``, ``correction_reason``, and ``twin_<column>`` of the recording with the
-    same set, speed and corrected angle.
+    the corrected cells ``<column>_corrected``, ``correction_reason``, and :func:`twin_columns`.
     """
     printed = printed_table(published)
     corrected = corrected_table(printed)
-    labels = printed[list(LABELS)].assign(angle_deg=corrected["angle_deg_corrected"])
-    twin = twin_columns(labels, fits)
+    twin = twin_columns(printed, fits)
     blocks = []
     for rule in RULES:
         ours = predictions(robot, printed, row_postures(robot, printed, rule, upright))
@@ -72,25 +73,46 @@ def impact_table(robot: Robot, published: pd.DataFrame, fits: pd.DataFrame, upri
     return pd.concat(blocks, ignore_index=True)
 
 
-def twin_columns(labels: pd.DataFrame, fits: pd.DataFrame) -> pd.DataFrame:
-    """``twin_*`` (rows,): the recording with the given set, speed and angle; NaN where there is none.
+def twin_columns(printed: pd.DataFrame, fits: pd.DataFrame) -> pd.DataFrame:
+    """What the recordings of each printed row give: those that hit the table as the row says, whatever their labels.
+
+    Columns ``twin_recordings`` (how many), ``twin_<column>`` (their median) and ``twin_spread_<column>`` (half of the
+    range of several), NaN where there is none. A recording belongs to the row of its set whose v- is nearest to its
+    own, if they are within 10 mm/s. A row that is a copy of another has the other's.
 
     Raises
     ------
     ContactIdError
-        Where the fits lack a column, or hold two recordings with the same labels.
+        Where the fits lack a column.
     """
-    names = [f"twin_{name}" for name in FITTED]
-    missing = [name for name in (*_KEYS.values(), *FITTED) if name not in fits]
+    missing = [name for name in ("set", *FITTED) if name not in fits]
     if missing:
         raise ContactIdError(f"the table of fits lacks {', '.join(missing)}", "Make it anew with rule arm_fit")
-    keys = pd.DataFrame({ours: fits[theirs].round(6) for ours, theirs in _KEYS.items()})
-    if keys.duplicated().any():
-        twice = keys[keys.duplicated()].iloc[0].to_dict()
-        raise ContactIdError(f"two recordings are labelled {twice}", "Give every recording its own labels")
-    values = fits[list(FITTED)].set_axis(names, axis=1)
-    joined = labels.round(6).merge(pd.concat([keys, values], axis=1), on=list(LABELS), how="left")
-    return joined[names].set_index(labels.index)
+    values, owner = fits[list(FITTED)].to_numpy(dtype=float), matched_rows(printed, fits)
+    names = [COUNT, *(f"twin_{name}" for name in FITTED), *(f"{SPREAD}{name}" for name in FITTED)]
+    rows = []
+    for k in original_rows(printed):
+        own = values[owner == k]
+        many = 0.5 * np.ptp(own, axis=0) if len(own) > 1 else np.full(len(FITTED), np.nan)
+        rows.append([len(own), *(np.median(own, axis=0) if len(own) else np.full(len(FITTED), np.nan)), *many])
+    return pd.DataFrame(rows, columns=names, index=printed.index).astype({COUNT: int})
+
+
+def matched_rows(printed: pd.DataFrame, fits: pd.DataFrame) -> np.ndarray:
+    """(recordings,) the printed row that each belongs to by its v-; -1 where none does, or two sets' do."""
+    ours, theirs = (table[["vx_minus", "vz_minus"]].to_numpy(dtype=float) for table in (fits, printed))
+    owner = np.full(len(fits), -1)
+    sets, copied = printed["dataset"].to_numpy(), copied_rows(printed)
+    usable = np.isfinite(fits[["vx_minus", "vz_minus", "vx_plus_fit"]].to_numpy(dtype=float)).all(axis=1)
+    for k in np.flatnonzero(usable):
+        told = int(fits["set"].iloc[k])
+        apart = np.hypot(*(theirs - ours[k]).T)
+        apart[copied | ((sets != told) & (told > 0))] = np.inf
+        best = int(np.argmin(apart))
+        rival = apart[sets != sets[best]].min(initial=np.inf)
+        if apart[best] <= _SAME_MOTION and (told or rival > apart[best] + _CLEARLY):
+            owner[k] = best
+    return owner
 
 
 def tex_table(table: pd.DataFrame) -> pd.DataFrame:
@@ -101,6 +123,7 @@ def tex_table(table: pd.DataFrame) -> pd.DataFrame:
     kept["angle_deg_corrected"] = kept["angle_deg_corrected"].astype(int)
     kept.insert(7, f"{OURS}_{PER_ANGLE}", shown[OURS].round(4))
     kept.insert(8, f"{OURS}_{PER_SET_AND_ANGLE}", per_set[OURS].round(4))
+    kept[COUNT] = shown[COUNT]
     for name in ("twin_vx_plus_map", "twin_vx_plus_fit"):
         kept[name] = shown[name].round(4)
     return kept
