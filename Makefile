@@ -56,7 +56,7 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: run public 4tu full simulators tactile identify dry-run why \
+.PHONY: run public 4tu full simulators tactile identify impact dry-run why \
 	data lock inspect \
 	check baseline other-processor store report bundle verify same-results \
 	cluster plan resources \
@@ -73,8 +73,8 @@ run: env ## the default run, offline; STUDY=planar runs one study
 public: env ## the ContactNets cube; PREDICT_ON=folder predicts tosses never seen
 	$(SNAKEMAKE) --configfile config/public.yaml $(SOURCES) $(ONE_STUDY) $(if $(PREDICT_ON),$(UNSEEN))
 
-4tu: env ## the paper's own recordings from 4TU.ResearchData (after make lock)
-	$(SNAKEMAKE) --configfile config/4tu.yaml $(SOURCES)
+4tu: env ## the papers' own recordings from 4TU.ResearchData (after make lock); STUDY=arm the arm's
+	$(SNAKEMAKE) --configfile config/4tu$(if $(filter arm,$(STUDY)),_arm).yaml $(SOURCES)
 
 full: env ## many noise samples in the planar, the arm and the in-hand study: hours on two cores; STUDY= runs one
 	$(SNAKEMAKE) --configfile config/full.yaml $(if $(STUDY),--config $(ONE_STUDY))
@@ -87,6 +87,10 @@ tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in t
 
 identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
 	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid identify $(THROWS) --body "$(BODY)" --report "$(REPORT)"
+
+impact: env ## velocity of your arm after an impact: RECORDINGS="a.mat b.csv" REPORT=report ROBOT=table.csv
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid impact $(RECORDINGS) --report "$(REPORT)" \
+		$(if $(ROBOT),--robot "$(ROBOT)")
 
 dry-run: env ## what a default run would still do
 	$(SNAKEMAKE) --dry-run

@@ -2,7 +2,7 @@
 
 The archive's own variables are not known here: it is said to hold joint positions of 18 impacts at 1 kHz as .mat files
 and MATLAB scripts. So all that is expected of it stands in the constants below, names are taken tolerantly, and what
-doesn't fit is reported with what was found. A table with the columns t, q1 to q7 (.csv) is read like a .mat file.
+doesn't fit is reported with what was found.
 
 What an experiment was meant to be (set, speed, angle) is a label, which a path may tell, in part or not at all: results
 rest on what was measured. Where variables have other names, or labels are wanted, a table ``recordings.csv`` beside the
@@ -56,7 +56,7 @@ _LANDED = 0.9  # of the tip's fall: what comes before it is the approach
 
 
 @dataclass(frozen=True)
-class _Entry:
+class Entry:
     """What is known of a recording before it is read; ``label`` None leaves it to the path."""
 
     label: Label | None = None
@@ -75,7 +75,7 @@ def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> 
     ContactIdError
         Where the path or ``recordings.csv`` is wrong, or no recording is usable.
     """
-    manifest = _read_manifest(path)
+    manifest = read_manifest(path)
     recordings: list[ArmRecording] = []
     left_out: dict[str, str] = {}
     read: set[str] = set()
@@ -86,7 +86,7 @@ def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> 
         except ContactIdError as error:
             left_out[file] = error.problem
             continue
-        for name, part in _parts(file, variables, manifest).items():
+        for name, part in parts_of(file, variables, manifest).items():
             problems: list[str] = []
             recording = read_recording(name, part, problems, manifest.get(name))
             read.add(name)
@@ -107,8 +107,8 @@ def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> 
     )
 
 
-def _parts(
-    file: str, variables: dict[str, np.ndarray], manifest: Mapping[str, _Entry]
+def parts_of(
+    file: str, variables: dict[str, np.ndarray], manifest: Mapping[str, Entry]
 ) -> dict[str, dict[str, np.ndarray]]:
     """Variables by recording: of the whole file, or of each structure in it where several hold positions."""
     names = {_plain(name) for name in _POSITION}
@@ -129,13 +129,17 @@ def _bare(variables: dict[str, np.ndarray], holder: str) -> dict[str, np.ndarray
 
 
 def read_recording(
-    name: str, variables: dict[str, np.ndarray], problems: list[str], entry: _Entry | None = None
+    name: str,
+    variables: dict[str, np.ndarray],
+    problems: list[str],
+    entry: Entry | None = None,
+    limits: np.ndarray = LIMITS,
 ) -> ArmRecording | None:
     """A usable recording from variables; None, and every problem in ``problems``, where it isn't one.
 
-    ``name`` is its path, which may tell what was recorded.
+    ``name`` is its path, which may tell what was recorded; ``limits`` (7, 2) of the joint positions, rad.
     """
-    entry = entry or _Entry()
+    entry = entry or Entry()
     label = entry.label or label_of(name)
     remarks = list(label.remarks)
     position = _positions(variables, entry.position, problems, remarks)
@@ -144,7 +148,7 @@ def read_recording(
         return None
     position = _in_radians(position)
     stamps = _times(variables, entry.time, len(position), problems)
-    problems += recording_problems(np.arange(len(position), dtype=float), position, LIMITS)
+    problems += recording_problems(np.arange(len(position), dtype=float), position, limits)
     even = even_steps(stamps, np.nan_to_num(position), problems) if len(position) >= LEAST_SAMPLES else None
     if problems or even is None:
         return None
@@ -220,7 +224,8 @@ def _times(
     return values
 
 
-def _read_manifest(path: str | Path) -> dict[str, _Entry]:
+def read_manifest(path: str | Path) -> dict[str, Entry]:
+    """What a table ``recordings.csv`` in a folder says of its files, if there is one."""
     text = beside(path, MANIFEST)
     if text is None:
         return {}
@@ -244,7 +249,7 @@ def _read_manifest(path: str | Path) -> dict[str, _Entry]:
     return entries
 
 
-def _entry_of(row: Mapping[str, str], problems: list[str]) -> _Entry:
+def _entry_of(row: Mapping[str, str], problems: list[str]) -> Entry:
     """What a line says; a cell that is left empty leaves the label unknown, a line without any leaves it to the path."""
     numbers = {name: np.nan for name in ("set", "velocity_m_s", "angle_deg")}
     for name in numbers:
@@ -259,7 +264,7 @@ def _entry_of(row: Mapping[str, str], problems: list[str]) -> _Entry:
         setting = Setting(int(number) if np.isfinite(number) else 0, numbers["velocity_m_s"], numbers["angle_deg"])
         problems += in_range(setting)
         label = Label(setting)
-    return _Entry(label, row.get("position", ""), row.get("time", ""))
+    return Entry(label, row.get("position", ""), row.get("time", ""))
 
 
 def _pick(variables: dict[str, np.ndarray], names: tuple[str, ...]) -> str | None:

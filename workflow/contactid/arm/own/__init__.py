@@ -1,0 +1,1 @@
+"""Impacts of a user's own arm."""

@@ -1,0 +1,68 @@
+"""The velocity of an arm's tip right after an impact, from recorded joint positions, beside the impact map's prediction.
+
+A recording is a .mat file (variables q (n, 7) and t), a folder of them, or a table with the columns t, q1, ..., q7 (.csv):
+joint positions in rad or degrees, time in s, ms, us or ns from any origin, 1 kHz if there is none. Real clocks are
+resampled to even steps. The robot is the KUKA LWR 4+ with a probe of 10 cm unless --robot gives a link table with the
+columns of the packaged lwr4.csv.
+
+The report is a folder with predictions.csv, parameters.json, summary.md and figures of the velocity after each impact.
+predictions.csv has a row per recording (parameters.json the same, and the posture q_impact_rad):
+
+  recording, file             its name and where it was read from
+  impact_time_s, .._se        since the recording's first sample, and its standard error
+  direction_deg               from x of the base, about z: the horizontal direction that is called x here
+  vx_minus, vz_minus, .._se   v-, m/s; x along the arm's motion, z up, normal to the table
+  vx_plus, vz_plus, .._se     v+, m/s, by the study's best method; standard errors from the noise alone
+  vx_plus_low, .._high        95 % interval, with what methods missed on simulated arms; vz_plus_ likewise
+  vx_plus_map, vz_plus_map    the impact map's v+ at the measured posture, m/s: rigid links without motors
+  sliding_ratio               r = W_xz / W_zz of the map: v_x+ = v_x- + r |v_z-|
+  lateral_minus, .._plus      velocity across the plane of motion, m/s
+  frequency_hz, decay_1_s     of the strongest vibration
+  state                       slides, sticks (v_x+ is zero within its interval), or lifts off (v_z+ is above its own)
+  remarks, warnings           what was done to the recording, and what not to trust
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("recordings", nargs="+", metavar="recording", help=".mat or .csv files, or folders of them")
+    parser.add_argument("--robot", default="", metavar="table.csv", help="link table (default: the KUKA LWR 4+)")
+    parser.add_argument("--probe", type=float, default=0.10, metavar="m", help="length of the probe (default: 0.10)")
+    parser.add_argument("--report", default="report", metavar="folder", help="where the report goes (default: report)")
+
+
+def run(given: Namespace) -> None:
+    """Read, find each impact and the velocities round it, write the report, and print results and warnings.
+
+    Raises
+    ------
+    ContactIdError
+        For whatever is wrong with the files, where no recording is usable; nothing is written then.
+    """
+    from contactid.output.own_report import own_report
+
+    with own_report(given.report) as folder:
+        from contactid.arm.own.impacts import own_impact, own_robot
+        from contactid.arm.own.recordings import read_own
+        from contactid.arm.own.report import Found, write_files
+
+        robot = own_robot(given.robot, given.probe)
+        recordings, left_out = read_own(given.recordings, robot)
+        print(f"{len(recordings)} recordings read, {len(left_out)} left out", flush=True)
+        impacts = []
+        for file, one in recordings.items():
+            impact = own_impact(robot, one, file)
+            if isinstance(impact, str):
+                left_out[file] = impact
+            else:
+                impacts.append(impact)
+                print(impact.line(), flush=True)
+        found = Found(tuple(impacts), left_out, given.robot or "KUKA LWR 4+", given.probe)
+        write_files(found, folder)
+    for warning in found.warnings():
+        print(f"WARNING {warning}")
+    print(f"Report: {given.report}")

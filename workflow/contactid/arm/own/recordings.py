@@ -1,0 +1,105 @@
+"""A user's own recordings of an arm: .mat files as the study reads them, and tables with the columns t, q1, ..., q7."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from contactid.arm.readers.impacts import JOINTS, ArmRecording
+from contactid.arm.readers.mat import Entry, named_apart, parts_of, read_manifest, read_recording
+from contactid.arm.rigid.robot import Robot
+from contactid.core.errors import ContactIdError
+from contactid.sources.array_files import file_content, mat_files, read_variables
+from contactid.sources.left_out import joined, nothing_usable, reason_of
+
+_JOINT = re.compile(r"(?:q|joint|joint_?position|position)[ _]?(\d)")
+_TIME = ("t", "time", "timestamp", "time_s", "t_s", "time_ms", "time_us", "time_ns", "stamp")
+_MOST_NAMED = 12  # columns in a message
+
+
+def read_own(paths: Sequence[str | Path], robot: Robot) -> tuple[dict[str, ArmRecording], dict[str, str]]:
+    """Recordings by file, under names that differ, and why others can't be used, by file.
+
+    Raises
+    ------
+    ContactIdError
+        Where a path is no file or folder, or nothing is usable.
+    """
+    found: dict[str, ArmRecording] = {}
+    left_out: dict[str, str] = {}
+    for path in paths:
+        for name, variables, entry in _sources(Path(path), left_out):
+            problems: list[str] = []
+            recording = read_recording(name, variables, problems, entry, robot.position_limits)
+            if recording is None:
+                left_out[name] = joined(problems)
+            else:
+                found[name] = recording
+    if not found:
+        where = ", ".join(map(str, paths))
+        raise nothing_usable(where, "recordings of an impact", left_out, "Give joint positions q (n, 7) and time t")
+    return dict(zip(found, named_apart(list(found.values())), strict=True)), left_out
+
+
+def read_own_table(path: str | Path) -> dict[str, np.ndarray]:
+    """``t`` (n,) and ``q`` (n, 7) of a table, in the table's units; its columns may come in any order.
+
+    Raises
+    ------
+    ContactIdError
+        Where it is no table, lacks a joint, or a cell isn't a number.
+    """
+    path = Path(path)
+    try:
+        text = file_content(path).decode("utf-8-sig")
+        head = text.partition("\n")[0]
+        rows = list(csv.reader(io.StringIO(text), delimiter=max(",;\t", key=head.count), skipinitialspace=True))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ContactIdError(f"{path}: not readable as a table ({reason_of(error)})", "Give a .csv file") from None
+    columns = [name.strip().lower() for name in rows[0]] if rows else []
+    numbers = {int(match[1]): k for k, name in enumerate(columns) if (match := _JOINT.fullmatch(name))}
+    first = 0 if 0 in numbers else 1
+    wanted = [numbers.get(first + k) for k in range(len(JOINTS))]
+    if None in wanted:
+        shown = ", ".join(columns[:_MOST_NAMED]) or "none"
+        raise ContactIdError(f"{path}: has no columns q1 to q{len(JOINTS)}; its columns are {shown}", "Name them so")
+    try:
+        values = np.array([[float(cell) if cell.strip() else np.nan for cell in row] for row in rows[1:] if any(row)])
+    except ValueError as error:
+        raise ContactIdError(f"{path}: {reason_of(error)}", "Give numbers in rows of the same length") from None
+    if values.ndim != 2 or values.shape[1] < len(columns):
+        raise ContactIdError(f"{path}: has no rows of {len(columns)} numbers below its header", "Give some")
+    table = {"q": values[:, wanted]}
+    for name in _TIME:
+        if name in columns:
+            return {"t": values[:, columns.index(name)], **table}
+    return table
+
+
+def _sources(path: Path, left_out: dict[str, str]) -> Iterator[tuple[str, dict[str, np.ndarray], Entry | None]]:
+    """Name and variables of every recording at a path, and what a list beside it says of it."""
+    tables = [path] if path.suffix.lower() == ".csv" else []
+    if path.is_dir():
+        tables = sorted(one for one in path.glob("*.csv") if one.name != "recordings.csv")
+    for table in tables:
+        try:
+            yield str(table), read_own_table(table), None
+        except ContactIdError as error:
+            if table == path:
+                raise
+            left_out[str(table)] = error.problem
+    if tables and (not path.is_dir() or not any(path.rglob("*.mat"))):
+        return
+    manifest = read_manifest(path)
+    folder = path if path.is_dir() else path.parent
+    for file, content in mat_files(path):
+        try:
+            for name, part in parts_of(file, read_variables(content), manifest).items():
+                yield str(folder / name), part, manifest.get(name)
+        except ContactIdError as error:
+            left_out[str(folder / file)] = error.problem
