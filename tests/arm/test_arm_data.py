@@ -95,6 +95,10 @@ def test_a_zip_file_and_a_single_file_read_as_the_folder(tmp_path):
     with zipfile.ZipFile(archive, "w") as file:
         file.write(path, "set1/v010_a30.mat")
     assert read(archive).equals(read(tmp_path / "folder"))
+    (tmp_path / "fetched").mkdir()
+    archive.rename(tmp_path / "fetched" / "all.zip")
+    assert read(tmp_path / "fetched").equals(read(tmp_path / "folder"))
+    archive = tmp_path / "fetched" / "all.zip"
     assert read(save(tmp_path)).equals(read(archive))
 
 
@@ -138,7 +142,10 @@ def with_nan():
         ({"q": POSITION[:, :6]}, ["q has shape (120, 6) instead of (n, 7)"]),
         ({"q": with_nan(), "time": TIME}, ["NaN in 4 samples, the first at sample 5"]),
         ({"q": POSITION, "time": TIME[::-1].copy()}, ["time does not increase at sample 1"]),
-        ({"q": POSITION, "time": with_gap()}, ["1 time steps are not 1 ms, the first beyond mending 5 ms at sample 60"]),
+        (
+            {"q": POSITION, "time": with_gap()},
+            ["1 time steps are not 1 ms, the first beyond mending 5 ms at sample 60"],
+        ),
         ({"q": POSITION, "time": 50.0 * TIME}, ["time steps of 50 ms, if they are in s"]),
         ({"q": POSITION, "time": TIME[:-1]}, ["time has 119 values for 120 samples"]),
         ({"q": POSITION[:20]}, ["20 samples where at least 50 are needed"]),

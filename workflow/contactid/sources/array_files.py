@@ -142,7 +142,7 @@ def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
 
 
 def mat_files(path: str | Path) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of the ``.mat`` files of a folder (and those below), of a zip file, or of one file.
+    """Names and contents of the ``.mat`` files of a folder, those below and in its zip files, of a zip, or of one file.
 
     Raises :class:`ContactIdError` where the path is missing, cannot be read, or holds no such file.
     """
@@ -228,8 +228,13 @@ def described(variables: dict[str, np.ndarray]) -> str:
 
 def _folder_members(folder: Path) -> Iterator[tuple[str, bytes]]:
     for file in sorted(folder.rglob("*")):
-        if file.suffix.lower() == ".mat" and file.is_file() and not file.name.startswith("."):
-            yield file.relative_to(folder).as_posix(), file_content(file)
+        name = file.relative_to(folder).as_posix()
+        if file.name.startswith(".") or not file.is_file():
+            continue
+        if file.suffix.lower() == ".mat":
+            yield name, file_content(file)
+        elif file.suffix.lower() == ".zip":
+            yield from ((f"{name}/{member}", content) for member, content in _zip_members(file))
 
 
 def _zip_members(path: Path) -> Iterator[tuple[str, bytes]]:

@@ -41,6 +41,7 @@ _THROW = "contactid.planar.readers.csv_throws:read_own_throw"
 # columns of a table and who reads it; a reader of a folder gets the file under a name that it looks for
 _TABLES = (
     ({"t", "x", "y", "theta"}, _THROW, "", "a planar throw of one's own"),
+    ({f"q{k}" for k in range(1, 8)}, "contactid.arm.own.recordings:read_own_table", "", "an arm's recording"),
     ({"x", "z", "th", "vx", "vz", "vth"}, READERS["planar_throws"].read, "traj_1.csv", "a planar throw of a square"),
 )
 
@@ -288,11 +289,14 @@ def _canonical(reader: str, path: Path) -> Iterator[str]:
         yield from _none_usable(error)
         return
     left_out = json.loads(found.attrs.get("left_out", "{}"))
+    remarks = json.loads(found.attrs.get("remarks", "{}"))
     names = [name for name in ("experiment", "throw", "impact") if name in found.dims]
     count = found.sizes[names[0]] if names else 0
     yield f"  {count} used, {len(left_out)} left out"
     if names and names[0] in found.coords:
-        yield from (f"  {name if isinstance(name, str) else path.name}: used" for name in found[names[0]].values)
+        for name in found[names[0]].values:
+            told = f"; {remarks[name]}" if name in remarks else ""
+            yield f"  {name if isinstance(name, str) else path.name}: used{told}"
     yield from (f"  {name}: left out: {reason}" for name, reason in left_out.items())
 
 

@@ -206,7 +206,8 @@ def evaluate_experiment(
         except (ContactIdError, np.linalg.LinAlgError) as error:
             failures[method.name] = str(error)
     return ExperimentFit(
-        heading=found, motion=motion, lateral=_lateral(robot, recording, impact.time, block), q=joints[0], velocity=velocity,
+        heading=found, motion=motion, lateral=_lateral(robot, recording, impact.time, block),
+        q=joints[0], velocity=velocity,
         map_velocity=map_velocity(robot, joints[0], velocity, block["motor_inertia"] or ()),
         map_links=map_velocity(robot, joints[0], velocity), window=window, fits=fits, failures=failures,
     )  # fmt: skip

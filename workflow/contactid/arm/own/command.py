@@ -1,6 +1,6 @@
-"""The velocity of an arm's tip right after an impact, from recorded joint positions, beside the impact map's prediction.
+"""The velocity of an arm's tip right after an impact, from recorded joint positions, beside the impact map's.
 
-A recording is a .mat file (variables q (n, 7) and t), a folder of them, or a table with the columns t, q1, ..., q7 (.csv):
+A recording is a .mat file (variables q (n, 7) and t), a folder of them, or a table (.csv, columns t, q1, ..., q7):
 joint positions in rad or degrees, time in s, ms, us or ns from any origin, 1 kHz if there is none. Real clocks are
 resampled to even steps. The robot is the KUKA LWR 4+ with a probe of 10 cm unless --robot gives a link table with the
 columns of the packaged lwr4.csv.

@@ -56,7 +56,9 @@ def write_files(found: Found, folder: Path) -> None:
     """
     if not found.impacts:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in found.left_out.items())
-        raise ContactIdError(f"no recording shows an impact: {reasons}", "Record an arm whose tip comes down on a table")
+        raise ContactIdError(
+            f"no recording shows an impact: {reasons}", "Record an arm whose tip comes down on a table"
+        )
     rows = pd.DataFrame([one.row() for one in found.impacts])
     write_csv(rows, folder / PREDICTIONS)
     write_json(folder / PARAMETERS, _parameters(found))

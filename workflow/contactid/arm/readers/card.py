@@ -18,8 +18,7 @@ def arm_signals(impacts: xr.Dataset) -> Signals:
     farthest = int(np.argmax(np.ptp(moved, axis=0)))
     some = [recordings[index] for index in spread(len(recordings))]
     of_one = [
-        series(one.time, one.joint_position[:, farthest] - one.joint_position[0, farthest], one.name)
-        for one in some
+        series(one.time, one.joint_position[:, farthest] - one.joint_position[0, farthest], one.name) for one in some
     ]
     steps = [
         series(one.time[1:], np.diff(one.joint_position[:, farthest]) / np.diff(one.time), one.name) for one in some

@@ -53,9 +53,7 @@ def even_steps(stamps: np.ndarray | None, position: np.ndarray, problems: list[s
     steps = np.diff(since)
     typical = float(np.median(steps))
     if typical < 2.0 * finest and finest > 1.0 and abs(since).max() <= len(since) * LONGEST + 2.0 * finest:
-        return _assumed(
-            position, f"time in steps of {finest:g} s ({stamps.dtype}): samples are taken to be 1 ms apart"
-        )
+        return _assumed(position, f"time in steps of {finest:g} s ({stamps.dtype}): samples are taken to be 1 ms apart")
     coarse = typical < 5.0 * finest or float(np.median(np.abs(steps - typical))) > _REGULAR * abs(typical)
     typical = since[-1] / len(steps) if coarse else typical
     factor = next((factor for _, factor in _UNITS if 0.95 * SHORTEST <= typical * factor <= 1.05 * LONGEST), None)

@@ -1,6 +1,6 @@
 """What an arm's recording was meant to be, as its path tells: ``data/Set 1/v0.10_30deg.mat`` for example.
 
-A label is a help to readers of tables. It may be told in part, wrongly or not at all: results rest on what was measured.
+A label helps readers of tables. It may be told in part, wrongly or not at all: results rest on what was measured.
 """
 
 from __future__ import annotations

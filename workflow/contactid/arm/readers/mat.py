@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -94,7 +93,7 @@ def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> 
                 left_out[name] = joined(problems)
             else:
                 recordings.append(_with_plane(recording, robot))
-    left_out |= {name: f"listed in {MANIFEST}, but not there" for name in sorted(set(manifest) - read - set(left_out))}
+    left_out |= dict.fromkeys(sorted(set(manifest) - read - set(left_out)), f"listed in {MANIFEST}, but not there")
     log_left_out(left_out)
     if not recordings:
         raise nothing_usable(path, "recordings of an impact", left_out, _REMEDY)
@@ -208,9 +207,7 @@ def _in_radians(position: np.ndarray) -> np.ndarray:
     return np.deg2rad(position) if degrees else position
 
 
-def _times(
-    variables: dict[str, np.ndarray], wanted: str, n_samples: int, problems: list[str]
-) -> np.ndarray | None:
+def _times(variables: dict[str, np.ndarray], wanted: str, n_samples: int, problems: list[str]) -> np.ndarray | None:
     """(n,) as in the file; None where it has no time."""
     name = _pick(variables, (wanted,) if wanted else _TIME)
     if name is None:
@@ -250,8 +247,8 @@ def read_manifest(path: str | Path) -> dict[str, Entry]:
 
 
 def _entry_of(row: Mapping[str, str], problems: list[str]) -> Entry:
-    """What a line says; a cell that is left empty leaves the label unknown, a line without any leaves it to the path."""
-    numbers = {name: np.nan for name in ("set", "velocity_m_s", "angle_deg")}
+    """What a line says; without set, velocity and angle the path tells them."""
+    numbers = dict.fromkeys(("set", "velocity_m_s", "angle_deg"), np.nan)
     for name in numbers:
         text = row.get(name, "")
         try:

@@ -1,0 +1,154 @@
+"""The command on one's own recordings of an arm: its example, its numbers against the truth, and its refusals."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.io
+
+import arm_examples
+from arm_for_tests import CONFIG, ROOT, lwr4
+from contactid.__main__ import main
+from contactid.arm.identify.reconstruction import methods_of
+from contactid.arm.own.impacts import METHOD, MISSED, OTHER, SETTINGS, own_impact, own_robot
+from contactid.arm.own.recordings import read_own, read_own_table
+from contactid.arm.readers.impacts import ArmRecording, Setting
+from contactid.arm.readers.mat import LWR4
+from contactid.arm.readers.twins import record
+
+EXAMPLES = ROOT / "examples/impact"
+STORED = ROOT / "workflow/resources/stored/arm_accuracy/table.csv"
+
+
+@pytest.fixture(scope="module")
+def experiments():
+    return arm_examples.experiments()
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("own") / "report"
+    assert main(["impact", *map(str, sorted(EXAMPLES.glob("*.*"))), "--report", str(folder)]) == 0
+    return folder
+
+
+def test_the_example_is_what_its_function_makes(tmp_path: Path) -> None:
+    arm_examples.make(tmp_path)
+    for name in ("oblique.mat", "vertical_turned.csv"):
+        here, there = (read_own([folder / name], lwr4())[0] for folder in (tmp_path, EXAMPLES))
+        [here], [there] = here.values(), there.values()
+        np.testing.assert_allclose(here.joint_position, there.joint_position, atol=2e-5)  # one step of the encoder
+        assert (EXAMPLES / name).stat().st_size < 200_000
+
+
+def test_the_truth_of_the_example_is_found_in_a_turned_plane_too(reported: Path, experiments) -> None:
+    rows = pd.read_csv(reported / "predictions.csv")
+    assert list(rows["recording"]) == ["oblique", "vertical_turned"]
+    for row, one in zip(rows.to_dict("records"), experiments, strict=True):
+        assert row["vx_plus"] == pytest.approx(one.tip_velocity_post_map[0], rel=0.02)
+        assert row["vx_plus_low"] < one.tip_velocity_post_map[0] < row["vx_plus_high"]
+        assert row["vz_plus_low"] < one.tip_velocity_post_map[1] < row["vz_plus_high"]
+        np.testing.assert_allclose([row["vx_minus"], row["vz_minus"]], one.tip_velocity_pre, atol=1e-3)
+        assert row["impact_time_s"] == pytest.approx(one.impact_time, abs=1.5e-3)
+        links = one.tip_velocity_post_links
+        assert row["vx_plus_map"] == pytest.approx(links[0], abs=2e-3) and row["vz_plus_map"] == 0.0
+        assert row["vx_plus_map"] == pytest.approx(row["vx_minus"] - row["sliding_ratio"] * row["vz_minus"], abs=1e-6)
+        assert row["state"] == "slides"
+    np.testing.assert_allclose(rows["direction_deg"], [0.0, 30.0], atol=0.3)
+
+
+def test_the_report_says_what_was_done_and_what_not_to_trust(reported: Path, capsys) -> None:
+    assert {file.name for file in reported.iterdir()} == {
+        "predictions.csv", "parameters.json", "summary.md", "velocities_1.png", "velocities_1.svg"
+    }  # fmt: skip
+    told = json.loads((reported / "parameters.json").read_text())
+    assert len(told["recordings"]) == 2 and len(told["recordings"][0]["q_impact_rad"]) == 7
+    text = " ".join(told["warnings"])
+    assert "moves in a plane 30" in text.replace("29.9", "30") and "time stamps scatter" in text
+    assert "neither motors nor friction" in text and "LWR 4+" in text
+
+
+def test_the_page_s_lines_of_python_run(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    [block] = re.findall(r"```python\n(.*?)```", (ROOT / "docs/arm.md").read_text(), re.DOTALL)
+    monkeypatch.chdir(ROOT)
+    exec(compile(block, "docs/arm.md", "exec"), {})
+    shown = capsys.readouterr().out
+    assert "oblique: v+ = 0.21" in shown and "vertical_turned: v+ = 0.08" in shown and shown.count("slides") == 2
+
+
+def test_the_method_is_the_best_on_the_stored_twins_and_so_is_its_interval() -> None:
+    table = pd.read_csv(STORED)
+    held = table[table["twin"] != "study"]
+    mean = held.groupby("method")["error_x"].apply(lambda errors: errors.abs().mean())
+    assert mean.idxmin() == METHOD.name
+    own = held[held["method"] == METHOD.name]
+    speed = 10.0 * own["experiment"].str.extract(r"v(\d+)", expand=False).astype(float)  # mm/s
+    for component, missed in zip("xz", MISSED, strict=True):
+        assert (own[f"error_{component}"].abs() / speed).quantile(0.95) == pytest.approx(missed, rel=0.03)
+
+
+def test_the_settings_are_the_study_s() -> None:
+    fit = CONFIG["fit"]
+    assert {name: fit[name] for name in SETTINGS if name != "motor_inertia"} == {
+        name: value for name, value in SETTINGS.items() if name != "motor_inertia"
+    }
+    known = {method.name: method for method in methods_of(fit["methods"])}
+    assert known[METHOD.name] == METHOD and known[OTHER.name] == OTHER
+    assert Path(LWR4).is_relative_to(ROOT / "workflow/contactid")
+    np.testing.assert_array_equal(own_robot("", 0.1).mass_matrix(np.ones(7)), lwr4().mass_matrix(np.ones(7)))
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_tables_are_read_whatever_their_order_case_and_separator(tmp_path: Path, separator: str) -> None:
+    columns = ["Q3", " q1", "T", "q2", "tau", "q4", "q5", "q7", "q6"]
+    values = np.arange(18.0).reshape(2, 9)
+    lines = [separator.join(columns), *(separator.join(map(str, row)) for row in values)]
+    (tmp_path / "a.csv").write_text("\ufeff" + "\r\n".join(lines) + "\r\n", encoding="utf-8")
+    table = read_own_table(tmp_path / "a.csv")
+    np.testing.assert_array_equal(table["t"], values[:, 2])
+    np.testing.assert_array_equal(table["q"], values[:, [1, 3, 0, 5, 6, 8, 7]])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "has no columns q1 to q7; its columns are none"),
+        ("t,q1,q2,speed\n1,2,3,4\n", "its columns are t, q1, q2, speed"),
+        ("t,q1,q2,q3,q4,q5,q6,q7\n", "has no rows of 8 numbers"),
+        ("t,q1,q2,q3,q4,q5,q6,q7\n0,1,2,3,4,5,6,x\n", "could not convert"),
+        ("t,q1,q2,q3,q4,q5,q6,q7\n" + "0,0,0,0,0,0,0,0\n" * 10, "10 samples where at least 50 are needed"),
+        ("q1,q2,q3,q4,q5,q6,q7\n" + "0,0.1,0,0,0,0,0\n" * 600, "no impact found"),
+    ],
+)
+def test_one_line_names_the_file_and_what_is_wrong(tmp_path: Path, capsys, text: str, said: str) -> None:
+    (tmp_path / "mine.csv").write_text(text)
+    assert main(["impact", str(tmp_path / "mine.csv"), "--report", str(tmp_path / "report")]) == 1
+    error = capsys.readouterr().err.strip()
+    assert error.startswith("ERROR ") and said in error and "mine.csv" in error and "\n" not in error
+    assert not (tmp_path / "report").exists()
+
+
+def test_a_folder_with_one_good_recording_is_enough(tmp_path: Path, capsys, experiments) -> None:
+    first = record(experiments[0], arm_examples.BLOCK)
+    scipy.io.savemat(tmp_path / "v02_a60.mat", {"angles": first.joint_position, "t": first.time.astype("float32")})
+    scipy.io.savemat(tmp_path / "broken.mat", {"speed": np.ones((500, 6))})
+    assert main(["impact", str(tmp_path), "--report", str(tmp_path / "report")]) == 0
+    shown = capsys.readouterr().out
+    assert "1 recordings read, 1 left out" in shown and "02 is 0.02 or 0.2 m/s" in shown
+    assert "broken.mat: left out: no joint positions" in shown and "speed 500x6" in shown
+    rows = pd.read_csv(tmp_path / "report" / "predictions.csv")
+    assert rows["vx_plus"][0] == pytest.approx(experiments[0].tip_velocity_post_map[0], rel=0.02)
+
+
+def test_a_label_that_the_recording_contradicts_is_warned_about(experiments) -> None:
+    first = record(experiments[0], arm_examples.BLOCK)
+    impact = own_impact(lwr4(), ArmRecording(Setting(1, 0.1, 60.0), first.time, first.joint_position))
+    assert any("says 0.1 m/s, but it hits at 0.19" in text for text in impact.warnings)
+    tilted = first.joint_position + np.linspace(0.0, 0.02, len(first.time))[:, None] * [0, 1, 0, 0, 0, 0, 0]
+    impact = own_impact(lwr4(), ArmRecording(first.setting, first.time, tilted))
+    assert any("level table" in text for text in impact.warnings)
