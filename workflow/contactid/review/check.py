@@ -193,6 +193,7 @@ def check_run(
         if checks.empty:
             raise ContactIdError(f"run {run} has no checks of the study {study!r}", f"Run it: make STUDY={study}")
     made, now = _read_made(file.with_suffix(".json")), made_with(_record(run, results))
+    held = Path(results) / run / "stored.csv"
     found = compare_verdicts(checks, before, chose_otherwise(made, now))
     parts = [
         Part(f"# Checks of run {run}"),
@@ -200,7 +201,7 @@ def check_run(
         Part(_tell_made(made, now)),
         Part(_tell_moves(checks, before)),
         *_changes(found, chose_otherwise(made, now)),
-        *(Part(*told) for told in tell_stored(sorted((Path(results) / run / "stored").glob(f"{study}*.csv")))),
+        *(Part(*told) for told in (tell_stored(held, study) if held.is_file() else ())),
     ]
     absent = sorted(set(before["study"]) - set(checks["study"]))
     if absent:
