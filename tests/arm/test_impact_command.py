@@ -37,8 +37,8 @@ def reported(tmp_path_factory) -> Path:
     return folder
 
 
-def test_the_example_is_what_its_function_makes(tmp_path: Path) -> None:
-    arm_examples.make(tmp_path)
+def test_the_example_is_what_its_function_makes(tmp_path: Path, experiments) -> None:
+    arm_examples.make(tmp_path, experiments)
     for name in ("oblique.mat", "vertical_turned.csv"):
         here, there = (read_own([folder / name], lwr4())[0] for folder in (tmp_path, EXAMPLES))
         [here], [there] = here.values(), there.values()

@@ -26,9 +26,9 @@ def experiments() -> list[TwinExperiment]:
             simulate_experiment(Setting(2, 0.15, 90.0), BLOCK, robot)]  # fmt: skip
 
 
-def make(folder: Path) -> None:
+def make(folder: Path, simulated: list[TwinExperiment]) -> None:
     """Write the recordings: the second with the clock of a computer, in the plane that joint 1 was turned to."""
-    first, second = (record(one, BLOCK) for one in experiments())
+    first, second = (record(one, BLOCK) for one in simulated)
     write_mat(folder / "oblique.mat", {"t": first.time, "q": first.joint_position})
     random = np.random.default_rng(7)
     stamps = 1.6e9 + second.time + 5e-6 * random.normal(size=len(second.time))
@@ -40,4 +40,4 @@ def make(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    make(Path(sys.argv[1]))
+    make(Path(sys.argv[1]), experiments())

@@ -110,7 +110,7 @@ def _placed(number: np.ndarray, since: np.ndarray, off: np.ndarray, interval: fl
     scatter = float(np.sqrt(np.mean(off**2)))
     even = CubicSpline(number, position)(grid) if missing else position
     if np.abs(off).max() > EVEN:
-        told = f"time stamps scatter by {1e6 * scatter:.2g} us about steps of {1e3 * interval:.4g} ms"
+        told = f"time stamps scatter by {1e6 * scatter:.3g} us about steps of {1e3 * interval:.4g} ms"
         at_stamps = CubicSpline(since, position)(interval * grid) if (np.diff(since) > 0.0).all() else None
         if at_stamps is not None and _roughness(at_stamps) < _SMOOTHER * _roughness(even):
             even = at_stamps
