@@ -133,6 +133,13 @@ def test_one_line_names_the_file_and_what_is_wrong(tmp_path: Path, capsys, text:
     assert not (tmp_path / "report").exists()
 
 
+def test_a_path_that_holds_no_recording_is_named(tmp_path: Path, capsys) -> None:
+    (tmp_path / "notes.txt").write_text("nothing")
+    for path, said in (("notes.txt", "neither a .mat nor a .csv file"), ("gone.mat", "no such file"), (".", "no .mat")):
+        assert main(["impact", str(tmp_path / path), "--report", str(tmp_path / "report")]) == 1
+        assert said in capsys.readouterr().err
+
+
 def test_a_folder_with_one_good_recording_is_enough(tmp_path: Path, capsys, experiments) -> None:
     first = record(experiments[0], arm_examples.BLOCK)
     scipy.io.savemat(tmp_path / "v02_a60.mat", {"angles": first.joint_position, "t": first.time.astype("float32")})

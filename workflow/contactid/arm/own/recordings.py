@@ -83,9 +83,11 @@ def read_own_table(path: str | Path) -> dict[str, np.ndarray]:
 
 def _sources(path: Path, left_out: dict[str, str]) -> Iterator[tuple[str, dict[str, np.ndarray], Entry | None]]:
     """Name and variables of every recording at a path, and what a list beside it says of it."""
+    if path.is_file() and path.suffix.lower() not in (".csv", ".mat", ".zip"):
+        raise ContactIdError(f"{path}: neither a .mat nor a .csv file", "Give recordings, or a folder of them")
     tables = [path] if path.suffix.lower() == ".csv" else []
     if path.is_dir():
-        tables = sorted(one for one in path.glob("*.csv") if one.name != "recordings.csv")
+        tables = sorted(one for one in path.rglob("*.csv") if one.name != "recordings.csv")
     for table in tables:
         try:
             yield str(table), read_own_table(table), None
@@ -93,7 +95,7 @@ def _sources(path: Path, left_out: dict[str, str]) -> Iterator[tuple[str, dict[s
             if table == path:
                 raise
             left_out[str(table)] = error.problem
-    if tables and (not path.is_dir() or not any(path.rglob("*.mat"))):
+    if tables and not (path.is_dir() and any(one.suffix.lower() in (".mat", ".zip") for one in path.rglob("*"))):
         return
     manifest = read_manifest(path)
     folder = path if path.is_dir() else path.parent
