@@ -12,6 +12,7 @@ import xarray as xr
 from arm_for_tests import CONFIG, CORRECTIONS, LWR4, lwr4, twin_of
 from contactid.arm.artefacts.accuracy import accuracy, accuracy_points, accuracy_table, draw_accuracy, long_form
 from contactid.arm.artefacts.fits import draw_cartesian_fit, fit_tables
+from contactid.arm.artefacts.joint_velocities import shown_velocities
 from contactid.arm.identify.accuracy import (
     CHOSEN_ON,
     HELD_OUT,
@@ -240,6 +241,29 @@ def test_all_files_are_written_and_an_experiment_without_impact_is_a_row(robot, 
         with style.styled():
             style.save(draw(data), tmp_path / "drawn")
         assert (tmp_path / "drawn.svg").stat().st_size > 1000
+
+
+def test_recordings_without_labels_in_a_turned_plane_fill_every_file(twin, tmp_path):
+    """Figures show what is nearest, and a plane turned about joint 1 gives the same numbers."""
+    experiment, _ = twin
+    untold, turn = Setting(0, np.nan, np.nan), np.deg2rad(30.0) * np.eye(7)[0]
+    joints = experiment.clean + NOISE.change(experiment.clean, NAME, 1)
+    recordings = [ArmRecording(untold, experiment.time, joints, "first", ("resampled",)),
+                  ArmRecording(untold, experiment.time, joints + turn, "turned")]  # fmt: skip
+    impacts = build_arm_impacts(recordings, source="lab", licence="none", synthetic=False)
+    write_dataset(impacts, tmp_path / "arm.nc")
+    files = [str(tmp_path / f"{name}.csv") for name in ("fits", "modes", "curves")]
+    block = BLOCK | {"shown": {"velocity": 0.2, "angles_deg": [30, 60, 90]}, "most_modes": 1}
+    fit_recordings(str(tmp_path / "arm.nc"), LWR4, block, {"name": "lwr4", "probe_length": 0.10}, *files)
+    fits, curves = pd.read_csv(files[0]), pd.read_csv(files[2])
+    curved = fits[fits["method"] == "curved"].set_index("experiment")
+    assert curved["direction_deg"].to_dict() == pytest.approx({"first": 0.0, "turned": 30.0}, abs=0.05)
+    assert curved["remarks"]["first"] == "resampled"
+    for name in ("vx_minus", "vz_minus", "vx_plus_fit", "vz_plus_fit", "vx_plus_map"):
+        assert curved[name]["turned"] == pytest.approx(curved[name]["first"], abs=2e-5)
+    assert set(curves["experiment"]) == {"first", "turned"} and curves["speed_m_s"].round(2).eq(0.1).all()
+    shown = shown_velocities(str(tmp_path / "arm.nc"), files[0])
+    assert set(shown["experiment"]) <= {"first", "turned"} and shown["impact_time_s"].notna().all()
 
 
 def test_a_method_that_no_table_has_is_refused(tmp_path, twin):

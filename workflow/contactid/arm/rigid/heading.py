@@ -18,7 +18,7 @@ from contactid.arm.rigid.robot import Robot
 _ALONG_X = np.deg2rad(0.5)  # a plane this near to x is x
 _OBLIQUE = np.tan(np.deg2rad(10.0))  # of an approach whose own horizontal direction counts
 _AT_REST = 1e-4  # m; what moves less has no direction
-_APART = 10.0  # degrees between the tip's direction and the arm's plane that are worth a word
+_APART = 10.0  # degrees between the motion and the plane through base and tip that are worth a word
 _FLAT = 0.1  # share of the joints' horizontal motion that may be across the plane
 
 
@@ -53,13 +53,11 @@ def heading(robot: Robot, joint_position: np.ndarray) -> Heading:
         remarks.append(
             f"the arm doesn't move in one vertical plane ({100.0 * across / along:.0f} % of its motion is across)"
         )
-    if not oblique:
-        return _facing(of_joints, outward, tuple(remarks))
-    own = tip[:2] / np.linalg.norm(tip[:2])
-    apart = np.rad2deg(np.arccos(min(abs(own @ of_joints), 1.0)))
-    if apart > _APART and not remarks:
-        remarks.append(f"the tip's motion is {apart:.0f} degrees off the arm's plane")
-    return _facing(own, outward, tuple(remarks))
+    direction = tip[:2] / np.linalg.norm(tip[:2]) if oblique else of_joints
+    apart = np.rad2deg(np.arccos(min(abs(direction @ outward) / np.linalg.norm(outward), 1.0)))
+    if apart > _APART:
+        remarks.append(f"the motion is {apart:.0f} degrees off the plane through base and tip")
+    return _facing(direction, outward, tuple(remarks))
 
 
 def _facing(direction: np.ndarray, outward: np.ndarray, remarks: tuple[str, ...]) -> Heading:
