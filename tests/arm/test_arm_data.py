@@ -48,9 +48,10 @@ def recording(setting=None, n=N):
         {"q_meas": np.rad2deg(POSITION), "time": TIME},
         {"Joint_Position": POSITION, "time": 1e3 * TIME},
         {"q": POSITION},
+        {"measured": {"angles": POSITION, "uhr": 5.0 + TIME[:, None], "speed": POSITION[:, :3], "load": 0.0 * TIME}},
         {"data": {"q": POSITION, "time": TIME + 7.0, "tau": POSITION}},
     ],
-    ids=["plain", "joints first", "degrees", "milliseconds", "no time", "structure"],
+    ids=["plain", "joints first", "degrees", "milliseconds", "no time", "other names", "structure"],
 )
 def test_layouts_of_variables_give_the_same(tmp_path, variables):
     save(tmp_path, **variables)

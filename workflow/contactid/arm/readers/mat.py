@@ -44,7 +44,7 @@ _POSITION = (
     "q", "qmeas", "qmeasured", "qmsr", "qm", "jointposition", "jointpositions", "jointpos", "msrjntpos", "position",
     "positions", "joints",
 )  # fmt: skip
-_TIME = ("t", "time", "timestamp", "timestamps", "timevector", "tvec", "tout")
+_TIME = ("t", "time", "timestamp", "timestamps", "timevector", "tvec", "tout", "stamp", "stamps", "clock")
 _DEGREES_FROM = 2.0 * np.pi  # rad; no joint turns that far, so all positions of a file with larger ones are in degrees
 LIMITS = np.deg2rad([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0])[:, None] * [-1.0, 1.0]  # (7, 2) rad, LWR 4+
 MANIFEST = "recordings.csv"
@@ -146,7 +146,7 @@ def read_recording(
         problems.append(f"it holds {described(variables)}")
         return None
     position = _in_radians(position)
-    stamps = _times(variables, entry.time, len(position), problems)
+    stamps = _times(variables, entry.time, len(position), problems, remarks)
     problems += recording_problems(np.arange(len(position), dtype=float), position, limits)
     even = even_steps(stamps, np.nan_to_num(position), problems) if len(position) >= LEAST_SAMPLES else None
     if problems or even is None:
@@ -207,12 +207,20 @@ def _in_radians(position: np.ndarray) -> np.ndarray:
     return np.deg2rad(position) if degrees else position
 
 
-def _times(variables: dict[str, np.ndarray], wanted: str, n_samples: int, problems: list[str]) -> np.ndarray | None:
+def _times(
+    variables: dict[str, np.ndarray], wanted: str, n_samples: int, problems: list[str], remarks: list[str]
+) -> np.ndarray | None:
     """(n,) as in the file; None where it has no time."""
     name = _pick(variables, (wanted,) if wanted else _TIME)
+    if name is None and wanted:
+        problems.append(f"no variable named {wanted}")
+    rising = [
+        one for one, value in variables.items() if value.size == n_samples and (np.diff(value.reshape(-1)) > 0).all()
+    ]
+    if name is None and not wanted and len(rising) == 1:
+        [name] = rising
+        remarks.append(f"{name}, the only variable that rises with every sample, is taken for the time")
     if name is None:
-        if wanted:
-            problems.append(f"no variable named {wanted}")
         return None
     values = variables[name].reshape(-1)
     if len(values) != n_samples:
