@@ -37,7 +37,7 @@ from contactid.output.tables import PRECISION
 from contactid.review.check import read_verdicts, row_name
 from contactid.review.contents import AGAIN, NAME, Contents, differences, opened, plain
 from contactid.review.crate import FILE_NAME
-from contactid.review.provenance import describe_code, git
+from contactid.review.provenance import git
 from contactid.review.recompute import (
     DIFFERS,
     candidates,
@@ -186,7 +186,7 @@ def wrong_descriptions(bundle: Contents, folder: str, sums: Mapping[str, str]) -
         listed = folder + path
         if listed not in sums:
             problems.append(f"{name}: describes {listed}, which isn't there")
-        elif (entity.get("sha256"), entity.get("contentSize")) != (sums[listed], str(bundle.sizes[listed])):
+        elif entity.get("sha256") != sums[listed]:
             problems.append(f"{name}: {listed} isn't what it describes")
     return problems, files
 
@@ -232,10 +232,10 @@ def compare_code(bundle: Contents, results: str, described: Mapping[str, Any], r
     """Hold the bundle's code against the commit that it names, in a checkout, by git's own checksums."""
     commit = str((described.get("Snakefile") or {}).get("version"))
     where = f"The code can't be held against commit {commit[:8]}, which isn't in the checkout of this command"
-    if not _COMMIT.fullmatch(commit) or describe_code(root)["git_commit"] is None:
-        return Code("", where)
-    listed = git(root, "ls-tree", "-r", "-z", commit)
-    if listed is None or git(root, "cat-file", "-e", f"{commit}^{{commit}}") is None:
+    top = git(root, "rev-parse", "--show-toplevel") if _COMMIT.fullmatch(commit) else None
+    listed = git(root, "ls-tree", "-r", "-z", f"{commit}^{{commit}}") if top else None
+    # an unpacked archive may lie inside somebody else's checkout, whose commits say nothing
+    if top is None or listed is None or Path(top.decode().strip()).resolve() != root.resolve():
         return Code("", where)
     blobs = {}
     for line in filter(None, listed.split(b"\0")):

@@ -191,7 +191,7 @@ def make_card(
         "citation": dataset.citation,
         "source": dataset.source,
         "version": dataset.version,
-        **files_of(_listed(Path(raw))),
+        **files_of(_listed(Path(raw)), Path(raw).is_dir()),
         "panels": [asdict(panel) for panel in signals.panels],
     }
 
@@ -220,10 +220,10 @@ def _listed(raw: Path) -> list[dict[str, Any]]:
         raise ContactIdError(f"{raw}: cannot be read ({error.strerror})", "Check the path") from None
 
 
-def files_of(files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Number, size and checksum of listed files; of several it is that of the list ``checksum  name``, sorted."""
+def files_of(files: Sequence[Mapping[str, Any]], in_folder: bool = True) -> dict[str, Any]:
+    """Number, size and checksum of listed files; a folder's checksum is that of the list ``checksum  name``, sorted."""
     listed = "".join(f"{file['sha256']}  {file['name']}\n" for file in files)
-    checksum = files[0]["sha256"] if len(files) == 1 else hashlib.sha256(listed.encode()).hexdigest()
+    checksum = files[0]["sha256"] if not in_folder else hashlib.sha256(listed.encode()).hexdigest()
     return {"files": len(files), "bytes": sum(file["size"] for file in files), "sha256": checksum}
 
 
