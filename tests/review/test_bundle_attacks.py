@@ -4,6 +4,7 @@ Their manifest and descriptions agree with what is in them, so only what they ho
 """
 
 import base64
+import hashlib
 import json
 import os
 import random
@@ -275,11 +276,11 @@ def loaded(name, change):
 
 def twin(**changes):
     """A generated dataset with one file and a card."""
-    sum_of_x = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+    sum_of_x = hashlib.sha256(b"x").hexdigest()
 
     def change(files):
         entry = {"kind": "generated", "name": "w", "files": [{"name": "a", "size": 1, "sha256": sum_of_x}]} | changes
-        card = {"files": 1, "bytes": 1, "sha256": sum_of_x}
+        card = {"files": 1, "bytes": 1, "sha256": hashlib.sha256(f"{sum_of_x}  a\n".encode()).hexdigest()}
         record = loaded(f"{RUN}/provenance.json", lambda content: content["data"].append(entry))(files)
         more = {f"{RUN}/data/w/raw/a": b"x", f"{RUN}/data/w/card.json": json.dumps(card).encode()}
         return {**more, **record}
