@@ -154,15 +154,17 @@ def test_a_hostile_bundle_harms_nobody_and_its_changed_number_is_found(finished,
     canary.parent.mkdir()
     canary.write_text("kept")
     write_hostile_code(files, canary.parent / "ran.txt")
-    record = json.loads(files[f"{FOLDER}/{path_of_record(table)}"])
-    for output in (f"results/small/../../../{canary.parent.name}", f"results/small/../../../../{tmp_path.name}/canary"):
-        files[f"{FOLDER}/{path_of_record(output)}"] = json.dumps(record).encode()
     sealed(tmp_path / "hostile.zip", files)
     looked, _ = verify(finished, tmp_path / "hostile.zip")
     assert looked.returncode == 0 and "WARNING 2 files of code aren't those of commit" in looked.stdout, looked.stderr
     done, verdicts = verify(finished, tmp_path / "hostile.zip", "--recompute", 1000)
     assert done.returncode == 1, done.stdout
     assert [name for name, verdict in verdicts.items() if verdict == "differs"] == ["arm/tables/tab02_impact_map.csv"]
+    record = files[f"{FOLDER}/{path_of_record(table)}"]
+    for output in (f"results/small/{'../' * 30}{str(canary.parent)[1:]}", "results/small/../../workflow"):
+        sealed(tmp_path / "traversal.zip", files | {f"{FOLDER}/{path_of_record(output)}": record})
+        done, _ = verify(finished, tmp_path / "traversal.zip", "--recompute", 1000)
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and "a record of a job" in done.stderr
     assert sorted(canary.parent.iterdir()) == [canary] and canary.read_text() == "kept"
 
 

@@ -416,11 +416,16 @@ JOBS = {
 }
 
 
+# what Snakemake's records are read without, and what makes a file one that can't be drawn
+HARMLESS = ("an absolute path", "nul", "a long name", "no base64", "no JSON")
+
+
 @pytest.mark.parametrize("kind", JOBS)
 def test_records_of_jobs(attack, kind):
     """What a job's record names is looked up among the bundle's own files, and nothing else is taken away."""
     status, errors, _ = attack(JOBS[kind](attack.canary), arguments=("--recompute", "100", "--longest", "1e9"))
     assert status == 1 and len(errors) <= 1
+    assert bool(errors) == (kind not in HARMLESS), errors
 
 
 def test_random_edits_end_in_lines(attack):

@@ -28,7 +28,7 @@ import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
-from contactid.review.contents import AGAIN, MOST_READ, Contents, is_below, unpack
+from contactid.review.contents import AGAIN, BEWARE, MOST_READ, Contents, is_below, unpack
 from contactid.review.provenance import git
 from contactid.review.same_results import TIMES
 from contactid.review.sandbox import sandboxed, why_not
@@ -263,23 +263,23 @@ def lay_out(bundle: Contents, run: str, root: Path, commit: str, folder: Path) -
 
 
 def records(folder: Path, results: str, names: Mapping[str, Any]) -> list[JobRecord]:
-    """The records of the jobs that made the bundle's files; of others nothing is believed.
+    """The records of the jobs that made the bundle's files.
 
-    Raises :class:`ContactIdError` where they are damaged.
+    Raises :class:`ContactIdError` where one is damaged, or names as its output what isn't among the bundle's files.
     """
     known = {*names, *(parent.as_posix() for name in names for parent in PurePosixPath(name).parents)}
     try:
         jobs = read_jobs(folder, results)
-        usable = [
-            job
-            for job in jobs
-            if all(output in known and output.startswith(f"{results}/") for output in job.outputs)
-            and job.rule.isidentifier()
-            and all(isinstance(name, str) for name in job.inputs)
+        odd = [
+            job for job in jobs if not job.rule.isidentifier() or not all(isinstance(one, str) for one in job.inputs)
         ]
     except (ValueError, TypeError, KeyError, AttributeError, OSError, OverflowError, RecursionError) as error:
         raise ContactIdError(f"Snakemake's records of the jobs are damaged ({error})", AGAIN) from None
-    return usable
+    elsewhere = [output for job in jobs for output in job.outputs if output not in known]
+    if odd or elsewhere:
+        named = odd[0].rule if odd else elsewhere[0]
+        raise ContactIdError(f"a record of a job names {named}, which can't have been made by this run", BEWARE)
+    return jobs
 
 
 def take_away(folder: Path, names: Mapping[str, Any], jobs: Sequence[JobRecord]) -> dict[str, bytes]:
