@@ -35,10 +35,11 @@ NAME ?=
 CONFIG ?=
 # make bundle FORCE=1: one that is unfinished or not committed
 FORCE ?=
-# make verify: an archive or an unpacked folder, how many files to recompute, the seed that draws them
+# make verify: an archive or an unpacked folder; RECOMPUTE=5 makes so many files again, drawn by SEED, in a sandbox
 BUNDLE ?= .
-SAMPLE ?= 5
+RECOMPUTE ?= 0
 SEED ?= 1
+UNSANDBOXED ?=
 # make cluster
 PARTITION ?=
 ACCOUNT ?=
@@ -131,8 +132,9 @@ report: env ## one HTML file about a run, for reviewers (a part of every run); C
 bundle: env ## a finished run as one archive for reviewers; RUN=default, FORCE=1 where it isn't committed
 	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.bundle --run $(RUN) $(if $(FORCE),--force)
 
-verify: env ## check an archive and recompute a sample of its numbers: BUNDLE=file.zip SAMPLE=5 SEED=1
-	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.review.verify "$(BUNDLE)" --sample $(SAMPLE) --seed $(SEED)
+verify: env ## look whether an archive is what it says; RECOMPUTE=5 makes files again in a sandbox: BUNDLE=file.zip SEED=1
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.review.verify "$(BUNDLE)" \
+		--recompute "$(RECOMPUTE)" --seed "$(SEED)" $(if $(UNSANDBOXED),--unsandboxed)
 
 same-results: env ## whether two runs of one configuration came to the same: RUNS="results/a results/b"
 	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.same_results $(RUNS)
