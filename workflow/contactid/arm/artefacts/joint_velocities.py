@@ -20,8 +20,8 @@ _BEFORE, _AFTER = 0.15, 0.30  # s of the recording that is drawn
 def shown_velocities(data: str, fits: str) -> pd.DataFrame:
     """Figure 2 from the canonical dataset and the recordings' fits: the impact nearest to the paper's, as measured."""
     found = read_csv(fits).drop_duplicates("experiment").dropna(subset="impact_time_s")
-    apart = np.hypot(found["vx_minus"], found["vz_minus"] + SHOWN_SPEED)
-    shown = found.loc[apart.idxmin()]
+    apart = np.hypot(found["vx_minus"].to_numpy(), found["vz_minus"].to_numpy() + SHOWN_SPEED)
+    shown = found.iloc[int(apart.argmin())].to_dict()
     return joint_velocities(read_dataset(data), str(shown["experiment"]), float(shown["impact_time_s"]))
 
 

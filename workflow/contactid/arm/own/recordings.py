@@ -64,8 +64,8 @@ def read_own_table(path: str | Path) -> dict[str, np.ndarray]:
     columns = [name.strip().lower() for name in rows[0]] if rows else []
     numbers = {int(match[1]): k for k, name in enumerate(columns) if (match := _JOINT.fullmatch(name))}
     first = 0 if 0 in numbers else 1
-    wanted = [numbers.get(first + k) for k in range(len(JOINTS))]
-    if None in wanted:
+    wanted = [numbers[first + k] for k in range(len(JOINTS)) if first + k in numbers]
+    if len(wanted) < len(JOINTS):
         shown = ", ".join(columns[:_MOST_NAMED]) or "none"
         raise ContactIdError(f"{path}: has no columns q1 to q{len(JOINTS)}; its columns are {shown}", "Name them so")
     try:
