@@ -67,6 +67,7 @@ def preprocess(
     exclude_tumbling: bool,
     require_usable: bool,
     events: Mapping[str, Any],
+    planes: Mapping[str, PlaneCorrection] | None = None,
 ) -> xr.Dataset:
     """Prepare all recordings of a canonical dataset; see the module's docstring for what is added.
 
@@ -84,6 +85,8 @@ def preprocess(
     events
         ``rule`` (``data_driven`` or ``authors``) and the thresholds of :func:`find_events`. The authors' constants are
         known for identification alone, and a toss that they don't fit keeps the events that the data give.
+    planes
+        Surfaces that are known, by name ("" where the data name none); only the others are fitted.
 
     Raises
     ------
@@ -105,13 +108,15 @@ def preprocess(
         belt = samples["surface_velocity"].values.astype(float)
         tosses.append(_Toss(position, rotations.continuous(orientation), belt, gravity))
     surfaces = _surfaces(motion)
-    planes = {
+    fitted = {
         name: _surface_from_rest(
             [toss for toss, other in zip(tosses, surfaces, strict=True) if other == name],
             split[surfaces == name], body, time_step, events["rest_speed"],
         )
         for name in np.unique(surfaces)
+        if name not in (planes or {})
     }  # fmt: skip
+    planes = {**fitted, **(planes or {})}
     for toss, name, part in zip(tosses, surfaces, split, strict=True):
         toss.correct(planes[name])
         rule = events["rule"] if part == IDENTIFICATION else toss.rule
