@@ -186,7 +186,7 @@ def _of_the_schemes(
         yield (
             f"Losses are higher than on the run's own test tosses by more than {_WORSE:g} standard errors "
             f"({', '.join(worse['scheme'])}; {row['scheme']}: {row['mean_loss']:.3g} against "
-            f"{row['run_mean_loss']:.3g}): is it the same surface, body and camera?"
+            f"{row['run_mean_loss']:.3g}): surface, body or camera may be others"
         )
     for one in tosses.identified:
         unsure = [name for name, scheme in one.schemes.items() if not run.fit(one, scheme)["converged"]]

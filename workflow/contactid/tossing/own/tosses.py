@@ -87,15 +87,14 @@ def read_tosses(paths: Sequence[str | Path], run: FinishedRun, object_name: str 
     plane = next((one.plane for one in identified if one.plane is not None), None)
     known = {"": plane} if plane is not None and "surfaces" not in motion.attrs else {}
     settings = {key: run.block[key] for key in ("exclude_tumbling", "events")}
-    options = {"share": 0.0, "seed": 0, "require_usable": True, **settings}
-    prepared = preprocess(motion, **options, planes=known)
-    off = _above_the_surface(prepared)
+    options = {"share": 0.0, "seed": 0, **settings}
     notes = [] if known else ["The surface is fitted to the poses at rest of these tosses themselves."]
-    if known and abs(off) > _OFF_SURFACE:
-        prepared, known = preprocess(motion, **options), {}
+    prepared = preprocess(motion, require_usable=not known, planes=known, **options)
+    if known and plane is not None and not abs(_above_the_surface(prepared)) <= _OFF_SURFACE:
+        prepared, known = preprocess(motion, require_usable=True, **options), {}
         warnings.append(
-            f"These tosses come to rest {1e3 * off:+.1f} mm off the surface that the run found: theirs is another one, "
-            "and is fitted to their own poses at rest"
+            f"These tosses come to rest {1e3 * (prepared.attrs['plane_height'] - plane.height):+.1f} mm off the surface "
+            "that the run found: theirs is another one, and is fitted to their own poses at rest"
         )
     table = toss_table(prepared, "")
     reasons = table[~table["used"]].set_index("toss")["reason"].to_dict()
@@ -291,11 +290,11 @@ def _poses(motion: xr.Dataset) -> Iterator[bytes]:
 
 
 def _above_the_surface(prepared: xr.Dataset) -> float:
-    """Median height (m) of the resting faces of usable tosses above z = 0."""
+    """Median height (m) of the resting faces of usable tosses above z = 0; NaN where none is usable."""
     used = prepared["reason"].values == ""
     resting = prepared["rest_position"].values[used], prepared["rest_orientation"].values[used]
     faces = [fit_plane(p[None], q[None], prepared["vertices"].values).height for p, q in zip(*resting, strict=True)]
-    return float(np.median(faces))
+    return float(np.median(faces)) if faces else np.nan
 
 
 def _with_identified(prepared: xr.Dataset, run: FinishedRun, identified: Sequence[IdentifiedBody]) -> xr.Dataset:
