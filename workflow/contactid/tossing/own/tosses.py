@@ -92,9 +92,10 @@ def read_tosses(paths: Sequence[str | Path], run: FinishedRun, object_name: str 
     prepared = preprocess(motion, require_usable=not known, planes=known, **options)
     if known and plane is not None and not abs(_above_the_surface(prepared)) <= _OFF_SURFACE:
         prepared, known = preprocess(motion, require_usable=True, **options), {}
+        off = 1e3 * (prepared.attrs["plane_height"] - plane.height)
         warnings.append(
-            f"These tosses come to rest {1e3 * (prepared.attrs['plane_height'] - plane.height):+.1f} mm off the surface "
-            "that the run found: theirs is another one, and is fitted to their own poses at rest"
+            f"These tosses come to rest {off:+.1f} mm off the surface that the run found: theirs is another one, "
+            "fitted to their own poses at rest"
         )
     table = toss_table(prepared, "")
     reasons = table[~table["used"]].set_index("toss")["reason"].to_dict()
