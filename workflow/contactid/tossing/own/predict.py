@@ -74,10 +74,8 @@ class _Problems:
 
     def of(self, one: IdentifiedBody, scheme: Scheme) -> Problem:
         """The tosses as a scheme starts and steps them."""
-        file, variant = (
-            str(self._run.calibration(one)) if scheme.calibrated else "",
-            Variant.from_config(scheme.stepping),
-        )
+        file = str(self._run.calibration(one)) if scheme.calibrated else ""
+        variant = Variant.from_config(scheme.stepping)
         if file not in self._bodies:
             self._bodies[file] = test_part(Calibration(**read_json(file)).apply(self._tosses.prepared))
         key = file, replace(variant, name="", refine=False)

@@ -20,7 +20,7 @@ from contactid.sources.motion import BodyProperties, body_of, read_data, read_da
 from contactid.sources.registry import OWN, READERS, Dataset
 from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody, size_of
 from contactid.tossing.prepare.poses import fit_plane
-from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, toss_table
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, preprocess_on, toss_table
 from contactid.tossing.readers.iam_fields import open_archive
 from contactid.tossing.readers.iam_recording import bodies_with_inertia
 
@@ -84,19 +84,8 @@ def read_tosses(paths: Sequence[str | Path], run: FinishedRun, object_name: str 
     """
     motion = _read(paths, run, object_name, surface)
     identified, warnings = _of_this_body(motion, run)
-    plane = next((one.plane for one in identified if one.plane is not None), None)
-    known = {"": plane} if plane is not None and "surfaces" not in motion.attrs else {}
-    settings = {key: run.block[key] for key in ("exclude_tumbling", "events")}
-    options = {"share": 0.0, "seed": 0, **settings}
-    notes = [] if known else ["The surface is fitted to the poses at rest of these tosses themselves."]
-    prepared = preprocess(motion, require_usable=not known, planes=known, **options)
-    if known and plane is not None and not abs(_above_the_surface(prepared)) <= _OFF_SURFACE:
-        prepared, known = preprocess(motion, require_usable=True, **options), {}
-        off = 1e3 * (prepared.attrs["plane_height"] - plane.height)
-        warnings.append(
-            f"These tosses come to rest {off:+.1f} mm off the surface that the run found: theirs is another one, "
-            "fitted to their own poses at rest"
-        )
+    prepared, on_the_run_s, warning = _prepared(motion, run, identified)
+    warnings += warning
     table = toss_table(prepared, "")
     reasons = table[~table["used"]].set_index("toss")["reason"].to_dict()
     if reasons:
@@ -105,13 +94,30 @@ def read_tosses(paths: Sequence[str | Path], run: FinishedRun, object_name: str 
     return OwnTosses(
         name=_called([Path(path).name for path in paths]),
         object=str(motion.attrs["object"]),
-        prepared=_with_identified(prepared, run, identified) if known else prepared,
+        prepared=_with_identified(prepared, run, identified) if on_the_run_s else prepared,
         identified=tuple(identified),
         seen=frozenset(_seen(motion, run, identified)),
         left_out=reasons,
-        notes=tuple(notes),
+        notes=() if on_the_run_s else ("The surface is fitted to the poses at rest of these tosses themselves.",),
         warnings=tuple(warnings),
     )
+
+
+def _prepared(
+    motion: xr.Dataset, run: FinishedRun, identified: Sequence[IdentifiedBody]
+) -> tuple[xr.Dataset, bool, list[str]]:
+    """Prepared tosses, whether they lie on the run's own surface, and what is to be said of that."""
+    settings = {key: run.block[key] for key in ("exclude_tumbling", "events")}
+    plane = next((one.plane for one in identified if one.plane is not None), None)
+    known = None if plane is None or "surfaces" in motion.attrs else preprocess_on(motion, plane, **settings)
+    if known is not None and abs(_above_the_surface(known)) <= _OFF_SURFACE:
+        return known, True, []
+    prepared = preprocess(motion, share=0.0, seed=0, require_usable=True, **settings)
+    if known is None or plane is None:
+        return prepared, False, []
+    off = 1e3 * (prepared.attrs["plane_height"] - plane.height)
+    said = f"These tosses come to rest {off:+.1f} mm off the surface that the run found: theirs is another one"
+    return prepared, False, [f"{said}, fitted to their own poses at rest"]
 
 
 # Reading

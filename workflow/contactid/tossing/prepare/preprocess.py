@@ -67,7 +67,6 @@ def preprocess(
     exclude_tumbling: bool,
     require_usable: bool,
     events: Mapping[str, Any],
-    planes: Mapping[str, PlaneCorrection] | None = None,
 ) -> xr.Dataset:
     """Prepare all recordings of a canonical dataset; see the module's docstring for what is added.
 
@@ -85,8 +84,6 @@ def preprocess(
     events
         ``rule`` (``data_driven`` or ``authors``) and the thresholds of :func:`find_events`. The authors' constants are
         known for identification alone, and a toss that they don't fit keeps the events that the data give.
-    planes
-        Surfaces that are known, by name ("" where the data name none); only the others are fitted.
 
     Raises
     ------
@@ -108,15 +105,13 @@ def preprocess(
         belt = samples["surface_velocity"].values.astype(float)
         tosses.append(_Toss(position, rotations.continuous(orientation), belt, gravity))
     surfaces = _surfaces(motion)
-    fitted = {
+    planes = {
         name: _surface_from_rest(
             [toss for toss, other in zip(tosses, surfaces, strict=True) if other == name],
             split[surfaces == name], body, time_step, events["rest_speed"],
         )
         for name in np.unique(surfaces)
-        if name not in (planes or {})
     }  # fmt: skip
-    planes = {**fitted, **(planes or {})}
     for toss, name, part in zip(tosses, surfaces, split, strict=True):
         toss.correct(planes[name])
         rule = events["rule"] if part == IDENTIFICATION else toss.rule
@@ -128,6 +123,26 @@ def preprocess(
         )
     commonest = max(planes, key=lambda name: np.count_nonzero(surfaces == name))
     return _assemble(motion, tosses, split, planes[commonest])
+
+
+def preprocess_on(
+    motion: xr.Dataset, plane: PlaneCorrection, *, exclude_tumbling: bool, events: Mapping[str, Any]
+) -> xr.Dataset:
+    """Prepare all recordings as test tosses on a surface that is known, with the same result as :func:`preprocess`.
+
+    ``motion`` has one surface, which ``plane`` corrects; nothing is fitted. No toss need be usable.
+    """
+    body, tosses = body_of(motion), []
+    for _, samples in iterate_recordings(motion):
+        frame = samples["surface_position"].values, samples["surface_orientation"].values
+        position, orientation = in_surface_frame(samples["position"].values, samples["orientation"].values, *frame)
+        gravity = rotations.as_rotation(frame[1]).inv().apply([0.0, 0.0, -_GRAVITY])
+        belt = samples["surface_velocity"].values.astype(float)
+        toss = _Toss(position, rotations.continuous(orientation), belt, gravity)
+        toss.correct(plane)
+        toss.judge(body, 1.0 / motion.attrs["sample_frequency"], exclude_tumbling, {**events, "rule": toss.rule})
+        tosses.append(toss)
+    return _assemble(motion, tosses, np.full(len(tosses), TEST, dtype=object), plane)
 
 
 def _surfaces(motion: xr.Dataset) -> np.ndarray:
