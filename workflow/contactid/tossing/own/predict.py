@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -52,7 +53,11 @@ def predict_own(run: FinishedRun, tosses: OwnTosses, said: Callable[[str], None]
             law = ContactParameters(**record["parameters"])
             if scheme.kind == NO_RESTITUTION:
                 law = replace(law, restitution_e_n=0.0)
-            about = {"scheme": scheme.name, "parameters": scheme.parameters, "identified_on": one.dataset}
+            about: dict[str, Any] = {
+                "scheme": scheme.name,
+                "parameters": scheme.parameters,
+                "identified_on": one.dataset,
+            }
             about |= {"calibrated": scheme.calibrated, **asdict(law)}
             table = predict(problems.of(one, scheme), law).assign(**about)
             tables.append(table.drop(columns="restitution_e_t"))
@@ -128,7 +133,8 @@ def means(predictions: pd.DataFrame, run: FinishedRun, tosses: OwnTosses) -> pd.
     names = ["scheme", "parameters", "identified_on", "calibrated", "friction_mu", "restitution_e_n"]
     for key, part in counted.groupby(names, sort=False, dropna=False):
         about = dict(zip(names, key, strict=True))
-        own = run.own_losses(bodies[about["identified_on"]], about["scheme"]) if about["identified_on"] else np.zeros(0)
+        on = str(about["identified_on"])
+        own = run.own_losses(bodies[on], str(about["scheme"])) if on else np.zeros(0)
         rows.append(
             {
                 **about,
@@ -236,4 +242,4 @@ def with_error(mean: float, error: float) -> str:
 def best_known(summary: pd.DataFrame) -> pd.Series:
     """The scheme of least loss on the run's own test tosses, else the first; these tosses don't choose it."""
     known = summary.dropna(subset=["run_mean_loss"])
-    return summary.iloc[0] if known.empty else known.loc[known["run_mean_loss"].idxmin()]
+    return summary.iloc[0] if known.empty else known.iloc[int(known["run_mean_loss"].argmin())]

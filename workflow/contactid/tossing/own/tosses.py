@@ -28,6 +28,7 @@ ARCHIVES, TENSORS = (".h5", ".hdf5"), (".pt",)
 _PUBLISHED, _EXPERIMENT = "tosses_processed", "params_processed/experiment.json"
 _SAME = 0.02  # relative: sizes and masses of one body
 _SAME_RATE = 0.01
+_FLIGHT, _FALL = 8, 0.05  # samples; relative: a camera that isn't calibrated is 2 % off
 _OFF_SURFACE = 2e-3  # m: bodies at rest farther from the run's surface lie on another one
 
 
@@ -86,11 +87,15 @@ def read_tosses(paths: Sequence[str | Path], run: FinishedRun, object_name: str 
     identified, warnings = _of_this_body(motion, run)
     prepared, on_the_run_s, warning = _prepared(motion, run, identified)
     warnings += warning
+    warnings += _of_the_fall(prepared)
     table = toss_table(prepared, "")
-    reasons = table[~table["used"]].set_index("toss")["reason"].to_dict()
+    reasons = {str(name): str(reason) for name, reason in table[~table["used"]][["toss", "reason"]].to_numpy()}
     if reasons:
         name, reason = next(iter(reasons.items()))
         warnings.append(f"{len(reasons)} of {len(table)} recordings are left out; {name}: {reason}")
+    notes = [] if on_the_run_s else ["The surface is fitted to the poses at rest of these tosses themselves."]
+    if motion.attrs["assumed"]:
+        notes.append(f"Without {_EXPERIMENT}: frame rate, mass and inertia are taken as published.")
     return OwnTosses(
         name=_called([Path(path).name for path in paths]),
         object=str(motion.attrs["object"]),
@@ -98,7 +103,7 @@ def read_tosses(paths: Sequence[str | Path], run: FinishedRun, object_name: str 
         identified=tuple(identified),
         seen=frozenset(_seen(motion, run, identified)),
         left_out=reasons,
-        notes=() if on_the_run_s else ("The surface is fitted to the poses at rest of these tosses themselves.",),
+        notes=tuple(notes),
         warnings=tuple(warnings),
     )
 
@@ -124,7 +129,7 @@ def _prepared(
 
 
 def _read(paths: Sequence[str | Path], run: FinishedRun, object_name: str, surface: str) -> xr.Dataset:
-    """The canonical dataset, by way of a file as in a run."""
+    """The canonical dataset, by way of a file as in a run; ``assumed``: body and frame rate aren't said there."""
     with tempfile.TemporaryDirectory() as folder:
         source, kind = _source([Path(path) for path in paths], Path(folder))
         if kind == "iam" and not object_name:
@@ -136,7 +141,8 @@ def _read(paths: Sequence[str | Path], run: FinishedRun, object_name: str, surfa
         except ContactIdError as error:
             told = (text.replace(str(source), str(paths[0])) for text in (error.problem, error.remedy))
             raise ContactIdError(*told) from None
-        return read_dataset(data).assign_attrs(source=_called(paths))
+        assumed = kind == "contactnets" and not (source / _EXPERIMENT).exists()
+        return read_dataset(data).assign_attrs(source=_called(paths), assumed=int(assumed))
 
 
 def _called(paths: Sequence[str | Path]) -> str:
@@ -302,6 +308,27 @@ def _above_the_surface(prepared: xr.Dataset) -> float:
     resting = prepared["rest_position"].values[used], prepared["rest_orientation"].values[used]
     faces = [fit_plane(p[None], q[None], prepared["vertices"].values).height for p, q in zip(*resting, strict=True)]
     return float(np.median(faces)) if faces else np.nan
+
+
+def _of_the_fall(prepared: xr.Dataset) -> list[str]:
+    """What to say where the tosses don't fall as bodies do: then time or lengths are others than stated."""
+    found, step = [], 1.0 / float(prepared.attrs["sample_frequency"])
+    starts = np.cumsum(prepared["row_size"].values) - prepared["row_size"].values
+    events = zip(starts, *(prepared[name].values for name in ("release", "contact", "reason", "gravity")), strict=True)
+    for start, release, contact, reason, gravity in events:
+        if not reason and contact - release >= _FLIGHT:
+            path = prepared["position"].values[start + release : start + contact]
+            bend = np.polynomial.polynomial.polyfit(step * np.arange(len(path)), path, 2)[2]
+            found.append(2.0 * bend @ gravity / np.linalg.norm(gravity))
+    if not found:
+        return []
+    fall, weight = float(np.median(found)), float(np.linalg.norm(prepared["gravity"].values[0]))
+    error = 1.4826 * float(np.median(np.abs(np.array(found) - fall))) / np.sqrt(len(found))
+    if abs(fall - weight) < max(_FALL * weight, 3.0 * error):
+        return []
+    return [
+        f"In flight these tosses fall with {fall:.3g} m/s2: their frame rate ({1.0 / step:.4g}) or lengths are wrong"
+    ]
 
 
 def _with_identified(prepared: xr.Dataset, run: FinishedRun, identified: Sequence[IdentifiedBody]) -> xr.Dataset:
