@@ -4,8 +4,6 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # A folder with public data beside the checkout is used before the network; DATA_MIRROR= switches that off.
 DATA_MIRROR ?= $(wildcard ../shared/data)
-# A folder of ContactNets tosses to predict with the parameters found on the public ones.
-PREDICT_ON ?=
 PEERS := mujoco drake pybullet
 # The index with PyTorch's CPU builds, if pip isn't set up for it: on Linux the general build brings gigabytes of CUDA.
 TORCH_INDEX ?=
@@ -23,9 +21,9 @@ ONLY ?=
 STUDY ?=
 ONE_STUDY := $(if $(STUDY),studies='["$(STUDY)"]')
 REPORT ?= report
-# make check, baseline, bundle, bench, plan: of which run
+# make check, baseline, bundle, bench, plan, predict: of which run
 RUN ?= default
-# make why, make inspect; the box and the planes to look for in an archive
+# make why, make inspect; make inspect, make predict: the box and the planes to look for in an archive
 FILE ?=
 OBJECT ?=
 SURFACE ?=
@@ -53,11 +51,9 @@ WORKERS ?= auto
 PAGE ?=
 CHROMIUM ?=
 TESTED_PAGE = $(or $(PAGE),$(wildcard results/default/report.html),results/test/report.html)
-UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"}}' \
-	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: run public 4tu full simulators tactile identify impact dry-run why \
+.PHONY: run public 4tu full simulators tactile predict identify impact dry-run why \
 	data lock inspect \
 	check baseline other-processor store report bundle verify same-results \
 	cluster plan resources \
@@ -71,8 +67,8 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 run: env ## the default run, offline; STUDY=planar runs one study
 	$(SNAKEMAKE) $(if $(STUDY),--config $(ONE_STUDY))
 
-public: env ## the ContactNets cube; PREDICT_ON=folder predicts tosses never seen
-	$(SNAKEMAKE) --configfile config/public.yaml $(SOURCES) $(ONE_STUDY) $(if $(PREDICT_ON),$(UNSEEN))
+public: env ## real data: tosses of a cube, throws of a square, impacts of an ellipse
+	$(SNAKEMAKE) --configfile config/public.yaml $(SOURCES) $(ONE_STUDY)
 
 4tu: env ## the papers' own recordings from 4TU.ResearchData (after make lock); STUDY=arm the arm's
 	$(SNAKEMAKE) --configfile config/4tu$(if $(filter arm,$(STUDY)),_arm).yaml $(SOURCES)
@@ -85,6 +81,10 @@ simulators: env peers ## the ContactNets cube with all simulators
 
 tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in their own environment
 	$(SNAKEMAKE) --configfile config/tactile.yaml
+
+predict: env ## predict your own tosses with a finished run's parameters: TOSSES=folder RUN=default REPORT=report
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid predict $(TOSSES) --run "results/$(RUN)" \
+		--report "$(REPORT)" $(if $(OBJECT),--object "$(OBJECT)") $(if $(SURFACE),--surface "$(SURFACE)")
 
 identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
 	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid identify $(THROWS) --body "$(BODY)" --report "$(REPORT)"

@@ -18,6 +18,7 @@ from contactid.core.errors import ContactIdError
 COMMANDS = {
     "identify": ("contactid.planar.own.command", "inertia ratio and friction of a planar body from its throws"),
     "impact": ("contactid.arm.own.command", "velocity of an arm's tip after an impact, measured and predicted"),
+    "predict": ("contactid.tossing.own.command", "your own tosses, with the parameters of a finished run"),
     "inspect": ("contactid.sources.inspect", "what is in a file of recordings, and what would be made of it"),
 }
 
