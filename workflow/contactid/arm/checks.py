@@ -398,8 +398,8 @@ def _recordings(fits: pd.DataFrame, data: str, window: float) -> dict[Key, Repro
         periods = window * float(fits["frequency_hz"].median())
         note = "median frequency of the recordings' fits"
         numbers["text", "window_periods", ""] = Reproduced(periods, data=data, note=note)
-    fast = np.hypot(fits["vx_minus"], fits["vz_minus"]).between(_SHOWN - _ABOUT, _SHOWN + _ABOUT)
-    shown = fits.loc[fast, ["vx_plus_fit", "vx_plus_map"]].dropna()
+    speed = np.hypot(fits["vx_minus"].to_numpy(), fits["vz_minus"].to_numpy())
+    shown = fits.loc[np.abs(speed - _SHOWN) <= _ABOUT, ["vx_plus_fit", "vx_plus_map"]].dropna()
     if len(shown):
         note = (
             f"v_x+ of {len(shown)} recordings, a tenth of it allowed; a simulated arm obeys the map, so can't refute it"
