@@ -56,7 +56,7 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: run public 4tu full simulators tactile identify dry-run why \
+.PHONY: run public 4tu full simulators tactile identify estimate dry-run why \
 	data lock inspect \
 	check baseline other-processor store report bundle verify same-results \
 	cluster plan resources \
@@ -87,6 +87,10 @@ tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in t
 
 identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
 	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid identify $(THROWS) --body "$(BODY)" --report "$(REPORT)"
+
+estimate: env ## mass and inertia of an object held in hand: RECORDING=x.csv HULL=hull.csv NOISE=noise.yaml REPORT=report
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid estimate "$(RECORDING)" --hull "$(HULL)" \
+		--noise "$(NOISE)" --report "$(REPORT)"
 
 dry-run: env ## what a default run would still do
 	$(SNAKEMAKE) --dry-run

@@ -73,7 +73,7 @@ class IdentifiedBody:
 def damping_ratio(restitution: float) -> float:
     """Damping ratio ``b / (2 sqrt k)`` of a spring that only pushes, and sends back ``restitution`` of the speed.
 
-    With the rates ``b0 = b/2`` and ``w = sqrt(k - b0^2)`` the push ends when ``k r + b r' = 0``, and the speeds' ratio is
+    With the rates ``b0 = b/2`` and ``w = sqrt(k - b0^2)`` the push ends when ``k r + b r' = 0``; the speeds' ratio is
     ``exp(-(b0 / w) (pi - atan2(2 b0 w, w^2 - b0^2)))``; overdamped the same with a logarithm. At least 1e-5 is left.
 
     >>> damping_ratio(1.0)
