@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy.spatial import ConvexHull
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from contactid.core.atomic import write_text
 from contactid.core.inertia import consistency, geodesic_distance, tensor
@@ -147,7 +147,7 @@ def _weak_motion(found: OwnEstimate) -> list[str]:
 
 def _noise_warnings(found: OwnEstimate) -> list[str]:
     fit, warnings = found.fit, []
-    if chi2.sf(fit.misfit * fit.degrees, fit.degrees) < _UNLIKELY and fit.misfit > 1.1:
+    if chdtrc(fit.degrees, fit.misfit * fit.degrees) < _UNLIKELY and fit.misfit > 1.1:
         warnings.append(
             f"The stated noise doesn't explain the residuals (chi2 {fit.misfit * fit.degrees:.4g}, expected "
             f"{fit.degrees}). Standard errors are by the noise that the recording shows."
