@@ -1,11 +1,9 @@
 """``contactid estimate``: exact truths, intervals, files as people have them, and one plain line for the rest."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +18,7 @@ from contactid.inhand.own.fit import fit_recording, told_parameters
 from contactid.inhand.own.prepare import read_own_recording
 from contactid.inhand.own.report import estimate_own
 from grasp_for_tests import BODY, HULL, recording
-from own_recordings import moved, write_example, write_own
+from own_recordings import example_truth, moved, write_example, write_own
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/estimate"
@@ -94,15 +92,13 @@ def test_intervals_hold_under_forces_that_the_fit_does_not_know():
     assert np.median(better) < 0.8
 
 
-def estimate_of(data, folder=None):
-    import tempfile
-
+def estimate_of(data):
     with tempfile.TemporaryDirectory() as place:
-        write_own(data, Path(folder or place))
-        return estimate_own(read_own_recording(*files(Path(folder or place))))
+        write_own(data, Path(place))
+        return estimate_own(read_own_recording(*files(Path(place))))
 
 
-def test_what_the_data_do_not_move_is_the_priors(tmp_path):
+def test_what_the_data_do_not_move_is_the_priors():
     still = estimate_of(recording(100, still=True, force_sd=0.05, position_sd=2e-4, orientation_sd=1e-3))
     assert set(still.decided_by[4:10]) == {"prior"} and still.decided_by[0] == "data"
     assert any("Weak excitation" in warning for warning in still.warnings)
@@ -110,8 +106,7 @@ def test_what_the_data_do_not_move_is_the_priors(tmp_path):
     assert vector(still)[4:7] == pytest.approx(uniform[4:7], rel=0.2)
 
 
-def test_noise_that_is_understated_is_told_and_widens_the_errors(clean, tmp_path):
-    shutil.copytree(clean, tmp_path, dirs_exist_ok=True)
+def test_noise_that_is_understated_is_told_and_widens_the_errors():
     noisy = recording(160, force_sd=0.2, position_sd=2e-5, orientation_sd=5e-5, point_sd=1e-4)
     noisy["contact_force_sd"] = 0.0 * noisy["contact_force_sd"] + 0.02
     found, honest = (estimate_of(data) for data in (noisy, recording(160, force_sd=0.02, position_sd=2e-5)))
@@ -257,8 +252,6 @@ def test_the_example_is_the_twin_that_it_says(tmp_path):
 
 
 def test_the_command_writes_a_report_of_its_example(tmp_path, capsys):
-    from own_recordings import example_truth
-
     given = ["estimate", *(str(EXAMPLE / "recording.csv"), "--hull", str(EXAMPLE / "hull.csv"))]
     assert main([*given, "--noise", str(EXAMPLE / "noise.yaml"), "--report", str(tmp_path / "report")]) == 0
     told = capsys.readouterr().out
@@ -280,12 +273,9 @@ def test_the_command_writes_a_report_of_its_example(tmp_path, capsys):
     assert "| prior |" in (tmp_path / "report/summary.md").read_text()
 
 
-def test_the_ten_lines_of_python_of_the_page_run():
+def test_the_ten_lines_of_python_of_the_page_run(monkeypatch, capsys):
     page = (ROOT / "docs/inhand.md").read_text(encoding="utf-8")
-    blocks = [text for text in re.findall(r"```python\n(.*?)```", page, re.S) if "read_own_recording" in text]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow")}
-    asked = subprocess.run(
-        [sys.executable, "-c", blocks[0]], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
-    assert asked.returncode == 0, asked.stderr
-    assert "kg" in asked.stdout and len(blocks[0].strip().splitlines()) <= 10
+    block = next(text for text in re.findall(r"```python\n(.*?)```", page, re.S) if "read_own_recording" in text)
+    monkeypatch.chdir(ROOT)
+    exec(compile(block, "docs/inhand.md", "exec"), {})
+    assert "kg" in capsys.readouterr().out and len(block.strip().splitlines()) <= 10

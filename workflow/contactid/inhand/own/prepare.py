@@ -173,7 +173,7 @@ def _stretches(whole: tuple, hull: np.ndarray, noise: Mapping[str, float]) -> tu
     count = max(1, round(_STEP / step))
     found = []
     for run in np.split(np.arange(len(time)), np.flatnonzero(np.diff(time) > _GAP * count * step) + 1):
-        bins = np.floor((time[run] - time[run[0]]) / (count * step) + 1e-6).astype(int)
+        bins = np.floor((time[run] - time[run[0]]) / (count * step) + 1e-6).astype(int) if count > 1 else run
         _, first, sizes = np.unique(bins, return_index=True, return_counts=True)
         parts = max(1, -(-len(first) // _LONGEST))
         for part in np.array_split(np.arange(len(first)), parts):

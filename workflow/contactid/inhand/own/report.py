@@ -136,6 +136,11 @@ def _weak_motion(found: OwnEstimate) -> list[str]:
             f"Weak excitation: the object turns by {np.degrees(angle):.0f} degrees at most, so its weight is hardly "
             "told from a constant force that isn't sensed."
         )
+    if fit.pose_share > 1.0:
+        warnings.append(
+            f"The poses' noise puts {fit.pose_share:.2g} times as much into the accelerations as the motion: move the "
+            "object more strongly. The mass is then likely to be too small, by more than its standard error."
+        )
     share = fit.fit_errors[0] / fit.body.mass
     if share > _WEAK:
         warnings.append(f"The mass is known to {100.0 * share:.0f} % only.")
