@@ -27,7 +27,8 @@ convex hull.
     # the rest may be left out; these are the defaults, chosen as for the study's own fingertips
     force_sd: 0.03               # N, and
     force_relative_sd: 0.03      # of the force besides, where the recording has no contact_force_sd
-    force_gain_sd: 0.05          # of the force sensors' calibration: no motion tells it, so it widens the errors
+    force_gain_sd: 0.05          # of calibration, of each contact's and of all in common: no motion tells
+                                 # the latter, so it widens the standard errors
     contact_torque_sd: 1.0e-3    # N m
     gravity: 9.81                # m/s2, along -z of the world
 """

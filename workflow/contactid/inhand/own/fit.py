@@ -131,7 +131,7 @@ def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float, weight: 
     stretches
         Each of even samples without a gap; stated deviations start the search for the noise levels.
     gain_sd
-        Relative standard deviation of each force sensor's calibration.
+        Relative standard deviation of the forces' calibration, of each contact's and of all in common.
     weight
         Of half the squared geodesic distance to the uniform body.
     """

@@ -41,7 +41,7 @@ class OwnRecording:
     name : of its file
     contacts : names
     stretches : of averaged signals
-    gain_sd : relative standard deviation of each force sensor's calibration
+    gain_sd : relative standard deviation of the forces' calibration, of each contact and of all in common
     rows, lost : read, and left out
     notes, warnings : sentences for the report
     """
