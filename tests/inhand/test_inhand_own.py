@@ -231,6 +231,15 @@ def test_contacts_outside_the_hull_are_told(clean, tmp_path):
     assert any("outside the hull" in warning and "mm" in warning for warning in told)
 
 
+def test_two_contacts_leave_a_torque_that_is_not_measured(clean, tmp_path):
+    def of_two(table):
+        return table[[name for name in table if not re.search("_[23]_[xyz]$", name)]]
+
+    found = estimate_own(read_own_recording(*changed(clean, tmp_path, of_two)))
+    assert any("line through its contacts" in warning for warning in found.warnings)
+    assert not any("line through" in one for one in estimate_own(read_own_recording(*files(clean))).warnings)
+
+
 def test_columns_are_found_by_their_words(tmp_path):
     names = ["t", "x", "y", "z", "qw", "qx", "qy", "qz"]
     names += [f"contact_{kind}_{axis}_thumb" for kind in ("force", "position") for axis in "xyz"]

@@ -37,6 +37,7 @@ _OFF = 1.5  # factor of a stated deviation from which on it is told
 _WEAK = 0.1  # relative standard error of the mass
 _WEAK_CENTER = 0.05  # of the hull's length
 _STILL = 0.05  # rad/s
+_SPANNED = 0.01  # of the hull's length; contacts nearer to one line are on it
 _TURNED = 0.35  # rad, below which weight and a constant force are hardly told apart
 _DENSITIES = (5.0, 2.3e4)  # kg/m3 over the hull: below foam's in a box, and above any metal's
 _UNSENSED = 3.0  # standard errors from which on a constant force is told
@@ -136,6 +137,12 @@ def _weak_motion(found: OwnEstimate) -> list[str]:
             f"Weak excitation: the object turns by {np.degrees(angle):.0f} degrees at most, so its weight is hardly "
             "told from a constant force that isn't sensed."
         )
+    signals = longest(recording)
+    places = signals.points.mean(axis=0)
+    spread = np.linalg.svd(places - places.mean(axis=0), compute_uv=False)
+    if signals.torques is None and np.count_nonzero(spread > _SPANNED * np.ptp(recording.hull, axis=0).max()) < 2:
+        about = "about its only contact" if len(places) == 1 else "about the line through its contacts"
+        warnings.append(f"No torque {about} is measured, and none is assumed to act: a real fingertip exerts one.")
     if fit.pose_share > 1.0:
         warnings.append(
             f"The poses' noise puts {fit.pose_share:.2g} times as much into the accelerations as the motion: move the "
@@ -302,7 +309,7 @@ def summary(found: OwnEstimate) -> str:
     lines += ["| parameter | estimate | standard error | uniform body | decided by |", "|---|---|---|---|---|"]
     for row in parameter_table(found).itertuples():
         lines.append(
-            f"| {row.parameter} | {row.estimate:.4g} | {row.standard_error:.2g} | {row.uniform_body:.4g} "
+            f"| {row.parameter} | {row.estimate:.4g} | {row.standard_error:.2g} | {round(row.uniform_body, 12):.4g} "
             f"| {row.decided_by} |"
         )
     lines += ["", "## Notes", "", *(f"* {note}" for note in recording.notes)]
