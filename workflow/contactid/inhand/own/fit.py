@@ -58,6 +58,7 @@ LEVELS = (
 )  # fmt: skip
 _POSES = (1, 2, 3, 4)  # levels of the poses
 _LARGEST_SHARE = 100.0
+_NOTHING = np.zeros((PARAMETERS + WRENCH, PARAMETERS + WRENCH))  # information, before there are equations
 _MARGIN = 1e-3  # of the size, that the centre of mass keeps from the hull
 _SMOOTHER = 2.5
 _STIFF = 1e5
@@ -248,7 +249,7 @@ def _covariance(part: _Stretch, levels: np.ndarray) -> np.ndarray:
 
 def _noise_levels(parts: list[_Stretch], levels: np.ndarray, steps: int) -> np.ndarray:
     for _ in range(steps):
-        inverses, weighted, matrix, right = [], [], 0.0, 0.0
+        inverses, weighted, matrix, right = [], [], _NOTHING, _NOTHING[0]
         for part in parts:
             factor, _ = cho_factor(_covariance(part, levels), lower=True)
             inverse = lapack.dpotri(factor, lower=1)[0]
@@ -282,7 +283,7 @@ def _inverse(matrix: np.ndarray) -> np.ndarray:
 
 def _solved(parts: list[_Stretch], levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Information (16, 16) of parameters and wrench, and their least-squares answer (16,)."""
-    matrix, right = 0.0, 0.0
+    matrix, right = _NOTHING, _NOTHING[0]
     for part in parts:
         white = cho_solve(cho_factor(_covariance(part, levels), lower=True), part.slope)
         matrix, right = matrix + part.slope.T @ white, right + white.T @ part.value

@@ -187,7 +187,8 @@ def _averaged(
     whole: tuple, rows: np.ndarray, first: np.ndarray, sizes: np.ndarray, hull: np.ndarray,
     noise: Mapping[str, float], count: int,
 ) -> RecordedSignals:  # fmt: skip
-    time, position, orientation, force, sd, point, torque = (None if one is None else one[rows] for one in whole)
+    time, position, orientation, force, sd, point = (one[rows] for one in whole[:-1])
+    torque = whole[-1]
 
     def mean(values: np.ndarray) -> np.ndarray:
         return np.add.reduceat(values, first, axis=0) / sizes.reshape(-1, *[1] * (values.ndim - 1))
@@ -201,7 +202,7 @@ def _averaged(
         forces=mean(force),
         force_sd=np.sqrt(mean(sd**2) / sizes[:, None, None]),
         points=mean(point),
-        torques=None if torque is None else mean(torque),
+        torques=None if torque is None else mean(torque[rows]),
         gravity=noise["gravity"],
         position_sd=noise["position_sd"] * share,
         orientation_sd=noise["orientation_sd"] * share,

@@ -307,9 +307,10 @@ def summary(found: OwnEstimate) -> str:
     ]
     lines += ["estimated mass. `prior`: the data move the value by less than a standard error from that.", ""]
     lines += ["| parameter | estimate | standard error | uniform body | decided by |", "|---|---|---|---|---|"]
-    for row in parameter_table(found).itertuples():
+    shown = parameter_table(found).assign(uniform_body=lambda table: table["uniform_body"].round(12))
+    for row in shown.itertuples():
         lines.append(
-            f"| {row.parameter} | {row.estimate:.4g} | {row.standard_error:.2g} | {round(row.uniform_body, 12):.4g} "
+            f"| {row.parameter} | {row.estimate:.4g} | {row.standard_error:.2g} | {row.uniform_body:.4g} "
             f"| {row.decided_by} |"
         )
     lines += ["", "## Notes", "", *(f"* {note}" for note in recording.notes)]
