@@ -53,7 +53,8 @@ CHROMIUM ?=
 TESTED_PAGE = $(or $(PAGE),$(wildcard results/default/report.html),results/test/report.html)
 
 .DEFAULT_GOAL := run
-.PHONY: run public 4tu full simulators tactile predict identify impact dry-run why \
+.PHONY: run public 4tu full simulators tactile dry-run why \
+	predict identify impact estimate \
 	data lock inspect \
 	check baseline other-processor store report bundle verify same-results \
 	cluster plan resources \
@@ -82,6 +83,14 @@ simulators: env peers ## the ContactNets cube with all simulators
 tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in their own environment
 	$(SNAKEMAKE) --configfile config/tactile.yaml
 
+dry-run: env ## what a default run would still do
+	$(SNAKEMAKE) --dry-run
+
+why: env ## why a result would be made again: FILE=results/default/..., CONFIG= of its run
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.run.why "$(FILE)" $(if $(CONFIG),--configfile $(CONFIG))
+
+# Your own recordings
+
 predict: env ## predict your own tosses with a finished run's parameters: TOSSES=folder RUN=default REPORT=report
 	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid predict $(TOSSES) --run "results/$(RUN)" \
 		--report "$(REPORT)" $(if $(OBJECT),--object "$(OBJECT)") $(if $(SURFACE),--surface "$(SURFACE)")
@@ -93,11 +102,9 @@ impact: env ## velocity of your arm after an impact: RECORDINGS="a.mat b.csv" RE
 	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid impact $(RECORDINGS) --report "$(REPORT)" \
 		$(if $(ROBOT),--robot "$(ROBOT)")
 
-dry-run: env ## what a default run would still do
-	$(SNAKEMAKE) --dry-run
-
-why: env ## why a result would be made again: FILE=results/default/..., CONFIG= of its run
-	@PYTHONPATH=workflow $(BIN)/python -m contactid.run.why "$(FILE)" $(if $(CONFIG),--configfile $(CONFIG))
+estimate: env ## mass and inertia of an object held in hand: RECORDING=x.csv HULL=hull.csv NOISE=noise.yaml REPORT=report
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid estimate "$(RECORDING)" --hull "$(HULL)" \
+		--noise "$(NOISE)" --report "$(REPORT)"
 
 # Data
 

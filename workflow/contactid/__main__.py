@@ -16,6 +16,7 @@ from contactid.core.errors import ContactIdError
 #: Each command's module, with ``arguments(parser)`` and ``run(given)``, and what it does in a line. A command's module
 #: imports nothing heavy before its arguments are known to be right.
 COMMANDS = {
+    "estimate": ("contactid.inhand.own.command", "mass, centre and inertia of an object that is held and moved"),
     "identify": ("contactid.planar.own.command", "inertia ratio and friction of a planar body from its throws"),
     "impact": ("contactid.arm.own.command", "velocity of an arm's tip after an impact, measured and predicted"),
     "predict": ("contactid.tossing.own.command", "your own tosses, with the parameters of a finished run"),

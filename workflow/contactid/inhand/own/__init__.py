@@ -1,0 +1,1 @@
+"""Estimation of a user's own recording of a grasped object, as a command."""

@@ -1,0 +1,50 @@
+"""Estimate mass, centre of mass and inertia of an object that is held at contacts and moved.
+
+A recording is a csv: time; object_position_x, _y, _z (m) and object_orientation_w, _x, _y, _z of the body frame in a
+world with z upwards; for every contact, by whatever name, contact_force_<name>_x, _y, _z (N, on the object) and
+contact_position_<name>_x, _y, _z (m), both in the body frame; optionally contact_force_sd_<name>_x and so on (N), and
+contact_torque_<name>_x (N m) of a force-torque sensor. The hull is a csv of x,y,z (m, body frame) or a mesh.
+
+The noise is a YAML file of standard deviations: position_sd (m), orientation_sd (rad), contact_position_sd (m), and
+where it differs from the default force_sd (0.03 N) and force_relative_sd (0.03) where the csv has no contact_force_sd,
+force_gain_sd (0.05, of the force sensors' calibration), contact_torque_sd (0.001 N m), gravity (9.81 m/s2).
+
+The report is a folder with summary.md, parameters.json, the body as body.xml (MJCF) and body.urdf, and two figures.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("recording", metavar="x.csv", help="one recording; its columns are named above")
+    parser.add_argument("--hull", required=True, metavar="hull.csv", help="x,y,z per row in m, or a .stl or .obj mesh")
+    parser.add_argument("--noise", required=True, metavar="noise.yaml", help="standard deviations of what was measured")
+    parser.add_argument("--report", default="report", metavar="folder", help="where the report goes (default: report)")
+
+
+def run(given: Namespace) -> None:
+    """Read, estimate, write the report, and print its results and warnings.
+
+    Raises
+    ------
+    ContactIdError
+        For whatever is wrong with the files; nothing is written then.
+    """
+    from contactid.inhand.own.prepare import read_own_recording
+    from contactid.inhand.own.report import estimate_own, write_files
+    from contactid.output.own_report import own_report
+
+    with own_report(given.report) as folder:
+        recording = read_own_recording(given.recording, given.hull, given.noise)
+        print(f"Read {recording.name}: {recording.rows} rows, contacts {', '.join(recording.contacts)}", flush=True)
+        print("Estimating ...", flush=True)
+        found = estimate_own(recording)
+        write_files(found, folder)
+    for line in found.lines():
+        print(line)
+    for warning in found.warnings:
+        print(f"WARNING {warning}")
+    print(f"Report: {given.report}")

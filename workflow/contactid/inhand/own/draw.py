@@ -1,0 +1,59 @@
+"""Draw what was estimated from a user's own recording; nothing is computed here but scales.
+
+The tables are those of :func:`contactid.inhand.own.report.parameter_table` and
+:func:`contactid.inhand.own.report.residual_table`.
+"""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from contactid.output import style
+
+_INTERVAL = 1.96  # standard errors, of 95 %
+_PANELS = (
+    ("centre of mass (mm)", slice(1, 4), 1e3, ("x", "y", "z")),
+    ("moments (kg mm$^2$)", slice(4, 7), 1e6, ("xx", "yy", "zz")),
+    ("tensor's other entries (kg mm$^2$)", slice(7, 10), 1e6, ("xy", "xz", "yz")),
+)
+_COLOURS = (style.LINE, style.RELEASE, style.ACCENT)
+
+
+def draw_parameters(table: pd.DataFrame) -> Figure:
+    """Estimate with intervals of 95 % beside the uniform body; entries that the prior decides are open."""
+    figure, panels = plt.subplots(1, 3, figsize=(style.DOUBLE_COLUMN, 2.2))
+    for axes, (title, rows, scale, names) in zip(panels, _PANELS, strict=True):
+        part, places = table.iloc[rows], np.arange(3)
+        estimate, error = scale * part["estimate"], scale * _INTERVAL * part["standard_error"]
+        axes.errorbar(places - 0.1, estimate, yerr=error, fmt="none", ecolor=style.LINE, lw=0.9)
+        filled = np.where(part["decided_by"] == "prior", "white", style.LINE)
+        axes.scatter(places - 0.1, estimate, s=16, c=filled, edgecolors=style.LINE, zorder=3, label="estimate, 95 %")
+        axes.plot(places + 0.1, scale * part["uniform_body"], "D", ms=3.5, color=style.MEASURED, label="uniform body")
+        axes.set_xticks(places, names)
+        axes.set_xlim(-0.5, 2.5)
+        axes.set_title(title, loc="left")
+        shown = scale * np.concatenate([part["estimate"], part["uniform_body"]])
+        around = max(float(np.ptp(shown)), 0.2 * float(np.abs(shown).max()), 1e-9)
+        low, high = axes.get_ylim()  # an interval that says nothing would hide the rest
+        axes.set_ylim(max(low, shown.min() - 3.0 * around), min(high, shown.max() + 3.0 * around))
+    open_circle = plt.Line2D([], [], marker="o", ls="", mfc="white", mec=style.LINE, ms=4, label="by the prior")
+    handles, _ = panels[0].get_legend_handles_labels()
+    figure.legend(handles=[*handles, open_circle], loc="outside upper center", ncols=3)
+    return figure
+
+
+def draw_residuals(table: pd.DataFrame) -> Figure:
+    """Force and torque sensed less what the estimate's motion asks for, against time."""
+    figure, panels = plt.subplots(2, 1, sharex=True, figsize=(style.DOUBLE_COLUMN, 3.0))
+    for axes, kind, unit in zip(panels, ("force", "torque"), ("N", "N m"), strict=True):
+        for axis, colour in zip("xyz", _COLOURS, strict=True):
+            for number, part in table.groupby("stretch"):
+                axes.plot(part["time"], part[f"{kind}_{axis}"], color=colour, lw=0.8, label=None if number else axis)
+        axes.axhline(0.0, color="black", lw=0.5)
+        axes.set_ylabel(f"{kind} residual ({unit})")
+    panels[-1].set_xlabel("time (s)")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    return figure

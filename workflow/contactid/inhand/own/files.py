@@ -1,0 +1,257 @@
+"""A user's own recording of a grasped object, its hull, and what is known of the noise: three files.
+
+*Recording*: a csv with a header. Commas, semicolons or tabs; columns in any order; upper or lower case.
+
+==================================================== ===== ==========================================================
+columns                                              unit  meaning
+==================================================== ===== ==========================================================
+``time``                                             s     increasing; steps may differ
+``object_position_x``, ``_y``, ``_z``                m     origin of the body frame B in the world frame, z upwards
+``object_orientation_w``, ``_x``, ``_y``, ``_z``     1     quaternion, body to world, real part first
+``contact_force_<contact>_x``, ``_y``, ``_z``        N     on the object, in B; zero where the contact is broken
+``contact_position_<contact>_x``, ``_y``, ``_z``     m     in B
+``contact_force_sd_<contact>_x``, ``_y``, ``_z``     N     optional: standard deviation of the force
+``contact_torque_<contact>_x``, ``_y``, ``_z``       N m   optional: in B about the contact, of a force-torque sensor
+==================================================== ===== ==========================================================
+
+A contact's name is whatever stands for ``<contact>``. Quaternions are normalised; q and -q are the same.
+
+*Hull*: ``x,y,z`` in m in B per row of a csv, or a mesh (``.stl``, ``.obj``); the object lies within these points'
+convex hull.
+
+*Noise*: a small YAML file of standard deviations of independent errors, row by row::
+
+    position_sd: 5.0e-5          # m, of the object's position
+    orientation_sd: 2.0e-4       # rad
+    contact_position_sd: 1.0e-3  # m
+    # the rest may be left out; these are the defaults, chosen as for the study's own fingertips
+    force_sd: 0.03               # N, and
+    force_relative_sd: 0.03      # of the force besides, where the recording has no contact_force_sd
+    force_gain_sd: 0.05          # of calibration, of each contact's and of all in common: no motion tells
+                                 # the latter, so it widens the standard errors
+    contact_torque_sd: 1.0e-3    # N m
+    gravity: 9.81                # m/s2, along -z of the world
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+from scipy.spatial import ConvexHull
+
+from contactid.core.configuration import check, restore_numbers
+from contactid.core.errors import ContactIdError
+from contactid.core.inertia import hull_halfspaces
+
+_SCHEMA = Path(__file__).with_name("noise.schema.yaml")
+_DEFAULTS = {
+    "force_sd": 0.03, "force_relative_sd": 0.03, "force_gain_sd": 0.05, "contact_torque_sd": 1e-3, "gravity": 9.81,
+}  # fmt: skip
+_FORM = "See python -m contactid estimate --help for the columns"
+_MOST_HEADER = 200  # characters of a header that a message repeats
+_LEAST_FORCE_SD = 1e-3  # N
+_AXES = "xyz"
+_STL_HEADER, _STL_FACET = 84, 50  # bytes
+_LARGEST_HULL = 5.0  # m
+
+
+@dataclass(frozen=True, eq=False)
+class OwnTable:
+    """The columns of a recording as they stand in its file, n rows and c contacts; NaN where there is no number.
+
+    Attributes
+    ----------
+    time : (n,) s
+    position : (n, 3) m
+    orientation : (n, 4) real part first, as read
+    contacts : their names
+    force, point : (n, c, 3) N and m
+    force_sd, torque : (n, c, 3) N and N m, or None
+    """
+
+    time: np.ndarray
+    position: np.ndarray
+    orientation: np.ndarray
+    contacts: tuple[str, ...]
+    force: np.ndarray
+    point: np.ndarray
+    force_sd: np.ndarray | None
+    torque: np.ndarray | None
+
+
+def read_noise(path: str | Path) -> dict[str, float]:
+    """Every number of a noise file, defaults filled in; this module's text shows one.
+
+    Raises
+    ------
+    ContactIdError
+        For a missing file, an unknown or missing key, and a value that can't be.
+    """
+    path = Path(path)
+    try:
+        content = restore_numbers(yaml.safe_load(path.read_text(encoding="utf-8-sig")))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ContactIdError(f"{path}: not readable as YAML ({error})", "Give position_sd: 5.0e-5 and so on") from None
+    check(content, _SCHEMA, str(path))
+    return {name: float(value) for name, value in {**_DEFAULTS, **content}.items()}
+
+
+def read_hull(path: str | Path) -> np.ndarray:
+    """(v, 3) m: the corners of the convex hull of a table's points or a mesh.
+
+    Raises
+    ------
+    ContactIdError
+        For a file that can't be read, has other than three numbers per point, spans no volume, or isn't in metres.
+    """
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+        points = {".stl": _stl, ".obj": _obj}.get(path.suffix.lower(), _points)(data)
+    except (OSError, ValueError, IndexError) as error:
+        raise ContactIdError(
+            f"{path}: no readable hull ({error})", "Give rows of x,y,z in m, or a mesh as .stl or .obj"
+        ) from None
+    points = points.reshape(-1, 3)[np.isfinite(points.reshape(-1, 3)).all(axis=1)]
+    try:
+        hull_halfspaces(points)
+    except ContactIdError as error:
+        raise ContactIdError(f"{path}: {error.problem}", error.remedy) from None
+    size = float(np.ptp(points, axis=0).max())
+    if size > _LARGEST_HULL:
+        raise ContactIdError(f"{path}: the hull is {size:g} m long", "Give it in metres, in the body frame")
+    return points[ConvexHull(points).vertices]
+
+
+def _points(data: bytes) -> np.ndarray:
+    """Three numbers per line, below a header or without one."""
+    lines = [re.split(r"[,;\s]+", line.strip()) for line in data.decode("utf-8-sig").splitlines() if line.strip()]
+    first = [word.strip('"').lower() for word in lines[0]]
+    order = [first.index(axis) for axis in _AXES] if set(_AXES) <= set(first) else [0, 1, 2]
+    rows = lines if _numeric(first) else lines[1:]
+    return np.array([[float(row[place]) for place in order] for row in rows])
+
+
+def _numeric(words: list[str]) -> bool:
+    return all(re.fullmatch(r"[-+.\deE]+", word) for word in words if word)
+
+
+def _obj(data: bytes) -> np.ndarray:
+    rows = [line.split() for line in data.decode("utf-8", "replace").splitlines() if line.startswith("v ")]
+    return np.array([[float(word) for word in row[1:4]] for row in rows])
+
+
+def _stl(data: bytes) -> np.ndarray:
+    count = int.from_bytes(data[80:_STL_HEADER], "little")
+    if len(data) == _STL_HEADER + count * _STL_FACET:
+        facets = np.frombuffer(data, np.uint8, offset=_STL_HEADER).reshape(count, _STL_FACET)
+        return facets[:, 12:48].copy().view("<f4").astype(float).reshape(-1, 3)
+    words = re.findall(r"vertex\s+(\S+)\s+(\S+)\s+(\S+)", data.decode("utf-8", "replace"))
+    return np.array(words, dtype=float)
+
+
+def read_table(path: str | Path) -> OwnTable:
+    """Read a recording's columns; this module's text names them.
+
+    Raises
+    ------
+    ContactIdError
+        For a file that can't be read as a table, and for columns that are missing or there twice, all of them.
+    """
+    path = Path(path)
+    table = _table(path)
+    places: dict[tuple[str, str, str], str] = {}
+    for name in table.columns:
+        key = _meaning(str(name))
+        if key is None:
+            continue
+        if key in places:
+            raise ContactIdError(f"{path}: columns {places[key]} and {name} are the same", "Keep one of them")
+        places[key] = str(name)
+    contacts = tuple(dict.fromkeys(contact for kind, contact, _ in places if kind == "contact_force"))
+    single = {"time": ("",), "object_position": tuple(_AXES), "object_orientation": tuple("wxyz")}
+    wanted = [(kind, "", axis) for kind, axes in single.items() for axis in axes]
+    each = ["contact_force", "contact_position"]
+    each += [kind for kind in ("contact_force_sd", "contact_torque") if any(key[0] == kind for key in places)]
+    wanted += [(kind, contact, axis) for kind in each for contact in contacts or ("<contact>",) for axis in _AXES]
+    missing = [_column(*key) for key in wanted if key not in places]
+    if missing:
+        header = ", ".join(map(str, table.columns))[:_MOST_HEADER]
+        raise ContactIdError(f"{path}: no column {', '.join(missing)} (its header is {header})", _FORM)
+    numbers = table.apply(pd.to_numeric, errors="coerce")
+
+    def values(kind: str, *shape: int) -> np.ndarray:
+        columns = [places[key] for key in wanted if key[0] == kind]
+        found = numbers[columns].to_numpy(dtype=float).reshape(len(numbers), *shape)
+        return np.where(np.isfinite(found), found, np.nan)
+
+    many = (len(contacts), 3)
+    return OwnTable(
+        time=values("time"),
+        position=values("object_position", 3),
+        orientation=values("object_orientation", 4),
+        contacts=contacts,
+        force=values("contact_force", *many),
+        point=values("contact_position", *many),
+        force_sd=values("contact_force_sd", *many) if "contact_force_sd" in each else None,
+        torque=values("contact_torque", *many) if "contact_torque" in each else None,
+    )
+
+
+def _table(path: Path) -> pd.DataFrame:
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            header = next((line for line in file if line.strip()), "")
+        mark = max(",;\t", key=header.count)
+        decimal = "," if mark == ";" and "," in path.read_text(encoding="utf-8-sig").replace(header, "", 1) else "."
+        table = pd.read_csv(path, sep=mark, decimal=decimal, encoding="utf-8-sig", skipinitialspace=True)
+    except (OSError, ValueError) as error:
+        raise ContactIdError(f"{path}: not a readable csv file ({error})", _FORM) from None
+    return table.dropna(how="all")
+
+
+def _meaning(name: str) -> tuple[str, str, str] | None:
+    """Kind, contact and axis of a column; None for one that isn't asked for. Units in brackets are passed over."""
+    words = re.findall(r"[a-z]+|\d+", re.sub(r"[\[(].*?[\])]", "", name.lower()))
+    if words in (["time"], ["t"]):
+        return "time", "", ""
+    if words and len(words[-1]) == 2 and words[-1][0] == "q" and words[-1][1] in "wxyz":
+        words = [*words[:-1], "quaternion", words[-1][1]]
+    axis = next((word for word in reversed(words) if word in tuple("wxyz")), "")
+    if not axis:
+        return None
+    words.remove(axis)
+    for kind, signs in (
+        ("contact_torque", {"torque"}),
+        ("contact_force", {"force"}),
+        ("contact_position", {"contact"}),
+    ):
+        if signs & set(words):
+            deviation = bool({"sd", "std"} & set(words))
+            rest = [word for word in words if word not in ("contact", "force", "torque", "position", "sd", "std")]
+            if deviation and kind != "contact_force":
+                return None
+            return kind + ("_sd" if deviation else ""), "_".join(rest), axis
+    rest = [word for word in words if word != "object"]
+    if rest in (["orientation"], ["quaternion"], ["orientation", "quaternion"]):
+        return "object_orientation", "", axis
+    return ("object_position", "", axis) if rest in (["position"], []) and axis != "w" else None
+
+
+def _column(kind: str, contact: str, axis: str) -> str:
+    return "_".join(part for part in (kind, contact, axis) if part)
+
+
+def force_deviations(table: OwnTable, noise: dict[str, Any]) -> np.ndarray:
+    """(n, c, 3) N: the file's own, else of the noise file, at least a millinewton."""
+    if table.force_sd is not None:
+        return np.maximum(table.force_sd, _LEAST_FORCE_SD)
+    size = np.linalg.norm(table.force, axis=2, keepdims=True)
+    stated = np.hypot(noise["force_sd"], noise["force_relative_sd"] * size)
+    return np.broadcast_to(np.maximum(stated, _LEAST_FORCE_SD), table.force.shape)

@@ -1,0 +1,427 @@
+"""Inertial parameters of one recording, with noise levels that the recording itself tells.
+
+The equations are those of the study's estimators (:mod:`contactid.inhand.identify.wrench`): Newton and Euler's, forces
+and contact points eliminated, poses unknown, a constant unsensed wrench beside. Linearised about poses that follow the
+answer, a sample's wrench is ``w = Y theta - beta + error`` with the error's covariance
+
+    ``S = s_1 C + sum_i s_i J K_i J^T + sum_j s_j G_j``:
+
+C is of the stated deviations of forces, points and torques. J is the slope by the poses; their errors K are white, or
+correlated over a tenth of a second (a tracker's jitter), position and orientation apart. G are forces at the contacts
+that aren't sensed, correlated over a tenth of a second and over a second. The factors s are found by restricted maximum
+likelihood (each multiplied by the root of what the residuals show over what they should show, which never lowers it;
+Zhou, Hu, Qiao, Lange, J. Comput. Graph. Stat. 28, 2019). So a noise that is stated wrongly, or that isn't white, widens
+the standard errors by itself, and lets the prior count for more.
+
+The answer is a body that can exist: the least of the data's squared error plus ``weight`` times the squared geodesic
+distance (eq. 20) to the body of uniform density in the hull, whatever its mass, with the centre of mass in the hull.
+Standard errors are the data's, without that prior, and with an error of the force sensors' calibration that is stated:
+a common factor of all forces is another mass at every motion, so no recording shows it. Linear in the poses' errors,
+they are too small where those put more into the wrenches than the motion does. So variances are multiplied by one plus
+the ratio of the two, a rule that was chosen on twins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import block_diag, cho_factor, cho_solve, lapack
+from scipy.optimize import least_squares
+
+from contactid.core.inertia import InertialParameters, hull_halfspaces, parallel_axis, tensor_entries, uniform_body
+from contactid.core.rotations import from_matrices, matrices, skew
+from contactid.inhand.identify.ipopt_start import FORCE_FLOOR, TORQUE_FLOOR, smoothed_motion
+from contactid.inhand.identify.kinematics import FOURTH_ORDER, POSE, REACH, body_motion, rotation_exp, rotation_log
+from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor, wrench_covariance, wrench_slope
+from contactid.inhand.models.inertia import MeasuredMotion
+from contactid.inhand.models.parameters import homogeneous_matrix
+from contactid.inhand.readers.recordings import RecordedSignals
+
+PRIOR_WEIGHT = 200.0  # of half the squared distance to the uniform body: each direction within about 0.07 of it
+_REACH = REACH[FOURTH_ORDER]
+_ROUNDS = 14  # of linearisation, at most
+_STEPS, _FEW = 8, 3  # of the noise levels, in each of the first rounds and of the later ones
+_FIRST = 3
+_ARRIVED = 0.1  # standard errors that the answer moves in the last round
+_SETTLED = 0.02  # relative change of every level that still counts, from which on the steps end
+_SETTLING = 0.5  # the same, from which on the answer isn't called settled
+_SHORT = 0.1  # s, over which errors of poses are correlated
+_UNSENSED = (0.1, 0.3, 1.0)  # s, the same of unsensed forces
+_START = (1.0, 1.0, 1.0, 1.0, 1.0, 1e-4, 1e-4, 1e-4)  # factors; those of unsensed forces in N2
+_STATED = np.array([30.0, 30.0, 30.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # degrees of freedom that a stated level counts for
+LEVELS = (
+    "forces and contact points", "positions, white", "orientations, white", "positions, over 0.1 s",
+    "orientations, over 0.1 s", "unsensed forces, over 0.1 s", "unsensed forces, over 0.3 s",
+    "unsensed forces, over 1 s",
+)  # fmt: skip
+_POSES = (1, 2, 3, 4)  # levels of the poses
+_LARGEST_SHARE = 100.0
+_NOTHING = np.zeros((PARAMETERS + WRENCH, PARAMETERS + WRENCH))  # information, before there are equations
+_MARGIN = 1e-3  # of the size, that the centre of mass keeps from the hull
+_SMOOTHER = 2.5
+_STIFF = 1e5
+_FLOOR = np.diag(np.repeat([FORCE_FLOOR, TORQUE_FLOOR], 3) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnFit:
+    """What was found in a recording.
+
+    Attributes
+    ----------
+    body : the estimate
+    uniform : the body of uniform density in the hull with the estimate's mass
+    errors : (16,) standard errors of :func:`told_parameters`, calibration included
+    fit_errors : (16,) the same of the fit alone
+    levels : (8,) factors of the noise, in the order of :data:`LEVELS`; the last three in N2
+    wrench : (6,) constant unsensed wrench in B about its origin, N and N m: sensed is what acts less this
+    residuals : of each stretch, (m, 6) N and N m, sensed wrench less what the estimate's motion asks for
+    times : of each stretch, (m,) s
+    wrench_errors : (6,) its standard errors, fit alone
+    pose_share : variance that the poses' noise puts into the wrenches, over that of the motion itself
+    misfit : squared residuals by the stated noise, per degree of freedom
+    degrees : of freedom
+    iterations : rounds of linearisation
+    converged : whether the last one moved the answer by less than half a standard error
+    """
+
+    body: InertialParameters
+    uniform: InertialParameters
+    errors: np.ndarray
+    fit_errors: np.ndarray
+    levels: np.ndarray
+    wrench: np.ndarray
+    residuals: list[np.ndarray]
+    times: list[np.ndarray]
+    wrench_errors: np.ndarray
+    pose_share: float
+    misfit: float
+    degrees: int
+    iterations: int
+    converged: bool
+
+
+@dataclass
+class _Stretch:
+    """A stretch of even samples: measured signals, present poses, and the linear equations there."""
+
+    signals: RecordedSignals
+    rotations: np.ndarray
+    positions: np.ndarray
+    value: np.ndarray  # (6 m,)
+    slope: np.ndarray  # (6 m, 16)
+    by_pose: np.ndarray  # (6 m, 6 n)
+    kernels: list[np.ndarray]  # (6 m, 6 m) each
+    gains: np.ndarray  # (6 m, k) wrench of every contact
+
+
+def told_parameters(vector: np.ndarray) -> np.ndarray:
+    """(16,): mass, centre of mass, tensor about it, tensor about B's origin (xx, yy, zz, xy, xz, yz), of a (10,)."""
+    center = vector[1:4] / vector[0]
+    at_center = vector[4:] - tensor_entries(parallel_axis(vector[0], center))
+    return np.concatenate([vector[:1], center, at_center, vector[4:]])
+
+
+def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float, weight: float = PRIOR_WEIGHT) -> OwnFit:
+    """Estimate an object from stretches of one recording.
+
+    Parameters
+    ----------
+    stretches
+        Each of even samples without a gap; stated deviations start the search for the noise levels.
+    gain_sd
+        Relative standard deviation of the forces' calibration, of each contact's and of all in common.
+    weight
+        Of half the squared geodesic distance to the uniform body.
+    """
+    started = [_start(one) for one in stretches]
+    parts, hull = [part for part, _ in started], stretches[0].hull
+    rows = np.concatenate([rows for _, rows in started])
+    information = rows[:, :-1].T @ rows[:, :-1]
+    answer = _inverse(information) @ rows[:, :-1].T @ rows[:, -1]
+    misfit = float(np.mean((rows[:, -1] - rows[:, :-1] @ answer) ** 2))
+    body = likeliest_body(answer, information / misfit, hull, weight, uniform_body(_weighed(stretches), hull))
+    levels = np.array(_START)
+    near = body.vector
+    for turn in range(_ROUNDS):
+        for part in parts:
+            _linearise(part, near)
+        levels = _noise_levels(parts, levels, _STEPS if turn < _FIRST else _FEW)
+        information, answer = _solved(parts, levels)
+        body = likeliest_body(answer, information, hull, weight, body)
+        step = body.vector - near
+        near = body.vector
+        for part in parts:
+            _follow(part, levels, near, answer[PARAMETERS:])
+        errors = np.sqrt(np.diag(_inverse(information))[:PARAMETERS])
+        arrived = turn >= _FIRST and bool(np.all(np.abs(step) <= _ARRIVED * errors))
+        if arrived:
+            break
+    found = _told(parts, levels, information, body, answer[PARAMETERS:], hull, gain_sd)
+    return replace(found, iterations=turn + 1, converged=bool(np.all(np.abs(step) <= _SETTLING * errors)))
+
+
+def _weighed(stretches: Sequence[RecordedSignals]) -> float:
+    """Mass (kg) that weighs what the sensed forces add up to; a tenth of a kg where that is nothing."""
+    force = np.concatenate([one.wrench[:, :3] for one in stretches])
+    mean = float(np.median(np.linalg.norm(force, axis=1))) / max(stretches[0].gravity, 1.0)
+    return mean if mean > 1e-4 else 0.1
+
+
+def _start(signals: RecordedSignals) -> tuple[_Stretch, np.ndarray]:
+    """A stretch at smoothed poses, and the equations there with the wrench as last column, whitened by its noise."""
+    motion = _measured(signals)
+    positions, orientations, seen = smoothed_motion(motion)
+    rows = np.concatenate([regressor(seen), -motion.bias_columns, motion.wrench[..., None]], axis=2)
+    empty = np.zeros(0)
+    part = _Stretch(signals, matrices(orientations), positions, empty, empty, empty, [], empty)
+    return part, np.linalg.solve(motion.factors, rows).reshape(-1, rows.shape[2])
+
+
+def _measured(signals: RecordedSignals) -> MeasuredMotion:
+    """Signals in the form that the study's smoothing takes; smoothed by more than the noise that is stated."""
+    return MeasuredMotion(
+        time=signals.time,
+        position=signals.positions,
+        orientation=from_matrices(signals.rotations),
+        position_sd=_SMOOTHER * signals.position_sd,
+        orientation_sd=_SMOOTHER * signals.orientation_sd,
+        wrench=signals.wrench,
+        covariance=wrench_covariance(signals) + _FLOOR,
+        gravity=signals.gravity,
+        bias_columns=np.broadcast_to(np.eye(WRENCH), (signals.samples, WRENCH, WRENCH)),
+        bias_sd=np.full(WRENCH, np.inf),
+    )
+
+
+def _linearise(part: _Stretch, vector: np.ndarray) -> None:
+    """Set the linear equations at the present poses and parameters."""
+    signals, inner = part.signals, slice(_REACH, part.signals.samples - _REACH)
+    motion = body_motion(signals.time, part.rotations, part.positions, signals.gravity, FOURTH_ORDER)
+    m = len(motion.rate)
+    slopes = wrench_slope(motion, vector)
+    by_pose = np.zeros((m, WRENCH, POSE * signals.samples))
+    for k in range(m):
+        by_pose[k, :, POSE * k : POSE * k + slopes.shape[2]] = slopes[k]
+    part.by_pose = by_pose.reshape(m * WRENCH, -1)
+    off = _pose_errors(part)
+    part.value = signals.wrench[inner].ravel() + part.by_pose @ off
+    constant = np.broadcast_to(-np.eye(WRENCH), (m, WRENCH, WRENCH))
+    part.slope = np.concatenate([regressor(motion), constant], axis=2).reshape(m * WRENCH, -1)
+    points, forces = signals.points[inner], signals.forces[inner]
+    each = np.concatenate([forces, np.cross(points, forces)], axis=2)
+    part.gains = np.moveaxis(each, 1, 2).reshape(m * WRENCH, -1)
+    time = signals.time
+    part.kernels = [block_diag(*(wrench_covariance(signals)[inner] + _FLOOR))]
+    lag = np.abs(time[:, None] - time)
+    for correlation in (np.eye(len(time)), np.exp(-lag / _SHORT)):
+        for first, sd in ((3, signals.position_sd), (0, signals.orientation_sd)):
+            columns = part.by_pose.reshape(m * WRENCH, -1, POSE)[:, :, first : first + 3]
+            total = np.zeros((m * WRENCH, m * WRENCH))
+            for axis in range(3):
+                total += columns[:, :, axis] @ correlation @ columns[:, :, axis].T
+            part.kernels.append(sd**2 * total)
+    unsensed = _unit_forces(points.mean(axis=0))
+    for span in _UNSENSED:
+        part.kernels.append(np.kron(np.exp(-lag[inner, inner] / span), unsensed))
+
+
+def _unit_forces(points: np.ndarray) -> np.ndarray:
+    """(6, 6) covariance of the wrench of a unit force, shared by contacts at (k, 3) m."""
+    each = np.concatenate([np.broadcast_to(np.eye(3), (len(points), 3, 3)), skew(points)], axis=1)
+    return np.einsum("kij,klj->il", each, each) / len(points)
+
+
+def _pose_errors(part: _Stretch) -> np.ndarray:
+    """(6 n,) present poses less measured ones."""
+    turned = rotation_log(np.swapaxes(part.signals.rotations, 1, 2) @ part.rotations)
+    return np.concatenate([turned, part.positions - part.signals.positions], axis=1).ravel()
+
+
+def _covariance(part: _Stretch, levels: np.ndarray) -> np.ndarray:
+    total = np.zeros_like(part.kernels[0])
+    for level, kernel in zip(levels, part.kernels, strict=True):
+        total += level * kernel
+    return total
+
+
+def _noise_levels(parts: list[_Stretch], levels: np.ndarray, steps: int) -> np.ndarray:
+    for _ in range(steps):
+        inverses, weighted, matrix, right = [], [], _NOTHING, _NOTHING[0]
+        for part in parts:
+            factor, _ = cho_factor(_covariance(part, levels), lower=True)
+            inverse = lapack.dpotri(factor, lower=1)[0]
+            inverse = np.tril(inverse) + np.tril(inverse, -1).T
+            inverses.append(inverse)
+            weighted.append(inverse @ part.slope)
+            matrix = matrix + part.slope.T @ weighted[-1]
+            right = right + weighted[-1].T @ part.value
+        known = _inverse(matrix)
+        answer = known @ right
+        shown, expected = np.zeros(len(levels)), np.zeros(len(levels))
+        for part, inverse, white in zip(parts, inverses, weighted, strict=True):
+            left = inverse @ (part.value - part.slope @ answer)
+            for i, kernel in enumerate(part.kernels):
+                shown[i] += left @ kernel @ left
+                expected[i] += np.vdot(inverse, kernel) - np.vdot(known, white.T @ kernel @ white)
+        change = np.clip((shown + _STATED / levels**2) / (expected + _STATED / levels), 0.1, 10.0)
+        counts = levels * expected > 1.0  # degrees of freedom that a level explains
+        levels = np.maximum(levels * change, 1e-12)
+        if not counts.any() or np.all(np.abs(change[counts] - 1.0) < _SETTLED):
+            break
+    return levels
+
+
+def _inverse(matrix: np.ndarray) -> np.ndarray:
+    """Of a symmetric positive matrix whose entries have different units; what is lost to rounding is left large."""
+    scale = np.sqrt(np.maximum(np.diag(matrix), np.finfo(float).tiny))
+    values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
+    return (vectors / np.maximum(values, 1e-13 * values[-1])) @ vectors.T / np.outer(scale, scale)
+
+
+def _solved(parts: list[_Stretch], levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Information (16, 16) of parameters and wrench, and their least-squares answer (16,)."""
+    matrix, right = _NOTHING, _NOTHING[0]
+    for part in parts:
+        white = cho_solve(cho_factor(_covariance(part, levels), lower=True), part.slope)
+        matrix, right = matrix + part.slope.T @ white, right + white.T @ part.value
+    return matrix, _inverse(matrix) @ right
+
+
+def likeliest_body(
+    answer: np.ndarray, information: np.ndarray, hull: np.ndarray, weight: float, start: InertialParameters
+) -> InertialParameters:
+    """The body with the least squared error of the data and distance to the uniform body, centre of mass in the hull.
+
+    Parameters
+    ----------
+    answer, information
+        (16,) and (16, 16): parameters and wrench; the wrench is free.
+    hull
+        (v, 3) m.
+    weight
+        Of half the squared geodesic distance, whatever the mass.
+    start
+        A body that can exist.
+    """
+    known = _inverse(_inverse(information)[:PARAMETERS, :PARAMETERS])
+    values, vectors = np.linalg.eigh(known / np.outer(*[np.sqrt(np.diag(known))] * 2))
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))).T * np.sqrt(np.diag(known))
+    normals, offsets = hull_halfspaces(hull)
+    size = float(np.ptp(hull, axis=0).max())
+    unit = homogeneous_matrix(uniform_body(1.0, hull).vector)
+    lower = np.linalg.cholesky(unit)
+    inverse = np.linalg.inv(lower)
+    rows = np.tril_indices(4)
+
+    def matrix_of(x: np.ndarray) -> np.ndarray:
+        factor = np.zeros((4, 4))
+        factor[rows] = x
+        factor[np.diag_indices(4)] = np.exp(np.diag(factor))
+        return lower @ factor @ factor.T @ lower.T
+
+    def errors(x: np.ndarray) -> np.ndarray:
+        matrix = matrix_of(x)
+        vector = _vector_of(matrix)
+        values, axes = np.linalg.eigh(inverse @ matrix @ inverse.T)
+        log = (axes * np.log(np.maximum(values, 1e-300))) @ axes.T
+        log -= 0.25 * np.trace(log) * np.eye(4)
+        off = np.where(np.eye(4, dtype=bool), 1.0, np.sqrt(2.0))[rows] * log[rows]
+        out = (normals @ (vector[1:4] / vector[0]) - offsets) / size + _MARGIN
+        return np.concatenate(
+            [root @ (vector - answer[:PARAMETERS]), 0.5 * np.sqrt(weight) * off, _STIFF * np.maximum(out, 0.0)]
+        )
+
+    first = inverse @ homogeneous_matrix(start.vector) @ inverse.T
+    factor = np.linalg.cholesky(first)
+    factor[np.diag_indices(4)] = np.log(np.diag(factor))
+    found = least_squares(errors, factor[rows], method="trf", x_scale="jac", max_nfev=300)
+    return InertialParameters.from_vector(_vector_of(matrix_of(found.x)))
+
+
+def _vector_of(matrix: np.ndarray) -> np.ndarray:
+    """(10,) of P (4, 4) over the coordinates (1, x, y, z)."""
+    sigma = matrix[1:, 1:]
+    return np.concatenate([matrix[0, :1], matrix[0, 1:], tensor_entries(np.trace(sigma) * np.eye(3) - sigma)])
+
+
+def _follow(part: _Stretch, levels: np.ndarray, vector: np.ndarray, wrench: np.ndarray) -> None:
+    """Move the poses to where the answer and their measurements have them."""
+    parameters = np.concatenate([vector, wrench])
+    left = part.value - part.slope @ parameters
+    pull = part.by_pose.T @ cho_solve(cho_factor(_covariance(part, levels), lower=True), left)
+    signals, time = part.signals, part.signals.time
+    pull = pull.reshape(-1, POSE)
+    short = np.exp(-np.abs(time[:, None] - time) / _SHORT)
+    moved = np.empty_like(pull)
+    for first, sd, white, slow in ((3, signals.position_sd, 1, 3), (0, signals.orientation_sd, 2, 4)):
+        columns = slice(first, first + 3)
+        moved[:, columns] = sd**2 * (levels[white] * pull[:, columns] + levels[slow] * short @ pull[:, columns])
+    part.rotations = signals.rotations @ rotation_exp(moved[:, :3])
+    part.positions = signals.positions + moved[:, 3:]
+
+
+def _told(
+    parts: list[_Stretch], levels: np.ndarray, information: np.ndarray, body: InertialParameters, wrench: np.ndarray,
+    hull: np.ndarray, gain_sd: float,
+) -> OwnFit:  # fmt: skip
+    covariance = _inverse(information)
+    by_gain = 0.0
+    for part in parts:
+        white = cho_solve(cho_factor(_covariance(part, levels), lower=True), part.slope)
+        by_gain = by_gain + white.T @ part.gains
+    shift = (covariance @ by_gain)[:PARAMETERS]
+    share = _pose_share(parts, levels, body)
+    kept = (1.0 + share) * covariance[:PARAMETERS, :PARAMETERS]
+    slope = _slope(body.vector)
+    calibrated = kept + gain_sd**2 * (shift @ shift.T + np.outer(body.vector, body.vector))
+    errors, alone = (np.sqrt(np.diag(slope @ one @ slope.T)) for one in (calibrated, kept))
+    residuals, times, square, count = [], [], 0.0, 0
+    parameters = np.concatenate([body.vector, wrench])
+    stated = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    for part in parts:
+        left = part.value - part.slope @ parameters
+        square += left @ cho_solve(cho_factor(_covariance(part, stated), lower=True), left)
+        count += len(left)
+        residuals.append(left.reshape(-1, WRENCH))
+        times.append(part.signals.time[_REACH:-_REACH])
+    return OwnFit(
+        body=body,
+        uniform=uniform_body(body.mass, hull),
+        errors=errors,
+        fit_errors=alone,
+        levels=levels,
+        wrench=wrench,
+        residuals=residuals,
+        times=times,
+        wrench_errors=np.sqrt((1.0 + share) * np.diag(covariance)[PARAMETERS:]),
+        pose_share=share,
+        misfit=float(square / max(count - len(parameters), 1)),
+        degrees=max(count - len(parameters), 1),
+        iterations=0,
+        converged=False,
+    )
+
+
+def _pose_share(parts: list[_Stretch], levels: np.ndarray, body: InertialParameters) -> float:
+    """Variance of the wrenches by the poses' noise over that by the motion; the median of the six components."""
+    noise, moved = [], []
+    for part in parts:
+        noisy = sum(levels[i] * np.diag(part.kernels[i]) for i in _POSES)
+        noise.append(noisy.reshape(-1, WRENCH))
+        moved.append((part.slope[:, :PARAMETERS] @ body.vector).reshape(-1, WRENCH))
+    signal = np.maximum(np.concatenate(moved).var(axis=0), np.finfo(float).tiny)
+    return min(float(np.median(np.concatenate(noise).mean(axis=0) / signal)), _LARGEST_SHARE)
+
+
+def _slope(vector: np.ndarray) -> np.ndarray:
+    """(16, 10) of :func:`told_parameters`."""
+    steps = 1e-6 * np.maximum(np.abs(vector), 1e-3 * np.abs(vector).max() * np.array([1.0] * 4 + [0.01] * 6))
+    return np.column_stack(
+        [
+            (told_parameters(vector + step) - told_parameters(vector - step)) / (2.0 * size)
+            for step, size in zip(np.diag(steps), steps, strict=True)
+        ]
+    )

@@ -1,0 +1,263 @@
+"""From a recording's rows to stretches of signals that can be estimated from, with what was done to them.
+
+A row without a pose, or with a force that is no number, is lost. A few lost rows are no gap: differences take the
+times as they are. A row that repeats the pose before it is lost, too, for a tracker that held it says nothing. Rows are
+averaged to about 50 per second, poses and forces alike, since a held object moves slowly; a long recording is cut into
+stretches, which bounds the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from contactid.core.errors import ContactIdError
+from contactid.core.inertia import hull_halfspaces
+from contactid.core.rotations import continuous, from_matrices, matrices
+from contactid.inhand.own.files import OwnTable, force_deviations, read_hull, read_noise, read_table
+from contactid.inhand.readers.recordings import RecordedSignals
+
+_STEP = 0.02  # s, of the averages
+_LONGEST = 120  # averages in a stretch
+_FEWEST = 15  # averages in a stretch, fewer are left out
+_GAP = 4.0  # averages' steps; from there on a stretch ends
+_SLOWEST = 0.2  # s between rows; beyond it milliseconds were taken for seconds
+_FASTEST, _FARTHEST = 10.0, 100.0  # m/s and m; beyond them millimetres were taken for metres
+_NORMS = (0.9, 1.1)  # of quaternions that are normalised
+_FEW_HELD = 0.1  # share of rows that repeat a pose; a tracker that is slower than the rows has more
+_OUTSIDE = 5e-3  # m, or 3 deviations, that contacts may lie outside the hull
+_UPRIGHT = 0.5  # cosine between the mean force and the vertical
+
+
+@dataclass(frozen=True, eq=False)
+class OwnRecording:
+    """A recording, ready to be estimated from.
+
+    Attributes
+    ----------
+    name : of its file
+    contacts : names
+    stretches : of averaged signals
+    gain_sd : relative standard deviation of the forces' calibration, of each contact and of all in common
+    rows, lost : read, and left out
+    notes, warnings : sentences for the report
+    """
+
+    name: str
+    contacts: tuple[str, ...]
+    stretches: tuple[RecordedSignals, ...]
+    gain_sd: float
+    rows: int
+    lost: int
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def hull(self) -> np.ndarray:
+        """(v, 3) m in B."""
+        return self.stretches[0].hull
+
+
+def read_own_recording(recording: str | Path, hull: str | Path, noise: str | Path) -> OwnRecording:
+    """Read a recording with its hull and its noise (:mod:`contactid.inhand.own.files`) and prepare it.
+
+    Raises
+    ------
+    ContactIdError
+        For whatever is wrong with one of the files; it names the file.
+    """
+    table, corners, stated = read_table(recording), read_hull(hull), read_noise(noise)
+    try:
+        return _prepared(table, corners, stated, Path(recording).name)
+    except ContactIdError as error:
+        raise ContactIdError(f"{recording}: {error.problem}", error.remedy) from None
+
+
+def _prepared(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], name: str) -> OwnRecording:
+    notes, warnings = [], []
+    point, force = _points_of_broken_contacts(table)
+    norm = np.linalg.norm(table.orientation, axis=1)
+    bad = (norm < _NORMS[0]) | (norm > _NORMS[1])
+    if np.count_nonzero(bad) > 0.5 * len(norm):
+        raise ContactIdError(
+            f"object_orientation has lengths around {np.nanmedian(norm):.3g}", "Give unit quaternions, real part first"
+        )
+    values = [table.time, table.position, table.orientation, force, point]
+    values += [extra for extra in (table.force_sd, table.torque) if extra is not None]
+    known = np.all([np.isfinite(one).reshape(len(norm), -1).all(axis=1) for one in values], axis=0) & ~bad
+    held = _held(table, known)
+    good = known & ~held
+    lost = len(good) - int(good.sum())
+    if not good.any():
+        raise ContactIdError(f"none of its {len(good)} rows has all numbers", "Correct the recording")
+    if (~known).any():
+        notes.append(f"{np.count_nonzero(~known)} rows lack a number, the first is row {np.argmin(known) + 1}.")
+    if held.any():
+        notes.append(f"{np.count_nonzero(held)} rows repeat the pose before them; they aren't used.")
+    if table.force_sd is not None and np.any(table.force_sd[good] < 0.0):
+        raise ContactIdError("contact_force_sd is negative", "Give standard deviations in N")
+    time = table.time[good]
+    _check_time(time, np.flatnonzero(good))
+    orientation = continuous(table.orientation[good] / norm[good, None])
+    _check_units(time, table.position[good], point[good], hull)
+    sd = force_deviations(table, dict(noise))[good]
+    torque = None if table.torque is None else table.torque[good]
+    whole = (time, table.position[good], orientation, force[good], sd, point[good], torque)
+    stretches, count = _stretches(whole, hull, noise)
+    if not stretches:
+        raise ContactIdError(
+            f"no stretch of {_FEWEST * _STEP:.2g} s without a gap (median step {np.median(np.diff(time)):.3g} s)",
+            "Give a longer recording, or one with fewer lost rows",
+        )
+    if len(stretches) > 1:
+        notes.append(f"{len(stretches)} stretches are estimated from jointly.")
+    if count > 1:
+        notes.append(f"{count} rows at a time are averaged.")
+    warnings += _pull(stretches) + _outside(table.contacts, force[good], point[good], hull, noise)
+    return OwnRecording(
+        name, table.contacts, tuple(stretches), noise["force_gain_sd"], len(good), lost, tuple(notes), tuple(warnings)
+    )
+
+
+def _points_of_broken_contacts(table: OwnTable) -> tuple[np.ndarray, np.ndarray]:
+    """Contact points (n, c, 3) and forces: a contact without force has its mean place where none is told."""
+    broken = np.all((table.force == 0.0) | np.isnan(table.force), axis=2) & np.isnan(table.point).any(axis=2)
+    with np.errstate(invalid="ignore"):
+        seen = np.isfinite(table.point)
+        mean = np.where(seen, table.point, 0.0).sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
+    return np.where(broken[..., None], mean, table.point), np.where(broken[..., None], 0.0, table.force)
+
+
+def _held(table: OwnTable, known: np.ndarray) -> np.ndarray:
+    """(n,) rows that repeat the last pose while others move; none of a still object's, whose rows all do."""
+    pose = np.column_stack([table.position, table.orientation])
+    same = np.concatenate([[False], np.all(pose[1:] == pose[:-1], axis=1)]) & known
+    return same if np.count_nonzero(~same & known) > _FEW_HELD * len(same) else np.zeros_like(same)
+
+
+def _check_time(time: np.ndarray, rows: np.ndarray) -> None:
+    step = np.diff(time)
+    if np.any(step <= 0.0):
+        place = int(np.argmax(step <= 0.0))
+        raise ContactIdError(
+            f"time doesn't increase from row {rows[place] + 1} to row {rows[place + 1] + 1}", "Sort or correct it"
+        )
+    if len(step) and np.median(step) > _SLOWEST:
+        raise ContactIdError(
+            f"time has {np.median(step):g} s between rows", "Give it in seconds, 5 rows a second or more"
+        )
+
+
+def _check_units(time: np.ndarray, position: np.ndarray, point: np.ndarray, hull: np.ndarray) -> None:
+    speed = np.linalg.norm(np.diff(position, axis=0), axis=1) / np.diff(time)
+    fast = float(np.quantile(speed, 0.9)) if len(speed) else 0.0
+    far = float(np.abs(position).max())
+    if fast > _FASTEST or far > _FARTHEST:
+        raise ContactIdError(f"object_position reaches {far:.3g} m and {fast:.3g} m/s", "Give it in metres")
+    size, middle = float(np.ptp(hull, axis=0).max()), hull.mean(axis=0)
+    away = float(np.median(np.linalg.norm(point - middle, axis=2)))
+    if away > 5.0 * size:
+        raise ContactIdError(
+            f"contacts lie {away:.3g} m from the middle of a hull of {size:.3g} m",
+            "Give both in metres in the body frame",
+        )
+
+
+def _stretches(whole: tuple, hull: np.ndarray, noise: Mapping[str, float]) -> tuple[list[RecordedSignals], int]:
+    """Averaged signals between gaps, and how many rows make an average."""
+    time = whole[0]
+    step = float(np.median(np.diff(time))) if len(time) > 1 else _STEP
+    count = max(1, round(_STEP / step))
+    found = []
+    for run in np.split(np.arange(len(time)), np.flatnonzero(np.diff(time) > _GAP * count * step) + 1):
+        bins = np.floor((time[run] - time[run[0]]) / (count * step) + 1e-6).astype(int) if count > 1 else run
+        _, first, sizes = np.unique(bins, return_index=True, return_counts=True)
+        parts = max(1, -(-len(first) // _LONGEST))
+        for part in np.array_split(np.arange(len(first)), parts):
+            if len(part) >= _FEWEST:
+                rows = run[first[part[0]] : first[part[-1]] + sizes[part[-1]]]
+                found.append(_averaged(whole, rows, first[part] - first[part[0]], sizes[part], hull, noise, count))
+    return found, count
+
+
+def _averaged(
+    whole: tuple, rows: np.ndarray, first: np.ndarray, sizes: np.ndarray, hull: np.ndarray,
+    noise: Mapping[str, float], count: int,
+) -> RecordedSignals:  # fmt: skip
+    time, position, orientation, force, sd, point = (one[rows] for one in whole[:-1])
+    torque = whole[-1]
+
+    def mean(values: np.ndarray) -> np.ndarray:
+        return np.add.reduceat(values, first, axis=0) / sizes.reshape(-1, *[1] * (values.ndim - 1))
+
+    turned = mean(orientation)
+    share = count**-0.5
+    return RecordedSignals(
+        time=mean(time - whole[0][0]),
+        rotations=matrices(turned / np.linalg.norm(turned, axis=1, keepdims=True)),
+        positions=mean(position),
+        forces=mean(force),
+        force_sd=np.sqrt(mean(sd**2) / sizes[:, None, None]),
+        points=mean(point),
+        torques=None if torque is None else mean(torque[rows]),
+        gravity=noise["gravity"],
+        position_sd=noise["position_sd"] * share,
+        orientation_sd=noise["orientation_sd"] * share,
+        point_sd=max(noise["contact_position_sd"], 1e-6) * share,
+        torque_sd=noise["contact_torque_sd"] * share,
+        hull=hull,
+    )
+
+
+def _pull(stretches: list[RecordedSignals]) -> list[str]:
+    """Whether the fingers hold the object up, on average."""
+    if not stretches[0].gravity:
+        return []
+    world = np.concatenate([np.einsum("nij,nj->ni", one.rotations, one.wrench[:, :3]) for one in stretches])
+    mean = world.mean(axis=0)
+    size = float(np.linalg.norm(mean))
+    if size < 1e-9:
+        raise ContactIdError("all forces add up to nothing, so nothing holds the object", "Check the force columns")
+    upright = float(mean[2] / size)
+    if upright < -_UPRIGHT:
+        raise ContactIdError(
+            f"the forces pull the object down on average ({mean[2]:.3g} N along the world's z)",
+            "Give the forces that act on the object, and a world frame with z upwards",
+        )
+    if upright < _UPRIGHT:
+        angle = np.degrees(np.arccos(upright))
+        return [
+            f"The forces' mean is {angle:.0f} degrees off the world's z, where gravity asks for upwards: check the "
+            "world frame, the quaternions (body to world, real part first) and that forces are in the body frame."
+        ]
+    return []
+
+
+def _outside(
+    contacts: tuple[str, ...], force: np.ndarray, point: np.ndarray, hull: np.ndarray, noise: Mapping[str, float]
+) -> list[str]:
+    normals, offsets = hull_halfspaces(hull)
+    allowed, told = max(3.0 * noise["contact_position_sd"], _OUTSIDE), []
+    for i, contact in enumerate(contacts):
+        touching = np.any(force[:, i] != 0.0, axis=1)
+        if touching.any():
+            out = float(np.max(normals @ np.median(point[touching, i], axis=0) - offsets))
+            if out > allowed:
+                told.append(f"{contact or 'the only one'} by {1e3 * out:.0f} mm")
+    if not told:
+        return []
+    return [f"Contacts lie outside the hull ({', '.join(told)}): check the hull's frame and its units."]
+
+
+def longest(recording: OwnRecording) -> RecordedSignals:
+    """The stretch with the most samples."""
+    return max(recording.stretches, key=lambda one: one.samples)
+
+
+def turning(recording: OwnRecording) -> float:
+    """Largest angle (rad) between two orientations of a recording's longest stretch."""
+    rotations = from_matrices(longest(recording).rotations)
+    return float(2.0 * np.arccos(np.clip(np.abs(rotations @ rotations.T), 0.0, 1.0)).max())

@@ -1,0 +1,322 @@
+"""Estimate a user's own recording and report it: the body, its errors, the naive answer beside it, what to distrust."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from scipy.spatial import ConvexHull
+from scipy.special import chdtrc
+
+from contactid.core.atomic import write_text
+from contactid.core.inertia import consistency, geodesic_distance, tensor
+from contactid.inhand.identify.identifiability import visible_motion
+from contactid.inhand.identify.methods import DATA, PRIOR
+from contactid.inhand.own.draw import draw_parameters, draw_residuals
+from contactid.inhand.own.fit import LEVELS, OwnFit, fit_recording, told_parameters
+from contactid.inhand.own.prepare import OwnRecording, longest, turning
+from contactid.output.fits import write_fit
+from contactid.output.own_report import PARAMETERS, SUMMARY
+from contactid.output.simulator_formats import IdentifiedBody, mjcf, urdf, wavefront
+from contactid.output.style import save, styled
+from contactid.output.tables import write_csv
+
+NAMES = (
+    "mass", "center_x", "center_y", "center_z", "i_xx", "i_yy", "i_zz", "i_xy", "i_xz", "i_yz",
+    "origin_xx", "origin_yy", "origin_zz", "origin_xy", "origin_xz", "origin_yz",
+)  # fmt: skip
+_TENSOR = slice(4, 10)  # about the centre of mass, of told parameters
+_UNITS = ("kg", "m", "m", "m", *("kg m2",) * 12)
+_UNLIKELY = 1e-3  # probability of a misfit below which the stated noise doesn't explain it
+_OFF = 1.5  # factor of a stated deviation from which on it is told
+_WEAK = 0.1  # relative standard error of the mass
+_WEAK_CENTER = 0.05  # of the hull's length
+_STILL = 0.05  # rad/s
+_SPANNED = 0.01  # of the hull's length; contacts nearer to one line are on it
+_TURNED = 0.35  # rad, below which weight and a constant force are hardly told apart
+_DENSITIES = (5.0, 2.3e4)  # kg/m3 over the hull: below foam's in a box, and above any metal's
+_UNSENSED = 3.0  # standard errors from which on a constant force is told
+_EDGE = 0.02  # of the hull's length
+_BODY, _ROBOT, _HULL = "body.xml", "body.urdf", "hull.obj"
+
+
+@dataclass(frozen=True, eq=False)
+class OwnEstimate:
+    """An estimated object with what to think of it.
+
+    Attributes
+    ----------
+    recording : what it was estimated from
+    fit : the answer
+    seconds : that it took
+    warnings : sentences, those about the files included
+    """
+
+    recording: OwnRecording
+    fit: OwnFit
+    seconds: float
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def decided_by(self) -> list[str]:
+        """Of every told parameter: ``prior`` where the data move it by less than a standard error of the fit."""
+        moved = np.abs(told_parameters(self.fit.body.vector) - told_parameters(self.fit.uniform.vector))
+        by_data = moved >= self.fit.fit_errors
+        by_data[0] = True  # no prior knows the mass
+        return [DATA if one else PRIOR for one in by_data]
+
+    def lines(self) -> list[str]:
+        """The results, for a terminal."""
+        body, errors = self.fit.body, self.fit.errors
+        center = ", ".join(f"{1e3 * value:.1f}" for value in body.center_of_mass)
+        spread = ", ".join(f"{1e3 * value:.1f}" for value in errors[1:4])
+        moments = ", ".join(f"{value:.3g}" for value in np.diag(body.inertia_at_center))
+        spreads = ", ".join(f"{value:.2g}" for value in errors[4:7])
+        by_data = self.decided_by[_TENSOR].count(DATA)
+        return [
+            f"mass = {body.mass:.4g} kg +- {errors[0]:.2g} (standard error)",
+            f"centre of mass = ({center}) mm +- ({spread})",
+            f"I_xx, I_yy, I_zz about it = ({moments}) kg m2 +- ({spreads}); {by_data} of the tensor's 6 entries by the "
+            "data, the others by the uniform body",
+        ]
+
+
+def estimate_own(recording: OwnRecording) -> OwnEstimate:
+    """Estimate an object from its recording, and judge the answer."""
+    begin = time.perf_counter()
+    fit = fit_recording(recording.stretches, recording.gain_sd)
+    draft = OwnEstimate(recording, fit, time.perf_counter() - begin)
+    return replace(draft, warnings=(*recording.warnings, *_warnings(draft)))
+
+
+def _warnings(found: OwnEstimate) -> list[str]:
+    fit, hull = found.fit, found.recording.hull
+    warnings = []
+    if not fit.converged:
+        warnings.append("The iteration did not settle: the recording hardly tells the parameters.")
+    warnings += _weak_motion(found)
+    size, density = float(np.ptp(hull, axis=0).max()), fit.body.mass / float(ConvexHull(hull).volume)
+    if not _DENSITIES[0] <= density <= _DENSITIES[1]:
+        warnings.append(
+            f"{fit.body.mass:.3g} kg in this hull are {density:.3g} kg/m3: check the units of forces, positions, hull."
+        )
+    by_prior = [name for name, by in zip(NAMES[:10], found.decided_by, strict=False) if by == PRIOR]
+    if by_prior:
+        warnings.append(
+            f"The data move {', '.join(by_prior)} by less than a standard error from a uniform body in the hull: take "
+            "them for that body's."
+        )
+    normal_room = float(np.min(_room(fit, hull)))
+    if normal_room < _EDGE * size:
+        warnings.append("The centre of mass is at the hull's edge: the hull, its frame or the forces may be wrong.")
+    return [*warnings, *_noise_warnings(found), *_unsensed(found)]
+
+
+def _room(fit: OwnFit, hull: np.ndarray) -> np.ndarray:
+    equations = ConvexHull(hull).equations
+    return -(equations[:, :3] @ fit.body.center_of_mass + equations[:, 3])
+
+
+def _weak_motion(found: OwnEstimate) -> list[str]:
+    fit, recording, warnings = found.fit, found.recording, []
+    rate = np.sqrt(np.mean(visible_motion(longest(recording)).rate ** 2, axis=0))
+    still = [axis for axis, size in zip("xyz", rate, strict=True) if size < _STILL]
+    if still:
+        warnings.append(
+            f"Weak excitation: the object hardly turns about its {' and '.join(still)} (less than 0.05 rad/s above the "
+            "noise)."
+        )
+    angle = turning(recording)
+    if angle < _TURNED:
+        warnings.append(
+            f"Weak excitation: the object turns by {np.degrees(angle):.0f} degrees at most, so its weight is hardly "
+            "told from a constant force that isn't sensed."
+        )
+    signals = longest(recording)
+    places = signals.points.mean(axis=0)
+    spread = np.linalg.svd(places - places.mean(axis=0), compute_uv=False)
+    if signals.torques is None and np.count_nonzero(spread > _SPANNED * np.ptp(recording.hull, axis=0).max()) < 2:
+        about = "about its only contact" if len(places) == 1 else "about the line through its contacts"
+        warnings.append(f"No torque {about} is measured, and none is assumed to act: a real fingertip exerts one.")
+    if fit.pose_share > 1.0:
+        warnings.append(
+            f"The poses' noise puts {fit.pose_share:.2g} times as much into the accelerations as the motion: move the "
+            "object more strongly. The mass is then likely to be too small, by more than its standard error."
+        )
+    share = fit.fit_errors[0] / fit.body.mass
+    if share > _WEAK:
+        warnings.append(f"The mass is known to {100.0 * share:.0f} % only.")
+    center, size = float(fit.fit_errors[1:4].max()), float(np.ptp(recording.hull, axis=0).max())
+    if center > _WEAK_CENTER * size:
+        warnings.append(f"The centre of mass is known to {1e3 * center:.0f} mm only.")
+    return warnings
+
+
+def _noise_warnings(found: OwnEstimate) -> list[str]:
+    fit, warnings = found.fit, []
+    if chdtrc(fit.degrees, fit.misfit * fit.degrees) < _UNLIKELY and fit.misfit > 1.1:
+        warnings.append(
+            f"The stated noise doesn't explain the residuals (chi2 {fit.misfit * fit.degrees:.4g}, expected "
+            f"{fit.degrees}). Standard errors are by the noise that the recording shows."
+        )
+    sizes = np.sqrt(fit.levels)
+    shown = {
+        "contact_force_sd or contact_position_sd": sizes[0],
+        "position_sd": float(np.hypot(sizes[1], 0.6 * sizes[3])),
+        "orientation_sd": float(np.hypot(sizes[2], 0.6 * sizes[4])),
+    }
+    for name, factor in shown.items():
+        if not 1.0 / _OFF <= factor <= _OFF:
+            warnings.append(f"{name}: the recording shows {factor:.2g} times what is stated.")
+    return warnings
+
+
+def _unsensed(found: OwnEstimate) -> list[str]:
+    fit, weight = found.fit, found.fit.body.mass * found.recording.stretches[0].gravity
+    share = 100.0 * float(np.linalg.norm(fit.wrench[:3])) / weight if weight else 0.0
+    force, error = float(np.linalg.norm(fit.wrench[:3])), float(np.linalg.norm(fit.wrench_errors[:3]))
+    warnings = []
+    if weight and force > _UNSENSED * error and force > 0.1 * weight:
+        warnings.append(
+            f"A force of {force:.2g} N acts that isn't sensed and is constant in the body ({share:.0f} "
+            "% of the weight). It is taken out; one that varies with the load can't be."
+        )
+    slow = float(np.sqrt(fit.levels[-3:].sum()))
+    if slow > 0.05 * max(weight, fit.body.mass):
+        warnings.append(f"Forces of about {slow:.2g} N come and go that aren't sensed; they widen the standard errors.")
+    gain = found.recording.gain_sd
+    warnings.append(
+        "A common factor of all forces can't be told from another mass, by no motion: standard errors count "
+        f"{100 * gain:.2g} % for the sensors' calibration (force_gain_sd)."
+    )
+    return warnings
+
+
+def write_files(found: OwnEstimate, folder: Path) -> None:
+    """Write summary, parameters, the body for simulators, tables and figures into an empty folder."""
+    table, residuals = parameter_table(found), residual_table(found)
+    write_text(folder / SUMMARY, summary(found))
+    write_fit(folder / PARAMETERS, fit_record(found))
+    write_csv(table, folder / "parameters.csv")
+    write_csv(residuals, folder / "residuals.csv")
+    if consistency(found.fit.body).positive_definite:
+        body = simulated_body(found)
+        write_text(folder / _BODY, mjcf(body))
+        write_text(folder / _ROBOT, urdf(body, mesh=_HULL))
+        write_text(folder / _HULL, wavefront(found.recording.hull))
+    with styled():
+        for name, figure in {"parameters": draw_parameters(table), "residuals": draw_residuals(residuals)}.items():
+            save(figure, folder / name)
+            plt.close(figure)
+
+
+def simulated_body(found: OwnEstimate) -> IdentifiedBody:
+    """The estimate as simulators take it, with the hull as its shape; friction and restitution aren't estimated."""
+    body = found.fit.body
+    return IdentifiedBody("body", body.mass, body.center_of_mass, body.inertia_at_center, hull=found.recording.hull)
+
+
+def parameter_table(found: OwnEstimate) -> pd.DataFrame:
+    """A row per told parameter: the estimate, its standard errors, the uniform body's value, and what decided it."""
+    fit = found.fit
+    return pd.DataFrame(
+        {
+            "parameter": NAMES,
+            "unit": _UNITS,
+            "estimate": told_parameters(fit.body.vector),
+            "standard_error": fit.errors,
+            "standard_error_without_calibration": fit.fit_errors,
+            "uniform_body": told_parameters(fit.uniform.vector),
+            "decided_by": found.decided_by,
+        }
+    )
+
+
+def residual_table(found: OwnEstimate) -> pd.DataFrame:
+    """A row per sample: time (s), and force (N) and torque (N m) sensed less what the estimate's motion asks for."""
+    names = [f"{kind}_{axis}" for kind in ("force", "torque") for axis in "xyz"]
+    parts = [
+        pd.DataFrame(values, columns=names).assign(stretch=number, time=times)
+        for number, (values, times) in enumerate(zip(found.fit.residuals, found.fit.times, strict=True))
+    ]
+    return pd.concat(parts, ignore_index=True)[["stretch", "time", *names]]
+
+
+def fit_record(found: OwnEstimate) -> dict[str, Any]:
+    """The record that :func:`contactid.output.fits.write_fit` takes."""
+    fit, recording = found.fit, found.recording
+    return {
+        "parameters": _named(told_parameters(fit.body.vector)),
+        "objective": 0.5 * fit.misfit * fit.degrees,
+        "status": "settled" if fit.converged else "not settled",
+        "converged": fit.converged,
+        "residuals": {"chi2": fit.misfit * fit.degrees, "degrees_of_freedom": fit.degrees},
+        "iterations": fit.iterations,
+        "seconds": found.seconds,
+        "seed": None,
+        "data": {
+            "recording": recording.name,
+            "rows": recording.rows,
+            "rows_left_out": recording.lost,
+            "contacts": list(recording.contacts),
+            "samples": [one.samples for one in recording.stretches],
+            "noise_over_stated": dict(zip(LEVELS, np.sqrt(fit.levels).tolist(), strict=True)),
+        },
+        "model": "Newton and Euler (eqs. 8 and 9), poses unknown, constant unsensed wrench, noise by likelihood",
+        "reformulation": "none",
+        "standard_errors": _named(fit.errors),
+        "standard_errors_without_calibration": _named(fit.fit_errors),
+        "uniform_body": _named(told_parameters(fit.uniform.vector)),
+        "distance_to_uniform_body": geodesic_distance(fit.body, fit.uniform),
+        "decided_by": dict(zip(NAMES, found.decided_by, strict=True)),
+        "physically_consistent": consistency(fit.body, recording.hull).consistent,
+        "unsensed_constant_wrench": fit.wrench.tolist(),
+        "units": {"mass": "kg", "center_of_mass": "m", "inertia": "kg m2", "inertia_origin": "kg m2"},
+        "warnings": list(found.warnings),
+        "notes": list(recording.notes),
+    }
+
+
+def _named(told: np.ndarray) -> dict[str, Any]:
+    return {
+        "mass": float(told[0]),
+        "center_of_mass": told[1:4].tolist(),
+        "inertia": tensor(told[_TENSOR]).tolist(),
+        "inertia_origin": tensor(told[10:]).tolist(),
+    }
+
+
+def summary(found: OwnEstimate) -> str:
+    """The report in Markdown."""
+    fit, recording = found.fit, found.recording
+    lines = ["# Estimated object", "", *(f"* **{line}**" for line in found.lines())]
+    lines += ["", "## Warnings", "", *(f"* {warning}" for warning in found.warnings or ["None."])]
+    lines += [
+        "",
+        "## Parameters",
+        "",
+        "SI units, in the body frame: centre of mass, tensor about it (`i_`), tensor about",
+    ]
+    lines += [
+        "the frame's origin (`origin_`). Beside it the naive answer: a uniform body that fills the hull, with the"
+    ]
+    lines += ["estimated mass. `prior`: the data move the value by less than a standard error from that.", ""]
+    lines += ["| parameter | estimate | standard error | uniform body | decided by |", "|---|---|---|---|---|"]
+    shown = parameter_table(found).assign(uniform_body=lambda table: table["uniform_body"].round(12))
+    for row in shown.itertuples():
+        lines.append(
+            f"| {row.parameter} | {row.estimate:.4g} | {row.standard_error:.2g} | {row.uniform_body:.4g} "
+            f"| {row.decided_by} |"
+        )
+    lines += ["", "## Notes", "", *(f"* {note}" for note in recording.notes)]
+    lines.append(f"* chi2 by the stated noise: {fit.misfit * fit.degrees:.4g}, expected {fit.degrees}.")
+    lines.append("* Noise that the recording shows, over what is stated (unsensed forces in N):")
+    lines += [f"  * {name}: {np.sqrt(level):.3g}" for name, level in zip(LEVELS, fit.levels, strict=True)]
+    lines += ["", "## Figures", "", "![parameters](parameters.png)", "", "![residuals](residuals.png)", ""]
+    lines.append(f"`{_BODY}` (MJCF) and `{_ROBOT}` have the body for simulators, `{PARAMETERS}` every number.")
+    return "\n".join(lines) + "\n"
