@@ -31,7 +31,9 @@ def run(given: Namespace) -> None:
 
     with own_report(given.report) as folder:
         body = read_own_body(given.body)
-        found = identify_own(body, read_own_throws_of(body, given.throws))
+        print(f"Reading {len(given.throws)} throws", flush=True)
+        throws = read_own_throws_of(body, given.throws)
+        found = identify_own(body, throws, lambda line: print(line, flush=True))
         write_files(found, folder)
     for line in found.lines():
         print(line)

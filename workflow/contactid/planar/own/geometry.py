@@ -39,12 +39,12 @@ _CAP = 12.0  # residuals grow with their logarithm above that many standard devi
 _AWAY = 1e6
 _FLOORS = (np.array([1e-3, 1e-3, 2e-2]), np.array([3e-4, 3e-4, 6e-3]), np.zeros(3))
 _CANDIDATES = 3
-_RADII = (0.01, 0.06, 0.11, 0.16)  # of the outline's reach: corners from sharp to well rounded, to start from
+_RADII = (0.01, 0.07, 0.14)  # of the outline's reach: corners from sharp to well rounded, to start from
 _HORIZONS = 6
 _DROPPED = 0.35  # share of the starts that go at each extension of the horizon
 _FEWEST = 3  # starts that stay
 _PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise
-_CONVINCING = 8.0  # of half the squared residuals, by which a freer geometry must be better
+_HOPELESS = 4.0  # misfit per residual that no other start will mend
 _CLOSE = {"turn": 4e-3, "point": 2e-4, "slope": 3e-3, "height": 4e-4}  # rad, m, rad, m
 _FLIGHT = 3  # frames well over the ground, in whose middle a throw is cut
 _FEWEST_FRAMES = 7  # of a part
@@ -75,6 +75,7 @@ class Known:
     ----------
     shape : its ``radius`` is the corners' mean one
     ground : mean
+    axes : mean turn of the tracked axes, rad
     turn, point, radius, slope, height : standard deviations, rad, m, m, rad, m
     lower : of an impact's own height, m
     gravity : m/s2
@@ -82,6 +83,7 @@ class Known:
 
     shape: Shape
     ground: Ground
+    axes: float
     turn: float
     point: float
     radius: float
@@ -104,6 +106,9 @@ class GeometryFit:
     own : (n, 9) each piece's
     misfit : half the sum of squared residuals in units of their noise, without priors
     degrees : residuals less unknowns, at least 1
+    throws : poses of the body's centre of mass and axes, a throw for each piece, over its own ground; frames that
+        weren't measured lie on the fitted motion
+    apart : whether the pieces are impacts of their own
     """
 
     shape: Shape
@@ -114,6 +119,15 @@ class GeometryFit:
     own: np.ndarray
     misfit: float
     degrees: int
+    throws: tuple[MeasuredThrow, ...]
+    apart: bool
+
+    @property
+    def fixed(self) -> np.ndarray:
+        """(2, 2) covariance of J/m and mu, were the geometry known."""
+        some = np.flatnonzero(np.diag(self.covariance) > 0.0)
+        precision = np.linalg.inv(self.covariance[np.ix_(some, some)])
+        return np.linalg.inv(precision[:2, :2])
 
     @property
     def plausible(self) -> bool:
@@ -126,22 +140,30 @@ class GeometryFit:
         return 2.0 * self.misfit / self.degrees
 
 
-def fit_geometry(known: Known, throws: Sequence[Piece], seed: int = 1) -> GeometryFit:
+def fit_geometry(known: Known, throws: Sequence[Piece], seed: int = 1, *, always: bool = False) -> GeometryFit | None:
     """Fit all throws together: first their parts between flights, whose motion is short, then whole ones.
 
     The geometry is first held close to the description, and let go of where noise then doesn't explain the misfit.
-    Where it doesn't explain that of whole throws at all, the answer is that of the parts, each an impact of its own.
+    None where noise is far from explaining even the parts, unless ``always``.
     """
     close = replace(known, **{name: min(getattr(known, name), most) for name, most in _CLOSE.items()})
     parts = [parts_of(known.shape, throw) for throw in throws]
-    found = []
+    found: list[GeometryFit] = []
     for problem in (_Problem(close), _Problem(known)):
-        found.append(_fit_whole(problem, throws, parts, seed))
+        common, own, hopeless = _fit_parts(problem, [part for one in parts for part in one], seed)
+        if hopeless and not (always and problem.known is known):
+            continue
+        found.append(_fit_whole(problem, throws, parts, common, own))
         if found[-1].plausible:
-            return found[-1]
-    best = min(found, key=lambda one: one.misfit)
-    apart = _fit_apart(_Problem(known), parts, seed)
-    return apart if apart is not None and apart.misfit_per_degree < 0.5 * best.misfit_per_degree else best
+            break
+    return min(found, key=lambda one: one.misfit, default=None)
+
+
+def fit_impacts(known: Known, pieces: Sequence[Piece], seed: int = 1) -> GeometryFit:
+    """Fit impacts by themselves (:class:`Piece` with ``apart``) with one J/m and geometry."""
+    problem = _Problem(known)
+    common, own, _ = _fit_parts(problem, pieces, seed)
+    return problem.judged(pieces, common, own)
 
 
 def parts_of(shape: Shape, piece: Piece) -> list[Piece]:
@@ -170,10 +192,11 @@ def _part(piece: Piece, rows: slice) -> Piece:
     )
 
 
-def _fit_whole(problem: _Problem, throws: Sequence[Piece], parts: Sequence[Sequence[Piece]], seed: int) -> GeometryFit:
-    common, starts = _fit_parts(problem, [part for one in parts for part in one], seed)
+def _fit_whole(
+    problem: _Problem, throws: Sequence[Piece], parts: Sequence[Sequence[Piece]], common: np.ndarray, own: np.ndarray
+) -> GeometryFit:
     first = np.cumsum([0, *(len(one) for one in parts)])[:-1]
-    own = starts[first]
+    own = own[first]
     for k, throw in enumerate(throws):
         own[k : k + 1] = _grown(problem, throw, common, own[k : k + 1], len(parts[k][0].throw.time))
     lengths = [len(throw.throw.time) for throw in throws]
@@ -189,27 +212,15 @@ def _grown(problem: _Problem, piece: Piece, common: np.ndarray, own: np.ndarray,
     return own
 
 
-def _fit_apart(problem: _Problem, parts: Sequence[Sequence[Piece]], seed: int) -> GeometryFit | None:
-    pieces = [replace(part, apart=True) for one in parts for part in one if touches(problem.known.shape, part)]
-    if not pieces:
-        return None
-    common, own = _fit_parts(problem, pieces, seed)
-    return problem.judged(pieces, common, own)
-
-
-def touches(shape: Shape, piece: Piece) -> bool:
-    """Whether a part comes near the ground between two of its frames."""
-    gap = contacts(shape, piece.throw.ground, piece.throw.position).gap.min(axis=1)
-    return bool(gap[1:-1].min() < _NEAR)
-
-
-def _fit_parts(problem: _Problem, parts: Sequence[Piece], seed: int) -> tuple[np.ndarray, np.ndarray]:
+def _fit_parts(problem: _Problem, parts: Sequence[Piece], seed: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    """Common and own unknowns of all parts, and whether noise is far from explaining them."""
     alone = [_best_alone(problem, part, seed) for part in parts]
     common, own = np.median([one[0] for one in alone], axis=0), np.array([one[1] for one in alone])
+    lengths, cost = [len(p.throw.time) for p in parts], alone[0][2]
     if len(parts) > 1:
         for floor in _FLOORS:
-            common, own, _ = problem.fit(parts, common, own, [len(p.throw.time) for p in parts], floor, 25)
-    return common, own
+            common, own, cost = problem.fit(parts, common, own, lengths, floor, 25)
+    return common, own, cost > _HOPELESS * 3.0 * sum(lengths)
 
 
 def _best_alone(problem: _Problem, piece: Piece, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
@@ -255,7 +266,7 @@ class _Problem:
         ratio = shape.uniform_inertia_ratio
         self.reach = float(np.linalg.norm(shape.outline(), axis=1).max())
         radius = shape.radius if isinstance(shape, Polygon) else 0.0
-        self.mean = np.array([ratio, 0.4, 0.0, 0.0, 0.0, radius, known.ground.slope, 0.0])
+        self.mean = np.array([ratio, 0.4, known.axes, 0.0, 0.0, radius, known.ground.slope, 0.0])
         self.spread = np.array(
             [0.7 * ratio, 0.7, known.turn, known.point, known.point, known.radius, known.slope, known.height]
         )
@@ -267,8 +278,8 @@ class _Problem:
             sides = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
             most_round = max(0.4 * float(sides.min()), radius)
         largest = 0.999 * self.reach**2
-        self.low = np.array([_SMALLEST_RATIO * ratio, 0.0, -0.5, *[-self.reach] * 2, 0.0, -1.4, -np.inf])
-        self.high = np.array([largest, _LARGEST_MU, 0.5, *[self.reach] * 2, most_round, 1.4, np.inf])
+        self.low = np.array([_SMALLEST_RATIO * ratio, 0.0, -0.8, *[-self.reach] * 2, 0.0, -1.4, -np.inf])
+        self.high = np.array([largest, _LARGEST_MU, 0.8, *[self.reach] * 2, most_round, 1.4, np.inf])
         self.free = self.spread > 0.0
 
     def start(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -290,14 +301,14 @@ class _Problem:
         shape = self.known.shape
         return replace(shape, radius=float(common[_RADIUS])) if isinstance(shape, Polygon) else shape
 
-    def ground(self, common: np.ndarray, lower: float = 0.0) -> Ground:
-        """Of the common geometry, lowered along its normal."""
-        ground, lift = self.known.ground, common[_HEIGHT] - lower
+    def ground(self, common: np.ndarray, lower: float = 0.0, base: Ground | None = None) -> Ground:
+        """Of the common geometry, lowered along its normal; of a piece that is apart, over its own ``base``."""
+        ground, lift = base or self.known.ground, common[_HEIGHT] - lower
         slope = float(common[_SLOPE])
         return Ground(slope, ground.x0 - lift * float(np.sin(slope)), ground.y0 + lift * float(np.cos(slope)))
 
     def _poses(self, piece: Piece, common: np.ndarray, sets: np.ndarray, lower: float, frames: int, step: float) -> Any:
-        outline = outline_of(self.shape(common), self.ground(common, lower))
+        outline = outline_of(self.shape(common), self.ground(common, lower, piece.throw.ground if piece.apart else None))
         throw = piece.throw
         return frames_of_motions(outline, sets, self.known.gravity, throw.frame_interval, frames - 1, step)
 
@@ -471,4 +482,16 @@ class _Problem:
             robust = moved.T @ moved * len(pieces) / (len(pieces) - 1)
         covariance[~self.free], covariance[:, ~self.free] = 0.0, 0.0
         alignment = Alignment(self.ground(common), float(common[_TURN]), common[_POINT].copy(), 0.0)
-        return GeometryFit(self.shape(common), alignment, common, covariance, robust, own, misfit, degrees)
+        throws = tuple(self._aligned(piece, common, mine, alignment) for piece, mine in zip(pieces, own, strict=True))
+        apart = any(piece.apart for piece in pieces)
+        return GeometryFit(
+            self.shape(common), alignment, common, covariance, robust, own, misfit, degrees, throws, apart
+        )
+
+    def _aligned(self, piece: Piece, common: np.ndarray, own: np.ndarray, alignment: Alignment) -> MeasuredThrow:
+        """The body's poses in a piece, over its own ground."""
+        throw, sets = piece.throw, self._sets(piece, common, own)
+        position = alignment.body_position(throw.position)
+        fitted = self._poses(piece, common, sets[None], own[_LOWER], len(throw.time), _FINE)[0]
+        position[~piece.seen] = fitted[~piece.seen]
+        return replace(throw, position=position, ground=self.ground(common, own[_LOWER], throw.ground if piece.apart else None))
