@@ -15,6 +15,7 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.readers.throws import SQUARE_FREQUENCY, SQUARE_SIDE, PlanarThrow, build_throws, square
+from contactid.planar.simulate.geometry import Ellipse, Polygon, Shape
 from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
 
 FEWEST_ROWS = 8
@@ -82,7 +83,8 @@ def columns_of(path: Path, columns: Sequence[str], *, gaps: bool = False) -> np.
     if len(table) < FEWEST_ROWS:
         problems.append(f"only {len(table)} frames, where at least {FEWEST_ROWS} are needed")
     empty = np.array([cell.lower() in _EMPTY for row in cells for cell in row]).reshape(table.shape)
-    empty[:, 0] = False
+    if columns[0] == _OWN_COLUMNS[0]:
+        empty[:, 0] = False
     bad = np.argwhere(np.isnan(table) & ~(empty & gaps))
     if len(bad):
         row, column = bad[0]
@@ -105,6 +107,61 @@ def _finite(text: str) -> float:
     return value if np.isfinite(value) else float("nan")
 
 
+def read_throws(
+    path: str | Path,
+    *,
+    licence: str,
+    synthetic: bool = False,
+    name: str = "",
+    outline: Sequence[Sequence[float]] = (),
+    semi_axes: Sequence[float] = (),
+    frame_rate: float | None = None,
+) -> xr.Dataset:
+    """The public throws of a square, or, of a body whose ``outline`` or ``semi_axes`` (m) are given, the user's own.
+
+    Raises
+    ------
+    ContactIdError
+        As :func:`read_square_throws` and :func:`read_own_throws`, and where both are given.
+    """
+    if outline and semi_axes:
+        raise ContactIdError(f"datasets.{name} has outline and semi_axes", "Give one of them")
+    if not (outline or semi_axes):
+        return read_square_throws(path, licence=licence, synthetic=synthetic)
+    corners = tuple((float(x), float(y)) for x, y in outline)
+    shape = Polygon(corners) if corners else Ellipse(*(float(axis) for axis in semi_axes))
+    return read_own_throws(path, shape, licence=licence, object_name=name, frame_rate=frame_rate)
+
+
+def read_own_throws(
+    path: str | Path, shape: Shape, *, licence: str, object_name: str, frame_rate: float | None = None
+) -> xr.Dataset:
+    """Read a file, or every csv of a folder, as throws of one body.
+
+    Columns are those of :func:`read_own_throw`; with ``frame_rate`` (Hz) x, y and theta will do.
+
+    Raises
+    ------
+    ContactIdError
+        Without files, or where none of them can be used; files and their problems are named.
+    """
+    folder = Path(path)
+    files = sorted(folder.glob("*.csv"), key=lambda file: (len(file.stem), file.stem)) if folder.is_dir() else [folder]
+    throws: list[PlanarThrow] = []
+    left_out: dict[str, str] = {}
+    for file in files:
+        try:
+            throws.append(read_own_throw(file, frame_rate))
+        except ContactIdError as error:
+            left_out[file.name] = error.problem.removeprefix(f"{file}: ")
+    log_left_out(left_out)
+    if not throws:
+        raise nothing_usable(folder, "throws", left_out, "Give csv files with the columns t, x, y, theta")
+    return build_throws(
+        throws, shape, object_name=object_name, source=folder.name, licence=licence, synthetic=False, left_out=left_out
+    )
+
+
 def read_square_throws(path: str | Path, *, licence: str, synthetic: bool = False) -> xr.Dataset:
     """Read the public throws of a square, ``traj_<id>.csv`` with the columns x, z, th, vx, vz, vth.
 
@@ -122,7 +179,10 @@ def read_square_throws(path: str | Path, *, licence: str, synthetic: bool = Fals
     folder = Path(path)
     files = sorted(folder.glob("traj_*.csv"), key=lambda file: (len(file.stem), file.stem))
     if not files:
-        raise ContactIdError(f"{folder}: no throws there (looked for traj_*.csv)", "Check data_mirror or fetch again")
+        raise ContactIdError(
+            f"{folder}: no throws there (looked for traj_*.csv)",
+            "Check data_mirror or fetch again; for throws of your own body give outline or semi_axes beside path",
+        )
     throws: list[PlanarThrow] = []
     left_out: dict[str, str] = {}
     for file in files:
@@ -164,7 +224,7 @@ def _square_throw(path: Path) -> PlanarThrow:
     return PlanarThrow(path.stem, np.arange(len(table)) / SQUARE_FREQUENCY, _continuous(table[:, :3]))
 
 
-def read_own_throw(path: str | Path) -> PlanarThrow:
+def read_own_throw(path: str | Path, frame_rate: float | None = None) -> PlanarThrow:
     """Read a user's file: a header with t, x, y, theta (any order, other columns are passed over), SI units.
 
     x and y are the tracked point's (m, y up), theta is counter-clockwise from x (rad, wrapped or not), t is in s; the
@@ -179,7 +239,11 @@ def read_own_throw(path: str | Path) -> PlanarThrow:
         many frames are missing, or the units can't be SI.
     """
     path = Path(path)
-    table = columns_of(path, _OWN_COLUMNS, gaps=True)
+    if frame_rate is None:
+        table = columns_of(path, _OWN_COLUMNS, gaps=True)
+    else:
+        poses = columns_of(path, _OWN_COLUMNS[1:], gaps=True)
+        table = np.column_stack([np.arange(len(poses)) / frame_rate, poses])
     time, position, problems = table[:, 0], table[:, 1:], []
     finite = np.isfinite(position).all(axis=1)
     if finite.sum() < FEWEST_ROWS:
