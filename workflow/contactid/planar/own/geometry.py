@@ -21,9 +21,11 @@ import numpy as np
 from scipy.stats import chi2
 
 from contactid.planar.identify.shooting import E_N, MU, RATIO, first_impact_starts, shoot
-from contactid.planar.simulate.events import frames_of_motions
+from contactid.planar.identify.starts import StepBody, simulated_throw
+from contactid.planar.models.trajectory import Guess, sub_steps_of
+from contactid.planar.simulate.events import event_motion, frames_of_motions
 from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
-from contactid.planar.simulate.kernel import outline_of
+from contactid.planar.simulate.kernel import Outline, outline_of
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment
 
@@ -34,7 +36,8 @@ _LOWER, _OWN_MU = 7, 8
 _SIMULATED = (0, 1, 2, 3, 4, 5, RATIO, MU, E_N)
 _LARGEST_MU = 1.5
 _SMALLEST_RATIO = 0.1  # of J/m, by the uniform body's
-_COARSE, _FINE = 5e-4, 2.5e-4  # s, time steps of the simulation
+_COARSE, _FINE = 1e-3, 2.5e-4  # s, time steps of the simulation
+LONGEST_STEP = 2.1e-3  # s, of the grid that the motion is handed on
 _CAP = 12.0  # residuals grow with their logarithm above that many standard deviations
 _AWAY = 1e6
 _FLOORS = (np.array([1e-3, 1e-3, 2e-2]), np.array([3e-4, 3e-4, 6e-3]), np.zeros(3))
@@ -43,6 +46,8 @@ _RADII = (0.01, 0.07, 0.14)  # of the outline's reach: corners from sharp to wel
 _HORIZONS = 6
 _DROPPED = 0.35  # share of the starts that go at each extension of the horizon
 _FEWEST = 3  # starts that stay
+_KICKS = 8
+_USUAL = 0.95  # quantile of chi-square beyond which other starts are tried
 _PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise
 _HOPELESS = 4.0  # misfit per residual that no other start will mend
 _CLOSE = {"turn": 4e-3, "point": 2e-4, "slope": 3e-3, "height": 4e-4}  # rad, m, rad, m
@@ -109,6 +114,7 @@ class GeometryFit:
     throws : poses of the body's centre of mass and axes, a throw for each piece, over its own ground; frames that
         weren't measured lie on the fitted motion
     apart : whether the pieces are impacts of their own
+    guess : the motion as a start of eq. 27
     """
 
     shape: Shape
@@ -121,6 +127,7 @@ class GeometryFit:
     degrees: int
     throws: tuple[MeasuredThrow, ...]
     apart: bool
+    guess: Guess
 
     @property
     def fixed(self) -> np.ndarray:
@@ -133,6 +140,11 @@ class GeometryFit:
     def plausible(self) -> bool:
         """Whether noise explains the misfit."""
         return 2.0 * self.misfit <= float(chi2.ppf(_PLAUSIBLE, self.degrees))
+
+    @property
+    def usual(self) -> bool:
+        """Whether the misfit is what noise mostly leaves."""
+        return 2.0 * self.misfit <= float(chi2.ppf(_USUAL, self.degrees))
 
     @property
     def misfit_per_degree(self) -> float:
@@ -154,7 +166,7 @@ def fit_geometry(known: Known, throws: Sequence[Piece], seed: int = 1, *, always
         if hopeless and not (always and problem.known is known):
             continue
         found.append(_fit_whole(problem, throws, parts, common, own))
-        if found[-1].plausible:
+        if found[-1].usual:
             break
     return min(found, key=lambda one: one.misfit, default=None)
 
@@ -201,8 +213,18 @@ def _fit_whole(
         own[k : k + 1] = _grown(problem, throw, common, own[k : k + 1], len(parts[k][0].throw.time))
     lengths = [len(throw.throw.time) for throw in throws]
     for floor in _FLOORS[1:]:
-        common, own, _ = problem.fit(throws, common, own, lengths, floor, 30)
-    return problem.judged(throws, common, own)
+        common, own, cost = problem.fit(throws, common, own, lengths, floor, 30)
+    random, best = np.random.default_rng(1), (common, own, cost)
+    for _ in range(_KICKS):  # a motion with several impacts has many local minima
+        if problem.judged(throws, best[0], best[1]).usual:
+            break
+        kicked = np.clip(best[0] + problem.kick * random.normal(size=8), problem.low, problem.high)
+        common, own = kicked, best[1]
+        for floor in _FLOORS[1:]:
+            common, own, cost = problem.fit(throws, common, own, lengths, floor, 20)
+        if cost < best[2]:
+            best = common, own, cost
+    return problem.judged(throws, best[0], best[1])
 
 
 def _grown(problem: _Problem, piece: Piece, common: np.ndarray, own: np.ndarray, frames: int) -> np.ndarray:
@@ -272,9 +294,11 @@ class _Problem:
         )
         self.unit = np.array([0.03 * ratio, 0.015, 2e-3, 2e-4, 2e-4, 3e-4, 2e-3, 3e-4])
         self.own_unit = np.array([3e-4, 3e-4, 3e-3, 0.03, 0.03, 0.5, 0.015, 3e-4, 0.015])
-        most_round = 0.0
+        most_round, self.inward = 0.0, None
         if isinstance(shape, Polygon):
-            corners = np.array(shape.vertices)
+            self.corners = corners = np.array(shape.vertices)
+            self.inward = corners - replace(shape, radius=1e-4 * self.reach).centres
+            self.inward /= 1e-4 * self.reach
             sides = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
             most_round = max(0.4 * float(sides.min()), radius)
         largest = 0.999 * self.reach**2
@@ -287,6 +311,11 @@ class _Problem:
         common = self.mean.copy()
         common[:2] = parameters[RATIO], parameters[MU]
         return common, np.array([*parameters[:6], parameters[E_N], 0.0, parameters[MU]])
+
+    @property
+    def kick(self) -> np.ndarray:
+        """(8,) standard deviations of changes that other starts have."""
+        return self.free * np.minimum(np.array([3.0, 2.0, 4.0, 3.0, 3.0, 3.0, 1.0, 1.0]) * self.unit, self.spread)
 
     def radii(self, common: np.ndarray) -> list[np.ndarray]:
         """The start with several radii of the corners, where the radius isn't given."""
@@ -307,10 +336,29 @@ class _Problem:
         slope = float(common[_SLOPE])
         return Ground(slope, ground.x0 - lift * float(np.sin(slope)), ground.y0 + lift * float(np.cos(slope)))
 
+    def _outline(self, piece: Piece, common: np.ndarray, lower: float) -> Outline:
+        """As :func:`outline_of`, without the checks of a shape."""
+        ground = self.ground(common, lower, piece.throw.ground if piece.apart else None)
+        if self.inward is None:
+            return outline_of(self.known.shape, ground)
+        corners = self.corners - common[_RADIUS] * self.inward
+        return Outline(0.0, 0.0, corners, float(common[_RADIUS]), ground.slope, ground.x0, ground.y0, 1.0, 1.0)
+
     def _poses(self, piece: Piece, common: np.ndarray, sets: np.ndarray, lower: float, frames: int, step: float) -> Any:
-        outline = outline_of(self.shape(common), self.ground(common, lower, piece.throw.ground if piece.apart else None))
-        throw = piece.throw
-        return frames_of_motions(outline, sets, self.known.gravity, throw.frame_interval, frames - 1, step)
+        outline, interval = self._outline(piece, common, lower), piece.throw.frame_interval
+        return frames_of_motions(outline, sets, self.known.gravity, interval, frames - 1, step)
+
+    def guess(self, pieces: Sequence[Piece], throws: Sequence[MeasuredThrow], common: Any, own: Any, step: float) -> Guess:
+        """The fitted motions as a start of eq. 27 with that longest step, s."""
+        guessed, shape = [], self.shape(common)
+        for piece, throw, mine in zip(pieces, throws, own, strict=True):
+            sets = self._sets(piece, common, mine)
+            outline = self._outline(piece, common, mine[_LOWER])
+            motion = event_motion(outline, sets, self.known.gravity, throw.frame_interval, throw.n_frames, _FINE)
+            body = StepBody(float(sets[RATIO]), float(sets[MU]), self.known.gravity)
+            guessed.append(simulated_throw(shape, throw, sub_steps_of(throw, step), motion, body))
+        mu = np.median([self._sets(piece, common, mine)[MU] for piece, mine in zip(pieces, own, strict=True)])
+        return Guess(float(common[0]), float(mu), tuple(guessed))
 
     @staticmethod
     def _tracked(q: np.ndarray, common: np.ndarray) -> np.ndarray:
@@ -485,8 +533,9 @@ class _Problem:
         throws = tuple(self._aligned(piece, common, mine, alignment) for piece, mine in zip(pieces, own, strict=True))
         apart = any(piece.apart for piece in pieces)
         return GeometryFit(
-            self.shape(common), alignment, common, covariance, robust, own, misfit, degrees, throws, apart
-        )
+            self.shape(common), alignment, common, covariance, robust, own, misfit, degrees, throws, apart,
+            self.guess(pieces, throws, common, own, LONGEST_STEP),
+        )  # fmt: skip
 
     def _aligned(self, piece: Piece, common: np.ndarray, own: np.ndarray, alignment: Alignment) -> MeasuredThrow:
         """The body's poses in a piece, over its own ground."""

@@ -25,7 +25,7 @@ from contactid.output.style import save, styled
 from contactid.output.tables import write_csv
 from contactid.planar.artefacts.time_lapse import evenly, polyline
 from contactid.planar.identify.contact_equations import contact_steps
-from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_trajectories
+from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_from_motion, fit_trajectories
 from contactid.planar.identify.identifiability import Flag, Identifiability, identifiability
 from contactid.planar.identify.states import ThrowStates
 from contactid.planar.models.trajectory import LARGEST_MU
@@ -45,6 +45,7 @@ _ROUND = 0.06, 0.08  # mean and standard deviation of a radius that isn't given,
 _TURNED_LITTLE, _TILTED_LITTLE, _ROUND_LITTLE = 5e-3, 3e-3, 3e-4  # rad, rad, m: the same where bodies lay at rest
 _OFF_LITTLE = 0.012  # of the reach
 _UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
+_AS_WELL, _USUAL = 1.3, 1.5  # times the motion's misfit, and misfit per degree, up to which no search is made
 _WORSE = 1.0  # of half the squared residuals: a settled solution may be worse by that
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
@@ -130,7 +131,7 @@ def identify_own(body: OwnBody, throws: OwnThrows, say: Callable[[str], None] = 
     say(f"J/m and friction from {len(names)} {'impacts by themselves' if geometry.apart else 'whole throws'}")
     options = FitOptions(gravity=body.gravity)
     body = replace(body, shape=geometry.shape, ground=geometry.alignment.ground)
-    fit = _with_geometry(_settled_fit(body, geometry.throws, options), geometry)
+    fit = _with_geometry(_settled_fit(body, geometry, options), geometry)
     diagnosis = _diagnose(body, geometry.throws, fit)
     draft = OwnIdentification(body, throws, geometry, names, fit, options, diagnosis, (), ())
     notes = (*throws.notes, *_notes(draft))
@@ -215,9 +216,15 @@ def _with_geometry(fit: TrajectoryFit, geometry: GeometryFit) -> TrajectoryFit:
     return replace(fit, inertia_ratio_se=float(ratio), friction_mu_se=float(mu))
 
 
-def _settled_fit(body: OwnBody, throws: Sequence[MeasuredThrow], options: FitOptions) -> TrajectoryFit:
-    """A fit with standard errors: where the first has none, it is tried again with a finer step."""
+def _settled_fit(body: OwnBody, geometry: GeometryFit, options: FitOptions) -> TrajectoryFit:
+    """A fit with standard errors: from the geometry's motion, else from a search, and once more with a finer step."""
+    followed = fit_from_motion(body.shape, geometry.throws, geometry.guess, options)
+    settled = followed.converged and not np.isnan(followed.inertia_ratio_se)
+    if settled and followed.misfit_per_degree <= max(_AS_WELL * geometry.misfit_per_degree, _USUAL):
+        return followed
+    throws = geometry.throws
     first = fit_trajectories(body.shape, throws, options)
+    first = followed if settled and followed.misfit <= first.misfit else first
     if first.converged and not np.isnan(first.inertia_ratio_se):
         return first
     finer = fit_trajectories(body.shape, throws, replace(options, longest_step=options.longest_step / 1.5))
