@@ -46,7 +46,8 @@ _RADII = (0.01, 0.07, 0.14)  # of the outline's reach: corners from sharp to wel
 _HORIZONS = 6
 _DROPPED = 0.35  # share of the starts that go at each extension of the horizon
 _FEWEST = 3  # starts that stay
-_KICKS = 8
+_KICKS, _UNLUCKY = 8, 4  # other starts in all, and in a row that are no better
+_NEARLY = 3.0  # misfit per degree of a motion that is about right
 _USUAL = 0.95  # quantile of chi-square beyond which other starts are tried
 _PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise
 _HOPELESS = 4.0  # misfit per residual that no other start will mend
@@ -161,11 +162,14 @@ def fit_geometry(known: Known, throws: Sequence[Piece], seed: int = 1, *, always
     close = replace(known, **{name: min(getattr(known, name), most) for name, most in _CLOSE.items()})
     parts = [parts_of(known.shape, throw) for throw in throws]
     found: list[GeometryFit] = []
-    for problem in (_Problem(close), _Problem(known)):
+    for problem, kicks in ((_Problem(close), 0), (_Problem(known), _KICKS)):
+        if found and found[-1].misfit_per_degree < _NEARLY:  # the same motion, with the geometry let go of
+            found.append(_refined(problem, throws, found[-1].common, found[-1].own, kicks))
+            break
         common, own, hopeless = _fit_parts(problem, [part for one in parts for part in one], seed)
         if hopeless and not (always and problem.known is known):
             continue
-        found.append(_fit_whole(problem, throws, parts, common, own))
+        found.append(_fit_whole(problem, throws, parts, common, own, kicks))
         if found[-1].usual:
             break
     return min(found, key=lambda one: one.misfit, default=None)
@@ -205,26 +209,38 @@ def _part(piece: Piece, rows: slice) -> Piece:
 
 
 def _fit_whole(
-    problem: _Problem, throws: Sequence[Piece], parts: Sequence[Sequence[Piece]], common: np.ndarray, own: np.ndarray
+    problem: _Problem,
+    throws: Sequence[Piece],
+    parts: Sequence[Sequence[Piece]],
+    common: np.ndarray,
+    own: np.ndarray,
+    kicks: int,
 ) -> GeometryFit:
     first = np.cumsum([0, *(len(one) for one in parts)])[:-1]
     own = own[first]
     for k, throw in enumerate(throws):
         own[k : k + 1] = _grown(problem, throw, common, own[k : k + 1], len(parts[k][0].throw.time))
-    lengths = [len(throw.throw.time) for throw in throws]
+    return _refined(problem, throws, common, own, kicks)
+
+
+def _refined(
+    problem: _Problem, throws: Sequence[Piece], common: np.ndarray, own: np.ndarray, kicks: int
+) -> GeometryFit:
+    """Whole throws from one start, and from some around it: a motion with several impacts has many local minima."""
+    lengths, random, unlucky = [len(throw.throw.time) for throw in throws], np.random.default_rng(1), 0
     for floor in _FLOORS[1:]:
         common, own, cost = problem.fit(throws, common, own, lengths, floor, 30)
-    random, best = np.random.default_rng(1), (common, own, cost)
-    for _ in range(_KICKS):  # a motion with several impacts has many local minima
-        if problem.judged(throws, best[0], best[1]).usual:
+    best, judged = (common, own, cost), problem.judged(throws, common, own)
+    for _ in range(kicks):
+        if judged.usual or unlucky >= _UNLUCKY:
             break
-        kicked = np.clip(best[0] + problem.kick * random.normal(size=8), problem.low, problem.high)
-        common, own = kicked, best[1]
-        for floor in _FLOORS[1:]:
-            common, own, cost = problem.fit(throws, common, own, lengths, floor, 20)
-        if cost < best[2]:
-            best = common, own, cost
-    return problem.judged(throws, best[0], best[1])
+        common, own = np.clip(best[0] + problem.kick * random.normal(size=8), problem.low, problem.high), best[1]
+        for floor, iterations in zip(_FLOORS[1:], (8, 20), strict=True):
+            common, own, cost = problem.fit(throws, common, own, lengths, floor, iterations)
+        unlucky += 1
+        if cost < best[2] - 1.0:
+            best, judged, unlucky = (common, own, cost), problem.judged(throws, common, own), 0
+    return judged
 
 
 def _grown(problem: _Problem, piece: Piece, common: np.ndarray, own: np.ndarray, frames: int) -> np.ndarray:
