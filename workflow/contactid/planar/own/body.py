@@ -46,7 +46,7 @@ _DISTURBED = 9.0  # times the median variance of a stretch: something touched th
 _NOT_WHITE = 1.25  # ratio of the noise to that of second differences, which smoothing makes smaller; 1/n is chance's
 _KEPT_AT_REST = 3  # frames kept of the rest
 _WRONG_GRAVITY = 0.05  # relative
-_SCHEMA = Path(__file__).parents[3] / "schemas/own_body.schema.yaml"
+_SCHEMA = Path(__file__).with_name("body.schema.yaml")
 
 
 @dataclass(frozen=True)
