@@ -1,8 +1,7 @@
 """The throws of ``examples/identify``: a rounded square that rolls over its corners, and one that slides.
 
 They are made by the twin of :mod:`rounded_twins`, whose time step and contact solver are its own, and are as a camera
-sees them: the ground is neither level nor at zero, the tracked point and axes are a little off, poses are noisy and some
-frames are lost.
+sees them: the ground isn't at zero, the tracked point and axes are a little off, poses are noisy, some frames are lost.
 """
 
 from __future__ import annotations

@@ -135,8 +135,8 @@ class Dataset:
     folder : the folder inside a downloaded archive that holds the data
     object, surface, surface_height : what to read from an I.AM. archive: the box, names of planes in order, with commas
         between them, and the height (m) of a level surface where the box rests on no tracked plane
-    outline, semi_axes, frame_rate : of planar throws of the user's own: a polygon's corners about its centre of mass (m), or
-        an ellipse's semi-axes (m), and frames per second where the files have no times
+    outline, semi_axes, frame_rate : of the user's own planar throws: a polygon's corners about its centre of mass or an
+        ellipse's semi-axes (m), and frames per second (Hz) where the files have no times
     licence, citation : as published; the licence ``as published`` is the one in the lock file
     """
 

@@ -364,7 +364,9 @@ class _Problem:
         outline, interval = self._outline(piece, common, lower), piece.throw.frame_interval
         return frames_of_motions(outline, sets, self.known.gravity, interval, frames - 1, step)
 
-    def guess(self, pieces: Sequence[Piece], throws: Sequence[MeasuredThrow], common: Any, own: Any, step: float) -> Guess:
+    def guess(
+        self, pieces: Sequence[Piece], throws: Sequence[MeasuredThrow], common: Any, own: Any, step: float
+    ) -> Guess:
         """The fitted motions as a start of eq. 27 with that longest step, s."""
         guessed, shape = [], self.shape(common)
         for piece, throw, mine in zip(pieces, throws, own, strict=True):
@@ -433,10 +435,8 @@ class _Problem:
             for sign in (1.0, -1.0):
                 other = common.copy()
                 other[i] = np.clip(common[i] + sign * self.unit[i], self.low[i], self.high[i])
-                if i < _RADIUS:
-                    poses = base
-                else:
-                    poses = self._poses(piece, other, sets[None], own[_LOWER], frames, step)[0]
+                moves = i >= _RADIUS
+                poses = self._poses(piece, other, sets[None], own[_LOWER], frames, step)[0] if moves else base
                 ends.append(self._capped(piece, self._tracked(poses, other), frames, floor))
             column = 0.5 * (ends[0] - ends[1])
             by_common[:, i] = column
@@ -559,4 +559,6 @@ class _Problem:
         position = alignment.body_position(throw.position)
         fitted = self._poses(piece, common, sets[None], own[_LOWER], len(throw.time), _FINE)[0]
         position[~piece.seen] = fitted[~piece.seen]
-        return replace(throw, position=position, ground=self.ground(common, own[_LOWER], throw.ground if piece.apart else None))
+        return replace(
+            throw, position=position, ground=self.ground(common, own[_LOWER], throw.ground if piece.apart else None)
+        )

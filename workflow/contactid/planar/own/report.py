@@ -195,7 +195,9 @@ def _by_impacts(
 
 def _prepared(known: Known, throws: OwnThrows) -> PreparedThrows:
     """The study's preparation (:mod:`contactid.planar.squares.windows`) with the noise that is known already."""
-    read = [PlanarThrow(name, throw.time, throw.position) for name, throw in zip(throws.names, throws.throws, strict=True)]
+    read = [
+        PlanarThrow(name, throw.time, throw.position) for name, throw in zip(throws.names, throws.throws, strict=True)
+    ]
     shape, interval = known.shape, throws.throws[0].frame_interval
     assert isinstance(shape, Polygon)
     alignment = Alignment(throws.throws[0].ground, throws.turn, np.zeros(2), 0.0)

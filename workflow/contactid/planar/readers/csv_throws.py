@@ -27,7 +27,7 @@ _LARGEST_POSITION, _FASTEST = 100.0, 30.0  # m and m/s; beyond them millimetres 
 _FASTEST_TURN = 150.0  # rad/s; beyond it degrees were taken for radians
 _LARGEST_TURN = 3.0 * np.pi  # rad from frame to frame; an angle in radians that is wrapped jumps by 2 pi
 _EMPTY = ("", "nan", "na", "null", "none")
-_JITTER = 0.35  # of the interval: how far a frame may lie from an even time
+_JITTER = 0.2  # of the interval: how far a frame may lie from an even time
 _EVEN = 0.01  # of the interval: a jitter that isn't worth a note
 _MOST_LOST, _LONGEST_GAP = 0.4, 12  # share of the frames, and frames in a row, that may be lost
 _HELD, _HELD_TURN = 2e-3, 0.05  # m and rad within a few frames: a body that moves by more doesn't repeat a pose
@@ -295,7 +295,9 @@ def _even_throw(path: Path, time: np.ndarray, position: np.ndarray, interval: fl
     lost[frames] = False
     longest = int(np.diff(frames).max()) - 1
     if lost.mean() > _MOST_LOST or longest > _LONGEST_GAP:
-        raise _bad(path, [f"{lost.sum()} of {n} frames are missing, up to {longest} in a row: cut the throw at the gap"])
+        raise _bad(
+            path, [f"{lost.sum()} of {n} frames are missing, up to {longest} in a row: cut the throw at the gap"]
+        )
     measured = position[good]
     if away.max() > _EVEN:
         measured = _moved(measured, time[good], start + slope * places[good], slope)
