@@ -31,7 +31,16 @@ from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.bodies import GRAVITY
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
-from contactid.planar.squares.events import REST_FRAMES, REST_MOTION, at_rest, lies_on, rest_frame, side_angles
+from contactid.planar.squares.events import (
+    REST_FRAMES,
+    REST_MOTION,
+    at_rest,
+    event_size,
+    lies_on,
+    rest_frame,
+    second_difference_noise,
+    side_angles,
+)
 from contactid.planar.squares.flight import DEGREES, STRETCH, left_by_polynomial, runs
 
 _LARGEST, _SMALLEST = 10.0, 1e-4  # m, of a body's largest radius; beyond them millimetres were taken for metres
@@ -200,12 +209,16 @@ def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
     """A line under all throws: through the places where their outlines come lowest, level where these lie close."""
     level, points = Ground(), []
     for throw in throws:
+        if not _is_pushed(throw):
+            continue
         at = contacts(body.shape, level, throw.position)
         lowest = at.gap.argmin(axis=1)
         height = at.gap[np.arange(len(lowest)), lowest]
         place = at.point[np.arange(len(lowest)), lowest, 0]
         dips = np.flatnonzero((height[1:-1] <= height[:-2]) & (height[1:-1] <= height[2:])) + 1
         points += [(place[k], height[k]) for k in (dips if len(dips) else [int(height.argmin())])]
+    if not points:
+        return level
     x, y = np.array(points).T
     deepest = int(y.argmin())
     slope, radius = 0.0, float(np.linalg.norm(body.shape.outline(), axis=1).max())
@@ -221,6 +234,13 @@ def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
     if slope == 0.0 and abs(y[deepest]) <= _MISPLACED:
         return level
     return Ground(slope, float(x[deepest]), float(y[deepest]))
+
+
+def _is_pushed(throw: PlanarThrow) -> bool:
+    """Whether something pushes the body upwards between two frames, by more than gravity and noise explain."""
+    interval = 1.0 / throw.sample_frequency
+    size = event_size(second_difference_noise([throw.position]), interval)[1]
+    return bool((np.diff(throw.position[:, 1], 2) / interval**2 > size).any())
 
 
 def _turn_at_rest(body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray) -> float:
