@@ -36,11 +36,12 @@ _LOWER, _OWN_MU = 7, 8
 _SIMULATED = (0, 1, 2, 3, 4, 5, RATIO, MU, E_N)
 _LARGEST_MU = 1.5
 _SMALLEST_RATIO = 0.1  # of J/m, by the uniform body's
-_COARSE, _FINE = 1e-3, 1e-4  # s, time steps of the simulation
+_COARSE, _FINE = 1e-3, 2.5e-4  # s, time steps of the simulation
 LONGEST_STEP = 2.1e-3  # s, of the grid that the motion is handed on
 _CAP = 12.0  # residuals grow with their logarithm above that many standard deviations
 _AWAY = 1e6
 _FLOORS = (np.array([1e-3, 1e-3, 2e-2]), np.array([3e-4, 3e-4, 6e-3]), np.zeros(3))
+"""Added to the noise, from far away to the end."""
 _CANDIDATES = 3
 _RADII = (0.01, 0.07, 0.14)  # of the outline's reach: corners from sharp to well rounded, to start from
 _HORIZONS = 6

@@ -46,6 +46,7 @@ _TURNED_LITTLE, _TILTED_LITTLE, _ROUND_LITTLE = 5e-3, 3e-3, 3e-4  # rad, rad, m:
 _OFF_LITTLE = 0.012  # of the reach
 _UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
 _AS_WELL, _USUAL = 1.3, 1.5  # times the motion's misfit, and misfit per degree, up to which no search is made
+_NOT_WHOLE = 3.0  # misfit per degree of whole throws above which impacts are taken by themselves
 _WORSE = 1.0  # of half the squared residuals: a settled solution may be worse by that
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
@@ -57,6 +58,8 @@ _OUTLINES = 12  # shown per throw
 _DRAWN = 9  # throws
 _HINT = ", which is likely to be far larger: check ground, shape, the tracked point, and which frames are used"
 STATES = "states.csv"
+_NO_SEQUENCE = 20.0  # of half the squared residuals, by which the fitted motion explains the poses better
+FITTED_MOTION = "fitted motion"
 MM2 = 1e6  # mm2 in a m2
 
 
@@ -123,7 +126,7 @@ def identify_own(body: OwnBody, throws: OwnThrows, say: Callable[[str], None] = 
     known = known_geometry(body, throws)
     corners = isinstance(body.shape, Polygon)
     geometry, names = fit_geometry(known, pieces, always=not corners), throws.names
-    if corners and (geometry is None or not geometry.plausible):
+    if corners and (geometry is None or geometry.misfit_per_degree > _NOT_WHOLE):
         geometry, names = _by_impacts(known, throws, geometry)
     if geometry is None:
         geometry = fit_geometry(known, pieces, always=True)
@@ -211,10 +214,26 @@ def _prepared(known: Known, throws: OwnThrows) -> PreparedThrows:
 
 
 def _with_geometry(fit: TrajectoryFit, geometry: GeometryFit) -> TrajectoryFit:
-    """Standard errors that take in what isn't known of the geometry, and how far both fits are apart."""
-    more = np.maximum(np.diag(np.maximum(geometry.covariance, geometry.robust))[:2] - np.diag(geometry.fixed), 0.0)
+    """Standard errors that take in what isn't known of the geometry, and how far both fits are apart.
+
+    Where the program found no contact sequence that explains the poses as well as the fitted motion does, J/m and
+    friction are the motion's.
+    """
+    spread = np.diag(np.maximum(geometry.covariance, geometry.robust))[:2]
+    if not geometry.apart and fit.misfit > geometry.misfit + _NO_SEQUENCE:
+        return replace(
+            fit,
+            inertia_ratio=float(geometry.common[0]),
+            inertia_ratio_se=float(np.sqrt(spread[0])),
+            friction_mu=float(geometry.common[1]),
+            friction_mu_se=float(np.sqrt(spread[1])),
+            friction_is_bound=False,
+            ratio_is_limit=False,
+            method=FITTED_MOTION,
+        )
+    more = np.maximum(spread - np.diag(geometry.fixed), 0.0)
     ratio = np.sqrt(fit.inertia_ratio_se**2 + more[0] + (fit.inertia_ratio - geometry.common[0]) ** 2)
-    mu = np.sqrt(fit.friction_mu_se**2 + more[1])
+    mu = np.sqrt(fit.friction_mu_se**2 + more[1] + (not geometry.apart) * (fit.friction_mu - geometry.common[1]) ** 2)
     return replace(fit, inertia_ratio_se=float(ratio), friction_mu_se=float(mu))
 
 
@@ -224,7 +243,7 @@ def _settled_fit(body: OwnBody, geometry: GeometryFit, options: FitOptions) -> T
     settled = followed.converged and not np.isnan(followed.inertia_ratio_se)
     if settled and followed.misfit_per_degree <= max(_AS_WELL * geometry.misfit_per_degree, _USUAL):
         return followed
-    throws = geometry.throws
+    throws, options = geometry.throws, replace(options, sequences=2, tries=2, enough=1)
     first = fit_trajectories(body.shape, throws, options)
     first = followed if settled and followed.misfit <= first.misfit else first
     if first.converged and not np.isnan(first.inertia_ratio_se):
@@ -307,6 +326,17 @@ def _warnings(found: OwnIdentification) -> list[str]:
         warnings.append(f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g}.")
     elif not fit.friction_is_bound and fit.friction_mu > _NEAR_BOUND * LARGEST_MU:
         warnings.append(f"mu is at the largest value that is looked at, {LARGEST_MU:g}.")
+    if fit.method == FITTED_MOTION:
+        warnings.append(
+            "No contact sequence explains the poses as well as the fitted motion does: J/m and friction are that motion's, "
+            "whose restitution is the same at all impacts; states and impulses are the sequence's."
+        )
+    if found.geometry.apart:
+        warnings.append(
+            f"No rigid body on a straight ground explains whole throws, so {len(found.names)} impacts were taken by "
+            "themselves, each with its own height of the ground: J/m is that of a real body's impacts, which may differ "
+            "from its mass distribution's by more than the error."
+        )
     return [*warnings, *_size_warnings(found), *_frame_warnings(found)]
 
 
