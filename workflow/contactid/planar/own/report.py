@@ -328,13 +328,13 @@ def _warnings(found: OwnIdentification) -> list[str]:
         warnings.append(f"mu is at the largest value that is looked at, {LARGEST_MU:g}.")
     if fit.method == FITTED_MOTION:
         warnings.append(
-            "No contact sequence explains the poses as well as the fitted motion does: J/m and friction are that motion's, "
-            "whose restitution is the same at all impacts; states and impulses are the sequence's."
+            "No contact sequence explains the poses as well as the fitted motion does: J/m and friction are that "
+            "motion's, whose restitution is the same at all impacts; states and impulses are the sequence's."
         )
     if found.geometry.apart:
         warnings.append(
-            f"No rigid body on a straight ground explains whole throws, so {len(found.names)} impacts were taken by "
-            "themselves, each with its own height of the ground: J/m is that of a real body's impacts, which may differ "
+            f"No rigid body on a straight ground explains whole throws, so {len(found.names)} impacts were taken "
+            "by themselves, each with its own height of the ground: J/m is that of a real body's impacts, which may differ "
             "from its mass distribution's by more than the error."
         )
     return [*warnings, *_size_warnings(found), *_frame_warnings(found)]
