@@ -241,7 +241,8 @@ def _settled_fit(body: OwnBody, geometry: GeometryFit, options: FitOptions) -> T
     """A fit with standard errors: from the geometry's motion, else from a search, and once more with a finer step."""
     followed = fit_from_motion(body.shape, geometry.throws, geometry.guess, options)
     settled = followed.converged and not np.isnan(followed.inertia_ratio_se)
-    if settled and followed.misfit_per_degree <= max(_AS_WELL * geometry.misfit_per_degree, _USUAL):
+    as_well = followed.misfit_per_degree <= max(_AS_WELL * geometry.misfit_per_degree, _USUAL)
+    if settled and (as_well or not geometry.apart):  # of a whole throw the motion itself stands beside it
         return followed
     throws, options = geometry.throws, replace(options, sequences=2, tries=2, enough=1)
     first = fit_trajectories(body.shape, throws, options)
@@ -334,8 +335,8 @@ def _warnings(found: OwnIdentification) -> list[str]:
     if found.geometry.apart:
         warnings.append(
             f"No rigid body on a straight ground explains whole throws, so {len(found.names)} impacts were taken "
-            "by themselves, each with its own height of the ground: J/m is that of a real body's impacts, which may differ "
-            "from its mass distribution's by more than the error."
+            "by themselves, each with its own height of the ground: J/m is that of a real body's impacts, which may "
+            "differ from its mass distribution's by more than the error."
         )
     return [*warnings, *_size_warnings(found), *_frame_warnings(found)]
 
