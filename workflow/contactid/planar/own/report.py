@@ -31,7 +31,8 @@ from contactid.planar.identify.states import ThrowStates
 from contactid.planar.models.trajectory import LARGEST_MU
 from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.draw import draw_impulses, draw_trajectory
-from contactid.planar.own.geometry import COMMON, GeometryFit, Known, Piece, fit_geometry, fit_impacts
+from contactid.planar.own.geometry import fit_geometry, fit_impacts
+from contactid.planar.own.geometry_problem import COMMON, GeometryFit, Known, Piece
 from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.geometry import Polygon, outline_at
 from contactid.planar.simulate.throws import MeasuredThrow
