@@ -27,12 +27,14 @@ from contactid.planar.own.report import identify_own, write_files
 from contactid.planar.simulate.events import event_motion
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
 from contactid.planar.simulate.kernel import outline_of
+from identify_example import MU, POINT, RADIUS, RATIO, STARTS, TURN, write_example
 from rounded_twins import drawn_twin
 
 ELLIPSE = Ellipse(0.05, 0.025)
 CORNERS = [[-0.03, -0.03], [0.03, -0.03], [0.03, 0.03], [-0.03, 0.03]]
 SQUARE = Polygon(tuple(map(tuple, CORNERS)))
 RATE = 250.0
+EXAMPLE = Path(__file__).parents[2] / "examples/identify"
 FILES = {"summary.md", "parameters.json", "states.csv", "trajectory.csv"} | {
     f"{stem}.{ending}" for stem in ("trajectory", "impulses") for ending in ("pdf", "png", "svg")
 }
@@ -104,7 +106,8 @@ def test_an_ellipse_comes_back_with_nothing_but_its_poses_and_shape(tmp_path, ca
     assert 0.0 < record["parameters"]["friction_mu"] < 0.3
     assert record["parameters"]["friction_mu"] <= 1.0001 * ratio_of_impulses
     printed = capsys.readouterr().out
-    assert printed.startswith(f"J/m = {1e6 * ratio:.5g} mm2 +- ") and "\nmu >= " in printed
+    assert printed.startswith("Read 1 throws, 70 frames\n")
+    assert f"\nJ/m = {1e6 * ratio:.5g} mm2 +- " in printed and "\nmu >= " in printed
     assert "WARNING No contact slides" in printed
     summary = (report / "summary.md").read_text()
     assert all(warning in summary for warning in record["warnings"])
@@ -112,7 +115,9 @@ def test_an_ellipse_comes_back_with_nothing_but_its_poses_and_shape(tmp_path, ca
     states = pd.read_csv(report / "states.csv")
     at_frames = states.dropna(subset=["measured_x_m"])
     assert len(at_frames) == 70
-    assert np.allclose(at_frames["measured_theta_rad"], q[:, 2], atol=1e-5)
+    turn = record["geometry"]["turn"]  # poses are told in the body's own axes
+    assert abs(turn) < 4e-3
+    assert np.allclose(at_frames["measured_theta_rad"], q[:, 2] - turn, atol=1e-5)
     assert np.abs(at_frames["x_m"] - at_frames["measured_x_m"]).max() < 5 * 3e-4
     assert (impulses[0] > 0.1).sum() == 1 and states["gap_0_m"].min() > -1e-5
 
@@ -148,6 +153,47 @@ def test_a_square_with_rounded_corners_comes_back_by_its_stated_radius(tmp_path,
     record = json.loads((tmp_path / "report" / "parameters.json").read_text())
     found, error = record["parameters"]["inertia_ratio"], record["standard_errors"]["inertia_ratio"]
     assert abs(found - twin.ratio) < 3.0 * error < 0.06 * twin.ratio
+
+
+# the example
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    report = tmp_path_factory.mktemp("example") / "report"
+    files = [str(EXAMPLE / f"{name}.csv") for name in STARTS]
+    assert main(["identify", *files, "--body", str(EXAMPLE / "body.yaml"), "--report", str(report)]) == 0
+    return json.loads((report / "parameters.json").read_text())
+
+
+def test_the_examples_truth_comes_back_with_its_corners_and_tracked_frame(example):
+    found, errors = example["parameters"], example["standard_errors"]
+    assert found["corner_radius"] == pytest.approx(RADIUS, rel=0.1)
+    for name, truth, most in (("inertia_ratio", RATIO, 0.08), ("friction_mu", MU, 0.1)):
+        assert abs(found[name] - truth) < 3.0 * errors[name] < most * truth, name
+    geometry, spread = example["geometry"], example["geometry_standard_errors"]
+    for name, truth in zip(("turn", "point_x", "point_y"), (TURN, *POINT), strict=True):
+        assert abs(geometry[name] - truth) < 4.0 * spread[name], name
+    assert found["inertia"] == pytest.approx(0.05 * found["inertia_ratio"])
+    assert any("2 of 68 frames have no pose" in note for note in example["notes"])
+
+
+def test_the_python_of_the_docs_gives_the_commands_answer(example, monkeypatch, capsys):
+    root = EXAMPLE.parents[1]
+    text = (root / "docs/planar.md").read_text().split("## Your own throws")[1]
+    code = re.search(r"```python\n(.*?)```", text, re.DOTALL)
+    assert code is not None and len(code[1].splitlines()) <= 12
+    monkeypatch.chdir(root)
+    told: dict = {}
+    exec(code[1], told)
+    assert told["found"].fit.inertia_ratio == pytest.approx(example["parameters"]["inertia_ratio"], rel=1e-9)
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_the_example_is_made_by_its_function(tmp_path):
+    write_example(tmp_path)
+    for file in sorted(tmp_path.iterdir()):
+        assert (EXAMPLE / file.name).read_text() == file.read_text(), file.name
 
 
 # what to distrust
@@ -373,7 +419,8 @@ def bad_throw(path, kind):
 )
 def test_a_bad_throw_is_one_line_and_leaves_nothing(tmp_path, capsys, kind, message):
     bad_throw(tmp_path / "toss.csv", kind)
-    body = body_file(tmp_path / "body.yaml", shape={"polygon": CORNERS})
+    ground = {"ground": {"slope": 0.0}} if kind == "below" else {}
+    body = body_file(tmp_path / "body.yaml", shape={"polygon": CORNERS, "corner_radius": 0.0}, **ground)
     code = main(["identify", str(tmp_path / "toss.csv"), "--body", body, "--report", str(tmp_path / "report")])
     printed = capsys.readouterr()
     assert code == 1 and printed.out == ""

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
-from contactid.planar.readers.csv_throws import read_own_throw, read_square_throws
+from contactid.planar.readers.csv_throws import read_own_throw, read_square_throws, read_throws
 from contactid.planar.readers.impacts import MODELS, SEMI_AXES, read_ellipse_impacts
 from contactid.planar.readers.throws import PlanarThrow, build_throws, iterate_throws, shape_of
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
@@ -121,8 +121,9 @@ def test_a_bad_square_file_is_named_with_a_remedy(tmp_path, kind, message):
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("uneven", r"not evenly spaced \(rows 11 and 12 are"),
-        ("backwards", "not evenly spaced"),
+        ("uneven", r"not evenly spaced \(row \d+ is .* ms from an even time"),
+        ("backwards", "t goes back from row 11 to row 12"),
+        ("long gap", "frames are missing, up to 20 in a row: cut the throw at the gap"),
         ("millimetres", "give x and y in metres"),
         ("fast", "speeds of 100.*give x and y in metres"),
         ("milliseconds", "give t in seconds"),
@@ -136,7 +137,9 @@ def test_a_bad_square_file_is_named_with_a_remedy(tmp_path, kind, message):
 def test_a_bad_own_file_is_named_with_a_remedy(tmp_path, kind, message):
     time, position = turning()
     if kind == "uneven":
-        time[11:] += 1.0 / RATE
+        time[11:] += 0.5 / RATE
+    elif kind == "long gap":
+        time[11:] += 20.0 / RATE
     elif kind == "backwards":
         time[11] = time[9]
     elif kind == "millimetres":
@@ -155,6 +158,53 @@ def test_a_bad_own_file_is_named_with_a_remedy(tmp_path, kind, message):
         own_file(tmp_path / "mine.csv", time, columns, headers.get(kind, "t,x,y,theta"))
     with pytest.raises(ContactIdError, match=r"mine\.csv.*" + message):
         read_own_throw(tmp_path / "mine.csv")
+
+
+@pytest.mark.parametrize("kind", ["gap", "nan", "repeated", "jitter", "unix", "semicolons"])
+def test_frames_that_are_missing_or_late_are_bridged_with_a_note(tmp_path, kind):
+    time, position = turning()
+    path, lost = tmp_path / "mine.csv", np.zeros(len(time), dtype=bool)
+    stamps, poses = time.copy(), position.copy()
+    if kind == "gap":
+        lost[[5, 9, 10]] = True
+        stamps, poses = time[~lost], position[~lost]
+    elif kind == "nan":
+        lost[5] = True
+        poses[5, 1] = np.nan
+    elif kind == "repeated":
+        lost[5] = True
+        poses[5] = poses[4]
+    elif kind == "jitter":
+        stamps = time + 1e-4 * np.sin(37.0 * np.arange(len(time)))
+        poses = np.column_stack([np.interp(stamps, time, position[:, i]) for i in range(3)])
+    elif kind == "unix":
+        stamps = time + 1.7e9
+    own_file(path, stamps, poses, "t,x,y,theta")
+    if kind == "semicolons":
+        path.write_text("\ufeff" + path.read_text().replace(",", ";").replace("theta", " Theta"), encoding="utf-8")
+    throw = read_own_throw(path)
+    assert len(throw.time) == len(time) and np.flatnonzero(~throw.seen).tolist() == np.flatnonzero(lost).tolist()
+    assert np.allclose(throw.time, time - time[0], rtol=0.0, atol=2e-5)
+    close = 2e-3 if kind == "jitter" else 1e-5 if kind == "unix" else 1e-8
+    inner = throw.seen & (np.arange(len(time)) > 0) & (np.arange(len(time)) < len(time) - 1)
+    assert np.abs(throw.position - position)[inner].max() < close
+    assert bool(throw.notes) == (kind in ("gap", "nan", "repeated", "jitter"))
+
+
+def test_a_users_throws_are_read_as_the_registry_names_them(tmp_path):
+    time, position = turning()
+    own_file(tmp_path / "a.csv", time, position, "t,x,y,theta")
+    outline = [list(corner) for corner in SQUARE.vertices]
+    data = read_throws(tmp_path, licence="mine", name="shed", outline=outline)
+    assert shape_of(data) == SQUARE and data.attrs["object"] == "shed" and not data.attrs["synthetic"]
+    table = "\n".join(",".join(map(repr, map(float, row))) for row in position)
+    (tmp_path / "a.csv").write_text("x,y,theta\n" + table)
+    ellipse = read_throws(tmp_path, licence="mine", name="shed", semi_axes=[0.03, 0.02], frame_rate=RATE)
+    assert ellipse.attrs["sample_frequency"] == pytest.approx(RATE) and "semi_axes" in ellipse
+    with pytest.raises(ContactIdError, match=r"datasets\.shed has outline and semi_axes"):
+        read_throws(tmp_path, licence="mine", name="shed", outline=outline, semi_axes=[0.03, 0.02])
+    with pytest.raises(ContactIdError, match="of your own body give outline or semi_axes"):
+        read_throws(tmp_path, licence="mine", name="shed")
 
 
 def test_nothing_there_and_mixed_rates(tmp_path):

@@ -50,7 +50,7 @@ INTERVAL = 1.0 / 250.0
 
 @pytest.fixture(scope="module")
 def throws():
-    return read_square_throws(SQUARE, licence="none stated")
+    return read_square_throws(SQUARE, licence="BSD-3-Clause")
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -138,6 +139,20 @@ def test_a_reader_is_a_row_and_a_file_and_a_dataset_needs_no_code(copy):
         copy, "--configfile", "config/test.yaml", "--config", f"datasets={datasets}", 'studies=["planar"]', "--", target
     )
     assert (copy / target).stat().st_size > 1000
+
+
+def test_the_pages_example_of_own_planar_throws_is_a_dataset_like_any_other(copy):
+    page = (Path(__file__).parents[2] / "docs/extending.md").read_text()
+    block = re.search(r"```yaml\n(# mine\.yaml.*?)```", page, re.DOTALL)
+    assert block is not None
+    add(copy / "mine.yaml", block[1])
+    rows = [f"{k / 100.0},{0.01 * k},{0.5 - 0.001 * k},{0.02 * k}" for k in range(12)]
+    for name in ("one", "two"):
+        add(copy / f"my_throws/{name}.csv", "\n".join(["t,x,y,theta", *rows]))
+    both = ("--configfile", "config/test.yaml", "mine.yaml")
+    snakemake(copy, "--dry-run", *both)  # all rules of the study take it
+    snakemake(copy, *both, "--", "results/mine/data/my_plates/planar.nc")
+    assert (copy / "results/mine/data/my_plates/planar.nc").stat().st_size > 1000
 
 
 STUDY = {

@@ -59,7 +59,7 @@ READERS = {
     ),
     "planar_throws": Reader(
         form="planar",
-        read="contactid.planar.readers.csv_throws:read_square_throws",
+        read="contactid.planar.readers.csv_throws:read_throws",
         signals="contactid.planar.readers.card:throw_signals",
     ),
     "planar_impacts": Reader(
@@ -135,6 +135,8 @@ class Dataset:
     folder : the folder inside a downloaded archive that holds the data
     object, surface, surface_height : what to read from an I.AM. archive: the box, names of planes in order, with commas
         between them, and the height (m) of a level surface where the box rests on no tracked plane
+    outline, semi_axes, frame_rate : of the user's own planar throws: a polygon's corners about its centre of mass or an
+        ellipse's semi-axes (m), and frames per second (Hz) where the files have no times
     licence, citation : as published; the licence ``as published`` is the one in the lock file
     """
 
@@ -149,6 +151,9 @@ class Dataset:
     object: str = ""
     surface: str = ""
     surface_height: float | None = None
+    outline: tuple[tuple[float, float], ...] = ()
+    semi_axes: tuple[float, ...] = ()
+    frame_rate: float | None = None
     licence: str = "unknown"
     citation: str = ""
 

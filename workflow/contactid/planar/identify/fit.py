@@ -193,6 +193,21 @@ def fit_trajectories(shape: Shape, throws: Sequence[MeasuredThrow], options: Fit
     )
 
 
+def fit_from_motion(
+    shape: Shape, throws: Sequence[MeasuredThrow], guess: Guess, options: FitOptions | None = None
+) -> TrajectoryFit:
+    """Follow the contact sequence of a motion that is known already, for all throws at once: one solve, no search."""
+    begin = time.perf_counter()
+    fit = _fit_from(shape, throws, guess, options or FitOptions(), None)
+    ratio_se, mu_se = combined_errors(fit, [fit])
+    return replace(
+        fit,
+        inertia_ratio_se=np.inf if fit.ratio_is_limit else ratio_se,
+        friction_mu_se=np.nan if fit.friction_is_bound else mu_se,
+        seconds=time.perf_counter() - begin,
+    )
+
+
 def combined_errors(
     best: TrajectoryFit, fits: Sequence[TrajectoryFit], guesses: Sequence[Guess] = ()
 ) -> tuple[float, float]:

@@ -4,18 +4,20 @@ The description is a small YAML file; lengths are in m, angles in rad, everythin
 
     shape: {ellipse: {a: 0.05, b: 0.025}}      # or {polygon: [[x, y], ...], corner_radius: 0.002}, see below
     mass: 0.0364                               # kg, optional: then J is told besides J/m
-    ground: {slope: 0.0, start: [0, 0]}        # optional: angle, and a point of the ground
+    ground: {slope: 0.0, start: [0, 0]}        # optional: angle, and a point of the ground; else it is found
     noise: {position: 0.001, orientation: 0.001}     # optional: standard deviations of x, y and of theta
     gravity: 9.81                              # optional, m/s2 along -y
 
 A polygon is counter-clockwise about the centre of mass. Its points are where the sides would meet: ``corner_radius``
-(optional) rounds each corner by an arc that touches both sides. A few tenths of a millimetre matter.
+(optional, else it is found) rounds each corner by an arc that touches both sides. A few tenths of a millimetre matter.
+What the description says of the ground, and that the tracked point is the centre of mass, is where the fit of the
+geometry begins (:mod:`contactid.planar.own.geometry`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +31,29 @@ from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.bodies import GRAVITY
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
+from contactid.planar.squares.events import (
+    REST_FRAMES,
+    REST_MOTION,
+    at_rest,
+    event_size,
+    lies_on,
+    rest_frame,
+    second_difference_noise,
+    side_angles,
+)
+from contactid.planar.squares.flight import DEGREES, STRETCH, left_by_polynomial, runs
 
 _LARGEST, _SMALLEST = 10.0, 1e-4  # m, of a body's largest radius; beyond them millimetres were taken for metres
 _HEAVIEST = 2e4  # kg/m3: denser than lead, were the body as thick as it is wide
 _MISPLACED = 5e-3  # m between the ground and the lowest point that a throw comes to
-_STRETCH, _SHORTEST_STRETCH = 9, 5  # frames of flight, as fitted by a parabola
+_SHORTEST_STRETCH = 5  # frames of flight, as fitted by a parabola
 _FEWEST_IN_FLIGHT = 8
+_STEEPEST, _LEVEL = 0.35, 0.01  # rad: a ground that is found is no steeper, and level below it
+_MOST_TURNED = 0.35  # rad: axes that are turned farther belong to another description
 _LEAST_NOISE = 2e-5  # rad, and of the largest radius
-_DEGREES = (2, 2, 1)  # of the polynomials in x, y, theta
 _DISTURBED = 9.0  # times the median variance of a stretch: something touched the body, or the camera slipped
 _NOT_WHITE = 1.25  # ratio of the noise to that of second differences, which smoothing makes smaller; 1/n is chance's
-_STILL_FRAMES = 10  # last frames that tell whether a throw came to rest
 _KEPT_AT_REST = 3  # frames kept of the rest
-_STILL, _STILL_TURN = 5e-4, 0.01  # m and rad, or as much as the noise needs
 _WRONG_GRAVITY = 0.05  # relative
 _SCHEMA = Path(__file__).with_name("body.schema.yaml")
 
@@ -57,6 +69,7 @@ class OwnBody:
     sigma : (3,) noise of x, y, theta, m, m, rad; None: to be estimated
     mass : kg, or None
     gravity : m/s2, along -y
+    radius_given, ground_given : whether the description says them; else they are found
     """
 
     shape: Shape
@@ -64,6 +77,8 @@ class OwnBody:
     sigma: np.ndarray | None
     mass: float | None
     gravity: float
+    radius_given: bool = True
+    ground_given: bool = True
 
 
 @dataclass(frozen=True)
@@ -73,7 +88,9 @@ class OwnThrows:
     Attributes
     ----------
     names : of their files
-    throws : cut where the body has come to rest; their times as in the files, from 0
+    throws : as tracked, cut where the body has come to rest; even times from 0
+    seen : which of their frames were measured
+    turn : of the tracked axes as the body at rest tells, rad; 0 where it doesn't
     sigma : (3,) noise, m, m, rad
     sigma_given : whether the description says it
     notes, warnings : sentences for the report
@@ -81,6 +98,8 @@ class OwnThrows:
 
     names: tuple[str, ...]
     throws: tuple[MeasuredThrow, ...]
+    seen: tuple[np.ndarray, ...]
+    turn: float
     sigma: np.ndarray
     sigma_given: bool
     notes: tuple[str, ...]
@@ -131,6 +150,8 @@ def _body_of(content: Mapping[str, Any]) -> OwnBody:
         sigma,
         None if mass is None else float(mass),
         float(content.get("gravity", GRAVITY)),
+        radius_given="ellipse" in content["shape"] or "corner_radius" in content["shape"],
+        ground_given=bool(content.get("ground")),
     )
 
 
@@ -159,9 +180,11 @@ def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path]) -> OwnThrows:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ContactIdError(f"two throws have the name {twice}", "Rename a file, or name it once")
+    if not body.ground_given:
+        body = replace(body, ground=_found_ground(body, read))
     warnings = [*_height_warnings(body, read), *_gravity_warning(body, read)]
     sigma, noise_notes, noise_warnings = _noise_of(body, read)
-    notes, cut = list(noise_notes), []
+    notes, cut, seen = [*noise_notes, *(note for throw in read for note in throw.notes)], [], []
     for throw in read:
         end = _moving_frames(throw, sigma)
         if end < len(throw.time):
@@ -169,8 +192,67 @@ def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path]) -> OwnThrows:
                 f"{throw.name}: the last {len(throw.time) - end} of {len(throw.time)} frames, at rest, are cut."
             )
         cut.append(MeasuredThrow(throw.time[:end], throw.position[:end], sigma, body.ground))
-    given = body.sigma is not None
-    return OwnThrows(names, tuple(cut), sigma, given, tuple(notes), (*warnings, *noise_warnings))
+        seen.append(throw.seen[:end])
+    return OwnThrows(
+        names=names,
+        throws=tuple(cut),
+        seen=tuple(seen),
+        turn=_turn_at_rest(body, read, sigma),
+        sigma=sigma,
+        sigma_given=body.sigma is not None,
+        notes=tuple(notes),
+        warnings=(*warnings, *noise_warnings),
+    )
+
+
+def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
+    """A line under all throws: through the places where their outlines come lowest, level where these lie close."""
+    level, points = Ground(), []
+    for throw in throws:
+        if not _is_pushed(throw):
+            continue
+        at = contacts(body.shape, level, throw.position)
+        lowest = at.gap.argmin(axis=1)
+        height = at.gap[np.arange(len(lowest)), lowest]
+        place = at.point[np.arange(len(lowest)), lowest, 0]
+        dips = np.flatnonzero((height[1:-1] <= height[:-2]) & (height[1:-1] <= height[2:])) + 1
+        points += [(place[k], height[k]) for k in (dips if len(dips) else [int(height.argmin())])]
+    if not points:
+        return level
+    x, y = np.array(points).T
+    deepest = int(y.argmin())
+    slope, radius = 0.0, float(np.linalg.norm(body.shape.outline(), axis=1).max())
+    far = np.abs(x - x[deepest]) > 2.0 * radius
+    if far.any():
+        steepness = (y[far] - y[deepest]) / np.abs(x[far] - x[deepest])
+        other = int(np.flatnonzero(far)[steepness.argmin()])
+        slope = float(np.arctan2(y[other] - y[deepest], x[other] - x[deepest]) if x[other] > x[deepest] else 0.0)
+        if x[other] < x[deepest]:
+            slope = float(np.arctan2(y[deepest] - y[other], x[deepest] - x[other]))
+    if abs(slope) > _STEEPEST or abs(slope) < _LEVEL:
+        slope = 0.0
+    if slope == 0.0 and abs(y[deepest]) <= _MISPLACED:
+        return level
+    return Ground(slope, float(x[deepest]), float(y[deepest]))
+
+
+def _is_pushed(throw: PlanarThrow) -> bool:
+    """Whether something pushes the body upwards between two frames, by more than gravity and noise explain."""
+    interval = 1.0 / throw.sample_frequency
+    size = event_size(second_difference_noise([throw.position]), interval)[1]
+    return bool((np.diff(throw.position[:, 1], 2) / interval**2 > size).any())
+
+
+def _turn_at_rest(body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray) -> float:
+    """How far the tracked axes are turned, from bodies that lie on a side; 0 where noise explains it."""
+    if not isinstance(body.shape, Polygon):
+        return 0.0
+    rests = [throw.position[-REST_FRAMES:].mean(axis=0) for throw in throws if at_rest(throw, _still(sigma))]
+    if not rests:
+        return 0.0
+    _, tilt = lies_on(side_angles(body.shape), np.array(rests)[:, 2])
+    turn = float(np.median(tilt)) - body.ground.slope
+    return turn if 6.0 * sigma[2] / np.sqrt(REST_FRAMES) < abs(turn) < _MOST_TURNED else 0.0
 
 
 def _lowest_gaps(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
@@ -238,9 +320,9 @@ def _stretches(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[tuple[np.nd
     """Poses (5 to 9 frames, 3) of short flights with the time between their frames, s."""
     found = []
     for throw in throws:
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], _in_flight(body, throw).astype(int), [0]])))
-        for start, end in edges.reshape(-1, 2):
-            cuts = [throw.position[first : min(first + _STRETCH, end)] for first in range(start, end, _STRETCH)]
+        for run in runs(_in_flight(body, throw) & throw.seen):
+            start, end = run.start, run.stop
+            cuts = [throw.position[first : min(first + STRETCH, end)] for first in range(start, end, STRETCH)]
             found += [(cut, 1.0 / throw.sample_frequency) for cut in cuts if len(cut) >= _SHORTEST_STRETCH]
     return found
 
@@ -280,21 +362,17 @@ def _noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> tuple[np.ndarray,
 
 def _left_by_polynomials(stretch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(3,) squared sums of what parabolas in x and y and a line in theta leave, and their degrees of freedom."""
-    time = np.linspace(-1.0, 1.0, len(stretch))
-    squares, freedom = np.empty(3), np.empty(3)
-    for i, degree in enumerate(_DEGREES):
-        powers = np.vander(time, degree + 1)
-        left = stretch[:, i] - powers @ np.linalg.lstsq(powers, stretch[:, i], rcond=None)[0]
-        squares[i], freedom[i] = left @ left, len(time) - degree - 1
-    return squares, freedom
+    projections = [left_by_polynomial(np.linspace(-1.0, 1.0, len(stretch)), degree) for degree in DEGREES]
+    left = np.column_stack([projection @ stretch[:, i] for i, projection in enumerate(projections)])
+    return (left**2).sum(axis=0), np.array([np.trace(projection) for projection in projections])
+
+
+def _still(sigma: np.ndarray) -> np.ndarray:
+    """(3,) how far a body at rest may seem to move, m, m, rad."""
+    return np.maximum(REST_MOTION, 6.0 * sigma)
 
 
 def _moving_frames(throw: PlanarThrow, sigma: np.ndarray) -> int:
     """Number of frames up to a few after the body has come to rest; all where it hasn't."""
-    still = np.maximum([_STILL, _STILL, _STILL_TURN], 6.0 * sigma)
-    last = throw.position[-_STILL_FRAMES:]
-    if (np.ptp(last, axis=0) > still).any():
-        return len(throw.time)
-    away = (np.abs(throw.position - last.mean(axis=0)) > still).any(axis=1)
-    moving = int(np.flatnonzero(away)[-1]) + 1 if away.any() else len(throw.time)
-    return min(moving + _KEPT_AT_REST, len(throw.time))
+    rest = rest_frame(throw, _still(sigma))
+    return len(throw.time) if rest is None or rest == 0 else min(rest + _KEPT_AT_REST, len(throw.time))

@@ -1,7 +1,8 @@
 """Identify J/m and friction of a planar body from poses before, during and after its impacts.
 
-A throw is a file with the columns t, x, y, theta (s, m, m, rad; y up; even frames) of the centre of mass; the body is
-described by a small YAML file (see contactid.planar.own.body). All throws are taken together. The report is a folder
+A throw is a file with the columns t, x, y, theta (s, m, m, rad; y up) of a point near the centre of mass; the body is
+described by a small YAML file (see contactid.planar.own.body). All throws are taken together. Ground, tracked point and
+axes, and a corner_radius that isn't given are found with the motion; lost frames are bridged. The report is a folder
 with summary.md, parameters.json, states.csv and two figures.
 """
 
@@ -31,7 +32,9 @@ def run(given: Namespace) -> None:
 
     with own_report(given.report) as folder:
         body = read_own_body(given.body)
-        found = identify_own(body, read_own_throws_of(body, given.throws))
+        throws = read_own_throws_of(body, given.throws)
+        print(f"Read {len(throws.throws)} throws, {sum(map(len, throws.seen))} frames", flush=True)
+        found = identify_own(body, throws, lambda line: print(line, flush=True))
         write_files(found, folder)
     for line in found.lines():
         print(line)

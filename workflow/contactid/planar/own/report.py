@@ -7,6 +7,8 @@ drag, out-of-plane motion) or the noise is larger than stated; the report then s
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,16 +25,29 @@ from contactid.output.style import save, styled
 from contactid.output.tables import write_csv
 from contactid.planar.artefacts.time_lapse import evenly, polyline
 from contactid.planar.identify.contact_equations import contact_steps
-from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_trajectories
+from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_from_motion, fit_trajectories
 from contactid.planar.identify.identifiability import Flag, Identifiability, identifiability
 from contactid.planar.identify.states import ThrowStates
 from contactid.planar.models.trajectory import LARGEST_MU
 from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.draw import draw_impulses, draw_trajectory
-from contactid.planar.simulate.geometry import outline_at
+from contactid.planar.own.geometry import fit_geometry, fit_impacts
+from contactid.planar.own.geometry_problem import COMMON, GeometryFit, Known, Piece
+from contactid.planar.readers.throws import PlanarThrow
+from contactid.planar.simulate.geometry import Polygon, outline_at
 from contactid.planar.simulate.throws import MeasuredThrow
+from contactid.planar.squares.events import Alignment, event_size, throw_events
+from contactid.planar.squares.flight import FlightReport, corner_radius
+from contactid.planar.squares.windows import PreparedThrows, SquareOptions, every_window
 
+_TURNED, _TILTED, _OFF_GROUND, _LOWER = 0.04, 0.02, 3e-3, 2e-3  # rad, rad, m, m: how far a description may be off
+_OFF_CENTRE = 0.07  # of the outline's reach: how far the tracked point may lie from the centre of mass
+_ROUND = 0.06, 0.08  # mean and standard deviation of a radius that isn't given, by the reach
+_TURNED_LITTLE, _TILTED_LITTLE, _ROUND_LITTLE = 5e-3, 3e-3, 3e-4  # rad, rad, m: the same where bodies lay at rest
+_OFF_LITTLE = 0.012  # of the reach
 _UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
+_AS_WELL, _USUAL = 1.3, 1.5  # times the motion's misfit, and misfit per degree, up to which no search is made
+_NOT_WHOLE = 3.0  # misfit per degree of whole throws above which impacts are taken by themselves
 _WORSE = 1.0  # of half the squared residuals: a settled solution may be worse by that
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
@@ -44,6 +59,8 @@ _OUTLINES = 12  # shown per throw
 _DRAWN = 9  # throws
 _HINT = ", which is likely to be far larger: check ground, shape, the tracked point, and which frames are used"
 STATES = "states.csv"
+_NO_SEQUENCE = 20.0  # of half the squared residuals, by which the fitted motion explains the poses better
+FITTED_MOTION = "fitted motion"
 MM2 = 1e6  # mm2 in a m2
 
 
@@ -54,6 +71,8 @@ class OwnIdentification:
     Attributes
     ----------
     body, throws : what it was identified from
+    geometry : ground, tracked frame and corners
+    names : of the throws, or of their impacts, that were identified
     fit : the answer
     options : of the fit
     diagnosis : what the identified motion can tell
@@ -62,6 +81,8 @@ class OwnIdentification:
 
     body: OwnBody
     throws: OwnThrows
+    geometry: GeometryFit
+    names: tuple[str, ...]
     fit: TrajectoryFit
     options: FitOptions
     diagnosis: Identifiability
@@ -71,7 +92,7 @@ class OwnIdentification:
     @property
     def each(self) -> list[tuple[str, MeasuredThrow, ThrowStates]]:
         """Name, measured poses and identified motion of each throw."""
-        return list(zip(self.throws.names, self.throws.throws, self.fit.throws, strict=True))
+        return list(zip(self.names, self.geometry.throws, self.fit.throws, strict=True))
 
     @property
     def scale(self) -> float:
@@ -87,6 +108,9 @@ class OwnIdentification:
             told.append(f"mu >= {self.fit.friction_mu:.3g} (no contact slides: only a lower bound)")
         else:
             told.append(f"mu = {self.fit.friction_mu:.4g}{_error(self.fit.friction_mu_se)}")
+        if not self.body.radius_given:
+            radius, error = (1e3 * one["corner_radius"] for one in _geometry_record(self))
+            told.append(f"corner radius = {radius:.3g} mm +- {error:.2g} (standard error)")
         return told
 
 
@@ -96,28 +120,144 @@ def _error(value: float) -> str:
     return f" +- {value:.2g} (standard error)" if np.isfinite(value) else " (no standard error)"
 
 
-def identify_own(body: OwnBody, throws: OwnThrows) -> OwnIdentification:
-    """Identify J/m and mu from all throws jointly, and judge the answer."""
+def identify_own(body: OwnBody, throws: OwnThrows, say: Callable[[str], None] = lambda line: None) -> OwnIdentification:
+    """Identify J/m and mu from all throws jointly, and judge the answer; ``say`` is told each step."""
+    say(f"Ground, tracked frame and corners of {len(throws.throws)} throws")
+    pieces = [Piece(throw, seen) for throw, seen in zip(throws.throws, throws.seen, strict=True)]
+    known = known_geometry(body, throws)
+    corners = isinstance(body.shape, Polygon)
+    geometry, names = fit_geometry(known, pieces, always=not corners), throws.names
+    if corners and (geometry is None or geometry.misfit_per_degree > _NOT_WHOLE):
+        geometry, names = _by_impacts(known, throws, geometry)
+    if geometry is None:
+        geometry = fit_geometry(known, pieces, always=True)
+    assert geometry is not None
+    say(f"J/m and friction from {len(names)} {'impacts by themselves' if geometry.apart else 'whole throws'}")
     options = FitOptions(gravity=body.gravity)
-    fit = _settled_fit(body, throws, options)
-    draft = OwnIdentification(body, throws, fit, options, _diagnose(body, throws, fit), (), ())
+    body = replace(body, shape=geometry.shape, ground=geometry.alignment.ground)
+    fit = _with_geometry(_settled_fit(body, geometry, options), geometry)
+    diagnosis = _diagnose(body, geometry.throws, fit)
+    draft = OwnIdentification(body, throws, geometry, names, fit, options, diagnosis, (), ())
     notes = (*throws.notes, *_notes(draft))
     return replace(draft, notes=notes, warnings=(*throws.warnings, *_warnings(draft)))
 
 
-def _settled_fit(body: OwnBody, throws: OwnThrows, options: FitOptions) -> TrajectoryFit:
-    """A fit with standard errors: where the first has none, it is tried again with a finer step."""
-    first = fit_trajectories(body.shape, throws.throws, options)
+def known_geometry(body: OwnBody, throws: OwnThrows) -> Known:
+    """What the description says of the geometry, and how far the truth may be from it."""
+    shape, reach = body.shape, float(np.linalg.norm(body.shape.outline(), axis=1).max())
+    if isinstance(shape, Polygon) and not body.radius_given:
+        shape = replace(shape, radius=_ROUND[0] * reach)
+    return Known(
+        shape=shape,
+        ground=throws.throws[0].ground,
+        axes=throws.turn,
+        turn=_TURNED,
+        point=_OFF_CENTRE * reach,
+        radius=0.0 if body.radius_given else _ROUND[1] * reach,
+        slope=_TILTED,
+        height=_OFF_GROUND,
+        lower=_LOWER,
+        gravity=body.gravity,
+    )
+
+
+def _by_impacts(
+    known: Known, throws: OwnThrows, whole: GeometryFit | None
+) -> tuple[GeometryFit | None, tuple[str, ...]]:
+    """Impacts by themselves, as the study identifies its measured square; the whole throws' fit where none is usable.
+
+    Real impacts take time and restitution differs from one to the next, so short windows are all that a rigid body on a
+    straight ground explains.
+    """
+    prepared = _prepared(known, throws)
+    windows = [window for event in prepared.events for window in every_window(event, prepared, SquareOptions.frames)]
+    if not windows:
+        return whole, throws.names
+    near = replace(
+        known,
+        shape=prepared.shape,
+        axes=0.0,
+        turn=_TURNED_LITTLE,
+        point=_OFF_LITTLE * float(np.linalg.norm(known.shape.outline(), axis=1).max()),
+        radius=known.radius and min(known.radius, max(prepared.radius_error, _ROUND_LITTLE)),
+        slope=_TILTED_LITTLE,
+        height=0.0,
+    )
+    pieces = [Piece(window.throw, np.ones(len(window.throw.time), dtype=bool), apart=True) for window in windows]
+    found = fit_impacts(near, pieces)
+    alignment = replace(found.alignment, turn=found.alignment.turn + throws.turn)
+    found = replace(found, alignment=alignment)
+    if whole is not None and found.misfit_per_degree >= whole.misfit_per_degree:
+        return whole, throws.names
+    count: Counter[str] = Counter()
+    names = []
+    for window in windows:
+        count[window.name] += 1
+        names.append(f"{window.name}, impact {count[window.name]}")
+    return found, tuple(names)
+
+
+def _prepared(known: Known, throws: OwnThrows) -> PreparedThrows:
+    """The study's preparation (:mod:`contactid.planar.squares.windows`) with the noise that is known already."""
+    read = [
+        PlanarThrow(name, throw.time, throw.position) for name, throw in zip(throws.names, throws.throws, strict=True)
+    ]
+    shape, interval = known.shape, throws.throws[0].frame_interval
+    assert isinstance(shape, Polygon)
+    alignment = Alignment(throws.throws[0].ground, throws.turn, np.zeros(2), 0.0)
+    events = tuple(throw_events(throw, shape, alignment, event_size(throws.sigma, interval)) for throw in read)
+    radius, error = corner_radius(events, replace(shape, radius=0.0), alignment) if known.radius else (0.0, 0.0)
+    if radius > 0.0:
+        shape = replace(shape, radius=radius)
+    else:
+        error = known.radius
+    return PreparedThrows(shape, error, interval, alignment, events, FlightReport(throws.sigma, known.gravity, 0.0))
+
+
+def _with_geometry(fit: TrajectoryFit, geometry: GeometryFit) -> TrajectoryFit:
+    """Standard errors that take in what isn't known of the geometry, and how far both fits are apart.
+
+    Where the program found no contact sequence that explains the poses as well as the fitted motion does, J/m and
+    friction are the motion's.
+    """
+    spread = np.diag(np.maximum(geometry.covariance, geometry.robust))[:2]
+    if not geometry.apart and fit.misfit > geometry.misfit + _NO_SEQUENCE:
+        return replace(
+            fit,
+            inertia_ratio=float(geometry.common[0]),
+            inertia_ratio_se=float(np.sqrt(spread[0])),
+            friction_mu=float(geometry.common[1]),
+            friction_mu_se=float(np.sqrt(spread[1])),
+            friction_is_bound=False,
+            ratio_is_limit=False,
+            method=FITTED_MOTION,
+        )
+    more = np.maximum(spread - np.diag(geometry.fixed), 0.0)
+    ratio = np.sqrt(fit.inertia_ratio_se**2 + more[0] + (fit.inertia_ratio - geometry.common[0]) ** 2)
+    mu = np.sqrt(fit.friction_mu_se**2 + more[1] + (not geometry.apart) * (fit.friction_mu - geometry.common[1]) ** 2)
+    return replace(fit, inertia_ratio_se=float(ratio), friction_mu_se=float(mu))
+
+
+def _settled_fit(body: OwnBody, geometry: GeometryFit, options: FitOptions) -> TrajectoryFit:
+    """A fit with standard errors: from the geometry's motion, else from a search, and once more with a finer step."""
+    followed = fit_from_motion(body.shape, geometry.throws, geometry.guess, options)
+    settled = followed.converged and not np.isnan(followed.inertia_ratio_se)
+    as_well = followed.misfit_per_degree <= max(_AS_WELL * geometry.misfit_per_degree, _USUAL)
+    if settled and (as_well or not geometry.apart):  # of a whole throw the motion itself stands beside it
+        return followed
+    throws, options = geometry.throws, replace(options, sequences=2, tries=2, enough=1)
+    first = fit_trajectories(body.shape, throws, options)
+    first = followed if settled and followed.misfit <= first.misfit else first
     if first.converged and not np.isnan(first.inertia_ratio_se):
         return first
-    finer = fit_trajectories(body.shape, throws.throws, replace(options, longest_step=options.longest_step / 1.5))
+    finer = fit_trajectories(body.shape, throws, replace(options, longest_step=options.longest_step / 1.5))
     if not first.converged:
         return finer if finer.converged else first
     settled = finer.converged and not np.isnan(finer.inertia_ratio_se)
     return finer if settled and finer.misfit <= first.misfit + _WORSE else first
 
 
-def _diagnose(body: OwnBody, throws: OwnThrows, fit: TrajectoryFit) -> Identifiability:
+def _diagnose(body: OwnBody, throws: Sequence[MeasuredThrow], fit: TrajectoryFit) -> Identifiability:
     """Section 5.2 on the identified motion, with the noise that velocities between impacts have.
 
     Steps have different durations, which :func:`contact_steps` doesn't know: gravity's share of what a step's duration
@@ -125,7 +265,7 @@ def _diagnose(body: OwnBody, throws: OwnThrows, fit: TrajectoryFit) -> Identifia
     """
     excess, (fewest, most) = max(1.0, fit.misfit_per_degree), _SLOPE_FRAMES
     first_step, rows = float(np.diff(fit.throws[0].time[:2])[0]), []
-    for states, throw in zip(fit.throws, throws.throws, strict=True):
+    for states, throw in zip(fit.throws, throws, strict=True):
         v = states.velocity[:-1].copy()
         v[:, 1] -= (np.diff(states.time) - first_step) * body.gravity
         n = int(np.clip(throw.n_frames // (states.n_impacts + 1), fewest, most))
@@ -142,7 +282,7 @@ def _diagnose(body: OwnBody, throws: OwnThrows, fit: TrajectoryFit) -> Identifia
     if len(steps) < int(use.sum()) or not len(steps):  # a step that only falls: the spreads no longer match
         return identifiability(steps)
     covariance = np.eye(3) * spreads[use][:, None, :]
-    return identifiability(steps, covariance, angle_deviation=float(throws.sigma[2]))
+    return identifiability(steps, covariance, angle_deviation=float(throws[0].sigma[2]))
 
 
 def _notes(found: OwnIdentification) -> list[str]:
@@ -188,6 +328,17 @@ def _warnings(found: OwnIdentification) -> list[str]:
         warnings.append(f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g}.")
     elif not fit.friction_is_bound and fit.friction_mu > _NEAR_BOUND * LARGEST_MU:
         warnings.append(f"mu is at the largest value that is looked at, {LARGEST_MU:g}.")
+    if fit.method == FITTED_MOTION:
+        warnings.append(
+            "No contact sequence explains the poses as well as the fitted motion does: J/m and friction are that "
+            "motion's, whose restitution is the same at all impacts; states and impulses are the sequence's."
+        )
+    if found.geometry.apart:
+        warnings.append(
+            f"No rigid body on a straight ground explains whole throws, so {len(found.names)} impacts were taken "
+            "by themselves, each with its own height of the ground: J/m is that of a real body's impacts, which may "
+            "differ from its mass distribution's by more than the error."
+        )
     return [*warnings, *_size_warnings(found), *_frame_warnings(found)]
 
 
@@ -228,7 +379,7 @@ def write_files(found: OwnIdentification, folder: Path) -> None:
     write_fit(folder / PARAMETERS, fit_record(found))
     write_csv(states, folder / STATES)
     write_csv(scene, folder / "trajectory.csv")
-    drawn = states[states["throw"].isin(found.throws.names[:_DRAWN])]
+    drawn = states[states["throw"].isin(found.names[:_DRAWN])]
     with styled():
         for name, figure in {"trajectory": draw_trajectory(scene), "impulses": draw_impulses(drawn)}.items():
             save(figure, folder / name)
@@ -280,6 +431,10 @@ def fit_record(found: OwnIdentification) -> dict[str, Any]:
     if found.body.mass is not None:
         parameters["inertia"] = found.body.mass * fit.inertia_ratio
         errors["inertia"] = found.body.mass * fit.inertia_ratio_se
+    found_geometry, known = _geometry_record(found)
+    if not found.body.radius_given:
+        parameters["corner_radius"] = found_geometry["corner_radius"]
+        errors["corner_radius"] = known["corner_radius"]
     return {
         "parameters": parameters,
         "objective": fit.solution.objective,
@@ -295,7 +450,7 @@ def fit_record(found: OwnIdentification) -> dict[str, Any]:
         "seed": found.options.seed,
         "data": {
             "throws": list(found.throws.names),
-            "frames": [len(throw.time) for throw in found.throws.throws],
+            "frames": [int(seen.sum()) for seen in found.throws.seen],
             "sigma": found.throws.sigma.tolist(),
             "sigma_given": found.throws.sigma_given,
         },
@@ -306,11 +461,21 @@ def fit_record(found: OwnIdentification) -> dict[str, Any]:
         "friction_is_bound": fit.friction_is_bound,
         "squared_residuals": 2.0 * fit.misfit,
         "degrees_of_freedom": fit.degrees,
-        "units": {"inertia_ratio": "m2", "friction_mu": "1", "inertia": "kg m2"},
+        "units": {"inertia_ratio": "m2", "friction_mu": "1", "inertia": "kg m2", "corner_radius": "m"},
+        "geometry": found_geometry,
+        "geometry_standard_errors": known,
         "solver": last.solver,
         "warnings": list(found.warnings),
         "notes": list(found.notes),
     }
+
+
+def _geometry_record(found: OwnIdentification) -> tuple[dict[str, float], dict[str, float]]:
+    """Turn, point, corners' radius and the ground's slope and height (m, rad), and their standard errors."""
+    geometry = found.geometry
+    errors = np.sqrt(np.diag(np.maximum(geometry.covariance, geometry.robust)))
+    values = {name: float(geometry.common[k]) for k, name in enumerate(COMMON) if k >= 2}
+    return values, {name: float(errors[k]) for k, name in enumerate(COMMON) if k >= 2}
 
 
 def summary(found: OwnIdentification) -> str:

@@ -15,6 +15,7 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.readers.throws import SQUARE_FREQUENCY, SQUARE_SIDE, PlanarThrow, build_throws, square
+from contactid.planar.simulate.geometry import Ellipse, Polygon, Shape
 from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
 
 FEWEST_ROWS = 8
@@ -25,12 +26,19 @@ _LONGEST_INTERVAL = 0.2  # s between frames; beyond it milliseconds were taken f
 _LARGEST_POSITION, _FASTEST = 100.0, 30.0  # m and m/s; beyond them millimetres were taken for metres
 _FASTEST_TURN = 150.0  # rad/s; beyond it degrees were taken for radians
 _LARGEST_TURN = 3.0 * np.pi  # rad from frame to frame; an angle in radians that is wrapped jumps by 2 pi
-_UNEVEN = 0.01  # largest relative spread of the sample times' differences
+_EMPTY = ("", "nan", "na", "null", "none")
+_JITTER = 0.2  # of the interval: how far a frame may lie from an even time
+_EVEN = 0.01  # of the interval: a jitter that isn't worth a note
+_MOST_LOST, _LONGEST_GAP = 0.4, 12  # share of the frames, and frames in a row, that may be lost
+_HELD, _HELD_TURN = 2e-3, 0.05  # m and rad within a few frames: a body that moves by more doesn't repeat a pose
 _VELOCITY_AGREEMENT = 1e-6  # m/s, of a file's velocities with its positions' differences
 
 
-def columns_of(path: Path, columns: Sequence[str]) -> np.ndarray:
-    """(n, columns) finite numbers in the order asked for. Rows are counted from 1, below the header; empty ones go.
+def columns_of(path: Path, columns: Sequence[str], *, gaps: bool = False) -> np.ndarray:
+    """(n, columns) numbers in the order asked for. Rows are counted from 1, below the header; empty ones go.
+
+    Columns are separated by commas, semicolons or tabs; letter case and spaces in the header don't matter. With
+    ``gaps``, an empty cell or ``nan`` is a NaN, but in the first column.
 
     Raises
     ------
@@ -47,12 +55,15 @@ def columns_of(path: Path, columns: Sequence[str]) -> np.ndarray:
         if start[:2] == b"PK":
             raise _bad(path, ["a zip file instead of a table: unpack it"])
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
+            first = file.readline()
+            file.seek(0)
+            mark = max(",;\t", key=first.count)
+            rows = [row for row in csv.reader(file, delimiter=mark) if any(cell.strip() for cell in row)]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise _bad(path, [f"not readable as text ({reason_of(error)})"]) from None
     if not rows:
         raise _bad(path, ["an empty file"])
-    header = [name.strip() for name in rows[0]]
+    header = [name.strip().lower() for name in rows[0]]
     problems = []
     missing = [name for name in columns if name not in header]
     if missing:
@@ -71,7 +82,10 @@ def columns_of(path: Path, columns: Sequence[str]) -> np.ndarray:
     table = np.array([_finite(text) for row in cells for text in row]).reshape(-1, len(columns))
     if len(table) < FEWEST_ROWS:
         problems.append(f"only {len(table)} frames, where at least {FEWEST_ROWS} are needed")
-    bad = np.argwhere(np.isnan(table))
+    empty = np.array([cell.lower() in _EMPTY for row in cells for cell in row]).reshape(table.shape)
+    if columns[0] == _OWN_COLUMNS[0]:
+        empty[:, 0] = False
+    bad = np.argwhere(np.isnan(table) & ~(empty & gaps))
     if len(bad):
         row, column = bad[0]
         first = f"row {row + 1}, column {columns[column]} is {cells[row][column][:40] or 'empty'!r}"
@@ -93,6 +107,61 @@ def _finite(text: str) -> float:
     return value if np.isfinite(value) else float("nan")
 
 
+def read_throws(
+    path: str | Path,
+    *,
+    licence: str,
+    synthetic: bool = False,
+    name: str = "",
+    outline: Sequence[Sequence[float]] = (),
+    semi_axes: Sequence[float] = (),
+    frame_rate: float | None = None,
+) -> xr.Dataset:
+    """The public throws of a square, or, of a body whose ``outline`` or ``semi_axes`` (m) are given, the user's own.
+
+    Raises
+    ------
+    ContactIdError
+        As :func:`read_square_throws` and :func:`read_own_throws`, and where both are given.
+    """
+    if outline and semi_axes:
+        raise ContactIdError(f"datasets.{name} has outline and semi_axes", "Give one of them")
+    if not (outline or semi_axes):
+        return read_square_throws(path, licence=licence, synthetic=synthetic)
+    corners = tuple((float(x), float(y)) for x, y in outline)
+    shape = Polygon(corners) if corners else Ellipse(*(float(axis) for axis in semi_axes))
+    return read_own_throws(path, shape, licence=licence, object_name=name, frame_rate=frame_rate)
+
+
+def read_own_throws(
+    path: str | Path, shape: Shape, *, licence: str, object_name: str, frame_rate: float | None = None
+) -> xr.Dataset:
+    """Read a file, or every csv of a folder, as throws of one body.
+
+    Columns are those of :func:`read_own_throw`; with ``frame_rate`` (Hz) x, y and theta will do.
+
+    Raises
+    ------
+    ContactIdError
+        Without files, or where none of them can be used; files and their problems are named.
+    """
+    folder = Path(path)
+    files = sorted(folder.glob("*.csv"), key=lambda file: (len(file.stem), file.stem)) if folder.is_dir() else [folder]
+    throws: list[PlanarThrow] = []
+    left_out: dict[str, str] = {}
+    for file in files:
+        try:
+            throws.append(read_own_throw(file, frame_rate))
+        except ContactIdError as error:
+            left_out[file.name] = error.problem.removeprefix(f"{file}: ")
+    log_left_out(left_out)
+    if not throws:
+        raise nothing_usable(folder, "throws", left_out, "Give csv files with the columns t, x, y, theta")
+    return build_throws(
+        throws, shape, object_name=object_name, source=folder.name, licence=licence, synthetic=False, left_out=left_out
+    )
+
+
 def read_square_throws(path: str | Path, *, licence: str, synthetic: bool = False) -> xr.Dataset:
     """Read the public throws of a square, ``traj_<id>.csv`` with the columns x, z, th, vx, vz, vth.
 
@@ -110,7 +179,10 @@ def read_square_throws(path: str | Path, *, licence: str, synthetic: bool = Fals
     folder = Path(path)
     files = sorted(folder.glob("traj_*.csv"), key=lambda file: (len(file.stem), file.stem))
     if not files:
-        raise ContactIdError(f"{folder}: no throws there (looked for traj_*.csv)", "Check data_mirror or fetch again")
+        raise ContactIdError(
+            f"{folder}: no throws there (looked for traj_*.csv)",
+            "Check data_mirror or fetch again; for throws of your own body give outline or semi_axes beside path",
+        )
     throws: list[PlanarThrow] = []
     left_out: dict[str, str] = {}
     for file in files:
@@ -152,39 +224,112 @@ def _square_throw(path: Path) -> PlanarThrow:
     return PlanarThrow(path.stem, np.arange(len(table)) / SQUARE_FREQUENCY, _continuous(table[:, :3]))
 
 
-def read_own_throw(path: str | Path) -> PlanarThrow:
-    """Read a user's file: a header with t, x, y, theta (any order, other columns are passed over), commas, SI units.
+def read_own_throw(path: str | Path, frame_rate: float | None = None) -> PlanarThrow:
+    """Read a user's file: a header with t, x, y, theta (any order, other columns are passed over), SI units.
 
-    x and y are the tracked point's (m, y up), theta is counter-clockwise from x (rad, wrapped or not), t is in s and
-    evenly spaced; the throw's time starts at 0.
+    x and y are the tracked point's (m, y up), theta is counter-clockwise from x (rad, wrapped or not), t is in s; the
+    throw's time starts at 0. Frames come out evenly spaced. Those that are missing (a gap in t, rows with an empty
+    cell or ``nan``, the same pose once more while the body moves) are marked as lost. Times that scatter are put right
+    by a local parabola. The throw's notes say what was done.
 
     Raises
     ------
     ContactIdError
-        With everything wrong: a column is missing, a value is no finite number, sampling is uneven, or the units can't
-        be SI.
+        With everything wrong: a column is missing, a value is no number, t goes back or is not that of a camera, too
+        many frames are missing, or the units can't be SI.
     """
     path = Path(path)
-    table = columns_of(path, _OWN_COLUMNS)
-    problems = _own_problems(table[:, 0], table[:, 1:])
+    if frame_rate is None:
+        table = columns_of(path, _OWN_COLUMNS, gaps=True)
+    else:
+        poses = columns_of(path, _OWN_COLUMNS[1:], gaps=True)
+        table = np.column_stack([np.arange(len(poses)) / frame_rate, poses])
+    time, position, problems = table[:, 0], table[:, 1:], []
+    finite = np.isfinite(position).all(axis=1)
+    if finite.sum() < FEWEST_ROWS:
+        raise _bad(path, [f"only {finite.sum()} frames with a pose, where at least {FEWEST_ROWS} are needed"])
+    step = np.diff(time)
+    if (step < 0.0).any():
+        row = int(np.argmax(step < 0.0))
+        raise _bad(path, [f"t goes back from row {row + 1} to row {row + 2} ({time[row]:g} s, {time[row + 1]:g} s)"])
+    interval = float(np.median(step[step > 0.0])) if (step > 0.0).any() else 0.0
+    if interval == 0.0:
+        raise _bad(path, ["t doesn't change"])
+    problems += _unit_problems(interval, position[finite])
     if problems:
         raise _bad(path, problems)
-    return PlanarThrow(path.stem, table[:, 0] - table[0, 0], _continuous(table[:, 1:]))
+    return _even_throw(path, time, np.column_stack([position[:, :2], _unwrapped(position[:, 2])]), interval)
 
 
-def _own_problems(time: np.ndarray, position: np.ndarray) -> list[str]:
-    problems = []
-    with np.errstate(over="ignore", invalid="ignore"):
+def _unwrapped(theta: np.ndarray) -> np.ndarray:
+    """Continuous angles, NaN where there is none."""
+    found, finite = theta.copy(), np.isfinite(theta)
+    found[finite] = np.unwrap(theta[finite])
+    return found
+
+
+def _even_throw(path: Path, time: np.ndarray, position: np.ndarray, interval: float) -> PlanarThrow:
+    """The throw on even frames, those without a pose marked."""
+    notes, finite = [], np.isfinite(position).all(axis=1)
+    again = np.concatenate([[False], np.diff(time) <= 0.1 * interval])
+    held = _held(position, finite)
+    good = finite & ~again & ~held
+    places = np.round((time - time[good][0]) / interval)
+    for _ in range(3):  # the interval of all frames, not of a few
+        slope, start = np.polyfit(places[good], time[good], 1)
+        places = np.round((time - start) / slope)
+    away = np.abs(time[good] - start - slope * places[good]) / slope
+    if away.max() > _JITTER or (np.diff(places[good]) < 1).any():
+        worst = int(np.flatnonzero(good)[np.argmax(away)])
         step = np.diff(time)
-        even = (step > 0.0).all() and np.ptp(step) <= _UNEVEN * step.mean()
-    if not even:
-        worst = int(np.argmax(np.abs(step - np.median(step)))) if (step > 0.0).all() else int(np.argmin(step))
-        problems.append(
-            f"t is not evenly spaced (rows {worst + 1} and {worst + 2} are {step[worst]:g} s apart, the median is "
-            f"{np.median(step):g} s): resample it, or cut the throw at the gap"
+        raise _bad(
+            path,
+            [
+                f"t is not evenly spaced (row {worst + 1} is {1e3 * away.max() * slope:.3g} ms from an even time, the "
+                f"median step is {1e3 * np.median(step):.3g} ms): give every frame its own time, or resample"
+            ],
         )
-    interval = float(np.median(step))
-    return problems + (_unit_problems(interval, position) if interval > 0.0 else [])
+    frames = (places[good] - places[good][0]).astype(int)
+    n = int(frames[-1]) + 1
+    lost = np.ones(n, dtype=bool)
+    lost[frames] = False
+    longest = int(np.diff(frames).max()) - 1
+    if lost.mean() > _MOST_LOST or longest > _LONGEST_GAP:
+        raise _bad(
+            path, [f"{lost.sum()} of {n} frames are missing, up to {longest} in a row: cut the throw at the gap"]
+        )
+    measured = position[good]
+    if away.max() > _EVEN:
+        measured = _moved(measured, time[good], start + slope * places[good], slope)
+        notes.append(f"times scatter by up to {1e3 * away.max() * slope:.2g} ms: poses are moved to even times.")
+    if lost.any():
+        kinds = f" ({int(held.sum())} repeat the one before)" if held.any() else ""
+        notes.append(f"{int(lost.sum())} of {n} frames have no pose{kinds}: bridged, not used.")
+    even = np.arange(n) * slope
+    filled = np.column_stack([np.interp(even, frames * slope, measured[:, i]) for i in range(3)])
+    return PlanarThrow(path.stem, even, filled, lost, tuple(f"{path.stem}: {note}" for note in notes))
+
+
+def _held(position: np.ndarray, finite: np.ndarray) -> np.ndarray:
+    """(n,) poses that are the very same as the one before, while the body moves between those around them."""
+    held = np.zeros(len(position), dtype=bool)
+    same = np.concatenate([[False], (np.diff(position, axis=0) == 0.0).all(axis=1)])
+    for k in np.flatnonzero(same & finite):
+        around = position[max(k - 4, 0) : k + 5]
+        spread = np.nanmax(around, axis=0) - np.nanmin(around, axis=0)
+        held[k] = np.hypot(spread[0], spread[1]) > _HELD or spread[2] > _HELD_TURN
+    return held
+
+
+def _moved(position: np.ndarray, time: np.ndarray, even: np.ndarray, interval: float) -> np.ndarray:
+    """Poses at even times, each moved by the velocity of its neighbours on the side that needs less of it."""
+    found = position.copy()
+    for k in range(len(time)):
+        other = k + 1 if (even[k] > time[k] and k + 1 < len(time)) or k == 0 else k - 1
+        if abs(time[other] - time[k]) < 3.0 * interval:
+            rate = (position[other] - position[k]) / (time[other] - time[k])
+            found[k] += rate * (even[k] - time[k])
+    return found
 
 
 def _unit_problems(interval: float, position: np.ndarray) -> list[str]:

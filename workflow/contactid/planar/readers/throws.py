@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import xarray as xr
@@ -46,11 +46,20 @@ class PlanarThrow:
     name : of the file, without its ending
     time : (n,) s, evenly spaced from 0
     position : (n, 3) x, y (m) and theta (rad, continuous)
+    lost : (n,) frames without a measured pose, which is interpolated there; empty where all were measured
+    notes : sentences on what was done to the file's frames
     """
 
     name: str
     time: np.ndarray
     position: np.ndarray
+    lost: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    notes: tuple[str, ...] = ()
+
+    @property
+    def seen(self) -> np.ndarray:
+        """(n,) frames with a measured pose."""
+        return ~self.lost if len(self.lost) else np.ones(len(self.time), dtype=bool)
 
     @property
     def sample_frequency(self) -> float:

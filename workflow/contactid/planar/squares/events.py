@@ -31,7 +31,7 @@ MAD = 1.4826  # median absolute deviation to standard deviation
 FEWEST_AT_REST = 10  # throws per side and in all, below which turn, point and slope are not fitted
 REST_FRAMES = 10  # last ones, that tell whether and where a throw came to rest
 SKIPPED_FRAMES = 2  # at the start of a throw, disturbed by the release
-_REST_MOTION = np.array([5e-4, 5e-4, 0.01])  # m, m, rad: largest in the last frames of a throw at rest
+REST_MOTION = np.array([5e-4, 5e-4, 0.01])  # m, m, rad: largest in the last frames of a throw at rest
 _SENSITIVITY = 8.0  # an event exceeds the noise of a second difference this many times
 _LEAST_ACCELERATION = (20.0, 20.0, 500.0)  # of an event, m/s2 and rad/s2
 _NEAR_GROUND = 6e-3  # m: contacts happen below this gap
@@ -92,9 +92,9 @@ class ThrowEvents:
     rest: int | None
 
 
-def _at_rest(throw: PlanarThrow) -> bool:
-    """Whether the throw's last frames stand still."""
-    return bool((np.ptp(throw.position[-REST_FRAMES:], axis=0) < _REST_MOTION).all())
+def at_rest(throw: PlanarThrow, still: np.ndarray = REST_MOTION) -> bool:
+    """Whether the throw's last frames stand still, to within ``still`` (3,), m, m, rad."""
+    return bool((np.ptp(throw.position[-REST_FRAMES:], axis=0) < still).all())
 
 
 def align(data: xr.Dataset, shape: Polygon, fewest_at_rest: int = FEWEST_AT_REST) -> Alignment:
@@ -105,16 +105,15 @@ def align(data: xr.Dataset, shape: Polygon, fewest_at_rest: int = FEWEST_AT_REST
     ContactIdError
         Where no throw ends at rest, so that the ground's height is unknown.
     """
-    rests = [throw.position[-REST_FRAMES:].mean(axis=0) for throw in iterate_throws(data) if _at_rest(throw)]
+    rests = [throw.position[-REST_FRAMES:].mean(axis=0) for throw in iterate_throws(data) if at_rest(throw)]
     if not rests:
         raise ContactIdError(
             f"{data.attrs['source']}: no throw ends at rest, so the ground's height is unknown",
             f"Record until the body stands still for {REST_FRAMES} frames",
         )
     poses, corners = np.array(rests), np.array(shape.vertices)
-    sides = np.roll(corners, -1, axis=0) - corners
-    angles = np.arctan2(-sides[:, 0], sides[:, 1])  # of the sides' outward normals in the body's axes
-    side, tilt = _lies_on(angles, poses[:, 2])
+    angles = side_angles(shape)
+    side, tilt = lies_on(angles, poses[:, 2])
     typical = np.abs(tilt - np.median(tilt)) < max(
         np.radians(2.0), 6.0 * MAD * np.median(np.abs(tilt - np.median(tilt)))
     )
@@ -129,7 +128,14 @@ def align(data: xr.Dataset, shape: Polygon, fewest_at_rest: int = FEWEST_AT_REST
     return Alignment(ground, turn, point, scatter)
 
 
-def _lies_on(angles: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def side_angles(shape: Polygon) -> np.ndarray:
+    """(n_c,) angles of the sides' outward normals in the body's axes, rad."""
+    corners = np.array(shape.vertices)
+    sides = np.roll(corners, -1, axis=0) - corners
+    return np.arctan2(-sides[:, 0], sides[:, 1])
+
+
+def lies_on(angles: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Which side faces down, and the tilt from lying flat on it, rad in [-pi, pi)."""
     tilts = (theta[:, None] + angles + 1.5 * np.pi) % (2.0 * np.pi) - np.pi
     side = np.abs(tilts).argmin(axis=1)
@@ -166,12 +172,16 @@ def second_difference_noise(positions: Sequence[np.ndarray]) -> np.ndarray:
 def find_events(data: xr.Dataset, shape: Polygon, alignment: Alignment) -> list[ThrowEvents]:
     """Contacts, jumps and rest of every throw."""
     throws, interval = list(iterate_throws(data)), 1.0 / data.attrs["sample_frequency"]
-    noise = second_difference_noise([throw.position for throw in throws])
-    size = np.maximum(_LEAST_ACCELERATION, _SENSITIVITY * np.sqrt(6.0) * noise / interval**2)
-    return [_throw_events(throw, shape, alignment, size) for throw in throws]
+    size = event_size(second_difference_noise([throw.position for throw in throws]), interval)
+    return [throw_events(throw, shape, alignment, size) for throw in throws]
 
 
-def _throw_events(throw: PlanarThrow, shape: Polygon, alignment: Alignment, size: np.ndarray) -> ThrowEvents:
+def event_size(noise: np.ndarray, interval: float) -> np.ndarray:
+    """(3,) least acceleration of an event, m/s2 and rad/s2, from the noise (3,) of poses ``interval`` (s) apart."""
+    return np.maximum(_LEAST_ACCELERATION, _SENSITIVITY * np.sqrt(6.0) * noise / interval**2)
+
+
+def throw_events(throw: PlanarThrow, shape: Polygon, alignment: Alignment, size: np.ndarray) -> ThrowEvents:
     """Of one throw; ``size`` (3,) is the least acceleration of an event."""
     interval = 1.0 / throw.sample_frequency
     position = alignment.body_position(throw.position)
@@ -188,7 +198,7 @@ def _throw_events(throw: PlanarThrow, shape: Polygon, alignment: Alignment, size
     far = np.flatnonzero(event & (low > _NEAR_GROUND))
     jumps = tuple(sorted({int(k) for k in (*lost, *far)}))
     found = contacts_of(np.flatnonzero(event & (low <= _NEAR_GROUND)))
-    return ThrowEvents(throw.name, position, gap, tuple(found), jumps, _rest_frame(throw))
+    return ThrowEvents(throw.name, position, gap, tuple(found), jumps, rest_frame(throw))
 
 
 def contacts_of(frames: np.ndarray) -> list[Contact]:
@@ -198,9 +208,10 @@ def contacts_of(frames: np.ndarray) -> list[Contact]:
     return [Contact(first, last) if last > first else Contact(first - 1, last + 1) for first, last in ends]
 
 
-def _rest_frame(throw: PlanarThrow) -> int | None:
-    if not _at_rest(throw):
+def rest_frame(throw: PlanarThrow, still: np.ndarray = REST_MOTION) -> int | None:
+    """The first frame of the final rest; None where the body moves on."""
+    if not at_rest(throw, still):
         return None
     final = throw.position[-REST_FRAMES:].mean(axis=0)
-    moving = np.flatnonzero((np.abs(throw.position - final) > _REST_MOTION).any(axis=1))
+    moving = np.flatnonzero((np.abs(throw.position - final) > still).any(axis=1))
     return int(moving[-1]) + 1 if len(moving) else 0

@@ -22,6 +22,7 @@ same holds for single wild poses within the impact.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -218,6 +219,20 @@ def _usable(event: ThrowEvents, prepared: PreparedThrows, most: int) -> SquareWi
         except ContactIdError as error:
             problems.append(error)
     raise problems[0]
+
+
+def every_window(event: ThrowEvents, prepared: PreparedThrows, most: int) -> list[SquareWindow]:
+    """One window for each impact of a throw that is usable like the first: of a single corner, between two flights."""
+    found, all_breaks = [], breaks(event)
+    for k in range(len(all_breaks)):
+        start = max(all_breaks[k - 1].after - SKIPPED_FRAMES, 0) if k else 0
+        later = tuple(Contact(before - start, after - start) for before, after in all_breaks[k:])
+        part = replace(
+            event, position=event.position[start:], gap=event.gap[start:], contacts=later, jumps=(), rest=None
+        )
+        with contextlib.suppress(ContactIdError):
+            found.append(_usable(part, prepared, most))
+    return found
 
 
 def cut_window(event: ThrowEvents, met: Bridge, lost: int, prepared: PreparedThrows, most: int) -> SquareWindow:

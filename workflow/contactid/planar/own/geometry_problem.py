@@ -1,0 +1,406 @@
+"""The fit of the geometry as a least-squares problem: what is unknown, residuals, slopes, steps and errors.
+
+:mod:`contactid.planar.own.geometry` says what it is for, and searches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.stats import chi2
+
+from contactid.planar.identify.shooting import E_N, MU, RATIO
+from contactid.planar.identify.starts import StepBody, simulated_throw
+from contactid.planar.models.trajectory import Guess, sub_steps_of
+from contactid.planar.simulate.events import event_motion, frames_of_motions
+from contactid.planar.simulate.geometry import Ground, Polygon, Shape
+from contactid.planar.simulate.kernel import Outline, outline_of
+from contactid.planar.simulate.throws import MeasuredThrow
+from contactid.planar.squares.events import Alignment
+
+COMMON = ("inertia_ratio", "friction_mu", "turn", "point_x", "point_y", "corner_radius", "slope", "height")
+_TURN, _POINT, _RADIUS, _SLOPE, _HEIGHT = 2, slice(3, 5), 5, 6, 7
+_OWN = 9  # q (3), v (3), e_N, how much lower the ground is, mu
+_LOWER, _OWN_MU = 7, 8
+_SIMULATED = (0, 1, 2, 3, 4, 5, RATIO, MU, E_N)
+LARGEST_MU = 1.5
+_SMALLEST_RATIO = 0.1  # of J/m, by the uniform body's
+_COARSE, _FINE = 1e-3, 2.5e-4  # s, time steps of the simulation
+LONGEST_STEP = 2.1e-3  # s, of the grid that the motion is handed on
+_CAP = 12.0  # residuals grow with their logarithm above that many standard deviations
+_AWAY = 1e6
+FLOORS = (np.array([1e-3, 1e-3, 2e-2]), np.array([3e-4, 3e-4, 6e-3]), np.zeros(3))
+"""Added to the noise, from far away to the end."""
+_RADII = (0.01, 0.07, 0.14)  # of the outline's reach: corners from sharp to well rounded, to start from
+_USUAL = 0.95  # quantile of chi-square beyond which other starts are tried
+_PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Tracked poses of a throw or of a part of it.
+
+    Attributes
+    ----------
+    throw : its even frames
+    seen : (n,) which of them were measured
+    apart : whether it has its own friction and its own height of the ground
+    """
+
+    throw: MeasuredThrow
+    seen: np.ndarray
+    apart: bool = False
+
+
+@dataclass(frozen=True)
+class Known:
+    """Prior means and standard deviations of the geometry; a deviation of 0 fixes it.
+
+    Attributes
+    ----------
+    shape : its ``radius`` is the corners' mean one
+    ground : mean
+    axes : mean turn of the tracked axes, rad
+    turn, point, radius, slope, height : standard deviations, rad, m, m, rad, m
+    lower : of an impact's own height, m
+    gravity : m/s2
+    """
+
+    shape: Shape
+    ground: Ground
+    axes: float
+    turn: float
+    point: float
+    radius: float
+    slope: float
+    height: float
+    lower: float
+    gravity: float
+
+
+@dataclass(frozen=True)
+class GeometryFit:
+    """Ground, tracked frame and corners with the J/m that belongs to them.
+
+    Attributes
+    ----------
+    shape, alignment : found
+    common : (8,) :data:`COMMON`
+    covariance : (8, 8) of them, from curvature and priors; scaled by the misfit
+    robust : (8, 8) the same from how single pieces pull (a sandwich); zeros with fewer than three
+    own : (n, 9) each piece's
+    misfit : half the sum of squared residuals in units of their noise, without priors
+    degrees : residuals less unknowns, at least 1
+    throws : poses of the body's centre of mass and axes, a throw for each piece, over its own ground; frames that
+        weren't measured lie on the fitted motion
+    apart : whether the pieces are impacts of their own
+    guess : the motion as a start of eq. 27
+    """
+
+    shape: Shape
+    alignment: Alignment
+    common: np.ndarray
+    covariance: np.ndarray
+    robust: np.ndarray
+    own: np.ndarray
+    misfit: float
+    degrees: int
+    throws: tuple[MeasuredThrow, ...]
+    apart: bool
+    guess: Guess
+
+    @property
+    def fixed(self) -> np.ndarray:
+        """(2, 2) covariance of J/m and mu, were the geometry known."""
+        some = np.flatnonzero(np.diag(self.covariance) > 0.0)
+        precision = np.linalg.inv(self.covariance[np.ix_(some, some)])
+        return np.linalg.inv(precision[:2, :2])
+
+    @property
+    def plausible(self) -> bool:
+        """Whether noise explains the misfit."""
+        return 2.0 * self.misfit <= float(chi2.ppf(_PLAUSIBLE, self.degrees))
+
+    @property
+    def usual(self) -> bool:
+        """Whether the misfit is what noise mostly leaves."""
+        return 2.0 * self.misfit <= float(chi2.ppf(_USUAL, self.degrees))
+
+    @property
+    def misfit_per_degree(self) -> float:
+        """About 1 where noise is all there is."""
+        return 2.0 * self.misfit / self.degrees
+
+
+class GeometryProblem:
+    """Residuals and steps of the fit; unknowns are common (8,) and own (n, 9)."""
+
+    def __init__(self, known: Known) -> None:
+        self.known = known
+        shape = known.shape
+        ratio = shape.uniform_inertia_ratio
+        self.reach = float(np.linalg.norm(shape.outline(), axis=1).max())
+        radius = shape.radius if isinstance(shape, Polygon) else 0.0
+        self.mean = np.array([ratio, 0.4, known.axes, 0.0, 0.0, radius, known.ground.slope, 0.0])
+        self.spread = np.array(
+            [0.7 * ratio, 0.7, known.turn, known.point, known.point, known.radius, known.slope, known.height]
+        )
+        self.unit = np.array([0.03 * ratio, 0.015, 2e-3, 2e-4, 2e-4, 3e-4, 2e-3, 3e-4])
+        self.own_unit = np.array([3e-4, 3e-4, 3e-3, 0.03, 0.03, 0.5, 0.015, 3e-4, 0.015])
+        most_round, self.inward = 0.0, None
+        if isinstance(shape, Polygon):
+            self.corners = corners = np.array(shape.vertices)
+            self.inward = corners - replace(shape, radius=1e-4 * self.reach).centres
+            self.inward /= 1e-4 * self.reach
+            sides = np.linalg.norm(np.roll(corners, -1, axis=0) - corners, axis=1)
+            most_round = max(0.4 * float(sides.min()), radius)
+        largest = 0.999 * self.reach**2
+        self.low = np.array([_SMALLEST_RATIO * ratio, 0.0, -0.8, *[-self.reach] * 2, 0.0, -1.4, -np.inf])
+        self.high = np.array([largest, LARGEST_MU, 0.8, *[self.reach] * 2, most_round, 1.4, np.inf])
+        self.free = self.spread > 0.0
+
+    def start(self, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Common and own unknowns of a motion (9,) as the simulation takes it."""
+        common = self.mean.copy()
+        common[:2] = parameters[RATIO], parameters[MU]
+        return common, np.array([*parameters[:6], parameters[E_N], 0.0, parameters[MU]])
+
+    @property
+    def kick(self) -> np.ndarray:
+        """(8,) standard deviations of changes that other starts have."""
+        return self.free * np.minimum(np.array([3.0, 2.0, 4.0, 3.0, 3.0, 3.0, 1.0, 1.0]) * self.unit, self.spread)
+
+    def radii(self, common: np.ndarray) -> list[np.ndarray]:
+        """The start with several radii of the corners, where the radius isn't given."""
+        if not self.free[_RADIUS]:
+            return [common]
+        changed = [common.copy() for _ in _RADII]
+        for one, share in zip(changed, _RADII, strict=True):
+            one[_RADIUS] = min(share * self.reach, self.high[_RADIUS])
+        return changed
+
+    def shape(self, common: np.ndarray) -> Shape:
+        """With the corners' radius that is tried."""
+        shape = self.known.shape
+        return replace(shape, radius=float(common[_RADIUS])) if isinstance(shape, Polygon) else shape
+
+    def ground(self, common: np.ndarray, lower: float = 0.0, base: Ground | None = None) -> Ground:
+        """Of the common geometry, lowered along its normal; of a piece that is apart, over its own ``base``."""
+        ground, lift = base or self.known.ground, common[_HEIGHT] - lower
+        slope = float(common[_SLOPE])
+        return Ground(slope, ground.x0 - lift * float(np.sin(slope)), ground.y0 + lift * float(np.cos(slope)))
+
+    def _outline(self, piece: Piece, common: np.ndarray, lower: float) -> Outline:
+        """As :func:`outline_of`, without the checks of a shape."""
+        ground = self.ground(common, lower, piece.throw.ground if piece.apart else None)
+        if self.inward is None:
+            return outline_of(self.known.shape, ground)
+        corners = self.corners - common[_RADIUS] * self.inward
+        return Outline(0.0, 0.0, corners, float(common[_RADIUS]), ground.slope, ground.x0, ground.y0, 1.0, 1.0)
+
+    def _poses(self, piece: Piece, common: np.ndarray, sets: np.ndarray, lower: float, frames: int, step: float) -> Any:
+        outline, interval = self._outline(piece, common, lower), piece.throw.frame_interval
+        return frames_of_motions(outline, sets, self.known.gravity, interval, frames - 1, step)
+
+    def guess(
+        self, pieces: Sequence[Piece], throws: Sequence[MeasuredThrow], common: Any, own: Any, step: float
+    ) -> Guess:
+        """The fitted motions as a start of eq. 27 with that longest step, s."""
+        guessed, shape = [], self.shape(common)
+        for piece, throw, mine in zip(pieces, throws, own, strict=True):
+            sets = self._sets(piece, common, mine)
+            outline = self._outline(piece, common, mine[_LOWER])
+            motion = event_motion(outline, sets, self.known.gravity, throw.frame_interval, throw.n_frames, _FINE)
+            body = StepBody(float(sets[RATIO]), float(sets[MU]), self.known.gravity)
+            guessed.append(simulated_throw(shape, throw, sub_steps_of(throw, step), motion, body))
+        mu = np.median([self._sets(piece, common, mine)[MU] for piece, mine in zip(pieces, own, strict=True)])
+        return Guess(float(common[0]), float(mu), tuple(guessed))
+
+    @staticmethod
+    def _tracked(q: np.ndarray, common: np.ndarray) -> np.ndarray:
+        cos, sin = np.cos(q[..., 2]), np.sin(q[..., 2])
+        x, y = common[_POINT]
+        return q + np.stack([x * cos - y * sin, x * sin + y * cos, np.full(q.shape[:-1], common[_TURN])], axis=-1)
+
+    def _capped(self, piece: Piece, poses: np.ndarray, frames: int, floor: np.ndarray) -> np.ndarray:
+        """(..., 3 frames) residuals, in units of noise, large ones capped."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            apart = (poses - piece.throw.position[:frames]) / (piece.throw.sigma + floor)
+            capped = _CAP * np.arcsinh(np.nan_to_num(apart, nan=_AWAY, posinf=_AWAY, neginf=-_AWAY) / _CAP)
+        capped[..., ~piece.seen[:frames], :] = 0.0
+        return capped.reshape(*poses.shape[:-2], 3 * frames)
+
+    def _sets(self, piece: Piece, common: np.ndarray, own: np.ndarray) -> np.ndarray:
+        mu = own[_OWN_MU] if piece.apart else common[1]
+        return np.array([*own[:6], common[0], mu, own[6]])
+
+    def residuals(self, piece: Piece, common: np.ndarray, own: np.ndarray, frames: int, floor: Any) -> np.ndarray:
+        """(3 frames,) of one piece."""
+        sets = self._sets(piece, common, own)
+        poses = self._poses(piece, common, sets[None], own[_LOWER], frames, self._step(floor))[0]
+        return self._capped(piece, self._tracked(poses, common), frames, floor)
+
+    @staticmethod
+    def _step(floor: np.ndarray) -> float:
+        return _COARSE if floor.any() else _FINE
+
+    def slopes(
+        self, piece: Piece, common: np.ndarray, own: np.ndarray, frames: int, floor: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of the residuals by common (m, 8) and own (m, 9) unknowns, in units of their steps: central differences."""
+        step, sets = self._step(floor), self._sets(piece, common, own)
+        units = np.array([*self.own_unit[:6], self.unit[0], self.unit[1], self.own_unit[6]])
+        changes = np.diag(units)
+        both = np.concatenate([sets + changes, sets - changes])
+        both[:, RATIO] = np.clip(both[:, RATIO], self.low[0], self.high[0])
+        both[:, MU] = np.maximum(both[:, MU], 0.0)
+        both[:, E_N] = np.clip(both[:, E_N], 0.0, 1.0)
+        poses = self._poses(piece, common, both, own[_LOWER], frames, step)
+        around = self._capped(piece, self._tracked(poses, common), frames, floor)
+        moved = 0.5 * (around[:9] - around[9:]).T
+        by_common, by_own = np.zeros((3 * frames, 8)), np.zeros((3 * frames, _OWN))
+        by_own[:, :6], by_own[:, 6] = moved[:, :6], moved[:, E_N]
+        by_common[:, 0] = moved[:, RATIO]
+        if piece.apart:
+            by_own[:, _OWN_MU] = moved[:, MU]
+        else:
+            by_common[:, 1] = moved[:, MU]
+        base = self._poses(piece, common, sets[None], own[_LOWER], frames, step)[0]
+        for i in range(2, 8):
+            if not self.free[i] and not (i == _HEIGHT and piece.apart):
+                continue
+            ends = []
+            for sign in (1.0, -1.0):
+                other = common.copy()
+                other[i] = np.clip(common[i] + sign * self.unit[i], self.low[i], self.high[i])
+                moves = i >= _RADIUS
+                poses = self._poses(piece, other, sets[None], own[_LOWER], frames, step)[0] if moves else base
+                ends.append(self._capped(piece, self._tracked(poses, other), frames, floor))
+            column = 0.5 * (ends[0] - ends[1])
+            by_common[:, i] = column
+            if i == _HEIGHT and piece.apart:
+                by_own[:, _LOWER] = -column * self.own_unit[_LOWER] / self.unit[_HEIGHT]
+        by_common[:, ~self.free] = 0.0
+        return by_common, by_own
+
+    def prior(self, common: np.ndarray) -> np.ndarray:
+        """(8,) standardised departures."""
+        return np.where(self.free, (common - self.mean) / np.where(self.free, self.spread, 1.0), 0.0)
+
+    def own_prior(self, piece: Piece, own: np.ndarray) -> np.ndarray:
+        """(9,) of e_N, the lower ground and the own friction."""
+        departures = np.zeros(_OWN)
+        departures[6] = (own[6] - 0.3) / 0.5
+        if piece.apart:
+            departures[_LOWER] = own[_LOWER] / self.known.lower
+            departures[_OWN_MU] = (own[_OWN_MU] - 0.4) / 0.7
+        return departures
+
+    def cost(self, pieces: Any, common: np.ndarray, own: np.ndarray, frames: Sequence[int], floor: np.ndarray) -> float:
+        """Squared residuals over so many frames of each piece, and squared departures from what is known."""
+        total = float((self.prior(common) ** 2).sum())
+        for piece, mine, upto in zip(pieces, own, frames, strict=True):
+            total += float((self.residuals(piece, common, mine, upto, floor) ** 2).sum())
+            total += float((self.own_prior(piece, mine) ** 2).sum())
+        return total
+
+    def system(
+        self, pieces: Sequence[Piece], common: np.ndarray, own: np.ndarray, frames: Sequence[int], floor: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Normal matrix, gradient, and every piece's part of the common gradient with its own unknowns eliminated."""
+        n = 8 + _OWN * len(pieces)
+        matrix, gradient = np.zeros((n, n)), np.zeros(n)
+        scale = np.where(self.free, self.unit / np.where(self.free, self.spread, 1.0), 0.0)
+        matrix[range(8), range(8)] = scale**2 + 1e-12
+        gradient[:8] = scale * self.prior(common)
+        pulls = []
+        for k, (piece, mine, upto) in enumerate(zip(pieces, own, frames, strict=True)):
+            at = self.residuals(piece, common, mine, upto, floor)
+            by_common, by_own = self.slopes(piece, common, mine, upto, floor)
+            part = slice(8 + _OWN * k, 8 + _OWN * (k + 1))
+            mild = np.zeros(_OWN)
+            mild[6] = self.own_unit[6] / 0.5
+            mild[_LOWER], mild[_OWN_MU] = self.own_unit[_LOWER] / self.known.lower, self.own_unit[_OWN_MU] / 0.7
+            square = by_own.T @ by_own + np.diag(mild**2 + 1e-12)
+            across = by_common.T @ by_own
+            matrix[:8, :8] += by_common.T @ by_common
+            matrix[part, part] = square
+            matrix[:8, part], matrix[part, :8] = across, across.T
+            own_gradient = by_own.T @ at + mild * self.own_prior(piece, mine)
+            gradient[:8] += by_common.T @ at
+            gradient[part] = own_gradient
+            pulls.append(by_common.T @ at - across @ np.linalg.solve(square, own_gradient))
+        return matrix, gradient, pulls
+
+    def fit(
+        self,
+        pieces: Sequence[Piece],
+        common: np.ndarray,
+        own: np.ndarray,
+        frames: Sequence[int],
+        floor: np.ndarray,
+        iterations: int,
+    ) -> tuple[np.ndarray, np.ndarray, float]:
+        """Levenberg-Marquardt; returns common, own and the cost."""
+        cost, damping = self.cost(pieces, common, own, frames, floor), 1e-2
+        for _ in range(iterations):
+            matrix, gradient, _ = self.system(pieces, common, own, frames, floor)
+            better = None
+            for _ in range(5):
+                move = -np.linalg.solve(matrix + damping * np.diag(np.diag(matrix) + 1e-9), gradient)
+                next_common = np.clip(common + self.unit * move[:8] * self.free, self.low, self.high)
+                next_own = own + self.own_unit * move[8:].reshape(own.shape)
+                next_own[:, 6] = np.clip(next_own[:, 6], 0.0, 1.0)
+                next_own[:, _OWN_MU] = np.clip(next_own[:, _OWN_MU], 0.0, LARGEST_MU)
+                there = self.cost(pieces, next_common, next_own, frames, floor)
+                if there < cost:
+                    better = next_common, next_own
+                    break
+                damping *= 5.0
+            if better is None:
+                break
+            (common, own), gain, cost = better, cost - there, there
+            damping = max(damping / 5.0, 1e-6)
+            if gain < 1e-2:
+                break
+        return common, own, cost
+
+    def judged(self, pieces: Sequence[Piece], common: np.ndarray, own: np.ndarray) -> GeometryFit:
+        """The answer with its errors."""
+        frames = [len(piece.throw.time) for piece in pieces]
+        matrix, _, pulls = self.system(pieces, common, own, frames, FLOORS[2])
+        misfit = 0.0
+        for piece, mine, upto in zip(pieces, own, frames, strict=True):
+            capped = self.residuals(piece, common, mine, upto, FLOORS[2])
+            misfit += 0.5 * float((_CAP * np.sinh(capped / _CAP)) @ (_CAP * np.sinh(capped / _CAP)))
+        seen = 3 * sum(int(piece.seen.sum()) for piece in pieces)
+        unknowns = sum(9 if piece.apart else 7 for piece in pieces) + int(self.free.sum())
+        degrees = max(seen - unknowns, 1)
+        excess = max(1.0, 2.0 * misfit / degrees)
+        inverse = np.linalg.inv(matrix)[:8, :8] * np.outer(self.unit, self.unit)
+        covariance = excess * inverse
+        robust = np.zeros((8, 8))
+        if len(pieces) >= 3:
+            moved = np.array(pulls) / self.unit @ inverse
+            robust = moved.T @ moved * len(pieces) / (len(pieces) - 1)
+        covariance[~self.free], covariance[:, ~self.free] = 0.0, 0.0
+        alignment = Alignment(self.ground(common), float(common[_TURN]), common[_POINT].copy(), 0.0)
+        throws = tuple(self._aligned(piece, common, mine, alignment) for piece, mine in zip(pieces, own, strict=True))
+        apart = any(piece.apart for piece in pieces)
+        return GeometryFit(
+            self.shape(common), alignment, common, covariance, robust, own, misfit, degrees, throws, apart,
+            self.guess(pieces, throws, common, own, LONGEST_STEP),
+        )  # fmt: skip
+
+    def _aligned(self, piece: Piece, common: np.ndarray, own: np.ndarray, alignment: Alignment) -> MeasuredThrow:
+        """The body's poses in a piece, over its own ground."""
+        throw, sets = piece.throw, self._sets(piece, common, own)
+        position = alignment.body_position(throw.position)
+        fitted = self._poses(piece, common, sets[None], own[_LOWER], len(throw.time), _FINE)[0]
+        position[~piece.seen] = fitted[~piece.seen]
+        return replace(
+            throw, position=position, ground=self.ground(common, own[_LOWER], throw.ground if piece.apart else None)
+        )
