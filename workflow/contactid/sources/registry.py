@@ -12,8 +12,8 @@ from __future__ import annotations
 import csv
 import difflib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -135,6 +135,7 @@ class Dataset:
     folder : the folder inside a downloaded archive that holds the data
     object, surface, surface_height : what to read from an I.AM. archive: the box, names of planes in order, with commas
         between them, and the height (m) of a level surface where the box rests on no tracked plane
+    size : sides (m) of that box in place of the archive's; empty: the archive's
     licence, citation : as published; the licence ``as published`` is the one in the lock file
     """
 
@@ -149,6 +150,7 @@ class Dataset:
     object: str = ""
     surface: str = ""
     surface_height: float | None = None
+    size: tuple[float, ...] = ()
     licence: str = "unknown"
     citation: str = ""
 
@@ -194,6 +196,25 @@ def load_registry(path: str | Path, own: Mapping[str, Mapping[str, Any]]) -> dic
                 "Name the one that understands the files",
             )
     return registry
+
+
+def with_sizes(registry: Mapping[str, Dataset], sizes: Mapping[str, Iterable[float]]) -> dict[str, Dataset]:
+    """The registry with other sizes (m) of the boxes of these names (``tossing.box_sizes``).
+
+    Raises :class:`ContactIdError` where no archive has a box of that name.
+    """
+    boxes = sorted({dataset.object for dataset in registry.values() if dataset.reader == "iam"})
+    for name in sizes:
+        if name not in boxes:
+            raise ContactIdError(
+                f"configuration: tossing.box_sizes has {name}, a box of no archive", f"Boxes are {', '.join(boxes)}"
+            )
+    return {
+        name: replace(dataset, size=tuple(sizes[dataset.object]))
+        if dataset.reader == "iam" and dataset.object in sizes
+        else dataset
+        for name, dataset in registry.items()
+    }
 
 
 def _from_row(row: Mapping[str, Any], path: str | Path) -> Dataset:
