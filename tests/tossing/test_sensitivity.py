@@ -226,3 +226,9 @@ def test_outlines_are_the_box_around_the_measured_position():
     assert set(median["value"]) <= {0.4, 0.39, 0.41}
     again = variation_outlines(varied, {"d": prepared}, 2, 7)
     pd.testing.assert_frame_equal(data, again)
+    restless = varied["d"]["toss"].unique()[0]
+    moving = (varied["d"]["toss"] == restless) & (varied["d"]["parameter"] == "restitution_e_n")
+    table = varied["d"].assign(rested=varied["d"]["rested"] & ~moving)
+    assert restless not in set(variation_outlines({"d": table}, {"d": prepared}, 3, 7)["toss"])
+    with pytest.raises(ContactIdError, match="no simulated toss comes to rest"):
+        variation_outlines({"d": table.assign(rested=False)}, {"d": prepared}, 3, 7)
