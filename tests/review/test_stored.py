@@ -36,7 +36,7 @@ def stored(tmp_path, monkeypatch):
 def held(stored, ours=SAMPLES, **others):
     """The row that a run writes of it."""
     write_csv(ours, "ours.csv")
-    hold(stored, ["ours.csv"], {**RESULT, **others}, "held.csv")
+    hold(stored, ["ours.csv"], {"errors": {**RESULT, **others, "samples": 1}}, "held.csv")
     return read_csv("held.csv").iloc[0]
 
 
@@ -62,6 +62,17 @@ def test_the_same_samples_hold(stored):
 def test_one_sample_that_deviates_differs(stored, row, value, verdict, deviation):
     found = held(stored, changed(row, value))
     assert found["verdict"] == verdict and found["largest_deviation"] == pytest.approx(deviation)
+
+
+def test_each_result_is_held_against_its_own_samples(stored):
+    write_csv(SAMPLES, "right.csv")
+    write_csv(changed(0, 9.0), "wrong.csv")
+    none, two, one = ({**RESULT, "samples": n} for n in (0, 2, 1))
+    files = ["right.csv", "right.csv", "wrong.csv"]
+    hold(stored * 3, files, {"none": none, "two": two, "one": one}, "held.csv")
+    assert [*zip(*(read_csv("held.csv")[name] for name in ("name", "compared", "verdict")), strict=True)] == [
+        ("none", 0, NOT_COMPARED), ("two", 6, HOLDS), ("one", 3, DIFFERS)
+    ]  # fmt: skip
 
 
 def test_one_sample_that_the_run_has_is_enough(stored):
@@ -113,8 +124,8 @@ def test_make_check_and_the_report_tell_it(stored, tmp_path, monkeypatch, capsys
 
     make_run(tmp_path)
     row = held(stored, ours, code=code)
-    write_csv(row.to_frame().T, RESULTS / "stored/errors.csv")
-    (sentence, problem), *_ = tell_stored([RESULTS / "stored/errors.csv"])
+    write_csv(row.to_frame().T, RESULTS / "stored.csv")
+    (sentence, problem), *_ = tell_stored(RESULTS / "stored.csv")
     assert sentence.startswith(f"Stored result errors: {verdict};") and bool(problem) == bool(status)
     page = rendered(tmp_path)
     assert sentence in page and (f"errors: {verdict} (<a" in page) == bool(status)

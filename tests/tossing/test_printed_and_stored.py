@@ -67,12 +67,12 @@ def test_the_fit_is_the_best_point_of_what_is_stored(tosses, tmp_path):
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     write_json(folder / RECORD, {"table_sha256": digest, "git_commit": 40 * "0", "seconds": 1.0})
     stored = [str(folder / TABLE), str(folder / RECORD)]
-    identify_from_stored(stored, "cube", EXACT, str(tmp_path / "fit.json"))
+    identify_from_stored(stored, ["cube"], EXACT, [str(tmp_path / "fit.json")])
     found = read_json(tmp_path / "fit.json")
     best = whole.loc[whole["mean_loss"].idxmin(), ["friction_mu", "restitution_e_n", "mean_loss"]].tolist()
     assert [*found["parameters"].values(), found["objective"]] == best and found["data"]["n_tosses"] == 2
     with pytest.raises(ContactIdError, match="has no other"):
-        identify_from_stored(stored, "other", EXACT, str(tmp_path / "fit.json"))
+        identify_from_stored(stored, ["other"], EXACT, [str(tmp_path / "fit.json")])
 
 
 @pytest.mark.parametrize("twin", BOXES, ids=lambda twin: twin.name)

@@ -14,10 +14,10 @@ STORED = {
 
 # what a stored result is, without the run's files
 DESCRIBED = {
-    name: {key: value for key, value in result.items() if key != "samples"}
+    name: {**result, "samples": len(result["samples"])}
     for name, result in STORED.items()
 }
-HELD = [f"<results>/stored/{name}.csv" for name in STORED]
+HELD = "<results>/stored.csv"
 
 
 wildcard_constraints:
@@ -52,16 +52,16 @@ rule checks:
 
 
 rule hold_stored:
-    """Hold the run's samples of a stored result against those that are stored, and say whether its code is still the same."""
+    """Hold the run's samples of every stored result against those that are stored, and say whether its code is still the same."""
     input:
-        stored=stored_files("{stored_result}"),
-        samples=lambda wildcards: STORED[wildcards.stored_result]["samples"],
+        stored=[file for name in STORED for file in stored_files(name)],
+        samples=[file for result in STORED.values() for file in result["samples"]],
     output:
-        held="<results>/stored/{stored_result}.csv",
+        held=HELD,
     log:
-        "<logs>/hold_stored/{stored_result}.log",
+        "<logs>/hold_stored.log",
     benchmark:
-        "<benchmarks>/hold_stored/{stored_result}.tsv"
+        "<benchmarks>/hold_stored.tsv"
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -69,7 +69,7 @@ rule hold_stored:
         runtime=5,
     params:
         **call("contactid.review.held:hold"),
-        result=lambda wildcards: DESCRIBED[wildcards.stored_result],
+        results=DESCRIBED,
     script:
         "../call.py"
 
@@ -188,7 +188,7 @@ rule crate:
             "<results>/report.html",
             *rules.data_cards.output.cards,
             *STUDY_TARGETS,
-            *HELD,
+            HELD,
         ],
         source="Snakefile",
         citation=[str(file) for file in Path().glob("CITATION.cff")],

@@ -91,15 +91,18 @@ rule tossing_identify:
 
 
 rule tossing_identify_stored:
-    """Friction and restitution at the best point of a grid that is stored."""
+    """Friction and restitution of each box at the best point of its grid that is stored."""
     input:
         stored=stored_files("tossing_{stored_variant}"),
     output:
-        fit="<results>/tossing/fits/{dataset}.{stored_variant}.json",
+        fits=expand(
+            "<results>/tossing/fits/{dataset}.{{stored_variant}}.json",
+            dataset=TOSSING_IDENTIFIED,
+        ),
     log:
-        "<logs>/tossing_identify_stored/{dataset}.{stored_variant}.log",
+        "<logs>/tossing_identify_stored/{stored_variant}.log",
     benchmark:
-        "<benchmarks>/tossing_identify_stored/{dataset}.{stored_variant}.tsv"
+        "<benchmarks>/tossing_identify_stored/{stored_variant}.tsv"
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -107,6 +110,7 @@ rule tossing_identify_stored:
         runtime=5,
     params:
         **call("contactid.tossing.identify.stored_grid:identify_from_stored"),
+        datasets=TOSSING_IDENTIFIED,
         variant=lambda wildcards: TOSSING_VARIANTS[wildcards.stored_variant],
     script:
         "../call.py"

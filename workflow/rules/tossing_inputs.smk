@@ -160,6 +160,19 @@ SPLIT_SETTINGS = {
     },
     "variant": TOSSING_VARIANTS.get(CALIBRATED_OR_NOT.get(True)),
 }
+STORED["tossing_splits"] = {
+    "function": "contactid.tossing.predict.splits:score_split",
+    "settings": SPLIT_SETTINGS,
+    "key": ["dataset", "seed"],
+    "value": "test_loss",
+    "tolerance": 0.001,  # a tenth of its standard error
+    "samples": [
+        f"<results>/tossing/splits/{on}.{seed}.csv"
+        for on, dataset in TOSSING_CASES
+        if on == dataset
+        for seed in TOSSING["splits"]
+    ],
+}
 
 
 def of_cases(pattern, cases):

@@ -193,14 +193,15 @@ def check_run(
         if checks.empty:
             raise ContactIdError(f"run {run} has no checks of the study {study!r}", f"Run it: make STUDY={study}")
     made, now = _read_made(file.with_suffix(".json")), made_with(_record(run, results))
+    held = Path(results) / run / "stored.csv"
     found = compare_verdicts(checks, before, chose_otherwise(made, now))
     parts = [
         Part(f"# Checks of run {run}"),
         Part(count_table(checks)),
         Part(_tell_made(made, now)),
-        Part(_tell_moves(checks, before)),
+        Part(_tell_moves(count_moves(checks, before))),
         *_changes(found, chose_otherwise(made, now)),
-        *(Part(*told) for told in tell_stored(sorted((Path(results) / run / "stored").glob(f"{study}*.csv")))),
+        *(Part(*told) for told in (tell_stored(held, study) if held.is_file() else ())),
     ]
     absent = sorted(set(before["study"]) - set(checks["study"]))
     if absent:
@@ -283,14 +284,20 @@ def _machine(made: Mapping[str, Any]) -> str:
     return f"{made['processor']} ({'; '.join(f'{name} {value}' for name, value in chosen.items()) or 'not known'})"
 
 
-def _tell_moves(checks: pd.DataFrame, accepted: pd.DataFrame) -> str:
+def count_moves(checks: pd.DataFrame, accepted: pd.DataFrame) -> dict[str, int]:
+    """How many numbers of a run are the accepted ones, moved by rounding, and moved further (:func:`moved`)."""
     both = checks.merge(accepted[list(ACCEPTED_COLUMNS)], on=list(KEY), suffixes=("", "_was"))
     both = both[both["reproduced"].notna() & both["reproduced_was"].notna()]
     apart, far = (both["reproduced"] != both["reproduced_was"]), moved(both)
+    same, rounded, further = (int(part.sum()) for part in (~apart, apart & ~far, far))
+    return {"numbers": len(both), "same": same, "rounded": rounded, "further": further}
+
+
+def _tell_moves(count: Mapping[str, int]) -> str:
     return (
-        f"Numbers: {len(both)}, of which {(~apart).sum()} are the accepted ones, {(apart & ~far).sum()} moved by "
-        f"rounding, and {far.sum()} further: by more than {SHARE_OF_TOLERANCE:g} of the tolerance and more than "
-        f"{SHARE_OF_NUMBER:g} of the number."
+        f"Numbers: {count['numbers']}, of which {count['same']} are the accepted ones, {count['rounded']} moved by "
+        f"rounding, and {count['further']} further: by more than {SHARE_OF_TOLERANCE:g} of the tolerance and more "
+        f"than {SHARE_OF_NUMBER:g} of the number."
     )
 
 

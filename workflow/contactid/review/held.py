@@ -8,7 +8,8 @@ it depends on, ``key`` columns that name a sample, the ``value`` that is compare
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,19 @@ HOLDS, DIFFERS, OLDER, NOT_COMPARED = "holds", "differs", "stored by older code"
 FAILS = (DIFFERS, OLDER)
 
 
-def hold(stored: Sequence[str], samples: Sequence[str], result: Mapping[str, Any], held: str) -> None:
-    """Hold a run's samples against the stored ones, and write a row of :func:`compare_samples`.
+def hold(stored: Sequence[str], samples: Sequence[str], results: Mapping[str, Mapping[str, Any]], held: str) -> None:
+    """Hold a run's samples against the stored ones, and write a row of :func:`compare_samples` per stored result.
 
-    ``stored`` are the result's files, ``samples`` the run's tables, ``result`` is as the module says.
+    ``results`` are as the module says, by name. Each takes two files of ``stored`` and as many of ``samples``, the
+    run's tables, as it says under this name, in order.
     """
-    ours = pd.concat([read_csv(file) for file in samples], ignore_index=True) if samples else pd.DataFrame()
-    table, made = read_stored(stored)
-    row = compare_samples(table, made, ours, result, describe_arithmetic())
-    write_csv(pd.DataFrame([{"name": Path(stored[0]).parent.name, **row}]), held)
+    ours, files, here, rows = iter(samples), iter(stored), describe_arithmetic(), []
+    for name, result in results.items():
+        tables = [read_csv(file) for file in islice(ours, result["samples"])]
+        table, made = read_stored(list(islice(files, 2)))
+        sampled = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+        rows.append({"name": name, **compare_samples(table, made, sampled, result, here)})
+    write_csv(pd.DataFrame(rows), held)
 
 
 def compare_samples(
@@ -78,10 +83,12 @@ def compare_samples(
     }
 
 
-def tell_stored(held: Iterable[str | Path]) -> list[tuple[str, str]]:
-    """Of each file that :func:`hold` wrote in a run, a sentence, and what is wrong; nothing if nothing is."""
+def tell_stored(held: str | Path, study: str = "") -> list[tuple[str, str]]:
+    """Of each row that :func:`hold` wrote, of one study or all, a sentence and what is wrong, nothing if nothing is."""
     told = []
-    for row in (row for file in held for row in read_csv(file).to_dict("records")):
+    for row in read_csv(held).to_dict("records"):
+        if not row["name"].startswith(study):
+            continue
         name, verdict = row["name"], row["verdict"]
         where = "as here" if row["same_arithmetic"] == "yes" else "other arithmetic than here"
         sentence = (

@@ -43,7 +43,7 @@ _STILL_FRAMES = 10  # last frames that tell whether a throw came to rest
 _KEPT_AT_REST = 3  # frames kept of the rest
 _STILL, _STILL_TURN = 5e-4, 0.01  # m and rad, or as much as the noise needs
 _WRONG_GRAVITY = 0.05  # relative
-_SCHEMA = Path(__file__).parents[3] / "schemas/own_body.schema.yaml"
+_SCHEMA = Path(__file__).with_name("body.schema.yaml")
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def collect(
     cards: Iterable[str],
     files: Iterable[str],
     wording: str,
-    stored: Iterable[str],
+    stored: str,
 ) -> Report:
     """All that the page shows.
 

@@ -6,7 +6,7 @@ there and computes some drawn points of the grid again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,8 +49,10 @@ def mean_losses(
     write_csv(pd.concat(tables, ignore_index=True), cells)
 
 
-def identify_from_stored(stored: Sequence[str], dataset: str, variant: dict[str, Any], fit: str) -> None:
-    """Write the fit at the best point of a dataset's stored grid; without intervals, as losses of tosses aren't kept.
+def identify_from_stored(
+    stored: Sequence[str], datasets: Sequence[str], variant: dict[str, Any], fits: Sequence[str]
+) -> None:
+    """Write the fit of each dataset at the best point of its stored grid; no losses of tosses, no intervals.
 
     Raises
     ------
@@ -58,30 +60,32 @@ def identify_from_stored(stored: Sequence[str], dataset: str, variant: dict[str,
         Where the stored grid has no such dataset.
     """
     table, made = read_stored(stored)
-    grid = table[table["dataset"] == dataset]
-    if grid.empty:
-        raise ContactIdError(
-            f"{stored[0]} has no {dataset}", "Set tossing.stored.variants to [], so that the run computes every variant"
-        )
+    for dataset, fit in zip(datasets, fits, strict=True):
+        grid = table[table["dataset"] == dataset]
+        if grid.empty:
+            raise ContactIdError(
+                f"{stored[0]} has no {dataset}",
+                "Set tossing.stored.variants to [], so that the run computes every variant",
+            )
+        write_fit(fit, _best_of(grid, made, dataset, variant))
+
+
+def _best_of(grid: pd.DataFrame, made: Mapping[str, Any], dataset: str, variant: Mapping[str, Any]) -> dict[str, Any]:
     best = grid.iloc[int(grid["mean_loss"].argmin())]
     along = grid.groupby("restitution_e_n")["mean_loss"].min()
-    write_fit(
-        fit,
-        {
-            "parameters": {name: float(best[name]) for name in ("friction_mu", "restitution_e_n")},
-            "objective": float(best["mean_loss"]),
-            "status": f"best point of the stored grid, made at commit {made['git_commit'][:12]}",
-            "converged": int(best["failed_steps"]) == 0,
-            "residuals": {"failed_contact_steps": int(best["failed_steps"])},
-            "iterations": len(grid),
-            "seconds": made["seconds"],
-            "seed": None,
-            "data": {"dataset": dataset, "part": IDENTIFICATION, "n_tosses": int(best["n_tosses"])},
-            "model": f"rigid box, {variant['substeps']} steps per sample, start by {variant['start']}, "
-            f"{variant['solver']}",
-            "reformulation": "simulation and search (eqs. 16 and 18)",
-            "intervals": {name: [None, None] for name in ("friction_mu", "restitution_e_n")},
-            "restitution_flat_to": float(along[along <= (1.0 + FLAT) * along.min()].index.max()),
-            "variant": variant["name"],
-        },
-    )
+    return {
+        "parameters": {name: float(best[name]) for name in ("friction_mu", "restitution_e_n")},
+        "objective": float(best["mean_loss"]),
+        "status": f"best point of the stored grid, made at commit {made['git_commit'][:12]}",
+        "converged": int(best["failed_steps"]) == 0,
+        "residuals": {"failed_contact_steps": int(best["failed_steps"])},
+        "iterations": len(grid),
+        "seconds": made["seconds"],
+        "seed": None,
+        "data": {"dataset": dataset, "part": IDENTIFICATION, "n_tosses": int(best["n_tosses"])},
+        "model": f"rigid box, {variant['substeps']} steps per sample, start by {variant['start']}, {variant['solver']}",
+        "reformulation": "simulation and search (eqs. 16 and 18)",
+        "intervals": {name: [None, None] for name in ("friction_mu", "restitution_e_n")},
+        "restitution_flat_to": float(along[along <= (1.0 + FLAT) * along.min()].index.max()),
+        "variant": variant["name"],
+    }
