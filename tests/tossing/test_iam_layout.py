@@ -20,7 +20,7 @@ from contactid.sources.registry import load_registry, with_sizes
 from contactid.tossing.prepare.preprocess import preprocess
 from iam_files import MOCAP, replace
 from iam_tosses import SAMPLE_FREQUENCY, box_model
-from iam_twins import PLACEHOLDER, TwinTruth, write_twin
+from iam_twins import NO_PLANE, PLACEHOLDER, TwinTruth, write_twin
 from iam_writer import ArchiveRecording, TrackedBody, new_archive, write_recording
 from motion_in_memory import read_iam_archive
 
@@ -346,3 +346,24 @@ def test_a_size_is_for_a_box_that_some_archive_has() -> None:
         f"{kind}box005_{role}" for kind in ("", "iam_") for role in ("drops", "trajectories", "validation")
     }
     assert "box of no archive" in refused(lambda: with_sizes(registry, {"Box05": [1.0, 1.0, 1.0]}))
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32), lost=st.booleans())
+def test_a_drop_that_never_rests_on_no_plane_tells_its_height_by_its_impact(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, lost: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("drop")
+    truth = write_twin(folder / "whole.h5", "Box006", "drops", 1, seed, planes=(NO_PLANE, ""), lost_frames=lost)
+    ((name, recording),) = truth.recordings.items()
+    with h5py.File(folder / "whole.h5", "r+") as file:
+        tracked = file[f"{name}/{MOCAP}/POSTPROCESSING"]
+        for body in list(tracked):
+            replace(tracked[body], "transforms", tracked[f"{body}/transforms"][:, :, : recording.impact_sample + 12])
+        log = file[f"{name}/{MOCAP}/datalog"][: recording.impact_sample + 12]
+        replace(file[f"{name}/{MOCAP}"], "datalog", log)
+    drop = read_iam_archive(
+        folder / "whole.h5", "Box006", surface_name="GroundPlane001", surface_height=0.0, licence=""
+    )
+    assert drop["surface_position"].values[0, 2] == pytest.approx(recording.surface_position[2], abs=1.5e-3)
+    assert "reference frame at the impact" in drop.attrs["surfaces"] and "first turns round" in drop.attrs["remarks"]

@@ -189,7 +189,7 @@ def test_frame_m_takes_recorded_positions_to_prepared_ones(tosses):
     directions /= np.linalg.norm(directions, axis=0)
     recorded = dict(iterate_recordings(canonical))[toss]["position"].values
     assert np.allclose(lines[0, 0] + recorded @ directions.T, usable(prepared)[toss]["position"].values, atol=1e-9)
-    assert (prepared["plane_height"] != 0.0).all()  # otherwise the correction of the plane would not be tested
+    assert prepared.attrs["plane_height"] != 0.0  # otherwise the correction of the plane would not be tested
 
 
 def test_corners_are_numbered_in_the_order_of_the_data(tosses):

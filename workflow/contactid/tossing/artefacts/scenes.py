@@ -306,8 +306,8 @@ def _reference_frames(prepared: xr.Dataset, motion: xr.Dataset, toss: str) -> di
             f"{motion.attrs['source']} has no recording {toss}", "Give the motion that the tosses were made from"
         )
     known = motion.isel(recording=int(np.flatnonzero(motion["recording"].values.astype(str) == toss)[0]))
-    mended = prepared.isel(recording=int(np.flatnonzero(prepared["recording"].values.astype(str) == toss)[0]))
-    plane = PlaneCorrection(float(mended["plane_height"]), mended["plane_slope"].values)
+    slope = np.array([prepared.attrs["plane_slope_x"], prepared.attrs["plane_slope_y"]])
+    plane = PlaneCorrection(prepared.attrs["plane_height"], slope, 0.0, 0)
     of_surface = known["surface_position"].values, known["surface_orientation"].values
     origin, quaternion = plane.apply(*in_surface_frame(np.zeros((1, 3)), np.array([[1.0, 0, 0, 0]]), *of_surface))
     angle = float(rotations.angle_between(quaternion[0], np.array([1.0, 0, 0, 0])))

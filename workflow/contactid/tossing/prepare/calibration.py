@@ -120,7 +120,7 @@ def calibrate(prepared: xr.Dataset) -> Calibration:
     scale = _GRAVITY / float(np.linalg.norm(measured_gravity))
     scale_se = scale * float(fall_se[5]) / float(np.linalg.norm(measured_gravity))
     center = scale * fall[:3]
-    rest_scale, rest_scale_se = _scale_from_rest(tosses, body)
+    rest_scale, rest_scale_se = _scale_from_rest(tosses, body, prepared.attrs["plane_height"])
     balances = [balance for samples in tosses for balance in _impact_balance(samples, body, center, scale, time_step)]
     if len(balances) < _FEWEST_TOSSES:
         raise ContactIdError(
@@ -209,13 +209,13 @@ def _flight_normal_equations(samples: xr.Dataset, time_step: float) -> _Flight:
     return _Flight(matrix, vector, square, freedom=max(3 * (len(times) - 2), 1))
 
 
-def _scale_from_rest(tosses: list[xr.Dataset], body: BodyProperties) -> tuple[float, float]:
-    """Half the body's height over that of its centre above the plane that the reader took, and standard error."""
+def _scale_from_rest(tosses: list[xr.Dataset], body: BodyProperties, plane_height: float) -> tuple[float, float]:
+    """Half the body's height over the measured height of its centre above the frame's own plane, and standard error."""
     ratios = []
     for samples in tosses:
         upward = rotations.matrices(samples["rest_orientation"].values)[2]
         half_height = -float(np.sort(body.vertices @ upward)[:4].mean())  # the resting face's centre
-        ratios.append(half_height / (float(samples["rest_position"][2]) + float(samples["plane_height"])))
+        ratios.append(half_height / (float(samples["rest_position"][2]) + plane_height))
     mean, error = block_jackknife([(np.eye(1), np.array([ratio])) for ratio in ratios])
     return float(mean[0]), float(error[0])
 

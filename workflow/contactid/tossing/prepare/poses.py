@@ -21,10 +21,14 @@ class PlaneCorrection:
     ----------
     height : m, of the plane above C's origin
     slope : (2,) rise per metre along x_C and y_C
+    scatter : m, standard deviation of the resting vertices about the plane
+    n_tosses : poses it was fitted to
     """
 
     height: float
     slope: np.ndarray
+    scatter: float
+    n_tosses: int
 
     @property
     def rotation(self) -> Rotation:
@@ -100,10 +104,11 @@ def fit_plane(rest_positions: np.ndarray, rest_orientations: np.ndarray, vertice
     flat = touching.reshape(-1, 3)
     flat = flat[np.abs(flat[:, 2] - height) < 3e-3]
     if len(flat) < 12:
-        return PlaneCorrection(height, np.zeros(2))
+        return PlaneCorrection(height, np.zeros(2), 0.0, len(points))
     design = np.column_stack([flat[:, :2], np.ones(len(flat))])
     (slope_x, slope_y, offset), *_ = np.linalg.lstsq(design, flat[:, 2], rcond=None)
-    return PlaneCorrection(float(offset), np.array([slope_x, slope_y]))
+    scatter = float(np.std(flat[:, 2] - design @ np.array([slope_x, slope_y, offset])))
+    return PlaneCorrection(float(offset), np.array([slope_x, slope_y]), scatter, len(points))
 
 
 def central_differences(position: np.ndarray, orientation: np.ndarray, time_step: float) -> np.ndarray:

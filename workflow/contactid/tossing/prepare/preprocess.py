@@ -12,8 +12,6 @@ rest_orientation    1              Karcher mean over the rest
 tumbled             0 or 1         the upper face at rest is not the one at first contact
 reason              text           why the recording is left out; empty where it is used
 split               text           ``identification`` or ``test``
-plane_height        m              height of the surface above the plane that the reader took
-plane_slope         1              its rise (2,) per metre along that plane's x and y
 events              text           the rule that release and rest are by, ``data_driven`` or ``authors``
 =================== ============== ===================================================================================
 
@@ -35,12 +33,11 @@ from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
 from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset, write_dataset
 from contactid.tossing.prepare.events import Events, as_authors, find_events, find_rest
-from contactid.tossing.prepare.poses import PlaneCorrection, fit_plane, in_surface_frame, vertex_positions
+from contactid.tossing.prepare.poses import PlaneCorrection, fit_plane, in_surface_frame
 
 IDENTIFICATION, TEST = "identification", "test"
 _REST_MEAN_SECONDS = 101 / 360  # the authors average 101 samples at 360 Hz
 _GRAVITY = 9.81
-_TURN, _KINK = 4, 2e-3  # samples on either side of an impact, and m per sample of change in a vertex's speed
 
 
 def split_of(names: np.ndarray, share: float, seed: int) -> np.ndarray:
@@ -124,7 +121,8 @@ def preprocess(
             f"{motion.attrs['source']}: none of its {len(tosses)} recordings is usable (the first: {tosses[0].reason})",
             "Check the data or the event thresholds",
         )
-    return _assemble(motion, tosses, split, [planes[name] for name in surfaces])
+    commonest = max(planes, key=lambda name: np.count_nonzero(surfaces == name))
+    return _assemble(motion, tosses, split, planes[commonest])
 
 
 def _surfaces(motion: xr.Dataset) -> np.ndarray:
@@ -183,10 +181,7 @@ class _Toss:
 def _surface_from_rest(
     tosses: list[_Toss], split: np.ndarray, body: BodyProperties, time_step: float, rest_speed: float
 ) -> PlaneCorrection:
-    """The plane under the bodies at rest of the identification part (of all where there is none).
-
-    Where no body comes to rest, its height is where the lowest vertices turn round.
-    """
+    """The plane under the bodies at rest of the identification part (of all where there is none)."""
     resting = []
     for toss, part in zip(tosses, split, strict=True):
         if part == IDENTIFICATION or not (split == IDENTIFICATION).any():
@@ -194,27 +189,12 @@ def _surface_from_rest(
             if rest > 0:
                 resting.append(toss.mean_pose_from(rest, time_step))
     if not resting:
-        turns = [turn for toss in tosses if (turn := _height_of_impact(toss, body)) is not None]
-        return PlaneCorrection(float(np.median(turns)) if turns else 0.0, np.zeros(2))
+        return PlaneCorrection(0.0, np.zeros(2), 0.0, 0)
     positions, orientations = map(np.stack, zip(*resting, strict=True))
     return fit_plane(positions, orientations, body.vertices)
 
 
-def _height_of_impact(toss: _Toss, body: BodyProperties) -> float | None:
-    """Where a vertex first turns round (m): its straight paths before and after meet; None where none does."""
-    heights = vertex_positions(toss.position, toss.orientation, body.vertices)[:, :, 2]
-    lowest = heights.min(axis=1)
-    for sample in range(_TURN, len(lowest) - _TURN):
-        path = heights[sample - _TURN : sample + _TURN + 1, np.argmin(heights[sample])]
-        before, after = np.diff(path[:_TURN]).mean(), np.diff(path[_TURN + 1 :]).mean()
-        if lowest[sample] == lowest[sample - _TURN : sample + _TURN + 1].min() and after - before > _KINK:
-            times = np.arange(_TURN)
-            down, up = np.polyfit(times, path[:_TURN], 1), np.polyfit(times + _TURN + 1, path[_TURN + 1 :], 1)
-            return float(np.polyval(down, (up[1] - down[1]) / (down[0] - up[0])))
-    return None
-
-
-def _assemble(motion: xr.Dataset, tosses: list[_Toss], split: np.ndarray, planes: list[PlaneCorrection]) -> xr.Dataset:
+def _assemble(motion: xr.Dataset, tosses: list[_Toss], split: np.ndarray, plane: PlaneCorrection) -> xr.Dataset:
     def stacked(name: str) -> np.ndarray:
         return np.stack([getattr(toss, name) for toss in tosses])
 
@@ -233,10 +213,15 @@ def _assemble(motion: xr.Dataset, tosses: list[_Toss], split: np.ndarray, planes
         "reason": ("recording", np.array([toss.reason for toss in tosses], dtype=object)),
         "split": ("recording", split),
         "events": ("recording", np.array([toss.rule for toss in tosses], dtype=object)),
-        "plane_height": ("recording", np.array([plane.height for plane in planes]), {"units": "m"}),
-        "plane_slope": (("recording", "xy"), np.stack([plane.slope for plane in planes]), {"units": "1"}),
     }
-    return motion.drop_vars(["surface_position", "surface_orientation"]).assign(columns)
+    prepared = motion.drop_vars(["surface_position", "surface_orientation"]).assign(columns)
+    return prepared.assign_attrs(
+        plane_height=plane.height,
+        plane_slope_x=float(plane.slope[0]),
+        plane_slope_y=float(plane.slope[1]),
+        plane_scatter=plane.scatter,
+        plane_tosses=plane.n_tosses,
+    )
 
 
 def toss_table(prepared: xr.Dataset, dataset: str) -> pd.DataFrame:
