@@ -5,5 +5,8 @@ from contactid.run.job import job
 smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
 with job(smk.rule, smk.wildcards, smk.log[0]) as terminal:
     from contactid.run.call import call_rule
+    from contactid.run.story import tell_begin, tell_end
 
+    tell_begin(smk.input, smk.params)
     call_rule(smk.wildcards, smk.input, smk.output, smk.params, {"config": smk.config, "terminal": terminal})
+    tell_end(smk.output)

@@ -1,10 +1,11 @@
-"""One run at a time in a results folder; jobs end with the run; a full disk is told of however the run ends."""
+"""One run at a time in a results folder, and none on changed results; jobs end with the run; full disks are told of."""
 
 import atexit
 
 from contactid.run.failures import failures, tell_of_full_disks
 from contactid.run.job import OWNER
 from contactid.run.run_lock import hold
+from contactid.run.story import forced, refuse_changed, refuse_damaged
 
 os.environ[OWNER] = str(os.getpid())
 RESULTS = Path(f"results/{config['run']}")
@@ -19,5 +20,8 @@ if (
             RESULTS,
             unlock=workflow.resource_settings.nodes is None or "--unlock" in sys.argv,
         )
+        refuse_damaged("workflow/resources/embedded")
+        if not {"-F", "--forceall"} & set(sys.argv):
+            refuse_changed(RESULTS, forced(sys.argv))
     # Snakemake ends with a traceback and without a word of ours where it can't write its own records
     atexit.register(tell_of_full_disks, RESULTS, ".snakemake")

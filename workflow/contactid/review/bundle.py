@@ -27,6 +27,7 @@ from contactid.output.fits import read_json
 from contactid.review.crate import FILE_NAME, describe, read_citation
 from contactid.review.provenance import describe_code, git
 from contactid.run.records import FOLDER, path_of_record
+from contactid.run.story import refuse_changed
 from contactid.sources.lockfile import digest
 
 NAME = "manifest-sha256.txt"
@@ -214,12 +215,13 @@ def assemble(root: Path, run: str, *, force: bool = False) -> Path:
 
     Raises
     ------
-    ContactIdError : where there is no such run, or it is unfinished or not committed
+    ContactIdError : where there is no such run, or it is unfinished, changed since, or not committed
     """
     results = f"results/{run}"
     remedy = f"Finish the run {run} first, or give FORCE=1"
     if not (root / results / FILE_NAME).is_file():
         raise ContactIdError(f"{results} has no {FILE_NAME}, so it is no finished run", f"Finish the run {run} first")
+    refuse_changed(root / results)
     record, crate = read_json(root / results / "provenance.json"), read_json(root / results / FILE_NAME)
     code = describe_code(root)
     if code["git_commit"] is None:

@@ -47,6 +47,7 @@ from contactid.output.fits import read_json, write_json
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv, write_csv
 from contactid.review.held import tell_stored
+from contactid.run.story import changed
 
 ACCEPTED = Path(__file__).resolve().parents[2] / "resources" / "verdicts"
 KEY = ("study", "artefact", "quantity", "condition")
@@ -193,7 +194,8 @@ def check_run(
         if checks.empty:
             raise ContactIdError(f"run {run} has no checks of the study {study!r}", f"Run it: make STUDY={study}")
     made, now = _read_made(file.with_suffix(".json")), made_with(_record(run, results))
-    held = Path(results) / run / "stored.csv"
+    folder = Path(results) / run
+    held = folder / "stored.csv"
     found = compare_verdicts(checks, before, chose_otherwise(made, now))
     parts = [
         Part(f"# Checks of run {run}"),
@@ -202,6 +204,7 @@ def check_run(
         Part(_tell_moves(count_moves(checks, before))),
         *_changes(found, chose_otherwise(made, now)),
         *(Part(*told) for told in (tell_stored(held, study) if held.is_file() else ())),
+        *(Part(f"{name} isn't what its job ({rule}) wrote.", f"{name} changed") for name, rule in changed(folder)),
     ]
     absent = sorted(set(before["study"]) - set(checks["study"]))
     if absent:

@@ -1,0 +1,132 @@
+"""What a job's log tells, and what it is good for later: whether a result was changed since its job wrote it.
+
+A log names the job's inputs and outputs with their checksums, and its settings. Before a run starts, and when it is
+checked, reported or bundled, every output that a log names is held against its checksum (:func:`changed`), however old
+it says it is.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from contactid.core.errors import ContactIdError
+
+_MOST = 12  # inputs that are named one by one
+_LONGEST = 300  # characters of a setting
+_NOT_SETTINGS = ("call", "code", "declared")
+_WROTE = re.compile(r"^Wrote (.+): (?:.*, )?(\d+) bytes, sha256 ([0-9a-f]{64})$", re.MULTILINE)
+_OF_A_FIT = ("status", "converged", "objective", "iterations", "seconds")
+
+
+def tell_begin(inputs: Iterable[str], params: Mapping[str, Any]) -> None:
+    """Print the function that a job calls, its settings, and its inputs with size and checksum."""
+    print(f"Calls {params['call']}, of code {params['code']}")
+    for name, value in params.items():
+        if name not in _NOT_SETTINGS:
+            text = json.dumps(value, default=str, ensure_ascii=False)
+            print(f"With {name}: {text if len(text) <= _LONGEST else text[:_LONGEST] + '...'}")
+    files = list(dict.fromkeys(map(str, inputs)))
+    for file in _files(files[:_MOST]):
+        print(f"Reads {file}: {file.stat().st_size} bytes, sha256 {_digest(file)}")
+    if len(files) > _MOST:
+        print(f"Reads {len(files) - _MOST} files more")
+    print(flush=True)
+
+
+def tell_end(outputs: Iterable[str]) -> None:
+    """Print a job's outputs with what is in them, size and checksum."""
+    print()
+    for file in _files(outputs):
+        print(f"Wrote {file}: {_content(file)}{file.stat().st_size} bytes, sha256 {_digest(file)}")
+    print(flush=True)
+
+
+def changed(results: str | Path) -> list[tuple[str, str]]:
+    """Every output in a run's folder that isn't what its job wrote, with the job's rule; missing ones aren't named."""
+    folder = Path(results)
+    found = []
+    for log in sorted((folder / "logs").rglob("*.log")):
+        rule = log.relative_to(folder / "logs").with_suffix("").parts[0]
+        for name, size, digest in _WROTE.findall(log.read_text(encoding="utf-8", errors="replace")):
+            file = folder.joinpath(*Path(name).parts[2:])  # below results/<run>/
+            if file.is_file() and (file.stat().st_size != int(size) or _digest(file) != digest):
+                found.append((str(file), rule))
+    return found
+
+
+def forced(command: Iterable[str]) -> set[str]:
+    """The rules and files that a Snakemake command makes again whatever they are (-R, --forcerun)."""
+    found, taking = set(), False
+    for word in command:
+        if word.startswith("-"):
+            taking = word in ("-R", "--forcerun")
+        elif taking:
+            found.add(word)
+    return found
+
+
+def refuse_changed(results: str | Path, remade: Collection[str] = ()) -> None:
+    """Stop where an output isn't what its job wrote, but for rules and files that are ``remade`` anyway.
+
+    Raises
+    ------
+    ContactIdError : names the first such file, and both remedies
+    """
+    wrong = [(file, rule) for file, rule in changed(results) if not {file, rule} & set(remade)]
+    if wrong:
+        file, rule = wrong[0]
+        more = f", and {len(wrong) - 1} files more" if len(wrong) > 1 else ""
+        raise ContactIdError(
+            f"{file} isn't what its job wrote{more}",
+            f"Restore it, or make it again: snakemake -R {rule}, with the run's own --configfile",
+        )
+
+
+def refuse_damaged(folder: str | Path) -> None:
+    """Stop where a file isn't what a ``SHA256SUMS`` beside it says, anywhere below a folder.
+
+    Raises
+    ------
+    ContactIdError : names the first such file, and the remedy
+    """
+    for sums in sorted(Path(folder).rglob("SHA256SUMS")):
+        for line in sums.read_text(encoding="utf-8").splitlines():
+            digest, name = line.split(maxsplit=1)
+            file = sums.with_name(name)
+            if not file.is_file() or _digest(file) != digest:
+                raise ContactIdError(f"{file} isn't the file that {sums} names", f"Restore it: git checkout {file}")
+
+
+def _files(paths: Iterable[str]) -> list[Path]:
+    """Files, and those in folders, without hidden ones, which aren't results."""
+    found: list[Path] = []
+    for path in map(Path, paths):
+        below = sorted(path.rglob("*")) if path.is_dir() else [path]
+        found += [file for file in below if file.is_file() and not file.name.startswith(".")]
+    return found
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _content(file: Path) -> str:
+    """Of a table its rows, and how many converged; of a fit how its solve ended."""
+    if file.suffix == ".csv":
+        with file.open(encoding="utf-8", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        ends = [row["converged"] for row in rows if "converged" in row]
+        told = f", {sum(end in ('True', '1', 'yes') for end in ends)} converged" if ends else ""
+        return f"{len(rows)} rows{told}, "
+    if file.suffix == ".json":
+        content = json.loads(file.read_text(encoding="utf-8"))
+        if isinstance(content, dict) and "converged" in content:
+            return "".join(f"{name} {content[name]}, " for name in _OF_A_FIT if name in content)
+    return ""
