@@ -28,8 +28,11 @@ def digest(path: Path, algorithm: str = "sha256") -> str:
 
 
 def listing(path: Path) -> list[dict[str, Any]]:
-    """``name``, ``size`` (bytes) and ``sha256`` of a file, or of all files in a folder by their paths in it."""
-    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    """``name``, ``size`` (bytes) and ``sha256`` of a file, or of all files in a folder by their paths in it.
+
+    Hidden files aren't data: who makes a folder may leave a mark in it.
+    """
+    files = sorted(file for file in path.rglob("[!.]*") if file.is_file()) if path.is_dir() else [path]
     names = [file.relative_to(path).as_posix() if path.is_dir() else file.name for file in files]
     return [
         {"name": name, "size": file.stat().st_size, "sha256": digest(file)}
