@@ -52,7 +52,7 @@ def still_frame(tmp_path_factory):
     """Drops whose poses have only the noise that the selection expects: independent from sample to sample."""
     path = tmp_path_factory.mktemp("twin") / "drops.h5"
     noise = MocapNoise(position_drift=0.0, orientation_drift=0.0)
-    write_twin(path, "Box006", "drops", 24, 1, noise=noise, lost_frames=False)
+    write_twin(path, "Box006", "drops", 24, 1, noise=noise, planes=("GroundPlane001",) * 2, lost_frames=False)
     drops = load_drops(path)
     return drops, find_impacts(drops.prepared)
 
