@@ -4,8 +4,6 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # A folder with public data beside the checkout is used before the network; DATA_MIRROR= switches that off.
 DATA_MIRROR ?= $(wildcard ../shared/data)
-# A folder of ContactNets tosses to predict with the parameters found on the public ones.
-PREDICT_ON ?=
 PEERS := mujoco drake pybullet
 # The index with PyTorch's CPU builds, if pip isn't set up for it: on Linux the general build brings gigabytes of CUDA.
 TORCH_INDEX ?=
@@ -23,9 +21,9 @@ ONLY ?=
 STUDY ?=
 ONE_STUDY := $(if $(STUDY),studies='["$(STUDY)"]')
 REPORT ?= report
-# make check, baseline, bundle, bench, plan: of which run
+# make check, baseline, bundle, bench, plan, predict: of which run
 RUN ?= default
-# make why, make inspect; the box and the planes to look for in an archive
+# make why, make inspect; make inspect, make predict: the box and the planes to look for in an archive
 FILE ?=
 OBJECT ?=
 SURFACE ?=
@@ -35,10 +33,11 @@ NAME ?=
 CONFIG ?=
 # make bundle FORCE=1: one that is unfinished or not committed
 FORCE ?=
-# make verify: an archive or an unpacked folder, how many files to recompute, the seed that draws them
+# make verify: an archive or an unpacked folder; RECOMPUTE=5 makes so many files again, drawn by SEED, in a sandbox
 BUNDLE ?= .
-SAMPLE ?= 5
+RECOMPUTE ?= 0
 SEED ?= 1
+UNSANDBOXED ?=
 # make cluster
 PARTITION ?=
 ACCOUNT ?=
@@ -52,11 +51,9 @@ WORKERS ?= auto
 PAGE ?=
 CHROMIUM ?=
 TESTED_PAGE = $(or $(PAGE),$(wildcard results/default/report.html),results/test/report.html)
-UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"}}' \
-	tossing='{"predict_on": ["unseen"]}' run=unseen
 
 .DEFAULT_GOAL := run
-.PHONY: run public 4tu full simulators tactile identify dry-run why \
+.PHONY: run public 4tu full simulators tactile predict identify dry-run why \
 	data lock inspect \
 	check baseline other-processor store report bundle verify same-results \
 	cluster plan resources \
@@ -70,8 +67,8 @@ UNSEEN := datasets='{"unseen": {"reader": "contactnets", "path": "$(PREDICT_ON)"
 run: env ## the default run, offline; STUDY=planar runs one study
 	$(SNAKEMAKE) $(if $(STUDY),--config $(ONE_STUDY))
 
-public: env ## the ContactNets cube; PREDICT_ON=folder predicts tosses never seen
-	$(SNAKEMAKE) --configfile config/public.yaml $(SOURCES) $(ONE_STUDY) $(if $(PREDICT_ON),$(UNSEEN))
+public: env ## real data: tosses of a cube, throws of a square, impacts of an ellipse
+	$(SNAKEMAKE) --configfile config/public.yaml $(SOURCES) $(ONE_STUDY)
 
 4tu: env ## the paper's own recordings from 4TU.ResearchData (after make lock)
 	$(SNAKEMAKE) --configfile config/4tu.yaml $(SOURCES)
@@ -84,6 +81,10 @@ simulators: env peers ## the ContactNets cube with all simulators
 
 tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in their own environment
 	$(SNAKEMAKE) --configfile config/tactile.yaml
+
+predict: env ## predict your own tosses with a finished run's parameters: TOSSES=folder RUN=default REPORT=report
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid predict $(TOSSES) --run "results/$(RUN)" \
+		--report "$(REPORT)" $(if $(OBJECT),--object "$(OBJECT)") $(if $(SURFACE),--surface "$(SURFACE)")
 
 identify: env ## identify your own throws: THROWS="throw1.csv throw2.csv" BODY=body.yaml REPORT=report
 	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid identify $(THROWS) --body "$(BODY)" --report "$(REPORT)"
@@ -127,8 +128,9 @@ report: env ## one HTML file about a run, for reviewers (a part of every run); C
 bundle: env ## a finished run as one archive for reviewers; RUN=default, FORCE=1 where it isn't committed
 	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.bundle --run $(RUN) $(if $(FORCE),--force)
 
-verify: env ## check an archive and recompute a sample of its numbers: BUNDLE=file.zip SAMPLE=5 SEED=1
-	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.review.verify "$(BUNDLE)" --sample $(SAMPLE) --seed $(SEED)
+verify: env ## look whether an archive is what it says; RECOMPUTE=5 makes files again in a sandbox: BUNDLE=file.zip SEED=1
+	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.review.verify "$(BUNDLE)" \
+		--recompute "$(RECOMPUTE)" --seed "$(SEED)" $(if $(UNSANDBOXED),--unsandboxed)
 
 same-results: env ## whether two runs of one configuration came to the same: RUNS="results/a results/b"
 	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.same_results $(RUNS)

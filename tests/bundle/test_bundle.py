@@ -1,7 +1,9 @@
 """A small real run, bundled, opened elsewhere, tampered with and verified."""
 
+import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,8 +14,10 @@ import pandas as pd
 import pytest
 from rocrate.vocabs import RO_CRATE
 
-from contactid.review.bundle import NAME, unpack, write_manifest, write_zip
-from contactid.sources.lockfile import digest
+from contactid.review.contents import NAME, opened, unpack
+from contactid.review.sandbox import why_not
+from contactid.run.records import FOLDER, path_of_record
+from sealed_bundles import sealed
 
 pytestmark = pytest.mark.bundle
 
@@ -68,7 +72,8 @@ def archive(finished):
 
 @pytest.fixture
 def unpacked(archive, tmp_path):
-    unpack(archive, tmp_path / "unpacked")
+    with opened(archive) as bundle:
+        unpack(bundle, tmp_path / "unpacked")
     return tmp_path / "unpacked"
 
 
@@ -82,14 +87,39 @@ def test_the_record_says_what_the_run_was_made_with(finished):
     assert record["seeds"]["arm.twin.seed"] == 20210531
 
 
-def test_a_bundle_verifies_here_and_by_itself_elsewhere(archive, unpacked):
-    again = python(archive.parent, "contactid.review.verify", archive.name, "--sample", "4", "--seed", "2")
-    assert again.returncode == 0, again.stdout + again.stderr
-    assert again.stdout.count("| identical") + again.stdout.count("| agrees") >= 4 and "differs" not in again.stdout
+def verify(folder, *arguments):
+    """The command, without a sandbox where none starts; its lines of results by file."""
+    without = ["--unsandboxed"] if "--recompute" in arguments and why_not(folder) else []
+    done = python(folder, "contactid.review.verify", *map(str, arguments), *without)
+    assert "Traceback" not in done.stderr, done.stderr
+    rows = [line.split("|")[1:] for line in done.stdout.splitlines() if line.startswith("| ")][2:]
+    return done, {row[0].strip().removesuffix(" *"): row[3].strip() for row in rows}
+
+
+def test_looking_at_an_honest_bundle_finds_nothing(finished, archive, unpacked, tmp_path):
+    here, _ = verify(finished, archive.name)
+    assert here.returncode == 0 and not here.stderr, here.stdout + here.stderr
     rows = len(pd.read_csv(unpacked / "results/small/checks.csv"))
-    assert f"{rows} of {rows} in checks.csv follow" in again.stdout
-    alone = python(unpacked, "contactid.review.verify", "--sample", "1")
-    assert alone.returncode == 0, alone.stdout + alone.stderr
+    assert f"{rows} of {rows} in checks.csv follow" in here.stdout
+    assert "files are those of commit" in here.stdout and "nothing was executed" in here.stdout
+    alone, _ = verify(unpacked)
+    assert alone.returncode == 0 and "Looked only" in alone.stdout, alone.stderr
+    asked, _ = verify(unpacked, "--recompute", 1)
+    assert asked.returncode == 1 and "WARNING Looked only" in asked.stdout
+
+
+def test_all_of_an_honest_bundle_is_made_again_without_a_difference(finished, archive):
+    before = {path: path.stat().st_mtime_ns for path in finished.rglob("*") if ".git" not in path.parts}
+    done, verdicts = verify(finished, archive.name, "--recompute", 100_000, "--longest", 100_000)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(verdicts) > 30 and set(verdicts.values()) <= {"identical", "agrees"}
+    assert "data/arm_twin/card.json" in verdicts and "without a record" not in done.stdout
+    drawn, of_all = re.search(r"Sample: (\d+) of (\d+) files", done.stdout).groups()
+    assert drawn == of_all and f"{len(verdicts)} of {len(verdicts)} files agree" in done.stdout
+    after = {path: path.stat().st_mtime_ns for path in finished.rglob("*") if ".git" not in path.parts}
+    assert {path for path in before | after if before.get(path) != after.get(path)} <= {
+        path for path in after if "__pycache__" in path.parts
+    }
 
 
 def test_the_same_run_gives_the_same_bytes(finished, archive):
@@ -110,22 +140,40 @@ def test_a_bundle_has_what_a_reviewer_needs(archive):
     assert not any(name.startswith(("data/", ".git/")) for name in names)
 
 
-def test_a_tampered_number_is_found_though_the_manifest_agrees(unpacked, tmp_path):
-    file = unpacked / "results/small/arm/tables/tab02_impact_map.csv"
-    lines = file.read_text().splitlines()
+def test_a_hostile_bundle_harms_nobody_and_its_changed_number_is_found(finished, unpacked, tmp_path):
+    """Its manifest and descriptions agree with it, so that looking finds the changed code alone."""
+    table = "results/small/arm/tables/tab02_impact_map.csv"
+    files = {path.relative_to(unpacked).as_posix(): path.read_bytes() for path in unpacked.rglob("*") if path.is_file()}
+    lines = files[table].decode().splitlines()
     cells = lines[1].split(",")
     place = next(k for k, cell in reversed(list(enumerate(cells))) if cell.replace(".", "").lstrip("-").isdigit())
     cells[place] = f"{float(cells[place]) + 0.01:.6g}"
     lines[1] = ",".join(cells)
-    file.write_text("\n".join(lines) + "\n")
-    files = {path.relative_to(unpacked).as_posix(): path for path in unpacked.rglob("*") if path.is_file()}
-    del files[NAME]
-    manifest = write_manifest({name: digest(path) for name, path in files.items()})
-    write_zip(tmp_path / "tampered.zip", {**files, NAME: manifest.encode()})
-    found = python(unpacked, "contactid.review.verify", str(tmp_path / "tampered.zip"), "--sample", "1000")
-    assert found.returncode == 1 and "Traceback" not in found.stderr, found.stderr
-    differing = [line for line in found.stdout.splitlines() if "| differs" in line]
-    assert len(differing) == 1 and "arm/tables/tab02_impact_map.csv" in differing[0]
+    files[table] = ("\n".join(lines) + "\n").encode()
+    canary = tmp_path / "canary/kept.txt"
+    canary.parent.mkdir()
+    canary.write_text("kept")
+    write_hostile_code(files, canary.parent / "ran.txt")
+    sealed(tmp_path / "hostile.zip", files)
+    looked, _ = verify(finished, tmp_path / "hostile.zip")
+    assert looked.returncode == 0 and "WARNING 2 files of code aren't those of commit" in looked.stdout, looked.stderr
+    done, verdicts = verify(finished, tmp_path / "hostile.zip", "--recompute", 1000)
+    assert done.returncode == 1, done.stdout
+    assert [name for name, verdict in verdicts.items() if verdict == "differs"] == ["arm/tables/tab02_impact_map.csv"]
+    record = files[f"{FOLDER}/{path_of_record(table)}"]
+    for output in (f"results/small/{'../' * 30}{str(canary.parent)[1:]}", "results/small/../../workflow"):
+        sealed(tmp_path / "traversal.zip", files | {f"{FOLDER}/{path_of_record(output)}": record})
+        done, _ = verify(finished, tmp_path / "traversal.zip", "--recompute", 1000)
+        assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and "a record of a job" in done.stderr
+    assert sorted(canary.parent.iterdir()) == [canary] and canary.read_text() == "kept"
+
+
+def write_hostile_code(files, trace):
+    """A rule and a planted bytecode file that leave a trace where they run."""
+    source = f"open({str(trace)!r}, 'w').write('ran')\n"
+    files["Snakefile"] += source.encode()
+    code = importlib._bootstrap_external._code_to_hash_pyc(compile(source, "x", "exec"), b"0" * 8, checked=False)
+    files[importlib.util.cache_from_source("workflow/contactid/__init__.py")] = bytes(code)
 
 
 def test_what_is_not_finished_or_not_committed_is_refused_in_a_line(finished, archive):

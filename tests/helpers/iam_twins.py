@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -151,6 +151,7 @@ def write_twin(
     lost_frames: bool = True,
     damaged: int = 0,
     append: bool = False,
+    truth: ContactParameters | None = None,
 ) -> TwinTruth:
     """Simulate recordings of one box and write them in the layout of the I.AM. archives.
 
@@ -177,6 +178,8 @@ def write_twin(
         How many recordings (every fifth, from the second on) have a longer gap within the toss.
     append
         Add to an archive that is there, as the archives of drops hold several boxes.
+    truth
+        Friction and restitution of tosses, in place of the box's in Table II.
     """
     box, noise = box_model(object_name), noise or MocapNoise()
     if role not in ROLES:
@@ -187,6 +190,7 @@ def write_twin(
             "Give at least one recording, no more moving ones than that, and none for drops",
         )
     place = (BOXES.index(box), ROLES.index(role))
+    box = replace(box, from_trajectories=truth or box.from_trajectories)
     setup = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(*place, 0)))
     surface_position, surface_turn = _place_surface(setup)
     start = datetime(2000, 1, 1 + place[1], place[0], tzinfo=UTC)  # plainly not a day of the experiments
@@ -228,9 +232,9 @@ def write_twin(
                 archive, recording, box.body, object_name=object_name, sample_frequency=SAMPLE_FREQUENCY,
                 timed=(object_name, role) != _UNTIMED,
             )  # fmt: skip
-        truth = TwinTruth(object_name, role, box.parameters(role), noise, seed, truths)
-        _write_truth(archive, truth)
-    return truth
+        made = TwinTruth(object_name, role, box.parameters(role), noise, seed, truths)
+        _write_truth(archive, made)
+    return made
 
 
 def write_embedded_twins(folder: str | Path) -> list[Path]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from contactid.run.fingerprint import LISTS, defined_by
 
 # of these no byte of a result depends: they say and keep, but don't write results
-EXEMPT = ("contactid.run.job", "contactid.run.run_lock", "contactid.run.failures")
+EXEMPT = ("contactid.run.job", "contactid.run.story", "contactid.run.run_lock", "contactid.run.failures")
 
 # these tell of the run itself, by its logs and records
 OF_THE_RUN = ("provenance", "report", "crate")

@@ -1,22 +1,12 @@
 """Archives: the same bytes twice, and damaged ones told in a line."""
 
-import stat
 import sys
-import zipfile
 
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.review.bundle import (
-    NAME,
-    differences,
-    is_free,
-    read_manifest,
-    result_files,
-    unpack,
-    write_manifest,
-    write_zip,
-)
+from contactid.review.bundle import is_free, result_files, write_zip
+from contactid.review.contents import NAME, opened, read_manifest, unpack, write_manifest
 from contactid.review.verify import main
 from contactid.sources.lockfile import digest
 
@@ -51,9 +41,11 @@ def test_the_same_content_gives_the_same_bytes(tmp_path):
     (tmp_path / "run.sh").touch()
     write_zip(tmp_path / "2.zip", dict(reversed(names.items())))
     assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
-    unpack(tmp_path / "1.zip", tmp_path / "out")
-    assert (tmp_path / "out/a").stat().st_mode & stat.S_IXUSR and (tmp_path / "out/b").read_bytes() == b"2"
-    assert (tmp_path / "out/a").stat().st_mtime == (tmp_path / "out/b").stat().st_mtime
+    with opened(tmp_path / "1.zip") as archive:
+        unpack(archive, tmp_path / "out")
+        with pytest.raises(ContactIdError, match="a cannot be unpacked"):
+            unpack(archive, tmp_path / "out")
+    assert (tmp_path / "out/b").read_bytes() == b"2"
 
 
 @pytest.mark.parametrize(
@@ -99,28 +91,6 @@ def bad_manifest(path):
     write_zip(path, FILES | {NAME: b"nonsense\n"})
 
 
-def twice(path):
-    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
-        archive.writestr("README.txt", "another")
-
-
-def outside(path):
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("../outside.txt", "x")
-
-
-def absolute(path):
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("/outside.txt", "x")
-
-
-def symlink(path):
-    entry = zipfile.ZipInfo("link")
-    entry.external_attr = (stat.S_IFLNK | 0o777) << 16
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr(entry, "README.txt")
-
-
 @pytest.mark.parametrize(
     ("damage", "expected"),
     [
@@ -131,35 +101,19 @@ def symlink(path):
         (no_files, f"no {NAME} in it"),
         (no_manifest, f"no {NAME} in it"),
         (bad_manifest, "line 1 is no checksum with a path"),
-        (twice, "a file is in it twice"),
-        (outside, "../outside.txt would be unpacked elsewhere"),
-        (absolute, "/outside.txt would be unpacked elsewhere"),
-        (symlink, "link is no plain file"),
     ],
 )
-def test_a_damaged_or_hostile_archive_is_one_line(tmp_path, capsys, damage, expected):
+def test_a_damaged_archive_is_one_line(tmp_path, capsys, damage, expected):
     path = bundle(tmp_path / "b.zip")
     damage(path)
     lines = said(path, capsys)
     assert len(lines) == 1 and lines[0].startswith("ERROR ") and expected in lines[0]
-    assert not (tmp_path / "outside.txt").exists()
 
 
 def test_a_bundle_that_is_not_there_is_one_line(tmp_path, capsys):
     assert said(tmp_path / "none.zip", capsys) == [
         f"ERROR {tmp_path}/none.zip does not exist. Name a bundle that make bundle wrote."
     ]
-
-
-def test_an_environment_or_a_run_in_the_unpacked_folder_is_no_further_file(tmp_path):
-    unpack(bundle(tmp_path / "b.zip"), tmp_path / "out")
-    for grown in (".venv/x.py", "workflow/__pycache__/a.pyc", ".snakemake/log/1.log"):
-        (tmp_path / "out" / grown).parent.mkdir(parents=True)
-        (tmp_path / "out" / grown).write_text("")
-    assert differences(tmp_path / "out") == []
-    (tmp_path / "out/.snakemake/metadata").mkdir()
-    (tmp_path / "out/.snakemake/metadata/YQ==").write_text("{}")
-    assert differences(tmp_path / "out") == [".snakemake/metadata/YQ==: not in the manifest"]
 
 
 def test_a_manifest_is_read_as_it_is_written():

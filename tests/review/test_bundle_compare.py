@@ -27,7 +27,8 @@ from contactid.output.comparison import (
 from contactid.output.comparison import compare as compare_numbers
 from contactid.output.tables import write_csv
 from contactid.review.check import read_verdicts
-from contactid.review.verify import candidates, compare, draw, wrong_verdicts
+from contactid.review.recompute import candidates, compare, draw
+from contactid.review.verify import wrong_verdicts
 from contactid.run.records import JobRecord
 
 NUMBERS = st.floats(-1e6, 1e6).filter(lambda value: abs(value) > 1e-6)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from contactid.__main__ import main
 from contactid.output.comparison import (
     BASES,
     COLUMNS,
@@ -371,6 +372,15 @@ def test_an_unknown_object_is_answered_with_those_there_are(finished, tmp_path):
     file = finished / "workflow/resources/embedded/box006_trajectories_twin.h5"
     line = failing_run(finished, tmp_path, {"mine": {"reader": "iam", "path": str(file), "object": "Box600"}}, "Box600")
     assert "Box006" in line
+
+
+def test_a_finished_run_predicts_tosses_of_one_s_own(finished, tmp_path, capsys):
+    run, report = finished / "results/test", tmp_path / "report"
+    assert main(["predict", str(ROOT / "examples/predict/box006.h5"), "--run", str(run), "--report", str(report)]) == 0
+    told = capsys.readouterr().out
+    for scheme in ("exact_contact", "no_restitution", "trajectory_mpec", "velocity", "velocity_mpec", "no_impact"):
+        assert f"\n{scheme}: loss = " in told
+    assert told.count("the run's own test tosses") >= 5
 
 
 def test_parameters_of_one_dataset_predict_another(finished):

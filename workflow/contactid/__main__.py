@@ -17,6 +17,7 @@ from contactid.core.errors import ContactIdError
 #: imports nothing heavy before its arguments are known to be right.
 COMMANDS = {
     "identify": ("contactid.planar.own.command", "inertia ratio and friction of a planar body from its throws"),
+    "predict": ("contactid.tossing.own.command", "your own tosses, with the parameters of a finished run"),
     "inspect": ("contactid.sources.inspect", "what is in a file of recordings, and what would be made of it"),
 }
 

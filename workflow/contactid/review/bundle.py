@@ -11,33 +11,25 @@ import argparse
 import hashlib
 import json
 import os
-import re
 import stat
 import subprocess
 import sys
 import zipfile
-import zlib
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from contactid.core.atomic import replacing
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.fits import read_json
+from contactid.review.contents import NAME, write_manifest
 from contactid.review.crate import FILE_NAME, describe, read_citation
 from contactid.review.provenance import describe_code, git
 from contactid.run.records import FOLDER, path_of_record
 from contactid.run.story import refuse_changed
-from contactid.sources.lockfile import digest
+from contactid.sources.lockfile import digest, visible_files
 
-NAME = "manifest-sha256.txt"
-_LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
-# what using an unpacked bundle adds to it
-_GROWN = re.compile(r"(^|/)(\.venv[^/]*|__pycache__|\.snakemake/(?!metadata/).*)(/|$)")
 _MOMENT = (1980, 1, 1, 0, 0, 0)
-# one time for all files: none is newer than another, so none looks outdated
-_SECONDS = 1_000_000_000
-_AGAIN = "Get the bundle again"
 # SPDX names, in lower case, of licences under which changed data may be passed on under another one
 _FREE_LICENCES = {"cc0-1.0", "cc-by-4.0", "bsd-2-clause", "bsd-3-clause", "mit", "apache-2.0"}
 _CREATIVE_COMMONS = re.compile(r"creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)/([0-9.]+)")
@@ -54,51 +46,11 @@ there is one, shows all of it in a browser. The code that made it is here too (c
 and provenance.json names versions, machine, data and seeds. ro-crate-metadata.json describes all of it for machines.
 
 To check that nothing was changed:   sha256sum --check --quiet {manifest}
-To recompute a random sample:        make env && make verify     (Python 3.11 or newer; minutes)
-The same without make:               pip install -r envs/requirements.lock
-                                     PYTHONPATH=workflow python -m contactid.review.verify . --sample 5 --seed 1
+To check more, or to recompute:      make verify BUNDLE=<this archive> RECOMPUTE=5
+in a checkout of contactid that has that commit: what lies in here need not be run, and without RECOMPUTE nothing is.
 Not in here, by licence or size: {left_out}
 """
 _ROOT = Path(__file__).resolve().parents[3]
-
-
-def write_manifest(sums: Mapping[str, str]) -> str:
-    """The file's text, sorted by path."""
-    return "".join(f"{sums[path]}  {path}\n" for path in sorted(sums))
-
-
-def read_manifest(text: str) -> dict[str, str]:
-    """Sums by path.
-
-    Raises :class:`ContactIdError` where it isn't such a list.
-    """
-    found = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        match = _LINE.fullmatch(line)
-        if match is None or match[2] in found:
-            raise ContactIdError(f"{NAME}: line {number} is no checksum with a path", "Get the bundle again")
-        found[match[2]] = match[1]
-    return found
-
-
-def differences(folder: Path) -> list[str]:
-    """How a folder departs from its manifest: a line for each changed, missing or further file.
-
-    Raises :class:`ContactIdError` where it has no manifest.
-    """
-    file = folder / NAME
-    if not file.is_file():
-        raise ContactIdError(f"{folder}: no {NAME} in it", "Give a bundle that make bundle wrote, or its folder")
-    expected = read_manifest(file.read_text(encoding="utf-8", errors="replace"))
-    there = {
-        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file() or path.is_symlink()
-    } - {NAME}
-    problems = [f"{name}: missing" for name in expected if name not in there]
-    problems += [f"{name}: not in the manifest" for name in there - set(expected) if not _GROWN.search(name)]
-    for name in there & set(expected):
-        if (folder / name).is_symlink() or digest(folder / name) != expected[name]:
-            problems.append(f"{name}: changed")
-    return sorted(problems)
 
 
 def write_zip(path: str | Path, files: Mapping[str, Path | bytes]) -> None:
@@ -112,51 +64,6 @@ def write_zip(path: str | Path, files: Mapping[str, Path | bytes]) -> None:
             executable = isinstance(source, Path) and os.access(source, os.X_OK)
             entry.external_attr = (stat.S_IFREG | (0o755 if executable else 0o644)) << 16
             archive.writestr(entry, source.read_bytes() if isinstance(source, Path) else source, compresslevel=9)
-
-
-def unpack(path: str | Path, folder: Path) -> None:
-    """Unpack into a folder; all files get the same time.
-
-    Raises
-    ------
-    ContactIdError : where it is no whole zip archive, or has an entry that isn't a plain file below the folder
-    """
-    path = Path(path)
-    if not path.is_file():
-        raise ContactIdError(f"{path} does not exist", "Name a bundle that make bundle wrote")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = archive.infolist()
-            for entry in entries:
-                _check(path, entry)
-            if len({entry.filename for entry in entries}) != len(entries):
-                raise ContactIdError(f"{path}: a file is in it twice", _AGAIN)
-            archive.extractall(folder)
-            for entry in entries:
-                if (entry.external_attr >> 16) & 0o100 and not entry.is_dir():
-                    (folder / entry.filename).chmod(0o755)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeError) as error:
-        raise ContactIdError(f"{path}: not a whole zip archive ({error})", _AGAIN) from None
-    except OSError as error:
-        raise ContactIdError(
-            f"{path}: cannot be unpacked ({error.strerror or error})", "Check space in TMPDIR"
-        ) from error
-    same_time(folder)
-
-
-def same_time(folder: Path) -> None:
-    """Give all files of a folder the same time."""
-    for found in folder.rglob("*"):
-        os.utime(found, (_SECONDS, _SECONDS))
-
-
-def _check(path: Path, entry: zipfile.ZipInfo) -> None:
-    name = PurePosixPath(entry.filename)
-    kind = stat.S_IFMT(entry.external_attr >> 16)
-    if name.is_absolute() or ".." in name.parts or "\\" in entry.filename or ":" in entry.filename:
-        raise ContactIdError(f"{path}: {entry.filename} would be unpacked elsewhere", "Don't use this file")
-    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise ContactIdError(f"{path}: {entry.filename} is no plain file", "Don't use this file")
 
 
 def code_files(root: Path) -> dict[str, Path]:
@@ -185,10 +92,8 @@ def result_files(root: Path, results: str, record: Mapping[str, Any]) -> tuple[d
     # files as they were published or given are told by name and checksum only
     as_given = {entry["name"] for entry in record["data"] if entry["kind"] not in ("embedded", "generated")}
     found = {}
-    for path in sorted((root / results).rglob("*")):
+    for path in visible_files(root / results):
         parts = path.relative_to(root / results).parts
-        if not path.is_file() or any(part.startswith(".") for part in parts):
-            continue
         if parts[0] == "data" and len(parts) > 2:
             raw = parts[1] in as_given and parts[2] == "raw"
             if raw or (parts[1] in closed and parts[-1] not in _EVERY_DATASET):
@@ -247,7 +152,7 @@ def assemble(root: Path, run: str, *, force: bool = False) -> Path:
     ).encode()
     described = describe(
         root,
-        record,
+        {**record, "git_commit": code["git_commit"]},
         read_citation(root / "CITATION.cff"),
         workflow="Snakefile",
         configuration=f"{results}/crate/configuration.yaml",

@@ -37,7 +37,7 @@ def hold(stored: Sequence[str], samples: Sequence[str], results: Mapping[str, Ma
         table, made = read_stored(list(islice(files, 2)))
         sampled = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
         rows.append({"name": name, **compare_samples(table, made, sampled, result, here)})
-    write_csv(pd.DataFrame(rows), held)
+    write_csv(pd.DataFrame(rows) if rows else pd.DataFrame(columns=["name"]), held)  # a run may have no stored result
 
 
 def compare_samples(

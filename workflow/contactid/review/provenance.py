@@ -226,8 +226,7 @@ def describe_data(
             files = _downloaded(archive, Store(Path(store)))
         else:
             folder = Path(results, "data", dataset.name, "raw") if dataset.kind == GENERATED else Path(dataset.source)
-            listed = listing(folder) if folder.exists() else []
-            files = [file for file in listed if not Path(file["name"]).name.startswith(".snakemake")]
+            files = listing(folder) if folder.exists() else []
         found.append(
             {
                 "name": dataset.name,

@@ -1,35 +1,27 @@
-"""``python -m contactid.review.verify BUNDLE``: check a bundle and recompute a sample of its numbers (``make verify``).
+"""``python -m contactid.review.verify BUNDLE``: look whether a bundle is what it says (``make verify``).
 
-The bundle is an archive that ``make bundle`` wrote, or a folder that it was unpacked into. Recomputing runs the code in
-the bundle, from the intermediate files that lie in it. The exit status is 1 where a file isn't what the manifest says,
-a number differs, or a verdict doesn't follow from the columns beside it.
-
-Two numbers a and b are ``|a - b| / max(|a|, |b|, 1e-12 m)`` apart, where m is the largest magnitude among the
-published numbers beside them (of a csv's column, a JSON file's key, a netCDF variable): residuals of rounding count by
-what they are small against. Wall times differ in every run and aren't compared; they are known by name.
+The bundle is an archive that ``make bundle`` wrote, or a folder that it was unpacked into. Looking reads it where it
+lies: it executes, writes and deletes nothing. With ``--recompute`` a sample of its numbers is made again by the
+checkout that this command is part of, at the bundle's commit. The exit status is 1 where a file isn't what the manifest
+or a description says, a verdict doesn't follow from the columns beside it, or a number that was made again differs.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
-import json
-import os
-import random
-import shutil
-import subprocess
+import csv
+import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from contactid.core.errors import ContactIdError, told_plainly
+from contactid.core.errors import ContactIdError
 from contactid.output.comparison import (
     BASES,
     COLUMNS,
@@ -40,229 +32,29 @@ from contactid.output.comparison import (
     tried_answers,
     wrong_answers,
 )
-from contactid.output.summary import text_table
+from contactid.output.summary import text_table, verdict_line
 from contactid.output.tables import PRECISION
-from contactid.review.bundle import NAME, differences, read_manifest, same_time, unpack
 from contactid.review.check import read_verdicts, row_name
-from contactid.review.same_results import TIMES
-from contactid.run.records import JobRecord, read_jobs
+from contactid.review.contents import AGAIN, NAME, Contents, differences, opened, plain
+from contactid.review.crate import FILE_NAME
+from contactid.review.provenance import git
+from contactid.review.recompute import (
+    DIFFERS,
+    candidates,
+    compare,
+    draw,
+    lay_out,
+    recompute,
+    records,
+    take_away,
+)
+from contactid.run.records import FOLDER
+from contactid.sources.card import files_of
+from contactid.sources.registry import GENERATED
 
-COMPARED = {".csv", ".json", ".nc"}
-# what is said of a file that was made again
-IDENTICAL, AGREES, DIFFERS = "identical", "agrees", "differs"
-_FLOOR = 1e-12
-# what says when and where a run was made can't come out the same
-_OF_THE_RUN = {"provenance", "crate", "report"}
-# what belongs to no single study: data, and the verdicts of all of them
-_SHARED = "all studies"
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What came of comparing one file.
-
-    Attributes
-    ----------
-    numbers : how many were compared
-    largest : largest relative difference; infinite where something else than a number differs
-    where : of that difference
-    identical : the files agree byte by byte
-    """
-
-    numbers: int
-    largest: float
-    where: str = ""
-    identical: bool = False
-
-    def verdict(self, tolerance: float) -> str:
-        """``identical``, ``agrees`` (within the tolerance) or ``differs``."""
-        return IDENTICAL if self.identical else AGREES if self.largest <= tolerance else DIFFERS
-
-
-def compare(name: str, published: bytes, again: bytes) -> Difference:
-    """Compare two versions of a csv, JSON or netCDF file of that name."""
-    suffix = name[name.rfind(".") :]
-    try:
-        old, new = dict(_parts(suffix, published)), dict(_parts(suffix, again))
-    except (ValueError, OSError, KeyError) as error:
-        return Difference(0, np.inf, f"not readable ({error})")
-    if list(old) != list(new):
-        return Difference(0, np.inf, f"other columns: {', '.join(sorted(set(old) ^ set(new))) or 'in another order'}")
-    found = [_apart(key, old[key], new[key]) for key in old if not is_timed(key)]
-    worst = max(found, key=lambda part: part.largest, default=Difference(0, 0.0))
-    numbers = sum(part.numbers for part in found)
-    return Difference(numbers, worst.largest, worst.where, published == again)
-
-
-def is_timed(key: str) -> bool:
-    """Whether a column, a key or a variable holds a wall time."""
-    return any(part in TIMES for part in key.split("."))
-
-
-def _parts(suffix: str, content: bytes) -> Iterator[tuple[str, np.ndarray]]:
-    if suffix == ".csv":
-        # as text first: what isn't a number has to be the same letter by letter
-        table = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
-        for column in table.columns:
-            yield str(column), table[column].to_numpy(dtype=object)
-    elif suffix == ".json":
-        found: dict[str, list[Any]] = {}
-        for key, value in _leaves(json.loads(content), ""):
-            found.setdefault(key, []).append(value)
-        for key, values in found.items():
-            yield key, np.array(values, dtype=object)
-    else:
-        with xr.open_dataset(io.BytesIO(content), engine="h5netcdf", decode_times=False) as data:
-            for name, variable in data.variables.items():
-                yield str(name), np.asarray(variable.to_numpy())
-
-
-def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for key in value:
-            yield from _leaves(value[key], f"{path}.{key}" if path else str(key))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _leaves(inner, path)
-    else:
-        yield path, value
-
-
-def _apart(key: str, old: np.ndarray, new: np.ndarray) -> Difference:
-    if old.shape != new.shape:
-        return Difference(0, np.inf, f"{key}: {old.shape} became {new.shape}")
-    a, b = _numbers(old), _numbers(new)
-    other = np.isnan(a) | np.isnan(b)  # words, empty cells, NaN: equal or not
-    unequal = other & (old.astype(str) != new.astype(str))
-    if unequal.any():
-        return Difference(0, np.inf, f"{key}: {old[unequal][0]!s} became {new[unequal][0]!s}")
-    equal = other | (a == b)
-    with np.errstate(invalid="ignore"):
-        finite = np.abs(a[np.isfinite(a)])
-        scale = np.maximum(np.maximum(np.abs(a), np.abs(b)), _FLOOR * (finite.max() if finite.size else 0.0))
-        apart = np.where(equal, 0.0, np.abs(a - b) / np.where(equal, 1.0, scale))
-    apart = np.where(np.isnan(apart), np.inf, apart)  # one of two infinities
-    counted = int((~other).sum())
-    if not counted:
-        return Difference(0, 0.0)
-    worst = np.unravel_index(int(np.argmax(apart)), apart.shape)
-    return Difference(counted, float(apart[worst]), f"{key}: {old[worst]} became {new[worst]}" if apart[worst] else "")
-
-
-def _numbers(values: np.ndarray) -> np.ndarray:
-    if np.issubdtype(values.dtype, np.number):
-        return values.astype(float)
-    flat = [_number(value) for value in values.ravel()]
-    return np.array(flat, dtype=float).reshape(values.shape)
-
-
-def _number(value: Any) -> float:
-    if value is None or isinstance(value, bool):
-        return float("nan")
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return float("nan")
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """Files that can be recomputed, by study, with their jobs, and why the others can't.
-
-    Attributes
-    ----------
-    by_study : paths, sorted
-    maker : the job that wrote a file
-    left_out : how many files, by reason
-    """
-
-    by_study: Mapping[str, Sequence[str]]
-    maker: Mapping[str, JobRecord]
-    left_out: Mapping[str, int] = field(default_factory=dict)
-
-
-def candidates(folder: Path, results: str, jobs: Sequence[JobRecord], longest: float) -> Candidates:
-    """Everything numeric below ``results`` whose job took at most ``longest`` s and whose inputs are there."""
-    made = {output: job for job in jobs for output in job.outputs}
-    by_study: dict[str, list[str]] = {}
-    maker, left_out = {}, dict[str, int]()
-    for file in sorted((folder / results).rglob("*")):
-        path = file.relative_to(folder).as_posix()
-        top = PurePosixPath(path).relative_to(results).parts[0]
-        if not file.is_file() or file.suffix not in COMPARED or file.name == "ro-crate-metadata.json":
-            continue
-        job = made.get(path) or next((made[str(parent)] for parent in Path(path).parents if str(parent) in made), None)
-        reason = _reason(folder, job, longest)
-        if reason:
-            left_out[reason] = left_out.get(reason, 0) + 1
-        elif job is not None:
-            by_study.setdefault(top if (folder / results / top / "tables").is_dir() else _SHARED, []).append(path)
-            maker[path] = job
-    return Candidates(by_study, maker, dict(sorted(left_out.items())))
-
-
-def _reason(folder: Path, job: JobRecord | None, longest: float) -> str:
-    if job is None:
-        return "without a record of the job that made it"
-    if job.rule in _OF_THE_RUN:
-        return "about the run itself"
-    if not all((folder / name).exists() for name in job.inputs):
-        return "made from data that the bundle hasn't"
-    if job.seconds > longest:
-        return f"by a job of more than {longest:g} s ({job.rule})"
-    return ""
-
-
-def draw(found: Candidates, number: int, seed: int) -> list[str]:
-    """So many files, no two of one job as long as there are others; the same for the same seed."""
-    source = random.Random(seed)
-    waiting = {study: list(paths) for study, paths in found.by_study.items()}
-    for study in sorted(waiting):
-        source.shuffle(waiting[study])
-    studies = sorted(waiting)
-    source.shuffle(studies)
-    chosen: list[str] = []
-    second_choice: list[str] = []
-    used: set[JobRecord] = set()
-    while len(chosen) < number and any(waiting.values()):
-        for study in studies:
-            while waiting[study] and len(chosen) < number:
-                path = waiting[study].pop()
-                if found.maker[path] in used:
-                    second_choice.append(path)
-                    continue
-                used.add(found.maker[path])
-                chosen.append(path)
-                break
-    return sorted([*chosen, *second_choice[: number - len(chosen)]])
-
-
-def recompute(folder: Path, run: str, paths: Sequence[str], jobs: Sequence[JobRecord]) -> None:
-    """Remove what the jobs of these files wrote, and let Snakemake run exactly these jobs again.
-
-    Rules of other jobs aren't even looked at, and times alone decide what is outdated; all files have the same time.
-
-    Raises :class:`ContactIdError` where a job fails: with the line that the job printed.
-    """
-    for job in jobs:
-        for output in job.outputs:
-            path = folder / output
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    command = [
-        *(sys.executable, "-m", "snakemake", "--cores", "all", "--quiet", "all", "--nolock"),
-        *("--rerun-triggers", "mtime", "--configfile", f"results/{run}/crate/configuration.yaml"),
-        *("--allowed-rules", *sorted({job.rule for job in jobs}), "--", *paths),
-    ]
-    environment = {**os.environ, "PYTHONPATH": str(folder / "workflow")}
-    environment.pop("CONTACTID_COMMAND", None)
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
-    missing = [path for path in paths if not (folder / path).is_file()]
-    if done.returncode or missing:
-        lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-        said = next((line for line in lines if line.startswith("ERROR ")), lines[-1] if lines else "no output")
-        raise ContactIdError(
-            f"recomputing failed: {said.removeprefix('ERROR ')}", "Is the environment of envs/requirements.lock active"
-        )
+_ROOT = Path(__file__).resolve().parents[3]
+_RUN = re.compile(r"results/(\w[\w.-]*)/crate/configuration\.yaml")
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def wrong_verdicts(checks: pd.DataFrame) -> list[str]:
@@ -271,7 +63,7 @@ def wrong_verdicts(checks: pd.DataFrame) -> list[str]:
     for row in checks.to_dict("records"):
         try:
             problem = _problem(row)
-        except (KeyError, ValueError) as error:
+        except (KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
             problem = f"can't be judged ({error})"
         if problem:
             problems.append(f"{row_name(row)}: {problem}")
@@ -321,86 +113,240 @@ def _edge(*numbers: float) -> float:
     return sum((0.5 * 10.0 ** (np.floor(np.log10(size)) - PRECISION + 1) for size in sizes), 0.0)
 
 
-@told_plainly()
-def main(arguments: list[str] | None = None) -> int:
-    """Check, recompute, compare, and print what came of it."""
-    parser = argparse.ArgumentParser(prog="contactid.review.verify", description=__doc__)
-    parser.add_argument("bundle", nargs="?", default=".", help="archive or unpacked folder (default: this folder)")
-    parser.add_argument("--sample", type=int, default=5, help="how many files to recompute")
-    parser.add_argument("--seed", type=int, default=1, help="of the sample")
-    parser.add_argument("--tolerance", type=float, default=1e-4, help="largest relative difference between machines")
-    parser.add_argument("--longest", type=float, default=120.0, help="leave out jobs that took more seconds than that")
-    chosen = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory(prefix="contactid-verify-") as folder:
-        return _verify(Path(chosen.bundle), Path(folder), chosen)
+def run_of(bundle: Contents) -> str:
+    """The name of the bundle's run.
 
-
-def _verify(bundle: Path, folder: Path, chosen: argparse.Namespace) -> int:
-    _lay_out(bundle, folder)
-    problems = differences(folder)
-    if problems:
-        print(*(f"ERROR {problem}" for problem in problems), sep="\n", file=sys.stderr)
-        return 1
-    print(f"Manifest: {len(read_manifest((folder / NAME).read_text(encoding='utf-8')))} files are what they were.")
-    run = _run_of(folder)
-    wrong = _check_verdicts(folder / f"results/{run}/checks.csv")
-    return 1 if _check_numbers(folder, run, chosen) or wrong else 0
-
-
-def _lay_out(bundle: Path, folder: Path) -> None:
-    """The bundle's files in a folder of their own, all with one time."""
-    if not bundle.is_dir():
-        unpack(bundle, folder)
-        return
-    if not (bundle / NAME).is_file():
-        raise ContactIdError(f"{bundle}: no {NAME} in it", "Name a bundle that make bundle wrote, or its folder")
-    shutil.copytree(bundle, folder, ignore=shutil.ignore_patterns(".venv*", "__pycache__"), dirs_exist_ok=True)
-    same_time(folder)
-
-
-def _run_of(folder: Path) -> str:
-    runs = sorted(file.parent.parent.name for file in folder.glob("results/*/crate/configuration.yaml"))
+    Raises :class:`ContactIdError` where it hasn't exactly one.
+    """
+    runs = [match[1] for name in sorted(bundle.sizes) if (match := _RUN.fullmatch(name))]
     if len(runs) != 1:
         raise ContactIdError(f"the bundle holds {len(runs)} runs", "Name a bundle that make bundle wrote")
     return runs[0]
 
 
-def _check_verdicts(checks: Path) -> int:
-    table = read_verdicts(checks, COLUMNS, "Name a bundle of a finished run")
-    wrong = wrong_verdicts(table)
-    print(f"Verdicts: {len(table) - len(wrong)} of {len(table)} in checks.csv follow from the columns beside them.")
-    print(*(f"ERROR {line}" for line in wrong), sep="\n" if wrong else "", end="\n" if wrong else "")
-    return len(wrong)
+def read_checks(bundle: Contents, name: str) -> pd.DataFrame:
+    """A run's verdicts, as :func:`contactid.review.check.read_verdicts` has them.
+
+    Raises :class:`ContactIdError` where it isn't such a table.
+    """
+    with tempfile.TemporaryDirectory(prefix="contactid-verify-") as folder:
+        file = Path(folder, "checks.csv")
+        file.write_bytes(bundle.read(name))
+        try:
+            table = read_verdicts(file, COLUMNS, "Name a bundle of a finished run")
+        except ContactIdError as error:
+            raise ContactIdError(error.problem.replace(str(file), name), error.remedy) from None
+    if table.empty:
+        raise ContactIdError(f"{name} has no rows", "Name a bundle of a finished run")
+    return table
 
 
-def _check_numbers(folder: Path, run: str, chosen: argparse.Namespace) -> int:
+def wrong_tables(bundle: Contents, results: str, checks: pd.DataFrame) -> list[str]:
+    """A line for each study whose table of verdicts, or whose line in the summary, isn't what ``checks.csv`` has."""
+    heading, *rows = _rows(bundle, f"{results}/checks.csv")
+    summary = bundle.text(f"{results}/summary.md").splitlines()
+    problems = []
+    for study, of_study in checks.groupby("study", sort=False):
+        name = f"{results}/{study}/checks.csv"
+        if name not in bundle.sizes:
+            problems.append(f"{name}: missing, though checks.csv has rows of it")
+        elif _rows(bundle, name) != [heading, *(row for row in rows if row[:1] == [study])]:
+            problems.append(f"{name}: other rows than in checks.csv")
+        if f"* {study}: {verdict_line(of_study)}" not in summary:
+            problems.append(f"{results}/summary.md: counts other verdicts of {study} than checks.csv has")
+    return problems
+
+
+def _rows(bundle: Contents, name: str) -> list[list[str]]:
+    try:
+        found = list(csv.reader(bundle.text(name).splitlines()))
+    except csv.Error as error:
+        raise ContactIdError(f"{name} cannot be read ({error})", AGAIN) from None
+    if not found:
+        raise ContactIdError(f"{name} is empty", AGAIN)
+    return found
+
+
+def wrong_descriptions(bundle: Contents, folder: str, sums: Mapping[str, str]) -> tuple[list[str], dict[str, Any]]:
+    """What isn't as the RO-Crate of a folder of the bundle says, a line each; and its entities.
+
+    Raises :class:`ContactIdError` where it is no RO-Crate.
+    """
+    name = f"{folder}{FILE_NAME}"
+    try:
+        entities = {str(entity["@id"]): entity for entity in bundle.json(name)["@graph"]}
+        files = {path: entity for path, entity in entities.items() if "File" in entity["@type"]}
+        made = next(entity["result"] for entity in entities.values() if "CreateAction" in entity["@type"])
+        results = [entry["@id"] for entry in (made if isinstance(made, list) else [made])]
+        absent = [path for path in results if path not in files]
+    except (KeyError, TypeError, StopIteration) as error:
+        raise ContactIdError(f"{name} is no description of a run ({type(error).__name__}: {error})", AGAIN) from None
+    problems = [f"{name}: names the result {path} and doesn't describe it" for path in absent]
+    for path, entity in files.items():
+        listed = folder + path
+        if listed not in sums:
+            problems.append(f"{name}: describes {listed}, which isn't there")
+        elif entity.get("sha256") != sums[listed]:
+            problems.append(f"{name}: {listed} isn't what it describes")
+    return problems, files
+
+
+def wrong_data(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[str]:
+    """A line for each generated dataset whose files aren't those of its card and of ``provenance.json``.
+
+    Raises :class:`ContactIdError` where they can't be read.
+    """
+    name, problems = f"{results}/provenance.json", []
+    try:
+        for entry in bundle.json(name)["data"]:
+            if entry["kind"] != GENERATED:
+                continue
+            folder = f"{results}/data/{entry['name']}"
+            there = {path.removeprefix(f"{folder}/raw/"): path for path in sums if path.startswith(f"{folder}/raw/")}
+            told = {file["name"]: (file["sha256"], file["size"]) for file in entry["files"]}
+            if told != {path: (sums[full], bundle.sizes[full]) for path, full in there.items()}:
+                problems.append(f"{name}: the files of {entry['name']} aren't those in {folder}/raw")
+            card = bundle.json(f"{folder}/card.json")
+            if any(card[key] != value for key, value in files_of(entry["files"]).items()):
+                problems.append(f"{folder}/card.json: tells of other files than provenance.json")
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ContactIdError(f"{name} or a card isn't whole ({type(error).__name__}: {error})", AGAIN) from None
+    return problems
+
+
+@dataclass(frozen=True)
+class Code:
+    """The bundle's code beside that of the commit which it names.
+
+    Attributes
+    ----------
+    commit : in a checkout of one's own; empty where it isn't in there
+    text : what is said of it
+    """
+
+    commit: str
+    text: str
+
+
+def compare_code(bundle: Contents, results: str, described: Mapping[str, Any], root: Path) -> Code:
+    """Hold the bundle's code against the commit that it names, in a checkout, by git's own checksums."""
+    commit = str((described.get("Snakefile") or {}).get("version"))
+    where = f"The code can't be held against commit {commit[:8]}, which isn't in the checkout of this command"
+    top = git(root, "rev-parse", "--show-toplevel") if _COMMIT.fullmatch(commit) else None
+    listed = git(root, "ls-tree", "-r", "-z", f"{commit}^{{commit}}") if top else None
+    # an unpacked archive may lie inside somebody else's checkout, whose commits say nothing
+    if top is None or listed is None or Path(top.decode().strip()).resolve() != root.resolve():
+        return Code("", where)
+    blobs = {}
+    for line in filter(None, listed.split(b"\0")):
+        (mode, _, checksum), name = line.partition(b"\t")[0].split(), line.partition(b"\t")[2].decode()
+        if mode.startswith(b"100"):
+            blobs[name] = checksum.decode()
+    ours = (f"{results}/", f"{FOLDER.as_posix()}/")
+    code = {name for name in bundle.sizes if not name.startswith(ours)} - {NAME, FILE_NAME, "README.txt"}
+    algorithm = "sha1" if len(commit) == 40 else "sha256"
+    other = sorted(
+        name for name in code | set(blobs) if name not in code or bundle.blob(name, algorithm) != blobs.get(name)
+    )
+    if other:
+        return Code(
+            commit, f"WARNING {len(other)} files of code aren't those of commit {commit[:8]}: {', '.join(other)}"
+        )
+    return Code(commit, f"Code: {len(blobs)} files are those of commit {commit[:8]} in this checkout.")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Look, recompute where that is asked for, and print what came of it."""
+    parser = argparse.ArgumentParser(prog="contactid.review.verify", description=__doc__)
+    parser.add_argument("bundle", nargs="?", default=".", help="archive or unpacked folder (default: this folder)")
+    parser.add_argument("--recompute", type=int, default=0, metavar="N", help="make so many files again; 0: look only")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample")
+    parser.add_argument("--tolerance", type=float, default=1e-4, help="largest relative difference between machines")
+    parser.add_argument("--longest", type=float, default=120.0, help="leave out jobs that took more seconds than that")
+    parser.add_argument("--unsandboxed", action="store_true", help="recompute although no sandbox starts")
+    chosen = parser.parse_args(arguments)
+    try:
+        with opened(Path(chosen.bundle)) as bundle:
+            return _verify(bundle, chosen)
+    except ContactIdError as error:
+        sys.exit(plain(f"ERROR {error}"))
+
+
+def _tell(problems: list[str]) -> bool:
+    """Print a line for each; whether there were any."""
+    for problem in problems:
+        print(plain(f"ERROR {problem}"), file=sys.stderr)
+    return bool(problems)
+
+
+def _verify(bundle: Contents, chosen: argparse.Namespace) -> int:
+    sums = {name: bundle.digest(name) for name in bundle.sizes}
+    if _tell(differences(bundle, sums)):
+        return 1
+    print(f"Manifest: {len(sums) - 1} files are what they were.")
+    if bundle.passed_over:
+        print(plain(f"Not looked at, as made by using the folder: {', '.join(bundle.passed_over)}"))
+    run = run_of(bundle)
+    results = f"results/{run}"
+    problems, described = wrong_descriptions(bundle, "", sums)
+    of_run, in_run = wrong_descriptions(bundle, f"{results}/", sums)
+    of_data = wrong_data(bundle, results, sums)
+    wrong = _tell([*problems, *of_run, *of_data])
+    if not wrong:
+        print(f"Descriptions: {len(described)} files of the bundle and {len(in_run)} of the run are as described.")
+    checks = read_checks(bundle, f"{results}/checks.csv")
+    bad = wrong_verdicts(checks)
+    print(f"Verdicts: {len(checks) - len(bad)} of {len(checks)} in checks.csv follow from the columns beside them.")
+    other = wrong_tables(bundle, results, checks)
+    if not other:
+        print(f"Tables: checks.csv is that of the studies {', '.join(map(str, checks['study'].unique()))}.")
+    wrong = _tell([*bad, *other]) or wrong
+    code = compare_code(bundle, results, described, _ROOT)
+    print(plain(code.text))
+    if chosen.recompute < 1:
+        print("Looked only: nothing was executed. RECOMPUTE=5 makes five files again.")
+        return int(wrong)
+    if not code.commit:
+        print("WARNING Looked only: to recompute, fetch that commit into a checkout and verify from there.")
+        return 1
+    return 1 if _check_numbers(bundle, run, code.commit, chosen) or wrong else 0
+
+
+def _check_numbers(bundle: Contents, run: str, commit: str, chosen: argparse.Namespace) -> int:
     """Recompute a sample; how many files differ."""
     results = f"results/{run}"
-    found = candidates(folder, results, read_jobs(folder, results), chosen.longest)
-    paths = draw(found, chosen.sample, chosen.seed)
-    if not paths:
-        raise ContactIdError("nothing in the bundle can be recomputed in that time", "Allow more with --longest")
-    jobs = sorted({found.maker[path] for path in paths}, key=lambda job: job.outputs)
-    outputs = [name for job in jobs for name in job.outputs if Path(name).suffix in COMPARED]
-    compared = sorted({*paths, *outputs})
-    before = {name: (folder / name).read_bytes() for name in compared}
-    total = sum(len(of_study) for of_study in found.by_study.values())
-    print(
-        f"Sample: {len(paths)} of {total} files (seed {chosen.seed}), made again by {len(jobs)} jobs "
-        f"({sum(job.seconds for job in jobs):.0f} s when the run was made)."
-    )
-    for reason, number in found.left_out.items():
-        print(f"  not drawn from: {number} {reason}")
-    recompute(folder, run, paths, jobs)
-    rows, differing = [], 0
-    for name in compared:
-        difference = compare(name, before[name], (folder / name).read_bytes())
-        verdict = difference.verdict(chosen.tolerance)
-        differing += verdict == DIFFERS
-        short = name.removeprefix(f"{results}/") + (" *" if name in paths else "")
-        rows.append([short, str(difference.numbers), f"{difference.largest:.1g}", verdict, difference.where])
+    configuration = bundle.json(f"{results}/provenance.json").get("configuration")
+    if not isinstance(configuration, dict) or configuration.get("run") != run:
+        raise ContactIdError(f"{results}/provenance.json is of another run", AGAIN)
+    with tempfile.TemporaryDirectory(prefix="contactid-verify-") as temporary:
+        folder = Path(temporary).resolve()
+        code = folder / "code"
+        lay_out(bundle, run, _ROOT, commit, code)
+        of_run = {name: size for name, size in bundle.sizes.items() if name.startswith(f"{results}/")}
+        found = candidates(code, results, records(code, results, of_run), chosen.longest)
+        paths = draw(found, chosen.recompute, chosen.seed)
+        if not paths:
+            raise ContactIdError("nothing in the bundle can be recomputed in that time", "Allow more with --longest")
+        jobs = sorted({found.maker[path] for path in paths}, key=lambda job: job.outputs)
+        total = sum(len(of_study) for of_study in found.by_study.values())
+        print(
+            f"Sample: {len(paths)} of {total} files (seed {chosen.seed}), made again by {len(jobs)} jobs "
+            f"({sum(job.seconds for job in jobs):.0f} s when the run was made)."
+        )
+        for reason, number in found.left_out.items():
+            print(plain(f"  not drawn from: {number} {reason}"))
+        before = take_away(code, of_run, jobs)
+        recompute(folder, configuration, paths, jobs, sandbox=not chosen.unsandboxed)
+        rows, differing = [], 0
+        for name in sorted(before):
+            again = (code / name).read_bytes() if (code / name).is_file() else b""
+            difference = compare(name, before[name], again)
+            verdict = difference.verdict(chosen.tolerance)
+            differing += verdict == DIFFERS
+            short = name.removeprefix(f"{results}/") + (" *" if name in paths else "")
+            rows.append([short, str(difference.numbers), f"{difference.largest:.1g}", verdict, plain(difference.where)])
     print(text_table(["file (* drawn)", "numbers", "largest difference", "verdict", "where"], rows))
-    print(f"{len(compared) - differing} of {len(compared)} files agree within {chosen.tolerance:g} (relative).")
+    print(f"{len(before) - differing} of {len(before)} files agree within {chosen.tolerance:g} (relative).")
     return differing
 
 

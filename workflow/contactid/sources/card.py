@@ -191,7 +191,7 @@ def make_card(
         "citation": dataset.citation,
         "source": dataset.source,
         "version": dataset.version,
-        **_files(Path(raw)),
+        **files_of(_listed(Path(raw)), Path(raw).is_dir()),
         "panels": [asdict(panel) for panel in signals.panels],
     }
 
@@ -213,14 +213,17 @@ def _medians(noise: dict[str, list[float]]) -> dict[str, float]:
     return {name: float(f"{np.median(values):.3g}") for name, values in found.items() if len(values)}
 
 
-def _files(raw: Path) -> dict[str, Any]:
-    """Number, size and checksum of the files; a folder's checksum is that of the list ``checksum  name``, sorted."""
+def _listed(raw: Path) -> list[dict[str, Any]]:
     try:
-        files = listing(raw)
+        return listing(raw)
     except OSError as error:
         raise ContactIdError(f"{raw}: cannot be read ({error.strerror})", "Check the path") from None
+
+
+def files_of(files: Sequence[Mapping[str, Any]], in_folder: bool = True) -> dict[str, Any]:
+    """Number, size and checksum of listed files; a folder's checksum is that of the list ``checksum  name``, sorted."""
     listed = "".join(f"{file['sha256']}  {file['name']}\n" for file in files)
-    checksum = files[0]["sha256"] if raw.is_file() else hashlib.sha256(listed.encode()).hexdigest()
+    checksum = files[0]["sha256"] if not in_folder else hashlib.sha256(listed.encode()).hexdigest()
     return {"files": len(files), "bytes": sum(file["size"] for file in files), "sha256": checksum}
 
 

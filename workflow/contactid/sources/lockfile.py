@@ -27,12 +27,15 @@ def digest(path: Path, algorithm: str = "sha256") -> str:
         return hashlib.file_digest(file, lambda: hashlib.new(algorithm, usedforsecurity=False)).hexdigest()
 
 
-def listing(path: Path) -> list[dict[str, Any]]:
-    """``name``, ``size`` (bytes) and ``sha256`` of a file, or of all files in a folder by their paths in it.
+def visible_files(folder: Path) -> list[Path]:
+    """All files in a folder, sorted, without hidden ones: those are Snakemake's or the system's, no data or results."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return sorted(path for path in found if not any(part.startswith(".") for part in path.relative_to(folder).parts))
 
-    Hidden files aren't data: who makes a folder may leave a mark in it.
-    """
-    files = sorted(file for file in path.rglob("[!.]*") if file.is_file()) if path.is_dir() else [path]
+
+def listing(path: Path) -> list[dict[str, Any]]:
+    """``name``, ``size`` (bytes) and ``sha256`` of a file, or of all visible files in a folder by their paths in it."""
+    files = visible_files(path) if path.is_dir() else [path]
     names = [file.relative_to(path).as_posix() if path.is_dir() else file.name for file in files]
     return [
         {"name": name, "size": file.stat().st_size, "sha256": digest(file)}

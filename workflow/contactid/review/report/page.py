@@ -80,7 +80,7 @@ def write_report(
     cards: Sequence[str],
     files: Sequence[str],
     wording: str,
-    stored: Sequence[str],
+    stored: str,
     templates: Sequence[str],
     report: str,
 ) -> None:

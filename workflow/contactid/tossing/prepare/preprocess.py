@@ -125,6 +125,26 @@ def preprocess(
     return _assemble(motion, tosses, split, planes[commonest])
 
 
+def preprocess_on(
+    motion: xr.Dataset, plane: PlaneCorrection, *, exclude_tumbling: bool, events: Mapping[str, Any]
+) -> xr.Dataset:
+    """Prepare all recordings as test tosses on a surface that is known, with the same result as :func:`preprocess`.
+
+    ``motion`` has one surface, which ``plane`` corrects; nothing is fitted. No toss need be usable.
+    """
+    body, tosses = body_of(motion), []
+    for _, samples in iterate_recordings(motion):
+        frame = samples["surface_position"].values, samples["surface_orientation"].values
+        position, orientation = in_surface_frame(samples["position"].values, samples["orientation"].values, *frame)
+        gravity = rotations.as_rotation(frame[1]).inv().apply([0.0, 0.0, -_GRAVITY])
+        belt = samples["surface_velocity"].values.astype(float)
+        toss = _Toss(position, rotations.continuous(orientation), belt, gravity)
+        toss.correct(plane)
+        toss.judge(body, 1.0 / motion.attrs["sample_frequency"], exclude_tumbling, {**events, "rule": toss.rule})
+        tosses.append(toss)
+    return _assemble(motion, tosses, np.full(len(tosses), TEST, dtype=object), plane)
+
+
 def _surfaces(motion: xr.Dataset) -> np.ndarray:
     """Name of each recording's surface (recording,): an archive may have several, each with its markers' own height."""
     named = json.loads(motion.attrs.get("surfaces", "{}"))

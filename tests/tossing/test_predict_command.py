@@ -1,0 +1,208 @@
+"""One's own tosses by a finished run: the run's own numbers come back, doubts are told, errors are one line."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+
+from contactid.__main__ import main
+from contactid.output.tables import read_csv
+from contactid.sources.motion import iterate_recordings, read_dataset
+from contactid.tossing.own.finished_run import read_run
+from contactid.tossing.own.predict import means, predict_own
+from contactid.tossing.own.tosses import read_tosses
+from contactid.tossing.readers.contactnets import read_toss_table
+from example_tosses import BOX, CUBE, write_box
+from example_tosses import write_cube as write_cube_example
+from finished_runs import CALIBRATED, EXACT, names_of, write_cube, write_run
+from tosses_for_tests import TRUTH
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples/predict"
+FILES = {"predictions.csv", "summary.md", "losses.pdf", "losses.png", "losses.svg"}
+
+
+@pytest.fixture(scope="module")
+def cube(tmp_path_factory):
+    """A finished run on 40 tosses of a cube, its ``exact`` parameters the true ones, and these tosses."""
+    folder = tmp_path_factory.mktemp("cube")
+    tosses = write_cube(folder / "all", 40, seed=3)
+    block = {"identify_on": ["cube"], "predict_on": ["cube"], "exclude_tumbling": False}
+    block |= {"variants": [EXACT, CALIBRATED], "velocity": {"identify_on": []}}
+    fits = {"exact": (TRUTH.friction_mu, TRUTH.restitution_e_n), "calibrated": (0.3, 0.2)}
+    return write_run(folder / "run", {"cube": ("contactnets", tosses, "")}, block, fits), tosses
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory):
+    """A finished run on the twin of Box006, in a folder like that of a checkout, with the examples beside it."""
+    folder = tmp_path_factory.mktemp("box")
+    source = ROOT / "workflow/resources/embedded/box006_trajectories_twin.h5"
+    block = {"identify_on": ["box"], "predict_on": ["box"], "velocity": {"identify_on": []}, "variants": [EXACT]}
+    run = write_run(folder / "results/default", {"box": ("iam", source, "Box006")}, block, {"exact": (0.4, 0.25)})
+    (folder / "examples").symlink_to(ROOT / "examples")
+    return run
+
+
+def copied(tosses, folder, names):
+    """Some tosses in a folder of their own, under other names."""
+    shutil.copytree(tosses / "params_processed", folder / "params_processed")
+    (folder / "tosses_processed").mkdir()
+    for name in names:
+        shutil.copy2(tosses / f"tosses_processed/{name}.pt", folder / f"tosses_processed/9{name}.pt")
+    return folder
+
+
+def test_the_run_s_own_test_tosses_have_the_run_s_own_losses(cube, tmp_path, capsys):
+    run, tosses = cube
+    mine = copied(tosses, tmp_path / "mine", names_of(run, "cube", "test"))
+    assert main(["predict", str(mine), "--run", str(run), "--report", str(tmp_path / "report")]) == 0
+    printed = capsys.readouterr().out
+    assert "WARNING" not in printed and {file.name for file in (tmp_path / "report").iterdir()} == FILES
+    ours = pd.read_csv(tmp_path / "report/predictions.csv")
+    assert set(ours["scheme"]) == {"exact", "calibrated", "no_restitution", "no_impact"} and not ours["seen"].any()
+    for scheme in ("exact", "calibrated", "no_restitution"):
+        theirs = read_csv(run / f"tossing/predictions/cube/cube.{scheme}.csv")
+        own = ours[ours["scheme"] == scheme].set_index("toss").loc[[int(f"9{name}") for name in theirs["toss"]]]
+        for column in ("loss", "rest_position_error_cm", "rest_rotation_error_deg"):
+            assert np.allclose(own[column], theirs[column], rtol=1e-5, atol=1e-6), (scheme, column)
+        told = re.search(rf"^{scheme}: loss = (\S+) \+- (\S+) ", printed, re.M)
+        assert float(told[1]) == pytest.approx(theirs["loss"].mean(), rel=1e-3)
+        assert float(told[2]) == pytest.approx(theirs["loss"].sem(), rel=0.05)
+    mean = ours.groupby("scheme")["loss"].mean()
+    assert mean["exact"] < 0.3 * mean["no_restitution"] < mean["no_impact"], "the true parameters are the best"
+
+
+def test_tosses_that_the_run_identified_on_are_told_and_don_t_count(cube):
+    folder, tosses = cube
+    run = read_run(folder)
+    found = read_tosses([tosses], run)
+    assert found.seen == set(names_of(folder, "cube", "identification"))
+    table = predict_own(run, found)
+    summary = means(table, run, found).set_index("scheme")
+    unseen = table[(table["scheme"] == "exact") & ~table["seen"]]["loss"]
+    assert summary.loc["exact", "mean_loss"] == unseen.mean() and summary.loc["exact", "n_tosses"] == 12
+
+
+def test_the_naive_answer_stays_where_it_first_touches(cube):
+    folder, tosses = cube
+    run = read_run(folder)
+    name = names_of(folder, "cube", "test")[0]
+    found = read_tosses([tosses / f"tosses_processed/{name}.pt"], run)
+    table = predict_own(run, found).set_index("scheme").loc["no_impact"]
+    toss = dict(iterate_recordings(read_dataset(folder / "data/cube/tosses.nc")))[name]
+    contact, rest, position = int(toss["contact"]), int(toss["rest"]), toss["position"].values
+    way = [np.linalg.norm(position[k] - position[contact]) for k in range(contact, rest + 1)]
+    samples = rest + 1 - max(int(toss["release"]), 1)
+    assert table["position_error_pct"] == pytest.approx(100.0 * sum(way) / samples / 0.1048, rel=1e-9)
+
+
+def test_on_another_surface_the_tosses_own_rest_is_used_and_that_is_told(cube, tmp_path):
+    run = read_run(cube[0])
+    low, high = (read_tosses([write_cube(tmp_path / f"{z}", 6, seed=8, height=z)], run) for z in (0.0, 0.02))
+    assert low.warnings == () and re.search(r"rest \+(19.9|20.0|20.1) mm off the surface", high.warnings[0])
+    losses = [predict_own(run, tosses).groupby("scheme")["loss"].mean() for tosses in (low, high)]
+    assert np.allclose(*losses, rtol=0.05, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "warning"),
+    [
+        ({"mass": 0.5, "inertia": 0.4}, "its mass is 0.5 kg instead of 0.37 kg; its principal moments"),
+        ({"dt": 1.0 / 196.0}, "196 frames/s here, 200 where the run identified"),
+    ],
+)
+def test_another_body_or_frame_rate_is_told(cube, tmp_path, changes, warning):
+    tosses = write_cube(tmp_path / "other", 6, seed=9, **changes)
+    assert warning in " ".join(read_tosses([tosses], read_run(cube[0])).warnings)
+
+
+def test_a_wrong_frame_rate_shows_in_the_fall(cube, tmp_path):
+    tosses = write_cube(tmp_path / "other", 6, seed=9)
+    shutil.rmtree(tosses / "params_processed")  # 148 frames/s are assumed, it was 200
+    found = read_tosses([tosses], read_run(cube[0]))
+    fall = re.search(r"fall with (\S+) m/s2: their frame rate \(148\)", " ".join(found.warnings))
+    assert float(fall[1]) == pytest.approx(9.81 * (148 / 200) ** 2, rel=0.02) and "as published" in found.notes[-1]
+
+
+def report_of(cube, tmp_path, *tosses, run=None):
+    arguments = ["predict", *map(str, tosses), "--run", str(run or cube[0]), "--report", str(tmp_path / "report")]
+    return main(arguments)
+
+
+def test_what_cannot_be_predicted_is_one_line_and_leaves_nothing(cube, tmp_path, capsys):
+    run, tosses = cube
+    (tmp_path / "both").mkdir()
+    shutil.copy2(tosses / "tosses_processed/0.pt", tmp_path / "both/0.pt")
+    shutil.copy2(EXAMPLES / BOX, tmp_path / "both" / BOX)
+    (tmp_path / "empty").mkdir()
+    lacking = shutil.copytree(run, tmp_path / "runs/public")
+    (lacking / "tossing/fits/cube.exact.json").unlink()
+    old = shutil.copytree(run, tmp_path / "runs/old")
+    record = json.loads((old / "provenance.json").read_text())
+    del record["configuration"]["tossing"]["velocity"]
+    (old / "provenance.json").write_text(json.dumps(record))
+    for given, of_run, words in (
+        ([tmp_path / "nowhere"], run, "nowhere: no such file or folder"),
+        ([tmp_path / "empty"], run, "empty: no tosses there"),
+        ([tmp_path / "both"], run, "both .pt tosses and .h5 archives"),
+        ([tmp_path / "both/0.pt", EXAMPLES / BOX], run, "not of one kind"),
+        ([EXAMPLES / BOX], run, "Box006 (205 x 155 x 100 mm), but"),
+        ([tosses], tmp_path / "runs/none", "no such run. Finish it first (snakemake with its configuration), or name"),
+        ([tosses], tmp_path / "empty", "is no finished run"),
+        ([tosses], lacking, "lacks tossing/fits/cube.exact.json. Finish it first (make public)"),
+        ([tosses], old, "another version of this program ('velocity' is missing)"),
+    ):
+        assert report_of(cube, tmp_path, *given, run=of_run) == 1
+        told = capsys.readouterr().err.splitlines()
+        assert len(told) == 1 and told[0].startswith("ERROR ") and words in told[0], told
+        assert not (tmp_path / "report").exists()
+
+
+# The example
+
+
+def test_the_example_is_made_by_its_function(tmp_path):
+    write_box(tmp_path)
+    assert (EXAMPLES / BOX).stat().st_size < 200_000
+    with h5py.File(EXAMPLES / BOX) as committed, h5py.File(tmp_path / BOX) as made:
+        names = []
+        committed.visititems(lambda name, node: names.append(name) if name.endswith("transforms") else None)
+        assert names and set(committed) == set(made)
+        for name in names:
+            assert np.allclose(committed[name][:], made[name][:], atol=1e-4)
+    write_cube_example(tmp_path)
+    files = sorted((EXAMPLES / CUBE).rglob("*.pt"))
+    assert len(files) == 6 and sum(file.stat().st_size for file in files) < 200_000
+    for file in files:
+        assert np.allclose(read_toss_table(file), read_toss_table(tmp_path / file.relative_to(EXAMPLES)), atol=1e-4)
+
+
+def test_the_example_is_predicted_and_its_other_surface_noticed(box, tmp_path, capsys):
+    assert main(["predict", str(EXAMPLES / BOX), "--run", str(box), "--report", str(tmp_path / "report")]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("box006.h5: 6 tosses of Box006 (205 x 155 x 100 mm), 360 frames/s.")
+    assert "WARNING Losses are higher than on the run's own test tosses" in printed
+    summary = (tmp_path / "report/summary.md").read_text()
+    assert "| exact | trajectory | 0.4 | 0.25 |" in summary and "Losses are higher" in summary
+    table = pd.read_csv(tmp_path / "report/predictions.csv")
+    assert table["moving"].sum() == len(table) / 6, "one toss of six onto a running belt"
+
+
+def test_parameters_of_a_simulation_are_not_taken_for_a_real_body_s(box, tmp_path):
+    with h5py.File(shutil.copy2(EXAMPLES / BOX, tmp_path / "mine.h5"), "r+") as archive:
+        del archive.attrs["synthetic"]
+    warnings = read_tosses([tmp_path / "mine.h5"], read_run(box)).warnings
+    assert any("simulated tosses: its parameters are those of the simulation" in warning for warning in warnings)
+
+
+def test_the_lines_of_python_in_the_docs_run(box, monkeypatch, capsys):
+    program = re.search(r"```python\n(.*?)```", (ROOT / "docs/tossing.md").read_text(), re.S)[1]
+    monkeypatch.chdir(box.parents[1])
+    exec(compile(program, "docs/tossing.md", "exec"), {})
+    assert "exact" in capsys.readouterr().out

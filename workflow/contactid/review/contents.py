@@ -1,0 +1,259 @@
+"""What is in a bundle, read where it lies: nothing is unpacked or executed, and no link is followed.
+
+A bundle is a zip archive or a folder that one was unpacked into, and comes from anybody. So its names are held against
+what a path below a folder may be, its sizes against limits, and only plain files count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+import os
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from contactid.core.errors import ContactIdError
+
+NAME = "manifest-sha256.txt"
+#: Limits: files, bytes of all of them, bytes of one that is read as a whole, bytes of an archive's list of its files.
+MOST_FILES, MOST_BYTES, MOST_READ, MOST_LISTED = 100_000, 4_000_000_000, 64_000_000, 32_000_000
+AGAIN, BEWARE = "Get the bundle again", "Don't use this bundle"
+_LINE = re.compile(r"([0-9a-f]{64})  (\S.*)")
+# what using an unpacked bundle adds to it; nothing of it is read or run
+_GROWN = re.compile(r"(\.venv[^/]*|(.*/)?__pycache__|\.snakemake/(?!metadata$).*)")
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, OSError, ValueError,
+)  # fmt: skip
+_PIECE = 1 << 20
+
+
+def plain(text: object) -> str:
+    """One line for a terminal, whatever a bundle's names and cells hold."""
+    return "".join(sign if sign.isprintable() else "?" for sign in str(text))[:500]
+
+
+def is_below(name: object) -> bool:
+    """Whether a name is a plain relative path, below the folder that it is relative to on every system."""
+    if not isinstance(name, str) or not name.isprintable() or re.search(r"[\\:]", name):
+        return False
+    return all(part not in ("", ".", "..") for part in name.split("/"))
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The files of a bundle.
+
+    Attributes
+    ----------
+    path : of the bundle
+    sizes : bytes, by name
+    problems : a line for each thing in a folder that is no plain file
+    passed_over : folders that using an unpacked bundle makes
+    """
+
+    path: Path
+    sizes: Mapping[str, int]
+    _open: Callable[[str], IO[bytes]]
+    problems: tuple[str, ...] = ()
+    passed_over: tuple[str, ...] = ()
+
+    def chunks(self, name: str) -> Iterator[bytes]:
+        """A file's bytes, as many as it was said to have.
+
+        Raises :class:`ContactIdError` where it can't be read.
+        """
+        try:
+            with self._open(name) as file:
+                left = self.sizes[name]
+                while left and (piece := file.read(min(left, _PIECE))):
+                    left -= len(piece)
+                    yield piece
+                if left or file.read(1):
+                    raise ValueError("it has another size than its entry says")
+        except _DAMAGE as error:
+            raise ContactIdError(f"{self.path}: not a whole zip archive or folder ({name}: {error})", AGAIN) from None
+
+    def read(self, name: str) -> bytes:
+        """A whole file.
+
+        Raises :class:`ContactIdError` where there is none, or it is too large.
+        """
+        if name not in self.sizes:
+            raise ContactIdError(f"{self.path}: no {name} in it", "Name a bundle that make bundle wrote")
+        if self.sizes[name] > MOST_READ:
+            raise ContactIdError(f"{self.path}: {name} has {self.sizes[name]} bytes", BEWARE)
+        return b"".join(self.chunks(name))
+
+    def text(self, name: str) -> str:
+        """A whole file as text."""
+        return self.read(name).decode("utf-8", errors="replace")
+
+    def json(self, name: str) -> Any:
+        """What a JSON file holds."""
+        try:
+            return json.loads(self.read(name))
+        except (ValueError, RecursionError) as error:
+            raise ContactIdError(f"{self.path}: {name} is no JSON ({error})", AGAIN) from None
+
+    def digest(self, name: str) -> str:
+        """The SHA-256 of a file."""
+        found = hashlib.sha256()
+        for piece in self.chunks(name):
+            found.update(piece)
+        return found.hexdigest()
+
+    def blob(self, name: str, algorithm: str) -> str:
+        """Git's name of a file."""
+        found = hashlib.new(algorithm, b"blob %d\0" % self.sizes[name], usedforsecurity=False)
+        for piece in self.chunks(name):
+            found.update(piece)
+        return found.hexdigest()
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Contents]:
+    """A bundle's files.
+
+    Raises
+    ------
+    ContactIdError : where it is neither a folder nor a whole zip archive, a name isn't one below a folder, an entry of
+        an archive is no plain file, or there is too much of it
+    """
+    if path.is_dir():
+        yield _of_folder(path)
+        return
+    if not path.is_file():
+        problem = "is neither an archive nor a folder" if path.exists() else "does not exist"
+        raise ContactIdError(f"{path} {problem}", "Name a bundle that make bundle wrote")
+    try:
+        archive = _archive(path)
+    except _DAMAGE as error:
+        raise ContactIdError(f"{path}: not a whole zip archive ({error})", AGAIN) from None
+    with archive:
+        yield _of_archive(path, archive)
+
+
+def _archive(path: Path) -> zipfile.ZipFile:
+    with path.open("rb") as file:
+        # its list of files is read into memory as a whole
+        end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
+    if end and end[zipfile._ECD_SIZE] > MOST_LISTED:  # type: ignore[attr-defined]
+        raise ContactIdError(f"{path}: lists more than {MOST_FILES} files", BEWARE)
+    return zipfile.ZipFile(path)
+
+
+def _of_archive(path: Path, archive: zipfile.ZipFile) -> Contents:
+    entries: dict[str, zipfile.ZipInfo] = {}
+    for entry in archive.infolist():
+        name = entry.filename.removesuffix("/") if entry.is_dir() else entry.filename
+        if entry.orig_filename != entry.filename or not is_below(name):
+            raise ContactIdError(f"{path}: {entry.orig_filename} would be unpacked elsewhere", BEWARE)
+        if stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFDIR if entry.is_dir() else stat.S_IFREG):
+            raise ContactIdError(f"{path}: {name} is no plain file", BEWARE)
+        if name in entries:
+            raise ContactIdError(f"{path}: a file is in it twice ({name})", AGAIN)
+        entries[name] = entry
+    files = {name: entry for name, entry in entries.items() if not entry.is_dir()}
+    sizes = {name: entry.file_size for name, entry in files.items()}
+    inside = next((name for name in entries if any(parent in sizes for parent in _parents(name))), None)
+    if inside:
+        raise ContactIdError(f"{path}: {inside} lies in a file", BEWARE)
+    _bound(path, sizes)
+    return Contents(path, sizes, lambda name: archive.open(files[name]))
+
+
+def _of_folder(path: Path) -> Contents:
+    sizes: dict[str, int] = {}
+    problems: list[str] = []
+    passed_over: list[str] = []
+
+    def unreadable(error: OSError) -> None:
+        problems.append(f"{error.filename}: cannot be read ({error.strerror})")
+
+    for place, folders, files in os.walk(path, onerror=unreadable):  # links to folders are among them, and not entered
+        within = Path(place).relative_to(path)
+        for name in sorted([*folders, *files]):
+            listed, found = (within / name).as_posix(), os.lstat(Path(place, name))
+            if name in folders and not stat.S_ISLNK(found.st_mode):
+                if _GROWN.fullmatch(listed):
+                    folders.remove(name)
+                    passed_over.append(listed)
+            elif not stat.S_ISREG(found.st_mode):
+                problems.append(f"{listed}: no plain file")
+            elif not is_below(listed):
+                problems.append(f"{listed}: no name of a file of a bundle")
+            else:
+                sizes[listed] = found.st_size
+        _bound(path, sizes)
+
+    def open_plain(name: str) -> IO[bytes]:
+        return os.fdopen(os.open(path / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb")
+
+    return Contents(path, sizes, open_plain, tuple(problems), tuple(sorted(passed_over)))
+
+
+def _bound(path: Path, sizes: Mapping[str, int]) -> None:
+    if len(sizes) > MOST_FILES:
+        raise ContactIdError(f"{path}: has more than {MOST_FILES} files", BEWARE)
+    if sum(sizes.values()) > MOST_BYTES:
+        raise ContactIdError(f"{path}: holds {sum(sizes.values()) / 1e9:.1f} GB, no bundle does", BEWARE)
+
+
+def _parents(name: str) -> Iterator[str]:
+    while "/" in name:
+        name = name.rpartition("/")[0]
+        yield name
+
+
+def write_manifest(sums: Mapping[str, str]) -> str:
+    """The file's text, sorted by path."""
+    return "".join(f"{sums[path]}  {path}\n" for path in sorted(sums))
+
+
+def read_manifest(text: str) -> dict[str, str]:
+    """Sums by path.
+
+    Raises :class:`ContactIdError` where it isn't such a list.
+    """
+    found = {}
+    for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+        match = _LINE.fullmatch(line)
+        if match is None or match[2] in found or not is_below(match[2]):
+            raise ContactIdError(f"{NAME}: line {number} is no checksum with a path", AGAIN)
+        found[match[2]] = match[1]
+    return found
+
+
+def differences(bundle: Contents, sums: Mapping[str, str]) -> list[str]:
+    """How a bundle, whose files have these sums, departs from its manifest: a line for each file.
+
+    Raises :class:`ContactIdError` where it has no manifest.
+    """
+    expected, there = read_manifest(bundle.text(NAME)), set(sums) - {NAME}
+    problems = [f"{name}: missing" for name in expected if name not in there]
+    problems += [f"{name}: not in the manifest" for name in there - set(expected)]
+    problems += [f"{name}: changed" for name in there & set(expected) if sums[name] != expected[name]]
+    return sorted([*problems, *bundle.problems])
+
+
+def unpack(bundle: Contents, folder: Path, wanted: Callable[[str], bool] = lambda _: True) -> None:
+    """Write a bundle's files, or those that are wanted, into a folder, where none of them may be yet.
+
+    Raises :class:`ContactIdError` where that fails.
+    """
+    for name in filter(wanted, bundle.sizes):
+        try:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            with (folder / name).open("xb") as file:
+                file.writelines(bundle.chunks(name))
+        except OSError as error:
+            problem = f"{bundle.path}: {name} cannot be unpacked ({error.strerror or error})"
+            raise ContactIdError(problem, "Check space in TMPDIR") from None

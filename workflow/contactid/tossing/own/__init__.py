@@ -1,0 +1,1 @@
+"""A user's own tosses, predicted with the parameters that a finished run has identified."""

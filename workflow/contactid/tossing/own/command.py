@@ -1,0 +1,51 @@
+"""Predict your own tosses with the friction and restitution that a finished run has identified.
+
+The tosses are a folder of .pt files in the layout of the ContactNets cube, or an I.AM. archive (.h5, or a folder of
+them). They are prepared as the run's own test tosses were, and predicted from release to rest by every scheme of the
+run for this body. Printed are the mean losses (eq. 18) with their standard errors, beside a naive answer's. The report
+is a folder with predictions.csv (a row per toss and scheme), summary.md and a figure.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("tosses", nargs="+", help="a folder of tosses, or files of one kind (.pt, .h5)")
+    parser.add_argument("--run", required=True, metavar="folder", help="a finished run, for instance results/public")
+    parser.add_argument("--object", default="", metavar="name", help="box of an archive that has several: Box006")
+    parser.add_argument("--surface", default="", metavar="names", help="an archive's planes, in order (default: found)")
+    parser.add_argument("--report", default="report", metavar="folder", help="where the report goes (default: report)")
+
+
+def run(given: Namespace) -> None:
+    """Read, predict, write the report, and print its results and warnings.
+
+    Raises
+    ------
+    ContactIdError
+        For whatever is wrong with the run or the tosses; nothing is written then.
+    """
+    from contactid.output.own_report import own_report
+    from contactid.tossing.own.finished_run import read_run
+    from contactid.tossing.own.predict import lines, predict_own
+    from contactid.tossing.own.report import report_on, write_files
+    from contactid.tossing.own.tosses import read_tosses
+
+    def said(line: str) -> None:
+        print(line, flush=True)
+
+    with own_report(given.report) as folder:
+        finished = read_run(given.run)
+        tosses = read_tosses(given.tosses, finished, given.object, given.surface)
+        said(tosses.told())
+        found = report_on(finished, tosses, predict_own(finished, tosses, said))
+        write_files(found, folder)
+    said("")
+    for line in lines(found.means):
+        said(line)
+    for warning in found.warnings:
+        said(f"WARNING {warning}.")
+    said(f"Report: {given.report}")

@@ -1,0 +1,245 @@
+"""Predict a user's own tosses by every scheme of a finished run, beside naive answers, and say what not to trust."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from contactid.output.fits import read_json
+from contactid.sources.motion import body_of
+from contactid.tossing.configuration import NO_RESTITUTION, Scheme
+from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody
+from contactid.tossing.own.tosses import OwnTosses, test_part
+from contactid.tossing.predict.prediction import POSE, predict, rest_errors
+from contactid.tossing.prepare.calibration import Calibration
+from contactid.tossing.prepare.metrics import trajectory_errors
+from contactid.tossing.prepare.preprocess import TEST
+from contactid.tossing.prepare.tosses import Problem, Variant, set_up, usable_tosses
+from contactid.tossing.simulate.box import ContactParameters
+
+NO_IMPACT = "no_impact"  # the body stays where it first touches the surface
+NAIVE = "naive"
+_EVENTS = ("contact", "rest")
+_WORSE = 3.0  # standard errors
+_FEW = 5  # tosses
+
+
+def predict_own(run: FinishedRun, tosses: OwnTosses, said: Callable[[str], None] = lambda line: None) -> pd.DataFrame:
+    """Predict tosses from release to rest by every scheme that the run has identified for their body.
+
+    Parameters
+    ----------
+    run, tosses
+        From :func:`contactid.tossing.own.finished_run.read_run` and :func:`contactid.tossing.own.tosses.read_tosses`.
+    said
+        Called with a line of text as each scheme is done.
+
+    Returns
+    -------
+    A row per toss and scheme: ``toss``, ``scheme``, ``parameters`` (``trajectory``, ``velocity`` or ``naive``),
+    ``identified_on``, ``calibrated``, ``friction_mu``, ``restitution_e_n``, ``seen`` (the run identified on this very
+    toss), and the columns of :func:`contactid.tossing.predict.prediction.predict`. The scheme ``no_impact`` is the
+    naive answer: the body stays where it first touches the surface, its pose until then being the measured one.
+    """
+    tables, problems = [], _Problems(run, tosses)
+    for one in tosses.identified:
+        for scheme in one.schemes.values():
+            record = run.fit(one, scheme)
+            law = ContactParameters(**record["parameters"])
+            if scheme.kind == NO_RESTITUTION:
+                law = replace(law, restitution_e_n=0.0)
+            about: dict[str, Any] = {
+                "scheme": scheme.name,
+                "parameters": scheme.parameters,
+                "identified_on": one.dataset,
+            }
+            about |= {"calibrated": scheme.calibrated, **asdict(law)}
+            table = predict(problems.of(one, scheme), law).assign(**about)
+            tables.append(table.drop(columns="restitution_e_t"))
+            said(f"{scheme.name}: {len(table)} tosses with mu = {law.friction_mu:.3g}, e_N = {law.restitution_e_n:.3g}")
+    tables.append(no_impact(test_part(tosses.prepared)).assign(scheme=NO_IMPACT, parameters=NAIVE, calibrated=False))
+    found = pd.concat(tables, ignore_index=True)
+    found = found.assign(seen=found["toss"].isin(tosses.seen), identified_on=found["identified_on"].fillna(""))
+    first = ["toss", "scheme", "parameters", "identified_on", "calibrated", "friction_mu", "restitution_e_n", "seen"]
+    return found[[*first, *(name for name in found if name not in first)]]
+
+
+class _Problems:
+    """What schemes simulate; those that step alike on one body share it."""
+
+    def __init__(self, run: FinishedRun, tosses: OwnTosses) -> None:
+        self._run, self._tosses = run, tosses
+        self._bodies: dict[str, xr.Dataset] = {"": test_part(tosses.prepared)}
+        self._made: dict[tuple[str, Variant], Problem] = {}
+
+    def of(self, one: IdentifiedBody, scheme: Scheme) -> Problem:
+        """The tosses as a scheme starts and steps them."""
+        file = str(self._run.calibration(one)) if scheme.calibrated else ""
+        variant = Variant.from_config(scheme.stepping)
+        if file not in self._bodies:
+            self._bodies[file] = test_part(Calibration(**read_json(file)).apply(self._tosses.prepared))
+        key = file, replace(variant, name="", refine=False)
+        if key not in self._made:
+            self._made[key] = set_up(self._bodies[file], variant, TEST)
+        return self._made[key]
+
+
+def no_impact(prepared: xr.Dataset) -> pd.DataFrame:
+    """The naive answer's errors, a row per usable toss: the body stays where it first touches the surface.
+
+    On a belt the body is carried along from where it first touches it.
+    """
+    length, rows = body_of(prepared).length, []
+    contacts, rests = (dict(zip(prepared["recording"].values, prepared[name].values, strict=True)) for name in _EVENTS)
+    time_step = 1.0 / float(prepared.attrs["sample_frequency"])
+    for item in usable_tosses(prepared, start="central_difference"):
+        toss = item.toss
+        at = int(contacts[toss.name]) - (int(rests[toss.name]) + 1 - len(toss.position))
+        position, orientation = toss.position.copy(), toss.orientation.copy()
+        since = np.arange(len(position) - at)[:, None] * time_step
+        position[at:] = position[at] + since * toss.surface_velocity
+        orientation[at:] = orientation[at]
+        measured, stays = (item.rest_position, item.rest_orientation), (position[-1], orientation[-1])
+        rows.append(
+            {
+                "toss": toss.name,
+                "tumbled": item.tumbled,
+                "moving": bool(np.any(toss.surface_velocity)),
+                **trajectory_errors(toss.position, toss.orientation, position, orientation, length),
+                **rest_errors(*measured, *stays),
+                **dict(zip((f"measured_{k}" for k in POSE), np.concatenate(measured), strict=True)),
+                **dict(zip((f"simulated_{k}" for k in POSE), np.concatenate(stays), strict=True)),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def means(predictions: pd.DataFrame, run: FinishedRun, tosses: OwnTosses) -> pd.DataFrame:
+    """Mean loss (eq. 18) with its standard error, a row per scheme, over the tosses that the run didn't identify on.
+
+    Where it identified on all of them, over all. Columns: those of :func:`predict_own` that name a scheme,
+    ``n_tosses``, ``mean_loss``, ``sem_loss`` (NaN for one toss), the mean rest-pose errors, ``same_face`` (how many),
+    and ``run_mean_loss``, ``run_sem_loss``, ``run_n_tosses`` of the run's own test tosses (NaN where it has none).
+    """
+    unseen = predictions[~predictions["seen"]]
+    counted = predictions if unseen.empty else unseen
+    bodies = {one.dataset: one for one in tosses.identified}
+    rows = []
+    names = ["scheme", "parameters", "identified_on", "calibrated", "friction_mu", "restitution_e_n"]
+    for key, part in counted.groupby(names, sort=False, dropna=False):
+        about = dict(zip(names, key, strict=True))
+        on = str(about["identified_on"])
+        own = run.own_losses(bodies[on], str(about["scheme"])) if on else np.zeros(0)
+        rows.append(
+            {
+                **about,
+                "n_tosses": len(part),
+                "mean_loss": float(part["loss"].mean()),
+                "sem_loss": _standard_error(part["loss"].to_numpy()),
+                "rest_position_error_cm": float(part["rest_position_error_cm"].mean()),
+                "rest_rotation_error_deg": float(part["rest_rotation_error_deg"].mean()),
+                "same_face": int(part["same_face"].sum()),
+                "run_mean_loss": float(own.mean()) if len(own) else np.nan,
+                "run_sem_loss": _standard_error(own),
+                "run_n_tosses": len(own),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _standard_error(values: np.ndarray) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
+
+
+def doubts(predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses) -> list[str]:
+    """Sentences on what not to trust; ``summary`` is from :func:`means`."""
+    return [*tosses.warnings, *_of_the_tosses(predictions), *_of_the_schemes(predictions, summary, run, tosses)]
+
+
+def _of_the_tosses(predictions: pd.DataFrame) -> Iterator[str]:
+    by_toss = predictions.drop_duplicates("toss")
+    n, n_seen = len(by_toss), int(by_toss["seen"].sum())
+    if n_seen == n:
+        yield f"The run identified on these very tosses ({n}): losses say how well it fits, not how well it predicts"
+    elif n_seen:
+        yield f"The run identified on {n_seen} of these {n} tosses: means are over the {n - n_seen} others"
+    if n - n_seen == 1 or n == 1:
+        yield "One toss has no standard error"
+    elif min(n, n - n_seen or n) < _FEW:
+        yield f"Only {n - n_seen or n} tosses: standard errors from so few are themselves uncertain"
+
+
+def _of_the_schemes(
+    predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses
+) -> Iterator[str]:
+    predicted = summary[summary["parameters"] != NAIVE]
+    beaten = [name for name in predicted["scheme"] if not _beats(predictions, name)]
+    if beaten:
+        names = ", ".join(dict.fromkeys(beaten))
+        yield f"No better than staying where it first touches the surface ({NO_IMPACT}): {names}"
+    apart = predicted["mean_loss"] - predicted["run_mean_loss"]
+    error = np.hypot(predicted["sem_loss"], predicted["run_sem_loss"])
+    worse = predicted[(apart > _WORSE * error).to_numpy()]
+    if len(worse):
+        row = worse.iloc[0]
+        yield (
+            f"Losses are higher than on the run's own test tosses by more than {_WORSE:g} standard errors "
+            f"({', '.join(worse['scheme'])}; {row['scheme']}: {row['mean_loss']:.3g} against "
+            f"{row['run_mean_loss']:.3g}): surface, body or camera may be others"
+        )
+    for one in tosses.identified:
+        unsure = [name for name, scheme in one.schemes.items() if not run.fit(one, scheme)["converged"]]
+        if unsure:
+            yield f"The run's own identification on {one.dataset} isn't called converged: {', '.join(unsure)}"
+    exact = {
+        name for one in tosses.identified for name, scheme in one.schemes.items() if scheme.stepping["solver"] != "prox"
+    }
+    unsolved = predictions[predictions["scheme"].isin(exact) & (predictions["unsolved_steps"] > 0)]
+    if len(unsolved):
+        yield f"Contacts weren't solved in {len(unsolved)} predictions (column unsolved_steps)"
+
+
+def _beats(predictions: pd.DataFrame, scheme: str) -> bool:
+    """Whether a scheme's losses are lower than the naive answer's, on average over the tosses, surely."""
+    unseen = predictions[~predictions["seen"]]
+    table = predictions if unseen.empty else unseen
+    losses = [table[table["scheme"] == name].groupby("toss")["loss"].mean() for name in (scheme, NO_IMPACT)]
+    gain = (losses[1] - losses[0]).to_numpy()
+    return bool(gain.mean() > 2.0 * _standard_error(gain)) if len(gain) > 1 else bool(gain.mean() > 0.0)
+
+
+def label(row: Mapping[str, object] | pd.Series, summary: pd.DataFrame) -> str:
+    """A scheme's name, with the dataset that it was identified on where several have it."""
+    several = (summary["scheme"] == row["scheme"]).sum() > 1
+    return f"{row['scheme']} ({row['identified_on']})" if several else str(row["scheme"])
+
+
+def lines(summary: pd.DataFrame) -> list[str]:
+    """A line of text per scheme: its mean loss with standard error, its parameters, and the run's own test tosses."""
+    told = []
+    for _, row in summary.iterrows():
+        about = [f"{row['parameters']}-based" if row["parameters"] != NAIVE else "naive: stays where it first touches"]
+        if row["parameters"] != NAIVE:
+            about.append(f"mu = {row['friction_mu']:.3g}, e_N = {row['restitution_e_n']:.3g}")
+        if row["run_n_tosses"]:
+            about.append(f"the run's own test tosses: {with_error(row['run_mean_loss'], row['run_sem_loss'])}")
+        told.append(
+            f"{label(row, summary)}: loss = {with_error(row['mean_loss'], row['sem_loss'])} ({'; '.join(about)})"
+        )
+    return told
+
+
+def with_error(mean: float, error: float) -> str:
+    """``0.2051 +- 0.0098``."""
+    return f"{mean:.4g} +- {error:.2g}" if np.isfinite(error) else f"{mean:.4g}"
+
+
+def best_known(summary: pd.DataFrame) -> pd.Series:
+    """The scheme of least loss on the run's own test tosses, else the first; these tosses don't choose it."""
+    known = summary.dropna(subset=["run_mean_loss"])
+    return summary.iloc[0] if known.empty else known.iloc[int(known["run_mean_loss"].argmin())]

@@ -1,0 +1,93 @@
+"""The report on a user's own tosses: a table, a page of text and a figure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from contactid.core.atomic import write_text
+from contactid.output.own_report import PREDICTIONS, SUMMARY
+from contactid.output.style import label_data, save, styled
+from contactid.output.tables import write_csv
+from contactid.tossing.own.draw import draw_predictions
+from contactid.tossing.own.finished_run import FinishedRun
+from contactid.tossing.own.predict import NAIVE, best_known, doubts, label, means, with_error
+from contactid.tossing.own.tosses import OwnTosses
+
+
+@dataclass(frozen=True)
+class OwnPrediction:
+    """Predicted tosses: ``table`` of :func:`contactid.tossing.own.predict.predict_own`, ``means`` and ``warnings``."""
+
+    run: FinishedRun
+    tosses: OwnTosses
+    table: pd.DataFrame
+    means: pd.DataFrame
+    warnings: tuple[str, ...]
+
+
+def report_on(run: FinishedRun, tosses: OwnTosses, table: pd.DataFrame) -> OwnPrediction:
+    """Means over the tosses, and what not to trust."""
+    found = means(table, run, tosses)
+    return OwnPrediction(run, tosses, table, found, tuple(doubts(table, found, run, tosses)))
+
+
+def write_files(found: OwnPrediction, folder: Path) -> None:
+    """Write ``predictions.csv``, ``summary.md`` and the figure ``losses`` into an empty folder."""
+    write_csv(found.table, folder / PREDICTIONS)
+    write_text(folder / SUMMARY, summary(found))
+    shown = best_known(found.means)
+    with styled():
+        figure = draw_predictions(found.table, found.means, str(shown["scheme"]), str(shown["identified_on"]))
+        label_data(figure, _data(found))
+        save(figure, folder / "losses")
+        plt.close(figure)
+
+
+def _data(found: OwnPrediction) -> str:
+    synthetic = "SYNTHETIC " if found.tosses.prepared.attrs["synthetic"] else ""
+    return f"{synthetic}{found.tosses.name}, by the run {found.run.name}"
+
+
+def summary(found: OwnPrediction) -> str:
+    """The report in Markdown."""
+    run, tosses = found.run, found.tosses
+    lines = ["# Predicted tosses", "", f"{tosses.told()} Parameters: run `{run.name}`", ""]
+    lines[2] += f" (commit {run.commit[:12]})." if run.commit else "."
+    lines += [
+        "| scheme | parameters | mu | e_N | mean loss (eq. 18) | the run's own test tosses | position at rest, cm "
+        "| turned at rest, degrees | on the right face |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for _, row in found.means.iterrows():
+        pair = (
+            ("", "") if row["parameters"] == NAIVE else (f"{row['friction_mu']:.3g}", f"{row['restitution_e_n']:.3g}")
+        )
+        own = with_error(row["run_mean_loss"], row["run_sem_loss"]) if row["run_n_tosses"] else ""
+        cells = [label(row, found.means), row["parameters"], *pair, with_error(row["mean_loss"], row["sem_loss"]), own]
+        cells += [f"{row['rest_position_error_cm']:.3g}", f"{row['rest_rotation_error_deg']:.3g}"]
+        lines.append("| " + " | ".join([*cells, f"{row['same_face']} of {row['n_tosses']}"]) + " |")
+    lines += [
+        "",
+        "Errors behind +- are standard errors of means over tosses. `no_impact` is the naive answer: the body",
+    ]
+    lines += ["stays where it first touches the surface. Losses of a calibrated body are in true metres, those of the"]
+    lines += ["others in the data's own."]
+    lines += ["", "## Warnings", "", *(f"* {warning}." for warning in found.warnings or ["None"])]
+    lines += ["", "## Notes", "", *(f"* {note}" for note in [*tosses.notes, *_notes(found)])]
+    if tosses.left_out:
+        lines += ["", "## Left out", "", *(f"* {name}: {reason}" for name, reason in tosses.left_out.items())]
+    lines += ["", "## Figure", "", "![losses by scheme, and where the body comes to rest](losses.png)", ""]
+    lines.append("`predictions.csv` has a row per toss and scheme.")
+    return "\n".join(lines) + "\n"
+
+
+def _notes(found: OwnPrediction) -> list[str]:
+    names = ", ".join(one.dataset for one in found.tosses.identified)
+    notes = [f"The run identified on: {names}."]
+    if "paper" in set(found.means["scheme"]):
+        notes.append("`paper` solves contacts by the authors' fixed point, which isn't meant to converge.")
+    return notes

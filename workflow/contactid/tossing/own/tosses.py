@@ -1,0 +1,359 @@
+"""A user's own tosses: read by the registry's readers, matched with a body of a finished run, prepared as the run did.
+
+Tosses of the ContactNets layout are a folder with ``.pt`` files, with or without ``tosses_processed/`` and
+``params_processed/experiment.json``; those of the I.AM. layout a ``.h5`` file or a folder with such files.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from contactid.core.errors import ContactIdError
+from contactid.sources.left_out import joined
+from contactid.sources.motion import BodyProperties, body_of, read_data, read_dataset
+from contactid.sources.registry import OWN, READERS, Dataset
+from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody, size_of
+from contactid.tossing.prepare.poses import fit_plane
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, preprocess_on, toss_table
+from contactid.tossing.readers.iam_fields import open_archive
+from contactid.tossing.readers.iam_recording import bodies_with_inertia
+
+ARCHIVES, TENSORS = (".h5", ".hdf5"), (".pt",)
+_PUBLISHED, _EXPERIMENT = "tosses_processed", "params_processed/experiment.json"
+_SAME = 0.02  # relative: sizes and masses of one body
+_SAME_RATE = 0.01
+_FLIGHT, _FALL = 8, 0.05  # samples; relative: a camera that isn't calibrated is 2 % off
+_OFF_SURFACE = 2e-3  # m: bodies at rest farther from the run's surface lie on another one
+
+
+@dataclass(frozen=True)
+class OwnTosses:
+    """Prepared tosses, and what of the run they go with.
+
+    Attributes
+    ----------
+    name : of the file or folder
+    object : what was tossed
+    prepared
+        As :func:`contactid.tossing.prepare.preprocess.preprocess` makes it. These tosses are its test part; where they
+        lie on the run's own surface, the run's identification tosses are its other part.
+    identified : the run's datasets of this body
+    seen : names of the tosses that the run identified on
+    left_out : reason by name, of recordings that can't be used
+    notes, warnings : sentences
+    """
+
+    name: str
+    object: str
+    prepared: xr.Dataset
+    identified: tuple[IdentifiedBody, ...]
+    seen: frozenset[str]
+    left_out: dict[str, str]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def told(self) -> str:
+        """What was read, as a sentence."""
+        used = int(((self.prepared["split"] == TEST) & (self.prepared["reason"] == "")).sum())
+        rate = float(self.prepared.attrs["sample_frequency"])
+        return f"{self.name}: {used} tosses of {self.object} ({size_of(body_of(self.prepared))}), {rate:g} frames/s."
+
+
+def read_tosses(paths: Sequence[str | Path], run: FinishedRun, object_name: str = "", surface: str = "") -> OwnTosses:
+    """Read tosses, find the run's datasets of the same body, and prepare the tosses as the run's test tosses were.
+
+    Parameters
+    ----------
+    paths
+        A folder, or files of one kind.
+    run
+        Whose parameters are to be used.
+    object_name, surface
+        Of an I.AM. archive: which box, and names of its planes, in order, with commas. By default the box that is
+        there (of several the run's), and the plane that it comes to rest on.
+
+    Raises
+    ------
+    ContactIdError
+        Where nothing there can be read or used, or the run knows no such body.
+    """
+    motion = _read(paths, run, object_name, surface)
+    identified, warnings = _of_this_body(motion, run)
+    prepared, on_the_run_s, warning = _prepared(motion, run, identified)
+    warnings += warning
+    warnings += _of_the_fall(prepared)
+    table = toss_table(prepared, "")
+    reasons = {str(name): str(reason) for name, reason in table[~table["used"]][["toss", "reason"]].to_numpy()}
+    if reasons:
+        name, reason = next(iter(reasons.items()))
+        warnings.append(f"{len(reasons)} of {len(table)} recordings are left out; {name}: {reason}")
+    notes = [] if on_the_run_s else ["The surface is fitted to the poses at rest of these tosses themselves."]
+    if motion.attrs["assumed"]:
+        notes.append(f"Without {_EXPERIMENT}: frame rate, mass and inertia are taken as published.")
+    return OwnTosses(
+        name=_called([Path(path).name for path in paths]),
+        object=str(motion.attrs["object"]),
+        prepared=_with_identified(prepared, run, identified) if on_the_run_s else prepared,
+        identified=tuple(identified),
+        seen=frozenset(_seen(motion, run, identified)),
+        left_out=reasons,
+        notes=tuple(notes),
+        warnings=tuple(warnings),
+    )
+
+
+def _prepared(
+    motion: xr.Dataset, run: FinishedRun, identified: Sequence[IdentifiedBody]
+) -> tuple[xr.Dataset, bool, list[str]]:
+    """Prepared tosses, whether they lie on the run's own surface, and what is to be said of that."""
+    settings = {key: run.block[key] for key in ("exclude_tumbling", "events")}
+    plane = next((one.plane for one in identified if one.plane is not None), None)
+    known = None if plane is None or "surfaces" in motion.attrs else preprocess_on(motion, plane, **settings)
+    if known is not None and abs(_above_the_surface(known)) <= _OFF_SURFACE:
+        return known, True, []
+    prepared = preprocess(motion, share=0.0, seed=0, require_usable=True, **settings)
+    if known is None or plane is None:
+        return prepared, False, []
+    off = 1e3 * (prepared.attrs["plane_height"] - plane.height)
+    said = f"These tosses come to rest {off:+.1f} mm off the surface that the run found: theirs is another one"
+    return prepared, False, [f"{said}, fitted to their own poses at rest"]
+
+
+# Reading
+
+
+def _read(paths: Sequence[str | Path], run: FinishedRun, object_name: str, surface: str) -> xr.Dataset:
+    """The canonical dataset, by way of a file as in a run; ``assumed``: body and frame rate aren't said there."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, kind = _source([Path(path) for path in paths], Path(folder))
+        if kind == "iam" and not object_name:
+            object_name = _only_object(source, run)
+        entry = Dataset("tosses", OWN, kind, str(source), object=object_name, surface=surface)
+        data = str(Path(folder) / "motion.nc")
+        try:
+            read_data(READERS[kind].read, vars(entry), str(source), data)
+        except ContactIdError as error:
+            told = (text.replace(str(source), str(paths[0])) for text in (error.problem, error.remedy))
+            raise ContactIdError(*told) from None
+        assumed = kind == "contactnets" and not (source / _EXPERIMENT).exists()
+        return read_dataset(data).assign_attrs(source=_called(paths), assumed=int(assumed))
+
+
+def _called(paths: Sequence[str | Path]) -> str:
+    return str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
+
+
+def _source(paths: Sequence[Path], folder: Path) -> tuple[Path, str]:
+    """What a reader is given, and its name; several files are put together in a folder."""
+    for path in paths:
+        if not path.exists():
+            raise ContactIdError(f"{path}: no such file or folder", "Give a folder of .pt tosses, or a .h5 archive")
+    if len(paths) == 1 and paths[0].is_dir():
+        return _source_folder(paths[0])
+    kinds = {_kind_of(path) for path in paths}
+    if len(kinds) > 1:
+        raise ContactIdError(
+            f"{paths[0]}: not of one kind with the others", "Predict .pt tosses and .h5 archives apart"
+        )
+    kind = kinds.pop()
+    if kind == "iam" and len(paths) == 1:
+        return paths[0], kind
+    gathered = folder / "tosses"
+    gathered.mkdir()
+    for path in paths:
+        link = gathered / path.name
+        if link.exists():
+            raise ContactIdError(f"{path}: another file of this name is given", "Rename one of them")
+        link.symlink_to(path.resolve())
+    experiment = _with_experiment(paths[0].absolute().parent) / _EXPERIMENT
+    if kind == "contactnets" and experiment.exists():
+        (gathered / _EXPERIMENT).parent.mkdir()
+        (gathered / _EXPERIMENT).symlink_to(experiment.resolve())
+    return gathered, kind
+
+
+def _kind_of(path: Path) -> str:
+    if path.is_file() and path.suffix.lower() in ARCHIVES:
+        return "iam"
+    if path.is_file() and path.suffix.lower() in TENSORS:
+        return "contactnets"
+    raise ContactIdError(f"{path}: neither a .pt toss nor a .h5 archive", "Give one folder, or files of one kind")
+
+
+def _source_folder(folder: Path) -> tuple[Path, str]:
+    tensors = any(folder.glob("*.pt")) or any((folder / _PUBLISHED).glob("*.pt"))
+    archives = any(file.suffix.lower() in ARCHIVES for file in folder.rglob("*"))
+    if tensors and archives:
+        raise ContactIdError(f"{folder}: holds both .pt tosses and .h5 archives", "Predict them apart")
+    if archives:
+        return folder, "iam"
+    if not tensors:
+        raise ContactIdError(
+            f"{folder}: no tosses there (looked for *.pt, {_PUBLISHED}/*.pt, *.h5 and *.hdf5)", "Name another folder"
+        )
+    return _with_experiment(folder), "contactnets"
+
+
+def _with_experiment(folder: Path) -> Path:
+    """The folder above ``tosses_processed`` where that has the experiment file."""
+    above = folder.absolute().parent
+    return above if folder.absolute().name == _PUBLISHED and (above / _EXPERIMENT).exists() else folder
+
+
+def _only_object(source: Path, run: FinishedRun) -> str:
+    """The box in the archives; of several the one that the run knows."""
+    files = [source] if source.is_file() else sorted(source.rglob("*"))
+    found: set[str] = set()
+    for file in files:
+        if file.suffix.lower() in ARCHIVES and file.is_file():
+            with open_archive(file) as archive:
+                for key in archive:
+                    group = archive.get(key)
+                    if key.startswith("Rec_") and hasattr(group, "keys"):
+                        found |= bodies_with_inertia(group)
+    if not found:
+        raise ContactIdError(
+            f"{source}: no body with an inertia in any recording", "Is this an I.AM. archive with Rec_ groups?"
+        )
+    known = found & {one.object for one in run.bodies}
+    chosen = found if len(found) == 1 else known
+    if len(chosen) != 1:
+        raise ContactIdError(
+            f"{source}: holds tosses of {', '.join(sorted(found))}", "Name one of them: --object (make: OBJECT=)"
+        )
+    return chosen.pop()
+
+
+# What of the run they go with
+
+
+def _of_this_body(motion: xr.Dataset, run: FinishedRun) -> tuple[list[IdentifiedBody], list[str]]:
+    """The run's datasets of the tosses' body, by its name or else by size and mass, and what differs."""
+    name, body = str(motion.attrs["object"]), body_of(motion)
+    named = [one for one in run.bodies if one.object.lower() == name.lower()]
+    found = named or [one for one in run.bodies if _differences(body, one.body) == []]
+    if not found:
+        known = dict.fromkeys(f"{one.object} ({one.size})" for one in run.bodies)
+        raise ContactIdError(
+            f"{motion.attrs['source']}: tosses of {name} ({size_of(body)}), but {run.folder} identified "
+            f"{', '.join(known)}",
+            "Name a finished run of this body",
+        )
+    warnings = []
+    if not named:
+        warnings.append(f"{name} is taken for the run's {found[0].object}, which has its size and mass")
+    for one in found:
+        if differences := _differences(body, one.body):
+            warnings.append(
+                f"The body isn't that of {one.dataset}, on which the run identified: {joined(differences)}. "
+                "Friction and restitution may hold for it, a calibrated body doesn't"
+            )
+    rate = float(motion.attrs["sample_frequency"])
+    others = {one.sample_frequency for one in found if abs(rate / one.sample_frequency - 1.0) > _SAME_RATE}
+    if others:
+        told = ", ".join(f"{other:g}" for other in sorted(others))
+        warnings.append(
+            f"{rate:g} frames/s here, {told} where the run identified: schemes that take one step per frame take others"
+        )
+    if all(one.synthetic for one in found) and not motion.attrs["synthetic"]:
+        warnings.append(
+            f"The run {run.name} identified on simulated tosses: its parameters are those of the simulation, whatever "
+            "the real body's are"
+        )
+    return found, list(dict.fromkeys(warnings))
+
+
+def _differences(body: BodyProperties, other: BodyProperties) -> list[str]:
+    """In what two bodies differ by more than 2 %: size, mass, principal moments; the second is the run's."""
+    sides, others = np.ptp(body.vertices, axis=0), np.ptp(other.vertices, axis=0)
+    found = []
+    if not np.allclose(sides, others, rtol=_SAME):
+        found.append(f"it measures {size_of(body)} instead of {size_of(other)}")
+    if not np.isclose(body.mass, other.mass, rtol=_SAME):
+        found.append(f"its mass is {body.mass:.4g} kg instead of {other.mass:.4g} kg")
+    moments, expected = (1e6 * np.linalg.eigvalsh(one.inertia) for one in (body, other))
+    if not np.allclose(moments, expected, rtol=_SAME):
+        told = (", ".join(f"{value:.4g}" for value in values) for values in (moments, expected))
+        found.append("its principal moments are {} instead of {} kg mm2".format(*told))
+    return found
+
+
+def _seen(motion: xr.Dataset, run: FinishedRun, identified: Sequence[IdentifiedBody]) -> list[str]:
+    """Names of the recordings whose very poses the run identified on, whatever they are called there."""
+    known: set[bytes] = set()
+    for one in identified:
+        split = read_dataset(run.data(one, "tosses"))["split"].values
+        recorded = _poses(read_dataset(run.data(one, "motion")))
+        known |= {poses for poses, part in zip(recorded, split, strict=True) if part == IDENTIFICATION}
+    named = zip(motion["recording"].values, _poses(motion), strict=True)
+    return [str(name) for name, poses in named if poses in known]
+
+
+def _poses(motion: xr.Dataset) -> Iterator[bytes]:
+    """The very bytes of each recording's poses."""
+    ends = np.cumsum(motion["row_size"].values)[:-1]
+    for parts in zip(*(np.split(motion[name].values, ends) for name in ("position", "orientation")), strict=True):
+        yield b"".join(part.tobytes() for part in parts)
+
+
+def _above_the_surface(prepared: xr.Dataset) -> float:
+    """Median height (m) of the resting faces of usable tosses above z = 0; NaN where none is usable."""
+    used = prepared["reason"].values == ""
+    resting = prepared["rest_position"].values[used], prepared["rest_orientation"].values[used]
+    faces = [fit_plane(p[None], q[None], prepared["vertices"].values).height for p, q in zip(*resting, strict=True)]
+    return float(np.median(faces)) if faces else np.nan
+
+
+def _of_the_fall(prepared: xr.Dataset) -> list[str]:
+    """What to say where the tosses don't fall as bodies do: then time or lengths are others than stated."""
+    found, step = [], 1.0 / float(prepared.attrs["sample_frequency"])
+    starts = np.cumsum(prepared["row_size"].values) - prepared["row_size"].values
+    events = zip(starts, *(prepared[name].values for name in ("release", "contact", "reason", "gravity")), strict=True)
+    for start, release, contact, reason, gravity in events:
+        if not reason and contact - release >= _FLIGHT:
+            path = prepared["position"].values[start + release : start + contact]
+            bend = np.polynomial.polynomial.polyfit(step * np.arange(len(path)), path, 2)[2]
+            found.append(2.0 * bend @ gravity / np.linalg.norm(gravity))
+    if not found:
+        return []
+    fall, weight = float(np.median(found)), float(np.linalg.norm(prepared["gravity"].values[0]))
+    error = 1.4826 * float(np.median(np.abs(np.array(found) - fall))) / np.sqrt(len(found))
+    if abs(fall - weight) < max(_FALL * weight, 3.0 * error):
+        return []
+    return [
+        f"In flight these tosses fall with {fall:.3g} m/s2: their frame rate ({1.0 / step:.4g}) or lengths are wrong"
+    ]
+
+
+def _with_identified(prepared: xr.Dataset, run: FinishedRun, identified: Sequence[IdentifiedBody]) -> xr.Dataset:
+    """The tosses with the run's identification tosses beside them: a calibrated body is put on these tosses' surface,
+    as in the run."""
+    one = next(one for one in identified if one.plane is not None)
+    theirs = read_dataset(run.data(one, "tosses"))
+    theirs = _some(theirs, theirs["split"].values == IDENTIFICATION)
+    parts = [prepared, theirs]
+    rows = xr.concat([part[_along(part, "recording")] for part in parts], "recording")
+    samples = xr.concat([part[_along(part, "sample")] for part in parts], "sample")
+    about = prepared.drop_dims(["recording", "sample"])
+    return about.assign({**rows.variables, **samples.variables}).assign_attrs(prepared.attrs)
+
+
+def _along(dataset: xr.Dataset, dimension: str) -> list[str]:
+    return [str(name) for name in dataset.variables if dimension in dataset[name].dims]
+
+
+def test_part(prepared: xr.Dataset) -> xr.Dataset:
+    """The tosses that are to be predicted, without the run's own."""
+    return _some(prepared, prepared["split"].values == TEST)
+
+
+def _some(dataset: xr.Dataset, chosen: np.ndarray) -> xr.Dataset:
+    """Some recordings (recording,) of a canonical dataset."""
+    samples = np.repeat(chosen, dataset["row_size"].values)
+    return dataset.isel(recording=np.flatnonzero(chosen), sample=np.flatnonzero(samples))
