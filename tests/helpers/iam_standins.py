@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from iam_twins import NO_PLANE, TwinTruth, write_twin
+from iam_twins import TwinTruth, write_twin
 
 # dataset of the registry: its file's name, object, role, on a running belt
 ARCHIVES = {
@@ -27,7 +27,8 @@ def write_standins(folder: Path, n_recordings: int, damaged: int, seed: int) -> 
     made: dict[str, tuple[Path, TwinTruth]] = {}
     for name, (file, box, role, n_moving) in ARCHIVES.items():
         path = folder / file
-        planes = ("GroundPlane001", NO_PLANE, "") if role == "drops" else None
-        options = {"n_moving": n_moving, "damaged": damaged, "append": path.exists(), "planes": planes}
-        made[name] = path, write_twin(path, box, role, n_recordings, seed, **options)  # type: ignore[arg-type]
+        truth = write_twin(
+            path, box, role, n_recordings, seed, n_moving=n_moving, damaged=damaged, append=path.exists()
+        )
+        made[name] = path, truth
     return made

@@ -46,7 +46,8 @@ PLANES: Mapping[tuple[str, str], tuple[str, ...]] = MappingProxyType(
         ("Box007", "validation"): ("ConveyorPart002", "ConveyorPart002"),
     }
 )
-_DROPS = ("GroundPlane001", "GroundPlane001")
+_DROPS = ("GroundPlane001", "GroundPlane001", NO_PLANE, "")
+_UNTIMED = ("Box005", "trajectories")  # one of the archives is said to lack the column Time(s)
 DAMAGES = ("", "placeholder pose", "pose held", "NaN", "step that no body makes")
 PLACEHOLDER = rotations.as_quaternions(
     rotations.as_rotation(rotations.exp([0.5 * np.pi, 0.0, 0.0]))
@@ -227,7 +228,10 @@ def write_twin(
             if lost_frames or damage:
                 tracked = _spoilt(tracked, object_name, truths[name], lost_frames, flaw_rng)
             recording = ArchiveRecording(name, note, tracked)
-            write_recording(archive, recording, box.body, object_name=object_name, sample_frequency=SAMPLE_FREQUENCY)
+            write_recording(
+                archive, recording, box.body, object_name=object_name, sample_frequency=SAMPLE_FREQUENCY,
+                timed=(object_name, role) != _UNTIMED,
+            )  # fmt: skip
         made = TwinTruth(object_name, role, box.parameters(role), noise, seed, truths)
         _write_truth(archive, made)
     return made
@@ -281,7 +285,7 @@ def _tracked(
     path = truth.surface_position + since * surface.apply(truth.surface_velocity)
     standing = np.tile(truth.surface_orientation, (n_plane, 1))
     plane = _with_noise(path, standing, noise, rng)
-    far = _with_noise(np.tile(truth.surface_position + _FAR_PLANE, (n_plane, 1)), standing, noise, rng)
+    far = np.tile(truth.surface_position + _FAR_PLANE, (n_plane, 1)), standing  # without noise it takes no room
     tracked = {object_name: TrackedBody(*box), "ConveyorPart004": TrackedBody(*far)}
     return tracked | ({truth.plane: TrackedBody(*plane)} if truth.plane else {})
 

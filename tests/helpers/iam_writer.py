@@ -83,8 +83,11 @@ def write_recording(
     *,
     object_name: str,
     sample_frequency: float,
+    timed: bool = True,
 ) -> None:
     """Add one recording of the body ``object_name`` to an archive that is being written.
+
+    Without ``timed`` the datalog has no column ``Time(s)``, so its sample frequency alone tells the time.
 
     Raises
     ------
@@ -108,9 +111,11 @@ def write_recording(
     set_text(group, "recording_timestamp", recording.name.removeprefix("Rec_"))
     _write_body(group.create_group(f"OBJECT/{object_name}"), body)
     mocap = group.create_group("SENSOR_MEASUREMENT/Mocap")
-    log = np.zeros(max(frames.values()), dtype=[("Frame", "<f4"), ("Time(s)", "<f4"), (f"{object_name}_MME", "<f4")])
+    columns = ("Frame", "Time(s)", f"{object_name}_MME") if timed else ("Frame", f"{object_name}_MME")
+    log = np.zeros(max(frames.values()), dtype=[(column, "<f4") for column in columns])
     log["Frame"] = np.arange(len(log))
-    log["Time(s)"] = _round(log["Frame"] / sample_frequency, _TIME_STEP)
+    if timed:
+        log["Time(s)"] = _round(log["Frame"] / sample_frequency, _TIME_STEP)
     seen = np.asarray(recording.tracked[object_name].position.any(axis=1))
     log[f"{object_name}_MME"][: len(seen)] = np.where(seen, _MARKER_ERROR, 0.0)
     set_text(_compressed(mocap, "datalog", log), "sample_frequency", f"{sample_frequency:g}")

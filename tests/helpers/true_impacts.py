@@ -84,7 +84,7 @@ class Drops:
 def prepared_drops(path: Path, last: int | None = None) -> xr.Dataset:
     """A twin's file (or only its last recordings), read and prepared."""
     truth = read_truth(path)
-    motion = read_iam_archive(path, truth.object_name, surface_name=SURFACES, licence="none")
+    motion = read_iam_archive(path, truth.object_name, surface_name=SURFACES, surface_height=0.0, licence="none")
     if last is not None:
         sizes = motion["row_size"].values
         motion = motion.isel(recording=slice(-last, None), sample=slice(int(sizes[:-last].sum()), None))

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.review.bundle import result_files, write_zip
+from contactid.review.bundle import is_free, result_files, write_zip
 from contactid.review.contents import NAME, opened, read_manifest, unpack, write_manifest
 from contactid.review.verify import main
 from contactid.sources.lockfile import digest
@@ -140,3 +140,20 @@ def test_data_of_others_stay_out_unless_their_licence_is_free(tmp_path):
         "closed/card.json", "free/card.json", "free/motion.nc", "twin/card.json", "twin/motion.nc", "twin/raw/a.mat",
     ]  # fmt: skip
     assert left_out == ["closed", "free"]
+
+
+# as a 4TU server's API names licences, by address and by SPDX's name
+@pytest.mark.parametrize(
+    ("licence", "free"),
+    [
+        ("CC BY 4.0", True), ("CC0", True), ("BSD-3-Clause", True), ("MIT", True), ("Apache-2.0", True),
+        ("CC-BY-4.0", True), ("CC0-1.0", True), ("https://creativecommons.org/licenses/by/4.0/", True),
+        ("https://creativecommons.org/publicdomain/zero/1.0/", True), ("https://opensource.org/licenses/MIT", True),
+        ("CC BY-NC-SA 4.0", False), ("CC-BY-NC-SA-4.0", False), ("CC BY-NC 4.0", False), ("CC BY-ND 4.0", False),
+        ("CC BY-SA 4.0", False), ("CC-BY-NC-SA 3.0 IGO", False), ("GPL-3.0", False), ("Restrictive Licence", False),
+        ("https://creativecommons.org/licenses/by-nc-sa/4.0/", False), ("4TU General Terms of Use", False),
+        ("none stated", False), ("as published", False), ("", False),
+    ],
+)  # fmt: skip
+def test_a_licence_is_free_by_whichever_name(licence, free):
+    assert is_free(licence) == free

@@ -114,7 +114,8 @@ def publish(folder):
     for name, twins in TWINS.items():
         (folder / name).parent.mkdir(parents=True)
         with h5py.File(folder / name, "w") as archive:
-            archive.attrs["synthetic"] = True
+            if not twins[0].endswith("_trajectories"):  # those say nothing, as measured ones do
+                archive.attrs["synthetic"] = True
             for twin in twins:
                 with h5py.File(EMBEDDED / f"{twin}_twin.h5") as source:
                     for recording in (key for key in source if key.startswith("Rec_")):

@@ -1,4 +1,7 @@
-"""From the server to the canonical form by the project's own commands: lock, fetch, verify, read; then offline."""
+"""From the server to the canonical form by the project's own commands: lock, fetch, verify, read; then offline.
+
+Then a small run of the tossing study to its end, whose numbers are compared with the paper's or not.
+"""
 
 import json
 import os
@@ -8,21 +11,20 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
+import yaml
 from conftest import EMBEDDED, ROOT
 
+from contactid.sources import fourtu_client
 from contactid.sources.lockfile import read_lock, write_lock
+from contactid.sources.registry import load_registry
 from motion_in_memory import read_iam_archive
 
 PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
-# what is read, and the twin that it must be
-DATASETS = {
-    "iam_box004_drops": ("box004_drops", "GroundPlane001"),
-    "iam_box005_drops": ("box005_drops", "GroundPlane001"),
-    "iam_box006_validation": ("box006_validation", "ConveyorPart002"),
-    "iam_box007_validation": ("box007_validation", "ConveyorPart002"),
-}
+REGISTRY = load_registry(ROOT / "config/datasets.tsv", {})
+DATASETS = ("iam_box004_drops", "iam_box005_drops", "iam_box006_validation", "iam_box007_validation")
 ARCHIVES = {"4tu_17122553", "4tu_21024007", "4tu_21387606", "4tu_21387510", "4tu_21399657", "4tu_c6278310_017_Box004",
             "4tu_c6278310_018_Box004", "4tu_c6278310_019_Box007", "4tu_c6278310_020_Box007"}  # fmt: skip
 
@@ -39,9 +41,9 @@ def run(folder, *command):
     )
 
 
-def snakemake(folder, server, *words, forced=(), **config):
+def snakemake(folder, server, *words, forced=(), overlays=(), **config):
     settings = {"fourtu_url": server.url, "offline": "false"} | config
-    command = ["snakemake", "--cores", "2", "--configfile", "config/4tu.yaml", *forced]
+    command = ["snakemake", "--cores", "2", "--configfile", "config/4tu.yaml", *overlays, *forced]
     return run(folder, *command, "--config", *(f"{key}={value}" for key, value in settings.items()), "--", *words)
 
 
@@ -87,8 +89,11 @@ def test_downloaded_twins_are_read_as_the_embedded_ones(repository, server):
     assert not (repository / "data").exists()
     fetched = snakemake(repository, server, *motion_files())
     assert fetched.returncode == 0, fetched.stdout + fetched.stderr
-    for name, (twin, plane) in DATASETS.items():
-        expected = read_iam_archive(EMBEDDED / f"{twin}_twin.h5", twin[:6].capitalize(), licence="", surface_name=plane)
+    for name in DATASETS:
+        row = REGISTRY[name]
+        file = EMBEDDED / f"{name.removeprefix('iam_')}_twin.h5"
+        named = {"surface_name": row.surface, "surface_height": row.surface_height}
+        expected = read_iam_archive(file, row.object, licence="", **named)
         with xr.open_dataset(repository / f"results/fourtu/data/{name}/motion.nc", engine="h5netcdf") as data:
             assert data.attrs["synthetic"] == 1 and data.attrs["licence"] == "CC BY 4.0"
             np.testing.assert_array_equal(data["position"].values, expected["position"].values)
@@ -152,3 +157,26 @@ def test_an_unlocked_archive_is_named_and_nothing_is_resolved(repository, server
     said = unlocked.stdout + unlocked.stderr
     assert unlocked.returncode != 0
     assert "4tu_21387510 (10.4121/21387510) is not in the lock file yet" in said and "Run make lock once" in said
+
+
+def test_a_small_run_is_compared_where_its_archives_are_the_papers_own(repository, server):
+    """The paper's own: from the archive's own host, which is another one here, and of files that aren't synthetic."""
+    small = yaml.safe_load((ROOT / "config/test.yaml").read_text())["tossing"]
+    for block in (small, small["velocity"]):
+        block |= {key: [f"iam_{name}" for name in block[key]] for key in ("identify_on", "predict_on") if key in block}
+    (repository / "small.yaml").write_text(yaml.safe_dump({"run": "small", "tossing": small}))
+    source = repository / "workflow/contactid/sources/fourtu_client.py"
+    text = source.read_text()
+    for host, of_the_paper in ((fourtu_client.BASE_URL, False), (server.url, True)):
+        source.write_text(text.replace(f'"{fourtu_client.BASE_URL}"', f'"{host}"'))
+        made = snakemake(repository, server, "all", overlays=["small.yaml"])
+        assert made.returncode == 0, made.stdout + made.stderr
+        checks = pd.read_csv(repository / "results/small/tossing/checks.csv").fillna("")
+        of_box = checks["condition"].str.contains("object=Box006") & (checks["basis"] != "print")
+        compared = checks["verdict"] != "not_comparable"
+        bodies, parameters, poses = (of_box & (checks["artefact"] == name) for name in ("tab01", "tab02", "tab03"))
+        assert compared[bodies].any() == of_the_paper
+        assert compared[parameters & checks["condition"].str.contains("parameters=trajectory")].any() == of_the_paper
+        assert not compared[poses].any()  # its test tosses say that they are synthetic
+        assert (repository / "results/small/tossing/figures/fig14_sensitivity.svg").is_file()
+    source.write_text(text)

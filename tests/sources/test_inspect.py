@@ -64,6 +64,20 @@ def test_other_files(tmp_path: Path) -> None:
     assert "1 rows of t, x, y, angle" in said(own) and "no reader knows these columns" in said(own)
 
 
+def test_a_recording_in_hand(tmp_path: Path) -> None:
+    pytest.importorskip("contactid.inhand.own.files")
+    pose = [f"object_position_{axis}" for axis in "xyz"] + [f"object_orientation_{axis}" for axis in "wxyz"]
+    columns = ["time", *pose, *(f"contact_{what}_tip_{axis}" for what in ("force", "position") for axis in "xyz")]
+    row = [0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0.02, 0, 0]
+    path = tmp_path / "held.csv"
+    for separator in ",;\t":
+        lines = [separator.join(columns), *(separator.join(map(str, [0.01 * k, *row])) for k in range(9))]
+        path.write_text("\n".join(lines) + "\n")
+        assert "9 rows of time" in said(path) and "as a recording of an object in hand:\n  used" in said(path)
+    path.write_text(path.read_text().replace("contact_force_tip_x", "fx"))
+    assert "  left out: " in said(path) and "contact_force_tip_x" in said(path)
+
+
 @pytest.mark.parametrize("name", ["absent.h5", "notes.txt", "empty.h5"])
 def test_what_cannot_be_read_is_one_line_without_a_path(
     tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]

@@ -13,6 +13,7 @@ from contactid.sources.lockfile import (
     LockedArchive,
     LockedFile,
     check_name,
+    listing,
     locked,
     read_lock,
     with_licences,
@@ -138,3 +139,11 @@ def test_a_changed_entry_has_another_digest():
     entry = fourtu_archive({"a.h5": b"A"})
     assert entry.digest == fourtu_archive({"a.h5": b"A"}).digest
     assert len({entry.digest, fourtu_archive({"a.h5": b"B"}).digest, replace(entry, version="3").digest}) == 3
+
+
+def test_a_listing_has_the_data_alone(tmp_path):
+    (tmp_path / "part").mkdir()
+    for name in ("b.h5", "part/a.h5", ".mark", "part/.mark"):
+        (tmp_path / name).write_text(name)
+    assert [file["name"] for file in listing(tmp_path)] == ["b.h5", "part/a.h5"]
+    assert [file["name"] for file in listing(tmp_path / "b.h5")] == ["b.h5"]

@@ -14,19 +14,16 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import contactid
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.sources.registry import load_registry
+from contactid.sources.registry import load_registry, with_sizes
 from contactid.tossing.prepare.preprocess import preprocess
 from iam_files import MOCAP, replace
 from iam_tosses import SAMPLE_FREQUENCY, box_model
-from iam_twins import PLACEHOLDER
+from iam_twins import NO_PLANE, PLACEHOLDER, TwinTruth, write_twin
 from iam_writer import ArchiveRecording, TrackedBody, new_archive, write_recording
 from motion_in_memory import read_iam_archive
-from twin_truth import read_truth
 
-EMBEDDED = Path(contactid.__path__[0]).parent / "resources" / "embedded"
 NAME = "Rec_20220101T000000Z"
 PLANE = "ConveyorPart002"
 EVENTS = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}
@@ -48,31 +45,35 @@ class Toss:
         return (np.arange(len(self.tracks["Box006"][0]))[:, None] - self.impact) / SAMPLE_FREQUENCY
 
 
-def toss_of(moving: bool) -> Toss:
-    """A toss of the embedded twin; the plane's markers go with the belt."""
-    path = EMBEDDED / "box006_validation_twin.h5"
-    truth = read_truth(path)
-    name, recording = list(truth.recordings.items())[-1 if moving else 0]
+@pytest.fixture(scope="module")
+def twin(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, TwinTruth]:
+    """Two tosses without a lost frame, the second onto a belt whose plane goes with it."""
+    path = tmp_path_factory.mktemp("twin") / "twin.h5"
+    planes = (PLANE, PLANE)
+    return path, write_twin(path, "Box006", "validation", 2, 20230206, n_moving=1, planes=planes, lost_frames=False)
+
+
+def toss_of(twin: tuple[Path, TwinTruth], moving: bool) -> Toss:
+    path, truth = twin
+    name, recording = list(truth.recordings.items())[int(moving)]
     with h5py.File(path) as file:
         tracked = file[f"{name}/{MOCAP}/POSTPROCESSING"]
-        poses = {key: np.moveaxis(tracked[f"{key}/transforms"][()].astype(float), 2, 0) for key in tracked}
+        poses = {key: np.moveaxis(tracked[f"{key}/transforms"][()].astype(float), 2, 0) for key in ("Box006", PLANE)}
     n_frames = len(poses["Box006"])
     tracks = {key: [p[:n_frames, :3, 3], rotations.from_matrices(p[:n_frames, :3, :3])] for key, p in poses.items()}
     assert recording.rest_sample is not None
     belt = rotations.matrices(recording.surface_orientation) @ recording.surface_velocity
-    toss = Toss(tracks, recording.release_sample, recording.impact_sample, recording.rest_sample, belt)
-    toss.tracks[PLANE][0] += toss.time * belt
-    return toss
+    return Toss(tracks, recording.release_sample, recording.impact_sample, recording.rest_sample, belt)
 
 
 @pytest.fixture
-def still() -> Toss:
-    return toss_of(moving=False)
+def still(twin: tuple[Path, TwinTruth]) -> Toss:
+    return toss_of(twin, moving=False)
 
 
 @pytest.fixture
-def carried() -> Toss:
-    return toss_of(moving=True)
+def carried(twin: tuple[Path, TwinTruth]) -> Toss:
+    return toss_of(twin, moving=True)
 
 
 def write(path: Path, toss: Toss, note: str = "toss") -> Path:
@@ -268,9 +269,10 @@ def test_one_or_two_lost_frames_are_bridged(
 @settings(max_examples=15, deadline=None)
 @given(offset=st.integers(-45, 30), count=st.integers(3, 12), how=st.sampled_from([lose, hold]))
 def test_more_lost_frames_within_a_toss_are_named(
-    tmp_path_factory: pytest.TempPathFactory, offset: int, count: int, how: Callable[[Toss, int, int], None]
-) -> None:
-    toss = toss_of(moving=False)
+    tmp_path_factory: pytest.TempPathFactory, twin: tuple[Path, TwinTruth],
+    offset: int, count: int, how: Callable[[Toss, int, int], None],
+) -> None:  # fmt: skip
+    toss = toss_of(twin, moving=False)
     how(toss, toss.impact + offset, count)
     message = refused(lambda: read(toss, tmp_path_factory.mktemp("gap")))
     kind = "placeholder pose" if how is lose else "pose held"
@@ -321,3 +323,47 @@ def test_the_sample_frequency_alone_tells_the_time(still: Toss, tmp_path: Path) 
         replace(file[f"{NAME}/{MOCAP}"], "datalog", np.zeros(3, dtype=[("Frame", "f4")]))
     motion = read_iam_archive(path, "Box006", surface_name=PLANE, licence="")
     assert "no column Time(s)" in remark(motion)
+
+
+def test_another_size_of_the_box_stands_in_the_archives_place(still: Toss, tmp_path: Path) -> None:
+    """The authors' URDF of Box005 has another size than Table I; mass and uniform density are the same."""
+    sides = np.array([0.266, 0.151, 0.105])
+    motion = read(still, tmp_path, size=sides)
+    np.testing.assert_allclose(np.ptp(motion["vertices"].values, axis=0), sides)
+    mass = float(motion["mass"])
+    inertia = (
+        mass / 12.0 * np.diag([sides[1] ** 2 + sides[2] ** 2, sides[0] ** 2 + sides[2] ** 2, sides[:2] @ sides[:2]])
+    )
+    np.testing.assert_allclose(motion["inertia"].values, inertia)
+    urdf = 0.566 / mass * np.diag(inertia)
+    np.testing.assert_allclose(1e6 * urdf, [1595, 3857, 4413], rtol=1e-3)
+
+
+def test_a_size_is_for_a_box_that_some_archive_has() -> None:
+    registry = load_registry(Path(__file__).parents[2] / "config" / "datasets.tsv", {})
+    changed = with_sizes(registry, {"Box005": [0.266, 0.151, 0.105]})
+    assert {name for name in registry if changed[name] != registry[name]} == {
+        f"{kind}box005_{role}" for kind in ("", "iam_") for role in ("drops", "trajectories", "validation")
+    }
+    assert "box of no archive" in refused(lambda: with_sizes(registry, {"Box05": [1.0, 1.0, 1.0]}))
+
+
+@settings(max_examples=10, deadline=None)
+@given(seed=st.integers(0, 2**32), lost=st.booleans())
+def test_a_drop_that_never_rests_on_no_plane_tells_its_height_by_its_impact(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, lost: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("drop")
+    truth = write_twin(folder / "whole.h5", "Box006", "drops", 1, seed, planes=(NO_PLANE, ""), lost_frames=lost)
+    ((name, recording),) = truth.recordings.items()
+    with h5py.File(folder / "whole.h5", "r+") as file:
+        tracked = file[f"{name}/{MOCAP}/POSTPROCESSING"]
+        for body in list(tracked):
+            replace(tracked[body], "transforms", tracked[f"{body}/transforms"][:, :, : recording.impact_sample + 12])
+        log = file[f"{name}/{MOCAP}/datalog"][: recording.impact_sample + 12]
+        replace(file[f"{name}/{MOCAP}"], "datalog", log)
+    drop = read_iam_archive(
+        folder / "whole.h5", "Box006", surface_name="GroundPlane001", surface_height=0.0, licence=""
+    )
+    assert drop["surface_position"].values[0, 2] == pytest.approx(recording.surface_position[2], abs=1.5e-3)
+    assert "reference frame at the impact" in drop.attrs["surfaces"] and "first turns round" in drop.attrs["remarks"]

@@ -15,7 +15,7 @@ from contactid.tossing.prepare.poses import vertex_positions
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
 from iam_twins import MocapNoise, write_twin
 from tosses_for_tests import RATE, box, motion, prepare_tosses, recordings
-from true_impacts import BOXES, EMBEDDED, SAMPLE_FREQUENCY, WINDOW, load_drops
+from true_impacts import BOXES, SAMPLE_FREQUENCY, WINDOW, load_drops
 
 OPTIONS = SelectionOptions()
 REASONS = {
@@ -37,9 +37,13 @@ def kept(candidates):
 
 
 @pytest.fixture(scope="module")
-def embedded():
-    """Drops and candidates of the four embedded twins: twenty of each, which is enough and takes less time."""
-    loaded = [load_drops(EMBEDDED / f"{name}_drops_twin.h5", last=20) for name in BOXES]
+def twins(tmp_path_factory):
+    """Drops and candidates of the four boxes, without lost frames: twenty of each, which is enough."""
+    folder = tmp_path_factory.mktemp("drops")
+    for name in BOXES:
+        planes = ("GroundPlane001",) * 2
+        write_twin(folder / name, name.capitalize(), "drops", 48, 20230206, planes=planes, lost_frames=False)
+    loaded = [load_drops(folder / name, last=20) for name in BOXES]
     return [(drops, find_impacts(drops.prepared)) for drops in loaded]
 
 
@@ -48,7 +52,7 @@ def still_frame(tmp_path_factory):
     """Drops whose poses have only the noise that the selection expects: independent from sample to sample."""
     path = tmp_path_factory.mktemp("twin") / "drops.h5"
     noise = MocapNoise(position_drift=0.0, orientation_drift=0.0)
-    write_twin(path, "Box006", "drops", 24, 1, noise=noise, lost_frames=False)
+    write_twin(path, "Box006", "drops", 24, 1, noise=noise, planes=("GroundPlane001",) * 2, lost_frames=False)
     drops = load_drops(path)
     return drops, find_impacts(drops.prepared)
 
@@ -56,9 +60,9 @@ def still_frame(tmp_path_factory):
 # against the truth
 
 
-def test_the_impacts_that_must_be_found_are_found(embedded):
+def test_the_impacts_that_must_be_found_are_found(twins):
     must, missed = 0, []
-    for drops, candidates in embedded:
+    for drops, candidates in twins:
         found = {(one.toss, id(drops.matching(one.toss, one.vertex, instant_of(one)))) for one in kept(candidates)}
         fastest = OPTIONS.slowest + 3.0 * drops.speed_deviation
         for toss, drop in drops.drops.items():
@@ -69,8 +73,8 @@ def test_the_impacts_that_must_be_found_are_found(embedded):
     assert len(missed) <= 0.05 * must, missed
 
 
-def test_what_is_kept_is_an_impact(embedded):
-    for drops, candidates in embedded:
+def test_what_is_kept_is_an_impact(twins):
+    for drops, candidates in twins:
         assert len(kept(candidates)) > 20
         for one in kept(candidates):
             true = drops.matching(one.toss, one.vertex, instant_of(one))
@@ -79,14 +83,14 @@ def test_what_is_kept_is_an_impact(embedded):
             assert abs(one.normal_speed - true.speed) < 0.15, (one.toss, one.sample)
 
 
-def test_what_is_kept_is_the_impulse_of_one_corner(embedded):
+def test_what_is_kept_is_the_impulse_of_one_corner(twins):
     """The paper's second condition, against the truth: no other corner but lightly touches in the window.
 
     A touch that hardly pushes, between the last samples of a window, can't be seen: of all the twins' 595 kept impacts
     two have one, of 2 and 5 % of their impulse.
     """
     touched, total = 0, 0
-    for drops, candidates in embedded:
+    for drops, candidates in twins:
         for one in kept(candidates):
             impulses = drops.drops[one.toss].normal_impulses(one.sample - WINDOW, one.sample + WINDOW)
             other = np.delete(impulses, one.vertex).max()
@@ -197,8 +201,8 @@ def _rows(prepared, toss):
 # the table of candidates
 
 
-def test_every_candidate_is_an_impact_or_has_a_reason(embedded):
-    for _, candidates in embedded:
+def test_every_candidate_is_an_impact_or_has_a_reason(twins):
+    for _, candidates in twins:
         table = candidate_table(candidates, "drops")
         assert len(table) == len(candidates)
         assert (table["kept"] == (table["reason"] == "")).all()
@@ -212,18 +216,18 @@ def test_every_candidate_is_an_impact_or_has_a_reason(embedded):
         assert not table.duplicated(["toss", "sample", "vertex"]).any()
 
 
-def test_sharp_corners_turn_round_at_one_height_however_far_they_stand_out(embedded):
-    table = pd.concat([candidate_table(candidates, "drops") for _, candidates in embedded])
+def test_sharp_corners_turn_round_at_one_height_however_far_they_stand_out(twins):
+    table = pd.concat([candidate_table(candidates, "drops") for _, candidates in twins])
     table = table[table["kept"]]
     assert table["stands_out"].between(0.0, np.sqrt(3.0) - 1.0).all()
     radius, _ = np.polyfit(-table["stands_out"], table["contact_height_mm"], 1)
     assert abs(radius) < 0.5  # mm
 
 
-def test_each_reason_is_one_that_the_candidate_shows(embedded):
+def test_each_reason_is_one_that_the_candidate_shows(twins):
     """Where the fit was reached, the numbers in the table are those that the reason is about."""
     seen = set()
-    for drops, candidates in embedded:
+    for drops, candidates in twins:
         lengths = dict(zip(drops.prepared["recording"].values, drops.prepared["row_size"].values, strict=True))
         for one in candidates:
             seen.add(one.reason)
@@ -266,8 +270,8 @@ def test_stricter_thresholds_keep_fewer(still_frame):
 # the noise
 
 
-def test_the_noise_of_the_poses_is_recovered(embedded, still_frame):
-    for drops in (*(drops for drops, _ in embedded), still_frame[0]):
+def test_the_noise_of_the_poses_is_recovered(twins, still_frame):
+    for drops in (*(drops for drops, _ in twins), still_frame[0]):
         noise = pose_noise(drops.prepared)
         assert noise.position == pytest.approx(drops.noise.position_jitter, rel=0.1)
         assert noise.rotation == pytest.approx(drops.noise.orientation_jitter, rel=0.1)

@@ -132,6 +132,18 @@ def test_rest_pose_on_a_belt_is_that_of_the_asked_moment():
     assert_same_pose(late, 0, run)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_papers_fixed_point_comes_to_rest_as_the_authors_call_it(seed):
+    """It leaves a lying body some speed, however long one waits; its rest pose is near the exact one."""
+    mus, e_ns = np.array([0.35, 0.5]), np.array([0.0, 0.1])
+    options = SteppingOptions(1 / 360)
+    theirs = replace(options, solver="prox", tolerance=1e-6, max_iterations=10_000)
+    exact = rest_poses(box(), tossed(seed), Runs.of(mus, e_ns), options, 700)
+    paper = rest_poses(box(), tossed(seed), Runs.of(mus, e_ns), theirs, 700)
+    assert paper.rested.all() and exact.rested.all()
+    assert np.abs(paper.position - exact.position).max() < 0.02
+
+
 def test_a_body_without_friction_never_rests_and_says_so():
     assert not rest_poses(box(), SLIDING, Runs.of(np.array([0.0]), 0.0), OPTIONS, 100).rested[0]
 
@@ -226,3 +238,9 @@ def test_outlines_are_the_box_around_the_measured_position():
     assert set(median["value"]) <= {0.4, 0.39, 0.41}
     again = variation_outlines(varied, {"d": prepared}, 2, 7)
     pd.testing.assert_frame_equal(data, again)
+    restless = varied["d"]["toss"].unique()[0]
+    moving = (varied["d"]["toss"] == restless) & (varied["d"]["parameter"] == "restitution_e_n")
+    table = varied["d"].assign(rested=varied["d"]["rested"] & ~moving)
+    assert restless not in set(variation_outlines({"d": table}, {"d": prepared}, 3, 7)["toss"])
+    with pytest.raises(ContactIdError, match="no simulated toss comes to rest"):
+        variation_outlines({"d": table.assign(rested=False)}, {"d": prepared}, 3, 7)

@@ -18,6 +18,7 @@ import contactid
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import body_of, iterate_recordings
+from contactid.tossing.readers.iam_frames import LONGEST_BRIDGE
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
 from iam_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, SUBSTEPS, Toss, box_model, make_toss
 from iam_twins import LEVEL, SURFACES, MocapNoise, RecordingTruth, TwinTruth, write_twin
@@ -359,8 +360,9 @@ def test_an_embedded_twin_reads_cleanly_and_follows_from_its_truth(path: Path) -
     assert int((motion["surface_velocity"][:, 0] > 0).sum()) == 2 * (truth.role == "validation")
     for name, samples in iterate_recordings(motion):
         shift, angle = errors(truth, name, samples)
-        assert np.abs(shift).max() < 1.5e-3
-        assert angle.max() < 7e-3
+        off = (np.abs(shift).max(axis=1) > 1.5e-3) | (angle > 7e-3)
+        assert np.count_nonzero(off) <= LONGEST_BRIDGE  # lost frames at the impact: on which side of it, a guess
+        assert np.abs(shift).max() < 5e-3 and angle.max() < 0.1
 
 
 def test_the_embedded_surfaces_differ_from_box_to_box() -> None:

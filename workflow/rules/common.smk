@@ -21,7 +21,7 @@ if not workflow.deployment_settings.deployment_method:
     exit_without_packages()  # before anything imports them
 
 from contactid.core.configuration import check_configuration, restore_numbers
-from contactid.sources.registry import check_reader, load_registry, pick
+from contactid.sources.registry import check_reader, load_registry, pick, with_sizes
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.artefacts import (
     artefact_files,
@@ -39,7 +39,10 @@ for block in (*config["studies"], "offline"):
 with told_plainly():
     refuse_old_names(sys.argv[1:])
     check_configuration(config, WORKFLOW / "schemas/config.schema.yaml")
-    DATASETS = load_registry(CONFIG / "datasets.tsv", config["datasets"])
+    DATASETS = with_sizes(
+        load_registry(CONFIG / "datasets.tsv", config["datasets"]),
+        config["tossing"]["box_sizes"],
+    )
 
 # what every study adds to the run: its artefacts, its verdicts, its section of the summary
 STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES = [], [], []

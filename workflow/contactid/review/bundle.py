@@ -11,6 +11,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -30,7 +31,9 @@ from contactid.run.story import refuse_changed
 from contactid.sources.lockfile import digest, visible_files
 
 _MOMENT = (1980, 1, 1, 0, 0, 0)
-FREE_LICENCES = {"CC0-1.0", "CC-BY-4.0", "BSD-2-Clause", "BSD-3-Clause", "MIT", "Apache-2.0"}
+# SPDX names, in lower case, of licences under which changed data may be passed on under another one
+_FREE_LICENCES = {"cc0-1.0", "cc-by-4.0", "bsd-2-clause", "bsd-3-clause", "mit", "apache-2.0"}
+_CREATIVE_COMMONS = re.compile(r"creativecommons\.org/(?:licenses|publicdomain)/([a-z-]+)/([0-9.]+)")
 _EVERY_DATASET = {"card.json", "card.svg", "card.png"}
 _FOLDERS = {
     "workflow": "Rules, scripts, the package, printed values and synthetic data",
@@ -71,9 +74,21 @@ def code_files(root: Path) -> dict[str, Path]:
     return {name: root / name for name in names if (root / name).is_file()}
 
 
+def is_free(licence: str) -> bool:
+    """Whether what is made from data under a licence may be in a bundle.
+
+    The licence is an SPDX name (``CC-BY-4.0``), a 4TU server's name (``CC BY 4.0``, ``CC0``), or its text's address.
+    """
+    text = licence.strip().lower().rstrip("/")
+    if found := _CREATIVE_COMMONS.search(text):
+        text = f"{'cc0' if found[1] == 'zero' else f'cc-{found[1]}'}-{found[2]}"
+    name = "-".join(text.rpartition("/")[2].split())
+    return ("cc0-1.0" if name == "cc0" else name) in _FREE_LICENCES
+
+
 def result_files(root: Path, results: str, record: Mapping[str, Any]) -> tuple[dict[str, Path], list[str]]:
     """Files of ``results/<run>`` by path, and the datasets of which no data are among them."""
-    free = {entry["name"] for entry in record["data"] if entry["synthetic"] or entry["licence"] in FREE_LICENCES}
+    free = {entry["name"] for entry in record["data"] if entry["synthetic"] or is_free(entry["licence"])}
     closed = {entry["name"] for entry in record["data"]} - free
     # files as they were published or given are told by name and checksum only
     as_given = {entry["name"] for entry in record["data"] if entry["kind"] not in ("embedded", "generated")}

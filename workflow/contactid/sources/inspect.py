@@ -43,7 +43,11 @@ _TABLES = (
     ({"t", "x", "y", "theta"}, _THROW, "", "a planar throw of one's own"),
     ({f"q{k}" for k in range(1, 8)}, "contactid.arm.own.recordings:read_own_table", "", "an arm's recording"),
     ({"x", "z", "th", "vx", "vz", "vth"}, READERS["planar_throws"].read, "traj_1.csv", "a planar throw of a square"),
-)
+    (
+        {"time", "object_position_x", "object_orientation_w"},
+        "contactid.inhand.own.files:read_table", "", "a recording of an object in hand",
+    ),
+)  # fmt: skip
 
 
 def inspect(path: str | Path, object_name: str = "", surface: str = "") -> Iterator[str]:
@@ -245,7 +249,9 @@ def _toss(path: Path) -> Iterator[str]:
 def _table(path: Path) -> Iterator[str]:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.reader(file)
+            first = file.readline()
+            file.seek(0)
+            rows = csv.reader(file, delimiter=max(",;\t", key=first.count))
             header = [name.strip() for name in next(rows, [])]
             count = sum(1 for row in rows if row)
     except (OSError, UnicodeDecodeError, csv.Error) as error:

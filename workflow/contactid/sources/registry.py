@@ -12,8 +12,8 @@ from __future__ import annotations
 import csv
 import difflib
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +137,7 @@ class Dataset:
         between them, and the height (m) of a level surface where the box rests on no tracked plane
     outline, semi_axes, frame_rate : of the user's own planar throws: a polygon's corners about its centre of mass or an
         ellipse's semi-axes (m), and frames per second (Hz) where the files have no times
+    size : sides (m) of that box in place of the archive's; empty: the archive's
     licence, citation : as published; the licence ``as published`` is the one in the lock file
     """
 
@@ -154,6 +155,7 @@ class Dataset:
     outline: tuple[tuple[float, float], ...] = ()
     semi_axes: tuple[float, ...] = ()
     frame_rate: float | None = None
+    size: tuple[float, ...] = ()
     licence: str = "unknown"
     citation: str = ""
 
@@ -199,6 +201,25 @@ def load_registry(path: str | Path, own: Mapping[str, Mapping[str, Any]]) -> dic
                 "Name the one that understands the files",
             )
     return registry
+
+
+def with_sizes(registry: Mapping[str, Dataset], sizes: Mapping[str, Iterable[float]]) -> dict[str, Dataset]:
+    """The registry with other sizes (m) of the boxes of these names (``tossing.box_sizes``).
+
+    Raises :class:`ContactIdError` where no archive has a box of that name.
+    """
+    boxes = sorted({dataset.object for dataset in registry.values() if dataset.reader == "iam"})
+    for name in sizes:
+        if name not in boxes:
+            raise ContactIdError(
+                f"configuration: tossing.box_sizes has {name}, a box of no archive", f"Boxes are {', '.join(boxes)}"
+            )
+    return {
+        name: replace(dataset, size=tuple(sizes[dataset.object]))
+        if dataset.reader == "iam" and dataset.object in sizes
+        else dataset
+        for name, dataset in registry.items()
+    }
 
 
 def _from_row(row: Mapping[str, Any], path: str | Path) -> Dataset:

@@ -112,7 +112,7 @@ def variation_outlines(
     """Figure 14: outlines from above (m, from the measured position) of rest poses with one parameter varied.
 
     By dataset there are the table of :func:`vary_parameters` and the prepared tosses; ``n_tosses`` are drawn at random
-    for each object.
+    for each object, of those that come to rest.
 
     Returns
     -------
@@ -121,14 +121,16 @@ def variation_outlines(
     """
     rows: list[tuple[object, ...]] = []
     for dataset, table in varied.items():
-        names, item = table["toss"].unique(), prepared[dataset]
+        names, item = _resting(table), prepared[dataset]
+        if not len(names):
+            raise ContactIdError(
+                f"{dataset}: no simulated toss comes to rest", "Correct the parameters, or their range"
+            )
         random = np.random.default_rng(seed)
         chosen = sorted(random.choice(len(names), size=min(n_tosses, len(names)), replace=False))
         for parameter in PARAMETERS:
             for panel, k in enumerate(chosen):
                 part = table[(table["toss"] == names[k]) & (table["parameter"] == parameter) & table["rested"]]
-                if part.empty:
-                    raise ContactIdError(f"toss {names[k]} never comes to rest", "Choose another seed for the figure")
                 poses = part[[f"simulated_{name}" for name in POSE]].to_numpy()
                 measured = part[[f"measured_{name}" for name in POSE]].to_numpy()[0]
                 drawn = [("measured", np.nan, measured)]
@@ -140,6 +142,13 @@ def variation_outlines(
                         rows.append((dataset, object_of(item), parameter, panel, names[k], kind, value, corner, x, y))
     columns = ["dataset", "object", "parameter", "panel", "toss", "kind", "value", "corner", "x_m", "y_m"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _resting(table: pd.DataFrame) -> np.ndarray:
+    """Names of the tosses that come to rest with some value of either parameter, in the table's order."""
+    rested = table[table["rested"]].groupby("toss")["parameter"].nunique()
+    names = table["toss"].unique()
+    return names[[rested.get(name, 0) == table["parameter"].nunique() for name in names]]
 
 
 def _medoid(points: np.ndarray) -> int:

@@ -75,6 +75,7 @@ def stream_iam_archive(
     surface: str,
     licence: str,
     surface_height: float | None = None,
+    size: Sequence[float] = (),
     synthetic: bool = False,
 ) -> MotionStream:
     """All recordings of one box, each read when it is asked for.
@@ -94,6 +95,8 @@ def stream_iam_archive(
     surface_height
         Where the box rests on no tracked plane: C is parallel to M at this height (m) above M's origin, or at the
         height at which the box rests where that is another one. Without a ``surface`` None means 0.
+    size
+        Sides (m) of the box along x_B, y_B and z_B in place of the archive's; the box is uniform then.
     synthetic
         Whether the data are known to be simulated; otherwise the file's own attribute ``synthetic`` says it, which
         measured data don't have.
@@ -111,8 +114,8 @@ def stream_iam_archive(
         Where a file can't be read, or where no recording of the box is usable.
     """
     level = 0.0 if surface_height is None and not surface else surface_height
-    request = Request(object, tuple(name.strip() for name in surface.split(",") if name.strip()), level)
-    survey = _surveyed(Path(path), object)
+    request = Request(object, tuple(name.strip() for name in surface.split(",") if name.strip()), level, tuple(size))
+    survey = _surveyed(Path(path), request)
     if not survey.recordings and not survey.left_out:
         raise _no_such_object(path, object, survey.objects)
     frequency, body = _commonest(survey.recordings)
@@ -140,7 +143,7 @@ def _archive_files(path: Path) -> list[Path]:
     return files
 
 
-def _surveyed(path: Path, object_name: str) -> _Survey:
+def _surveyed(path: Path, request: Request) -> _Survey:
     """Everything but the motion of every recording of the box."""
     recordings: dict[str, _Found] = {}
     left_out: dict[str, str] = {}
@@ -151,7 +154,7 @@ def _surveyed(path: Path, object_name: str) -> _Survey:
             with open_archive(file) as archive:
                 synthetic = synthetic or bool(attribute(archive, "synthetic") or False)
                 for name in sorted(key for key in archive if key.startswith("Rec_")):
-                    found = _found(file, archive, name, object_name, objects)
+                    found = _found(file, archive, name, request, objects)
                     if found is not None and name in recordings:
                         left_out[f"{file.name}:{name}"] = "a recording of this name was read already"
                     elif found is not None:
@@ -163,16 +166,16 @@ def _surveyed(path: Path, object_name: str) -> _Survey:
     return _Survey(tuple(recordings.values()), left_out, frozenset(objects), synthetic)
 
 
-def _found(file: Path, archive: h5py.File, name: str, object_name: str, objects: set[str]) -> _Found | None:
+def _found(file: Path, archive: h5py.File, name: str, request: Request, objects: set[str]) -> _Found | None:
     """A recording of the box, else None; adds what else the recording holds to ``objects``."""
     problems: list[str] = []
     with damage_noted(problems):
         group = archive[name]
         here = objects_in(group)
         objects |= here
-        if not any(key.endswith(object_name) for key in here):
+        if not any(key.endswith(request.object_name) for key in here):
             return None
-        body = read_body(group, object_name, problems)
+        body = read_body(group, request.object_name, problems, request.size)
         return _Found(file, name, body, read_frequency(group, problems), tuple(problems))
     return _Found(file, name, None, None, tuple(problems))
 

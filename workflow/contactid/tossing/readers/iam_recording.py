@@ -45,11 +45,15 @@ _FALLING, _ALOFT = 9, 0.02  # frames that tell a free fall, and m
 
 @dataclass(frozen=True)
 class Request:
-    """Which box to read, on which planes (names in order; none: found), with the height (m) of a level surface."""
+    """Which box to read, on which planes (names in order; none: found), with the height (m) of a level surface.
+
+    ``size`` (m, along x_B, y_B, z_B) stands in the place of what the file says; empty: it says right.
+    """
 
     object_name: str
     surfaces: tuple[str, ...]
     surface_height: float | None
+    size: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,13 +88,25 @@ def bodies_with_inertia(group: h5py.Group) -> set[str]:
     }
 
 
-def read_body(group: h5py.Group, object_name: str, problems: list[str]) -> BodyProperties | None:
-    """Vertices, mass and inertia about the centre of mass, which is the origin of B."""
+def read_body(
+    group: h5py.Group, object_name: str, problems: list[str], size: tuple[float, ...] = ()
+) -> BodyProperties | None:
+    """Vertices, mass and inertia about the centre of mass, which is the origin of B.
+
+    With a ``size`` (m) it is the uniform box of that size and of the file's mass.
+    """
     with damage_noted(problems):
         node = child(group, "OBJECT", problems, h5py.Group)
         box = None if node is None else child(node, object_name, problems, h5py.Group)
-        return None if box is None else _body_of(box, problems)
+        body = None if box is None else _body_of(box, problems)
+        return _uniform_box(body.mass, size) if body is not None and size else body
     return None
+
+
+def _uniform_box(mass: float, size: tuple[float, ...]) -> BodyProperties:
+    squares = np.square(size)
+    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    return BodyProperties(corners * size, mass, np.diag(mass / 12.0 * (squares.sum() - squares)))
 
 
 def read_frequency(group: h5py.Group, problems: list[str]) -> float | None:
@@ -103,7 +119,7 @@ def read_frequency(group: h5py.Group, problems: list[str]) -> float | None:
 
 def read_recording(name: str, group: h5py.Group, request: Request, problems: list[str]) -> Reading | None:
     """One recording, or None with everything that is wrong with it added to ``problems``."""
-    body = read_body(group, request.object_name, problems)
+    body = read_body(group, request.object_name, problems, request.size)
     frequency = read_frequency(group, problems)
     reading = None
     with damage_noted(problems):

@@ -3,7 +3,8 @@
 A recording tracks the box and some other bodies: planes (a part of a conveyor, the ground), other boxes, a tool. The
 surface is the plane on which the box *lies* after it flew: four vertices near z = 0 of the plane, and still relative
 to it. Names that are given go before others, in their order; a body of another name serves where the box lies on none
-of them; where it lies on no tracked body, the surface is level in M, at the height at which the box lies.
+of them; where it lies on no tracked body, the surface is level in M, at the height at which the box lies; where it
+never lies and hits no tracked body, at the height where its first impact turns it round.
 
 A plane may travel, as its markers are on a belt. Then C is the plane's pose at the first contact, the surface's
 velocity is the slope of its own track, and how fast the resting box slips relative to it is a cross-check. Where the
@@ -23,6 +24,7 @@ from contactid.core.errors import ContactIdError
 from contactid.tossing.readers.iam_frames import Track, runs
 
 REFERENCE_FRAME = "reference frame"
+AT_THE_IMPACT = "reference frame at the impact"  # a surface of its own: nothing rests on it that could correct it
 _WINDOW = 0.025  # s on either side of a local velocity
 _LONG_WINDOW = 0.05  # s on either side, within which a carried box keeps its velocity
 _NEAR = 0.03  # m between a plane's z = 0 and the box that lies on it: markers have a height
@@ -35,6 +37,7 @@ _LEAST_REST, _LEAST_CARRY = 0.1, 0.15  # s
 _LEAST_REST_TRAVELLING = 0.03  # s; a box that slides to rest on a belt passes through its speed in half of that
 _TRAVEL = 0.01  # m along the plane: its markers move with a belt; the drift of a standing one is a tenth
 _TURNS = 0.1  # rad about its mean; a body that turns more is no plane
+_SIDE, _KINK = 4, 0.7  # frames on either side of an impact, and m/s of change in a vertex's upward speed
 _COMPARABLE = 1.0  # between scores: a metre farther, or a centimetre off in height
 
 
@@ -128,6 +131,9 @@ def find_surface(
         landed = None if chosen is not None else _landed(box, places, wanted)
         if landed is not None:
             return _standing(box, landed)
+    if chosen is None and level is not None and (turn := _turn(box)) is not None:
+        remark = f"level at {turn:.4f} m in M, where the box first turns round: it comes to rest on no tracked plane"
+        return Surface(AT_THE_IMPACT, np.array([0.0, 0.0, turn]), _UPRIGHT, np.zeros(3), remarks=(remark,))
     if chosen is None and level is not None:
         remark = f"level at {level:g} m in M, as it is registered: the box lies on no tracked plane"
         return Surface(REFERENCE_FRAME, np.array([0.0, 0.0, level]), _UPRIGHT, np.zeros(3), remarks=(remark,))
@@ -300,6 +306,32 @@ def _landed(box: Box, places: Mapping[str, _Place], wanted: Sequence[str]) -> _P
     if named:
         return named[0]
     return places[min(scores, key=lambda name: scores[name])] if scores else None
+
+
+def _turn(box: Box) -> float | None:
+    """Height in M (m) where the lowest vertex first turns round after a fall: its straight paths before and after meet.
+
+    None where no frames tell it.
+    """
+    n_frames = len(box.track.position)
+    upward = rotations.matrices(box.track.orientation)[:, 2]
+    heights = box.track.position[:, 2:] + upward @ box.vertices.T
+    lowest = heights.min(axis=1)
+    for frame in np.flatnonzero(lowest[1:-1] <= np.minimum(lowest[:-2], lowest[2:])) + 1:
+        path = heights[:, np.argmin(heights[frame])]
+        sides = [
+            near[box.track.measured[near]]
+            for near in (
+                np.arange(max(frame - _SIDE, 0), frame),
+                np.arange(frame + 1, min(frame + 1 + _SIDE, n_frames)),
+            )
+        ]
+        if min(map(len, sides)) < 2:
+            continue
+        down, up = (np.polyfit(side - frame, path[side], 1) for side in sides)
+        if up[0] - down[0] > _KINK * box.time_step and down[0] < 0.0:
+            return float(np.polyval(down, (up[1] - down[1]) / (down[0] - up[0])))
+    return None
 
 
 def _standing(box: Box, place: _Place) -> Surface:

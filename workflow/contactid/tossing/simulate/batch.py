@@ -34,6 +34,8 @@ from contactid.tossing.simulate.box_kernel import (
 from contactid.tossing.simulate.contact_kernel import COLUMNS, INLINE, OPTIONS
 
 _STILL = 1e-7  # m/s and rad/s, relative to the surface
+# the fixed point leaves a resting body some speed, so that rest is what the authors call so, in the farthest vertex
+_SLOW, _SLOW_FOR = 0.02, 21 / 360  # m/s and s
 _EXTRA = 1.0  # s after the moment asked for in which a body may still come to rest
 
 
@@ -91,17 +93,23 @@ class RestPoses:
 
 
 @numba.njit(**INLINE)
-def _lies_still(state, surface_velocity):
-    """Whether the centre of mass moves with the surface and the body doesn't turn."""
-    fastest = 0.0
+def _lies_still(state, surface_velocity, slowest, turning):
+    """Whether the centre of mass moves with the surface (within m/s) and the body doesn't turn (within rad/s)."""
+    fastest, spin = 0.0, 0.0
     for k in range(3):
-        fastest = max(fastest, abs(state[7 + k] - surface_velocity[k]), abs(state[10 + k]))
-    return fastest <= _STILL
+        fastest, spin = max(fastest, abs(state[7 + k] - surface_velocity[k])), max(spin, abs(state[10 + k]))
+    return fastest <= slowest and spin <= turning
 
 
 @numba.njit(**OPTIONS)
-def _rest_poses(body, law, h, n_asked, n_most, starts, mus, e_ns, shifts, tensors, inverses, spherical, gravity, out):
-    """Fill ``out`` (n, 9): position of B's origin at step ``n_asked``, quaternion, rested, failed steps."""
+def _rest_poses(
+    body, law, rest, h, n_asked, n_most, starts, mus, e_ns, shifts, tensors, inverses, spherical, gravity, out
+):
+    """Fill ``out`` (n, 9): position of B's origin at step ``n_asked``, quaternion, rested, failed steps.
+
+    ``rest`` is (m/s, rad/s, steps): a body that is no faster in so many steps lies still.
+    """
+    slowest, turning, enough = rest
     contacts = np.zeros((body.vertices.shape[0], COLUMNS))
     vertices = np.empty_like(body.vertices)
     state = np.empty(STATE_SIZE)
@@ -145,20 +153,21 @@ def _rest_poses(body, law, h, n_asked, n_most, starts, mus, e_ns, shifts, tensor
         state[8] += w2 * d0 - w0 * d2
         state[9] += w0 * d1 - w1 * d0
         failed, still, step = 0, 0, 0
-        while step < n_most and still < 2:
+        while step < n_most and still < enough:
             closed, iterations, _, _ = advance(varied, parameters, h, state, contacts, False)
             step += 1
             if closed > 0 and iterations > law.max_iterations:
                 failed += 1
-            # twice: a body may pass through a standstill at the top of a bounce, though never so near the surface
-            still = still + 1 if closed > 0 and _lies_still(state, law.surface_velocity) else 0
+            # more than once: a body may pass through a standstill at the top of a bounce, if hardly near the surface
+            lies = closed > 0 and _lies_still(state, law.surface_velocity, slowest, turning)
+            still = still + 1 if lies else 0
         travel = (n_asked - step) * h
         x, y, z = origin_of(varied, state)
         v0, v1, v2 = law.surface_velocity
         out[run, 0], out[run, 1], out[run, 2] = x + travel * v0, y + travel * v1, z + travel * v2
         for k in range(4):
             out[run, 3 + k] = state[3 + k]
-        out[run, 7] = 1.0 if still >= 2 else 0.0
+        out[run, 7] = 1.0 if still >= enough else 0.0
         out[run, 8] = failed
 
 
@@ -205,9 +214,14 @@ def rest_poses(
     inverses = np.einsum("ik,nk,jk->nij", axes, 1.0 / varied, axes)[:, upper[0], upper[1]]
     asked = (n_samples - 1) * options.substeps
     out = np.empty((len(starts), 9))
+    rest = (_STILL, _STILL, 2)
+    if options.solver == "prox":
+        reach = float(np.linalg.norm(body.vertices - body.center_of_mass, axis=1).max())
+        rest = (_SLOW, _SLOW / reach, int(np.ceil(_SLOW_FOR / options.step)))
     _rest_poses(
         body_arrays(body),
         contact_law(ContactParameters(0.0, 0.0), options, surface_velocity),
+        rest,
         options.step,
         asked,
         asked + int(np.ceil(_EXTRA / options.step)),
