@@ -171,12 +171,11 @@ def test_a_small_run_is_compared_where_its_archives_are_the_papers_own(repositor
         source.write_text(text.replace(f'"{fourtu_client.BASE_URL}"', f'"{host}"'))
         made = snakemake(repository, server, "all", overlays=["small.yaml"])
         assert made.returncode == 0, made.stdout + made.stderr
-        checks = pd.read_csv(repository / "results/small/tossing/checks.csv").fillna("")
+        checks = pd.read_csv(repository / "results/small/tossing/checks.csv", keep_default_na=False)
         of_box = checks["condition"].str.contains("object=Box006") & (checks["basis"] != "print")
         compared = checks["verdict"] != "not_comparable"
         bodies, parameters, poses = (of_box & (checks["artefact"] == name) for name in ("tab01", "tab02", "tab03"))
-        assert compared[bodies].any() == of_the_paper
         assert compared[parameters & checks["condition"].str.contains("parameters=trajectory")].any() == of_the_paper
-        assert not compared[poses].any()  # its test tosses say that they are synthetic
+        assert not compared[bodies | poses].any()  # from its test tosses, which say that they are synthetic
         assert (repository / "results/small/tossing/figures/fig14_sensitivity.svg").is_file()
     source.write_text(text)
