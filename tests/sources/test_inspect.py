@@ -65,7 +65,6 @@ def test_other_files(tmp_path: Path) -> None:
 
 
 def test_a_recording_in_hand(tmp_path: Path) -> None:
-    pytest.importorskip("contactid.inhand.own.files")
     pose = [f"object_position_{axis}" for axis in "xyz"] + [f"object_orientation_{axis}" for axis in "wxyz"]
     columns = ["time", *pose, *(f"contact_{what}_tip_{axis}" for what in ("force", "position") for axis in "xyz")]
     row = [0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0.02, 0, 0]
