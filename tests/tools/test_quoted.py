@@ -12,7 +12,7 @@ from contactid.core.errors import ContactIdError
 from contactid.output.comparison import BASES, SCALES, VERDICTS
 
 #: Pages that hold no number typed by hand.
-STRICT = ["README.md", "docs/checks.md", "docs/reproduction.md"]
+STRICT = ["README.md", "docs/findings.md", "docs/checks.md", "docs/reproduction.md"]
 #: Lines of other pages that may hold one: settings, and measurements that no run's file has. No page may get more.
 TYPED = {
     "docs/tossing.md": 27,
