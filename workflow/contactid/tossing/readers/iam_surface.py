@@ -317,7 +317,7 @@ def _turn(box: Box) -> float | None:
     upward = rotations.matrices(box.track.orientation)[:, 2]
     heights = box.track.position[:, 2:] + upward @ box.vertices.T
     lowest = heights.min(axis=1)
-    for frame in np.flatnonzero(lowest[1:-1] <= np.minimum(lowest[:-2], lowest[2:])) + 1:
+    for frame in map(int, np.flatnonzero(lowest[1:-1] <= np.minimum(lowest[:-2], lowest[2:])) + 1):
         path = heights[:, np.argmin(heights[frame])]
         sides = [
             near[box.track.measured[near]]
