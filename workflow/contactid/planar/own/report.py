@@ -333,6 +333,11 @@ def _warnings(found: OwnIdentification) -> list[str]:
             "No contact sequence explains the poses as well as the fitted motion does: J/m and friction are that "
             "motion's, whose restitution is the same at all impacts; states and impulses are the sequence's."
         )
+    if not found.body.radius_given:
+        warnings.append(
+            "The corner radius was found with the motion. On simulated throws it was off by up to ten times its error, "
+            "which takes every impact for a rigid body's; J/m was not. Measure it, and give it, where it matters."
+        )
     if found.geometry.apart:
         warnings.append(
             f"No rigid body on a straight ground explains whole throws, so {len(found.names)} impacts were taken "
