@@ -249,6 +249,8 @@ def draw(found: Candidates, number: int, seed: int) -> list[str]:
 def lay_out(bundle: Contents, run: str, root: Path, commit: str, folder: Path) -> None:
     """The code of a commit of one's own checkout, with a bundle's results and records of jobs, all of one time.
 
+    Without its logs: what they say of the results would end the run before the changed one is found.
+
     Raises :class:`ContactIdError` where that fails.
     """
     code = git(root, "archive", "--format=zip", commit)
@@ -257,7 +259,8 @@ def lay_out(bundle: Contents, run: str, root: Path, commit: str, folder: Path) -
     with zipfile.ZipFile(io.BytesIO(code)) as archive:
         archive.extractall(folder)
     wanted = (f"results/{run}/", f"{FOLDER.as_posix()}/")
-    unpack(bundle, folder, lambda name: name.startswith(wanted))
+    logs = f"results/{run}/logs/"
+    unpack(bundle, folder, lambda name: name.startswith(wanted) and not name.startswith(logs))
     for found in folder.rglob("*"):
         os.utime(found, (_SECONDS, _SECONDS))
 
