@@ -10,7 +10,9 @@ with told_plainly():
 ARTEFACTS["arm"] = arm_artefacts.declare(ARM)
 ARM_PUBLISHED = "workflow/resources/published/arm.csv"
 ARM_LINKS = f"workflow/contactid/arm/robots/{ARM['robot']['name']}.csv"
-ARM_CORRECTIONS = f"workflow/contactid/arm/robots/{ARM['robot']['name']}_corrections.csv"
+ARM_CORRECTIONS = (
+    f"workflow/contactid/arm/robots/{ARM['robot']['name']}_corrections.csv"
+)
 ARM_SYNTHETIC = DATASETS[ARM["data"]].synthetic
 ARM_ACCURACY = ARM["fit"]["accuracy"]
 # motors are known where the recordings are the study's own twin; in other recordings only if they are given
