@@ -8,6 +8,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pandas as pd
+import pinocchio
 import pytest
 
 from contactid.__main__ import main
@@ -24,7 +25,7 @@ from tosses_for_tests import TRUTH
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples/predict"
-FILES = {"predictions.csv", "summary.md", "losses.pdf", "losses.png", "losses.svg"}
+FILES = {"predictions.csv", "summary.md", "bodies", "losses.pdf", "losses.png", "losses.svg"}
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,11 @@ def test_the_run_s_own_test_tosses_have_the_run_s_own_losses(cube, tmp_path, cap
     assert main(["predict", str(mine), "--run", str(run), "--report", str(tmp_path / "report")]) == 0
     printed = capsys.readouterr().out
     assert "WARNING" not in printed and {file.name for file in (tmp_path / "report").iterdir()} == FILES
+    model = pinocchio.buildModelFromUrdf(
+        str(tmp_path / "report/bodies/cube.calibrated.urdf"), pinocchio.JointModelFreeFlyer()
+    )
+    calibration = json.loads((run / "tossing/fits/cube.calibration.json").read_text())
+    assert np.allclose(model.inertias[1].lever, calibration["center_of_mass"], atol=1e-12)
     ours = pd.read_csv(tmp_path / "report/predictions.csv")
     assert set(ours["scheme"]) == {"exact", "calibrated", "no_restitution", "no_impact"} and not ours["seen"].any()
     for scheme in ("exact", "calibrated", "no_restitution"):

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 
 from contactid.core.atomic import write_text
+from contactid.output import simulator_formats as formats
+from contactid.output.fits import read_json
 from contactid.output.own_report import PREDICTIONS, SUMMARY
 from contactid.output.style import label_data, save, styled
 from contactid.output.tables import write_csv
+from contactid.sources.motion import body_of
 from contactid.tossing.own.draw import draw_predictions
 from contactid.tossing.own.finished_run import FinishedRun
 from contactid.tossing.own.predict import NAIVE, best_known, doubts, label, means, with_error
 from contactid.tossing.own.tosses import OwnTosses
+from contactid.tossing.prepare.calibration import Calibration
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,7 @@ def report_on(run: FinishedRun, tosses: OwnTosses, table: pd.DataFrame) -> OwnPr
 
 
 def write_files(found: OwnPrediction, folder: Path) -> None:
-    """Write ``predictions.csv``, ``summary.md`` and the figure ``losses`` into an empty folder."""
+    """Write ``predictions.csv``, ``summary.md``, the figure ``losses`` and ``bodies/`` into an empty folder."""
     write_csv(found.table, folder / PREDICTIONS)
     write_text(folder / SUMMARY, summary(found))
     shown = best_known(found.means)
@@ -45,6 +51,26 @@ def write_files(found: OwnPrediction, folder: Path) -> None:
         label_data(figure, _data(found))
         save(figure, folder / "losses")
         plt.close(figure)
+    for name, body in _bodies(found):
+        write_text(folder / f"bodies/{name}.xml", formats.mjcf(body))
+        write_text(folder / f"bodies/{name}.urdf", formats.urdf(body))
+
+
+def _bodies(found: OwnPrediction) -> Iterator[tuple[str, formats.IdentifiedBody]]:
+    """The body as each scheme has it, with its friction and restitution, for other simulators."""
+    identified = {one.dataset: one for one in found.tosses.identified}
+    for row in found.means.to_dict("records"):
+        if row["parameters"] == NAIVE:
+            continue
+        data = found.tosses.prepared
+        if row["calibrated"]:
+            file = found.run.calibration(identified[row["identified_on"]])
+            data = Calibration(**read_json(file)).apply(data)
+        body = body_of(data)
+        contact = float(row["friction_mu"]), float(row["restitution_e_n"])
+        name = f"{row['identified_on']}.{row['scheme']}"
+        size = np.ptp(body.vertices, axis=0)
+        yield name, formats.IdentifiedBody(name, body.mass, body.center_of_mass, body.inertia, *contact, box=size)
 
 
 def _data(found: OwnPrediction) -> str:
@@ -81,7 +107,7 @@ def summary(found: OwnPrediction) -> str:
     if tosses.left_out:
         lines += ["", "## Left out", "", *(f"* {name}: {reason}" for name, reason in tosses.left_out.items())]
     lines += ["", "## Figure", "", "![losses by scheme, and where the body comes to rest](losses.png)", ""]
-    lines.append("`predictions.csv` has a row per toss and scheme.")
+    lines.append("`predictions.csv` has a row per toss and scheme, `bodies/` the body by each scheme as MJCF and URDF.")
     return "\n".join(lines) + "\n"
 
 
