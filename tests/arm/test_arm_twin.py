@@ -136,8 +136,8 @@ def test_figure_2_shows_velocities_around_the_impact(tmp_path):
     assert before.tail(20).mean() == pytest.approx(experiment.velocity_pre[1], rel=0.02)
     assert "synthetic" in table["source"].iloc[0]
     write_dataset(impacts, tmp_path / "arm.nc")
-    (tmp_path / "fits.csv").write_text("experiment,impact_time_s\nset1_v020_a90,0.15\n")
+    (tmp_path / "fits.csv").write_text("experiment,impact_time_s,vx_minus,vz_minus\nset1_v020_a90,0.15,0,-0.2\n")
     assert len(shown_velocities(tmp_path / "arm.nc", tmp_path / "fits.csv")) == len(table)
-    (tmp_path / "fits.csv").write_text("experiment,impact_time_s\nset1_v020_a90,\n")
+    (tmp_path / "fits.csv").write_text("experiment,impact_time_s,vx_minus,vz_minus\nset1_v020_a90,,0,-0.2\n")
     with pytest.raises(ContactIdError, match="no impact time of set1_v020_a90"):
         shown_velocities(tmp_path / "arm.nc", tmp_path / "fits.csv")

@@ -258,7 +258,8 @@ EDITS = {
          "artefacts",
          "tossing_velocity_identify", "tossing_impact_mpec", "tossing_window_mpec", "tossing_sensitivity",
          "tossing_sobol", "tossing_rest_poses", "tossing_tables", "tossing_figures", "tossing_draw_1",
-         "tossing_draw_2", "tossing_typeset", "tossing_playback", "tossing_checks", "tossing_summary", *JUDGED},
+         "tossing_draw_2", "tossing_typeset", "tossing_playback", "tossing_checks", "tossing_summary", "hold_stored",
+         *JUDGED},
     ),
     "the style": (
         "contactid/output/style.py", '"font.size": 8', '"font.size": 9',

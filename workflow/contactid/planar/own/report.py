@@ -57,6 +57,7 @@ _FEW_FRAMES = 4  # between first contact and last frame
 _SLOPE_FRAMES = (3, 12)  # frames from which a velocity before or after an impact is known
 _OUTLINES = 12  # shown per throw
 _DRAWN = 9  # throws
+_FOUND_RADIUS = "The corner radius was found; on simulated throws it was off by up to ten times its error, J/m was not."
 _HINT = ", which is likely to be far larger: check ground, shape, the tracked point, and which frames are used"
 STATES = "states.csv"
 _NO_SEQUENCE = 20.0  # of half the squared residuals, by which the fitted motion explains the poses better
@@ -334,10 +335,7 @@ def _warnings(found: OwnIdentification) -> list[str]:
             "motion's, whose restitution is the same at all impacts; states and impulses are the sequence's."
         )
     if not found.body.radius_given:
-        warnings.append(
-            "The corner radius was found with the motion. On simulated throws it was off by up to ten times its error, "
-            "which takes every impact for a rigid body's; J/m was not. Measure it, and give it, where it matters."
-        )
+        warnings.append(_FOUND_RADIUS)
     if found.geometry.apart:
         warnings.append(
             f"No rigid body on a straight ground explains whole throws, so {len(found.names)} impacts were taken "
@@ -489,11 +487,9 @@ def summary(found: OwnIdentification) -> str:
     lines.append(f"* A uniform body of this shape has J/m = {MM2 * found.body.shape.uniform_inertia_ratio:.4g} mm2.")
     lines += ["", "## Warnings", "", *(f"* {warning}" for warning in found.warnings or ["None."])]
     lines += ["", "## Notes", "", *(f"* {note}" for note in found.notes)]
-    lines.append(
-        f"* Squared residuals in units of their noise: {2.0 * found.fit.misfit:.4g}, expected {found.fit.degrees}."
-    )
-    lines += ["", "## Throws", "", "| throw | frames | frames/s | impacts | farthest from a measured centre, mm |"]
-    lines.append("|---|---|---|---|---|")
+    squares = f"{2.0 * found.fit.misfit:.4g}, expected {found.fit.degrees}."
+    lines += [f"* Squared residuals in units of their noise: {squares}", "", "## Throws", ""]
+    lines += ["| throw | frames | frames/s | impacts | farthest from a measured centre, mm |", "|---|---|---|---|---|"]
     for name, throw, states in found.each:
         apart = 1e3 * np.hypot(*(states.position[states.frame] - throw.position)[:, :2].T).max()
         rate = 1.0 / throw.frame_interval

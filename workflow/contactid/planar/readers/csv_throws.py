@@ -82,7 +82,7 @@ def columns_of(path: Path, columns: Sequence[str], *, gaps: bool = False) -> np.
     table = np.array([_finite(text) for row in cells for text in row]).reshape(-1, len(columns))
     if len(table) < FEWEST_ROWS:
         problems.append(f"only {len(table)} frames, where at least {FEWEST_ROWS} are needed")
-    empty = np.array([cell.lower() in _EMPTY for row in cells for cell in row]).reshape(table.shape)
+    empty = np.array([cell.lower() in _EMPTY for row in cells for cell in row], dtype=bool).reshape(table.shape)
     if columns[0] == _OWN_COLUMNS[0]:
         empty[:, 0] = False
     bad = np.argwhere(np.isnan(table) & ~(empty & gaps))
