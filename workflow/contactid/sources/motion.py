@@ -320,7 +320,7 @@ class _Samples:
         self.n_waiting, self.n_written = 0, end
 
 
-def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str) -> None:
+def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str, robot: str = "") -> None:
     """Read a dataset's own files and write its canonical form.
 
     Parameters
@@ -329,6 +329,7 @@ def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str) -> Non
     entry : the registry's
     raw : the file or folder to read
     data : the netCDF file to write; with the attributes ``dataset`` and ``citation``
+    robot : the table of links that an arm's reader opens, named so that a change of it is read
 
     Raises
     ------
