@@ -84,7 +84,7 @@ class OwnFit:
     misfit : squared residuals by the stated noise, per degree of freedom
     degrees : of freedom
     iterations : rounds of linearisation
-    converged : whether the last one moved the answer by less than half a standard error
+    converged : whether the last one moved the answer by less than half a standard error, and its search ended
     """
 
     body: InertialParameters
@@ -142,7 +142,7 @@ def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float, weight: 
     information = rows[:, :-1].T @ rows[:, :-1]
     answer = _inverse(information) @ rows[:, :-1].T @ rows[:, -1]
     misfit = float(np.mean((rows[:, -1] - rows[:, :-1] @ answer) ** 2))
-    body = likeliest_body(answer, information / misfit, hull, weight, uniform_body(_weighed(stretches), hull))
+    body, _ = likeliest_body(answer, information / misfit, hull, weight, uniform_body(_weighed(stretches), hull))
     levels = np.array(_START)
     near = body.vector
     for turn in range(_ROUNDS):
@@ -150,7 +150,7 @@ def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float, weight: 
             _linearise(part, near)
         levels = _noise_levels(parts, levels, _STEPS if turn < _FIRST else _FEW)
         information, answer = _solved(parts, levels)
-        body = likeliest_body(answer, information, hull, weight, body)
+        body, solved = likeliest_body(answer, information, hull, weight, body)
         step = body.vector - near
         near = body.vector
         for part in parts:
@@ -160,7 +160,8 @@ def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float, weight: 
         if arrived:
             break
     found = _told(parts, levels, information, body, answer[PARAMETERS:], hull, gain_sd)
-    return replace(found, iterations=turn + 1, converged=bool(np.all(np.abs(step) <= _SETTLING * errors)))
+    settled = bool(np.all(np.abs(step) <= _SETTLING * errors))
+    return replace(found, iterations=turn + 1, converged=solved and settled)
 
 
 def _weighed(stretches: Sequence[RecordedSignals]) -> float:
@@ -292,8 +293,10 @@ def _solved(parts: list[_Stretch], levels: np.ndarray) -> tuple[np.ndarray, np.n
 
 def likeliest_body(
     answer: np.ndarray, information: np.ndarray, hull: np.ndarray, weight: float, start: InertialParameters
-) -> InertialParameters:
+) -> tuple[InertialParameters, bool]:
     """The body with the least squared error of the data and distance to the uniform body, centre of mass in the hull.
+
+    And whether the search for it ended by itself.
 
     Parameters
     ----------
@@ -338,7 +341,7 @@ def likeliest_body(
     factor = np.linalg.cholesky(first)
     factor[np.diag_indices(4)] = np.log(np.diag(factor))
     found = least_squares(errors, factor[rows], method="trf", x_scale="jac", max_nfev=300)
-    return InertialParameters.from_vector(_vector_of(matrix_of(found.x)))
+    return InertialParameters.from_vector(_vector_of(matrix_of(found.x))), bool(found.success)
 
 
 def _vector_of(matrix: np.ndarray) -> np.ndarray:
