@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 from contactid.core.errors import ContactIdError
 
-#: Each command's module, with ``arguments(parser)`` and ``run(given)``, and what it does in a line. A command's module
-#: imports nothing heavy before its arguments are known to be right.
+#: Each command's module, with ``arguments(parser)`` and ``run(given)``, which gives what not to trust, and what it does
+#: in a line. A command's module imports nothing heavy before its arguments are known to be right.
 COMMANDS = {
     "estimate": ("contactid.inhand.own.command", "mass, centre and inertia of an object that is held and moved"),
     "identify": ("contactid.planar.own.command", "inertia ratio and friction of a planar body from its throws"),
@@ -40,10 +40,14 @@ def main(given: Sequence[str] | None = None) -> int:
     options = parser.parse_args(words)
     assert chosen is not None  # a word that is no command ends in the line above
     try:
-        chosen.run(options)
+        warnings = chosen.run(options)
     except ContactIdError as error:
         print(f"ERROR {error}", file=sys.stderr)
         return 1
+    for warning in warnings:
+        print(f"WARNING {warning}")
+    if "report" in options:
+        print(f"Report: {options.report}")
     return 0
 
 

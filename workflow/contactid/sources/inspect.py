@@ -313,8 +313,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--surface", default="", help="names of its planes, in order, with commas (default: found)")
 
 
-def run(given: Namespace) -> None:
-    """Print what :func:`inspect` says.
+def run(given: Namespace) -> tuple[()]:
+    """Print what :func:`inspect` says; there is nothing to warn of.
 
     Raises
     ------
@@ -331,3 +331,4 @@ def run(given: Namespace) -> None:
         raise ContactIdError(*(_anonymous(text, Path(given.file)) for text in (error.problem, error.remedy))) from None
     finally:
         log.setLevel(level)
+    return ()

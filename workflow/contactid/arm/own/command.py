@@ -25,6 +25,7 @@ predictions.csv has a row per recording (parameters.json the same, and the postu
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -35,8 +36,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--report", default="report", metavar="folder", help="where the report goes (default: report)")
 
 
-def run(given: Namespace) -> None:
-    """Read, find each impact and the velocities round it, write the report, and print results and warnings.
+def run(given: Namespace) -> Sequence[str]:
+    """Read, find each impact and its velocities, write the report, print the results, and return what not to trust.
 
     Raises
     ------
@@ -63,6 +64,4 @@ def run(given: Namespace) -> None:
                 print(impact.line(), flush=True)
         found = Found(tuple(impacts), left_out, given.robot or "KUKA LWR 4+", given.probe)
         write_files(found, folder)
-    for warning in found.warnings():
-        print(f"WARNING {warning}")
-    print(f"Report: {given.report}")
+    return found.warnings()

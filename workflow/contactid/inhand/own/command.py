@@ -15,6 +15,7 @@ The report is a folder with summary.md, parameters.json, the body as body.xml (M
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -25,8 +26,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--report", default="report", metavar="folder", help="where the report goes (default: report)")
 
 
-def run(given: Namespace) -> None:
-    """Read, estimate, write the report, and print its results and warnings.
+def run(given: Namespace) -> Sequence[str]:
+    """Read, estimate, write the report, print its results, and return what not to trust.
 
     Raises
     ------
@@ -45,6 +46,4 @@ def run(given: Namespace) -> None:
         write_files(found, folder)
     for line in found.lines():
         print(line)
-    for warning in found.warnings:
-        print(f"WARNING {warning}")
-    print(f"Report: {given.report}")
+    return found.warnings

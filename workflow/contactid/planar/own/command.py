@@ -9,6 +9,7 @@ with summary.md, parameters.json, states.csv and two figures.
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -18,8 +19,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--report", default="report", metavar="folder", help="where the report goes (default: report)")
 
 
-def run(given: Namespace) -> None:
-    """Read, identify, write the report, and print its results and warnings.
+def run(given: Namespace) -> Sequence[str]:
+    """Read, identify, write the report, print its results, and return what not to trust.
 
     Raises
     ------
@@ -38,6 +39,4 @@ def run(given: Namespace) -> None:
         write_files(found, folder)
     for line in found.lines():
         print(line)
-    for warning in found.warnings:
-        print(f"WARNING {warning}")
-    print(f"Report: {given.report}")
+    return found.warnings

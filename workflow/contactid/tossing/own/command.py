@@ -9,6 +9,7 @@ is a folder with predictions.csv (a row per toss and scheme), summary.md and a f
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -20,8 +21,8 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--report", default="report", metavar="folder", help="where the report goes (default: report)")
 
 
-def run(given: Namespace) -> None:
-    """Read, predict, write the report, and print its results and warnings.
+def run(given: Namespace) -> Sequence[str]:
+    """Read, predict, write the report, print its results, and return what not to trust.
 
     Raises
     ------
@@ -46,6 +47,4 @@ def run(given: Namespace) -> None:
     said("")
     for line in lines(found.means):
         said(line)
-    for warning in found.warnings:
-        said(f"WARNING {warning}.")
-    said(f"Report: {given.report}")
+    return [f"{warning}." for warning in found.warnings]
