@@ -8,6 +8,7 @@ PEERS := mujoco drake pybullet
 # The index with PyTorch's CPU builds, if pip isn't set up for it: on Linux the general build brings gigabytes of CUDA.
 TORCH_INDEX ?=
 SNAKEMAKE := $(BIN)/snakemake
+PIN := uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-emit-index-url
 MIRROR_ENTRY := $(if $(DATA_MIRROR),"$(DATA_MIRROR)")
 MIRROR := --config data_mirror='[$(MIRROR_ENTRY)]'
 # another 4TU server, for instance one of your own; OFFLINE=true only looks what is there
@@ -56,7 +57,7 @@ TESTED_PAGE = $(or $(PAGE),$(wildcard results/default/report.html),results/test/
 .PHONY: run public 4tu full simulators tactile dry-run why \
 	predict identify impact estimate \
 	data lock inspect \
-	check baseline other-processor store report bundle verify same-results \
+	check baseline other-processor store report bundle verify release same-results \
 	cluster plan resources \
 	lint test test-public test-server test-slurm test-bundle test-robustness test-report \
 	bench bench-simulator bench-reading \
@@ -143,6 +144,9 @@ verify: env ## look whether an archive is what it says; RECOMPUTE=5 makes files 
 	@PYTHONPATH=workflow OMP_NUM_THREADS=1 $(BIN)/python -m contactid.review.verify "$(BUNDLE)" \
 		--recompute "$(RECOMPUTE)" --seed "$(SEED)" $(if $(UNSANDBOXED),--unsandboxed)
 
+release: env ## reports and bundles of the finished default and public run in one folder with checksums, for a tag's page
+	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.release
+
 same-results: env ## whether two runs of one configuration came to the same: RUNS="results/a results/b"
 	@PYTHONPATH=workflow $(BIN)/python -m contactid.review.same_results $(RUNS)
 
@@ -207,15 +211,16 @@ env: $(VENV)/.ready ## install the pinned environment into .venv
 
 peers: $(foreach name,$(PEERS),$(VENV)-$(name)/.ready) ## MuJoCo, Drake and PyBullet, each in its own environment
 
-lock-env: ## pin envs/requirements.in again (needs uv)
-	uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header \
-		--no-emit-index-url envs/requirements.in -o envs/requirements.lock
+lock-env: ## pin envs/requirements.in and development.in again (needs uv)
+	$(PIN) envs/requirements.in -o envs/requirements.lock
+	$(PIN) envs/development.in -c envs/requirements.lock -o envs/development.lock
 
-$(VENV)/.ready: envs/requirements.lock
+$(VENV)/.ready: envs/requirements.lock envs/development.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "ERROR contactid needs Python 3.11 or newer. Set PYTHON to one, for instance make PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		-r envs/requirements.lock -r envs/development.lock
 	@touch $@
 
 $(VENV)-torch/.ready: envs/torch.lock
