@@ -19,7 +19,7 @@ CORES ?= 48
 WORKERS ?= auto
 # What users name may hold any character: it goes to the commands as it was typed, by the environment, and tools/words.py
 # puts it into their words ({RUN}, {THROWS:words}). No recipe has its text.
-NAMED := ACCOUNT BODY BUNDLE CHROMIUM CONFIG CORES DATA_MIRROR FILE FORCE FOURTU_URL HOURS HULL NAME NOISE OBJECT OFFLINE \
+NAMED := ACCOUNT BODY BUNDLE CHROMIUM CONFIG CORES CSV DATA_MIRROR FILE FORCE FOURTU_URL HOURS HULL NAME NOISE OBJECT OFFLINE \
 	ONLY PAGE PARTITION RECOMPUTE RECORDING RECORDINGS REPORT ROBOT RUN RUNS SEED STUDY SURFACE THROWS TORCH_INDEX TOSSES \
 	UNSANDBOXED UPDATE WORKERS
 $(foreach name,$(NAMED),$(eval override $(name) := $$(value $(name))))
@@ -37,7 +37,7 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 .PHONY: run public 4tu full simulators tactile dry-run why \
 	predict identify impact estimate inspect \
 	data lock \
-	check same-results report bundle verify \
+	check compare report bundle verify \
 	cluster plan resources \
 	lint test test-public test-server test-slurm test-bundle test-robustness test-report \
 	bench bench-simulator bench-reading baseline other-processor store \
@@ -100,8 +100,8 @@ report: env ## one HTML file about a run, for reviewers (a part of every run); C
 check: env ## hold the verdicts and numbers of a run against the accepted ones; RUN=default, STUDY= one study alone
 	@$(PACKAGE) contactid.review.check --run={RUN} --study={STUDY}
 
-same-results: env ## whether two runs of one configuration came to the same: RUNS="results/a results/b"
-	@$(PACKAGE) contactid.review.same_results {RUNS:words}
+compare: env ## what moved between two runs, verdicts, numbers and files, worst first: RUNS="default mine", CSV=moved.csv
+	@$(PACKAGE) contactid.review.compare --csv={CSV} -- {RUNS:words}
 
 why: env ## why a result would be made again: FILE=results/default/..., CONFIG= of its run
 	@$(PACKAGE) contactid.run.why {FILE!} $(CONFIGURED)
