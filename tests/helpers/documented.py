@@ -23,7 +23,8 @@ def printed_by(*arguments: str | Path) -> str:
 
 def shown(command: str) -> list[str]:
     """The lines that docs/own.md shows below ``make COMMAND``."""
-    found = re.search(rf"^```\nmake {command} (?:.*\\\n)*.*\n(.+?)^```", OWN.read_text(encoding="utf-8"), re.M | re.S)
+    block = rf"^```\nmake {command} (?:.*\\\n)*.*\n((?:(?!```).+\n)+)```"
+    found = re.search(block, OWN.read_text(encoding="utf-8"), re.M)
     assert found, f"{OWN} shows nothing of {command}"
     return found[1].splitlines()
 
