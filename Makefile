@@ -47,6 +47,8 @@ CORES ?= 48
 RUNS ?= results/default
 # make test: processes that share the tests
 WORKERS ?= auto
+# make nightly: parts to run alone, of tools/parts.py
+PARTS ?=
 # make test-report: this page, or the default run's, or that of a small run made for it
 PAGE ?=
 CHROMIUM ?=
@@ -58,7 +60,7 @@ TESTED_PAGE = $(or $(PAGE),$(wildcard results/default/report.html),results/test/
 	data lock inspect \
 	check baseline other-processor store report bundle verify same-results \
 	cluster plan resources \
-	lint test test-public test-server test-slurm test-bundle test-robustness test-report \
+	lint test nightly test-public test-server test-slurm test-bundle test-robustness test-report \
 	bench bench-simulator bench-reading \
 	env peers lock-env \
 	equations numbers clean help
@@ -169,6 +171,9 @@ lint: env ## formatting, lint, types
 
 test: lint ## all checks and tests that need no real data
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+
+nightly: env ## what make test leaves out, and make test: hours; closes with a table. PARTS="slurm peers" some alone; REQUIRE=all
+	$(BIN)/python tools/parts.py $(or $(PARTS),nightly)
 
 test-public: env ## the long tests on real data (DATA_MIRROR)
 	DATA_MIRROR="$(DATA_MIRROR)" $(BIN)/python -m pytest -m public tests/public
