@@ -11,6 +11,7 @@ import builtins
 import importlib.machinery
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -39,8 +40,16 @@ def at_call(file, line):
         executed.add((file, line))
 
 
+def compiled_elsewhere():
+    """Names of the functions that are plain Python where they stand and compiled in another module."""
+    texts = (file.read_text() for file in Path(PACKAGE).rglob("*.py"))
+    return {name for text in texts for name in re.findall(r"numba\.njit\((\w+)", text)}
+
+
 class Telling(ast.NodeTransformer):
     """Each function and lambda calls ``at_call`` first, but those that numba compiles."""
+
+    compiled = compiled_elsewhere()
 
     def __init__(self, file):
         self.file = file
@@ -49,7 +58,7 @@ class Telling(ast.NodeTransformer):
         return ast.parse(f"__at_call__({self.file!r}, {line})", mode="eval").body
 
     def visit_FunctionDef(self, node):
-        if any("numba" in ast.unparse(decorator) for decorator in node.decorator_list):
+        if node.name in self.compiled or any("numba" in ast.unparse(decorator) for decorator in node.decorator_list):
             return node
         self.generic_visit(node)
         line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
