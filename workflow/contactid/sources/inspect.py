@@ -35,6 +35,7 @@ _ARCHIVES = (".h5", ".hdf5")
 _PATH = re.compile(r"(?:[A-Za-z]:\\|(?<![\w.])/(?=\w))[^\s'\",;:()]+")
 _MOST_LINES = 200  # of a tree
 _MOST_SHAPES = 5  # kinds of recordings whose tree is shown
+_ROBOT = Path(__file__).parents[1] / "arm/robots/lwr4.csv"  # an arm's links, where a run would name its own
 _LONGEST_VALUE = 80  # characters of an attribute
 _RECORDING = "Rec_"
 _THROW = "contactid.planar.readers.csv_throws:read_own_throw"
@@ -288,7 +289,7 @@ def _as_table(path: Path, reader: str, name: str) -> Iterator[str]:
 def _canonical(reader: str, path: Path) -> Iterator[str]:
     """What a reader of a whole source says of its recordings."""
     function = resolve(reader)
-    given: Mapping[str, Any] = {"path": str(path), "licence": "", "synthetic": False}
+    given: Mapping[str, Any] = {"path": str(path), "licence": "", "synthetic": False, "robot": _ROBOT}
     try:
         found = function(**arguments_of(function, given))
     except ContactIdError as error:
