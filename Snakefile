@@ -5,7 +5,15 @@ from snakemake.utils import min_version
 min_version("9.12")
 
 
-configfile: "config/default.yaml"
+include: "workflow/rules/paths.smk"
+
+
+configfile: packaged("config/default.yaml")
+
+
+if workflow.modifier.skip_configfile:  # a module's user names what differs
+    given, config = config, load_configfile(packaged("config/default.yaml"))
+    update_config(config, given)
 
 
 include: "workflow/rules/common.smk"
@@ -24,11 +32,11 @@ include: "workflow/rules/review.smk"
 
 onsuccess:
     atexit.unregister(tell_of_full_disks)
-    page = Path(f"results/{config['run']}/summary.md")
+    page = RESULTS / "summary.md"
     if page.exists():
         print(
-            f"\n{page.read_text(encoding='utf-8')}\nAll of it: results/{config['run']}/"
-            f"\nOpen in a browser: results/{config['run']}/report.html"
+            f"\n{page.read_text(encoding='utf-8')}\nAll of it: {RESULTS}/"
+            f"\nOpen in a browser: {RESULTS}/report.html"
         )
 
 

@@ -121,8 +121,8 @@ rule provenance:
     """Record the code, versions, machine, data, seeds and configuration that the run was made with."""
     input:
         checks="<results>/checks.csv",
-        data_lock="config/datasets.lock.json",
-        environment_lock="envs/requirements.lock",
+        data_lock=LOCK_FILE,
+        environment_lock=packaged("envs/requirements.lock"),
     output:
         record="<results>/provenance.json",
     log:
@@ -153,10 +153,10 @@ rule report:
         cards=rules.data_cards.output,
         files=STUDY_TARGETS,
         stored=HELD,
-        wording="workflow/resources/report/studies.yaml",
+        wording=packaged("workflow/resources/report/studies.yaml"),
         templates=sorted(
-            str(file)
-            for file in Path("workflow/resources/report").rglob("*")
+            packaged(file)
+            for file in (WORKFLOW / "resources/report").rglob("*")
             if file.is_file() and file.suffix != ".yaml"
         ),
     output:
@@ -190,8 +190,8 @@ rule crate:
             *STUDY_TARGETS,
             HELD,
         ],
-        source="Snakefile",
-        citation=[str(file) for file in Path().glob("CITATION.cff")],
+        source=packaged("Snakefile"),
+        citation=[packaged(file) for file in CHECKOUT.glob("CITATION.cff")],
     output:
         metadata="<results>/ro-crate-metadata.json",
         workflow="<results>/crate/Snakefile",
