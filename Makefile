@@ -20,7 +20,7 @@ WORKERS ?= auto
 # What users name may hold any character: it goes to the commands as it was typed, by the environment, and tools/words.py
 # puts it into their words ({RUN}, {THROWS:words}). No recipe has its text.
 NAMED := ACCOUNT BODY BUNDLE CHROMIUM CONFIG CORES CSV DATA_MIRROR FILE FORCE FOURTU_URL HOURS HULL NAME NOISE OBJECT OFFLINE \
-	ONLY PAGE PARTITION RECOMPUTE RECORDING RECORDINGS REPORT ROBOT RUN RUNS SEED STUDY SURFACE THROWS TORCH_INDEX TOSSES \
+	ONLY PAGE PARTITION PARTS RECOMPUTE RECORDING RECORDINGS REPORT ROBOT RUN RUNS SEED STUDY SURFACE THROWS TORCH_INDEX TOSSES \
 	UNSANDBOXED UPDATE WORKERS
 $(foreach name,$(NAMED),$(eval override $(name) := $$(value $(name))))
 export $(NAMED)
@@ -39,7 +39,7 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 	data lock \
 	check compare report bundle verify \
 	cluster plan resources \
-	lint test test-public test-server test-slurm test-bundle test-robustness test-report \
+	lint test nightly test-public test-server test-slurm test-bundle test-robustness test-report \
 	bench bench-simulator bench-reading baseline other-processor store \
 	env peers lock-env equations numbers clean help
 
@@ -135,6 +135,9 @@ lint: env ## formatting, lint, types
 
 test: lint ## all checks and tests that need no real data
 	$(WORDS) $(BIN)/python -m pytest --numprocesses={WORKERS} --dist loadfile --no-loadscope-reorder
+
+nightly: env ## what make test leaves out, and make test: hours; closes with a table. PARTS="slurm peers" some alone; REQUIRE=all
+	$(WORDS) $(BIN)/python tools/parts.py $(if $(PARTS),{PARTS:words},nightly)
 
 test-public: env ## the long tests on real data (DATA_MIRROR)
 	$(BIN)/python -m pytest -m public tests/public
