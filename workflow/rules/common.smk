@@ -33,7 +33,8 @@ from contactid.run.fingerprint import LISTS, Fingerprints
 from contactid.run.renamed import refuse_old_names
 
 for block in (*config["studies"], "offline"):
-    config[block] = restore_numbers(config.get(block))
+    if block in config:  # what is no study is told of below
+        config[block] = restore_numbers(config[block])
 with told_plainly():
     refuse_old_names(sys.argv[1:])
     check_configuration(config, WORKFLOW / "schemas/config.schema.yaml")
