@@ -154,6 +154,9 @@ rule report:
         files=STUDY_TARGETS,
         stored=HELD,
         wording="workflow/resources/report/studies.yaml",
+        published=[f"workflow/resources/published/{study}.csv" for study in ARTEFACTS],
+        quoted="workflow/resources/published/said.yaml",
+        reasons="workflow/resources/published/differences.yaml",
         templates=sorted(
             str(file)
             for file in Path("workflow/resources/report").rglob("*")
