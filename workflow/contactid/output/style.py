@@ -61,7 +61,11 @@ def styled() -> Iterator[None]:
 
 
 def label_data(figure: Figure, text: str) -> None:
-    """Say in the picture itself which data it was made from."""
+    """Say in the picture itself which data it was made from, as ``synthetic data: throws of a square, identified``.
+
+    It begins with what kind they are: ``synthetic data``, ``recorded data``, ``public data``, ``simulated``,
+    ``computed`` or ``drawing``.
+    """
     figure.supxlabel(text, fontsize=6, color="#555555", x=0.995, ha="right")
 
 
