@@ -307,7 +307,7 @@ def _first_of_tail(cells: pd.DataFrame) -> float:
 
 
 def draw_identified_friction(data: pd.DataFrame) -> Figure:
-    """Figure 19: identified against true friction, medians and quartiles; a panel per noise model with several truths."""
+    """Figure 19: identified against true friction, medians and quartiles; a panel per noise model of several truths."""
     models = [model for model, of in data.groupby("noise_model", sort=False)["mu"] if of.nunique() > 1]
     models = models or list(dict.fromkeys(data["noise_model"]))
     whole = min(style.SINGLE_COLUMN * len(models), style.DOUBLE_COLUMN)
