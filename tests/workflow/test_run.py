@@ -108,10 +108,10 @@ def test_the_twins_figures_and_tables_say_synthetic(finished):
     results = finished / "results/test"
     for row in artefacts(finished, "tossing"):
         if row["kind"] == "figure":
-            assert "SYNTHETIC" in (results / f"tossing/{row['place']}.svg").read_text()
+            assert "synthetic data: " in (results / f"tossing/{row['place']}.svg").read_text()
     assert "synthetic" in (results / "arm/figures/fig06_cartesian_fit.svg").read_text()
     sources = json.loads((results / "tossing/figures/sources.json").read_text())
-    assert all("SYNTHETIC" in source for source in sources.values())
+    assert all(source.startswith("synthetic data: ") for source in sources.values())
     rest = pd.read_csv(results / "tossing/tables/tab03_rest_pose_errors.csv")
     assert set(rest["data"]) == {"synthetic twin", "printed, Table III"}
     tosses = pd.read_csv(results / "tossing/tosses.csv")

@@ -47,7 +47,7 @@ with told_plainly():
     )
 
 # what every study adds to the run: its artefacts, its verdicts, its section of the summary
-STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES = [], [], []
+STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES, STUDY_CARDS = [], [], [], []
 # every study's tables and figures, as it declares them (contactid.output.artefacts)
 ARTEFACTS = {}
 # JSON files that say what a study's figures were made from, where that is known only in the run

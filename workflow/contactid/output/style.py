@@ -62,7 +62,11 @@ def styled() -> Iterator[None]:
 
 
 def label_data(figure: Figure, text: str) -> None:
-    """Say in the picture itself which data it was made from, as it is: no math is read in it."""
+    """Say in the picture itself which data it was made from, as ``synthetic data: throws of a square, identified``.
+
+    It begins with what kind they are: ``synthetic data``, ``recorded data``, ``public data``, ``simulated``,
+    ``computed`` or ``drawing``. It is shown as it is: no math is read in it.
+    """
     figure.supxlabel(one_line(text), fontsize=6, color="#555555", x=0.995, ha="right", parse_math=False)
 
 
