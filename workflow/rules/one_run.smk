@@ -2,8 +2,11 @@
 
 import atexit
 
+from snakemake.logging import logger
+
 from contactid.run.failures import failures, tell_of_full_disks
 from contactid.run.job import OWNER
+from contactid.run.progress import show
 from contactid.run.run_lock import hold
 from contactid.run.story import forced, refuse_changed, refuse_damaged
 
@@ -23,5 +26,13 @@ if (
         refuse_damaged("workflow/resources/embedded")
         if not {"-F", "--forceall"} & set(sys.argv):
             refuse_changed(RESULTS, forced(sys.argv))
+    tell_kept(RESULTS, CHOSEN, KEPT)
+    if not workflow.output_settings.verbose:
+        show(
+            logger,
+            lambda rule: workflow.get_rule(rule).docstring or rule,
+            config["studies"],
+            WORKFLOW / "resources/measured_jobs.csv",
+        )
     # Snakemake ends with a traceback and without a word of ours where it can't write its own records
     atexit.register(tell_of_full_disks, RESULTS, ".snakemake")
