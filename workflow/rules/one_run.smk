@@ -12,6 +12,8 @@ from contactid.run.story import forced, refuse_changed, refuse_damaged
 
 os.environ[OWNER] = str(os.getpid())
 RESULTS = Path(f"results/{config['run']}")
+if workflow.is_main_process and workflow.check_envvars:
+    tell_kept(RESULTS, CHOSEN, KEPT)
 # jobs and dry runs read this file too; linting doesn't ask for the environment's variables
 if (
     workflow.is_main_process
@@ -26,7 +28,6 @@ if (
         refuse_damaged("workflow/resources/embedded")
         if not {"-F", "--forceall"} & set(sys.argv):
             refuse_changed(RESULTS, forced(sys.argv))
-    tell_kept(RESULTS, CHOSEN, KEPT)
     if not workflow.output_settings.verbose:
         show(
             logger,
