@@ -30,6 +30,7 @@ from contactid.output.artefacts import (
     typeset,
 )
 from contactid.run.fingerprint import LISTS, Fingerprints
+from contactid.run.kept import studies_of, tell_kept
 from contactid.run.renamed import refuse_old_names
 
 for block in (*config["studies"], "offline"):
@@ -45,6 +46,15 @@ with told_plainly():
         ),
         config["tossing"]["box_sizes"],
     )
+
+# studies that the run has and this configuration lacks: they stay, and nothing that is made of all of them is replaced
+CHOSEN = list(config["studies"])
+KEPT = [
+    name
+    for name in studies_of(placed("<results>"), WORKFLOW / "rules")
+    if name not in CHOSEN
+]
+config["studies"] = [*CHOSEN, *KEPT]
 
 # what every study adds to the run: its artefacts, its verdicts, its section of the summary
 STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES, STUDY_CARDS = [], [], [], []
