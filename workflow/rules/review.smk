@@ -154,7 +154,10 @@ rule report:
         files=STUDY_TARGETS,
         stored=HELD,
         wording=packaged("workflow/resources/report/studies.yaml"),
-        published=[packaged(f"workflow/resources/published/{study}.csv") for study in ARTEFACTS],
+        published=[
+            packaged(f"workflow/resources/published/{study}.csv")
+            for study in ARTEFACTS
+        ],
         quoted=packaged("workflow/resources/published/said.yaml"),
         reasons=packaged("workflow/resources/published/differences.yaml"),
         templates=sorted(
