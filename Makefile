@@ -25,7 +25,7 @@ NAMED := ACCOUNT BODY BUNDLE CHROMIUM CONFIG CORES CSV DATA_MIRROR FILE FORCE FO
 $(foreach name,$(NAMED),$(eval override $(name) := $$(value $(name))))
 export $(NAMED)
 WORDS := $(BIN)/python tools/words.py
-SNAKEMAKE := $(WORDS) $(BIN)/snakemake
+SNAKEMAKE := $(WORDS) $(BIN)/python tools/start.py $(BIN)/snakemake
 PACKAGE := PYTHONPATH=workflow OMP_NUM_THREADS=1 $(WORDS) $(BIN)/python -m
 PIN := uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-emit-index-url
 TOOL := PYTHONPATH=workflow:tests/helpers OMP_NUM_THREADS=1 $(WORDS) $(BIN)/python

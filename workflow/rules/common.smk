@@ -30,10 +30,12 @@ from contactid.output.artefacts import (
     typeset,
 )
 from contactid.run.fingerprint import LISTS, Fingerprints
+from contactid.run.kept import studies_of, tell_kept
 from contactid.run.renamed import refuse_old_names
 
 for block in (*config["studies"], "offline"):
-    config[block] = restore_numbers(config.get(block))
+    if block in config:  # what is no study is told of below
+        config[block] = restore_numbers(config[block])
 with told_plainly():
     refuse_old_names(sys.argv[1:])
     check_configuration(config, WORKFLOW / "schemas/config.schema.yaml")
@@ -45,8 +47,17 @@ with told_plainly():
         config["tossing"]["box_sizes"],
     )
 
+# studies that the run has and this configuration lacks: they stay, and nothing that is made of all of them is replaced
+CHOSEN = list(config["studies"])
+KEPT = [
+    name
+    for name in studies_of(placed("<results>"), WORKFLOW / "rules")
+    if name not in CHOSEN
+]
+config["studies"] = [*CHOSEN, *KEPT]
+
 # what every study adds to the run: its artefacts, its verdicts, its section of the summary
-STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES = [], [], []
+STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES, STUDY_CARDS = [], [], [], []
 # every study's tables and figures, as it declares them (contactid.output.artefacts)
 ARTEFACTS = {}
 # JSON files that say what a study's figures were made from, where that is known only in the run

@@ -2,7 +2,7 @@
 
 from contactid.sources.places import Sources, missing, parse_mirrors
 from contactid.sources.lockfile import locked, read_lock, with_licences
-from contactid.sources.registry import READERS, archives_of
+from contactid.sources.registry import EMBEDDED, READERS, archives_of
 from contactid.sources.store import Store
 from contactid.sources.places import check_address
 
@@ -71,3 +71,12 @@ def raw_of(name):
 def reader_of(name):
     """Who reads a dataset."""
     return READERS[DATASETS[name].reader]
+
+
+def canonical(*names):
+    """Datasets in their canonical forms."""
+    return [f"<results>/data/{name}/{reader_of(name).form}.nc" for name in names]
+
+
+# what the repository has is read in one job; a recording from elsewhere may be long, or damaged
+READ_TOGETHER = [name for name in CARDS if DATASETS[name].kind == EMBEDDED]

@@ -5,7 +5,6 @@ include: "planar_inputs.smk"
 
 
 wildcard_constraints:
-    scene="|".join(PLANAR["scenes"]),
     noise="|".join(IDENTIFIED_NOISE),
     friction=r"[0-9.e+_-]+",
     shard=r"[0-9]+",
@@ -35,13 +34,13 @@ rule planar_simulate:
 rule planar_peaks:
     """Find the first normal impulse at many time steps, by restitution and by gap complementarity."""
     output:
-        peaks="<results>/planar/sweeps/{scene}.peaks.csv",
-        impulses="<results>/planar/sweeps/{scene}.impulses.csv",
-        errors="<results>/planar/sweeps/{scene}.convergence.csv",
+        peaks=swept("peaks", *PLANAR_PEAKS),
+        impulses=swept("impulses", *PLANAR_PEAKS),
+        errors=swept("convergence", *PLANAR_PEAKS),
     log:
-        "<logs>/planar_peaks/{scene}.log",
+        "<logs>/planar_peaks.log",
     benchmark:
-        "<benchmarks>/planar_peaks/{scene}.tsv"
+        "<benchmarks>/planar_peaks.tsv"
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -49,7 +48,9 @@ rule planar_peaks:
         runtime=10,
     params:
         **call("contactid.planar.sweeps.peaks:write_peaks"),
-        block=lambda wildcards: scenes_block(wildcards.scene),
+        each=["scene", "peaks", "impulses", "errors"],
+        scene=PLANAR_PEAKS,
+        block=scenes_block(*PLANAR_PEAKS),
         options=PLANAR["peaks"],
     script:
         "../call.py"
@@ -147,6 +148,7 @@ rule planar_identify_shown:
     """Identify the throws of figures 17 and 18, and keep their states and impulses."""
     output:
         fits="<results>/planar/identification/shown.nc",
+        table="<results>/planar/identification/shown.csv",
     log:
         "<logs>/planar_identify_shown.log",
     benchmark:
@@ -313,7 +315,7 @@ rule planar_tables:
         liftoff="<results>/planar/sweeps/liftoff.csv",
         nlp_step="<results>/planar/sweeps/nlp_step.csv",
         cells=IDENTIFICATION_CELLS,
-        samples=[packaged("workflow/resources/stored/planar_table1/table.csv")],
+        samples=stored_files("planar_table1"),
         measures="<results>/planar/sweeps/measures.csv",
         reformulations=packaged(
             "workflow/resources/stored/planar_reformulations/table.csv"
@@ -332,6 +334,7 @@ rule planar_tables:
         runtime=5,
     params:
         **compute("planar_tables"),
+        settings=STORED["planar_table1"]["settings"],
         peak_scenes=PLANAR_PEAKS,
         shown=PLANAR["peaks"]["shown"],
     script:

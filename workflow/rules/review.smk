@@ -150,10 +150,16 @@ rule report:
         provenance="<results>/provenance.json",
         artefacts="<results>/artefacts.json",
         sources=[file for files in FIGURE_SOURCES.values() for file in files],
-        cards=rules.data_cards.output,
+        cards=[*rules.data_cards.output, *STUDY_CARDS],
         files=STUDY_TARGETS,
         stored=HELD,
         wording=packaged("workflow/resources/report/studies.yaml"),
+        published=[
+            packaged(f"workflow/resources/published/{study}.csv")
+            for study in ARTEFACTS
+        ],
+        quoted=packaged("workflow/resources/published/said.yaml"),
+        reasons=packaged("workflow/resources/published/differences.yaml"),
         templates=sorted(
             packaged(file)
             for file in (WORKFLOW / "resources/report").rglob("*")
@@ -187,6 +193,7 @@ rule crate:
             "<results>/artefacts.json",
             "<results>/report.html",
             *rules.data_cards.output.cards,
+            *STUDY_CARDS,
             *STUDY_TARGETS,
             HELD,
         ],
