@@ -137,6 +137,10 @@ def test_no_machine_path_is_committed():
                 assert not pattern.search(line) or "pattern = re.compile" in line, f"{file}:{number}"
 
 
+def test_the_readme_is_read_in_three_minutes():
+    assert len((ROOT / "README.md").read_text().split()) <= 700
+
+
 def test_links_between_the_pages_lead_somewhere():
     others = ("README.md", "CONTRIBUTING.md", "config/README.md", "results/README.md")
     for page in [*(ROOT / name for name in others), *sorted((ROOT / "docs").glob("*.md"))]:
