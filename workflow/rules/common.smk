@@ -13,13 +13,7 @@ os.environ.update(
 sys.path.insert(0, str(WORKFLOW))
 
 from contactid.core.configuration import check_configuration, restore_numbers
-from contactid.sources.registry import (
-    check_reader,
-    embedded_in,
-    load_registry,
-    pick,
-    with_sizes,
-)
+from contactid.sources.registry import check_reader, load_registry, pick, with_sizes
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.artefacts import (
     artefact_files,
@@ -40,20 +34,20 @@ with told_plainly():
     refuse_old_names(sys.argv[1:])
     check_configuration(config, WORKFLOW / "schemas/config.schema.yaml")
     DATASETS = with_sizes(
-        embedded_in(
-            packaged("."),
-            load_registry(packaged("config/datasets.tsv"), config["datasets"]),
-        ),
+        load_registry(packaged("config/datasets.tsv"), config["datasets"]),
         config["tossing"]["box_sizes"],
     )
 
+
+pathvars:
+    results=f"results/{config['run']}",
+    logs=f"results/{config['run']}/logs",
+    benchmarks=f"results/{config['run']}/benchmarks",
+
+
 # studies that the run has and this configuration lacks: they stay, and nothing that is made of all of them is replaced
 CHOSEN = list(config["studies"])
-KEPT = [
-    name
-    for name in studies_of(placed("<results>"), WORKFLOW / "rules")
-    if name not in CHOSEN
-]
+KEPT = sorted({*studies_of(placed("<results>"), WORKFLOW / "rules")} - {*CHOSEN})
 config["studies"] = [*CHOSEN, *KEPT]
 
 # what every study adds to the run: its artefacts, its verdicts, its section of the summary
@@ -68,12 +62,6 @@ STORED = {}
 # registered datasets that the studies read
 STUDY_DATASETS = []
 STARTED = time.time()
-
-
-pathvars:
-    results=f"results/{config['run']}",
-    logs=f"results/{config['run']}/logs",
-    benchmarks=f"results/{config['run']}/benchmarks",
 
 
 CODE = Fingerprints(

@@ -180,11 +180,16 @@ class Dataset:
 
 
 def load_registry(path: str | Path, own: Mapping[str, Mapping[str, Any]]) -> dict[str, Dataset]:
-    """Datasets by name: those of the file, and the user's, which must not take a name that is there already."""
+    """Datasets by name: those of the file, and the user's, which must not take a name that is there already.
+
+    The file lies in a folder of the repository, and names embedded datasets from the repository's own.
+    """
     registry: dict[str, Dataset] = {}
     with Path(path).open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t"):
             dataset = _from_row(row, path)
+            if dataset.kind == EMBEDDED:
+                dataset = replace(dataset, source=str(Path(path).parents[1] / dataset.source))
             registry[dataset.name] = dataset
     for name, entry in own.items():
         if name in registry:
@@ -202,14 +207,6 @@ def load_registry(path: str | Path, own: Mapping[str, Mapping[str, Any]]) -> dic
                 "Name the one that understands the files",
             )
     return registry
-
-
-def embedded_in(root: str, registry: Mapping[str, Dataset]) -> dict[str, Dataset]:
-    """The registry with the repository's own datasets where the repository is: at ``root``."""
-    return {
-        name: replace(dataset, source=str(Path(root, dataset.source))) if dataset.kind == EMBEDDED else dataset
-        for name, dataset in registry.items()
-    }
 
 
 def with_sizes(registry: Mapping[str, Dataset], sizes: Mapping[str, Iterable[float]]) -> dict[str, Dataset]:
