@@ -28,6 +28,7 @@ from contactid.planar.simulate.events import event_motion
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
 from contactid.planar.simulate.kernel import outline_of
 from identify_example import MU, POINT, RADIUS, RATIO, STARTS, TURN, write_example
+from odd_names import IN_MARKDOWN, ODD
 from rounded_twins import drawn_twin
 
 ELLIPSE = Ellipse(0.05, 0.025)
@@ -453,6 +454,12 @@ def test_the_module_runs_as_a_command_and_fails_with_status_1(tmp_path):
 def write_report(found, folder):
     with own_report_folder(folder) as partial:
         write_files(found, partial)
+
+
+def test_a_throws_name_is_shown_as_it_is(tmp_path, understated):
+    write_report(replace(understated, names=(ODD,) * len(understated.names)), tmp_path / "report")
+    assert f"| {IN_MARKDOWN} |" in (tmp_path / "report/summary.md").read_text()
+    assert (tmp_path / "report/impulses.png").is_file() and (tmp_path / "report/trajectory.png").is_file()
 
 
 def test_a_report_replaces_a_report_and_nothing_else(tmp_path, understated):
