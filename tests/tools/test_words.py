@@ -85,7 +85,8 @@ def test_what_must_be_given_is_asked_for_by_its_name(word):
 @pytest.fixture
 def make(tmp_path):
     """``make`` of a copy of the Makefile, whose programs write down what they were given; give that of the last one."""
-    for name in ("Makefile", "tools/words.py", "tools/start.py", "envs/requirements.lock", "config/public.yaml"):
+    locks = ("envs/requirements.lock", "envs/development.lock")
+    for name in ("Makefile", "tools/words.py", "tools/start.py", "config/public.yaml", *locks):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     programs = tmp_path / ".venv/bin"

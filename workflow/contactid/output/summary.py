@@ -32,6 +32,32 @@ def conclude(run: str, studies: Sequence[str], sections: Sequence[str], checks: 
     write_text(summary, "\n\n".join(parts) + "\n")
 
 
+def findings(results: str | Path, studies: Sequence[str]) -> list[str]:
+    """What a finished run found in a few lines: each study's verdicts, whether stored results hold, where to look."""
+    folder = Path(results)
+    lines, held = [f"{study}: {_told(read_csv(folder / study / 'checks.csv'))}" for study in studies], _held(folder)
+    if len(held):
+        wrong = held.loc[~held["verdict"].isin(["holds", "not compared"]), "name"]
+        compared = f"{held['compared'].sum()} of {held['samples'].sum()} samples compared"
+        lines.append(f"stored results: {len(held)}, {compared}, {', '.join(wrong) or 'none'} out of tolerance or date")
+    return [
+        *lines,
+        f"In words: {folder}/summary.md; each printed number beside ours: {folder}/checks.csv",
+        f"Open in a browser: {folder}/report.html",
+    ]
+
+
+def _held(folder: Path) -> pd.DataFrame:
+    file = folder / "stored.csv"
+    return read_csv(file) if file.is_file() else pd.DataFrame()
+
+
+def _told(checks: pd.DataFrame) -> str:
+    counts = counted(checks)["verdict"].value_counts()
+    said = ", ".join(f"{counts[verdict]} {verdict.replace('_', ' ')}" for verdict in VERDICTS if verdict in counts)
+    return f"of {counts.sum()} printed numbers and statements {said}"
+
+
 def verdict_line(checks: pd.DataFrame) -> str:
     """How many rows have which verdict, and the datasets that others lack; repetitions of an experiment don't count."""
     rows = counted(checks)

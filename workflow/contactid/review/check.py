@@ -200,7 +200,8 @@ def check_run(
     ------
     ContactIdError : where there is no such run or nothing accepted for it
     """
-    checks, file = _checks(run, results), Path(accepted) / f"{against or run}.csv"
+    # a study's own verdicts may be newer than the run's, which wait for all studies
+    checks, file = _checks(run, results, study), Path(accepted) / f"{against or run}.csv"
     before = read_verdicts(file, ACCEPTED_COLUMNS, f"Accept the verdicts that there are: make baseline RUN={run}")
     if study:
         checks, before = checks[checks["study"] == study], before[before["study"] == study]
@@ -330,7 +331,7 @@ def count_table(checks: pd.DataFrame) -> str:
     return f"{table}\n\nNot counted: {repeats} rows that repeat another row's experiment." if repeats else table
 
 
-def _checks(run: str, results: str | Path) -> pd.DataFrame:
+def _checks(run: str, results: str | Path, study: str = "") -> pd.DataFrame:
     if not re.fullmatch(r"[A-Za-z0-9_.-]+", run):
         raise ContactIdError(f"{run!r} is not the name of a run", "Use the configuration's run, for instance default")
     folder = Path(results)
@@ -341,7 +342,8 @@ def _checks(run: str, results: str | Path) -> pd.DataFrame:
             f"Make it first (make, for the default run){'; there are: ' + ', '.join(there) if there else ''}",
         )
     remedy = "Let the run finish: make, or snakemake with its configuration"
-    return read_verdicts(folder / run / "checks.csv", COLUMNS, remedy)
+    own = folder / run / study / "checks.csv"
+    return read_verdicts(own if own.is_file() else folder / run / "checks.csv", COLUMNS, remedy)
 
 
 def _record(run: str, results: str | Path) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def square_throw(square_fits: str) -> pd.DataFrame:
 
 def source_of(fit: StoredFit) -> str:
     """What a figure of a measured throw says that it was made from."""
-    return f"{fit.label.split(',')[0]}, identified by contactid planar"
+    return f"{fit.label.split(',')[0]}, identified"
 
 
 def identified_trajectories(fits: Sequence[StoredFit]) -> pd.DataFrame:
