@@ -327,8 +327,9 @@ def test_an_animation_of_nothing_is_refused(tmp_path):
 
 def test_a_users_throw_is_named_as_it_is(tmp_path):
     states = {"throw": ODD, "time_s": [0.0, 0.1], "impulse_n_0_m_s": [0.0, 1.0], "impulse_t_0_m_s": [0.0, 0.1]}
-    for figure in (draw_trajectory(glide(label=ODD)), draw_impulses(pd.DataFrame(states))):
-        style.save(figure, tmp_path / "a", ("png",))
-        titles = [axes.get_title(loc="left") for axes in figure.axes]
-        assert ODD in [title.replace(r"\$", "$") for title in titles]
-        plt.close(figure)
+    with style.styled():
+        for figure in (draw_trajectory(glide(label=ODD)), draw_impulses(pd.DataFrame(states))):
+            style.save(figure, tmp_path / "a", ("png",))
+            titles = [axes.get_title(loc="left") for axes in figure.axes]
+            assert ODD in [title.replace(r"\$", "$") for title in titles]
+            plt.close(figure)
