@@ -56,7 +56,7 @@ def main(command: Sequence[str]) -> None:
     if problem:
         sys.exit(f"ERROR {' '.join(problem.split())}")
     os.environ["XDG_CACHE_HOME"] = cache_folder()
-    os.execvp(command[0], command)
+    os.execvp(command[0], list(command))
 
 
 if __name__ == "__main__":

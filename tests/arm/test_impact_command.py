@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,7 @@ from contactid.arm.own.recordings import read_own, read_own_table
 from contactid.arm.readers.impacts import ArmRecording, Setting
 from contactid.arm.readers.twins import record
 from documented import differing, printed_by, shown
+from odd_names import IN_MARKDOWN, ODD
 
 EXAMPLES = ROOT / "examples/impact"
 STORED = ROOT / "workflow/resources/stored/arm_accuracy/table.csv"
@@ -69,6 +72,14 @@ def test_the_truth_of_the_example_is_found_in_a_turned_plane_too(reported: Path,
         assert row["vx_plus_map"] == pytest.approx(row["vx_minus"] - row["sliding_ratio"] * row["vz_minus"], abs=1e-6)
         assert row["state"] == "slides"
     np.testing.assert_allclose(rows["direction_deg"], [0.0, 30.0], atol=0.3)
+
+
+def test_an_odd_name_is_shown_as_it_is(tmp_path: Path) -> None:
+    mine = shutil.copy(EXAMPLES / "vertical_turned.csv", tmp_path / f"{ODD}.csv")
+    assert main(["impact", str(mine), "--report", str(tmp_path / "report")]) == 0
+    text = (tmp_path / "report/summary.md").read_text()
+    assert f"| {IN_MARKDOWN} |" in text and f"* {IN_MARKDOWN}: moves in a plane" in text
+    assert escape(ODD, quote=False) in (tmp_path / "report/velocities_1.svg").read_text()
 
 
 def test_the_report_says_what_was_done_and_what_not_to_trust(reported: Path, capsys) -> None:

@@ -18,6 +18,7 @@ from contactid.inhand.own.fit import fit_recording, told_parameters
 from contactid.inhand.own.prepare import read_own_recording
 from contactid.inhand.own.report import estimate_own
 from grasp_for_tests import BODY, HULL, recording
+from odd_names import ODD
 from own_recordings import example_truth, moved, write_example, write_own
 
 ROOT = Path(__file__).parents[2]
@@ -261,10 +262,15 @@ def test_the_example_is_the_twin_that_it_says(tmp_path):
 
 
 def test_the_command_writes_a_report_of_its_example(tmp_path, capsys):
-    given = ["estimate", *(str(EXAMPLE / "recording.csv"), "--hull", str(EXAMPLE / "hull.csv"))]
+    recording, hull = (
+        shutil.copy(EXAMPLE / f"{name}.csv", tmp_path / f"{name} {ODD}.csv") for name in ("recording", "hull")
+    )
+    given = ["estimate", str(recording), "--hull", str(hull)]
     assert main([*given, "--noise", str(EXAMPLE / "noise.yaml"), "--report", str(tmp_path / "report")]) == 0
     told = capsys.readouterr().out
-    assert told.startswith("Read recording.csv: 150 rows") and told.rstrip().endswith(f"Report: {tmp_path / 'report'}")
+    assert told.startswith(f"Read recording {ODD}.csv: 150 rows") and told.rstrip().endswith(
+        f"Report: {tmp_path / 'report'}"
+    )
     record = json.loads((tmp_path / "report/parameters.json").read_text())
     assert set(record["parameters"]) == {"mass", "center_of_mass", "inertia", "inertia_origin"}
     assert set(record["standard_errors"]) == set(record["parameters"]) and record["physically_consistent"] is True

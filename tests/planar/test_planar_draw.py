@@ -17,6 +17,8 @@ from contactid.output import style
 from contactid.output.tables import read_csv, write_csv
 from contactid.planar.artefacts import energy, time_lapse
 from contactid.planar.artefacts.animate import LONGEST, SHORTEST, animate
+from contactid.planar.own.draw import draw_impulses, draw_trajectory
+from odd_names import ODD
 from planar_artefacts import ROWS, drawings
 
 SQUARE = np.array([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
@@ -321,3 +323,13 @@ def test_an_animation_of_nothing_is_refused(tmp_path):
     with pytest.raises(ContactIdError, match="no frame"):
         animate(table[table["kind"] == "ground"], tmp_path / "none.gif")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_users_throw_is_named_as_it_is(tmp_path):
+    states = {"throw": ODD, "time_s": [0.0, 0.1], "impulse_n_0_m_s": [0.0, 1.0], "impulse_t_0_m_s": [0.0, 0.1]}
+    with style.styled():
+        for figure in (draw_trajectory(glide(label=ODD)), draw_impulses(pd.DataFrame(states))):
+            style.save(figure, tmp_path / "a", ("png",))
+            titles = [axes.get_title(loc="left") for axes in figure.axes]
+            assert ODD in [title.replace(r"\$", "$") for title in titles]
+            plt.close(figure)

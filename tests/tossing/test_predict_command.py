@@ -21,6 +21,7 @@ from contactid.tossing.readers.contactnets import read_toss_table
 from example_tosses import BOX, CUBE, write_box
 from example_tosses import write_cube as write_cube_example
 from finished_runs import CALIBRATED, EXACT, names_of, write_cube, write_run
+from odd_names import IN_MARKDOWN, ODD
 from tosses_for_tests import TRUTH
 
 ROOT = Path(__file__).parents[2]
@@ -190,7 +191,9 @@ def test_the_example_is_made_by_its_function(tmp_path):
 
 
 def test_the_example_is_predicted_and_its_other_surface_noticed(box, tmp_path, capsys):
-    assert main(["predict", str(EXAMPLES / BOX), "--run", str(box), "--report", str(tmp_path / "report")]) == 0
+    mine = shutil.copy(EXAMPLES / BOX, tmp_path / f"{ODD}.h5")
+    assert main(["predict", str(mine), "--run", str(box), "--report", str(tmp_path / "report")]) == 0
+    assert f"\n{IN_MARKDOWN}.h5: " in (tmp_path / "report/summary.md").read_text()
     printed = capsys.readouterr().out
     assert printed.startswith("box006.h5: 6 tosses of Box006 (205 x 155 x 100 mm), 360 frames/s.")
     assert "WARNING Losses are higher than on the run's own test tosses" in printed
