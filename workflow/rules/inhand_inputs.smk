@@ -9,9 +9,9 @@ from contactid.inhand.readers.sources import (
 )
 
 INHAND = config["inhand"]
-INHAND_OBJECTS = "workflow/resources/inhand/objects.yaml"
-INHAND_SURFACES = "workflow/resources/inhand/friction_objects.csv"
-INHAND_PUBLISHED = "workflow/resources/published/inhand.csv"
+INHAND_OBJECTS = packaged("workflow/resources/inhand/objects.yaml")
+INHAND_SURFACES = packaged("workflow/resources/inhand/friction_objects.csv")
+INHAND_PUBLISHED = packaged("workflow/resources/published/inhand.csv")
 INHAND_CARD = "<results>/data/inhand_twin/card.json"
 INHAND_SEEDS = INHAND["estimates"]["seeds"]
 # the tables that a run is judged and summed up by

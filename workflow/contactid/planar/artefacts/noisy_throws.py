@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,6 +14,7 @@ from matplotlib.figure import Figure
 
 from contactid.core.errors import ContactIdError
 from contactid.output import style
+from contactid.output.stored import read_stored
 from contactid.output.tables import read_csv
 from contactid.planar.checks import Measured
 
@@ -30,20 +33,23 @@ _DARKEST, _LIGHTEST = 0.0, 0.9  # of the colour map of friction
 
 
 def error_tables(
-    published: str, measures: str, cells: Sequence[str], samples: Sequence[str]
+    published: str, measures: str, cells: Sequence[str], samples: Sequence[str], settings: Mapping[str, Any]
 ) -> dict[str, pd.DataFrame]:
     """Table 1 and what goes with it, of the tables of :func:`contactid.planar.identify.cells.write_cells`.
 
     ``published`` is ``published/planar.csv``, ``measures`` says which frictions give one motion, ``cells`` are the
-    run's, ``samples`` the stored ones: a reading of the noise that isn't stored is of the run.
+    run's, ``samples`` the stored ones: a reading of the noise that isn't stored is of the run. So are table 1's cells
+    where the stored ones are of other ``settings``.
     """
-    rows, printed = pd.concat(map(read_csv, cells), ignore_index=True), read_csv(published)
-    same, stored = Measured(read_csv(measures)).same_motion(), pd.concat(map(read_csv, samples))
-    others = rows[~rows["noise_model"].isin(stored["noise_model"])]
+    (stored, made), printed = read_stored(samples), read_csv(published)
+    same = Measured(read_csv(measures)).same_motion()
+    rows = pd.concat([stored.iloc[:0], *map(read_csv, cells)], ignore_index=True)
+    every = pd.concat([stored, rows[~rows["noise_model"].isin(stored["noise_model"])]], ignore_index=True)
+    shown = every if made["settings"] == json.loads(json.dumps(settings)) else rows
     return {
-        "tables/tab01_inertia_ratio_error": error_table(rows, printed, same),
-        "tables/ext_identification_by_rate": rate_table(pd.concat([stored, others]), printed, same),
-        "tables/ext_identification_failed": failed_table(rows, same),
+        "tables/tab01_inertia_ratio_error": error_table(shown, printed, same),
+        "tables/ext_identification_by_rate": rate_table(every, printed, same),
+        "tables/ext_identification_failed": failed_table(shown, same),
     }
 
 

@@ -14,6 +14,7 @@ import yaml
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
 from contactid.review.held import tell_stored
+from contactid.review.report.artefacts import ROOT
 from contactid.review.report.digest import check_rows, digest
 from contactid.review.report.grids import grid_of
 from contactid.review.report.model import Artefact, Report, Study
@@ -69,7 +70,8 @@ def collect(
     configuration = record.get("configuration", {})
     settings_of = _Settings()
     functions = {
-        name: {**entry, "path": os.path.relpath(entry["file"], folder)} for name, entry in declared["functions"].items()
+        name: {**entry, "path": os.path.relpath(ROOT / entry["file"], folder)}
+        for name, entry in declared["functions"].items()
     }
     studies = []
     for name in dict.fromkeys(check.study for check in rows):
