@@ -49,13 +49,13 @@ def grid_of(spec: Mapping[str, Any], words: Mapping[str, str], checks: Iterable[
         if check.quantity not in spec["quantities"] or not {*axes[0], *axes[1]} <= said.keys():
             others.append(check)
             continue
-        place = tuple(tuple(names.get(said[key], plain(said[key])) for key in axis) for axis in axes)
-        cell = cells.setdefault(place, {})
+        row, column = (tuple(names.get(said[key], plain(said[key])) for key in axis) for axis in axes)
+        cell = cells.setdefault((row, column), {})
         if check.quantity in cell:  # the same number from elsewhere
             others.append(check)
             continue
         cell[check.quantity] = check._replace(**rounded_alike(check, spec.get("sizes", {}).get(check.unit, 1.0)))
-        for order, key in zip(orders, place, strict=True):
+        for order, key in zip(orders, (row, column), strict=True):
             order.setdefault(key, len(order))
     if not cells:
         return None, others
