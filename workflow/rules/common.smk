@@ -21,6 +21,7 @@ if not workflow.deployment_settings.deployment_method:
     exit_without_packages()  # before anything imports them
 
 from contactid.core.configuration import check_configuration, restore_numbers
+from contactid.core.reading import require_bounded
 from contactid.sources.registry import check_reader, load_registry, pick, with_sizes
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.artefacts import (
@@ -34,6 +35,8 @@ from contactid.output.artefacts import (
 from contactid.run.fingerprint import LISTS, Fingerprints
 from contactid.run.renamed import refuse_old_names
 
+with told_plainly():
+    require_bounded(config, "configuration")
 for block in (*config["studies"], "offline"):
     config[block] = restore_numbers(config.get(block))
 with told_plainly():

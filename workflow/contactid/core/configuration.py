@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-import math
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ _SNAKEMAKE_KEYS = {"pathvars"}
 
 
 def _is_finite(_: Any, content: Any) -> bool:
-    return isinstance(content, int | float) and not isinstance(content, bool) and math.isfinite(content)
+    return isinstance(content, int | float) and not isinstance(content, bool) and abs(content) <= sys.float_info.max
 
 
 _Validator = validators.extend(
