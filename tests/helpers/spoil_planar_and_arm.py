@@ -82,7 +82,10 @@ SQUARES: dict[str, tuple[Spoil, str]] = {
     "zip": (throw_bytes(b"PK\x03\x04abc"), "traj_1.csv: a zip file instead of a table: unpack it"),
     "web page": (throw_bytes(b"\n <html>404</html>"), "traj_1.csv: a web page instead of numbers"),
     "other encoding": (throw_bytes(f"{HEADER}\n".encode("utf-16")), "traj_1.csv: not readable as text"),
-    "endless cell": (throw_bytes(HEADER.encode() + b"\n" + b"1" * 200_000), "not readable as text (a line has 65536 char"),
+    "endless cell": (
+        throw_bytes(HEADER.encode() + b"\n" + b"1" * 200_000),
+        "as text (a line has 65536 char",
+    ),
 }
 
 # ellipse

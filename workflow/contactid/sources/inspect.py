@@ -24,7 +24,7 @@ import h5py
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.core.reading import content_of, require_plain
+from contactid.core.reading import LARGEST_FILE, content_of, require_plain
 from contactid.core.references import arguments as arguments_of
 from contactid.core.references import resolve
 from contactid.sources.csv_files import rows_of
@@ -68,7 +68,10 @@ def inspect(path: str | Path, object_name: str = "", surface: str = "") -> Itera
     ContactIdError : where the file can't be read at all, or is of no kind that is known
     """
     path = Path(path)
-    size, kind = require_plain(path, None), path.suffix.lower()
+    kind = path.suffix.lower()
+    size = require_plain(path, None if kind in _ARCHIVES else LARGEST_FILE)
+    if not size:
+        raise ContactIdError(f"{path.name}: the file is empty", "Fetch it again")
     yield f"{path.name}: {size} bytes"
     if kind in _ARCHIVES:
         lines = _archive(path, object_name, surface)
@@ -240,7 +243,10 @@ def _attributes(node: Any) -> Iterator[str]:
 
 
 def _matlab(path: Path) -> Iterator[str]:
-    variables = read_variables(content_of(path))
+    try:
+        variables = read_variables(content_of(path))
+    except ContactIdError as error:
+        raise ContactIdError(f"{path.name}: {error.problem.removeprefix(f'{path}: ')}", error.remedy) from None
     for name, value in variables.items():
         yield f"  {name} {value.shape} {value.dtype}"
     yield "as recordings of an arm:"

@@ -31,7 +31,7 @@ import numpy as np
 
 from contactid.core.errors import ContactIdError
 from contactid.core.reading import LARGEST_FILE, content_of, entry_content, opened_zip, require_plain
-from contactid.sources.hdf5_files import LARGEST, address_of, outside, size_problem, stored_values
+from contactid.sources.hdf5_files import address_of, outside, size_problem, stored_values
 from contactid.sources.left_out import joined, reason_of
 
 _HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -40,6 +40,7 @@ _MOST_LISTED = 1 << 24  # bytes of a zip file's list of its files
 _LARGEST_LIST = 1 << 20  # bytes of a list of recordings
 _MOST_NODES = 100_000  # cells and structures in an HDF5 file
 _MOST_DESCRIBED = 12
+_MOST_BYTES = 1 << 26  # of all variables of a file: ten minutes of 14 signals at 1 kHz
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15  # types of elements
 _SPARSE, _NESTING = 5, (1, 2, 3)  # classes of matrices: numbers by place; cells, structures and objects
@@ -70,8 +71,8 @@ def _structure_problem(content: bytes) -> str | None:
 class _Bounds:
     """How much more a file may hold: inflated bytes, numbers, and parts of whatever kind."""
 
-    inflated: int = LARGEST
-    numbers: int = LARGEST // 8
+    inflated: int = _MOST_BYTES
+    numbers: int = _MOST_BYTES // 8
     parts: int = _MOST_PARTS
 
 
@@ -267,7 +268,7 @@ class _Hdf5Walk:
         self.file = file
         self.found: dict[str, np.ndarray] = {}
         self.n_nodes = 0
-        self.bytes_left = LARGEST
+        self.bytes_left = _MOST_BYTES
         self.inside: set[int] = set()
         if problem := outside(file, self.inside):
             raise ValueError(problem)
