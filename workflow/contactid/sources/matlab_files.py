@@ -77,13 +77,21 @@ class _Bounds:
 
 
 def _inflated(data: memoryview, left: _Bounds) -> bytearray:
-    found, inflater, packed = bytearray(), zlib.decompressobj(), bytes(data)
-    while piece := inflater.decompress(packed, _PIECE):
-        packed, left.inflated = inflater.unconsumed_tail, left.inflated - len(piece)
+    for piece in _inflating(data):  # counted before anything is kept
+        left.inflated -= len(piece)
         if left.inflated < 0:
             raise ValueError("its variables inflate to more than any recording has")
+    found = bytearray()
+    for piece in _inflating(data):
         found += piece
     return found
+
+
+def _inflating(data: memoryview) -> Iterator[bytes]:
+    inflater, packed = zlib.decompressobj(), bytes(data)
+    while piece := inflater.decompress(packed, _PIECE):
+        packed = inflater.unconsumed_tail
+        yield piece
 
 
 def _look_within(kind: int, data: memoryview, order: str, left: _Bounds) -> None:
