@@ -208,25 +208,29 @@ env: $(VENV)/.ready ## install the pinned environment into .venv
 peers: $(foreach name,$(PEERS),$(VENV)-$(name)/.ready) ## MuJoCo, Drake and PyBullet, each in its own environment
 
 lock-env: ## pin envs/requirements.in again (needs uv)
-	uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header \
-		--no-emit-index-url envs/requirements.in -o envs/requirements.lock
+	for name in build requirements; do uv pip compile --universal --python-version 3.11 --fork-strategy fewest \
+		--generate-hashes --no-header --no-emit-index-url envs/$$name.in -o envs/$$name.lock || exit; done
 
-$(VENV)/.ready: envs/requirements.lock
+# wheels alone: one package has none and is built, by the setuptools that is pinned
+INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
+
+$(VENV)/.ready: envs/build.lock envs/requirements.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "ERROR contactid needs Python 3.11 or newer. Set PYTHON to one, for instance make PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.lock
+	$(BIN)/python $(INSTALL) -r envs/build.lock
+	$(BIN)/python $(INSTALL) --no-binary connection-pool --no-build-isolation -r envs/requirements.lock
 	@touch $@
 
 $(VENV)-torch/.ready: envs/torch.lock
 	$(PYTHON) -m venv $(VENV)-torch
-	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+	$(VENV)-torch/bin/python $(INSTALL) \
 		$(if $(TORCH_INDEX),--extra-index-url $(TORCH_INDEX)) -r envs/torch.lock
 	@touch $@
 
 $(VENV)-%/.ready: envs/%.lock
 	$(PYTHON) -m venv $(VENV)-$*
-	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/$*.lock
+	$(VENV)-$*/bin/python $(INSTALL) -r envs/$*.lock
 	@touch $@
 
 # Housekeeping
