@@ -50,7 +50,7 @@ REFUSED, ELSE = 3, 4  # exit statuses
 
 
 @pytest.fixture
-def tried() -> Callable[[], None]:
+def tried(request: pytest.FixtureRequest) -> Callable[[], None]:
     """To be called with each input: a search ends when its time is over, as a skipped test that tells their number."""
     begin, count = time.monotonic(), 0
 
@@ -58,7 +58,7 @@ def tried() -> Callable[[], None]:
         nonlocal count
         count += 1
         if SEARCH and time.monotonic() - begin > SECONDS:
-            pytest.skip(f"{count - 1} inputs in {SECONDS:g} s, all read or refused")
+            pytest.skip(f"{request.node.name}: {count - 1} inputs in {SECONDS:g} s, all read or refused")
 
     return one_more
 
