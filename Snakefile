@@ -5,7 +5,15 @@ from snakemake.utils import min_version
 min_version("9.12")
 
 
-configfile: "config/default.yaml"
+include: "workflow/rules/paths.smk"
+
+
+configfile: packaged("config/default.yaml")
+
+
+if workflow.modifier.skip_configfile:  # a module's user names what differs
+    given, config = config, load_configfile(packaged("config/default.yaml"))
+    update_config(config, given)
 
 
 include: "workflow/rules/common.smk"
@@ -24,12 +32,11 @@ include: "workflow/rules/review.smk"
 
 onsuccess:
     atexit.unregister(tell_of_full_disks)
-    page = Path(f"results/{config['run']}/summary.md")
-    if page.exists():
-        print(
-            f"\n{page.read_text(encoding='utf-8')}\nAll of it: results/{config['run']}/"
-            f"\nOpen in a browser: results/{config['run']}/report.html"
-        )
+    from contactid.output.summary import findings
+
+    if (RESULTS / "report.html").exists():
+        print("", *findings(RESULTS, CHOSEN), sep="\n")
+    tell_kept(RESULTS, CHOSEN, KEPT)
 
 
 onerror:
@@ -40,14 +47,20 @@ onerror:
     )
 
 
+OF_STUDIES = [*STUDY_TARGETS, *STUDY_CHECKS, *STUDY_SUMMARIES]
+OF_ALL_STUDIES = [
+    "<results>/checks.csv",
+    "<results>/provenance.json",
+    "<results>/summary.md",
+    "<results>/report.html",
+    "<results>/ro-crate-metadata.json",
+    *rules.data_cards.output.cards,
+]
+
+
 rule all:
     """Everything the run's configuration asks for."""
     default_target: True
     input:
-        "<results>/checks.csv",
-        "<results>/provenance.json",
-        "<results>/summary.md",
-        "<results>/report.html",
-        "<results>/ro-crate-metadata.json",
-        rules.data_cards.output.cards,
-        STUDY_TARGETS,
+        [] if KEPT else OF_ALL_STUDIES,
+        [file for file in OF_STUDIES if file.split("/")[1] in CHOSEN],

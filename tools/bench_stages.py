@@ -43,7 +43,7 @@ def _grid(file: Path) -> float:
 
 
 _ITEMS: Mapping[str, Items] = {
-    "tossing_identify": Items("tossing/sweeps/*.nc", "simulated tosses per CPU second", _grid),
+    "tossing_identify_1": Items("tossing/sweeps/*.nc", "simulated tosses per CPU second", _grid),
     "tossing_preprocess": Items("data/*/tosses.csv", "tosses per CPU second", _rows),
     "planar_identify": Items("planar/identification/*.mu*.csv", "throws per CPU minute", _rows),
     "planar_square_part": Items("planar/identification/squares.*.csv", "throws per CPU minute", _rows),

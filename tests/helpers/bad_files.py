@@ -18,7 +18,6 @@ import traceback
 import zipfile
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 import h5py
@@ -26,10 +25,8 @@ import numpy as np
 
 from contactid.__main__ import main
 from contactid.core.errors import ContactIdError
-from contactid.sources.motion import read_data
-from contactid.sources.registry import READERS
 from iam_files import MOCAP, NAMES, POSES
-from reading_for_tests import entry
+from reading_for_tests import entry, read
 from small_files import legacy_file, save_v73, toss
 from spoil_planar_and_arm import mat_file, mat_matrix
 from spoil_tosses import good_archive

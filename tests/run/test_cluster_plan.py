@@ -20,7 +20,11 @@ CONFIGURATION = {
         }
     },
     "arm": {"fit": {"accuracy": {"samples": 10, "experiments": ["set1_v020_a90"], "computed": ["study"]}}},
-    "tossing": {"grid": {"friction_mu": {"start": 0.0, "stop": 1.0, "step": 0.1}}, "identify_on": ["box004"]},
+    "tossing": {
+        "grid": {"friction_mu": {"start": 0.0, "stop": 1.0, "step": 0.1}},
+        "identify_on": ["box004"],
+        "boxes_per_job": 4,
+    },
 }
 DAG = pd.DataFrame({"jobs": [100, 1000], "cpu_seconds": [5.0, 50.0], "memory_mb": [200.0, 400.0]})
 

@@ -92,13 +92,42 @@ rule verify_data:
         "../call.py"
 
 
+rule read_embedded:
+    """Read the datasets that lie in the repository into their canonical forms."""
+    input:
+        raw=[raw_of(name) for name in READ_TOGETHER],
+    output:
+        data=canonical(*READ_TOGETHER),
+    log:
+        "<logs>/read_embedded.log",
+    benchmark:
+        "<benchmarks>/read_embedded.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=5,
+    params:
+        **call(
+            "contactid.sources.motion:read_data",
+            *dict.fromkeys(reader_of(name).read for name in READ_TOGETHER),
+        ),
+        each=["raw", "data", "reader", "entry"],
+        reader=[reader_of(name).read for name in READ_TOGETHER],
+        entry=[vars(DATASETS[name]) for name in READ_TOGETHER],
+    script:
+        "../call.py"
+
+
 rule read_data:
-    """Read a dataset into the canonical form of its kind (xarray, SI units, named frames)."""
+    """Read a dataset of another place into the canonical form of its kind (xarray, SI units, named frames)."""
     input:
         raw=lambda wildcards: raw_of(wildcards.dataset),
         # an arm's direction of motion is told by its links
         robot=lambda wildcards: (
-            "workflow/contactid/arm/robots/lwr4.csv" if wildcards.form == "arm" else []
+            packaged("workflow/contactid/arm/robots/lwr4.csv")
+            if wildcards.form == "arm"
+            else []
         ),
     output:
         data="<results>/data/{dataset}/{form}.nc",
@@ -106,6 +135,8 @@ rule read_data:
         "<logs>/read_data/{dataset}.{form}.log",
     benchmark:
         "<benchmarks>/read_data/{dataset}.{form}.tsv"
+    wildcard_constraints:
+        dataset="|".join(name for name in DATASETS if name not in READ_TOGETHER),
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -125,7 +156,7 @@ rule read_data:
 rule data_cards:
     """Say of each dataset what it is and how much of it there is, and draw its raw signals."""
     input:
-        data=[f"<results>/data/{name}/{reader_of(name).form}.nc" for name in CARDS],
+        data=canonical(*CARDS),
         raw=[raw_of(name) for name in CARDS],
     output:
         cards=expand("<results>/data/{dataset}/card.json", dataset=CARDS),

@@ -2,26 +2,44 @@
 
 import atexit
 
-from contactid.run.failures import failures, tell_of_full_disks
+from snakemake.logging import logger
+
+from contactid.run.failures import (
+    exit_without_packages,
+    failures,
+    tell_of_full_disks,
+)
 from contactid.run.job import OWNER
+from contactid.run.progress import show
 from contactid.run.run_lock import hold
 from contactid.run.story import forced, refuse_changed, refuse_damaged
 
 os.environ[OWNER] = str(os.getpid())
-RESULTS = Path(f"results/{config['run']}")
+RESULTS = Path(placed("<results>"))
+if workflow.is_main_process and workflow.check_envvars:
+    tell_kept(RESULTS, CHOSEN, KEPT)
 # jobs and dry runs read this file too; linting doesn't ask for the environment's variables
 if (
     workflow.is_main_process
     and workflow.check_envvars
     and not workflow.output_settings.dryrun
 ):
+    if not workflow.deployment_settings.deployment_method:
+        exit_without_packages()
     with told_plainly():
         RUN_LOCK = hold(
             RESULTS,
             unlock=workflow.resource_settings.nodes is None or "--unlock" in sys.argv,
         )
-        refuse_damaged("workflow/resources/embedded")
+        refuse_damaged(packaged("workflow/resources/embedded"))
         if not {"-F", "--forceall"} & set(sys.argv):
             refuse_changed(RESULTS, forced(sys.argv))
+    if not workflow.output_settings.verbose:
+        show(
+            logger,
+            lambda rule: workflow.get_rule(rule).docstring or rule,
+            config["studies"],
+            WORKFLOW / "resources/measured_jobs.csv",
+        )
     # Snakemake ends with a traceback and without a word of ours where it can't write its own records
     atexit.register(tell_of_full_disks, RESULTS, ".snakemake")

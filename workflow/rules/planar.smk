@@ -5,7 +5,6 @@ include: "planar_inputs.smk"
 
 
 wildcard_constraints:
-    scene="|".join(PLANAR["scenes"]),
     noise="|".join(IDENTIFIED_NOISE),
     friction=r"[0-9.e+_-]+",
     shard=r"[0-9]+",
@@ -35,13 +34,13 @@ rule planar_simulate:
 rule planar_peaks:
     """Find the first normal impulse at many time steps, by restitution and by gap complementarity."""
     output:
-        peaks="<results>/planar/sweeps/{scene}.peaks.csv",
-        impulses="<results>/planar/sweeps/{scene}.impulses.csv",
-        errors="<results>/planar/sweeps/{scene}.convergence.csv",
+        peaks=swept("peaks", *PLANAR_PEAKS),
+        impulses=swept("impulses", *PLANAR_PEAKS),
+        errors=swept("convergence", *PLANAR_PEAKS),
     log:
-        "<logs>/planar_peaks/{scene}.log",
+        "<logs>/planar_peaks.log",
     benchmark:
-        "<benchmarks>/planar_peaks/{scene}.tsv"
+        "<benchmarks>/planar_peaks.tsv"
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -49,7 +48,9 @@ rule planar_peaks:
         runtime=10,
     params:
         **call("contactid.planar.sweeps.peaks:write_peaks"),
-        block=lambda wildcards: scenes_block(wildcards.scene),
+        each=["scene", "peaks", "impulses", "errors"],
+        scene=PLANAR_PEAKS,
+        block=scenes_block(*PLANAR_PEAKS),
         options=PLANAR["peaks"],
     script:
         "../call.py"
@@ -147,6 +148,7 @@ rule planar_identify_shown:
     """Identify the throws of figures 17 and 18, and keep their states and impulses."""
     output:
         fits="<results>/planar/identification/shown.nc",
+        table="<results>/planar/identification/shown.csv",
     log:
         "<logs>/planar_identify_shown.log",
     benchmark:
@@ -305,7 +307,7 @@ rule planar_tables:
     """Tables: the simulators, table 1 and what goes with it, measured throws and impacts."""
     input:
         **{name: f"<results>/planar/sweeps/{name}.csv" for name in REAL_TABLES},
-        published="workflow/resources/published/planar.csv",
+        published=packaged("workflow/resources/published/planar.csv"),
         simulations=simulated(*PLANAR["scenes"]),
         restitution_motions=simulated("restitution")[0],
         peaks=swept("peaks", *PLANAR_PEAKS),
@@ -313,10 +315,12 @@ rule planar_tables:
         liftoff="<results>/planar/sweeps/liftoff.csv",
         nlp_step="<results>/planar/sweeps/nlp_step.csv",
         cells=IDENTIFICATION_CELLS,
-        samples=["workflow/resources/stored/planar_table1/table.csv"],
+        samples=stored_files("planar_table1"),
         measures="<results>/planar/sweeps/measures.csv",
-        reformulations="workflow/resources/stored/planar_reformulations/table.csv",
-        hard_truths="workflow/resources/stored/planar_hard_truths/table.csv",
+        reformulations=packaged(
+            "workflow/resources/stored/planar_reformulations/table.csv"
+        ),
+        hard_truths=packaged("workflow/resources/stored/planar_hard_truths/table.csv"),
     output:
         artefacts=computed_by("planar_tables"),
     log:
@@ -330,6 +334,7 @@ rule planar_tables:
         runtime=5,
     params:
         **compute("planar_tables"),
+        settings=STORED["planar_table1"]["settings"],
         peak_scenes=PLANAR_PEAKS,
         shown=PLANAR["peaks"]["shown"],
     script:
@@ -415,7 +420,7 @@ rule planar_playback:
 rule planar_checks:
     """Hold every printed number of the study against the reproduced one."""
     input:
-        published="workflow/resources/published/planar.csv",
+        published=packaged("workflow/resources/published/planar.csv"),
         measures="<results>/planar/sweeps/measures.csv",
         drop_impulses=swept("impulses", "drop")[0],
         throw_impulses=swept("impulses", "throw")[0],

@@ -14,14 +14,14 @@ wildcard_constraints:
 rule tossing_preprocess:
     """Express motion in the surface frame; find release, contact and rest; say why a toss is left out."""
     input:
-        motion="<results>/data/{dataset}/motion.nc",
+        motion=expand("<results>/data/{dataset}/motion.nc", dataset=TOSSING_PREPARED),
     output:
-        prepared="<results>/data/{dataset}/tosses.nc",
-        table="<results>/data/{dataset}/tosses.csv",
+        prepared=expand("<results>/data/{dataset}/tosses.nc", dataset=TOSSING_PREPARED),
+        table=expand("<results>/data/{dataset}/tosses.csv", dataset=TOSSING_PREPARED),
     log:
-        "<logs>/tossing_preprocess/{dataset}.log",
+        "<logs>/tossing_preprocess.log",
     benchmark:
-        "<benchmarks>/tossing_preprocess/{dataset}.tsv"
+        "<benchmarks>/tossing_preprocess.tsv"
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -29,11 +29,13 @@ rule tossing_preprocess:
         runtime=5,
     params:
         **call("contactid.tossing.prepare.preprocess:prepare"),
-        share=identification_share,
+        each=["motion", "prepared", "table", "dataset", "share", "require_usable"],
+        dataset=TOSSING_PREPARED,
+        share=[identification_share(name) for name in TOSSING_PREPARED],
         seed=TOSSING["split"]["seed"],
         exclude_tumbling=TOSSING["exclude_tumbling"],
         # drops are recorded for their impacts and may end before the box lies still
-        require_usable=lambda wildcards: wildcards.dataset in TOSSING_DATASETS,
+        require_usable=[name in TOSSING_DATASETS for name in TOSSING_PREPARED],
         events=TOSSING["events"],
     script:
         "../call.py"
@@ -60,34 +62,48 @@ rule tossing_calibrate:
         "../call.py"
 
 
-rule tossing_identify:
-    """Friction and restitution of least mean loss over the parameter grid (eqs. 16 and 18), with bootstrap intervals."""
-    input:
-        prepared="<results>/data/{dataset}/tosses.nc",
-        calibration=calibration_for,
-    output:
-        sweep="<results>/tossing/sweeps/{dataset}.{trajectory_variant}.nc",
-        fit="<results>/tossing/fits/{dataset}.{trajectory_variant}.json",
-    log:
-        "<logs>/tossing_identify/{dataset}.{trajectory_variant}.log",
-    benchmark:
-        "<benchmarks>/tossing_identify/{dataset}.{trajectory_variant}.tsv"
-    wildcard_constraints:
-        trajectory_variant="|".join(
-            name for name in TOSSING_VARIANTS if name not in STORED_VARIANTS
-        ),
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1500,
-        runtime=10,
-    params:
-        **call("contactid.tossing.identify.trajectories:identify_dataset"),
-        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
-        grid=TOSSING["grid"],
-        bootstrap=TOSSING["bootstrap"],
-    script:
-        "../call.py"
+for number, group in enumerate(sharing_a_job(TOSSING_IDENTIFIED), 1):
+
+    rule:
+        """Friction and restitution of least mean loss over the parameter grid (eqs. 16 and 18), with bootstrap intervals."""
+        name:
+            f"tossing_identify_{number}"
+        input:
+            prepared=expand("<results>/data/{dataset}/tosses.nc", dataset=group),
+            calibration=lambda wildcards, group=group: calibrations_for(
+                group, wildcards.trajectory_variant
+            ),
+        output:
+            sweep=expand(
+                "<results>/tossing/sweeps/{dataset}.{{trajectory_variant}}.nc",
+                dataset=group,
+            ),
+            fit=expand(
+                "<results>/tossing/fits/{dataset}.{{trajectory_variant}}.json",
+                dataset=group,
+            ),
+        log:
+            f"<logs>/tossing_identify_{number}/{{trajectory_variant}}.log",
+        benchmark:
+            f"<benchmarks>/tossing_identify_{number}/{{trajectory_variant}}.tsv"
+        wildcard_constraints:
+            trajectory_variant="|".join(
+                name for name in TOSSING_VARIANTS if name not in STORED_VARIANTS
+            ),
+        conda:
+            "../../envs/environment.yaml"
+        resources:
+            mem_mb=1500,
+            runtime=10,
+        params:
+            **call("contactid.tossing.identify.trajectories:identify_dataset"),
+            each=["prepared", "calibration", "sweep", "fit", "dataset"],
+            dataset=group,
+            variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
+            grid=TOSSING["grid"],
+            bootstrap=TOSSING["bootstrap"],
+        script:
+            "../call.py"
 
 
 rule tossing_identify_stored:
@@ -147,31 +163,40 @@ rule tossing_cells:
 include: "tossing_impacts.smk"
 
 
-rule tossing_window_mpec:
-    """Identify on short windows of trajectories by direct transcription."""
-    input:
-        prepared="<results>/data/{dataset}/tosses.nc",
-        calibration=lambda wildcards: calibration_of(
-            wildcards.dataset, TOSSING_SCHEMES[WINDOW_SCHEME].calibrated
-        ),
-    output:
-        fit=f"<results>/tossing/fits/{{dataset}}.{WINDOW_SCHEME}.json",
-    log:
-        "<logs>/tossing_window_mpec/{dataset}.log",
-    benchmark:
-        "<benchmarks>/tossing_window_mpec/{dataset}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1500,
-        runtime=10,
-    params:
-        **call("contactid.tossing.identify.window_mpec:identify_dataset_windows"),
-        variant=lambda wildcards: dict(TOSSING_SCHEMES[WINDOW_SCHEME].stepping),
-        tosses=TOSSING["mpec"]["windows"]["tosses"],
-        seed=TOSSING["mpec"]["windows"]["seed"],
-    script:
-        "../call.py"
+for number, group in enumerate(sharing_a_job(TOSSING_IDENTIFIED), 1):
+
+    rule:
+        """Identify on short windows of trajectories by direct transcription."""
+        name:
+            f"tossing_window_mpec_{number}"
+        input:
+            prepared=expand("<results>/data/{dataset}/tosses.nc", dataset=group),
+            calibration=calibrations_of(
+                group, TOSSING_SCHEMES[WINDOW_SCHEME].calibrated
+            ),
+        output:
+            fit=expand(
+                f"<results>/tossing/fits/{{dataset}}.{WINDOW_SCHEME}.json",
+                dataset=group,
+            ),
+        log:
+            f"<logs>/tossing_window_mpec_{number}.log",
+        benchmark:
+            f"<benchmarks>/tossing_window_mpec_{number}.tsv"
+        conda:
+            "../../envs/environment.yaml"
+        resources:
+            mem_mb=1500,
+            runtime=10,
+        params:
+            **call("contactid.tossing.identify.window_mpec:identify_dataset_windows"),
+            each=["prepared", "calibration", "fit", "dataset"],
+            dataset=group,
+            variant=dict(TOSSING_SCHEMES[WINDOW_SCHEME].stepping),
+            tosses=TOSSING["mpec"]["windows"]["tosses"],
+            seed=TOSSING["mpec"]["windows"]["seed"],
+        script:
+            "../call.py"
 
 
 include: "tossing_predictions.smk"
@@ -239,7 +264,7 @@ rule tossing_tables:
         simulator_predictions=of_cases("simulators/{0}/{1}.{2}.{3}.csv", SIMULATIONS),
         simulator_fits=of_cases("simulators/{0}/{1}.{2}.{3}.json", SIMULATIONS),
         with_printed=["<results>/tossing/predictions/printed.csv"] if OF_BOXES else [],
-        published="workflow/resources/published/tossing.csv",
+        published=packaged("workflow/resources/published/tossing.csv"),
     output:
         artefacts=computed_by("tossing_tables"),
         tosses="<results>/tossing/tosses.csv",
@@ -343,7 +368,7 @@ rule tossing_playback:
 rule tossing_checks:
     """Hold every printed number of the study against the reproduced one."""
     input:
-        published="workflow/resources/published/tossing.csv",
+        published=packaged("workflow/resources/published/tossing.csv"),
         tables=expand("<results>/tossing/tables/{table}.csv", table=TOSSING_TABLES)
         + IMPACTS_TABLE,
         cards=expand("<results>/data/{dataset}/card.json", dataset=TOSSING_PREPARED),

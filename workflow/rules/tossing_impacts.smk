@@ -8,21 +8,27 @@ for number, group in enumerate(IMPACT_SELECTIONS.values(), 1):
         name:
             f"tossing_impacts_{number}"
         input:
-            prepared="<results>/data/{dataset}/tosses.nc",
-            calibration=calibration_of(
-                "{dataset}", VELOCITY_VARIANTS[group[0]]["calibrated"]
+            prepared=expand(
+                "<results>/data/{dataset}/tosses.nc", dataset=VELOCITY_IDENTIFIED
+            ),
+            calibration=calibrations_of(
+                VELOCITY_IDENTIFIED, VELOCITY_VARIANTS[group[0]]["calibrated"]
             ),
         output:
             impacts=[
-                f"<results>/tossing/impacts/{{dataset}}.{name}.nc" for name in group
+                f"<results>/tossing/impacts/{dataset}.{name}.nc"
+                for dataset in VELOCITY_IDENTIFIED
+                for name in group
             ],
             tables=[
-                f"<results>/tossing/impacts/{{dataset}}.{name}.csv" for name in group
+                f"<results>/tossing/impacts/{dataset}.{name}.csv"
+                for dataset in VELOCITY_IDENTIFIED
+                for name in group
             ],
         log:
-            f"<logs>/tossing_impacts_{number}/{{dataset}}.log",
+            f"<logs>/tossing_impacts_{number}.log",
         benchmark:
-            f"<benchmarks>/tossing_impacts_{number}/{{dataset}}.tsv"
+            f"<benchmarks>/tossing_impacts_{number}.tsv"
         conda:
             "../../envs/environment.yaml"
         resources:
@@ -30,6 +36,9 @@ for number, group in enumerate(IMPACT_SELECTIONS.values(), 1):
             runtime=10,
         params:
             **call("contactid.tossing.impacts.selection:select_impacts"),
+            each=["prepared", "calibration", "dataset"],
+            shares=["impacts", "tables"],
+            dataset=VELOCITY_IDENTIFIED,
             largest_misfit=VELOCITY_VARIANTS[group[0]]["largest_misfit"],
             largest_imbalance=VELOCITY_VARIANTS[group[0]]["largest_imbalance"],
             twists=[VELOCITY_VARIANTS[name]["twists"] for name in group],
@@ -42,15 +51,27 @@ for number, group in enumerate(IMPACT_SELECTIONS.values(), 1):
 rule tossing_velocity_identify:
     """Friction and restitution of least mean velocity error over impacts (eqs. 16 and 17)."""
     input:
-        impacts="<results>/tossing/impacts/{dataset}.{velocity_variant}.nc",
+        impacts=expand(
+            "<results>/tossing/impacts/{dataset}.{{velocity_variant}}.nc",
+            dataset=VELOCITY_IDENTIFIED,
+        ),
     output:
-        sweep="<results>/tossing/sweeps/{dataset}.{velocity_variant}.nc",
-        fit="<results>/tossing/fits/{dataset}.{velocity_variant}.json",
-        losses="<results>/tossing/impacts/{dataset}.{velocity_variant}.losses.csv",
+        sweep=expand(
+            "<results>/tossing/sweeps/{dataset}.{{velocity_variant}}.nc",
+            dataset=VELOCITY_IDENTIFIED,
+        ),
+        fit=expand(
+            "<results>/tossing/fits/{dataset}.{{velocity_variant}}.json",
+            dataset=VELOCITY_IDENTIFIED,
+        ),
+        losses=expand(
+            "<results>/tossing/impacts/{dataset}.{{velocity_variant}}.losses.csv",
+            dataset=VELOCITY_IDENTIFIED,
+        ),
     log:
-        "<logs>/tossing_velocity_identify/{dataset}.{velocity_variant}.log",
+        "<logs>/tossing_velocity_identify/{velocity_variant}.log",
     benchmark:
-        "<benchmarks>/tossing_velocity_identify/{dataset}.{velocity_variant}.tsv"
+        "<benchmarks>/tossing_velocity_identify/{velocity_variant}.tsv"
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -58,6 +79,8 @@ rule tossing_velocity_identify:
         runtime=10,
     params:
         **call("contactid.tossing.identify.velocities:identify_on_impacts"),
+        each=["impacts", "sweep", "fit", "losses", "dataset"],
+        dataset=VELOCITY_IDENTIFIED,
         variant=lambda wildcards: VELOCITY_VARIANTS[wildcards.velocity_variant],
         grid=TOSSING["grid"],
         bootstrap=TOSSING["bootstrap"],
@@ -65,25 +88,40 @@ rule tossing_velocity_identify:
         "../call.py"
 
 
-rule tossing_impact_mpec:
-    """Identify on all impacts at once as a complementarity problem, in several forms."""
-    input:
-        impacts="<results>/tossing/impacts/{dataset}.{velocity_variant}.nc",
-    output:
-        fit="<results>/tossing/fits/{dataset}.{velocity_variant}_mpec.json",
-        forms="<results>/tossing/impacts/{dataset}.{velocity_variant}.mpec.csv",
-    log:
-        "<logs>/tossing_impact_mpec/{dataset}.{velocity_variant}.log",
-    benchmark:
-        "<benchmarks>/tossing_impact_mpec/{dataset}.{velocity_variant}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1500,
-        runtime=10,
-    params:
-        **call("contactid.tossing.identify.impact_mpec:identify_from_file"),
-        facets=TOSSING["mpec"]["facets"],
-        seed=TOSSING["bootstrap"]["seed"],
-    script:
-        "../call.py"
+for number, group in enumerate(sharing_a_job(VELOCITY_IDENTIFIED), 1):
+
+    rule:
+        """Identify on all impacts at once as a complementarity problem, in several forms."""
+        name:
+            f"tossing_impact_mpec_{number}"
+        input:
+            impacts=expand(
+                "<results>/tossing/impacts/{dataset}.{{velocity_variant}}.nc",
+                dataset=group,
+            ),
+        output:
+            fit=expand(
+                "<results>/tossing/fits/{dataset}.{{velocity_variant}}_mpec.json",
+                dataset=group,
+            ),
+            forms=expand(
+                "<results>/tossing/impacts/{dataset}.{{velocity_variant}}.mpec.csv",
+                dataset=group,
+            ),
+        log:
+            f"<logs>/tossing_impact_mpec_{number}/{{velocity_variant}}.log",
+        benchmark:
+            f"<benchmarks>/tossing_impact_mpec_{number}/{{velocity_variant}}.tsv"
+        conda:
+            "../../envs/environment.yaml"
+        resources:
+            mem_mb=1500,
+            runtime=10,
+        params:
+            **call("contactid.tossing.identify.impact_mpec:identify_from_file"),
+            each=["impacts", "fit", "forms", "dataset"],
+            dataset=group,
+            facets=TOSSING["mpec"]["facets"],
+            seed=TOSSING["bootstrap"]["seed"],
+        script:
+            "../call.py"

@@ -109,10 +109,16 @@ STUDY_CHECKS += ["<results>/tossing/checks.csv"]
 STUDY_SUMMARIES += ["<results>/tossing/summary.md"]
 
 
-def identification_share(wildcards):
+def sharing_a_job(boxes):
+    """Datasets or cases in the shares that a job takes one after the other."""
+    size = TOSSING["boxes_per_job"]
+    return [boxes[start : start + size] for start in range(0, len(boxes), size)]
+
+
+def identification_share(name):
     """All of a dataset, none of it, or the configured share where it is both identified and predicted on."""
-    identified = wildcards.dataset in TOSSING_IDENTIFIED + VELOCITY_IDENTIFIED
-    predicted = wildcards.dataset in [dataset for _, dataset in TOSSING_CASES]
+    identified = name in TOSSING_IDENTIFIED + VELOCITY_IDENTIFIED
+    predicted = name in [dataset for _, dataset in TOSSING_CASES]
     if identified and predicted:
         return TOSSING["split"]["identification_share"]
     return 1.0 if identified else 0.0
@@ -121,6 +127,16 @@ def identification_share(wildcards):
 def calibration_of(dataset, calibrated):
     """The calibration of a dataset where one is asked for, nothing otherwise."""
     return f"<results>/tossing/fits/{dataset}.calibration.json" if calibrated else []
+
+
+def calibrations_of(datasets, calibrated):
+    """One calibration for each dataset where they are asked for, nothing otherwise."""
+    return [calibration_of(name, True) for name in datasets if calibrated]
+
+
+def calibrations_for(datasets, variant):
+    """The calibrations of some datasets that a trajectory variant asks for."""
+    return calibrations_of(datasets, TOSSING_VARIANTS[variant]["calibrated"])
 
 
 def calibration_for(wildcards):

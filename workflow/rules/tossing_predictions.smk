@@ -1,31 +1,35 @@
 """Predictions of the tossing study: rest poses, their sensitivity and distribution, other splits (section V)."""
 
-# all that is identified on one dataset and predicted on another shares a job
+# all that is identified on datasets of one kind and predicted shares a job
 for parameters, names in PREDICTED_TOGETHER.items():
+    predicted_cases = VELOCITY_CASES if parameters == "velocity" else TOSSING_CASES
 
     rule:
         """Predict the test tosses with the identified parameters and measure the errors (eqs. 18 to 21)."""
         name:
             f"tossing_predict_{parameters}"
         input:
-            prepared="<results>/data/{dataset}/tosses.nc",
+            prepared=[
+                f"<results>/data/{dataset}/tosses.nc" for _, dataset in predicted_cases
+            ],
             fits=[
-                f"<results>/tossing/fits/{{identified_on}}.{TOSSING_SCHEMES[name].fit}.json"
+                f"<results>/tossing/fits/{on}.{TOSSING_SCHEMES[name].fit}.json"
+                for on, _ in predicted_cases
                 for name in names
             ],
-            calibration=calibration_of(
-                "{identified_on}",
+            calibration=calibrations_of(
+                [on for on, _ in predicted_cases],
                 any(TOSSING_SCHEMES[name].calibrated for name in names),
             ),
         output:
-            predictions=[
-                f"<results>/tossing/predictions/{{identified_on}}/{{dataset}}.{name}.csv"
-                for name in names
-            ],
+            predictions=of_cases(
+                "predictions/{0}/{1}.{2}.csv",
+                [(*case, name) for case in predicted_cases for name in names],
+            ),
         log:
-            f"<logs>/tossing_predict_{parameters}/{{identified_on}}/{{dataset}}.log",
+            f"<logs>/tossing_predict_{parameters}.log",
         benchmark:
-            f"<benchmarks>/tossing_predict_{parameters}/{{identified_on}}/{{dataset}}.tsv"
+            f"<benchmarks>/tossing_predict_{parameters}.tsv"
         conda:
             "../../envs/environment.yaml"
         resources:
@@ -33,6 +37,8 @@ for parameters, names in PREDICTED_TOGETHER.items():
             runtime=5,
         params:
             **call("contactid.tossing.predict.prediction:predict_dataset"),
+            each=["prepared", "calibration"],
+            shares=["fits", "predictions"],
             variants=[dict(TOSSING_SCHEMES[name].stepping) for name in names],
             kinds=[TOSSING_SCHEMES[name].kind for name in names],
         script:
@@ -43,7 +49,7 @@ rule tossing_predict_printed:
     """Predict the test tosses with the printed parameters of both kinds (section V)."""
     input:
         prepared=expand("<results>/data/{dataset}/tosses.nc", dataset=OF_BOXES),
-        published="workflow/resources/published/tossing.csv",
+        published=packaged("workflow/resources/published/tossing.csv"),
     output:
         predictions="<results>/tossing/predictions/printed.csv",
     log:
@@ -117,57 +123,82 @@ rule tossing_sensitivity:
         "../call.py"
 
 
-rule tossing_sobol:
-    """Sobol indices of the rest pose over parameters, body, surface and release."""
-    input:
-        prepared="<results>/data/{dataset}/tosses.nc",
-        fit="<results>/tossing/fits/{identified_on}.{trajectory_variant}.json",
-        calibration=calibration_for,
-    output:
-        indices="<results>/tossing/sensitivity/{identified_on}/{dataset}.{trajectory_variant}.sobol.csv",
-    log:
-        "<logs>/tossing_sobol/{identified_on}/{dataset}.{trajectory_variant}.log",
-    benchmark:
-        "<benchmarks>/tossing_sobol/{identified_on}/{dataset}.{trajectory_variant}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1250,
-        runtime=10,
-    params:
-        **call("contactid.tossing.predict.sobol:sobol_indices"),
-        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
-        options=TOSSING["sensitivity"],
-    script:
-        "../call.py"
+for number, group in enumerate(sharing_a_job(TOSSING_CASES), 1):
 
+    rule:
+        """Sobol indices of the rest pose over parameters, body, surface and release."""
+        name:
+            f"tossing_sobol_{number}"
+        input:
+            prepared=[f"<results>/data/{dataset}/tosses.nc" for _, dataset in group],
+            fit=of_cases("fits/{0}.{{trajectory_variant}}.json", group),
+            calibration=lambda wildcards, group=group: calibrations_for(
+                [on for on, _ in group], wildcards.trajectory_variant
+            ),
+        output:
+            indices=of_cases(
+                "sensitivity/{0}/{1}.{{trajectory_variant}}.sobol.csv", group
+            ),
+        log:
+            f"<logs>/tossing_sobol_{number}/{{trajectory_variant}}.log",
+        benchmark:
+            f"<benchmarks>/tossing_sobol_{number}/{{trajectory_variant}}.tsv"
+        conda:
+            "../../envs/environment.yaml"
+        resources:
+            mem_mb=1250,
+            runtime=10,
+        params:
+            **call("contactid.tossing.predict.sobol:sobol_indices"),
+            each=["prepared", "calibration", "fit", "indices"],
+            variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
+            options=TOSSING["sensitivity"],
+        script:
+            "../call.py"
 
-rule tossing_rest_poses:
-    """Predict a distribution of rest poses and score the measured ones in it."""
-    input:
-        prepared="<results>/data/{dataset}/tosses.nc",
-        identified="<results>/data/{identified_on}/tosses.nc",
-        fit="<results>/tossing/fits/{identified_on}.{trajectory_variant}.json",
-        calibration=calibration_for,
-    output:
-        scores="<results>/tossing/rest_poses/{identified_on}/{dataset}.{trajectory_variant}.json",
-        errors="<results>/tossing/rest_poses/{identified_on}/{dataset}.{trajectory_variant}.csv",
-        outlines="<results>/tossing/rest_poses/{identified_on}/{dataset}.{trajectory_variant}.outlines.csv",
-    log:
-        "<logs>/tossing_rest_poses/{identified_on}/{dataset}.{trajectory_variant}.log",
-    benchmark:
-        "<benchmarks>/tossing_rest_poses/{identified_on}/{dataset}.{trajectory_variant}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1250,
-        runtime=10,
-    params:
-        **call("contactid.tossing.predict.rest_pose_distribution:predict_rest_poses"),
-        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
-        restitution=TOSSING["grid"]["restitution_e_n"],
-        draws=TOSSING["rest_poses"]["draws"],
-        seed=TOSSING["rest_poses"]["seed"],
-        n_tosses=TOSSING["figures"]["tosses"],
-    script:
-        "../call.py"
+    rule:
+        """Predict a distribution of rest poses and score the measured ones in it."""
+        name:
+            f"tossing_rest_poses_{number}"
+        input:
+            prepared=[f"<results>/data/{dataset}/tosses.nc" for _, dataset in group],
+            identified=[f"<results>/data/{on}/tosses.nc" for on, _ in group],
+            fit=of_cases("fits/{0}.{{trajectory_variant}}.json", group),
+            calibration=lambda wildcards, group=group: calibrations_for(
+                [on for on, _ in group], wildcards.trajectory_variant
+            ),
+        output:
+            scores=of_cases("rest_poses/{0}/{1}.{{trajectory_variant}}.json", group),
+            errors=of_cases("rest_poses/{0}/{1}.{{trajectory_variant}}.csv", group),
+            outlines=of_cases(
+                "rest_poses/{0}/{1}.{{trajectory_variant}}.outlines.csv", group
+            ),
+        log:
+            f"<logs>/tossing_rest_poses_{number}/{{trajectory_variant}}.log",
+        benchmark:
+            f"<benchmarks>/tossing_rest_poses_{number}/{{trajectory_variant}}.tsv"
+        conda:
+            "../../envs/environment.yaml"
+        resources:
+            mem_mb=1250,
+            runtime=10,
+        params:
+            **call(
+                "contactid.tossing.predict.rest_pose_distribution:predict_rest_poses"
+            ),
+            each=[
+                "prepared",
+                "identified",
+                "calibration",
+                "fit",
+                "scores",
+                "errors",
+                "outlines",
+            ],
+            variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
+            restitution=TOSSING["grid"]["restitution_e_n"],
+            draws=TOSSING["rest_poses"]["draws"],
+            seed=TOSSING["rest_poses"]["seed"],
+            n_tosses=TOSSING["figures"]["tosses"],
+        script:
+            "../call.py"

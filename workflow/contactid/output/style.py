@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 from contactid.core.atomic import replacing
+from contactid.output.escape import one_line
 
 SINGLE_COLUMN = 3.5  # inches, an IEEE column
 DOUBLE_COLUMN = 7.16
@@ -61,8 +62,12 @@ def styled() -> Iterator[None]:
 
 
 def label_data(figure: Figure, text: str) -> None:
-    """Say in the picture itself which data it was made from."""
-    figure.supxlabel(text, fontsize=6, color="#555555", x=0.995, ha="right")
+    """Say in the picture itself which data it was made from, as ``synthetic data: throws of a square, identified``.
+
+    It begins with what kind they are: ``synthetic data``, ``recorded data``, ``public data``, ``simulated``,
+    ``computed`` or ``drawing``. It is shown as it is: no math is read in it.
+    """
+    figure.supxlabel(one_line(text), fontsize=6, color="#555555", x=0.995, ha="right", parse_math=False)
 
 
 def save(figure: Figure, stem: str | Path, formats: Sequence[str] = FORMATS) -> None:
@@ -72,14 +77,17 @@ def save(figure: Figure, stem: str | Path, formats: Sequence[str] = FORMATS) -> 
     """
     _settle(figure)
     said = figure.get_supxlabel()
-    for extension in formats:
-        metadata = {
-            "pdf": {"CreationDate": None, "Subject": said},
-            "svg": {"Date": None, "Description": said},
-            "png": {"Description": said},
-        }[extension]
-        with replacing(f"{stem}.{extension}") as partial:
-            figure.savefig(partial, metadata=metadata)
+    # with a layout engine, even one that does nothing, each format would be drawn twice
+    with mpl.rc_context({"figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)
+        for extension in formats:
+            metadata = {
+                "pdf": {"CreationDate": None, "Subject": said},
+                "svg": {"Date": None, "Description": said},
+                "png": {"Description": said},
+            }[extension]
+            with replacing(f"{stem}.{extension}") as partial:
+                figure.savefig(partial, metadata=metadata)
 
 
 def _settle(figure: Figure) -> None:
@@ -88,17 +96,19 @@ def _settle(figure: Figure) -> None:
     The layout's solver orders its unknowns by where they lie in memory, so the last digits differ from run to run, and
     with them a few pixels and the names in an svg file.
     """
-    if figure.get_layout_engine() is None:
+    engine = figure.get_layout_engine()
+    if engine is None:
         return
     figure.set_dpi(mpl.rcParams["savefig.dpi"])  # text is measured in whole dots
     places = np.zeros(0)
+    figure.draw_without_rendering()
     for _ in range(_LAYOUTS):
-        figure.draw_without_rendering()
         boxes = [axes.get_position(original=True) for axes in figure.axes]
         boxes += [part.bbox_relative for part in figure.subfigs]
         before, places = places, np.array([box.get_points() for box in boxes])
         if before.shape == places.shape and np.allclose(before, places, rtol=0.0, atol=1e-9):
             break
+        engine.execute(figure)
     figure.set_layout_engine("none")
     for part in figure.subfigs:
         part.bbox_relative.set_points(part.bbox_relative.get_points().round(6))

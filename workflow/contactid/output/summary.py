@@ -10,8 +10,10 @@ import pandas as pd
 
 from contactid.core.atomic import write_text
 from contactid.output.comparison import NOT_COMPARABLE, REPRODUCED, VERDICTS, counted
+from contactid.output.escape import one_line
 from contactid.output.tables import read_csv, write_csv
 
+_BAR = re.compile(r"(?<!\\)((?:\\\\)*)\|")  # one that isn't escaped parts two cells
 _DOI = re.compile(r"\b10\.\d{4,}/[\w.:-]*\w")
 
 
@@ -28,6 +30,32 @@ def conclude(run: str, studies: Sequence[str], sections: Sequence[str], checks: 
     verdicts = [f"* {study}: {verdict_line(rows)}" for study, rows in table.groupby("study", sort=False)]
     parts = [f"# Run {run}", "## Printed numbers (checks.csv)", "\n".join(verdicts), *texts]
     write_text(summary, "\n\n".join(parts) + "\n")
+
+
+def findings(results: str | Path, studies: Sequence[str]) -> list[str]:
+    """What a finished run found in a few lines: each study's verdicts, whether stored results hold, where to look."""
+    folder = Path(results)
+    lines, held = [f"{study}: {_told(read_csv(folder / study / 'checks.csv'))}" for study in studies], _held(folder)
+    if len(held):
+        wrong = held.loc[~held["verdict"].isin(["holds", "not compared"]), "name"]
+        compared = f"{held['compared'].sum()} of {held['samples'].sum()} samples compared"
+        lines.append(f"stored results: {len(held)}, {compared}, {', '.join(wrong) or 'none'} out of tolerance or date")
+    return [
+        *lines,
+        f"In words: {folder}/summary.md; each printed number beside ours: {folder}/checks.csv",
+        f"Open in a browser: {folder}/report.html",
+    ]
+
+
+def _held(folder: Path) -> pd.DataFrame:
+    file = folder / "stored.csv"
+    return read_csv(file) if file.is_file() else pd.DataFrame()
+
+
+def _told(checks: pd.DataFrame) -> str:
+    counts = counted(checks)["verdict"].value_counts()
+    said = ", ".join(f"{counts[verdict]} {verdict.replace('_', ' ')}" for verdict in VERDICTS if verdict in counts)
+    return f"of {counts.sum()} printed numbers and statements {said}"
 
 
 def verdict_line(checks: pd.DataFrame) -> str:
@@ -51,7 +79,8 @@ def missing_datasets(missing: Iterable[str]) -> list[str]:
 
 
 def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table whose columns line up in plain text, too."""
+    """A Markdown table whose columns line up in plain text, too; names of users are given as Markdown."""
+    rows = [[_BAR.sub(r"\1\\|", one_line(cell)) for cell in row] for row in rows]
     widths = [max(len(row[k]) for row in [titles, *rows]) for k in range(len(titles))]
 
     def line(cells: Sequence[str]) -> str:

@@ -5,17 +5,21 @@ what it reaches. Every other name of its inputs, outputs and params is an argume
 among them; wildcards are there for functions that ask for them, and so are ``config``, the run's configuration, where a
 change of it must not ask for another job, and ``terminal``, a file descriptor. A rule with ``declared`` makes artefacts
 (:mod:`contactid.output.computing`): the functions of that list share the other arguments.
+
+A rule that does the same for several things calls its function once for each of them: ``each`` names the lists of which
+a call is given one entry, ``shares`` those of which it is given as many as every other call. A list without entries is
+handed over as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from contactid.core.references import arguments, resolve
 
-DECLARED = "declared"
+DECLARED, EACH, SHARES = "declared", "each", "shares"
 
 
 def call_rule(
@@ -32,7 +36,23 @@ def call_rule(
     if DECLARED in named:
         function(named.pop(DECLARED), named)
     else:
-        function(**arguments(function, named))
+        for one in _calls(named):
+            function(**arguments(function, one))
+
+
+def _calls(named: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What each call of a function is given."""
+    each, shares = named.pop(EACH, []), named.pop(SHARES, [])
+    number, given = len(named[each[0]]) if each else 1, {}
+    for name in (*each, *shares):
+        items = named[name]
+        if items:
+            size, left = divmod(len(items), number)
+            if left or (name in each and size != 1):
+                raise ValueError(f"{len(items)} of {name} for {number} calls")
+            given[name] = items if name in each else [items[k * size : (k + 1) * size] for k in range(number)]
+    for k in range(number):
+        yield named | {name: items[k] for name, items in given.items()}
 
 
 def _plain(value: Any) -> Any:

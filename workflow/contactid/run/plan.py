@@ -76,8 +76,8 @@ def axes_of(configuration: Mapping[str, Any]) -> list[Axis]:
             arm["samples"] * len(arm["experiments"]), len(arm["computed"]), False,
         ),
         Axis(
-            "tossing_identify", "grid point, all tosses of a box", "tossing.grid",
-            points, len(tossing["identify_on"]), False,
+            "tossing_identify_1", "grid point, all tosses of a box", "tossing.grid",
+            points * min(tossing["boxes_per_job"], len(tossing["identify_on"])), len(tossing["identify_on"]), False,
         ),
     ]  # fmt: skip
 

@@ -14,9 +14,10 @@ from contactid.output.artefacts import Artefact, animation, figure, table
 #: The paper's own scenes; every other scene of a configuration is the user's.
 PAPER_SCENES = ("drop", "throw", "sliding", "restitution")
 
-_DRAWING, _SIMULATED = "drawing, contactid planar", "simulated, contactid planar"
+_DRAWING, _SIMULATED = "drawing", "simulated"
 _OWN = "A scene of the configuration in time lapse."
-_NOISY = "simulated throws with noise, identified, contactid planar"
+_NOISY = "simulated: throws with noise, identified"
+_STORED = "simulated: throws with noise, identified, stored samples where there are some"
 
 
 def declare(block: Mapping[str, Any]) -> list[Artefact]:
@@ -101,7 +102,7 @@ def _simulators() -> list[Artefact]:
         _figure(
             "fig15_fitted_trajectory", "fit_sketches:fitted_trajectory", "draw_fitted_trajectory",
             "Captured postures with noise, and the smooth motion that a fit looks for.",
-            "qualitative: a simulated motion and the same with noise, contactid planar",
+            "simulated: a motion, and the same with noise",
         ),
         _figure(
             "fig16_time_instants", "fit_sketches:time_instants", "draw_time_instants",
@@ -138,7 +139,8 @@ def _noisy_throws() -> list[Artefact]:
     return [
         _table(
             "tab01_inertia_ratio_error", "noisy_throws:error_tables",
-            "Errors of the identified J/m by friction and frame rate (%).",
+            "Errors of the identified J/m by friction and frame rate, of stored noise samples where the reading of the "
+            "noise has some (%).",
         ),
         _table(
             "ext_identification_by_rate", "noisy_throws:error_tables",
@@ -170,7 +172,7 @@ def _noisy_throws() -> list[Artefact]:
         _identified(
             "fig19_identified_friction", "noisy_throws:error_figures", "draw_identified_friction",
             "Identified against true friction at high frame rates; from some friction on the body rolls and friction "
-            "is only bounded.", _NOISY,
+            "is only bounded.", _STORED,
         ),
         _identified(
             "fig20_rig", "rig:rig", "draw_rig",
@@ -182,7 +184,7 @@ def _noisy_throws() -> list[Artefact]:
         ),
         _identified(
             "ext_identification_error", "noisy_throws:error_figures", "draw_identification_error",
-            "Error of the identified J/m by friction and frame rate, beside the printed one.", _NOISY,
+            "Error of the identified J/m by friction and frame rate, beside the printed one.", _STORED,
         ),
         _identified(
             "ext_reformulations", "noisy_throws:reformulation_figure", "draw_reformulations",
@@ -242,7 +244,7 @@ def _ellipse() -> list[Artefact]:
         _identified(
             "ext_real_ellipse", "real_ellipse:ellipse_impacts", "draw_real_ellipse",
             "Velocity errors of identified impact laws and of published models on measured impacts of an ellipse.",
-            "public data: planar impacts of an ellipse; identified by contactid planar",
+            "public data: planar impacts of an ellipse, identified",
         ),
     ]  # fmt: skip
 

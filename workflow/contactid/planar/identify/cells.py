@@ -126,20 +126,24 @@ def write_hard_truth(block: Mapping[str, Any], truth: str, seeds: int, table: st
     write_csv(identify_hard_truth(block, truth, range(1, seeds + 1)), table)
 
 
-def write_shown(block: Mapping[str, Any], fits: str) -> None:
-    """Identify the throws of figures 17 and 18, and write their states and impulses."""
+def write_shown(block: Mapping[str, Any], fits: str, table: str) -> None:
+    """Identify the throws of figures 17 and 18; write their states and impulses, and a row each as table 1 has them."""
     options = block["identification"]
     shown, duration = options["shown"], float(options["duration"])
     body, ground = body_and_ground(block)
     motion, sigma = true_motion(block, float(shown["friction_mu"])), noise_of(block, next(iter(options["noise"])))
-    truth, found = truth_of(motion, body.mass, duration), []
+    truth, found, rows = truth_of(motion, body.mass, duration), [], []
     for rate in shown["frames_per_second"]:
         throw = measured_throw(
             motion, ground, duration=duration, frames_per_second=float(rate), sigma=sigma, seed=int(shown["seed"])
         )
         fit = fit_trajectories(body.shape, [throw], fit_options(block))
         found.append(stored(f"{rate:g} frames/s", body.shape, throw, fit, truth=truth, mass=body.mass))
+        error_pct = 100.0 * (fit.inertia_ratio * body.mass / body.inertia - 1.0)
+        cell = {"noise_model": next(iter(options["noise"])), "mu": shown["friction_mu"], "fps": float(rate)}
+        rows.append(cell | {"seed": shown["seed"]} | fit_record(fit) | {"error_pct": error_pct})
     write_fits(found, fits)
+    write_csv(pd.DataFrame(rows), table)
 
 
 def write_reformulations(block: Mapping[str, Any], friction: str, table: str) -> None:

@@ -56,16 +56,25 @@ class Run:
     Attributes
     ----------
     mu, e_n : start
-    built : the model, at the answer
     found : (mu, e_N, e_T)
+    impulses : (n, 3) N s
+    slip_speeds : (n,) m/s
+    pre_twists : (n, 6) m/s and rad/s
     solution : of the continuation
     """
 
     mu: float
     e_n: float
-    built: ImpactModel
     found: tuple[float, float, float]
+    impulses: np.ndarray
+    slip_speeds: np.ndarray
+    pre_twists: np.ndarray
     solution: MpecSolution
+
+    @classmethod
+    def at(cls, built: ImpactModel, mu: float, e_n: float, solution: MpecSolution) -> Run:
+        """What a model holds that was solved from a start."""
+        return cls(mu, e_n, built.parameters, built.impulses(), built.slip_speeds(), built.pre_twists(), solution)
 
 
 def identify_from_impacts(
@@ -90,7 +99,7 @@ def identify_from_impacts(
     options = options or ImpactModelOptions()
     table = impact_table(body, impacts)
     problem = likelihood(table, options.model_error)
-    runs = [_run(table, options, *start) for start in _starts(table, options)]
+    runs = _runs(table, options)
     best = min(runs, key=lambda run: (not run.solution.converged, run.solution.objective))
     exact = _exact_objective(problem, options, best.found)
     if options.friction is Friction.DISK:
@@ -105,10 +114,9 @@ def identify_from_impacts(
             exact = _exact_objective(problem, options, best.found)
     if best.solution.last.primal_infeasibility > 1e-2:
         raise ContactIdError("no start of the impact MPEC comes to a feasible point", "Look at the solver's log")
-    n_sliding = int((best.built.slip_speeds() > _SLIDES).sum())
+    n_sliding = int((best.slip_speeds > _SLIDES).sum())
     if n_sliding == 0:  # any mu from the steepest impulse on is as good: give the least
-        impulses = best.built.impulses()
-        steepest = np.linalg.norm(impulses[:, :2], axis=1) / np.maximum(impulses[:, 2], np.finfo(float).tiny)
+        steepest = np.linalg.norm(best.impulses[:, :2], axis=1) / np.maximum(best.impulses[:, 2], np.finfo(float).tiny)
         best = replace(best, found=(min(float(steepest.max()), best.found[0]), *best.found[1:]))
     mu, e_n, e_t = best.found
     spread: Uncertainty | None = None
@@ -120,7 +128,7 @@ def identify_from_impacts(
         intervals, evidence = _bootstrap(table, options, best.found, seed)
     if not evidence.identified:
         intervals["friction_mu"] = (evidence.lower_bound, np.inf)
-    law = law_residual(table.delassus, table.relative(best.built.pre_twists()), best.built.impulses(), *best.found)
+    law = law_residual(table.delassus, table.relative(best.pre_twists), best.impulses, *best.found)
     told_apart = np.array([run.found for run in runs]) - best.found  # (start, 3)
     same = np.abs(told_apart[:, 0 if n_sliding else 1 :]).max(axis=1) <= _AGREES
     last = best.solution.last
@@ -196,11 +204,14 @@ def _starts(table: ImpactTable, options: ImpactModelOptions) -> list[tuple[float
     return [(float(mu), e_n) for mu in mus]
 
 
-def _run(table: ImpactTable, options: ImpactModelOptions, mu: float, e_n: float) -> Run:
+def _runs(table: ImpactTable, options: ImpactModelOptions) -> list[Run]:
+    """Solve one model from all starts, each of which sets all of its variables."""
     built = build_impact_model(table, options)
-    built.start_at(mu, e_n)
-    solution = solve_mpec(attach(built.model, built.pairs, _CONTINUATION.reformulation), _CONTINUATION)
-    return Run(mu, e_n, built, built.parameters, solution)
+    pairs, runs = attach(built.model, built.pairs, _CONTINUATION.reformulation), []
+    for mu, e_n in _starts(table, options):
+        built.start_at(mu, e_n)
+        runs.append(Run.at(built, mu, e_n, solve_mpec(pairs, _CONTINUATION)))
+    return runs
 
 
 def _from_exact_law(
@@ -222,7 +233,7 @@ def _from_exact_law(
         converged=residual <= _CONTINUATION.tolerance,
         settled=True,
     )
-    return Run(at[0], at[1], built, built.parameters, solution)
+    return Run.at(built, at[0], at[1], solution)
 
 
 def _losses(table: ImpactTable, options: ImpactModelOptions, mu: float, e_n: float, e_t: float) -> np.ndarray:

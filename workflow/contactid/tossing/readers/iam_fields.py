@@ -201,7 +201,7 @@ def time_problems(datalog: h5py.Dataset, n_frames: int, frequency: float) -> lis
 def fewer_times(datalog: h5py.Dataset, node: h5py.Group) -> str:
     """The sentence on a table with fewer times than a body has frames, before either is read; else empty."""
     transforms = next((found for key in node if key.endswith("transforms") and (found := node.get(key))), None)
-    shape = getattr(transforms, "shape", None) or ()
+    shape: tuple[int, ...] = getattr(transforms, "shape", None) or ()
     rows = (datalog.shape or (0,))[0]
     if has_time(datalog) and len(shape) == 3 and rows < shape[2]:
         return f"Time(s) has {rows} entries for {shape[2]} frames"

@@ -1,0 +1,109 @@
+"""What a person sees of a run: one line per job when it ends, in place of what Snakemake says of it."""
+
+from __future__ import annotations
+
+import csv
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from statistics import median
+
+HANDLER = "DefaultStreamHandler"
+"""What Snakemake calls the handler that writes to the terminal."""
+_STARTED, _ENDED, _COUNTED, _OTHERS = "job_info", "job_finished", "run_info", ("progress", "job_started")
+_UNSAID = (
+    "Assuming unrestricted", "Building DAG", "Using shell", "Select jobs", "Conda environments: ignored",
+    "Complete log", "Group jobs: inactive",
+)  # fmt: skip
+_LONGEST = 76  # characters of what a job does
+_SURE = 0.05  # of the work done, from which on the time left is told
+
+
+class Progress(logging.Formatter):
+    """Filter and formatter of Snakemake's messages: a line for a job that ended, nothing for what the scheduler does.
+
+    Parameters
+    ----------
+    usual : formats everything else
+    does : from a rule's name to what its jobs do, in words
+    studies : names that rules begin with
+    usual_seconds : of a job, by rule; for the time left. Others count as the median of these
+    """
+
+    def __init__(
+        self,
+        usual: logging.Formatter,
+        does: Callable[[str], str],
+        studies: tuple[str, ...],
+        usual_seconds: Mapping[str, float],
+    ) -> None:
+        super().__init__()
+        self._usual, self._does, self._studies, self._seconds = usual, does, studies, usual_seconds
+        self._jobs: dict[int, tuple[str, str, float]] = {}
+        self._begin, self._work, self._done, self._ended, self._total = time.monotonic(), 0.0, 0.0, 0, 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to show a message; what it says of a job is kept."""
+        event = getattr(record, "event", None)
+        if event == _STARTED:
+            which = ", ".join(map(str, record.wildcards.values()))  # type: ignore[attr-defined]
+            self._jobs[record.jobid] = (record.rule_name, which, time.monotonic())  # type: ignore[attr-defined]
+        if event == _COUNTED:
+            counts = {rule: n for rule, n in record.stats.items() if rule not in ("all", "total")}  # type: ignore[attr-defined]
+            self._begin, self._total = time.monotonic(), sum(counts.values())
+            self._work = sum(n * self._expected(rule) for rule, n in counts.items())
+        if event == _ENDED:
+            return self._jobs.get(record.job_id, ("all",))[0] != "all"  # type: ignore[attr-defined]
+        routine = event is None and record.levelno == logging.INFO and str(record.msg).startswith(_UNSAID)
+        return event not in (_STARTED, *_OTHERS, "resources_info") and not routine
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The text of a message."""
+        event = getattr(record, "event", None)
+        if event == _COUNTED:
+            return f"{self._total} jobs to do"
+        return self._line(record.job_id) if event == _ENDED else self._usual.format(record)  # type: ignore[attr-defined]
+
+    def _expected(self, rule: str) -> float:
+        return self._seconds.get(rule) or median(self._seconds.values() or [1.0])
+
+    def _line(self, job: int) -> str:
+        rule, which, begin = self._jobs.pop(job)
+        self._ended, self._done = self._ended + 1, self._done + self._expected(rule)
+        study = next((name for name in self._studies if rule.startswith(f"{name}_")), "")
+        what = told(self._does(rule)) + (f": {which}" if which else "")
+        number = f"{self._ended:>{len(str(self._total))}} of {self._total}"
+        return f"{number}  {study:8} {what} ({time.monotonic() - begin:.0f} s{self._left()})"
+
+    def _left(self) -> str:
+        share = self._done / self._work if self._work else 0.0
+        if not _SURE < share < 1.0:
+            return ""
+        seconds = (time.monotonic() - self._begin) * (1.0 / share - 1.0)
+        return f"; about {seconds / 60.0:.0f} min left" if seconds > 90.0 else f"; about {seconds:.0f} s left"
+
+
+def told(sentence: str) -> str:
+    """The first clause of what a rule says of itself, in one short line."""
+    text = " ".join(sentence.split()).rstrip(".")
+    for end in (" (", "; ", ": ", ". "):
+        text = text.partition(end)[0]
+    if len(text) <= _LONGEST:
+        return text
+    return text[:_LONGEST].rpartition(" ")[0].rstrip(",") + " ..."
+
+
+def usual_seconds(measured: Path) -> dict[str, float]:
+    """Median seconds of a rule's jobs, of measured runs."""
+    with measured.open(encoding="utf-8", newline="") as stream:
+        return {row["rule"]: float(row["seconds_median"]) for row in csv.DictReader(stream)}
+
+
+def show(logger: logging.Logger, does: Callable[[str], str], studies: Iterable[str], measured: Path) -> None:
+    """Have Snakemake's own handler for the terminal show a run's progress; without that handler nothing changes."""
+    for handler in logger.handlers:
+        if handler.name == HANDLER and handler.formatter is not None:
+            progress = Progress(handler.formatter, does, tuple(studies), usual_seconds(measured))
+            handler.filters.insert(0, progress)
+            handler.setFormatter(progress)
