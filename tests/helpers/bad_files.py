@@ -436,9 +436,7 @@ def _attempt(words: list[str]) -> int:
     if words[0] != "read":
         return main(words)
     try:
-        read_data(
-            READERS[entry(words[1], Path()).reader].read, asdict(entry(words[1], Path(words[2]))), words[2], "data.nc"
-        )
+        read(entry(words[1], Path(words[2])), Path(words[2]), Path("data.nc"))
     except ContactIdError as error:
         print(f"ERROR {error}", file=sys.stderr)
         return 1
