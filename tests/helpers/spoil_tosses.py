@@ -230,8 +230,11 @@ IAM: dict[str, tuple[Spoil, str]] = {
     "integers at their limit": (put(POSES, np.full((4, 4, 9), 2**63 - 1)), "9 of 9 frames are no rigid motion"),
     "poses of text": (put(POSES, np.full((4, 4, 9), b"x")), "transforms don't hold numbers"),
     "overwritten bytes": (overwritten_chunk, "Box006: transforms can't be decoded"),
-    "terabytes in chunks": (declared(POSES, chunks=(4, 4, 1000), compression="gzip"), "declares 1.28e+13 bytes, but"),
-    "terabytes in one piece": (declared(POSES), "declares 1.28e+13 bytes, but the file stores 0 bytes of it"),
+    "terabytes in chunks": (
+        declared(POSES, chunks=(4, 4, 1000), compression="gzip"),
+        "entries for 100000000000 frames",
+    ),
+    "terabytes in one piece": (declared(f"{PLANE}/transforms"), "declares 1.28e+13 bytes, but the file stores 0"),
     "no plane": (removed(PLANE), "ConveyorPart001 is missing in"),
     "short plane": (put(f"{PLANE}/transforms", np.zeros((4, 4, 9))), "ConveyorPart001: 9 frames where at least 150"),
     "hidden plane": (altered(f"{PLANE}/transforms", set_at(..., np.nan)), "ConveyorPart001: NaN in 150 of 150 frames"),
