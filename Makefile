@@ -187,7 +187,8 @@ equations: env ## docs/equations.md: the papers' equations and what has them, fr
 numbers: env ## README and docs: take their numbers from the finished runs that are there, and write their tables
 	$(TOOL) tools/quoted.py
 
-lock-env: ## pin envs/requirements.in and development.in again (needs uv)
+lock-env: ## pin envs/requirements.in, development.in and build.in again (needs uv)
+	$(PIN) envs/build.in -o envs/build.lock
 	$(PIN) envs/requirements.in -o envs/requirements.lock
 	$(PIN) envs/development.in -c envs/requirements.lock -o envs/development.lock
 
@@ -206,21 +207,25 @@ help: ## this list
 	@printf '\n%s\n%s\n' 'A name may hold any character. Where there may be several, quotes are as in a shell, and *.csv is every such' \
 		"file: make identify THROWS=\"'throw (1).csv' flat*.csv\" BODY='my body.yaml'"
 
-$(VENV)/.ready: envs/requirements.lock envs/development.lock
+# wheels alone: one package has none and is built, by the setuptools that is pinned
+INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all:
+
+$(VENV)/.ready: envs/build.lock envs/requirements.lock envs/development.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "ERROR contactid needs Python 3.11 or newer. Set PYTHON to one, for instance make PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+	$(BIN)/python $(INSTALL) -r envs/build.lock
+	$(BIN)/python $(INSTALL) --no-binary connection-pool --no-build-isolation \
 		-r envs/requirements.lock -r envs/development.lock
 	@touch $@
 
 $(VENV)-torch/.ready: envs/torch.lock
 	$(PYTHON) -m venv $(VENV)-torch
-	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+	$(VENV)-torch/bin/python $(INSTALL) \
 		$(if $(TORCH_INDEX),--extra-index-url "$$TORCH_INDEX") -r envs/torch.lock
 	@touch $@
 
 $(VENV)-%/.ready: envs/%.lock
 	$(PYTHON) -m venv $(VENV)-$*
-	$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/$*.lock
+	$(VENV)-$*/bin/python $(INSTALL) -r envs/$*.lock
 	@touch $@

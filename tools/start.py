@@ -1,6 +1,6 @@
 """Start Snakemake, without what it would end by in many lines: ``start.py SNAKEMAKE WORD...``.
 
-* A configuration file that isn't there, or isn't YAML, is one line that names the place.
+* A configuration file that isn't there, isn't YAML, or stands for more than it says, is one line that names the place.
 * Where the home folder can't be written, as on the nodes of some clusters, Snakemake's cache lies in ``.snakemake``.
 """
 
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import yaml
 
+_DEEPEST, _MOST_VALUES = 20, 100_000
 CACHE = Path(".snakemake/cache")
 
 
@@ -26,8 +27,12 @@ def configuration_files(command: Sequence[str]) -> Iterator[str]:
 
 def problem_of(file: str) -> str:
     """What is wrong with a configuration file, as a line with the remedy; nothing of a good one."""
+    if Path(file).exists() and not Path(file).is_file():
+        return f"{file}: a folder, pipe or device. Name a configuration file, as in config/."
     try:
         content = yaml.compose(Path(file).read_text(encoding="utf-8-sig"))  # no alias is filled in
+    except RecursionError:
+        return f"{file}: nested more than {_DEEPEST} deep. Correct it."
     except (OSError, UnicodeDecodeError) as error:
         return f"{file}: {getattr(error, 'strerror', None) or 'no text'}. Name a configuration file, as in config/."
     except yaml.YAMLError as error:
@@ -35,7 +40,24 @@ def problem_of(file: str) -> str:
         place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         what = " ".join(filter(None, (getattr(error, name, None) for name in ("context", "problem")))) or "no YAML"
         return f"{file}{place}: {what}. Correct it there, or just before."
-    return "" if isinstance(content, yaml.MappingNode) else f"{file}: no settings in it. Write key: value lines."
+    if not isinstance(content, yaml.MappingNode):
+        return f"{file}: no settings in it. Write key: value lines."
+    return f"{file}: nested or repeated without end. Correct it." if _is_endless(content) else ""
+
+
+def _is_endless(content: yaml.Node) -> bool:
+    """Whether what the file stands for, with aliases filled in, is deeper or more than any configuration."""
+    waiting, count = [(content, 0)], 0
+    while waiting:
+        node, depth = waiting.pop()
+        count += 1
+        if depth > _DEEPEST or count > _MOST_VALUES:
+            return True
+        if isinstance(node, yaml.MappingNode):
+            waiting += [(part, depth + 1) for pair in node.value for part in pair]
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += [(part, depth + 1) for part in node.value]
+    return False
 
 
 def cache_folder() -> str:

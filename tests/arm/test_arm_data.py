@@ -21,7 +21,7 @@ from contactid.arm.readers.impacts import (
 from contactid.arm.readers.labels import label_of
 from contactid.arm.readers.mat import read_arm_mat
 from contactid.core.errors import ContactIdError
-from contactid.sources.array_files import described, read_variables
+from contactid.sources.matlab_files import described, read_variables
 from contactid.sources.motion import read_dataset, write_dataset
 from small_files import NAME, POSITION, TIME, N, save, save_v73
 

@@ -1,5 +1,6 @@
 """A small locked archive and where it may come from."""
 
+import gzip
 import hashlib
 import io
 import json
@@ -61,6 +62,13 @@ def repository_archive(prefix="repo-abc/data/", extra=()):
             member.size = len(content)
             tar.addfile(member, io.BytesIO(content))
     return buffer.getvalue()
+
+
+def tar_with_a_long_header(size):
+    """A tar archive whose first header says of itself that it goes on for so many bytes."""
+    member = tarfile.TarInfo("x")
+    member.type, member.size = tarfile.XHDTYPE, size
+    return gzip.compress(member.tobuf(tarfile.USTAR_FORMAT) + bytes(size))
 
 
 def contents(folder):

@@ -63,7 +63,7 @@ POSE = turning()[1]
 SQUARES: dict[str, tuple[Spoil, str]] = {
     "no folder": (nothing("absent"), "absent: no throws there (looked for traj_*.csv)"),
     "empty folder": (empty_folder("raw"), "raw: no throws there"),
-    "folder for a throw": (folder_for_a_throw, "traj_1.csv: a folder instead of a file"),
+    "folder for a throw": (folder_for_a_throw, "traj_1.csv: cannot be read (a folder instead of a file)"),
     "empty file": (throw_bytes(b""), "traj_1.csv: an empty file"),
     "only blanks": (throw_bytes(b" \n,,\n\n"), "traj_1.csv: an empty file"),
     "header only": (throw_text(lambda lines: lines[:1]), "traj_1.csv: only 0 frames, where at least 8 are needed"),
@@ -82,7 +82,10 @@ SQUARES: dict[str, tuple[Spoil, str]] = {
     "zip": (throw_bytes(b"PK\x03\x04abc"), "traj_1.csv: a zip file instead of a table: unpack it"),
     "web page": (throw_bytes(b"\n <html>404</html>"), "traj_1.csv: a web page instead of numbers"),
     "other encoding": (throw_bytes(f"{HEADER}\n".encode("utf-16")), "traj_1.csv: not readable as text"),
-    "endless cell": (throw_bytes(HEADER.encode() + b"\n" + b"1" * 200_000), "not readable as text (field larger"),
+    "endless cell": (
+        throw_bytes(HEADER.encode() + b"\n" + b"1" * 200_000),
+        "as text (a line has 65536 char",
+    ),
 }
 
 # ellipse

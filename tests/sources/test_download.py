@@ -246,6 +246,13 @@ def test_without_a_length(server, tmp_path):
     assert fetch(server, tmp_path) == BODY
 
 
+def test_without_a_length_it_stops_at_the_locked_size_and_nothing_stays(server, tmp_path):
+    server.faults.append(no_length)
+    with pytest.raises(ContactIdError, match="gives more than the expected 299999 bytes"):
+        fetch(server, tmp_path, {"size": len(BODY) - 1})
+    assert [file.name for file in tmp_path.rglob("*") if file.is_file()] == ["a.h5.lock"]
+
+
 def test_no_server_at_all(tmp_path):
     content = Content({})
     with serving(content):

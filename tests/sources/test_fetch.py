@@ -21,6 +21,7 @@ from datasets_for_tests import (
     mirror_with,
     repository_archive,
     sha256,
+    tar_with_a_long_header,
 )  # fmt: skip
 from fault_server import IMPATIENT, Content, cut, serving, status
 
@@ -159,6 +160,8 @@ def test_offline_lists_all_that_is_missing(store, tmp_path):
         ("other layout", "the archive has no folder data"),
         ("file gone", "tosses/0.pt is not in http"),
         ("changed", f"tosses/0.pt has the checksum {sha256(b'First')} .sha256., expected {sha256(b'first')}"),
+        ("longer", "tosses/0.pt has 6 bytes in http.*, expected 5"),
+        ("long header", "the downloaded archive is damaged .a header of more than 16777216 bytes"),
         ("no file", r"does not exist \(status 404\)"),
         ("no server", "cannot be had"),
     ],
@@ -181,6 +184,10 @@ def test_what_goes_wrong_is_one_line_and_leaves_no_file(store, tmp_path, case, m
         whole = repository_archive("repo/data/renamed_")
     elif case == "changed":
         whole = repository_archive("repo/other/", [("repo/data/tosses/0.pt", b"First")])
+    elif case == "longer":
+        whole = repository_archive("repo/other/", [("repo/data/tosses/0.pt", b"firsts")])
+    elif case == "long header":
+        whole = tar_with_a_long_header(1 << 27)
     with serving(Content({} if case == "no file" else {"/a.tar.gz": whole})) as server:
         url = NOWHERE if case == "no server" else server.url
         with pytest.raises(ContactIdError, match=message) as error:

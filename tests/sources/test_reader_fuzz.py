@@ -1,14 +1,20 @@
 """Whatever bytes a reader gets, it reads them or refuses them: nothing but the project's own error escapes.
 
 Files are changed byte by byte, and archives also by their structure. HDF5 files of random bytes are read in a process
-of their own, because what reads them is a C library; so are no others. ``--hypothesis-profile=search`` tries many more.
+of their own, because what reads them is a C library; so are no others. A search draws new ones for as long as is asked,
+a minute per reader by default, and tells how many::
+
+    FUZZ_SECONDS=20 pytest -rs --hypothesis-profile=search tests/sources/test_reader_fuzz.py
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 import resource
 import shutil
+import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,8 +25,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from arm_for_tests import LWR4
+from contactid.arm.own.recordings import read_own_table
 from contactid.arm.readers.mat import read_arm_mat
 from contactid.core.errors import ContactIdError
+from contactid.inhand.own.files import read_hull, read_noise, read_table
+from contactid.planar.own.body import read_own_body
 from contactid.planar.readers.csv_throws import read_own_throw, read_square_throws
 from contactid.planar.readers.impacts import read_ellipse_impacts
 from motion_in_memory import read_contactnets, read_iam_archive
@@ -28,7 +37,9 @@ from small_files import NAME, POSITION, TIME, own_file, save, save_v73, turning
 from spoil_planar_and_arm import good_impacts, good_throws
 from spoil_tosses import good_archive, good_tosses
 
-EXAMPLES = 40 if settings.default.derandomize else 1000
+SEARCH = not settings.default.derandomize
+SECONDS = float(os.environ.get("FUZZ_SECONDS", "60"))  # of a search
+EXAMPLES = 1_000_000 if SEARCH else 40
 BOUNDS = settings(
     max_examples=EXAMPLES,
     deadline=None,
@@ -37,6 +48,21 @@ BOUNDS = settings(
 _PATIENCE = 20.0  # s
 _HEADROOM = 1 << 29  # bytes
 REFUSED, ELSE = 3, 4  # exit statuses
+
+
+@pytest.fixture
+def tried(request: pytest.FixtureRequest) -> Callable[[], None]:
+    """To be called with each input: a search ends when its time is over, as a skipped test that tells their number."""
+    begin, count = time.monotonic(), 0
+
+    def one_more() -> None:
+        nonlocal count
+        count += 1
+        if SEARCH and time.monotonic() - begin > SECONDS:
+            pytest.skip(f"{request.node.name}: {count - 1} inputs in {SECONDS:g} s, all read or refused")
+
+    return one_more
+
 
 EDIT = st.tuples(
     st.sampled_from(["set", "insert", "delete", "copy", "truncate"]),
@@ -86,6 +112,29 @@ def recording_of_an_arm(folder: Path) -> Path:
     return save(folder / "raw").parent
 
 
+def zip_of_an_arm(folder: Path) -> Path:
+    with zipfile.ZipFile(folder / "all.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(save(folder), NAME)
+    return folder
+
+
+def texts(folder: Path) -> Path:
+    """What describes a body, a noise, a hull and a grasp."""
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+AXES = [f"object_position_{a}" for a in "xyz"] + [f"object_orientation_{a}" for a in "wxyz"]
+AXES += [f"contact_{kind}_a_{a}" for kind in ("force", "position") for a in "xyz"]
+TEXTS = {
+    "body.yaml": "shape: {polygon: [[-0.03, -0.03], [0.03, -0.03], [0, 0.03]], corner_radius: 0.001}\nmass: 0.1 # kg\n"
+    "noise:\n  position: 1.0e-3\n  orientation: 1.0e-3\n",
+    "noise.yaml": "position_sd: 5.0e-5\norientation_sd: 2.0e-4\ncontact_position_sd: 1.0e-3\n",
+    "hull.csv": "x,y,z\n0,0,0\n0.1,0,0\n0,0.1,0\n0,0,0.1\n",
+    "grasp.csv": f"time,{','.join(AXES)}\n" + "".join(f"{k / 100},0,0,0,1,0,0,0,0,0,1,0,0,0\n" for k in range(9)),
+    "arm.csv": "t,q1,q2,q3,q4,q5,q6,q7\n" + "".join(f"{k / 1000},0,0,0,1,0,0,0.5\n" for k in range(9)),
+}
 SMALL_FILES: dict[str, tuple[Callable[[Path], Path], str, Callable[[Path], object]]] = {
     "toss": (good_tosses, "tosses_processed/0.pt", lambda raw: read_contactnets(raw, licence="")),
     "experiment": (good_tosses, "params_processed/experiment.json", lambda raw: read_contactnets(raw, licence="")),
@@ -94,13 +143,22 @@ SMALL_FILES: dict[str, tuple[Callable[[Path], Path], str, Callable[[Path], objec
     "impacts": (good_impacts, "data_ellipse.mat", lambda raw: read_ellipse_impacts(raw, licence="")),
     "predictions": (good_impacts, "v_models.mat", lambda raw: read_ellipse_impacts(raw, licence="")),
     "arm": (recording_of_an_arm, NAME, lambda raw: read_arm_mat(raw, robot=LWR4, licence="")),
+    "zip": (zip_of_an_arm, "all.zip", lambda raw: read_arm_mat(raw / "all.zip", robot=LWR4, licence="")),
+    "arm's table": (texts, "arm.csv", lambda raw: read_own_table(raw / "arm.csv")),
+    "body": (texts, "body.yaml", lambda raw: read_own_body(raw / "body.yaml")),
+    "noise": (texts, "noise.yaml", lambda raw: read_noise(raw / "noise.yaml")),
+    "hull": (texts, "hull.csv", lambda raw: read_hull(raw / "hull.csv")),
+    "grasp": (texts, "grasp.csv", lambda raw: read_table(raw / "grasp.csv")),
 }
 
 
 @pytest.mark.parametrize("kind", SMALL_FILES)
 @BOUNDS
 @given(edits=EDITS)
-def test_any_bytes_are_read_or_refused(tmp_path: Path, kind: str, edits: list[tuple[str, float, bytes]]) -> None:
+def test_any_bytes_are_read_or_refused(
+    tmp_path: Path, tried: Callable[[], None], kind: str, edits: list[tuple[str, float, bytes]]
+) -> None:
+    tried()
     make, name, read = SMALL_FILES[kind]
     raw = make(fresh(tmp_path))
     file = raw / name
@@ -111,7 +169,8 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, kind: str, edits: list[tu
 @pytest.mark.parametrize("kind", SMALL_FILES)
 @BOUNDS
 @given(content=st.binary(max_size=300))
-def test_anything_else_is_refused(tmp_path: Path, kind: str, content: bytes) -> None:
+def test_anything_else_is_refused(tmp_path: Path, tried: Callable[[], None], kind: str, content: bytes) -> None:
+    tried()
     make, name, read = SMALL_FILES[kind]
     raw = make(fresh(tmp_path))
     (raw / name).write_bytes(content)
@@ -139,7 +198,10 @@ HDF5_FILES: dict[str, tuple[Callable[[Path], Path], Callable[[Path], object]]] =
 @pytest.mark.parametrize("kind", HDF5_FILES)
 @BOUNDS
 @given(edits=EDITS)
-def test_any_hdf5_bytes_are_read_or_refused(tmp_path: Path, kind: str, edits: list[tuple[str, float, bytes]]) -> None:
+def test_any_hdf5_bytes_are_read_or_refused(
+    tmp_path: Path, tried: Callable[[], None], kind: str, edits: list[tuple[str, float, bytes]]
+) -> None:
+    tried()
     make, read = HDF5_FILES[kind]
     path = make(fresh(tmp_path))
     path.write_bytes(edited(path.read_bytes(), edits))
@@ -166,7 +228,8 @@ def _read_apart(read: Callable[[Path], object], path: Path) -> None:
 VALUES = st.one_of(
     st.floats(width=32),
     st.integers(-(2**31), 2**31 - 1),
-    st.binary(max_size=4),
+    st.binary(min_size=1, max_size=4).map(np.void),
+    st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=4),
     st.sampled_from([np.nan, np.inf, 1e300, 2**63 - 1, -1, 0]),
 )
 CHANGE = st.tuples(
@@ -179,7 +242,10 @@ CHANGE = st.tuples(
 
 @BOUNDS
 @given(changes=st.lists(CHANGE, min_size=1, max_size=5))
-def test_any_structure_of_an_archive_is_read_or_refused(tmp_path: Path, changes: list[tuple]) -> None:
+def test_any_structure_of_an_archive_is_read_or_refused(
+    tmp_path: Path, tried: Callable[[], None], changes: list[tuple]
+) -> None:
+    tried()
     path = good_archive(fresh(tmp_path))
     with h5py.File(path, "r+") as file:
         for number, kind, value, shape in changes:

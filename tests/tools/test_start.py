@@ -1,9 +1,11 @@
 """What Snakemake would end by in many lines is one line before it starts."""
 
+import os
 import sys
 
 import pytest
 
+from bad_files import BOMB, MERGES
 from start import CACHE, cache_folder, configuration_files, main, problem_of
 
 
@@ -20,6 +22,11 @@ def test_the_configuration_files_of_a_command_are_those_after_their_option():
         ("run: mine\nplanar: {a: [1\nb: 2\n", ", line 3, column 2: while parsing a flow sequence expected ',' or ']'"),
         ("run: mine\n\tplanar: 1\n", ", line 2, column 1: "),
         ("a: &a [*b]\n", ", line 1, column 8: found undefined alias"),
+        ("a: &a [*a]\n", ": nested or repeated without end"),
+        (BOMB, ": nested or repeated without end"),
+        (MERGES, ": nested or repeated without end"),
+        ("a: " + "[" * 5000, ": nested more than 20 deep"),
+        ("a: &a {b: 1}\nc: *a\n", ""),
         ("", ": no settings in it"),
         ("- a\n", ": no settings in it"),
     ],
@@ -35,6 +42,8 @@ def test_a_configuration_that_is_not_there_or_no_text_is_one_line(tmp_path):
     (tmp_path / "picture.yaml").write_bytes(b"\x89PNG\xff")
     assert "No such file or directory. Name a configuration file" in problem_of(str(tmp_path / "nope.yaml"))
     assert "picture.yaml: no text" in problem_of(str(tmp_path / "picture.yaml"))
+    os.mkfifo(tmp_path / "fifo")
+    assert "a folder, pipe or device" in problem_of(str(tmp_path / "fifo"))
     with pytest.raises(SystemExit, match=r"^ERROR nope\.yaml: No such file"):
         main([sys.executable, "--configfile", "nope.yaml"])
 

@@ -13,6 +13,7 @@ os.environ.update(
 sys.path.insert(0, str(WORKFLOW))
 
 from contactid.core.configuration import check_configuration, restore_numbers
+from contactid.core.reading import require_bounded
 from contactid.sources.registry import check_reader, load_registry, pick, with_sizes
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.artefacts import (
@@ -27,6 +28,8 @@ from contactid.run.fingerprint import LISTS, Fingerprints
 from contactid.run.kept import studies_of, tell_kept
 from contactid.run.renamed import refuse_old_names
 
+with told_plainly():
+    require_bounded(config, "configuration")
 for block in (*config["studies"], "offline"):
     if block in config:  # what is no study is told of below
         config[block] = restore_numbers(config[block])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ _COMMA = "Numbers have a decimal point: 0.05, not 0,05"
 
 
 def _is_finite(_: Any, content: Any) -> bool:
-    return isinstance(content, int | float) and not isinstance(content, bool) and math.isfinite(content)
+    return isinstance(content, int | float) and not isinstance(content, bool) and abs(content) <= sys.float_info.max
 
 
 _Validator = validators.extend(

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from contactid.core.errors import ContactIdError
+from contactid.core.reading import opened_zip, pieces, require_deflated
 from contactid.output.escape import one_line
 
 NAME = "manifest-sha256.txt"
@@ -33,7 +34,6 @@ _GROWN = re.compile(r"(\.venv[^/]*|(.*/)?__pycache__|\.snakemake/(?!metadata$).*
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, OSError, ValueError,
 )  # fmt: skip
-_PIECE = 1 << 20
 
 
 def plain(text: object) -> str:
@@ -73,12 +73,7 @@ class Contents:
         """
         try:
             with self._open(name) as file:
-                left = self.sizes[name]
-                while left and (piece := file.read(min(left, _PIECE))):
-                    left -= len(piece)
-                    yield piece
-                if left or file.read(1):
-                    raise ValueError("it has another size than its entry says")
+                yield from pieces(file, self.sizes[name])
         except _DAMAGE as error:
             raise ContactIdError(f"{self.path}: not a whole zip archive or folder ({name}: {error})", AGAIN) from None
 
@@ -135,20 +130,13 @@ def opened(path: Path) -> Iterator[Contents]:
         problem = "is neither an archive nor a folder" if path.exists() else "does not exist"
         raise ContactIdError(f"{path} {problem}", "Name a bundle that make bundle wrote")
     try:
-        archive = _archive(path)
+        archive = opened_zip(path, MOST_LISTED)
+        for entry in archive.infolist():
+            require_deflated(entry)
     except _DAMAGE as error:
         raise ContactIdError(f"{path}: not a whole zip archive ({error})", AGAIN) from None
     with archive:
         yield _of_archive(path, archive)
-
-
-def _archive(path: Path) -> zipfile.ZipFile:
-    with path.open("rb") as file:
-        # its list of files is read into memory as a whole
-        end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
-    if end and end[zipfile._ECD_SIZE] > MOST_LISTED:  # type: ignore[attr-defined]
-        raise ContactIdError(f"{path}: lists more than {MOST_FILES} files", BEWARE)
-    return zipfile.ZipFile(path)
 
 
 def _of_archive(path: Path, archive: zipfile.ZipFile) -> Contents:

@@ -16,6 +16,7 @@ from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
 from contactid.core.atomic import replacing, write_text
+from contactid.core.reading import read_yaml
 from contactid.output.fits import read_json, write_json
 from contactid.sources.lockfile import digest
 
@@ -54,7 +55,7 @@ def read_citation(path: str | Path) -> dict[str, Any]:
         ``title``, ``version`` and ``licence`` (its SPDX name) of the software, ``authors`` (names), ``papers``: each
         with ``name``, ``authors``, ``year``, ``url`` (empty where unknown), ``study``.
     """
-    content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    content = read_yaml(path)
     papers = [
         {
             "name": " ".join(entry["title"].split()),

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError, told_plainly
+from contactid.core.reading import read_yaml
 from contactid.output.fits import write_json
 from contactid.output.stored import RECORD, TABLE, read_stored
 from contactid.output.tables import read_csv, write_csv
@@ -70,7 +70,7 @@ def store(name: str, configuration: Sequence[str] = (), root: Path = ROOT) -> st
         file = changed.decode().splitlines()[0][3:]
         raise ContactIdError(f"{file} isn't committed", "Commit first: what is stored names the commit that made it")
     overlays = list(configuration) or ["config/full.yaml"]
-    run = yaml.safe_load((root / overlays[-1]).read_text(encoding="utf-8"))["run"]
+    run = read_yaml(root / overlays[-1])["run"]
     made = [f"results/{run}/stored/{name}/{part}" for part in (TABLE, RECORD)]
     study = f'studies=["{name.partition("_")[0]}"]'  # a result is called after its study
     command = [sys.executable, "-m", "snakemake", "--configfile", *overlays, "--config", study]

@@ -29,6 +29,7 @@ from contactid.sources.web import ask, new_session, reason_of, unreachable
 _LOG = logging.getLogger(__name__)
 _CHUNK = 1 << 18
 _CONTENT_RANGE = re.compile(r"^bytes (?:(\d+)-\d+|\*)/(\d+|\*)$")
+_MOST = 20_000_000_000  # bytes of a file whose size nobody knows
 _MOST_REQUESTS = 1000  # a server that sends a few bytes and hangs up, for ever, is given up
 _BAR = 30  # characters
 _BAR_EVERY = 0.2  # s
@@ -94,7 +95,8 @@ def download(
 ) -> None:
     """Bring ``wanted`` to ``target``, going on with ``partial`` where that holds its beginning.
 
-    Several processes may do this at once: one downloads, the others wait for it. Messages name ``wanted.name``.
+    Several processes may do this at once: one downloads, the others wait for it. Messages name ``wanted.name``. No more
+    bytes are taken than it is known to have, whatever the server says; of a file of unknown size at most 20 GB.
 
     Raises
     ------
@@ -157,7 +159,7 @@ def _receive(wanted: LockedFile, partial: Path, patience: Patience, terminal: Te
             progress.done = start
             if start:
                 _LOG.info("%s: going on at %d of %s bytes", wanted.name, start, total or "unknown")
-            broken = _store(response, partial, start, progress)
+            broken = _store(wanted, response, partial, start, progress)
         size = partial.stat().st_size
         if not broken and (total is None or size >= total):
             progress.close()
@@ -239,31 +241,48 @@ def _refused(wanted: LockedFile, status: int) -> ContactIdError:
 
 
 def _check_total(wanted: LockedFile, response: requests.Response, total: int | None) -> None:
-    if wanted.size is None or total is None or total == wanted.size:
+    if total is None or total == wanted.size or (wanted.size is None and total <= _MOST):
         return
     if response.headers.get("Content-Type", "").startswith("text/html"):
         raise ContactIdError(
             f"{wanted.name}: {wanted.url} gives a web page instead of the file", "Does the network want you to log in?"
         )
     raise ContactIdError(
-        f"{wanted.name}: {wanted.url} has {total} bytes, expected {wanted.size}",
+        f"{wanted.name}: {wanted.url} has {total} bytes, expected {_expected(wanted)}",
         "It has changed there since it was locked: see make lock",
     )
 
 
-def _store(response: requests.Response, partial: Path, start: int, progress: Progress) -> str:
-    """Append the answer's bytes from ``start`` on; the reason where the connection broke, else empty."""
+def _store(wanted: LockedFile, response: requests.Response, partial: Path, start: int, progress: Progress) -> str:
+    """Append the answer's bytes from ``start`` on; the reason where the connection broke, else empty.
+
+    Raises :class:`ContactIdError` where more come than the file has; none of them stays.
+    """
     if response.status_code == 416:  # nothing is left to come
         return ""
+    left = (_MOST if wanted.size is None else wanted.size) - start
     with partial.open("r+b" if start else "wb", buffering=0) as file:
         file.seek(start)
         try:
             for chunk in response.raw.stream(_CHUNK, decode_content=False):
+                left -= len(chunk)
+                if left < 0:
+                    break
                 file.write(chunk)
                 progress.advance(len(chunk))
         except HTTPError as error:
             return reason_of(error)
+    if left < 0:
+        _discard(partial)
+        raise ContactIdError(
+            f"{wanted.name}: {wanted.url} gives more than the expected {_expected(wanted)} bytes",
+            "It has changed there since it was locked: see make lock",
+        )
     return ""
+
+
+def _expected(wanted: LockedFile) -> str:
+    return f"at most {_MOST}" if wanted.size is None else str(wanted.size)
 
 
 def _origin_file(partial: Path) -> Path:

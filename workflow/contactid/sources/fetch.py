@@ -8,6 +8,7 @@ the files in it.
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 import os
@@ -30,6 +31,7 @@ from contactid.sources.registry import GITHUB
 from contactid.sources.store import Store, file_lock
 
 _LOG = logging.getLogger(__name__)
+_MOST_UNFOLDED, _LARGEST_PIECE = 20_000_000_000, 1 << 24  # bytes of a repository, and that are read at once
 
 
 def fetch_dataset(
@@ -198,38 +200,71 @@ def repository(archive: LockedArchive, store: Store, sources: Sources) -> Iterat
         terminal=sources.terminal,
     )
     try:
-        _unpack(whole, archive.folder, folder, archive.name)
+        _unpack(whole, archive, folder)
         yield folder
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _unpack(archive: Path, folder: str, destination: Path, what: str) -> None:
-    """Write every file below ``<root>/<folder>/`` of a tar archive to ``destination``.
+def _unpack(whole: Path, archive: LockedArchive, destination: Path) -> None:
+    """Write the archive's files below ``<root>/<folder>/`` of a tar file to ``destination``; unlocked, all of them.
 
     Raises
     ------
     ContactIdError
-        Where it is no archive, a damaged one, or has no such folder. Then ``destination`` doesn't hold all of it.
+        Where it is no archive, a damaged one, has no such folder, holds a file of another size than the lock says, or
+        unfolds to more than 20 GB. Then ``destination`` doesn't hold all of it.
     """
+    sizes = {file.name: file.size for file in archive.files}
     try:
-        with tarfile.open(archive) as tar:
+        with _Unfolded(whole) as unfolded, tarfile.open(fileobj=unfolded, mode="r:") as tar:
             for member in tar:
-                inside = below(member.name, folder)
-                content = tar.extractfile(member) if inside and member.isfile() else None
-                if inside and content:
+                inside = below(member.name, archive.folder)
+                if not inside or not member.isfile():
+                    continue
+                destination.mkdir(parents=True, exist_ok=True)
+                if sizes and inside.as_posix() not in sizes:
+                    continue
+                wanted = sizes.get(inside.as_posix())
+                if wanted not in (None, member.size):
+                    raise ContactIdError(
+                        f"{archive.name}: {inside} has {member.size} bytes in {archive.source}, expected {wanted}",
+                        "It has changed there since it was locked: see make lock",
+                    )
+                content = tar.extractfile(member)
+                if content:
                     (destination / inside).parent.mkdir(parents=True, exist_ok=True)
                     with content, (destination / inside).open("wb") as file:
                         shutil.copyfileobj(content, file)
     except (tarfile.TarError, EOFError, zlib.error, ValueError) as error:
-        raise ContactIdError(f"{what}: the downloaded archive is damaged ({error})", "Fetch it again") from None
+        raise ContactIdError(f"{archive.name}: the downloaded archive is damaged ({error})", "Fetch it again") from None
     except OSError as error:  # also what gzip calls a damaged file
         raise ContactIdError(
-            f"{what}: the downloaded archive is damaged or can't be unpacked ({error})",
+            f"{archive.name}: the downloaded archive is damaged or can't be unpacked ({error})",
             "Check the space, and fetch it again",
         ) from None
     if not destination.is_dir():
-        raise ContactIdError(f"{what}: the archive has no folder {folder}", "Has the repository changed?")
+        raise ContactIdError(
+            f"{archive.name}: the archive has no folder {archive.folder}", "Has the repository changed?"
+        )
+
+
+class _Unfolded(gzip.GzipFile):
+    """A compressed file that is read so far only; a tar file's header says how much of it is read at once."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is None or not 0 <= size <= _LARGEST_PIECE:
+            raise tarfile.ReadError(f"a header of more than {_LARGEST_PIECE} bytes")
+        self._require_within(self.tell() + size)
+        return super().read(size)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._require_within(offset)
+        return super().seek(offset, whence)
+
+    def _require_within(self, place: int) -> None:
+        if place > _MOST_UNFOLDED:
+            raise tarfile.ReadError(f"it unfolds to more than {_MOST_UNFOLDED} bytes")
 
 
 def below(name: str, folder: str) -> Path | None:

@@ -10,13 +10,13 @@ no user's name, so it can be attached to a report of a problem.
 
 from __future__ import annotations
 
-import csv
 import json
 import logging
 import re
 import tempfile
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +24,21 @@ import h5py
 import numpy as np
 
 from contactid.core.errors import ContactIdError
+from contactid.core.reading import LARGEST_FILE, content_of, require_plain
 from contactid.core.references import arguments as arguments_of
 from contactid.core.references import resolve
-from contactid.sources.array_files import file_content, read_variables
+from contactid.sources.csv_files import rows_of
+from contactid.sources.hdf5_files import outside
 from contactid.sources.left_out import NothingUsable, reason_of
+from contactid.sources.matlab_files import read_variables
 from contactid.sources.motion import MotionStream
 from contactid.sources.registry import READERS
 
 _ARCHIVES = (".h5", ".hdf5")
 _PATH = re.compile(r"(?:[A-Za-z]:\\|(?<![\w.])/(?=\w))[^\s'\",;:()]+")
 _MOST_LINES = 200  # of a tree
+_MOST_KINDS = 10_000  # of groups and datasets by which recordings are told apart
+_DEEPEST = 32  # groups within groups that are shown; hard links may lead in a circle
 _MOST_SHAPES = 5  # kinds of recordings whose tree is shown
 _ROBOT = Path(__file__).parents[1] / "arm/robots/lwr4.csv"  # an arm's links, where a run would name its own
 _LONGEST_VALUE = 80  # characters of an attribute
@@ -64,10 +69,11 @@ def inspect(path: str | Path, object_name: str = "", surface: str = "") -> Itera
     ContactIdError : where the file can't be read at all, or is of no kind that is known
     """
     path = Path(path)
-    if not path.is_file():
-        raise ContactIdError(f"{path.name}: no such file", "Give a file of recordings")
     kind = path.suffix.lower()
-    yield f"{path.name}: {path.stat().st_size} bytes"
+    size = require_plain(path, None if kind in _ARCHIVES else LARGEST_FILE)
+    if not size:
+        raise ContactIdError(f"{path.name}: the file is empty", "Fetch it again")
+    yield f"{path.name}: {size} bytes"
     if kind in _ARCHIVES:
         lines = _archive(path, object_name, surface)
     elif kind == ".mat":
@@ -95,6 +101,8 @@ def _anonymous(line: str, path: Path) -> str:
 def _archive(path: Path, object_name: str, surface: str) -> Iterator[str]:
     reader = resolve(READERS["iam"].read)
     with resolve("contactid.tossing.readers.iam_fields:open_archive")(path) as archive:
+        if problem := outside(archive):
+            raise ContactIdError(f"{path.name}: {problem}", "Give one file with all of it")
         yield from _tree(archive)
         bodies = _bodies(archive)
     if not bodies:
@@ -171,46 +179,55 @@ def _tree(archive: h5py.File) -> Iterator[str]:
     shapes: dict[tuple[str, ...], list[str]] = {}
     for key in archive:
         if key.startswith(_RECORDING):
-            shapes.setdefault(tuple(_kinds(archive.get(key), "")), []).append(key)
+            shapes.setdefault(tuple(islice(_kinds(archive.get(key), ""), _MOST_KINDS)), []).append(key)
         else:
-            yield from _node(archive.get(key), key, 0)
+            yield from _cut(_node(archive, key, 0))
     yield from (f"attribute {line}" for line in _attributes(archive))
     for number, names in enumerate(sorted(shapes.values(), key=len, reverse=True)):
         if number == _MOST_SHAPES:
             yield f"and {len(shapes) - number} more kinds of recordings"
             return
         yield f"{len(names)} recordings hold this ({', '.join(names[:3])}{', ...' if len(names) > 3 else ''}):"
-        for count, line in enumerate(_node(archive.get(names[0]), names[0], 1)):
-            if count == _MOST_LINES:
-                yield "  ..."
-                break
-            yield line
+        yield from _cut(_node(archive, names[0], 1))
+
+
+def _cut(lines: Iterator[str]) -> Iterator[str]:
+    yield from islice(lines, _MOST_LINES)
+    if next(lines, None) is not None:
+        yield "  ..."
+
+
+def _member(group: h5py.Group, name: str) -> Any:
+    """What a group holds under a name; a link's target in words, since links may lead in a circle."""
+    link = group.get(name, getlink=True)
+    return f"link to {link.path}" if isinstance(link, h5py.SoftLink) else group.get(name)
 
 
 def _kinds(node: Any, place: str) -> Iterator[str]:
     """What a recording holds, without lengths and values."""
     if isinstance(node, h5py.Group):
-        for key in node:
-            yield from _kinds(node.get(key), f"{place}/{key}")
+        yield f"{place}/"
+        for key in node if place.count("/") < _DEEPEST else ():
+            yield from _kinds(_member(node, key), f"{place}/{key}")
     elif isinstance(node, h5py.Dataset):
         yield f"{place} {len(node.shape or ())} {node.dtype}"
     else:
-        yield f"{place} leads nowhere"
+        yield f"{place} {node or 'leads nowhere'}"
 
 
-def _node(node: Any, name: str, depth: int) -> Iterator[str]:
-    indent = "  " * depth
+def _node(parent: h5py.Group, name: str, depth: int) -> Iterator[str]:
+    indent, node = "  " * depth, _member(parent, name)
     if isinstance(node, h5py.Group):
         yield f"{indent}{name}/"
         yield from (f"{indent}  attribute {line}" for line in _attributes(node))
-        for key in node:
-            yield from _node(node.get(key), key, depth + 1)
+        for key in node if depth < _DEEPEST else ():
+            yield from _node(node, key, depth + 1)
     elif isinstance(node, h5py.Dataset):
         columns = f" columns {', '.join(node.dtype.names)}" if node.dtype.names else f" {node.dtype}"
         yield f"{indent}{name} {tuple(node.shape or ())}{columns}"
         yield from (f"{indent}  attribute {line}" for line in _attributes(node))
     else:
-        yield f"{indent}{name}: leads nowhere"
+        yield f"{indent}{name}: {node or 'leads nowhere'}"
 
 
 def _attributes(node: Any) -> Iterator[str]:
@@ -227,7 +244,10 @@ def _attributes(node: Any) -> Iterator[str]:
 
 
 def _matlab(path: Path) -> Iterator[str]:
-    variables = read_variables(file_content(path))
+    try:
+        variables = read_variables(content_of(path))
+    except ContactIdError as error:
+        raise ContactIdError(f"{path.name}: {error.problem.removeprefix(f'{path}: ')}", error.remedy) from None
     for name, value in variables.items():
         yield f"  {name} {value.shape} {value.dtype}"
     yield "as recordings of an arm:"
@@ -248,15 +268,9 @@ def _toss(path: Path) -> Iterator[str]:
 
 
 def _table(path: Path) -> Iterator[str]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline()
-            file.seek(0)
-            rows = csv.reader(file, delimiter=max(",;\t", key=first.count))
-            header = [name.strip() for name in next(rows, [])]
-            count = sum(1 for row in rows if row)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ContactIdError(f"{path.name}: not readable as a table ({reason_of(error)})", "Give a .csv file") from None
+    rows = rows_of(path)
+    header = [name.strip() for name in next(rows, [])]
+    count = sum(1 for _ in rows)
     yield f"  {count} rows of {', '.join(header[:40]) or 'nothing'}"
     for columns, reader, name, what in _TABLES:
         if columns <= {column.lower() for column in header}:

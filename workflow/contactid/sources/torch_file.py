@@ -1,7 +1,9 @@
 """Read tensors from PyTorch files without PyTorch and without trusting the file.
 
-A ``.pt`` file is a pickle, and unpickling runs whatever the file names. This reader accepts the handful of names that a
-saved tensor needs and refuses every other one, so a hostile file can't do more than fail. It knows both formats:
+A ``.pt`` file is a pickle: a program of opcodes that may call whatever it names. This reader carries out the few
+opcodes and names that a saved tensor needs, two thousand of them at most, and no container within itself or twice: what
+it makes is never larger than the file. It refuses every other one, so a hostile file can't do more than fail. It knows
+both formats:
 
 * *legacy* (before torch 1.6): magic number, protocol, system info, one pickle with the object, a pickled list of
   storage keys, then for each storage its element count (8 bytes, little endian) and its bytes;
@@ -12,7 +14,6 @@ from __future__ import annotations
 
 import io
 import math
-import pickle
 import pickletools
 import struct
 import zipfile
@@ -24,14 +25,17 @@ from typing import Any
 import numpy as np
 
 from contactid.core.errors import ContactIdError
+from contactid.core.reading import content_of, entry_content, opened_zip
 from contactid.sources.left_out import reason_of
 
 _LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _LEGACY_PROTOCOL = 1001
 _LARGEST_EXPANSION = 1_000_000  # elements
 _LARGEST_PICKLE = 1 << 20  # bytes; that of a tensor has a few hundred
-_MOST_MEMOS = 10_000  # that of a tensor has a dozen
-_MEMO_CODES = ("PUT", "BINPUT", "LONG_BINPUT")
+_LARGEST_FILE = 1 << 26  # bytes; a toss has a few ten thousand
+_MOST_LISTED = 1 << 20  # bytes of a zip file's list of its files
+_MOST_CODES = 2000  # that of a tensor has fifty
+_DEEPEST = 8  # containers within containers; a tensor's are three deep
 _STORAGE_DTYPES: dict[str, np.dtype[Any]] = {
     "DoubleStorage": np.dtype("<f8"),
     "FloatStorage": np.dtype("<f4"),
@@ -91,22 +95,114 @@ def _rebuild_tensor(
     return _TensorView(storage, int(offset), tuple(map(int, shape)), tuple(map(int, strides)))
 
 
-class _TensorUnpickler(pickle.Unpickler):
-    """An unpickler that knows tensors, their storages and ordered dictionaries, and nothing else."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) == ("torch._utils", "_rebuild_tensor_v2"):
+def _global(name: str) -> Any:
+    match name.split(" ", 1):
+        case ["torch._utils", "_rebuild_tensor_v2"]:
             return _rebuild_tensor
-        if (module, name) == ("collections", "OrderedDict"):
+        case ["collections", "OrderedDict"]:
             return OrderedDict
-        if module == "torch" and name in _STORAGE_DTYPES:
-            return _STORAGE_DTYPES[name]
-        raise UnsafeTorchFileError(f"it asks for {module[:80]}.{name[:80]}, which no plain tensor needs")
+        case ["torch", storage] if storage in _STORAGE_DTYPES:
+            return _STORAGE_DTYPES[storage]
+    module, _, name = name.partition(" ")
+    raise UnsafeTorchFileError(f"it asks for {module[:80]}.{name[:80]}, which no plain tensor needs")
 
-    def persistent_load(self, pid: Any) -> _Storage:
-        if not (isinstance(pid, tuple) and len(pid) >= 5 and pid[0] == "storage" and isinstance(pid[1], np.dtype)):
-            raise UnsafeTorchFileError("it refers to something other than a tensor's storage")
-        return _Storage(str(pid[2]), pid[1], int(pid[4]))
+
+def _called(function: Any, arguments: Any) -> Any:
+    if function is _rebuild_tensor and isinstance(arguments, tuple):
+        return _rebuild_tensor(*arguments)
+    if function is OrderedDict and arguments == ():
+        return OrderedDict()
+    raise UnsafeTorchFileError("it calls what no plain tensor needs")
+
+
+def _storage(pid: Any) -> _Storage:
+    match pid:
+        case ("storage", np.dtype() as dtype, str() | int() as key, _, int(size), *_):
+            return _Storage(str(key), dtype, size)
+    raise UnsafeTorchFileError("it refers to something other than a tensor's storage")
+
+
+class _Machine:
+    """Carries out a pickle's opcodes on a stack; ``stack[-1]`` is the innermost of the open containers' stacks."""
+
+    def __init__(self) -> None:
+        self.stacks: list[list[Any]] = [[]]
+        self.memo: dict[int, Any] = {}
+
+    def push(self, value: Any) -> None:
+        if _depth(value) > _DEEPEST:
+            raise UnsafeTorchFileError("it has containers within containers, more than a tensor needs")
+        self.stacks[-1].append(value)
+
+    def pop(self, count: int) -> list[Any]:
+        stack = self.stacks[-1]
+        if len(stack) < count:
+            raise ValueError("its stack is empty")
+        taken = stack[len(stack) - count :]
+        del stack[len(stack) - count :]
+        return taken
+
+    def popped_to_mark(self) -> list[Any]:
+        if len(self.stacks) < 2:
+            raise ValueError("its stack has no mark")
+        return self.stacks.pop()
+
+    def add(self, items: list[Any]) -> None:
+        """Put items into the list or dictionary at the top of the stack."""
+        [target] = self.pop(1)
+        if isinstance(target, list):
+            target += items
+        elif isinstance(target, dict) and all(isinstance(key, str | int) for key in items[::2]):
+            target.update(zip(items[::2], items[1::2], strict=True))
+        else:
+            raise UnsafeTorchFileError("it fills what no plain tensor needs")
+        self.push(target)
+
+    def carry_out(self, name: str, argument: Any) -> None:
+        match name:
+            case "PROTO":
+                pass
+            case "NONE":
+                self.push(None)
+            case "NEWTRUE" | "NEWFALSE":
+                self.push(name == "NEWTRUE")
+            case "BININT" | "BININT1" | "BININT2" | "LONG1" | "BINUNICODE":
+                self.push(argument)
+            case "GLOBAL":
+                self.push(_global(argument))
+            case "MARK":
+                self.stacks.append([])
+                if len(self.stacks) > _DEEPEST:
+                    raise UnsafeTorchFileError("it has containers within containers, more than a tensor needs")
+            case "EMPTY_TUPLE" | "EMPTY_LIST" | "EMPTY_DICT":
+                self.push({"EMPTY_TUPLE": (), "EMPTY_LIST": [], "EMPTY_DICT": {}}[name])
+            case "TUPLE":
+                self.push(tuple(self.popped_to_mark()))
+            case "TUPLE1" | "TUPLE2" | "TUPLE3":
+                self.push(tuple(self.pop(int(name[-1]))))
+            case "APPENDS" | "SETITEMS":
+                self.add(self.popped_to_mark())
+            case "APPEND" | "SETITEM":
+                self.add(self.pop(1 if name == "APPEND" else 2))
+            case "BINPUT" | "LONG_BINPUT":
+                self.memo[argument] = self.stacks[-1][-1]
+            case "BINGET" | "LONG_BINGET":
+                value = self.memo[argument]
+                if isinstance(value, tuple | list | dict):
+                    raise UnsafeTorchFileError("it has a container twice")
+                self.push(value)
+            case "REDUCE":
+                self.push(_called(*self.pop(2)))
+            case "BINPERSID":
+                self.push(_storage(*self.pop(1)))
+            case _:
+                raise UnsafeTorchFileError(f"it has the opcode {name}, which no plain tensor needs")
+
+
+def _depth(value: Any) -> int:
+    """Containers within containers; each was bounded when it was made, so this isn't deep."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    return 1 + max(map(_depth, inner), default=0)
 
 
 def read_tensor(path: str | Path) -> np.ndarray:
@@ -122,13 +218,7 @@ def read_tensor(path: str | Path) -> np.ndarray:
         Where the file is missing, truncated, no PyTorch file, holds something else than one tensor, or names anything
         that a tensor doesn't need (:class:`UnsafeTorchFileError`).
     """
-    path = Path(path)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ContactIdError(
-            f"{path}: cannot be read ({error.strerror})", "Check the path and its permissions"
-        ) from None
+    content = content_of(path, _LARGEST_FILE)
     try:
         return _read_zip(content) if content[:2] == b"PK" else _read_legacy(content)
     except UnsafeTorchFileError as error:
@@ -163,37 +253,41 @@ def _read_legacy(content: bytes) -> np.ndarray:
 
 
 def _read_zip(content: bytes) -> np.ndarray:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+    with opened_zip(io.BytesIO(content), _MOST_LISTED) as archive:
         pickles = [name for name in archive.namelist() if name.split("/", 1)[-1] == "data.pkl"]
         if len(pickles) != 1:
             raise ValueError("no data.pkl in the archive")
         root = pickles[0].removesuffix("data.pkl")
-        if f"{root}byteorder" in archive.namelist() and archive.open(f"{root}byteorder").read(9).strip() != b"little":
+        if f"{root}byteorder" in archive.namelist() and _member(archive, f"{root}byteorder").strip() != b"little":
             raise ValueError("written on a big-endian machine")
-        if archive.getinfo(pickles[0]).file_size > _LARGEST_PICKLE:
-            raise ValueError("more in data.pkl than a tensor needs")
-        view = _single_tensor(_unpickled(io.BytesIO(archive.read(pickles[0]))))
+        view = _single_tensor(_unpickled(io.BytesIO(_member(archive, pickles[0]))))
+        size = view.storage.size * view.storage.dtype.itemsize
         member = archive.getinfo(f"{root}data/{view.storage.key}")
-        if member.file_size != view.storage.size * view.storage.dtype.itemsize:
+        if member.file_size != size:
             raise ValueError("storage sizes disagree")
-        if member.compress_type != zipfile.ZIP_STORED:  # torch never compresses; a tiny file can't unfold to gigabytes
-            raise ValueError("a compressed storage")
-        raw = archive.read(member)
-        return view.over(np.frombuffer(raw, dtype=view.storage.dtype))
+        return view.over(np.frombuffer(_member(archive, member.filename, size), dtype=view.storage.dtype))
+
+
+def _member(archive: zipfile.ZipFile, name: str, most: int = _LARGEST_PICKLE) -> bytes:
+    entry = archive.getinfo(name)
+    if entry.file_size > most:
+        raise ValueError(f"more in {Path(name).name} than a tensor needs")
+    if entry.compress_type != zipfile.ZIP_STORED:  # torch never compresses; a tiny file can't unfold to gigabytes
+        raise ValueError(f"{Path(name).name} is compressed")
+    return entry_content(archive, entry)
 
 
 def _unpickled(stream: io.BytesIO) -> Any:
-    """The next pickle of a stream, once its codes are known to be harmless.
-
-    The unpickler makes room for any memo number that a pickle names, gigabytes for four bytes, so these are looked at
-    first; that also finds texts which are longer than the file.
-    """
-    begin = stream.tell()
-    for code, argument, _ in pickletools.genops(stream):
-        if code.name in _MEMO_CODES and not 0 <= int(argument or 0) < _MOST_MEMOS:
-            raise ValueError("a memo number that no tensor needs")
-    stream.seek(begin)
-    return _TensorUnpickler(stream).load()
+    """The next pickle of a stream."""
+    machine = _Machine()
+    for count, (code, argument, _) in enumerate(pickletools.genops(stream)):
+        if count > _MOST_CODES:
+            raise UnsafeTorchFileError("it has more opcodes than a tensor needs")
+        if code.name == "STOP":
+            break
+        machine.carry_out(code.name, argument)
+    [found] = machine.pop(1)
+    return found
 
 
 def _single_tensor(loaded: object) -> _TensorView:

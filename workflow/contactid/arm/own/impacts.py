@@ -17,6 +17,7 @@ from contactid.arm.rigid.heading import turned
 from contactid.arm.rigid.impact_map import sliding_ratio
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
+from contactid.core.reading import require_plain
 
 #: The method with the least mean error along the table on the stored twins that methods weren't chosen on, and one
 #: that errs otherwise: where they disagree, neither is to be trusted.
@@ -40,6 +41,8 @@ _LABEL = 0.2  # relative: measured speed that contradicts a label
 
 def own_robot(table: str | Path, probe_length: float) -> Robot:
     """The robot of a link table, the LWR 4+ for an empty one, with a probe of a length in m."""
+    if table:
+        require_plain(table, 1 << 20)
     return load_robot(table or LWR4, name=Path(table).stem if table else "lwr4", probe_length=probe_length)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -14,8 +12,9 @@ from contactid.arm.readers.impacts import JOINTS, ArmRecording
 from contactid.arm.readers.mat import Entry, named_apart, parts_of, read_manifest, read_recording
 from contactid.arm.rigid.robot import Robot
 from contactid.core.errors import ContactIdError
-from contactid.sources.array_files import file_content, mat_files, read_variables
+from contactid.sources.csv_files import rows_of
 from contactid.sources.left_out import joined, nothing_usable, reason_of
+from contactid.sources.matlab_files import mat_files, read_variables
 
 _JOINT = re.compile(r"(?:q|joint|joint_?position|position)[ _]?(\d)")
 _TIME = ("t", "time", "timestamp", "time_s", "t_s", "time_ms", "time_us", "time_ns", "stamp")
@@ -55,13 +54,8 @@ def read_own_table(path: str | Path) -> dict[str, np.ndarray]:
         Where it is no table, lacks a joint, or a cell isn't a number.
     """
     path = Path(path)
-    try:
-        text = file_content(path).decode("utf-8-sig")
-        head = text.partition("\n")[0]
-        rows = list(csv.reader(io.StringIO(text), delimiter=max(",;\t", key=head.count), skipinitialspace=True))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ContactIdError(f"{path}: not readable as a table ({reason_of(error)})", "Give a .csv file") from None
-    columns = [name.strip().lower() for name in rows[0]] if rows else []
+    rows = rows_of(path)
+    columns = [name.strip().lower() for name in next(rows, [])]
     numbers = {int(match[1]): k for k, name in enumerate(columns) if (match := _JOINT.fullmatch(name))}
     first = 0 if 0 in numbers else 1
     wanted = [numbers[first + k] for k in range(len(JOINTS)) if first + k in numbers]
@@ -69,7 +63,7 @@ def read_own_table(path: str | Path) -> dict[str, np.ndarray]:
         shown = ", ".join(columns[:_MOST_NAMED]) or "none"
         raise ContactIdError(f"{path}: has no columns q1 to q{len(JOINTS)}; its columns are {shown}", "Name them so")
     try:
-        values = np.array([[float(cell) if cell.strip() else np.nan for cell in row] for row in rows[1:] if any(row)])
+        values = np.array([[float(cell) if cell.strip() else np.nan for cell in row] for row in rows])
     except ValueError as error:
         raise ContactIdError(f"{path}: {reason_of(error)}", "Give numbers in rows of the same length") from None
     if values.ndim != 2 or values.shape[1] < len(columns):

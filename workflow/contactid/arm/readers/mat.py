@@ -36,8 +36,8 @@ from contactid.arm.readers.labels import Label, in_range, label_of
 from contactid.arm.rigid.heading import heading
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
-from contactid.sources.array_files import beside, described, mat_files, read_variables
 from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
+from contactid.sources.matlab_files import beside, described, mat_files, read_variables
 
 # names of variables, compared without case and underscores; the first that is there is taken
 _POSITION = (

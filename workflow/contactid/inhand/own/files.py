@@ -42,12 +42,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 from scipy.spatial import ConvexHull
 
 from contactid.core.configuration import check, restore_numbers
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import hull_halfspaces
+from contactid.core.reading import content_of, read_yaml, require_plain
 
 _SCHEMA = Path(__file__).with_name("noise.schema.yaml")
 _DEFAULTS = {
@@ -59,6 +59,8 @@ _LEAST_FORCE_SD = 1e-3  # N
 _AXES = "xyz"
 _STL_HEADER, _STL_FACET = 84, 50  # bytes
 _LARGEST_HULL = 5.0  # m
+_LARGEST_MESH = 1 << 24  # bytes
+_LARGEST_TABLE, _LONGEST_HEADER = 1 << 26, 1 << 16  # bytes; characters
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +95,7 @@ def read_noise(path: str | Path) -> dict[str, float]:
     ContactIdError
         For a missing file, an unknown or missing key, and a value that can't be.
     """
-    path = Path(path)
-    try:
-        content = restore_numbers(yaml.safe_load(path.read_text(encoding="utf-8-sig")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ContactIdError(f"{path}: not readable as YAML ({error})", "Give position_sd: 5.0e-5 and so on") from None
+    content = restore_numbers(read_yaml(path, "Give position_sd: 5.0e-5 and so on"))
     check(content, _SCHEMA, str(path))
     return {name: float(value) for name, value in {**_DEFAULTS, **content}.items()}
 
@@ -112,7 +110,7 @@ def read_hull(path: str | Path) -> np.ndarray:
     """
     path = Path(path)
     try:
-        data = path.read_bytes()
+        data = content_of(path, _LARGEST_MESH)
         points = {".stl": _stl, ".obj": _obj}.get(path.suffix.lower(), _points)(data)
     except (OSError, ValueError, IndexError) as error:
         raise ContactIdError(
@@ -205,9 +203,12 @@ def read_table(path: str | Path) -> OwnTable:
 
 
 def _table(path: Path) -> pd.DataFrame:
+    require_plain(path, _LARGEST_TABLE)
     try:
         with path.open(encoding="utf-8-sig") as file:
-            header = next((line for line in file if line.strip()), "")
+            header = next((line for line in iter(lambda: file.readline(_LONGEST_HEADER), "") if line.strip()), "")
+        if len(header) >= _LONGEST_HEADER:
+            raise ValueError("its first line has no end")
         mark = max(",;\t", key=header.count)
         decimal = "," if mark == ";" and "," in path.read_text(encoding="utf-8-sig").replace(header, "", 1) else "."
         table = pd.read_csv(path, sep=mark, decimal=decimal, encoding="utf-8-sig", skipinitialspace=True)

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from contactid.core.configuration import check, restore_numbers
 from contactid.core.errors import ContactIdError
+from contactid.core.reading import read_yaml
 from contactid.planar.readers.csv_throws import read_own_throw
 from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.bodies import GRAVITY
@@ -114,15 +114,7 @@ def read_own_body(path: str | Path) -> OwnBody:
     ContactIdError
         For a missing file, an unknown or missing key, a value that isn't as described, and units that can't be SI.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise ContactIdError(f"{path}: no such file", "Correct the path")
-    try:
-        content = restore_numbers(yaml.safe_load(path.read_text(encoding="utf-8-sig")))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ContactIdError(
-            f"{path}: not readable as YAML ({error})", "Correct it, or start from the example"
-        ) from None
+    content = restore_numbers(read_yaml(path, "Correct it, or start from the example"))
     check(content, _SCHEMA, str(path))
     try:
         return _body_of(content)

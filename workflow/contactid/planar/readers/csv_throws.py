@@ -6,7 +6,7 @@ with everything that is wrong with it, where there are others.
 
 from __future__ import annotations
 
-import csv
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,9 +14,11 @@ import numpy as np
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
+from contactid.core.reading import require_plain
 from contactid.planar.readers.throws import SQUARE_FREQUENCY, SQUARE_SIDE, PlanarThrow, build_throws, square
 from contactid.planar.simulate.geometry import Ellipse, Polygon, Shape
-from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
+from contactid.sources.csv_files import rows_of
+from contactid.sources.left_out import joined, log_left_out, nothing_usable
 
 FEWEST_ROWS = 8
 _MOST_HEADER = 200  # characters of a header that a message repeats
@@ -45,25 +47,17 @@ def columns_of(path: Path, columns: Sequence[str], *, gaps: bool = False) -> np.
     ContactIdError
         With everything wrong, where the file hasn't got them.
     """
-    if not path.is_file():
-        raise _bad(path, ["no such file" if not path.exists() else "a folder instead of a file"])
-    try:
-        with path.open("rb") as stream:
-            start = stream.read(64).lstrip()
-        if start[:1] == b"<":
-            raise _bad(path, ["a web page instead of numbers: the download failed"])
-        if start[:2] == b"PK":
-            raise _bad(path, ["a zip file instead of a table: unpack it"])
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            first = file.readline()
-            file.seek(0)
-            mark = max(",;\t", key=first.count)
-            rows = [row for row in csv.reader(file, delimiter=mark) if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise _bad(path, [f"not readable as text ({reason_of(error)})"]) from None
-    if not rows:
+    require_plain(path)
+    with path.open("rb") as stream:
+        start = stream.read(64).lstrip()
+    if start[:1] == b"<":
+        raise _bad(path, ["a web page instead of numbers: the download failed"])
+    if start[:2] == b"PK":
+        raise _bad(path, ["a zip file instead of a table: unpack it"])
+    rows = rows_of(path)
+    header = [name.strip().lower() for name in next(rows, [])]
+    if not header:
         raise _bad(path, ["an empty file"])
-    header = [name.strip().lower() for name in rows[0]]
     problems = []
     missing = [name for name in columns if name not in header]
     if missing:
@@ -78,18 +72,20 @@ def columns_of(path: Path, columns: Sequence[str], *, gaps: bool = False) -> np.
     if problems:
         raise _bad(path, problems)
     places = [header.index(name) for name in columns]
-    cells = [[row[place].strip() if place < len(row) else "" for place in places] for row in rows[1:]]
-    table = np.array([_finite(text) for row in cells for text in row]).reshape(-1, len(columns))
+    values, bad, first = array("d"), 0, ""
+    for number, row in enumerate(rows, start=1):
+        for column, place in zip(columns, places, strict=True):
+            text = row[place].strip() if place < len(row) else ""
+            values.append(value := _finite(text))
+            empty = gaps and text.lower() in _EMPTY and (column != columns[0] or column != _OWN_COLUMNS[0])
+            if np.isnan(value) and not empty:
+                first = first or f"row {number}, column {column} is {text[:40] or 'empty'!r}"
+                bad += 1
+    table = np.array(values).reshape(-1, len(columns))
     if len(table) < FEWEST_ROWS:
         problems.append(f"only {len(table)} frames, where at least {FEWEST_ROWS} are needed")
-    empty = np.array([cell.lower() in _EMPTY for row in cells for cell in row], dtype=bool).reshape(table.shape)
-    if columns[0] == _OWN_COLUMNS[0]:
-        empty[:, 0] = False
-    bad = np.argwhere(np.isnan(table) & ~(empty & gaps))
-    if len(bad):
-        row, column = bad[0]
-        first = f"row {row + 1}, column {columns[column]} is {cells[row][column][:40] or 'empty'!r}"
-        problems.append(f"{len(bad)} of its values {'is' if len(bad) == 1 else 'are'} no finite number: {first}")
+    if bad:
+        problems.append(f"{bad} of its values {'is' if bad == 1 else 'are'} no finite number: {first}")
     if problems:
         raise _bad(path, problems)
     return table

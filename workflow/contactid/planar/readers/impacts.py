@@ -42,8 +42,9 @@ import numpy as np
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.array_files import described, file_content, read_variables
+from contactid.core.reading import content_of
 from contactid.sources.left_out import joined, log_left_out, nothing_usable
+from contactid.sources.matlab_files import described, read_variables
 
 SEMI_AXES = (0.035, 0.025)  # m
 MASS = 0.0364  # kg
@@ -130,7 +131,7 @@ def read_ellipse_impacts(path: str | Path, *, licence: str, synthetic: bool = Fa
 def _tables(path: Path, wanted: Mapping[str, int], problems: list[str]) -> dict[str, np.ndarray]:
     """The file's tables (n, columns) by name, as far as they are usable, as they are in the file."""
     try:
-        variables = read_variables(file_content(path))
+        variables = read_variables(content_of(path))
     except ContactIdError as error:
         problems.append(f"{path.name}: {error.problem.removeprefix(f'{path}: ')}")
         return {}

@@ -21,7 +21,7 @@ from contactid.sources.registry import OWN, READERS, Dataset
 from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody, size_of
 from contactid.tossing.prepare.poses import fit_plane
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, preprocess_on, toss_table
-from contactid.tossing.readers.iam_fields import open_archive
+from contactid.tossing.readers.iam_fields import entered, open_archive
 from contactid.tossing.readers.iam_recording import bodies_with_inertia
 
 ARCHIVES, TENSORS = (".h5", ".hdf5"), (".pt",)
@@ -214,8 +214,7 @@ def _only_object(source: Path, run: FinishedRun) -> str:
         if file.suffix.lower() in ARCHIVES and file.is_file():
             with open_archive(file) as archive:
                 for key in archive:
-                    group = archive.get(key)
-                    if key.startswith("Rec_") and hasattr(group, "keys"):
+                    if key.startswith("Rec_") and (group := entered(archive, key)) is not None:
                         found |= bodies_with_inertia(group)
     if not found:
         raise ContactIdError(

@@ -37,7 +37,9 @@ import pandas as pd
 from contactid.core import rotations
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
+from contactid.core.reading import require_plain
 from contactid.output.tables import write_csv
+from contactid.sources.hdf5_files import outside, stored_values
 from contactid.sources.motion import body_of, read_dataset
 from contactid.tossing.prepare.metrics import rest_position_error, rest_rotation_error, trajectory_errors
 from contactid.tossing.prepare.preprocess import upper_face
@@ -81,8 +83,11 @@ def read_results(path: str | Path) -> list[list[AgxRun]]:
     ContactIdError
         Where the file or one of its parts is missing or damaged, or the states don't have the same parameter sets.
     """
+    require_plain(path, None)
     try:
         with h5py.File(path, "r") as file:
+            if problem := outside(file):
+                raise ContactIdError(f"{path}: {problem}", "Give one file with all of it")
             runs = _read_runs(file, str(path))
     except OSError as error:
         raise ContactIdError(f"{path}: can't be read as HDF5 ({error})", "Check the file") from error
@@ -115,8 +120,12 @@ def _read_runs(file: h5py.File, path: str) -> list[AgxRun]:
         data = group[name]
         if not isinstance(data, h5py.Dataset) or data.ndim != 2 or data.shape[1] != _COLUMNS or not data.shape[0]:
             raise ContactIdError(f"{where} is not a table of {_COLUMNS} columns", "Check that it is a result of AGX")
+        problems: list[str] = []
+        stored = stored_values(data, problems, where)
+        if stored is None:
+            raise ContactIdError(problems[0], "Check the file")
         try:
-            values = np.asarray(data[()], dtype=float)
+            values = np.asarray(stored, dtype=float)
         except (TypeError, ValueError) as error:
             raise ContactIdError(f"{where} holds no numbers ({error})", "Check the file") from error
         if not np.isfinite(values).all():

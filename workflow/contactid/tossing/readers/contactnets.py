@@ -18,6 +18,7 @@ import numpy as np
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
+from contactid.core.reading import content_of
 from contactid.sources.left_out import joined, log_left_out, nothing_usable, reason_of
 from contactid.sources.motion import BodyProperties, MotionStream, Recording
 from contactid.sources.torch_file import read_tensor
@@ -27,6 +28,7 @@ HALF_WIDTH = 0.0524  # m, half the side of the acrylic cube: the file's unit of 
 _COLUMNS = 19
 _LARGEST_POSITION = 100.0  # half-widths; beyond it the file is in another unit
 _FEWEST_FRAMES = 8
+_LARGEST_EXPERIMENT = 1 << 20  # bytes
 _PLAUSIBLE = {"dt": (1e-5, 1.0), "mass": (1e-3, 100.0), "inertia": (1e-4, 1e3)}  # s, kg, kg half-widths^2
 _NORM_TOLERANCE = 1e-3  # of quaternions written in double precision
 
@@ -92,7 +94,7 @@ def _read_experiment(path: Path) -> Mapping[str, float]:
     if not path.exists():
         return published
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(content_of(path, _LARGEST_EXPERIMENT))
         experiment = {key: float(content[key]) for key in published}
     except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ContactIdError(

@@ -31,7 +31,7 @@ import numpy as np
 from contactid.core.errors import ContactIdError
 from contactid.sources.left_out import joined, log_left_out, nothing_usable
 from contactid.sources.motion import BodyProperties, MotionStream, Recording
-from contactid.tossing.readers.iam_fields import attribute, damage_noted, open_archive
+from contactid.tossing.readers.iam_fields import attribute, damage_noted, entered, open_archive
 from contactid.tossing.readers.iam_recording import (
     Reading,
     Request,
@@ -170,7 +170,7 @@ def _found(file: Path, archive: h5py.File, name: str, request: Request, objects:
     """A recording of the box, else None; adds what else the recording holds to ``objects``."""
     problems: list[str] = []
     with damage_noted(problems):
-        group = archive[name]
+        group = entered(archive, name)
         here = objects_in(group)
         objects |= here
         if not any(key.endswith(request.object_name) for key in here):
@@ -248,7 +248,8 @@ def _recordings(
 
 def _read(found: _Found, request: Request, problems: list[str]) -> Reading | None:
     with open_archive(found.file) as archive, damage_noted(problems):
-        return read_recording(found.name, archive[found.name], request, problems)
+        group = entered(archive, found.name)
+        return None if group is None else read_recording(found.name, group, request, problems)
     return None
 
 

@@ -6,6 +6,7 @@ once instead of one per run.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,8 @@ import h5py
 import numpy as np
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.array_files import size_problem, stored_values
+from contactid.core.reading import require_plain
+from contactid.sources.hdf5_files import outside, size_problem, stored_values
 from contactid.sources.left_out import reason_of
 
 _DAMAGE = (OSError, RuntimeError, KeyError, ValueError, TypeError, OverflowError)  # all seen from h5py on damaged files
@@ -26,7 +28,11 @@ _LARGEST_ATTRIBUTE = 1 << 16  # bytes; larger ones are damaged, or meant to exha
 
 @contextmanager
 def open_archive(path: Path) -> Iterator[h5py.File]:
-    """Open an HDF5 file for reading; whatever is wrong with it becomes one plain line."""
+    """Open an HDF5 file for reading; whatever is wrong with it becomes one plain line.
+
+    What lies in it is looked at by :func:`entered`.
+    """
+    require_plain(path, None)
     try:
         with path.open("rb") as stream:
             start = stream.read(512)
@@ -53,6 +59,18 @@ def open_archive(path: Path) -> Iterator[h5py.File]:
         raise ContactIdError(
             f"{path}: damaged ({reason_of(error)})", "The download may be incomplete: fetch it again"
         ) from None
+
+
+def entered(archive: h5py.File, name: str) -> h5py.Group | None:
+    """A group at an archive's top, of which nothing lies in other files; None where there is none.
+
+    Raises :class:`ContactIdError` where something does: what such a file holds isn't in its checksum.
+    """
+    problem = outside(archive, only=name)
+    if problem:
+        raise ContactIdError(f"{archive.filename}: {problem}", "Give one file with all of it")
+    found = archive.get(name)
+    return found if isinstance(found, h5py.Group) else None
 
 
 @contextmanager
@@ -154,6 +172,11 @@ def has_time(datalog: h5py.Dataset) -> bool:
     return bool(_time_columns(datalog))
 
 
+def bytes_of_column(datalog: h5py.Dataset) -> int:
+    """What one column of the table takes in memory."""
+    return 8 * math.prod(datalog.shape or ())
+
+
 def _time_columns(datalog: h5py.Dataset) -> list[str]:
     return [name for name in datalog.dtype.names or () if name.replace(" ", "").lower() == "time(s)"]
 
@@ -165,7 +188,7 @@ def time_problems(datalog: h5py.Dataset, n_frames: int, frequency: float) -> lis
         return []
     if datalog.dtype[columns[0]].kind not in "fiu":
         return ["Time(s) doesn't hold numbers"]
-    too_much = size_problem(datalog)
+    too_much = size_problem(datalog, bytes_of_column(datalog))
     if too_much:
         return [f"datalog {too_much}"]
     try:
@@ -175,10 +198,18 @@ def time_problems(datalog: h5py.Dataset, n_frames: int, frequency: float) -> lis
     return _uneven_time(time, n_frames, frequency)
 
 
+def fewer_times(datalog: h5py.Dataset, node: h5py.Group) -> str:
+    """The sentence on a table with fewer times than a body has frames, before either is read; else empty."""
+    transforms = next((found for key in node if key.endswith("transforms") and (found := node.get(key))), None)
+    shape: tuple[int, ...] = getattr(transforms, "shape", None) or ()
+    rows = (datalog.shape or (0,))[0]
+    if has_time(datalog) and len(shape) == 3 and rows < shape[2]:
+        return f"Time(s) has {rows} entries for {shape[2]} frames"
+    return ""
+
+
 def _uneven_time(time: np.ndarray, n_frames: int, frequency: float) -> list[str]:
     problems = []
-    if len(time) < n_frames:
-        problems.append(f"Time(s) has {len(time)} entries for {n_frames} frames")
     time = time[:n_frames]
     missing = ~np.isfinite(time)
     if missing.any():

@@ -19,10 +19,11 @@ import h5py
 import numpy as np
 
 from contactid.core import rotations
-from contactid.sources.array_files import size_problem, stored_values
-from contactid.tossing.readers.iam_fields import child
+from contactid.sources.hdf5_files import size_problem, stored_values
+from contactid.tossing.readers.iam_fields import bytes_of_column, child
 
 LEAST_FRAMES = 3  # central differences need neighbours on both sides
+_MOST_FRAMES = 1_000_000  # 46 minutes at 360 Hz
 LONGEST_BRIDGE = 2  # frames in a row; more of them hide an impact
 KINDS = ("measured", "NaN", "placeholder pose", "pose held", "step that no body makes", "marker error")
 _NAN, _PLACEHOLDER, _HELD, _STEP, _MARKERS = range(1, 6)
@@ -87,10 +88,9 @@ def read_track(
     markers : (N,) frames whose markers fit badly (:func:`bad_markers`)
     n_frames : how many frames to look at, and at least needed; None takes all
     """
-    matrices = _stored_matrices(group, name, problems, n_frames or LEAST_FRAMES)
+    matrices = _stored_matrices(group, name, problems, n_frames)
     if matrices is None:
         return None
-    matrices = matrices[:, :, :n_frames]
     flaws = _flaws(matrices)
     found = _flaw_sentences(matrices, flaws)
     if found:
@@ -114,7 +114,7 @@ def bad_markers(datalog: h5py.Dataset | None, name: str) -> np.ndarray | None:
 
     Their units differ, so they are held against the recording's own median.
     """
-    if datalog is None or size_problem(datalog):
+    if datalog is None or size_problem(datalog, bytes_of_column(datalog)):
         return None
     bad = None
     for column in datalog.dtype.names or ():
@@ -142,7 +142,8 @@ class _Flaws:
     reflected: np.ndarray
 
 
-def _stored_matrices(group: h5py.Group, name: str, problems: list[str], at_least: int) -> np.ndarray | None:
+def _stored_matrices(group: h5py.Group, name: str, problems: list[str], n_frames: int | None) -> np.ndarray | None:
+    at_least = n_frames or LEAST_FRAMES
     dataset = child(group, "transforms", problems, h5py.Dataset)
     if dataset is None:
         return None
@@ -158,7 +159,10 @@ def _stored_matrices(group: h5py.Group, name: str, problems: list[str], at_least
     if shape[2] < at_least:
         problems.append(f"{name}: {shape[2]} frames where at least {at_least} are needed")
         return None
-    return stored_values(dataset, problems, f"{name}: transforms")
+    if (n_frames or shape[2]) > _MOST_FRAMES and not size_problem(dataset):
+        problems.append(f"{name}: {shape[2]} frames where at most {_MOST_FRAMES} are read")
+        return None
+    return stored_values(dataset, problems, f"{name}: transforms", n_frames)
 
 
 def _blocks(n_frames: int) -> Iterator[slice]:

@@ -24,6 +24,7 @@ from contactid.tossing.readers.iam_fields import (
     attribute,
     child,
     damage_noted,
+    fewer_times,
     has_time,
     numbers,
     sample_frequency_of,
@@ -141,6 +142,9 @@ def _read_motion(
     datalog = datalog if isinstance(datalog, h5py.Dataset) else None
     time_step = None if frequency is None else 1.0 / frequency
     markers = bad_markers(datalog, request.object_name)
+    if datalog is not None and node is not None and (problem := fewer_times(datalog, node)):
+        problems.append(problem)
+        return None
     track = None if node is None else read_track(node, request.object_name, problems, time_step, markers)
     if track is None:
         return None

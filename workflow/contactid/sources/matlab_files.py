@@ -1,16 +1,14 @@
-"""Numbers from HDF5 and MATLAB files, read only where the file can hold what it declares.
+"""Numbers from MATLAB files, read only where the file can hold what it declares.
 
 A damaged or hostile file may declare an array of terabytes, so declared sizes are compared with the bytes that are
 stored before anything is allocated.
 
-* HDF5: contiguous data are as large as their values, and deflate, the only filter of any size in such files, never
-  expands by more than 1032.
-* MATLAB, version 7.3: an HDF5 file. MATLAB stores columns first, so a matrix shows transposed; it is turned back, and
-  shapes are MATLAB's own.
-* MATLAB, version 5 to 7, read by scipy: a sequence of elements: a tag (type and number of bytes), then the bytes,
-  padded to 8. A matrix (type 14) holds flags, dimensions, a name and its data, and for cells and structures further
-  matrices. A compressed element (type 15) inflates to another one. scipy believes a matrix's dimensions and follows any
-  nesting, so a damaged file of a few bytes could ask for terabytes or exhaust the stack.
+* Version 7.3: an HDF5 file (:mod:`contactid.sources.hdf5_files`). MATLAB stores columns first, so a matrix shows
+  transposed; it is turned back, and shapes are MATLAB's own.
+* Version 5 to 7, read by scipy: a sequence of elements: a tag (type and number of bytes), then the bytes, padded to 8.
+  A matrix (type 14) holds flags, dimensions, a name and its data, and for cells and structures further matrices. A
+  compressed element (type 15) inflates to another one. scipy believes a matrix's dimensions and follows any nesting, so
+  a damaged file of a few bytes could ask for terabytes or exhaust the stack.
 
 A MATLAB file's numeric variables have flat names: fields of structures are joined by dots, entries of structure arrays
 and cells have their number from 1 on in braces: ``run{3}.q``.
@@ -24,6 +22,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,109 +30,111 @@ import h5py
 import numpy as np
 
 from contactid.core.errors import ContactIdError
+from contactid.core.reading import LARGEST_FILE, content_of, entry_content, opened_zip, require_plain
+from contactid.sources.hdf5_files import address_of, outside, size_problem, stored_values
 from contactid.sources.left_out import joined, reason_of
 
-_LARGEST_EXPANSION = 1032
-_SMALL = 1 << 20  # bytes; an array this small does no harm, whatever it claims
-_LARGEST = 1 << 32  # bytes of one dataset or chunk; HDF5's own limit of a chunk
 _HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _V5_BYTE_ORDERS = (b"IM", b"MI")
-_LARGEST_MEMBER = 1 << 28  # bytes of one file in a zip file
+_MOST_LISTED = 1 << 24  # bytes of a zip file's list of its files
+_LARGEST_LIST = 1 << 20  # bytes of a list of recordings
 _MOST_NODES = 100_000  # cells and structures in an HDF5 file
 _MOST_DESCRIBED = 12
+_MOST_BYTES = 1 << 26  # of all variables of a file: ten minutes of 14 signals at 1 kHz
 _HEADER = 128
 _MATRIX, _COMPRESSED = 14, 15  # types of elements
-_SPARSE = 5  # class of a matrix
-_MOST_BYTES = 1 << 28  # of one inflated variable; a recording of 1 kHz has half a megabyte a minute
+_SPARSE, _NESTING = 5, (1, 2, 3)  # classes of matrices: numbers by place; cells, structures and objects
+_TAG = 8  # bytes that each element begins with
+_LONGEST_SHAPE = 128  # bytes
+_PIECE = 1 << 20
 _DEEPEST = 16  # matrices within matrices, cells within cells
-_MOST_ELEMENTS = 1_000_000
-
-
-def size_problem(dataset: h5py.Dataset) -> str | None:
-    """What is wrong with the dataset's declared size, or None; begins with a verb."""
-    declared = math.prod(dataset.shape or ()) * dataset.dtype.itemsize
-    chunk = math.prod(dataset.chunks or ()) * dataset.dtype.itemsize
-    if max(declared, chunk) <= _SMALL:
-        return None
-    stored = min(dataset.id.get_storage_size(), dataset.file.id.get_filesize())
-    holds = stored * (_LARGEST_EXPANSION if dataset.chunks else 1)
-    if declared > holds:
-        return f"declares {declared:.3g} bytes, but the file stores {stored:.3g} bytes of it"
-    if max(declared, chunk) > _LARGEST:
-        return f"has {max(declared, chunk):.3g} bytes, more than the {_LARGEST:.3g} that are read at once"
-    return None
-
-
-def stored_values(dataset: h5py.Dataset, problems: list[str], where: str) -> np.ndarray | None:
-    """The dataset's values as they are stored; None, and a problem about ``where``, where they can't be had."""
-    too_much = size_problem(dataset)
-    if too_much:
-        problems.append(f"{where} {too_much}")
-        return None
-    try:
-        return np.asarray(dataset[()])
-    except (OSError, RuntimeError, TypeError, ValueError):
-        problems.append(f"{where} can't be decoded")
-        return None
+_MOST_PARTS = 1_000_000
 
 
 def _structure_problem(content: bytes) -> str | None:
     """What is wrong with the elements of a version 5 file, or None."""
     order = "<" if content[126:128] == b"IM" else ">"
+    left = _Bounds()
     try:
-        for kind, data in _elements(content[_HEADER:], order):
-            inner: Iterable[tuple[int, bytes]] = [(kind, data)]
+        for kind, data in _elements(memoryview(content)[_HEADER:], order):
+            inner: Iterable[tuple[int, memoryview]] = [(kind, data)]
             if kind == _COMPRESSED:
-                inflated = zlib.decompressobj().decompress(data, _MOST_BYTES + 1)
-                if len(inflated) > _MOST_BYTES:
-                    return "a variable that inflates to more than any recording has"
-                inner = _elements(inflated, order)
+                inner = _elements(memoryview(_inflated(data, left)), order)
             for element in inner:
-                if problem := _problem_within(*element, order):
-                    return problem
-    except (struct.error, zlib.error) as error:
+                _look_within(*element, order, left)
+    except (struct.error, zlib.error, ValueError) as error:
         return str(error)
     return None
 
 
-def _problem_within(kind: int, data: bytes, order: str) -> str | None:
+@dataclass
+class _Bounds:
+    """How much more a file may hold: inflated bytes, numbers, and parts of whatever kind."""
+
+    inflated: int = _MOST_BYTES
+    numbers: int = _MOST_BYTES // 8
+    parts: int = _MOST_PARTS
+
+
+def _inflated(data: memoryview, left: _Bounds) -> bytearray:
+    for piece in _inflating(data):  # counted before anything is kept
+        left.inflated -= len(piece)
+        if left.inflated < 0:
+            raise ValueError("its variables inflate to more than any recording has")
+    found = bytearray()
+    for piece in _inflating(data):
+        found += piece
+    return found
+
+
+def _inflating(data: memoryview) -> Iterator[bytes]:
+    inflater, packed = zlib.decompressobj(), bytes(data)
+    while piece := inflater.decompress(packed, _PIECE):
+        packed = inflater.unconsumed_tail
+        yield piece
+
+
+def _look_within(kind: int, data: memoryview, order: str, left: _Bounds) -> None:
     """Go through nested matrices without recursion."""
     waiting = [(data, 1)] if kind == _MATRIX else []
-    seen = 0
     while waiting:
         matrix, depth = waiting.pop()
         if depth > _DEEPEST:
-            return f"cells within cells, more than {_DEEPEST} deep"
-        sparse = False  # its dimensions say nothing about its data
+            raise ValueError(f"cells within cells, more than {_DEEPEST} deep")
+        of = 0
         for place, (inner_kind, inner) in enumerate(_elements(matrix, order)):
-            seen += 1
+            left.parts -= 1
+            if left.parts < 0:
+                raise ValueError(f"more than {_MOST_PARTS} entries")
             if place == 0:
-                sparse = struct.unpack_from(f"{order}I", inner)[0] & 0xFF == _SPARSE
-            if seen > _MOST_ELEMENTS:
-                return f"more than {_MOST_ELEMENTS} entries"
-            if place == 1 and not sparse:  # the dimensions
+                of = struct.unpack_from(f"{order}I", inner)[0] & 0xFF
+            elif place == 1 and len(inner) > _LONGEST_SHAPE:
+                raise ValueError("a matrix of too many dimensions")
+            elif place == 1 and of != _SPARSE:  # a sparse matrix's dimensions say nothing about its data
                 entries = math.prod(abs(size) for size in struct.unpack(f"{order}{len(inner) // 4}i", inner))
-                if entries > len(matrix):  # each entry takes at least one byte
-                    return f"declares {entries:.3g} entries in {len(matrix)} bytes"
+                if entries * (_TAG if of in _NESTING else 1) > len(matrix):  # what each entry takes at least
+                    raise ValueError(f"declares {entries:.3g} entries in {len(matrix)} bytes")
+                left.numbers -= entries
+                if left.numbers < 0:
+                    raise ValueError("more numbers than any recording has")
             if inner_kind == _MATRIX:
                 waiting.append((inner, depth + 1))
-    return None
 
 
-def _elements(data: bytes, order: str) -> Iterator[tuple[int, bytes]]:
+def _elements(data: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
     """Type and bytes of each element; raises struct.error where the data end early."""
     at = 0
     while at < len(data):
-        if at + 8 > len(data) and not any(data[at:]):
+        if at + _TAG > len(data) and not any(data[at:]):
             return  # padding
         (kind,) = struct.unpack_from(f"{order}I", data, at)
         if kind >> 16:  # small element: type and size share four bytes, the data follow in the next four
-            size, kind, begin, end = kind >> 16, kind & 0xFFFF, at + 4, at + 8
+            size, kind, begin, end = kind >> 16, kind & 0xFFFF, at + 4, at + _TAG
             if size > 4:
                 raise struct.error("a short element is longer than it can be")
         else:
             (size,) = struct.unpack_from(f"{order}I", data, at + 4)
-            begin = at + 8
+            begin = at + _TAG
             end = begin + size if kind == _COMPRESSED else begin + -(-size // 8) * 8
         if begin + size > len(data):
             raise struct.error("an element reaches beyond the end")
@@ -150,7 +151,7 @@ def mat_files(path: str | Path) -> Iterator[tuple[str, bytes]]:
     if not path.exists():
         raise ContactIdError(f"{path}: there is no such file or folder", "Correct the path")
     if path.is_file() and path.suffix.lower() == ".mat":
-        yield path.name, file_content(path)
+        yield path.name, content_of(path)
         return
     found = False
     for name, content in _zip_members(path) if path.is_file() else _folder_members(path):
@@ -166,23 +167,10 @@ def beside(path: str | Path, name: str) -> str | None:
     if not file.is_file():
         return None
     try:
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        return content_of(file, _LARGEST_LIST).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
         raise ContactIdError(
             f"{file}: not readable as text ({reason_of(error)})", "Give a comma-separated file"
-        ) from None
-
-
-def file_content(path: Path) -> bytes:
-    """A file's bytes.
-
-    Raises :class:`ContactIdError` where it is missing or can't be read.
-    """
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ContactIdError(
-            f"{path}: cannot be read ({error.strerror})", "Check the path and its permissions"
         ) from None
 
 
@@ -232,19 +220,21 @@ def _folder_members(folder: Path) -> Iterator[tuple[str, bytes]]:
         if file.name.startswith(".") or not file.is_file():
             continue
         if file.suffix.lower() == ".mat":
-            yield name, file_content(file)
+            yield name, content_of(file)
         elif file.suffix.lower() == ".zip":
             yield from ((f"{name}/{member}", content) for member, content in _zip_members(file))
 
 
 def _zip_members(path: Path) -> Iterator[tuple[str, bytes]]:
+    require_plain(path, None)
     try:
-        with zipfile.ZipFile(path) as archive:
-            for name in sorted(archive.namelist()):
+        with opened_zip(path, _MOST_LISTED) as archive:
+            for entry in sorted(archive.infolist(), key=lambda one: one.filename):
+                name = entry.filename
                 if name.lower().endswith(".mat") and not Path(name).name.startswith("."):
-                    if archive.getinfo(name).file_size > _LARGEST_MEMBER:
+                    if entry.file_size > LARGEST_FILE:
                         raise zipfile.BadZipFile(f"{name} unpacks to more than any recording has")
-                    yield name, archive.read(name)
+                    yield name, entry_content(archive, entry)
     except Exception as error:  # zipfile raises many kinds for damaged files
         raise ContactIdError(f"{path}: not a readable zip file ({reason_of(error)})", "Fetch it again") from None
 
@@ -272,7 +262,7 @@ def _read_hdf5(content: bytes) -> dict[str, np.ndarray]:
             walk = _Hdf5Walk(file)
             for name in file:
                 if not name.startswith("#"):
-                    walk.visit(name, file[name], 1)
+                    walk.visit(name, file.get(name), 1)
             return walk.found
     except Exception as error:  # h5py raises many kinds for damaged files
         kind = "truncated or damaged" if "trunc" in str(error) else "damaged"
@@ -286,6 +276,17 @@ class _Hdf5Walk:
         self.file = file
         self.found: dict[str, np.ndarray] = {}
         self.n_nodes = 0
+        self.bytes_left = _MOST_BYTES
+        self.inside: set[int] = set()
+        if problem := outside(file, self.inside):
+            raise ValueError(problem)
+
+    def _referred(self, reference: h5py.Reference) -> Any:
+        """What a reference leads to; nothing has looked at what has no name."""
+        node = self.file[reference]
+        if address_of(node) not in self.inside:
+            raise ValueError("it refers to what has no name")
+        return node
 
     def visit(self, name: str, node: Any, depth: int) -> None:
         self.n_nodes += 1
@@ -293,31 +294,32 @@ class _Hdf5Walk:
             raise ValueError("its cells refer to each other without end")
         if isinstance(node, h5py.Group):
             self._visit_structure(name, node, depth)
+        elif not isinstance(node, h5py.Dataset):
+            return
         elif node.dtype == h5py.ref_dtype:
-            references = _values(node, name).reshape(-1)
+            references = self._values(node, name).reshape(-1)
             for number, reference in enumerate(references, start=1):
                 label = name if len(references) == 1 else f"{name}{{{number}}}"
-                self.visit(label, self.file[reference], depth + 1)
+                self.visit(label, self._referred(reference), depth + 1)
         elif node.dtype.kind in "fiub" and node.attrs.get("MATLAB_class", b"double") != b"char":
-            self.found[name] = _values(node, name).T
+            self.found[name] = self._values(node, name).T
 
     def _visit_structure(self, name: str, node: h5py.Group, depth: int) -> None:
-        fields = list(node)
-        lists = [
-            node[key] for key in fields if isinstance(node[key], h5py.Dataset) and node[key].dtype == h5py.ref_dtype
-        ]
+        fields = {key: node.get(key) for key in node}
+        lists = [one for one in fields.values() if isinstance(one, h5py.Dataset) and one.dtype == h5py.ref_dtype]
         many = bool(lists) and len(lists) == len(fields) and len({one.size for one in lists}) == 1 and lists[0].size > 1
-        for key in fields:
+        for key, field in fields.items():
             if not many:
-                self.visit(f"{name}.{key}", node[key], depth + 1)
+                self.visit(f"{name}.{key}", field, depth + 1)
                 continue
-            for number, reference in enumerate(_values(node[key], name).reshape(-1), start=1):
-                self.visit(f"{name}{{{number}}}.{key}", self.file[reference], depth + 1)
+            for number, reference in enumerate(self._values(field, name).reshape(-1), start=1):
+                self.visit(f"{name}{{{number}}}.{key}", self._referred(reference), depth + 1)
 
-
-def _values(dataset: h5py.Dataset, name: str) -> np.ndarray:
-    problems: list[str] = []
-    values = stored_values(dataset, problems, name)
-    if values is None:
-        raise ValueError(joined(problems))
-    return values
+    def _values(self, dataset: h5py.Dataset, name: str) -> np.ndarray:
+        self.bytes_left -= math.prod(dataset.shape or ()) * dataset.dtype.itemsize
+        problem = size_problem(dataset) or ("" if self.bytes_left >= 0 else "has more numbers than any recording")
+        problems = [f"{name} {problem}"] if problem else []
+        values = None if problem else stored_values(dataset, problems, name)
+        if values is None:
+            raise ValueError(joined(problems))
+        return values
