@@ -96,7 +96,8 @@ def test_an_ellipse_comes_back_with_nothing_but_its_poses_and_shape(tmp_path, ca
     record = json.loads((report / "parameters.json").read_text())
     assert set(KEYS) <= set(record) and record["converged"] is True
     ratio, error = record["parameters"]["inertia_ratio"], record["standard_errors"]["inertia_ratio"]
-    assert abs(ratio - 700e-6) < 4.0 * error and error < 0.03 * 700e-6
+    # one impact of a frame that may be off tells no more
+    assert abs(ratio - 700e-6) < 3.0 * error and error < 0.15 * 700e-6
     assert record["parameters"]["inertia"] == pytest.approx(0.5 * ratio, rel=1e-12)
     inertial = ET.parse(report / "body.xml").find("worldbody/body/inertial")
     assert inertial is not None and float(inertial.get("mass", "0")) == 0.5

@@ -17,8 +17,8 @@ from contactid.planar.squares.events import Alignment, event_size, throw_events
 from contactid.planar.squares.flight import FlightReport, corner_radius
 from contactid.planar.squares.windows import PreparedThrows, SquareOptions, every_window
 
-_TURNED, _TILTED, _OFF_GROUND, _LOWER = 0.04, 0.02, 3e-3, 2e-3  # rad, rad, m, m: how far a description may be off
-_OFF_CENTRE = 0.07  # of the outline's reach: how far the tracked point may lie from the centre of mass
+_TURNED, _TILTED, _OFF_GROUND, _LOWER = 0.02, 0.02, 3e-3, 2e-3  # rad, rad, m, m: how far a description may be off
+_OFF_CENTRE = 0.03  # of the outline's reach: how far the tracked point may lie from the centre of mass
 _ROUND = 0.06, 0.08  # mean and standard deviation of a radius that isn't given, by the reach
 _TURNED_LITTLE, _TILTED_LITTLE, _ROUND_LITTLE = 5e-3, 3e-3, 3e-4  # rad, rad, m: the same where bodies lay at rest
 _OFF_LITTLE = 0.012  # of the reach
