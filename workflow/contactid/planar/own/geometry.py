@@ -28,8 +28,8 @@ _HORIZONS = 6
 _DROPPED = 0.35  # share of the starts that go at each extension of the horizon
 _FEWEST = 3  # starts that stay
 _ROUNDS, _UNLUCKY = 10, 2  # of other starts in all, and in a row that bring nothing new
-_DRAWN, _KEPT, _FOLLOWED = 60, 4, 3  # motions drawn at a time, and those that are fitted
-_WALKS, _LEAST_WALK, _EXCLUDED = 6, 3e-3, 10.0  # steps of J/m each way, the first by J/m; cost by which one is excluded
+_DRAWN, _KEPT, _FOLLOWED = 60, 3, 3  # motions drawn at a time, and those that are fitted
+_WALKS, _LEAST_WALK, _EXCLUDED = 4, 3e-3, 10.0  # steps of J/m each way, the first by J/m; cost by which one is excluded
 _NARROW, _WIDTHS = (1.0, 2.0), (1.0, 3.0, 8.0)  # standard deviations by which they are drawn
 _HOPELESS = 4.0  # misfit per residual that no other start will mend
 _CLOSE = {"turn": 4e-3, "point": 2e-4, "slope": 3e-3, "height": 4e-4}  # rad, m, rad, m
@@ -44,7 +44,7 @@ Minimum = tuple[float, np.ndarray, np.ndarray]
 def fit_geometry(known: Known, throws: Sequence[Piece], seed: int = 1, *, always: bool = False) -> GeometryFit | None:
     """Fit all throws together: first their parts between flights, whose motion is short, then whole ones.
 
-    Starts hold the geometry close to the description; where they lead to no usual misfit, others let go of it.
+    Starts hold the geometry close to the description; others let go of it, where noise doesn't explain what those find.
     None where noise is far from explaining even the parts, unless ``always``.
     """
     close = replace(known, **{name: min(getattr(known, name), most) for name, most in _CLOSE.items()})
@@ -56,7 +56,7 @@ def fit_geometry(known: Known, throws: Sequence[Piece], seed: int = 1, *, always
             continue
         starts += _grown(problem, throws, parts, common, own)
         found = _refined(wide, throws, starts)
-        if found.usual:
+        if found.plausible:
             break
     return found
 
@@ -110,7 +110,7 @@ def _grown(
     firsts, ends = [len(one[0].throw.time) for one in parts], [len(throw.throw.time) for throw in throws]
     own = own[np.cumsum([0, *(len(one) for one in parts)])[:-1]]
     kept, so_far = [(0.0, common, own)], firsts
-    for share in np.linspace(0.0, 1.0, _HORIZONS + 1)[1:] if firsts != ends else [1.0]:
+    for share in np.linspace(0.0, 1.0, _HORIZONS)[1:] if firsts != ends else [1.0]:
         upto = [round(n * (end / n) ** share) for n, end in zip(firsts, ends, strict=True)]
         tried = [
             one
@@ -144,7 +144,7 @@ def _refined(problem: GeometryProblem, throws: Sequence[Piece], starts: Sequence
     rounds bring nothing new. Other minima count in the errors by their likelihood.
     """
     lengths, random, unlucky = [len(throw.throw.time) for throw in throws], np.random.default_rng(1), 0
-    minima = _best_of(problem, throws, [one[1:] for one in starts], lengths, FLOORS[2], len(starts), 20)
+    minima = _best_of(problem, throws, [one[1:] for one in starts], lengths, FLOORS[2], _KEPT, 20)
     for _ in range(_ROUNDS):
         if unlucky >= _UNLUCKY:
             break
@@ -170,11 +170,11 @@ def _walked(problem: GeometryProblem, throws: Sequence[Piece], best: Minimum) ->
         for _ in range(_WALKS):
             common = common.copy()
             common[0] = np.clip(common[0] + way * step, problem.low[0], problem.high[0])
-            common, own, cost = held.fit(throws, common, own, lengths, FLOORS[2], 10)
+            common, own, cost = held.fit(throws, common, own, lengths, FLOORS[2], 6)
             found.append((problem.cost(throws, common, own, lengths, FLOORS[2]), common, own))
             if cost > best[0] + _EXCLUDED * excess:
                 break
-            step *= 1.5
+            step *= 1.7
     return found
 
 

@@ -36,12 +36,12 @@ _CAP = 12.0  # residuals grow with their logarithm above that many standard devi
 _AWAY = 1e6
 FLOORS = (np.array([1e-3, 1e-3, 2e-2]), np.array([3e-4, 3e-4, 6e-3]), np.zeros(3))
 """Added to the noise, from far away to the end."""
+_SETTLED = 0.05  # of the cost, that an iteration must gain
 _ROUGH, _EXACT = 0.5, 0.05  # of the unknowns' steps, by which slopes are taken
 _INTERVAL = 1.96  # standard deviations of an interval that holds the truth 95 times of 100
 _LEAST_CURVATURE = 1e-2  # of the normal matrix, by the steps: what isn't told at all is drawn within ten of them
 _RADII = (0.01, 0.07, 0.14)  # of the outline's reach: corners from sharp to well rounded, to start from
-_USUAL = 0.95  # quantile of chi-square beyond which other starts are tried
-_PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise
+_PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise, and no other starts are tried
 
 
 @dataclass(frozen=True)
@@ -128,11 +128,6 @@ class GeometryFit:
     def plausible(self) -> bool:
         """Whether noise explains the misfit."""
         return 2.0 * self.misfit <= float(chi2.ppf(_PLAUSIBLE, self.degrees))
-
-    @property
-    def usual(self) -> bool:
-        """Whether the misfit is what noise mostly leaves."""
-        return 2.0 * self.misfit <= float(chi2.ppf(_USUAL, self.degrees))
 
     @property
     def misfit_per_degree(self) -> float:
@@ -362,7 +357,7 @@ class GeometryProblem:
                 break
             (common, own), gain, cost = better, cost - there, there
             damping = max(damping / 5.0, 1e-6)
-            if gain < 1e-2:
+            if gain < _SETTLED:
                 break
         return common, own, cost
 
