@@ -49,7 +49,8 @@ def fit_geometry(known: Known, throws: Sequence[Piece], seed: int = 1, *, always
     """
     close = replace(known, **{name: min(getattr(known, name), most) for name, most in _CLOSE.items()})
     parts, wide = [parts_of(known.shape, throw) for throw in throws], GeometryProblem(known)
-    found, starts = None, []
+    found: GeometryFit | None = None
+    starts: list[Minimum] = []
     for problem in (GeometryProblem(close), wide):
         common, own, hopeless = _fit_parts(problem, [part for one in parts for part in one], seed)
         if hopeless and not (always and problem is wide):
