@@ -1,4 +1,4 @@
-"""Throws of a square with rounded corners whose truth shares nothing with the identification but physics.
+"""Throws whose truth shares nothing with the identification but physics: polygons with rounded corners, and ellipses.
 
 Steps of 10 us that fall exactly, geometry from the corners' circles, impulses of all touching corners by projected
 Gauss-Seidel with Newton's restitution at each impact and none in lasting contact.
@@ -6,8 +6,9 @@ Gauss-Seidel with Newton's restitution at each impact and none in lasting contac
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import cos, pi, sin
+from math import cos, hypot, pi, sin, sqrt
 
 import numpy as np
 
@@ -27,7 +28,9 @@ class Twin:
     radius : of the corners, m
     ratio : J/m, m2
     mu, e_n : of the contact law
-    start : (6,) x, y, theta and their rates
+    start : (6,) x, y, theta and their rates, along and across the ground
+    corners : where the sides meet, m, about the centre of mass; of an ellipse its two semi-axes
+    slope : of the ground, rad; it goes through the origin
     """
 
     radius: float
@@ -35,24 +38,52 @@ class Twin:
     mu: float
     e_n: float
     start: tuple[float, ...]
+    corners: Sequence[tuple[float, float]] | tuple[float, float] = CORNERS
+    slope: float = 0.0
+
+    def _arms(self) -> list[tuple[float, float]]:
+        """Centres of the corners' circles, m: along the bisector, where the circle touches both sides."""
+        found = []
+        for j, (x, y) in enumerate(self.corners):
+            ways = []
+            for other in (self.corners[j - 1], self.corners[(j + 1) % len(self.corners)]):
+                length = hypot(other[0] - x, other[1] - y)
+                ways.append(((other[0] - x) / length, (other[1] - y) / length))
+            (a, b), (c, d) = ways
+            length = hypot(a + c, b + d)
+            half = abs(a * (b + d) - b * (a + c)) / length  # sine of half the corner's angle
+            found.append((x + self.radius * (a + c) / length / half, y + self.radius * (b + d) / length / half))
+        return found
 
     def poses(self, seconds: float, rate: float) -> np.ndarray:
         """(n, 3) at ``rate`` frames per second, without noise."""
-        half, r, ratio = 0.5 * SIDE - self.radius, self.radius, self.ratio
+        ratio, axes = self.ratio, None
+        if isinstance(self.corners[0], float):
+            axes, centres, reach = self.corners, [(0.0, 0.0)], max(self.corners)
+        else:
+            centres = self._arms()
+            reach = max(hypot(*centre) for centre in centres) + self.radius
         x, y, theta, v_x, v_y, omega = self.start
+        pull, fall = GRAVITY * sin(self.slope), GRAVITY * cos(self.slope)
         every = round(1.0 / rate / _STEP)
-        reach, open_before, found = half * 2.0**0.5 + r, [True] * 4, []
+        open_before, found = [True] * len(centres), []
         for k in range(int(seconds * rate + 1e-9) * every + 1):
             if k % every == 0:
                 found.append((x, y, theta))
-            x, y, theta = x + _STEP * v_x, y + _STEP * v_y - 0.5 * GRAVITY * _STEP**2, theta + _STEP * omega
-            v_y -= GRAVITY * _STEP
+            x += _STEP * v_x - 0.5 * pull * _STEP**2
+            y += _STEP * v_y - 0.5 * fall * _STEP**2
+            theta += _STEP * omega
+            v_x, v_y = v_x - pull * _STEP, v_y - fall * _STEP
             if y > reach:
                 continue
             touching = []
-            for j in range(4):
-                angle = theta + (2 * j + 1) * 0.25 * pi
-                across, up = half * 2.0**0.5 * cos(angle), half * 2.0**0.5 * sin(angle) - r  # to the contact point
+            c, s = cos(theta), sin(theta)
+            for j, (p, q) in enumerate(centres):
+                if axes is None:
+                    across, up = p * c - q * s, p * s + q * c - self.radius  # to the contact point
+                else:
+                    up = -sqrt((axes[0] * s) ** 2 + (axes[1] * c) ** 2)
+                    across = (axes[0] ** 2 - axes[1] ** 2) * s * c / up
                 if y + up > 0.0:
                     open_before[j] = open_before[j] or y + up > 2e-6
                     continue
@@ -68,7 +99,9 @@ class Twin:
                     pulled = min(max(pulled, -self.mu * pushed), self.mu * pushed)
                     v_x, omega = v_x + pulled - along, omega - up * (pulled - along) / ratio
                     contact[3:] = pushed, pulled
-        return np.array(found)
+        x, y, theta = np.array(found).T
+        c, s = cos(self.slope), sin(self.slope)
+        return np.column_stack([c * x - s * y, s * x + c * y, theta + self.slope])
 
 
 def drawn_twin(seed: int, radius: float | None = None) -> Twin:

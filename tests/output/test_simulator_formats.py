@@ -60,11 +60,15 @@ print(json.dumps(told))
 
 
 def read_by_mujoco(text, height=0.03):
+    return asked_of_mujoco(READ, text, height)
+
+
+def asked_of_mujoco(code, *given):
     try:
         python = peer_python("mujoco")
     except ContactIdError:
         pytest.skip("mujoco has no environment here")
-    asked = subprocess.run([python, "-c", READ], input=json.dumps([text, height]), capture_output=True, text=True)
+    asked = subprocess.run([python, "-c", code], input=json.dumps(given), capture_output=True, text=True)
     assert asked.returncode == 0, asked.stderr
     return json.loads(asked.stdout)
 
@@ -77,6 +81,38 @@ def test_mujoco_reads_the_mjcf_as_the_same_body(shape, geoms):
     assert told["center"] == pytest.approx(CENTER, rel=1e-9)
     assert np.array(told["inertia"]) == pytest.approx(body().inertia, rel=1e-9, abs=1e-13)
     assert not geoms or told["friction"] == pytest.approx(0.31)
+
+
+PLANAR = """
+import json, sys
+import mujoco, numpy as np
+text, ground, start = json.load(sys.stdin)
+floor = f'<geom type="plane" size="5 5 .1" zaxis="0 1 0" pos="0 {ground} 0" friction="0.9 0 0" condim="3"/>'
+model = mujoco.MjModel.from_xml_string(text.replace("<worldbody>", '<option timestep="0.0005"/><worldbody>' + floor))
+data = mujoco.MjData(model)
+told = {"joints": int(model.nv), "mass": model.body_mass[1], "friction": model.geom_friction[1, 0], "path": []}
+data.qpos[1], data.qfrc_applied[2] = 1.0, 6e-5
+mujoco.mj_forward(model, data)
+told["accelerations"] = data.qacc.tolist()
+data.qpos[:], data.qvel[:] = start
+data.qfrc_applied[2] = 0.0
+for _ in range(2000):
+    mujoco.mj_step(model, data)
+    told["path"].append(data.qpos.tolist())
+print(json.dumps(told))
+"""
+
+
+def test_mujoco_slides_a_planar_body_as_its_friction_says():
+    """A flat side slides on the ground: it comes to a stop after v^2 / (2 mu g)."""
+    corners = np.array([[x, y, z] for x in (-0.05, 0.05) for y in (-0.01, 0.01) for z in (-0.005, 0.005)])
+    inertia = 3e-5 * np.diag([0.5, 0.5, 1.0])
+    plate = IdentifiedBody("plate", 0.04, np.zeros(3), inertia, friction=0.25, hull=corners, planar=True)
+    told = asked_of_mujoco(PLANAR, mjcf(plate), -0.01, [[0.0, 0.0, 0.0], [0.8, 0.0, 0.0]])
+    assert told["joints"] == 3 and told["mass"] == pytest.approx(0.04) and told["friction"] == pytest.approx(0.25)
+    assert told["accelerations"] == pytest.approx([0.0, -9.81, 2.0], abs=1e-9)  # a torque of 2 J, in flight
+    assert told["path"][-1][0] == pytest.approx(0.8**2 / (2.0 * 0.25 * 9.81), rel=0.05)
+    assert abs(told["path"][-1][2]) < 0.02
 
 
 @pytest.mark.parametrize("restitution", [0.8, 0.4, 0.05])

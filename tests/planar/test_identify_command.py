@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
 
@@ -91,13 +92,17 @@ def test_an_ellipse_comes_back_with_nothing_but_its_poses_and_shape(tmp_path, ca
     body = body_file(tmp_path / "body.yaml", shape={"ellipse": {"a": 0.05, "b": 0.025}}, mass=0.5)
     report = tmp_path / "out" / "report"
     assert main(["identify", throw_file(tmp_path / "toss.csv", q), "--body", body, "--report", str(report)]) == 0
-    assert {file.name for file in report.iterdir()} == FILES
+    assert {file.name for file in report.iterdir()} == FILES | {"body.xml"}
     assert [file.name for file in report.parent.iterdir()] == ["report"]
     record = json.loads((report / "parameters.json").read_text())
     assert set(KEYS) <= set(record) and record["converged"] is True
     ratio, error = record["parameters"]["inertia_ratio"], record["standard_errors"]["inertia_ratio"]
-    assert abs(ratio - 700e-6) < 4.0 * error and error < 0.03 * 700e-6
+    # one impact of a frame that may be off tells no more
+    assert abs(ratio - 700e-6) < 3.0 * error and error < 0.15 * 700e-6
     assert record["parameters"]["inertia"] == pytest.approx(0.5 * ratio, rel=1e-12)
+    inertial = ET.parse(report / "body.xml").find("worldbody/body/inertial")
+    assert inertial is not None and float(inertial.get("mass", "0")) == 0.5
+    assert float(inertial.get("fullinertia", "").split()[2]) == pytest.approx(0.5 * ratio, rel=1e-9)
     assert record["data"]["throws"] == ["toss"] and not record["data"]["sigma_given"]
     assert np.allclose(record["data"]["sigma"], [3e-4, 3e-4, 1e-3], rtol=0.4)
     # this impact sticks
@@ -409,7 +414,7 @@ def bad_throw(path, kind):
     elif kind == "degrees":
         q = q * [1.0, 1.0, 180.0 / np.pi]
     elif kind == "flight":
-        q = q[10:22]
+        q = q[11:20]
     throw_file(path, q, rate=0.25 if kind == "seconds" else RATE)
     if kind == "column":
         path.write_text(path.read_text().replace("theta", "angle"))

@@ -12,7 +12,8 @@ and m. What they have of contact differs:
   the time step must resolve. Here ``sqrt k`` is 600 rad/s: 5 ms, and a time step of 0.5 ms or less. URDF: Bullet's
   ``<restitution>``.
 
-A planar body of J kg m2 is given as a flat one, ``np.diag([J / 2, J / 2, J])``: in its plane only J counts.
+A planar body of J kg m2 is given as a flat one, ``np.diag([J / 2, J / 2, J])``: in its plane only J counts. In MJCF it
+moves along x and y (up) and turns about z, and ``option`` has gravity along -y.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class IdentifiedBody:
     restitution : normal coefficient from 0 to 1; None where it isn't known
     box : (3,) m, whole lengths of a box about the frame's origin, for contacts; or
     hull : (v, 3) m in the body frame, points whose convex hull is the shape; or neither
+    planar : moves in the frame's x-y plane alone
     """
 
     name: str
@@ -58,6 +60,7 @@ class IdentifiedBody:
     restitution: float | None = None
     box: np.ndarray | None = None
     hull: np.ndarray | None = None
+    planar: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what no simulator takes: a mass or a principal moment that isn't positive."""
@@ -107,8 +110,14 @@ def mjcf(body: IdentifiedBody) -> str:
     if body.hull is not None:
         asset = ET.SubElement(root, "asset")
         ET.SubElement(asset, "mesh", name=f"{body.name}_hull", vertex=_numbers(_corners(body.hull).ravel()))
+    if body.planar:
+        ET.SubElement(root, "option", gravity="0 -9.81 0")
     element = ET.SubElement(ET.SubElement(root, "worldbody"), "body", name=body.name)
-    ET.SubElement(element, "freejoint")
+    if body.planar:
+        for kind, axis in (("slide", "1 0 0"), ("slide", "0 1 0"), ("hinge", "0 0 1")):
+            ET.SubElement(element, "joint", type=kind, axis=axis)
+    else:
+        ET.SubElement(element, "freejoint")
     full = np.asarray(body.inertia)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     place = _numbers(body.center_of_mass)
     ET.SubElement(element, "inertial", pos=place, mass=_numbers([body.mass]), fullinertia=_numbers(full))

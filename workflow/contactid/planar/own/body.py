@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi2, f
 
 from contactid.core.configuration import check, restore_numbers
 from contactid.core.errors import ContactIdError
@@ -46,11 +47,13 @@ from contactid.planar.squares.flight import DEGREES, STRETCH, left_by_polynomial
 _LARGEST, _SMALLEST = 10.0, 1e-4  # m, of a body's largest radius; beyond them millimetres were taken for metres
 _HEAVIEST = 2e4  # kg/m3: denser than lead, were the body as thick as it is wide
 _MISPLACED = 5e-3  # m between the ground and the lowest point that a throw comes to
-_SHORTEST_STRETCH = 5  # frames of flight, as fitted by a parabola
+_SHORTEST_STRETCH, _SHORTEST_LINE = 5, 3  # frames of flight, as fitted by a parabola, and by a line less gravity
+_FEWEST_DEGREES, _SELDOM = 2, 0.2  # of freedom; share of the noises that exceed what few frames are said to tell
 _FEWEST_IN_FLIGHT = 8
 _STEEPEST, _LEVEL = 0.35, 0.01  # rad: a ground that is found is no steeper, and level below it
 _MOST_TURNED = 0.35  # rad: axes that are turned farther belong to another description
 _LEAST_NOISE = 2e-5  # rad, and of the largest radius
+_PLAIN = 0.005  # probability of a ratio of variances beyond which x and y have a noise of their own
 _DISTURBED = 9.0  # times the median variance of a stretch: something touched the body, or the camera slipped
 _NOT_WHITE = 1.25  # ratio of the noise to that of second differences, which smoothing makes smaller; 1/n is chance's
 _KEPT_AT_REST = 3  # frames kept of the rest
@@ -308,14 +311,16 @@ def _in_flight(body: OwnBody, throw: PlanarThrow) -> np.ndarray:
     return gap > 1.2 * around + 2e-3
 
 
-def _stretches(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[tuple[np.ndarray, float]]:
-    """Poses (5 to 9 frames, 3) of short flights with the time between their frames, s."""
+def _stretches(
+    body: OwnBody, throws: Sequence[PlanarThrow], shortest: int = _SHORTEST_STRETCH
+) -> list[tuple[np.ndarray, float]]:
+    """Poses (``shortest`` to 9 frames, 3) of short flights with the time between their frames, s."""
     found = []
     for throw in throws:
         for run in runs(_in_flight(body, throw) & throw.seen):
             start, end = run.start, run.stop
             cuts = [throw.position[first : min(first + STRETCH, end)] for first in range(start, end, STRETCH)]
-            found += [(cut, 1.0 / throw.sample_frequency) for cut in cuts if len(cut) >= _SHORTEST_STRETCH]
+            found += [(cut, 1.0 / throw.sample_frequency) for cut in cuts if len(cut) >= shortest]
     return found
 
 
@@ -325,14 +330,11 @@ def _noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> tuple[np.ndarray,
         return body.sigma, [], []
     stretches = _stretches(body, throws)
     if sum(len(stretch) for stretch, _ in stretches) < _FEWEST_IN_FLIGHT:
-        raise ContactIdError(
-            f"{', '.join(throw.name for throw in throws)}: too few frames in flight to tell the noise",
-            "Give noise: {position: ..., orientation: ...} in the description",
-        )
+        return _noise_of_few(body, throws)
     leavings = [_left_by_polynomials(stretch) for stretch, _ in stretches]
     squares, freedom = np.array([left for left, _ in leavings]), np.array([free for _, free in leavings])
     calm = (squares / freedom <= _DISTURBED * np.median(squares / freedom, axis=0)).all(axis=1)
-    sigma = np.sqrt(squares[calm].sum(axis=0) / freedom[calm].sum(axis=0))
+    sigma = _pooled(squares[calm].sum(axis=0), freedom[calm].sum(axis=0))
     fallen = [np.diff(stretch, 2, axis=0) + np.array([0.0, body.gravity * step**2, 0.0]) for stretch, step in stretches]
     quiet = [differences for differences, use in zip(fallen, calm, strict=True) if use]
     from_frame_to_frame = np.sqrt(np.mean(np.concatenate(quiet) ** 2, axis=0) / 6.0)
@@ -343,13 +345,50 @@ def _noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> tuple[np.ndarray,
             "too small."
         )
     # noise-free data aren't the model's to the last digit
-    tiny = _LEAST_NOISE * np.linalg.norm(body.shape.outline(), axis=1).max()
-    sigma = np.maximum(sigma, [tiny, tiny, _LEAST_NOISE])
+    sigma = np.maximum(sigma, _least_noise(body))
     notes = [
         f"Noise, estimated from {int(calm.sum())} stretches of flight: {1e3 * sigma[0]:.3g} mm in x, "
         f"{1e3 * sigma[1]:.3g} mm in y, {1e3 * sigma[2]:.3g} mrad in theta."
     ]
     return sigma, notes, warnings
+
+
+def _pooled(squares: np.ndarray, freedom: np.ndarray) -> np.ndarray:
+    """(3,) standard deviations; x and y have one where theirs differ by no more than chance lets them."""
+    variance = squares / freedom
+    ratio = variance[0] / max(variance[1], 1e-300)
+    if _PLAIN < f.cdf(ratio, freedom[0], freedom[1]) < 1.0 - _PLAIN:
+        variance[:2] = squares[:2].sum() / freedom[:2].sum()
+    return np.sqrt(variance)
+
+
+def _least_noise(body: OwnBody) -> np.ndarray:
+    """(3,) m, m, rad."""
+    reach = float(np.linalg.norm(body.shape.outline(), axis=1).max())
+    return _LEAST_NOISE * np.array([reach, reach, 1.0])
+
+
+def _noise_of_few(body: OwnBody, throws: Sequence[PlanarThrow]) -> tuple[np.ndarray, list[str], list[str]]:
+    """The same where flights are short: gravity is known, so lines do; a value that noise seldom exceeds."""
+    squares, freedom = np.zeros(2), np.zeros(2)
+    for stretch, step in _stretches(body, throws, _SHORTEST_LINE):
+        straight = stretch.copy()
+        straight[:, 1] += 0.5 * body.gravity * (step * np.arange(len(stretch))) ** 2
+        left = left_by_polynomial(np.linspace(-1.0, 1.0, len(stretch)), 1) @ straight
+        squares += [(left[:, :2] ** 2).sum(), (left[:, 2] ** 2).sum()]
+        freedom += (len(stretch) - 2) * np.array([2.0, 1.0])
+    if freedom.min() < _FEWEST_DEGREES:
+        raise ContactIdError(
+            f"{', '.join(throw.name for throw in throws)}: too few frames in flight to tell the noise",
+            "Give noise: {position: ..., orientation: ...} in the description",
+        )
+    position, orientation = np.sqrt(squares / chi2.ppf(_SELDOM, freedom))
+    sigma = np.maximum([position, position, orientation], _least_noise(body))
+    note = (
+        f"Noise, at most, from few frames of flight: {1e3 * sigma[0]:.3g} mm in x and y, {1e3 * sigma[2]:.3g} mrad in "
+        "theta. Standard errors are on the safe side; state the noise if you know it."
+    )
+    return sigma, [note], []
 
 
 def _left_by_polynomials(stretch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

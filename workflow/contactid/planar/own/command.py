@@ -3,7 +3,7 @@
 A throw is a file with the columns t, x, y, theta (s, m, m, rad; y up) of a point near the centre of mass; the body is
 described by a small YAML file (see contactid.planar.own.body). All throws are taken together. Ground, tracked point and
 axes, and a corner_radius that isn't given are found with the motion; lost frames are bridged. The report is a folder
-with summary.md, parameters.json, states.csv and two figures.
+with summary.md, parameters.json, states.csv, two figures and, where the mass is given, the body as body.xml (MJCF).
 """
 
 from __future__ import annotations

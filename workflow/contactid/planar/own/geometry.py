@@ -27,35 +27,39 @@ _CANDIDATES = 3
 _HORIZONS = 6
 _DROPPED = 0.35  # share of the starts that go at each extension of the horizon
 _FEWEST = 3  # starts that stay
-_KICKS, _UNLUCKY = 8, 4  # other starts in all, and in a row that are no better
-_NEARLY = 3.0  # misfit per degree of a motion that is about right
+_ROUNDS, _UNLUCKY = 10, 2  # of other starts in all, and in a row that bring nothing new
+_DRAWN, _KEPT, _FOLLOWED = 60, 3, 3  # motions drawn at a time, and those that are fitted
+_WALKS, _LEAST_WALK, _EXCLUDED = 4, 3e-3, 10.0  # steps of J/m each way, the first by J/m; cost by which one is excluded
+_NARROW, _WIDTHS = (1.0, 2.0), (1.0, 3.0, 8.0)  # standard deviations by which they are drawn
 _HOPELESS = 4.0  # misfit per residual that no other start will mend
 _CLOSE = {"turn": 4e-3, "point": 2e-4, "slope": 3e-3, "height": 4e-4}  # rad, m, rad, m
 _FLIGHT = 3  # frames well over the ground, in whose middle a throw is cut
 _FEWEST_FRAMES = 7  # of a part
 _NEAR = 8e-3  # m: a measured gap below it may be a contact
 
+Minimum = tuple[float, np.ndarray, np.ndarray]
+"""Cost, common (8,) and own (n, 9) unknowns of a fitted motion."""
+
 
 def fit_geometry(known: Known, throws: Sequence[Piece], seed: int = 1, *, always: bool = False) -> GeometryFit | None:
     """Fit all throws together: first their parts between flights, whose motion is short, then whole ones.
 
-    The geometry is first held close to the description, and let go of where noise then doesn't explain the misfit.
+    Starts hold the geometry close to the description; others let go of it, where noise doesn't explain what those find.
     None where noise is far from explaining even the parts, unless ``always``.
     """
     close = replace(known, **{name: min(getattr(known, name), most) for name, most in _CLOSE.items()})
-    parts = [parts_of(known.shape, throw) for throw in throws]
-    found: list[GeometryFit] = []
-    for problem, kicks in ((GeometryProblem(close), 0), (GeometryProblem(known), _KICKS)):
-        if found and found[-1].misfit_per_degree < _NEARLY:  # the same motion, with the geometry let go of
-            found.append(_refined(problem, throws, found[-1].common, found[-1].own, kicks))
-            break
+    parts, wide = [parts_of(known.shape, throw) for throw in throws], GeometryProblem(known)
+    found: GeometryFit | None = None
+    starts: list[Minimum] = []
+    for problem in (GeometryProblem(close), wide):
         common, own, hopeless = _fit_parts(problem, [part for one in parts for part in one], seed)
-        if hopeless and not (always and problem.known is known):
+        if hopeless and not (always and problem is wide):
             continue
-        found.append(_fit_whole(problem, throws, parts, common, own, kicks))
-        if found[-1].usual:
+        starts += _grown(problem, throws, parts, common, own)
+        found = _refined(wide, throws, starts)
+        if found.plausible:
             break
-    return min(found, key=lambda one: one.misfit, default=None)
+    return found
 
 
 def fit_impacts(known: Known, pieces: Sequence[Piece], seed: int = 1) -> GeometryFit:
@@ -91,46 +95,88 @@ def _part(piece: Piece, rows: slice) -> Piece:
     )
 
 
-def _fit_whole(
+def _grown(
     problem: GeometryProblem,
     throws: Sequence[Piece],
     parts: Sequence[Sequence[Piece]],
     common: np.ndarray,
     own: np.ndarray,
-    kicks: int,
-) -> GeometryFit:
-    first = np.cumsum([0, *(len(one) for one in parts)])[:-1]
-    own = own[first]
-    for k, throw in enumerate(throws):
-        own[k : k + 1] = _grown(problem, throw, common, own[k : k + 1], len(parts[k][0].throw.time))
-    return _refined(problem, throws, common, own, kicks)
+) -> list[Minimum]:
+    """Whole throws from the parts they begin with, some more frames at a time.
+
+    What the frames so far leave open is drawn, the next frames choose, and some of the best go on: later impacts hang
+    on what earlier ones tell least.
+    """
+    random, floor = np.random.default_rng(1), FLOORS[1]
+    firsts, ends = [len(one[0].throw.time) for one in parts], [len(throw.throw.time) for throw in throws]
+    own = own[np.cumsum([0, *(len(one) for one in parts)])[:-1]]
+    kept, so_far = [(0.0, common, own)], firsts
+    for share in np.linspace(0.0, 1.0, _HORIZONS)[1:] if firsts != ends else [1.0]:
+        upto = [round(n * (end / n) ** share) for n, end in zip(firsts, ends, strict=True)]
+        tried = [
+            one
+            for _, common, own in kept
+            for one in [(common, own), *problem.drawn(throws, common, own, so_far, floor, random, _DRAWN, _NARROW)]
+        ]
+        kept = _best_of(problem, throws, tried, upto, floor, _KEPT, 8)
+        so_far = upto
+    return kept
 
 
-def _refined(
-    problem: GeometryProblem, throws: Sequence[Piece], common: np.ndarray, own: np.ndarray, kicks: int
-) -> GeometryFit:
-    """Whole throws from one start, and from some around it: a motion with several impacts has many local minima."""
+def _best_of(
+    problem: GeometryProblem,
+    throws: Sequence[Piece],
+    tried: Sequence[tuple[np.ndarray, np.ndarray]],
+    frames: Sequence[int],
+    floor: np.ndarray,
+    number: int,
+    iterations: int,
+) -> list[Minimum]:
+    """Cost, common and own unknowns of the best of many motions, fitted; best first."""
+    costs = [problem.cost(throws, *one, frames, floor) for one in tried]
+    found = [problem.fit(throws, *tried[k], frames, floor, iterations) for k in np.argsort(costs)[:number]]
+    return sorted(((cost, common, own) for common, own, cost in found), key=lambda one: one[0])
+
+
+def _refined(problem: GeometryProblem, throws: Sequence[Piece], starts: Sequence[Minimum]) -> GeometryFit:
+    """Whole throws from some starts, and from others around the best: a motion of several impacts has many minima.
+
+    Motions are drawn by what the throws leave open of all unknowns together; the best of them are fitted, until some
+    rounds bring nothing new. Other minima count in the errors by their likelihood.
+    """
     lengths, random, unlucky = [len(throw.throw.time) for throw in throws], np.random.default_rng(1), 0
-    for floor in FLOORS[1:]:
-        common, own, cost = problem.fit(throws, common, own, lengths, floor, 30)
-    best, judged = (common, own, cost), problem.judged(throws, common, own)
-    for _ in range(kicks):
-        if judged.usual or unlucky >= _UNLUCKY:
+    minima = _best_of(problem, throws, [one[1:] for one in starts], lengths, FLOORS[2], _KEPT, 20)
+    for _ in range(_ROUNDS):
+        if unlucky >= _UNLUCKY:
             break
-        common, own = np.clip(best[0] + problem.kick * random.normal(size=8), problem.low, problem.high), best[1]
-        for floor, iterations in zip(FLOORS[1:], (8, 20), strict=True):
-            common, own, cost = problem.fit(throws, common, own, lengths, floor, iterations)
-        unlucky += 1
-        if cost < best[2] - 1.0:
-            best, judged, unlucky = (common, own, cost), problem.judged(throws, common, own), 0
-    return judged
+        cost, common, own = min(minima, key=lambda one: one[0])
+        drawn = problem.drawn(throws, common, own, lengths, FLOORS[2], random, _DRAWN, _WIDTHS)
+        minima += _best_of(problem, throws, drawn, lengths, FLOORS[2], _FOLLOWED, 15)
+        if unlucky == 0:
+            minima += _walked(problem, throws, min(minima, key=lambda one: one[0]))
+        unlucky = 0 if min(one[0] for one in minima) < cost - 1.0 else unlucky + 1
+    cost, common, own = min(minima, key=lambda one: one[0])
+    common, own, _ = problem.fit(throws, common, own, lengths, FLOORS[2], 15)
+    return problem.judged(throws, common, own, [(one[0], one[1]) for one in minima])
 
 
-def _grown(problem: GeometryProblem, piece: Piece, common: np.ndarray, own: np.ndarray, frames: int) -> np.ndarray:
-    """(1, 9) a throw's own start, from its first frames on."""
-    for upto in np.unique(np.round(np.geomspace(frames, len(piece.throw.time), _HORIZONS)).astype(int)):
-        common, own, _ = problem.fit([piece], common, own, [int(upto)], FLOORS[1], 10)
-    return own
+def _walked(problem: GeometryProblem, throws: Sequence[Piece], best: Minimum) -> list[Minimum]:
+    """Motions with a larger and a smaller J/m each, all else fitted, until the throws exclude them."""
+    lengths = [len(throw.throw.time) for throw in throws]
+    excess = max(1.0, best[0] / (3.0 * sum(lengths)))
+    deviation = problem.deviation(throws, best[1], best[2], lengths)
+    held, found = problem.holding(0), []
+    for way in (1.0, -1.0):
+        (_, common, own), step = best, max(2.0 * deviation, _LEAST_WALK * float(best[1][0]))
+        for _ in range(_WALKS):
+            common = common.copy()
+            common[0] = np.clip(common[0] + way * step, problem.low[0], problem.high[0])
+            common, own, cost = held.fit(throws, common, own, lengths, FLOORS[2], 6)
+            found.append((problem.cost(throws, common, own, lengths, FLOORS[2]), common, own))
+            if cost > best[0] + _EXCLUDED * excess:
+                break
+            step *= 1.7
+    return found
 
 
 def _fit_parts(problem: GeometryProblem, parts: Sequence[Piece], seed: int) -> tuple[np.ndarray, np.ndarray, bool]:

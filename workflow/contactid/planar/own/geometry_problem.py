@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +16,8 @@ from scipy.stats import chi2
 from contactid.planar.identify.shooting import E_N, MU, RATIO
 from contactid.planar.identify.starts import StepBody, simulated_throw
 from contactid.planar.models.trajectory import Guess, sub_steps_of
-from contactid.planar.simulate.events import event_motion, frames_of_motions
+from contactid.planar.own.motion import COARSE, FINE, tracked_motions
+from contactid.planar.simulate.events import event_motion
 from contactid.planar.simulate.geometry import Ground, Polygon, Shape
 from contactid.planar.simulate.kernel import Outline, outline_of
 from contactid.planar.simulate.throws import MeasuredThrow
@@ -28,15 +30,18 @@ _LOWER, _OWN_MU = 7, 8
 _SIMULATED = (0, 1, 2, 3, 4, 5, RATIO, MU, E_N)
 LARGEST_MU = 1.5
 _SMALLEST_RATIO = 0.1  # of J/m, by the uniform body's
-_COARSE, _FINE = 1e-3, 2.5e-4  # s, time steps of the simulation
+_GUESSED = 1e-4  # s, time step of the motion that eq. 27 starts from
 LONGEST_STEP = 2.1e-3  # s, of the grid that the motion is handed on
 _CAP = 12.0  # residuals grow with their logarithm above that many standard deviations
 _AWAY = 1e6
 FLOORS = (np.array([1e-3, 1e-3, 2e-2]), np.array([3e-4, 3e-4, 6e-3]), np.zeros(3))
 """Added to the noise, from far away to the end."""
+_SETTLED = 0.05  # of the cost, that an iteration must gain
+_ROUGH, _EXACT = 0.5, 0.05  # of the unknowns' steps, by which slopes are taken
+_INTERVAL = 1.96  # standard deviations of an interval that holds the truth 95 times of 100
+_LEAST_CURVATURE = 1e-2  # of the normal matrix, by the steps: what isn't told at all is drawn within ten of them
 _RADII = (0.01, 0.07, 0.14)  # of the outline's reach: corners from sharp to well rounded, to start from
-_USUAL = 0.95  # quantile of chi-square beyond which other starts are tried
-_PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise
+_PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise, and no other starts are tried
 
 
 @dataclass(frozen=True)
@@ -125,11 +130,6 @@ class GeometryFit:
         return 2.0 * self.misfit <= float(chi2.ppf(_PLAUSIBLE, self.degrees))
 
     @property
-    def usual(self) -> bool:
-        """Whether the misfit is what noise mostly leaves."""
-        return 2.0 * self.misfit <= float(chi2.ppf(_USUAL, self.degrees))
-
-    @property
     def misfit_per_degree(self) -> float:
         """About 1 where noise is all there is."""
         return 2.0 * self.misfit / self.degrees
@@ -168,11 +168,6 @@ class GeometryProblem:
         common[:2] = parameters[RATIO], parameters[MU]
         return common, np.array([*parameters[:6], parameters[E_N], 0.0, parameters[MU]])
 
-    @property
-    def kick(self) -> np.ndarray:
-        """(8,) standard deviations of changes that other starts have."""
-        return self.free * np.minimum(np.array([3.0, 2.0, 4.0, 3.0, 3.0, 3.0, 1.0, 1.0]) * self.unit, self.spread)
-
     def radii(self, common: np.ndarray) -> list[np.ndarray]:
         """The start with several radii of the corners, where the radius isn't given."""
         if not self.free[_RADIUS]:
@@ -201,9 +196,9 @@ class GeometryProblem:
         corners = self.corners - common[_RADIUS] * self.inward
         return Outline(0.0, 0.0, corners, float(common[_RADIUS]), ground.slope, ground.x0, ground.y0, 1.0, 1.0)
 
-    def _poses(self, piece: Piece, common: np.ndarray, sets: np.ndarray, lower: float, frames: int, step: float) -> Any:
+    def _poses(self, piece: Piece, common: np.ndarray, sets: np.ndarray, lower: float, frames: int, steps: Any) -> Any:
         outline, interval = self._outline(piece, common, lower), piece.throw.frame_interval
-        return frames_of_motions(outline, sets, self.known.gravity, interval, frames - 1, step)
+        return tracked_motions(outline, sets, self.known.gravity, interval, frames - 1, steps)
 
     def guess(
         self, pieces: Sequence[Piece], throws: Sequence[MeasuredThrow], common: Any, own: Any, step: float
@@ -213,7 +208,7 @@ class GeometryProblem:
         for piece, throw, mine in zip(pieces, throws, own, strict=True):
             sets = self._sets(piece, common, mine)
             outline = self._outline(piece, common, mine[_LOWER])
-            motion = event_motion(outline, sets, self.known.gravity, throw.frame_interval, throw.n_frames, _FINE)
+            motion = event_motion(outline, sets, self.known.gravity, throw.frame_interval, throw.n_frames, _GUESSED)
             body = StepBody(float(sets[RATIO]), float(sets[MU]), self.known.gravity)
             guessed.append(simulated_throw(shape, throw, sub_steps_of(throw, step), motion, body))
         mu = np.median([self._sets(piece, common, mine)[MU] for piece, mine in zip(pieces, own, strict=True)])
@@ -240,27 +235,28 @@ class GeometryProblem:
     def residuals(self, piece: Piece, common: np.ndarray, own: np.ndarray, frames: int, floor: Any) -> np.ndarray:
         """(3 frames,) of one piece."""
         sets = self._sets(piece, common, own)
-        poses = self._poses(piece, common, sets[None], own[_LOWER], frames, self._step(floor))[0]
+        poses = self._poses(piece, common, sets[None], own[_LOWER], frames, self._steps(floor))[0]
         return self._capped(piece, self._tracked(poses, common), frames, floor)
 
     @staticmethod
-    def _step(floor: np.ndarray) -> float:
-        return _COARSE if floor.any() else _FINE
+    def _steps(floor: np.ndarray) -> tuple[float, float]:
+        return COARSE if floor.any() else FINE
 
     def slopes(
         self, piece: Piece, common: np.ndarray, own: np.ndarray, frames: int, floor: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Of the residuals by common (m, 8) and own (m, 9) unknowns, in units of their steps: central differences."""
-        step, sets = self._step(floor), self._sets(piece, common, own)
+        steps, sets = COARSE, self._sets(piece, common, own)
+        share = _ROUGH if floor.any() else _EXACT
         units = np.array([*self.own_unit[:6], self.unit[0], self.unit[1], self.own_unit[6]])
-        changes = np.diag(units)
+        changes = share * np.diag(units)
         both = np.concatenate([sets + changes, sets - changes])
         both[:, RATIO] = np.clip(both[:, RATIO], self.low[0], self.high[0])
         both[:, MU] = np.maximum(both[:, MU], 0.0)
         both[:, E_N] = np.clip(both[:, E_N], 0.0, 1.0)
-        poses = self._poses(piece, common, both, own[_LOWER], frames, step)
+        poses = self._poses(piece, common, both, own[_LOWER], frames, steps)
         around = self._capped(piece, self._tracked(poses, common), frames, floor)
-        moved = 0.5 * (around[:9] - around[9:]).T
+        moved = 0.5 / share * (around[:9] - around[9:]).T
         by_common, by_own = np.zeros((3 * frames, 8)), np.zeros((3 * frames, _OWN))
         by_own[:, :6], by_own[:, 6] = moved[:, :6], moved[:, E_N]
         by_common[:, 0] = moved[:, RATIO]
@@ -268,18 +264,18 @@ class GeometryProblem:
             by_own[:, _OWN_MU] = moved[:, MU]
         else:
             by_common[:, 1] = moved[:, MU]
-        base = self._poses(piece, common, sets[None], own[_LOWER], frames, step)[0]
+        base = self._poses(piece, common, sets[None], own[_LOWER], frames, steps)[0]
         for i in range(2, 8):
             if not self.free[i] and not (i == _HEIGHT and piece.apart):
                 continue
             ends = []
             for sign in (1.0, -1.0):
                 other = common.copy()
-                other[i] = np.clip(common[i] + sign * self.unit[i], self.low[i], self.high[i])
+                other[i] = np.clip(common[i] + sign * share * self.unit[i], self.low[i], self.high[i])
                 moves = i >= _RADIUS
-                poses = self._poses(piece, other, sets[None], own[_LOWER], frames, step)[0] if moves else base
+                poses = self._poses(piece, other, sets[None], own[_LOWER], frames, steps)[0] if moves else base
                 ends.append(self._capped(piece, self._tracked(poses, other), frames, floor))
-            column = 0.5 * (ends[0] - ends[1])
+            column = 0.5 / share * (ends[0] - ends[1])
             by_common[:, i] = column
             if i == _HEIGHT and piece.apart:
                 by_own[:, _LOWER] = -column * self.own_unit[_LOWER] / self.unit[_HEIGHT]
@@ -351,10 +347,7 @@ class GeometryProblem:
             better = None
             for _ in range(5):
                 move = -np.linalg.solve(matrix + damping * np.diag(np.diag(matrix) + 1e-9), gradient)
-                next_common = np.clip(common + self.unit * move[:8] * self.free, self.low, self.high)
-                next_own = own + self.own_unit * move[8:].reshape(own.shape)
-                next_own[:, 6] = np.clip(next_own[:, 6], 0.0, 1.0)
-                next_own[:, _OWN_MU] = np.clip(next_own[:, _OWN_MU], 0.0, LARGEST_MU)
+                next_common, next_own = self._moved(common, own, move)
                 there = self.cost(pieces, next_common, next_own, frames, floor)
                 if there < cost:
                     better = next_common, next_own
@@ -364,12 +357,48 @@ class GeometryProblem:
                 break
             (common, own), gain, cost = better, cost - there, there
             damping = max(damping / 5.0, 1e-6)
-            if gain < 1e-2:
+            if gain < _SETTLED:
                 break
         return common, own, cost
 
-    def judged(self, pieces: Sequence[Piece], common: np.ndarray, own: np.ndarray) -> GeometryFit:
-        """The answer with its errors."""
+    def drawn(
+        self,
+        pieces: Sequence[Piece],
+        common: np.ndarray,
+        own: np.ndarray,
+        frames: Sequence[int],
+        floor: np.ndarray,
+        random: np.random.Generator,
+        number: int,
+        widths: Sequence[float],
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Common and own unknowns drawn from the covariance of all together, by ``widths`` in turn as wide."""
+        matrix, _, _ = self.system(pieces, common, own, frames, floor)
+        values, vectors = np.linalg.eigh(matrix)
+        root = vectors / np.sqrt(np.maximum(values, _LEAST_CURVATURE))
+        told = np.concatenate([self.free, *(np.arange(_OWN) < (_OWN if piece.apart else _LOWER) for piece in pieces)])
+        found = []
+        for k in range(number):
+            move = told * (widths[k % len(widths)] * root @ random.normal(size=len(matrix)))
+            found.append(self._moved(common, own, move))
+        return found
+
+    def _moved(self, common: np.ndarray, own: np.ndarray, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The unknowns after a move in their units, within their bounds."""
+        common = np.clip(common + self.unit * move[:8] * self.free, self.low, self.high)
+        own = own + self.own_unit * move[8:].reshape(own.shape)
+        own[:, 6] = np.clip(own[:, 6], 0.0, 1.0)
+        own[:, _OWN_MU] = np.clip(own[:, _OWN_MU], 0.0, LARGEST_MU)
+        return common, own
+
+    def judged(
+        self,
+        pieces: Sequence[Piece],
+        common: np.ndarray,
+        own: np.ndarray,
+        others: Sequence[tuple[float, np.ndarray]] = (),
+    ) -> GeometryFit:
+        """The answer with its errors; they reach to other motions (cost, common unknowns) that fit about as well."""
         frames = [len(piece.throw.time) for piece in pieces]
         matrix, _, pulls = self.system(pieces, common, own, frames, FLOORS[2])
         misfit = 0.0
@@ -382,6 +411,10 @@ class GeometryProblem:
         excess = max(1.0, 2.0 * misfit / degrees)
         inverse = np.linalg.inv(matrix)[:8, :8] * np.outer(self.unit, self.unit)
         covariance = excess * inverse
+        least = min([self.cost(pieces, common, own, frames, FLOORS[2]), *(cost for cost, _ in others)])
+        as_well = [there - common for cost, there in others if cost <= least + _INTERVAL**2 * excess]
+        reached = np.abs(as_well).max(axis=0, initial=0.0) / _INTERVAL if as_well else np.zeros(8)
+        covariance += np.diag(np.maximum(reached**2 - np.diag(covariance), 0.0))
         robust = np.zeros((8, 8))
         if len(pieces) >= 3:
             moved = np.array(pulls) / self.unit @ inverse
@@ -395,11 +428,22 @@ class GeometryProblem:
             self.guess(pieces, throws, common, own, LONGEST_STEP),
         )  # fmt: skip
 
+    def deviation(self, pieces: Sequence[Piece], common: np.ndarray, own: np.ndarray, frames: Sequence[int]) -> float:
+        """Of J/m by the curvature alone, m2."""
+        matrix, _, _ = self.system(pieces, common, own, frames, FLOORS[2])
+        return float(np.sqrt(np.linalg.inv(matrix)[0, 0]) * self.unit[0])
+
+    def holding(self, unknown: int) -> GeometryProblem:
+        """The same problem with one of the common unknowns held."""
+        held = copy(self)
+        held.free = self.free & (np.arange(8) != unknown)
+        return held
+
     def _aligned(self, piece: Piece, common: np.ndarray, own: np.ndarray, alignment: Alignment) -> MeasuredThrow:
         """The body's poses in a piece, over its own ground."""
         throw, sets = piece.throw, self._sets(piece, common, own)
         position = alignment.body_position(throw.position)
-        fitted = self._poses(piece, common, sets[None], own[_LOWER], len(throw.time), _FINE)[0]
+        fitted = self._poses(piece, common, sets[None], own[_LOWER], len(throw.time), FINE)[0]
         position[~piece.seen] = fitted[~piece.seen]
         return replace(
             throw, position=position, ground=self.ground(common, own[_LOWER], throw.ground if piece.apart else None)

@@ -7,7 +7,6 @@ drag, out-of-plane motion) or the noise is larger than stated; the report then s
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,34 +21,25 @@ from contactid.core.atomic import write_text
 from contactid.output.escape import markdown
 from contactid.output.fits import write_fit
 from contactid.output.own_report import PARAMETERS, SUMMARY
+from contactid.output.simulator_formats import IdentifiedBody, mjcf
 from contactid.output.style import save, styled
 from contactid.output.tables import write_csv
 from contactid.planar.artefacts.time_lapse import evenly, polyline
 from contactid.planar.identify.contact_equations import contact_steps
-from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_from_motion, fit_trajectories
+from contactid.planar.identify.fit import FitOptions, TrajectoryFit
 from contactid.planar.identify.identifiability import Flag, Identifiability, identifiability
 from contactid.planar.identify.states import ThrowStates
 from contactid.planar.models.trajectory import LARGEST_MU
 from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.draw import draw_impulses, draw_trajectory
-from contactid.planar.own.geometry import fit_geometry, fit_impacts
-from contactid.planar.own.geometry_problem import COMMON, GeometryFit, Known, Piece
-from contactid.planar.readers.throws import PlanarThrow
+from contactid.planar.own.geometry import fit_geometry
+from contactid.planar.own.geometry_problem import COMMON, GeometryFit, Piece
+from contactid.planar.own.solve import FITTED_MOTION, by_impacts, known_geometry, settled_fit, with_geometry
 from contactid.planar.simulate.geometry import Polygon, outline_at
 from contactid.planar.simulate.throws import MeasuredThrow
-from contactid.planar.squares.events import Alignment, event_size, throw_events
-from contactid.planar.squares.flight import FlightReport, corner_radius
-from contactid.planar.squares.windows import PreparedThrows, SquareOptions, every_window
 
-_TURNED, _TILTED, _OFF_GROUND, _LOWER = 0.04, 0.02, 3e-3, 2e-3  # rad, rad, m, m: how far a description may be off
-_OFF_CENTRE = 0.07  # of the outline's reach: how far the tracked point may lie from the centre of mass
-_ROUND = 0.06, 0.08  # mean and standard deviation of a radius that isn't given, by the reach
-_TURNED_LITTLE, _TILTED_LITTLE, _ROUND_LITTLE = 5e-3, 3e-3, 3e-4  # rad, rad, m: the same where bodies lay at rest
-_OFF_LITTLE = 0.012  # of the reach
 _UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
-_AS_WELL, _USUAL = 1.3, 1.5  # times the motion's misfit, and misfit per degree, up to which no search is made
 _NOT_WHOLE = 3.0  # misfit per degree of whole throws above which impacts are taken by themselves
-_WORSE = 1.0  # of half the squared residuals: a settled solution may be worse by that
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
 _NEAR_BOUND = 0.98
@@ -58,11 +48,9 @@ _FEW_FRAMES = 4  # between first contact and last frame
 _SLOPE_FRAMES = (3, 12)  # frames from which a velocity before or after an impact is known
 _OUTLINES = 12  # shown per throw
 _DRAWN = 9  # throws
-_FOUND_RADIUS = "The corner radius was found; on simulated throws it was off by up to ten times its error, J/m was not."
+_FOUND_RADIUS = "The corner radius was found; on simulated throws it was off by up to four times its error."
 _HINT = ", which is likely to be far larger: check ground, shape, the tracked point, and which frames are used"
-STATES = "states.csv"
-_NO_SEQUENCE = 20.0  # of half the squared residuals, by which the fitted motion explains the poses better
-FITTED_MOTION = "fitted motion"
+STATES, BODY = "states.csv", "body.xml"
 MM2 = 1e6  # mm2 in a m2
 
 
@@ -130,133 +118,18 @@ def identify_own(body: OwnBody, throws: OwnThrows, say: Callable[[str], None] = 
     corners = isinstance(body.shape, Polygon)
     geometry, names = fit_geometry(known, pieces, always=not corners), throws.names
     if corners and (geometry is None or geometry.misfit_per_degree > _NOT_WHOLE):
-        geometry, names = _by_impacts(known, throws, geometry)
+        geometry, names = by_impacts(known, throws, geometry)
     if geometry is None:
         geometry = fit_geometry(known, pieces, always=True)
     assert geometry is not None
     say(f"J/m and friction from {len(names)} {'impacts by themselves' if geometry.apart else 'whole throws'}")
     options = FitOptions(gravity=body.gravity)
     body = replace(body, shape=geometry.shape, ground=geometry.alignment.ground)
-    fit = _with_geometry(_settled_fit(body, geometry, options), geometry)
+    fit = with_geometry(settled_fit(body, geometry, options), geometry)
     diagnosis = _diagnose(body, geometry.throws, fit)
     draft = OwnIdentification(body, throws, geometry, names, fit, options, diagnosis, (), ())
     notes = (*throws.notes, *_notes(draft))
     return replace(draft, notes=notes, warnings=(*throws.warnings, *_warnings(draft)))
-
-
-def known_geometry(body: OwnBody, throws: OwnThrows) -> Known:
-    """What the description says of the geometry, and how far the truth may be from it."""
-    shape, reach = body.shape, float(np.linalg.norm(body.shape.outline(), axis=1).max())
-    if isinstance(shape, Polygon) and not body.radius_given:
-        shape = replace(shape, radius=_ROUND[0] * reach)
-    return Known(
-        shape=shape,
-        ground=throws.throws[0].ground,
-        axes=throws.turn,
-        turn=_TURNED,
-        point=_OFF_CENTRE * reach,
-        radius=0.0 if body.radius_given else _ROUND[1] * reach,
-        slope=_TILTED,
-        height=_OFF_GROUND,
-        lower=_LOWER,
-        gravity=body.gravity,
-    )
-
-
-def _by_impacts(
-    known: Known, throws: OwnThrows, whole: GeometryFit | None
-) -> tuple[GeometryFit | None, tuple[str, ...]]:
-    """Impacts by themselves, as the study identifies its measured square; the whole throws' fit where none is usable.
-
-    Real impacts take time and restitution differs from one to the next, so short windows are all that a rigid body on a
-    straight ground explains.
-    """
-    prepared = _prepared(known, throws)
-    windows = [window for event in prepared.events for window in every_window(event, prepared, SquareOptions.frames)]
-    if not windows:
-        return whole, throws.names
-    near = replace(
-        known,
-        shape=prepared.shape,
-        axes=0.0,
-        turn=_TURNED_LITTLE,
-        point=_OFF_LITTLE * float(np.linalg.norm(known.shape.outline(), axis=1).max()),
-        radius=known.radius and min(known.radius, max(prepared.radius_error, _ROUND_LITTLE)),
-        slope=_TILTED_LITTLE,
-        height=0.0,
-    )
-    pieces = [Piece(window.throw, np.ones(len(window.throw.time), dtype=bool), apart=True) for window in windows]
-    found = fit_impacts(near, pieces)
-    alignment = replace(found.alignment, turn=found.alignment.turn + throws.turn)
-    found = replace(found, alignment=alignment)
-    if whole is not None and found.misfit_per_degree >= whole.misfit_per_degree:
-        return whole, throws.names
-    count: Counter[str] = Counter()
-    names = []
-    for window in windows:
-        count[window.name] += 1
-        names.append(f"{window.name}, impact {count[window.name]}")
-    return found, tuple(names)
-
-
-def _prepared(known: Known, throws: OwnThrows) -> PreparedThrows:
-    """The study's preparation (:mod:`contactid.planar.squares.windows`) with the noise that is known already."""
-    read = [
-        PlanarThrow(name, throw.time, throw.position) for name, throw in zip(throws.names, throws.throws, strict=True)
-    ]
-    shape, interval = known.shape, throws.throws[0].frame_interval
-    assert isinstance(shape, Polygon)
-    alignment = Alignment(throws.throws[0].ground, throws.turn, np.zeros(2), 0.0)
-    events = tuple(throw_events(throw, shape, alignment, event_size(throws.sigma, interval)) for throw in read)
-    radius, error = corner_radius(events, replace(shape, radius=0.0), alignment) if known.radius else (0.0, 0.0)
-    if radius > 0.0:
-        shape = replace(shape, radius=radius)
-    else:
-        error = known.radius
-    return PreparedThrows(shape, error, interval, alignment, events, FlightReport(throws.sigma, known.gravity, 0.0))
-
-
-def _with_geometry(fit: TrajectoryFit, geometry: GeometryFit) -> TrajectoryFit:
-    """Standard errors that take in what isn't known of the geometry, and how far both fits are apart.
-
-    Where the program found no contact sequence that explains the poses as well as the fitted motion does, J/m and
-    friction are the motion's.
-    """
-    spread = np.diag(np.maximum(geometry.covariance, geometry.robust))[:2]
-    if not geometry.apart and fit.misfit > geometry.misfit + _NO_SEQUENCE:
-        return replace(
-            fit,
-            inertia_ratio=float(geometry.common[0]),
-            inertia_ratio_se=float(np.sqrt(spread[0])),
-            friction_mu=float(geometry.common[1]),
-            friction_mu_se=float(np.sqrt(spread[1])),
-            friction_is_bound=False,
-            ratio_is_limit=False,
-            method=FITTED_MOTION,
-        )
-    more = np.maximum(spread - np.diag(geometry.fixed), 0.0)
-    ratio = np.sqrt(fit.inertia_ratio_se**2 + more[0] + (fit.inertia_ratio - geometry.common[0]) ** 2)
-    mu = np.sqrt(fit.friction_mu_se**2 + more[1] + (not geometry.apart) * (fit.friction_mu - geometry.common[1]) ** 2)
-    return replace(fit, inertia_ratio_se=float(ratio), friction_mu_se=float(mu))
-
-
-def _settled_fit(body: OwnBody, geometry: GeometryFit, options: FitOptions) -> TrajectoryFit:
-    """A fit with standard errors: from the geometry's motion, else from a search, and once more with a finer step."""
-    followed = fit_from_motion(body.shape, geometry.throws, geometry.guess, options)
-    settled = followed.converged and not np.isnan(followed.inertia_ratio_se)
-    as_well = followed.misfit_per_degree <= max(_AS_WELL * geometry.misfit_per_degree, _USUAL)
-    if settled and (as_well or not geometry.apart):  # of a whole throw the motion itself stands beside it
-        return followed
-    throws, options = geometry.throws, replace(options, sequences=2, tries=2, enough=1)
-    first = fit_trajectories(body.shape, throws, options)
-    first = followed if settled and followed.misfit <= first.misfit else first
-    if first.converged and not np.isnan(first.inertia_ratio_se):
-        return first
-    finer = fit_trajectories(body.shape, throws, replace(options, longest_step=options.longest_step / 1.5))
-    if not first.converged:
-        return finer if finer.converged else first
-    settled = finer.converged and not np.isnan(finer.inertia_ratio_se)
-    return finer if settled and finer.misfit <= first.misfit + _WORSE else first
 
 
 def _diagnose(body: OwnBody, throws: Sequence[MeasuredThrow], fit: TrajectoryFit) -> Identifiability:
@@ -383,6 +256,8 @@ def write_files(found: OwnIdentification, folder: Path) -> None:
     write_fit(folder / PARAMETERS, fit_record(found))
     write_csv(states, folder / STATES)
     write_csv(scene, folder / "trajectory.csv")
+    if found.body.mass is not None:
+        write_text(folder / BODY, mjcf(flat_body(found)))
     drawn = states[states["throw"].isin(found.names[:_DRAWN])]
     with styled():
         for name, figure in {"trajectory": draw_trajectory(scene), "impulses": draw_impulses(drawn)}.items():
@@ -425,6 +300,25 @@ def scene_table(found: OwnIdentification) -> pd.DataFrame:
             for kind, item, time, points in lines
         ]
     return pd.concat(parts, ignore_index=True)
+
+
+def flat_body(found: OwnIdentification) -> IdentifiedBody:
+    """The body as a simulator takes it: a plate of the outline, its thickness a tenth of its reach, in its plane.
+
+    Friction that is a bound only, and restitution, which the identified model doesn't have, are left out.
+    """
+    fit, outline = found.fit, found.body.shape.outline()[:-1]
+    half = 0.05 * float(np.linalg.norm(outline, axis=1).max())
+    assert found.body.mass is not None
+    return IdentifiedBody(
+        name="body",
+        mass=found.body.mass,
+        center_of_mass=np.zeros(3),
+        inertia=found.body.mass * fit.inertia_ratio * np.diag([0.5, 0.5, 1.0]),
+        friction=None if fit.friction_is_bound else fit.friction_mu,
+        hull=np.concatenate([np.column_stack([outline, np.full(len(outline), z)]) for z in (-half, half)]),
+        planar=True,
+    )
 
 
 def fit_record(found: OwnIdentification) -> dict[str, Any]:
@@ -498,4 +392,6 @@ def summary(found: OwnIdentification) -> str:
     shown = "" if len(found.each) <= _DRAWN else f" (the first {_DRAWN} throws)"
     lines += ["", f"## Figures{shown}", "", "![measured and identified motion](trajectory.png)", ""]
     lines += ["![contact impulses](impulses.png)", "", f"`{STATES}` has the motion, `{PARAMETERS}` every number."]
+    if found.body.mass is not None:
+        lines += ["", f"`{BODY}` is the body for MuJoCo: it moves along x and y and turns about z."]
     return "\n".join(lines) + "\n"
