@@ -41,6 +41,4 @@ def strengths_of_motion(stored_strength: Sequence[str]) -> pd.DataFrame:
         "tensor_held": ("tensor_held", "mean"),
     }
     table = rows.groupby(["source", "motion"], sort=False).agg(**columns).reset_index()
-    over = table["geodesic_error"] / table["uniform_body_error"]
-    table.insert(table.columns.get_loc("uniform_body_error") + 1, "error_over_uniform", over)
-    return table
+    return table.assign(error_over_uniform=table["geodesic_error"] / table["uniform_body_error"])
