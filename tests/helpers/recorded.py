@@ -46,6 +46,10 @@ def _first_line(node):
 def _declared(path, files):
     if path == "envs/requirements.lock":
         return True  # the job writes its checksum into the log
-    if path.endswith((".py", ".pyc")) or path.startswith((".snakemake/", "recorded/")) or "/__pycache__/" in path:
+    if (
+        path.endswith((".py", ".pyc"))
+        or path.startswith((".snakemake/", "recorded/", "recorded_code/"))
+        or "/__pycache__/" in path
+    ):
         return True  # code; Snakemake's own; compiled code
     return any(path == file or path.startswith(f"{file}/") for file in files)

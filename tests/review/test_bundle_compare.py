@@ -26,8 +26,9 @@ from contactid.output.comparison import (
 )
 from contactid.output.comparison import compare as compare_numbers
 from contactid.output.tables import write_csv
+from contactid.review.apart import compare
 from contactid.review.check import read_verdicts
-from contactid.review.recompute import candidates, compare, draw
+from contactid.review.recompute import candidates, draw
 from contactid.review.verify import wrong_verdicts
 from contactid.run.records import JobRecord
 

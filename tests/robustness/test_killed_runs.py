@@ -22,7 +22,7 @@ from small_runs import (
     whole_files,
 )
 
-from contactid.review.same_results import differences
+from contactid.review.compare import differences
 
 pytestmark = pytest.mark.robustness
 

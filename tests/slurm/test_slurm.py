@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from contactid.review.same_results import differences
+from contactid.review.compare import differences
 
 pytestmark = pytest.mark.slurm
 

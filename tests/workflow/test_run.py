@@ -388,6 +388,7 @@ def test_parameters_of_one_dataset_predict_another(finished):
     """Every toss of a dataset that is only identified on is used for that, and every toss of the other is predicted."""
     path = "workflow/resources/embedded/box006_validation_twin.h5"
     own = {"mine": {"reader": "iam", "path": path, "object": "Box006", "surface": "ConveyorPart002"}}
+    files = [f"results/other/tossing/{name}" for name in ("tables/ext_identification.csv", "tosses.csv")]
     run = snakemake(
         finished,
         "--config",
@@ -395,11 +396,13 @@ def test_parameters_of_one_dataset_predict_another(finished):
         'studies=["tossing"]',
         f"datasets={json.dumps(own)}",
         'tossing={"predict_on": ["mine"], "exclude_tumbling": false}',
+        "--",
+        *files,
     )
     assert run.returncode == 0, run.stdout + run.stderr
-    table = pd.read_csv(finished / "results/other/tossing/tables/ext_identification.csv")
+    table = pd.read_csv(finished / files[0])
     assert set(table["identified_on"]) == {"box006_trajectories", "box006_drops"} and set(table["dataset"]) == {"mine"}
-    tosses = pd.read_csv(finished / "results/other/tossing/tosses.csv")
+    tosses = pd.read_csv(finished / files[1])
     assert (tosses.loc[tosses["dataset"] == "mine", "split"] == "test").all()
     assert (tosses.loc[tosses["dataset"] == "box006_trajectories", "split"] == "identification").all()
     predicted = tosses.loc[(tosses["dataset"] == "mine") & tosses["used"], "exact_contact_loss"]

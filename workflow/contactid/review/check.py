@@ -131,26 +131,39 @@ def compare_verdicts(checks: pd.DataFrame, accepted: pd.DataFrame, elsewhere: bo
         ``other``, ``new`` (aren't among the accepted ones). ``drift``: the same verdict, a number that moved.
         ``weaker``: comparable before and now, by a check that asks less; these may be among the others, too.
     """
-    before = accepted[list(ACCEPTED_COLUMNS)]
+    rows = beside(checks, accepted)
+    known, same = rows["verdict_was"].notna(), rows["verdict_was"] == rows["verdict"]
+    lost = loss_of_worth(rows)
+    drifted = known & moved(rows)
+    edge = (lost > 0) & (rows["verdict"] == DIFFERS) & ~drifted & elsewhere
+    held = known & ~rows["verdict"].isin((ABSENT, NOT_COMPARABLE)) & (rows["verdict_was"] != NOT_COMPARABLE)
+    return {
+        "worse": rows[known & (lost > 0) & ~edge],
+        "edge": rows[edge],
+        "weaker": rows[held & _asks_less(rows)],
+        "drift": rows[same & drifted],
+        "better": rows[known & (lost < 0)],
+        "other": rows[known & ~same & (lost == 0)],
+        "new": rows[~known],
+    }
+
+
+def beside(checks: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    """Each row of the checks with the earlier ``verdict_was``, ``reproduced_was``, ``tolerance_was`` and so on.
+
+    Rows that are gone come last, with the verdict ``absent``.
+    """
+    before = before[list(ACCEPTED_COLUMNS)]
     before = before.rename(columns={name: f"{name}_was" for name in ACCEPTED_COLUMNS[len(KEY) :]})
     both = checks.merge(before, on=list(KEY), how="left")
     gone = before.merge(checks[list(KEY)], on=list(KEY), how="left", indicator=True)
     gone = gone[gone["_merge"] == "left_only"].drop(columns="_merge").assign(verdict=ABSENT, rejects="")
-    rows = pd.concat([both, gone], ignore_index=True) if len(gone) else both
-    known, same = rows["verdict_was"].notna(), rows["verdict_was"] == rows["verdict"]
-    was, now = rows["verdict_was"].map(_WORTH), rows["verdict"].map(_WORTH)
-    drifted = known & moved(rows)
-    edge = (now < was) & (rows["verdict"] == DIFFERS) & ~drifted & elsewhere
-    held = known & ~rows["verdict"].isin((ABSENT, NOT_COMPARABLE)) & (rows["verdict_was"] != NOT_COMPARABLE)
-    return {
-        "worse": rows[known & (now < was) & ~edge],
-        "edge": rows[edge],
-        "weaker": rows[held & _asks_less(rows)],
-        "drift": rows[same & drifted],
-        "better": rows[known & (now > was)],
-        "other": rows[known & ~same & (now == was)],
-        "new": rows[~known],
-    }
+    return pd.concat([both, gone], ignore_index=True) if len(gone) else both
+
+
+def loss_of_worth(rows: pd.DataFrame) -> pd.Series:
+    """By how much each row's verdict is worth less than the earlier one; NaN where there is none."""
+    return rows["verdict_was"].map(_WORTH) - rows["verdict"].map(_WORTH)
 
 
 def moved(rows: pd.DataFrame) -> pd.Series:
@@ -345,14 +358,15 @@ def _changes(found: Mapping[str, pd.DataFrame], elsewhere: bool) -> list[Part]:
         rows = found[kind]
         if rows.empty:
             continue
-        lines = [f"{title}: {len(rows)}", *(f"  {_line(row)}" for _, row in rows.head(_SHOWN).iterrows())]
+        lines = [f"{title}: {len(rows)}", *(f"  {tell_row(row)}" for _, row in rows.head(_SHOWN).iterrows())]
         if len(rows) > _SHOWN:
             lines.append(f"  and {len(rows) - _SHOWN} more")
         parts.append(Part("\n".join(lines), "" if kind == "drift" and elsewhere else problem))
     return parts
 
 
-def _line(row: pd.Series) -> str:
+def tell_row(row: pd.Series) -> str:
+    """A row of :func:`beside` as a line: its verdict and number, before and now."""
     was, verdict = row["verdict_was"], row["verdict"]
     told = verdict if pd.isna(was) or was == verdict else f"{was} -> {verdict}"
     if verdict == ABSENT:

@@ -2,10 +2,6 @@
 
 Of a bundle come the results, Snakemake's records of the jobs and the configuration, and all of them are data: the code
 is that of the reviewer's own commit, and which files are made again is a choice among the bundle's own, by name.
-
-Two numbers a and b are ``|a - b| / max(|a|, |b|, 1e-12 m)`` apart, where m is the largest magnitude among the
-published numbers beside them (of a csv's column, a JSON file's key, a netCDF variable): residuals of rounding count by
-what they are small against. Wall times differ in every run and aren't compared; they are known by name.
 """
 
 from __future__ import annotations
@@ -17,161 +13,24 @@ import random
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import h5py
-import numpy as np
-import pandas as pd
-import xarray as xr
-
 from contactid.core.errors import ContactIdError
 from contactid.review.contents import AGAIN, BEWARE, MOST_READ, Contents, is_below, unpack
 from contactid.review.provenance import git
-from contactid.review.same_results import TIMES
 from contactid.review.sandbox import sandboxed, why_not
 from contactid.run.records import FOLDER, JobRecord, read_jobs
 
 COMPARED = {".csv", ".json", ".nc"}
-# what is said of a file that was made again
-IDENTICAL, AGREES, DIFFERS = "identical", "agrees", "differs"
-_FLOOR = 1e-12
-_PIECE = 1 << 16
 # what says when and where a run was made can't come out the same
 _OF_THE_RUN = {"provenance", "crate", "report"}
 # what belongs to no single study: data, and the verdicts of all of them
 _SHARED = "all studies"
 # one time for all files: none is newer than another, so none looks outdated
 _SECONDS = 1_000_000_000
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What came of comparing one file.
-
-    Attributes
-    ----------
-    numbers : how many were compared
-    largest : largest relative difference; infinite where something else than a number differs
-    where : of that difference
-    identical : the files agree byte by byte
-    """
-
-    numbers: int
-    largest: float
-    where: str = ""
-    identical: bool = False
-
-    def verdict(self, tolerance: float) -> str:
-        """``identical``, ``agrees`` (within the tolerance) or ``differs``."""
-        return IDENTICAL if self.identical else AGREES if self.largest <= tolerance else DIFFERS
-
-
-def compare(name: str, published: bytes, again: bytes) -> Difference:
-    """Compare two versions of a csv, JSON or netCDF file of that name."""
-    suffix = name[name.rfind(".") :]
-    if len(published) > 4 * len(again) + _PIECE:
-        return Difference(0, np.inf, f"{len(published)} bytes became {len(again)}")
-    try:
-        old, new = dict(_parts(suffix, published)), dict(_parts(suffix, again))
-    except (ValueError, OSError, KeyError, RuntimeError, TypeError) as error:
-        return Difference(0, np.inf, f"not readable ({error})")
-    if list(old) != list(new):
-        return Difference(0, np.inf, f"other columns: {', '.join(sorted(set(old) ^ set(new))) or 'in another order'}")
-    found = [_apart(key, old[key], new[key]) for key in old if not is_timed(key)]
-    worst = max(found, key=lambda part: part.largest, default=Difference(0, 0.0))
-    numbers = sum(part.numbers for part in found)
-    return Difference(numbers, worst.largest, worst.where, published == again)
-
-
-def is_timed(key: str) -> bool:
-    """Whether a column, a key or a variable holds a wall time."""
-    return any(part in TIMES for part in key.split("."))
-
-
-def _parts(suffix: str, content: bytes) -> Iterator[tuple[str, np.ndarray]]:
-    if suffix == ".csv":
-        # as text first: what isn't a number has to be the same letter by letter
-        table = pd.read_csv(io.BytesIO(content), dtype=str, keep_default_na=False)
-        for column in table.columns:
-            yield str(column), table[column].to_numpy(dtype=object)
-    elif suffix == ".json":
-        found: dict[str, list[Any]] = {}
-        for key, value in _leaves(json.loads(content), ""):
-            found.setdefault(key, []).append(value)
-        for key, values in found.items():
-            yield key, np.array(values, dtype=object)
-    else:
-        _refuse_links(content)
-        with xr.open_dataset(io.BytesIO(content), engine="h5netcdf", decode_times=False) as data:
-            for name, variable in data.variables.items():
-                yield str(name), np.asarray(variable.to_numpy())
-
-
-def _refuse_links(content: bytes) -> None:
-    """A published netCDF file may neither lead to other files nor claim more numbers than one that is written whole."""
-
-    def visit(_: object, found: object) -> None:
-        if isinstance(found, h5py.Dataset):
-            if found.is_virtual or found.external:
-                raise ValueError("data outside the file")
-            if found.size and found.size * found.dtype.itemsize > MOST_READ:
-                raise ValueError("more data than fits")
-
-    with h5py.File(io.BytesIO(content)) as file:
-        if any(not isinstance(file.get(name, getlink=True), h5py.HardLink) for name in file):
-            raise ValueError("links to other data")
-        file.visititems(visit)
-
-
-def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for key in value:
-            yield from _leaves(value[key], f"{path}.{key}" if path else str(key))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _leaves(inner, path)
-    else:
-        yield path, value
-
-
-def _apart(key: str, old: np.ndarray, new: np.ndarray) -> Difference:
-    if old.shape != new.shape:
-        return Difference(0, np.inf, f"{key}: {old.shape} became {new.shape}")
-    a, b = _numbers(old), _numbers(new)
-    other = np.isnan(a) | np.isnan(b)  # words, empty cells, NaN: equal or not
-    unequal = other & (old.astype(str) != new.astype(str))
-    if unequal.any():
-        return Difference(0, np.inf, f"{key}: {old[unequal][0]!s} became {new[unequal][0]!s}")
-    equal = other | (a == b)
-    with np.errstate(invalid="ignore"):
-        finite = np.abs(a[np.isfinite(a)])
-        scale = np.maximum(np.maximum(np.abs(a), np.abs(b)), _FLOOR * (finite.max() if finite.size else 0.0))
-        apart = np.where(equal, 0.0, np.abs(a - b) / np.where(equal, 1.0, scale))
-    apart = np.where(np.isnan(apart), np.inf, apart)  # one of two infinities
-    counted = int((~other).sum())
-    if not counted:
-        return Difference(0, 0.0)
-    worst = np.unravel_index(int(np.argmax(apart)), apart.shape)
-    return Difference(counted, float(apart[worst]), f"{key}: {old[worst]} became {new[worst]}" if apart[worst] else "")
-
-
-def _numbers(values: np.ndarray) -> np.ndarray:
-    if np.issubdtype(values.dtype, np.number):
-        return values.astype(float)
-    flat = [_number(value) for value in values.ravel()]
-    return np.array(flat, dtype=float).reshape(values.shape)
-
-
-def _number(value: Any) -> float:
-    if value is None or isinstance(value, bool):
-        return float("nan")
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return float("nan")
 
 
 @dataclass(frozen=True)

@@ -34,20 +34,12 @@ from contactid.output.comparison import (
 )
 from contactid.output.summary import text_table, verdict_line
 from contactid.output.tables import PRECISION
+from contactid.review.apart import DIFFERS, compare
 from contactid.review.check import read_verdicts, row_name
 from contactid.review.contents import AGAIN, NAME, Contents, differences, opened, plain
 from contactid.review.crate import FILE_NAME
 from contactid.review.provenance import git
-from contactid.review.recompute import (
-    DIFFERS,
-    candidates,
-    compare,
-    draw,
-    lay_out,
-    recompute,
-    records,
-    take_away,
-)
+from contactid.review.recompute import candidates, draw, lay_out, recompute, records, take_away
 from contactid.run.records import FOLDER
 from contactid.sources.card import files_of
 from contactid.sources.registry import GENERATED

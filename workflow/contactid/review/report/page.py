@@ -21,12 +21,12 @@ from markupsafe import Markup, escape
 from contactid.core.atomic import write_text
 from contactid.output.comparison import BASES, MEANINGS, VERDICTS
 from contactid.output.fits import read_json
+from contactid.review.one_run import ONCE, is_time, shows_times
 from contactid.review.report import plots
 from contactid.review.report.collect import collect
 from contactid.review.report.digest import spoken
 from contactid.review.report.model import Report
 from contactid.review.report.playback import playback_section
-from contactid.review.same_results import ONCE, is_time, shows_times
 
 # a drawing beyond this many bytes is shown as its png instead, which has a bounded size
 LARGEST_SVG = 1_500_000
@@ -141,7 +141,7 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
 
 
 def once_only(text: str) -> Markup:
-    """Marked as what this run alone can say: a time, for instance (:mod:`contactid.review.same_results`)."""
+    """Marked as what this run alone can say: a time, for instance (:mod:`contactid.review.one_run`)."""
     return Markup(ONCE[0]) + text + Markup(ONCE[1])
 
 

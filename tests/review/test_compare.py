@@ -1,4 +1,4 @@
-"""Two results folders are the same but for what two runs can't have in common; every other difference is told."""
+"""Two runs are the same but for what they can't have in common; what moved otherwise is told, the worst first."""
 
 import base64
 import gzip
@@ -6,10 +6,16 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
 
-from contactid.review.same_results import differences, main
+from contactid.output.comparison import Reproduced
+from contactid.output.comparison import compare as judged
+from contactid.output.tables import write_csv
+from contactid.review.compare import compare_runs, differences, main
 from report_run import RESULTS, make_run, record_jobs, rendered
 
 _PART = re.compile('(<script type="application/octet-stream" id="part-[^"]*">)([^<]*)')
@@ -56,7 +62,7 @@ def write_page(folder, page):
 def test_other_times_are_the_same_results(folders):
     a, b = folders
     write(b, seconds="12.5")
-    assert differences(a, b) == [] and main([str(a), str(b)]) == 0
+    assert differences(a, b) == []
 
 
 @pytest.mark.parametrize(
@@ -70,26 +76,24 @@ def test_other_times_are_the_same_results(folders):
         ({"numpy": "3"}, ["provenance.json", "ro-crate-metadata.json"]),
     ],
 )
-def test_every_other_difference_is_a_line(folders, capsys, change, files):
+def test_every_other_difference_is_a_line(folders, change, files):
     a, b = folders
     write(b, **change)
-    assert [line.split(":")[0] for line in differences(a, b)] == files
-    assert main([str(a), str(b)]) == 1
-    assert [line.split(":")[0] for line in capsys.readouterr().out.splitlines()] == files
+    assert sorted(line.split(":")[0] for line in differences(a, b)) == files
 
 
-def test_the_line_names_place_and_values(folders):
+def test_the_line_names_place_values_and_size(folders):
     a, b = folders
     write(b, error="2.6")
-    assert "table.csv: line 3, error_pct: '2.5' and '2.6'" in differences(a, b)
-    assert "fits/fit.json: parameters.mu.0: 2.5 and 2.6" in differences(a, b)
+    assert "table.csv: error_pct: 2.5 became 2.6 (0.04 relative)" in differences(a, b)
+    assert "fits/fit.json: parameters.mu: 2.5 became 2.6 (0.04 relative)" in differences(a, b)
 
 
 def test_a_file_of_one_run_alone_and_a_partial_one_are_differences(folders):
     a, b = folders
     (a / "more.csv").write_text("x\n")
     (b / ".table.partial77.csv").write_text("thr")
-    assert differences(a, b) == [f"more.csv: only in {a}", f".table.partial77.csv: only in {b}"]
+    assert differences(a, b) == [f".table.partial77.csv: only in {b}", f"more.csv: only in {a}"]
 
 
 def test_a_drawing_of_anything_but_times_is_compared(folders):
@@ -152,6 +156,51 @@ def packed(part, old, new):
     return part[0].replace(part[2], base64.b64encode(gzip.compress(text)).decode())
 
 
-def test_a_folder_that_is_not_there_is_one_line(tmp_path, capsys):
-    assert main([str(tmp_path), str(tmp_path / "nowhere")]) == 2
-    assert "nowhere is not a folder" in capsys.readouterr().err
+PUBLISHED = pd.DataFrame(
+    [("tab01", f"q{number}", "", 1.0, "kg", 0.1, "rounding") for number in range(5)],
+    columns=["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from"],
+)
+
+
+def finish(folder, *values):
+    """A run's checks: one number for each printed one; None where there is none."""
+    ours = {("tab01", f"q{number}", ""): Reproduced(value) for number, value in enumerate(values) if value is not None}
+    write_csv(judged("s", PUBLISHED, ours, {"": "switched off"}), folder / "checks.csv")
+
+
+def test_what_moved_between_two_runs_is_listed_the_worst_first(folders, tmp_path, capsys):
+    a, b = folders
+    finish(a, 1.0, 1.0, 1.0, 1.3, 1.01)
+    finish(b, 1.0, 1.02, None, 1.0, 1.05)
+    assert main([str(a), str(b), "--csv", str(tmp_path / "moved.csv")]) == 1
+    told = pd.read_csv(tmp_path / "moved.csv")
+    assert list(told["kind"]) == ["verdict", "verdict", "number", "number", "file"]
+    assert list(told["name"]) == ["s tab01 q2", "s tab01 q3", "s tab01 q4", "s tab01 q1", "checks.csv"]
+    assert told["tolerances"][2:4].tolist() == pytest.approx([0.4, 0.2])
+    assert told["relative"][:4].tolist() == pytest.approx([np.inf, 0.3 / 1.3, 0.04 / 1.05, 0.02 / 1.02], rel=1e-5)
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
+    assert lines[0].startswith(
+        "in one run alone: s tab01 q2: reproduced -> not_comparable; printed 1, reproduced 1 -> "
+    )
+    assert lines[2].startswith("0.4 tolerances, 3.8 %: s tab01 q4: reproduced; printed 1, reproduced 1.01 -> 1.05 kg")
+
+
+@given(st.lists(st.sampled_from([None, 0.0, 0.5, 1.0, 1.05, 2.0]), min_size=5, max_size=5))
+def test_a_run_beside_itself_has_moved_nowhere(tmp_path_factory, values):
+    folder = tmp_path_factory.mktemp("run")
+    finish(folder, *values)
+    text, table = compare_runs(folder, folder)
+    assert table.empty and "0 of 5 moved" in text and "0 of 1 differ" in text
+
+
+def test_runs_are_named_as_folders_or_by_their_names(tmp_path, monkeypatch, capsys):
+    for name in ("one", "two"):
+        (tmp_path / "results" / name).mkdir(parents=True)
+        finish(tmp_path / "results" / name, 1.0)
+    monkeypatch.chdir(tmp_path)
+    assert main(["one", "results/two"]) == 0
+    with pytest.raises(SystemExit, match=r"^ERROR there is no run three\. Name two: .*; there are one, two\.$"):
+        main(["one", "three"])
+    (tmp_path / "results/two/checks.csv").unlink()
+    with pytest.raises(SystemExit, match=r"^ERROR results/two/checks.csv does not exist\. Let the run finish"):
+        main(["one", "two"])

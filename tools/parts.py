@@ -1,0 +1,187 @@
+"""Run parts of the tests one after the other, and close with a table: what was run, what was left out, and why.
+
+``python tools/parts.py ci`` is ``.ci/run``'s selection, ``nightly`` is the rest (``make nightly``), and names run those
+alone, whole. With ``REQUIRE=all`` in the environment a part that is left out, or a test that is skipped, is a failure.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PYTEST = "{python} -m pytest -n0 "
+_LINE = re.compile(r"\d+ (?:passed|failed|error|skipped|deselected)\b.* in [\d.]+s")
+_SKIPPED = re.compile(r"^SKIPPED \[(\d+)\] \S+: (.*)")
+
+
+def _data() -> str:
+    folder = Path(os.environ.get("DATA_MIRROR") or ROOT / "../shared/data")
+    return "" if folder.is_dir() else "no public data (DATA_MIRROR names their folder)"
+
+
+def _server() -> str:
+    tool = Path(os.environ.get("FOURTU_SERVER") or ROOT / "../shared/tools/4tu-server") / "server.sh"
+    return "" if tool.is_file() else "no tool that starts a 4TU server (FOURTU_SERVER names its folder)"
+
+
+def _slurm() -> str:
+    tool = Path(os.environ.get("SLURM_TOOL") or ROOT / "../shared/tools/slurm/start-slurm.sh")
+    return "" if tool.is_file() else "no tool that starts a Slurm (SLURM_TOOL names it)"
+
+
+def _browser() -> str:
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    return "" if found else "no Chromium (CHROMIUM names one)"
+
+
+def _ipopt() -> str:
+    return "" if shutil.which("ipopt") else "no ipopt on PATH (it is in envs/environment.yaml, from conda-forge)"
+
+
+def _anything() -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a part holds, its command, why it can't be run here ('' if it can), and its slice in ``.ci/run``."""
+
+    holds: str
+    command: str
+    lacks: Callable[[], str] = _anything
+    slice: str = ""
+
+
+PARTS = {
+    "public": Part("real public data", "make test-public", _data, "short"),
+    "server": Part(
+        "downloads from a real 4TU server",
+        "make test-server",
+        _server,
+        "not killed and not stays_away and not waited and not small_run",
+    ),
+    "robustness": Part(
+        "kills, full disks, two runs, cores and hash seeds",
+        "make test-robustness",
+        slice="refused or interrupted or solver",
+    ),
+    "bundle": Part("bundles, attacks on them, RO-Crate", "make test-bundle"),
+    "test": Part("all that needs none of these", "make test"),
+    "report": Part("the report in a browser", "make test-report", _browser),
+    "slurm": Part("runs through a real Slurm", "make test-slurm", _slurm),
+    "peers": Part("other simulators", f"make peers && {PYTEST} tests/tossing/test_peers.py"),
+    "torch": Part(
+        "networks with PyTorch", f"make .venv-torch/.ready && {PYTEST} tests/inhand/test_inhand_force_sensing.py"
+    ),
+    "ipopt": Part("an ipopt executable beside CasADi's", f"{PYTEST} tests/core/test_solve.py", _ipopt),
+    "processor": Part("another processor's arithmetic, emulated", "make other-processor"),
+    "search": Part(
+        "new examples for every law and reader", f"{PYTEST} --hypothesis-profile=search -k 'fuzz' tests/sources"
+    ),
+}
+CI = ("public", "server", "robustness", "bundle", "test", "report")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a part ended: why it was left out or '', exit status, pytest's last line, reasons and numbers of skips."""
+
+    left_out: str = ""
+    status: int = 0
+    line: str = ""
+    skipped: tuple[tuple[str, int], ...] = ()
+    minutes: float = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was left out."""
+        return not (self.left_out or self.skipped)
+
+    @property
+    def result(self) -> str:
+        """One cell of the table."""
+        if self.left_out:
+            return f"left out: {self.left_out}"
+        ended = self.line or ("done" if self.status == 0 else "")
+        if self.status:
+            ended = f"FAILED ({self.status}) {ended}"
+        return "; ".join([ended, *(f"{number} left out: {reason}" for reason, number in self.skipped)])
+
+
+def run(command: str, options: str = "", **environment: str) -> Ran:
+    """Run a part's command, show what it prints, and keep what the table needs."""
+    begin, line, skipped = time.monotonic(), "", dict[str, int]()
+    addopts = " ".join(filter(None, (os.environ.get("PYTEST_ADDOPTS"), "-rs", options)))
+    with subprocess.Popen(
+        command.replace("{python}", sys.executable),
+        shell=True,
+        cwd=ROOT,
+        env=os.environ | {"PYTEST_ADDOPTS": addopts} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        for text in process.stdout or ():
+            print(text, end="", flush=True)
+            if found := _LINE.search(text):
+                line = found[0]
+            if found := _SKIPPED.match(text):
+                skipped[found[2]] = skipped.get(found[2], 0) + int(found[1])
+    return Ran("", process.returncode, line, tuple(skipped.items()), (time.monotonic() - begin) / 60)
+
+
+def run_parts(names: Sequence[str], *, sliced: bool, kept: Path) -> dict[str, Ran]:
+    """Run them in order; the report in a browser is that of the tests' own run, where they were among them."""
+    ran = {}
+    for name in names:
+        part, options, environment = PARTS[name], "", {}
+        if sliced and part.slice:
+            options = f"-k '{part.slice}'"
+        if name == "test":
+            options = f"--basetemp={kept / 'tests'}"
+        elif name == "report" and (pages := sorted(kept.glob("tests/**/repository*/results/test/report.html"))):
+            environment = {"PAGE": str(pages[0])}
+        lacks = part.lacks()
+        ran[name] = Ran(left_out=lacks) if lacks else run(part.command, options, **environment)
+    return ran
+
+
+def table(ran: dict[str, Ran], sliced: bool) -> str:
+    """What was run, and what was left out and why."""
+    rows = [["part", "holds", "minutes", "result"]]
+    for name, one in ran.items():
+        short = " (a short slice)" if sliced and PARTS[name].slice else ""
+        rows.append([name, PARTS[name].holds + short, f"{one.minutes:.1f}", one.result])
+    rows += [[name, part.holds, "", "not asked for"] for name, part in PARTS.items() if name not in ran]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["| " + " | ".join(map(str.ljust, row, widths)) + " |" for row in rows]
+    return "\n".join([lines[0], re.sub(r"[^|]", "-", lines[0]), *lines[1:]])
+
+
+def main(arguments: list[str]) -> int:
+    """Run ``ci``, ``nightly`` or the parts of these names; the status is that of the worst."""
+    sliced = arguments == ["ci"]
+    names = CI if sliced else tuple(PARTS) if arguments == ["nightly"] else tuple(arguments)
+    if unknown := sorted(set(names) - set(PARTS)):
+        print(f"ERROR no part {unknown[0]!r}. Parts are {', '.join(PARTS)}", file=sys.stderr)
+        return 2
+    with tempfile.TemporaryDirectory() as kept:
+        ran = run_parts(names, sliced=sliced, kept=Path(kept))
+    print("", table(ran, sliced), "", sep="\n")
+    if os.environ.get("REQUIRE") == "all" and (missing := [name for name, one in ran.items() if not one.complete]):
+        print(f"ERROR REQUIRE=all, and something was left out of {', '.join(missing)}", file=sys.stderr)
+        return 1
+    if "test" in ran:
+        print(ran["test"].line)
+    return max((one.status != 0 for one in ran.values()), default=0)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,172 @@
+"""What moved between two runs, worst first: ``make compare RUNS="default mine"``; CSV=moved.csv writes it as a table.
+
+First come the verdicts and numbers of ``checks.csv``: verdicts that got worse, then other verdicts, then numbers by how
+many tolerances they moved. Then come all files that aren't the same, by their largest difference
+(:mod:`contactid.review.apart`). Logs and benchmarks aren't compared, and neither are drawings of times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from contactid.core.errors import ContactIdError, told_plainly
+from contactid.output.comparison import COLUMNS, NOT_COMPARABLE
+from contactid.output.tables import write_csv
+from contactid.review.apart import Difference, compare
+from contactid.review.check import beside, loss_of_worth, read_verdicts, row_name, tell_row
+from contactid.review.contents import plain
+from contactid.review.one_run import ABOUT_THE_RUN, shows_times
+
+_DRAWINGS = frozenset((".pdf", ".png", ".svg"))
+_SHOWN = 40
+_UNFINISHED = "Let the run finish: make, or snakemake with its configuration"
+
+
+def differences(a: Path, b: Path) -> list[str]:
+    """A line for each file that isn't the same in two results folders, or is in one alone, the worst first."""
+    return [f"{path}: {one.where}{_size(one.largest)}" for path, one in _compared(a, b).items() if one.largest]
+
+
+def _compared(a: Path, b: Path) -> dict[str, Difference]:
+    """Every file of two results folders, the least alike first, drawings after their data."""
+    in_a, in_b = _files(a), _files(b)
+    found = {path: Difference(0, np.inf, f"only in {a if path in in_a else b}") for path in in_a ^ in_b}
+    for path in in_a & in_b:
+        one, other = (a / path).read_bytes(), (b / path).read_bytes()
+        alike = one == other or (Path(path).suffix in _DRAWINGS and shows_times((a / path).with_suffix(".csv")))
+        found[path] = Difference(0, 0.0) if alike else compare(path, one, other)
+    return dict(sorted(found.items(), key=lambda item: (Path(item[0]).suffix in _DRAWINGS, -item[1].largest, item[0])))
+
+
+def _files(root: Path) -> set[str]:
+    found = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
+    return {
+        path.as_posix()
+        for path in found
+        if path.parts[0] not in ABOUT_THE_RUN and path.name != ".snakemake_timestamp"  # of a folder that a job made
+    }
+
+
+def moved_rows(was: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
+    """The rows of two runs' checks whose verdict or number isn't the same, the worst first.
+
+    Further columns: ``verdict_was``, ``reproduced_was`` and so on of the first run; ``relative`` and ``tolerances``, by
+    how much the number moved, infinite where one run has none. A lost verdict is worse than any number.
+    """
+    rows = beside(now, was)
+    before, after = rows["reproduced_was"].astype(float), rows["reproduced"].astype(float)
+    apart = (after - before).abs().where(before.notna() & after.notna(), np.inf)
+    apart = apart.where((before != after) & ~(before.isna() & after.isna()), 0.0)
+    size = np.maximum(before.abs(), after.abs())
+    tolerance = rows["tolerance"].fillna(rows["tolerance_was"])
+    rows = rows.assign(
+        relative=(apart / size).where(apart > 0.0, 0.0).fillna(np.inf),
+        tolerances=(apart / tolerance).where(apart > 0.0, 0.0),
+        lost=loss_of_worth(rows),
+        other=rows["verdict"] != rows["verdict_was"],
+        judged=rows["verdict"] != NOT_COMPARABLE,
+    )
+    rows = rows[rows["other"] | (apart > 0.0)]
+    return rows.sort_values(
+        ["other", "lost", "judged", "tolerances"], ascending=False, kind="stable", ignore_index=True
+    )
+
+
+def compare_runs(a: Path, b: Path) -> tuple[str, pd.DataFrame]:
+    """What moved from one run's folder to another's, as text and as a table.
+
+    Returns
+    -------
+    tuple
+        The table has a row for everything that moved: ``kind`` (verdict, number or file), ``name``, ``verdict_was``,
+        ``verdict``, ``before``, ``after``, ``unit``, ``relative``, ``tolerances``, ``where``.
+
+    Raises
+    ------
+    ContactIdError : where a run isn't finished
+    """
+    was, now = (read_verdicts(folder / "checks.csv", COLUMNS, _UNFINISHED) for folder in (a, b))
+    rows, files = moved_rows(was, now), _compared(a, b)
+    changed = {path: one for path, one in files.items() if one.largest}
+    lines = [f"  {_by(row['relative'], row['tolerances'])}: {tell_row(row)}" for _, row in rows.iterrows()]
+    text = [
+        f"# From {a} to {b}",
+        _listed(f"Verdicts and numbers: {len(rows)} of {len(now)} moved", lines),
+        _listed(
+            f"Files: {len(changed)} of {len(files)} differ",
+            [plain(f"  {path}: {one.where}{_size(one.largest)}") for path, one in changed.items()],
+        ),
+    ]
+    table = pd.DataFrame(
+        {
+            "kind": np.where(rows["other"], "verdict", "number"),
+            "name": [row_name(row) for _, row in rows.iterrows()],
+            **{name: rows[name] for name in ("verdict_was", "verdict")},
+            "before": rows["reproduced_was"],
+            "after": rows["reproduced"],
+            **{name: rows[name] for name in ("unit", "relative", "tolerances")},
+        }
+    )
+    told = [
+        {"kind": "file", "name": path, "relative": one.largest, "where": one.where} for path, one in changed.items()
+    ]
+    return "\n\n".join(text), pd.DataFrame([*table.to_dict("records"), *told], columns=[*table.columns, "where"])
+
+
+def _listed(title: str, lines: Sequence[str]) -> str:
+    more = [f"  and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+    return "\n".join([title + (", worst first" if len(lines) > 1 else ""), *lines[:_SHOWN], *more])
+
+
+def _by(relative: float, tolerances: float) -> str:
+    if not relative:
+        return "the same number"
+    return f"{tolerances:.2g} tolerances, {100.0 * relative:.2g} %" if np.isfinite(relative) else "in one run alone"
+
+
+def _size(largest: float) -> str:
+    return f" ({largest:.1g} relative)" if np.isfinite(largest) else ""
+
+
+def _folder(named: str) -> Path:
+    found = next((folder for folder in (Path(named), Path("results", named)) if folder.is_dir()), None)
+    if found is None:
+        there = ", ".join(sorted(file.parent.name for file in Path("results").glob("*/checks.csv")))
+        raise ContactIdError(
+            f"there is no run {named}", f'Name two: make compare RUNS="a b"{f"; there are {there}" if there else ""}'
+        )
+    return found
+
+
+@told_plainly()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command; its status is 1 where anything moved."""
+    parser = argparse.ArgumentParser(
+        prog="python -m contactid.review.compare",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "runs", nargs=2, metavar="run", help="name of a run, or its folder: the one before, the one after"
+    )
+    parser.add_argument("--csv", default="", metavar="file", help="write all of it as a table")
+    given = parser.parse_args(arguments)
+    text, table = compare_runs(*map(_folder, given.runs))
+    if given.csv:
+        write_csv(table, given.csv)
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:  # the reader, for instance head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return int(not table.empty)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
