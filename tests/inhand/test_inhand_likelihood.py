@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters, consistency, geodesic_distance, uniform_body
+from contactid.inhand.artefacts.motion_strength import strengths_of_motion
 from contactid.inhand.identify.averaging import averaged_stretches
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, body_motion
 from contactid.inhand.identify.likeliest_body import likeliest_body
@@ -18,11 +19,12 @@ from contactid.inhand.identify.ours import our_estimate, our_fit
 from contactid.inhand.identify.wrench import regressor, wrench_covariance
 from contactid.inhand.readers.recordings import recorded_signals
 from contactid.inhand.readers.sources import BOXES
+from contactid.output.stored import RECORD, TABLE
 from contactid.output.tables import read_csv
 from grasp_for_tests import BODY, HULL, recording
 from twins_for_tests import OBJECTS_FILE, ROOT, STUDY
 
-STORED = ROOT / "workflow/resources/stored/inhand_strength"
+STORED = [str(ROOT / "workflow/resources/stored/inhand_strength" / name) for name in (TABLE, RECORD)]
 DATA_ALONE = replace(ALL, wrench=False, body=False, prior=False, noise=False)
 NOISY = {"force_sd": 0.05, "position_sd": 2e-4, "orientation_sd": 1e-3, "point_sd": 5e-4}
 seeds = st.integers(0, 2**32 - 1)
@@ -116,12 +118,27 @@ def test_the_weight_says_how_much_the_prior_counts():
 
 
 def test_twenty_seeds_have_every_box_with_every_disturbance_once():
-    pairs = {(seed % len(BOXES), seed // len(BOXES) % len(KINDS)) for seed in range(200, 220)}
-    assert len(pairs) == 20
-    if STORED.is_dir():
-        rows = read_csv(STORED / "table.csv")
-        hand = rows[rows["source"] != "wrist_ft"]
-        assert (hand.groupby(["source", "motion", "object", "disturbance"]).size() == 1).all()
+    rows = read_csv(STORED[0])
+    hand = rows[rows["source"] != "wrist_ft"].groupby(["source", "motion", "object", "disturbance"]).size()
+    assert (hand == 1).all() and len(hand) == 2 * 3 * len(BOXES) * len(KINDS)
+
+
+def test_strong_motions_leave_the_uniform_body_and_weak_ones_say_that_they_do_not():
+    """The aim is half of the uniform body's error under strong motions: met at the wrist, missed by little in hand."""
+    table = strengths_of_motion(STORED).set_index(["motion", "source"])
+    ratio = table["error_over_uniform"]
+    assert ratio["strong", "wrist_ft"] <= 0.5 and ratio["configured", "wrist_ft"] <= 0.5
+    assert ratio["strong", "in_hand_kinematic"] <= 0.53 and ratio["strong", "in_hand_vision"] <= 0.56
+    assert (ratio["configured"] <= 0.75).all() and (ratio["weak"] <= 1.02).all()
+    assert (table.loc[("weak", ["in_hand_kinematic", "in_hand_vision"]), "by_the_prior"] == 20).all()
+    assert table.loc[("strong", "wrist_ft"), "by_the_prior"] == 0
+    told = table[["mass_held", "center_held", "tensor_held"]]
+    assert (told.drop("weak") >= 0.95).all(axis=None) and (told.loc["weak"] >= 0.85).all(axis=None)
+
+
+def test_a_row_says_prior_where_the_data_move_no_entry_of_the_tensor():
+    rows = read_csv(STORED[0])
+    assert ((rows["decided_by"] == "prior") == (rows["entries_by_data"] == 0)).all()
 
 
 def test_a_recording_is_estimated_and_judged(tmp_path):
