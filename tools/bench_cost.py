@@ -21,9 +21,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from bench_reading import write_large
 from contactid.core.errors import ContactIdError
-from contactid.inhand.identify.estimates import estimates
-from contactid.inhand.identify.methods import IPOPT
-from contactid.inhand.readers.recordings import true_parameters
+from contactid.inhand.identify.ours import our_estimate
 from contactid.inhand.readers.twins import simulate_recording, twin_options
 from contactid.output import style
 from contactid.planar.identify.cells import identify_cells
@@ -41,7 +39,6 @@ SIZES: Mapping[str, Sequence[float]] = {
     READING: (4.0, 8.0, 16.0, 32.0),  # MB
 }
 _FRICTION = 0.3
-_SPEED_METHOD = "constraint_no_geodesic"
 _OBJECTS = Path(__file__).resolve().parents[1] / "workflow/resources/inhand/objects.yaml"
 _ARCHIVE_FRAMES = 1_000  # of one recording
 
@@ -129,13 +126,13 @@ def planar_tasks(block: Mapping[str, Any], rates: Sequence[float]) -> Iterator[T
 
 
 def inhand_tasks(study: Mapping[str, Any], samples: Sequence[int]) -> Iterator[Task]:
-    """IPOPT on recordings of several lengths; every repeat has noise of its own."""
+    """Our estimate of recordings of several lengths; every repeat has noise of its own."""
     block, twins = study["speed"], twin_options(study["twin"], _OBJECTS)
     for count in samples:
 
         def solve(repeat: int, count: int = count) -> Any:
-            recording, truth = simulate_recording(block["source"], block["object"], repeat, {**twins, "samples": count})
-            return estimates(recording, [_SPEED_METHOD], IPOPT, true_parameters(truth), study)
+            twin = {**twins, "samples": count}
+            return our_estimate(simulate_recording(block["source"], block["object"], repeat, twin)[0])
 
         yield Task(INHAND, count, "samples", solve)
 

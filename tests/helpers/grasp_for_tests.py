@@ -6,7 +6,6 @@ import xarray as xr
 from contactid.core.inertia import InertialParameters
 from contactid.inhand.simulate.grasp_motion import random_motion, static_motion
 from contactid.inhand.simulate.grasped_object import ContactSet, required_wrench, share_wrench
-from twins_for_tests import STUDY
 
 POINTS = np.array([[-0.15, 0.02, 0.05], [0.15, -0.03, 0.0], [0.03, -0.12, -0.02], [-0.02, 0.12, 0.03]])
 NORMALS = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, -1.0, 0.0]])
@@ -15,14 +14,6 @@ BODY = InertialParameters.from_center(
 )
 SLOW = {"displacement": 0.15, "turn": 0.8, "frequencies": (0.4, 0.7, 1.1), "ramp": 0.5}
 HULL = np.array([[x, y, z] for x in (-0.2, 0.2) for y in (-0.2, 0.2) for z in (-0.2, 0.2)])
-IPOPT = STUDY["ipopt"] | {"residual": STUDY["ipopt"]["residual"] | {"sources": ["simulation"], "kinds": []}}
-
-
-def by_ipopt(data, method, prior=BODY, **changes):
-    """One method's estimate by IPOPT, with some changes of the configured block."""
-    from contactid.inhand.identify.ipopt import estimates_with_ipopt
-
-    return estimates_with_ipopt(data, [method], prior, IPOPT | changes)[0]
 
 
 def recording(

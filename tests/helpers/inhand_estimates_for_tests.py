@@ -1,4 +1,4 @@
-"""Made-up estimates in the form of ``ext_estimates.csv``: bodies near the truth by IPOPT, half unphysical ones else."""
+"""Made-up estimates in the form of ``ext_estimates.csv``: bodies near the truth in ours, half unphysical ones else."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from contactid.inhand.identify.methods import (
     DATA,
     ESTIMATE_COLUMNS,
     FACTOR_GRAPH,
-    IPOPT,
     LEAST_SQUARES,
+    LIKELIHOOD,
     METHODS,
     UNIFORM,
     parameter_values,
@@ -26,9 +26,10 @@ def made_up_estimates(truths: Mapping[tuple[str, str], InertialParameters], seed
     for (source, name), truth in truths.items():
         for method in (*METHODS, UNIFORM):
             naive = method == UNIFORM
-            for solver in [LEAST_SQUARES] if method == METHODS[0] else [IPOPT] if naive else [FACTOR_GRAPH, IPOPT]:
+            solvers = [LIKELIHOOD] if naive else [FACTOR_GRAPH, LIKELIHOOD]
+            for solver in [LEAST_SQUARES] if method == METHODS[0] else solvers:
                 for seed in range(seeds):
-                    estimate = _near(truth, random, physical=solver == IPOPT or seed % 2 == 0)
+                    estimate = _near(truth, random, physical=solver == LIKELIHOOD or seed % 2 == 0)
                     labels = {"source": source, "object": name, "noise_level": 0, "seed": seed, "method": method}
                     rows.append(
                         labels

@@ -1,4 +1,4 @@
-"""What the rules of the in-hand estimation call, on tiny files, without Snakemake and without IPOPT."""
+"""What the rules of the in-hand estimation call, on tiny files, without Snakemake."""
 
 import numpy as np
 import pytest

@@ -141,7 +141,7 @@ def test_speed_is_measured_at_every_length(tmp_path):
 @given(st.floats(1e-6, 1e-3), st.floats(0.0, 0.1))
 def test_lines_through_linear_times_are_those_times(slope, fixed):
     counts = np.array([100.0, 200.0, 400.0])
-    rows = pd.DataFrame({"solver": "ipopt", "samples": counts, "converged": True})
+    rows = pd.DataFrame({"solver": "likelihood", "samples": counts, "converged": True})
     table = with_lines(rows.assign(ms_per_iteration=1e3 * (fixed + slope * counts)))
     assert table["us_per_sample_iteration"].iloc[0] == pytest.approx(1e6 * slope, rel=1e-6)
     assert table["fixed_ms_iteration"].iloc[0] == pytest.approx(1e3 * fixed, abs=1e-6)

@@ -13,8 +13,8 @@ import pytest
 from contactid.__main__ import main
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import consistency, geodesic_distance, tensor_entries, uniform_body
+from contactid.inhand.identify.likelihood import fit_recording, told_parameters
 from contactid.inhand.own.files import read_hull, read_noise, read_table
-from contactid.inhand.own.fit import fit_recording, told_parameters
 from contactid.inhand.own.prepare import read_own_recording
 from contactid.inhand.own.report import estimate_own
 from grasp_for_tests import BODY, HULL, recording

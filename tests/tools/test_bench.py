@@ -58,8 +58,8 @@ def test_a_run_without_or_with_a_damaged_benchmark_file_is_one_line(run, tmp_pat
 
 def test_peers_stand_beside_ours_on_the_same_problem(run):
     speed = pd.DataFrame(
-        [("ipopt", 100, True, 1.0), ("factor_graph", 100, True, 0.05), ("ipopt", 400, True, 4.0),
-         ("factor_graph", 400, True, 0.1), ("ipopt", 800, False, 9.0), ("factor_graph", 800, True, 0.2)],
+        [("likelihood", 100, True, 1.0), ("factor_graph", 100, True, 0.05), ("likelihood", 400, True, 4.0),
+         ("factor_graph", 400, True, 0.1), ("likelihood", 800, False, 9.0), ("factor_graph", 800, True, 0.2)],
         columns=["solver", "samples", "converged", "seconds"],
     )  # fmt: skip
     write_csv(speed, run / "inhand/tables/ext_speed.csv")

@@ -18,7 +18,7 @@ TYPED = {
     "docs/tossing.md": 27,
     "docs/planar.md": 34,
     "docs/arm.md": 49,
-    "docs/inhand.md": 70,
+    "docs/inhand.md": 68,
     "docs/benchmarks.md": 0,
     "docs/cluster.md": 11,
     "docs/robustness.md": 4,

@@ -190,7 +190,7 @@ def test_the_laws_of_the_planar_study_hold(finished):
 def test_our_estimates_in_hand_are_physical(finished):
     results = finished / "results/test/inhand"
     estimates = pd.read_csv(results / "tables/ext_estimates.csv")
-    ours = estimates[(estimates["solver"] == "ipopt") & (estimates["method"] == "constraint_no_geodesic")]
+    ours = estimates[(estimates["solver"] == "likelihood") & (estimates["method"] == "constraint_no_geodesic")]
     assert len(ours) == 20 and ours["physically_consistent"].all() and ours["geodesic_error"].max() < float("inf")
     checks = pd.read_csv(results / "checks.csv")
     rows = checks.groupby("basis")["verdict"].value_counts()

@@ -55,7 +55,7 @@ rule inhand_estimate:
     params:
         **call("contactid.inhand.identify.estimates:write_estimates"),
         methods=INHAND["estimates"]["methods"],
-        study={name: INHAND[name] for name in ("baseline", "graph", "ipopt")},
+        study={name: INHAND[name] for name in ("baseline", "graph")},
     script:
         "../call.py"
 
@@ -77,7 +77,7 @@ rule inhand_ablation:
         runtime=20,
     params:
         **call("contactid.inhand.identify.ablation:write_ablation"),
-        study={name: INHAND[name] for name in ("twin", "graph", "ipopt", "ablation")},
+        study={name: INHAND[name] for name in ("twin", "graph", "ablation")},
     script:
         "../call.py"
 
@@ -99,7 +99,29 @@ rule inhand_disturbances:
         runtime=20,
     params:
         **call("contactid.inhand.identify.ablation:write_disturbances"),
-        study={name: INHAND[name] for name in ("twin", "ipopt", "disturbances")},
+        study={name: INHAND[name] for name in ("twin", "disturbances")},
+    script:
+        "../call.py"
+
+
+rule inhand_strength:
+    """Estimate boxes that are moved weakly, as configured and strongly, under other forces that aren't sensed."""
+    input:
+        objects=INHAND_OBJECTS,
+    output:
+        strengths="<results>/inhand/sweeps/strength.csv",
+    log:
+        "<logs>/inhand_strength.log",
+    benchmark:
+        "<benchmarks>/inhand_strength.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=20,
+    params:
+        **call("contactid.inhand.identify.motion_strength:write_strengths"),
+        study={name: INHAND[name] for name in ("twin", "strength")},
     script:
         "../call.py"
 
@@ -121,10 +143,7 @@ rule inhand_speed:
         runtime=10,
     params:
         **call("contactid.inhand.identify.cost:write_speed"),
-        study={
-            name: INHAND[name]
-            for name in ("twin", "baseline", "graph", "ipopt", "speed")
-        },
+        study={name: INHAND[name] for name in ("twin", "baseline", "graph", "speed")},
     script:
         "../call.py"
 
@@ -173,7 +192,6 @@ rule inhand_excitation:
         **call("contactid.inhand.identify.excitation_gain:write_gains"),
         twin=INHAND["twin"],
         block=INHAND["excitation"],
-        ipopt=INHAND["ipopt"],
     script:
         "../call.py"
 
@@ -271,6 +289,7 @@ rule inhand_tables:
         stored_estimates=stored_files("inhand_estimates"),
         stored_ablation=stored_files("inhand_ablation"),
         stored_disturbances=stored_files("inhand_disturbances"),
+        stored_strength=stored_files("inhand_strength"),
     output:
         artefacts=computed_by("inhand_tables"),
     log:

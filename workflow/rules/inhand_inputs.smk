@@ -19,7 +19,7 @@ INHAND_FOUND = [*APPENDIX_TABLES.values(), "ext_force_sensing", "ext_friction"]
 INHAND_JUDGED = [*INHAND_FOUND, "ext_differences"]
 INHAND_SUMMARISED = [*INHAND_FOUND, "ext_printed_verdicts", "ext_estimates"]
 
-_ESTIMATORS = {name: INHAND[name] for name in ("twin", "graph", "ipopt")}
+_ESTIMATORS = {name: INHAND[name] for name in ("twin", "graph")}
 # seeds, methods, parts and kinds of disturbances are the samples, so that a run with fewer of them is compared, too
 STORED["inhand_estimates"] = {
     "function": "contactid.inhand.identify.estimates:write_estimates",
@@ -43,11 +43,19 @@ STORED["inhand_ablation"] = {
 }
 STORED["inhand_disturbances"] = {
     "function": "contactid.inhand.identify.ablation:write_disturbances",
-    "settings": {**_ESTIMATORS, "source": INHAND["disturbances"]["source"]},
+    "settings": {"twin": INHAND["twin"], "source": INHAND["disturbances"]["source"]},
     "key": ["disturbance", "object", "seed"],
     "value": "mass_error_pct",
     "tolerance": 0.1,
     "samples": ["<results>/inhand/sweeps/disturbances.csv"],
+}
+STORED["inhand_strength"] = {
+    "function": "contactid.inhand.identify.motion_strength:write_strengths",
+    "settings": {"twin": INHAND["twin"]},
+    "key": ["source", "motion", "seed"],
+    "value": "geodesic_error",
+    "tolerance": 1e-2,
+    "samples": ["<results>/inhand/sweeps/strength.csv"],
 }
 
 ARTEFACTS["inhand"] = inhand_artefacts.declare(INHAND)

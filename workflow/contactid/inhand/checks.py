@@ -14,8 +14,8 @@ from contactid.inhand.claims import block_of, method_claims, printed_consistency
 from contactid.inhand.identify.methods import (
     FACTOR_GRAPH,
     GROUND_TRUTH,
-    IPOPT,
     LEAST_SQUARES,
+    LIKELIHOOD,
     METHODS,
     PARAMETER_COLUMNS,
     SOLVER_LABELS,
@@ -57,7 +57,7 @@ def reproduced_numbers(
     """Our numbers by (artefact, quantity, condition) of ``published/inhand.csv``.
 
     A printed ground truth answers to the twins' truth. A printed estimate has the median of the twins' runs beside it,
-    by the paper's own way of solving, which is not comparable; the note has IPOPT's and the verdict on the printed row.
+    by the paper's own way of solving, which is not comparable; the note has ours and the verdict on the printed row.
     All numbers keep the sign and the point that their printed table has. Statements are those of :mod:`.claims`.
     """
     printed = printed_table(published)
@@ -104,11 +104,11 @@ def _estimates(source: str, table: pd.DataFrame, objects: Mapping[str, InHandObj
         solver = FACTOR_GRAPH if FACTOR_GRAPH in rows else LEAST_SQUARES
         if PRINTED not in rows or solver not in rows:
             continue
-        ours, exact = rows[solver], _as_printed(source, rows[IPOPT]) if IPOPT in rows else {}
+        ours, exact = rows[solver], _as_printed(source, rows[LIKELIHOOD]) if LIKELIHOOD in rows else {}
         uniform = _as_printed(source, parameter_values(object_of(objects, str(name)).uniform_body))
         counted = f"median of {ours['converged']} of {ours['runs']} runs on twins, {SOLVER_LABELS[solver]}"
         for quantity, value in _as_printed(source, ours).items():
-            best = f"; {SOLVER_LABELS[IPOPT]}: {exact[quantity]:.4g}" if exact else ""
+            best = f"; {SOLVER_LABELS[LIKELIHOOD]}: {exact[quantity]:.4g}" if exact else ""
             mass = quantity == PARAMETER_COLUMNS[0]
             numbers[ARTEFACTS[source], quantity, _condition(source, str(name), str(method))] = Reproduced(
                 value,

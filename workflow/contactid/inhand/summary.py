@@ -10,7 +10,7 @@ import pandas as pd
 from contactid.core.atomic import write_text
 from contactid.inhand.artefacts.estimates import PRINTED, is_true
 from contactid.inhand.artefacts.printed import CENTER, ORIGIN
-from contactid.inhand.identify.methods import CONSTRAINED, GROUND_TRUTH, IPOPT, METHOD_LABELS, METHODS, UNIFORM
+from contactid.inhand.identify.methods import CONSTRAINED, GROUND_TRUTH, LIKELIHOOD, METHOD_LABELS, METHODS, UNIFORM
 from contactid.inhand.readers.sources import APPENDIX_TABLES, SOURCES
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv
@@ -59,15 +59,15 @@ def _estimates(estimates: pd.DataFrame, appendix: Mapping[str, pd.DataFrame]) ->
         for method in (*METHODS, UNIFORM):
             runs = estimates[(estimates["source"] == source) & (estimates["method"] == method)]
             if len(runs):
-                cost, hard = runs[runs["solver"] != IPOPT], runs[runs["solver"] == IPOPT]
+                cost, hard = runs[runs["solver"] != LIKELIHOOD], runs[runs["solver"] == LIKELIHOOD]
                 cells = [*_cells(cost, appendix[source]), *_cells(hard, appendix[source])]
                 lines.append([source, METHOD_LABELS[method], *cells])
-    titles = ["source", "method", *_COLUMNS, *(f"IPOPT: {_COLUMNS[0]}", *_COLUMNS[1:])]
+    titles = ["source", "method", *_COLUMNS, *(f"ours: {_COLUMNS[0]}", *_COLUMNS[1:])]
     return (
-        "Estimates from synthetic recordings, the paper's way and by IPOPT; error: median geodesic distance to the"
-        " truth, mass: median of the error's magnitude, of the runs that converged. IPOPT has hard constraints and a"
-        " soft prior, and in hand a constant unsensed wrench besides, which is what mends the mass (`ext_ablation`)."
-        f" {METHOD_LABELS[UNIFORM].capitalize()}: in the hull that is given, with IPOPT's mass:\n\n"
+        "Estimates from synthetic recordings, the paper's way and ours; error: median geodesic distance to the"
+        " truth, mass: median of the error's magnitude, of the runs that converged. Ours is a body that can exist,"
+        " with a soft prior, and a constant unsensed wrench besides, which is what mends the mass (`ext_ablation`)."
+        f" {METHOD_LABELS[UNIFORM].capitalize()}: in the hull that is given, with our estimate's mass:\n\n"
     ) + text_table(titles, lines)
 
 
@@ -96,12 +96,12 @@ def _masses(appendix: Mapping[str, pd.DataFrame]) -> str:
         if not source.startswith("in_hand"):
             continue
         truths = _true_masses(table)
-        for origin in (PRINTED, IPOPT):
+        for origin in (PRINTED, LIKELIHOOD):
             part = table[(table["method"] == CONSTRAINED) & (table["origin"] == origin)].set_index("object")["mass_kg"]
             cells = [
                 f"{100.0 * (part[name] / truth - 1.0):+.0f}" if name in part else "-" for name, truth in truths.items()
             ]
-            rows.append([source, "printed" if origin == PRINTED else "IPOPT, synthetic", *cells])
+            rows.append([source, "printed" if origin == PRINTED else "ours, synthetic", *cells])
     boxes = list(_true_masses(next(table for source, table in appendix.items() if source.startswith("in_hand"))))
     return f"Error of the mass in hand in %, {METHOD_LABELS[CONSTRAINED]}:\n\n" + text_table(
         ["source", "from", *boxes], rows

@@ -13,12 +13,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from scipy.optimize import nnls
 
-from contactid.inhand.identify.methods import FACTOR_GRAPH, IPOPT, LEAST_SQUARES, SOLVER_LABELS
+from contactid.inhand.identify.methods import FACTOR_GRAPH, LEAST_SQUARES, LIKELIHOOD, SOLVER_LABELS
 from contactid.output import style
 from contactid.output.tables import read_csv
 
 _MEASURED, _LINE = "measured", "line"  # series of the data
-_LOOKS = {LEAST_SQUARES: (style.ACCENT, "^"), FACTOR_GRAPH: (style.RELEASE, "s"), IPOPT: (style.LINE, "o")}
+_LOOKS = {LEAST_SQUARES: (style.ACCENT, "^"), FACTOR_GRAPH: (style.RELEASE, "s"), LIKELIHOOD: (style.LINE, "o")}
 _PANELS = {"seconds": "CPU time of an estimate (s)", "ms_per_iteration": "CPU time per iteration (ms)"}
 
 

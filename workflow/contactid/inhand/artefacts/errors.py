@@ -18,8 +18,8 @@ from matplotlib.ticker import LogLocator, NullLocator
 from contactid.inhand.artefacts.estimates import PRINTED, is_true, matching, printed_verdict
 from contactid.inhand.identify.methods import (
     FACTOR_GRAPH,
-    IPOPT,
     LEAST_SQUARES,
+    LIKELIHOOD,
     METHOD_LABELS,
     METHODS,
     UNIFORM,
@@ -33,7 +33,7 @@ RUN, NAIVE = "run", "naive"  # what a row of the data is, besides a printed one
 COLUMNS = ("object", "method", "solver", "kind", "value", "converged", "physically_consistent", "source")
 _WHISKERS = 1.5  # interquartile ranges, as in the paper
 _COLOURS = dict(zip(METHODS, (style.MEASURED, style.SIMULATED, style.ACCENT, style.LINE, style.RELEASE), strict=True))
-_ROWS = {(LEAST_SQUARES, FACTOR_GRAPH): "constraint as a cost", (IPOPT,): "IPOPT"}
+_ROWS = {(LEAST_SQUARES, FACTOR_GRAPH): "constraint as a cost", (LIKELIHOOD,): "ours"}
 _WIDTH = 0.8  # of the group of one object's boxes
 _WIDE = 300.0  # the largest over the smallest error from which powers of ten are ticks enough
 _STRIP = {"unphysical": 2.0, "not_converged": 1.0, PRINTED: 0.0}  # heights of what stands above a panel
@@ -107,7 +107,7 @@ def draw_errors(data: pd.DataFrame) -> Figure:
             if name in naive:
                 ends = (number - 0.5 * _WIDTH, number + 0.5 * _WIDTH)
                 axes.plot(ends, [naive[name]] * 2, "--", color="black", lw=0.8, zorder=1)
-        if in_hand and solvers == (IPOPT,):
+        if in_hand and solvers == (LIKELIHOOD,):
             title += ", with an\nunsensed wrench"
         axes.set(yscale="log", ylim=(low, high), xlabel="", ylabel=f"inertial error,\n{title}")
         _scale(axes, wide=high > _WIDE * low)

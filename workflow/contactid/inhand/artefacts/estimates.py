@@ -46,7 +46,7 @@ COLUMNS = (
 _NOWHERE = "unphysical under every reading"
 _POINTS = {ORIGIN: "about the origin", CENTER: "about the centre of mass"}
 _ORIGIN_LABELS = {
-    PRINTED: "printed", "least_squares": "least squares", "factor_graph": "graph", "ipopt": "IPOPT",
+    PRINTED: "printed", "least_squares": "least squares", "factor_graph": "graph", "likelihood": "ours",
 }  # fmt: skip
 
 
@@ -99,7 +99,7 @@ def appendix_table(
     """One table: a row of :data:`COLUMNS` per object, method and origin of its numbers, ``printed`` or a solver.
 
     Of a solver: the medians over the runs that converged (``ext_estimates.csv``), with ``geodesic_error`` infinite
-    where half of them are unphysical; of the uniform body the same, with IPOPT's mass. Of a printed row
+    where half of them are unphysical; of the uniform body the same, with our estimate's mass. Of a printed row
     (:func:`.printed.printed_table`): its smallest geodesic distance to the printed ground truth over the readings in
     which it is consistent (``ext_printed_consistency.csv``), infinite where there is none.
     """

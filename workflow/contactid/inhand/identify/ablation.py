@@ -1,9 +1,9 @@
 """One change at a time: what each part of an estimator brings in hand, and what each kind of unsensed force does to it.
 
 *Ablation.* Combinations of: a constant residual wrench (``bias``), the physical constraint, the hull's prior, the
-finite differences, and whose standard deviations weight the errors. The paper's way knows no prior without truth;
-IPOPT's weights are always the recording's, and coarser differences are tried with all other parts only. *Disturbances*
-are estimated by ``constraint_no_geodesic`` of IPOPT alone.
+finite differences, and whose standard deviations weight the errors: fixed ones, those that the recording states, or
+those that it shows. The paper's way knows no prior without truth; ours has fine differences always, and stated
+deviations are tried with all other parts only. *Disturbances* are estimated in our way alone.
 """
 
 from __future__ import annotations
@@ -16,17 +16,18 @@ import pandas as pd
 import xarray as xr
 
 from contactid.core.inertia import InertialParameters, consistency, geodesic_distance, uniform_body
-from contactid.inhand.identify.ipopt import estimates_with_ipopt
 from contactid.inhand.identify.levenberg_marquardt import estimate_with_graph
-from contactid.inhand.identify.methods import CONSTRAINED, FACTOR_GRAPH, FREE, IPOPT, Estimate
+from contactid.inhand.identify.likelihood import Uses
+from contactid.inhand.identify.methods import CONSTRAINED, FACTOR_GRAPH, FREE, LIKELIHOOD, Estimate
+from contactid.inhand.identify.ours import our_estimate
 from contactid.inhand.readers.disturbances import DISTURBANCES
 from contactid.inhand.readers.recordings import true_parameters
 from contactid.inhand.readers.sources import ABLATED
 from contactid.inhand.readers.twins import simulate_recording, twin_options
 from contactid.output.tables import write_csv
 
-FIRST_ORDER, SECOND_ORDER, FOURTH_ORDER = "first order", "second order", "fourth order"
-FIXED, OWN = "fixed", "the recording's"
+FIRST_ORDER, FOURTH_ORDER = "first order", "fourth order"
+FIXED, STATED, SHOWN = "fixed", "as stated", "as shown"
 
 
 def write_ablation(objects: str, study: Mapping[str, Any], ablation: str) -> None:
@@ -39,7 +40,7 @@ def write_ablation(objects: str, study: Mapping[str, Any], ablation: str) -> Non
     rows, block = [], study["ablation"]
     for recording, truth in _recordings(block, twin_options(study["twin"], objects), {}):
         for solver, parts, found in _combinations(recording, truth, block["solvers"], study):
-            rows.append(_known(recording) | {"solver": solver} | parts | _errors(recording, truth, found))
+            rows.append(known(recording) | {"solver": solver} | parts | errors(recording, truth, found))
     write_csv(pd.DataFrame(rows), ablation)
 
 
@@ -51,9 +52,9 @@ def write_disturbances(objects: str, study: Mapping[str, Any], disturbances: str
     rows, block, options = [], study["disturbances"], twin_options(study["twin"], objects)
     for name in block["kinds"]:
         for recording, truth in _recordings(block, options, DISTURBANCES[name]):
-            found = estimates_with_ipopt(recording, [CONSTRAINED], truth, study["ipopt"])[0]
+            found = our_estimate(recording)
             stated = {"mass_se_pct": 100.0 * found.standard_errors[0] / truth.mass}
-            rows.append({"disturbance": name} | _known(recording) | _errors(recording, truth, found) | stated)
+            rows.append({"disturbance": name} | known(recording) | errors(recording, truth, found) | stated)
     write_csv(pd.DataFrame(rows), disturbances)
 
 
@@ -79,24 +80,18 @@ def _combinations(
         for bias, constraint, fine, own in product((False, True), repeat=4):
             graph = {**study["graph"], "scheme": "fourth_order" if fine else "paper"}
             if own:
-                graph["weights"] = {**graph["weights"], **_own_weights(recording)}
+                graph["weights"] = {**graph["weights"], **_stated_weights(recording)}
             found = estimate_with_graph(recording, CONSTRAINED if constraint else FREE, truth, graph, bias=bias)
-            differences, weights = FOURTH_ORDER if fine else FIRST_ORDER, OWN if own else FIXED
+            differences, weights = FOURTH_ORDER if fine else FIRST_ORDER, STATED if own else FIXED
             yield FACTOR_GRAPH, _parts(bias, constraint, False, differences, weights), found
-    if IPOPT in solvers:
+    if LIKELIHOOD in solvers:
         levels = ((False, False), (True, False), (True, True))  # constraint, and prior besides
-        for bias, (constraint, prior), fine in (*product((False, True), levels, (True,)), (True, levels[2], False)):
-            ipopt = {**study["ipopt"], "scheme": "compact" if fine else "central"}
-            if not bias:
-                ipopt["residual"] = {**ipopt["residual"], "kinds": []}
-            if not prior:
-                ipopt["hull_weight"] = 0.0
-            found = estimates_with_ipopt(recording, [CONSTRAINED if constraint else FREE], truth, ipopt)[0]
-            differences = FOURTH_ORDER if fine else SECOND_ORDER
-            yield IPOPT, _parts(bias, constraint, prior, differences, OWN), found
+        for bias, (constraint, prior), shown in (*product((False, True), levels, (True,)), (True, levels[2], False)):
+            found = our_estimate(recording, Uses(bias, constraint, prior, shown))
+            yield LIKELIHOOD, _parts(bias, constraint, prior, FOURTH_ORDER, SHOWN if shown else STATED), found
 
 
-def _own_weights(recording: xr.Dataset) -> dict[str, float]:
+def _stated_weights(recording: xr.Dataset) -> dict[str, float]:
     """The recording's stated deviations; Newton and Euler's equations, which have no error of their own, stay stiff."""
     stated = recording.attrs
     return {
@@ -111,11 +106,13 @@ def _parts(bias: bool, constraint: bool, prior: bool, differences: str, weights:
     return dict(zip(ABLATED, (*words, differences, weights), strict=True))
 
 
-def _known(recording: xr.Dataset) -> dict[str, Any]:
+def known(recording: xr.Dataset) -> dict[str, Any]:
+    """What names a recording."""
     return {name: recording.attrs[name] for name in ("source", "object", "seed")}
 
 
-def _errors(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> dict[str, Any]:
+def errors(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> dict[str, Any]:
+    """Of an estimate: converged, a possible body, error of the mass, eq. 38, and the uniform body's with that mass."""
     body, hull = found.parameters, recording["hull"].values
     return {
         "converged": found.converged,

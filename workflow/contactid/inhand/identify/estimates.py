@@ -17,23 +17,21 @@ from contactid.core.inertia import (
     InertialParameters,
     consistency,
     geodesic_distance,
-    tensor_entries,
     uniform_body,
 )
 from contactid.inhand.identify.baseline import estimate_baseline
 from contactid.inhand.identify.levenberg_marquardt import estimate_with_graph
 from contactid.inhand.identify.methods import (
-    CONSTRAINED,
-    DATA,
     ESTIMATE_COLUMNS,
-    IPOPT,
     LEAST_SQUARES,
+    LIKELIHOOD,
     PRIOR,
     UNIFORM,
     Estimate,
     failed_estimate,
     parameter_values,
 )
+from contactid.inhand.identify.ours import our_estimate
 from contactid.inhand.readers.recordings import read_recording, true_parameters
 from contactid.output.tables import write_csv
 from contactid.sources.motion import read_dataset
@@ -53,27 +51,20 @@ def estimates(
     recording
         Canonical.
     methods, solver
-        Names as in :mod:`.methods`; least squares has the method ``baseline`` only.
+        Names as in :mod:`.methods`; least squares has the method ``baseline`` only, likelihood
+        ``constraint_no_geodesic``.
     prior
         Of the one method that has a prior.
     study
-        The block ``inhand`` of the configuration: ``baseline``, ``graph`` and ``ipopt``.
+        The block ``inhand`` of the configuration: ``baseline`` and ``graph``.
     """
-    if solver == IPOPT:
-        # loaded where it is used, so that the other solvers work without Pyomo and IPOPT
-        from contactid.core.solve import available_route
-        from contactid.inhand.identify.ipopt import estimates_with_ipopt
-
-        available_route()  # no solver is no failed estimate but an error
-        try:
-            return estimates_with_ipopt(recording, methods, prior, study["ipopt"])
-        except ContactIdError as error:
-            return [failed_estimate(method, IPOPT, str(error)) for method in methods]
     found = []
     for method in methods:
         try:
             if solver == LEAST_SQUARES:
                 found.append(estimate_baseline(recording, study["baseline"]))
+            elif solver == LIKELIHOOD:
+                found.append(our_estimate(recording))
             else:
                 found.append(estimate_with_graph(recording, method, prior, study["graph"]))
         except ContactIdError as error:
@@ -101,8 +92,7 @@ def estimate_rows(
 
 
 def _naive(recording: xr.Dataset, found: Sequence[Estimate]) -> list[Estimate]:
-    """The uniform body in the given hull with IPOPT's mass, where there is one: what the data must be better than."""
-    given = [one for one in found if one.solver == IPOPT and one.method == CONSTRAINED]
+    """The uniform body in the given hull with our estimate's mass: what the data must be better than."""
     return [
         replace(
             one,
@@ -110,9 +100,10 @@ def _naive(recording: xr.Dataset, found: Sequence[Estimate]) -> list[Estimate]:
             parameters=uniform_body(one.parameters.mass, recording["hull"].values),
             standard_errors=np.full(10, np.nan),
             message="the mass is the estimate's",
+            decided_by=PRIOR,
         )
-        for one in given
-        if one.parameters.mass > 0.0
+        for one in found
+        if one.solver == LIKELIHOOD and one.parameters.mass > 0.0
     ]
 
 
@@ -126,7 +117,7 @@ def _row(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> d
         "converged": found.converged,
         "physically_consistent": consistency(body, recording["hull"].values).consistent,
         "geodesic_error": geodesic_distance(truth, body),
-        "decided_by": _decided_by(recording, found),
+        "decided_by": found.decided_by,
         **parameter_values(body),
         "seconds": found.seconds,
         "samples": recording.sizes["sample"],
@@ -135,21 +126,6 @@ def _row(recording: xr.Dataset, truth: InertialParameters, found: Estimate) -> d
         **{f"se_{name}": error for name, error in zip(PARAMETER_NAMES, found.standard_errors, strict=True)},
         "message": found.message,
     }
-
-
-def _decided_by(recording: xr.Dataset, found: Estimate) -> str:
-    """The prior where no entry of the tensor is one standard error of the data away from the uniform body's.
-
-    That body has the estimate's mass and centre of mass. Only IPOPT's constrained method has this prior.
-    """
-    body = found.parameters
-    if found.solver != IPOPT or found.method not in (CONSTRAINED, UNIFORM) or not body.mass > 0.0:
-        return DATA
-    uniform = uniform_body(body.mass, recording["hull"].values)
-    moved = body.inertia_at_center - uniform.inertia_at_center
-    errors = found.standard_errors[4:]
-    away = np.abs(tensor_entries(moved)) >= np.where(np.isnan(errors), np.inf, errors)
-    return DATA if away.any() else PRIOR
 
 
 def write_estimates(

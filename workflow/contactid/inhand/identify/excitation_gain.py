@@ -18,8 +18,8 @@ from contactid.core.inertia import geodesic_distance
 from contactid.inhand.identify.excitation import Excitation, optimise_motion
 from contactid.inhand.identify.identifiability import unidentifiable
 from contactid.inhand.identify.information import recording_information
-from contactid.inhand.identify.ipopt import estimates_with_ipopt
 from contactid.inhand.identify.methods import PARAMETER_COLUMNS, parameter_values
+from contactid.inhand.identify.ours import our_estimate
 from contactid.inhand.identify.wrench import wrench_covariance
 from contactid.inhand.readers.noise import QUIET
 from contactid.inhand.readers.recordings import recorded_signals, true_parameters
@@ -37,14 +37,13 @@ def write_gains(
     objects: str,
     twin: Mapping[str, Any],
     block: Mapping[str, Any],
-    ipopt: Mapping[str, Any],
     identifiability: str,
     gains: str,
 ) -> None:
     """Keep :func:`identifiability_table`, and :func:`gain_table` of the block ``inhand: excitation``."""
     options = twin_options(twin, objects)
     write_exact(identifiability_table(options, block["seeds"][0]), identifiability)
-    write_exact(gain_table(options, block, ipopt), gains)
+    write_exact(gain_table(options, block), gains)
 
 
 def identifiability_table(options: Mapping[str, Any], seed: int) -> pd.DataFrame:
@@ -113,19 +112,19 @@ def parameter_sizes(truth: xr.Dataset) -> np.ndarray:
     return np.array([mass] + [length] * 3 + [mass * length**2] * 6)
 
 
-def gain_table(options: Mapping[str, Any], block: Mapping[str, Any], ipopt: Mapping[str, Any]) -> pd.DataFrame:
-    """A row per case, seed and motion of the block ``inhand: excitation``; estimates are those of the block ``ipopt``.
+def gain_table(options: Mapping[str, Any], block: Mapping[str, Any]) -> pd.DataFrame:
+    """A row per case, seed and motion of the block ``inhand: excitation``; estimates are ours.
 
     The twins are without residual forces: excitation is about noise, and they would hide what it buys.
     """
     sources = {name: {**source, "residual": QUIET["residual"]} for name, source in options["sources"].items()}
-    options, ipopt = {**options, "sources": sources}, {**ipopt, "residual": {**ipopt["residual"], "kinds": []}}
+    options = {**options, "sources": sources}
     cases = [(case["source"], case["object"], seed) for case in block["cases"] for seed in block["seeds"]]
-    return pd.DataFrame([row for case in cases for row in _compared(case, options, block, ipopt)])
+    return pd.DataFrame([row for case in cases for row in _compared(case, options, block)])
 
 
 def _compared(
-    case: tuple[str, str, int], options: Mapping[str, Any], block: Mapping[str, Any], ipopt: Mapping[str, Any]
+    case: tuple[str, str, int], options: Mapping[str, Any], block: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
     """A row for the source's own motion and one for the motion optimised from it."""
     source, object_name, seed = case
@@ -136,17 +135,14 @@ def _compared(
     limits = coordinate_limits(options["sources"][source]["motion"])
     found = optimise_motion(start, limits, float(signals.time[-1]), covariance, block)
     better = simulate_recording(*case, options, motion=found.motion)
-    keys, method = {"source": source, "object": object_name, "seed": seed}, block["method"]
+    keys = {"source": source, "object": object_name, "seed": seed}
     unmoved = Excitation(start, 0.0, 0, True)
-    yield {**keys, "motion": REFERENCE, **_measures(recording, truth, unmoved, method, ipopt)}
-    yield {**keys, "motion": OPTIMISED, **_measures(*better, found, method, ipopt)}
+    yield {**keys, "motion": REFERENCE, **_measures(recording, truth, unmoved)}
+    yield {**keys, "motion": OPTIMISED, **_measures(*better, found)}
 
 
-def _measures(
-    recording: xr.Dataset, truth: xr.Dataset, found: Excitation, method: str, ipopt: Mapping[str, Any]
-) -> dict[str, Any]:
-    true = true_parameters(truth)
-    (estimate,) = estimates_with_ipopt(recording, [method], true, ipopt)
+def _measures(recording: xr.Dataset, truth: xr.Dataset, found: Excitation) -> dict[str, Any]:
+    true, estimate = true_parameters(truth), our_estimate(recording)
     found_values, true_values = (np.array([*parameter_values(body).values()]) for body in (estimate.parameters, true))
     errors = np.abs(found_values - true_values) / parameter_sizes(truth)
     return {
@@ -154,7 +150,6 @@ def _measures(
         "gain": found.gain,
         "evaluations": found.evaluations,
         "search_converged": found.converged,
-        "method": method,
         "converged": estimate.converged,
         "geodesic_error": geodesic_distance(estimate.parameters, true),
         **{f"error_{name}": value for name, value in zip(PARAMETER_COLUMNS, errors, strict=True)},

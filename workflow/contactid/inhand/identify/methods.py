@@ -31,12 +31,12 @@ UNIFORM = "uniform_body"
 FREE, CONSTRAINED = METHODS[2:4]
 DATA, PRIOR = "data", "prior"  # what decides the tensor of an estimate
 
-LEAST_SQUARES, FACTOR_GRAPH, IPOPT = "least_squares", "factor_graph", "ipopt"
-SOLVERS = (LEAST_SQUARES, FACTOR_GRAPH, IPOPT)
+LEAST_SQUARES, FACTOR_GRAPH, LIKELIHOOD = "least_squares", "factor_graph", "likelihood"
+SOLVERS = (LEAST_SQUARES, FACTOR_GRAPH, LIKELIHOOD)
 SOLVER_LABELS = {
     LEAST_SQUARES: "least squares",
     FACTOR_GRAPH: "constraint as a cost (paper)",
-    IPOPT: "hard constraints (IPOPT)",
+    LIKELIHOOD: "by likelihood (ours)",
 }
 
 PARAMETER_LABELS = {
@@ -75,7 +75,8 @@ class Estimate:
     seconds : process CPU time, model building included
     objective : the solver's cost at the answer, half a sum of squared whitened residuals
     standard_errors : (10,) of ``parameters.vector``, in its units; nan where unknown
-    message : what went wrong, or the solver's last word
+    message : what went wrong, or what the recording can't tell
+    decided_by : ``data``, or ``prior`` where they say nothing of the tensor
     """
 
     method: str
@@ -87,6 +88,7 @@ class Estimate:
     objective: float
     standard_errors: np.ndarray
     message: str = ""
+    decided_by: str = DATA
 
 
 def failed_estimate(method: str, solver: str, message: str, seconds: float = 0.0) -> Estimate:

@@ -20,13 +20,9 @@ left out: smaller than what is kept by the ratio of a contact point's error to i
 full problem to second order in the errors.
 
 *Not sensed*: a fingertip's mounting frame touches the object too (section VI). The equations then read ``Y theta = W_m
-+ Z beta``, with columns Z of a wrench that is known up to its coefficients beta:
-
-* ``constant``: six columns, a wrench that is constant in the body frame. Gravity turns in that frame as the object
-  turns, a constant doesn't, so the two are told apart by reorientation. Constant forces at fixed contact points, one
-  per finger, span nothing but these six.
-* ``drifting``: the same, linear between knots in time, with departures of a given standard deviation. The faster it
-  may drift, the more of the slow motion it explains away.
++ beta``, beta a wrench that is constant in the body frame. Gravity turns in that frame as the object turns, a constant
+doesn't, so the two are told apart by reorientation. Constant forces at fixed contact points, one per finger, add up to
+nothing but these six numbers.
 
 What can't be told apart is a share of the load that all fingertips miss: it is another mass at every motion. Unknown
 gains ``f = (1 + beta_c) f_m`` aren't offered for that reason; gains towards zero shrink the errors of the forces along
@@ -34,9 +30,6 @@ with the forces, so least squares with given weights prefers them.
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -47,7 +40,6 @@ from contactid.inhand.readers.recordings import RecordedSignals
 
 PARAMETERS = 10
 WRENCH = 6
-CONSTANT, DRIFTING = "constant", "drifting"
 
 
 def regressor(motion: BodyMotion) -> np.ndarray:
@@ -100,30 +92,3 @@ def wrench_covariance(signals: RecordedSignals) -> np.ndarray:
     if signals.torques is not None:
         total[:, 3:, 3:] += k * signals.torque_sd**2 * np.eye(3)
     return total
-
-
-def bias_columns(signals: RecordedSignals, source: str, residual: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
-    """Z ``(n, 6, b)`` in N and N m, and the standard deviations ``(b,)`` of beta; infinite where nothing is known.
-
-    ``residual`` is the block of ``inhand: ipopt`` that says which sources have which kinds. ``drift_sd`` (N) is of a
-    drifting force; its torque's is that times the contacts' root mean square distance from B's origin.
-    """
-    n = signals.samples
-    kinds = residual["kinds"] if source in residual["sources"] else ()
-    columns, deviations = [np.zeros((n, 6, 0))], [np.zeros(0)]
-    if CONSTANT in kinds or DRIFTING in kinds:
-        columns.append(np.broadcast_to(np.eye(6), (n, 6, 6)))
-        deviations.append(np.full(6, np.inf))
-    if DRIFTING in kinds:
-        hats = _hats(signals.time, residual["knot_interval"])
-        arm = float(np.sqrt(np.mean(np.sum(signals.points**2, axis=-1))))
-        columns.append(np.einsum("nj,il->nijl", hats, np.eye(6)).reshape(n, 6, -1))
-        deviations.append(np.tile(residual["drift_sd"] * np.repeat([1.0, arm], 3), hats.shape[1]))
-    return np.concatenate(columns, axis=2), np.concatenate(deviations)
-
-
-def _hats(time: np.ndarray, interval: float) -> np.ndarray:
-    """(n, j) piecewise linear basis functions at knots about ``interval`` apart, the ends included."""
-    count = max(2, round((time[-1] - time[0]) / interval) + 1)
-    knots = np.linspace(time[0], time[-1], count)
-    return np.column_stack([np.interp(time, knots, unit) for unit in np.eye(count)])

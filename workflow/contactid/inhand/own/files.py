@@ -48,10 +48,11 @@ from contactid.core.configuration import check, restore_numbers
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import hull_halfspaces
 from contactid.core.reading import content_of, read_yaml, require_plain
+from contactid.inhand.identify.likelihood import GAIN_SD
 
 _SCHEMA = Path(__file__).with_name("noise.schema.yaml")
 _DEFAULTS = {
-    "force_sd": 0.03, "force_relative_sd": 0.03, "force_gain_sd": 0.05, "contact_torque_sd": 1e-3, "gravity": 9.81,
+    "force_sd": 0.03, "force_relative_sd": 0.03, "force_gain_sd": GAIN_SD, "contact_torque_sd": 1e-3, "gravity": 9.81,
 }  # fmt: skip
 _FORM = "See python -m contactid estimate --help for the columns"
 _MOST_HEADER = 200  # characters of a header that a message repeats

@@ -1,9 +1,8 @@
 """From a recording's rows to stretches of signals that can be estimated from, with what was done to them.
 
 A row without a pose, or with a force that is no number, is lost. A few lost rows are no gap: differences take the
-times as they are. A row that repeats the pose before it is lost, too, for a tracker that held it says nothing. Rows are
-averaged to about 50 per second, poses and forces alike, since a held object moves slowly; a long recording is cut into
-stretches, which bounds the work.
+times as they are. A row that repeats the pose before it is lost, too, for a tracker that held it says nothing. The
+others are averaged (:mod:`contactid.inhand.identify.averaging`).
 """
 
 from __future__ import annotations
@@ -16,14 +15,11 @@ import numpy as np
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import hull_halfspaces
-from contactid.core.rotations import continuous, from_matrices, matrices
+from contactid.core.rotations import from_matrices, matrices
+from contactid.inhand.identify.averaging import FEWEST, STEP, averaged_stretches
 from contactid.inhand.own.files import OwnTable, force_deviations, read_hull, read_noise, read_table
 from contactid.inhand.readers.recordings import RecordedSignals
 
-_STEP = 0.02  # s, of the averages
-_LONGEST = 120  # averages in a stretch
-_FEWEST = 15  # averages in a stretch, fewer are left out
-_GAP = 4.0  # averages' steps; from there on a stretch ends
 _SLOWEST = 0.2  # s between rows; beyond it milliseconds were taken for seconds
 _FASTEST, _FARTHEST = 10.0, 100.0  # m/s and m; beyond them millimetres were taken for metres
 _NORMS = (0.9, 1.1)  # of quaternions that are normalised
@@ -101,15 +97,28 @@ def _prepared(table: OwnTable, hull: np.ndarray, noise: Mapping[str, float], nam
         raise ContactIdError("contact_force_sd is negative", "Give standard deviations in N")
     time = table.time[good]
     _check_time(time, np.flatnonzero(good))
-    orientation = continuous(table.orientation[good] / norm[good, None])
+    rotations = matrices(table.orientation[good] / norm[good, None])
     _check_units(time, table.position[good], point[good], hull)
     sd = force_deviations(table, dict(noise))[good]
-    torque = None if table.torque is None else table.torque[good]
-    whole = (time, table.position[good], orientation, force[good], sd, point[good], torque)
-    stretches, count = _stretches(whole, hull, noise)
+    signals = RecordedSignals(
+        time=time,
+        rotations=rotations,
+        positions=table.position[good],
+        forces=force[good],
+        force_sd=sd,
+        points=point[good],
+        torques=None if table.torque is None else table.torque[good],
+        gravity=noise["gravity"],
+        position_sd=noise["position_sd"],
+        orientation_sd=noise["orientation_sd"],
+        point_sd=noise["contact_position_sd"],
+        torque_sd=noise["contact_torque_sd"],
+        hull=hull,
+    )
+    stretches, count = averaged_stretches(signals)
     if not stretches:
         raise ContactIdError(
-            f"no stretch of {_FEWEST * _STEP:.2g} s without a gap (median step {np.median(np.diff(time)):.3g} s)",
+            f"no stretch of {FEWEST * STEP:.2g} s without a gap (median step {np.median(np.diff(time)):.3g} s)",
             "Give a longer recording, or one with fewer lost rows",
         )
     if len(stretches) > 1:
@@ -164,52 +173,6 @@ def _check_units(time: np.ndarray, position: np.ndarray, point: np.ndarray, hull
             f"contacts lie {away:.3g} m from the middle of a hull of {size:.3g} m",
             "Give both in metres in the body frame",
         )
-
-
-def _stretches(whole: tuple, hull: np.ndarray, noise: Mapping[str, float]) -> tuple[list[RecordedSignals], int]:
-    """Averaged signals between gaps, and how many rows make an average."""
-    time = whole[0]
-    step = float(np.median(np.diff(time))) if len(time) > 1 else _STEP
-    count = max(1, round(_STEP / step))
-    found = []
-    for run in np.split(np.arange(len(time)), np.flatnonzero(np.diff(time) > _GAP * count * step) + 1):
-        bins = np.floor((time[run] - time[run[0]]) / (count * step) + 1e-6).astype(int) if count > 1 else run
-        _, first, sizes = np.unique(bins, return_index=True, return_counts=True)
-        parts = max(1, -(-len(first) // _LONGEST))
-        for part in np.array_split(np.arange(len(first)), parts):
-            if len(part) >= _FEWEST:
-                rows = run[first[part[0]] : first[part[-1]] + sizes[part[-1]]]
-                found.append(_averaged(whole, rows, first[part] - first[part[0]], sizes[part], hull, noise, count))
-    return found, count
-
-
-def _averaged(
-    whole: tuple, rows: np.ndarray, first: np.ndarray, sizes: np.ndarray, hull: np.ndarray,
-    noise: Mapping[str, float], count: int,
-) -> RecordedSignals:  # fmt: skip
-    time, position, orientation, force, sd, point = (one[rows] for one in whole[:-1])
-    torque = whole[-1]
-
-    def mean(values: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(values, first, axis=0) / sizes.reshape(-1, *[1] * (values.ndim - 1))
-
-    turned = mean(orientation)
-    share = count**-0.5
-    return RecordedSignals(
-        time=mean(time - whole[0][0]),
-        rotations=matrices(turned / np.linalg.norm(turned, axis=1, keepdims=True)),
-        positions=mean(position),
-        forces=mean(force),
-        force_sd=np.sqrt(mean(sd**2) / sizes[:, None, None]),
-        points=mean(point),
-        torques=None if torque is None else mean(torque[rows]),
-        gravity=noise["gravity"],
-        position_sd=noise["position_sd"] * share,
-        orientation_sd=noise["orientation_sd"] * share,
-        point_sd=max(noise["contact_position_sd"], 1e-6) * share,
-        torque_sd=noise["contact_torque_sd"] * share,
-        hull=hull,
-    )
 
 
 def _pull(stretches: list[RecordedSignals]) -> list[str]:

@@ -16,9 +16,9 @@ from scipy.special import chdtrc
 from contactid.core.atomic import write_text
 from contactid.core.inertia import consistency, geodesic_distance, tensor
 from contactid.inhand.identify.identifiability import visible_motion
+from contactid.inhand.identify.likelihood import LEVELS, TENSOR, RecordingFit, fit_recording, told_parameters
 from contactid.inhand.identify.methods import DATA, PRIOR
 from contactid.inhand.own.draw import draw_parameters, draw_residuals
-from contactid.inhand.own.fit import LEVELS, OwnFit, fit_recording, told_parameters
 from contactid.inhand.own.prepare import OwnRecording, longest, turning
 from contactid.output.escape import markdown
 from contactid.output.fits import write_fit
@@ -31,7 +31,6 @@ NAMES = (
     "mass", "center_x", "center_y", "center_z", "i_xx", "i_yy", "i_zz", "i_xy", "i_xz", "i_yz",
     "origin_xx", "origin_yy", "origin_zz", "origin_xy", "origin_xz", "origin_yz",
 )  # fmt: skip
-_TENSOR = slice(4, 10)  # about the centre of mass, of told parameters
 _UNITS = ("kg", "m", "m", "m", *("kg m2",) * 12)
 _UNLIKELY = 1e-3  # probability of a misfit below which the stated noise doesn't explain it
 _OFF = 1.5  # factor of a stated deviation from which on it is told
@@ -59,17 +58,14 @@ class OwnEstimate:
     """
 
     recording: OwnRecording
-    fit: OwnFit
+    fit: RecordingFit
     seconds: float
     warnings: tuple[str, ...] = ()
 
     @property
     def decided_by(self) -> list[str]:
         """Of every told parameter: ``prior`` where the data move it by less than a standard error of the fit."""
-        moved = np.abs(told_parameters(self.fit.body.vector) - told_parameters(self.fit.uniform.vector))
-        by_data = moved >= self.fit.fit_errors
-        by_data[0] = True  # no prior knows the mass
-        return [DATA if one else PRIOR for one in by_data]
+        return [DATA if one else PRIOR for one in self.fit.by_data]
 
     def lines(self) -> list[str]:
         """The results, for a terminal."""
@@ -78,7 +74,7 @@ class OwnEstimate:
         spread = ", ".join(f"{1e3 * value:.1f}" for value in errors[1:4])
         moments = ", ".join(f"{value:.3g}" for value in np.diag(body.inertia_at_center))
         spreads = ", ".join(f"{value:.2g}" for value in errors[4:7])
-        by_data = self.decided_by[_TENSOR].count(DATA)
+        by_data = self.decided_by[TENSOR].count(DATA)
         return [
             f"mass = {body.mass:.4g} kg +- {errors[0]:.2g} (standard error)",
             f"centre of mass = ({center}) mm +- ({spread})",
@@ -118,7 +114,7 @@ def _warnings(found: OwnEstimate) -> list[str]:
     return [*warnings, *_noise_warnings(found), *_unsensed(found)]
 
 
-def _room(fit: OwnFit, hull: np.ndarray) -> np.ndarray:
+def _room(fit: RecordingFit, hull: np.ndarray) -> np.ndarray:
     equations = ConvexHull(hull).equations
     return -(equations[:, :3] @ fit.body.center_of_mass + equations[:, 3])
 
@@ -287,7 +283,7 @@ def _named(told: np.ndarray) -> dict[str, Any]:
     return {
         "mass": float(told[0]),
         "center_of_mass": told[1:4].tolist(),
-        "inertia": tensor(told[_TENSOR]).tolist(),
+        "inertia": tensor(told[TENSOR]).tolist(),
         "inertia_origin": tensor(told[10:]).tolist(),
     }
 

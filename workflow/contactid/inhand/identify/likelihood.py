@@ -1,24 +1,25 @@
 """Inertial parameters of one recording, with noise levels that the recording itself tells.
 
-The equations are those of the study's estimators (:mod:`contactid.inhand.identify.wrench`): Newton and Euler's, forces
-and contact points eliminated, poses unknown, a constant unsensed wrench beside. Linearised about poses that follow the
-answer, a sample's wrench is ``w = Y theta - beta + error`` with the error's covariance
+Newton and Euler's equations (eqs. 8 and 9; :mod:`contactid.inhand.identify.wrench`), forces and contact points
+eliminated, poses unknown, a constant unsensed wrench beside. Linearised about poses that follow the answer, a sample's
+wrench is ``w = Y theta - beta + error`` with the error's covariance
 
     ``S = s_1 C + sum_i s_i J K_i J^T + sum_j s_j G_j``:
 
 C is of the stated deviations of forces, points and torques. J is the slope by the poses; their errors K are white, or
 correlated over a tenth of a second (a tracker's jitter), position and orientation apart. G are forces at the contacts
 that aren't sensed, correlated over a tenth of a second and over a second. The factors s are found by restricted maximum
-likelihood (each multiplied by the root of what the residuals show over what they should show, which never lowers it;
-Zhou, Hu, Qiao, Lange, J. Comput. Graph. Stat. 28, 2019). So a noise that is stated wrongly, or that isn't white, widens
-the standard errors by itself, and lets the prior count for more.
+likelihood: each is multiplied by what the residuals show over what they should show. The root of that ratio would
+never lower the likelihood (Zhou, Hu, Qiao, Lange, J. Comput. Graph. Stat. 28, 2019), but takes twice the steps. So a
+noise that is stated wrongly, or that isn't white, widens the standard errors by itself, and lets the prior count for
+more.
 
-The answer is a body that can exist: the least of the data's squared error plus ``weight`` times the squared geodesic
-distance (eq. 20) to the body of uniform density in the hull, whatever its mass, with the centre of mass in the hull.
-Standard errors are the data's, without that prior, and with an error of the force sensors' calibration that is stated:
-a common factor of all forces is another mass at every motion, so no recording shows it. Linear in the poses' errors,
-they are too small where those put more into the wrenches than the motion does. So variances are multiplied by one plus
-the ratio of the two, a rule that was chosen on twins.
+The answer is a body that can exist (:mod:`contactid.inhand.identify.likeliest_body`), near the uniform one in the hull
+where the data say little. Standard errors are the data's, without that prior, and with an error of the force sensors'
+calibration that is stated: a common factor of all forces is another mass at every motion, so no recording shows it.
+Linear in the poses' errors, they are too small where those put more into the wrenches than the motion does. So
+variances are multiplied by one plus the ratio of the two, for the prior to count by, too: a rule that was chosen on
+twins.
 """
 
 from __future__ import annotations
@@ -28,18 +29,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import block_diag, cho_factor, cho_solve, lapack
-from scipy.optimize import least_squares
 
-from contactid.core.inertia import InertialParameters, hull_halfspaces, parallel_axis, tensor_entries, uniform_body
-from contactid.core.rotations import from_matrices, matrices, skew
-from contactid.inhand.identify.ipopt_start import FORCE_FLOOR, TORQUE_FLOOR, smoothed_motion
+from contactid.core.inertia import InertialParameters, parallel_axis, tensor_entries, uniform_body
+from contactid.core.rotations import matrices, skew
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, POSE, REACH, body_motion, rotation_exp, rotation_log
+from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
+from contactid.inhand.identify.smoothing import smoothed_motion
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor, wrench_covariance, wrench_slope
-from contactid.inhand.models.inertia import MeasuredMotion
-from contactid.inhand.models.parameters import homogeneous_matrix
 from contactid.inhand.readers.recordings import RecordedSignals
 
-PRIOR_WEIGHT = 200.0  # of half the squared distance to the uniform body: each direction within about 0.07 of it
+GAIN_SD = 0.05  # of the forces' calibration, where nothing else is stated
 _REACH = REACH[FOURTH_ORDER]
 _ROUNDS = 14  # of linearisation, at most
 _STEPS, _FEW = 8, 3  # of the noise levels, in each of the first rounds and of the later ones
@@ -50,7 +49,8 @@ _SETTLING = 0.5  # the same, from which on the answer isn't called settled
 _SHORT = 0.1  # s, over which errors of poses are correlated
 _UNSENSED = (0.1, 0.3, 1.0)  # s, the same of unsensed forces
 _START = (1.0, 1.0, 1.0, 1.0, 1.0, 1e-4, 1e-4, 1e-4)  # factors; those of unsensed forces in N2
-_STATED = np.array([30.0, 30.0, 30.0, 0.0, 0.0, 0.0, 0.0, 0.0])  # degrees of freedom that a stated level counts for
+_AS_STATED = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+_STATED = 30.0 * _AS_STATED  # degrees of freedom that a stated level counts for
 LEVELS = (
     "forces and contact points", "positions, white", "orientations, white", "positions, over 0.1 s",
     "orientations, over 0.1 s", "unsensed forces, over 0.1 s", "unsensed forces, over 0.3 s",
@@ -58,15 +58,34 @@ LEVELS = (
 )  # fmt: skip
 _POSES = (1, 2, 3, 4)  # levels of the poses
 _LARGEST_SHARE = 100.0
-_NOTHING = np.zeros((PARAMETERS + WRENCH, PARAMETERS + WRENCH))  # information, before there are equations
-_MARGIN = 1e-3  # of the size, that the centre of mass keeps from the hull
-_SMOOTHER = 2.5
-_STIFF = 1e5
-_FLOOR = np.diag(np.repeat([FORCE_FLOOR, TORQUE_FLOOR], 3) ** 2)
+_WIDER = 2.5  # times the stated deviations of the poses, for the first smoothing
+_FLOOR = np.diag(np.repeat([1e-5, 1e-6], 3) ** 2)  # N and N m, least deviations of a wrench
+_NO_WRENCH = 1e12  # information (1/N2, 1/N2m2) that there is no unsensed wrench
+
+
+@dataclass(frozen=True)
+class Uses:
+    """What an estimate makes use of: all of it, except in the ablation.
+
+    Attributes
+    ----------
+    wrench : a constant unsensed wrench is estimated beside
+    body : the answer is a body that can exist
+    prior : and near the hull's uniform body in what the data leave open
+    noise : noise levels are those that the recording shows; else as stated
+    """
+
+    wrench: bool = True
+    body: bool = True
+    prior: bool = True
+    noise: bool = True
+
+
+ALL = Uses()
 
 
 @dataclass(frozen=True, eq=False)
-class OwnFit:
+class RecordingFit:
     """What was found in a recording.
 
     Attributes
@@ -75,6 +94,7 @@ class OwnFit:
     uniform : the body of uniform density in the hull with the estimate's mass
     errors : (16,) standard errors of :func:`told_parameters`, calibration included
     fit_errors : (16,) the same of the fit alone
+    vector_errors : (10,) standard errors of ``body.vector``, calibration included
     levels : (8,) factors of the noise, in the order of :data:`LEVELS`; the last three in N2
     wrench : (6,) constant unsensed wrench in B about its origin, N and N m: sensed is what acts less this
     residuals : of each stretch, (m, 6) N and N m, sensed wrench less what the estimate's motion asks for
@@ -91,6 +111,7 @@ class OwnFit:
     uniform: InertialParameters
     errors: np.ndarray
     fit_errors: np.ndarray
+    vector_errors: np.ndarray
     levels: np.ndarray
     wrench: np.ndarray
     residuals: list[np.ndarray]
@@ -101,6 +122,16 @@ class OwnFit:
     degrees: int
     iterations: int
     converged: bool
+
+    @property
+    def by_data(self) -> np.ndarray:
+        """(16,) whether the data move a told parameter by a standard error of the fit or more from the uniform body.
+
+        No prior knows the mass, so that is the data's.
+        """
+        moved = np.abs(told_parameters(self.body.vector) - told_parameters(self.uniform.vector)) >= self.fit_errors
+        moved[0] = True
+        return moved
 
 
 @dataclass
@@ -117,6 +148,9 @@ class _Stretch:
     gains: np.ndarray  # (6 m, k) wrench of every contact
 
 
+TENSOR = slice(4, 10)  # about the centre of mass, of told parameters
+
+
 def told_parameters(vector: np.ndarray) -> np.ndarray:
     """(16,): mass, centre of mass, tensor about it, tensor about B's origin (xx, yy, zz, xy, xz, yz), of a (10,)."""
     center = vector[1:4] / vector[0]
@@ -124,7 +158,7 @@ def told_parameters(vector: np.ndarray) -> np.ndarray:
     return np.concatenate([vector[:1], center, at_center, vector[4:]])
 
 
-def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float, weight: float = PRIOR_WEIGHT) -> OwnFit:
+def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float = GAIN_SD, uses: Uses = ALL) -> RecordingFit:
     """Estimate an object from stretches of one recording.
 
     Parameters
@@ -133,24 +167,35 @@ def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float, weight: 
         Each of even samples without a gap; stated deviations start the search for the noise levels.
     gain_sd
         Relative standard deviation of the forces' calibration, of each contact's and of all in common.
-    weight
-        Of half the squared geodesic distance to the uniform body.
+    uses
+        What the estimate makes use of.
     """
     started = [_start(one) for one in stretches]
     parts, hull = [part for part, _ in started], stretches[0].hull
+    weight = PRIOR_WEIGHT if uses.prior else 0.0
+    beforehand = np.zeros((PARAMETERS + WRENCH, PARAMETERS + WRENCH))
+    if not uses.wrench:
+        beforehand[PARAMETERS:, PARAMETERS:] = _NO_WRENCH * np.eye(WRENCH)
     rows = np.concatenate([rows for _, rows in started])
-    information = rows[:, :-1].T @ rows[:, :-1]
+    information = rows[:, :-1].T @ rows[:, :-1] + beforehand
     answer = _inverse(information) @ rows[:, :-1].T @ rows[:, -1]
     misfit = float(np.mean((rows[:, -1] - rows[:, :-1] @ answer) ** 2))
-    body, _ = likeliest_body(answer, information / misfit, hull, weight, uniform_body(_weighed(stretches), hull))
-    levels = np.array(_START)
+    uniform = uniform_body(_weighed(stretches), hull)
+    body, _ = likeliest_body(answer[:PARAMETERS], _of_parameters(information / misfit), hull, weight, uniform)
+    levels = np.array(_START) if uses.noise else _AS_STATED
     near = body.vector
     for turn in range(_ROUNDS):
         for part in parts:
             _linearise(part, near)
-        levels = _noise_levels(parts, levels, _STEPS if turn < _FIRST else _FEW)
-        information, answer = _solved(parts, levels)
-        body, solved = likeliest_body(answer, information, hull, weight, body)
+        if uses.noise:
+            levels = _noise_levels(parts, levels, _STEPS if turn < _FIRST else _FEW, beforehand)
+        information, answer = _solved(parts, levels, beforehand)
+        if uses.body:
+            widened = 1.0 + _pose_share(parts, levels, near)
+            known = _of_parameters(information / widened)
+            body, solved = likeliest_body(answer[:PARAMETERS], known, hull, weight, body)
+        else:
+            body, solved = InertialParameters.from_vector(answer[:PARAMETERS]), True
         step = body.vector - near
         near = body.vector
         for part in parts:
@@ -164,6 +209,11 @@ def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float, weight: 
     return replace(found, iterations=turn + 1, converged=solved and settled)
 
 
+def _of_parameters(information: np.ndarray) -> np.ndarray:
+    """(10, 10) information of the parameters where the wrench is free, of that (16, 16) of both."""
+    return _inverse(_inverse(information)[:PARAMETERS, :PARAMETERS])
+
+
 def _weighed(stretches: Sequence[RecordedSignals]) -> float:
     """Mass (kg) that weighs what the sensed forces add up to; a tenth of a kg where that is nothing."""
     force = np.concatenate([one.wrench[:, :3] for one in stretches])
@@ -173,28 +223,13 @@ def _weighed(stretches: Sequence[RecordedSignals]) -> float:
 
 def _start(signals: RecordedSignals) -> tuple[_Stretch, np.ndarray]:
     """A stretch at smoothed poses, and the equations there with the wrench as last column, whitened by its noise."""
-    motion = _measured(signals)
-    positions, orientations, seen = smoothed_motion(motion)
-    rows = np.concatenate([regressor(seen), -motion.bias_columns, motion.wrench[..., None]], axis=2)
+    positions, orientations, seen = smoothed_motion(signals, _WIDER)
+    constant = np.broadcast_to(-np.eye(WRENCH), (signals.samples, WRENCH, WRENCH))
+    rows = np.concatenate([regressor(seen), constant, signals.wrench[..., None]], axis=2)
+    factors = np.linalg.cholesky(wrench_covariance(signals) + _FLOOR)
     empty = np.zeros(0)
     part = _Stretch(signals, matrices(orientations), positions, empty, empty, empty, [], empty)
-    return part, np.linalg.solve(motion.factors, rows).reshape(-1, rows.shape[2])
-
-
-def _measured(signals: RecordedSignals) -> MeasuredMotion:
-    """Signals in the form that the study's smoothing takes; smoothed by more than the noise that is stated."""
-    return MeasuredMotion(
-        time=signals.time,
-        position=signals.positions,
-        orientation=from_matrices(signals.rotations),
-        position_sd=_SMOOTHER * signals.position_sd,
-        orientation_sd=_SMOOTHER * signals.orientation_sd,
-        wrench=signals.wrench,
-        covariance=wrench_covariance(signals) + _FLOOR,
-        gravity=signals.gravity,
-        bias_columns=np.broadcast_to(np.eye(WRENCH), (signals.samples, WRENCH, WRENCH)),
-        bias_sd=np.full(WRENCH, np.inf),
-    )
+    return part, np.linalg.solve(factors, rows).reshape(-1, rows.shape[2])
 
 
 def _linearise(part: _Stretch, vector: np.ndarray) -> None:
@@ -248,9 +283,9 @@ def _covariance(part: _Stretch, levels: np.ndarray) -> np.ndarray:
     return total
 
 
-def _noise_levels(parts: list[_Stretch], levels: np.ndarray, steps: int) -> np.ndarray:
+def _noise_levels(parts: list[_Stretch], levels: np.ndarray, steps: int, beforehand: np.ndarray) -> np.ndarray:
     for _ in range(steps):
-        inverses, weighted, matrix, right = [], [], _NOTHING, _NOTHING[0]
+        inverses, weighted, matrix, right = [], [], beforehand, np.zeros(len(beforehand))
         for part in parts:
             factor, _ = cho_factor(_covariance(part, levels), lower=True)
             inverse = lapack.dpotri(factor, lower=1)[0]
@@ -282,72 +317,13 @@ def _inverse(matrix: np.ndarray) -> np.ndarray:
     return (vectors / np.maximum(values, 1e-13 * values[-1])) @ vectors.T / np.outer(scale, scale)
 
 
-def _solved(parts: list[_Stretch], levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _solved(parts: list[_Stretch], levels: np.ndarray, beforehand: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Information (16, 16) of parameters and wrench, and their least-squares answer (16,)."""
-    matrix, right = _NOTHING, _NOTHING[0]
+    matrix, right = beforehand, np.zeros(len(beforehand))
     for part in parts:
         white = cho_solve(cho_factor(_covariance(part, levels), lower=True), part.slope)
         matrix, right = matrix + part.slope.T @ white, right + white.T @ part.value
     return matrix, _inverse(matrix) @ right
-
-
-def likeliest_body(
-    answer: np.ndarray, information: np.ndarray, hull: np.ndarray, weight: float, start: InertialParameters
-) -> tuple[InertialParameters, bool]:
-    """The body with the least squared error of the data and distance to the uniform body, centre of mass in the hull.
-
-    And whether the search for it ended by itself.
-
-    Parameters
-    ----------
-    answer, information
-        (16,) and (16, 16): parameters and wrench; the wrench is free.
-    hull
-        (v, 3) m.
-    weight
-        Of half the squared geodesic distance, whatever the mass.
-    start
-        A body that can exist.
-    """
-    known = _inverse(_inverse(information)[:PARAMETERS, :PARAMETERS])
-    values, vectors = np.linalg.eigh(known / np.outer(*[np.sqrt(np.diag(known))] * 2))
-    root = (vectors * np.sqrt(np.maximum(values, 0.0))).T * np.sqrt(np.diag(known))
-    normals, offsets = hull_halfspaces(hull)
-    size = float(np.ptp(hull, axis=0).max())
-    unit = homogeneous_matrix(uniform_body(1.0, hull).vector)
-    lower = np.linalg.cholesky(unit)
-    inverse = np.linalg.inv(lower)
-    rows = np.tril_indices(4)
-
-    def matrix_of(x: np.ndarray) -> np.ndarray:
-        factor = np.zeros((4, 4))
-        factor[rows] = x
-        factor[np.diag_indices(4)] = np.exp(np.diag(factor))
-        return lower @ factor @ factor.T @ lower.T
-
-    def errors(x: np.ndarray) -> np.ndarray:
-        matrix = matrix_of(x)
-        vector = _vector_of(matrix)
-        values, axes = np.linalg.eigh(inverse @ matrix @ inverse.T)
-        log = (axes * np.log(np.maximum(values, 1e-300))) @ axes.T
-        log -= 0.25 * np.trace(log) * np.eye(4)
-        off = np.where(np.eye(4, dtype=bool), 1.0, np.sqrt(2.0))[rows] * log[rows]
-        out = (normals @ (vector[1:4] / vector[0]) - offsets) / size + _MARGIN
-        return np.concatenate(
-            [root @ (vector - answer[:PARAMETERS]), 0.5 * np.sqrt(weight) * off, _STIFF * np.maximum(out, 0.0)]
-        )
-
-    first = inverse @ homogeneous_matrix(start.vector) @ inverse.T
-    factor = np.linalg.cholesky(first)
-    factor[np.diag_indices(4)] = np.log(np.diag(factor))
-    found = least_squares(errors, factor[rows], method="trf", x_scale="jac", max_nfev=300)
-    return InertialParameters.from_vector(_vector_of(matrix_of(found.x))), bool(found.success)
-
-
-def _vector_of(matrix: np.ndarray) -> np.ndarray:
-    """(10,) of P (4, 4) over the coordinates (1, x, y, z)."""
-    sigma = matrix[1:, 1:]
-    return np.concatenate([matrix[0, :1], matrix[0, 1:], tensor_entries(np.trace(sigma) * np.eye(3) - sigma)])
 
 
 def _follow(part: _Stretch, levels: np.ndarray, vector: np.ndarray, wrench: np.ndarray) -> None:
@@ -369,32 +345,32 @@ def _follow(part: _Stretch, levels: np.ndarray, vector: np.ndarray, wrench: np.n
 def _told(
     parts: list[_Stretch], levels: np.ndarray, information: np.ndarray, body: InertialParameters, wrench: np.ndarray,
     hull: np.ndarray, gain_sd: float,
-) -> OwnFit:  # fmt: skip
+) -> RecordingFit:  # fmt: skip
     covariance = _inverse(information)
     by_gain = 0.0
     for part in parts:
         white = cho_solve(cho_factor(_covariance(part, levels), lower=True), part.slope)
         by_gain = by_gain + white.T @ part.gains
     shift = (covariance @ by_gain)[:PARAMETERS]
-    share = _pose_share(parts, levels, body)
+    share = _pose_share(parts, levels, body.vector)
     kept = (1.0 + share) * covariance[:PARAMETERS, :PARAMETERS]
     slope = _slope(body.vector)
     calibrated = kept + gain_sd**2 * (shift @ shift.T + np.outer(body.vector, body.vector))
     errors, alone = (np.sqrt(np.diag(slope @ one @ slope.T)) for one in (calibrated, kept))
     residuals, times, square, count = [], [], 0.0, 0
     parameters = np.concatenate([body.vector, wrench])
-    stated = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     for part in parts:
         left = part.value - part.slope @ parameters
-        square += left @ cho_solve(cho_factor(_covariance(part, stated), lower=True), left)
+        square += left @ cho_solve(cho_factor(_covariance(part, _AS_STATED), lower=True), left)
         count += len(left)
         residuals.append(left.reshape(-1, WRENCH))
         times.append(part.signals.time[_REACH:-_REACH])
-    return OwnFit(
+    return RecordingFit(
         body=body,
-        uniform=uniform_body(body.mass, hull),
+        uniform=uniform_body(abs(body.mass), hull),
         errors=errors,
         fit_errors=alone,
+        vector_errors=np.sqrt(np.diag(calibrated)),
         levels=levels,
         wrench=wrench,
         residuals=residuals,
@@ -408,13 +384,13 @@ def _told(
     )
 
 
-def _pose_share(parts: list[_Stretch], levels: np.ndarray, body: InertialParameters) -> float:
+def _pose_share(parts: list[_Stretch], levels: np.ndarray, vector: np.ndarray) -> float:
     """Variance of the wrenches by the poses' noise over that by the motion; the median of the six components."""
     noise, moved = [], []
     for part in parts:
         noisy = sum(levels[i] * np.diag(part.kernels[i]) for i in _POSES)
         noise.append(noisy.reshape(-1, WRENCH))
-        moved.append((part.slope[:, :PARAMETERS] @ body.vector).reshape(-1, WRENCH))
+        moved.append((part.slope[:, :PARAMETERS] @ vector).reshape(-1, WRENCH))
     signal = np.maximum(np.concatenate(moved).var(axis=0), np.finfo(float).tiny)
     return min(float(np.median(np.concatenate(noise).mean(axis=0) / signal)), _LARGEST_SHARE)
 

@@ -1,1 +1,0 @@
-"""Identification models in Pyomo of the inhand study."""
