@@ -42,6 +42,7 @@ _DEEPEST = 32  # groups within groups that are shown; hard links may lead in a c
 _MOST_SHAPES = 5  # kinds of recordings whose tree is shown
 _LONGEST_VALUE = 80  # characters of an attribute
 _RECORDING = "Rec_"
+_ROBOT = Path(__file__).parents[1] / "arm/robots/lwr4.csv"  # of which recordings of an arm are taken to be
 _THROW = "contactid.planar.readers.csv_throws:read_own_throw"
 # columns of a table and who reads it; a reader of a folder gets the file under a name that it looks for
 _TABLES = (
@@ -302,7 +303,7 @@ def _as_table(path: Path, reader: str, name: str) -> Iterator[str]:
 def _canonical(reader: str, path: Path) -> Iterator[str]:
     """What a reader of a whole source says of its recordings."""
     function = resolve(reader)
-    given: Mapping[str, Any] = {"path": str(path), "licence": "", "synthetic": False}
+    given: Mapping[str, Any] = {"path": str(path), "licence": "", "synthetic": False, "robot": _ROBOT}
     try:
         found = function(**arguments_of(function, given))
     except ContactIdError as error:
