@@ -43,6 +43,7 @@ _MOST_SHAPES = 5  # kinds of recordings whose tree is shown
 _ROBOT = Path(__file__).parents[1] / "arm/robots/lwr4.csv"  # an arm's links, where a run would name its own
 _LONGEST_VALUE = 80  # characters of an attribute
 _RECORDING = "Rec_"
+_ROBOT = Path(__file__).parents[1] / "arm/robots/lwr4.csv"  # of which recordings of an arm are taken to be
 _THROW = "contactid.planar.readers.csv_throws:read_own_throw"
 # columns of a table and who reads it; a reader of a folder gets the file under a name that it looks for
 _TABLES = (
