@@ -406,7 +406,9 @@ def inputs() -> dict[str, Case]:
         throw, table = {"throw_csv": content, "body_yaml": ELLIPSE}, {"x_csv": content}
         found[f"throw: {name}"] = command("identify", "{throw}", "--body", "{body}", said=said or "throw.csv", **throw)
         found[f"impact: {name}"] = command("impact", "{x}", said=said or "x.csv", **table)
-        found[f"robot: {name}"] = command("impact", "x.csv", "--robot", "{x}", said=said or "x.csv", **table)
+        found[f"robot: {name}"] = command(
+            "impact", "{rec}", "--robot", "{x}", said=said or "x.csv", rec_csv="t,q1\n", **table
+        )
         for ending in ("h5", "mat", "pt", "csv"):
             found[f"inspect {ending}: {name}"] = command(
                 "inspect", "{x}", said=said or "x.", **{f"x_{ending}": content}
