@@ -32,7 +32,6 @@ from contactid.output.artefacts import (
     typeset,
 )
 from contactid.run.fingerprint import LISTS, Fingerprints
-from contactid.run.kept import studies_of, tell_kept
 from contactid.run.renamed import refuse_old_names
 
 for block in (*config["studies"], "offline"):
@@ -44,15 +43,6 @@ with told_plainly():
         load_registry(CONFIG / "datasets.tsv", config["datasets"]),
         config["tossing"]["box_sizes"],
     )
-
-# studies that the run has and this configuration lacks: they stay, and nothing that is made of all of them is replaced
-CHOSEN = list(config["studies"])
-KEPT = [
-    name
-    for name in studies_of(f"results/{config['run']}", WORKFLOW / "rules")
-    if name not in CHOSEN
-]
-config["studies"] = [*CHOSEN, *KEPT]
 
 # what every study adds to the run: its artefacts, its verdicts, its section of the summary
 STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES = [], [], []
