@@ -25,8 +25,9 @@ NAMED := ACCOUNT BODY BUNDLE CHROMIUM CONFIG CORES CSV DATA_MIRROR FILE FORCE FO
 $(foreach name,$(NAMED),$(eval override $(name) := $$(value $(name))))
 export $(NAMED)
 WORDS := $(BIN)/python tools/words.py
-SNAKEMAKE := $(WORDS) $(BIN)/snakemake
+SNAKEMAKE := $(WORDS) $(BIN)/python tools/start.py $(BIN)/snakemake
 PACKAGE := PYTHONPATH=workflow OMP_NUM_THREADS=1 $(WORDS) $(BIN)/python -m
+PIN := uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header --no-emit-index-url
 TOOL := PYTHONPATH=workflow:tests/helpers OMP_NUM_THREADS=1 $(WORDS) $(BIN)/python
 CONFIGURED = $(if $(CONFIG),--configfile {CONFIG:words})
 STUDIES = $(if $(STUDY),'studies={STUDY:list}')
@@ -37,7 +38,7 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 .PHONY: run public 4tu full simulators tactile dry-run why \
 	predict identify impact estimate inspect \
 	data lock \
-	check compare report bundle verify \
+	check compare report bundle verify release \
 	cluster plan resources \
 	lint test nightly test-public test-server test-slurm test-bundle test-robustness test-report \
 	bench bench-simulator bench-reading baseline other-processor store \
@@ -112,6 +113,9 @@ bundle: env ## a finished run as one archive for reviewers; RUN=default, FORCE=1
 verify: env ## look whether an archive is what it says; RECOMPUTE=5 makes files again in a sandbox: BUNDLE=file.zip SEED=1
 	@$(PACKAGE) contactid.review.verify --recompute={RECOMPUTE} --seed={SEED} $(if $(UNSANDBOXED),--unsandboxed) -- {BUNDLE}
 
+release: env ## reports and bundles of the finished default and public run in one folder with checksums, for a tag's page
+	@$(PACKAGE) contactid.review.release
+
 ##@ Use a cluster
 
 cluster: env ## a run through Slurm: PARTITION= ACCOUNT= CONFIG=config/full.yaml (docs/cluster.md)
@@ -183,9 +187,9 @@ equations: env ## docs/equations.md: the papers' equations and what has them, fr
 numbers: env ## README and docs: take their numbers from the finished runs that are there, and write their tables
 	$(TOOL) tools/quoted.py
 
-lock-env: ## pin envs/requirements.in again (needs uv)
-	uv pip compile --universal --python-version 3.11 --fork-strategy fewest --generate-hashes --no-header \
-		--no-emit-index-url envs/requirements.in -o envs/requirements.lock
+lock-env: ## pin envs/requirements.in and development.in again (needs uv)
+	$(PIN) envs/requirements.in -o envs/requirements.lock
+	$(PIN) envs/development.in -c envs/requirements.lock -o envs/development.lock
 
 ##@ Keep house
 
@@ -202,11 +206,12 @@ help: ## this list
 	@printf '\n%s\n%s\n' 'A name may hold any character. Where there may be several, quotes are as in a shell, and *.csv is every such' \
 		"file: make identify THROWS=\"'throw (1).csv' flat*.csv\" BODY='my body.yaml'"
 
-$(VENV)/.ready: envs/requirements.lock
+$(VENV)/.ready: envs/requirements.lock envs/development.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "ERROR contactid needs Python 3.11 or newer. Set PYTHON to one, for instance make PYTHON=python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r envs/requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		-r envs/requirements.lock -r envs/development.lock
 	@touch $@
 
 $(VENV)-torch/.ready: envs/torch.lock

@@ -5,7 +5,15 @@ from snakemake.utils import min_version
 min_version("9.12")
 
 
-configfile: "config/default.yaml"
+include: "workflow/rules/paths.smk"
+
+
+configfile: packaged("config/default.yaml")
+
+
+if workflow.modifier.skip_configfile:  # a module's user names what differs
+    given, config = config, load_configfile(packaged("config/default.yaml"))
+    update_config(config, given)
 
 
 include: "workflow/rules/common.smk"

@@ -118,7 +118,7 @@ def test_archive_is_read_back_and_written_alike_twice(tmp_path):
     for file in sorted((tmp_path / "raw").iterdir()):
         assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
     assert "not measured" in (tmp_path / "raw/README.md").read_text()
-    impacts, truth = read_arm_mat(tmp_path / "raw", licence="CC0-1.0"), read_dataset(tmp_path / "truth.nc")
+    impacts, truth = read_arm_mat(tmp_path / "raw", robot=LWR4, licence="CC0-1.0"), read_dataset(tmp_path / "truth.nc")
     assert list(impacts["experiment"].values) == list(truth["experiment"].values) == ["set1_v020_a60", "set1_v020_a90"]
     np.testing.assert_allclose(impacts["time"].values, np.tile(1e-3 * np.arange(200), (2, 1)), atol=1e-12)
     difference = np.abs(impacts["joint_position"].values - truth["joint_position_clean"].values)

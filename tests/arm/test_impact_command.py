@@ -15,11 +15,11 @@ import arm_examples
 from arm_for_tests import CONFIG, ROOT, lwr4
 from contactid.__main__ import main
 from contactid.arm.identify.reconstruction import methods_of
-from contactid.arm.own.impacts import METHOD, MISSED, OTHER, SETTINGS, own_impact, own_robot
+from contactid.arm.own.impacts import LWR4, METHOD, MISSED, OTHER, SETTINGS, own_impact, own_robot
 from contactid.arm.own.recordings import read_own, read_own_table
 from contactid.arm.readers.impacts import ArmRecording, Setting
-from contactid.arm.readers.mat import LWR4
 from contactid.arm.readers.twins import record
+from documented import differing, printed_by, shown
 
 EXAMPLES = ROOT / "examples/impact"
 STORED = ROOT / "workflow/resources/stored/arm_accuracy/table.csv"
@@ -31,10 +31,19 @@ def experiments():
 
 
 @pytest.fixture(scope="module")
-def reported(tmp_path_factory) -> Path:
+def printed(tmp_path_factory) -> tuple[Path, str]:
+    """The report on the examples, and what the command says."""
     folder = tmp_path_factory.mktemp("own") / "report"
-    assert main(["impact", *map(str, sorted(EXAMPLES.glob("*.*"))), "--report", str(folder)]) == 0
-    return folder
+    return folder, printed_by("impact", *sorted(EXAMPLES.glob("*.*")), "--report", folder)
+
+
+@pytest.fixture(scope="module")
+def reported(printed: tuple[Path, str]) -> Path:
+    return printed[0]
+
+
+def test_the_page_shows_what_the_command_prints(printed: tuple[Path, str]) -> None:
+    assert len(shown("impact")) == 2 and differing("impact", printed[1]) == []
 
 
 def test_the_example_is_what_its_function_makes(tmp_path: Path, experiments) -> None:

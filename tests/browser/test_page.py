@@ -1,28 +1,38 @@
 """The report as a file that someone opens: quick, silent, without a network, on a phone, by keyboard, on paper."""
 
+import re
 import statistics
 
 import pytest
-from screens import NARROW, WIDE
+from screens import NARROW, VIEWS, WIDE
 
 pytestmark = pytest.mark.browser
 LARGEST = 15e6  # bytes
 SLOWEST = 2.0  # s
+MOST_PAGES = 60
 FOCUSABLE = "a[href], button, input, select, summary, textarea, [tabindex='0']"
 
 
+def go(page, view):
+    page.evaluate("hash => { location.hash = hash; }", view)
+    page.wait_for_timeout(150)
+
+
 def walk_through(page):
-    """Scroll from top to bottom, so that everything that waits to be seen is made."""
-    tall = page.evaluate("document.documentElement.scrollHeight")
-    for y in range(0, tall, 1500):
-        page.evaluate("y => window.scrollTo(0, y)", y)
-        page.wait_for_timeout(30)
-    return tall
+    """Every view from top to bottom, so that everything that waits to be seen is made; yields each view."""
+    for view in VIEWS:
+        go(page, view)
+        tall = page.evaluate("document.documentElement.scrollHeight")
+        for y in range(0, tall, 1500):
+            page.evaluate("y => window.scrollTo(0, y)", y)
+            page.wait_for_timeout(30)
+        yield view
 
 
 def test_nothing_leaves_the_page_and_the_console_stays_silent(opened, report):
     with opened() as it:
-        walk_through(it.page)
+        assert len(list(walk_through(it.page))) == len(VIEWS)
+        go(it.page, "#playback")
         for button in it.page.locator("[data-playback] .play").all():
             button.click()
         it.page.locator("#search").fill("friction")
@@ -53,33 +63,38 @@ def test_it_is_small_and_opens_quickly(opened, report, capsys):
 
 def test_every_figure_is_there_once_it_is_seen(opened):
     with opened() as it:
-        images = it.page.locator("img")
-        assert images.count() > 10
-        it.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
-        for image in images.all():
+        articles = it.page.locator("[data-artefact]:has(.picture)").evaluate_all("all => all.map((one) => one.id)")
+        assert len(articles) > 10
+        for address in articles:
+            go(it.page, f"#{address}")
+            image = it.page.locator(f"#{address} .picture img")
+            it.page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
+            assert image.is_visible() and image.get_attribute("alt")
+        go(it.page, "#overview")
+        for image in it.page.locator(".card img").all():
             image.evaluate("image => image.scrollIntoView({block: 'center'})")
             it.page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
-            assert image.get_attribute("alt")
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["phone", "desktop"])
 def test_it_never_scrolls_sideways(opened, size):
     with opened(size) as it:
         it.page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
-        walk_through(it.page)
-        wide = it.page.evaluate(
-            """() => [...document.querySelectorAll('body *')].filter((element) =>
-                !element.closest('.skip')
-                && element.getBoundingClientRect().right > document.documentElement.clientWidth + 1
-                && !element.parentElement.closest('.scroll, pre, [data-plot]'))
-                .map((element) => element.outerHTML.slice(0, 120)).slice(0, 5)"""
-        )
-        overflow = it.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert overflow <= 0, wide
+        for view in walk_through(it.page):
+            wide = it.page.evaluate(
+                """() => [...document.querySelectorAll('body *')].filter((element) =>
+                    !element.closest('.skip')
+                    && element.getBoundingClientRect().right > document.documentElement.clientWidth + 1
+                    && !element.parentElement.closest('.scroll, pre, [data-plot]'))
+                    .map((element) => element.outerHTML.slice(0, 120)).slice(0, 5)"""
+            )
+            overflow = it.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            assert overflow <= 0, (view, wide)
 
 
-def test_tab_reaches_everything_and_shows_where_it_is(opened):
-    with opened() as it:
+@pytest.mark.parametrize("view", ["#overview", "#tossing-tab03", "#planar-fig12"])
+def test_tab_reaches_everything_and_shows_where_it_is(opened, view):
+    with opened(place=view) as it:
         it.page.evaluate(
             """(selector) => {
                 const seen = (window.seen = new Set());
@@ -99,7 +114,7 @@ def test_tab_reaches_everything_and_shows_where_it_is(opened):
             FOCUSABLE,
         )
         expected = it.page.evaluate("window.expected().length")
-        assert expected > 30
+        assert expected > 10
         for _ in range(min(expected + 20, 4000)):
             it.page.keyboard.press("Tab")
         missed = it.page.evaluate(
@@ -110,14 +125,29 @@ def test_tab_reaches_everything_and_shows_where_it_is(opened):
         assert it.page.evaluate("window.bare") == []
 
 
-def test_on_paper_everything_is_unfolded(opened):
-    """All but the tables as computed, which may have a thousand rows and lie beside the report as csv."""
+def test_on_paper_all_views_are_there_on_few_pages_with_whole_numbers(opened):
+    """All but what lies beside the report in files: settings, tables as computed, single solves."""
     with opened() as it:
         it.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
         it.page.emulate_media(media="print")
         folded = it.page.evaluate(
-            """() => [...document.querySelectorAll('details:not(.computed)')].filter((part) => !part.open)
+            """() => [...document.querySelectorAll('details')].filter((part) => part.checkVisibility() && !part.open)
                 .map((part) => part.querySelector('summary').textContent).slice(0, 5)"""
         )
         assert folded == []
-        assert it.page.locator("[data-check-row]").first.is_visible()
+        numbers = it.page.locator(".cell a, td.num, .n")
+        assert numbers.count() > 100
+        broken = numbers.evaluate_all(
+            """found => found.filter((cell) => getComputedStyle(cell).whiteSpace !== 'nowrap'
+                || getComputedStyle(cell).overflowWrap === 'anywhere')
+                .map((cell) => cell.outerHTML.slice(0, 100)).slice(0, 5)"""
+        )
+        assert broken == []
+        assert it.page.locator("[data-checks]").first.is_visible() and it.page.locator("#untrue h2").is_visible()
+        it.page.wait_for_function(
+            "() => [...document.querySelectorAll('.picture img')]"
+            ".every((image) => image.complete && image.naturalWidth > 0)"
+        )
+        sheets = it.page.pdf(format="A4")
+        pages = max(int(count) for count in re.findall(rb"/Count (\d+)", sheets))
+        assert 5 < pages < MOST_PAGES

@@ -29,7 +29,7 @@ def shown_time(player):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_play_moves_time_scene_and_readout(opened, kind):
-    with opened() as it:
+    with opened(place="#playback") as it:
         player = player_of(it.page, kind)
         assert shown_time(player) == 0
         before, readout, curve = picture(player), player.locator(".readout").inner_text(), picture(player, ".curve")
@@ -55,7 +55,7 @@ def test_play_moves_time_scene_and_readout(opened, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_pause_stops_and_the_slider_leads_to_a_time(opened, kind):
-    with opened() as it:
+    with opened(place="#playback") as it:
         player = player_of(it.page, kind)
         player.locator("select.speed").select_option(index=3)
         play = player.locator("button.play")
@@ -80,7 +80,7 @@ def test_pause_stops_and_the_slider_leads_to_a_time(opened, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_readout_says_the_errors_of_the_time(opened, kind):
-    with opened() as it:
+    with opened(place="#playback") as it:
         player = player_of(it.page, kind)
         tosses = json.loads(player.locator("script.data").text_content())["tosses"]
         for number, toss in enumerate(tosses):
@@ -98,7 +98,7 @@ def test_the_readout_says_the_errors_of_the_time(opened, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_another_toss_can_be_chosen(opened, kind):
-    with opened() as it:
+    with opened(place="#playback") as it:
         player = player_of(it.page, kind)
         choice = player.locator("select.toss")
         count = choice.locator("option").count()
@@ -115,7 +115,7 @@ def test_another_toss_can_be_chosen(opened, kind):
 
 
 def test_a_drag_and_keys_turn_the_box(opened):
-    with opened() as it:
+    with opened(place="#playback") as it:
         player = player_of(it.page, "box")
         scene = player.locator(".scene")
         scene.scroll_into_view_if_needed()
@@ -141,7 +141,7 @@ def test_a_drag_and_keys_turn_the_box(opened):
 
 
 def test_the_planar_view_follows_the_body(opened):
-    with opened() as it:
+    with opened(place="#playback") as it:
         player = player_of(it.page, "planar")
         whole = picture(player)
         button = player.locator("button.view")
@@ -152,7 +152,7 @@ def test_the_planar_view_follows_the_body(opened):
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["phone", "desktop"])
 def test_scenes_use_the_colours_of_their_legend(opened, size):
     """Measured and predicted are both drawn, on a phone and on a desktop."""
-    with opened(size) as it:
+    with opened(size, place="#playback") as it:
         for kind in KINDS:
             player = player_of(it.page, kind)
             end = float(player.locator(".time").get_attribute("max"))

@@ -1,134 +1,162 @@
-"""What a reviewer asks the report: filters, search, links to one artefact, and table III in three clicks."""
+"""What a reviewer asks the report, in three clicks or one search each, and that the right thing answers."""
 
 import re
 
 import pytest
+from screens import NARROW, WIDE
 
-pytestmark = pytest.mark.browser
-ROWS = "[data-check-row]"
-# rows that filters leave, whether or not the part that holds them is folded
-LEFT = "() => [...document.querySelectorAll('[data-check-row]')].filter((row) => !row.closest('[hidden]'))"
+pytestmark = [pytest.mark.browser, pytest.mark.parametrize("size", [NARROW, WIDE], ids=["phone", "desktop"])]
 TABLE = "tossing-tab03"
-ALL_SHOWN = "/^(\\d+) of \\1$/.test(document.querySelector('#checks-count').textContent.trim())"
 
 
-def counted(page):
-    """The two numbers of "n of N"."""
-    found = re.fullmatch(r"\s*(\d+)\s+of\s+(\d+)\s*", page.locator("#checks-count").text_content())
-    assert found
-    return int(found[1]), int(found[2])
+def seen(page):
+    """The addresses of the tables and figures that are shown, and of the cards of the index."""
+    visible = "all => all.filter((one) => one.checkVisibility()).map((one) => one.dataset.of ?? one.id)"
+    return page.locator("[data-artefact]").evaluate_all(visible), page.locator(".card").evaluate_all(visible)
 
 
-def left(page):
-    return page.evaluate(f"({LEFT})().length")
+def search(page, text):
+    page.locator("#search").fill(text)
+    page.wait_for_function("document.body.classList.contains('finding')")
+    page.wait_for_timeout(400)
 
 
-@pytest.mark.parametrize("kind", ["verdict", "basis"])
-def test_verdicts_and_bases_filter_the_rows_and_the_count(opened, kind):
-    with opened() as it:
-        page = it.page
-        total = page.locator(ROWS).count()
-        assert counted(page) == (total, total)
-        offered = page.locator(f"[data-filter-{kind}]").evaluate_all(
-            "(all, kind) => all.map((button) => button.getAttribute(`data-filter-${kind}`))", kind
-        )
-        there = set(page.locator(ROWS).evaluate_all("(all, kind) => all.map((row) => row.dataset[kind])", kind))
-        assert there <= {*offered, ""}
-        for name in offered:
-            button = page.locator(f"[data-filter-{kind}={name}]")
-            button.click()
-            assert button.get_attribute("aria-pressed") == "true"
-            of_it = page.locator(f"{ROWS}[data-{kind}={name}]").count()
-            assert left(page) == of_it and counted(page) == (of_it, total)
-            assert set(page.evaluate(f"({LEFT})().map((row) => row.dataset.{kind})")) <= {name}
-            button.click()
-            assert button.get_attribute("aria-pressed") == "false"
-        assert counted(page) == (total, total)
-
-
-def test_the_overview_stays_above_the_filters_and_the_numbers_are_seen(opened):
-    """A filter pressed far down leads to the first of the numbers that are left; the buttons don't move away."""
-    with opened() as it:
-        page = it.page
-        button = page.locator("[data-filter-verdict=differs]")
-        before = button.bounding_box()
-        button.click()
-        assert button.bounding_box() == before
-        button.click()
-        page.evaluate("window.scrollTo(0, 6000)")
-        button.click()
-        first = page.locator("[data-artefact]:not([hidden])").first.bounding_box()
-        bar = page.locator("#filter").bounding_box()
-        assert bar["y"] + bar["height"] <= first["y"] < page.viewport_size["height"]
-
-
-def test_search_finds_rows_and_says_how_many(opened):
-    with opened() as it:
-        page = it.page
-        page.locator("#search").fill("friction_mu")
-        page.wait_for_function(f"() => !{ALL_SHOWN}")
-        found, total = counted(page)
-        assert 0 < found < total and left(page) == found
-        page.locator("#search").fill("no such quantity anywhere")
-        page.wait_for_function("() => document.querySelector('#checks-count').textContent.trim().startsWith('0 of')")
-        assert left(page) == 0
-        page.locator("#search").fill("")
-        page.wait_for_function(f"() => {ALL_SHOWN}")
-        assert left(page) == total
-
-
-def test_a_link_opens_its_artefact(opened):
-    with opened(place=f"#{TABLE}") as it:
-        page = it.page
-        page.wait_for_timeout(500)
-        heading = page.locator(f"#{TABLE} :is(h2, h3, h4)").first
-        assert heading.is_visible()
-        top = heading.bounding_box()["y"]
-        assert 0 <= top < page.viewport_size["height"]
-
-
-def test_table_three_is_answered_in_three_clicks(opened):
-    with opened() as it:
-        page = it.page
-        clicks = 0
-
-        page.locator(f"#overview a[href='#{TABLE}'], main a[href='#{TABLE}'], nav a[href='#{TABLE}']").first.click()
+def test_table_three_is_answered_in_three_clicks(opened, size, report):
+    """Does it reproduce, how far off, from which data, with which settings, where is the log."""
+    with opened(size) as it:
+        page, clicks = it.page, 0
+        page.locator(f".card[data-of={TABLE}]").click()
         clicks += 1
-        artefact = page.locator(f"#{TABLE}")
-        # whether it reproduces, from which data, where the log is
-        assert artefact.locator("h3").is_visible()
-        assert re.search(r"\d+ reproduced", artefact.inner_text())
-        data = artefact.locator("a[href^='#data-']").first
-        assert data.is_visible() and data.inner_text().strip()
-        log = artefact.locator("a[href$='.log']").first
-        assert log.is_visible() and log.inner_text().strip().endswith(".log")
-
-        row = artefact.locator(ROWS).first
-        if not row.is_visible():
-            artefact.locator("details.checks > summary").click()
-            clicks += 1
-        # how far off
-        headings = [text.strip().lower() for text in artefact.locator("details.checks thead th").all_inner_texts()]
-        place = next(k for k, text in enumerate(headings) if text.startswith("deviation"))
-        deviations = [row.locator("td").nth(place).inner_text() for row in artefact.locator(ROWS).all()]
-        assert any(re.search(r"\d", text) for text in deviations)
-
+        table = page.locator(f"#{TABLE}")
+        assert seen(page) == ([TABLE], []) and table.locator("h3").inner_text() == "Table III: rest pose errors"
+        # does it reproduce, and how far off: the paper's grid, with both numbers and a verdict in each cell
+        assert re.search(r"\d+ reproduced", table.inner_text())
+        heads = table.locator(".grid thead tr").first.locator("th").all_inner_texts()
+        assert heads == [f"Box00{k}" for k in range(4, 8)][: len(heads)] and heads
+        cell = table.locator(".grid td.cell").first
+        assert cell.is_visible() and cell.locator(".printed").inner_text() == "19.7 ± 3.5"
+        assert re.fullmatch(r"\d+\.\d ± \d+\.\d", cell.locator("a").inner_text())
+        # from which data, and where is the log: right below
+        data = table.locator(".made a[href^='#data-']").first
+        assert data.is_visible() and page.locator(data.get_attribute("href")).count() == 1
+        log = table.locator(".made a[href$='.log']").first
+        assert log.is_visible() and log.get_attribute("href") == "logs/tossing_tables.log"
         # with which settings
-        settings = page.locator("#tossing-settings pre")
-        artefact.locator("a[href='#tossing-settings']").first.click()
+        table.locator(".made details > summary").first.click()
         clicks += 1
-        page.wait_for_timeout(300)
-        assert settings.is_visible() and "friction_mu" in settings.inner_text()
+        settings = table.locator(".settings").first
+        assert settings.is_visible() and "block" in settings.inner_text()
+        # all of one number
+        cell.locator("a").click()
+        clicks += 1
+        told = page.locator("#row")
+        told.wait_for(state="visible")
+        page.wait_for_function("document.querySelector('#row dl')")
+        text = told.inner_text()
+        assert "19.7 cm; Table III" in text and "3.5 cm; Table III" in text and "logs/tossing_tables.log" in text
+        assert ("Off by" in text) is ("not comparable" not in text)
         assert clicks <= 3
 
 
-def test_linked_files_lie_beside_the_report(opened, report):
-    with opened() as it:
+def test_figure_twelve_is_seen_beside_what_the_paper_says(opened, size):
+    with opened(size) as it:
+        page = it.page
+        search(page, "figure 12 planar")
+        assert seen(page)[0] == ["planar-fig12"]
+        figure = page.locator("#planar-fig12")
+        assert "steeper curve for higher coefficients of friction" in figure.locator(".said").inner_text()
+        claims = figure.locator(".claims tbody tr")
+        assert claims.count() == 4 and claims.first.is_visible() and claims.first.locator(".chip").count() == 1
+        image = figure.locator("img")
+        page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image.element_handle())
+        picture, said = image.bounding_box(), figure.locator(".said").bounding_box()
+        assert size == NARROW or (
+            said["x"] > picture["x"] + picture["width"] and said["y"] < picture["y"] + picture["height"]
+        )
+
+
+def test_what_isnt_true_is_one_click_away_with_reasons(opened, size):
+    with opened(size) as it:
+        page = it.page
+        page.locator("#overview a[href='#untrue']").click()
+        lines = page.locator("#untrue tbody tr")
+        assert lines.count() > 0 and lines.first.is_visible()
+        number = lines.first.locator("a[href^='#check-']").first
+        assert "→" in number.inner_text()
+        number.click()
+        page.wait_for_function("document.querySelector('#row dl')")
+        assert page.locator("#row .chip").first.inner_text() == "differs"
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ("fig 8", {"tossing-fig08", "planar-fig08", "inhand-fig08"}),
+        ("fig. 8 planar", {"planar-fig08"}),
+        ("planar fig08", {"planar-fig08"}),
+        ("table III", {"tossing-tab03"}),
+        ("Table 3", {"tossing-tab03"}),
+        ("86.5", {"planar-fig08"}),
+    ],
+)
+def test_labels_and_numbers_find_what_they_name_and_nothing_else(opened, size, asked, found):
+    with opened(size) as it:
+        there = set(it.page.locator(".card").evaluate_all("cards => cards.map((card) => card.dataset.of)"))
+        search(it.page, asked)
+        shown, cards = seen(it.page)
+        assert set(shown or cards) == found & there
+
+
+def test_a_verdict_finds_its_rows_and_words_find_beginnings(opened, size):
+    with opened(size) as it:
+        page = it.page
+        search(page, "differs planar")
+        hits = page.locator("#hits tbody tr")
+        assert hits.count() > 0
+        assert set(hits.locator(".chip").all_inner_texts()) == {"differs"}
+        assert all(
+            address.startswith("#planar-")
+            for address in hits.locator("td:first-child a").evaluate_all(
+                "links => links.map((link) => link.getAttribute('href'))"
+            )
+        )
+        search(page, "fricti")
+        some = page.locator("#found").inner_text()
+        search(page, "riction")
+        assert page.locator("#found").inner_text() != some and page.locator("#hits").is_hidden()
+        page.locator("#search").fill("")
+        page.wait_for_function("!document.body.classList.contains('finding')")
+        assert len(seen(page)[1]) == page.locator(".card").count()
+
+
+def test_a_link_opens_its_artefact_and_a_rows_address_its_row(opened, size):
+    with opened(size, place=f"#{TABLE}") as it:
+        assert seen(it.page) == ([TABLE], [])
+        heading = it.page.locator(f"#{TABLE} h3")
+        assert 0 <= heading.bounding_box()["y"] < it.page.viewport_size["height"]
+    with opened(size, place="#check-17") as it:
+        it.page.wait_for_function("document.querySelector('#row dl')")
+        assert "Row 17 of" in it.page.locator("#row").inner_text()
+
+
+def test_linked_files_lie_beside_the_report(opened, size, report):
+    with opened(size) as it:
         links = it.page.evaluate(
             "() => [...document.querySelectorAll('main a[href]')].map((link) => link.getAttribute('href'))"
             ".filter((href) => !href.startsWith('#'))"
         )
-        places = [link for link in links if not link.startswith("#")]
-        assert places and not [link for link in places if re.match(r"[a-z]+:", link)]
+        papers = [link for link in links if link.startswith("https://")]
+        places = set(links) - set(papers)
+        assert papers and places and not [link for link in places if re.match(r"[a-z]+:", link)]
         if (report.parent / "checks.csv").is_file():  # it lies in its run's folder
-            assert [link for link in set(places) if not (report.parent / link).exists()] == []
+            assert [link for link in places if not (report.parent / link).exists()] == []
+
+
+def test_links_within_the_page_have_a_place(opened, size):
+    with opened(size) as it:
+        lost = it.page.evaluate(
+            "() => [...document.querySelectorAll('a[href^=\"#\"]')]"
+            ".map((link) => decodeURIComponent(link.hash.slice(1)))"
+            ".filter((name) => !name.startsWith('find/') && !document.getElementById(name)).slice(0, 5)"
+        )
+        assert lost == []

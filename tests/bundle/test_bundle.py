@@ -44,6 +44,10 @@ def python(folder, *arguments):
     return run(folder, sys.executable, "-m", *arguments)
 
 
+def python_code(folder, code):
+    return run(folder, sys.executable, "-c", code)
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """A checkout with a finished run of one study."""
@@ -68,6 +72,20 @@ def archive(finished):
     (path,) = finished.glob("contactid-small-*.zip")
     assert "-dirty" not in path.name
     return path
+
+
+def test_a_release_has_report_and_bundle_with_their_sums_and_is_refused_where_files_changed(finished, archive):
+    code = "from contactid.review import release as one; print(one.release(one.ROOT, {runs}).name)"
+    made = python_code(finished, code.format(runs=["small", "public"]))
+    assert made.returncode == 0, made.stderr
+    folder = finished / "release" / made.stdout.strip()
+    assert {file.name for file in folder.iterdir()} == {archive.name, "small-report.html", "SHA256SUMS"}
+    assert run(folder, "sha256sum", "--check", "--strict", "SHA256SUMS").returncode == 0
+    assert (folder / archive.name).read_bytes() == archive.read_bytes()
+    assert run(finished, "git", "status", "--porcelain").stdout == ""
+    refused = python_code(finished, code.format(runs=["default"]))
+    assert "results/default has no ro-crate-metadata.json" in refused.stderr
+    assert [file.name for file in (finished / "release").iterdir()] == [folder.name]
 
 
 @pytest.fixture

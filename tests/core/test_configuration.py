@@ -103,6 +103,20 @@ def test_a_wrong_key_or_value_is_named(overlay, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("overlay", "message"),
+    [
+        ({"studies": "planar"}, "studies is 'planar', but must be of type array"),
+        ({"studies": ["tosing"]}, "studies.0 is 'tosing', but must be one of .*Did you mean tossing"),
+        ({"tossing": {"split": {"seed": "0,05"}}}, "seed is '0,05', .*decimal point"),
+        ({"tossing": {"split": yaml.safe_load("{test_share: 0,05}")}}, "unknown key tossing.split.5. .*decimal point"),
+    ],
+)
+def test_a_slip_is_met_with_what_was_meant(overlay, message):
+    with pytest.raises(ContactIdError, match=message):
+        check(merged(overlay))
+
+
 def test_two_variants_of_one_name_are_refused():
     config = merged({})
     config["tossing"]["variants"] *= 2

@@ -10,7 +10,7 @@ from collections import deque
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from contactid.sources.web import Patience
+from contactid.sources.places import Patience
 
 IMPATIENT = Patience(attempts=3, first_wait=0.01, longest_wait=0.5, connect_timeout=20, read_timeout=20)
 

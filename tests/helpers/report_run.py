@@ -74,6 +74,9 @@ def make_run(folder):
     }  # fmt: skip
     write(results / "data/box_a/card.json", json.dumps(card))
     write(results / "stored.csv", "name,verdict\n")
+    write(folder / "tossing.csv", "artefact,quantity,condition,value,where\ntab03,error,object=a,2.0,Table III\n")
+    write(folder / "said.yaml", 'tossing: {fig01: {text: "An <example>."}}\n')
+    write(folder / "differences.yaml", "- {study: tossing, quantity: err*, printed: errors, why: another box}\n")
 
 
 def collected(folder):
@@ -89,6 +92,9 @@ def collected(folder):
             files,
             str(RESOURCES / "studies.yaml"),
             str(RESULTS / "stored.csv"),
+            ["tossing.csv"],
+            "said.yaml",
+            "differences.yaml",
         )
 
 
@@ -101,6 +107,7 @@ def rendered(folder):
 def record_jobs(folder):
     """Write Snakemake's records and the benchmark files of the jobs that made table III."""
     table = RESULTS / "tossing/tables/tab03_rest_pose_errors.csv"
+    write(folder / RESULTS / "logs/tossing_tables.log", "Calls a function\nWith share: 0.7\n")
     record(folder, table, "tossing_tables", [RESULTS / f"data/box_{box}/tosses.nc" for box in "ab"], "tossing_tables")
     for box in "ab":
         prepared = RESULTS / f"data/box_{box}/tosses.nc"

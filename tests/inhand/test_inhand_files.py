@@ -1,5 +1,7 @@
 """Recordings go through files unchanged, and everything wrong with one is said at once."""
 
+import json
+
 import numpy as np
 import pytest
 import yaml
@@ -14,6 +16,7 @@ from contactid.inhand.readers.recordings import (
 )
 from contactid.inhand.readers.sources import recording_names
 from contactid.inhand.readers.twins import simulate_recording, write_twins
+from contactid.sources.card import headline
 from contactid.sources.motion import read_dataset
 from twins_for_tests import OBJECTS, OBJECTS_FILE, STUDY, twins
 
@@ -78,8 +81,12 @@ def test_wrong_shapes_are_said(recording):
 def test_every_recording_and_its_truth_are_written(tmp_path):
     names = recording_names([3])
     files = [[str(tmp_path / f"{prefix}{name}.nc") for name in names] for prefix in ("", "truth_")]
-    write_twins(OBJECTS_FILE, STUDY["twin"] | {"samples": 30}, [3], *files)
-    assert {path.stem for path in tmp_path.iterdir()} == {*names, *(f"truth_{name}" for name in names)}
+    write_twins(OBJECTS_FILE, STUDY["twin"] | {"samples": 30}, [3], *files, card=tmp_path / "card.json")
+    assert {path.stem for path in tmp_path.iterdir()} == {*names, *(f"truth_{name}" for name in names), "card"}
+    card = json.loads((tmp_path / "card.json").read_text())
+    assert (card["recordings"], card["samples"], card["synthetic"]) == (len(names), 30 * len(names), True)
+    assert headline(card).startswith(f"{len(names)} recordings, {30 * len(names)} samples, ")
+    assert card["gaps"] == 0 and 0.0 < card["noise"]["contact_force_n"] < 1.0
     again, truth = simulate_recording("wrist_ft", "box_2", 3, twins(samples=30))
     assert read_recording(tmp_path / "wrist_ft_box_2_3.nc").equals(again)
     stored = read_dataset(tmp_path / "truth_wrist_ft_box_2_3.nc")

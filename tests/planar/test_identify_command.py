@@ -27,7 +27,8 @@ from contactid.planar.own.report import identify_own, write_files
 from contactid.planar.simulate.events import event_motion
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
 from contactid.planar.simulate.kernel import outline_of
-from identify_example import MU, POINT, RADIUS, RATIO, STARTS, TURN, write_example
+from documented import differing, printed_by, shown
+from identify_example import MU, POINT, RADIUS, RATIO, TURN, write_example
 from rounded_twins import drawn_twin
 
 ELLIPSE = Ellipse(0.05, 0.025)
@@ -160,11 +161,18 @@ def test_a_square_with_rounded_corners_comes_back_by_its_stated_radius(tmp_path,
 
 
 @pytest.fixture(scope="module")
-def example(tmp_path_factory):
-    report = tmp_path_factory.mktemp("example") / "report"
-    files = [str(EXAMPLE / f"{name}.csv") for name in STARTS]
-    assert main(["identify", *files, "--body", str(EXAMPLE / "body.yaml"), "--report", str(report)]) == 0
-    return json.loads((report / "parameters.json").read_text())
+def printed(tmp_path_factory):
+    report, files = tmp_path_factory.mktemp("example") / "report", sorted(EXAMPLE.glob("*.csv"))
+    return report, printed_by("identify", *files, "--body", EXAMPLE / "body.yaml", "--report", report)
+
+
+@pytest.fixture(scope="module")
+def example(printed):
+    return json.loads((printed[0] / "parameters.json").read_text())
+
+
+def test_the_page_shows_what_the_command_prints(printed):
+    assert len(shown("identify")) == 4 and differing("identify", printed[1]) == []
 
 
 def test_the_examples_truth_comes_back_with_its_corners_and_tracked_frame(example):

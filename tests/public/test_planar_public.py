@@ -21,9 +21,10 @@ from contactid.planar.readers.throws import iterate_throws, shape_of
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
 from contactid.planar.squares.events import align, find_events
 from contactid.planar.squares.windows import SquareOptions, prepare_throws
-from contactid.sources.fetch import Sources, fetch
+from contactid.sources.fetch import fetch
 from contactid.sources.lockfile import read_lock
 from contactid.sources.motion import read_data, read_dataset
+from contactid.sources.places import Sources
 from contactid.sources.registry import READERS, load_registry
 from contactid.sources.store import Store, verify
 from planar_measured import (

@@ -35,6 +35,13 @@ def test_jobs_of_one_run_with_all_their_outputs_and_very_long_names(tmp_path):
     assert jobs[1].outputs == (long,) and jobs[1].log == "logs/fit.log" and jobs[1].seconds == 2.0
 
 
+def test_a_rule_of_a_module_has_the_name_that_its_log_has(tmp_path):
+    for name in ("read", "fit/seed=1"):
+        rule = f"mine_{name.partition('/')[0]}"
+        record(tmp_path, f"a/results/b/{rule}.csv", rule, [], 1.0, log=[f"a/results/b/logs/{name}.log"])
+    assert [job.rule for job in read_jobs(tmp_path, "a/results/b")] == ["fit", "read"]
+
+
 def test_a_file_is_followed_to_the_data(tmp_path):
     chain(tmp_path)
     makers = {output: job for job in read_jobs(tmp_path, "results/a/") for output in job.outputs}

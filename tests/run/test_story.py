@@ -54,6 +54,18 @@ def test_a_log_names_call_settings_inputs_and_what_came_out(run, capsys):
     assert "hidden" not in (run / "logs/two/seed=1.log").read_text()
 
 
+def test_a_run_below_a_modules_prefix_is_held_against_its_logs_too(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "mine" / RUN
+    (folder / "logs").mkdir(parents=True)
+    (folder / "table.csv").write_text("x\n1\n")
+    tell_end([f"mine/{RUN}/table.csv"])
+    (folder / "logs/one.log").write_text(capsys.readouterr().out)
+    assert changed(folder) == []
+    (folder / "table.csv").write_text("x\n2\n")
+    assert changed(folder) == [(str(folder / "table.csv"), "one")]
+
+
 def test_what_is_as_it_was_written_is_not_named(run):
     (run / "a/fit.json").unlink()  # Snakemake makes it again
     assert changed(run) == [] and refuse_changed(run) is None

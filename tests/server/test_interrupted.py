@@ -12,24 +12,25 @@ import pytest
 from conftest import BIG, BIG_SIZE, wait_until
 
 from contactid.sources.download import Progress
-from contactid.sources.fetch import Sources, fetch
+from contactid.sources.fetch import fetch
 from contactid.sources.fourtu_client import FourTuClient
 from contactid.sources.lock import Locking, lock_archive
 from contactid.sources.lockfile import LockedArchive, read_lock, write_lock
+from contactid.sources.places import Patience, Sources
 from contactid.sources.registry import Dataset
 from contactid.sources.store import Store
-from contactid.sources.web import Patience
 
 PATIENCE = Patience(attempts=30, first_wait=0.2, longest_wait=1)
 # reads slowly, so that there is time to kill it
 CLIENT = """
 import sys, time
 from pathlib import Path
-from contactid.sources.fetch import Sources, fetch
+from contactid.sources.fetch import fetch
+from contactid.sources.places import Sources
 from contactid.sources.lockfile import read_lock
 from contactid.sources.download import Progress
 from contactid.sources.store import Store
-from contactid.sources.web import Patience
+from contactid.sources.places import Patience
 
 lock, store, url, pause, attempts = sys.argv[1:]
 advance = Progress.advance

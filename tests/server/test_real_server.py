@@ -11,8 +11,8 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.download import download
 from contactid.sources.fourtu_client import FourTuClient
 from contactid.sources.lockfile import LockedFile
+from contactid.sources.places import Patience
 from contactid.sources.registry import FourTuDoi, parse_doi
-from contactid.sources.web import Patience
 
 PATIENCE = Patience(attempts=4, first_wait=0.05, longest_wait=2)
 

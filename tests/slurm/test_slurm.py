@@ -147,7 +147,10 @@ def test_an_interrupt_cancels_the_jobs(slurm, repository):
     spoil(repository, "planar_liftoff", TAKES_LONG)
     log = repository / "first.log"
     with log.open("w") as file:
-        main = subprocess.Popen(command("--", LIFTOFF), cwd=repository, env=slurm, stdout=file, stderr=file)
+        main = subprocess.Popen(
+            command("--", LIFTOFF), cwd=repository, env=slurm, stdout=file, stderr=file,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a script's background ignores it
+        )  # fmt: skip
         wait_until((repository / "begun").exists, 300)
         name = re.search(r"SLURM run ID: (\S+)", log.read_text()).group(1)
         assert queued(slurm, name)

@@ -9,8 +9,9 @@ from urllib.parse import quote
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.fetch import Sources, below, fetch, fetch_dataset, missing, write_receipt
+from contactid.sources.fetch import below, fetch, fetch_dataset, write_receipt
 from contactid.sources.lockfile import LockedFile, write_lock
+from contactid.sources.places import Sources, missing
 from contactid.sources.store import Store, link, verify, verify_data
 from datasets_for_tests import (
     FILES,

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.sources.fetch import Sources
 from contactid.sources.fourtu_client import FourTuClient
 from contactid.sources.lock import Locking, _entry, lock_archive, main
 from contactid.sources.lockfile import read_lock
+from contactid.sources.places import Sources
 from contactid.sources.registry import Dataset, parse_doi
 from contactid.sources.store import Store
 from datasets_for_tests import FILES, contents, reply, repository_archive, sha256

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from arm_for_tests import LWR4
 from contactid.arm.readers.mat import read_arm_mat
 from contactid.core.errors import ContactIdError
 from contactid.planar.readers.csv_throws import read_own_throw, read_square_throws
@@ -92,7 +93,7 @@ SMALL_FILES: dict[str, tuple[Callable[[Path], Path], str, Callable[[Path], objec
     "own throw": (throw_of_own, "mine.csv", lambda raw: read_own_throw(raw / "mine.csv")),
     "impacts": (good_impacts, "data_ellipse.mat", lambda raw: read_ellipse_impacts(raw, licence="")),
     "predictions": (good_impacts, "v_models.mat", lambda raw: read_ellipse_impacts(raw, licence="")),
-    "arm": (recording_of_an_arm, NAME, lambda raw: read_arm_mat(raw, licence="")),
+    "arm": (recording_of_an_arm, NAME, lambda raw: read_arm_mat(raw, robot=LWR4, licence="")),
 }
 
 
@@ -131,7 +132,7 @@ HDF5_FILES: dict[str, tuple[Callable[[Path], Path], Callable[[Path], object]]] =
         good_archive,
         lambda path: read_iam_archive(path, "Box006", licence="", surface_name=PLANE_NAME),
     ),
-    "v7.3": (v73_of, lambda path: read_arm_mat(path, licence="")),
+    "v7.3": (v73_of, lambda path: read_arm_mat(path, robot=LWR4, licence="")),
 }
 
 

@@ -83,7 +83,7 @@ def test_a_reader_is_one_of_the_table_and_its_functions_are_there(tmp_path):
     with pytest.raises(ContactIdError, match=r"datasets.mine.reader is 'video', but must be one of iam, contactnets, "):
         load_registry(TABLE, {"mine": {"reader": "video", "path": str(tmp_path)}})
     assert {dataset.reader for dataset in load_registry(TABLE, {}).values()} == set(READERS)
-    given = {"path", "synthetic", *Dataset.__dataclass_fields__}
+    given = {"path", "synthetic", "robot", *Dataset.__dataclass_fields__}
     for reader in READERS.values():
         assert set(inspect.signature(resolve(reader.read)).parameters) <= given
         assert list(inspect.signature(resolve(reader.signals)).parameters) != []

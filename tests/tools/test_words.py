@@ -85,7 +85,7 @@ def test_what_must_be_given_is_asked_for_by_its_name(word):
 @pytest.fixture
 def make(tmp_path):
     """``make`` of a copy of the Makefile, whose programs write down what they were given; give that of the last one."""
-    for name in ("Makefile", "tools/words.py", "envs/requirements.lock"):
+    for name in ("Makefile", "tools/words.py", "tools/start.py", "envs/requirements.lock", "config/public.yaml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     programs = tmp_path / ".venv/bin"
@@ -93,7 +93,7 @@ def make(tmp_path):
     told = tmp_path / "told.json"
     note = "import json, pathlib, sys; pathlib.Path(sys.argv[1]).write_text(json.dumps(sys.argv[2:]))"
     write = f"exec {sys.executable} -c '{note}' {shlex.quote(str(told))}"
-    python = f'[ "$1" != tools/words.py ] || exec {sys.executable} "$@"\n{write} "$@"'
+    python = f'case "$1" in tools/words.py | tools/start.py) exec {sys.executable} "$@";; esac\n{write} "$@"'
     for name, script in (("python", python), ("snakemake", f'{write} "$@"')):
         (programs / name).write_text(f"#!/bin/sh\n{script}\n")
         (programs / name).chmod(0o755)
@@ -134,14 +134,16 @@ def test_names_from_the_environment_are_the_same(make):
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_snakemakes_settings_are_read_as_they_were_typed(make, name):
+def test_snakemakes_settings_are_read_as_they_were_typed(make, tmp_path, name):
+    for file in (name, "b.yaml"):
+        (tmp_path / file).write_text("run: mine\n")
     said = make("public", f"DATA_MIRROR={name}", f"STUDY={name}", f"FOURTU_URL={name}")
     mirror, url, study = said[-3:]
     assert yaml.safe_load(mirror.removeprefix("data_mirror=")) == [name]
     assert yaml.safe_load(study.removeprefix("studies=")) == [name]
     assert url == f"fourtu_url={name}"
-    said = make("cluster", f"CONFIG='{name.replace(chr(39), '')}' b.yaml", f"PARTITION={name}")
-    assert said[2:5] == ["--configfile", name.replace("'", ""), "b.yaml"]
+    said = make("cluster", f"CONFIG={shlex.join([name, 'b.yaml'])}", f"PARTITION={name}")
+    assert said[2:5] == ["--configfile", name, "b.yaml"]
     assert eval(said[-1].removeprefix("slurm_partition=")) == name  # as Snakemake does
 
 

@@ -67,9 +67,9 @@ def test_stages_share_their_tosses():
 
 @given(st.sampled_from([one for name in SIMULATORS for one in parameters_of(name)]), st.floats(0.0, 1.0))
 def test_shares_of_a_range_come_back(parameter: Parameter, share: float):
-    value = float(parameter.from_unit(np.array(share)))
+    value = float(search.values_at(parameter, np.array(share)))
     assert parameter.low * (1 - 1e-12) <= value <= parameter.high * (1 + 1e-12)
-    assert parameter.to_unit(value) == pytest.approx(share, abs=1e-9)
+    assert search.share_of(parameter, value) == pytest.approx(share, abs=1e-9)
     assert parameter.low < parameter.start < parameter.high
 
 

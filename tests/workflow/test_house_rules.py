@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from contactid import __version__
 from contactid.run.fingerprint import Fingerprints
 
 ROOT = Path(__file__).parents[2]
@@ -82,29 +83,50 @@ def test_the_package_knows_no_snakemake():
         assert "snakemake" not in names, file
 
 
+def locked(name):
+    """Versions of a lock file's packages."""
+    return dict(re.findall(r"^([A-Za-z0-9_.-]+)==([^ ;\\]+)", (ROOT / f"envs/{name}.lock").read_text(), re.M))
+
+
+def asked_for(name):
+    lines = (ROOT / f"envs/{name}.in").read_text().lower().splitlines()
+    return {line.strip() for line in lines if line.strip() and not line.startswith("#")}
+
+
 def test_conda_and_pip_install_the_same_versions():
-    lock = dict(re.findall(r"^([A-Za-z0-9_.-]+)==([^ ;\\]+)", (ROOT / "envs/requirements.lock").read_text(), re.M))
-    direct = {
-        line.strip().lower()
-        for line in (ROOT / "envs/requirements.in").read_text().splitlines()
-        if line.strip() and not line.startswith("#")
-    }
+    lock, direct = locked("requirements"), asked_for("requirements")
     environment = yaml.safe_load((ROOT / "envs/environment.yaml").read_text())["dependencies"]
     conda = dict(item.split("=") for item in environment if "=" in item and ">" not in item)
     of_pip = {"snakemake-minimal": "snakemake", "pinocchio": "pin"}
     conda = {of_pip.get(name, name): version for name, version in conda.items()}
-    pip = {name.lower(): version for name, version in lock.items()}
+    pip = {name.lower(): ".".join(version.split(".")[:2]) for name, version in lock.items()}
     assert conda == {name: pip[name] for name in direct}
     assert "ipopt" in environment
 
 
-@pytest.mark.parametrize("name", ["requirements", "mujoco", "drake", "pybullet", "torch", "crate", "browser"])
+def test_a_run_needs_no_development_tool_and_both_locks_have_the_same_versions():
+    run, development = locked("requirements"), locked("development")
+    assert not asked_for("development") & {name.lower() for name in run}
+    assert len(run.keys() & development.keys()) > 3
+    assert {name: run[name] for name in run.keys() & development.keys()} == {
+        name: development[name] for name in run.keys() & development
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["requirements", "development", "mujoco", "drake", "pybullet", "torch", "crate", "browser"]
+)
 def test_locks_have_hashes_and_name_no_index(name):
     text = (ROOT / f"envs/{name}.lock").read_text()
     assert not re.search(r"https?://|--index|--extra-index|--find-links", text)
     for requirement in re.split(r"\n(?=\S)", text.strip()):
         if not requirement.startswith("#"):
             assert "--hash=sha256:" in requirement, requirement
+
+
+def test_citation_and_changelog_have_the_version_of_the_package():
+    assert yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"] == __version__
+    assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.M)[1] == __version__
 
 
 def test_no_machine_path_is_committed():
@@ -116,7 +138,8 @@ def test_no_machine_path_is_committed():
 
 
 def test_links_between_the_pages_lead_somewhere():
-    for page in [ROOT / "README.md", ROOT / "results/README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    others = ("README.md", "CONTRIBUTING.md", "config/README.md", "results/README.md")
+    for page in [*(ROOT / name for name in others), *sorted((ROOT / "docs").glob("*.md"))]:
         text = page.read_text()
         for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", text):
             other = page.parent / target if target else page
@@ -132,7 +155,8 @@ def test_every_make_target_is_there_once_and_the_pages_name_no_other():
     assert listed.stderr == "", "make warns of a target with two recipes"
     targets = set(re.findall(r"^  make (\S+)", listed.stdout, re.M))
     assert {"run", "test", "check", "bench"} <= targets
-    for page in [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    others = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "config/README.md")
+    for page in [*(ROOT / name for name in others), *sorted((ROOT / "docs").glob("*.md"))]:
         named = set(re.findall(r"(?:`|^)make ([a-z0-9-]+)", page.read_text(encoding="utf-8"), re.M))
         assert named <= targets, f"{page.name}: {named - targets}"
 

@@ -108,10 +108,10 @@ def test_the_twins_figures_and_tables_say_synthetic(finished):
     results = finished / "results/test"
     for row in artefacts(finished, "tossing"):
         if row["kind"] == "figure":
-            assert "SYNTHETIC" in (results / f"tossing/{row['place']}.svg").read_text()
+            assert "synthetic data: " in (results / f"tossing/{row['place']}.svg").read_text()
     assert "synthetic" in (results / "arm/figures/fig06_cartesian_fit.svg").read_text()
     sources = json.loads((results / "tossing/figures/sources.json").read_text())
-    assert all("SYNTHETIC" in source for source in sources.values())
+    assert all(source.startswith("synthetic data: ") for source in sources.values())
     rest = pd.read_csv(results / "tossing/tables/tab03_rest_pose_errors.csv")
     assert set(rest["data"]) == {"synthetic twin", "printed, Table III"}
     tosses = pd.read_csv(results / "tossing/tosses.csv")
@@ -238,14 +238,17 @@ def test_logs_and_benchmarks_exist_for_every_job(finished):
     assert logs == measured and len(logs) > 70
 
 
-def test_nothing_is_to_be_done_after_a_run_nor_after_a_docstring_edit(finished):
+def test_nothing_is_to_be_done_after_a_run_nor_after_a_docstring_edit_and_a_move(finished):
     assert to_be_done(finished) == set()
     file = finished / "workflow/contactid/tossing/simulate/box.py"
     before = edit(file, '"""Simulate a rigid body', '"""Simulates, in other words, a rigid body')
     script = finished / "workflow/call.py"
     script.touch()
-    assert to_be_done(finished) == set()
+    moved = finished.rename(finished.with_name("moved elsewhere"))
+    left = to_be_done(moved)
+    moved.rename(finished)
     file.write_text(before)
+    assert left == set()
 
 
 def test_a_run_of_one_study_keeps_what_the_run_of_all_has(finished):

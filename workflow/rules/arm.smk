@@ -8,10 +8,10 @@ with told_plainly():
     check_reader(DATASETS, ARM["data"], "arm_mat", "arm.data")
 
 ARTEFACTS["arm"] = arm_artefacts.declare(ARM)
-ARM_PUBLISHED = "workflow/resources/published/arm.csv"
-ARM_LINKS = f"workflow/contactid/arm/robots/{ARM['robot']['name']}.csv"
-ARM_CORRECTIONS = (
-    f"workflow/contactid/arm/robots/{ARM['robot']['name']}_corrections.csv"
+ARM_PUBLISHED = packaged("workflow/resources/published/arm.csv")
+ARM_LINKS, ARM_CORRECTIONS = (
+    packaged(f"workflow/contactid/arm/robots/{ARM['robot']['name']}{part}.csv")
+    for part in ("", "_corrections")
 )
 ARM_SYNTHETIC = DATASETS[ARM["data"]].synthetic
 ARM_ACCURACY = ARM["fit"]["accuracy"]

@@ -1,12 +1,9 @@
 """Paths, validation of the configuration, and the fingerprint that ties outputs to code."""
 
-import os
 import shlex
-import sys
 import time
 
-WORKFLOW = Path(workflow.basedir) / "workflow"
-CONFIG = Path(workflow.basedir) / "config"
+WORKFLOW = CHECKOUT / "workflow"
 # jobs import the package from here, whichever environment they run in
 os.environ.update(PYTHONPATH=str(WORKFLOW))
 # jobs run side by side on all cores, so none of them may start threads of its own
@@ -15,13 +12,14 @@ os.environ.update(
 )
 sys.path.insert(0, str(WORKFLOW))
 
-from contactid.run.failures import exit_without_packages
-
-if not workflow.deployment_settings.deployment_method:
-    exit_without_packages()  # before anything imports them
-
 from contactid.core.configuration import check_configuration, restore_numbers
-from contactid.sources.registry import check_reader, load_registry, pick, with_sizes
+from contactid.sources.registry import (
+    check_reader,
+    embedded_in,
+    load_registry,
+    pick,
+    with_sizes,
+)
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.artefacts import (
     artefact_files,
@@ -35,17 +33,21 @@ from contactid.run.fingerprint import LISTS, Fingerprints
 from contactid.run.renamed import refuse_old_names
 
 for block in (*config["studies"], "offline"):
-    config[block] = restore_numbers(config.get(block))
+    if block in config:  # what is no study is told of below
+        config[block] = restore_numbers(config[block])
 with told_plainly():
     refuse_old_names(sys.argv[1:])
     check_configuration(config, WORKFLOW / "schemas/config.schema.yaml")
     DATASETS = with_sizes(
-        load_registry(CONFIG / "datasets.tsv", config["datasets"]),
+        embedded_in(
+            packaged("."),
+            load_registry(packaged("config/datasets.tsv"), config["datasets"]),
+        ),
         config["tossing"]["box_sizes"],
     )
 
 # what every study adds to the run: its artefacts, its verdicts, its section of the summary
-STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES = [], [], []
+STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES, STUDY_CARDS = [], [], [], []
 # every study's tables and figures, as it declares them (contactid.output.artefacts)
 ARTEFACTS = {}
 # JSON files that say what a study's figures were made from, where that is known only in the run
@@ -72,7 +74,7 @@ CODE = Fingerprints(
 def stored_files(name):
     """A stored result's table and provenance."""
     return [
-        f"workflow/resources/stored/{name}/{file}"
+        packaged(f"workflow/resources/stored/{name}/{file}")
         for file in ("table.csv", "provenance.json")
     ]
 

@@ -125,7 +125,9 @@ rule read_data:
         raw=lambda wildcards: raw_of(wildcards.dataset),
         # an arm's direction of motion is told by its links
         robot=lambda wildcards: (
-            "workflow/contactid/arm/robots/lwr4.csv" if wildcards.form == "arm" else []
+            packaged("workflow/contactid/arm/robots/lwr4.csv")
+            if wildcards.form == "arm"
+            else []
         ),
     output:
         data="<results>/data/{dataset}/{form}.nc",

@@ -1,13 +1,13 @@
 """Where datasets are, who reads them, and what of them the run needs and can't have."""
 
-from contactid.sources.fetch import Sources, missing, parse_mirrors
+from contactid.sources.places import Sources, missing, parse_mirrors
 from contactid.sources.lockfile import locked, read_lock, with_licences
 from contactid.sources.registry import EMBEDDED, READERS, archives_of
 from contactid.sources.store import Store
-from contactid.sources.web import check_address
+from contactid.sources.places import check_address
 
-STORE = Path("data")
-LOCK_FILE = CONFIG / "datasets.lock.json"
+STORE = placed("data")
+LOCK_FILE = packaged("config/datasets.lock.json")
 # what the run needs and can't have, by archive; filled while its jobs are found
 NOT_THERE = {}
 # archives that `data` leaves out, because nobody has locked them yet
@@ -41,12 +41,14 @@ def receipt(dataset):
     """The receipt of the archive that a dataset is read from."""
     try:
         entry = locked(LOCK, dataset)
-        problem = missing(entry, Store(STORE), SOURCES) if config["offline"] else ""
+        problem = (
+            missing(entry, Store(Path(STORE)), SOURCES) if config["offline"] else ""
+        )
     except ContactIdError as error:
         problem = str(error)
     if problem:
         NOT_THERE[dataset.archive] = problem
-    return f"{STORE}/{dataset.archive}/receipt.json"
+    return f"data/{dataset.archive}/receipt.json"
 
 
 def receipts_of_studies(wildcards):
@@ -63,7 +65,7 @@ def raw_of(name):
     dataset = DATASETS[name]
     if dataset.downloaded or dataset.kind == "generated":
         return f"<results>/data/{name}/raw"
-    return dataset.source
+    return local(dataset.source)
 
 
 def reader_of(name):

@@ -11,6 +11,7 @@ rule inhand_twin:
     output:
         recordings=inhand_twins(INHAND_SEEDS),
         truths=inhand_twins(INHAND_SEEDS, prefix="truth_"),
+        card=INHAND_CARD,
     log:
         "<logs>/inhand_twin.log",
     benchmark:

@@ -9,9 +9,10 @@ from contactid.inhand.readers.sources import (
 )
 
 INHAND = config["inhand"]
-INHAND_OBJECTS = "workflow/resources/inhand/objects.yaml"
-INHAND_SURFACES = "workflow/resources/inhand/friction_objects.csv"
-INHAND_PUBLISHED = "workflow/resources/published/inhand.csv"
+INHAND_OBJECTS = packaged("workflow/resources/inhand/objects.yaml")
+INHAND_SURFACES = packaged("workflow/resources/inhand/friction_objects.csv")
+INHAND_PUBLISHED = packaged("workflow/resources/published/inhand.csv")
+INHAND_CARD = "<results>/data/inhand_twin/card.json"
 INHAND_SEEDS = INHAND["estimates"]["seeds"]
 # the tables that a run is judged and summed up by
 INHAND_FOUND = [*APPENDIX_TABLES.values(), "ext_force_sensing", "ext_friction"]
@@ -51,6 +52,7 @@ STORED["inhand_disturbances"] = {
 
 ARTEFACTS["inhand"] = inhand_artefacts.declare(INHAND)
 STUDY_CHECKS += ["<results>/inhand/checks.csv"]
+STUDY_CARDS += [INHAND_CARD]
 STUDY_SUMMARIES += ["<results>/inhand/summary.md"]
 
 

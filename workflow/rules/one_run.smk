@@ -4,7 +4,11 @@ import atexit
 
 from snakemake.logging import logger
 
-from contactid.run.failures import failures, tell_of_full_disks
+from contactid.run.failures import (
+    exit_without_packages,
+    failures,
+    tell_of_full_disks,
+)
 from contactid.run.job import OWNER
 from contactid.run.kept import studies_of, tell_kept
 from contactid.run.progress import show
@@ -12,7 +16,7 @@ from contactid.run.run_lock import hold
 from contactid.run.story import forced, refuse_changed, refuse_damaged
 
 os.environ[OWNER] = str(os.getpid())
-RESULTS = Path(f"results/{config['run']}")
+RESULTS = Path(placed("<results>"))
 # studies that the run has and this configuration lacks: they stay, and nothing that is made of all of them is replaced
 CHOSEN = list(config["studies"])
 KEPT = [name for name in studies_of(RESULTS, WORKFLOW / "rules") if name not in CHOSEN]
@@ -27,12 +31,14 @@ if (
     and workflow.check_envvars
     and not workflow.output_settings.dryrun
 ):
+    if not workflow.deployment_settings.deployment_method:
+        exit_without_packages()
     with told_plainly():
         RUN_LOCK = hold(
             RESULTS,
             unlock=workflow.resource_settings.nodes is None or "--unlock" in sys.argv,
         )
-        refuse_damaged("workflow/resources/embedded")
+        refuse_damaged(packaged("workflow/resources/embedded"))
         if not {"-F", "--forceall"} & set(sys.argv):
             refuse_changed(RESULTS, forced(sys.argv))
     if not workflow.output_settings.verbose:

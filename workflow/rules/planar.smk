@@ -307,7 +307,7 @@ rule planar_tables:
     """Tables: the simulators, table 1 and what goes with it, measured throws and impacts."""
     input:
         **{name: f"<results>/planar/sweeps/{name}.csv" for name in REAL_TABLES},
-        published="workflow/resources/published/planar.csv",
+        published=packaged("workflow/resources/published/planar.csv"),
         simulations=simulated(*PLANAR["scenes"]),
         restitution_motions=simulated("restitution")[0],
         peaks=swept("peaks", *PLANAR_PEAKS),
@@ -317,8 +317,10 @@ rule planar_tables:
         cells=IDENTIFICATION_CELLS,
         samples=stored_files("planar_table1"),
         measures="<results>/planar/sweeps/measures.csv",
-        reformulations="workflow/resources/stored/planar_reformulations/table.csv",
-        hard_truths="workflow/resources/stored/planar_hard_truths/table.csv",
+        reformulations=packaged(
+            "workflow/resources/stored/planar_reformulations/table.csv"
+        ),
+        hard_truths=packaged("workflow/resources/stored/planar_hard_truths/table.csv"),
     output:
         artefacts=computed_by("planar_tables"),
     log:
@@ -418,7 +420,7 @@ rule planar_playback:
 rule planar_checks:
     """Hold every printed number of the study against the reproduced one."""
     input:
-        published="workflow/resources/published/planar.csv",
+        published=packaged("workflow/resources/published/planar.csv"),
         measures="<results>/planar/sweeps/measures.csv",
         drop_impulses=swept("impulses", "drop")[0],
         throw_impulses=swept("impulses", "throw")[0],

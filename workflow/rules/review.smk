@@ -121,8 +121,8 @@ rule provenance:
     """Record the code, versions, machine, data, seeds and configuration that the run was made with."""
     input:
         checks="<results>/checks.csv",
-        data_lock="config/datasets.lock.json",
-        environment_lock="envs/requirements.lock",
+        data_lock=LOCK_FILE,
+        environment_lock=packaged("envs/requirements.lock"),
     output:
         record="<results>/provenance.json",
     log:
@@ -150,13 +150,19 @@ rule report:
         provenance="<results>/provenance.json",
         artefacts="<results>/artefacts.json",
         sources=[file for files in FIGURE_SOURCES.values() for file in files],
-        cards=rules.data_cards.output,
+        cards=[*rules.data_cards.output, *STUDY_CARDS],
         files=STUDY_TARGETS,
         stored=HELD,
-        wording="workflow/resources/report/studies.yaml",
+        wording=packaged("workflow/resources/report/studies.yaml"),
+        published=[
+            packaged(f"workflow/resources/published/{study}.csv")
+            for study in ARTEFACTS
+        ],
+        quoted=packaged("workflow/resources/published/said.yaml"),
+        reasons=packaged("workflow/resources/published/differences.yaml"),
         templates=sorted(
-            str(file)
-            for file in Path("workflow/resources/report").rglob("*")
+            packaged(file)
+            for file in (WORKFLOW / "resources/report").rglob("*")
             if file.is_file() and file.suffix != ".yaml"
         ),
     output:
@@ -187,11 +193,12 @@ rule crate:
             "<results>/artefacts.json",
             "<results>/report.html",
             *rules.data_cards.output.cards,
+            *STUDY_CARDS,
             *STUDY_TARGETS,
             HELD,
         ],
-        source="Snakefile",
-        citation=[str(file) for file in Path().glob("CITATION.cff")],
+        source=packaged("Snakefile"),
+        citation=[packaged(file) for file in CHECKOUT.glob("CITATION.cff")],
     output:
         metadata="<results>/ro-crate-metadata.json",
         workflow="<results>/crate/Snakefile",

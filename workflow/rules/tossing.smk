@@ -264,7 +264,7 @@ rule tossing_tables:
         simulator_predictions=of_cases("simulators/{0}/{1}.{2}.{3}.csv", SIMULATIONS),
         simulator_fits=of_cases("simulators/{0}/{1}.{2}.{3}.json", SIMULATIONS),
         with_printed=["<results>/tossing/predictions/printed.csv"] if OF_BOXES else [],
-        published="workflow/resources/published/tossing.csv",
+        published=packaged("workflow/resources/published/tossing.csv"),
     output:
         artefacts=computed_by("tossing_tables"),
         tosses="<results>/tossing/tosses.csv",
@@ -368,7 +368,7 @@ rule tossing_playback:
 rule tossing_checks:
     """Hold every printed number of the study against the reproduced one."""
     input:
-        published="workflow/resources/published/tossing.csv",
+        published=packaged("workflow/resources/published/tossing.csv"),
         tables=expand("<results>/tossing/tables/{table}.csv", table=TOSSING_TABLES)
         + IMPACTS_TABLE,
         cards=expand("<results>/data/{dataset}/card.json", dataset=TOSSING_PREPARED),

@@ -49,7 +49,7 @@ rule tossing_predict_printed:
     """Predict the test tosses with the printed parameters of both kinds (section V)."""
     input:
         prepared=expand("<results>/data/{dataset}/tosses.nc", dataset=OF_BOXES),
-        published="workflow/resources/published/tossing.csv",
+        published=packaged("workflow/resources/published/tossing.csv"),
     output:
         predictions="<results>/tossing/predictions/printed.csv",
     log:

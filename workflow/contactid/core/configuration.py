@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from contactid.core.errors import ContactIdError
 
 # keys that Snakemake itself puts into its configuration
 _SNAKEMAKE_KEYS = {"pathvars"}
+_COMMA = "Numbers have a decimal point: 0.05, not 0,05"
 
 
 def _is_finite(_: Any, content: Any) -> bool:
@@ -90,14 +92,18 @@ def _explain(error: ValidationError, name: str, example: str) -> ContactIdError:
         known = list(schema.get("properties", {}))
         unknown = sorted(set(instance) - set(known), key=str)[0]
         path = f"{where}.{unknown}" if error.absolute_path else unknown
-        return ContactIdError(f"{name}: unknown key {path}", _suggest(unknown, known))
+        comma = _COMMA if isinstance(unknown, int) else ""  # YAML reads {a: 0,05} as two entries
+        return ContactIdError(f"{name}: unknown key {path}", comma or _suggest(unknown, known))
     if error.validator == "required":
         missing = sorted(set(allowed) - set(instance))
         return ContactIdError(f"{name}: {where} lacks {', '.join(missing)}", f"Add it{example}")
     described = schema.get("description", "") if isinstance(schema, Mapping) else ""
-    return ContactIdError(
-        f"{name}: {where} is {error.instance!r}, but {_rule(error)}", described.rstrip(".") or "See the schema"
-    )
+    remedy = described.rstrip(".") or "See the schema"
+    if isinstance(instance, str) and re.fullmatch(r"[-+]?\d+,\d+", instance):
+        remedy = _COMMA
+    elif error.validator == "enum" and (near := difflib.get_close_matches(str(instance), map(str, allowed), n=1)):
+        remedy = f"Did you mean {near[0]}"
+    return ContactIdError(f"{name}: {where} is {error.instance!r}, but {_rule(error)}", remedy)
 
 
 def _rule(error: ValidationError) -> str:

@@ -16,6 +16,7 @@ import pandas as pd
 from contactid.core.atomic import write_text
 from contactid.core.references import arguments, resolve
 from contactid.output.artefacts import files_by_place
+from contactid.output.escape import one_line
 from contactid.output.fits import write_json
 from contactid.output.tables import captioned, tabular, write_csv
 
@@ -75,7 +76,7 @@ def _write(shown: Shown, files: Sequence[str]) -> None:
             case ".csv":
                 write_csv(shown.table, file)
             case ".tex":
-                said = f"{_DATA}{shown.data}\n" if shown.data else ""
+                said = f"{_DATA}{one_line(shown.data)}\n" if shown.data else ""
                 write_text(file, said + tabular(shown.table if shown.tex is None else shown.tex, shown.headings))
             case ".md":
                 write_text(file, shown.md)
@@ -84,8 +85,7 @@ def _write(shown: Shown, files: Sequence[str]) -> None:
 def typeset(captions: Sequence[str], tabulars: Sequence[str], tables: Sequence[str]) -> None:
     """Put the tables that :func:`compute` left in ``tabulars`` under their captions, in tex files of the same order."""
     for caption, file, table in zip(captions, tabulars, tables, strict=True):
-        content = Path(file).read_text(encoding="utf-8")
+        content, said = Path(file).read_text(encoding="utf-8"), ""
         if content.startswith(_DATA):
-            said, content = content.split("\n", 1)
-            caption = f"{caption}. Data: {said.removeprefix(_DATA)}."
-        write_text(table, captioned(content, caption))
+            said, content = content.removeprefix(_DATA).split("\n", 1)
+        write_text(table, captioned(content, caption, said))

@@ -18,8 +18,11 @@ from contactid.core.errors import ContactIdError
 from contactid.core.references import resolve
 from contactid.output import style
 from contactid.output.artefacts import files_by_place
+from contactid.output.escape import mathtext
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
+
+_NAMES = ["dataset", "experiment", "object", "recording", "throw", "toss"]  # columns of what users named
 
 
 def draw(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> None:
@@ -67,6 +70,8 @@ def draw(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> Non
 
 def _draw(row: Mapping[str, Any], data: pd.DataFrame, pictures: Sequence[Path]) -> None:
     function = resolve(row["draw"])
+    names = data.columns.intersection(_NAMES)
+    data = data.assign(**{name: data[name].map(mathtext) for name in names if data[name].dtype.kind not in "biuf"})
     said = row["data"] or str(data["source"].iloc[0])
     if row["files"] == ("gif",):
         function(data, pictures[0], source=said)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,16 @@ from contactid.core.errors import ContactIdError
 
 SUMMARY, PARAMETERS, PREDICTIONS = "summary.md", "parameters.json", "predictions.csv"
 _MARKS = (PARAMETERS, PREDICTIONS)  # a folder with one of them is an earlier report
+
+
+def refuse_missing(*paths: str | Path) -> None:
+    """Tell of a path that isn't there before anything heavy is imported; an empty one isn't looked for.
+
+    Raises :class:`ContactIdError` with the first.
+    """
+    for path in filter(None, map(str, paths)):
+        if not os.path.lexists(path):
+            raise ContactIdError(f"{path}: no such file", "Correct the path")
 
 
 @contextmanager

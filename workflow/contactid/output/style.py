@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 from contactid.core.atomic import replacing
+from contactid.output.escape import one_line
 
 SINGLE_COLUMN = 3.5  # inches, an IEEE column
 DOUBLE_COLUMN = 7.16
@@ -61,8 +62,12 @@ def styled() -> Iterator[None]:
 
 
 def label_data(figure: Figure, text: str) -> None:
-    """Say in the picture itself which data it was made from."""
-    figure.supxlabel(text, fontsize=6, color="#555555", x=0.995, ha="right")
+    """Say in the picture itself which data it was made from, as ``synthetic data: throws of a square, identified``.
+
+    It begins with what kind they are: ``synthetic data``, ``recorded data``, ``public data``, ``simulated``,
+    ``computed`` or ``drawing``. It is shown as it is: no math is read in it.
+    """
+    figure.supxlabel(one_line(text), fontsize=6, color="#555555", x=0.995, ha="right", parse_math=False)
 
 
 def save(figure: Figure, stem: str | Path, formats: Sequence[str] = FORMATS) -> None:

@@ -10,8 +10,10 @@ import pandas as pd
 
 from contactid.core.atomic import write_text
 from contactid.output.comparison import NOT_COMPARABLE, REPRODUCED, VERDICTS, counted
+from contactid.output.escape import one_line
 from contactid.output.tables import read_csv, write_csv
 
+_BAR = re.compile(r"(?<!\\)((?:\\\\)*)\|")  # one that isn't escaped parts two cells
 _DOI = re.compile(r"\b10\.\d{4,}/[\w.:-]*\w")
 
 
@@ -77,7 +79,8 @@ def missing_datasets(missing: Iterable[str]) -> list[str]:
 
 
 def text_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table whose columns line up in plain text, too."""
+    """A Markdown table whose columns line up in plain text, too; names of users are given as Markdown."""
+    rows = [[_BAR.sub(r"\1\\|", one_line(cell)) for cell in row] for row in rows]
     widths = [max(len(row[k]) for row in [titles, *rows]) for k in range(len(titles))]
 
     def line(cells: Sequence[str]) -> str:

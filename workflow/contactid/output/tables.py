@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from contactid.core.atomic import replacing
+from contactid.output.escape import tex
 
 #: Significant digits in csv files: enough for every comparison, few enough to hide most of a machine's rounding.
 PRECISION = 6
@@ -41,7 +42,7 @@ def read_exact(path: str | Path) -> pd.DataFrame:
 
 def tabular(table: pd.DataFrame, headings: Sequence[str] | None = None) -> str:
     """A ``tabular`` environment; ``headings`` are in math mode where they hold a ``$``, None for the columns' names."""
-    names = list(headings) if headings is not None else [_escape(str(name)) for name in table.columns]
+    names = list(headings) if headings is not None else [tex(name) for name in table.columns]
     lines = [
         f"\\begin{{tabular}}{{{'l' * len(names)}}}",
         "\\hline",
@@ -55,16 +56,19 @@ def tabular(table: pd.DataFrame, headings: Sequence[str] | None = None) -> str:
     return "\n".join(lines)
 
 
-def captioned(content: str, caption: str) -> str:
-    """A ``table`` environment round a :func:`tabular`."""
-    return f"\\begin{{table}}\n\\caption{{{_escape(caption)}}}\n{content}\\end{{table}}\n"
+def captioned(content: str, caption: str, data: str = "") -> str:
+    """A ``table`` environment round a :func:`tabular`; the caption may hold math, the data that end it may not."""
+    for sign in "_%&":
+        caption = caption.replace(sign, f"\\{sign}")
+    said = f"{caption}. Data: {tex(data)}." if data else caption
+    return f"\\begin{{table}}\n\\caption{{{_signed(said)}}}\n{content}\\end{{table}}\n"
 
 
 def _cell(value: object) -> str:
     if isinstance(value, float):
         return "--" if pd.isna(value) else f"{value:.4g}"
-    return _escape(str(value))
+    return _signed(tex(value))
 
 
-def _escape(text: str) -> str:
-    return text.replace("_", "\\_").replace("%", "\\%").replace("&", "\\&").replace("+-", "$\\pm$")
+def _signed(text: str) -> str:
+    return text.replace("+-", "$\\pm$")

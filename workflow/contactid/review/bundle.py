@@ -110,14 +110,15 @@ def job_files(root: Path, results: Mapping[str, Path]) -> dict[str, Path]:
     return {file.relative_to(root).as_posix(): file for file in records.values() if file.is_file()}
 
 
-def assemble(root: Path, run: str, *, force: bool = False) -> Path:
-    """Write ``contactid-<run>-<commit>.zip`` into a checkout.
+def assemble(root: Path, run: str, *, force: bool = False, into: Path | None = None) -> Path:
+    """Write ``contactid-<run>-<commit>.zip``.
 
     Parameters
     ----------
     root : the checkout that the run was made in
     run : its name
     force : take a run that is unfinished, or made with changes that aren't committed
+    into : a folder; the checkout by default
 
     Raises
     ------
@@ -166,7 +167,7 @@ def assemble(root: Path, run: str, *, force: bool = False) -> Path:
         for name, content in files.items()
     }
     files[NAME] = write_manifest(sums).encode()
-    path = root / f"contactid-{run}-{code['git_commit'][:8]}{'-dirty' if code['git_dirty'] else ''}.zip"
+    path = (into or root) / f"contactid-{run}-{code['git_commit'][:8]}{'-dirty' if code['git_dirty'] else ''}.zip"
     write_zip(path, files)
     return path
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from contactid.core.errors import ContactIdError
+from contactid.output.escape import one_line
 
 NAME = "manifest-sha256.txt"
 #: Limits: files, bytes of all of them, bytes of one that is read as a whole, bytes of an archive's list of its files.
@@ -37,7 +38,7 @@ _PIECE = 1 << 20
 
 def plain(text: object) -> str:
     """One line for a terminal, whatever a bundle's names and cells hold."""
-    return "".join(sign if sign.isprintable() else "?" for sign in str(text))[:500]
+    return one_line(text)[:500]
 
 
 def is_below(name: object) -> bool:

@@ -122,7 +122,7 @@ def read_jobs(working_directory: str | Path, under: str) -> list[JobRecord]:
         # a rule's jobs have logs of their own; without one, a job's outputs share their inputs and parameters
         key = (record["rule"], *(record.get("log") or ()), record.get("job_hash"))
         merged.setdefault(key, (record, []))[1].append(path)
-    jobs = [_job(record, outputs) for record, outputs in merged.values()]
+    jobs = [_job(record, outputs, f"{under.rstrip('/')}/logs/") for record, outputs in merged.values()]
     return sorted(jobs, key=lambda job: (job.end, job.rule, job.outputs))
 
 
@@ -163,10 +163,12 @@ def _load(file: Path) -> dict[str, Any] | None:
     return record if whole else None
 
 
-def _job(record: dict[str, Any], outputs: list[str]) -> JobRecord:
+def _job(record: dict[str, Any], outputs: list[str], folder: str) -> JobRecord:
+    """A job by its record; a rule of a module has another name there, but its log is named as it is here."""
     logs = record.get("log") or []
+    named = logs[0].removeprefix(folder) if logs and logs[0].startswith(folder) else record["rule"]
     return JobRecord(
-        rule=record["rule"],
+        rule=named.partition("/")[0].removesuffix(".log"),
         outputs=tuple(sorted(outputs)),
         inputs=tuple(sorted(set(record.get("input") or []))),
         log=logs[0] if logs else None,

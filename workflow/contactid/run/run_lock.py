@@ -34,7 +34,7 @@ def hold(results: Path, *, unlock: bool, folder: Path = SNAKEMAKE) -> TextIO:
     ContactIdError : another run is at work on it; it can't be written; a lock is left that may not be removed here
     """
     _try_to_write(results)
-    path = folder / "runs" / f"{results.name}.lock"
+    path = folder / "runs" / f"{results.as_posix().replace('/', '_')}.lock"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = path.open("a+", encoding="utf-8")

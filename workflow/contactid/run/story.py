@@ -54,7 +54,7 @@ def changed(results: str | Path) -> list[tuple[str, str]]:
     for log in sorted((folder / "logs").rglob("*.log")):
         rule = log.relative_to(folder / "logs").with_suffix("").parts[0]
         for name, size, digest in _WROTE.findall(log.read_text(encoding="utf-8", errors="replace")):
-            file = folder.joinpath(*Path(name).parts[2:])  # below results/<run>/
+            file = folder / re.sub(r"^(.*?/)??results/[^/]+/", "", name)  # wherever the run was made
             if file.is_file() and (file.stat().st_size != int(size) or _digest(file) != digest):
                 found.append((str(file), rule))
     return found

@@ -236,6 +236,7 @@ def draw_card(card: Mapping[str, Any], stem: str | Path) -> None:
     import matplotlib.pyplot as plt  # the report reads cards and draws none
 
     from contactid.output import style
+    from contactid.output.escape import mathtext
 
     colours = plt.get_cmap("viridis")
     with style.styled():
@@ -251,8 +252,8 @@ def draw_card(card: Mapping[str, Any], stem: str | Path) -> None:
             if 1 < len(lines) <= _MOST_LABELS and panel["title"].startswith("joints"):
                 axes.legend(fontsize=5, ncols=2)
             axes.set(xlabel=panel["x_label"], ylabel=panel["y_label"])
-            axes.set_title(panel["title"], loc="left")
-        figure.suptitle(f"{card['name']}: {headline(card)}", fontsize=8, x=0.01, ha="left")
+            axes.set_title(mathtext(panel["title"]), loc="left")
+        figure.suptitle(mathtext(f"{card['name']}: {headline(card)}"), fontsize=8, x=0.01, ha="left")
         kind = "synthetic data" if card["synthetic"] else "measured data"
         style.label_data(figure, f"{kind}; {card['what']}; licence: {card['licence']}")
         style.save(figure, stem, FORMATS)

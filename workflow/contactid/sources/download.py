@@ -22,8 +22,9 @@ from urllib3.exceptions import HTTPError
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
 from contactid.sources.lockfile import LockedFile, readable
+from contactid.sources.places import Patience
 from contactid.sources.store import file_lock
-from contactid.sources.web import Patience, ask, new_session, reason_of, unreachable
+from contactid.sources.web import ask, new_session, reason_of, unreachable
 
 _LOG = logging.getLogger(__name__)
 _CHUNK = 1 << 18

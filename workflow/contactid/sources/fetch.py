@@ -2,10 +2,6 @@
 
 Nothing is resolved here: the lock file says which files, and every one is compared with it.
 
-A mirror is a folder, a ``file://`` or an ``http(s)://`` address, tried before the network. It has a folder for each
-archive, called as the archive, with dashes for underscores if one likes, or for a 4TU dataset ``<id>.v<version>`` or
-``<id>``; in it lie the files under the names that the lock file has.
-
 GitHub makes the archive of a repository at a commit on request, so its own checksum may change; what is compared are
 the files in it.
 """
@@ -20,40 +16,20 @@ import tarfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any, TextIO
-from urllib.parse import quote, unquote, urlsplit
+from typing import Any
+from urllib.parse import urlsplit
 
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
 from contactid.sources.download import download
-from contactid.sources.lockfile import LockedArchive, LockedFile, digest, entry_of, readable
-from contactid.sources.registry import FOURTU, GITHUB
+from contactid.sources.lockfile import LockedArchive, LockedFile, digest, entry_of
+from contactid.sources.places import Sources, not_there, parse_mirrors, places
+from contactid.sources.registry import GITHUB
 from contactid.sources.store import Store, file_lock
-from contactid.sources.web import PATIENT, Patience
 
 _LOG = logging.getLogger(__name__)
-_MOST_SHOWN = 5
-
-
-@dataclass(frozen=True)
-class Sources:
-    """Where data may be taken from.
-
-    Attributes
-    ----------
-    mirrors : entries of ``data_mirror``, tried in order before the network
-    offline : only folders among the mirrors
-    fourtu_url : the 4TU server
-    terminal : for progress
-    """
-
-    mirrors: Sequence[str]
-    offline: bool
-    fourtu_url: str
-    patience: Patience = PATIENT
-    terminal: TextIO | None = None
 
 
 def fetch_dataset(
@@ -95,38 +71,12 @@ def fetch(archive: LockedArchive, store: Store, sources: Sources) -> None:
     for mirror in mirrors:
         needed = _without_those_of(mirror, archive, needed, store, sources)
     if needed and sources.offline:
-        raise _not_there(archive, needed, sources)
+        raise not_there(archive, needed, sources)
     if needed and archive.kind == GITHUB:
         _from_repository(archive, needed, store, sources)
     else:
         for file in needed:
             _download(archive, file, address(file, sources.fourtu_url), store, sources)
-
-
-def missing(archive: LockedArchive, store: Store, sources: Sources) -> str:
-    """The text about files that neither the store nor a folder among the mirrors has; empty where all are there.
-
-    Sizes are looked at, not checksums, so this takes no time.
-    """
-    folders = [mirror for mirror in parse_mirrors(sources.mirrors) if isinstance(mirror, Path)]
-    lacking = [
-        file
-        for file in store.missing(archive)
-        if not any(next(_places(folder, archive, file.name), None) for folder in folders)
-    ]
-    return str(_not_there(archive, lacking, sources)) if lacking else ""
-
-
-def _not_there(archive: LockedArchive, files: Sequence[LockedFile], sources: Sources) -> ContactIdError:
-    """The error for files that can't be had offline: names, sizes, DOI or address."""
-    shown = ", ".join(str(file) for file in files[:_MOST_SHOWN])
-    more = f" and {len(files) - _MOST_SHOWN} more" if len(files) > _MOST_SHOWN else ""
-    total = readable(sum(file.size or 0 for file in files))
-    return ContactIdError(
-        f"{archive.name}: offline is true, and {len(files)} files ({total}) of {archive.source} are missing: "
-        f"{shown}{more}; mirrors tried: {', '.join(sources.mirrors) or 'none'}",
-        "Fetch them where there is a network (make data), or name a folder that holds them in data_mirror",
-    )
 
 
 def write_receipt(archive: LockedArchive, store: Store, path: str | Path) -> None:
@@ -178,39 +128,6 @@ def _download(archive: LockedArchive, file: LockedFile, url: str, store: Store, 
 # mirrors
 
 
-def parse_mirrors(entries: Sequence[str]) -> list[Path | str]:
-    """What the configuration's ``data_mirror`` names: folders, and web addresses as texts.
-
-    Raises :class:`ContactIdError` for a folder that doesn't exist: a misspelt mirror must not go unnoticed.
-    """
-    found: list[Path | str] = []
-    for entry in entries:
-        parts = urlsplit(str(entry))
-        if parts.scheme in ("http", "https"):
-            found.append(str(entry).rstrip("/"))
-            continue
-        if parts.scheme == "file" and parts.netloc not in ("", "localhost"):
-            raise ContactIdError(f"data_mirror: {entry} names another machine", "Write file:///folder")
-        folder = Path(unquote(parts.path) if parts.scheme == "file" else entry).expanduser()
-        if not folder.is_dir():
-            raise ContactIdError(f"data_mirror: {entry} is no folder", "Correct the path or take it out of the list")
-        found.append(folder)
-    return found
-
-
-def _places(mirror: Path | str, archive: LockedArchive, name: str) -> Iterator[Path | str]:
-    """Where a mirror may have a file: existing paths, or addresses to try."""
-    folders = [archive.name, archive.name.replace("_", "-")]
-    if archive.kind == FOURTU:
-        versioned = archive.source.rpartition("/")[2]
-        folders += [versioned, versioned.rpartition(".v")[0]]
-    for folder in dict.fromkeys(filter(None, folders)):
-        if isinstance(mirror, str):
-            yield f"{mirror}/{quote(folder)}/{quote(name)}"
-        elif (path := mirror / folder / name).is_file():
-            yield path
-
-
 def _without_those_of(
     mirror: Path | str, archive: LockedArchive, needed: Sequence[LockedFile], store: Store, sources: Sources
 ) -> list[LockedFile]:
@@ -228,7 +145,7 @@ def _without_those_of(
                 _LOG.warning("%s: the mirror %s is passed over", archive.name, mirror)
                 break
             left.remove(file)
-        elif place := next(_places(mirror, archive, file.name), None):
+        elif place := next(places(mirror, archive, file.name), None):
             store.put(archive, file, Path(place))
             store.note_origin(archive, [file.name], str(place))
             left.remove(file)
@@ -237,7 +154,7 @@ def _without_those_of(
 
 def _from_web_mirror(mirror: str, archive: LockedArchive, file: LockedFile, store: Store, sources: Sources) -> bool:
     """Whether one of a mirror's addresses had the file, and the right one."""
-    for url in _places(mirror, archive, file.name):
+    for url in places(mirror, archive, file.name):
         try:
             _download(archive, file, str(url), store, sources)
         except ContactIdError as error:

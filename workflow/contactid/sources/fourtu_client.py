@@ -16,8 +16,9 @@ import requests
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.lockfile import LockedArchive, LockedFile
+from contactid.sources.places import PATIENT, Patience
 from contactid.sources.registry import FOURTU, FourTuDoi, parse_doi
-from contactid.sources.web import PATIENT, Patience, ask, new_session
+from contactid.sources.web import ask, new_session
 
 BASE_URL = "https://data.4tu.nl"
 _PAGE = 100

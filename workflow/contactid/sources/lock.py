@@ -17,12 +17,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from contactid.core.errors import ContactIdError, told_plainly
-from contactid.sources.fetch import Sources, fetch, repository
+from contactid.sources.fetch import fetch, repository
 from contactid.sources.fourtu_client import BASE_URL, FourTuClient
 from contactid.sources.lockfile import LockedArchive, LockedFile, check_name, digest, read_lock, write_lock
+from contactid.sources.places import Patience, Sources, check_address
 from contactid.sources.registry import FOURTU, GITHUB, Dataset, FourTuDoi, archives_of, load_registry, parse_doi
 from contactid.sources.store import Store
-from contactid.sources.web import Patience, check_address
 
 _LOG = logging.getLogger(__name__)
 

@@ -329,7 +329,7 @@ def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str, robot:
     entry : the registry's
     raw : the file or folder to read
     data : the netCDF file to write; with the attributes ``dataset`` and ``citation``
-    robot : the table of links that an arm's reader opens, named so that a change of it is read
+    robot : the table of links, for an arm's reader
 
     Raises
     ------
@@ -337,7 +337,7 @@ def read_data(reader: str, entry: Mapping[str, Any], raw: str, data: str, robot:
     """
     dataset = Dataset(**entry)
     function = resolve(reader)
-    found = function(**arguments(function, {**entry, "synthetic": dataset.synthetic, "path": raw}))
+    found = function(**arguments(function, {**entry, "synthetic": dataset.synthetic, "path": raw, "robot": robot}))
     said = {"dataset": dataset.name, "citation": dataset.citation}
     if isinstance(found, MotionStream):
         write_motion(found, data, **said)

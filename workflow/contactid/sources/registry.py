@@ -37,7 +37,8 @@ class Reader:
     ----------
     form : name of the canonical form, and of its netCDF file
     read : from the files to a :class:`contactid.sources.motion.MotionStream` or an xarray dataset of that form. It asks
-        by name for what it needs: ``path``, the fields of a :class:`Dataset`, and whether that is ``synthetic``
+        by name for what it needs: ``path``, the fields of a :class:`Dataset`, whether that is ``synthetic``, and
+        ``robot``, the table of an arm's links
     signals : from the canonical dataset to what its data card says of it (:class:`contactid.sources.card.Signals`)
     """
 
@@ -201,6 +202,14 @@ def load_registry(path: str | Path, own: Mapping[str, Mapping[str, Any]]) -> dic
                 "Name the one that understands the files",
             )
     return registry
+
+
+def embedded_in(root: str, registry: Mapping[str, Dataset]) -> dict[str, Dataset]:
+    """The registry with the repository's own datasets where the repository is: at ``root``."""
+    return {
+        name: replace(dataset, source=str(Path(root, dataset.source))) if dataset.kind == EMBEDDED else dataset
+        for name, dataset in registry.items()
+    }
 
 
 def with_sizes(registry: Mapping[str, Dataset], sizes: Mapping[str, Iterable[float]]) -> dict[str, Dataset]:

@@ -9,9 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 import requests
 from requests.exceptions import ConnectionError as RequestConnectionError
@@ -19,48 +17,14 @@ from requests.exceptions import RequestException, SSLError, Timeout
 from urllib3.exceptions import InvalidHeader
 from urllib3.util import Retry
 
+from contactid import __version__
 from contactid.core.errors import ContactIdError
+from contactid.sources.places import Patience
 
 _LOG = logging.getLogger(__name__)
 _BUSY = frozenset({429, 500, 502, 503, 504})
 _ATTEMPTS_FOR_500 = 3  # a file that the server has lost answers 500 for ever
-USER_AGENT = "contactid/0.1 (reproducibility repository)"
-
-
-@dataclass(frozen=True)
-class Patience:
-    """How long to try.
-
-    Attributes
-    ----------
-    attempts : tries in a row without a single byte received
-    first_wait, longest_wait : s; a server that asks for more than the longest ends the try
-    connect_timeout, read_timeout : s without an answer, s without a byte
-    """
-
-    attempts: int = 6
-    first_wait: float = 1.0
-    longest_wait: float = 120.0
-    connect_timeout: float = 20.0
-    read_timeout: float = 60.0
-
-    def wait_before(self, attempt: int) -> float:
-        """Seconds before the try after the ``attempt``-th (from 1) failed one."""
-        return float(min(self.longest_wait, self.first_wait * 2.0 ** (attempt - 1)))
-
-
-PATIENT = Patience()
-
-
-def check_address(url: str, key: str) -> str:
-    """The address without a slash at the end.
-
-    Raises :class:`ContactIdError` naming the configuration's key, for what is no ``http`` or ``https`` address.
-    """
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ContactIdError(f"configuration: {key} is {url!r}, which is no web address", "Write https://host")
-    return url.rstrip("/")
+USER_AGENT = f"contactid/{__version__} (reproducibility repository)"
 
 
 def new_session() -> requests.Session:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from contactid.core.atomic import write_text
+from contactid.output.escape import markdown
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv
 from contactid.tossing.configuration import EQUAL_BUDGET, NO_RESTITUTION, SIMULATOR, TRAJECTORY, WINDOW_SCHEME
@@ -38,7 +39,7 @@ def _used(tosses: pd.DataFrame) -> str:
     lines = []
     for dataset, part in tosses.groupby("dataset", sort=False):
         left = part.loc[~part["used"].astype(bool), "reason"].value_counts()
-        why = "; ".join(f"{count} {reason}" for reason, count in left.items()) or "none left out"
+        why = "; ".join(f"{count} {markdown(reason)}" for reason, count in left.items()) or "none left out"
         lines.append(f"* {dataset}: {int(part['used'].sum())} of {len(part)} tosses used ({why})")
     return "\n".join(lines)
 
@@ -120,7 +121,7 @@ def _impacts(velocity: pd.DataFrame, against: pd.DataFrame) -> str:
         )
     for row in against[against["restitution_e_n_differs"].astype(bool)].to_dict("records"):
         lines.append(
-            f"* {row['object']}: e_N of {row['scheme']} is above that of {row['against']} by "
+            f"* {markdown(row['object'])}: e_N of {row['scheme']} is above that of {row['against']} by "
             f"{row['restitution_e_n_difference']:.3f} "
             f"({row['restitution_e_n_difference_low']:.3f} to {row['restitution_e_n_difference_high']:.3f})"
         )
@@ -133,7 +134,7 @@ def _coverage(coverage: pd.DataFrame) -> str:
     lines = ["90 % regions of the rest pose hold, of the test tosses:"]
     for (scheme, name), part in ninety.groupby(["scheme", "object"], sort=False):
         shares = ", ".join(f"{row['covered_pct']:.0f} % ({row['level']})" for row in part.to_dict("records"))
-        lines.append(f"* {name}, {scheme}, {part['n_tosses'].iloc[0]} tosses: {shares}")
+        lines.append(f"* {markdown(name)}, {scheme}, {part['n_tosses'].iloc[0]} tosses: {shares}")
     return "\n".join(lines)
 
 

@@ -10,11 +10,16 @@
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
   }
 
+  const pictures = new Map(); // an address for each part, which its thumbnail shares
   async function showPicture(image) {
     if (image.dataset.shown) return;
     image.dataset.shown = "true";
-    const content = await (await inflate(image.dataset.part)).arrayBuffer();
-    image.src = URL.createObjectURL(new Blob([content], { type: image.dataset.type }));
+    const { part, type } = image.dataset;
+    if (!pictures.has(part)) {
+      pictures.set(part, inflate(part).then((response) => response.arrayBuffer())
+        .then((content) => URL.createObjectURL(new Blob([content], { type }))));
+    }
+    image.src = await pictures.get(part);
     await image.decode().catch(() => {});
   }
 
@@ -56,7 +61,7 @@
 
   // Printing can't wait for pictures, so they are all made ready in idle time.
   const idle = window.requestIdleCallback ?? ((action) => setTimeout(action, 50));
-  const waiting = all("img[data-part]");
+  const waiting = all(".picture img");
   const readyNext = () => {
     const image = waiting.shift();
     if (image) showPicture(image).then(() => idle(readyNext));
@@ -91,103 +96,148 @@
   }
   all("table[data-sortable]").forEach(makeSortable);
 
-  // Search and filters.
-  const search = one("#search");
-  const count = one("#checks-count");
-  const lower = (element) => element?.textContent.toLowerCase().replace(/\s+/g, " ") ?? "";
-  const rowsOf = (article) => all("[data-check-row]", article).map((row) => (
-    { row, verdict: row.dataset.verdict, basis: row.dataset.basis, text: lower(row) }
-  ));
-  let articles = null;
-  const listed = () => articles ??= all("[data-artefact]").map((article) => {
-    const title = `${article.id} ${lower(one("h3", article))}`.toLowerCase();
-    const about = all(":scope > .about, :scope > .data, :scope > .making", article).map(lower).join(" ");
-    return { article, study: article.dataset.study, title, head: `${title} ${about}`, rows: rowsOf(article) };
-  });
-  const pressed = (kind) => all(`[data-filter-${kind}][aria-pressed="true"]`).map(
-    (button) => button.getAttribute(`data-filter-${kind}`),
-  );
-  const total = all("[data-check-row]").length;
-
-  function filter() {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const verdicts = pressed("verdict");
-    const bases = pressed("basis");
-    const studies = pressed("study");
-    const ofRows = verdicts.length + bases.length > 0;
-    const active = ofRows || words.length + studies.length > 0;
-    const before = document.body.classList.contains("filtered");
-    let shown = 0;
-    for (const { article, study, title, head, rows } of listed()) {
-      const ofStudy = !studies.length || studies.includes(study);
-      const missing = words.filter((word) => !title.includes(word));
-      let here = 0;
-      for (const { row, verdict, basis, text } of rows) {
-        const matches = ofStudy && (!verdicts.length || verdicts.includes(verdict))
-          && (!bases.length || bases.includes(basis))
-          && missing.every((word) => text.includes(word));
-        row.hidden = !matches;
-        here += matches;
-      }
-      shown += here;
-      article.hidden = !(here || (ofStudy && !ofRows && words.every((word) => head.includes(word))));
-      const details = one(":scope > .checks", article);
-      if (details) details.hidden = !here;
-      if (details && active && here) details.open = true;
-    }
-    for (const section of all(".study")) {
-      section.hidden = active && !one("[data-artefact]:not([hidden])", section);
-    }
-    document.body.classList.toggle("filtered", active);
-    count.textContent = `${shown} of ${total}`;
-    if (active && !before && one("#numbers").getBoundingClientRect().top < 0) one("#numbers").scrollIntoView();
-  }
-
-  function press(button) {
-    button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
-    filter();
-  }
-
-  function reset() {
-    search.value = "";
-    all("#filter [aria-pressed]").forEach((button) => button.setAttribute("aria-pressed", "false"));
-    filter();
-  }
-
-  let pending = 0;
-  search.addEventListener("input", () => {
-    clearTimeout(pending);
-    pending = setTimeout(filter, 80);
-  });
-  all("[data-filter-verdict], [data-filter-basis], [data-filter-study]").forEach((button) => {
-    button.addEventListener("click", () => press(button));
-  });
-  one("#reset").addEventListener("click", reset);
-  one("#filter").addEventListener("submit", (event) => event.preventDefault());
-
-  // Links into the page open what they point at.
-  function follow() {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!target) return;
-    if (target.closest("[hidden]") || getComputedStyle(target).display === "none"
-      || (document.body.classList.contains("filtered") && !target.offsetParent && !target.matches("tr"))) reset();
+  // One view at a time, and of a study one table or figure.
+  function show(target) {
+    const view = target.closest("[data-view]");
+    const article = target.closest("[data-artefact]");
+    all("[data-view].current, [data-artefact].current").forEach((other) => other.classList.remove("current"));
+    view.classList.add("current");
+    view.classList.toggle("single", Boolean(article));
+    article?.classList.add("current");
+    all("nav a").forEach((link) => {
+      if (link.hash === `#${view.id}`) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    });
     for (let inside = target; inside; inside = inside.parentElement) {
       if (inside.tagName === "DETAILS") inside.open = true;
     }
-    all(":scope > .checks, :scope > .making", target).forEach((details) => { details.open = true; });
-    target.scrollIntoView();
+  }
+
+  // The address says what is seen: a view, a table or figure, a row of the checks, or what is searched for.
+  const search = one("#search");
+  function follow() {
+    const name = decodeURIComponent(location.hash.slice(1));
+    one("#row").close();
+    if (name.startsWith("find/")) {
+      search.value = name.slice(5);
+      find();
+      return;
+    }
+    search.value = "";
+    find.last = "";
+    document.body.classList.remove("finding");
+    filterCards(null);
+    const target = document.getElementById(name) ?? one("#overview");
+    show(target);
+    if (target.matches("[data-view], [data-artefact]")) window.scrollTo(0, 0);
+    else target.scrollIntoView();
+    const cell = target.closest("[data-checks]");
+    if (cell) showRows(cell.dataset.checks.split(" ").map(Number));
   }
   window.addEventListener("hashchange", follow);
   document.addEventListener("click", (event) => {
     const link = event.target.closest?.('a[href^="#"]');
     if (link && link.hash === location.hash) follow(); // the address stays, so nothing else would happen
   });
-  if (location.hash) follow();
 
-  // On paper everything is open.
+  // Every row of the checks, whole: number, address, verdict, basis, words, printed, ours, and how it is set.
+  let numbers = null;
+  const rows = () => numbers ??= inflate("rows").then((response) => response.json());
+  async function showRows(which) {
+    const dialog = one("#row");
+    one("div", dialog).innerHTML = (await rows()).filter((row) => which.includes(row[0])).map((row) => row[7]).join("<hr>");
+    if (!dialog.open) dialog.showModal();
+    dialog.scrollTop = 0;
+  }
+  one("#row").addEventListener("click", (event) => {
+    if (event.target === event.currentTarget) event.target.close(); // beside it
+  });
+
+  // Search: words begin as what is searched for; "figure 12", "fig. 12", "table III", verdicts and bases are labels.
+  const plain = (text) => ` ${text.toLowerCase().replace(/[^\p{L}\p{N}.+-]+/gu, " ")} `;
+  const roman = { i: 1, ii: 2, iii: 3, iv: 4, v: 5, vi: 6, vii: 7, viii: 8, ix: 9, x: 10 };
+  function asked(text) {
+    const labels = { keys: [], verdicts: [] };
+    const rest = text.toLowerCase().replace(/\b(fig|tab)(?:ure|le)?s?[.\s]*(a?)0*(\d+|[ivx]+)\b/g, (found, kind, appendix, digits) => {
+      const number = /\d/.test(digits) ? Number(digits) : roman[digits];
+      if (!number) return found;
+      labels.keys.push(`-${kind}${appendix.toUpperCase()}${appendix ? number : String(number).padStart(2, "0")}`);
+      return " ";
+    }).replace(/not[\s_]comparable|print[\s_]consistent|\b(?:reproduced|fitted|differs|better|uninformative|input)\b/g, (found) => {
+      labels.verdicts.push(found.replace(/\s/, "_"));
+      return " ";
+    });
+    return { ...labels, words: plain(rest).split(" ").filter(Boolean) };
+  }
+  const has = (text, words) => words.every((word) => text.includes(` ${word}`));
+
+  let heads = null;
+  const headsOf = () => heads ??= new Map(all(".card").map((card) => {
+    const article = document.getElementById(card.dataset.of);
+    const told = [one("h3", article), ...all(".said, .about, .made", article), one(".source", article.parentElement)];
+    const study = plain(`${article.parentElement.id} ${one("h2", article.parentElement).textContent}`);
+    const title = study + plain(`${card.dataset.of} ${one("h3", article).textContent}`);
+    return [card.dataset.of, { card, title, head: study + told.map((part) => plain(part.textContent)).join("") }];
+  }));
+
+  function filterCards(kept) {
+    for (const [id, { card }] of headsOf()) card.hidden = kept !== null && !kept.has(id);
+    for (const section of all(".index")) section.hidden = kept !== null && !one(".card:not([hidden])", section);
+    if (kept === null) one("#hits").parentElement.hidden = true;
+  }
+
+  const MOST = 300;
+  async function find() {
+    const text = search.value.trim();
+    if (text === find.last) return;
+    find.last = text;
+    if (!text) return void follow();
+    const { keys, verdicts, words } = asked(text);
+    const found = [...headsOf()].filter(([id]) => !keys.length || keys.some((key) => id.endsWith(key)));
+    const all_rows = await rows();
+    if (text !== find.last) return; // typed on
+    const inside = new Map(found);
+    const hits = all_rows.filter(([, id, verdict, basis, told, printed]) => inside.has(id)
+      && (!verdicts.length || verdicts.includes(verdict))
+      && has(inside.get(id).title + plain(`${told} ${basis} ${printed}`), words));
+    const named = found.filter(([, { head }]) => !verdicts.length && has(head, words)).map(([id]) => id);
+    const kept = new Set([...named, ...hits.map(([, id]) => id)]);
+    document.body.classList.add("finding");
+    filterCards(kept);
+    one("#found").textContent = `${kept.size} tables and figures, and ${hits.length} of ${all_rows.length} printed numbers and statements`
+      + (hits.length > MOST ? `; the first ${MOST} are below.` : ".");
+    one("#hits").parentElement.hidden = !hits.length;
+    one("#hits tbody").replaceChildren(...hits.slice(0, MOST).map(([number, id, verdict, , told, printed, ours]) => {
+      const row = document.createElement("tr");
+      const label = one("b", inside.get(id).card).textContent;
+      for (const [content, address, kind] of [[`${label}, ${id.split("-")[0]}`, id], [told, `check-${number}`], [printed, "", "num"], [ours, "", "num"]]) {
+        const cell = row.insertCell();
+        cell.className = kind ?? "";
+        const place = address ? cell.appendChild(document.createElement("a")) : cell;
+        if (address) place.href = `#${address}`;
+        place.textContent = content;
+      }
+      const chip = row.insertCell().appendChild(document.createElement("span"));
+      chip.className = `chip ${verdict}`;
+      chip.textContent = verdict.replace("_", " ");
+      return row;
+    }));
+    // a single table or figure is shown itself
+    show(kept.size === 1 ? document.getElementById([...kept][0]) : one("#overview"));
+    window.scrollTo(0, 0);
+  }
+
+  let pending = 0;
+  search.addEventListener("input", () => {
+    clearTimeout(pending);
+    pending = setTimeout(find, 150);
+  });
+  follow();
+
+  // On paper all that is printed is open.
   let opened = [];
   function expand() {
-    opened = [...opened, ...all("details:not([open]):not(.computed)")];
+    opened = [...opened, ...all("details:not([open], .computed, .unprinted)")];
     opened.forEach((details) => { details.open = true; });
   }
   function collapse() {

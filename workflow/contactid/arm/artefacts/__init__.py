@@ -81,7 +81,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             "ext_fit_accuracy",
             compute="contactid.arm.artefacts.accuracy:accuracy",
             caption="Errors of the reconstructed post-impact velocity on twins that methods weren't chosen on"
-            " (mm/s). Data: synthetic twins with noise samples, contactid arm.",
+            " (mm/s). Data: synthetic twins with noise samples.",
         ),
         figure(
             "fig01_arm",
@@ -89,7 +89,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             compute="contactid.arm.artefacts.arm_pose:arm_figure",
             draw="contactid.arm.artefacts.arm_pose:draw_arm",
             caption="The arm's links before and at the impact, drawn from the link table in place of the photographs.",
-            data="drawing from the link table, in place of the photographs; outlines schematic, contactid arm",
+            data="drawing: from the link table, outlines schematic, in place of the photographs",
         ),
         figure(
             "fig02_joint_velocities",
@@ -105,7 +105,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             draw="contactid.arm.artefacts.model_sketch:draw_models",
             caption="The two-mass models A (compliant contact, flexible robot), B (rigid contact, flexible robot) and C"
             " (rigid).",
-            data="drawing, contactid arm",
+            data="drawing",
         ),
         figure(
             "fig04_two_mass",
@@ -114,7 +114,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             draw="contactid.arm.artefacts.two_mass:draw_motions",
             caption="Positions and velocities of the masses in models A, B and C over time, with the time of the impact"
             " enlarged.",
-            data="simulated two-mass models, contactid arm (Table I)",
+            data="simulated: two-mass models of Table I",
             settings={"zoom": block["models"]["zoom"]},
         ),
         figure(
@@ -124,7 +124,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             draw="contactid.arm.artefacts.two_mass:draw_decomposition",
             caption="Velocity of model A after the impact, split into the rigid motion and a fitted decaying"
             " oscillation.",
-            data="simulated two-mass models, contactid arm (Table I)",
+            data="simulated: two-mass models of Table I",
         ),
         figure(
             "fig06_cartesian_fit",
@@ -140,7 +140,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             compute="contactid.arm.artefacts.damping_sweep:sweep_artefacts",
             draw="contactid.arm.artefacts.damping_sweep:draw_sweep",
             caption="Bouncing, settling and the fit's error of models A and B against their dampings.",
-            data="simulated two-mass models, contactid arm",
+            data="simulated: two-mass models",
         ),
         figure(
             "ext_fit_accuracy",
@@ -149,8 +149,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             draw="contactid.arm.artefacts.accuracy:draw_accuracy",
             caption="Errors of the reconstructed post-impact velocity by method on twins that they weren't chosen on,"
             " and of the paper's map, which has no motors.",
-            data="synthetic data: twins with noise samples; coverage: share of 95 % intervals that hold the truth;"
-            " contactid arm",
+            data="synthetic data: twins with noise samples; coverage: share of 95 % intervals that hold the truth",
         ),
         figure(
             "ext_postures",
@@ -159,6 +158,6 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             draw="contactid.arm.artefacts.levers:draw_levers",
             caption="r against the probe's tilt, the table's height and the probe's length, with the described and the"
             " corrected wrist.",
-            data="computed from the link table; bands: r that the printed rows ask for; contactid arm",
+            data="computed: from the link table; bands: r that the printed rows ask for",
         ),
     ]

@@ -123,7 +123,7 @@ def draw_accuracy(data: pd.DataFrame) -> Figure:
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter("{x:g}")
         axes.annotate("coverage", (1.0, 1.0), xycoords="axes fraction", fontsize=5.5, ha="left", va="bottom")
-        axes.set(xlabel=rf"error of $v_{component}^+$ (mm/s)")
+        axes.set(xlabel=rf"error of $v_{component}^+$ (mm/s); linear to $\pm$1, then logarithmic")
         axes.margins(x=0.02)
     panels[0][0].set_yticks(range(len(methods)), [method.replace("_", " ") for method in methods])
     panels[0][0].invert_yaxis()

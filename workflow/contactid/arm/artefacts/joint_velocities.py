@@ -39,7 +39,7 @@ def joint_velocities(impacts: xr.Dataset, experiment: str, impact_time: float) -
     velocity = np.diff(recording.joint_position, axis=0) / np.diff(recording.time)[:, None]
     time = 0.5 * (recording.time[1:] + recording.time[:-1])
     shown = (time >= impact_time - _BEFORE) & (time <= impact_time + _AFTER)
-    made_from = "synthetic twin, contactid arm" if impacts.attrs["synthetic"] else "recorded impacts"
+    made_from = "synthetic data: twin" if impacts.attrs["synthetic"] else "recorded data"
     joints = np.arange(1, velocity.shape[1] + 1)
     return pd.DataFrame(
         {

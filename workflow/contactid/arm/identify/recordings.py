@@ -68,7 +68,7 @@ def fit_recordings(
     criteria = [row for name, fit in fitted for row in modes_rows(name, fit, block["most_modes"])]
     write_exact(pd.DataFrame(criteria), modes)
     kind = "synthetic data" if impacts.attrs["synthetic"] else "recorded data"
-    source = f"{kind}: {impacts.attrs['source']}; contactid arm"
+    source = f"{kind}: {impacts.attrs['source']}"
     names = nearest_impacts(dict(fitted), shown["velocity"], shown["angles_deg"])
     parts = [curves_of(evaluated[name][0], dict(fitted)[name], main).assign(source=source) for name in names]
     write_exact(pd.concat(parts, ignore_index=True), curves)

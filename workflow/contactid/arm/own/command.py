@@ -44,8 +44,9 @@ def run(given: Namespace) -> Sequence[str]:
     ContactIdError
         For whatever is wrong with the files, where no recording is usable; nothing is written then.
     """
-    from contactid.output.own_report import own_report
+    from contactid.output.own_report import own_report, refuse_missing
 
+    refuse_missing(*given.recordings, given.robot)
     with own_report(given.report) as folder:
         from contactid.arm.own.impacts import own_impact, own_robot
         from contactid.arm.own.recordings import read_own

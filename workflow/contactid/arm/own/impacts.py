@@ -13,7 +13,6 @@ import numpy as np
 from contactid.arm.identify.modal_fit import ModalFit
 from contactid.arm.identify.reconstruction import ExperimentFit, Method, evaluate_experiment
 from contactid.arm.readers.impacts import ArmRecording
-from contactid.arm.readers.mat import LWR4
 from contactid.arm.rigid.heading import turned
 from contactid.arm.rigid.impact_map import sliding_ratio
 from contactid.arm.rigid.robot import Robot, load_robot
@@ -33,6 +32,7 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
                    "significance": 20.0},
     }
 )  # fmt: skip
+LWR4 = Path(__file__).parents[1] / "robots" / "lwr4.csv"
 _NORMAL = 1.96  # standard errors on either side of a 95 % interval
 _ASIDE = 0.1  # of the speed: velocity across the plane of motion that is worth a warning
 _LABEL = 0.2  # relative: measured speed that contradicts a label

@@ -14,6 +14,7 @@ from contactid.arm.identify.recordings import curves_of
 from contactid.arm.own.impacts import METHOD, OwnImpact
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
+from contactid.output.escape import markdown
 from contactid.output.fits import write_json
 from contactid.output.own_report import PARAMETERS, PREDICTIONS, SUMMARY
 from contactid.output.style import label_data, save, styled
@@ -91,7 +92,7 @@ def _summary(found: Found, rows: pd.DataFrame) -> str:
     columns = ["vx_minus", "vz_minus", "vx_plus", "vz_plus", "vx_plus_map"]
     cells = [
         [
-            row["recording"],
+            markdown(row["recording"]),
             f"{row['impact_time_s']:.4f}",
             *(f"{1e3 * row[name]:.1f}" for name in columns),
             f"{1e3 * (row['vx_plus'] - row['vx_plus_map']):+.1f}",
@@ -99,9 +100,9 @@ def _summary(found: Found, rows: pd.DataFrame) -> str:
         ]
         for row in rows.to_dict("records")
     ]
-    warnings = "\n".join(f"* {text}" for text in found.warnings())
+    warnings = "\n".join(f"* {markdown(text)}" for text in found.warnings())
     return (
-        f"# Impacts of {found.robot}\n\nVelocities of the tip in mm/s, x along its motion, z normal to the table; v+ by"
-        f" {METHOD.name}, map: eq. 5 of the arm paper.\n\n{text_table(titles, cells)}\n\n## What not to trust\n\n"
-        f"{warnings}\n"
+        f"# Impacts of {markdown(found.robot)}\n\nVelocities of the tip in mm/s, x along its motion, z normal to the"
+        f" table; v+ by {METHOD.name}, map: eq. 5 of the arm paper.\n\n{text_table(titles, cells)}\n\n"
+        f"## What not to trust\n\n{warnings}\n"
     )

@@ -49,7 +49,6 @@ _DEGREES_FROM = 2.0 * np.pi  # rad; no joint turns that far, so all positions of
 LIMITS = np.deg2rad([170.0, 120.0, 170.0, 120.0, 170.0, 120.0, 170.0])[:, None] * [-1.0, 1.0]  # (7, 2) rad, LWR 4+
 MANIFEST = "recordings.csv"
 _REMEDY = f"Mend that, or say in {MANIFEST} beside the files which variable is which"
-LWR4 = Path(__file__).parents[1] / "robots" / "lwr4.csv"
 _PROBE = 0.10  # m
 _LANDED = 0.9  # of the tip's fall: what comes before it is the approach
 
@@ -63,9 +62,10 @@ class Entry:
     time: str = ""
 
 
-def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> xr.Dataset:
+def read_arm_mat(path: str | Path, *, robot: str | Path, licence: str, synthetic: bool = False) -> xr.Dataset:
     """Read every recording of a folder, a zip file, or a .mat file; ``synthetic``: the data were simulated.
 
+    ``robot`` is the arm's table of links, which tells its direction of motion.
     Gives the canonical form of :mod:`contactid.arm.readers.impacts`; ``left_out`` says which recordings are missing and
     why, with all problems of each.
 
@@ -78,7 +78,7 @@ def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> 
     recordings: list[ArmRecording] = []
     left_out: dict[str, str] = {}
     read: set[str] = set()
-    robot = load_robot(LWR4, name="lwr4", probe_length=_PROBE)
+    arm = load_robot(robot, name=Path(robot).stem, probe_length=_PROBE)
     for file, content in mat_files(path):
         try:
             variables = read_variables(content)
@@ -92,7 +92,7 @@ def read_arm_mat(path: str | Path, *, licence: str, synthetic: bool = False) -> 
             if recording is None:
                 left_out[name] = joined(problems)
             else:
-                recordings.append(_with_plane(recording, robot))
+                recordings.append(_with_plane(recording, arm))
     left_out |= dict.fromkeys(sorted(set(manifest) - read - set(left_out)), f"listed in {MANIFEST}, but not there")
     log_left_out(left_out)
     if not recordings:

@@ -34,14 +34,17 @@ def run(given: Namespace) -> Sequence[str]:
     ContactIdError
         For whatever is wrong with the files; nothing is written then.
     """
-    from contactid.inhand.own.prepare import read_own_recording
-    from contactid.inhand.own.report import estimate_own, write_files
-    from contactid.output.own_report import own_report
+    from contactid.output.own_report import own_report, refuse_missing
 
+    refuse_missing(given.recording, given.hull, given.noise)
     with own_report(given.report) as folder:
+        from contactid.inhand.own.prepare import read_own_recording
+
         recording = read_own_recording(given.recording, given.hull, given.noise)
         print(f"Read {recording.name}: {recording.rows} rows, contacts {', '.join(recording.contacts)}", flush=True)
         print("Estimating ...", flush=True)
+        from contactid.inhand.own.report import estimate_own, write_files
+
         found = estimate_own(recording)
         write_files(found, folder)
     for line in found.lines():

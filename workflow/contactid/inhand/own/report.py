@@ -20,6 +20,7 @@ from contactid.inhand.identify.methods import DATA, PRIOR
 from contactid.inhand.own.draw import draw_parameters, draw_residuals
 from contactid.inhand.own.fit import LEVELS, OwnFit, fit_recording, told_parameters
 from contactid.inhand.own.prepare import OwnRecording, longest, turning
+from contactid.output.escape import markdown
 from contactid.output.fits import write_fit
 from contactid.output.own_report import PARAMETERS, SUMMARY
 from contactid.output.simulator_formats import IdentifiedBody, mjcf, urdf, wavefront
@@ -295,7 +296,7 @@ def summary(found: OwnEstimate) -> str:
     """The report in Markdown."""
     fit, recording = found.fit, found.recording
     lines = ["# Estimated object", "", *(f"* **{line}**" for line in found.lines())]
-    lines += ["", "## Warnings", "", *(f"* {warning}" for warning in found.warnings or ["None."])]
+    lines += ["", "## Warnings", "", *(f"* {markdown(warning)}" for warning in found.warnings or ["None."])]
     lines += [
         "",
         "## Parameters",
@@ -313,7 +314,7 @@ def summary(found: OwnEstimate) -> str:
             f"| {row.parameter} | {row.estimate:.4g} | {row.standard_error:.2g} | {row.uniform_body:.4g} "
             f"| {row.decided_by} |"
         )
-    lines += ["", "## Notes", "", *(f"* {note}" for note in recording.notes)]
+    lines += ["", "## Notes", "", *(f"* {markdown(note)}" for note in recording.notes)]
     lines.append(f"* chi2 by the stated noise: {fit.misfit * fit.degrees:.4g}, expected {fit.degrees}.")
     lines.append("* Noise that the recording shows, over what is stated (unsensed forces in N):")
     lines += [f"  * {name}: {np.sqrt(level):.3g}" for name, level in zip(LEVELS, fit.levels, strict=True)]

@@ -30,6 +30,7 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
+from contactid.inhand.readers.card import card_of
 from contactid.inhand.readers.noise import QUIET, engagement, pose_errors, residual_forces, stated_pose_deviation
 from contactid.inhand.readers.objects import InHandObject, load_objects, noise_level, object_of
 from contactid.inhand.readers.recordings import FORM, write_recording
@@ -43,6 +44,7 @@ from contactid.inhand.simulate.grasped_object import (
     share_wrench,
     shortest_forces,
 )
+from contactid.output.fits import write_json
 from contactid.sources.motion import write_dataset
 
 _HAND = (IN_HAND_VISION, IN_HAND_KINEMATIC)
@@ -256,13 +258,16 @@ def write_twins(
     seeds: Iterable[int],
     recordings: Sequence[str | Path],
     truths: Sequence[str | Path],
+    card: str | Path,
 ) -> None:
-    """Write every recording and the truth behind it; files in the order of :func:`.sources.simulated`.
+    """Write every recording, the truth behind it, and the card of them all; in the order of :func:`.sources.simulated`.
 
     The same options give the same values, to a last digit on another processor.
     """
-    options = twin_options(twin, objects)
+    options, made = twin_options(twin, objects), []
     for one, recording_file, truth_file in zip(simulated(seeds), recordings, truths, strict=True):
         recording, truth = simulate_recording(*one, options)
         write_recording(recording, recording_file)
         write_dataset(truth, truth_file)
+        made.append(recording)
+    write_json(card, card_of(Path(card).parent.name, made))

@@ -14,10 +14,10 @@ from contactid.output.artefacts import Artefact, animation, figure, table
 #: The paper's own scenes; every other scene of a configuration is the user's.
 PAPER_SCENES = ("drop", "throw", "sliding", "restitution")
 
-_DRAWING, _SIMULATED = "drawing, contactid planar", "simulated, contactid planar"
+_DRAWING, _SIMULATED = "drawing", "simulated"
 _OWN = "A scene of the configuration in time lapse."
-_NOISY = "simulated throws with noise, identified, contactid planar"
-_STORED = "simulated throws with noise, identified, stored samples where there are some, contactid planar"
+_NOISY = "simulated: throws with noise, identified"
+_STORED = "simulated: throws with noise, identified, stored samples where there are some"
 
 
 def declare(block: Mapping[str, Any]) -> list[Artefact]:
@@ -102,7 +102,7 @@ def _simulators() -> list[Artefact]:
         _figure(
             "fig15_fitted_trajectory", "fit_sketches:fitted_trajectory", "draw_fitted_trajectory",
             "Captured postures with noise, and the smooth motion that a fit looks for.",
-            "qualitative: a simulated motion and the same with noise, contactid planar",
+            "simulated: a motion, and the same with noise",
         ),
         _figure(
             "fig16_time_instants", "fit_sketches:time_instants", "draw_time_instants",
@@ -244,7 +244,7 @@ def _ellipse() -> list[Artefact]:
         _identified(
             "ext_real_ellipse", "real_ellipse:ellipse_impacts", "draw_real_ellipse",
             "Velocity errors of identified impact laws and of published models on measured impacts of an ellipse.",
-            "public data: planar impacts of an ellipse; identified by contactid planar",
+            "public data: planar impacts of an ellipse, identified",
         ),
     ]  # fmt: skip
 

@@ -20,6 +20,7 @@ from matplotlib.ticker import MaxNLocator
 
 from contactid.core.errors import ContactIdError
 from contactid.output import style
+from contactid.output.escape import mathtext
 from contactid.planar.artefacts.time_lapse import View, draw_outlines, evenly, ground_below, polyline
 from contactid.planar.identify.states import StoredFit, read_fits
 from contactid.planar.simulate.geometry import outline_at
@@ -56,7 +57,7 @@ def square_throw(square_fits: str) -> pd.DataFrame:
 
 def source_of(fit: StoredFit) -> str:
     """What a figure of a measured throw says that it was made from."""
-    return f"{fit.label.split(',')[0]}, identified by contactid planar"
+    return f"{fit.label.split(',')[0]}, identified"
 
 
 def identified_trajectories(fits: Sequence[StoredFit]) -> pd.DataFrame:
@@ -212,7 +213,7 @@ def with_result(table: pd.DataFrame, fit: StoredFit) -> pd.DataFrame:
 
 def titled(row: pd.Series) -> str:
     """Which throw it is, and what was identified, as a line."""
-    spread, label = row["inertia_ratio_se_mm2"], str(row["label"])
+    spread, label = row["inertia_ratio_se_mm2"], mathtext(row["label"])
     rate = "" if "frames/s" in label else f", {row['fps']:g} frames/s"
     ratio = f"$J/m$ = {row['inertia_ratio_mm2']:.0f}" + (f" ± {spread:.0f}" if np.isfinite(spread) else "") + " mm²"
     sign = r"\geq" if row["friction_is_bound"] else "="

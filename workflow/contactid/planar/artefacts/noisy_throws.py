@@ -26,6 +26,7 @@ MOSTLY = 0.5  # share of seeds from which on a cell's friction counts as a bound
 _QUIET, _SHADE = "#555555", "#ececec"
 _RATES = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))
 _APART = 0.016  # of friction, between the marks of frame rates at one true value
+_BESIDE = 0.05  # frame rates, between lines of neighbouring friction
 _FREE = 0.05  # of friction, around what figure 19 shows
 _LINEAR = 1.0  # %: below it the scale of errors is linear, so that an error of zero can be shown
 _DARKEST, _LIGHTEST = 0.0, 0.9  # of the colour map of friction
@@ -312,15 +313,18 @@ def _first_of_tail(cells: pd.DataFrame) -> float:
 
 
 def draw_identified_friction(data: pd.DataFrame) -> Figure:
-    """Figure 19: identified against true friction, medians and quartiles, a panel per noise model."""
-    models = list(dict.fromkeys(data["noise_model"]))
+    """Figure 19: identified against true friction, medians and quartiles; a panel per noise model of several truths."""
+    models = [model for model, of in data.groupby("noise_model", sort=False)["mu"] if of.nunique() > 1]
+    models = models or list(dict.fromkeys(data["noise_model"]))
     whole = min(style.SINGLE_COLUMN * len(models), style.DOUBLE_COLUMN)
     figure, panels = plt.subplots(1, len(models), figsize=(whole, 3.6), sharex=True, sharey=True, squeeze=False)
     reach = 0.0, float(data[["mu", "mu_q75"]].max().max()) + _FREE
     for letter, model, axes in zip("abcdef", models, panels[0], strict=False):
         _draw_friction(axes, data[data["noise_model"] == model], reach)
         axes.set(xlabel=r"true friction coefficient $\mu$", xlim=reach, ylim=reach, aspect="equal")
-        axes.set_title(f"({letter}) noise: {_plain(model)}" if len(models) > 1 else "", loc="left")
+        axes.set_title(
+            f"({letter}) noise: {_plain(model)}" if len(models) > 1 else f"noise: {_plain(model)}", loc="left"
+        )
     panels[0, 0].set_ylabel(r"identified $\mu$")
     handles, names = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=2 if len(models) == 1 else 4, columnspacing=1.0)
@@ -328,8 +332,9 @@ def draw_identified_friction(data: pd.DataFrame) -> Figure:
 
 
 def draw_identification_error(data: pd.DataFrame) -> Figure:
-    """Size of the error of J/m by frame rate: a panel per noise model, and the printed Table 1."""
-    models = list(dict.fromkeys(data["noise_model"]))
+    """Size of the error of J/m by frame rate: a panel per noise model with several truths, and the printed Table 1."""
+    cells = (data["series"] == "cell") & (data["n_seeds"] > 0)
+    models = list(dict.fromkeys(data.loc[cells, "noise_model"])) or list(data["noise_model"][:1])
     shown = [(f"noise: {_plain(model)}", model, "error_abs_pct") for model in models]
     shown.append(("printed (Table 1)", models[0], "published_abs_pct"))
     figure, panels = plt.subplots(1, len(shown), figsize=(style.DOUBLE_COLUMN, 3.4), sharex=True, sharey=True)
@@ -341,8 +346,8 @@ def draw_identification_error(data: pd.DataFrame) -> Figure:
         axes.set(xlabel="frames per second", xlim=(-0.3, len(rates) - 0.7))
         axes.set_xticks(range(len(rates)), [f"{rate:g}" for rate in rates])
         if column == "error_abs_pct":
-            cells = part[part["series"] == "cell"]
-            said = f"{cells['n_converged'].sum():.0f} of {cells['n_seeds'].sum():.0f} identifications converged"
+            own = part[part["series"] == "cell"]
+            said = f"{own['n_converged'].sum():.0f} of {own['n_seeds'].sum():.0f} identifications converged"
             axes.text(0.02, 0.985, said, transform=axes.transAxes, va="top", fontsize=6, color=_QUIET)
     _error_scale(panels[0], data)
     handles, names = panels[0].get_legend_handles_labels()
@@ -408,11 +413,13 @@ def _draw_errors(axes: Axes, data: pd.DataFrame, column: str, rates: list[float]
     values = sorted(cells["mu"].unique())
     shades = plt.get_cmap("viridis")(np.linspace(_DARKEST, _LIGHTEST, len(values)))
     hollow = column == "published_abs_pct"
-    for value, shade in zip(values, shades, strict=True):
+    for place, (value, shade) in enumerate(zip(values, shades, strict=True)):
         part = cells[cells["mu"] == value]
+        # throws that only roll are the same for every friction: their lines would hide each other
+        apart = 0.0 if hollow else _BESIDE * (place - 0.5 * (len(values) - 1))
         axes.plot(
-            [rates.index(rate) for rate in part["fps"]], part[column], marker="o", ms=3.4, mew=0.8, lw=0.6, color=shade,
-            mfc="none" if hollow else shade, label=rf"$\mu$ = {value:g}", zorder=2, clip_on=False,
+            [rates.index(rate) + apart for rate in part["fps"]], part[column], marker="o", ms=3.4, mew=0.8, lw=0.6,
+            color=shade, mfc="none" if hollow else shade, label=rf"$\mu$ = {value:g}", zorder=2, clip_on=False,
         )  # fmt: skip
     means = data[data["series"] == "mean"].sort_values("fps")
     at = [rates.index(rate) for rate in means["fps"]]

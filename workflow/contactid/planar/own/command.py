@@ -27,14 +27,17 @@ def run(given: Namespace) -> Sequence[str]:
     ContactIdError
         For whatever is wrong with the files; nothing is written then.
     """
-    from contactid.output.own_report import own_report
-    from contactid.planar.own.body import read_own_body, read_own_throws_of
-    from contactid.planar.own.report import identify_own, write_files
+    from contactid.output.own_report import own_report, refuse_missing
 
+    refuse_missing(given.body, *given.throws)
     with own_report(given.report) as folder:
+        from contactid.planar.own.body import read_own_body, read_own_throws_of
+
         body = read_own_body(given.body)
         throws = read_own_throws_of(body, given.throws)
         print(f"Read {len(throws.throws)} throws, {sum(map(len, throws.seen))} frames", flush=True)
+        from contactid.planar.own.report import identify_own, write_files
+
         found = identify_own(body, throws, lambda line: print(line, flush=True))
         write_files(found, folder)
     for line in found.lines():

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contactid.output import style
+from contactid.output.escape import mathtext
 from contactid.planar.artefacts.time_lapse import name_lines, scene_panels
 
 _CONTACTS = (style.LINE, style.RELEASE, style.ACCENT, style.SIMULATED)
@@ -23,6 +24,7 @@ _NONE = 1e-4  # m/s: impulses per mass below it are none
 
 def draw_trajectory(scene: pd.DataFrame) -> Figure:
     """Measured centres, the identified path and outlines on it, a panel per throw, in equal scales."""
+    scene = scene.assign(label=scene["label"].map(mathtext))
     figure, panels = scene_panels(scene, shared=False)
     for panel, axes in panels.items():
         _draw_panel(axes, scene[scene["panel"] == panel])
@@ -60,7 +62,7 @@ def draw_impulses(states: pd.DataFrame) -> Figure:
         for axes in (left, right):
             axes.axhline(0.0, color="black", lw=0.5, zorder=1)
             axes.set_xlim(part["time_s"].min(), part["time_s"].max())
-        left.set_title(name, loc="left")
+        left.set_title(mathtext(name), loc="left")
         left.set_ylabel("$c_n/m$ (m/s)")
         right.set_ylabel("$c_t/m$ (m/s)")
     for axes in rows[-1]:

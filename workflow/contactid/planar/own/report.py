@@ -19,6 +19,7 @@ import pandas as pd
 from scipy.stats import chi2
 
 from contactid.core.atomic import write_text
+from contactid.output.escape import markdown
 from contactid.output.fits import write_fit
 from contactid.output.own_report import PARAMETERS, SUMMARY
 from contactid.output.style import save, styled
@@ -485,15 +486,15 @@ def summary(found: OwnIdentification) -> str:
     """The report in Markdown."""
     lines = ["# Identified body", "", *(f"* **{line}**" for line in found.lines())]
     lines.append(f"* A uniform body of this shape has J/m = {MM2 * found.body.shape.uniform_inertia_ratio:.4g} mm2.")
-    lines += ["", "## Warnings", "", *(f"* {warning}" for warning in found.warnings or ["None."])]
-    lines += ["", "## Notes", "", *(f"* {note}" for note in found.notes)]
+    lines += ["", "## Warnings", "", *(f"* {markdown(warning)}" for warning in found.warnings or ["None."])]
+    lines += ["", "## Notes", "", *(f"* {markdown(note)}" for note in found.notes)]
     squares = f"{2.0 * found.fit.misfit:.4g}, expected {found.fit.degrees}."
     lines += [f"* Squared residuals in units of their noise: {squares}", "", "## Throws", ""]
     lines += ["| throw | frames | frames/s | impacts | farthest from a measured centre, mm |", "|---|---|---|---|---|"]
     for name, throw, states in found.each:
         apart = 1e3 * np.hypot(*(states.position[states.frame] - throw.position)[:, :2].T).max()
         rate = 1.0 / throw.frame_interval
-        lines.append(f"| {name} | {len(throw.time)} | {rate:.4g} | {states.n_impacts} | {apart:.3g} |")
+        lines.append(f"| {markdown(name)} | {len(throw.time)} | {rate:.4g} | {states.n_impacts} | {apart:.3g} |")
     shown = "" if len(found.each) <= _DRAWN else f" (the first {_DRAWN} throws)"
     lines += ["", f"## Figures{shown}", "", "![measured and identified motion](trajectory.png)", ""]
     lines += ["![contact impulses](impulses.png)", "", f"`{STATES}` has the motion, `{PARAMETERS}` every number."]

@@ -14,7 +14,9 @@ import yaml
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
 from contactid.review.held import tell_stored
+from contactid.review.report.artefacts import ROOT
 from contactid.review.report.digest import check_rows, digest
+from contactid.review.report.grids import grid_of
 from contactid.review.report.model import Artefact, Report, Study
 from contactid.review.report.solves import MOST_LISTED, group_solves, solves_of
 from contactid.run.records import JobRecord, read_benchmarks, read_jobs, upstream
@@ -27,6 +29,8 @@ TEXT = "text"
 _PLAYERS = {"box": "tossing/playback.json", "planar": "planar/playback.json"}
 # rules that use this report or make it: their times would change it every time it is made
 _LATER = ("report", "crate")
+# how a log tells a setting (contactid.run.story)
+_GIVEN = re.compile(r"^With (\w+): (.*)$", re.MULTILINE)
 
 
 def collect(
@@ -38,6 +42,9 @@ def collect(
     files: Iterable[str],
     wording: str,
     stored: str,
+    published: Sequence[str],
+    said: str,
+    reasons: str,
 ) -> Report:
     """All that the page shows.
 
@@ -50,17 +57,21 @@ def collect(
     files : all files that the studies made
     wording : ``studies.yaml``
     stored : what the run found of stored results
+    published, said, reasons : the printed numbers of each study, what the papers say of their figures and tables, and
+        why numbers differ
     """
     folder, record = Path(checks).parent, read_json(provenance)
     declared = read_json(artefacts)
-    words = yaml.safe_load(Path(wording).read_text(encoding="utf-8"))
-    rows = check_rows(read_csv(checks))
+    words, quoted, told = (yaml.safe_load(Path(file).read_text(encoding="utf-8")) for file in (wording, said, reasons))
+    rows = check_rows(read_csv(checks), _places(published), told)
     there = {Path(file).relative_to(folder).as_posix() for file in files}
     jobs = [job for job in read_jobs(Path(), folder.as_posix()) if job.rule not in _LATER]
     makers = {output: job for job in jobs for output in job.outputs}
     configuration = record.get("configuration", {})
+    settings_of = _Settings()
     functions = {
-        name: {**entry, "path": os.path.relpath(entry["file"], folder)} for name, entry in declared["functions"].items()
+        name: {**entry, "path": os.path.relpath(ROOT / entry["file"], folder)}
+        for name, entry in declared["functions"].items()
     }
     studies = []
     for name in dict.fromkeys(check.study for check in rows):
@@ -76,7 +87,10 @@ def collect(
                 name=name,
                 title=about.get("title", name),
                 paper=about.get("paper", ""),
-                artefacts=artefacts_of(name, folder, listed, own, makers, functions, about.get("numerals", "arabic")),
+                link=about.get("link", ""),
+                artefacts=artefacts_of(
+                    name, folder, listed, own, makers, functions, about, quoted.get(name, {}), settings_of
+                ),
                 digest=digest(own),
                 solve_groups=group_solves(solves),
                 solves=solves.head(MOST_LISTED).to_dict("records"),
@@ -106,7 +120,9 @@ def artefacts_of(
     checks: Sequence[Any],
     makers: Mapping[str, JobRecord],
     functions: Mapping[str, Mapping[str, Any]],
-    numerals: str,
+    about: Mapping[str, Any],
+    quoted: Mapping[str, dict[str, str]],
+    settings_of: _Settings,
 ) -> tuple[Artefact, ...]:
     """A study's artefacts as the paper has them: tables, numbers in its text, figures, and what goes beyond it.
 
@@ -126,22 +142,25 @@ def artefacts_of(
         # numbers without a table of their own are made by the study's checks
         made = table or (f"{study}/checks.csv" if figure is None else None)
         own = tuple(by_key.get(key, ()))
+        spec = about.get("grids", {}).get(key)
+        grid, claims = grid_of(spec, about.get("words", {}), own) if spec else (None, list(own))
         found.append(
             Artefact(
                 study=study,
                 name=name,
                 key=key,
-                label=label_of(key, numerals),
+                label=label_of(key, about.get("numerals", "arabic")),
                 title=_title(name, key),
                 about=tuple(plain_caption(row["caption"]) for row in rows if row["caption"]),
                 table=read_csv(folder / table) if table and (folder / table).stat().st_size > 1 else None,
                 table_path=made,
-                table_making=making_of(made, folder, makers) if made else None,
+                table_making=making_of(made, folder, makers, settings_of) if made else None,
                 figure=folder / figure if figure else None,
                 figure_path=figure,
                 data_path=data,
                 figure_source=(figures[name]["data"] or _source(folder / data)) if data else "",
-                figure_making=making_of(figure, folder, makers) if figure else None,
+                data_making=making_of(data, folder, makers, settings_of) if data else None,
+                figure_making=making_of(figure, folder, makers, settings_of) if figure else None,
                 functions=tuple(
                     {"what": f"{row['kind']}, {done}", **functions[row[step]]}
                     for row in rows
@@ -150,6 +169,9 @@ def artefacts_of(
                 ),
                 checks=own,
                 digest=digest(own) if own else None,
+                said=quoted.get(key, {}),
+                grid=grid,
+                claims=tuple(claims),
             )
         )
     return tuple(sorted(found, key=_place))
@@ -202,15 +224,41 @@ def _place(artefact: Artefact) -> tuple[int, str]:
     return kinds.get(artefact.key[:3], 4), artefact.key
 
 
-def making_of(path: str, folder: Path, makers: Mapping[str, JobRecord]) -> dict[str, Any] | None:
+class _Settings:
+    """The settings that jobs told in their logs; a log is read once."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, list[tuple[str, str]]] = {}
+
+    def of(self, jobs: Iterable[JobRecord]) -> dict[str, list[str]]:
+        """By name, the different values that these jobs were given."""
+        found: dict[str, list[str]] = {}
+        for job in jobs:
+            for name, value in self._of_log(job.log) if job.log else ():
+                values = found.setdefault(name, [])
+                if value not in values:
+                    values.append(value)
+        return found
+
+    def _of_log(self, log: str) -> list[tuple[str, str]]:
+        if log not in self._told:
+            file = Path(log)
+            text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+            self._told[log] = _GIVEN.findall(text)
+        return self._told[log]
+
+
+def making_of(
+    path: str, folder: Path, makers: Mapping[str, JobRecord], settings_of: _Settings
+) -> dict[str, Any] | None:
     """How a file (relative to the run's folder) was made, by who made which; None where there is no record of it.
 
     Returns
     -------
     dict
         ``rule``, ``seconds`` and ``log`` (relative to the run's folder) of the job that wrote it; ``steps``: rules
-        of all jobs behind it, its own first, with ``jobs`` and ``seconds``; ``datasets`` of the run behind it;
-        ``sources``: files that no job of the run made.
+        of all jobs behind it, its own first, with ``jobs``, ``seconds`` and ``settings``; ``datasets`` of the run
+        behind it; ``sources``: files that no job of the run made.
     """
     results = f"{folder.as_posix()}/"
     behind = upstream(makers, results + path)
@@ -226,7 +274,12 @@ def making_of(path: str, folder: Path, makers: Mapping[str, JobRecord]) -> dict[
         "seconds": behind[0].seconds,
         "log": behind[0].log.removeprefix(results) if behind[0].log else None,
         "steps": [
-            {"rule": rule, "jobs": len(jobs), "seconds": sum(job.seconds for job in jobs)}
+            {
+                "rule": rule,
+                "jobs": len(jobs),
+                "seconds": sum(job.seconds for job in jobs),
+                "settings": settings_of.of(jobs),
+            }
             for rule, jobs in steps.items()
         ],
         "datasets": sorted({Path(file).parts[0] for file in written}),
@@ -250,6 +303,15 @@ def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, A
     rules = rules.reset_index().sort_values(["seconds", "rule"], ascending=[False, True])
     shown = jobs.assign(log=[log if (results / log).exists() else "" for log in logs])
     return rules.to_dict("records"), shown.to_dict("records")
+
+
+def _places(published: Sequence[str]) -> dict[tuple[str, ...], str]:
+    """Where numbers are printed, by study, artefact, quantity and condition."""
+    found = {}
+    for file in published:
+        table = read_csv(file)[["artefact", "quantity", "condition", "where"]].fillna("")
+        found.update({(Path(file).stem, *key): where for *key, where in table.itertuples(index=False, name=None)})
+    return found
 
 
 def _card(folder: Path, file: Path) -> dict[str, Any]:

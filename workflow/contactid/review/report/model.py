@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+
+from contactid.review.report.grids import Grid
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,11 @@ class Artefact:
     table_path : the table's, or that of the study's checks where there is neither table nor figure
     figure_path, data_path : the drawing and its data; all paths are relative to the run's folder
     figure_source : what the figure says it was made from
-    table_making, figure_making : as :func:`contactid.review.report.collect.making_of` has it
+    table_making, data_making, figure_making : as :func:`contactid.review.report.collect.making_of` has it
     functions : those that compute and draw it: what they do, and :func:`contactid.review.report.artefacts.text_of`
     checks : its rows, as :func:`contactid.review.report.digest.check_rows` has them
+    said : what the paper says of it: ``text`` and ``where``, empty where that isn't written down
+    grid, claims : its rows in the paper's own rows and columns, and those that have no place there
     """
 
     study: str
@@ -58,10 +62,14 @@ class Artefact:
     figure_path: str | None = None
     data_path: str | None = None
     figure_source: str = ""
+    data_making: dict[str, Any] | None = None
     figure_making: dict[str, Any] | None = None
     functions: tuple[dict[str, Any], ...] = ()
     checks: tuple[Any, ...] = ()
     digest: Digest | None = None
+    said: dict[str, str] = field(default_factory=dict)
+    grid: Grid | None = None
+    claims: tuple[Any, ...] = ()
 
     @property
     def id(self) -> str:
@@ -70,9 +78,9 @@ class Artefact:
 
     @property
     def makings(self) -> list[tuple[str, dict[str, Any]]]:
-        """What is known about the making of its table and its figure."""
-        both = (("Table", self.table_making), ("Figure", self.figure_making))
-        return [(kind, making) for kind, making in both if making is not None]
+        """What is known about the making of its table, of its figure's data and of the drawing."""
+        all_three = (("Table", self.table_making), ("Figure's data", self.data_making), ("Drawing", self.figure_making))
+        return [(kind, making) for kind, making in all_three if making is not None]
 
     @property
     def datasets(self) -> list[str]:
@@ -88,11 +96,13 @@ class Study:
     ----------
     solve_groups, solves : as :mod:`contactid.review.report.solves` has them, of the solves those that are listed
     settings : its block of the configuration
+    link : where the paper is; empty where no place is known
     """
 
     name: str
     title: str
     paper: str
+    link: str
     artefacts: tuple[Artefact, ...]
     digest: Digest
     solve_groups: list[dict[Any, Any]]

@@ -9,7 +9,7 @@ import base64
 import gzip
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,8 @@ from contactid.output.fits import read_json
 from contactid.review.one_run import ONCE, is_time, shows_times
 from contactid.review.report import plots
 from contactid.review.report.collect import collect
-from contactid.review.report.digest import spoken
+from contactid.review.report.digest import differences, spoken
+from contactid.review.report.grids import plain
 from contactid.review.report.model import Report
 from contactid.review.report.playback import playback_section
 
@@ -38,6 +39,7 @@ class Pack:
 
     def __init__(self) -> None:
         self.parts: dict[str, str] = {}
+        self.pictures: dict[str, dict[str, str]] = {}
 
     def add(self, name: str, content: str | bytes, once: bool = False) -> str:
         """Keep a part, marked where it is of one run alone; return its name."""
@@ -57,11 +59,16 @@ class Pack:
 
     def add_picture(self, name: str, svg: Path) -> dict[str, str]:
         """Keep a picture; return its part's name, type and, for the layout before it is there, its aspect ratio."""
+        if name in self.pictures:
+            return self.pictures[name]
         png = svg.with_suffix(".png")
         raw, once = svg.read_bytes(), shows_times(svg.with_suffix(".csv"))
         if len(raw) > LARGEST_SVG and png.exists():
-            return {"part": self.add(name, png.read_bytes(), once), "type": "image/png", "ratio": ratio_of(raw)}
-        return {"part": self.add(name, raw, once), "type": "image/svg+xml", "ratio": ratio_of(raw)}
+            content, kind = png.read_bytes(), "image/png"
+        else:
+            content, kind = raw, "image/svg+xml"
+        self.pictures[name] = {"part": self.add(name, content, once), "type": kind, "ratio": ratio_of(raw)}
+        return self.pictures[name]
 
 
 def ratio_of(svg: bytes) -> str:
@@ -81,6 +88,9 @@ def write_report(
     files: Sequence[str],
     wording: str,
     stored: str,
+    published: Sequence[str],
+    quoted: str,
+    reasons: str,
     templates: Sequence[str],
     report: str,
 ) -> None:
@@ -89,13 +99,15 @@ def write_report(
     Parameters
     ----------
     sources, sources_of : JSON files that say what figures were made from, and the studies that they are of
+    published, quoted, reasons : printed numbers, what the papers say of figures, why numbers differ
     templates : the templates, styles and scripts of the page
     """
     said: dict[str, dict[str, str]] = {}
     for study, file in zip(sources_of, sources, strict=True):
         said.setdefault(study, {}).update(read_json(file))
     texts = {Path(file).name: Path(file).read_text(encoding="utf-8") for file in templates}
-    write_text(report, render(collect(checks, provenance, artefacts, said, cards, files, wording, stored), texts))
+    found = collect(checks, provenance, artefacts, said, cards, files, wording, stored, published, quoted, reasons)
+    write_text(report, render(found, texts))
 
 
 def render(report: Report, texts: Mapping[str, str]) -> str:
@@ -135,6 +147,8 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         deviations={study.name: plots.plot_deviations(_checks(report, study.name)) for study in report.studies},
         runtimes=plots.plot_runtimes(report.rules),
         provenance_rows=provenance_rows,
+        differences={study.name: differences(_checks(report, study.name)) for study in report.studies},
+        packed_rows=lambda name, row: pack.add(name, _rows(report, row)),
     )
     pack.add("bokeh", plots.script())
     return text.replace("<!-- parts -->", "\n".join(pack.parts.values()))
@@ -159,11 +173,6 @@ def seconds(value: float | None) -> str:
     return f"{value:.3g} s" if value < 100.0 else f"{value / 60.0:.3g} min"
 
 
-def plain(name: str) -> str:
-    """``not_comparable`` as ``not comparable``."""
-    return name.replace("_", " ")
-
-
 def cell(value: object) -> str:
     """A cell of a table that the run wrote: its numbers are rounded already."""
     if isinstance(value, float):
@@ -182,6 +191,26 @@ def _table(table: pd.DataFrame) -> dict[str, Any]:
         for row in table.head(MOST_ROWS).to_dict("records")
     ]
     return {"columns": [str(column) for column in table.columns], "rows": rows, "left_out": len(table) - len(rows)}
+
+
+def _rows(report: Report, row: Callable[..., str]) -> str:
+    """All rows as JSON, for search and dialog: number, address, verdict, basis, words, both numbers, and all of it."""
+    found = [
+        [
+            check.number,
+            artefact.id,
+            check.verdict,
+            check.basis,
+            check.words,
+            check.printed,
+            check.ours,
+            row(check, artefact),
+        ]
+        for study in report.studies
+        for artefact in study.artefacts
+        for check in artefact.checks
+    ]
+    return json.dumps(found, ensure_ascii=False)
 
 
 def _checks(report: Report, study: str) -> list[Any]:

@@ -21,14 +21,12 @@ from contactid.output.comparison import (
     BETTER,
     DIFFERS,
     FITTED,
-    INPUT,
-    NOT_COMPARABLE,
     PRINT_CONSISTENT,
     REPRODUCED,
     UNINFORMATIVE,
 )
 
-# colour and marker, so that neither is needed alone; an input is always the printed number
+# colour and marker, so that neither is needed alone; inputs are as printed, and what can't be compared isn't off
 _LOOKS = {
     REPRODUCED: (style.LINE, "circle"),
     PRINT_CONSISTENT: (style.SKY, "square"),
@@ -36,7 +34,6 @@ _LOOKS = {
     DIFFERS: (style.RELEASE, "diamond"),
     BETTER: (style.ACCENT, "triangle"),
     UNINFORMATIVE: (style.SIMULATED, "plus"),
-    NOT_COMPARABLE: (style.MEASURED, "x"),
 }
 _LEAST, _MOST = 1e-2, 1e4
 _ROW = 17  # px
@@ -59,8 +56,8 @@ def script() -> str:
 
 
 def plot_deviations(checks: Sequence[Any]) -> Plot | None:
-    """Every number of a study but its inputs: its deviation in tolerances, a line per quantity; None without any."""
-    shown = [check for check in checks if check.verdict != INPUT and not math.isnan(check.in_tolerances)]
+    """Every number of a study that is held against print: its deviation in tolerances, a line per quantity; or None."""
+    shown = [check for check in checks if check.verdict in _LOOKS and not math.isnan(check.in_tolerances)]
     if not shown:
         return None
     lines = list(dict.fromkeys(_line(check) for check in shown))
@@ -69,7 +66,7 @@ def plot_deviations(checks: Sequence[Any]) -> Plot | None:
         x_range=Range1d(start=_LEAST / 1.5, end=_MOST * 1.5),
         y_range=FactorRange(factors=lines[::-1]),
         height=110 + _ROW * len(lines),
-        x_axis_label="|reproduced - published| / tolerance (up to 0.01 at the left edge, from 10,000 at the right)",
+        x_axis_label="|ours - printed| / tolerance (up to 0.01 at the left edge, from 10,000 at the right)",
         **_frame(),
     )
     plot.add_layout(Span(location=1.0, dimension="height", line_color="#444444", line_dash="dashed"))
@@ -84,8 +81,8 @@ def plot_deviations(checks: Sequence[Any]) -> Plot | None:
                 "y": [_line(check) for check in members],
                 "row": [check.number for check in members],
                 "condition": [check.condition.replace(";", ", ") or "-" for check in members],
-                "published": [f"{check.published:.6g} {check.unit}" for check in members],
-                "reproduced": [f"{check.reproduced:.6g} {check.unit}" for check in members],
+                "printed": [f"{check.printed} {check.unit}" for check in members],
+                "ours": [f"{check.ours} {check.unit}" for check in members],
                 "tolerance": [f"{check.tolerance:.3g}" for check in members],
                 "basis": [check.basis for check in members],
                 "verdict": [label] * len(members),
@@ -95,7 +92,7 @@ def plot_deviations(checks: Sequence[Any]) -> Plot | None:
             "x", jitter("y", width=0.5, range=plot.y_range), source=source, marker=marker, size=7, color=colour,
             alpha=0.75, legend_label=label,
         )  # fmt: skip
-    _hover(plot, ["verdict", "basis", "condition", "published", "reproduced", "tolerance"], first="@y")
+    _hover(plot, ["verdict", "basis", "condition", "printed", "ours", "tolerance"], first="@y")
     # a tap opens the number's row in its table
     tapped = CustomJS(code="const i = cb_data.source.selected.indices[0]; if (i != null) "
                       "location.hash = 'check-' + cb_data.source.data.row[i]")  # fmt: skip

@@ -54,7 +54,7 @@ def describe(prepared: Mapping[str, xr.Dataset], names: Iterable[str]) -> str:
     objects = ", ".join(dict.fromkeys(map(object_of, datasets)))
     kinds = {bool(dataset.attrs["synthetic"]) for dataset in datasets}
     sources = ", ".join(dict.fromkeys(str(dataset.attrs["source"]) for dataset in datasets))
-    return f"SYNTHETIC twin data ({objects})" if kinds == {True} else f"Data: {sources}"
+    return f"synthetic data: twins of {objects}" if kinds == {True} else f"recorded data: {sources}"
 
 
 def identified(cases: Sequence[Case]) -> list[str]:

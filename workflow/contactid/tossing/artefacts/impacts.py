@@ -53,7 +53,7 @@ def impact_figures(
     impact = example_window(read_impacts(impacts[place], split=IDENTIFICATION)[1])
     found = ContactParameters(**read_json(velocity_fits[place])["parameters"])
     finer = {f"simulated, {_FINER} steps": (found, _FINER)}
-    instead = f"; contactid at {_FINER} steps in place of Algoryx Dynamics"
+    instead = f"; {_FINER} steps in place of Algoryx Dynamics"
     tables = {
         "fig05_vertex_heights": (vertex_heights(data[name], impact), ""),
         "fig06_impact_velocities": (window_velocities(data[name], impact, window, {}), ""),

@@ -210,7 +210,7 @@ def fill_outline(
 
 
 def draw_sobol(data: pd.DataFrame) -> Figure:
-    """``ext_sobol``: total and first-order indices per input; a row per object, a panel per output."""
+    """``ext_sobol``: total and first-order indices per input; a row per object, a panel per output that it has."""
     names = list(dict.fromkeys(data["object"]))
     outputs = [name for name, subset in _PANELS.items() if _chosen(data, name, subset).size]
     figure, panels = plt.subplots(
@@ -227,7 +227,7 @@ def draw_sobol(data: pd.DataFrame) -> Figure:
             panel = panels[row, column]
             part = _chosen(data[data["object"] == name], output, _PANELS[output])
             if part.empty:
-                panel.text(0.5, 0.5, "no toss", transform=panel.transAxes, ha="center", color=style.MEASURED)
+                panel.set_axis_off()
                 continue
             part = part.set_index("input").loc[list(_INPUTS)]
             for shift, label, colour in ((0.19, "total", style.LINE), (-0.19, "first_order", style.SIMULATED)):

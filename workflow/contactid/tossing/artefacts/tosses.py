@@ -176,19 +176,20 @@ def _roomy(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def draw_rest_poses(data: pd.DataFrame) -> Figure:
-    """Figure 13: measured and predicted rest poses from above, a row per object and kind of parameters."""
-    rows = list(dict.fromkeys(zip(data["dataset"], data["parameters"], strict=True)))
-    rows.sort(key=lambda row: (list(dict.fromkeys(data["dataset"])).index(row[0]), row[1] != "velocity"))
-    columns = int(data["panel"].max()) + 1
+    """Figure 13: measured and predicted rest poses from above, a row per object; a block of columns per parameters."""
+    names = list(dict.fromkeys(data["dataset"]))
+    kinds = sorted(set(data["parameters"]), key=lambda kind: kind != "velocity")
+    columns = [(kind, number) for kind in kinds for number in range(int(data["panel"].max()) + 1)]
     figure, panels = plt.subplots(
-        len(rows), columns, figsize=(style.DOUBLE_COLUMN * 0.75, 1.5 * len(rows) + 0.4), squeeze=False
-    )
-    for row, (name, parameters) in enumerate(rows):
+        len(names), len(columns), figsize=(style.DOUBLE_COLUMN, 1.35 * len(names) + 0.5), squeeze=False,
+        sharex="row", sharey="row",
+    )  # fmt: skip
+    for row, name in enumerate(names):
         of_dataset = data[data["dataset"] == name]
         reach = 1.05 * float(of_dataset[["x_m", "y_m"]].abs().to_numpy().max())
-        for column in range(columns):
+        for column, (parameters, number) in enumerate(columns):
             panel = panels[row, column]
-            part = of_dataset[(of_dataset["panel"] == column) & (of_dataset["parameters"] == parameters)]
+            part = of_dataset[(of_dataset["panel"] == number) & (of_dataset["parameters"] == parameters)]
             if part.empty:
                 panel.set_visible(False)
                 continue
@@ -196,11 +197,12 @@ def draw_rest_poses(data: pd.DataFrame) -> Figure:
                 outline = part[part["kind"] == kind][["x_m", "y_m"]].to_numpy()
                 panel.fill(*outline.T, facecolor=colour, edgecolor="black", lw=0.6, alpha=alpha, label=kind)
             panel.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
-            panel.set_title(f"toss {str(part['toss'].iloc[0]).removeprefix('Rec_')}", loc="left", fontsize=6)
-            if row == len(rows) - 1:
+            toss = str(part["toss"].iloc[0]).removeprefix("Rec_")
+            panel.set_title(f"by {parameters}\n{toss}" if row == 0 else toss, loc="left", fontsize=6)
+            if row == len(names) - 1:
                 panel.set_xlabel(r"$x_C$ (m)")
             if column == 0:
-                panel.set_ylabel(f"{part['object'].iloc[0]}\n{parameters}\n$y_C$ (m)")
+                panel.set_ylabel(f"{part['object'].iloc[0]}\n$y_C$ (m)")
     handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2)
     return figure

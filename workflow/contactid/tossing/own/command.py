@@ -29,7 +29,9 @@ def run(given: Namespace) -> Sequence[str]:
     ContactIdError
         For whatever is wrong with the run or the tosses; nothing is written then.
     """
-    from contactid.output.own_report import own_report
+    from contactid.output.own_report import own_report, refuse_missing
+
+    refuse_missing(*given.tosses)
     from contactid.tossing.own.finished_run import read_run
     from contactid.tossing.own.predict import lines, predict_own
     from contactid.tossing.own.report import report_on, write_files

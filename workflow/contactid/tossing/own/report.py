@@ -12,6 +12,7 @@ import pandas as pd
 
 from contactid.core.atomic import write_text
 from contactid.output import simulator_formats as formats
+from contactid.output.escape import markdown
 from contactid.output.fits import read_json
 from contactid.output.own_report import PREDICTIONS, SUMMARY
 from contactid.output.style import label_data, save, styled
@@ -81,7 +82,7 @@ def _data(found: OwnPrediction) -> str:
 def summary(found: OwnPrediction) -> str:
     """The report in Markdown."""
     run, tosses = found.run, found.tosses
-    lines = ["# Predicted tosses", "", f"{tosses.told()} Parameters: run `{run.name}`", ""]
+    lines = ["# Predicted tosses", "", f"{markdown(tosses.told())} Parameters: run `{run.name}`", ""]
     lines[2] += f" (commit {run.commit[:12]})." if run.commit else "."
     lines += [
         "| scheme | parameters | mu | e_N | mean loss (eq. 18) | the run's own test tosses | position at rest, cm "
@@ -102,10 +103,15 @@ def summary(found: OwnPrediction) -> str:
     ]
     lines += ["stays where it first touches the surface. Losses of a calibrated body are in true metres, those of the"]
     lines += ["others in the data's own."]
-    lines += ["", "## Warnings", "", *(f"* {warning}." for warning in found.warnings or ["None"])]
-    lines += ["", "## Notes", "", *(f"* {note}" for note in [*tosses.notes, *_notes(found)])]
+    lines += ["", "## Warnings", "", *(f"* {markdown(warning)}." for warning in found.warnings or ["None"])]
+    lines += ["", "## Notes", "", *(f"* {note}" for note in [*map(markdown, tosses.notes), *_notes(found)])]
     if tosses.left_out:
-        lines += ["", "## Left out", "", *(f"* {name}: {reason}" for name, reason in tosses.left_out.items())]
+        lines += [
+            "",
+            "## Left out",
+            "",
+            *(f"* {markdown(name)}: {markdown(reason)}" for name, reason in tosses.left_out.items()),
+        ]
     lines += ["", "## Figure", "", "![losses by scheme, and where the body comes to rest](losses.png)", ""]
     lines.append("`predictions.csv` has a row per toss and scheme, `bodies/` the body by each scheme as MJCF and URDF.")
     return "\n".join(lines) + "\n"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from contactid.core.errors import ContactIdError
 
 OWN, OWN_TANGENTIAL = "contactid", "contactid_tangential"  # this package's own: the paper's two parameters, or three
@@ -32,19 +30,6 @@ class Parameter:
     high: float
     start: float
     logarithmic: bool
-
-    def from_unit(self, share: np.ndarray) -> np.ndarray:
-        """Values at shares in [0, 1] of the range."""
-        share = np.clip(share, 0.0, 1.0)
-        if self.logarithmic:
-            return np.exp(np.log(self.low) + share * (np.log(self.high) - np.log(self.low)))
-        return self.low + share * (self.high - self.low)
-
-    def to_unit(self, value: float) -> float:
-        """The share in [0, 1] of a value; the inverse of :meth:`from_unit`."""
-        if self.logarithmic:
-            return float((np.log(value) - np.log(self.low)) / (np.log(self.high) - np.log(self.low)))
-        return float((value - self.low) / (self.high - self.low))
 
 
 def _friction(name: str, documented: str) -> Parameter:

@@ -67,9 +67,25 @@ def draw(n_tosses: int, budget: Mapping[str, int]) -> tuple[np.ndarray, np.ndarr
     return np.sort(order[:few]), np.sort(order[:more]), np.sort(order)
 
 
+def values_at(parameter: Parameter, share: np.ndarray) -> np.ndarray:
+    """A parameter's values at shares in [0, 1] of its range."""
+    low, high, share = parameter.low, parameter.high, np.clip(share, 0.0, 1.0)
+    if parameter.logarithmic:
+        return np.exp(np.log(low) + share * (np.log(high) - np.log(low)))
+    return low + share * (high - low)
+
+
+def share_of(parameter: Parameter, value: float) -> float:
+    """The share in [0, 1] of a parameter's value; the inverse of :func:`values_at`."""
+    low, high = parameter.low, parameter.high
+    if parameter.logarithmic:
+        return float((np.log(value) - np.log(low)) / (np.log(high) - np.log(low)))
+    return float((value - low) / (high - low))
+
+
 def sobol_points(parameters: Sequence[Parameter], count: int, seed: int) -> np.ndarray:
     """The first ``count`` points (count, p) in [0, 1]: the starting values, then a scrambled Sobol sequence."""
-    start = np.array([[parameter.to_unit(parameter.start) for parameter in parameters]])
+    start = np.array([[share_of(parameter, parameter.start) for parameter in parameters]])
     power = max(int(np.ceil(np.log2(max(count - 1, 1)))), 0)
     sequence = qmc.Sobol(len(parameters), scramble=True, rng=seed).random_base2(power)
     return np.vstack([start, sequence[: count - 1]])[:count]
@@ -167,7 +183,7 @@ def identify(simulator: str, problem: Problem, budget: Mapping[str, int]) -> dic
     at_bound = [
         parameter.name
         for parameter in parameters
-        if not _AT_BOUND < parameter.to_unit(best.parameters[parameter.name]) < 1.0 - _AT_BOUND
+        if not _AT_BOUND < share_of(parameter, best.parameters[parameter.name]) < 1.0 - _AT_BOUND
     ]
     return {
         "parameters": best.parameters,
@@ -200,7 +216,7 @@ class _Objective:
 
     def __call__(self, points: np.ndarray) -> list[float]:
         values = np.column_stack(
-            [parameter.from_unit(points[:, column]) for column, parameter in enumerate(self._parameters)]
+            [values_at(parameter, points[:, column]) for column, parameter in enumerate(self._parameters)]
         )
         request = _request(self._parameters, values, self._substeps)
         answer = self._session.ask(request)

@@ -1,0 +1,109 @@
+"""The workflow from another folder, as somebody's module, and planned by a plain Snakemake that has nothing else."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from contactid.run.failures import NEEDED
+
+ROOT = Path(__file__).parents[2]
+# what Snakemake itself needs
+PLAIN = {"requests", "jinja2", "yaml", "jsonschema"}
+# an environment in which nothing else is installed
+LACKING = """
+import importlib.machinery
+import sys
+
+known = importlib.machinery.PathFinder
+
+
+class Lacking:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        return None if name.partition(".")[0] in {lacking!r} else known.find_spec(name, path, target)
+
+    invalidate_caches = known.invalidate_caches
+    find_distributions = known.find_distributions
+
+
+sys.meta_path[sys.meta_path.index(known)] = Lacking
+"""
+OUTER = """
+import yaml
+
+with open({test!r}) as file:
+    small = yaml.safe_load(file)
+
+module one:
+    snakefile: {snakefile!r}
+    config: {{**small, "run": "mine", "studies": ["arm"]}}
+    prefix: "first"
+
+use rule * from one as one_*
+
+module two:
+    snakefile: {snakefile!r}
+    config: {{**small, "run": "mine", "studies": ["inhand"]}}
+    prefix: "second"
+
+use rule * from two as two_*
+
+rule all:
+    default_target: True
+    input: rules.one_all.input, rules.two_all.input
+"""
+
+
+def snakemake(folder, *arguments, path=""):
+    environment = {**os.environ, "PYTHONPATH": str(path)}
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
+
+
+@pytest.fixture
+def plain(tmp_path):
+    """A path that makes Python find Snakemake and what it needs, and none of the packages of jobs."""
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    # the environment's own plugin for clusters needs more, and stands for one that needs nothing
+    (folder / "snakemake_executor_plugin_slurm.py").write_text("from snakemake.executors.dryrun import *\n")
+    (folder / "sitecustomize.py").write_text(LACKING.replace("{lacking!r}", repr(set(NEEDED) - PLAIN)))
+    return folder
+
+
+def test_snakemake_alone_plans_a_run_in_another_folder_and_refuses_to_begin_it(tmp_path, plain):
+    there = tmp_path / "there"
+    there.mkdir()
+    chosen = ["--snakefile", str(ROOT / "Snakefile"), "--directory", str(there), "--quiet", "host"]
+    chosen += ["--configfile", str(ROOT / "config/test.yaml")]
+    planned = snakemake(tmp_path, *chosen, "--dry-run", path=plain)
+    assert planned.returncode == 0, planned.stdout + planned.stderr
+    text = planned.stdout + planned.stderr
+    assert "output: results/test/checks.csv" in text and f"input: {ROOT}" not in text
+    for study in ("arm", "inhand", "planar", "tossing"):
+        assert f"rule {study}_tables:" in text
+    begun = snakemake(tmp_path, *chosen, path=plain)
+    assert begun.returncode != 0
+    told = [line for line in (begun.stdout + begun.stderr).splitlines() if line.startswith("ERROR")]
+    assert len(told) == 1 and told[0].startswith("ERROR not installed: numpy, scipy, pandas"), told
+    assert not (there / "results").exists()
+
+
+def test_two_instances_in_one_workflow_keep_apart(tmp_path):
+    files = {"snakefile": str(ROOT / "Snakefile"), "test": str(ROOT / "config/test.yaml")}
+    (tmp_path / "Snakefile").write_text(OUTER.format(**files))
+    planned = snakemake(tmp_path, "--dry-run")
+    assert planned.returncode == 0, planned.stdout + planned.stderr
+    text = planned.stdout + planned.stderr
+    assert "rule two_inhand_tables:" in text and "rule one_inhand_tables:" not in text
+    outputs = [line.strip() for line in text.splitlines() if line.strip().startswith("output: ")]
+    assert outputs and all(line.startswith(("output: first/results/", "output: second/results/")) for line in outputs)
+    made = "first/results/mine/arm/sweeps/impact_laws.csv"
+    run = snakemake(tmp_path, made)
+    assert run.returncode == 0, run.stdout + run.stderr
+    log = (tmp_path / "first/results/mine/logs/arm_impact_laws.log").read_text()
+    assert f"Wrote {made}: " in log and "/workflow/contactid/arm/robots/lwr4.csv: " in log
+    assert (tmp_path / made).is_file() and not (tmp_path / "results").exists()

@@ -1,0 +1,51 @@
+"""Text from users, as it is, in other languages: one function for each. HTML has its own, the templates' autoescape.
+
+Names of files, datasets, bodies and recordings, licences, and reasons that repeat what is in a file may hold anything.
+"""
+
+from __future__ import annotations
+
+import re
+
+_TEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "#": r"\#", "$": r"\$", "%": r"\%", "&": r"\&", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+}  # fmt: skip
+# an underscore between letters or digits emphasizes nothing
+_MARKED = re.compile(r"[\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|://|@|!(?=\[)")
+_BLOCK = re.compile(r"([-+]|#{1,6}|\d{1,9}[.)])(?=\s|$)|-(?=--)|=+$")
+
+
+def one_line(text: object) -> str:
+    """The text with a space for each line's end, and a question mark for what else can't be printed."""
+    return "".join(sign if sign.isprintable() else " " if sign.isspace() else "?" for sign in str(text))
+
+
+def mathtext(text: object) -> str:
+    r"""For Matplotlib, beside math of ours or alone: a dollar sign is one.
+
+    >>> mathtext("cost $5 or $6")
+    'cost \\$5 or \\$6'
+    """
+    return one_line(text).replace("$", r"\$")
+
+
+def tex(text: object) -> str:
+    r"""For LaTeX's text.
+
+    >>> tex("50 % of a_b")
+    '50 \\% of a\\_b'
+    """
+    return "".join(_TEX.get(sign, sign) for sign in one_line(text))
+
+
+def markdown(text: object) -> str:
+    r"""For a paragraph, a list's item or a table's cell in Markdown; plain words stay as they are.
+
+    >>> markdown("throw_1 |*new*|")
+    'throw_1 \\|\\*new\\*\\|'
+    """
+    line = _MARKED.sub(lambda found: "\\" + found[0], one_line(text).strip())
+    block = _BLOCK.match(line)
+    return f"{line[: block.end() - 1]}\\{line[block.end() - 1 :]}" if block else line
