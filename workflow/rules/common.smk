@@ -25,7 +25,6 @@ from contactid.output.artefacts import (
     typeset,
 )
 from contactid.run.fingerprint import LISTS, Fingerprints
-from contactid.run.kept import studies_of, tell_kept
 from contactid.run.renamed import refuse_old_names
 
 with told_plainly():
@@ -47,11 +46,6 @@ pathvars:
     logs=f"results/{config['run']}/logs",
     benchmarks=f"results/{config['run']}/benchmarks",
 
-
-# studies that the run has and this configuration lacks: they stay, and nothing that is made of all of them is replaced
-CHOSEN = list(config["studies"])
-KEPT = sorted({*studies_of(placed("<results>"), WORKFLOW / "rules")} - {*CHOSEN})
-config["studies"] = [*CHOSEN, *KEPT]
 
 # what every study adds to the run: its artefacts, its verdicts, its section of the summary
 STUDY_TARGETS, STUDY_CHECKS, STUDY_SUMMARIES, STUDY_CARDS = [], [], [], []

@@ -1,4 +1,4 @@
-"""One run at a time in a results folder, and none on changed results; jobs end with the run; full disks are told of."""
+"""One run at a time in a results folder, none on changed results or replaced by less; jobs end with it; full disks are told."""
 
 import atexit
 
@@ -10,12 +10,19 @@ from contactid.run.failures import (
     tell_of_full_disks,
 )
 from contactid.run.job import OWNER
+from contactid.run.kept import studies_of, tell_kept
 from contactid.run.progress import show
 from contactid.run.run_lock import hold
 from contactid.run.story import forced, refuse_changed, refuse_damaged
 
 os.environ[OWNER] = str(os.getpid())
 RESULTS = Path(placed("<results>"))
+# studies that the run has and this configuration lacks: they stay, and nothing that is made of all of them is replaced
+CHOSEN = list(config["studies"])
+KEPT = [name for name in studies_of(RESULTS, WORKFLOW / "rules") if name not in CHOSEN]
+config["studies"] = [*CHOSEN, *KEPT]
+for study in KEPT:
+    config[study] = restore_numbers(config[study])
 if workflow.is_main_process and workflow.check_envvars:
     tell_kept(RESULTS, CHOSEN, KEPT)
 # jobs and dry runs read this file too; linting doesn't ask for the environment's variables

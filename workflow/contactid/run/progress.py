@@ -54,7 +54,7 @@ class Progress(logging.Formatter):
             self._begin, self._total = time.monotonic(), sum(counts.values())
             self._work = sum(n * self._expected(rule) for rule, n in counts.items())
         if event == _ENDED:
-            return self._jobs.get(record.job_id, ("all",))[0] != "all"  # type: ignore[attr-defined]
+            return self._jobs.get(record.job_id, ("all", "", 0.0))[0] != "all"  # type: ignore[attr-defined]
         routine = event is None and record.levelno == logging.INFO and str(record.msg).startswith(_UNSAID)
         return event not in (_STARTED, *_OTHERS, "resources_info") and not routine
 
