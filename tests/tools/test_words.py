@@ -82,7 +82,7 @@ def test_what_must_be_given_is_asked_for_by_its_name(word):
         list(filled([word], {"FILE": ""}))
 
 
-LOCKS = ("envs/requirements.lock", "envs/development.lock")
+LOCKS = ("envs/requirements.lock", "envs/development.lock", "envs/build.lock")
 
 
 @pytest.fixture

@@ -314,7 +314,7 @@ def _first_of_tail(cells: pd.DataFrame) -> float:
 
 def draw_identified_friction(data: pd.DataFrame) -> Figure:
     """Figure 19: identified against true friction, medians and quartiles; a panel per noise model of several truths."""
-    models = [model for model, of in data.groupby("noise_model", sort=False)["mu"] if of.nunique() > 1]
+    models = [str(model) for model, of in data.groupby("noise_model", sort=False)["mu"] if of.nunique() > 1]
     models = models or list(dict.fromkeys(data["noise_model"]))
     whole = min(style.SINGLE_COLUMN * len(models), style.DOUBLE_COLUMN)
     figure, panels = plt.subplots(1, len(models), figsize=(whole, 3.6), sharex=True, sharey=True, squeeze=False)

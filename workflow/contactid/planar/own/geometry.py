@@ -134,7 +134,8 @@ def _best_of(
 ) -> list[Minimum]:
     """Cost, common and own unknowns of the best of many motions, fitted; best first."""
     costs = [problem.cost(throws, *one, frames, floor) for one in tried]
-    found = [problem.fit(throws, *tried[k], frames, floor, iterations) for k in np.argsort(costs)[:number]]
+    best = [tried[k] for k in np.argsort(costs)[:number]]
+    found = [problem.fit(throws, common, own, frames, floor, iterations) for common, own in best]
     return sorted(((cost, common, own) for common, own, cost in found), key=lambda one: one[0])
 
 

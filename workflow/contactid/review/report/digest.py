@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -68,7 +68,8 @@ def check_rows(
         printed="",
         ours="",
     )
-    return tuple(row._replace(**_both(row)) for row in rows.itertuples(index=False, name="Check"))
+    found: Iterable[Any] = rows.itertuples(index=False, name="Check")
+    return tuple(row._replace(**_both(row)) for row in found)
 
 
 def _why(key: tuple[str, ...], reasons: Sequence[Mapping[str, str]]) -> str:
