@@ -290,9 +290,10 @@ def _gravity_warning(body: OwnBody, throws: Sequence[PlanarThrow]) -> list[str]:
         return []
     mean = float(np.average(values, weights=weights))
     error = float(np.std(values, ddof=1) / np.sqrt(len(values)))
-    if abs(mean + body.gravity) <= max(4.0 * error, _WRONG_GRAVITY * max(body.gravity, 1.0)):
+    tolerance = max(4.0 * error, _WRONG_GRAVITY * max(body.gravity, 1.0))
+    if abs(mean + body.gravity) <= tolerance:
         return []
-    if abs(mean - body.gravity) < abs(mean + body.gravity):
+    if abs(mean - body.gravity) <= tolerance:
         raise ContactIdError(
             f"{throws[0].name}: y accelerates by {mean:.3g} m/s2 in flight",
             "Give y upwards: change the sign of y and theta",
