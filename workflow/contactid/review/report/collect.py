@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
-from contactid.core.reading import read_yaml
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
 from contactid.review.held import tell_stored
@@ -62,7 +62,7 @@ def collect(
     """
     folder, record = Path(checks).parent, read_json(provenance)
     declared = read_json(artefacts)
-    words, quoted, told = (read_yaml(file) for file in (wording, said, reasons))
+    words, quoted, told = (yaml.safe_load(Path(file).read_text(encoding="utf-8")) for file in (wording, said, reasons))
     rows = check_rows(read_csv(checks), _places(published), told)
     there = {Path(file).relative_to(folder).as_posix() for file in files}
     jobs = [job for job in read_jobs(Path(), folder.as_posix()) if job.rule not in _LATER]
