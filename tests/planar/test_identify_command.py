@@ -9,6 +9,7 @@ import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 import contactid
 from contactid.__main__ import main
 from contactid.core.errors import ContactIdError
+from contactid.output.escape import markdown
 from contactid.output.fits import KEYS
 from contactid.output.own_report import own_report as own_report_folder
 from contactid.planar.own import report as own_report
@@ -116,7 +118,7 @@ def test_an_ellipse_comes_back_with_nothing_but_its_poses_and_shape(tmp_path, ca
     assert f"\nJ/m = {1e6 * ratio:.5g} mm2 +- " in printed and "\nmu >= " in printed
     assert "WARNING No contact slides" in printed
     summary = (report / "summary.md").read_text()
-    assert all(warning in summary for warning in record["warnings"])
+    assert all(markdown(warning) in summary for warning in record["warnings"])
     assert f"J/m = {1e6 * ratio:.5g} mm2" in summary and "Noise, estimated from" in summary
     states = pd.read_csv(report / "states.csv")
     at_frames = states.dropna(subset=["measured_x_m"])
@@ -488,18 +490,11 @@ def test_a_report_replaces_a_report_and_nothing_else(tmp_path, understated):
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyError("defect")])
 def test_a_report_that_fails_leaves_the_old_one(tmp_path, understated, monkeypatch, error):
-    folder = tmp_path / "report"
-    write_report(understated, folder)
+    write_report(understated, folder := tmp_path / "report")
     before = {file.name: file.read_bytes() for file in folder.iterdir()}
-
-    def fail(scene):
-        raise error
-
-    monkeypatch.setattr(own_report, "draw_trajectory", fail)
-    with pytest.raises(ContactIdError if isinstance(error, OSError) else KeyError):
-        write_report(understated, folder)
-    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
-    assert [file.name for file in tmp_path.iterdir()] == ["report"]
-    with pytest.raises(ContactIdError if isinstance(error, OSError) else KeyError):
-        write_report(understated, tmp_path / "new")
-    assert [file.name for file in tmp_path.iterdir()] == ["report"]
+    monkeypatch.setattr(own_report, "draw_trajectory", Mock(side_effect=error))
+    for place in (folder, tmp_path / "new"):
+        with pytest.raises(ContactIdError if isinstance(error, OSError) else KeyError):
+            write_report(understated, place)
+        assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+        assert [file.name for file in tmp_path.iterdir()] == ["report"]

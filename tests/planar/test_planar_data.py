@@ -131,7 +131,7 @@ def test_a_bad_square_file_is_named_with_a_remedy(tmp_path, kind, message):
         ("wrapped degrees", r"jumps by 35\d.*give theta in radians"),
         ("header", "no column t .*with commas between them"),
         ("twice", "column y is there twice"),
-        ("missing", "no such file"),
+        ("missing", "No such file"),
     ],
 )
 def test_a_bad_own_file_is_named_with_a_remedy(tmp_path, kind, message):

@@ -121,7 +121,7 @@ def titles_of(figure):
 
 
 def test_every_drawing_has_a_table_here():
-    simulated = {row.name for row in ROWS if row.kind == "figure" and row.data.startswith("simulated, ")}
+    simulated = {row.name for row in ROWS if row.kind == "figure" and row.data == "simulated"}
     assert set(TABLES) | {"ext_scene_square_on_slope"} == simulated
 
 

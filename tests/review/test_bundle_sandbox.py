@@ -9,7 +9,7 @@ import h5py
 import pytest
 
 from contactid.core.errors import ContactIdError
-from contactid.review import recompute, sandbox
+from contactid.review import apart, recompute, sandbox
 from contactid.review.contents import is_below
 
 
@@ -44,10 +44,10 @@ def test_published_netcdf_that_leads_elsewhere_is_not_followed(tmp_path):
     for number, fill in enumerate((linked, stored_elsewhere, virtual, endless)):
         with h5py.File(tmp_path / f"{number}.nc", "w") as file:
             fill(file)
-        found = recompute.compare("x.nc", (tmp_path / f"{number}.nc").read_bytes(), again)
+        found = apart.compare("x.nc", (tmp_path / f"{number}.nc").read_bytes(), again)
         assert found.verdict(1e9) == "differs" and "not readable" in found.where, fill
-    assert recompute.compare("x.json", b"[" * 100_000, b"{}").verdict(1e9) == "differs"
-    assert recompute.compare("x.json", b"1" + b"0" * 400, b"1").verdict(1e9) == "differs"
+    assert apart.compare("x.json", b"[" * 100_000, b"{}").verdict(1e9) == "differs"
+    assert apart.compare("x.json", b"1" + b"0" * 400, b"1").verdict(1e9) == "differs"
 
 
 @pytest.mark.skipif(bool(sandbox.why_not(Path(__file__).parent)), reason="no sandbox starts here")

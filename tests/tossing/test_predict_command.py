@@ -155,7 +155,7 @@ def test_what_cannot_be_predicted_is_one_line_and_leaves_nothing(cube, tmp_path,
     del record["configuration"]["tossing"]["velocity"]
     (old / "provenance.json").write_text(json.dumps(record))
     for given, of_run, words in (
-        ([tmp_path / "nowhere"], run, "nowhere: no such file or folder"),
+        ([tmp_path / "nowhere"], run, "nowhere: no such file"),
         ([tmp_path / "empty"], run, "empty: no tosses there"),
         ([tmp_path / "both"], run, "both .pt tosses and .h5 archives"),
         ([tmp_path / "both/0.pt", EXAMPLES / BOX], run, "not of one kind"),
@@ -195,7 +195,7 @@ def test_the_example_is_predicted_and_its_other_surface_noticed(box, tmp_path, c
     assert main(["predict", str(mine), "--run", str(box), "--report", str(tmp_path / "report")]) == 0
     assert f"\n{IN_MARKDOWN}.h5: " in (tmp_path / "report/summary.md").read_text()
     printed = capsys.readouterr().out
-    assert printed.startswith("box006.h5: 6 tosses of Box006 (205 x 155 x 100 mm), 360 frames/s.")
+    assert printed.startswith(f"{ODD}.h5: 6 tosses of Box006 (205 x 155 x 100 mm), 360 frames/s.")
     assert "WARNING Losses are higher than on the run's own test tosses" in printed
     summary = (tmp_path / "report/summary.md").read_text()
     assert "| exact | trajectory | 0.4 | 0.25 |" in summary and "Losses are higher" in summary
