@@ -23,6 +23,7 @@ from contactid.output.comparison import (
 
 ACCEPTED = "workflow/resources/verdicts/default.csv"
 MISSING = "workflow/resources/missing.csv"
+OWN_THROWS = "workflow/resources/own_throws.csv"
 DIFFERENCES = "workflow/resources/published/differences.yaml"
 KEY = ["study", "artefact", "quantity", "condition"]
 _MOST = 2  # pairs of printed and found numbers that an entry lists
@@ -41,7 +42,21 @@ def all_tables(root: Path) -> dict[str, str]:
         "table_of_missing": _table(
             ["study", "artefact", "numbers", "what is missing"], _read(root / MISSING).values.tolist()
         ),
+        "table_of_own_throws": own_throws(pd.read_csv(root / OWN_THROWS)),
     }
+
+
+def own_throws(scored: pd.DataFrame) -> str:
+    """How far off ``contactid identify`` is on throws with a known truth, beside two naive answers (medians, %)."""
+    rows = []
+    for kind, of in scored.groupby("kind", sort=False):
+        found = of[of["answered"].astype(bool)]
+        medians = [found[f"{name}departure_pct"].median() for name in ("", "uniform_", "impact_")]
+        off = [f"{value:.{0 if value >= 10.0 else 1}f} %" for value in medians]
+        held = [f"{found[name].astype(bool).sum()} of {len(found)}" for name in ("held", "mu_held")]
+        rows.append([str(kind), f"{len(found)} of {len(of)}", off[0], *held, *off[1:]])
+    head = ["throws", "answered", "J/m is off by", "its interval holds", "that of mu", "a uniform body is off by"]
+    return _table([*head, "one impact (eq. 31) by"], rows)
 
 
 def counts(accepted: pd.DataFrame) -> str:
