@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 # A folder with public data beside the checkout is used before the network; DATA_MIRROR= switches that off.
-DATA_MIRROR ?= $(wildcard ../shared/data)
+ifeq ($(origin DATA_MIRROR),undefined)
+DATA_MIRROR := $(wildcard ../shared/data)
+endif
 PEERS := mujoco drake pybullet
 # The index with PyTorch's CPU builds, if pip isn't set up for it: on Linux the general build brings gigabytes of CUDA.
 TORCH_INDEX ?=

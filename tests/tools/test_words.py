@@ -102,10 +102,10 @@ def make(tmp_path):
         (programs / name).chmod(0o755)
     (tmp_path / ".venv/.ready").touch()
 
-    def call(*arguments, **environment):
+    def call(*arguments, mirror=("DATA_MIRROR=",), **environment):
         told.unlink(missing_ok=True)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-        command = ["make", "DATA_MIRROR=", *arguments]
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "DATA_MIRROR"))}
+        command = ["make", *mirror, *arguments]
         ended = subprocess.run(command, cwd=tmp_path, env={**kept, **environment}, capture_output=True, text=True)
         assert ended.returncode == 0, ended.stderr
         assert not (tmp_path / "bad").exists()
@@ -121,6 +121,12 @@ def test_every_command_gets_the_very_name(make, name):
     said = make("estimate", f"RECORDING={name}", f"HULL={name}", f"NOISE={name}")
     assert said == ["-m", "contactid", "estimate", f"--hull={name}", f"--noise={name}", "--report=report", "--", name]
     assert make("verify", f"BUNDLE={name}")[-2:] == ["--", name]
+
+
+def test_data_beside_the_checkout_are_used(make, tmp_path):
+    (tmp_path / "../shared/data").mkdir(parents=True, exist_ok=True)
+    assert make("public", mirror=())[-1] == 'data_mirror=["../shared/data"]'
+    assert make("public", mirror=(), DATA_MIRROR="")[-1] == "data_mirror=[]"
 
 
 def test_names_from_the_environment_are_the_same(make):
