@@ -74,7 +74,7 @@ PARTS = {
     ),
     "bundle": Part("bundles, attacks on them, RO-Crate", "make test-bundle", slice="not made_again"),
     "test": Part("all that needs none of these", "make test"),
-    "report": Part("the report in a browser", "make test-report", _browser),
+    "report": Part("the report in a browser", "make test-report", _browser, "questions"),
     "slurm": Part("runs through a real Slurm", "make test-slurm", _slurm),
     "peers": Part("other simulators", f"make peers && {PYTEST} tests/tossing/test_peers.py"),
     "torch": Part(

@@ -78,5 +78,9 @@ def canonical(*names):
     return [f"<results>/data/{name}/{reader_of(name).form}.nc" for name in names]
 
 
-# what the repository has is read in one job; a recording from elsewhere may be long, or damaged
-READ_TOGETHER = [name for name in CARDS if DATASETS[name].kind == EMBEDDED]
+# the repository's tosses are read in one job, of the study that they are for; a recording from elsewhere may be long
+READ_TOGETHER = [
+    name
+    for name in CARDS
+    if DATASETS[name].kind == EMBEDDED and reader_of(name).form == "motion"
+]
