@@ -82,8 +82,9 @@ PARTS = {
     ),
     "ipopt": Part("an ipopt executable beside CasADi's", f"{PYTEST} tests/core/test_solve.py", _ipopt),
     "processor": Part("another processor's arithmetic, emulated", "make other-processor"),
-    "search": Part(
-        "new examples for every law and reader", f"{PYTEST} --hypothesis-profile=search -k 'fuzz' tests/sources"
+    "fuzz": Part(
+        "new random files for every reader",
+        f"FUZZ_SECONDS=10 {PYTEST} --hypothesis-profile=search tests/sources/test_reader_fuzz.py",
     ),
 }
 CI = ("public", "server", "robustness", "bundle", "test", "report")
