@@ -39,6 +39,18 @@ def tracked_motions(
 
 
 @numba.njit(**OPTIONS)
+def _pushed(arms, closed, n_closed, c_n, c_t):
+    """Sums of the impulses of closed contacts, and their moment (per unit of mass: m/s, m/s, m2/s)."""
+    push_n = push_t = twist = 0.0
+    for i in range(n_closed):
+        j = closed[i]
+        push_n += c_n[j]
+        push_t += c_t[j]
+        twist += arms[j, 0] * c_n[j] - arms[j, 1] * c_t[j]
+    return push_n, push_t, twist
+
+
+@numba.njit(**OPTIONS)
 def _run(outline, parameters, gravity, interval, flight, lasting, poses):
     """Fill ``poses`` (frames, 3)."""
     n_contacts = max(1, outline.corners.shape[0])
@@ -74,12 +86,7 @@ def _run(outline, parameters, gravity, interval, flight, lasting, poses):
                     impacts += 1
                     _impulses(arms, closed, n_closed, ratio, law, 0.0, 0.0, u_n, u_t, c_n, c_t)
                     approach = np.inf
-                    push_n = push_t = twist = 0.0
-                    for i in range(n_closed):
-                        j = closed[i]
-                        push_n += c_n[j]
-                        push_t += c_t[j]
-                        twist += arms[j, 0] * c_n[j] - arms[j, 1] * c_t[j]
+                    push_n, push_t, twist = _pushed(arms, closed, n_closed, c_n, c_t)
                     v_x += -sin_a * push_n + cos_a * push_t
                     v_y += cos_a * push_n + sin_a * push_t
                     omega += twist / ratio
@@ -125,12 +132,7 @@ def _run(outline, parameters, gravity, interval, flight, lasting, poses):
                     j = closed[i]
                     u_n[j] += _BACK * (height + arms[j, 1]) / step
                 _impulses(arms, closed, n_closed, ratio, resting, fall, along, u_n, u_t, c_n, c_t)
-                push_n = push_t = twist = 0.0
-                for i in range(n_closed):
-                    j = closed[i]
-                    push_n += c_n[j]
-                    push_t += c_t[j]
-                    twist += arms[j, 0] * c_n[j] - arms[j, 1] * c_t[j]
+                push_n, push_t, twist = _pushed(arms, closed, n_closed, c_n, c_t)
                 change_x = -sin_a * push_n + cos_a * push_t
                 change_y = cos_a * push_n + sin_a * push_t - step * gravity
                 new_x, new_y = x + step * (v_x + 0.5 * change_x), y + step * (v_y + 0.5 * change_y)
