@@ -1,8 +1,9 @@
 """Throws whose truth shares nothing with the identification but physics: polygons with rounded corners, and ellipses.
 
-Steps of 10 us that fall exactly, down to a tenth of a microsecond where a corner is about to touch or a touching body spins:
-an impact that is 10 us late moves the motion after it by several times a good camera's noise. Geometry from the corners' circles, impulses of
-all touching corners by projected Gauss-Seidel with Newton's restitution at each impact and none in lasting contact.
+Steps of 10 us that fall exactly, down to a tenth of a microsecond where a corner is about to touch or a touching body
+spins: an impact that is 10 us late moves the motion after it by several times a good camera's noise. Geometry from the
+corners' circles, impulses of all touching corners by projected Gauss-Seidel with Newton's restitution at each impact
+and none in lasting contact.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -144,8 +143,8 @@ class System(NamedTuple):
     ----------
     matrix : (n, n) normal matrix of common (8) and each piece's own (9) unknowns, in their units
     gradient : (n,)
-    pulls : (8,) every piece's part of the common gradient with its own unknowns eliminated
-    ways : (17, m) of every piece: moves that change its residuals by little, of no more than a part of the units
+    pulls : (8,) of every piece: its part of the common gradient with its own unknowns eliminated
+    ways : (17, m) of every piece: moves, in units, that all change its residuals by little; the next slopes' ways
     """
 
     matrix: np.ndarray
@@ -265,21 +264,18 @@ class GeometryProblem:
     ) -> np.ndarray:
         """(3 frames, 17) slopes of the residuals by common and own unknowns in their units, from moves by ``ways``.
 
-        Columns of ``ways`` (17, m) are moves that change the residuals by little, each tried both ways. Where one side
-        is beyond a bound, or jumps (the corners meet the ground in another order), the other side counts alone.
+        The cost has a long valley, far narrower than the units: moves by one unknown at a time leave it and meet jumps
+        beside it. So columns of ``ways`` (17, m) are moves that each change the residuals by little. Each is tried
+        forwards and backwards; where one side is beyond a bound, or jumps (the corners meet the ground in another
+        order), the other side counts alone.
         """
-        steps = COARSE
-
-        def after(move: np.ndarray) -> np.ndarray | None:
-            there = common + self.unit * move[:8]
-            mine = own + self.own_unit * move[8:]
-            if not self._within(there, mine):
-                return None
-            return self._at(piece, there, mine, frames, floor, steps)
-
-        base, moved = self._at(piece, common, own, frames, floor, steps), []
+        here, moved = self._at(piece, common, own, frames, floor, COARSE), []
         for way in ways.T:
-            sides = [sign * (there - base) for sign in (1.0, -1.0) if (there := after(sign * way)) is not None]
+            sides = []
+            for sign in (1.0, -1.0):
+                there, mine = common + sign * self.unit * way[:8], own + sign * self.own_unit * way[8:]
+                if self._within(there, mine):
+                    sides.append(sign * (self._at(piece, there, mine, frames, floor, COARSE) - here))
             sizes = [float(side @ side) for side in sides]
             if not sides:
                 moved.append(np.zeros(3 * frames))
@@ -329,7 +325,7 @@ class GeometryProblem:
         floor: np.ndarray,
         ways: Sequence[np.ndarray] | None = None,
     ) -> System:
-        """The normal equations; slopes are taken along ``ways``, by default along those of a first try."""
+        """The normal equations, with slopes along ``ways``: by default by each unknown, then along what these tell."""
         if ways is None:
             share = _ROUGH if floor.any() else _EXACT
             ways = [share * np.eye(8 + _OWN)[:, self._told(piece)] for piece in pieces]
@@ -375,8 +371,7 @@ class GeometryProblem:
         iterations: int,
     ) -> tuple[np.ndarray, np.ndarray, float]:
         """Levenberg-Marquardt; returns common, own and the cost."""
-        cost, damping = self.cost(pieces, common, own, frames, floor), 1e-2
-        ways = None
+        cost, damping, ways = self.cost(pieces, common, own, frames, floor), 1e-2, None
         for _ in range(iterations):
             system = self.system(pieces, common, own, frames, floor, ways)
             matrix, gradient, ways = system.matrix, system.gradient, system.ways
@@ -412,7 +407,7 @@ class GeometryProblem:
         matrix = self.system(pieces, common, own, frames, floor).matrix
         values, vectors = np.linalg.eigh(matrix)
         root = vectors / np.sqrt(np.maximum(values, _LEAST_CURVATURE))
-        told = np.concatenate([self.free, *(np.arange(_OWN) < (_OWN if piece.apart else _LOWER) for piece in pieces)])
+        told = np.concatenate([self.free, *(self._told(piece)[8:] for piece in pieces)])
         found = []
         for k in range(number):
             move = told * (widths[k % len(widths)] * root @ random.normal(size=len(matrix)))
@@ -464,17 +459,6 @@ class GeometryProblem:
             self.shape(common), alignment, common, covariance, robust, own, misfit, degrees, throws, apart,
             self.guess(pieces, throws, common, own, LONGEST_STEP),
         )  # fmt: skip
-
-    def deviation(self, pieces: Sequence[Piece], common: np.ndarray, own: np.ndarray, frames: Sequence[int]) -> float:
-        """Of J/m by the curvature alone, m2."""
-        matrix = self.system(pieces, common, own, frames, FLOORS[2]).matrix
-        return float(np.sqrt(np.linalg.inv(matrix)[0, 0]) * self.unit[0])
-
-    def holding(self, unknown: int) -> GeometryProblem:
-        """The same problem with one of the common unknowns held."""
-        held = copy(self)
-        held.free = self.free & (np.arange(8) != unknown)
-        return held
 
     def _aligned(self, piece: Piece, common: np.ndarray, own: np.ndarray, alignment: Alignment) -> MeasuredThrow:
         """The body's poses in a piece, over its own ground."""
