@@ -1,11 +1,14 @@
-"""The fit of own throws follows the valley of its cost, which is far narrower than the unknowns' steps."""
+"""Errors of own throws: the fit follows the valley of its cost, which is far narrower than the unknowns' steps."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from contactid.planar.own.geometry_problem import FLOORS, GeometryProblem, Known, Piece
+from contactid.planar.own.report import FOUND_RADIUS
 from contactid.planar.simulate.geometry import Ground, Polygon
 from contactid.planar.simulate.throws import MeasuredThrow
+from own_throws import TABLE
 from rounded_twins import CORNERS, GRAVITY, drawn_twin
 
 RATE, SIGMA = 250.0, np.array([1e-4, 1e-4, 1e-3])
@@ -62,3 +65,9 @@ def test_a_fit_that_starts_down_the_valley_comes_back_to_the_truth(case):
     found = problem.judged([piece], common, mine)
     errors = np.sqrt(np.diag(found.covariance))
     assert (np.abs(common - truth)[problem.free] < 3.5 * errors[problem.free]).all()
+
+
+def test_the_warning_about_the_radius_says_how_often_its_interval_held():
+    held = pd.read_csv(TABLE)["radius_held"].dropna().astype(bool)
+    words = {7: "seven", 8: "eight", 9: "nine"}
+    assert f"in {words[round(10.0 * held.mean())]} of ten" in FOUND_RADIUS
