@@ -53,10 +53,15 @@ def own_throws(scored: pd.DataFrame) -> str:
         found = of[of["answered"].astype(bool)]
         medians = [found[f"{name}departure_pct"].median() for name in ("", "uniform_", "impact_")]
         off = [f"{value:.{0 if value >= 10.0 else 1}f} %" for value in medians]
-        held = [f"{found[name].astype(bool).sum()} of {len(found)}" for name in ("held", "mu_held")]
+        held = [_held(found[name]) for name in ("held", "mu_held", "radius_held")]
         rows.append([str(kind), f"{len(found)} of {len(of)}", off[0], *held, *off[1:]])
-    head = ["throws", "answered", "J/m is off by", "its interval holds", "that of mu", "a uniform body is off by"]
-    return _table([*head, "one impact (eq. 31) by"], rows)
+    head = ["throws", "answered", "J/m is off by", "its interval holds", "that of mu", "that of the radius"]
+    return _table([*head, "a uniform body is off by", "one impact (eq. 31) by"], rows)
+
+
+def _held(told: pd.Series) -> str:
+    known = told.dropna()
+    return f"{known.astype(bool).sum()} of {len(known)}" if len(known) else ""
 
 
 def counts(accepted: pd.DataFrame) -> str:

@@ -1,7 +1,9 @@
 """Throws whose truth shares nothing with the identification but physics: polygons with rounded corners, and ellipses.
 
-Steps of 10 us that fall exactly, geometry from the corners' circles, impulses of all touching corners by projected
-Gauss-Seidel with Newton's restitution at each impact and none in lasting contact.
+Steps of 10 us that fall exactly, down to a tenth of a microsecond where a corner is about to touch or a touching body
+spins: an impact that is 10 us late moves the motion after it by several times a good camera's noise. Geometry from the
+corners' circles, impulses of all touching corners by projected Gauss-Seidel with Newton's restitution at each impact
+and none in lasting contact.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ import numpy as np
 
 SIDE, GRAVITY = 0.06, 9.81
 CORNERS = ((-0.03, -0.03), (0.03, -0.03), (0.03, 0.03), (-0.03, 0.03))
-_STEP = 1e-5  # s
+_STEP, _SHORT_STEP = 1e-5, 1e-7  # s
+_FASTEST = 5.0  # m/s: no corner is faster, so that none that is open gets into the ground by more than a short step
+_TURN = 2e-5  # rad, in a step of contact
 _SLOW = 0.03  # m/s: an approach that is slower is no impact
 _SWEEPS = 30
 
@@ -65,18 +69,23 @@ class Twin:
             reach = max(hypot(*centre) for centre in centres) + self.radius
         x, y, theta, v_x, v_y, omega = self.start
         pull, fall = GRAVITY * sin(self.slope), GRAVITY * cos(self.slope)
-        every = round(1.0 / rate / _STEP)
-        open_before, found = [True] * len(centres), []
-        for k in range(int(seconds * rate + 1e-9) * every + 1):
-            if k % every == 0:
+        open_before, nearest = [True] * len(centres), 1.0
+        touching: list[list[float]] = []
+        found, frames, left = [(x, y, theta)], int(seconds * rate + 1e-9), 1.0 / rate
+        while len(found) <= frames:
+            longest = min(_STEP, nearest / _FASTEST, _TURN / (abs(omega) + 1e-9) if touching else _STEP)
+            step = min(left, max(longest, _SHORT_STEP))
+            left -= step
+            x += step * v_x - 0.5 * pull * step**2
+            y += step * v_y - 0.5 * fall * step**2
+            theta += step * omega
+            v_x, v_y = v_x - pull * step, v_y - fall * step
+            if left <= 0.0:
                 found.append((x, y, theta))
-            x += _STEP * v_x - 0.5 * pull * _STEP**2
-            y += _STEP * v_y - 0.5 * fall * _STEP**2
-            theta += _STEP * omega
-            v_x, v_y = v_x - pull * _STEP, v_y - fall * _STEP
-            if y > reach:
+                left = 1.0 / rate
+            nearest, touching = 1.0, []
+            if y > reach + _FASTEST * _STEP:
                 continue
-            touching = []
             c, s = cos(theta), sin(theta)
             for j, (p, q) in enumerate(centres):
                 if axes is None:
@@ -86,6 +95,8 @@ class Twin:
                     across = (axes[0] ** 2 - axes[1] ** 2) * s * c / up
                 if y + up > 0.0:
                     open_before[j] = open_before[j] or y + up > 2e-6
+                    if open_before[j]:
+                        nearest = min(nearest, y + up)
                     continue
                 speed = v_y + across * omega
                 touching.append([across, up, -self.e_n * speed if open_before[j] and speed < -_SLOW else 0.0, 0.0, 0.0])

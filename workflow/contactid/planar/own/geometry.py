@@ -29,7 +29,6 @@ _DROPPED = 0.35  # share of the starts that go at each extension of the horizon
 _FEWEST = 3  # starts that stay
 _ROUNDS, _UNLUCKY = 10, 2  # of other starts in all, and in a row that bring nothing new
 _DRAWN, _KEPT, _FOLLOWED = 60, 3, 3  # motions drawn at a time, and those that are fitted
-_WALKS, _LEAST_WALK, _EXCLUDED = 4, 3e-3, 10.0  # steps of J/m each way, the first by J/m; cost by which one is excluded
 _NARROW, _WIDTHS = (1.0, 2.0), (1.0, 3.0, 8.0)  # standard deviations by which they are drawn
 _HOPELESS = 4.0  # misfit per residual that no other start will mend
 _CLOSE = {"turn": 4e-3, "point": 2e-4, "slope": 3e-3, "height": 4e-4}  # rad, m, rad, m
@@ -153,31 +152,10 @@ def _refined(problem: GeometryProblem, throws: Sequence[Piece], starts: Sequence
         cost, common, own = min(minima, key=lambda one: one[0])
         drawn = problem.drawn(throws, common, own, lengths, FLOORS[2], random, _DRAWN, _WIDTHS)
         minima += _best_of(problem, throws, drawn, lengths, FLOORS[2], _FOLLOWED, 15)
-        if unlucky == 0:
-            minima += _walked(problem, throws, min(minima, key=lambda one: one[0]))
         unlucky = 0 if min(one[0] for one in minima) < cost - 1.0 else unlucky + 1
     cost, common, own = min(minima, key=lambda one: one[0])
     common, own, _ = problem.fit(throws, common, own, lengths, FLOORS[2], 15)
     return problem.judged(throws, common, own, [(one[0], one[1]) for one in minima])
-
-
-def _walked(problem: GeometryProblem, throws: Sequence[Piece], best: Minimum) -> list[Minimum]:
-    """Motions with a larger and a smaller J/m each, all else fitted, until the throws exclude them."""
-    lengths = [len(throw.throw.time) for throw in throws]
-    excess = max(1.0, best[0] / (3.0 * sum(lengths)))
-    deviation = problem.deviation(throws, best[1], best[2], lengths)
-    held, found = problem.holding(0), []
-    for way in (1.0, -1.0):
-        (_, common, own), step = best, max(2.0 * deviation, _LEAST_WALK * float(best[1][0]))
-        for _ in range(_WALKS):
-            common = common.copy()
-            common[0] = np.clip(common[0] + way * step, problem.low[0], problem.high[0])
-            common, own, cost = held.fit(throws, common, own, lengths, FLOORS[2], 6)
-            found.append((problem.cost(throws, common, own, lengths, FLOORS[2]), common, own))
-            if cost > best[0] + _EXCLUDED * excess:
-                break
-            step *= 1.7
-    return found
 
 
 def _fit_parts(problem: GeometryProblem, parts: Sequence[Piece], seed: int) -> tuple[np.ndarray, np.ndarray, bool]:

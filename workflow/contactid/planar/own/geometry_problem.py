@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import chi2
@@ -37,7 +36,9 @@ _AWAY = 1e6
 FLOORS = (np.array([1e-3, 1e-3, 2e-2]), np.array([3e-4, 3e-4, 6e-3]), np.zeros(3))
 """Added to the noise, from far away to the end."""
 _SETTLED = 0.05  # of the cost, that an iteration must gain
-_ROUGH, _EXACT = 0.5, 0.05  # of the unknowns' steps, by which slopes are taken
+_ROUGH, _EXACT = 0.5, 0.05  # of the unknowns' steps, by which slopes are taken first; no way is longer than the one
+_MOVED = 0.5  # how far slopes' moves change the residuals, in units of noise, all together
+_JUMPS = 9.0  # ratio of squared changes of residuals above which one side has jumped
 _INTERVAL = 1.96  # standard deviations of an interval that holds the truth 95 times of 100
 _LEAST_CURVATURE = 1e-2  # of the normal matrix, by the steps: what isn't told at all is drawn within ten of them
 _RADII = (0.01, 0.07, 0.14)  # of the outline's reach: corners from sharp to well rounded, to start from
@@ -133,6 +134,23 @@ class GeometryFit:
     def misfit_per_degree(self) -> float:
         """About 1 where noise is all there is."""
         return 2.0 * self.misfit / self.degrees
+
+
+class System(NamedTuple):
+    """Normal equations of a step.
+
+    Attributes
+    ----------
+    matrix : (n, n) normal matrix of common (8) and each piece's own (9) unknowns, in their units
+    gradient : (n,)
+    pulls : (8,) of every piece: its part of the common gradient with its own unknowns eliminated
+    ways : (17, m) of every piece: moves, in units, that all change its residuals by little; the next slopes' ways
+    """
+
+    matrix: np.ndarray
+    gradient: np.ndarray
+    pulls: list[np.ndarray]
+    ways: list[np.ndarray]
 
 
 class GeometryProblem:
@@ -234,53 +252,48 @@ class GeometryProblem:
 
     def residuals(self, piece: Piece, common: np.ndarray, own: np.ndarray, frames: int, floor: Any) -> np.ndarray:
         """(3 frames,) of one piece."""
+        return self._at(piece, common, own, frames, floor, COARSE if floor.any() else FINE)
+
+    def _at(self, piece: Piece, common: np.ndarray, own: np.ndarray, frames: int, floor: Any, steps: Any) -> np.ndarray:
         sets = self._sets(piece, common, own)
-        poses = self._poses(piece, common, sets[None], own[_LOWER], frames, self._steps(floor))[0]
+        poses = self._poses(piece, common, sets[None], own[_LOWER], frames, steps)[0]
         return self._capped(piece, self._tracked(poses, common), frames, floor)
 
-    @staticmethod
-    def _steps(floor: np.ndarray) -> tuple[float, float]:
-        return COARSE if floor.any() else FINE
-
     def slopes(
-        self, piece: Piece, common: np.ndarray, own: np.ndarray, frames: int, floor: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Of the residuals by common (m, 8) and own (m, 9) unknowns, in units of their steps: central differences."""
-        steps, sets = COARSE, self._sets(piece, common, own)
-        share = _ROUGH if floor.any() else _EXACT
-        units = np.array([*self.own_unit[:6], self.unit[0], self.unit[1], self.own_unit[6]])
-        changes = share * np.diag(units)
-        both = np.concatenate([sets + changes, sets - changes])
-        both[:, RATIO] = np.clip(both[:, RATIO], self.low[0], self.high[0])
-        both[:, MU] = np.maximum(both[:, MU], 0.0)
-        both[:, E_N] = np.clip(both[:, E_N], 0.0, 1.0)
-        poses = self._poses(piece, common, both, own[_LOWER], frames, steps)
-        around = self._capped(piece, self._tracked(poses, common), frames, floor)
-        moved = 0.5 / share * (around[:9] - around[9:]).T
-        by_common, by_own = np.zeros((3 * frames, 8)), np.zeros((3 * frames, _OWN))
-        by_own[:, :6], by_own[:, 6] = moved[:, :6], moved[:, E_N]
-        by_common[:, 0] = moved[:, RATIO]
-        if piece.apart:
-            by_own[:, _OWN_MU] = moved[:, MU]
-        else:
-            by_common[:, 1] = moved[:, MU]
-        base = self._poses(piece, common, sets[None], own[_LOWER], frames, steps)[0]
-        for i in range(2, 8):
-            if not self.free[i] and not (i == _HEIGHT and piece.apart):
-                continue
-            ends = []
+        self, piece: Piece, common: np.ndarray, own: np.ndarray, frames: int, floor: np.ndarray, ways: np.ndarray
+    ) -> np.ndarray:
+        """(3 frames, 17) slopes of the residuals by common and own unknowns in their units, from moves by ``ways``.
+
+        The cost has a long valley, far narrower than the units: moves by one unknown at a time leave it and meet jumps
+        beside it. So columns of ``ways`` (17, m) are moves that each change the residuals by little. Each is tried
+        forwards and backwards; where one side is beyond a bound, or jumps (the corners meet the ground in another
+        order), the other side counts alone.
+        """
+        here, moved = self._at(piece, common, own, frames, floor, COARSE), []
+        for way in ways.T:
+            sides = []
             for sign in (1.0, -1.0):
-                other = common.copy()
-                other[i] = np.clip(common[i] + sign * share * self.unit[i], self.low[i], self.high[i])
-                moves = i >= _RADIUS
-                poses = self._poses(piece, other, sets[None], own[_LOWER], frames, steps)[0] if moves else base
-                ends.append(self._capped(piece, self._tracked(poses, other), frames, floor))
-            column = 0.5 / share * (ends[0] - ends[1])
-            by_common[:, i] = column
-            if i == _HEIGHT and piece.apart:
-                by_own[:, _LOWER] = -column * self.own_unit[_LOWER] / self.unit[_HEIGHT]
-        by_common[:, ~self.free] = 0.0
-        return by_common, by_own
+                there, mine = common + sign * self.unit * way[:8], own + sign * self.own_unit * way[8:]
+                if self._within(there, mine):
+                    sides.append(sign * (self._at(piece, there, mine, frames, floor, COARSE) - here))
+            sizes = [float(side @ side) for side in sides]
+            if not sides:
+                moved.append(np.zeros(3 * frames))
+            elif max(sizes) > _JUMPS * min(sizes):
+                moved.append(sides[int(np.argmin(sizes))])
+            else:
+                moved.append(np.mean(sides, axis=0))
+        return np.array(moved).T @ np.linalg.pinv(ways)
+
+    def _within(self, common: np.ndarray, own: np.ndarray) -> bool:
+        inside = ((common >= self.low) & (common <= self.high)).all()
+        return bool(inside and 0.0 <= own[6] <= 1.0 and 0.0 <= own[_OWN_MU] <= LARGEST_MU)
+
+    def _told(self, piece: Piece) -> np.ndarray:
+        """(17,) which unknowns move a piece."""
+        common, own = self.free.copy(), np.arange(_OWN) < (_OWN if piece.apart else _LOWER)
+        common[1] &= not piece.apart
+        return np.concatenate([common, own])
 
     def prior(self, common: np.ndarray) -> np.ndarray:
         """(8,) standardised departures."""
@@ -304,18 +317,30 @@ class GeometryProblem:
         return total
 
     def system(
-        self, pieces: Sequence[Piece], common: np.ndarray, own: np.ndarray, frames: Sequence[int], floor: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-        """Normal matrix, gradient, and every piece's part of the common gradient with its own unknowns eliminated."""
+        self,
+        pieces: Sequence[Piece],
+        common: np.ndarray,
+        own: np.ndarray,
+        frames: Sequence[int],
+        floor: np.ndarray,
+        ways: Sequence[np.ndarray] | None = None,
+    ) -> System:
+        """The normal equations, with slopes along ``ways``: by default by each unknown, then along what these tell."""
+        if ways is None:
+            share = _ROUGH if floor.any() else _EXACT
+            ways = [share * np.eye(8 + _OWN)[:, self._told(piece)] for piece in pieces]
+            if not floor.any():
+                ways = self.system(pieces, common, own, frames, floor, ways).ways
         n = 8 + _OWN * len(pieces)
         matrix, gradient = np.zeros((n, n)), np.zeros(n)
         scale = np.where(self.free, self.unit / np.where(self.free, self.spread, 1.0), 0.0)
         matrix[range(8), range(8)] = scale**2 + 1e-12
         gradient[:8] = scale * self.prior(common)
-        pulls = []
-        for k, (piece, mine, upto) in enumerate(zip(pieces, own, frames, strict=True)):
+        pulls, next_ways = [], []
+        for k, (piece, mine, upto, along) in enumerate(zip(pieces, own, frames, ways, strict=True)):
             at = self.residuals(piece, common, mine, upto, floor)
-            by_common, by_own = self.slopes(piece, common, mine, upto, floor)
+            slopes = self.slopes(piece, common, mine, upto, floor, along)
+            by_common, by_own = slopes[:, :8], slopes[:, 8:]
             part = slice(8 + _OWN * k, 8 + _OWN * (k + 1))
             mild = np.zeros(_OWN)
             mild[6] = self.own_unit[6] / 0.5
@@ -329,7 +354,12 @@ class GeometryProblem:
             gradient[:8] += by_common.T @ at
             gradient[part] = own_gradient
             pulls.append(by_common.T @ at - across @ np.linalg.solve(square, own_gradient))
-        return matrix, gradient, pulls
+            told = self._told(piece)
+            values, vectors = np.linalg.eigh(slopes[:, told].T @ slopes[:, told])
+            way = np.zeros((8 + _OWN, int(told.sum())))
+            way[told] = vectors / np.sqrt(np.maximum(values, 0.0) / _MOVED**2 + 1.0 / _ROUGH**2)
+            next_ways.append(way)
+        return System(matrix, gradient, pulls, next_ways)
 
     def fit(
         self,
@@ -341,9 +371,10 @@ class GeometryProblem:
         iterations: int,
     ) -> tuple[np.ndarray, np.ndarray, float]:
         """Levenberg-Marquardt; returns common, own and the cost."""
-        cost, damping = self.cost(pieces, common, own, frames, floor), 1e-2
+        cost, damping, ways = self.cost(pieces, common, own, frames, floor), 1e-2, None
         for _ in range(iterations):
-            matrix, gradient, _ = self.system(pieces, common, own, frames, floor)
+            system = self.system(pieces, common, own, frames, floor, ways)
+            matrix, gradient, ways = system.matrix, system.gradient, system.ways
             better = None
             for _ in range(5):
                 move = -np.linalg.solve(matrix + damping * np.diag(np.diag(matrix) + 1e-9), gradient)
@@ -373,10 +404,10 @@ class GeometryProblem:
         widths: Sequence[float],
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Common and own unknowns drawn from the covariance of all together, by ``widths`` in turn as wide."""
-        matrix, _, _ = self.system(pieces, common, own, frames, floor)
+        matrix = self.system(pieces, common, own, frames, floor).matrix
         values, vectors = np.linalg.eigh(matrix)
         root = vectors / np.sqrt(np.maximum(values, _LEAST_CURVATURE))
-        told = np.concatenate([self.free, *(np.arange(_OWN) < (_OWN if piece.apart else _LOWER) for piece in pieces)])
+        told = np.concatenate([self.free, *(self._told(piece)[8:] for piece in pieces)])
         found = []
         for k in range(number):
             move = told * (widths[k % len(widths)] * root @ random.normal(size=len(matrix)))
@@ -400,7 +431,8 @@ class GeometryProblem:
     ) -> GeometryFit:
         """The answer with its errors; they reach to other motions (cost, common unknowns) that fit about as well."""
         frames = [len(piece.throw.time) for piece in pieces]
-        matrix, _, pulls = self.system(pieces, common, own, frames, FLOORS[2])
+        system = self.system(pieces, common, own, frames, FLOORS[2])
+        matrix, pulls = system.matrix, system.pulls
         misfit = 0.0
         for piece, mine, upto in zip(pieces, own, frames, strict=True):
             capped = self.residuals(piece, common, mine, upto, FLOORS[2])
@@ -427,17 +459,6 @@ class GeometryProblem:
             self.shape(common), alignment, common, covariance, robust, own, misfit, degrees, throws, apart,
             self.guess(pieces, throws, common, own, LONGEST_STEP),
         )  # fmt: skip
-
-    def deviation(self, pieces: Sequence[Piece], common: np.ndarray, own: np.ndarray, frames: Sequence[int]) -> float:
-        """Of J/m by the curvature alone, m2."""
-        matrix, _, _ = self.system(pieces, common, own, frames, FLOORS[2])
-        return float(np.sqrt(np.linalg.inv(matrix)[0, 0]) * self.unit[0])
-
-    def holding(self, unknown: int) -> GeometryProblem:
-        """The same problem with one of the common unknowns held."""
-        held = copy(self)
-        held.free = self.free & (np.arange(8) != unknown)
-        return held
 
     def _aligned(self, piece: Piece, common: np.ndarray, own: np.ndarray, alignment: Alignment) -> MeasuredThrow:
         """The body's poses in a piece, over its own ground."""

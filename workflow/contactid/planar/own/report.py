@@ -47,7 +47,7 @@ _WEAK = 0.2  # relative standard error
 _FEW_FRAMES = 4  # between first contact and last frame
 _SLOPE_FRAMES = (3, 12)  # frames from which a velocity before or after an impact is known
 _OUTLINES, _DRAWN = 12, 9  # shown per throw, and throws
-_FOUND_RADIUS = "The corner radius was found; on simulated throws its interval held in seven of ten alone."
+FOUND_RADIUS = "The corner radius was found; on simulated throws its interval held in nine of ten."
 _HINT = ", which is likely to be far larger: check ground, shape, the tracked point, and which frames are used"
 STATES, BODY = "states.csv", "body.xml"
 MM2 = 1e6  # mm2 in a m2
@@ -208,7 +208,7 @@ def _warnings(found: OwnIdentification) -> list[str]:
             "motion's, whose restitution is the same at all impacts; states and impulses are the sequence's."
         )
     if not found.body.radius_given:
-        warnings.append(_FOUND_RADIUS)
+        warnings.append(FOUND_RADIUS)
     if found.geometry.apart:
         warnings.append(
             f"No rigid body on a straight ground explains whole throws, so {len(found.names)} impacts were taken "

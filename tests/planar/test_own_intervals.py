@@ -1,0 +1,73 @@
+"""Errors of own throws: the fit follows the valley of its cost, which is far narrower than the unknowns' steps."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from contactid.planar.own.geometry_problem import FLOORS, GeometryProblem, Known, Piece
+from contactid.planar.own.report import FOUND_RADIUS
+from contactid.planar.simulate.geometry import Ground, Polygon
+from contactid.planar.simulate.throws import MeasuredThrow
+from own_throws import TABLE
+from rounded_twins import CORNERS, GRAVITY, drawn_twin
+
+RATE, SIGMA = 250.0, np.array([1e-4, 1e-4, 1e-3])
+
+
+@pytest.fixture(scope="module")
+def case():
+    """A problem, its piece, and the common and own unknowns of the truth."""
+    twin = drawn_twin(202)
+    q = twin.poses(0.35, RATE)
+    q += np.random.default_rng(202).normal(size=q.shape) * SIGMA
+    piece = Piece(MeasuredThrow(np.arange(len(q)) / RATE, q, SIGMA, Ground()), np.ones(len(q), dtype=bool))
+    known = Known(
+        Polygon(CORNERS, 2.5e-3), Ground(), axes=0.0, turn=0.02, point=1.3e-3, radius=3.4e-3, slope=0.02,
+        height=3e-3, lower=2e-3, gravity=GRAVITY,
+    )  # fmt: skip
+    common = np.array([twin.ratio, twin.mu, 0.0, 0.0, 0.0, twin.radius, 0.0, 0.0])
+    return GeometryProblem(known), piece, common, np.array([[*twin.start, twin.e_n, 0.0, twin.mu]])
+
+
+def test_slopes_tell_how_far_residuals_move_in_every_direction_that_is_told(case):
+    problem, piece, common, own = case
+    n = len(piece.throw.time)
+    system = problem.system([piece], common, own, [n], FLOORS[2])
+    ways = system.ways[0]
+    slopes = problem.slopes(piece, common, own[0], n, FLOORS[2], ways)
+    base = problem.residuals(piece, common, own[0], n, FLOORS[2])
+    for way in ways.T:
+        moved = slopes @ way
+        assert 0.0 < np.linalg.norm(moved) < 0.6  # of the noise, in all residuals together
+        there = [
+            problem.residuals(
+                piece, common + sign * problem.unit * way[:8], own[0] + sign * problem.own_unit * way[8:], n, FLOORS[2]
+            )
+            for sign in (1.0, -1.0)
+        ]
+        # on one side the corners may meet the ground in another order
+        assert min(np.linalg.norm(r - base - s * moved) for r, s in zip(there, (1.0, -1.0), strict=True)) < 0.25
+
+
+def test_a_fit_that_starts_down_the_valley_comes_back_to_the_truth(case):
+    problem, piece, truth, own = case
+    n = len(piece.throw.time)
+    at_truth = problem.cost([piece], truth, own, [n], FLOORS[2])
+    matrix = problem.system([piece], truth, own, [n], FLOORS[2]).matrix
+    free = np.flatnonzero(np.concatenate([problem.free, np.arange(9) < 7]))
+    along = np.linalg.inv(matrix[np.ix_(free, free)])[:, 0]
+    move = np.zeros(17)
+    move[free] = 4.0 * along / np.sqrt(along[0])  # four standard errors of J/m, all else as it follows
+    common, mine = problem._moved(truth, own, move)
+    assert common[0] > 1.01 * truth[0]
+    common, mine, cost = problem.fit([piece], common, mine, [n], FLOORS[2], 40)
+    assert cost < at_truth
+    found = problem.judged([piece], common, mine)
+    errors = np.sqrt(np.diag(found.covariance))
+    assert (np.abs(common - truth)[problem.free] < 3.5 * errors[problem.free]).all()
+
+
+def test_the_warning_about_the_radius_says_how_often_its_interval_held():
+    held = pd.read_csv(TABLE)["radius_held"].dropna().astype(bool)
+    words = {7: "seven", 8: "eight", 9: "nine"}
+    assert f"in {words[round(10.0 * held.mean())]} of ten" in FOUND_RADIUS
