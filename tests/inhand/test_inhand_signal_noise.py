@@ -27,7 +27,7 @@ def test_jitter_is_told_from_white_noise():
     jitter = first_order(np.random.default_rng(0).normal(size=(150, 3)), 5.0)
     data["object_position"] = data["object_position"] + 2e-3 * jitter
     white, _, correlated, _ = pose_levels([recorded_signals(data)])
-    assert white == pytest.approx(1.0, rel=0.5) and correlated == pytest.approx(16.0, rel=0.6)
+    assert 0.5 < white < 2.0 and correlated == pytest.approx(16.0, rel=0.6)
 
 
 def test_points_that_stay_are_averaged_and_those_that_wander_are_followed():

@@ -31,6 +31,7 @@ from scipy.linalg import block_diag, cho_factor, cho_solve, lapack
 
 from contactid.core.inertia import InertialParameters, parallel_axis, tensor_entries, uniform_body
 from contactid.core.rotations import matrices, skew
+from contactid.inhand.identify.information import banded
 from contactid.inhand.identify.kinematics import (
     FOURTH_ORDER,
     POSE,
@@ -41,7 +42,7 @@ from contactid.inhand.identify.kinematics import (
     rotation_log,
 )
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
-from contactid.inhand.identify.pose_noise import noise_information, without_noise
+from contactid.inhand.identify.pose_noise import noise_information, through, without_noise
 from contactid.inhand.identify.signal_noise import SHORT, STATED, pose_levels, steady_points
 from contactid.inhand.identify.smoothing import smoothed_motion
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor, wrench_covariance, wrench_slope
@@ -50,7 +51,7 @@ from contactid.inhand.readers.recordings import RecordedSignals
 GAIN_SD = 0.05  # of the forces' calibration, where nothing else is stated
 _REACH = REACH[FOURTH_ORDER]
 _ROUNDS = 14  # of linearisation, at most
-_STEPS, _FEW = 8, 3  # of the noise levels, in each of the first rounds and of the later ones
+_STEPS, _FEW = 5, 3  # of the noise levels, in each of the first rounds and of the later ones
 _FIRST = 3
 _ARRIVED = 0.1  # standard errors that the answer moves in the last round
 _SETTLED = 0.02  # relative change of every level that still counts, from which on the steps end
@@ -64,7 +65,8 @@ LEVELS = (
     "orientations, over 0.1 s", "unsensed forces, over 0.1 s", "unsensed forces, over 0.3 s",
     "unsensed forces, over 1 s",
 )  # fmt: skip
-_POSES = (1, 2, 3, 4)  # levels of the poses
+_POSES, _POSITIONS, _SLOW = (1, 2, 3, 4), (1, 3), (3, 4)  # levels of the poses, of positions, and correlated
+_COMING = (5, 6, 7)  # of unsensed forces that come and go
 _LARGEST_SHARE = 100.0
 _LEAST = 1e-12  # of a level
 _WIDER = 2.5  # times the stated deviations of the poses, for the first smoothing
@@ -152,9 +154,9 @@ class _Stretch:
     positions: np.ndarray
     value: np.ndarray  # (6 m,)
     slope: np.ndarray  # (6 m, 16)
-    by_pose: np.ndarray  # (6 m, 6 n)
+    by_pose: np.ndarray  # (m, 6, s), by the poses around each
     motion: BodyMotion  # at m samples
-    kernels: list[np.ndarray]  # (6 m, 6 m) each
+    kernels: np.ndarray  # (8, 6 m, 6 m)
     gains: np.ndarray  # (6 m, k) wrench of every contact
 
 
@@ -197,6 +199,7 @@ def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float = GAIN_SD
     levels, least = np.array(_START) if uses.noise else _AS_STATED, np.full(len(LEVELS), _LEAST)
     if uses.noise:
         least[list(_POSES)] = pose_levels(stretches)
+        levels = np.maximum(levels, least)
     near = body.vector
     for turn in range(_ROUNDS):
         for part in parts:
@@ -205,10 +208,9 @@ def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float = GAIN_SD
             levels = _noise_levels(parts, levels, _STEPS if turn < _FIRST else _FEW, beforehand, least)
         weights = [_weights(part, levels) for part in parts]
         information, answer = _solved(parts, weights, beforehand)
-        noise = sum(
-            noise_information(part.motion, near, white, _pose_covariance(part.signals, levels))
-            for part, white in zip(parts, weights, strict=True)
-        )
+        noise = np.zeros((PARAMETERS, PARAMETERS))
+        for part, white in zip(parts, weights, strict=True):
+            noise += noise_information(part.motion, near, white, _pose_covariance(part.signals, levels))
         left, covariance = without_noise(information, noise)
         if uses.body:
             body, solved = likeliest_body(answer[:PARAMETERS], _of_parameters(left), hull, weight, body, weighed)
@@ -246,7 +248,7 @@ def _start(signals: RecordedSignals) -> tuple[_Stretch, np.ndarray]:
     rows = np.concatenate([regressor(seen), constant, signals.wrench[..., None]], axis=2)
     factors = np.linalg.cholesky(wrench_covariance(signals) + _FLOOR)
     empty = np.zeros(0)
-    part = _Stretch(signals, matrices(orientations), positions, empty, empty, empty, seen, [], empty)
+    part = _Stretch(signals, matrices(orientations), positions, empty, empty, empty, seen, empty, empty)
     return part, np.linalg.solve(factors, rows).reshape(-1, rows.shape[2])
 
 
@@ -255,31 +257,33 @@ def _linearise(part: _Stretch, vector: np.ndarray) -> None:
     signals, inner = part.signals, slice(_REACH, part.signals.samples - _REACH)
     part.motion = body_motion(signals.time, part.rotations, part.positions, signals.gravity, FOURTH_ORDER)
     motion, m = part.motion, len(part.motion.rate)
-    slopes = wrench_slope(motion, vector)
-    by_pose = np.zeros((m, WRENCH, POSE * signals.samples))
-    for k in range(m):
-        by_pose[k, :, POSE * k : POSE * k + slopes.shape[2]] = slopes[k]
-    part.by_pose = by_pose.reshape(m * WRENCH, -1)
-    off = _pose_errors(part)
-    part.value = signals.wrench[inner].ravel() + part.by_pose @ off
+    part.by_pose = wrench_slope(motion, vector)
+    part.value = signals.wrench[inner].ravel() + through(part.by_pose, _pose_errors(part)[:, None])[:, 0]
     constant = np.broadcast_to(-np.eye(WRENCH), (m, WRENCH, WRENCH))
     part.slope = np.concatenate([regressor(motion), constant], axis=2).reshape(m * WRENCH, -1)
     points, forces = signals.points[inner], signals.forces[inner]
     each = np.concatenate([forces, np.cross(points, forces)], axis=2)
     part.gains = np.moveaxis(each, 1, 2).reshape(m * WRENCH, -1)
-    time = signals.time
-    part.kernels = [block_diag(*(wrench_covariance(signals)[inner] + _FLOOR))]
-    lag = np.abs(time[:, None] - time)
-    for correlation in (np.eye(len(time)), np.exp(-lag / SHORT)):
-        for first, sd in ((3, signals.position_sd), (0, signals.orientation_sd)):
-            columns = part.by_pose.reshape(m * WRENCH, -1, POSE)[:, :, first : first + 3]
-            total = np.zeros((m * WRENCH, m * WRENCH))
-            for axis in range(3):
-                total += columns[:, :, axis] @ correlation @ columns[:, :, axis].T
-            part.kernels.append(sd**2 * total)
-    unsensed = _unit_forces(points.mean(axis=0))
-    for span in _UNSENSED:
-        part.kernels.append(np.kron(np.exp(-lag[inner, inner] / span), unsensed))
+    part.kernels = np.empty((len(LEVELS), m * WRENCH, m * WRENCH))
+    part.kernels[0] = block_diag(*(wrench_covariance(signals)[inner] + _FLOOR))
+    for i in _POSES:
+        part.kernels[i] = through(part.by_pose, through(part.by_pose, _pose_kernel(signals, i)).T)
+    unsensed, lag = _unit_forces(points.mean(axis=0)), _lag(signals.time[inner])
+    for i, span in zip(_COMING, _UNSENSED, strict=True):
+        part.kernels[i] = np.kron(np.exp(-lag / span), unsensed)
+
+
+def _lag(time: np.ndarray) -> np.ndarray:
+    return np.abs(time[:, None] - time)
+
+
+def _pose_kernel(signals: RecordedSignals, level: int) -> np.ndarray:
+    """(6 n, 6 n) covariance of the errors of the measured poses that one of the levels of the poses stands for."""
+    axes = np.zeros(POSE)
+    axes[slice(3, 6) if level in _POSITIONS else slice(0, 3)] = 1.0
+    sd = signals.position_sd if level in _POSITIONS else signals.orientation_sd
+    together = np.exp(-_lag(signals.time) / SHORT) if level in _SLOW else np.eye(signals.samples)
+    return np.kron(together, sd**2 * np.diag(axes))
 
 
 def _unit_forces(points: np.ndarray) -> np.ndarray:
@@ -295,10 +299,7 @@ def _pose_errors(part: _Stretch) -> np.ndarray:
 
 
 def _covariance(part: _Stretch, levels: np.ndarray) -> np.ndarray:
-    total = np.zeros_like(part.kernels[0])
-    for level, kernel in zip(levels, part.kernels, strict=True):
-        total += level * kernel
-    return total
+    return np.tensordot(levels, part.kernels, 1)
 
 
 def _noise_levels(
@@ -307,11 +308,8 @@ def _noise_levels(
     for _ in range(steps):
         inverses, weighted, matrix, right = [], [], beforehand, np.zeros(len(beforehand))
         for part in parts:
-            factor, _ = cho_factor(_covariance(part, levels), lower=True)
-            inverse = lapack.dpotri(factor, lower=1)[0]
-            inverse = np.tril(inverse) + np.tril(inverse, -1).T
-            inverses.append(inverse)
-            weighted.append(inverse @ part.slope)
+            inverses.append(_weights(part, levels))
+            weighted.append(inverses[-1] @ part.slope)
             matrix = matrix + part.slope.T @ weighted[-1]
             right = right + weighted[-1].T @ part.value
         known = _inverse(matrix)
@@ -339,8 +337,9 @@ def _inverse(matrix: np.ndarray) -> np.ndarray:
 
 def _weights(part: _Stretch, levels: np.ndarray) -> np.ndarray:
     """(6 m, 6 m) inverse of the wrenches' covariance."""
-    inverse = lapack.dpotri(cho_factor(_covariance(part, levels), lower=True)[0], lower=1)[0]
-    return np.tril(inverse) + np.tril(inverse, -1).T
+    half = np.tril(lapack.dpotri(cho_factor(_covariance(part, levels), lower=True)[0], lower=1)[0])
+    half[np.diag_indices(len(half))] *= 0.5
+    return half + half.T
 
 
 def _solved(parts: list[_Stretch], weights: list[np.ndarray], beforehand: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -354,19 +353,13 @@ def _solved(parts: list[_Stretch], weights: list[np.ndarray], beforehand: np.nda
 
 def _pose_covariance(signals: RecordedSignals, levels: np.ndarray) -> np.ndarray:
     """(6 n, 6 n) of the errors of the measured poses."""
-    time, n = signals.time, signals.samples
-    short = np.exp(-np.abs(time[:, None] - time) / SHORT)
-    total = np.zeros((n, POSE, n, POSE))
-    for first, sd, white, slow in ((3, signals.position_sd, 1, 3), (0, signals.orientation_sd, 2, 4)):
-        for axis in range(first, first + 3):
-            total[:, axis, :, axis] = sd**2 * (levels[white] * np.eye(n) + levels[slow] * short)
-    return total.reshape(POSE * n, POSE * n)
+    return sum(levels[i] * _pose_kernel(signals, i) for i in _POSES)
 
 
 def _follow(part: _Stretch, levels: np.ndarray, weights: np.ndarray, vector: np.ndarray, wrench: np.ndarray) -> None:
     """Move the poses to where the answer and their measurements have them."""
     left = part.value - part.slope @ np.concatenate([vector, wrench])
-    moved = _pose_covariance(part.signals, levels) @ (part.by_pose.T @ (weights @ left))
+    moved = _pose_covariance(part.signals, levels) @ (banded(part.by_pose).T @ (weights @ left))
     moved = moved.reshape(-1, POSE)
     part.rotations = part.signals.rotations @ rotation_exp(moved[:, :3])
     part.positions = part.signals.positions + moved[:, 3:]

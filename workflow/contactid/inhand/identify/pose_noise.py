@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from contactid.inhand.identify.information import banded
-from contactid.inhand.identify.kinematics import BodyMotion
+from contactid.inhand.identify.kinematics import POSE, BodyMotion
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor
 
 _SEEN = 9  # rate, its change and specific force
@@ -40,8 +39,7 @@ def noise_information(motion: BodyMotion, vector: np.ndarray, weights: np.ndarra
     """
     m = len(motion.rate)
     blocks = np.concatenate([motion.d_rate, motion.d_rate_change, motion.d_specific_force], axis=1)
-    by_pose = banded(blocks)
-    seen = by_pose @ (by_pose @ prior).T  # covariance of what the measured poses show of the motion
+    seen = through(blocks, through(blocks, prior).T)  # covariance of what the measured poses show of the motion
     slopes = _slopes(motion)
     by_seen = np.einsum("kcja,j->kca", slopes, vector)
     wrench = np.matmul(by_seen, seen.reshape(m, _SEEN, -1)).reshape(m * WRENCH, -1)
@@ -53,6 +51,12 @@ def noise_information(motion: BodyMotion, vector: np.ndarray, weights: np.ndarra
         each = weighted.transpose(1, 0, 2).reshape(WRENCH * PARAMETERS, -1) @ left[k].T
         total += np.einsum("cia,cja->ij", slopes[k], each.reshape(WRENCH, PARAMETERS, _SEEN))
     return 0.5 * (total + total.T)
+
+
+def through(blocks: np.ndarray, changes: np.ndarray) -> np.ndarray:
+    """(r m, c): by what r values at m samples change, of derivatives (m, r, s) by poses around and changes (6 n, c)."""
+    around = np.lib.stride_tricks.sliding_window_view(changes, blocks.shape[2], axis=0)[::POSE]
+    return np.matmul(blocks, np.swapaxes(around, 1, 2)).reshape(-1, changes.shape[1])
 
 
 def without_noise(information: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

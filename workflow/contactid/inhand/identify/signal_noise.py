@@ -21,7 +21,7 @@ from contactid.inhand.readers.recordings import RecordedSignals
 SHORT = 0.1  # s, over which noise is correlated
 STATED = 30.0  # values that a stated deviation counts for
 _ROUNDS = 100
-_SETTLED = 0.01  # relative change of what counts, from which on the search ends
+_SETTLED = 0.02  # relative change of what counts, from which on the search ends
 _TURN = np.sqrt(3.0) / 4.0  # a quaternion's component's deviation over the rotation's; there are four for three
 _LEAST = 1e-12
 _FEWEST = 5  # samples of a contact
