@@ -42,13 +42,13 @@ def test_exact_data_give_the_body_back(kind):
 def test_known_poses_make_it_weighted_linear_least_squares():
     data = recording(40, 0.02, force_sd=0.1, point_sd=1e-3)
     data.attrs.update(position_sd=1e-9, orientation_sd=1e-9)
-    (signals,), _ = averaged_stretches(recorded_signals(data))
-    signals = steady_points(signals)
+    (averaged,), _ = averaged_stretches(recorded_signals(data))
+    signals = steady_points(averaged)
     motion = body_motion(signals.time, signals.rotations, signals.positions, 9.81, FOURTH_ORDER)
     white = np.linalg.inv(np.linalg.cholesky(wrench_covariance(signals)[2:-2]))
     rows, right = (white @ regressor(motion)).reshape(-1, 10), (white @ signals.wrench[2:-2, :, None]).ravel()
     expected = np.linalg.lstsq(rows, right, rcond=None)[0]
-    assert fit_recording([signals], uses=DATA_ALONE).body.vector == pytest.approx(expected, rel=1e-3, abs=1e-6)
+    assert fit_recording([averaged], uses=DATA_ALONE).body.vector == pytest.approx(expected, rel=1e-3, abs=1e-6)
 
 
 def test_a_gain_common_to_all_forces_is_another_body():
