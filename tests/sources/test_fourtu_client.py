@@ -10,7 +10,7 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.fourtu_client import FourTuClient
 from contactid.sources.registry import parse_doi
 from datasets_for_tests import reply
-from fault_server import IMPATIENT, Content, page, serving, status
+from fault_server import IMPATIENT, Content, answer, page, serving, status
 
 FILE = {"id": None, "uuid": "f-1", "name": "a b&ü.h5", "size": 5, "is_link_only": False, "is_incomplete": None,
         "download_url": "https://data.4tu.nl/file/c-1/f-1", "supplied_md5": None, "computed_md5": None}  # fmt: skip
@@ -116,6 +116,11 @@ def test_members_come_page_by_page():
         asked({path.format(1): []}, lambda client: client.members(parse_doi("10.4121/c.5")))
 
 
+def nested(handler, content, body):
+    """JSON that is nested deeper than it may be read."""
+    answer(handler, 200, {"Content-Type": "application/json"}, b"[" * 10**6)
+
+
 @pytest.mark.parametrize(
     ("details", "message"),
     [
@@ -126,6 +131,8 @@ def test_members_come_page_by_page():
         (status(429, Retry_After="900"), "is busy .*asks to wait 900 s"),
         (page, "is not what a 4TU.ResearchData server says"),
         ([], "is not what a 4TU.ResearchData server says"),
+        (DETAILS | {"title": "t" * 2**24}, "is not what a 4TU.ResearchData server says"),
+        (nested, "is not what a 4TU.ResearchData server says"),
         ({"embargo_date": "2099-01-01", "embargo_type": "article"},
          r"the dataset is under embargo until 2099-01-01\. Wait"),
         (DETAILS | {"files": [], "is_embargoed": True, "embargo_date": "2099-01-01", "embargo_reason": "in review"},

@@ -182,7 +182,9 @@ def test_clean_removes_what_runs_made_and_nothing_else(make, tmp_path):
 
 def test_help_has_every_target_in_a_group():
     text = (ROOT / "Makefile").read_text()
-    said = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
     targets = text.split(".PHONY:")[1].split("\n\n")[0].replace("\\\n", " ").split()
     listed = [line.split()[1] for line in said.splitlines() if line.startswith("  make ")]
     assert sorted(listed) == sorted(targets)

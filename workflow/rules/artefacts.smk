@@ -47,6 +47,7 @@ for study, rows in ARTEFACTS.items():
                 f"<logs>/{study}_draw_{number}.log",
             benchmark:
                 f"<benchmarks>/{study}_draw_{number}.tsv"
+            priority: 1
             conda:
                 "../../envs/environment.yaml"
             resources:

@@ -19,6 +19,7 @@ rule planar_simulate:
         "<logs>/planar_simulate.log",
     benchmark:
         "<benchmarks>/planar_simulate.tsv"
+    priority: 1  # there is something to look at soon
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -41,6 +42,7 @@ rule planar_peaks:
         "<logs>/planar_peaks.log",
     benchmark:
         "<benchmarks>/planar_peaks.tsv"
+    priority: 1  # there is something to look at soon
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -358,6 +360,7 @@ rule planar_figures:
         "<logs>/planar_figures.log",
     benchmark:
         "<benchmarks>/planar_figures.tsv"
+    priority: 1  # there is something to look at soon
     conda:
         "../../envs/environment.yaml"
     resources:

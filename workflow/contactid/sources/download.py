@@ -146,7 +146,7 @@ def _receive(wanted: LockedFile, partial: Path, patience: Patience, terminal: Te
         have, headers = _usable(wanted, partial)
         if have and have == wanted.size:
             return True
-        response = ask(session, wanted.url, what=wanted.name, patience=patience, headers=headers, stream=True)
+        response = ask(session, wanted.url, what=wanted.name, patience=patience, headers=headers)
         with response:
             start, total = _begin(wanted, response, partial, have)
             if start is None:  # the answer doesn't fit what is there, which is gone now

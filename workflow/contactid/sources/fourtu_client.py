@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from json import loads
 from typing import Any
 
 import requests
@@ -18,11 +19,12 @@ from contactid.core.errors import ContactIdError
 from contactid.sources.lockfile import LockedArchive, LockedFile
 from contactid.sources.places import PATIENT, Patience
 from contactid.sources.registry import FOURTU, FourTuDoi, parse_doi
-from contactid.sources.web import ask, new_session
+from contactid.sources.web import ask, new_session, reason_of, unreachable
 
 BASE_URL = "https://data.4tu.nl"
 _PAGE = 100
 _MOST_PAGES = 100
+_LARGEST_ANSWER = 2**24  # bytes
 
 
 @dataclass(frozen=True)
@@ -116,8 +118,15 @@ class FourTuClient:
             if status != 200:
                 raise ContactIdError(f"{doi}: {url} answers with status {status}", "Try later")
             try:
-                return response.json()
-            except requests.exceptions.JSONDecodeError:
+                body = bytearray()
+                for part in response.iter_content(2**16):
+                    body += part
+                    if len(body) > _LARGEST_ANSWER:
+                        raise _not_understood(doi, self.base)
+                return loads(body)
+            except requests.exceptions.RequestException as error:
+                raise unreachable(str(doi), url, reason_of(error)) from None
+            except (ValueError, RecursionError):
                 raise _not_understood(doi, self.base) from None
 
 

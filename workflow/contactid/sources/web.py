@@ -42,9 +42,8 @@ def ask(
     patience: Patience,
     headers: Mapping[str, str] | None = None,
     json: Any = None,
-    stream: bool = False,
 ) -> requests.Response:
-    """GET, or POST where there is ``json``; the answer may still be an error that more tries don't change.
+    """GET, or POST where there is ``json``; the answer, whose body is still to be read, may be an error that stays.
 
     Raises
     ------
@@ -58,7 +57,7 @@ def ask(
                 url,
                 headers=dict(headers or {}),
                 json=json,
-                stream=stream,
+                stream=True,
                 timeout=(patience.connect_timeout, patience.read_timeout),
             )
         except RequestException as error:

@@ -32,8 +32,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.integrate import Radau, solve_ivp
-from scipy.linalg import expm, lapack
+from scipy.integrate import solve_ivp
+from scipy.linalg import expm
 from scipy.optimize import brentq
 
 from contactid.core.errors import ContactIdError
@@ -239,27 +239,6 @@ class CompliantPhase:
         return _from_relative(self.system, self.centre, passed, self.solution(passed))
 
 
-class _Radau(Radau):
-    """Scipy's method with the same factorisations by LAPACK, less the checks of its ``lu_solve``.
-
-    The systems are of order four, so these checks, hundreds of thousands of them, take a third of a motion's time.
-    """
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.lu, self.solve_lu = _factors, _solution
-
-
-def _factors(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    getrf = lapack.zgetrf if np.iscomplexobj(matrix) else lapack.dgetrf
-    return getrf(matrix, overwrite_a=True)[:2]
-
-
-def _solution(factors: tuple[np.ndarray, np.ndarray], right: np.ndarray) -> np.ndarray:
-    getrs = lapack.zgetrs if np.iscomplexobj(factors[0]) else lapack.dgetrs
-    return getrs(*factors, right, overwrite_b=True)[0]
-
-
 def integrate_contact(system: TwoMass, start: float, state: np.ndarray, until: float) -> CompliantPhase:
     """The compliant contact from a closed gap until it opens or ``until``, s.
 
@@ -278,7 +257,7 @@ def integrate_contact(system: TwoMass, start: float, state: np.ndarray, until: f
     event: Any = opens
     event.terminal, event.direction = True, -1.0
     solved: Any = solve_ivp(
-        lambda _, y: _relative_rates(system, y), (0.0, until - start), relative, method=_Radau, events=event,
+        lambda _, y: _relative_rates(system, y), (0.0, until - start), relative, method="LSODA", events=event,
         dense_output=True, rtol=_RELATIVE, atol=_RELATIVE * _SCALES, jac=lambda _, y: _jacobian(system, y),
     )  # fmt: skip
     if not solved.success:

@@ -45,6 +45,7 @@ _ALTERNATIONS = 10  # between the exact law, which says who slides, and the para
 _GENEROUS = (0.05, 0.5)  # m/s and rad/s
 _SETTLED = 0.1  # relative change of the model's error that is no change
 _ROUNDS = 2  # of estimating the model's error from the residuals at the last parameters
+_FIRST = (0.3, 0.3)  # mu and e_N
 _NORMAL = 1.4826  # median absolute value to standard deviation
 _PLACES = slice(0, 3), slice(3, 6)
 
@@ -78,11 +79,17 @@ class Run:
 
 
 def identify_from_impacts(
-    body: BodyProperties, impacts: Sequence[Impact], options: ImpactModelOptions | None = None, *, seed: int = 0
+    body: BodyProperties,
+    impacts: Sequence[Impact],
+    options: ImpactModelOptions | None = None,
+    *,
+    seed: int = 0,
+    start: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
     """Identify mu, e_N (and e_T where ``options`` free it) from impacts.
 
-    The ``seed`` is for the intervals of the mean of norms: resampling of tosses.
+    The ``seed`` is for the intervals of the mean of norms: resampling of tosses. The solver begins at ``start`` (mu,
+    e_N), by default at four points found in the data.
 
     Returns
     -------
@@ -99,7 +106,7 @@ def identify_from_impacts(
     options = options or ImpactModelOptions()
     table = impact_table(body, impacts)
     problem = likelihood(table, options.model_error)
-    runs = _runs(table, options)
+    runs = _runs(table, options, [start] if start else _starts(table, options))
     best = min(runs, key=lambda run: (not run.solution.converged, run.solution.objective))
     exact = _exact_objective(problem, options, best.found)
     if options.friction is Friction.DISK:
@@ -204,11 +211,11 @@ def _starts(table: ImpactTable, options: ImpactModelOptions) -> list[tuple[float
     return [(float(mu), e_n) for mu in mus]
 
 
-def _runs(table: ImpactTable, options: ImpactModelOptions) -> list[Run]:
+def _runs(table: ImpactTable, options: ImpactModelOptions, starts: Sequence[tuple[float, float]]) -> list[Run]:
     """Solve one model from all starts, each of which sets all of its variables."""
     built = build_impact_model(table, options)
     pairs, runs = attach(built.model, built.pairs, _CONTINUATION.reformulation), []
-    for mu, e_n in _starts(table, options):
+    for mu, e_n in starts:
         built.start_at(mu, e_n)
         runs.append(Run.at(built, mu, e_n, solve_mpec(pairs, _CONTINUATION)))
     return runs
@@ -308,19 +315,22 @@ def identify_with_model_error(
 ) -> tuple[dict[str, Any], ImpactModelOptions]:
     """Least squares over an exact disk, with the model's own error estimated between solves: record and options.
 
-    It begins with a generous model error, under which a few impacts with tiny noise can't mislead the first solve.
+    It begins with a generous model error, under which a few impacts with tiny noise can't mislead the first solve. Only
+    the last solve has several starts.
     """
     impacts = [window.impact for window in windows]
-    options = ImpactModelOptions(model_error=_GENEROUS)
-    fit = identify_from_impacts(body, impacts, options, seed=seed)
+    options, start = ImpactModelOptions(model_error=_GENEROUS), _FIRST
     for _ in range(_ROUNDS):
-        found = fit["parameters"]
-        error = model_error(body, windows, found["friction_mu"], found["restitution_e_n"])
+        start = _mu_and_e_n(identify_from_impacts(body, impacts, options, start=start))
+        error = model_error(body, windows, *start)
         if np.allclose(error, options.model_error, rtol=_SETTLED, atol=1e-9):
             break
         options = replace(options, model_error=error)
-        fit = identify_from_impacts(body, impacts, options, seed=seed)
-    return fit, options
+    return identify_from_impacts(body, impacts, options, seed=seed), options
+
+
+def _mu_and_e_n(fit: dict[str, Any]) -> tuple[float, float]:
+    return fit["parameters"]["friction_mu"], fit["parameters"]["restitution_e_n"]
 
 
 def compare_forms(
@@ -331,7 +341,7 @@ def compare_forms(
     facets: Sequence[int],
     seed: int,
 ) -> pd.DataFrame:
-    """One row per form; the first is ``main`` from :func:`identify_with_model_error`.
+    """One row per form; the first is ``main`` from :func:`identify_with_model_error`, the others start at its answer.
 
     Columns: form, mu, e_N, e_T with their 95 % intervals, objective, convergence, complementarity residual, impacts
     that slide, starts that agree, seconds.
@@ -347,7 +357,8 @@ def compare_forms(
     rows = [_row("disk", *main)]
     for form, change in changes.items():
         options = replace(main[1], **change)
-        rows.append(_row(form, identify_from_impacts(body, impacts, options, seed=seed), options))
+        fit = identify_from_impacts(body, impacts, options, seed=seed, start=_mu_and_e_n(main[0]))
+        rows.append(_row(form, fit, options))
     return pd.DataFrame(rows)
 
 
