@@ -132,16 +132,16 @@ def test_twenty_seeds_have_every_box_with_every_disturbance_once():
 
 
 def test_strong_motions_leave_the_uniform_body_and_weak_ones_say_that_they_do_not():
-    """The aim is half of the uniform body's error under strong motions: met at the wrist, missed by little in hand."""
+    """The aim is half of the uniform body's error under strong motions: met at the wrist, nearly so in hand."""
     table = strengths_of_motion(STORED).set_index(["motion", "source"])
     ratio = table["error_over_uniform"]
     assert ratio["strong", "wrist_ft"] <= 0.5 and ratio["configured", "wrist_ft"] <= 0.5
-    assert ratio["strong", "in_hand_kinematic"] <= 0.53 and ratio["strong", "in_hand_vision"] <= 0.56
-    assert (ratio["configured"] <= 0.75).all() and (ratio["weak"] <= 1.02).all()
+    assert ratio["strong", "in_hand_kinematic"] <= 0.51 and ratio["strong", "in_hand_vision"] <= 0.54
+    assert (ratio["configured"] <= 0.65).all() and (ratio["weak"] <= 0.85).all()
     assert (table.loc[("weak", ["in_hand_kinematic", "in_hand_vision"]), "by_the_prior"] == 20).all()
     assert table.loc[("strong", "wrist_ft"), "by_the_prior"] == 0
     told = table[["mass_held", "center_held", "tensor_held"]]
-    assert (told.drop("weak") >= 0.95).all(axis=None) and (told.loc["weak"] >= 0.85).all(axis=None)
+    assert (told >= 0.95).all(axis=None) and (table["converged"] == 20).all()
 
 
 def test_a_row_says_prior_where_the_data_move_no_entry_of_the_tensor():
