@@ -12,10 +12,11 @@ from contactid.core.inertia import InertialParameters, consistency, geodesic_dis
 from contactid.inhand.artefacts.motion_strength import strengths_of_motion
 from contactid.inhand.identify.averaging import averaged_stretches
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, body_motion
-from contactid.inhand.identify.likeliest_body import likeliest_body
+from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
 from contactid.inhand.identify.likelihood import ALL, fit_recording
 from contactid.inhand.identify.motion_strength import KINDS, write_strengths
 from contactid.inhand.identify.ours import our_estimate, our_fit
+from contactid.inhand.identify.signal_noise import steady_points
 from contactid.inhand.identify.wrench import regressor, wrench_covariance
 from contactid.inhand.readers.recordings import recorded_signals
 from contactid.inhand.readers.sources import BOXES
@@ -41,12 +42,13 @@ def test_exact_data_give_the_body_back(kind):
 def test_known_poses_make_it_weighted_linear_least_squares():
     data = recording(40, 0.02, force_sd=0.1, point_sd=1e-3)
     data.attrs.update(position_sd=1e-9, orientation_sd=1e-9)
-    (signals,), _ = averaged_stretches(recorded_signals(data))
+    (averaged,), _ = averaged_stretches(recorded_signals(data))
+    signals = steady_points(averaged)
     motion = body_motion(signals.time, signals.rotations, signals.positions, 9.81, FOURTH_ORDER)
     white = np.linalg.inv(np.linalg.cholesky(wrench_covariance(signals)[2:-2]))
     rows, right = (white @ regressor(motion)).reshape(-1, 10), (white @ signals.wrench[2:-2, :, None]).ravel()
     expected = np.linalg.lstsq(rows, right, rcond=None)[0]
-    assert fit_recording([signals], uses=DATA_ALONE).body.vector == pytest.approx(expected, rel=1e-3, abs=1e-6)
+    assert fit_recording([averaged], uses=DATA_ALONE).body.vector == pytest.approx(expected, rel=1e-3, abs=1e-6)
 
 
 def test_a_gain_common_to_all_forces_is_another_body():
@@ -91,25 +93,31 @@ def test_nothing_to_estimate_from_is_said():
 def test_whatever_the_data_want_the_answer_is_a_body(seed):
     random = np.random.default_rng(seed)
     known = np.diag(np.exp(random.normal(0.0, 2.0, 10)))
-    body, _ = likeliest_body(random.normal(size=10), known, HULL, 1.0, uniform_body(1.0, HULL))
+    body, _ = likeliest_body(random.normal(size=10), known, HULL, 1.0, uniform_body(1.0, HULL), 1.0)
     assert consistency(body, HULL).consistent
 
 
 @settings(max_examples=6, deadline=None)
 @given(st.floats(0.2, 5.0))
-def test_the_prior_knows_the_shape_and_no_mass(mass):
+def test_the_prior_knows_the_shape_and_hardly_the_mass(mass):
     start = uniform_body(1.0, HULL)
     heavy = np.diag([1e8] + [1e-9] * 9)  # the data tell the mass, and nothing else
-    body, _ = likeliest_body(mass * BODY.vector / BODY.mass, heavy, HULL, 100.0, start)
+    body, _ = likeliest_body(mass * BODY.vector / BODY.mass, heavy, HULL, 100.0, start, 1.0)
     assert geodesic_distance(body, uniform_body(mass, HULL)) < 1e-3
-    exact, _ = likeliest_body(mass * BODY.vector, 1e8 * np.eye(10), HULL, 0.0, start)
+    exact, _ = likeliest_body(mass * BODY.vector, 1e8 * np.eye(10), HULL, 0.0, start, 1.0)
     assert exact.vector == pytest.approx(mass * BODY.vector, rel=1e-4, abs=1e-7)
+
+
+def test_a_mass_that_the_data_leave_open_is_the_one_that_is_weighed():
+    start = uniform_body(1.0, HULL)
+    body, _ = likeliest_body(np.zeros(10), 1e-9 * np.eye(10), HULL, PRIOR_WEIGHT, start, 0.3)
+    assert body.mass == pytest.approx(0.3, rel=0.01)
 
 
 def test_the_weight_says_how_much_the_prior_counts():
     start = uniform_body(1.0, HULL)
     wide = InertialParameters.from_vector(start.vector * np.array([1.0] * 4 + [1.1] * 6))
-    near, far = (likeliest_body(wide.vector, np.eye(10), HULL, weight, start)[0] for weight in (1e-3, 1e6))
+    near, far = (likeliest_body(wide.vector, np.eye(10), HULL, weight, start, 1.0)[0] for weight in (1e-3, 1e6))
     assert geodesic_distance(near, wide) < 0.2 * geodesic_distance(near, start)
     assert geodesic_distance(far, start) < 1e-3
 
@@ -124,16 +132,16 @@ def test_twenty_seeds_have_every_box_with_every_disturbance_once():
 
 
 def test_strong_motions_leave_the_uniform_body_and_weak_ones_say_that_they_do_not():
-    """The aim is half of the uniform body's error under strong motions: met at the wrist, missed by little in hand."""
+    """The aim is half of the uniform body's error under strong motions: met at the wrist, nearly so in hand."""
     table = strengths_of_motion(STORED).set_index(["motion", "source"])
     ratio = table["error_over_uniform"]
     assert ratio["strong", "wrist_ft"] <= 0.5 and ratio["configured", "wrist_ft"] <= 0.5
-    assert ratio["strong", "in_hand_kinematic"] <= 0.53 and ratio["strong", "in_hand_vision"] <= 0.56
-    assert (ratio["configured"] <= 0.75).all() and (ratio["weak"] <= 1.02).all()
+    assert ratio["strong", "in_hand_kinematic"] <= 0.51 and ratio["strong", "in_hand_vision"] <= 0.54
+    assert (ratio["configured"] <= 0.65).all() and (ratio["weak"] <= 0.85).all()
     assert (table.loc[("weak", ["in_hand_kinematic", "in_hand_vision"]), "by_the_prior"] == 20).all()
     assert table.loc[("strong", "wrist_ft"), "by_the_prior"] == 0
     told = table[["mass_held", "center_held", "tensor_held"]]
-    assert (told.drop("weak") >= 0.95).all(axis=None) and (told.loc["weak"] >= 0.85).all(axis=None)
+    assert (told >= 0.95).all(axis=None) and (table["converged"] == 20).all()
 
 
 def test_a_row_says_prior_where_the_data_move_no_entry_of_the_tensor():

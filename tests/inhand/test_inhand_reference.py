@@ -6,7 +6,7 @@ import pytest
 
 from contactid.core.inertia import InertialParameters, geodesic_distance, hull_halfspaces, pseudo_inertia, uniform_body
 from contactid.core.solve import solve
-from contactid.inhand.identify.likeliest_body import likeliest_body
+from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
 from grasp_for_tests import HULL
 
 SQUARINGS, ORDER, MARGIN = 3, 7, 1e-3
@@ -16,10 +16,10 @@ def product(first, second):
     return [[sum(first[i][k] * second[k][j] for k in range(4)) for j in range(4)] for i in range(4)]
 
 
-def reference(answer, known, hull, weight):
+def reference(answer, known, hull, weight, weighed):
     """``P = U exp(S) U^T``, U the factor of the uniform body's P: the squared distance to it is ``|S|^2 / 4``.
 
-    The part of S that is a multiple of the identity is left out, since the prior leaves the mass free. The exponential
+    The part of S that is a multiple of the identity is left out, since the mass has a prior of its own. The exponential
     is its series of order 7, of S / 8, squared three times; each step has variables of its own.
     """
     model = pyo.ConcreteModel()
@@ -60,7 +60,8 @@ def reference(answer, known, hull, weight):
     misfit = sum(sum(float(row[k]) * apart[k] for k in range(10)) ** 2 for row in white)
     mean = sum(s[i][i] for i in range(4)) / 4.0
     turned = sum((s[i][j] - float(i == j) * mean) ** 2 for i in range(4) for j in range(4))
-    model.cost = pyo.Objective(expr=0.5 * misfit + 0.125 * weight * turned)
+    heavier = weight / PRIOR_WEIGHT * pyo.log(vector[0] / weighed) ** 2
+    model.cost = pyo.Objective(expr=0.5 * misfit + 0.125 * weight * turned + 0.5 * heavier)
     solution = solve(model)
     assert solution.converged
     return InertialParameters.from_vector(np.array([pyo.value(value) for value in vector])), pyo.value(model.cost)
@@ -76,8 +77,8 @@ def test_the_search_finds_the_optimum_that_ipopt_finds(seed, weight):
     answer = uniform.vector + scale * random.normal(size=10)
     mixed = random.normal(size=(10, 10)) / scale
     known = 30.0 * mixed.T @ mixed
-    ours, settled = likeliest_body(answer, known, HULL, weight, uniform)
-    theirs, _ = reference(answer, known, HULL, weight)
+    ours, settled = likeliest_body(answer, known, HULL, weight, uniform, 0.4)
+    theirs, _ = reference(answer, known, HULL, weight, 0.4)
     assert settled
     assert ours.mass == pytest.approx(theirs.mass, rel=1e-3)
     assert geodesic_distance(ours, theirs) < 1e-3

@@ -23,7 +23,7 @@ from scipy.sparse.linalg import splu
 
 from contactid.core import rotations
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, POSE, REACH, BodyMotion, body_motion
-from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor, wrench_covariance, wrench_slope
+from contactid.inhand.identify.wrench import PARAMETERS, regressor, wrench_covariance, wrench_slope
 from contactid.inhand.readers.recordings import recorded_signals
 
 _FLAT = 1e-10  # relative; singular values below are rounding
@@ -130,11 +130,11 @@ def errors_of(matrix: np.ndarray, least: float, most: float) -> np.ndarray:
 
 
 def banded(blocks: np.ndarray) -> sp.csr_matrix:
-    """(6 m, 6 m - 6 + s): derivatives of m wrenches by all poses, of those (m, 6, s) by the poses around each."""
-    m, _, width = blocks.shape
-    rows = np.repeat(np.arange(m * WRENCH), width)
-    columns = (POSE * np.repeat(np.arange(m), WRENCH)[:, None] + np.arange(width)).ravel()
-    return sp.csr_matrix((blocks.ravel(), (rows, columns)), shape=(m * WRENCH, POSE * (m - 1) + width))
+    """(r m, 6 m - 6 + s): derivatives of r values at m samples by all poses, of those (m, r, s) by the poses around."""
+    m, height, width = blocks.shape
+    rows = np.repeat(np.arange(m * height), width)
+    columns = (POSE * np.repeat(np.arange(m), height)[:, None] + np.arange(width)).ravel()
+    return sp.csr_matrix((blocks.ravel(), (rows, columns)), shape=(m * height, POSE * (m - 1) + width))
 
 
 def _scales(matrix: np.ndarray) -> np.ndarray:

@@ -3,7 +3,8 @@
 A body is its pseudo-inertia matrix as ``P = L F F^T L^T``, L the factor of the uniform body's in the hull and F lower
 triangular with a positive diagonal: positive definite at every step of the search. The centre of mass is kept in the
 hull (eq. 37). The prior is the geodesic distance (eq. 20) to the body of uniform density in the hull, whatever its
-mass; no truth is in it. Without it (weight 0), what the data leave open drifts to the edge, where a body is flat.
+mass, and a mass that the sensed forces weigh, within a factor of e; no truth is in it. Without it (weight 0), what the
+data leave open drifts to the edge, where a body is flat or has no mass.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _AWAY = 1.0  # the uniform body of 1 kg is at this and not at 0, where the first
 
 
 def likeliest_body(
-    answer: np.ndarray, known: np.ndarray, hull: np.ndarray, weight: float, start: InertialParameters
+    answer: np.ndarray, known: np.ndarray, hull: np.ndarray, weight: float, start: InertialParameters, weighed: float
 ) -> tuple[InertialParameters, bool]:
     """The body with the least squared error of the data and distance to the uniform body, centre of mass in the hull.
 
@@ -43,6 +44,8 @@ def likeliest_body(
         Of half the squared geodesic distance, whatever the mass.
     start
         A body that can exist.
+    weighed
+        kg, the mass that is expected, within a factor of e where ``weight`` is :data:`PRIOR_WEIGHT`.
     """
     values, vectors = np.linalg.eigh(known / np.outer(*[np.sqrt(np.diag(known))] * 2))
     root = (vectors * np.sqrt(np.maximum(values, 0.0))).T * np.sqrt(np.diag(known))
@@ -66,7 +69,9 @@ def likeliest_body(
         log -= 0.25 * np.trace(log) * np.eye(4)
         off = np.where(np.eye(4, dtype=bool), 1.0, np.sqrt(2.0))[rows] * log[rows]
         out = (normals @ (vector[1:4] / vector[0]) - offsets) / size + _MARGIN
-        return np.concatenate([root @ (vector - answer), 0.5 * np.sqrt(weight) * off, _STIFF * np.maximum(out, 0.0)])
+        heavier = np.sqrt(weight / PRIOR_WEIGHT) * np.log(vector[:1] / weighed)
+        prior = 0.5 * np.sqrt(weight) * off
+        return np.concatenate([root @ (vector - answer), prior, heavier, _STIFF * np.maximum(out, 0.0)])
 
     first = inverse @ _homogeneous(start.vector) @ inverse.T
     factor = np.linalg.cholesky(first)

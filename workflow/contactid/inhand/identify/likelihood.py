@@ -15,11 +15,10 @@ noise that is stated wrongly, or that isn't white, widens the standard errors by
 more.
 
 The answer is a body that can exist (:mod:`contactid.inhand.identify.likeliest_body`), near the uniform one in the hull
-where the data say little. Standard errors are the data's, without that prior, and with an error of the force sensors'
-calibration that is stated: a common factor of all forces is another mass at every motion, so no recording shows it.
-Linear in the poses' errors, they are too small where those put more into the wrenches than the motion does. So
-variances are multiplied by one plus the ratio of the two, for the prior to count by, too: a rule that was chosen on
-twins.
+where the data say little. What the poses' noise adds to the information is taken off before the prior is weighed
+against the data (:mod:`contactid.inhand.identify.pose_noise`). Standard errors are the data's, without that prior, and
+with an error of the force sensors' calibration that is stated: a common factor of all forces is another mass at every
+motion, so no recording shows it.
 """
 
 from __future__ import annotations
@@ -32,8 +31,19 @@ from scipy.linalg import block_diag, cho_factor, cho_solve, lapack
 
 from contactid.core.inertia import InertialParameters, parallel_axis, tensor_entries, uniform_body
 from contactid.core.rotations import matrices, skew
-from contactid.inhand.identify.kinematics import FOURTH_ORDER, POSE, REACH, body_motion, rotation_exp, rotation_log
+from contactid.inhand.identify.information import banded
+from contactid.inhand.identify.kinematics import (
+    FOURTH_ORDER,
+    POSE,
+    REACH,
+    BodyMotion,
+    body_motion,
+    rotation_exp,
+    rotation_log,
+)
 from contactid.inhand.identify.likeliest_body import PRIOR_WEIGHT, likeliest_body
+from contactid.inhand.identify.pose_noise import noise_information, through, without_noise
+from contactid.inhand.identify.signal_noise import SHORT, STATED, pose_levels, steady_points
 from contactid.inhand.identify.smoothing import smoothed_motion
 from contactid.inhand.identify.wrench import PARAMETERS, WRENCH, regressor, wrench_covariance, wrench_slope
 from contactid.inhand.readers.recordings import RecordedSignals
@@ -41,23 +51,24 @@ from contactid.inhand.readers.recordings import RecordedSignals
 GAIN_SD = 0.05  # of the forces' calibration, where nothing else is stated
 _REACH = REACH[FOURTH_ORDER]
 _ROUNDS = 14  # of linearisation, at most
-_STEPS, _FEW = 8, 3  # of the noise levels, in each of the first rounds and of the later ones
+_STEPS, _FEW = 5, 3  # of the noise levels, in each of the first rounds and of the later ones
 _FIRST = 3
 _ARRIVED = 0.1  # standard errors that the answer moves in the last round
 _SETTLED = 0.02  # relative change of every level that still counts, from which on the steps end
 _SETTLING = 0.5  # the same, from which on the answer isn't called settled
-_SHORT = 0.1  # s, over which errors of poses are correlated
 _UNSENSED = (0.1, 0.3, 1.0)  # s, the same of unsensed forces
 _START = (1.0, 1.0, 1.0, 1.0, 1.0, 1e-4, 1e-4, 1e-4)  # factors; those of unsensed forces in N2
 _AS_STATED = np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-_STATED = 30.0 * _AS_STATED  # degrees of freedom that a stated level counts for
+_STATED = STATED * _AS_STATED  # degrees of freedom that a stated level counts for
 LEVELS = (
     "forces and contact points", "positions, white", "orientations, white", "positions, over 0.1 s",
     "orientations, over 0.1 s", "unsensed forces, over 0.1 s", "unsensed forces, over 0.3 s",
     "unsensed forces, over 1 s",
 )  # fmt: skip
-_POSES = (1, 2, 3, 4)  # levels of the poses
+_POSES, _POSITIONS, _SLOW = (1, 2, 3, 4), (1, 3), (3, 4)  # levels of the poses, of positions, and correlated
+_COMING = (5, 6, 7)  # of unsensed forces that come and go
 _LARGEST_SHARE = 100.0
+_LEAST = 1e-12  # of a level
 _WIDER = 2.5  # times the stated deviations of the poses, for the first smoothing
 _FLOOR = np.diag(np.repeat([1e-5, 1e-6], 3) ** 2)  # N and N m, least deviations of a wrench
 _NO_WRENCH = 1e12  # information (1/N2, 1/N2m2) that there is no unsensed wrench
@@ -127,10 +138,10 @@ class RecordingFit:
     def by_data(self) -> np.ndarray:
         """(16,) whether the data move a told parameter by a standard error of the fit or more from the uniform body.
 
-        No prior knows the mass, so that is the data's.
+        The mass, which the prior knows within a factor of e, is the data's where they know it better.
         """
         moved = np.abs(told_parameters(self.body.vector) - told_parameters(self.uniform.vector)) >= self.fit_errors
-        moved[0] = True
+        moved[0] = self.fit_errors[0] < self.body.mass
         return moved
 
 
@@ -143,8 +154,9 @@ class _Stretch:
     positions: np.ndarray
     value: np.ndarray  # (6 m,)
     slope: np.ndarray  # (6 m, 16)
-    by_pose: np.ndarray  # (6 m, 6 n)
-    kernels: list[np.ndarray]  # (6 m, 6 m) each
+    by_pose: np.ndarray  # (m, 6, s), by the poses around each
+    motion: BodyMotion  # at m samples
+    kernels: np.ndarray  # (8, 6 m, 6 m)
     gains: np.ndarray  # (6 m, k) wrench of every contact
 
 
@@ -170,6 +182,7 @@ def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float = GAIN_SD
     uses
         What the estimate makes use of.
     """
+    stretches = [steady_points(one) for one in stretches]
     started = [_start(one) for one in stretches]
     parts, hull = [part for part, _ in started], stretches[0].hull
     weight = PRIOR_WEIGHT if uses.prior else 0.0
@@ -180,31 +193,38 @@ def fit_recording(stretches: Sequence[RecordedSignals], gain_sd: float = GAIN_SD
     information = rows[:, :-1].T @ rows[:, :-1] + beforehand
     answer = _inverse(information) @ rows[:, :-1].T @ rows[:, -1]
     misfit = float(np.mean((rows[:, -1] - rows[:, :-1] @ answer) ** 2))
-    uniform = uniform_body(_weighed(stretches), hull)
-    body, _ = likeliest_body(answer[:PARAMETERS], _of_parameters(information / misfit), hull, weight, uniform)
-    levels = np.array(_START) if uses.noise else _AS_STATED
+    weighed = _weighed(stretches)
+    uniform = uniform_body(weighed, hull)
+    body, _ = likeliest_body(answer[:PARAMETERS], _of_parameters(information / misfit), hull, weight, uniform, weighed)
+    levels, least = np.array(_START) if uses.noise else _AS_STATED, np.full(len(LEVELS), _LEAST)
+    if uses.noise:
+        least[list(_POSES)] = pose_levels(stretches)
+        levels = np.maximum(levels, least)
     near = body.vector
     for turn in range(_ROUNDS):
         for part in parts:
             _linearise(part, near)
         if uses.noise:
-            levels = _noise_levels(parts, levels, _STEPS if turn < _FIRST else _FEW, beforehand)
-        information, answer = _solved(parts, levels, beforehand)
+            levels = _noise_levels(parts, levels, _STEPS if turn < _FIRST else _FEW, beforehand, least)
+        weights = [_weights(part, levels) for part in parts]
+        information, answer = _solved(parts, weights, beforehand)
+        noise = np.zeros((PARAMETERS, PARAMETERS))
+        for part, white in zip(parts, weights, strict=True):
+            noise += noise_information(part.motion, near, white, _pose_covariance(part.signals, levels))
+        left, covariance = without_noise(information, noise)
         if uses.body:
-            widened = 1.0 + _pose_share(parts, levels, near)
-            known = _of_parameters(information / widened)
-            body, solved = likeliest_body(answer[:PARAMETERS], known, hull, weight, body)
+            body, solved = likeliest_body(answer[:PARAMETERS], _of_parameters(left), hull, weight, body, weighed)
         else:
             body, solved = InertialParameters.from_vector(answer[:PARAMETERS]), True
         step = body.vector - near
         near = body.vector
-        for part in parts:
-            _follow(part, levels, near, answer[PARAMETERS:])
-        errors = np.sqrt(np.diag(_inverse(information))[:PARAMETERS])
+        for part, white in zip(parts, weights, strict=True):
+            _follow(part, levels, white, near, answer[PARAMETERS:])
+        errors = np.sqrt(np.diag(covariance)[:PARAMETERS])
         arrived = turn >= _FIRST and bool(np.all(np.abs(step) <= _ARRIVED * errors))
         if arrived:
             break
-    found = _told(parts, levels, information, body, answer[PARAMETERS:], hull, gain_sd)
+    found = _told(parts, levels, weights, left, covariance, body, answer[PARAMETERS:], hull, gain_sd)
     settled = bool(np.all(np.abs(step) <= _SETTLING * errors))
     return replace(found, iterations=turn + 1, converged=solved and settled)
 
@@ -228,40 +248,42 @@ def _start(signals: RecordedSignals) -> tuple[_Stretch, np.ndarray]:
     rows = np.concatenate([regressor(seen), constant, signals.wrench[..., None]], axis=2)
     factors = np.linalg.cholesky(wrench_covariance(signals) + _FLOOR)
     empty = np.zeros(0)
-    part = _Stretch(signals, matrices(orientations), positions, empty, empty, empty, [], empty)
+    part = _Stretch(signals, matrices(orientations), positions, empty, empty, empty, seen, empty, empty)
     return part, np.linalg.solve(factors, rows).reshape(-1, rows.shape[2])
 
 
 def _linearise(part: _Stretch, vector: np.ndarray) -> None:
     """Set the linear equations at the present poses and parameters."""
     signals, inner = part.signals, slice(_REACH, part.signals.samples - _REACH)
-    motion = body_motion(signals.time, part.rotations, part.positions, signals.gravity, FOURTH_ORDER)
-    m = len(motion.rate)
-    slopes = wrench_slope(motion, vector)
-    by_pose = np.zeros((m, WRENCH, POSE * signals.samples))
-    for k in range(m):
-        by_pose[k, :, POSE * k : POSE * k + slopes.shape[2]] = slopes[k]
-    part.by_pose = by_pose.reshape(m * WRENCH, -1)
-    off = _pose_errors(part)
-    part.value = signals.wrench[inner].ravel() + part.by_pose @ off
+    part.motion = body_motion(signals.time, part.rotations, part.positions, signals.gravity, FOURTH_ORDER)
+    motion, m = part.motion, len(part.motion.rate)
+    part.by_pose = wrench_slope(motion, vector)
+    part.value = signals.wrench[inner].ravel() + through(part.by_pose, _pose_errors(part)[:, None])[:, 0]
     constant = np.broadcast_to(-np.eye(WRENCH), (m, WRENCH, WRENCH))
     part.slope = np.concatenate([regressor(motion), constant], axis=2).reshape(m * WRENCH, -1)
     points, forces = signals.points[inner], signals.forces[inner]
     each = np.concatenate([forces, np.cross(points, forces)], axis=2)
     part.gains = np.moveaxis(each, 1, 2).reshape(m * WRENCH, -1)
-    time = signals.time
-    part.kernels = [block_diag(*(wrench_covariance(signals)[inner] + _FLOOR))]
-    lag = np.abs(time[:, None] - time)
-    for correlation in (np.eye(len(time)), np.exp(-lag / _SHORT)):
-        for first, sd in ((3, signals.position_sd), (0, signals.orientation_sd)):
-            columns = part.by_pose.reshape(m * WRENCH, -1, POSE)[:, :, first : first + 3]
-            total = np.zeros((m * WRENCH, m * WRENCH))
-            for axis in range(3):
-                total += columns[:, :, axis] @ correlation @ columns[:, :, axis].T
-            part.kernels.append(sd**2 * total)
-    unsensed = _unit_forces(points.mean(axis=0))
-    for span in _UNSENSED:
-        part.kernels.append(np.kron(np.exp(-lag[inner, inner] / span), unsensed))
+    part.kernels = np.empty((len(LEVELS), m * WRENCH, m * WRENCH))
+    part.kernels[0] = block_diag(*(wrench_covariance(signals)[inner] + _FLOOR))
+    for i in _POSES:
+        part.kernels[i] = through(part.by_pose, through(part.by_pose, _pose_kernel(signals, i)).T)
+    unsensed, lag = _unit_forces(points.mean(axis=0)), _lag(signals.time[inner])
+    for i, span in zip(_COMING, _UNSENSED, strict=True):
+        part.kernels[i] = np.kron(np.exp(-lag / span), unsensed)
+
+
+def _lag(time: np.ndarray) -> np.ndarray:
+    return np.abs(time[:, None] - time)
+
+
+def _pose_kernel(signals: RecordedSignals, level: int) -> np.ndarray:
+    """(6 n, 6 n) covariance of the errors of the measured poses that one of the levels of the poses stands for."""
+    axes = np.zeros(POSE)
+    axes[slice(3, 6) if level in _POSITIONS else slice(0, 3)] = 1.0
+    sd = signals.position_sd if level in _POSITIONS else signals.orientation_sd
+    together = np.exp(-_lag(signals.time) / SHORT) if level in _SLOW else np.eye(signals.samples)
+    return np.kron(together, sd**2 * np.diag(axes))
 
 
 def _unit_forces(points: np.ndarray) -> np.ndarray:
@@ -277,21 +299,17 @@ def _pose_errors(part: _Stretch) -> np.ndarray:
 
 
 def _covariance(part: _Stretch, levels: np.ndarray) -> np.ndarray:
-    total = np.zeros_like(part.kernels[0])
-    for level, kernel in zip(levels, part.kernels, strict=True):
-        total += level * kernel
-    return total
+    return np.tensordot(levels, part.kernels, 1)
 
 
-def _noise_levels(parts: list[_Stretch], levels: np.ndarray, steps: int, beforehand: np.ndarray) -> np.ndarray:
+def _noise_levels(
+    parts: list[_Stretch], levels: np.ndarray, steps: int, beforehand: np.ndarray, least: np.ndarray
+) -> np.ndarray:
     for _ in range(steps):
         inverses, weighted, matrix, right = [], [], beforehand, np.zeros(len(beforehand))
         for part in parts:
-            factor, _ = cho_factor(_covariance(part, levels), lower=True)
-            inverse = lapack.dpotri(factor, lower=1)[0]
-            inverse = np.tril(inverse) + np.tril(inverse, -1).T
-            inverses.append(inverse)
-            weighted.append(inverse @ part.slope)
+            inverses.append(_weights(part, levels))
+            weighted.append(inverses[-1] @ part.slope)
             matrix = matrix + part.slope.T @ weighted[-1]
             right = right + weighted[-1].T @ part.value
         known = _inverse(matrix)
@@ -304,7 +322,7 @@ def _noise_levels(parts: list[_Stretch], levels: np.ndarray, steps: int, beforeh
                 expected[i] += np.vdot(inverse, kernel) - np.vdot(known, white.T @ kernel @ white)
         change = np.clip((shown + _STATED / levels**2) / (expected + _STATED / levels), 0.1, 10.0)
         counts = levels * expected > 1.0  # degrees of freedom that a level explains
-        levels = np.maximum(levels * change, 1e-12)
+        levels = np.maximum(levels * change, least)
         if not counts.any() or np.all(np.abs(change[counts] - 1.0) < _SETTLED):
             break
     return levels
@@ -317,44 +335,45 @@ def _inverse(matrix: np.ndarray) -> np.ndarray:
     return (vectors / np.maximum(values, 1e-13 * values[-1])) @ vectors.T / np.outer(scale, scale)
 
 
-def _solved(parts: list[_Stretch], levels: np.ndarray, beforehand: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _weights(part: _Stretch, levels: np.ndarray) -> np.ndarray:
+    """(6 m, 6 m) inverse of the wrenches' covariance."""
+    half = np.tril(lapack.dpotri(cho_factor(_covariance(part, levels), lower=True)[0], lower=1)[0])
+    half[np.diag_indices(len(half))] *= 0.5
+    return half + half.T
+
+
+def _solved(parts: list[_Stretch], weights: list[np.ndarray], beforehand: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Information (16, 16) of parameters and wrench, and their least-squares answer (16,)."""
     matrix, right = beforehand, np.zeros(len(beforehand))
-    for part in parts:
-        white = cho_solve(cho_factor(_covariance(part, levels), lower=True), part.slope)
-        matrix, right = matrix + part.slope.T @ white, right + white.T @ part.value
+    for part, white in zip(parts, weights, strict=True):
+        weighted = white @ part.slope
+        matrix, right = matrix + part.slope.T @ weighted, right + weighted.T @ part.value
     return matrix, _inverse(matrix) @ right
 
 
-def _follow(part: _Stretch, levels: np.ndarray, vector: np.ndarray, wrench: np.ndarray) -> None:
+def _pose_covariance(signals: RecordedSignals, levels: np.ndarray) -> np.ndarray:
+    """(6 n, 6 n) of the errors of the measured poses."""
+    return sum(levels[i] * _pose_kernel(signals, i) for i in _POSES)
+
+
+def _follow(part: _Stretch, levels: np.ndarray, weights: np.ndarray, vector: np.ndarray, wrench: np.ndarray) -> None:
     """Move the poses to where the answer and their measurements have them."""
-    parameters = np.concatenate([vector, wrench])
-    left = part.value - part.slope @ parameters
-    pull = part.by_pose.T @ cho_solve(cho_factor(_covariance(part, levels), lower=True), left)
-    signals, time = part.signals, part.signals.time
-    pull = pull.reshape(-1, POSE)
-    short = np.exp(-np.abs(time[:, None] - time) / _SHORT)
-    moved = np.empty_like(pull)
-    for first, sd, white, slow in ((3, signals.position_sd, 1, 3), (0, signals.orientation_sd, 2, 4)):
-        columns = slice(first, first + 3)
-        moved[:, columns] = sd**2 * (levels[white] * pull[:, columns] + levels[slow] * short @ pull[:, columns])
-    part.rotations = signals.rotations @ rotation_exp(moved[:, :3])
-    part.positions = signals.positions + moved[:, 3:]
+    left = part.value - part.slope @ np.concatenate([vector, wrench])
+    moved = _pose_covariance(part.signals, levels) @ (banded(part.by_pose).T @ (weights @ left))
+    moved = moved.reshape(-1, POSE)
+    part.rotations = part.signals.rotations @ rotation_exp(moved[:, :3])
+    part.positions = part.signals.positions + moved[:, 3:]
 
 
 def _told(
-    parts: list[_Stretch], levels: np.ndarray, information: np.ndarray, body: InertialParameters, wrench: np.ndarray,
-    hull: np.ndarray, gain_sd: float,
+    parts: list[_Stretch], levels: np.ndarray, weights: list[np.ndarray], known: np.ndarray, covariance: np.ndarray,
+    body: InertialParameters, wrench: np.ndarray, hull: np.ndarray, gain_sd: float,
 ) -> RecordingFit:  # fmt: skip
-    covariance = _inverse(information)
     by_gain = 0.0
-    for part in parts:
-        white = cho_solve(cho_factor(_covariance(part, levels), lower=True), part.slope)
-        by_gain = by_gain + white.T @ part.gains
-    shift = (covariance @ by_gain)[:PARAMETERS]
-    share = _pose_share(parts, levels, body.vector)
-    kept = (1.0 + share) * covariance[:PARAMETERS, :PARAMETERS]
-    slope = _slope(body.vector)
+    for part, white in zip(parts, weights, strict=True):
+        by_gain = by_gain + part.slope.T @ (white @ part.gains)
+    shift = (_inverse(known) @ by_gain)[:PARAMETERS]
+    kept, slope = covariance[:PARAMETERS, :PARAMETERS], _slope(body.vector)
     calibrated = kept + gain_sd**2 * (shift @ shift.T + np.outer(body.vector, body.vector))
     errors, alone = (np.sqrt(np.diag(slope @ one @ slope.T)) for one in (calibrated, kept))
     residuals, times, square, count = [], [], 0.0, 0
@@ -375,8 +394,8 @@ def _told(
         wrench=wrench,
         residuals=residuals,
         times=times,
-        wrench_errors=np.sqrt((1.0 + share) * np.diag(covariance)[PARAMETERS:]),
-        pose_share=share,
+        wrench_errors=np.sqrt(np.diag(covariance)[PARAMETERS:]),
+        pose_share=_pose_share(parts, levels, body.vector),
         misfit=float(square / max(count - len(parameters), 1)),
         degrees=max(count - len(parameters), 1),
         iterations=0,

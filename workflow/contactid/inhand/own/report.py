@@ -102,7 +102,7 @@ def _warnings(found: OwnEstimate) -> list[str]:
         warnings.append(
             f"{fit.body.mass:.3g} kg in this hull are {density:.3g} kg/m3: check the units of forces, positions, hull."
         )
-    by_prior = [name for name, by in zip(NAMES[:10], found.decided_by, strict=False) if by == PRIOR]
+    by_prior = [name for name, by in zip(NAMES[1:10], found.decided_by[1:], strict=False) if by == PRIOR]
     if by_prior:
         warnings.append(
             f"The data move {', '.join(by_prior)} by less than a standard error from a uniform body in the hull: take "
@@ -302,7 +302,10 @@ def summary(found: OwnEstimate) -> str:
     lines += [
         "the frame's origin (`origin_`). Beside it the naive answer: a uniform body that fills the hull, with the"
     ]
-    lines += ["estimated mass. `prior`: the data move the value by less than a standard error from that.", ""]
+    lines += [
+        "estimated mass. `prior`: the data move the value by less than a standard error from that, or tell no mass.",
+        "",
+    ]
     lines += ["| parameter | estimate | standard error | uniform body | decided by |", "|---|---|---|---|---|"]
     shown = parameter_table(found).assign(uniform_body=lambda table: table["uniform_body"].round(12))
     for row in shown.itertuples():

@@ -1,0 +1,52 @@
+"""What the poses' noise adds to the information: against the sum over all matrices, and laws of what is left."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from contactid.inhand.identify.information import banded
+from contactid.inhand.identify.kinematics import FOURTH_ORDER, body_motion
+from contactid.inhand.identify.pose_noise import noise_information, without_noise
+from contactid.inhand.identify.wrench import PARAMETERS, wrench_slope
+from contactid.inhand.readers.recordings import recorded_signals
+from grasp_for_tests import BODY, recording
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def positive(random: np.random.Generator, size: int) -> np.ndarray:
+    factor = random.normal(size=(size, 2 * size))
+    return factor @ factor.T
+
+
+def test_it_is_the_information_of_what_is_left_of_the_poses_errors():
+    signals = recorded_signals(recording(12, 0.02))
+    motion = body_motion(signals.time, signals.rotations, signals.positions, 9.81, FOURTH_ORDER)
+    random = np.random.default_rng(0)
+    prior = 1e-6 * positive(random, 6 * 12)
+    slope = banded(wrench_slope(motion, BODY.vector)).toarray()
+    weights = np.linalg.inv(slope @ prior @ slope.T + 1e-2 * positive(random, 6 * 8))
+    left = prior - prior @ slope.T @ weights @ slope @ prior
+    each = [banded(wrench_slope(motion, unit)).toarray() for unit in np.eye(PARAMETERS)]
+    expected = [[np.trace(weights @ one @ left @ other.T) for other in each] for one in each]
+    found = noise_information(motion, BODY.vector, weights, prior)
+    assert found == pytest.approx(np.array(expected), rel=1e-6, abs=1e-9 * np.max(expected))
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds, st.floats(0.0, 0.9))
+def test_poses_without_noise_leave_all_information_and_others_the_rest_of_it(seed, share):
+    random = np.random.default_rng(seed)
+    information = positive(random, PARAMETERS)
+    left, covariance = without_noise(information, share * information)
+    assert left == pytest.approx((1.0 - share) * information, rel=1e-6, abs=1e-6)
+    assert covariance @ information == pytest.approx(np.eye(PARAMETERS) / (1.0 - share) ** 2, rel=1e-5, abs=1e-5)
+
+
+def test_where_all_of_it_is_noise_little_is_left_and_errors_are_finite():
+    information = positive(np.random.default_rng(1), PARAMETERS + 6)
+    noise = 2.0 * information[:PARAMETERS, :PARAMETERS]
+    left, covariance = without_noise(information, noise)
+    assert (np.linalg.eigvalsh(left) > 0.0).all() and np.isfinite(covariance).all()
+    assert (np.diag(covariance)[:PARAMETERS] > 4.0 * np.diag(np.linalg.inv(information))[:PARAMETERS]).all()
