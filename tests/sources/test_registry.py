@@ -73,6 +73,8 @@ def test_own_datasets_are_added(tmp_path):
     own = {"mine": {"reader": "iam", "path": str(tmp_path), "object": "Box006", "surface_height": 0.5}}
     mine = load_registry(TABLE, own)["mine"]
     assert (mine.kind, mine.archive, mine.downloaded, mine.surface_height) == ("own", "mine", False, 0.5)
+    for reader in READERS:
+        assert load_registry(TABLE, {"mine": {"reader": reader, "path": str(tmp_path)}})["mine"].reader == reader
     with pytest.raises(ContactIdError, match=r"datasets.contactnets is a dataset of"):
         load_registry(TABLE, {"contactnets": own["mine"]})
     with pytest.raises(ContactIdError, match=r"does not exist. Correct the path"):
