@@ -57,3 +57,13 @@ def test_rules_fit_their_functions(files):
             )
             assert needed <= {*names, *AROUND}, f"{rule['name']}: lacks {needed - set(names)}"
             assert given - told <= asked, f"{rule['name']}: {given - told - asked} is left over"
+
+
+@pytest.mark.parametrize("files", [(), ("config/test.yaml",), ("config/full.yaml",)], ids=["default", "test", "full"])
+def test_what_is_submitted_together_waits_for_nothing_that_waits_for_it(files, tmp_path):
+    """Snakemake refuses such groups of the cluster's profile before it submits anything, in a dry run, too."""
+    command = [sys.executable, "-m", "snakemake", "--workflow-profile", ROOT / "profiles/slurm", "--dry-run"]
+    options = ["--executor", "local", "--forceall", "--directory", tmp_path, "--configfile", *files]
+    ended = subprocess.run([*command, *options[: None if files else -1]], cwd=ROOT, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "Group job run_report" in ended.stdout + ended.stderr
