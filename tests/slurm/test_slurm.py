@@ -76,7 +76,7 @@ def test_a_run_through_slurm_gives_what_a_local_run_gives(slurm, repository):
     assert through.returncode == 0, through.stdout + through.stderr
     submitted = re.findall(r"has been submitted with SLURM jobid (\d+)", through.stdout + through.stderr)
     jobs = list((repository / "results/test/benchmarks").rglob("*.tsv"))
-    assert 0 < len(submitted) <= len(jobs) / 3, "small jobs are submitted together"
+    assert 0 < len(submitted) <= len(jobs) / 2, "small jobs are submitted together"
     (repository / "results/test").rename(repository / "results/slurm")
     local = run(repository, slurm, "--config", only, cluster=False)
     assert local.returncode == 0, local.stdout + local.stderr
