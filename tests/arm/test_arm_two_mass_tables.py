@@ -1,6 +1,5 @@
 """Tables and figures of the two-mass models: what they say of known motions, and that drawings show their data."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -160,7 +159,6 @@ def test_the_sketch_draws_every_label():
     with style.styled():
         figure = draw_models(model_sketch())
         shown = " ".join(text.get_text() for text in figure.findobj(Text))
-        plt.close(figure)
     for symbol in ("$m_0$", "$m_1$", "$m_2$", "$F$", "delta", "rob", "env"):
         assert symbol in shown
 
@@ -175,7 +173,6 @@ def test_figure_4_draws_a_line_per_model_in_six_panels():
         assert figure.axes[2].get_xlim() == tuple(BLOCK["zoom"])
         hard = table[table["model"] == "B"]
         assert np.array_equal(np.asarray(figure.axes[4].get_lines()[1].get_ydata()), hard["v2_m_s"].to_numpy())
-        plt.close(figure)
 
 
 def test_the_other_figures_draw_their_tables(runs, sweep):
@@ -188,10 +185,8 @@ def test_the_other_figures_draw_their_tables(runs, sweep):
         bars = sum(len(container) for container in figure.axes[2].containers)
         shown = data[(data["panel"] == "apart_d_rob") & data["y"].notna()]
         assert bars == len(shown) > 0
-        plt.close(figure)
         figure = draw_decomposition(decomposition_table(simulate(SYSTEM, "B", 0.5), 0.15, INTERVAL))
         assert len(figure.axes[0].get_lines()) == 7
-        plt.close(figure)
 
 
 def test_the_artefacts_are_made_from_the_sweep_s_files(tmp_path):

@@ -1,6 +1,5 @@
 """The simulated sensor's physics, calibration measures against known predictors, and force models on tiny sessions."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
@@ -183,7 +182,6 @@ def test_table_and_figure_are_made_of_what_the_rule_keeps(tmp_path):
         figure = draw_force_sensing(data)
         assert len(figure.axes) == 4
         assert "Bayesian" in figure.axes[0].get_lines()[0].get_label()
-        plt.close(figure)
 
 
 def test_a_session_that_is_not_there_is_named(tmp_path):

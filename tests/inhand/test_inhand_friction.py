@@ -1,6 +1,5 @@
 """Friction from the last sticking force: eq. 5 as trigonometry, known coefficients from simulated slips, bounds."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -324,7 +323,6 @@ def test_the_study_s_median_error_is_small_and_the_warped_stand_apart(tmp_path):
     with style.styled():
         figure = draw_friction(data)
         assert [len(axes.patches) for axes in figure.axes] == [10, 10]
-        plt.close(figure)
 
 
 def test_trials_without_slip_are_counted_not_dropped():
@@ -335,4 +333,4 @@ def test_trials_without_slip_are_counted_not_dropped():
     boxes = friction_figure(trials, slope)
     assert (boxes.loc[boxes["kind"] == "box", "n"] == 0).all()
     with style.styled():
-        plt.close(draw_friction(boxes))
+        draw_friction(boxes)

@@ -110,5 +110,4 @@ def test_a_label_of_data_is_no_math(tmp_path):
         figure = plt.figure(figsize=(4.0, 0.5))
         label_data(figure, ODD)
         save(figure, tmp_path / "b", ("png", "svg"))
-        plt.close(figure)
     assert figure.get_supxlabel() == ODD

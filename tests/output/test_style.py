@@ -19,7 +19,6 @@ def drawn(folder, name):
             axes.set(xlabel="time (s)", ylabel="force (N)", aspect=1e-6)
         style.label_data(figure, "synthetic data")
         style.save(figure, folder / name)
-        plt.close(figure)
     return [(folder / f"{name}.{extension}").read_bytes() for extension in style.FORMATS]
 
 

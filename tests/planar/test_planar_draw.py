@@ -2,7 +2,6 @@
 
 import itertools
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -109,7 +108,6 @@ def drawn(tmp_path):
 
     with style.styled():
         yield draw
-        plt.close("all")
 
 
 def legend_of(figure):
@@ -332,4 +330,3 @@ def test_a_users_throw_is_named_as_it_is(tmp_path):
             style.save(figure, tmp_path / "a", ("png",))
             titles = [axes.get_title(loc="left") for axes in figure.axes]
             assert ODD in [title.replace(r"\$", "$") for title in titles]
-            plt.close(figure)

@@ -343,7 +343,6 @@ def drawn(tmp_path_factory):
             places = [(text.get_text(), text.get_window_extent()) for text in texts if text not in beyond]
             found[name] = places, figure.bbox.frozen(), figure.get_figwidth(), figure
     yield found
-    plt.close("all")
 
 
 def _beyond(figure):
@@ -399,7 +398,6 @@ def test_lasting_contact_is_enlarged_and_its_absence_leaves_one_column():
             if columns == 2:
                 normal, tangential = figure.axes[1].get_ylim(), figure.axes[3].get_ylim()
                 assert 0.04 < normal[1] < 0.08 and tangential[0] < -0.004 and tangential[1] > 0.0
-            plt.close(figure)
 
 
 def test_a_bound_of_friction_and_an_unknown_error_are_said_so():
@@ -408,7 +406,6 @@ def test_a_bound_of_friction_and_an_unknown_error_are_said_so():
         figure = identified_motion.draw_real_throw(identified_motion.real_throw(fit))
         (legend,) = figure.legends
         title = legend.get_title().get_text()
-        plt.close(figure)
     assert r"\geq 0.30" in title and "±" not in title and "700 mm²" in title
 
 

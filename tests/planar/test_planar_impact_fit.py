@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
@@ -317,7 +316,6 @@ def test_the_figure_shows_every_model(tables):
         assert "six models as published" in legend and len(legend) == 7
         few = tables[1]["ext_real_ellipse_impacts"].filter(regex="^(?!incremental|step law, e_N by)")
         assert len(draw_real_ellipse(few).axes[0].get_lines()) == 2 + 4
-        plt.close("all")
 
 
 # misuse

@@ -236,7 +236,6 @@ def drawn(name, folder):
         texts = [text for text in texts if text.axes is None or text.axes in shown or text in text.axes.texts]
         places = [(text.get_text(), text.get_window_extent(renderer)) for text in texts]
         page, width = figure.bbox.frozen(), figure.get_figwidth()
-        plt.close(figure)
     return places, page, width
 
 
@@ -271,4 +270,3 @@ def test_what_is_drawn_stays_within_the_view(name, tmp_path):
             points = np.vstack([*curves, *([ends] if ends else [])])
             assert points[:, 0].min() >= left and points[:, 0].max() <= right
             assert points[:, 1].min() >= low and points[:, 1].max() <= high
-        plt.close(figure)

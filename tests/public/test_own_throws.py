@@ -22,7 +22,5 @@ def test_unseen_throws_are_answered_and_found_better_than_by_naive_answers(rows)
 def test_intervals_hold(rows):
     found = rows[rows["answered"]]
     assert found["held"].mean() >= 0.9 and found["mu_held"].mean() >= 0.85
-    if rows["kind"][0] == "rectangle":
-        pytest.xfail("the radius's interval holds in three of four rectangles: some motions aren't found (docs/own.md)")
-    if "radius_held" in rows:
-        assert found["radius_held"].astype(bool).mean() >= 0.85
+    if "radius_held" in rows:  # some motions of rectangles aren't found (docs/own.md)
+        assert found["radius_held"].astype(bool).mean() >= (0.7 if rows["kind"][0] == "rectangle" else 0.85)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -206,7 +205,6 @@ def test_a_drawing_needs_its_csv_alone_and_cuts_nothing_off(name, data, tmp_path
     page = figure.bbox
     texts = [text for text in figure.findobj(Text) if text.get_text() and text.get_visible()]
     places = [(text.get_text(), text.get_window_extent()) for text in texts if text in _titles_and_labels(figure)]
-    plt.close(figure)
     assert len(places) > 2
     for text, place in places:
         assert place.x0 >= -1 and place.y0 >= -1 and place.x1 <= page.x1 + 1 and place.y1 <= page.y1 + 1, text
@@ -226,7 +224,6 @@ def test_the_impact_is_marked_on_its_corners_curve(windows, data, tmp_path):
     impact, axes = example_window(windows).impact, figure.axes[0]
     dots = [line for line in axes.lines if line.get_marker() == "o"]
     said = [text.get_text() for text in axes.get_legend().get_texts()]
-    plt.close(figure)
     assert [dot.get_xdata().tolist() for dot in dots] == [[impact.sample]]
     assert any(f"= {impact.sample}$" in text for text in said)
     assert any(f"p}}_{{{impact.vertex + 1}}}" in text for text in said)
@@ -247,7 +244,6 @@ def test_drawn_lines_end_at_minus_b_and_begin_at_c(name, data, tmp_path):
         assert len(dotted) == (0 if name == "fig06_impact_velocities" else 3 * len(CURVES))
     marks = {text.get_text(): text.xy[0] for axes in figure.axes for text in axes.texts}
     assert marks == {"$-b$": minus_b, "$c$": c}
-    plt.close(figure)
 
 
 def test_the_star_is_at_the_optimum(data, tmp_path):
@@ -255,7 +251,6 @@ def test_the_star_is_at_the_optimum(data, tmp_path):
     stars = [line for axes in figure.axes for line in axes.lines if line.get_marker() == "*"]
     places = [(float(star.get_xdata()[0]), float(star.get_ydata()[0])) for star in stars]
     titles = [axes.get_title(loc="left") for axes in figure.axes]
-    plt.close(figure)
     assert places == [pytest.approx((0.5, 1.0 / 3.0), abs=1e-5)] * 2
     assert sum(title.startswith("Box00") and "0.50" in title and "0.33" in title for title in titles) == 2
 
@@ -264,5 +259,4 @@ def test_a_single_dataset_fills_a_column(data, tmp_path):
     table: pd.DataFrame = data["fig09_velocity_costs"]
     figure = drawn("fig09_velocity_costs", table[table["dataset"] == "first_drops"], tmp_path)
     width = figure.get_size_inches()[0]
-    plt.close(figure)
     assert width == pytest.approx(style.SINGLE_COLUMN)

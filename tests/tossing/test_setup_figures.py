@@ -2,7 +2,6 @@
 
 import itertools
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import given
@@ -296,7 +295,6 @@ def test_a_drawing_needs_its_csv_alone_and_cuts_nothing_off(name, source, reques
         figure = draw_figure(name, read_csv(tmp_path / "scene.csv"))
         page = figure.bbox
         texts = texts_of(figure)
-        plt.close(figure)
     for text, place in texts:
         assert place.x0 >= -1 and place.y0 >= -1 and place.x1 <= page.x1 + 1 and place.y1 <= page.y1 + 1, text
     assert figure.get_size_inches()[0] <= style.DOUBLE_COLUMN + 1e-6
@@ -308,7 +306,6 @@ def test_names_of_points_and_axes_do_not_cover_each_other(tosses):
     with style.styled():
         figure = draw_figure("fig02_frames", frames_scene(prepared, canonical))
         texts = texts_of(figure)
-        plt.close(figure)
     assert sum("mathbf{p}" in text for text, _ in texts) == 8
     for (one, place), (other, elsewhere) in itertools.combinations(texts, 2):
         width = min(place.x1, elsewhere.x1) - max(place.x0, elsewhere.x0)
@@ -335,10 +332,8 @@ def test_only_a_moving_belt_has_an_arrow():
     with style.styled():
         figure = draw_figure("fig01_example_toss", scene)
         said = [text for text, _ in texts_of(figure)]
-        plt.close(figure)
     assert "belt 0.30 m/s" in said
     still = scene[scene["part"] != "belt"]
     with style.styled():
         figure = draw_figure("fig01_example_toss", still)
         assert not any("belt" in text for text, _ in texts_of(figure))
-        plt.close(figure)

@@ -89,7 +89,7 @@ def identify_from_impacts(
     """Identify mu, e_N (and e_T where ``options`` free it) from impacts.
 
     The ``seed`` is for the intervals of the mean of norms: resampling of tosses. The solver begins at ``start`` (mu,
-    e_N), by default at four points found in the data.
+    e_N); without one, or where it doesn't converge from there, at four points found in the data.
 
     Returns
     -------
@@ -106,7 +106,9 @@ def identify_from_impacts(
     options = options or ImpactModelOptions()
     table = impact_table(body, impacts)
     problem = likelihood(table, options.model_error)
-    runs = _runs(table, options, [start] if start else _starts(table, options))
+    runs = _runs(table, options, [start]) if start else []
+    if not any(run.solution.converged for run in runs):
+        runs += _runs(table, options, _starts(table, options))
     best = min(runs, key=lambda run: (not run.solution.converged, run.solution.objective))
     exact = _exact_objective(problem, options, best.found)
     if options.friction is Friction.DISK:
