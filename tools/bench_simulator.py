@@ -113,7 +113,7 @@ def accuracy_rows(prepared: Any, mujoco_python: str) -> list[dict[str, Any]]:
         variant = Variant("bench", "flight_fit", substeps, "newton", True, False)
         train, test = set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, TEST)
         near = Grid(grid_values(0.1, 0.3, 0.02), grid_values(0.0, 0.4, 0.1))
-        ours = identify(train, sweep_grid(train, near), variant, dataset="contactnets", samples=100, seed=1)
+        ours, _ = identify(train, sweep_grid(train, near), variant, dataset="contactnets", samples=100, seed=1)
         mu, e_n = ours["parameters"].values()
         point = np.array([mu]), np.array([e_n])
         losses = sweep(test.body, test.measured, *point, test.options, length=test.length).loss[:, 0]

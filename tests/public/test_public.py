@@ -71,7 +71,7 @@ def losses_of(dataset, chosen):
     """What was identified on the identification part, and the predictions of the test part."""
     train, test = set_up(dataset, chosen, IDENTIFICATION), set_up(dataset, chosen, TEST)
     grid = Grid(grid_values(0.05, 0.4, 0.05), grid_values(0.0, 0.5, 0.05))
-    found = identify(train, sweep_grid(train, grid), chosen, dataset="contactnets", samples=50, seed=1)
+    found, _ = identify(train, sweep_grid(train, grid), chosen, dataset="contactnets", samples=50, seed=1)
     return found, predict(test, ContactParameters(**found["parameters"]))
 
 

@@ -47,7 +47,7 @@ def test_identification_recovers_what_the_tosses_were_made_with():
     variant = Variant("refined", "flight_fit", 4, "newton", True, False)
     problem = set_up(prepared, variant, "identification")
     coarse = sweep_grid(problem, Grid(grid_values(0.1, 0.4, 0.05), grid_values(0.0, 0.3, 0.1)))
-    found = identify(problem, coarse, variant, dataset="d", samples=200, seed=1)
+    found, _ = identify(problem, coarse, variant, dataset="d", samples=200, seed=1)
     assert found["parameters"]["friction_mu"] == pytest.approx(TRUTH.friction_mu, abs=0.01)
     assert found["parameters"]["restitution_e_n"] == pytest.approx(TRUTH.restitution_e_n, abs=0.05)
     low, high = found["intervals"]["friction_mu"]

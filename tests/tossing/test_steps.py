@@ -64,7 +64,14 @@ def test_sweep_identify_and_predict(folder, prepared):
     sweep, fit, predictions = (str(folder / name) for name in ("s.nc", "f.json", "p.csv"))
     common = {"prepared": str(prepared), "calibration": None}
     identify_dataset(
-        **common, dataset="tiny", variant=VARIANT, grid=grid, bootstrap={"samples": 20, "seed": 1}, sweep=sweep, fit=fit
+        **common,
+        dataset="tiny",
+        variant=VARIANT,
+        grid=grid,
+        bootstrap={"samples": 20, "seed": 1},
+        sweep=sweep,
+        finest=str(folder / "fine.nc"),
+        fit=fit,
     )
     swept = read_dataset(sweep)
     assert dict(swept.sizes) == {"toss": 2, "friction_mu": 5, "restitution_e_n": 3}

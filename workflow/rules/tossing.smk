@@ -78,6 +78,10 @@ for number, group in enumerate(sharing_a_job(TOSSING_IDENTIFIED), 1):
                 "<results>/tossing/sweeps/{dataset}.{{trajectory_variant}}.nc",
                 dataset=group,
             ),
+            finest=expand(
+                "<results>/tossing/sweeps/{dataset}.{{trajectory_variant}}.finest.nc",
+                dataset=group,
+            ),
             fit=expand(
                 "<results>/tossing/fits/{dataset}.{{trajectory_variant}}.json",
                 dataset=group,
@@ -97,7 +101,7 @@ for number, group in enumerate(sharing_a_job(TOSSING_IDENTIFIED), 1):
             runtime=10,
         params:
             **call("contactid.tossing.identify.trajectories:identify_dataset"),
-            each=["prepared", "calibration", "sweep", "fit", "dataset"],
+            each=["prepared", "calibration", "sweep", "finest", "fit", "dataset"],
             dataset=group,
             variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
             grid=TOSSING["grid"],

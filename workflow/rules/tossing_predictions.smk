@@ -164,6 +164,7 @@ for number, group in enumerate(sharing_a_job(TOSSING_CASES), 1):
             prepared=[f"<results>/data/{dataset}/tosses.nc" for _, dataset in group],
             identified=[f"<results>/data/{on}/tosses.nc" for on, _ in group],
             fit=of_cases("fits/{0}.{{trajectory_variant}}.json", group),
+            swept=of_cases("sweeps/{0}.{{trajectory_variant}}.finest.nc", group),
             calibration=lambda wildcards, group=group: calibrations_for(
                 [on for on, _ in group], wildcards.trajectory_variant
             ),
@@ -191,12 +192,12 @@ for number, group in enumerate(sharing_a_job(TOSSING_CASES), 1):
                 "identified",
                 "calibration",
                 "fit",
+                "swept",
                 "scores",
                 "errors",
                 "outlines",
             ],
             variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
-            restitution=TOSSING["grid"]["restitution_e_n"],
             draws=TOSSING["rest_poses"]["draws"],
             seed=TOSSING["rest_poses"]["seed"],
             n_tosses=TOSSING["figures"]["tosses"],

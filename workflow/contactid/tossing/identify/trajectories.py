@@ -72,7 +72,7 @@ def sweep_grid(problem: Problem, grid: Grid) -> xr.Dataset:
 
 def identify(
     problem: Problem, coarse: xr.Dataset, variant: Variant, *, dataset: str, samples: int, seed: int
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], xr.Dataset]:
     """Find the minimum of eq. 16.
 
     Parameters
@@ -88,10 +88,10 @@ def identify(
 
     Returns
     -------
-    The record for ``fits/*.json``. ``objective`` is eq. 16 at the optimum. ``converged``: the search ended regularly
-    and every contact step at the optimum was solved. ``restitution_flat_to``: largest e_N whose mean loss, at its best
-    mu, is within 2 % of the optimum. ``friction_flat``: mu values (low, high) within the same share at the best e_N.
-    ``iterations``: parameter pairs simulated.
+    The record for ``fits/*.json``, and the losses on the finest grid at hand. ``objective`` is eq. 16 at the optimum.
+    ``converged``: the search ended regularly and every contact step at the optimum was solved. ``restitution_flat_to``:
+    largest e_N whose mean loss, at its best mu, is within 2 % of the optimum. ``friction_flat``: mu values (low, high)
+    within the same share at the best e_N. ``iterations``: parameter pairs simulated.
     """
     begin = time.perf_counter()
 
@@ -118,7 +118,7 @@ def identify(
     flat = profile["restitution_e_n"].values[profile.values <= (1.0 + FLAT) * float(coarse_mean.min())]
     along = mean_loss(finest).sel(restitution_e_n=e_n, method="nearest")
     near = along["friction_mu"].values[along.values <= (1.0 + FLAT) * float(along.min())]
-    return {
+    record = {
         "parameters": {"friction_mu": mu, "restitution_e_n": e_n},
         "objective": loss,
         "status": status,
@@ -135,6 +135,7 @@ def identify(
         "friction_flat": [float(near.min()), float(near.max())],
         "variant": variant.name,
     }
+    return record, finest
 
 
 def best_point(mean: xr.DataArray) -> tuple[float, float, float]:
@@ -206,15 +207,17 @@ def identify_dataset(
     grid: dict[str, dict[str, float]],
     bootstrap: dict[str, int],
     sweep: str,
+    finest: str,
     fit: str,
 ) -> None:
-    """Identify friction and restitution on a dataset's identification tosses; write the sweep of the grid and the fit.
+    """Identify friction and restitution on a dataset's identification tosses; write both sweeps of grids and the fit.
 
     Variant, grid (``start``, ``stop`` and ``step`` of both parameters) and bootstrap are the configuration's.
     """
     chosen = Variant.from_config(variant)
     problem = load_problem(prepared, calibration, chosen, IDENTIFICATION)
     swept = sweep_grid(problem, Grid(**{name: grid_values(**steps) for name, steps in grid.items()}))
-    record = identify(problem, swept, chosen, dataset=dataset, **bootstrap)
+    record, fine = identify(problem, swept, chosen, dataset=dataset, **bootstrap)
     write_dataset(swept, sweep)
+    write_dataset(fine, finest)
     write_fit(fit, record)

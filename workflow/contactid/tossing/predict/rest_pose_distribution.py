@@ -35,12 +35,12 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import read_json, write_json
 from contactid.output.tables import write_csv
-from contactid.tossing.identify.trajectories import FINE_REACH, FINE_STEP, Grid, grid_values, sweep_grid
+from contactid.sources.motion import read_dataset
 from contactid.tossing.predict.rest_pose_cloud import FACES, Cloud, FlatPoses, parameter_draws, simulate_clouds
 from contactid.tossing.prepare.metrics import rest_position_error
 from contactid.tossing.prepare.poses import top_outline
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST
-from contactid.tossing.prepare.tosses import Variant, load_dataset, release_covariances, set_up
+from contactid.tossing.prepare.tosses import Variant, load_dataset, load_problem, set_up
 from contactid.tossing.simulate.box import ContactParameters
 
 PARAMETERS, RELEASE, MODEL_ERROR, CONFORMAL = "parameters", "release", "model_error", "conformal"
@@ -392,8 +392,8 @@ def predict_rest_poses(
     identified: str,
     calibration: str | None,
     fit: str,
+    swept: str,
     variant: Mapping[str, Any],
-    restitution: Mapping[str, float],
     draws: int,
     seed: int,
     n_tosses: int,
@@ -407,8 +407,8 @@ def predict_rest_poses(
     ----------
     prepared, identified
         Tosses to predict, and tosses that parameters were identified on.
-    restitution
-        ``start``, ``stop`` and ``step`` of the grid of e_N, over which (mu finely) the identification is bootstrapped.
+    swept
+        Losses of the identification tosses over the finest grid of the identification, which is bootstrapped.
     draws, n_tosses
         Simulated outcomes per toss, and tosses in the figure.
     scores, errors, outlines
@@ -416,20 +416,16 @@ def predict_rest_poses(
     """
     stepped = Variant.from_config(variant)
     parameters = ContactParameters(**read_json(fit)["parameters"])
-    known_data, test_data = load_dataset(identified, calibration), load_dataset(prepared, calibration)
-    known, test = set_up(known_data, stepped, IDENTIFICATION), set_up(test_data, stepped, TEST)
-    mu = parameters.friction_mu
-    grid = Grid(grid_values(round(max(mu - FINE_REACH, 0.0), 3), round(mu + FINE_REACH, 3), FINE_STEP),
-                grid_values(**restitution))  # fmt: skip
-    swept = sweep_grid(known, grid)
-    drawn = parameter_draws(swept["position_error"] + swept["rotation_error"], draws, seed)
-    spread = release_covariances(test_data, test.body, test.tosses)
+    test_data = load_dataset(prepared, calibration)
+    known, test = load_problem(identified, calibration, stepped, IDENTIFICATION), set_up(test_data, stepped, TEST)
+    errors_of = read_dataset(swept)
+    drawn = parameter_draws(errors_of["position_error"] + errors_of["rotation_error"], draws, seed)
+    spread = test.start_covariances()
     clouds = {
         PARAMETERS: simulate_clouds(test, parameters, drawn, None, seed),
         RELEASE: simulate_clouds(test, parameters, drawn, spread, seed),
     }
-    spread = release_covariances(known_data, known.body, known.tosses)
-    identification = simulate_clouds(known, parameters, drawn, spread, seed)
+    identification = simulate_clouds(known, parameters, drawn, known.start_covariances(), seed)
     scored = score_tosses(identification, clouds, known.length, seed=seed)
     name, predicted = str(test_data.attrs["object"]), clouds[RELEASE]
     record = {

@@ -32,14 +32,7 @@ from contactid.core.errors import ContactIdError
 from contactid.output.fits import read_json
 from contactid.output.tables import write_csv
 from contactid.tossing.prepare.preprocess import TEST, upper_face
-from contactid.tossing.prepare.tosses import (
-    PreparedToss,
-    Problem,
-    Variant,
-    load_dataset,
-    load_problem,
-    release_covariances,
-)
+from contactid.tossing.prepare.tosses import PreparedToss, Problem, Variant, load_problem
 from contactid.tossing.simulate.batch import RestPoses, Runs, rest_poses
 from contactid.tossing.simulate.box import ContactParameters
 
@@ -306,7 +299,6 @@ def sobol_indices(
     seed = options["seed"]
     problem = load_problem(prepared, calibration, Variant.from_config(variant), TEST).some(options["tosses"], seed)
     parameters = ContactParameters(**read_json(fit)["parameters"])
-    covariances = release_covariances(load_dataset(prepared, calibration), problem.body, problem.tosses)
     spread = InputSpread(friction_mu=options["reach"], restitution_e_n=options["reach"])
-    tosses = global_sensitivity(problem, covariances, parameters, spread, options["samples"], seed)
+    tosses = global_sensitivity(problem, problem.start_covariances(), parameters, spread, options["samples"], seed)
     write_csv(sobol_table(tosses, seed=seed), indices)

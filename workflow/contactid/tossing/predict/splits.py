@@ -36,7 +36,7 @@ def score_split(motion: str, dataset: str, seed: int | str, settings: dict[str, 
     body = found.apply(tosses)
     known, unseen = set_up(body, variant, IDENTIFICATION), set_up(body, variant, TEST)
     swept = sweep_grid(known, Grid(**{name: grid_values(**steps) for name, steps in settings["grid"].items()}))
-    fit = identify(known, swept, variant, dataset=dataset, **settings["bootstrap"])
+    fit, _ = identify(known, swept, variant, dataset=dataset, **settings["bootstrap"])
     loss = predict(unseen, ContactParameters(**fit["parameters"]))["loss"]
     row = {
         "dataset": dataset,

@@ -145,12 +145,13 @@ def local_velocity(position: np.ndarray, time_step: float, half_window: int) -> 
     ``position`` is (n, d). Near the ends the window is cut, so that it stays within the recording.
     """
     n = len(position)
-    velocity = np.zeros(position.shape)
-    for k in range(n):
-        first, end = max(0, k - half_window), min(n, k + half_window + 1)
-        times = (np.arange(first, end) - k) * time_step
-        velocity[k] = np.polynomial.polynomial.polyfit(times, position[first:end], 1)[1]
-    return velocity
+    offsets = np.arange(-half_window, half_window + 1)
+    reached = np.arange(n)[:, None] + offsets
+    inside = (reached >= 0) & (reached < n)
+    count, first, second = ((inside * offsets**power).sum(axis=1)[:, None] for power in range(3))
+    weights = inside * (count * offsets - first) / np.maximum(count * second - first**2, 1)  # 0 of a single sample
+    terms = (weights[:, [k]] * position[np.clip(reached[:, k], 0, n - 1)] for k in range(len(offsets)))
+    return sum(terms, np.zeros(position.shape)) / time_step
 
 
 def top_outline(pose: np.ndarray, vertices: np.ndarray) -> np.ndarray:

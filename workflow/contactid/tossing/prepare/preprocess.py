@@ -93,17 +93,7 @@ def preprocess(
     body = body_of(motion)
     time_step = 1.0 / motion.attrs["sample_frequency"]
     split = split_of(motion["recording"].values, share, seed)
-    tosses = []
-    for _, samples in iterate_recordings(motion):
-        position, orientation = in_surface_frame(
-            samples["position"].values,
-            samples["orientation"].values,
-            samples["surface_position"].values,
-            samples["surface_orientation"].values,
-        )
-        gravity = rotations.as_rotation(samples["surface_orientation"].values).inv().apply([0.0, 0.0, -_GRAVITY])
-        belt = samples["surface_velocity"].values.astype(float)
-        tosses.append(_Toss(position, rotations.continuous(orientation), belt, gravity))
+    tosses = _tosses_of(motion)
     surfaces = _surfaces(motion)
     planes = {
         name: _surface_from_rest(
@@ -132,17 +122,23 @@ def preprocess_on(
 
     ``motion`` has one surface, which ``plane`` corrects; nothing is fitted. No toss need be usable.
     """
-    body, tosses = body_of(motion), []
+    body, tosses = body_of(motion), _tosses_of(motion)
+    for toss in tosses:
+        toss.correct(plane)
+        toss.judge(body, 1.0 / motion.attrs["sample_frequency"], exclude_tumbling, {**events, "rule": toss.rule})
+    return _assemble(motion, tosses, np.full(len(tosses), TEST, dtype=object), plane)
+
+
+def _tosses_of(motion: xr.Dataset) -> list[_Toss]:
+    """Its recordings, their poses in the frame of the surface as it was measured."""
+    tosses = []
     for _, samples in iterate_recordings(motion):
         frame = samples["surface_position"].values, samples["surface_orientation"].values
         position, orientation = in_surface_frame(samples["position"].values, samples["orientation"].values, *frame)
         gravity = rotations.as_rotation(frame[1]).inv().apply([0.0, 0.0, -_GRAVITY])
         belt = samples["surface_velocity"].values.astype(float)
-        toss = _Toss(position, rotations.continuous(orientation), belt, gravity)
-        toss.correct(plane)
-        toss.judge(body, 1.0 / motion.attrs["sample_frequency"], exclude_tumbling, {**events, "rule": toss.rule})
-        tosses.append(toss)
-    return _assemble(motion, tosses, np.full(len(tosses), TEST, dtype=object), plane)
+        tosses.append(_Toss(position, rotations.continuous(orientation), belt, gravity))
+    return tosses
 
 
 def _surfaces(motion: xr.Dataset) -> np.ndarray:

@@ -6,7 +6,7 @@ A variant says how a toss starts, how it is stepped, and whether the body is cal
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ class PreparedToss:
     rest_position, rest_orientation : (3,) m and (4,), the measured rest pose in C
     tumbled : it changed its upper face
     gravity : (3,) m/s2 in C
+    covariance : (12, 12) of the start, see :class:`contactid.tossing.prepare.flight.FlightFit`; none of a difference
     """
 
     toss: MeasuredToss
@@ -40,6 +41,7 @@ class PreparedToss:
     rest_orientation: np.ndarray
     tumbled: bool
     gravity: np.ndarray
+    covariance: np.ndarray | None = None
 
 
 def usable_tosses(
@@ -71,18 +73,22 @@ def usable_tosses(
         first, rest = _first_sample(samples), int(samples["rest"])
         position, orientation = samples["position"].values, samples["orientation"].values
         if start == "flight_fit":
-            state = _fitted_flight(samples, body, time_step).state
+            flight = slice(first, int(samples["contact"]))
+            gravity = samples["gravity"].values
+            fitted = fit_flight(body, position[flight], orientation[flight], time_step, gravity)
         else:
-            state = central_difference_state(position, orientation, first, time_step)
+            fitted = FlightFit(central_difference_state(position, orientation, first, time_step))
         toss = MeasuredToss(
             name=name,
-            start=state,
+            start=fitted.state,
             position=position[first : rest + 1],
             orientation=orientation[first : rest + 1],
             surface_velocity=samples["surface_velocity"].values.astype(float),
         )
         resting = samples["rest_position"].values, samples["rest_orientation"].values
-        tosses.append(PreparedToss(toss, *resting, bool(samples["tumbled"]), samples["gravity"].values))
+        tosses.append(
+            PreparedToss(toss, *resting, bool(samples["tumbled"]), samples["gravity"].values, fitted.covariance)
+        )
     if not tosses:
         part = f"the {split} part of " if split else ""
         raise ContactIdError(
@@ -93,12 +99,6 @@ def usable_tosses(
 
 def _first_sample(samples: xr.Dataset) -> int:
     return max(int(samples["release"]), 1)  # eq. 12 needs a sample before the release
-
-
-def _fitted_flight(samples: xr.Dataset, body: BodyProperties, time_step: float) -> FlightFit:
-    flight = slice(_first_sample(samples), int(samples["contact"]))
-    position, orientation = samples["position"].values[flight], samples["orientation"].values[flight]
-    return fit_flight(body, position, orientation, time_step, samples["gravity"].values)
 
 
 @dataclass(frozen=True)
@@ -150,6 +150,13 @@ class Problem:
         """Start states and measured poses alone."""
         return [item.toss for item in self.tosses]
 
+    def start_covariances(self) -> np.ndarray:
+        """(toss, 12, 12) of the starts. Raises :class:`ContactIdError` where they are central differences."""
+        found = [item.covariance for item in self.tosses]
+        if any(one is None for one in found):
+            raise ContactIdError("the starts by central differences have no covariance", "Take start: flight_fit")
+        return np.stack(found)  # type: ignore[arg-type]
+
     def some(self, n_tosses: int, seed: int) -> Problem:
         """The same with at most so many tosses, drawn at random: the first ones may all be of one session."""
         chosen = np.random.default_rng(seed).permutation(len(self.tosses))[:n_tosses]
@@ -180,15 +187,3 @@ def set_up(prepared: xr.Dataset, variant: Variant, split: str | None) -> Problem
     if variant.solver == "prox":  # as the authors ran it
         options = replace(options, solver="prox", prox_step=1e-4, tolerance=1e-6, max_iterations=100_000)
     return Problem(body, body.length, tosses, options)
-
-
-def release_covariances(prepared: xr.Dataset, body: BodyProperties, tosses: Sequence[PreparedToss]) -> np.ndarray:
-    """Covariances (toss, 12, 12) of the tosses' starts, as :class:`contactid.tossing.prepare.flight.FlightFit` has
-    them.
-
-    ``prepared`` is the dataset that the tosses come from, calibrated where they are, and ``body`` what they were set up
-    with. They should start with the flight fit: a central difference is noisier than its covariance.
-    """
-    time_step = 1.0 / prepared.attrs["sample_frequency"]
-    recordings = dict(iterate_recordings(prepared))
-    return np.stack([_fitted_flight(recordings[item.toss.name], body, time_step).covariance for item in tosses])
