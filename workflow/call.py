@@ -1,6 +1,6 @@
 """Every rule's script: call the function that the rule names, with the files and settings that it asks for."""
 
-from contactid.run.job import job
+from contactid.run.job import job, leave
 
 smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there
 with job(smk.rule, smk.wildcards, smk.log[0]) as terminal:
@@ -10,3 +10,4 @@ with job(smk.rule, smk.wildcards, smk.log[0]) as terminal:
     tell_begin(smk.input, smk.params)
     call_rule(smk.wildcards, smk.input, smk.output, smk.params, {"config": smk.config, "terminal": terminal})
     tell_end(smk.output)
+leave()

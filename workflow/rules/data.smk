@@ -102,6 +102,7 @@ rule read_embedded:
         "<logs>/read_embedded.log",
     benchmark:
         "<benchmarks>/read_embedded.tsv"
+    priority: 2  # the longest chain of jobs begins soon
     conda:
         "../../envs/environment.yaml"
     resources:

@@ -30,22 +30,20 @@ rule inhand_twin:
 
 
 rule inhand_estimate:
-    """Estimate a source's recordings of one seed by every method and solver."""
+    """Estimate every source's recordings of one seed by every method and solver."""
     input:
-        recordings=lambda wildcards: inhand_twins(
-            [wildcards.inhand_seed], [wildcards.inhand_source]
-        ),
-        truths=lambda wildcards: inhand_twins(
-            [wildcards.inhand_seed], [wildcards.inhand_source], "truth_"
-        ),
+        recordings=lambda wildcards: inhand_twins([wildcards.inhand_seed]),
+        truths=lambda wildcards: inhand_twins([wildcards.inhand_seed], prefix="truth_"),
     output:
-        table="<results>/inhand/fits/{inhand_source}_{inhand_seed}.csv",
+        table=[
+            f"<results>/inhand/fits/{source}_{{inhand_seed}}.csv"
+            for source in INHAND_SOURCES
+        ],
     log:
-        "<logs>/inhand_estimate/{inhand_source}_{inhand_seed}.log",
+        "<logs>/inhand_estimate/{inhand_seed}.log",
     benchmark:
-        "<benchmarks>/inhand_estimate/{inhand_source}_{inhand_seed}.tsv"
+        "<benchmarks>/inhand_estimate/{inhand_seed}.tsv"
     wildcard_constraints:
-        inhand_source="|".join(INHAND_SOURCES),
         inhand_seed=r"\d+",
     conda:
         "../../envs/environment.yaml"
@@ -54,6 +52,8 @@ rule inhand_estimate:
         runtime=10,
     params:
         **call("contactid.inhand.identify.estimates:write_estimates"),
+        each=["table"],
+        shares=["recordings", "truths"],
         methods=INHAND["estimates"]["methods"],
         study={name: INHAND[name] for name in ("baseline", "graph")},
     script:

@@ -22,6 +22,7 @@ rule tossing_preprocess:
         "<logs>/tossing_preprocess.log",
     benchmark:
         "<benchmarks>/tossing_preprocess.tsv"
+    priority: 2  # the longest chain of jobs begins soon
     conda:
         "../../envs/environment.yaml"
     resources:

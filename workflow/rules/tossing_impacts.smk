@@ -29,6 +29,7 @@ for number, group in enumerate(IMPACT_SELECTIONS.values(), 1):
             f"<logs>/tossing_impacts_{number}.log",
         benchmark:
             f"<benchmarks>/tossing_impacts_{number}.tsv"
+        priority: 2  # the longest chain of jobs begins soon
         conda:
             "../../envs/environment.yaml"
         resources:
@@ -112,6 +113,7 @@ for number, group in enumerate(sharing_a_job(VELOCITY_IDENTIFIED), 1):
             f"<logs>/tossing_impact_mpec_{number}/{{velocity_variant}}.log",
         benchmark:
             f"<benchmarks>/tossing_impact_mpec_{number}/{{velocity_variant}}.tsv"
+        priority: 2  # the longest chain of jobs begins soon
         conda:
             "../../envs/environment.yaml"
         resources:

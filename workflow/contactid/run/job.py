@@ -7,6 +7,7 @@ last line tells how the job ended: ``ERROR ...``, or :data:`FINISHED`; a job tha
 from __future__ import annotations
 
 import ctypes
+import gc
 import hashlib
 import logging
 import os
@@ -16,7 +17,7 @@ import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from contactid.core.atomic import NOT_WRITABLE, cannot_be_written, process_lives
 from contactid.core.errors import ContactIdError
@@ -28,6 +29,7 @@ OWNER = "CONTACTID_OWNER"
 LOCK = "Environment: requirements.lock, sha256 "
 _LOCK_FILE = Path(__file__).resolve().parents[3] / "envs/requirements.lock"
 _PR_SET_PDEATHSIG = 1
+_COLLECTIONS = 100_000, 20, 20  # new objects before each; Python's own 700 cost a fifteenth of a run
 
 
 @contextmanager
@@ -42,6 +44,7 @@ def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[in
     log : holds everything else, the traceback of an unexpected error included
     """
     _end_with_owner()
+    gc.set_threshold(*_COLLECTIONS)
     label = rule + "".join(f" {key}={value}" for key, value in wildcards.items())
     terminal = os.dup(2)
     sys.stdout.flush()
@@ -74,6 +77,14 @@ def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[in
                 terminal,
                 f"{label}: unexpected {type(error).__name__}: {error}. Please report it with the log. Log: {log}",
             )
+
+
+def leave() -> NoReturn:
+    """End a job that has succeeded at once: Python would take a quarter of a second to tidy up its memory."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    ctypes.CDLL(None).fflush(None)  # what a compiled solver has printed
+    os._exit(0)
 
 
 def _opened(log: str | Path, label: str, terminal: int) -> TextIO:

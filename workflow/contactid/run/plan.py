@@ -31,8 +31,8 @@ SUBMISSIONS_PER_SECOND = 5.0
 """As in profiles/slurm."""
 DAG_COST = Path(__file__).resolve().parents[2] / "resources" / "dag_cost.csv"
 """Measured costs of Snakemake's start: jobs, CPU seconds, MB (``python -m bench_dag``)."""
-# a job has one source's recordings, one per object; the paper's, which no configuration changes
-_SOURCES, _RECORDINGS = 4, 20
+# recordings of one seed, which a job takes: the paper's, which no configuration changes
+_RECORDINGS = 20
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def axes_of(configuration: Mapping[str, Any]) -> list[Axis]:
         Axis("planar_identify", "noisy throw", "planar.identification.seeds", throws, frictions * rates, True),
         Axis(
             "inhand_estimate", "recording, by every method", "inhand.estimates.seeds",
-            _RECORDINGS / _SOURCES, _RECORDINGS, True,
+            _RECORDINGS, _RECORDINGS, True,
         ),
         Axis(
             "arm_fit_samples", "noise sample of a recording, by every method", "arm.fit.accuracy.samples",

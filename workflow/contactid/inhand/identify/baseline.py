@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy
 import xarray as xr
-from scipy.signal import savgol_filter
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters
@@ -69,10 +69,10 @@ def filtered(signals: RecordedSignals, window: int, degree: int) -> RecordedSign
             f"a recording of {signals.samples} samples is shorter than the filter's window of {window}",
             "Shorten baseline: window, or record more",
         )
-    forces = savgol_filter(signals.forces, window, degree, axis=0)
+    forces = scipy.signal.savgol_filter(signals.forces, window, degree, axis=0)
     torques = signals.torques
     if torques is not None:
-        torques = savgol_filter(torques, window, degree, axis=0)
+        torques = scipy.signal.savgol_filter(torques, window, degree, axis=0)
     return replace(signals, forces=forces, torques=torques)
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 import xarray as xr
-from scipy.signal import savgol_coeffs, savgol_filter
 
 from contactid.core import rotations
 from contactid.inhand.identify.kinematics import BodyMotion, quaternion_rate
@@ -56,10 +56,12 @@ def visible_motion(signals: RecordedSignals) -> BodyMotion:
     window = max(window, _DEGREE + 2 - _DEGREE % 2)
     options: dict[str, Any] = {"window_length": window, "polyorder": _DEGREE, "delta": step, "axis": 0}
     quaternion = rotations.from_matrices(signals.rotations)
-    noise = [np.linalg.norm(savgol_coeffs(window, _DEGREE, deriv=order, delta=step)) for order in (0, 1, 2)]
-    rate = quaternion_rate(quaternion, savgol_filter(quaternion, deriv=1, **options))
-    change = quaternion_rate(quaternion, savgol_filter(quaternion, deriv=2, **options))
-    acceleration = savgol_filter(signals.positions, deriv=2, **options)
+    noise = [
+        np.linalg.norm(scipy.signal.savgol_coeffs(window, _DEGREE, deriv=order, delta=step)) for order in (0, 1, 2)
+    ]
+    rate = quaternion_rate(quaternion, scipy.signal.savgol_filter(quaternion, deriv=1, **options))
+    change = quaternion_rate(quaternion, scipy.signal.savgol_filter(quaternion, deriv=2, **options))
+    acceleration = scipy.signal.savgol_filter(signals.positions, deriv=2, **options)
     apparent = _shrunk(acceleration, noise[2] * signals.position_sd) + np.array([0.0, 0.0, signals.gravity])
     return BodyMotion.alone(
         _shrunk(rate, noise[1] * signals.orientation_sd),

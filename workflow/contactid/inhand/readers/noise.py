@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import scipy
 from scipy.ndimage import gaussian_filter1d
-from scipy.signal import lfilter
 
 _SHARE_LIMITS = (0.0, 0.95)
 QUIET: Mapping[str, Any] = {  # a source's noise where there is none
@@ -47,7 +47,7 @@ def first_order(white: np.ndarray, length: float) -> np.ndarray:
     kept = np.exp(-1.0 / length)
     driven = np.sqrt(1.0 - kept**2) * white
     driven[0] = white[0]  # starts in its stationary distribution
-    return lfilter([1.0], [1.0, -kept], driven, axis=0)
+    return scipy.signal.lfilter([1.0], [1.0, -kept], driven, axis=0)
 
 
 def smooth(white: np.ndarray, length: float) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from contactid.output.computing import Shown
 from contactid.output.fits import read_json
@@ -224,7 +224,7 @@ def _at_contact(toss: xr.Dataset) -> dict[str, Any]:
 def _interval(name: str, values: pd.Series) -> dict[str, float]:
     """95 % interval of a mean over tosses by Student's distribution; NaN for fewer than two."""
     n = len(values)
-    reach = float(student.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
+    reach = float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
     return {f"{name}_low": float(values.mean()) - reach, f"{name}_high": float(values.mean()) + reach}
 
 

@@ -23,7 +23,7 @@ from contactid.output.tables import write_csv
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.identify.trajectories import resampled_best
 from contactid.tossing.impacts.impact import WEIGHTS, Impact, ImpactWindow, read_impacts
-from contactid.tossing.impacts.law import ImpactTable, impact_table, law_residual
+from contactid.tossing.impacts.law import ImpactTable, Values, impact_table, law_residual
 from contactid.tossing.models.impact_likelihood import Likelihood, likelihood
 from contactid.tossing.models.impact_uncertainty import (
     FrictionEvidence,
@@ -245,7 +245,7 @@ def _from_exact_law(
     return Run.at(built, at[0], at[1], solution)
 
 
-def _losses(table: ImpactTable, options: ImpactModelOptions, mu: float, e_n: float, e_t: float) -> np.ndarray:
+def _losses(table: ImpactTable, options: ImpactModelOptions, mu: float, e_n: Values, e_t: float) -> np.ndarray:
     """(n,) eq. 17 by the exact law, with the model's smoothing."""
     error = (table.post_twist - table.predict(mu, e_n, e_t)) * WEIGHTS
     return np.sqrt(options.smoothing**2 + (error**2).sum(axis=1))
@@ -278,8 +278,10 @@ def _bootstrap(
     mus = np.arange(0.0, options.largest_mu + _GRID_STEP, _GRID_STEP)
     bounces = np.arange(0.0, 1.0 + _GRID_STEP, 2.0 * _GRID_STEP)
     tosses = table.toss.astype(str)
-    on_grid = np.array([[_losses(table, options, mu, e_n, found[2]) for e_n in bounces] for mu in mus])
-    at_mu, at_e = resampled_best(np.moveaxis(on_grid, -1, 0), _RESAMPLES, seed, tosses)
+    every, at = table.repeated(len(bounces)), np.tile(bounces, len(table))
+    on_grid = np.array([_losses(every, options, mu, at, found[2]) for mu in mus])  # (mu, impact and e_N)
+    losses = on_grid.reshape(len(mus), len(table), len(bounces)).swapaxes(0, 1)
+    at_mu, at_e = resampled_best(losses, _RESAMPLES, seed, tosses)
     chosen = {"friction_mu": (mus[at_mu], 0.5 * _GRID_STEP), "restitution_e_n": (bounces[at_e], _GRID_STEP)}
     intervals = {}
     for name, (values, half) in chosen.items():

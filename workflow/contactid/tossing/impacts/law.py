@@ -16,7 +16,8 @@ the normal speed alone, and then energy can grow: Newton's restitution with fric
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numba
 import numpy as np
@@ -57,10 +58,14 @@ class ImpactTable:
     def __len__(self) -> int:
         return len(self.toss)
 
-    @property
+    @cached_property
     def approach(self) -> np.ndarray:
         """(n, 3) measured corner velocity before the impact, relative to the surface."""
         return self.relative(self.pre_twist)
+
+    @cached_property
+    def _inverse_delassus(self) -> np.ndarray:
+        return np.linalg.inv(self.delassus)
 
     def relative(self, twist: np.ndarray) -> np.ndarray:
         """(n, 3) corner velocities relative to the surface's material for twists (n, 6)."""
@@ -73,11 +78,22 @@ class ImpactTable:
     def impulses(self, mu: Values, e_n: Values, e_t: Values = 0.0, pre_twist: np.ndarray | None = None) -> np.ndarray:
         """(n, 3) exact impulses in N s; parameters are scalars or (n,)."""
         before = self.approach if pre_twist is None else self.relative(pre_twist)
-        return contact_impulses(self.delassus, before, mu, e_n, e_t)
+        n = len(self)
+        restitution = np.column_stack([np.broadcast_to(value, (n,)) for value in (e_t, e_t, e_n)])
+        return _impulses(
+            np.ascontiguousarray(self.delassus, dtype=float),
+            self._inverse_delassus,
+            (1.0 + restitution) * before,
+            np.ascontiguousarray(np.broadcast_to(mu, (n,)), dtype=float),
+        )
 
     def predict(self, mu: Values, e_n: Values, e_t: Values = 0.0) -> np.ndarray:
         """(n, 6) twists after the impacts."""
         return self.pre_twist + np.einsum("nij,nj->ni", self.response, self.impulses(mu, e_n, e_t))
+
+    def repeated(self, times: int) -> ImpactTable:
+        """Every impact so many times, one after the other."""
+        return ImpactTable(**{one.name: np.repeat(getattr(self, one.name), times, axis=0) for one in fields(self)})
 
 
 def impact_table(body: BodyProperties, impacts: Sequence[Impact]) -> ImpactTable:
@@ -98,30 +114,6 @@ def impact_table(body: BodyProperties, impacts: Sequence[Impact]) -> ImpactTable
         toss=np.array([impact.toss for impact in impacts], dtype=object),
         **{name: np.stack([getattr(item, name) for item in geometry]) for name in ("jacobian", "response", "delassus")},
         **{name: np.stack([np.asarray(getattr(item, name), dtype=float) for item in impacts]) for name in measured},
-    )
-
-
-def contact_impulses(
-    delassus: np.ndarray, before: np.ndarray, mu: Values, e_n: Values, e_t: Values = 0.0
-) -> np.ndarray:
-    """Exact impulses (n, 3) in N s of n single contacts.
-
-    Parameters
-    ----------
-    delassus
-        (n, 3, 3) symmetric positive definite, 1/kg.
-    before
-        (n, 3) m/s: relative corner velocities before the impact.
-    mu, e_n, e_t
-        Scalars or (n,).
-    """
-    n = len(before)
-    restitution = np.column_stack([np.broadcast_to(value, (n,)) for value in (e_t, e_t, e_n)])
-    return _impulses(
-        np.ascontiguousarray(delassus, dtype=float),
-        np.linalg.inv(delassus),
-        (1.0 + restitution) * before,
-        np.ascontiguousarray(np.broadcast_to(mu, (n,)), dtype=float),
     )
 
 

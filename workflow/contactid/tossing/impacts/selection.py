@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+import scipy
 import xarray as xr
-from scipy.signal import find_peaks
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
@@ -158,7 +158,7 @@ def _candidates(recording: Recording) -> list[tuple[int, int, float]]:
     """(sample, vertex, speed of approach in m/s) in order of time."""
     found = []
     for vertex, heights in enumerate(recording.heights.T):
-        for sample in map(int, find_peaks(-heights)[0]):
+        for sample in map(int, scipy.signal.find_peaks(-heights)[0]):
             first = max(sample - 4, 0)
             if sample - 1 <= first:
                 continue

@@ -27,14 +27,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
-from scipy.stats import chi2, norm
-from scipy.stats import t as student
+from scipy.special import chdtri, ndtri, stdtrit
 
 from contactid.tossing.models.impact_likelihood import Likelihood
 
 _NO_LIMIT = 1e3  # a mu that no impact of a convex body can need
-_SIGNIFICANT = 0.5 * float(chi2.ppf(0.95, 1))  # of F, two-sided
-_ONE_SIDED = 0.5 * float(norm.ppf(0.95)) ** 2
+_SIGNIFICANT = 0.5 * float(chdtri(1, 0.05))  # of F, two-sided
+_ONE_SIDED = 0.5 * float(ndtri(0.95)) ** 2
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def interval(value: float, error: float, degrees: float, low: float = 0.0, high:
     """
     if not np.isfinite(error):
         return low, high
-    reach = float(student.ppf(0.975, degrees)) * error
+    reach = float(stdtrit(degrees, 0.975)) * error
     return max(value - reach, low), min(value + reach, high)
 
 

@@ -27,9 +27,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import scipy
 from scipy.optimize import minimize
 from scipy.special import gammaln
-from scipy.stats import binom, binomtest
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
@@ -269,8 +269,8 @@ def coverage_table(scores: Mapping[str, Scores], nominal: Sequence[float] = NOMI
                 hits[ALL], sizes[ALL] = np.concatenate([*hits.values()]), np.concatenate([*sizes.values()])
             for name, inside in hits.items():
                 covered, n = int(inside.sum()), len(inside)
-                interval = binomtest(covered, n).proportion_ci(0.95, method="exact")
-                band = np.asarray(binom.ppf([0.025, 0.975], n, probability)) / n
+                interval = scipy.stats.binomtest(covered, n).proportion_ci(0.95, method="exact")
+                band = np.asarray(scipy.stats.binom.ppf([0.025, 0.975], n, probability)) / n
                 sized = probability == 0.9 and level != CONFORMAL
                 rows.append(
                     {

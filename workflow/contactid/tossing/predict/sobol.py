@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm, qmc
+import scipy
+from scipy.special import ndtri
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
@@ -84,7 +85,7 @@ def runs_from_unit(
     input ``release_position`` is what is left. That is the error of the position in the middle of the flight.
     """
     columns = dict(zip(GROUPS, np.split(unit, np.cumsum(list(GROUPS.values()))[:-1], axis=1), strict=True))
-    normal = {name: norm.ppf(np.clip(values, 1e-12, 1.0 - 1e-12)) for name, values in columns.items()}
+    normal = {name: ndtri(np.clip(values, 1e-12, 1.0 - 1e-12)) for name, values in columns.items()}
     state = np.empty((len(unit), 12))
     for pose, rate, pose_name, rate_name in (
         (slice(0, 3), slice(6, 9), "release_position", "release_velocity"),
@@ -178,7 +179,7 @@ def toss_sensitivity(
     """Simulate ``n (groups + 2)`` runs of one toss; ``n`` is a power of 2, ``covariance`` (12, 12) of its start."""
     if n < 2 or n & (n - 1):
         raise ContactIdError(f"{n} base points of a Sobol sequence are not a power of 2", "Give 256, 512, 1024, ...")
-    points = qmc.Sobol(2 * _N_NUMBERS, scramble=True, rng=np.random.default_rng(seed)).random(n)
+    points = scipy.stats.qmc.Sobol(2 * _N_NUMBERS, scramble=True, rng=np.random.default_rng(seed)).random(n)
     a, b = points[:, :_N_NUMBERS], points[:, _N_NUMBERS:]
     samples, start = [a, b], 0
     for size in GROUPS.values():

@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 
 from contactid.tossing.prepare.poses import central_differences, local_velocity, vertex_positions
 
@@ -220,9 +221,8 @@ def as_authors(
 
 
 def _author_release(height: np.ndarray, rule: _BoxRule) -> int:
-    from scipy.signal import find_peaks  # half of this module's time to import, for this rule alone
 
-    peaks, _ = find_peaks(height[rule.peak_from :], height=rule.peak_height, width=rule.peak_width)
+    peaks, _ = scipy.signal.find_peaks(height[rule.peak_from :], height=rule.peak_height, width=rule.peak_width)
     if not len(peaks):
         return -1
     return int(peaks[-1 if rule.last else 0]) + rule.peak_from
