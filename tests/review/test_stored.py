@@ -40,6 +40,13 @@ def held(stored, ours=SAMPLES, **others):
     return read_csv("held.csv").iloc[0]
 
 
+def test_a_configuration_without_samples_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ContactIdError, match="makes no samples of it"):
+        gather([], RESULT, "table.csv", "provenance.json")
+    assert not list(tmp_path.iterdir())
+
+
 def changed(row, value):
     table = SAMPLES.copy()
     table.loc[row, "error_pct"] = value

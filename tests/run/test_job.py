@@ -30,6 +30,13 @@ def test_a_job_that_finishes_says_so_in_its_log_alone(tmp_path):
     assert failures(tmp_path, 0.0) == [f"ERROR {tmp_path}: stopped before it was finished. Run the same command again."]
 
 
+def test_a_job_that_leaves_at_once_has_written_what_its_solver_printed(tmp_path):
+    body = "import atexit, ctypes; atexit.register(print, 'tidying'); ctypes.CDLL(None).printf(b'iteration 7\\n')\n"
+    run = run_job(tmp_path, body + "from contactid.run.job import leave\nleave()")
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    assert (tmp_path / "logs/rule.log").read_text().splitlines()[1:] == ["iteration 7", FINISHED]
+
+
 @pytest.mark.parametrize(
     ("body", "words"),
     [

@@ -34,7 +34,11 @@ def gather(samples: Sequence[str], result: Mapping[str, Any], table: str, record
 
     ``samples`` are relative to where Snakemake was started; ``result`` is as :mod:`contactid.review.held` says. Of the
     record, ``seconds`` are the jobs' wall time.
+
+    Raises :class:`ContactIdError` where there are no samples.
     """
+    if not samples:
+        raise ContactIdError("this configuration makes no samples of it", "Name one that does by CONFIG=")
     write_csv(pd.concat([read_csv(file) for file in samples], ignore_index=True), table)
     made = [job for job in read_jobs(Path(), Path(table).parents[2].as_posix()) if set(job.outputs) & set(samples)]
     code, found = describe_code(ROOT), packages()
