@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 from contactid.sources.motion import BodyProperties
-from contactid.tossing.impacts.impact import Impact, ImpactGeometry, impact_geometry
-from contactid.tossing.impacts.law import Values, contact_impulses
+from contactid.tossing.impacts.impact import Impact
+from contactid.tossing.impacts.law import Values, impact_table
 from contactid.tossing.models.impact_likelihood import Likelihood
 
 LINEAR, ANGULAR = 0.02, 0.1  # m/s and rad/s: customary noise of a fitted twist
@@ -28,18 +28,9 @@ def predict_post_twist(body: BodyProperties, impact: Impact, mu: Values, e_n: Va
     -------
     ``(*s, 6)`` hybrid twist of B's origin in C; the impact's own measured ``post_twist`` isn't looked at.
     """
-    geometry: ImpactGeometry = impact_geometry(body, impact)
     mus, normal, tangential = np.broadcast_arrays(mu, e_n, e_t)
-    before = geometry.jacobian @ impact.pre_twist - impact.surface_velocity
-    n = mus.size
-    impulses = contact_impulses(
-        np.broadcast_to(geometry.delassus, (n, 3, 3)),
-        np.broadcast_to(before, (n, 3)),
-        mus.ravel(),
-        normal.ravel(),
-        tangential.ravel(),
-    )
-    return (impact.pre_twist + impulses @ geometry.response.T).reshape(*mus.shape, 6)
+    table = impact_table(body, [impact]).repeated(mus.size)
+    return table.predict(mus.ravel(), normal.ravel(), tangential.ravel()).reshape(*mus.shape, 6)
 
 
 def box() -> BodyProperties:

@@ -51,7 +51,7 @@ def sliding_problem(n: int = 2) -> Problem:
     tosses = [
         PreparedToss(
             MeasuredToss(f"slide{k}", SLIDING, np.zeros((SAMPLES, 3)), np.tile(FLAT, (SAMPLES, 1)), np.zeros(3)),
-            rest, FLAT, False, np.array([0.0, 0.0, -GRAVITY]),
+            rest, FLAT, False, np.array([0.0, 0.0, -GRAVITY]), np.zeros((12, 12)),
         )
         for k in range(n)
     ]  # fmt: skip

@@ -213,8 +213,8 @@ def as_authors(
     rest = _author_rest(position, orientation, time_step, surface_velocity, rule, release, rest_speed)
     if rest < 0:
         return Events(reason=f"no {_REST_SAMPLES} samples slower than {rest_speed} m/s after release")
-    if not release < found.contact <= rest:
-        return Events(reason="release, contact and rest out of order by the authors' rule")
+    if not release + _FEWEST_FLIGHT_SAMPLES <= found.contact <= rest:
+        return Events(reason="no flight, or a rest before the contact, by the authors' rule")
     if release < found.release - round(_HELD / time_step):
         return Events(reason="the authors' rule finds a peak at which the box was still held")
     return replace(found, release=release, rest=rest)

@@ -29,12 +29,11 @@ class FlightFit:
     ----------
     state : pose and twist of B in C
     covariance : (12, 12) of the errors (position of the centre of mass, m; rotation vector d in C, with true R =
-        exp(d) R, rad; velocity of the centre of mass, m/s; angular velocity in C, rad/s), in this order; none is known
-        of a central difference
+        exp(d) R, rad; velocity of the centre of mass, m/s; angular velocity in C, rad/s), in this order
     """
 
     state: State
-    covariance: np.ndarray | None = None
+    covariance: np.ndarray
 
 
 def central_difference_state(position: np.ndarray, orientation: np.ndarray, sample: int, time_step: float) -> State:

@@ -18,7 +18,7 @@ from contactid.core.errors import ContactIdError
 from contactid.output.fits import read_json
 from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset
 from contactid.tossing.prepare.calibration import Calibration
-from contactid.tossing.prepare.flight import FlightFit, central_difference_state, fit_flight
+from contactid.tossing.prepare.flight import central_difference_state, fit_flight
 from contactid.tossing.simulate.box import SteppingOptions
 from contactid.tossing.simulate.sweep import MeasuredToss
 
@@ -33,7 +33,7 @@ class PreparedToss:
     rest_position, rest_orientation : (3,) m and (4,), the measured rest pose in C
     tumbled : it changed its upper face
     gravity : (3,) m/s2 in C
-    covariance : (12, 12) of the start, see :class:`contactid.tossing.prepare.flight.FlightFit`; none of a difference
+    covariance : (12, 12) of the start by :class:`contactid.tossing.prepare.flight.FlightFit`; a difference is noisier
     """
 
     toss: MeasuredToss
@@ -41,7 +41,7 @@ class PreparedToss:
     rest_orientation: np.ndarray
     tumbled: bool
     gravity: np.ndarray
-    covariance: np.ndarray | None = None
+    covariance: np.ndarray
 
 
 def usable_tosses(
@@ -72,15 +72,13 @@ def usable_tosses(
             continue
         first, rest = _first_sample(samples), int(samples["rest"])
         position, orientation = samples["position"].values, samples["orientation"].values
-        if start == "flight_fit":
-            flight = slice(first, int(samples["contact"]))
-            gravity = samples["gravity"].values
-            fitted = fit_flight(body, position[flight], orientation[flight], time_step, gravity)
-        else:
-            fitted = FlightFit(central_difference_state(position, orientation, first, time_step))
+        flight = slice(first, int(samples["contact"]))
+        fitted = fit_flight(body, position[flight], orientation[flight], time_step, samples["gravity"].values)
         toss = MeasuredToss(
             name=name,
-            start=fitted.state,
+            start=fitted.state
+            if start == "flight_fit"
+            else central_difference_state(position, orientation, first, time_step),
             position=position[first : rest + 1],
             orientation=orientation[first : rest + 1],
             surface_velocity=samples["surface_velocity"].values.astype(float),
@@ -151,11 +149,8 @@ class Problem:
         return [item.toss for item in self.tosses]
 
     def start_covariances(self) -> np.ndarray:
-        """(toss, 12, 12) of the starts. Raises :class:`ContactIdError` where they are central differences."""
-        found = [item.covariance for item in self.tosses]
-        if any(one is None for one in found):
-            raise ContactIdError("the starts by central differences have no covariance", "Take start: flight_fit")
-        return np.stack(found)  # type: ignore[arg-type]
+        """(toss, 12, 12) of the starts."""
+        return np.stack([item.covariance for item in self.tosses])
 
     def some(self, n_tosses: int, seed: int) -> Problem:
         """The same with at most so many tosses, drawn at random: the first ones may all be of one session."""
