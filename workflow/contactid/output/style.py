@@ -101,7 +101,6 @@ def _settle(figure: Figure) -> None:
         return
     figure.set_dpi(mpl.rcParams["savefig.dpi"])  # text is measured in whole dots
     places = np.zeros(0)
-    figure.draw_without_rendering()
     for _ in range(_LAYOUTS):
         boxes = [axes.get_position(original=True) for axes in figure.axes]
         boxes += [part.bbox_relative for part in figure.subfigs]

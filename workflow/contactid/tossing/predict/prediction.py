@@ -81,10 +81,12 @@ def predict_dataset(
     Of every scheme there are its fit, the trajectory variant that it steps as, its kind
     (:mod:`contactid.tossing.configuration`), and the file to write; the calibration is for those that ask for one.
     """
+    problems: dict[Variant, Problem] = {}  # schemes with the same steps share one
     for fit, variant, kind, file in zip(fits, variants, kinds, predictions, strict=True):
         stepped = Variant.from_config(variant)
-        problem = load_problem(prepared, calibration if stepped.calibrated else None, stepped, TEST)
+        if stepped not in problems:
+            problems[stepped] = load_problem(prepared, calibration if stepped.calibrated else None, stepped, TEST)
         parameters = ContactParameters(**read_json(fit)["parameters"])
         if kind == NO_RESTITUTION:
             parameters = replace(parameters, restitution_e_n=0.0)
-        write_csv(predict(problem, parameters), file)
+        write_csv(predict(problems[stepped], parameters), file)
