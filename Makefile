@@ -209,28 +209,28 @@ help: ## this list
 	@printf '\n%s\n%s\n' 'A name may hold any character. Where there may be several, quotes are as in a shell, and *.csv is every such' \
 		"file: make identify THROWS=\"'throw (1).csv' flat*.csv\" BODY='my body.yaml'"
 
-# wheels alone: one package has none and is built, by the setuptools that is pinned; uv, where there is one, is twice as fast
-UV := $(shell command -v uv)
-install = $(if $(UV),$(UV) pip install --compile-bytecode --python $(1)/bin/python,$(1)/bin/python -m pip install \
-	--disable-pip-version-check) --quiet --require-hashes --only-binary :all:
+# wheels alone: one package has none and is built, by the setuptools that is pinned. uv, where there is one, is twice as
+# fast; it doesn't know pip's settings: what it can't get, pip gets
+UV := $(if $(shell command -v uv),uv)
+wheels = --quiet --require-hashes --only-binary :all: $(2)
+install = $(if $(UV),$(UV) pip install --compile-bytecode --python $(1)/bin/python $(wheels) ||) \
+	$(1)/bin/python -m pip install --disable-pip-version-check $(wheels)
 
 $(VENV)/.ready: envs/build.lock envs/requirements.lock envs/development.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "ERROR contactid needs Python 3.11 or newer. Set PYTHON to one, for instance make PYTHON=python3.11"; exit 1; }
 	@echo "Installing the pinned environment into $(VENV): about a minute, 3 GB"
 	@$(PYTHON) -m venv $(VENV)
-	@$(call install,$(VENV)) -r envs/build.lock
-	@$(call install,$(VENV)) --no-binary connection-pool --no-build-isolation \
-		-r envs/requirements.lock -r envs/development.lock
+	@$(call install,$(VENV),-r envs/build.lock)
+	@$(call install,$(VENV),--no-binary connection-pool --no-build-isolation -r envs/requirements.lock -r envs/development.lock)
 	@touch $@
 
 $(VENV)-torch/.ready: envs/torch.lock
 	$(PYTHON) -m venv $(VENV)-torch
-	$(call install,$(VENV)-torch) \
-		$(if $(TORCH_INDEX),--extra-index-url "$$TORCH_INDEX") -r envs/torch.lock
+	$(call install,$(VENV)-torch,$(if $(TORCH_INDEX),--extra-index-url "$$TORCH_INDEX") -r envs/torch.lock)
 	@touch $@
 
 $(VENV)-%/.ready: envs/%.lock
 	$(PYTHON) -m venv $(VENV)-$*
-	$(call install,$(VENV)-$*) -r envs/$*.lock
+	$(call install,$(VENV)-$*,-r envs/$*.lock)
 	@touch $@
