@@ -219,7 +219,7 @@ install = $(if $(UV),$(UV) pip install --compile-bytecode --python $(1)/bin/pyth
 $(VENV)/.ready: envs/build.lock envs/requirements.lock envs/development.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "ERROR contactid needs Python 3.11 or newer. Set PYTHON to one, for instance make PYTHON=python3.11"; exit 1; }
-	@echo "Installing the pinned environment into $(VENV): about a minute, 3 GB"
+	@echo "Installing the pinned environment into $(VENV): about a minute, 2 GB"
 	@$(PYTHON) -m venv $(VENV)
 	@$(call install,$(VENV),-r envs/build.lock)
 	@$(call install,$(VENV),--no-binary connection-pool --no-build-isolation -r envs/requirements.lock -r envs/development.lock)

@@ -125,6 +125,10 @@ def serving(content):
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def end_headers(self):
+            self.send_header("Connection", "close")  # as it will: a client that kept it would race with the hanging up
+            super().end_headers()
+
         def do_GET(self):
             self.content = content
             content.requests.append((self.path, dict(self.headers)))

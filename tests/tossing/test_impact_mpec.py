@@ -65,13 +65,12 @@ def _energy_gain(mu: float, e_n: float, e_t: float) -> np.ndarray:
     return 0.5 * np.einsum("ni,ni->n", impulses, after + MANY.approach)
 
 
-def test_one_impact_under_many_parameters_is_the_table_row_by_row() -> None:
-    impact = impacts(1, 1, 0.3, 0.3, noise=0.0)[0]
-    mu, e_n = np.linspace(0.0, 1.0, 5)[:, None], np.linspace(0.0, 1.0, 4)[None]
-    many = predict_post_twist(BODY, impact, mu, e_n, 0.1)
-    assert many.shape == (5, 4, 6)
-    assert np.allclose(many[3, 2], predict_post_twist(BODY, impact, mu[3, 0], e_n[0, 2], 0.1), atol=1e-14)
-    assert np.allclose(many[3, 2], impact_table(BODY, [impact]).predict(mu[3, 0], e_n[0, 2], 0.1)[0], atol=1e-14)
+def test_repeated_impacts_are_each_alone_one_after_the_other() -> None:
+    few, mu, e_n = impacts(1, 3, 0.3, 0.3, noise=0.0), np.linspace(0.0, 1.0, 4), np.linspace(1.0, 0.0, 4)
+    many = impact_table(BODY, few).repeated(4).predict(np.tile(mu, 3), np.tile(e_n, 3), 0.1)
+    alone = [impact_table(BODY, [impact]).predict(*one, 0.1)[0] for impact in few for one in zip(mu, e_n, strict=True)]
+    assert np.allclose(many, alone, atol=1e-14)
+    assert np.allclose(predict_post_twist(BODY, few[1], mu[:, None], e_n[None], 0.1)[2, 2], alone[6], atol=1e-14)
 
 
 def test_a_moving_surface_is_a_moving_frame() -> None:

@@ -56,6 +56,12 @@ def check_tossing(tossing: Mapping[str, Any]) -> None:
             raise ContactIdError(
                 f"configuration: tossing.stored.variants: {name} refines or calibrates", "Only a plain grid is stored"
             )
+    for name in tossing["rest_poses"]["variants"]:
+        if name in tossing["stored"]["variants"]:
+            raise ContactIdError(
+                f"configuration: tossing.rest_poses.variants: {name} is stored; parameters are drawn from a computed grid",
+                "Choose a variant that tossing.stored.variants doesn't name",
+            )
     names = [variant["name"] for variant in tossing["variants"]]
     if len(set(names)) != len(names):
         raise ContactIdError("configuration: two tossing.variants have the same name", "Rename one")

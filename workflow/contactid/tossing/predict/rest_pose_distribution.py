@@ -408,7 +408,8 @@ def predict_rest_poses(
     prepared, identified
         Tosses to predict, and tosses that parameters were identified on.
     swept
-        Losses of the identification tosses over the finest grid of the identification, which is bootstrapped.
+        Losses of the identification tosses over the finest grid of their identification, which is bootstrapped: of a
+        variant that doesn't refine, its coarse one.
     draws, n_tosses
         Simulated outcomes per toss, and tosses in the figure.
     scores, errors, outlines
@@ -418,12 +419,11 @@ def predict_rest_poses(
     parameters = ContactParameters(**read_json(fit)["parameters"])
     test_data = load_dataset(prepared, calibration)
     known, test = load_problem(identified, calibration, stepped, IDENTIFICATION), set_up(test_data, stepped, TEST)
-    errors_of = read_dataset(swept)
-    drawn = parameter_draws(errors_of["position_error"] + errors_of["rotation_error"], draws, seed)
-    spread = test.start_covariances()
+    losses = read_dataset(swept)
+    drawn = parameter_draws(losses["position_error"] + losses["rotation_error"], draws, seed)
     clouds = {
         PARAMETERS: simulate_clouds(test, parameters, drawn, None, seed),
-        RELEASE: simulate_clouds(test, parameters, drawn, spread, seed),
+        RELEASE: simulate_clouds(test, parameters, drawn, test.start_covariances(), seed),
     }
     identification = simulate_clouds(known, parameters, drawn, known.start_covariances(), seed)
     scored = score_tosses(identification, clouds, known.length, seed=seed)
