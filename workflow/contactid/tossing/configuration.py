@@ -59,7 +59,7 @@ def check_tossing(tossing: Mapping[str, Any]) -> None:
     for name in tossing["rest_poses"]["variants"]:
         if name in tossing["stored"]["variants"]:
             raise ContactIdError(
-                f"configuration: tossing.rest_poses.variants: {name} is stored; parameters are drawn from a computed grid",
+                f"configuration: tossing.rest_poses.variants: {name} is stored; draws need a computed grid",
                 "Choose a variant that tossing.stored.variants doesn't name",
             )
     names = [variant["name"] for variant in tossing["variants"]]
