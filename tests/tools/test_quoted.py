@@ -30,7 +30,7 @@ EXEMPT = re.compile(
         r"\b[A-Za-z]\w*\d\w*", r"\b4TU\b", r"BSD-3", r"Python 3\.\d+", r"10\.4121/[\w.]+", r"\b(19|20)\d\d\b",
         rf"\b([Ee]qs?\.|[Ff]igures?|[Ss]ections?|[Tt]ables?) {_NUMBERS}", r"\d+ (figures|tables)", r"\d+ cores",
         r"\d+ noise samples", r"\d+ frames/s", r"\d+ recordings", r"\d+ degrees", r"mu (=|>=) \d\.\d",
-        r"(regions|intervals) of \d+ %", rf"\bprinted {_NUMBERS}", r"(\d+ and )?\d+ min\b",
+        r"(regions|intervals) of \d+ %", rf"\bprinted {_NUMBERS}", r"(\d+ and )?\d+ min\b", r"make, \d GB",
     ])
 )  # fmt: skip
 

@@ -74,7 +74,7 @@ rule inhand_ablation:
         "../../envs/environment.yaml"
     resources:
         mem_mb=1250,
-        runtime=20,
+        runtime=10,
     params:
         **call("contactid.inhand.identify.ablation:write_ablation"),
         study={name: INHAND[name] for name in ("twin", "graph", "ablation")},
@@ -96,7 +96,7 @@ rule inhand_disturbances:
         "../../envs/environment.yaml"
     resources:
         mem_mb=1250,
-        runtime=20,
+        runtime=10,
     params:
         **call("contactid.inhand.identify.ablation:write_disturbances"),
         study={name: INHAND[name] for name in ("twin", "disturbances")},
@@ -118,7 +118,7 @@ rule inhand_strength:
         "../../envs/environment.yaml"
     resources:
         mem_mb=1250,
-        runtime=20,
+        runtime=10,
     params:
         **call("contactid.inhand.identify.motion_strength:write_strengths"),
         study={name: INHAND[name] for name in ("twin", "strength")},

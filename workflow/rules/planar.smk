@@ -199,7 +199,7 @@ rule planar_hard_truth:
         "../../envs/environment.yaml"
     resources:
         mem_mb=1500,
-        runtime=30,
+        runtime=10,
     params:
         **call("contactid.planar.identify.cells:write_hard_truth"),
         block=identification_block(IDENTIFIED_NOISE[0]),

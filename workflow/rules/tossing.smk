@@ -153,7 +153,7 @@ rule tossing_cells:
         "../../envs/environment.yaml"
     resources:
         mem_mb=1250,
-        runtime=15,
+        runtime=10,
     params:
         **call("contactid.tossing.identify.stored_grid:mean_losses"),
         datasets=TOSSING_IDENTIFIED,
