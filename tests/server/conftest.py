@@ -43,6 +43,9 @@ TWINS = {
     "21815913/v1/data.h5": ["box007_trajectories"],
     "21815994/v1/data.h5": ["box007_validation"],
 }
+# the arm's archive holds a recording beside what the tool puts there
+ARM_TWIN, ARM_FILE = ROOT / "examples/impact/oblique.mat", "set1_v020_a60.mat"
+_ARM = '("Archive_001 with space & ünicode.h5", 100_000, H, True)'
 BIG = "10.4121/21387483.v1"  # a member that no study uses, made large: a download that takes time
 BIG_SIZE = 40_000_000
 _FILLERS = 'dataset(m, f"Filler {m}", [[("data.h5", 1000, H, True)]])'
@@ -121,6 +124,9 @@ def publish(folder):
                     for recording in (key for key in source if key.startswith("Rec_")):
                         assert recording not in archive
                         source.copy(recording, archive)
+    arm = folder / "14192429/v1" / ARM_FILE
+    arm.parent.mkdir(parents=True)
+    shutil.copy2(ARM_TWIN, arm)
     big = folder / "21387483/v1/data.h5"
     big.parent.mkdir(parents=True)
     big.write_bytes(random.Random(3).randbytes(BIG_SIZE))
@@ -132,7 +138,8 @@ def adapted_tool(folder):
     seed = folder / "seed.py"
     seed.chmod(0o644)
     text = seed.read_text()
-    assert _FILLERS in text, "the tool's seed has changed: adapt TITLES and this"
+    assert _FILLERS in text and _ARM in text, "the tool's seed has changed: adapt TITLES and this"
+    text = text.replace(_ARM, f'{_ARM}, ("{ARM_FILE}", 1, H, True)')
     text = text.replace(_FILLERS, _FILLERS.replace('f"Filler {m}"', f'{TITLES}.get(m, f"Filler {{m}}")'))
     seed.write_text(text.replace("collection(6278310", f"{_WITHDRAWN}\ncollection(6278310"))
     starter = folder / "server.sh"

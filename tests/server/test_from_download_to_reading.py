@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 import yaml
-from conftest import EMBEDDED, ROOT
+from conftest import ARM_FILE, ARM_TWIN, EMBEDDED, ROOT
 
 from contactid.sources import fourtu_client
 from contactid.sources.lockfile import read_lock, write_lock
@@ -41,9 +41,9 @@ def run(folder, *command):
     )
 
 
-def snakemake(folder, server, *words, forced=(), overlays=(), **config):
+def snakemake(folder, server, *words, forced=(), overlays=("config/4tu.yaml",), **config):
     settings = {"fourtu_url": server.url, "offline": "false"} | config
-    command = ["snakemake", "--cores", "2", "--configfile", "config/4tu.yaml", *overlays, *forced]
+    command = ["snakemake", "--cores", "2", "--configfile", *overlays, *forced]
     return run(folder, *command, "--config", *(f"{key}={value}" for key, value in settings.items()), "--", *words)
 
 
@@ -169,7 +169,7 @@ def test_a_small_run_is_compared_where_its_archives_are_the_papers_own(repositor
     text = source.read_text()
     for host, of_the_paper in ((fourtu_client.BASE_URL, False), (server.url, True)):
         source.write_text(text.replace(f'"{fourtu_client.BASE_URL}"', f'"{host}"'))
-        made = snakemake(repository, server, "all", overlays=["small.yaml"])
+        made = snakemake(repository, server, "all", overlays=["config/4tu.yaml", "small.yaml"])
         assert made.returncode == 0, made.stdout + made.stderr
         checks = pd.read_csv(repository / "results/small/tossing/checks.csv", keep_default_na=False)
         of_box = checks["condition"].str.contains("object=Box006") & (checks["basis"] != "print")
@@ -179,3 +179,24 @@ def test_a_small_run_is_compared_where_its_archives_are_the_papers_own(repositor
         assert not compared[bodies | poses].any()  # from its test tosses, which say that they are synthetic
         assert (repository / "results/small/tossing/figures/fig14_sensitivity.svg").is_file()
     source.write_text(text)
+
+
+def test_the_arm_s_archive_is_read_and_fitted_like_the_file_itself(repository, server):
+    locked = run(repository, "contactid.sources.lock", "--url", server.url, "--only", "4tu_14192429")
+    assert locked.returncode == 0, locked.stderr
+    small = {"run": "small_arm", "arm": yaml.safe_load((ROOT / "config/test.yaml").read_text())["arm"]}
+    (repository / "small_arm.yaml").write_text(yaml.safe_dump(small))
+    target = "results/small_arm/arm/checks.csv"
+    made = snakemake(repository, server, target, overlays=["config/4tu_arm.yaml", "small_arm.yaml"])
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert (repository / f"data/4tu_14192429/files/{ARM_FILE}").read_bytes() == ARM_TWIN.read_bytes()
+    fitted = pd.read_csv(repository / "results/small_arm/arm/fits/methods.csv")
+    assert set(fitted["experiment"]) == {ARM_FILE.removesuffix(".mat")} and fitted["converged"].all()
+    own = run(repository, "contactid", "impact", "--report", "own", ARM_TWIN)
+    assert own.returncode == 0, own.stderr
+    (predicted,) = pd.read_csv(repository / "own/predictions.csv").to_dict("records")
+    shared = fitted[fitted["method"] == "shared_poles"].iloc[0]
+    np.testing.assert_allclose(predicted["vx_plus"], shared["vx_plus_fit"], atol=1e-6)
+    checks = pd.read_csv(repository / target, keep_default_na=False)
+    measured = checks[checks["data"] == "arm_icra2021"]  # from another host than the paper's
+    assert len(measured) and (measured["verdict"] == "not_comparable").all()
