@@ -184,7 +184,8 @@ def _noisy_throws() -> list[Artefact]:
         ),
         _identified(
             "ext_identification_error", "noisy_throws:error_figures", "draw_identification_error",
-            "Error of the identified J/m by friction and frame rate, beside the printed one.", _STORED,
+            "Error of the identified J/m by friction and frame rate, beside the printed one. Means are over the cells "
+            "with a friction of 0.2 or more that are printed.", _STORED,
         ),
         _identified(
             "ext_reformulations", "noisy_throws:reformulation_figure", "draw_reformulations",

@@ -25,6 +25,7 @@ PRINTED_ROLLING_MU = 0.6  # from which on the paper's ellipse rolls
 MOSTLY = 0.5  # share of seeds from which on a cell's friction counts as a bound
 _QUIET, _SHADE = "#555555", "#ececec"
 _RATES = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))
+_MEAN = r"mean, $\mu \geq 0.2$," + "\nprinted cells"
 _APART = 0.016  # of friction, between the marks of frame rates at one true value
 _BESIDE = 0.05  # frame rates, between lines of neighbouring friction
 _FREE = 0.05  # of friction, around what figure 19 shows
@@ -424,7 +425,7 @@ def _draw_errors(axes: Axes, data: pd.DataFrame, column: str, rates: list[float]
     means = data[data["series"] == "mean"].sort_values("fps")
     at = [rates.index(rate) for rate in means["fps"]]
     if not hollow:
-        axes.plot(at, means[column], color="black", lw=1.8, marker="s", ms=4.0, zorder=4, label=r"mean, $\mu \geq 0.2$")
+        axes.plot(at, means[column], color="black", lw=1.8, marker="s", ms=4.0, zorder=4, label=_MEAN)
     axes.plot(
         at, means["published_abs_pct"], color="black", lw=1.2, ls="--", marker="s", mfc="white", ms=4.0, zorder=3,
         label="the same, printed",

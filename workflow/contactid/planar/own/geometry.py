@@ -18,12 +18,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from contactid.planar.identify.shooting import first_impact_starts, shoot
+from contactid.planar.identify.shooting import RATIO, first_impact_starts, shoot
 from contactid.planar.own.geometry_problem import FLOORS, LARGEST_MU, GeometryFit, GeometryProblem, Known, Piece
 from contactid.planar.simulate.geometry import Shape, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 
-_CANDIDATES = 3
+_RATIOS = (0.35, 0.6, 0.85, 1.1)  # of the uniform body's J/m, to start from beside what the first impact tells
 _HORIZONS = 6
 _DROPPED = 0.35  # share of the starts that go at each extension of the horizon
 _FEWEST = 3  # starts that stay
@@ -179,13 +179,13 @@ def _best_alone(problem: GeometryProblem, piece: Piece, seed: int) -> tuple[np.n
     impacts = first_impact_starts(known.shape, short, known.gravity, first - 1, low, high)
     if len(impacts) < _FEWEST:
         impacts = np.array([one.parameters for one in shoot(known.shape, short, known.gravity, seed)])
-    pool = []
-    for parameters in impacts:
-        common, own = problem.start(parameters)
-        cost = problem.cost([piece], common, own[None], [first], FLOORS[0])
-        pool.append((cost, common, own))
-    pool.sort(key=lambda one: one[0])
-    tried = [(c, o[None], 0.0) for _, common, o in pool[:_CANDIDATES] for c in problem.radii(common)]
+    tried = []
+    for ratio in (impacts[:, RATIO], *(share * problem.mean[0] for share in _RATIOS)):
+        impacts[:, RATIO] = ratio
+        starts = [problem.start(parameters) for parameters in impacts]
+        costs = [problem.cost([piece], common, own[None], [first], FLOORS[0]) for common, own in starts]
+        common, own = starts[int(np.argmin(costs))]
+        tried += [(one, own[None], 0.0) for one in problem.radii(common)]
     horizons = np.unique(np.round(np.geomspace(first, n, _HORIZONS if n > 3 * first else 2)).astype(int))
     for k, frames in enumerate(horizons):
         tried = [problem.fit([piece], c, o, [int(frames)], FLOORS[min(k, 1)], 10) for c, o, _ in tried]
