@@ -4,11 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from contactid.planar.own.body import read_own_body, read_own_throws_of
+from contactid.planar.own.geometry import fit_geometry
 from contactid.planar.own.geometry_problem import FLOORS, GeometryProblem, Known, Piece
 from contactid.planar.own.report import FOUND_RADIUS
+from contactid.planar.own.solve import known_geometry
 from contactid.planar.simulate.geometry import Ground, Polygon
 from contactid.planar.simulate.throws import MeasuredThrow
-from own_throws import TABLE
+from own_throws import TABLE, write_case
 from rounded_twins import CORNERS, GRAVITY, drawn_twin
 
 RATE, SIGMA = 250.0, np.array([1e-4, 1e-4, 1e-3])
@@ -65,6 +68,17 @@ def test_a_fit_that_starts_down_the_valley_comes_back_to_the_truth(case):
     found = problem.judged([piece], common, mine)
     errors = np.sqrt(np.diag(found.covariance))
     assert (np.abs(common - truth)[problem.free] < 3.5 * errors[problem.free]).all()
+
+
+@pytest.mark.parametrize("seed", [107, 129])
+def test_a_motion_is_found_whose_first_impact_tells_another_ratio(seed, tmp_path):
+    files, described, truth = write_case(tmp_path, "rectangle", seed)
+    body = read_own_body(described)
+    throws = read_own_throws_of(body, files)
+    pieces = [Piece(throw, seen) for throw, seen in zip(throws.throws, throws.seen, strict=True)]
+    found = fit_geometry(known_geometry(body, throws), pieces)
+    assert found is not None and found.plausible
+    assert found.common[0] == pytest.approx(truth.ratio, rel=0.1)
 
 
 def test_the_warning_about_the_radius_says_how_often_its_interval_held():
