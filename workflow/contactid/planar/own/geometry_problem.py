@@ -42,7 +42,7 @@ _JUMPS = 9.0  # ratio of squared changes of residuals above which one side has j
 _INTERVAL = 1.96  # standard deviations of an interval that holds the truth 95 times of 100
 _LEAST_CURVATURE = 1e-2  # of the normal matrix, by the steps: what isn't told at all is drawn within ten of them
 _RADII = (0.01, 0.07, 0.14)  # of the outline's reach: corners from sharp to well rounded, to start from
-_PLAUSIBLE = 0.999  # quantile of chi-square up to which a misfit is noise, and no other starts are tried
+_PLAUSIBLE = 0.95  # quantile of chi-square up to which a misfit is noise, and no other starts are tried
 
 
 @dataclass(frozen=True)

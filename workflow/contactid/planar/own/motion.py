@@ -1,4 +1,4 @@
-"""Planar motion as exactly as it is measured: parabolas, impacts in an instant, lasting contact in short steps.
+"""Planar motion as exactly as it is measured: parabolas, impacts in an instant, lasting contact to second order.
 
 The contact law is that of :mod:`contactid.planar.simulate.events`, whose one step serves flight, impact and lasting
 contact. There an impact's impulse holds gravity's share of a step, so that its motions are off by up to some tenths of
@@ -60,7 +60,7 @@ def _run(outline, parameters, gravity, interval, flight, lasting, poses):
     sin_a, cos_a = np.sin(outline.slope), np.cos(outline.slope)
     x, y, theta = parameters[0], parameters[1], parameters[2]
     v_x, v_y, omega = parameters[3], parameters[4], parameters[5]
-    arms = np.empty((n_contacts, 2))
+    arms, middle = np.empty((n_contacts, 2)), np.empty((n_contacts, 2))
     u_n, u_t = np.zeros(n_contacts), np.zeros(n_contacts)
     c_n, c_t = np.zeros(n_contacts), np.zeros(n_contacts)
     closed = np.empty(n_contacts, dtype=np.int64)
@@ -128,11 +128,14 @@ def _run(outline, parameters, gravity, interval, flight, lasting, poses):
                     v_y -= step * gravity
             if lasts:
                 fall, along = step * gravity * cos_a, step * gravity * sin_a
+                # impulses act where contacts are in the middle of the step, and leave them no approach at its end
+                _arms(outline, theta + 0.5 * step * omega - outline.slope, middle)
                 for i in range(n_closed):
                     j = closed[i]
-                    u_n[j] += _BACK * (height + arms[j, 1]) / step
-                _impulses(arms, closed, n_closed, ratio, resting, fall, along, u_n, u_t, c_n, c_t)
-                push_n, push_t, twist = _pushed(arms, closed, n_closed, c_n, c_t)
+                    u_n[j] += _BACK * (height + arms[j, 1]) / step + 2.0 * (middle[j, 0] - arms[j, 0]) * omega
+                    u_t[j] -= 2.0 * (middle[j, 1] - arms[j, 1]) * omega
+                _impulses(middle, closed, n_closed, ratio, resting, fall, along, u_n, u_t, c_n, c_t)
+                push_n, push_t, twist = _pushed(middle, closed, n_closed, c_n, c_t)
                 change_x = -sin_a * push_n + cos_a * push_t
                 change_y = cos_a * push_n + sin_a * push_t - step * gravity
                 new_x, new_y = x + step * (v_x + 0.5 * change_x), y + step * (v_y + 0.5 * change_y)
