@@ -23,6 +23,7 @@ from contactid.planar.own.geometry_problem import FLOORS, LARGEST_MU, GeometryFi
 from contactid.planar.simulate.geometry import Shape, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 
+_CANDIDATES = (1, 3)  # close to the description, and away from it
 _RATIOS = (0.35, 0.6, 0.85, 1.1)  # of the uniform body's J/m, to start from beside what the first impact tells
 _HORIZONS = 6
 _DROPPED = 0.35  # share of the starts that go at each extension of the horizon
@@ -50,8 +51,8 @@ def fit_geometry(known: Known, throws: Sequence[Piece], seed: int = 1, *, always
     parts, wide = [parts_of(known.shape, throw) for throw in throws], GeometryProblem(known)
     found: GeometryFit | None = None
     starts: list[Minimum] = []
-    for problem in (GeometryProblem(close), wide):
-        common, own, hopeless = _fit_parts(problem, [part for one in parts for part in one], seed)
+    for problem, candidates in zip((GeometryProblem(close), wide), _CANDIDATES, strict=True):
+        common, own, hopeless = _fit_parts(problem, [part for one in parts for part in one], seed, candidates)
         if hopeless and not (always and problem is wide):
             continue
         starts += _grown(problem, throws, parts, common, own)
@@ -64,7 +65,7 @@ def fit_geometry(known: Known, throws: Sequence[Piece], seed: int = 1, *, always
 def fit_impacts(known: Known, pieces: Sequence[Piece], seed: int = 1) -> GeometryFit:
     """Fit impacts by themselves (:class:`Piece` with ``apart``) with one J/m and geometry."""
     problem = GeometryProblem(known)
-    common, own, _ = _fit_parts(problem, pieces, seed)
+    common, own, _ = _fit_parts(problem, pieces, seed, _CANDIDATES[1])
     return problem.judged(pieces, common, own)
 
 
@@ -158,9 +159,11 @@ def _refined(problem: GeometryProblem, throws: Sequence[Piece], starts: Sequence
     return problem.judged(throws, common, own, [(one[0], one[1]) for one in minima])
 
 
-def _fit_parts(problem: GeometryProblem, parts: Sequence[Piece], seed: int) -> tuple[np.ndarray, np.ndarray, bool]:
+def _fit_parts(
+    problem: GeometryProblem, parts: Sequence[Piece], seed: int, candidates: int
+) -> tuple[np.ndarray, np.ndarray, bool]:
     """Common and own unknowns of all parts, and whether noise is far from explaining them."""
-    alone = [_best_alone(problem, part, seed) for part in parts]
+    alone = [_best_alone(problem, part, seed, candidates) for part in parts]
     common, own = np.median([one[0] for one in alone], axis=0), np.array([one[1] for one in alone])
     lengths, cost = [len(p.throw.time) for p in parts], alone[0][2]
     if len(parts) > 1:
@@ -169,7 +172,9 @@ def _fit_parts(problem: GeometryProblem, parts: Sequence[Piece], seed: int) -> t
     return common, own, cost > _HOPELESS * 3.0 * sum(lengths)
 
 
-def _best_alone(problem: GeometryProblem, piece: Piece, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
+def _best_alone(
+    problem: GeometryProblem, piece: Piece, seed: int, candidates: int
+) -> tuple[np.ndarray, np.ndarray, float]:
     throw, known = piece.throw, problem.known
     n = len(throw.time)
     first = min(first_horizon(known.shape, throw) + 1, n)
@@ -184,8 +189,8 @@ def _best_alone(problem: GeometryProblem, piece: Piece, seed: int) -> tuple[np.n
         impacts[:, RATIO] = ratio
         starts = [problem.start(parameters) for parameters in impacts]
         costs = [problem.cost([piece], common, own[None], [first], FLOORS[0]) for common, own in starts]
-        common, own = starts[int(np.argmin(costs))]
-        tried += [(one, own[None], 0.0) for one in problem.radii(common)]
+        for k in np.argsort(costs)[:candidates]:
+            tried += [(one, starts[k][1][None], 0.0) for one in problem.radii(starts[k][0])]
     horizons = np.unique(np.round(np.geomspace(first, n, _HORIZONS if n > 3 * first else 2)).astype(int))
     for k, frames in enumerate(horizons):
         tried = [problem.fit([piece], c, o, [int(frames)], FLOORS[min(k, 1)], 10) for c, o, _ in tried]
