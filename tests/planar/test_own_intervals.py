@@ -7,7 +7,7 @@ import pytest
 from contactid.planar.own.body import read_own_body, read_own_throws_of
 from contactid.planar.own.geometry import fit_geometry
 from contactid.planar.own.geometry_problem import FLOORS, GeometryProblem, Known, Piece
-from contactid.planar.own.report import FOUND_RADIUS
+from contactid.planar.own.report import FOUND_RADIUS, identify_own
 from contactid.planar.own.solve import known_geometry
 from contactid.planar.simulate.geometry import Ground, Polygon
 from contactid.planar.simulate.throws import MeasuredThrow
@@ -79,6 +79,14 @@ def test_a_motion_is_found_whose_first_impact_tells_another_ratio(seed, tmp_path
     found = fit_geometry(known_geometry(body, throws), pieces)
     assert found is not None and found.plausible
     assert found.common[0] == pytest.approx(truth.ratio, rel=0.1)
+
+
+def test_where_nothing_slides_the_bound_of_friction_is_what_smaller_ones_refute(tmp_path):
+    files, described, truth = write_case(tmp_path, "ellipse", 199)
+    body = read_own_body(described)
+    found = identify_own(body, read_own_throws_of(body, files))
+    assert found.fit.friction_is_bound and "lower bound of 95 %" in found.lines()[1]
+    assert 0.7 * truth.mu < found.fit.friction_mu < truth.mu  # the motion's largest ratio of impulses is .71
 
 
 def test_the_warning_about_the_radius_says_how_often_its_interval_held():

@@ -25,6 +25,8 @@ from contactid.planar.simulate.throws import MeasuredThrow
 
 _CANDIDATES = (1, 3)  # close to the description, and away from it
 _RATIOS = (0.35, 0.6, 0.85, 1.1)  # of the uniform body's J/m, to start from beside what the first impact tells
+_ONE_SIDED = 1.645  # standard deviations of a bound that holds 95 times of 100
+_LESS, _FRICTIONLESS = 0.97, 1e-3  # factor of mu from one fit to the next, and mu that is none
 _HORIZONS = 6
 _DROPPED = 0.35  # share of the starts that go at each extension of the horizon
 _FEWEST = 3  # starts that stay
@@ -67,6 +69,22 @@ def fit_impacts(known: Known, pieces: Sequence[Piece], seed: int = 1) -> Geometr
     problem = GeometryProblem(known)
     common, own, _ = _fit_parts(problem, pieces, seed, _CANDIDATES[1])
     return problem.judged(pieces, common, own)
+
+
+def least_friction(known: Known, throws: Sequence[Piece], found: GeometryFit) -> float:
+    """The smallest mu with which a motion of whole throws fits about as well: a bound that holds 95 times of 100."""
+    problem, lengths = GeometryProblem(known), [len(throw.throw.time) for throw in throws]
+    problem.free[1] = False
+    common, own = found.common.copy(), found.own
+    limit = problem.cost(throws, common, own, lengths, FLOORS[2]) + _ONE_SIDED**2 * max(1.0, found.misfit_per_degree)
+    least = float(common[1])
+    while least > _FRICTIONLESS:
+        common[1] = least * _LESS
+        common, own, cost = problem.fit(throws, common, own, lengths, FLOORS[2], 15)
+        if cost > limit:
+            break
+        least = float(common[1])
+    return least
 
 
 def parts_of(shape: Shape, piece: Piece) -> list[Piece]:

@@ -32,7 +32,7 @@ from contactid.planar.identify.states import ThrowStates
 from contactid.planar.models.trajectory import LARGEST_MU
 from contactid.planar.own.body import OwnBody, OwnThrows
 from contactid.planar.own.draw import draw_impulses, draw_trajectory
-from contactid.planar.own.geometry import fit_geometry
+from contactid.planar.own.geometry import fit_geometry, least_friction
 from contactid.planar.own.geometry_problem import COMMON, GeometryFit, Piece
 from contactid.planar.own.solve import FITTED_MOTION, by_impacts, known_geometry, settled_fit, with_geometry
 from contactid.planar.simulate.geometry import Polygon, outline_at
@@ -88,13 +88,18 @@ class OwnIdentification:
         """Factor by which the misfit enlarges the standard errors, at least 1."""
         return max(1.0, float(np.sqrt(self.fit.misfit_per_degree)))
 
+    @property
+    def bound(self) -> str:
+        """What a least mu is: of whole throws by how smaller ones fit, of impacts the largest ratio of impulses."""
+        return "lower bound" if self.geometry.apart else "lower bound of 95 %"
+
     def lines(self) -> list[str]:
         """The two results, for a terminal."""
         told = [f"J/m = {MM2 * self.fit.inertia_ratio:.5g} mm2{_error(MM2 * self.fit.inertia_ratio_se)}"]
         if self.body.mass is not None:
             told[0] += f", J = {self.body.mass * self.fit.inertia_ratio:.4g} kg m2"
         if self.fit.friction_is_bound:
-            told.append(f"mu >= {self.fit.friction_mu:.3g} (no contact slides: only a lower bound)")
+            told.append(f"mu >= {self.fit.friction_mu:.3g} (no contact slides: only a {self.bound})")
         else:
             told.append(f"mu = {self.fit.friction_mu:.4g}{_error(self.fit.friction_mu_se)}")
         if not self.body.radius_given:
@@ -125,6 +130,8 @@ def identify_own(body: OwnBody, throws: OwnThrows, say: Callable[[str], None] = 
     options = FitOptions(gravity=body.gravity)
     body = replace(body, shape=geometry.shape, ground=geometry.alignment.ground)
     fit = with_geometry(settled_fit(body, geometry, options), geometry)
+    if fit.friction_is_bound and not geometry.apart:
+        fit = replace(fit, friction_mu=least_friction(known, pieces, geometry))
     diagnosis = _diagnose(body, geometry.throws, fit)
     draft = OwnIdentification(body, throws, geometry, names, fit, options, diagnosis, (), ())
     notes = (*throws.notes, *_notes(draft))
@@ -199,7 +206,7 @@ def _warnings(found: OwnIdentification) -> list[str]:
         leading.append(Flag.SEVERAL_CONTACTS)
     warnings += [flags[flag] for flag in leading if flag in flags]
     if fit.friction_is_bound and Flag.NO_CONTACT not in flags:
-        warnings.append(f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g}.")
+        warnings.append(f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g} ({found.bound}).")
     elif not fit.friction_is_bound and fit.friction_mu > _NEAR_BOUND * LARGEST_MU:
         warnings.append(f"mu is at the largest value that is looked at, {LARGEST_MU:g}.")
     if fit.method == FITTED_MOTION:
