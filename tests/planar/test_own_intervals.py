@@ -1,4 +1,4 @@
-"""Errors of own throws: the fit follows the valley of its cost, which is far narrower than the unknowns' steps."""
+"""Search and errors of own throws: starts over J/m, a bound of friction, steps along the narrow valley of the cost."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""``contactid identify`` on throws that nothing was tuned on (make test-public, minutes; it needs no data)."""
+"""``contactid identify`` on throws that the fit was not chosen on (make test-public, minutes; it needs no data)."""
 
 import pytest
 

@@ -56,8 +56,7 @@ def check_tossing(tossing: Mapping[str, Any]) -> None:
             raise ContactIdError(
                 f"configuration: tossing.stored.variants: {name} refines or calibrates", "Only a plain grid is stored"
             )
-    for name in tossing["rest_poses"]["variants"]:
-        if name in tossing["stored"]["variants"]:
+        if name in tossing["rest_poses"]["variants"]:
             raise ContactIdError(
                 f"configuration: tossing.rest_poses.variants: {name} is stored; draws need a computed grid",
                 "Choose a variant that tossing.stored.variants doesn't name",

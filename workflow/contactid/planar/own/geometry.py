@@ -26,7 +26,7 @@ from contactid.planar.simulate.throws import MeasuredThrow
 _CANDIDATES = (1, 3)  # close to the description, and away from it
 _RATIOS = (0.35, 0.6, 0.85, 1.1)  # of the uniform body's J/m, to start from beside what the first impact tells
 _ONE_SIDED = 1.645  # standard deviations of a bound that holds 95 times of 100
-_LESS, _FRICTIONLESS = 0.97, 1e-3  # factor of mu from one fit to the next, and mu that is none
+_LESS, _FRICTIONLESS = 0.98, 1e-3  # factor of mu from one fit to the next, and mu that is none
 _HORIZONS = 6
 _DROPPED = 0.35  # share of the starts that go at each extension of the horizon
 _FEWEST = 3  # starts that stay
@@ -43,7 +43,7 @@ Minimum = tuple[float, np.ndarray, np.ndarray]
 """Cost, common (8,) and own (n, 9) unknowns of a fitted motion."""
 
 
-def fit_geometry(known: Known, throws: Sequence[Piece], seed: int = 1, *, always: bool = False) -> GeometryFit | None:
+def fit_geometry(known: Known, throws: Sequence[Piece], *, always: bool = False) -> GeometryFit | None:
     """Fit all throws together: first their parts between flights, whose motion is short, then whole ones.
 
     Starts hold the geometry close to the description; others let go of it, where noise doesn't explain what those find.
@@ -54,7 +54,7 @@ def fit_geometry(known: Known, throws: Sequence[Piece], seed: int = 1, *, always
     found: GeometryFit | None = None
     starts: list[Minimum] = []
     for problem, candidates in zip((GeometryProblem(close), wide), _CANDIDATES, strict=True):
-        common, own, hopeless = _fit_parts(problem, [part for one in parts for part in one], seed, candidates)
+        common, own, hopeless = _fit_parts(problem, [part for one in parts for part in one], candidates)
         if hopeless and not (always and problem is wide):
             continue
         starts += _grown(problem, throws, parts, common, own)
@@ -64,27 +64,29 @@ def fit_geometry(known: Known, throws: Sequence[Piece], seed: int = 1, *, always
     return found
 
 
-def fit_impacts(known: Known, pieces: Sequence[Piece], seed: int = 1) -> GeometryFit:
+def fit_impacts(known: Known, pieces: Sequence[Piece]) -> GeometryFit:
     """Fit impacts by themselves (:class:`Piece` with ``apart``) with one J/m and geometry."""
     problem = GeometryProblem(known)
-    common, own, _ = _fit_parts(problem, pieces, seed, _CANDIDATES[1])
+    common, own, _ = _fit_parts(problem, pieces, _CANDIDATES[1])
     return problem.judged(pieces, common, own)
 
 
 def least_friction(known: Known, throws: Sequence[Piece], found: GeometryFit) -> float:
-    """The smallest mu with which a motion of whole throws fits about as well: a bound that holds 95 times of 100."""
+    """Lower bound of mu (1), of 95 %, from whole throws: the largest mu, in steps, with which no motion fits as well.
+
+    Parameters
+    ----------
+    found : of the same throws, by :func:`fit_geometry`
+    """
     problem, lengths = GeometryProblem(known), [len(throw.throw.time) for throw in throws]
     problem.free[1] = False
     common, own = found.common.copy(), found.own
-    limit = problem.cost(throws, common, own, lengths, FLOORS[2]) + _ONE_SIDED**2 * max(1.0, found.misfit_per_degree)
-    least = float(common[1])
-    while least > _FRICTIONLESS:
-        common[1] = least * _LESS
+    cost = problem.cost(throws, common, own, lengths, FLOORS[2])
+    limit = cost + _ONE_SIDED**2 * max(1.0, found.misfit_per_degree)
+    while cost <= limit and common[1] > _FRICTIONLESS:
+        common[1] *= _LESS
         common, own, cost = problem.fit(throws, common, own, lengths, FLOORS[2], 15)
-        if cost > limit:
-            break
-        least = float(common[1])
-    return least
+    return float(common[1])
 
 
 def parts_of(shape: Shape, piece: Piece) -> list[Piece]:
@@ -178,10 +180,10 @@ def _refined(problem: GeometryProblem, throws: Sequence[Piece], starts: Sequence
 
 
 def _fit_parts(
-    problem: GeometryProblem, parts: Sequence[Piece], seed: int, candidates: int
+    problem: GeometryProblem, parts: Sequence[Piece], candidates: int
 ) -> tuple[np.ndarray, np.ndarray, bool]:
     """Common and own unknowns of all parts, and whether noise is far from explaining them."""
-    alone = [_best_alone(problem, part, seed, candidates) for part in parts]
+    alone = [_best_alone(problem, part, candidates) for part in parts]
     common, own = np.median([one[0] for one in alone], axis=0), np.array([one[1] for one in alone])
     lengths, cost = [len(p.throw.time) for p in parts], alone[0][2]
     if len(parts) > 1:
@@ -190,9 +192,7 @@ def _fit_parts(
     return common, own, cost > _HOPELESS * 3.0 * sum(lengths)
 
 
-def _best_alone(
-    problem: GeometryProblem, piece: Piece, seed: int, candidates: int
-) -> tuple[np.ndarray, np.ndarray, float]:
+def _best_alone(problem: GeometryProblem, piece: Piece, candidates: int) -> tuple[np.ndarray, np.ndarray, float]:
     throw, known = piece.throw, problem.known
     n = len(throw.time)
     first = min(first_horizon(known.shape, throw) + 1, n)
@@ -201,7 +201,7 @@ def _best_alone(
     high = np.concatenate([np.full(6, np.inf), [problem.high[0], LARGEST_MU, 1.0]])
     impacts = first_impact_starts(known.shape, short, known.gravity, first - 1, low, high)
     if len(impacts) < _FEWEST:
-        impacts = np.array([one.parameters for one in shoot(known.shape, short, known.gravity, seed)])
+        impacts = np.array([one.parameters for one in shoot(known.shape, short, known.gravity)])
     tried = []
     for ratio in (impacts[:, RATIO], *(share * problem.mean[0] for share in _RATIOS)):
         impacts[:, RATIO] = ratio

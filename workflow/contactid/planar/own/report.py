@@ -62,7 +62,7 @@ class OwnIdentification:
     body, throws : what it was identified from
     geometry : ground, tracked frame and corners
     names : of the throws, or of their impacts, that were identified
-    fit : the answer
+    fit : the answer; where nothing slides in whole throws, its mu is the bound of :func:`least_friction`
     options : of the fit
     diagnosis : what the identified motion can tell
     notes, warnings : sentences, those about the throws included
