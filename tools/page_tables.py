@@ -24,6 +24,7 @@ from contactid.output.comparison import (
 ACCEPTED = "workflow/resources/verdicts/default.csv"
 MISSING = "workflow/resources/missing.csv"
 OWN_THROWS = "workflow/resources/own_throws.csv"
+OWN_IMPACTS = "workflow/resources/own_impacts.csv"
 DIFFERENCES = "workflow/resources/published/differences.yaml"
 KEY = ["study", "artefact", "quantity", "condition"]
 _MOST = 2  # pairs of printed and found numbers that an entry lists
@@ -43,6 +44,7 @@ def all_tables(root: Path) -> dict[str, str]:
             ["study", "artefact", "numbers", "what is missing"], _read(root / MISSING).values.tolist()
         ),
         "table_of_own_throws": own_throws(pd.read_csv(root / OWN_THROWS)),
+        "table_of_own_impacts": own_impacts(pd.read_csv(root / OWN_IMPACTS)),
     }
 
 
@@ -57,6 +59,23 @@ def own_throws(scored: pd.DataFrame) -> str:
         rows.append([str(kind), f"{len(found)} of {len(of)}", off[0], *held, *off[1:]])
     head = ["throws", "answered", "J/m is off by", "its interval holds", "that of mu", "that of the radius"]
     return _table([*head, "a uniform body is off by", "one impact (eq. 31) by"], rows)
+
+
+def own_impacts(scored: pd.DataFrame) -> str:
+    """How far off ``contactid impact`` is on another simulator's arms, beside the paper's method (mm/s)."""
+    rows = []
+    for kind, of_kind in scored.groupby("kind", sort=False):
+        answered = of_kind[of_kind["answered"].astype(bool)]
+        errors = []
+        for method in ("found", "paper"):
+            error_x = (answered[f"{method}_x_mm_s"] - answered["truth_x_mm_s"]).abs()
+            error_z = (answered[f"{method}_z_mm_s"] - answered["truth_z_mm_s"]).abs()
+            errors += [f"{error_x.median():.1f}, {error_x.max():.1f}", f"{error_z.median():.1f}"]
+        held = [_held(answered[f"held_{component}"]) for component in "xz"]
+        rows.append([str(kind), f"{len(answered)} of {len(of_kind)}", *errors, *held])
+    head = ["arms", "answered", "v_x+ is off by: median, worst", "v_z+ by"]
+    head += ["the paper's one mode: v_x+", "v_z+", "intervals hold v_x+", "v_z+"]
+    return _table(head, rows)
 
 
 def _held(told: pd.Series) -> str:

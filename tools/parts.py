@@ -76,7 +76,10 @@ PARTS = {
     "test": Part("all that needs none of these", "make test"),
     "report": Part("the report in a browser", "make test-report", _browser, "questions"),
     "slurm": Part("runs through a real Slurm", "make test-slurm", _slurm),
-    "peers": Part("other simulators", f"make peers && {PYTEST} tests/tossing/test_peers.py"),
+    "peers": Part(
+        "other simulators",
+        f"make peers && {PYTEST} tests/tossing/test_peers.py tests/arm/test_impacts_of_mujoco.py",
+    ),
     "torch": Part(
         "networks with PyTorch", f"make .venv-torch/.ready && {PYTEST} tests/inhand/test_inhand_force_sensing.py"
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,8 +19,9 @@ from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
 from contactid.core.reading import require_plain
 
-#: The method with the least mean error along the table on the stored twins that methods weren't chosen on, and one
-#: that errs otherwise: where they disagree, neither is to be trusted.
+#: The method with the least mean error along the table on the stored twins that methods weren't chosen on, all of one
+#: simulator; on another simulator's arms it isn't (docs/arm.md). And one that errs otherwise: where they disagree,
+#: neither is to be trusted.
 METHOD = Method("shared_poles", modes=2, joint=True)
 OTHER = Method("curved", modes=2, joint=True, curved=True)
 #: What that method missed by on those twins in 95 % of the fits, per speed of the approach, x and z.
@@ -35,6 +36,9 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
 )  # fmt: skip
 LWR4 = Path(__file__).parents[1] / "robots" / "lwr4.csv"
 _NORMAL = 1.96  # standard errors on either side of a 95 % interval
+# Of the approach speed: a tip whose speed along the table lies below it, by the whole interval, sticks. Slower sliding
+# is no different for any use of v+, and an interval that also holds faster sliding says neither.
+_STICKS = 0.1
 _ASIDE = 0.1  # of the speed: velocity across the plane of motion that is worth a warning
 _LABEL = 0.2  # relative: measured speed that contradicts a label
 
@@ -85,10 +89,31 @@ class OwnImpact:
 
     @property
     def state(self) -> str:
-        """``lifts off``, ``sticks`` or ``slides``."""
-        if self.velocity[1] > self.half_width[1]:
+        """``lifts off``, ``slides``, ``sticks``, or ``undetermined`` where the interval holds the last two."""
+        along, normal = self.velocity
+        along_error, normal_error = self.half_width
+        if normal > normal_error:
             return "lifts off"
-        return "sticks" if abs(self.velocity[0]) <= self.half_width[0] else "slides"
+        if abs(along) > along_error:
+            return "slides"
+        if abs(along) + along_error <= _STICKS * self.speed:
+            return "sticks"
+        return "undetermined"
+
+    @property
+    def refusal(self) -> str:
+        """Why there is no v+: an interval that is wider than the approach is fast; empty where it is narrower."""
+        too_wide = [
+            f"+- {1e3 * half:.0f} mm/s {direction}"
+            for half, direction in zip(self.half_width, ("along the table", "normal to it"), strict=True)
+            if not half <= self.speed
+        ]
+        if not too_wide:
+            return ""
+        return (
+            f"v+ isn't determined: its 95 % interval is {' and '.join(too_wide)}, and the tip hits at"
+            f" {1e3 * self.speed:.0f} mm/s"
+        )
 
     def row(self) -> dict[str, Any]:
         """The columns of predictions.csv, which the command's docstring explains."""
@@ -135,9 +160,9 @@ def own_impact(robot: Robot, recording: ArmRecording, file: str = "") -> OwnImpa
     if found.heading.angle and not any("in a plane" in remark for remark in remarks):
         remarks[f"moves in a plane {found.heading.degrees:.1f} degrees from x, and x stands for that direction"] = None
     draft = OwnImpact(recording.name, file, found, found.fits[METHOD.name], ratio, tuple(remarks), ())
-    return OwnImpact(
-        draft.name, file, found, draft.fits, ratio, draft.remarks, tuple(_warnings(draft, recording.setting.velocity))
-    )
+    if draft.refusal:
+        return draft.refusal
+    return replace(draft, warnings=tuple(_warnings(draft, recording.setting.velocity)))
 
 
 def _warnings(one: OwnImpact, told_speed: float) -> list[str]:

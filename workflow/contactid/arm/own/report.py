@@ -26,7 +26,8 @@ _IN_A_FIGURE = 4  # impacts
 _ALWAYS = (
     "The map has neither motors nor friction. On simulated arms with motors it is some 10 mm/s off where the"
     " recordings' v+ is right: a difference between the two doesn't tell which is wrong.",
-    "Intervals hold 95 % of what the method missed by on six simulated arms; a real arm may be unlike all of them.",
+    "Intervals hold 95 % of what the method missed by on six arms of the study's own simulator. On arms of another"
+    " simulator, with friction in the joints or heavy motors, fewer than half of them held (docs/arm.md).",
 )
 _LWR4 = "The described inertias of the LWR 4+ can't all be right (docs/arm.md), and the map rests on them."
 
@@ -58,7 +59,8 @@ def write_files(found: Found, folder: Path) -> None:
     if not found.impacts:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in found.left_out.items())
         raise ContactIdError(
-            f"no recording shows an impact: {reasons}", "Record an arm whose tip comes down on a table"
+            f"no velocity after an impact is found: {reasons}",
+            "Record an arm whose tip comes down on a table and stays there",
         )
     rows = pd.DataFrame([one.row() for one in found.impacts])
     write_csv(rows, folder / PREDICTIONS)
