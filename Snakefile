@@ -60,7 +60,7 @@ OF_ALL_STUDIES = [
 
 rule all:
     """Everything the run's configuration asks for."""
-    default_target: True
+    default_target: NO_TARGET_YET
     input:
         [] if KEPT else OF_ALL_STUDIES,
         [file for file in OF_STUDIES if file.split("/")[1] in CHOSEN],

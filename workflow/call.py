@@ -1,5 +1,10 @@
 """Every rule's script: call the function that the rule names, with the files and settings that it asks for."""
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))  # the package lies beside this file, whichever environment this is
+
 from contactid.run.job import job, leave
 
 smk = snakemake  # type: ignore[name-defined]  # noqa: F821 - Snakemake puts it there

@@ -30,6 +30,15 @@ def test_a_job_that_finishes_says_so_in_its_log_alone(tmp_path):
     assert failures(tmp_path, 0.0) == [f"ERROR {tmp_path}: stopped before it was finished. Run the same command again."]
 
 
+def test_a_job_computes_with_one_thread_whatever_it_is_given(tmp_path):
+    """The linear algebra would start its threads when it is imported, and add in another order with them."""
+    body = "import numpy; numpy.ones((500, 500)) @ numpy.ones((500, 500)); print(len(os.listdir('/proc/self/task')))"
+    threads = {f"{library}_NUM_THREADS": "2" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
+    run = run_job(tmp_path, body, **threads)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert (tmp_path / "logs/rule.log").read_text().splitlines()[1:] == ["1", FINISHED]
+
+
 def test_a_job_that_leaves_at_once_has_written_what_its_solver_printed(tmp_path):
     body = "import atexit, ctypes; atexit.register(print, 'tidying'); ctypes.CDLL(None).printf(b'iteration 7\\n')\n"
     run = run_job(tmp_path, body + "from contactid.run.job import leave\nleave()")

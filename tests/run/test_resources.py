@@ -71,9 +71,9 @@ def test_a_small_job_may_ask_for_the_floor(tmp_path):
 
 
 def test_rules_that_run_on_the_login_node_ask_for_nothing(tmp_path):
-    rule = "rule {}:\n    resources:\n        mem_mb=500,\n        runtime=5,\n\n\n"
+    rule = "rule {}:\n{}    resources:\n        mem_mb=500,\n        runtime=5,\n\n\n"
     file = tmp_path / "a.smk"
-    file.write_text("localrules:\n    fetch,\n    data,\n\n\n" + rule.format("fetch") + rule.format("solve"))
+    file.write_text(rule.format("fetch", "    localrule: True\n") + rule.format("solve", ""))
     assert asked_for([file]) == {"solve": Asked(500, 5)}
 
 

@@ -1,5 +1,6 @@
 """The workflow from another folder, as somebody's module, and planned by a plain Snakemake that has nothing else."""
 
+import json
 import os
 import subprocess
 import sys
@@ -56,6 +57,24 @@ rule all:
     input: rules.one_all.input, rules.two_all.input
 """
 
+# a workflow with a target of its own, before those of its module, and with a rule that is named as one of ours once was
+HOST = """
+module one:
+    snakefile: {snakefile!r}
+    config: {{"run": "mine", "studies": ["arm"]}}
+    prefix: "arms"
+
+rule all:
+    input: "environment.txt"
+
+use rule * from one as arms_*
+
+rule summary:
+    output: "environment.txt"
+    threads: 2
+    shell: "echo $PYTHONPATH $OMP_NUM_THREADS > {{output}}"
+"""
+
 
 def snakemake(folder, *arguments, path=""):
     environment = {**os.environ, "PYTHONPATH": str(path)}
@@ -107,3 +126,54 @@ def test_two_instances_in_one_workflow_keep_apart(tmp_path):
     log = (tmp_path / "first/results/mine/logs/arm_impact_laws.log").read_text()
     assert f"Wrote {made}: " in log and "/workflow/contactid/arm/robots/lwr4.csv: " in log
     assert (tmp_path / made).is_file() and not (tmp_path / "results").exists()
+
+
+@pytest.fixture
+def host(tmp_path):
+    (tmp_path / "Snakefile").write_text(HOST.format(snakefile=str(ROOT / "Snakefile")))
+    return tmp_path
+
+
+def test_a_host_makes_its_own_target_and_only_that(host):
+    planned = snakemake(host, "--dry-run")
+    text = planned.stdout + planned.stderr
+    assert planned.returncode == 0, text
+    assert "rule summary:" in text and "rule arms_" not in text
+    assert "localrules directive specifies rules that are not present" not in text
+
+
+def test_a_module_that_is_all_there_is_makes_the_whole_run(host):
+    module = (host / "Snakefile").read_text().partition("rule all:")[0]
+    (host / "Snakefile").write_text(module + "use rule * from one as arms_*\n")
+    planned = snakemake(host, "--dry-run")
+    text = planned.stdout + planned.stderr
+    assert planned.returncode == 0 and "rule arms_all:" in text and "rule arms_report:" in text, text
+
+
+def test_a_host_s_rules_keep_their_environment_and_snakemake_its_words(host):
+    made = snakemake(host, "--cores", "2", "--forcerun", "summary", path="/of/the/host")
+    text = made.stdout + made.stderr
+    assert made.returncode == 0, text
+    assert (host / "environment.txt").read_text() == "/of/the/host 2\n"
+    assert "rule summary:" in text and "1 jobs to do" not in text
+    # no run of ours was begun
+    assert not (host / "arms").exists() and not (host / ".snakemake/runs").exists()
+
+
+def test_a_host_s_environment_doesn_t_stop_our_jobs(host):
+    """A package of our name on its path isn't taken for ours."""
+    other = host / "elsewhere"
+    (other / "contactid").mkdir(parents=True)
+    (other / "contactid/__init__.py").write_text("raise ImportError('the wrong one')\n")
+    made = "arms/results/mine/arm/sweeps/impact_laws.csv"
+    run = snakemake(host, "--", made, path=other)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert (host / made).is_file()
+
+
+def test_a_module_downloads_where_snakemake_runs_and_submits_the_rest(host):
+    program = "import json; print(json.dumps(sorted(workflow._localrules)))"
+    (host / "Snakefile").write_text((host / "Snakefile").read_text() + f"\n{program}\n")
+    planned = snakemake(host, "--dry-run")
+    assert planned.returncode == 0, planned.stdout + planned.stderr
+    assert json.loads(planned.stdout.splitlines()[0]) == ["arms_fetch_dataset", "arms_verify_data"]

@@ -4,12 +4,7 @@ import shlex
 import time
 
 WORKFLOW = CHECKOUT / "workflow"
-# jobs import the package from here, whichever environment they run in
-os.environ.update(PYTHONPATH=str(WORKFLOW))
-# jobs run side by side on all cores, so none of them may start threads of its own
-os.environ.update(
-    {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMEXPR")}
-)
+# jobs find the package by themselves (workflow/call.py): the environment is that of all rules, a host's too
 sys.path.insert(0, str(WORKFLOW))
 
 from contactid.core.configuration import check_configuration, restore_numbers
@@ -33,7 +28,8 @@ for block in (*config["studies"], "offline"):
     if block in config:  # what is no study is told of below
         config[block] = restore_numbers(config[block])
 with told_plainly():
-    refuse_old_names(sys.argv[1:])
+    if IS_MAIN:  # else these words may be names of the host's
+        refuse_old_names(sys.argv[1:])
     check_configuration(config, WORKFLOW / "schemas/config.schema.yaml")
     DATASETS = with_sizes(
         load_registry(packaged("config/datasets.tsv"), config["datasets"]),
@@ -108,7 +104,3 @@ def computed_by(rule):
 wildcard_constraints:
     dataset=r"[A-Za-z][A-Za-z0-9_]*",
     identified_on=r"[A-Za-z][A-Za-z0-9_]*",
-
-
-localrules:
-    all,

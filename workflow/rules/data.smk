@@ -13,12 +13,6 @@ wildcard_constraints:
     form="|".join({reader.form for reader in READERS.values()}),
 
 
-localrules:
-    data,
-    fetch_dataset,
-    verify_data,
-
-
 onstart:
     if NOT_LOCKED:
         print(
@@ -41,7 +35,6 @@ rule data:
 
 
 rule fetch_dataset:
-    """Copy what is missing from a mirror, or download it, and hold every file against the lock file."""
     output:
         receipt="data/{archive}/receipt.json",
     log:
@@ -50,6 +43,8 @@ rule fetch_dataset:
         "<benchmarks>/fetch_dataset/{archive}.tsv"
     priority: 100
     retries: 0
+    """Copy what is missing from a mirror, or download it, and hold every file against the lock file."""
+    localrule: True
     conda:
         "../../envs/environment.yaml"
     resources:
@@ -66,7 +61,6 @@ rule fetch_dataset:
 
 
 rule verify_data:
-    """Hold the files of a dataset against the lock file, and link them into the run."""
     input:
         receipt=lambda wildcards: receipt(DATASETS[wildcards.dataset]),
     output:
@@ -77,6 +71,8 @@ rule verify_data:
         "<benchmarks>/verify_data/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join(DOWNLOADED),
+    """Hold the files of a dataset against the lock file, and link them into the run."""
+    localrule: True
     conda:
         "../../envs/environment.yaml"
     resources:

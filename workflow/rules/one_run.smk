@@ -1,4 +1,7 @@
-"""One run at a time in a results folder, none on changed results or replaced by less; jobs end with it; full disks are told."""
+"""One run at a time in a results folder, none on changed results or replaced by less; jobs end with it; full disks are told.
+
+A host that uses this as a module keeps its own ways: its run isn't locked, stopped or formatted from here.
+"""
 
 import atexit
 
@@ -27,7 +30,8 @@ if workflow.is_main_process and workflow.check_envvars:
     tell_kept(RESULTS, CHOSEN, KEPT)
 # jobs and dry runs read this file too; linting doesn't ask for the environment's variables
 if (
-    workflow.is_main_process
+    IS_MAIN
+    and workflow.is_main_process
     and workflow.check_envvars
     and not workflow.output_settings.dryrun
 ):

@@ -6,6 +6,10 @@ import sys
 from snakemake.common.configfile import load_configfile
 from snakemake.utils import update_config
 
+# False where another workflow, the host, uses this one as a module
+IS_MAIN = workflow.modifier.is_main_snakefile()
+# a host's own target stays what `snakemake` makes where nothing is named
+NO_TARGET_YET = workflow.default_target is None
 CHECKOUT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parents[1]
 if not CHECKOUT.is_dir():
     sys.exit(

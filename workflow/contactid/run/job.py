@@ -29,6 +29,7 @@ OWNER = "CONTACTID_OWNER"
 LOCK = "Environment: requirements.lock, sha256 "
 _LOCK_FILE = Path(__file__).resolve().parents[3] / "envs/requirements.lock"
 _PR_SET_PDEATHSIG = 1
+_THREADS = tuple(f"{library}_NUM_THREADS" for library in ("OMP", "OPENBLAS", "MKL", "NUMEXPR"))
 _COLLECTIONS = 100_000, 10, 5  # new objects before each; Python's own 700 cost 7 % of a job that builds models
 
 
@@ -44,6 +45,8 @@ def job(rule: str, wildcards: Mapping[str, str], log: str | Path) -> Iterator[in
     log : holds everything else, the traceback of an unexpected error included
     """
     _end_with_owner()
+    # jobs run side by side on all cores, and sums of several threads have other last digits; read as NumPy is imported
+    os.environ.update(dict.fromkeys(_THREADS, "1"))
     gc.set_threshold(*_COLLECTIONS)
     label = rule + "".join(f" {key}={value}" for key, value in wildcards.items())
     terminal = os.dup(2)

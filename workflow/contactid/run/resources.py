@@ -50,14 +50,11 @@ def asked_for(rules: Iterable[Path] | None = None) -> dict[str, Asked]:
     found = {}
     for file in files:
         text = file.read_text(encoding="utf-8")
-        local = {
-            name for block in re.findall(r"^localrules:\n((?:    \w+,\n)+)", text, re.M) for name in block.split(",")
-        }
-        local = {name.strip() for name in local}
         for block in re.split(r"^(?= *rule(?: \w+)?:$)", text, flags=re.M)[1:]:
             name = re.match(r" *rule (\w+):", block) or re.search(r'name:\n +f"([^"]+)"', block)
             memory, runtime = (re.search(rf"^ +{key}=(\d+),$", block, re.M) for key in ("mem_mb", "runtime"))
-            if name and memory and runtime and name[1] not in local:
+            is_local = re.search(r"^ +localrule: True$", block, re.M)
+            if name and memory and runtime and not is_local:
                 found[re.sub(r"\{.*?\}", "*", name[1])] = Asked(int(memory[1]), int(runtime[1]))
     return found
 
