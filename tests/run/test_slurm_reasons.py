@@ -1,11 +1,15 @@
-"""What Slurm wrote into a submission's log becomes what to ask for."""
+"""What Slurm wrote into a submission's log becomes what to ask for, and no Slurm at all is told of."""
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from contactid.run.failures import slurm_reason
 
+ROOT = Path(__file__).parents[2]
 LOG = Path("results/test/logs/arm_pose.log")
 JOB = """rule arm_pose:
     output: results/test/arm/figures/fig01_arm.csv
@@ -48,3 +52,21 @@ def test_no_submission_an_older_one_or_another_end_has_no_reason(tmp_path):
     assert reason(tmp_path, JOB + "Exceeded job memory limit\n", since=4e9) is None
     (tmp_path / "group_arm/7.log").write_text(JOB + "Segmentation fault\n")
     assert slurm_reason("arm_pose", LOG, 0.0, tmp_path) is None
+
+
+def test_a_machine_without_slurm_is_one_line_at_once(tmp_path):
+    """Snakemake itself would try to submit for ten minutes without a word."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for program in ("bash", "which"):  # of Snakemake's own
+        (programs / program).symlink_to(shutil.which(program))
+    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--directory", tmp_path]
+    command += ["--workflow-profile", ROOT / "profiles/slurm", "--config", "run=mine", 'studies=["arm"]']
+    environment = {"PATH": str(programs), "HOME": str(tmp_path)}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    told = [line for line in (ended.stdout + ended.stderr).splitlines() if line.startswith("ERROR ")]
+    assert ended.returncode != 0 and told == [
+        "ERROR there is no sbatch on PATH, so nothing can be submitted. Start this on a login node of a cluster with "
+        "Slurm, or run here with make."
+    ]
+    assert not list((tmp_path / "results").rglob("*.*"))

@@ -14,6 +14,8 @@ wildcard_constraints:
 
 
 onstart:
+    with told_plainly():
+        require_scheduler(workflow.executor_plugin.name)
     if NOT_LOCKED:
         print(
             f"WARNING not in the lock file yet, so left out (make lock): {', '.join(sorted(NOT_LOCKED))}",
@@ -35,6 +37,7 @@ rule data:
 
 
 rule fetch_dataset:
+    """Copy what is missing from a mirror, or download it, and hold every file against the lock file."""
     output:
         receipt="data/{archive}/receipt.json",
     log:
@@ -43,7 +46,6 @@ rule fetch_dataset:
         "<benchmarks>/fetch_dataset/{archive}.tsv"
     priority: 100
     retries: 0
-    """Copy what is missing from a mirror, or download it, and hold every file against the lock file."""
     localrule: True
     conda:
         "../../envs/environment.yaml"
@@ -61,6 +63,7 @@ rule fetch_dataset:
 
 
 rule verify_data:
+    """Hold the files of a dataset against the lock file, and link them into the run."""
     input:
         receipt=lambda wildcards: receipt(DATASETS[wildcards.dataset]),
     output:
@@ -71,7 +74,6 @@ rule verify_data:
         "<benchmarks>/verify_data/{dataset}.tsv"
     wildcard_constraints:
         dataset="|".join(DOWNLOADED),
-    """Hold the files of a dataset against the lock file, and link them into the run."""
     localrule: True
     conda:
         "../../envs/environment.yaml"

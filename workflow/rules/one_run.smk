@@ -10,6 +10,7 @@ from snakemake.logging import logger
 from contactid.run.failures import (
     exit_without_packages,
     failures,
+    require_scheduler,
     tell_of_full_disks,
 )
 from contactid.run.job import OWNER

@@ -6,7 +6,7 @@ include: "tossing_inputs.smk"
 
 wildcard_constraints:
     trajectory_variant="|".join(TOSSING_VARIANTS),
-    stored_variant="|".join(STORED_VARIANTS) or "none",
+    stored_variant="|".join(TOSSING["stored"]["variants"]) or "none",
     velocity_variant="|".join(VELOCITY_VARIANTS) or "none",
     simulator="|".join(KNOWN_SIMULATORS),
 
@@ -63,7 +63,7 @@ rule tossing_calibrate:
         "../call.py"
 
 
-for number, group in enumerate(sharing_a_job(TOSSING_IDENTIFIED), 1):
+for number, (group, variants) in enumerate(TOSSING_IDENTIFICATIONS, 1):
 
     rule:
         """Friction and restitution of least mean loss over the parameter grid (eqs. 16 and 18), with bootstrap intervals."""
@@ -92,9 +92,7 @@ for number, group in enumerate(sharing_a_job(TOSSING_IDENTIFIED), 1):
         benchmark:
             f"<benchmarks>/tossing_identify_{number}/{{trajectory_variant}}.tsv"
         wildcard_constraints:
-            trajectory_variant="|".join(
-                name for name in TOSSING_VARIANTS if name not in STORED_VARIANTS
-            ),
+            trajectory_variant="|".join(variants),
         conda:
             "../../envs/environment.yaml"
         resources:
@@ -111,30 +109,32 @@ for number, group in enumerate(sharing_a_job(TOSSING_IDENTIFIED), 1):
             "../call.py"
 
 
-rule tossing_identify_stored:
-    """Friction and restitution of each box at the best point of its grid that is stored."""
-    input:
-        stored=stored_files("tossing_{stored_variant}"),
-    output:
-        fits=expand(
-            "<results>/tossing/fits/{dataset}.{{stored_variant}}.json",
-            dataset=TOSSING_IDENTIFIED,
-        ),
-    log:
-        "<logs>/tossing_identify_stored/{stored_variant}.log",
-    benchmark:
-        "<benchmarks>/tossing_identify_stored/{stored_variant}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1000,
-        runtime=5,
-    params:
-        **call("contactid.tossing.identify.stored_grid:identify_from_stored"),
-        datasets=TOSSING_IDENTIFIED,
-        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.stored_variant],
-    script:
-        "../call.py"
+if IDENTIFIED_FROM_STORED:
+
+    rule tossing_identify_stored:
+        """Friction and restitution of each box at the best point of its grid that is stored."""
+        input:
+            stored=stored_files("tossing_{stored_variant}"),
+        output:
+            fits=expand(
+                "<results>/tossing/fits/{dataset}.{{stored_variant}}.json",
+                dataset=IDENTIFIED_FROM_STORED,
+            ),
+        log:
+            "<logs>/tossing_identify_stored/{stored_variant}.log",
+        benchmark:
+            "<benchmarks>/tossing_identify_stored/{stored_variant}.tsv"
+        conda:
+            "../../envs/environment.yaml"
+        resources:
+            mem_mb=1000,
+            runtime=5,
+        params:
+            **call("contactid.tossing.identify.stored_grid:identify_from_stored"),
+            datasets=IDENTIFIED_FROM_STORED,
+            variant=lambda wildcards: TOSSING_VARIANTS[wildcards.stored_variant],
+        script:
+            "../call.py"
 
 
 rule tossing_cells:
@@ -168,7 +168,7 @@ rule tossing_cells:
 include: "tossing_impacts.smk"
 
 
-for number, group in enumerate(sharing_a_job(TOSSING_IDENTIFIED), 1):
+for number, group in enumerate(sharing_a_job(WINDOWS_IDENTIFIED), 1):
 
     rule:
         """Identify on short windows of trajectories by direct transcription."""

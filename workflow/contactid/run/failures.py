@@ -10,6 +10,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+from contactid.core.errors import ContactIdError
 from contactid.run.job import FINISHED
 
 SLURM_LOGS = Path(".snakemake/slurm_logs")
@@ -77,6 +78,18 @@ def failures(results: str | Path, since: float) -> list[str]:
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = [f"and {len(lines) - MOST_LINES} more, see {logs}"]
     return lines or [f"ERROR {results}: stopped before it was finished. Run the same command again."]
+
+
+def require_scheduler(executor: str) -> None:
+    """Stop a run through Slurm where Slurm isn't: Snakemake would try to submit for ten minutes without a word.
+
+    Raises :class:`ContactIdError` where an executor of that name has no ``sbatch`` to submit by.
+    """
+    if executor == "slurm" and shutil.which("sbatch") is None:
+        raise ContactIdError(
+            "there is no sbatch on PATH, so nothing can be submitted",
+            "Start this on a login node of a cluster with Slurm, or run here with make",
+        )
 
 
 def tell_of_full_disks(*folders: str | Path) -> None:

@@ -11,8 +11,11 @@ A scheme says where friction and restitution come from (a fit record) and how a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from contactid.core.errors import ContactIdError
@@ -72,6 +75,24 @@ def cases(block: Mapping[str, Any]) -> list[tuple[str, str]]:
     n = max(len(identify_on), len(predict_on))
     identify_on, predict_on = (names * n if len(names) == 1 else names for names in (identify_on, predict_on))
     return list(dict.fromkeys(zip(identify_on, predict_on, strict=True)))
+
+
+def stored_datasets(stored: Iterable[str], settings: Mapping[str, Any]) -> set[str]:
+    """Datasets whose losses over the grid are stored, as they are by these settings.
+
+    Parameters
+    ----------
+    stored : paths of a stored result's table and provenance (:mod:`contactid.output.stored`), which may not be there
+    settings : those that the losses depend on; with others nothing counts as stored
+    """
+    table, record = map(Path, stored)
+    if not (table.is_file() and record.is_file()):
+        return set()
+    made_by = json.loads(record.read_text(encoding="utf-8"))["settings"]
+    if made_by != json.loads(json.dumps(settings)):
+        return set()
+    with table.open(encoding="utf-8", newline="") as stream:
+        return {row["dataset"] for row in csv.DictReader(stream)}
 
 
 @dataclass(frozen=True)

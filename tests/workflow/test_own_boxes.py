@@ -1,0 +1,127 @@
+"""The tossing study on boxes of one's own: what is stored for the repository's is computed for them."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from contactid.tossing.configuration import stored_datasets
+from iam_twins import SURFACES, write_twin
+
+ROOT = Path(__file__).parents[2]
+PAPER = "results/mine/tossing/fits/{}.paper.json"
+BY = {"share": 0.7}
+
+
+def snakemake(folder, configuration, *arguments, below=()):
+    """A run in another folder by a configuration on top of config/default.yaml, or of ``below``, too."""
+    (folder / "mine.yaml").write_text(yaml.safe_dump(configuration))
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        ROOT / "Snakefile",
+        "--directory",
+        folder,
+        "--cores",
+        "1",
+    ]
+    command += ["--configfile", *(ROOT / "config" / name for name in below), folder / "mine.yaml"]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    ended = subprocess.run([*command, *arguments], env=environment, capture_output=True, text=True, timeout=600)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout + ended.stderr
+
+
+def planned(folder, configuration, *files):
+    """Every job of a run, by its rule and wildcards."""
+    text = snakemake(folder, configuration, "--dry-run", "--quiet", "host", "--", *files)
+    return set(re.findall(r"^rule (\w+):\n(?:    (?!wildcards).*\n)*(?:    wildcards: (.*)\n)?", text, re.M))
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A configuration of one box, whose few tosses are simulated."""
+    write_twin(tmp_path / "box.h5", "Box006", "trajectories", 4, 1, lost_frames=False)
+    box = {"reader": "iam", "path": str(tmp_path / "box.h5"), "object": "Box006", "surface": SURFACES}
+    return {
+        "run": "mine",
+        "studies": ["tossing"],
+        "datasets": {"my_box": box},
+        "tossing": {"identify_on": ["my_box"], "predict_on": ["my_box"], "velocity": {"identify_on": []}},
+    }
+
+
+def test_a_box_of_ones_own_is_identified_by_every_variant(mine, tmp_path):
+    step = {"start": 0.2, "stop": 0.4, "step": 0.2}
+    mine["tossing"]["grid"] = {"friction_mu": step, "restitution_e_n": step}
+    file = PAPER.format("my_box")
+    text = snakemake(tmp_path, mine, "--", file)
+    assert "WARNING" not in text
+    fit = json.loads((tmp_path / file).read_text())
+    # of the grid nearest to the twin's truth, mu = 0.4 and e_N = 0.25
+    assert fit["parameters"] == {"friction_mu": 0.4, "restitution_e_n": 0.2}
+
+
+def test_boxes_whose_losses_are_stored_arent_computed_beside_ones_own(mine, tmp_path):
+    mine["tossing"] |= {"identify_on": ["my_box", "box004_trajectories"], "predict_on": ["box004_validation"]}
+    jobs = planned(tmp_path, mine, PAPER.format("my_box"), PAPER.format("box004_trajectories"))
+    assert ("tossing_identify_stored", "stored_variant=paper") in jobs
+    assert [rule for rule, chosen in jobs if chosen == "trajectory_variant=paper"] == ["tossing_identify_2"]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"split": {"seed": 1}},
+        {"exclude_tumbling": False},
+        {"box_sizes": {"Box004": [0.1, 0.2, 0.3]}},
+        {"predict_on": ["box004_trajectories"]},  # then it is split
+    ],
+    ids=str,
+)
+def test_losses_that_are_stored_for_other_settings_or_tosses_are_computed(tmp_path, changes):
+    block = {
+        "identify_on": ["box004_trajectories"],
+        "predict_on": ["box004_validation"],
+        "velocity": {"identify_on": []},
+    }
+    configuration = {"run": "mine", "studies": ["tossing"], "tossing": block | changes}
+    jobs = planned(tmp_path, configuration, PAPER.format("box004_trajectories"))
+    by_rule = {rule for rule, chosen in jobs if chosen.endswith("_variant=paper")}
+    assert by_rule == {"tossing_identify_1" if changes else "tossing_identify_stored"}
+
+
+def test_only_whats_stored_by_the_same_settings_counts(tmp_path):
+    files = [tmp_path / "table.csv", tmp_path / "provenance.json"]
+    assert stored_datasets(files, BY) == set()
+    files[0].write_text("dataset,mean_loss\nbox,0.1\nbox,0.2\nother,0.3\n")
+    assert stored_datasets(files, BY) == set()
+    files[1].write_text(json.dumps({"settings": BY}))
+    assert stored_datasets(files, BY) == {"box", "other"}
+    assert stored_datasets(files, {"share": 0.5}) == set()
+
+
+def test_the_configuration_that_the_page_shows_plans_a_run(tmp_path):
+    page = (ROOT / "docs/own.md").read_text()
+    shown = re.search(r"```yaml\n# my\.yaml: snakemake --configfile config/(\S+) my\.yaml\n(.*?)```", page, re.S)
+    text = shown[2].replace("/data/", f"{tmp_path}/")
+    shutil.copytree(ROOT / "examples/predict/cube", tmp_path / "cube")
+    shutil.copy2(ROOT / "examples/predict/box006.h5", tmp_path / "box.h5")
+    text = snakemake(tmp_path, yaml.safe_load(text), "--dry-run", below=[shown[1]])
+    assert re.search(r"^tossing_identify_1 +6$", text, re.M), text
+
+
+def test_windows_of_no_toss_are_a_part_that_is_left_out(tmp_path):
+    block = {"mpec": {"windows": {"tosses": 0}}}
+    configuration = {"run": "mine", "studies": ["tossing"], "tossing": block}
+    text = snakemake(tmp_path, configuration, "--dry-run", below=["test.yaml"])
+    assert "tossing_identify_1" in text and "window_mpec" not in text and "trajectory_mpec" not in text
