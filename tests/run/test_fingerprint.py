@@ -11,7 +11,7 @@ import pytest
 
 from contactid.core.errors import ContactIdError
 from contactid.run.fingerprint import LOOSE, Fingerprints, defined_by, parse
-from contactid.run.why import explain
+from contactid.run.why import explain, nearest
 
 PACKAGE = Path(__file__).parents[2] / "workflow/contactid"
 FILES = {
@@ -220,6 +220,51 @@ def test_what_changed_is_named_from_the_lists(package):
     assert told == [f"code: fingerprint {'0' * 16} is now {now}; what was behind it isn't kept any more"]
     assert explain("Missing output files: x.csv", lists) == ["Missing output files: x.csv"]
     assert len(explain(f"{reason}before: 'a' now: 'a', 'b'", lists)) == 1
+
+
+PARAMS = "Params have changed since last execution: Union of exclusive params before and now across all output: "
+ROWS = [{"place": f"tables/tab{k:02}", "compute": "contactid.a:b", "files": ["csv", "tex"]} for k in range(60)]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "told"),
+    [
+        (ROWS[1:], ROWS, ["declared: new tables/tab00"]),
+        (ROWS, ROWS[:30] + ROWS[31:], ["declared: gone tables/tab30"]),
+        (
+            [*ROWS[:59], ROWS[59] | {"compute": "contactid.a:c"}],
+            ROWS[1:],
+            ["declared: gone tables/tab00", "setting tables/tab59.compute: 'contactid.a:c' is now 'contactid.a:b'"],
+        ),
+        ({"arm": ROWS[1:], "hand": ROWS}, {"arm": ROWS, "foot": []}, [
+            "setting arm: new tables/tab00", "setting: gone hand", "setting: new foot",
+        ]),
+        ({"seeds": [1, 2, 3]}, {"seeds": [1, 3]}, ["setting seeds: gone 2"]),
+        ({"seeds": [1, 2]}, {"seeds": [1, 3]}, ["setting seeds.1: 2 is now 3"]),
+        (ROWS[:2], ROWS[1::-1], ["setting value: in another order"]),
+    ],
+)  # fmt: skip
+def test_a_part_that_is_new_or_gone_is_a_line_of_its_own(before, now, told):
+    assert explain(f"{PARAMS}before: {before!r} now: {now!r} ") == told
+
+
+def test_of_many_files_three_are_named():
+    files = [f"results/a/{k}.csv" for k in range(40)]
+    told = explain(f"Missing output files: x.csv; Input files updated by another job: {', '.join(files)}")
+    assert told == [
+        "Missing output files: x.csv; Input files updated by another job: "
+        "results/a/0.csv, results/a/1.csv, results/a/2.csv and 37 more"
+    ]
+
+
+def test_a_name_that_no_rule_makes_is_answered_with_the_nearest(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert nearest("results/default/check.csv") == ""
+    for name in ("default/checks.csv", "default/arm/checks.csv", "default/report.html"):
+        (tmp_path / "results" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "results" / name).touch()
+    assert nearest("results/default/check.csv") == "Did you mean results/default/checks.csv"
+    assert nearest("results/default/arm/check.csv") == "Did you mean results/default/arm/checks.csv"
 
 
 def test_no_file_is_one_plain_line():

@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from contactid.run.records import FOLDER, path_of_record
 
 ENVIRONMENT = Path("envs/environment.yaml")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
+# three files, and those after them
+_MANY_FILES = re.compile(r"((?:[^ ,;]+, ){2}[^ ,;]+)((?:, [^ ,;]+)+)")
 _PARAMS = re.compile(r"Params have changed.*?: before: (.*) now: (.*)", re.S)
 
 
@@ -43,27 +46,34 @@ def why(file: str, options: Sequence[str] = ()) -> list[str]:
     said = ended.stdout + ended.stderr
     if ended.returncode:
         told = [line for line in said.splitlines() if line.startswith("ERROR ")]
-        raise ContactIdError(
-            *(told[0].removeprefix("ERROR ").split(". ", 1) if told else (f"{file}: no rule of this run makes it", ""))
-        )
+        if told:
+            raise ContactIdError(*told[0].removeprefix("ERROR ").split(". ", 1))
+        raise ContactIdError(f"{file}: no rule of this run makes it", nearest(file))
     lines = []
     for rule, reason in re.findall(r"^(?:local)?rule (\w+):\n(?:    .*\n)*?    reason: (.*)$", said, re.M):
         lines += [f"{rule}: {text}" for text in explain(reason)]
     return (lines or [f"{file}: nothing would make it again"]) + _libraries(file)
 
 
+def nearest(file: str) -> str:
+    """A question after the result that is named most like a file; nothing where none is."""
+    there = [str(path) for path in Path("results").rglob("*") if path.is_file()]
+    found = get_close_matches(file, there, n=1)
+    return f"Did you mean {found[0]}" if found else ""
+
+
 def explain(reason: str, lists: Path = LISTS) -> list[str]:
     """Snakemake's reason for a job in plain words, a line for each thing that changed."""
     params = _PARAMS.search(reason)
     if params is None:
-        return [reason.strip()]
+        return [_shortened(reason)]
     before, now = (_values(text) for text in params.groups())
     lines = []
     for old, new in zip(before, now, strict=False):
         if all(isinstance(value, str) and _FINGERPRINT.fullmatch(value) for value in (old, new)):
             lines += _definitions(old, new, lists)
         else:
-            lines += [f"setting {where or 'value'}: {was!r} is now {now!r}" for where, was, now in _changes(old, new)]
+            lines += _changes(old, new)
     return lines if lines and len(before) == len(now) else [*lines, reason.strip()]
 
 
@@ -84,14 +94,37 @@ def _definitions(before: str, now: str, lists: Path) -> list[str]:
     return [f"code: {name} ({words[name]})" for name in sorted(words) if old.get(name) != new.get(name)]
 
 
-def _changes(old: Any, new: Any, where: str = "") -> list[tuple[str, Any, Any]]:
-    """The innermost values that differ, each with the keys that lead to it."""
-    if type(old) is type(new) and isinstance(old, dict | list) and len(old) == len(new):
-        pairs = [list(value.items() if isinstance(value, dict) else enumerate(value)) for value in (old, new)]
-        if [key for key, _ in pairs[0]] == [key for key, _ in pairs[1]]:
-            both = zip(*pairs, strict=True)
-            return [change for (key, a), (_, b) in both for change in _changes(a, b, f"{where}.{key}".lstrip("."))]
-    return [] if old == new else [(where, old, new)]
+def _changes(old: Any, new: Any, where: str = "") -> list[str]:
+    """A line for each innermost value that differs, and for each part that is new or gone, after its keys."""
+    if old == new:
+        return []
+    if type(old) is not type(new) or not isinstance(old, dict | list):
+        return [f"setting {where or 'value'}: {old!r} is now {new!r}"]
+    are_artefacts = isinstance(old, list) and all(isinstance(part, dict) and "place" in part for part in old + new)
+    keep_places = not are_artefacts and len(old) == len(new)
+    before, now = (_parts(value, keep_places) for value in (old, new))
+    lines = []
+    for key in dict.fromkeys([*before, *now]):
+        if key in before and key in now:
+            lines += _changes(before[key], now[key], f"{where}.{key}".lstrip("."))
+        else:
+            what = f"setting {where}" if where else "declared" if are_artefacts else "setting"
+            lines.append(f"{what}: {'new' if key in now else 'gone'} {key}")
+    return lines or [f"setting {where or 'value'}: in another order"]
+
+
+def _parts(value: dict[str, Any] | list[Any], keep_places: bool) -> dict[Any, Any]:
+    """A mapping as it is; a list's parts by where they are in it, or by an artefact's place and a setting's text."""
+    if isinstance(value, dict):
+        return value
+    if keep_places:
+        return dict(enumerate(value))
+    return {part["place"] if isinstance(part, dict) and "place" in part else repr(part): part for part in value}
+
+
+def _shortened(reason: str) -> str:
+    """Snakemake's words, with the first of many files."""
+    return _MANY_FILES.sub(lambda found: f"{found[1]} and {found[2].count(',')} more", reason.strip())
 
 
 def _libraries(file: str) -> list[str]:
