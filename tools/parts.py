@@ -2,6 +2,7 @@
 
 ``python tools/parts.py ci`` is ``.ci/run``'s selection, ``nightly`` is the rest (``make nightly``), and names run those
 alone, whole. With ``REQUIRE=all`` in the environment a part that is left out, or a test that is skipped, is a failure.
+Where ``GITHUB_STEP_SUMMARY`` names a file, as on GitHub, the table is on the job's page, too.
 """
 
 import os
@@ -178,7 +179,11 @@ def main(arguments: list[str]) -> int:
         return 2
     with tempfile.TemporaryDirectory() as kept:
         ran = run_parts(names, sliced=sliced, kept=Path(kept))
-    print("", table(ran, sliced), "", sep="\n")
+    closing = table(ran, sliced)
+    print("", closing, "", sep="\n")
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        with Path(summary).open("a", encoding="utf-8") as page:
+            page.write(f"{closing}\n\n")
     if os.environ.get("REQUIRE") == "all" and (missing := [name for name, one in ran.items() if not one.complete]):
         print(f"ERROR REQUIRE=all, and something was left out of {', '.join(missing)}", file=sys.stderr)
         return 1

@@ -22,7 +22,8 @@ def made_up(monkeypatch):
     }
     monkeypatch.setattr(parts, "PARTS", made)
     monkeypatch.setattr(parts, "CI", ("test",))
-    monkeypatch.delenv("REQUIRE", raising=False)
+    for variable in ("REQUIRE", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(variable, raising=False)
     return made
 
 
@@ -40,6 +41,16 @@ def test_ci_closes_with_the_line_of_the_readme_s_test_command_and_names_what_it_
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == "2 passed, 1 skipped in 0.10s"
     assert sum(line.endswith("| not asked for                |") for line in lines) == 3
+
+
+def test_the_table_is_on_the_job_s_page_where_there_is_one(made_up, monkeypatch, tmp_path, capsys):
+    page = tmp_path / "summary.md"
+    page.write_text("said before\n")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(page))
+    assert main(["nightly"]) == 1
+    text = page.read_text()
+    assert text.startswith("said before\n| part ") and "left out: no server here" in text
+    assert text.removeprefix("said before\n").strip() in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("name", "status"), [("test", 0), ("skips", 1), ("lacks", 1)])
