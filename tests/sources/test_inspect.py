@@ -7,15 +7,23 @@ from pathlib import Path
 
 import h5py
 import numpy as np
+import pandas as pd
 import pytest
+import yaml
 
 from contactid.__main__ import main
 from contactid.sources.inspect import inspect
+from contactid.sources.motion import read_data
+from contactid.sources.registry import OWN, READERS, Dataset
+from contactid.tossing.own.usable import EVENTS
+from contactid.tossing.prepare.preprocess import prepare
 from iam_files import MOCAP, NAMES, POSES, write
 from motion_in_memory import read_iam_archive
 from small_files import save
 from spoil_planar_and_arm import good_throws
 from spoil_tosses import good_tosses
+
+ROOT = Path(__file__).parents[2]
 
 
 def said(path: Path, **options: str) -> str:
@@ -34,10 +42,30 @@ def test_an_archive_s_tree_bodies_and_decisions(tmp_path: Path) -> None:
     assert "copied from <path>" in text
     assert "Box006: 0.365 kg, 205 x 155 x 100 mm" in text and "(in 3 recordings)" in text
     motion = read_iam_archive(path, "Box006", surface_name="ConveyorPart001", licence="")
-    assert f"{motion.sizes['recording']} used, 1 left out, 360 Hz" in text
+    # these motions never end
+    assert f"0 used, {motion.sizes['recording']} for their impacts alone, 1 left out, 360 Hz" in text
     (reason,) = json.loads(motion.attrs["left_out"]).values()
     assert f"{NAMES[1]}: left out: {reason}" in text
-    assert f"{NAMES[0]}: used on ConveyorPart001, 150 frames" in text
+    reason = "not at rest at the end of the recording"
+    assert f"{NAMES[0]}: no toss of a run ({reason}) on ConveyorPart001, 150 frames" in text
+
+
+def test_of_tosses_those_are_used_that_a_run_uses(tmp_path: Path) -> None:
+    """By the rules' own functions and the default configuration; the twins of drops have all that stops a toss."""
+    settings = yaml.safe_load((ROOT / "config/default.yaml").read_text())["tossing"]
+    assert settings["events"] == EVENTS
+    path = ROOT / "workflow/resources/embedded/box004_drops_twin.h5"
+    entry = Dataset("mine", OWN, "iam", str(path), object="Box004")
+    motion, prepared, table = (str(tmp_path / name) for name in ("motion.nc", "tosses.nc", "tosses.csv"))
+    read_data(READERS["iam"].read, vars(entry), str(path), motion)
+    chosen = {name: settings[name] for name in ("exclude_tumbling", "events")}
+    prepare(motion, "mine", 1.0, 1, **chosen, require_usable=False, prepared=prepared, table=table)
+    text, rows = said(path), pd.read_csv(table, keep_default_na=False)
+    assert 0 < rows["used"].sum() < len(rows) and rows["reason"].nunique() == 4
+    assert f"  {rows['used'].sum()} used, {(~rows['used']).sum()} for their impacts alone, 0 left out, 360 Hz" in text
+    for row in rows.itertuples():
+        line = next(line for line in text.splitlines() if line.startswith(f"  {row.toss}: "))
+        assert line.startswith(f"  {row.toss}: used on ") == row.used and row.reason in line
 
 
 def test_where_nothing_is_usable_the_reason_is_there(tmp_path: Path) -> None:
@@ -58,7 +86,7 @@ def test_other_files(tmp_path: Path) -> None:
     assert "as a planar throw of a square" in text and "1 used, 0 left out" in text
     (tmp_path / "tosses").mkdir()
     toss = next(good_tosses(tmp_path / "tosses").rglob("*.pt"))
-    assert "1 used, 0 left out, 148 Hz" in said(toss)
+    assert "0 used, 1 for their impacts alone, 0 left out, 148 Hz" in said(toss)
     own = tmp_path / "own.csv"
     own.write_text("t,x,y,angle\n0,0,1,0\n")
     assert "1 rows of t, x, y, angle" in said(own) and "no reader knows these columns" in said(own)

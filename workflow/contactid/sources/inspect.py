@@ -4,8 +4,9 @@
 
 Prints the file's tree with shapes, types and units, its bodies, and for every recording whether it is used, on which
 surface and why, or what is wrong with it, one line each. The decisions are the readers' own
-(:data:`contactid.sources.registry.READERS`); nothing is identified, and nothing is written. The text holds no path and
-no user's name, so it can be attached to a report of a problem.
+(:data:`contactid.sources.registry.READERS`) and, of tosses, the preparation's, as in a default run; nothing is
+identified, and nothing is written. The text holds no path and no user's name, so it can be attached to a report of a
+problem.
 """
 
 from __future__ import annotations
@@ -143,24 +144,29 @@ def _bodies(archive: h5py.File) -> dict[str, str]:
 
 
 def _decisions(stream: MotionStream) -> Iterator[str]:
-    """One line for every recording, as its reader decided."""
-    used: list[str] = []
-    frames: list[int] = []
+    """One line for every recording, as its reader and the preparation of tosses decide."""
     try:
-        for recording in stream.recordings:
-            used.append(recording.name)
-            frames.append(len(recording.position))
+        tosses = resolve("contactid.tossing.own.usable:prepare_all")(stream)
     except ContactIdError as error:
         yield from _none_usable(error)
         return
-    said = {key: json.loads(stream.attributes.get(key, "{}")) for key in ("left_out", "surfaces", "remarks", "frames")}
-    yield f"  {len(used)} used, {len(said['left_out'])} left out, {stream.sample_frequency:g} Hz"
-    lines = {}
-    for name, count in zip(used, frames, strict=True):
+    said = {key: json.loads(tosses.attrs.get(key, "{}")) for key in ("left_out", "surfaces", "remarks", "frames")}
+    lines, used = {}, 0
+    for name, frames, reason, tumbled in zip(
+        *(tosses[part].values for part in ("recording", "row_size", "reason", "tumbled")), strict=True
+    ):
+        if reason:
+            use = f"no toss of a run ({reason})"
+        elif tumbled:
+            use = "no toss of a run but with tossing.exclude_tumbling: false (tumbles onto another face)"
+        else:
+            use = "used"
+            used += 1
         where = f" on {said['surfaces'][name]}" if name in said["surfaces"] else ""
-        lines[name] = f"  {name}: used{where}, {count} frames" + (
-            f"; {said['remarks'][name]}" if name in said["remarks"] else ""
-        )
+        remark = f"; {said['remarks'][name]}" if name in said["remarks"] else ""
+        lines[name] = f"  {name}: {use}{where}, {frames} frames{remark}"
+    impacts_alone = f"{len(lines) - used} for their impacts alone, " if used < len(lines) else ""
+    yield f"  {used} used, {impacts_alone}{len(said['left_out'])} left out, {stream.sample_frequency:g} Hz"
     lines |= {name: f"  {name}: left out: {reason}" for name, reason in said["left_out"].items()}
     yield from (lines[name] for name in sorted(lines))
     if said["frames"]:
