@@ -66,8 +66,8 @@ simulators: env peers ## the ContactNets cube with all simulators
 tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in their own environment
 	$(SNAKEMAKE) --configfile config/tactile.yaml
 
-dry-run: env ## what a default run would still do
-	$(SNAKEMAKE) --dry-run
+dry-run: env ## what a default run would still do; STUDY=planar that of one study
+	$(SNAKEMAKE) --dry-run --config $(STUDIES)
 
 ##@ Use your own recordings
 

@@ -8,7 +8,7 @@ import yaml
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import read_csv
 from contactid.run.records import read_benchmarks
-from contactid.run.resources import MEASURED, Asked, asked_by, asked_for, judge, measure
+from contactid.run.resources import MEASURED, Asked, asked_by, asked_for, judge, main, measure
 
 ROOT = Path(__file__).parents[2]
 HEADER = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
@@ -62,6 +62,19 @@ def test_too_little_and_too_much_are_told(tmp_path, asked, problem):
     benchmark(tmp_path, "solve", 1200.0, 400.0)
     lines = judge(measure([tmp_path]), {"solve": asked})
     assert len(lines) == bool(problem) and all(f"solve: {problem}" in line for line in lines)
+
+
+@pytest.mark.parametrize(("seconds", "status"), [(60.0, 0), (20000.0, 1)])
+def test_only_what_would_kill_a_job_fails(tmp_path, capsys, seconds, status):
+    """Small runs have small jobs, for which most rules ask too much."""
+    benchmark(tmp_path, "planar_identify", seconds, 400.0)
+    assert main([str(tmp_path)], write=False) == status
+    assert "WARNING planar_identify: runtime=30 is too" in capsys.readouterr().out
+
+
+def test_a_rule_s_own_name_goes_before_a_loop_s():
+    asked = {"fit_*": Asked(1500, 10), "fit_stored": Asked(1000, 5)}
+    assert asked_by("fit_stored", asked) == Asked(1000, 5) and asked_by("fit_2", asked) == Asked(1500, 10)
 
 
 def test_a_small_job_may_ask_for_the_floor(tmp_path):

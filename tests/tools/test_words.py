@@ -163,6 +163,11 @@ def test_what_is_not_given_is_not_passed_on(make):
     assert make("bundle") == ["-m", "contactid.review.bundle", "--run=default"]
 
 
+def test_a_dry_run_is_of_the_study_that_is_named(make):
+    assert make("dry-run", "STUDY=planar") == ["--dry-run", "--config", 'studies=["planar"]']
+    assert make("dry-run") == ["--dry-run", "--config"]
+
+
 def test_clean_removes_what_runs_made_and_nothing_else(make, tmp_path):
     own = [".snakemake/runs/mine.lock", ".snakemake/runs/other.lock", "results/mine/a.csv", "results/bench/bench.csv"]
     kept = [
