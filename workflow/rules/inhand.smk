@@ -275,6 +275,7 @@ rule inhand_tables:
             source=INHAND_SOURCES,
             seed=INHAND_SEEDS,
         ),
+        recordings=inhand_twins(INHAND_SEEDS, IN_HAND),
         times=rules.inhand_speed.output.times,
         errors=rules.inhand_differences.output.errors,
         identifiability=rules.inhand_excitation.output.identifiability,

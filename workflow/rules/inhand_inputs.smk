@@ -4,6 +4,7 @@ from contactid.inhand import artefacts as inhand_artefacts
 from contactid.inhand.readers.sources import (
     ABLATED as INHAND_PARTS,
     APPENDIX_TABLES,
+    IN_HAND,
     SOURCES as INHAND_SOURCES,
     recording_names,
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from contactid.inhand.artefacts.estimates import PRINTED
-from contactid.inhand.artefacts.printed import ARTEFACTS, ground_truth_reading, printed_table
+from contactid.inhand.artefacts.printed import ARTEFACTS, SIGNS, off_diagonals_of, printed_table
 from contactid.inhand.claims import block_of, method_claims, printed_consistency_claims, twins_of
 from contactid.inhand.identify.methods import (
     FACTOR_GRAPH,
@@ -58,7 +59,7 @@ def reproduced_numbers(
 
     A printed ground truth answers to the twins' truth. A printed estimate has the median of the twins' runs beside it,
     by the paper's own way of solving, which is not comparable; the note has ours and the verdict on the printed row.
-    All numbers keep the sign and the point that their printed table has. Statements are those of :mod:`.claims`.
+    All numbers keep the sign of the off-diagonals that their printed row has. Statements are those of :mod:`.claims`.
     """
     printed = printed_table(published)
     numbers = printed_consistency_claims(printed) | method_claims(tables, objects, printed, forces)
@@ -72,21 +73,20 @@ def _condition(source: str, name: str, method: str) -> str:
     return f"source={block_of(source)};object={name};method={method}"
 
 
-def _as_printed(source: str, values: Mapping[Any, Any]) -> dict[str, float]:
-    """The ten numbers with the off-diagonals' sign of the source's printed table."""
-    sign = ground_truth_reading(source).sign
+def _as_printed(source: str, method: str, values: Mapping[Any, Any]) -> dict[str, float]:
+    """The ten numbers with the off-diagonals' sign of the method's printed row."""
+    sign = SIGNS[off_diagonals_of(source, method)]
     turned = set(PARAMETER_COLUMNS[7:])
     return {name: float(values[name]) * (sign if name in turned else 1.0) for name in PARAMETER_COLUMNS}
 
 
 def _ground_truths(source: str, table: pd.DataFrame, objects: Mapping[str, InHandObject]) -> dict[Key, Reproduced]:
-    reading = ground_truth_reading(source)
-    off_diagonals = reading.off_diagonals.replace("_", " ")
-    note = f"truth of the twin; read about the {reading.point}, off-diagonals as {off_diagonals}"
+    off_diagonals = off_diagonals_of(source, GROUND_TRUTH).replace("_", " ")
+    note = f"truth of the twin; read about the origin, off-diagonals as {off_diagonals}"
     numbers: dict[Key, Reproduced] = {}
     for name in table.loc[table["method"] == GROUND_TRUTH, "object"].unique():
         truth = parameter_values(object_of(objects, name).parameters)
-        for quantity, value in _as_printed(source, truth).items():
+        for quantity, value in _as_printed(source, GROUND_TRUTH, truth).items():
             key = (ARTEFACTS[source], quantity, _condition(source, name, GROUND_TRUTH))
             numbers[key] = Reproduced(value, INPUT, signed=_signed(quantity), note=note)
     return numbers
@@ -100,14 +100,15 @@ def _signed(quantity: str) -> bool:
 def _estimates(source: str, table: pd.DataFrame, objects: Mapping[str, InHandObject]) -> dict[Key, Reproduced]:
     numbers: dict[Key, Reproduced] = {}
     for (name, method), part in table[table["method"].isin(METHODS)].groupby(["object", "method"], sort=False):
+        as_printed = partial(_as_printed, source, str(method))
         rows = {row["origin"]: row for row in part.to_dict("records")}
         solver = FACTOR_GRAPH if FACTOR_GRAPH in rows else LEAST_SQUARES
         if PRINTED not in rows or solver not in rows:
             continue
-        ours, exact = rows[solver], _as_printed(source, rows[LIKELIHOOD]) if LIKELIHOOD in rows else {}
-        uniform = _as_printed(source, parameter_values(object_of(objects, str(name)).uniform_body))
+        ours, exact = rows[solver], as_printed(rows[LIKELIHOOD]) if LIKELIHOOD in rows else {}
+        uniform = as_printed(parameter_values(object_of(objects, str(name)).uniform_body))
         counted = f"median of {ours['converged']} of {ours['runs']} runs on twins, {SOLVER_LABELS[solver]}"
-        for quantity, value in _as_printed(source, ours).items():
+        for quantity, value in as_printed(ours).items():
             best = f"; {SOLVER_LABELS[LIKELIHOOD]}: {exact[quantity]:.4g}" if exact else ""
             mass = quantity == PARAMETER_COLUMNS[0]
             numbers[ARTEFACTS[source], quantity, _condition(source, str(name), str(method))] = Reproduced(

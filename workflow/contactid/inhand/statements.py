@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from contactid.inhand.artefacts.printed import READINGS, consistency_margin, printed_body
+from contactid.core.inertia import consistency
+from contactid.inhand.artefacts.printed import SIGNS, printed_body
 from contactid.inhand.identify.methods import PARAMETER_COLUMNS
 from contactid.output.comparison import Reproduced, statement
 
@@ -103,8 +104,8 @@ def same_in_every_unit(distances: Any) -> bool:
 
 
 def a_body_can_have(row: Mapping[Any, Any]) -> bool:
-    """Whether P is positive definite under any reading of a printed row: either point, either off-diagonals' sign."""
-    return any(consistency_margin(printed_body(row, reading)) > 0.0 for reading in READINGS)
+    """Whether a printed row's P about the origin is positive definite with either sign of its off-diagonals."""
+    return any(consistency(printed_body(row, off_diagonals)).positive_definite for off_diagonals in SIGNS)
 
 
 NEARER = Statement(nearer, ((1.0, 1.0, 2.0), (1.0, 1.0, 2.0)))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from contactid.core.atomic import write_text
 from contactid.inhand.artefacts.estimates import PRINTED, is_true
-from contactid.inhand.artefacts.printed import CENTER, ORIGIN
+from contactid.inhand.artefacts.printed import ALL_ESTIMATES, WITH_CONSTRAINT
 from contactid.inhand.identify.methods import CONSTRAINED, GROUND_TRUTH, LIKELIHOOD, METHOD_LABELS, METHODS, UNIFORM
 from contactid.inhand.readers.sources import APPENDIX_TABLES, SOURCES
 from contactid.output.summary import text_table
@@ -40,16 +40,12 @@ def summary_text(tables: Mapping[str, pd.DataFrame]) -> str:
 
 def _printed(verdicts: pd.DataFrame) -> str:
     """How many printed estimates a body can have, at best over the sign of the off-diagonals."""
-    best = verdicts.groupby(["method", "point"])["positive_definite"].max()
-    rows = verdicts.groupby("method")["rows"].first()
-    about_center = ", ".join(
-        f"{best[method, CENTER]} of {rows[method]} {METHOD_LABELS[method]}"
-        for method in METHODS
-        if best[method, CENTER]
-    )
+    by_method = verdicts.groupby("method")
+    possible, rows = by_method["positive_definite"].max(), by_method["rows"].first()
     return (
-        f"Printed estimates that a rigid body can have: {best['all_estimates', ORIGIN]} of {rows['all_estimates']} with"
-        f" the tensor about the origin, as the ground truths are; about the centre of mass {about_center or 'none'}."
+        "Printed estimates that a rigid body can have, with the tensor about the origin as the ground truths' is:"
+        f" {possible[WITH_CONSTRAINT]} of the {rows[WITH_CONSTRAINT]} with the constraint,"
+        f" {possible[ALL_ESTIMATES]} of all {rows[ALL_ESTIMATES]}."
     )
 
 

@@ -49,7 +49,7 @@ def error_figure_data(source: str, printed_consistency: pd.DataFrame, estimates:
     """Geodesic errors (eq. 38) by object, method and solver, of both tables: :data:`COLUMNS`.
 
     A row ``run`` is an estimate, infinite where no body can have it; a row ``naive`` the uniform body in the hull with
-    that run's mass; a row ``printed`` the printed row's error, infinite where no reading makes it a body.
+    that run's mass; a row ``printed`` the printed row's error, infinite where no sign makes it a body.
     """
     rows: list[dict[str, Any]] = []
     theirs = printed_consistency[printed_consistency["source"] == source]

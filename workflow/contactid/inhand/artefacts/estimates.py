@@ -1,7 +1,7 @@
 """The estimates of all recordings: their counts, and the paper's appendix with what the twins give beside it.
 
 All rows of the appendix are in one convention: SI units, tensors about the body frame's origin with the tensor's own
-entries. A printed row is converted under the reading that explains its table's ground truth.
+entries. Of a printed row the off-diagonals have the sign of its parallel-axis part (:func:`.printed.off_diagonals_of`).
 """
 
 from __future__ import annotations
@@ -13,14 +13,7 @@ import numpy as np
 import pandas as pd
 
 from contactid.core.inertia import consistency
-from contactid.inhand.artefacts.printed import (
-    CENTER,
-    ENTRIES,
-    ORIGIN,
-    ground_truth_reading,
-    printed_body,
-    printed_table,
-)
+from contactid.inhand.artefacts.printed import off_diagonals_of, printed_body, printed_table
 from contactid.inhand.identify.methods import (
     ESTIMATE_COLUMNS,
     GROUND_TRUTH,
@@ -43,8 +36,6 @@ COLUMNS = (
     "object", "method", "origin", "runs", "converged", "physically_consistent", "geodesic_error", *PARAMETER_COLUMNS,
     "verdict",
 )  # fmt: skip
-_NOWHERE = "unphysical under every reading"
-_POINTS = {ORIGIN: "about the origin", CENTER: "about the centre of mass"}
 _ORIGIN_LABELS = {
     PRINTED: "printed", "least_squares": "least squares", "factor_graph": "graph", "likelihood": "ours",
 }  # fmt: skip
@@ -100,8 +91,8 @@ def appendix_table(
 
     Of a solver: the medians over the runs that converged (``ext_estimates.csv``), with ``geodesic_error`` infinite
     where half of them are unphysical; of the uniform body the same, with our estimate's mass. Of a printed row
-    (:func:`.printed.printed_table`): its smallest geodesic distance to the printed ground truth over the readings in
-    which it is consistent (``ext_printed_consistency.csv``), infinite where there is none.
+    (:func:`.printed.printed_table`): its smallest geodesic distance to the printed ground truth over the signs with
+    which it is a body's (``ext_printed_consistency.csv``), infinite where there is none.
     """
     rows: list[dict[str, Any]] = []
     ours = estimates[estimates["source"] == source]
@@ -126,7 +117,7 @@ def matching(table: pd.DataFrame, labels: Mapping[str, str]) -> pd.DataFrame:
 
 
 def _printed_row(row: Mapping[Any, Any], source: str, verdicts: pd.DataFrame) -> dict[str, Any]:
-    body = printed_body(row, ground_truth_reading(source))
+    body = printed_body(row, off_diagonals_of(source, row["method"]))
     geodesic_error, verdict = printed_verdict(verdicts)
     return (
         {"origin": PRINTED, "runs": 1, "converged": 1, "physically_consistent": int(consistency(body).consistent)}
@@ -135,22 +126,17 @@ def _printed_row(row: Mapping[Any, Any], source: str, verdicts: pd.DataFrame) ->
     )
 
 
-def printed_verdict(readings: pd.DataFrame) -> tuple[float, str]:
-    """Smallest geodesic error of a printed row over its consistent readings, and which these are, in words.
+def printed_verdict(signs: pd.DataFrame) -> tuple[float, str]:
+    """Smallest geodesic error of a printed row over the signs that make it a body's, and the verdict in words.
 
-    ``readings`` are the row's part of ``ext_printed_consistency.csv``.
+    ``signs`` are the row's part of ``ext_printed_consistency.csv``, one for each sign of its off-diagonals.
     """
-    possible = readings[is_true(readings["positive_definite"])]
-    outside = "; centre of mass outside the shape" if not is_true(readings["within_hull"]).all() else ""
+    possible = signs[is_true(signs["positive_definite"])]
+    outside = "; centre of mass outside the shape" if not is_true(signs["within_hull"]).all() else ""
     if possible.empty:
-        return np.inf, _NOWHERE + outside
-    explained = possible[is_true(possible["explains_truth"])]
-    if len(explained):
-        return float(explained["geodesic_error"].iloc[0]), "consistent as its ground truth is read" + outside
-    points = " or ".join(_POINTS[point] for point in possible["point"].unique())
-    kinds = set(possible["off_diagonals"])
-    sign = "either sign" if len(kinds) > 1 else "tensor entries" if kinds == {ENTRIES} else "products of inertia"
-    return float(possible["geodesic_error"].min()), f"positive definite only {points} ({sign}){outside}"
+        return np.inf, f"unphysical by {-signs['margin'].max():.2g} m c^2" + outside
+    kinds = " or ".join(kind.replace("_", " ") for kind in possible["off_diagonals"])
+    return float(possible["geodesic_error"].min()), f"possible, off-diagonals as {kinds}" + outside
 
 
 def median_estimate(runs: pd.DataFrame) -> dict[str, Any]:

@@ -1,16 +1,16 @@
-"""The paper's printed inertial parameters, and whether a body can have them under any reading of the tables.
+"""The paper's printed inertial parameters, and whether a body can have them.
 
 The appendix says neither about which point its tensors are nor which sign its off-diagonal entries have, and its units
 are lost. The ground truths settle the units (1e-2 kg m2 in simulation, 1e-5 kg m2 for the boxes), and that they are
-about the body frame's origin: only then does the parallel-axis part explain them. Their off-diagonal entries are the
-tensor's in simulation and products of inertia, of the other sign, for the boxes. Section III defines the tensor about
-the centre of mass instead, so the estimates are judged under all four readings.
+about the body frame's origin: only then does the parallel-axis part explain them. The estimates are read about the
+origin, too: those in hand carry the parallel-axis part of their own mass and centre
+(:mod:`.printed_point`), and no other convention saves the rows (:mod:`.printed_conventions`).
+Neither says the sign, so every row is judged with both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,9 @@ from scipy.optimize import linprog
 
 from contactid.core.errors import ContactIdError
 from contactid.core.inertia import InertialParameters, consistency, geodesic_distance, pseudo_inertia, tensor
-from contactid.inhand.identify.methods import GROUND_TRUTH, METHODS, PARAMETER_COLUMNS
+from contactid.inhand.identify.methods import CONSTRAINED, GROUND_TRUTH, METHODS, PARAMETER_COLUMNS
 from contactid.inhand.readers.objects import InHandObject, load_objects, object_of
-from contactid.inhand.readers.sources import APPENDIX_TABLES, IN_HAND_KINEMATIC, IN_HAND_VISION, SIMULATION
+from contactid.inhand.readers.sources import APPENDIX_TABLES, IN_HAND, IN_HAND_KINEMATIC, IN_HAND_VISION, SIMULATION
 from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
 
@@ -30,8 +30,10 @@ from contactid.output.tables import read_csv
 # masses, and the paper says so of relaxed rigidity; it also is the one that the text introduces second.
 BLOCKS = {"in_hand_a": IN_HAND_VISION, "in_hand_b": IN_HAND_KINEMATIC}
 ARTEFACTS = {source: name.split("_")[0] for source, name in APPENDIX_TABLES.items()}
-ORIGIN, CENTER = "origin", "center"
 ENTRIES, PRODUCTS = "tensor_entries", "products_of_inertia"
+#: What turns a printed off-diagonal entry into the tensor's.
+SIGNS = {ENTRIES: 1.0, PRODUCTS: -1.0}
+WITH_CONSTRAINT, ALL_ESTIMATES = "with_constraint", "all_estimates"  # sums over methods
 _VERDICTS = (
     "positive_mass", "positive_moments", "triangle_inequality", "positive_definite", "within_hull",
 )  # fmt: skip
@@ -39,34 +41,23 @@ _ARITHMETIC = 1e-12  # relative; hundreds of times the rounding error of a produ
 _ROUNDS = 50  # of cutting planes, of four each
 _CLOSE = 0.9  # of the best value found, from which a bound is close enough
 _SHOWN = (
-    "source", "object", "method", "point", "off_diagonals", "triangle_inequality", "positive_definite", "within_hull",
-    "margin", "margin_under_rounding", "geodesic_error",
+    "source", "object", "method", "off_diagonals", "triangle_inequality", "positive_definite", "within_hull", "margin",
+    "margin_under_rounding", "geodesic_error",
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How a printed tensor may be meant: about the origin or the centre of mass, and the sign of its off-diagonals."""
+def off_diagonals_of(source: str, method: str) -> str:
+    """The sign with which a printed row is shown: that of its parallel-axis part about the origin.
 
-    point: str
-    off_diagonals: str
-
-    @property
-    def sign(self) -> float:
-        """What turns a printed off-diagonal entry into the tensor's."""
-        return 1.0 if self.off_diagonals == ENTRIES else -1.0
-
-
-READINGS = tuple(Reading(point, kind) for point in (ORIGIN, CENTER) for kind in (ENTRIES, PRODUCTS))
-
-
-def ground_truth_reading(source: str) -> Reading:
-    """The reading that explains a source's printed ground truths."""
-    return Reading(ORIGIN, ENTRIES if source == SIMULATION else PRODUCTS)
+    The truths follow it exactly, the estimates in most rows of each table (``ext_printed_point``).
+    """
+    if source == SIMULATION or (source in IN_HAND and method != GROUND_TRUTH):
+        return ENTRIES
+    return PRODUCTS
 
 
 def printed_consistency(published: str, objects: str) -> dict[str, Shown]:
-    """``ext_printed_consistency``, a row for every printed row and reading, and ``ext_printed_verdicts``, counts."""
+    """``ext_printed_consistency``, a row for every printed row and sign, and ``ext_printed_verdicts``, counts."""
     rows = consistency_table(printed_table(read_csv(published)), load_objects(objects))
     return {
         "tables/ext_printed_consistency": Shown(rows, tex=rows[list(_SHOWN)]),
@@ -100,27 +91,27 @@ def _labels(condition: str) -> dict[str, str]:
     return dict(part.split("=", 1) for part in condition.split(";"))
 
 
-def printed_body(row: Mapping[Any, Any], reading: Reading) -> InertialParameters:
-    """Inertial parameters of a row of :func:`printed_table` under a reading."""
+def printed_body(row: Mapping[Any, Any], off_diagonals: str) -> InertialParameters:
+    """Inertial parameters of a row of :func:`printed_table`, its tensor about the origin, with this sign."""
     numbers = np.array([row[name] for name in PARAMETER_COLUMNS], dtype=float)
-    mass, center, entries = float(numbers[0]), numbers[1:4], numbers[4:].copy()
-    entries[3:] *= reading.sign
-    if reading.point == CENTER:
-        return InertialParameters.from_center(mass, center, tensor(entries))
-    return InertialParameters(mass, center, tensor(entries))
+    entries = numbers[4:].copy()
+    entries[3:] *= SIGNS[off_diagonals]
+    return InertialParameters(float(numbers[0]), numbers[1:4], tensor(entries))
 
 
 def ground_truths(printed: pd.DataFrame) -> dict[tuple[str, str], InertialParameters]:
-    """Ground truths by source and object, under the reading that explains them."""
+    """Ground truths by source and object."""
     rows = printed[printed["method"] == GROUND_TRUTH].to_dict("records")
-    return {(row["source"], row["object"]): printed_body(row, ground_truth_reading(row["source"])) for row in rows}
+    return {
+        (row["source"], row["object"]): printed_body(row, off_diagonals_of(row["source"], GROUND_TRUTH)) for row in rows
+    }
 
 
 def consistency_table(printed: pd.DataFrame, objects: Mapping[str, InHandObject]) -> pd.DataFrame:
-    """Every row of :func:`printed_table` under every reading, and how far it is from the printed ground truth.
+    """Every row of :func:`printed_table` with either sign, and how far it is from the printed ground truth.
 
-    Columns block, source, object, method, point, off_diagonals, ``explains_truth`` (the reading is that of the ground
-    truth), the parts of :class:`contactid.core.inertia.Consistency`, ``consistent``, ``mass_error_pct``, ``margin``
+    Columns block, source, object, method, off_diagonals, ``as_shown`` (:func:`off_diagonals_of`), the parts of
+    :class:`contactid.core.inertia.Consistency`, ``consistent``, ``mass_error_pct``, ``margin``
     (:func:`consistency_margin`), ``margin_under_rounding`` (:func:`rounding_margin`), ``unphysical_beyond_rounding``
     where that is negative, and ``geodesic_error``.
     """
@@ -128,17 +119,17 @@ def consistency_table(printed: pd.DataFrame, objects: Mapping[str, InHandObject]
     for row in printed.to_dict("records"):
         labels = {name: row[name] for name in ("block", "source", "object", "method")}
         truth, hull = truths[row["source"], row["object"]], object_of(objects, row["object"]).hull_vertices
-        for reading in READINGS:
-            body = printed_body(row, reading)
+        for off_diagonals in SIGNS:
+            body = printed_body(row, off_diagonals)
             verdict = consistency(body, hull)
             rows.append(
                 labels
-                | {"point": reading.point, "off_diagonals": reading.off_diagonals}
-                | {"explains_truth": reading == ground_truth_reading(row["source"])}
+                | {"off_diagonals": off_diagonals}
+                | {"as_shown": off_diagonals == off_diagonals_of(row["source"], row["method"])}
                 | {name: getattr(verdict, name) for name in _VERDICTS}
                 | {"consistent": verdict.consistent}
                 | {"mass_error_pct": 100.0 * (body.mass / truth.mass - 1.0)}
-                | {"margin": consistency_margin(body), "margin_under_rounding": rounding_margin(row, reading)}
+                | {"margin": consistency_margin(body), "margin_under_rounding": rounding_margin(row, off_diagonals)}
                 # a truth is at 0 of itself on every machine
                 | {"geodesic_error": round(geodesic_distance(body, truth), 12)}
             )
@@ -147,23 +138,31 @@ def consistency_table(printed: pd.DataFrame, objects: Mapping[str, InHandObject]
 
 
 def consistency_margin(body: InertialParameters) -> float:
-    """Smallest second moment about the centre of mass over the largest in magnitude; positive for a body's numbers."""
+    """Smallest second moment about the centre of mass in units of m |c|^2; positive for a body's numbers.
+
+    m |c|^2 is the second moment of the mass at its centre, about the origin: what a tensor about the origin must have
+    at least, and of the size of the printed tensors. Second moments about the centre are small differences of these
+    two, so a row measured by them would seem further off than its digits are.
+    """
     if not (np.all(np.isfinite(body.vector)) and body.mass > 0.0):
         return -np.inf
-    moments = body.principal_form.second_moments
-    largest = float(np.max(np.abs(moments)))
-    return float(moments[0]) / largest if largest else 0.0
+    return float(body.principal_form.second_moments[0]) / _moment_of_center(body)
 
 
-def rounding_margin(row: Mapping[Any, Any], reading: Reading) -> float:
+def _moment_of_center(body: InertialParameters) -> float:
+    """m |c|^2 in kg m2, of a centre of mass that isn't the origin."""
+    return body.mass * float(body.center_of_mass @ body.center_of_mass)
+
+
+def rounding_margin(row: Mapping[Any, Any], off_diagonals: str) -> float:
     """:func:`consistency_margin` at best, over all numbers that round to the printed ones: negative is a proof.
 
-    P is taken in the units of the printed row, lengths from its centre of mass, so that its smallest eigenvalue is the
-    margin there. Over the box of the ten parameters (the first moments in the interval of mass times centre of mass)
-    cutting planes bound that eigenvalue from above (Kelley 1960): each direction v that was negative somewhere gives
-    ``v^T P(x) v``, linear in x, and a linear program the highest x. Its multipliers w make a matrix ``sum of w v v^T``,
-    positive semidefinite for any w >= 0, whose product with P(x) is bounded over the box by interval arithmetic, with
-    its rounding error added: a negative bound is a proof whatever the program's solver got wrong.
+    P is taken in units of the printed row's mass and m |c|^2, lengths from its centre of mass, so that its smallest
+    eigenvalue is the margin there. Over the box of the ten parameters (the first moments in the interval of mass times
+    centre of mass) cutting planes bound that eigenvalue from above (Kelley 1960): each direction v that was negative
+    somewhere gives ``v^T P(x) v``, linear in x, and a linear program the highest x. Its multipliers w make a matrix
+    ``sum of w v v^T``, positive semidefinite for any w >= 0, whose product with P(x) is bounded over the box by
+    interval arithmetic, with its rounding error added: a negative bound is a proof whatever the solver got wrong.
 
     Returns
     -------
@@ -172,9 +171,7 @@ def rounding_margin(row: Mapping[Any, Any], reading: Reading) -> float:
         box has, which proves nothing.
     """
     numbers, half = (np.array([row[f"{kind}{name}"] for name in PARAMETER_COLUMNS]) for kind in ("", "tolerance_"))
-    numbers[7:] *= reading.sign
-    if reading.point == CENTER:
-        numbers[1:4] = half[1:4] = 0.0
+    numbers[7:] *= SIGNS[off_diagonals]
     ends = np.stack([numbers - half, numbers + half])
     if ends[1, 0] <= 0.0:
         return -np.inf
@@ -182,10 +179,10 @@ def rounding_margin(row: Mapping[Any, Any], reading: Reading) -> float:
     ends[:, 1:4] = firsts.min(axis=(0, 1)), firsts.max(axis=(0, 1))
     middle, reach = ends.mean(axis=0), 0.5 * np.ptp(ends, axis=0) * (1.0 + _ARITHMETIC)
 
-    largest = np.abs(printed_body(row, reading).principal_form.second_moments).max()
+    unit = _moment_of_center(printed_body(row, off_diagonals))
     frame = np.eye(4)
     frame[:3, 3] = -numbers[1:4]
-    frame /= np.sqrt(np.repeat([max(largest, half[4:].max()), ends[1, 0]], [3, 1]))[:, None]
+    frame /= np.sqrt(np.repeat([max(unit, half[4:].max()), ends[1, 0]], [3, 1]))[:, None]
     basis = np.array([frame @ pseudo_inertia(one) @ frame.T for one in np.eye(10)])
     sizes = [np.linalg.norm(np.abs(frame) @ np.abs(pseudo_inertia(one)) @ np.abs(frame.T)) for one in np.eye(10)]
     error = _ARITHMETIC * float((np.abs(middle) + reach) @ sizes)
@@ -210,22 +207,17 @@ def rounding_margin(row: Mapping[Any, Any], reading: Reading) -> float:
 
 
 def verdict_table(consistency_rows: pd.DataFrame) -> pd.DataFrame:
-    """How many printed rows of each method pass, per reading, from :func:`consistency_table`.
+    """How many printed rows of each method pass, per sign of the off-diagonals, from :func:`consistency_table`.
 
-    A method "all estimates" sums up all but the ground truths.
+    The last methods are sums: of those with a constraint, which promises a body, and of all but the ground truths.
     """
-    estimates = consistency_rows[consistency_rows["method"] != GROUND_TRUTH].assign(method="all_estimates")
+    sums = {WITH_CONSTRAINT: (CONSTRAINED, METHODS[-1]), ALL_ESTIMATES: METHODS}
+    groups = {method: (method,) for method in (GROUND_TRUTH, *METHODS)} | sums
+    counted = [*_VERDICTS, "consistent", "unphysical_beyond_rounding"]
     rows = []
-    for (point, kind), part in pd.concat([consistency_rows, estimates]).groupby(["point", "off_diagonals"], sort=False):
-        for method in (GROUND_TRUTH, *METHODS, "all_estimates"):
-            one = part[part["method"] == method]
-            finite = one["geodesic_error"][np.isfinite(one["geodesic_error"])]
-            rows.append(
-                {"method": method, "point": point, "off_diagonals": kind, "rows": len(one)}
-                | {name: int(one[name].sum()) for name in _VERDICTS}
-                | {"hulls_known": len(one)}
-                | {"consistent": int(one["consistent"].sum())}
-                | {"unphysical_beyond_rounding": int(one["unphysical_beyond_rounding"].sum())}
-                | {"median_finite_geodesic_error": float(finite.median()) if len(finite) else np.nan}
-            )
+    for off_diagonals, part in consistency_rows.groupby("off_diagonals", sort=False):
+        for name, methods in groups.items():
+            chosen = part[part["method"].isin(methods)]
+            counts = {column: int(chosen[column].sum()) for column in counted}
+            rows.append({"method": name, "off_diagonals": off_diagonals, "rows": len(chosen)} | counts)
     return pd.DataFrame(rows)
