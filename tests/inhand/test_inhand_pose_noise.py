@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.linalg import eigh
 
 from contactid.inhand.identify.information import banded
 from contactid.inhand.identify.kinematics import FOURTH_ORDER, body_motion
@@ -50,3 +51,25 @@ def test_where_all_of_it_is_noise_little_is_left_and_errors_are_finite():
     left, covariance = without_noise(information, noise)
     assert (np.linalg.eigvalsh(left) > 0.0).all() and np.isfinite(covariance).all()
     assert (np.diag(covariance)[:PARAMETERS] > 4.0 * np.diag(np.linalg.inv(information))[:PARAMETERS]).all()
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds, st.floats(0.0, 3.0))
+def test_a_twentieth_of_the_information_is_left_in_every_direction_whatever_passes_for_noise(seed, size):
+    """So no standard error is more than twenty times that of a fit to exact poses."""
+    random = np.random.default_rng(seed)
+    information = positive(random, PARAMETERS)
+    noise = size * information @ np.linalg.inv(information + positive(random, PARAMETERS)) @ information
+    left, covariance = without_noise(information, 0.5 * (noise + noise.T))
+    shares = eigh(left, information, eigvals_only=True)
+    assert shares[0] >= 0.05 - 1e-9 and shares[-1] <= 1.0 + 1e-9
+    wider = eigh(covariance, np.linalg.inv(information), eigvals_only=True)
+    assert wider[0] >= 1.0 - 1e-6 and wider[-1] <= 20.0**2 * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize("off", [-0.04, 0.0, 0.04])
+def test_where_all_of_it_is_noise_some_percent_of_error_of_the_noise_change_no_standard_error(off):
+    """The noise is itself estimated from the recording: A - N is then as well a little above nothing as below it."""
+    information = positive(np.random.default_rng(2), PARAMETERS)
+    exact, stated = (without_noise(information, share * information)[1] for share in (1.0, 1.0 + off))
+    assert np.sqrt(np.diag(stated)) == pytest.approx(np.sqrt(np.diag(exact)), rel=1e-6)
