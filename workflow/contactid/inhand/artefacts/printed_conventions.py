@@ -122,7 +122,7 @@ def as_matrices(columns: np.ndarray, signs: Sequence[float]) -> np.ndarray:
 
 
 def second_moments(tensors: np.ndarray) -> np.ndarray:
-    """Sigma = tr(I) / 2 Id - I (eq. 21) of tensors (n, 3, 3)."""
+    """Sigma = tr(I) / 2 Id - I of tensors (n, 3, 3), as in :mod:`contactid.core.inertia`."""
     traces = np.trace(tensors, axis1=1, axis2=2)
     return 0.5 * traces[:, None, None] * np.eye(3) - tensors
 
