@@ -12,7 +12,6 @@ import numpy as np
 from scipy.optimize import least_squares
 
 from contactid.core.inertia import tensor_entries
-from contactid.inhand.identify.averaging import averaged_stretches
 from contactid.inhand.identify.smoothing import smoothed_motion
 from contactid.inhand.identify.wrench import PARAMETERS, regressor, wrench_covariance
 from contactid.inhand.readers.recordings import RecordedSignals
@@ -30,15 +29,11 @@ def linear_fit(signals: RecordedSignals) -> tuple[np.ndarray, np.ndarray]:
     estimate : (10,) ``m, m c, I`` about the origin, in SI units
     information : (10, 10) of it
     """
-    rows, right = [], []
-    for stretch in averaged_stretches(signals)[0]:
-        motion = smoothed_motion(stretch, _WIDER)[2]
-        factors = np.linalg.cholesky(wrench_covariance(stretch) + _FLOOR)
-        rows.append(np.linalg.solve(factors, regressor(motion)).reshape(-1, PARAMETERS))
-        right.append(np.linalg.solve(factors, stretch.wrench[..., None]).ravel())
-    matrix, values = np.concatenate(rows), np.concatenate(right)
-    estimate = np.linalg.lstsq(matrix, values, rcond=None)[0]
-    return estimate, matrix.T @ matrix
+    motion = smoothed_motion(signals, _WIDER)[2]
+    factors = np.linalg.cholesky(wrench_covariance(signals) + _FLOOR)
+    matrix = np.linalg.solve(factors, regressor(motion)).reshape(-1, PARAMETERS)
+    values = np.linalg.solve(factors, signals.wrench[..., None]).ravel()
+    return np.linalg.lstsq(matrix, values, rcond=None)[0], matrix.T @ matrix
 
 
 def with_constrained_tensor(estimate: np.ndarray, information: np.ndarray) -> np.ndarray:
@@ -61,6 +56,10 @@ def with_constrained_tensor(estimate: np.ndarray, information: np.ndarray) -> np
 
     start = 0.5 * np.eye(3)[_LOWER]
     size = float(np.linalg.norm(root @ estimate[4:]))
-    solved = least_squares(lambda factor: root @ (entries(factor) - estimate[4:]) / size, start, xtol=1e-12, ftol=1e-12)
+
+    def residuals(factor: np.ndarray) -> np.ndarray:
+        return root @ (entries(factor) - estimate[4:]) / size
+
+    solved = least_squares(residuals, start, xtol=1e-12, ftol=1e-12)
     moved = entries(solved.x) - estimate[4:]
     return np.concatenate([estimate[:4] - coupling @ moved, estimate[4:] + moved])
