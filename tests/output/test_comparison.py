@@ -112,6 +112,38 @@ def test_reproduced_means_that_every_wrong_answer_gets_another_verdict(
     assert (row["verdict"] == REPRODUCED) == (REPRODUCED not in judged)
 
 
+@given(value=NUMBERS, published=NUMBERS, share=st.floats(0.0, 2.0), basis=st.sampled_from([COMPUTED, FITTED, PRINT]))
+def test_an_error_s_sign_turns_no_verdict_and_a_larger_error_is_never_better(
+    value: float, published: float, share: float, basis: str
+) -> None:
+    def verdict(ours: float, printed: float) -> str:
+        return judge(ours, printed, share * abs(published), basis, could_fail=True, is_error=True)
+
+    # both errors with the other sign are the same finding, told in an axis that points the other way
+    assert verdict(value, published) == verdict(-value, -published)
+    # an error beyond the printed one is no smaller for having the other sign
+    larger = abs(value) + abs(published)
+    assert BETTER not in (verdict(larger, published), verdict(-larger, published))
+    # and one within it is better whichever sign it has, unless it agrees
+    smaller = 0.5 * published
+    allowed = {BETTER} if share < 0.5 else {BETTER, *_agreeing(basis)}
+    assert {verdict(smaller, published), verdict(-smaller, published)} <= allowed
+
+
+def _agreeing(basis: str) -> set[str]:
+    """The verdict of what lies within its tolerance."""
+    return {judge(1.0, 1.0, 0.0, basis, could_fail=True, is_error=True)}
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"),
+    [(0.5, BETTER), (-0.5, BETTER), (1.5, DIFFERS), (-1.5, DIFFERS)],
+)
+def test_better_is_an_error_of_smaller_size(ours: float, verdict: str) -> None:
+    for sign in (1.0, -1.0):
+        assert judge(sign * ours, sign * 1.0, 0.01, COMPUTED, could_fail=True, is_error=True) == verdict
+
+
 def test_every_basis_and_verdict_is_explained_and_every_printed_unit_has_a_scale() -> None:
     assert set(MEANINGS) == set(VERDICTS) and set(BASES) == {COMPUTED, PREDICTED, FITTED, PRINT, INPUT}
     assert all(scale > 0.0 for scale in comparison.SCALES.values())
