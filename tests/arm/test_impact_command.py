@@ -82,6 +82,18 @@ def test_an_odd_name_is_shown_as_it_is(tmp_path: Path) -> None:
     assert escape(ODD, quote=False) in (tmp_path / "report/velocities_1.svg").read_text()
 
 
+def test_a_hostile_name_is_no_formula_and_no_command_to_a_terminal(tmp_path: Path, capsys) -> None:
+    # a formula, and signs that turn what follows round, or colour it
+    hostile = "=A1\u202e\x1b[31mgpj"
+    mine = shutil.copy(EXAMPLES / "vertical_turned.csv", tmp_path / f"{hostile}.csv")
+    assert main(["impact", str(mine), "--report", str(tmp_path / "report")]) == 0
+    said = capsys.readouterr().out
+    assert "WARNING =A1??[31mgpj: moves in a plane" in said
+    assert all(line.isprintable() for line in said.splitlines())
+    [row] = pd.read_csv(tmp_path / "report/predictions.csv").to_dict("records")
+    assert f"'{hostile}" in row.values() and hostile not in row.values()
+
+
 def test_the_report_says_what_was_done_and_what_not_to_trust(reported: Path, capsys) -> None:
     assert {file.name for file in reported.iterdir()} == {
         "predictions.csv", "parameters.json", "summary.md", "velocities_1.png", "velocities_1.svg"

@@ -1,5 +1,6 @@
 """Whatever a name holds, it comes out as it is: it starts no math, no command and no markup."""
 
+import csv
 import doctest
 import re
 from html import escape
@@ -11,10 +12,10 @@ from hypothesis import strategies as st
 
 from contactid.output import escape as module
 from contactid.output.drawing import draw
-from contactid.output.escape import markdown, mathtext, one_line, tex
+from contactid.output.escape import markdown, mathtext, one_line, spreadsheet, tex
 from contactid.output.style import label_data, save, styled
 from contactid.output.summary import text_table
-from contactid.output.tables import captioned, tabular
+from contactid.output.tables import captioned, tabular, write_csv, write_report_csv
 
 # what means something in one of the languages, often, beside anything else
 SIGNS = st.sampled_from(r"\`*_{}[]<>#$%&~^|!-+=1.a ()@:/" + "\n")
@@ -111,3 +112,40 @@ def test_a_label_of_data_is_no_math(tmp_path):
         label_data(figure, ODD)
         save(figure, tmp_path / "b", ("png", "svg"))
     assert figure.get_supxlabel() == ODD
+
+
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+@given(TEXT)
+def test_no_cell_is_a_formula_and_none_loses_what_it_says(text):
+    shown = spreadsheet(text)
+    assert not shown.lstrip().startswith(("=", "+", "-", "@")) or is_number(shown)
+    assert shown in (text, f"'{text}")
+
+
+@given(st.floats(allow_nan=False) | st.integers())
+def test_a_number_is_no_formula(number):
+    for text in (f"{number:g}", f"{number:+.3e}"):
+        assert spreadsheet(text) == text
+
+
+@given(st.lists(st.tuples(TEXT, st.floats(), st.none() | st.booleans()), min_size=1, max_size=4))
+def test_a_table_for_people_has_no_formula_and_is_otherwise_what_is_kept(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("csv")
+    table = pd.DataFrame(rows, columns=["name", "value", "flag"])
+    write_report_csv(table, folder / "shown.csv")
+    write_csv(table.assign(name=table["name"].map(spreadsheet)), folder / "cells.csv")
+    assert (folder / "shown.csv").read_bytes() == (folder / "cells.csv").read_bytes()
+    with (folder / "shown.csv").open(encoding="utf-8", newline="") as file:
+        for cell in (cell for line in csv.reader(file) for cell in line):
+            assert not cell.lstrip().startswith(("=", "+", "-", "@")) or is_number(cell)
+    names = table["name"].map(spreadsheet)
+    if (names == table["name"]).all():
+        write_csv(table, folder / "kept.csv")
+        assert (folder / "shown.csv").read_bytes() == (folder / "kept.csv").read_bytes()

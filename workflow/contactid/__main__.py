@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from contactid.core.errors import ContactIdError
+from contactid.output.escape import one_line
 
 #: Each command's module, with ``arguments(parser)`` and ``run(given)``, which gives what not to trust, and what it does
 #: in a line. A command's module imports nothing heavy before its arguments are known to be right.
@@ -42,12 +43,12 @@ def main(given: Sequence[str] | None = None) -> int:
     try:
         warnings = chosen.run(options)
     except ContactIdError as error:
-        print(f"ERROR {error}", file=sys.stderr)
+        print(f"ERROR {one_line(error)}", file=sys.stderr)
         return 1
     for warning in warnings:
-        print(f"WARNING {warning}")
+        print(f"WARNING {one_line(warning)}")
     if "report" in options:
-        print(f"Report: {options.report}")
+        print(f"Report: {one_line(options.report)}")
     return 0
 
 

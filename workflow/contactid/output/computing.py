@@ -18,7 +18,7 @@ from contactid.core.references import arguments, resolve
 from contactid.output.artefacts import files_by_place
 from contactid.output.escape import one_line
 from contactid.output.fits import write_json
-from contactid.output.tables import captioned, tabular, write_csv
+from contactid.output.tables import captioned, tabular, write_report_csv
 
 _DATA = "% Data: "
 
@@ -74,7 +74,7 @@ def _write(shown: Shown, files: Sequence[str]) -> None:
     for file in files:
         match Path(file).suffix:
             case ".csv":
-                write_csv(shown.table, file)
+                write_report_csv(shown.table, file)
             case ".tex":
                 said = f"{_DATA}{one_line(shown.data)}\n" if shown.data else ""
                 write_text(file, said + tabular(shown.table if shown.tex is None else shown.tex, shown.headings))

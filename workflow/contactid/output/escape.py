@@ -12,6 +12,8 @@ _TEX = {
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
     "|": r"\textbar{}",
 }  # fmt: skip
+# spreadsheets take a cell that begins with one of these for a formula
+_FORMULAS = ("=", "+", "-", "@")
 # an underscore between letters or digits emphasizes nothing
 _MARKED = re.compile(r"[\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|://|@|!(?=\[)")
 _BLOCK = re.compile(r"([-+]|#{1,6}|\d{1,9}[.)])(?=\s|$)|-(?=--)|=+$")
@@ -20,6 +22,21 @@ _BLOCK = re.compile(r"([-+]|#{1,6}|\d{1,9}[.)])(?=\s|$)|-(?=--)|=+$")
 def one_line(text: object) -> str:
     """The text with a space for each line's end, and a question mark for what else can't be printed."""
     return "".join(sign if sign.isprintable() else " " if sign.isspace() else "?" for sign in str(text))
+
+
+def spreadsheet(text: str) -> str:
+    """For a cell that people open in a spreadsheet: text that it would take for a formula begins with an apostrophe.
+
+    >>> [spreadsheet(text) for text in ("=1+1", "-1.5", "+2e-3", "@SUM(A1)", "a=b")]
+    ["'=1+1", '-1.5', '+2e-3', "'@SUM(A1)", 'a=b']
+    """
+    if not text.lstrip().startswith(_FORMULAS):  # some programs drop space and tabs before they look
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return f"'{text}"
+    return text
 
 
 def mathtext(text: object) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from contactid.core.atomic import replacing
-from contactid.output.escape import tex
+from contactid.output.escape import spreadsheet, tex
 
 #: Significant digits in csv files: enough for every comparison, few enough to hide most of a machine's rounding.
 PRECISION = 6
@@ -18,6 +18,19 @@ def write_csv(table: pd.DataFrame, path: str | Path) -> None:
     """Write a table with floats to six significant digits."""
     with replacing(path) as partial:
         table.to_csv(partial, index=False, float_format=f"%.{PRECISION}g", lineterminator="\n")
+
+
+def write_report_csv(table: pd.DataFrame, path: str | Path) -> None:
+    """:func:`write_csv` for what people open: no cell is a formula, whatever a user's names are.
+
+    It stands apart from :func:`write_csv`, so that intermediate tables keep names as they are.
+    """
+    shown = table.copy()
+    for name in table.select_dtypes(exclude=["number", "bool"]).columns:
+        cells = [spreadsheet(cell) if isinstance(cell, str) else cell for cell in table[name]]
+        if cells != list(table[name]):
+            shown[name] = pd.Series(cells, index=table.index, dtype=object)
+    write_csv(shown, path)
 
 
 def read_csv(path: str | Path) -> pd.DataFrame:

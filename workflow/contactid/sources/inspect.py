@@ -28,6 +28,7 @@ from contactid.core.errors import ContactIdError
 from contactid.core.reading import LARGEST_FILE, content_of, require_plain
 from contactid.core.references import arguments as arguments_of
 from contactid.core.references import resolve
+from contactid.output.escape import one_line
 from contactid.sources.csv_files import rows_of
 from contactid.sources.hdf5_files import outside
 from contactid.sources.left_out import NothingUsable, reason_of
@@ -348,7 +349,7 @@ def run(given: Namespace) -> tuple[()]:
     log.setLevel(logging.CRITICAL)  # what the readers log is printed here
     try:
         for line in inspect(given.file, given.object, given.surface):
-            print(line)
+            print(one_line(line))
     except ContactIdError as error:
         raise ContactIdError(*(_anonymous(text, Path(given.file)) for text in (error.problem, error.remedy))) from None
     finally:

@@ -47,6 +47,7 @@ def run(given: Namespace) -> Sequence[str]:
     ContactIdError
         For whatever is wrong with the files, where no recording is usable; nothing is written then.
     """
+    from contactid.output.escape import one_line
     from contactid.output.own_report import own_report, refuse_missing
 
     refuse_missing(*given.recordings, given.robot)
@@ -65,7 +66,7 @@ def run(given: Namespace) -> Sequence[str]:
                 left_out[file] = impact
             else:
                 impacts.append(impact)
-                print(impact.line(), flush=True)
+                print(one_line(impact.line()), flush=True)
         found = Found(tuple(impacts), left_out, given.robot or "KUKA LWR 4+", given.probe)
         write_files(found, folder)
     return found.warnings()

@@ -19,7 +19,7 @@ from contactid.output.fits import write_json
 from contactid.output.own_report import PARAMETERS, PREDICTIONS, SUMMARY
 from contactid.output.style import label_data, save, styled
 from contactid.output.summary import text_table
-from contactid.output.tables import write_csv
+from contactid.output.tables import write_report_csv
 
 FIGURE = "velocities"
 _IN_A_FIGURE = 4  # impacts
@@ -63,7 +63,7 @@ def write_files(found: Found, folder: Path) -> None:
             "Record an arm whose tip comes down on a table and stays there",
         )
     rows = pd.DataFrame([one.row() for one in found.impacts])
-    write_csv(rows, folder / PREDICTIONS)
+    write_report_csv(rows, folder / PREDICTIONS)
     write_json(folder / PARAMETERS, _parameters(found))
     write_text(folder / SUMMARY, _summary(found, rows))
     for number in range(0, len(found.impacts), _IN_A_FIGURE):

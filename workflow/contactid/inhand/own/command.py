@@ -34,6 +34,7 @@ def run(given: Namespace) -> Sequence[str]:
     ContactIdError
         For whatever is wrong with the files; nothing is written then.
     """
+    from contactid.output.escape import one_line
     from contactid.output.own_report import own_report, refuse_missing
 
     refuse_missing(given.recording, given.hull, given.noise)
@@ -41,7 +42,8 @@ def run(given: Namespace) -> Sequence[str]:
         from contactid.inhand.own.prepare import read_own_recording
 
         recording = read_own_recording(given.recording, given.hull, given.noise)
-        print(f"Read {recording.name}: {recording.rows} rows, contacts {', '.join(recording.contacts)}", flush=True)
+        names = f"{recording.name}: {recording.rows} rows, contacts {', '.join(recording.contacts)}"
+        print(one_line(f"Read {names}"), flush=True)
         print("Estimating ...", flush=True)
         from contactid.inhand.own.report import estimate_own, write_files
 

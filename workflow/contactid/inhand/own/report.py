@@ -25,7 +25,7 @@ from contactid.output.fits import write_fit
 from contactid.output.own_report import PARAMETERS, SUMMARY
 from contactid.output.simulator_formats import IdentifiedBody, mjcf, urdf, wavefront
 from contactid.output.style import save, styled
-from contactid.output.tables import write_csv
+from contactid.output.tables import write_report_csv
 
 NAMES = (
     "mass", "center_x", "center_y", "center_z", "i_xx", "i_yy", "i_zz", "i_xy", "i_xz", "i_yz",
@@ -199,8 +199,8 @@ def write_files(found: OwnEstimate, folder: Path) -> None:
     table, residuals = parameter_table(found), residual_table(found)
     write_text(folder / SUMMARY, summary(found))
     write_fit(folder / PARAMETERS, fit_record(found))
-    write_csv(table, folder / "parameters.csv")
-    write_csv(residuals, folder / "residuals.csv")
+    write_report_csv(table, folder / "parameters.csv")
+    write_report_csv(residuals, folder / "residuals.csv")
     if consistency(found.fit.body).positive_definite:
         body = simulated_body(found)
         write_text(folder / _BODY, mjcf(body))

@@ -27,6 +27,7 @@ def run(given: Namespace) -> Sequence[str]:
     ContactIdError
         For whatever is wrong with the files; nothing is written then.
     """
+    from contactid.output.escape import one_line
     from contactid.output.own_report import own_report, refuse_missing
 
     refuse_missing(given.body, *given.throws)
@@ -38,7 +39,7 @@ def run(given: Namespace) -> Sequence[str]:
         print(f"Read {len(throws.throws)} throws, {sum(map(len, throws.seen))} frames", flush=True)
         from contactid.planar.own.report import identify_own, write_files
 
-        found = identify_own(body, throws, lambda line: print(line, flush=True))
+        found = identify_own(body, throws, lambda line: print(one_line(line), flush=True))
         write_files(found, folder)
     for line in found.lines():
         print(line)

@@ -23,7 +23,7 @@ from contactid.output.fits import write_fit
 from contactid.output.own_report import PARAMETERS, SUMMARY
 from contactid.output.simulator_formats import IdentifiedBody, mjcf
 from contactid.output.style import save, styled
-from contactid.output.tables import write_csv
+from contactid.output.tables import write_report_csv
 from contactid.planar.artefacts.time_lapse import evenly, polyline
 from contactid.planar.identify.contact_equations import contact_steps
 from contactid.planar.identify.fit import FitOptions, TrajectoryFit
@@ -260,8 +260,8 @@ def write_files(found: OwnIdentification, folder: Path) -> None:
     states, scene = states_table(found), scene_table(found)
     write_text(folder / SUMMARY, summary(found))
     write_fit(folder / PARAMETERS, fit_record(found))
-    write_csv(states, folder / STATES)
-    write_csv(scene, folder / "trajectory.csv")
+    write_report_csv(states, folder / STATES)
+    write_report_csv(scene, folder / "trajectory.csv")
     if found.body.mass is not None:
         write_text(folder / BODY, mjcf(flat_body(found)))
     drawn = states[states["throw"].isin(found.names[:_DRAWN])]

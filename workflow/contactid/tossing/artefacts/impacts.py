@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from contactid.output import style
 from contactid.output.computing import Shown
 from contactid.output.fits import read_json
-from contactid.output.tables import read_csv, write_csv
+from contactid.output.tables import read_csv, write_report_csv
 from contactid.sources.motion import body_of, iterate_recordings
 from contactid.tossing.artefacts.data import Case, by_name, data_label, describe, identified, labels, object_of
 from contactid.tossing.impacts.free_motion import fit_free_motion
@@ -306,7 +306,7 @@ def impact_tables(
             form.insert(0, "dataset", dataset)
             form.insert(1, "scheme", f"{name}_mpec")
             compared.append(form)
-    write_csv(pd.concat(found, ignore_index=True), impacts[0])
+    write_report_csv(pd.concat(found, ignore_index=True), impacts[0])
     tables = {"tables/ext_velocity_identification": pd.DataFrame(rows)}
     if compared:
         tables["tables/ext_impact_mpec"] = pd.concat(compared, ignore_index=True)

@@ -13,7 +13,7 @@ from scipy.special import stdtrit
 
 from contactid.output.computing import Shown
 from contactid.output.fits import read_json
-from contactid.output.tables import read_csv, write_csv
+from contactid.output.tables import read_csv, write_report_csv
 from contactid.sources.motion import iterate_recordings
 from contactid.tossing.artefacts.data import by_name, data_label, labels, object_of
 from contactid.tossing.artefacts.simulators import (
@@ -104,7 +104,7 @@ def prediction_tables(
         )
         rows = as_identification_rows(tables["ext_simulators"])
         tables["ext_identification"] = pd.concat([tables["ext_identification"], rows], ignore_index=True)
-    write_csv(toss_rows([read_csv(file).astype({"toss": str}) for file in toss_tables], found), tosses)
+    write_report_csv(toss_rows([read_csv(file).astype({"toss": str}) for file in toss_tables], found), tosses)
     said = labels(prepared)
     return {f"tables/{name}": Shown(table, data=said) for name, table in tables.items()}
 

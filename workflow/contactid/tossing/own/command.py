@@ -29,6 +29,7 @@ def run(given: Namespace) -> Sequence[str]:
     ContactIdError
         For whatever is wrong with the run or the tosses; nothing is written then.
     """
+    from contactid.output.escape import one_line
     from contactid.output.own_report import own_report, refuse_missing
 
     refuse_missing(*given.tosses)
@@ -38,7 +39,7 @@ def run(given: Namespace) -> Sequence[str]:
     from contactid.tossing.own.tosses import read_tosses
 
     def said(line: str) -> None:
-        print(line, flush=True)
+        print(one_line(line), flush=True)
 
     with own_report(given.report) as folder:
         finished = read_run(given.run)

@@ -16,7 +16,7 @@ from contactid.output.escape import markdown
 from contactid.output.fits import read_json
 from contactid.output.own_report import PREDICTIONS, SUMMARY
 from contactid.output.style import label_data, save, styled
-from contactid.output.tables import write_csv
+from contactid.output.tables import write_report_csv
 from contactid.sources.motion import body_of
 from contactid.tossing.own.draw import draw_predictions
 from contactid.tossing.own.finished_run import FinishedRun
@@ -44,7 +44,7 @@ def report_on(run: FinishedRun, tosses: OwnTosses, table: pd.DataFrame) -> OwnPr
 
 def write_files(found: OwnPrediction, folder: Path) -> None:
     """Write ``predictions.csv``, ``summary.md``, the figure ``losses`` and ``bodies/`` into an empty folder."""
-    write_csv(found.table, folder / PREDICTIONS)
+    write_report_csv(found.table, folder / PREDICTIONS)
     write_text(folder / SUMMARY, summary(found))
     shown = best_known(found.means)
     with styled():
