@@ -14,8 +14,11 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.output.comparison import (
+    COMPUTED,
     DIFFERS,
+    INPUT,
     NOT_COMPARABLE,
+    PREDICTED,
     PRINT,
     PRINT_CONSISTENT,
     REPRODUCED,
@@ -30,6 +33,7 @@ from contactid.tossing.artefacts.predictions import Prediction, no_impact_table
 from contactid.tossing.checks import check
 from contactid.tossing.claims import BOXES, STATEMENTS, significantly_smaller
 from contactid.tossing.configuration import Scheme
+from twin_truth import read_truth
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "workflow/resources/published/tossing.csv"
@@ -237,6 +241,38 @@ def test_twins_and_one_s_own_recordings_are_not_the_paper_s(tmp_path: Path) -> N
     checks = judged(tmp_path, tables(twin_s), own)
     assert not_compared(checks, False)
     assert "recordings of your own" in checks.loc["text", "restitution_e_t", "section=IV"]["note"]
+
+
+@pytest.mark.parametrize("box", BOXES)
+@pytest.mark.parametrize("role", ["trajectories", "validation", "drops"])
+def test_the_registry_names_the_printed_numbers_that_a_twin_s_truth_is(box: str, role: str) -> None:
+    dataset = REGISTRY[twin_s(box, role)]
+    truth = read_truth(dataset.source)
+    behind = origin(dataset, None, synthetic=True)
+    kinds = set()
+    for kind in ("trajectory", "velocity"):
+        condition = f"object={box};parameters={kind};simulator=matlab"
+        values = [PRINTED["tab02", name, condition] for name in ("friction_mu", "restitution_e_n")]
+        if values == [truth.parameters.friction_mu, truth.parameters.restitution_e_n]:
+            kinds.add(kind)
+        assert behind.rests_on("tab02", "friction_mu", condition) is (kind in kinds)
+    assert len(kinds) == 1
+    assert behind.rests_on("tab01", "mass_kg", f"object={box}")
+    assert not behind.rests_on("tab03", "n_tosses", f"object={box}")
+
+
+def test_no_number_is_said_to_be_found_without_what_its_twin_was_made_with(tmp_path: Path) -> None:
+    names = [twin_s(box, role) for box in BOXES for role in ("trajectories", "validation", "drops")]
+    datasets = {name: REGISTRY[name] for name in names}
+    checks = ours(judged(tmp_path, tables(twin_s), datasets)).reset_index()
+    truths = {name: read_truth(entry.source).parameters for name, entry in datasets.items()}
+    for row in checks[checks["basis"].isin([COMPUTED, PREDICTED])].to_dict("records"):
+        behind = [truths[name] for name in row["data"].split(", ")]
+        parameter = row["quantity"].removeprefix("velocity_").removesuffix("_in_text")
+        assert not any(hasattr(truth, parameter) for truth in behind), row
+        assert row["artefact"] not in ("tab01", "tab02"), row
+    assert set(checks.loc[checks["artefact"].isin(["tab01", "tab02"]), "basis"]) == {INPUT}
+    assert (checks["basis"] == INPUT).sum() == 16 + 16 + 4  # and e_T, mu, e_N and their disagreement in the text
 
 
 def test_what_is_said_of_all_boxes_needs_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

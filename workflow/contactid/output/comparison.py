@@ -20,7 +20,7 @@ BASES = {
     PREDICTED: "fitted to other printed rows, held against this one",
     FITTED: "fitted to this printed row, among others",
     PRINT: "arithmetic on printed numbers alone",
-    INPUT: "the printed number itself, which the run starts from",
+    INPUT: "starts from the printed number: the run uses it, or the twin behind ours was made with it or a related one",
 }
 
 REPRODUCED, PRINT_CONSISTENT, UNINFORMATIVE = "reproduced", "print_consistent", "uninformative"

@@ -150,7 +150,7 @@ def make_card(
     Returns
     -------
     dict
-        ``name``, ``study``, ``what``, ``object``, ``synthetic``; ``of_the_paper`` and ``told`` of
+        ``name``, ``study``, ``what``, ``object``, ``synthetic``; ``of_the_paper``, ``told`` and ``made_from`` of
         :class:`contactid.sources.origin.Origin`; ``recordings``, ``samples``, ``duration_s``,
         ``shortest_s``, ``longest_s`` (None without time), ``sample_frequency_hz``, ``gaps``, ``left_out`` (recording:
         reason), ``surfaces`` (name: recordings), ``remarks`` (recording: what was done to it), ``frames`` (flaw: frames

@@ -7,7 +7,8 @@ archive's own server, and no file says that it is synthetic.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -28,16 +29,25 @@ SYNTHETIC = "synthetic"  # what is told of recordings that nobody measured
 
 
 class Origin(NamedTuple):
-    """Where a dataset comes from, in words, and whether its numbers are compared with the paper's."""
+    """Where a dataset comes from, in words, and whether its numbers are compared with the paper's.
+
+    ``made_from`` are patterns of the printed numbers that it was made with (:class:`Dataset`): what comes out of it
+    can't be said to be found without them.
+    """
 
     of_the_paper: bool
     told: str
+    made_from: Sequence[str] = ()
+
+    def rests_on(self, artefact: str, quantity: str, condition: str) -> bool:
+        """Whether it was made with this printed number."""
+        return any(fnmatchcase(f"{artefact}/{quantity}/{condition}", pattern) for pattern in self.made_from)
 
 
 def origin(dataset: Dataset, entry: LockedArchive | None, synthetic: bool) -> Origin:
     """The origin of a dataset; ``synthetic``: its files say so. What is read was held against ``entry`` before."""
     if synthetic or dataset.synthetic:
-        return Origin(False, SYNTHETIC)
+        return Origin(False, SYNTHETIC, dataset.made_from)
     if dataset.kind == OWN:
         return Origin(False, "recordings of your own")
     if dataset.kind != FOURTU or str(parse_doi(dataset.source)) not in PAPERS.get(dataset.study, ()):
@@ -54,4 +64,4 @@ def origin(dataset: Dataset, entry: LockedArchive | None, synthetic: bool) -> Or
 def read_origins(cards: Iterable[str | Path]) -> dict[str, Origin]:
     """The origins that data cards tell, by dataset."""
     found = [json.loads(Path(card).read_text(encoding="utf-8")) for card in cards]
-    return {card["name"]: Origin(card["of_the_paper"], card["told"]) for card in found}
+    return {card["name"]: Origin(*(card[field] for field in Origin._fields)) for card in found}

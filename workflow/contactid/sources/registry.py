@@ -139,6 +139,9 @@ class Dataset:
     outline, semi_axes, frame_rate : of the user's own planar throws: a polygon's corners about its centre of mass or an
         ellipse's semi-axes (m), and frames per second (Hz) where the files have no times
     size : sides (m) of that box in place of the archive's; empty: the archive's
+    made_from
+        of a synthetic dataset: printed numbers that it was made with, and those that print the same, as ``artefact/quantity/condition`` of
+        ``resources/published`` with wildcards (``tab01/*``)
     licence, citation : as published; the licence ``as published`` is the one in the lock file
     """
 
@@ -157,6 +160,7 @@ class Dataset:
     semi_axes: tuple[float, ...] = ()
     frame_rate: float | None = None
     size: tuple[float, ...] = ()
+    made_from: tuple[str, ...] = ()
     licence: str = "unknown"
     citation: str = ""
 
@@ -232,7 +236,8 @@ def _from_row(row: Mapping[str, Any], path: str | Path) -> Dataset:
     fields: dict[str, Any] = {key: row[key] or "" for key in row if key in Dataset.__dataclass_fields__}
     try:
         height = fields.pop("surface_height", "")
-        dataset = Dataset(**fields, surface_height=float(height) if height else None)
+        made_from = tuple(filter(None, fields.pop("made_from", "").split(", ")))
+        dataset = Dataset(**fields, surface_height=float(height) if height else None, made_from=made_from)
     except (TypeError, ValueError) as error:
         raise ContactIdError(f"{path}: the row of {row.get('name')!r} is wrong ({error})", "Correct it") from None
     if dataset.kind == FOURTU:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.output.comparison import PRINT, Key, Reproduced, compare
+from contactid.output.comparison import INPUT, PRINT, Key, Reproduced, compare
 from contactid.output.tables import read_csv, write_csv
 from contactid.sources.origin import Origin, read_origins
 from contactid.tossing.claims import ERRORS, EXAMPLE, SIZE, Numbers, from_print, stated
@@ -114,6 +114,8 @@ def _judged(
     A statement on what the model does can be refuted by tosses of a twin, too; it says nothing of the recordings.
     """
     names = made.data.split(", ")
+    if made.basis != PRINT and any(_made_with(printed, origins[name]) for name in names):
+        made = replace(made, basis=INPUT)
     told = dict.fromkeys(origins[name].told for name in names)
     made = replace(made, note="; ".join(filter(None, (made.note, f"data: {', '.join(told)}"))))
     if printed["quantity"] in _OF_THE_MODEL and list(told) == ["synthetic"]:
@@ -122,6 +124,11 @@ def _judged(
     if complete and all(origins[name].of_the_paper for name in names):
         return made
     return replace(made, missing=_lacking(printed, archives))
+
+
+def _made_with(printed: Mapping[Any, Any], twin: Origin) -> bool:
+    """Whether a dataset was made with a printed number: what is identified on it isn't found without that number."""
+    return twin.rests_on(str(printed["artefact"]), str(printed["quantity"]), str(printed["condition"]))
 
 
 def _lacking(printed: Mapping[Any, Any], archives: Mapping[str, str]) -> str:
