@@ -140,8 +140,8 @@ class Dataset:
         ellipse's semi-axes (m), and frames per second (Hz) where the files have no times
     size : sides (m) of that box in place of the archive's; empty: the archive's
     made_from
-        of a synthetic dataset: printed numbers that it was made with, and those that print the same, as ``artefact/quantity/condition`` of
-        ``resources/published`` with wildcards (``tab01/*``)
+        of a synthetic dataset: printed numbers that it was made with, and those that print the same, as
+        ``artefact/quantity/condition`` of ``resources/published``, with wildcards (``tab01/*``)
     licence, citation : as published; the licence ``as published`` is the one in the lock file
     """
 
