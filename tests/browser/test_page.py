@@ -144,10 +144,6 @@ def test_on_paper_all_views_are_there_on_few_pages_with_whole_numbers(opened):
         )
         assert broken == []
         assert it.page.locator("[data-checks]").first.is_visible() and it.page.locator("#untrue h2").is_visible()
-        it.page.wait_for_function(
-            "() => [...document.querySelectorAll('.picture img')]"
-            ".every((image) => image.complete && image.naturalWidth > 0)"
-        )
         sheets = it.page.pdf(format="A4")
         pages = max(int(count) for count in re.findall(rb"/Count (\d+)", sheets))
         assert 5 < pages < MOST_PAGES

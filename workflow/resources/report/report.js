@@ -1,49 +1,48 @@
-"use strict";
 (() => {
   const one = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
   // Compressed parts: gzip in base64 inside script elements.
-  async function inflate(name) {
+  function bytesOf(name) {
     const text = document.getElementById(`part-${name}`).textContent;
-    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
+    return inflate(Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)));
   }
+  const textOf = (name) => new TextDecoder().decode(bytesOf(name));
 
   const pictures = new Map(); // an address for each part, which its thumbnail shares
-  async function showPicture(image) {
+  function showPicture(image) {
     if (image.dataset.shown) return;
     image.dataset.shown = "true";
     const { part, type } = image.dataset;
     if (!pictures.has(part)) {
-      pictures.set(part, inflate(part).then((response) => response.arrayBuffer())
-        .then((content) => URL.createObjectURL(new Blob([content], { type }))));
+      const bytes = bytesOf(part);
+      const SOME = 1 << 14; // a call takes only so many arguments
+      let letters = "";
+      for (let k = 0; k < bytes.length; k += SOME) letters += String.fromCharCode(...bytes.subarray(k, k + SOME));
+      // an address that holds the picture is loaded at once, even before a print
+      pictures.set(part, `data:${type};base64,${btoa(letters)}`);
     }
-    image.src = await pictures.get(part);
-    await image.decode().catch(() => {});
+    image.src = pictures.get(part);
   }
 
-  async function showTable(place) {
+  function showTable(place) {
     if (place.dataset.shown) return;
     place.dataset.shown = "true";
     // set by our own template, with everything from files escaped
-    place.innerHTML = await (await inflate(place.dataset.part)).text();
+    place.innerHTML = textOf(place.dataset.part);
     all("table[data-sortable]", place).forEach(makeSortable);
   }
 
-  let plotting = null;
   async function showPlot(place) {
     if (place.dataset.shown) return;
     place.dataset.shown = "true";
-    plotting ??= inflate("bokeh").then((response) => response.text()).then((text) => {
+    if (!window.Bokeh) {
       const script = document.createElement("script");
-      script.textContent = text;
+      script.textContent = textOf("bokeh");
       document.head.append(script);
-    });
-    const item = JSON.parse(await (await inflate(place.dataset.plot)).text());
-    await plotting;
+    }
     place.id ||= `place-${place.dataset.plot}`;
-    await window.Bokeh.embed.embed_item(item, place.id);
+    await window.Bokeh.embed.embed_item(JSON.parse(textOf(place.dataset.plot)), place.id);
   }
 
   const watcher = new IntersectionObserver((entries) => {
@@ -58,15 +57,6 @@
   document.addEventListener("toggle", (event) => {
     if (event.target.open) all(":scope > [data-part]", event.target).forEach(showTable);
   }, true);
-
-  // Printing can't wait for pictures, so they are all made ready in idle time.
-  const idle = window.requestIdleCallback ?? ((action) => setTimeout(action, 50));
-  const waiting = all(".picture img");
-  const readyNext = () => {
-    const image = waiting.shift();
-    if (image) showPicture(image).then(() => idle(readyNext));
-  };
-  window.addEventListener("load", () => setTimeout(() => idle(readyNext), 1500));
 
   // Tables that are sorted by their headings.
   function makeSortable(table) {
@@ -142,10 +132,10 @@
 
   // Every row of the checks, whole: number, address, verdict, basis, words, printed, ours, and how it is set.
   let numbers = null;
-  const rows = () => numbers ??= inflate("rows").then((response) => response.json());
-  async function showRows(which) {
+  const rows = () => numbers ??= JSON.parse(textOf("rows"));
+  function showRows(which) {
     const dialog = one("#row");
-    one("div", dialog).innerHTML = (await rows()).filter((row) => which.includes(row[0])).map((row) => row[7]).join("<hr>");
+    one("div", dialog).innerHTML = rows().filter((row) => which.includes(row[0])).map((row) => row[7]).join("<hr>");
     if (!dialog.open) dialog.showModal();
     dialog.scrollTop = 0;
   }
@@ -187,15 +177,14 @@
   }
 
   const MOST = 300;
-  async function find() {
+  function find() {
     const text = search.value.trim();
     if (text === find.last) return;
     find.last = text;
     if (!text) return void follow();
     const { keys, verdicts, words } = asked(text);
     const found = [...headsOf()].filter(([id]) => !keys.length || keys.some((key) => id.endsWith(key)));
-    const all_rows = await rows();
-    if (text !== find.last) return; // typed on
+    const all_rows = rows();
     const inside = new Map(found);
     const hits = all_rows.filter(([, id, verdict, basis, told, printed]) => inside.has(id)
       && (!verdicts.length || verdicts.includes(verdict))
@@ -234,11 +223,12 @@
   });
   follow();
 
-  // On paper all that is printed is open.
+  // On paper all that is printed is open, and every picture is there: a printer waits for nothing.
   let opened = [];
   function expand() {
     opened = [...opened, ...all("details:not([open], .computed, .unprinted)")];
     opened.forEach((details) => { details.open = true; });
+    all(".picture img").forEach(showPicture);
   }
   function collapse() {
     opened.forEach((details) => { details.open = false; });

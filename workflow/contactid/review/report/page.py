@@ -102,7 +102,7 @@ def write_report(
     published, quoted, reasons : printed numbers, what the papers say of figures, why numbers differ
     templates : the templates, styles and scripts of the page
     """
-    said: dict[str, dict[str, str]] = {}
+    said: dict[str, dict[str, Any]] = {}
     for study, file in zip(sources_of, sources, strict=True):
         said.setdefault(study, {}).update(read_json(file))
     texts = {Path(file).name: Path(file).read_text(encoding="utf-8") for file in templates}
@@ -137,7 +137,7 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         meanings=MEANINGS,
         bases=BASES,
         css=_embedded(texts["report.css"]),
-        javascript=_embedded(texts["report.js"]),
+        javascript=_embedded(texts["inflate.js"] + texts["report.js"]),
         playback=Markup(section) if (section := playback_section(report.playback, environment, texts)) else None,
         picture=pack.add_picture,
         packed_table=lambda name, table: pack.add(name, data_table.render(**_table(table))),
