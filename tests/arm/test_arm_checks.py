@@ -165,7 +165,7 @@ def test_the_checks_are_written_from_files_and_a_card(tables, tmp_path: Path) ->
         files.append(str(tmp_path / f"{name}.csv"))
         table.to_csv(files[-1], index=False)
     card = tmp_path / "card.json"
-    card.write_text(json.dumps({"name": "lab", "of_the_paper": False, "told": OWN.told}))
+    card.write_text(json.dumps({"name": "lab", **OWN._asdict()}))
     check(PUBLISHED_FILE, LWR4, str(card), files, list(tables), 0.15, str(tmp_path / "checks.csv"))
     assert (read_csv(tmp_path / "checks.csv")["verdict"] == "print_consistent").sum() == 45
 

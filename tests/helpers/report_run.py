@@ -20,8 +20,8 @@ RESULTS = Path("results/small")
 _MADE = {"rule": "tossing_tables", "compute": "contactid.output.tables:read_csv"}
 _DRAWN = {**_MADE, "draw": "contactid.output.style:label_data"}
 DECLARED = (
-    table("tab03_rest_pose_errors", **_MADE, caption="Errors of the rest pose (\\%)"),
-    figure("fig01_example_toss", **_DRAWN, caption="A box in time lapse."),
+    table("tab03_rest_pose_errors", **_MADE, caption="Errors of the rest pose (\\%)", datasets=["box_a"]),
+    figure("fig01_example_toss", **_DRAWN, caption="A box in time lapse.", title="a box"),
     figure("fig02_frames", **_DRAWN),
 )
 
@@ -68,7 +68,8 @@ def make_run(folder):
         write(results / f"tossing/fits/{name}.paper.json", json.dumps(fit))
     write(results / "planar/identification/one_mrad.csv", _IDENTIFIED)
     card = {
-        "name": "box_a", "what": "poses", "synthetic": True, "of_the_paper": False, "told": "synthetic",
+        "name": "box_a", "study": "tossing", "what": "poses",
+        "synthetic": True, "of_the_paper": False, "told": "synthetic", "made_from": [],
         "recordings": 2, "samples": 10, "duration_s": 1.0, "sample_frequency_hz": 360.0, "left_out": {},
         "noise": {"position_m": 1e-5}, "licence": "CC0-1.0", "panels": [],
     }  # fmt: skip
@@ -87,7 +88,7 @@ def collected(folder):
             str(RESULTS / "checks.csv"),
             str(RESULTS / "provenance.json"),
             str(RESULTS / "artefacts.json"),
-            {"tossing": {"fig02_frames": "twin of a box"}},
+            {"tossing": {"fig02_frames": {"said": "twin of a box", "datasets": ["box_a"]}}},
             [str(file) for file in RESULTS.glob("data/*/card.*")],
             files,
             str(RESOURCES / "studies.yaml"),

@@ -29,9 +29,12 @@ def test_a_line_per_study_comes_first(tmp_path):
     write_csv(two, tmp_path / "two.csv")
     (tmp_path / "one.md").write_text("## one\n\nwords\n")
     studies, sections = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")], [str(tmp_path / "one.md")]
-    conclude("r", studies, sections, str(tmp_path / "checks.csv"), str(tmp_path / "summary.md"))
+    (tmp_path / "card.json").write_text('{"of_the_paper": false, "synthetic": true}')
+    cards = [str(tmp_path / "card.json")]
+    conclude("r", studies, sections, cards, str(tmp_path / "checks.csv"), str(tmp_path / "summary.md"))
     assert (tmp_path / "summary.md").read_text() == (
-        "# Run r\n\n## Printed numbers (checks.csv)\n\n"
+        "# Run r\n\nThis run had no recordings: its data (1 dataset) are synthetic twins, simulated in place of "
+        "recordings.\n\n## Printed numbers (checks.csv)\n\n"
         "* one: 1 reproduced, 2 print_consistent, 1 fitted, 1 differs, 1 not_comparable"
         " (datasets that the run lacks: 10.4121/17122553.v1)\n"
         "* two: 0 reproduced, 1 input\n\n## one\n\nwords\n"

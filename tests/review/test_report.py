@@ -131,7 +131,6 @@ def test_it_is_told_how_an_artefact_was_made(report, page):
     (kind, making), *_ = artefact(report, "tossing-tab03").makings
     assert kind == "Table" and making["rule"] == "tossing_tables" and making["log"] == "logs/tossing_tables.log"
     assert [(step["rule"], step["jobs"]) for step in making["steps"]] == [("tossing_tables", 1), ("read_data", 2)]
-    assert making["datasets"] == ["box_a", "box_b"]
     assert making["steps"][0]["settings"] == {"share": ["0.7"]} and "<b>share</b>: 0.7" in page
     assert making["sources"] == ["workflow/resources/embedded/box.h5"]
     assert '<a href="logs/tossing_tables.log">' in page
@@ -215,6 +214,40 @@ def test_captions_lose_their_tex_and_end_as_sentences():
 def test_a_figures_source_is_read_where_it_is_said(report):
     assert artefact(report, "tossing-fig01").figure_source == "SYNTHETIC <twin> & more"  # its data
     assert artefact(report, "tossing-fig02").figure_source == "twin of a box"  # the study's sources.json
+
+
+def made(page, address):
+    """What the page says of an artefact's data: the sentence above all verdicts, and the line below."""
+    article = page[page.index(f'<article id="{address}"') :].partition("</article>")[0]
+    above = article[: article.index("chip")] if "chip" in article else article
+    line = re.search(r"<dt>Data</dt><dd>(.*?)</dd>", article, flags=re.DOTALL).group(1)
+    return re.findall(r'<p class="had">(.*?)</p>', above), re.sub(r"<[^>]*>", "", line).strip()
+
+
+def test_an_artefacts_data_are_its_own_and_its_numbers(report, page):
+    """Not those of everything that one job made."""
+    assert artefact(report, "tossing-tab03").datasets == ("box_a", "box_b")  # declared, and of its rows
+    assert made(page, "tossing-tab03") == (
+        ["Made from synthetic twins, simulated in place of recordings."], "box_a (synthetic), box_b"
+    )  # fmt: skip
+    assert artefact(report, "tossing-fig01").datasets == ()
+    assert made(page, "tossing-fig01") == ([], "no dataset; the figure says: SYNTHETIC &lt;twin&gt; &amp; more")
+    assert artefact(report, "tossing-fig02").datasets == ("box_a",)  # the study's sources.json
+    assert made(page, "planar-text") == ([], "no dataset")
+
+
+def test_what_recordings_the_run_had_stands_above_every_verdict(page, report):
+    had = "This run had no recordings: its data (1 dataset) are synthetic twins, simulated in place of recordings."
+    for view in ("overview", "untrue"):
+        section = page[page.index(f'<section id="{view}"') :].partition("</section>")[0]
+        assert had in section.partition('class="chip')[0].partition("<table")[0]
+    study = page[page.index('<section id="tossing"') :]
+    assert "This study had no recordings" in study.partition('class="chip')[0]
+
+
+def test_a_figures_title_is_the_declared_one_or_its_names_words(report):
+    assert artefact(report, "tossing-fig01").title == "a box"
+    assert artefact(report, "tossing-fig02").title == "frames"
 
 
 def test_an_artefact_leads_to_the_functions_behind_it(run, report, page):

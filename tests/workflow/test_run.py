@@ -24,6 +24,7 @@ from contactid.output.comparison import (
 from contactid.review.check import read_verdicts, row_name
 from contactid.review.verify import wrong_verdicts
 from recorded import unfounded
+from report_data import contradictions
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
@@ -111,13 +112,29 @@ def test_the_twins_figures_and_tables_say_synthetic(finished):
             assert "synthetic data: " in (results / f"tossing/{row['place']}.svg").read_text()
     assert "synthetic" in (results / "arm/figures/fig06_cartesian_fit.svg").read_text()
     sources = json.loads((results / "tossing/figures/sources.json").read_text())
-    assert all(source.startswith("synthetic data: ") for source in sources.values())
+    assert all(source["said"].startswith("synthetic data: ") and source["datasets"] for source in sources.values())
     rest = pd.read_csv(results / "tossing/tables/tab03_rest_pose_errors.csv")
     assert set(rest["data"]) == {"synthetic twin", "printed, Table III"}
     tosses = pd.read_csv(results / "tossing/tosses.csv")
     assert len(tosses) == 30 and tosses["used"].all()
     record = json.loads((results / "provenance.json").read_text())
     assert record["configuration"]["run"] == "test" and record["packages"]["numba"]
+
+
+def test_the_report_says_of_data_what_pictures_tables_and_verdicts_say(finished, tmp_path):
+    results = finished / "results/test"
+    assert contradictions(results) == []
+    # and what isn't so is found: a dataset too few, one too many, and another footer
+    page = (results / "report.html").read_text()
+    for old, new in (
+        ("<dt>Data</dt><dd>\n<a", "<dt>Data</dt><dd>\nno dataset<a"),
+        ("<dt>Data</dt><dd>\nno dataset", "<dt>Data</dt><dd>\narm_twin"),
+        ("the figure says: drawing", "the figure says: recorded data"),
+    ):
+        assert page.count(old) > 0
+        changed = shutil.copytree(results, tmp_path / "changed", dirs_exist_ok=True)
+        (changed / "report.html").write_text(page.replace(old, new, 1))
+        assert contradictions(changed) != [], old
 
 
 def test_checks_cover_every_printed_number(finished):

@@ -25,7 +25,8 @@ with told_plainly():
             DATASETS, PLANAR_REAL["ellipse"], "planar_impacts", "planar.real.ellipse"
         )
 
-ARTEFACTS["planar"] = planar_artefacts.declare(PLANAR)
+SYNTHETIC_SQUARES = REAL_SQUARES and DATASETS[PLANAR_REAL["squares"]].synthetic
+ARTEFACTS["planar"] = planar_artefacts.declare(PLANAR, SYNTHETIC_SQUARES)
 STUDY_TARGETS += ["<results>/planar/playback.json"]
 STUDY_DATASETS += [
     PLANAR_REAL[kind] for kind in ("squares", "ellipse") if PLANAR_REAL[kind]

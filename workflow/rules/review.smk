@@ -32,6 +32,7 @@ rule checks:
     input:
         studies=STUDY_CHECKS,
         sections=STUDY_SUMMARIES,
+        cards=[*rules.data_cards.output.cards, *STUDY_CARDS],
     output:
         checks=report("<results>/checks.csv", category="verification"),
         summary=report("<results>/summary.md", category="verification"),

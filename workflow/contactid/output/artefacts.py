@@ -29,6 +29,10 @@ class Artefact:
     draw : ``"contactid.module:function"``, from a figure's data to the figure (:func:`contactid.output.drawing.draw`)
     caption : plain words; of a table, TeX
     data : what a figure says it was made from; empty where its data say so in a column ``source``
+    datasets
+        the datasets of the run that it was made from, by name; none where it needs none, or where only the run knows
+        (:attr:`contactid.output.computing.Shown.datasets`)
+    title : for the report, in place of the name's words
     settings : of the configuration, that the drawing function takes by name
     files : extensions of its files that don't wait for a drawing
     """
@@ -40,6 +44,8 @@ class Artefact:
     draw: str = ""
     caption: str = ""
     data: str = ""
+    datasets: tuple[str, ...] = ()
+    title: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     files: tuple[str, ...] = ("csv",)
 
@@ -49,12 +55,21 @@ class Artefact:
         return f"{_FOLDERS[self.kind]}/{self.name}"
 
 
-def table(name: str, rule: str, compute: str, caption: str, files: tuple[str, ...] = ("csv", "tex")) -> Artefact:
+def table(
+    name: str,
+    rule: str,
+    compute: str,
+    caption: str,
+    files: tuple[str, ...] = ("csv", "tex"),
+    datasets: Iterable[str] = (),
+    title: str = "",
+) -> Artefact:
     """Declare a table."""
-    return Artefact("table", name, rule, compute, caption=caption, files=files)
+    named = tuple(dict.fromkeys(datasets))
+    return Artefact("table", name, rule, compute, caption=caption, datasets=named, title=title, files=files)
 
 
-#: Declare what is drawn: name, rule, compute, draw; by name ``caption``, ``data`` and ``settings``.
+#: Declare what is drawn: name, rule, compute, draw; by name ``caption``, ``data``, ``datasets`` ...
 figure, animation = partial(Artefact, "figure"), partial(Artefact, "animation")
 
 

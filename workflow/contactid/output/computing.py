@@ -33,6 +33,7 @@ class Shown:
     tex : what the tex file shows; None for the same
     headings : of the tex table, in math mode where they hold a ``$``; None for the columns' names
     data : what it was made from, which ends a table's caption; empty where the caption says it
+    datasets : those of the run that a figure was made from, by name, where they aren't declared
     md : what a Markdown file says, where one is declared
     """
 
@@ -40,6 +41,7 @@ class Shown:
     tex: pd.DataFrame | None = None
     headings: Sequence[str] | None = None
     data: str = ""
+    datasets: Sequence[str] = ()
     md: str = ""
 
 
@@ -65,7 +67,7 @@ def compute(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> 
         for place, content in made.items():
             shown = content if isinstance(content, Shown) else Shown(content)
             _write(shown, files[place])
-            said[place] = shown.data
+            said[place] = {"said": shown.data, "datasets": [*shown.datasets]}
     if "sources" in named:
         write_json(named["sources"], {Path(row["place"]).name: said[row["place"]] for row in declared})
 

@@ -42,7 +42,7 @@ def draw(declared: Sequence[Mapping[str, Any]], named: Mapping[str, Any]) -> Non
     ------
     ContactIdError : names the figures that failed; the log has the tracebacks
     """
-    said = {name: text for file in named["sources"] for name, text in read_json(file).items()}
+    said = {name: told["said"] for file in named["sources"] for name, told in read_json(file).items()}
     drawn = files_by_place(declared, named["drawn"])
     aside, failed = {}, []
     for row, file in zip(declared, named["data"], strict=True):

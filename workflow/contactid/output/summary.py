@@ -11,31 +11,40 @@ import pandas as pd
 from contactid.core.atomic import write_text
 from contactid.output.comparison import NOT_COMPARABLE, REPRODUCED, VERDICTS, counted
 from contactid.output.escape import one_line
+from contactid.output.fits import read_json
+from contactid.output.recordings import run_had
 from contactid.output.tables import read_csv, write_csv
 
 _BAR = re.compile(r"(?<!\\)((?:\\\\)*)\|")  # one that isn't escaped parts two cells
 _DOI = re.compile(r"\b10\.\d{4,}/[\w.:-]*\w")
 
 
-def conclude(run: str, studies: Sequence[str], sections: Sequence[str], checks: str, summary: str) -> None:
+def conclude(
+    run: str, studies: Sequence[str], sections: Sequence[str], cards: Sequence[str], checks: str, summary: str
+) -> None:
     """Gather every study's verdicts in one table, and say on one page what the run found.
 
     Parameters
     ----------
     studies, sections : the studies' tables of verdicts, and their sections of the page
+    cards : the datasets' cards
     """
     table = pd.concat([read_csv(study) for study in studies], ignore_index=True)
     write_csv(table, checks)
     texts = [Path(section).read_text(encoding="utf-8").strip() for section in sections]
     verdicts = [f"* {study}: {verdict_line(rows)}" for study, rows in table.groupby("study", sort=False)]
-    parts = [f"# Run {run}", "## Printed numbers (checks.csv)", "\n".join(verdicts), *texts]
+    had = run_had("This run", map(read_json, cards))
+    parts = [f"# Run {run}", *filter(None, [had]), "## Printed numbers (checks.csv)", "\n".join(verdicts), *texts]
     write_text(summary, "\n\n".join(parts) + "\n")
 
 
 def findings(results: str | Path, studies: Sequence[str]) -> list[str]:
-    """What a finished run found in a few lines: each study's verdicts, whether stored results hold, where to look."""
+    """What a finished run found, in lines: its data, verdicts by study, whether stored results hold, where to look."""
     folder = Path(results)
-    lines, held = [f"{study}: {_told(read_csv(folder / study / 'checks.csv'))}" for study in studies], _held(folder)
+    cards = [card for card in map(read_json, sorted(folder.glob("data/*/card.json"))) if card["study"] in studies]
+    lines = [*filter(None, [run_had("This run", cards)])]
+    lines += [f"{study}: {_told(read_csv(folder / study / 'checks.csv'))}" for study in studies]
+    held = _held(folder)
     if len(held):
         wrong = held.loc[~held["verdict"].isin(["holds", "not compared"]), "name"]
         compared = f"{held['compared'].sum()} of {held['samples'].sum()} samples compared"

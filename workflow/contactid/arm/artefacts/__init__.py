@@ -14,6 +14,7 @@ table = partial(artefacts.table, rule="arm_tables")
 
 def declare(block: Mapping[str, Any]) -> list[Artefact]:
     """The artefacts of a run, by the study's block of the configuration."""
+    recordings = (str(block["data"]),)
     return [
         table(
             "tab01_parameters",
@@ -22,6 +23,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
         ),
         table(
             "tab02_impact_map",
+            datasets=recordings,
             compute="contactid.arm.artefacts.impact_table:table_ii",
             caption="Impact map and fits: as printed, our predictions with fitted postures, and the recordings.",
         ),
@@ -58,22 +60,26 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
         ),
         table(
             "ext_fit",
+            datasets=recordings,
             compute="contactid.arm.artefacts.fits:fit_tables",
             caption="Reconstructed post-impact velocities by the paper's method, against the impact map.",
         ),
         table(
             "ext_fit_methods",
+            datasets=recordings,
             compute="contactid.arm.artefacts.fits:fit_tables",
             caption="Velocities after every recorded impact, by every method.",
             files=("csv",),
         ),
         table(
             "ext_fit_summary",
+            datasets=recordings,
             compute="contactid.arm.artefacts.fits:fit_tables",
             caption="Errors of the reconstructed post-impact velocity against the impact map, by method.",
         ),
         table(
             "ext_modes",
+            datasets=recordings,
             compute="contactid.arm.artefacts.fits:fit_tables",
             caption="Number of modes that BIC chooses.",
         ),
@@ -94,6 +100,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
         figure(
             "fig02_joint_velocities",
             rule="arm_tables",
+            datasets=recordings,
             compute="contactid.arm.artefacts.joint_velocities:shown_velocities",
             draw="contactid.arm.artefacts.joint_velocities:draw_joint_velocities",
             caption="Joint velocities of a recording round its impact.",
@@ -129,6 +136,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
         figure(
             "fig06_cartesian_fit",
             rule="arm_tables",
+            datasets=recordings,
             compute="contactid.arm.artefacts.fits:fit_tables",
             draw="contactid.arm.artefacts.fits:draw_cartesian_fit",
             caption="Velocity of the tip in recordings, with the fits that give the velocities before and after the"

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from contactid.inhand.readers.sources import APPENDIX_TABLES, ERROR_FIGURES, IN_HAND, SIMULATION, SOURCE_LABELS
+from contactid.inhand.readers.sources import (
+    APPENDIX_TABLES,
+    ERROR_FIGURES,
+    IN_HAND,
+    IN_HAND_KINEMATIC,
+    SIMULATION,
+    SOURCE_LABELS,
+    SOURCES,
+    WRIST,
+)
 from contactid.output.artefacts import Artefact, figure, table
 
 _PRINTED, _TABLES = "inhand_printed", "inhand_tables"  # rules
+_FINGERTIP, _SENSOR = "fingertip", "electrode_sensor"  # parts of the twin that aren't recordings of a motion
 _MODEL = "drawing of the synthetic twin's model, contactid inhand"
 _ERRORS_OF = {
     "fig07_simulation": "the simulated object at every noise level",
@@ -20,6 +30,11 @@ _IN_HAND_FIGURES = {ERROR_FIGURES[source] for source in IN_HAND}
 _UNSENSED = (
     "ours also estimates a constant unsensed wrench, which mends the mass; the constraint doesn't (ext_ablation)"
 )
+
+
+def _twins(*sources: str) -> tuple[str, ...]:
+    """The parts of the study's synthetic twin, as verdicts name them."""
+    return tuple(f"inhand_twin:{source}" for source in sources)
 
 
 def declare(block: Mapping[str, Any]) -> list[Artefact]:
@@ -78,6 +93,7 @@ def _printed() -> list[Artefact]:
             draw="contactid.inhand.artefacts.contact_forces:draw_force_scale",
             caption="Forces of one motion as the wrist's sensor and the fingertips report them, against the true ones.",
             data="synthetic data: one motion of the twin at the wrist and in hand, contactid inhand",
+            datasets=_twins(WRIST, IN_HAND_KINEMATIC),
         ),
     ]  # fmt: skip
 
@@ -91,6 +107,7 @@ def _estimates() -> list[Artefact]:
             f"${'10^{-2}' if source == SIMULATION else '10^{-5}'}$ kg m$^2$; $d$: geodesic distance to the ground "
             "truth; uniform body: in the hull that estimates are given, with our estimate's mass"
             + ("; " + _UNSENSED if source in IN_HAND else ""),
+            datasets=_twins(source),
         )
         for source, name in APPENDIX_TABLES.items()
     ]  # fmt: skip
@@ -102,25 +119,29 @@ def _estimates() -> list[Artefact]:
             caption=f"Geodesic error of the estimates by method for {_ERRORS_OF[name]}, with the printed rows and the "
             "uniform body in the hull; stored twins of several seeds, how many stands above each box. "
             + (_UNSENSED + "." if name in _IN_HAND_FIGURES else ""),
+            datasets=_twins(source),
         )
-        for name in ERROR_FIGURES.values()
+        for source, name in ERROR_FIGURES.items()
     ]  # fmt: skip
     counts = table(
         "ext_estimates", _TABLES, "contactid.inhand.artefacts.estimates:all_estimates",
         "Estimates of inertial parameters: how many converged and are physically consistent, and their geodesic "
         "error.",
+        datasets=_twins(*SOURCES),
     )  # fmt: skip
     parts = table(
         "ext_ablation", _TABLES, "contactid.inhand.artefacts.ablation:parts_of_estimators",
         "What a constant unsensed wrench (bias), the physical constraint, the hull's prior, finite differences and "
         "the errors' weights (fixed, stated, or as the recording shows them) each bring: stored estimates of three "
         "boxes in hand, kinematic twin",
+        datasets=_twins(IN_HAND_KINEMATIC),
     )  # fmt: skip
     forces = table(
         "ext_disturbances", _TABLES, "contactid.inhand.artefacts.ablation:unsensed_forces",
         "Error of the mass in hand by what the fingertips don't sense (our estimate): the stated error is the median "
         "standard error, held says how many actual errors are within 1.96 of it; stored estimates of two boxes, "
         "kinematic twin",
+        datasets=_twins(IN_HAND_KINEMATIC),
     )  # fmt: skip
     motions = table(
         "ext_motion_strength", _TABLES, "contactid.inhand.artefacts.motion_strength:strengths_of_motion",
@@ -128,6 +149,7 @@ def _estimates() -> list[Artefact]:
         "unsensed forces: geodesic errors with quartiles beside the uniform body's, how many say that the prior "
         "decides the tensor, and shares of 95 % intervals that hold; stored estimates of twenty seeds that nothing was "
         "chosen on",
+        datasets=_twins(WRIST, *IN_HAND),
     )  # fmt: skip
     point = table(
         "ext_printed_point", _TABLES, "contactid.inhand.artefacts.printed_point:point_of_tensors",
@@ -150,6 +172,7 @@ def _excitation() -> list[Artefact]:
         table(
             "ext_identifiability", _TABLES, "contactid.inhand.artefacts.excitation:identifiability_of_recordings",
             "Condition numbers and standard errors of the twins' recordings, by source and object.",
+            datasets=_twins(*SOURCES),
         ),
         figure(
             "ext_identifiability", _TABLES,
@@ -157,10 +180,12 @@ def _excitation() -> list[Artefact]:
             draw="contactid.inhand.artefacts.excitation:draw_identifiability",
             caption="Relative standard errors of the inertial parameters by source and object, and condition numbers.",
             data="synthetic data: the twins' motions, contactid inhand",
+            datasets=_twins(*SOURCES),
         ),
         table(
             "ext_excitation", _TABLES, "contactid.inhand.artefacts.excitation:excitation_gains",
             "What a D-optimal motion of equal range and peak accelerations buys.",
+            datasets=_twins(IN_HAND_KINEMATIC),
         ),
         figure(
             "ext_excitation", _TABLES,
@@ -168,6 +193,7 @@ def _excitation() -> list[Artefact]:
             draw="contactid.inhand.artefacts.excitation:draw_excitation",
             caption="Standard errors of the inertial parameters under the motion used and under a D-optimal one.",
             data="synthetic data: the twins' motions and optimised ones, contactid inhand",
+            datasets=_twins(IN_HAND_KINEMATIC),
         ),
     ]  # fmt: skip
 
@@ -177,16 +203,19 @@ def _cost() -> list[Artefact]:
         table(
             "ext_differences", _TABLES, "contactid.inhand.artefacts.cost:differences",
             "Errors of noise-free estimates by scheme of finite differences and time step.",
+            datasets=_twins(SIMULATION),
         ),
         table(
             "ext_speed", _TABLES, "contactid.inhand.artefacts.cost:time_by_samples",
             "Time of an estimate against the number of samples.",
+            datasets=_twins(SIMULATION),
         ),
         figure(
             "ext_speed", _TABLES,
             compute="contactid.inhand.artefacts.cost:time_by_samples",
             draw="contactid.inhand.artefacts.cost:draw_speed",
             caption="Seconds of an estimate against the number of samples, for both solvers.",
+            datasets=_twins(SIMULATION),
         ),
     ]  # fmt: skip
 
@@ -198,31 +227,37 @@ def _fingertips() -> list[Artefact]:
             "ext_friction", _TABLES, "contactid.inhand.artefacts.friction:friction_tables",
             "Coefficient of friction from unloading trials against the slope method, simulated fingertip; the last two "
             "rows pool the cases",
+            datasets=_twins(_FINGERTIP),
         ),
         table(
             "ext_friction_trials", _TABLES, "contactid.inhand.artefacts.friction:friction_tables",
             "Every simulated trial of the coefficient of friction.", files=("csv",),
+            datasets=_twins(_FINGERTIP),
         ),
         table(
             "ext_friction_direction", _TABLES, "contactid.inhand.artefacts.friction:friction_tables",
             "Errors of the coefficient of friction by the error of the force's direction, all cases",
+            datasets=_twins(_FINGERTIP),
         ),
         table(
             "ext_friction_kinetic", _TABLES, "contactid.inhand.artefacts.friction:friction_tables",
             "Slips found, errors of the coefficient of friction, and how often its lower bound is below the slope "
             "method's, by kinetic over static friction, all cases",
+            datasets=_twins(_FINGERTIP),
         ),
         figure(
             "fig06_friction", _TABLES,
             compute="contactid.inhand.artefacts.friction:estimates_and_errors",
             draw="contactid.inhand.artefacts.friction:draw_friction",
             caption="Identified coefficients of friction per object and region, beside the slope method.",
+            datasets=_twins(_FINGERTIP),
         ),
         table(
             "ext_force_sensing", _TABLES, "contactid.inhand.artefacts.force_sensing:accuracy",
             "Force models on test sessions of the simulated sensor: median errors where the force is at least the "
             "configured one, share of components within one standard deviation (68.3 % expected), as trained and "
             "scaled on the validation sessions; improvement is the reference's median error over the model's",
+            datasets=_twins(_SENSOR),
         ),
         figure(
             "fig05_force_sensing", _TABLES,
@@ -230,5 +265,6 @@ def _fingertips() -> list[Artefact]:
             draw="contactid.inhand.artefacts.force_sensing:draw_force_sensing",
             caption="Force predicted from tactile signals with its uncertainty, against the truth, and its "
             "calibration.",
+            datasets=_twins(_SENSOR),
         ),
     ]  # fmt: skip

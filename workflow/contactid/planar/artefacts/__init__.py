@@ -6,7 +6,8 @@ scenes come first, so that they are drawn without the identifications.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from contactid.output.artefacts import Artefact, animation, figure, table
@@ -20,9 +21,10 @@ _NOISY = "simulated: throws with noise, identified"
 _STORED = "simulated: throws with noise, identified, stored samples where there are some"
 
 
-def declare(block: Mapping[str, Any]) -> list[Artefact]:
-    """The artefacts of a run, by the study's block of the configuration."""
+def declare(block: Mapping[str, Any], synthetic: bool = False) -> list[Artefact]:
+    """The artefacts of a run, by its block of the configuration, and whether the throws of a square are synthetic."""
     real = block["real"]
+    kind = "synthetic" if synthetic else "measured"
     return [
         *(
             _figure(f"ext_scene_{name}", "time_lapse:own_scenes", "draw_scene", _OWN)
@@ -31,9 +33,9 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
         ),
         *_simulators(),
         *_noisy_throws(),
-        *(_squares() if real["squares"] else []),
-        *(_reasons() if real["squares"] and real["experiments"] else []),
-        *(_ellipse() if real["ellipse"] else []),
+        *(_from(real["squares"], _squares(kind)) if real["squares"] else []),
+        *(_from(real["squares"], _reasons(kind)) if real["squares"] and real["experiments"] else []),
+        *(_from(real["ellipse"], _ellipse()) if real["ellipse"] else []),
     ]
 
 
@@ -195,36 +197,45 @@ def _noisy_throws() -> list[Artefact]:
     ]  # fmt: skip
 
 
-def _squares() -> list[Artefact]:
-    """Section 6.2 with measured throws of a square; their data say which."""
+def _from(dataset: str, artefacts: Iterable[Artefact]) -> Iterator[Artefact]:
+    return (replace(one, datasets=(dataset,)) for one in artefacts)
+
+
+def _squares(kind: str) -> list[Artefact]:
+    """Section 6.2 with throws of a square, whose ``kind`` is ``measured`` or ``synthetic``."""
+    throws = f"{kind} throws of a square"
     return [
         _table(
             "ext_real_squares", "real_squares:square_tables",
-            "J/m and friction from each measured throw of a square.",
+            f"J/m and friction from each {kind} throw of a square.", throws,
         ),
         _table(
             "ext_real_squares_left_out", "real_squares:square_tables",
-            "Measured throws of a square without a usable first impact.",
+            f"{kind.capitalize()} throws of a square without a usable first impact.", f"{throws}, left out",
         ),
         _identified(
             "fig22_real_throw", "identified_motion:square_throw", "draw_real_throw",
-            "A measured throw of a square, its identified motion in time lapse, and the path of its centre.",
+            f"A {kind} throw of a square, its identified motion in time lapse, and the path of its centre.",
+            title=f"a {kind} throw of a square",
         ),
         _identified(
             "fig23_real_impulses", "identified_impulses:square_impulses", "draw_impulses",
-            "Identified contact impulses per mass of a measured throw of a square.",
+            f"Identified contact impulses per mass of a {kind} throw of a square.",
+            title=f"impulses of a {kind} throw of a square",
         ),
         _identified(
             "ext_real_squares", "real_squares:square_ratios", "draw_real_squares",
-            "J/m and friction of every measured throw of a square with their standard errors, and the medians.",
+            f"J/m and friction of every {kind} throw of a square with their standard errors, and the medians.",
+            title=throws,
         ),
     ]  # fmt: skip
 
 
-def _reasons() -> list[Artefact]:
-    caption = "Experiments on why J/m of the real square is not the uniform one's."
+def _reasons(kind: str) -> list[Artefact]:
+    caption = f"Experiments on why J/m of the {kind} square is not the uniform one's."
+    title = f"{kind} throws of a square, reasons"
     computed = "contactid.planar.squares.reasons:reasons_table"
-    return [table("ext_real_squares_reasons", "planar_tables", computed, caption, files=("csv", "tex", "md"))]
+    return [table("ext_real_squares_reasons", "planar_tables", computed, caption, ("csv", "tex", "md"), title=title)]
 
 
 def _ellipse() -> list[Artefact]:
@@ -250,22 +261,29 @@ def _ellipse() -> list[Artefact]:
     ]  # fmt: skip
 
 
-def _table(name: str, compute: str, caption: str) -> Artefact:
-    return table(name, "planar_tables", f"{__name__}.{compute}", caption)
+def _table(name: str, compute: str, caption: str, title: str = "") -> Artefact:
+    return table(name, "planar_tables", f"{__name__}.{compute}", caption, title=title)
 
 
 def _figure(
-    name: str, compute: str, draw: str, caption: str, data: str = _SIMULATED, rule: str = "planar_figures", **more: Any
+    name: str,
+    compute: str,
+    draw: str,
+    caption: str,
+    data: str = _SIMULATED,
+    rule: str = "planar_figures",
+    title: str = "",
+    **more: Any,
 ) -> Artefact:
     """A figure of a file's two functions, ``compute`` as ``"file:function"``, from simulations alone."""
     place = f"{__name__}.{compute}"
     drawn_by = f"{place.partition(':')[0]}:{draw}"
-    return figure(name, rule, place, drawn_by, caption, data=data, settings=more)
+    return figure(name, rule, place, drawn_by, caption, data=data, title=title, settings=more)
 
 
-def _identified(name: str, compute: str, draw: str, caption: str, data: str = "") -> Artefact:
+def _identified(name: str, compute: str, draw: str, caption: str, data: str = "", title: str = "") -> Artefact:
     """A figure of what was identified."""
-    return _figure(name, compute, draw, caption, data, "planar_identified_figures")
+    return _figure(name, compute, draw, caption, data, "planar_identified_figures", title)
 
 
 def _animation(name: str, compute: str) -> Artefact:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[4]
 
 def listed(study: str, artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
     """What the list says of a study's artefacts; ``files`` are relative to the run's folder."""
-    keys = ("kind", "name", "place", "caption", "data", "rule", "compute", "draw")
+    keys = ("kind", "name", "place", "title", "caption", "data", "datasets", "rule", "compute", "draw")
     return [
         {**{key: getattr(one, key) for key in keys}, "files": computed([one], study) + drawn([one], study)}
         for one in artefacts

@@ -37,7 +37,7 @@ def collect(
     checks: str,
     provenance: str,
     artefacts: str,
-    sources: Mapping[str, Mapping[str, str]],
+    sources: Mapping[str, Mapping[str, Mapping[str, Any]]],
     cards: Iterable[str],
     files: Iterable[str],
     wording: str,
@@ -52,7 +52,9 @@ def collect(
     ----------
     checks : the run's ``checks.csv``, relative to where Snakemake was started; its folder is the run's
     provenance, artefacts : ``provenance.json`` and ``artefacts.json``
-    sources : what figures were made from, by study and figure, where only the run knows
+    sources
+        what figures were made from, by study and figure, where only the run knows: what they say themselves (``said``)
+        and names of ``datasets``
     cards : the datasets' cards, of which the JSON files are read
     files : all files that the studies made
     wording : ``studies.yaml``
@@ -78,10 +80,7 @@ def collect(
         own = [check for check in rows if check.study == name]
         solves = solves_of(folder / name)
         about = words.get(name, {})
-        listed = [
-            {**row, "data": row["data"] or sources.get(name, {}).get(row["name"], "")}
-            for row in declared["studies"].get(name, [])
-        ]
+        listed = [_with_sources(row, sources.get(name, {})) for row in declared["studies"].get(name, [])]
         studies.append(
             Study(
                 name=name,
@@ -150,7 +149,7 @@ def artefacts_of(
                 name=name,
                 key=key,
                 label=label_of(key, about.get("numerals", "arabic")),
-                title=_title(name, key),
+                title=next((row["title"] for row in rows if row["title"]), _title(name, key)),
                 about=tuple(plain_caption(row["caption"]) for row in rows if row["caption"]),
                 table=read_csv(folder / table) if table and (folder / table).stat().st_size > 1 else None,
                 table_path=made,
@@ -167,6 +166,7 @@ def artefacts_of(
                     for step, done in (("compute", "computed"), ("draw", "drawn"))
                     if row[step]
                 ),
+                datasets=_datasets(rows, own),
                 checks=own,
                 digest=digest(own) if own else None,
                 said=quoted.get(key, {}),
@@ -175,6 +175,20 @@ def artefacts_of(
             )
         )
     return tuple(sorted(found, key=_place))
+
+
+def _with_sources(row: Mapping[str, Any], sources: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """An artefact's row, with what a figure was made from where only the run knows."""
+    if row["kind"] == "table" or row["name"] not in sources:
+        return dict(row)
+    told = sources[row["name"]]
+    return {**row, "data": row["data"] or told["said"], "datasets": [*row["datasets"], *told["datasets"]]}
+
+
+def _datasets(rows: Iterable[Mapping[str, Any]], checks: Iterable[Any]) -> tuple[str, ...]:
+    """The datasets behind an artefact, each once: those of its table and figure, and those of its numbers."""
+    made_from = [name for row in rows for name in row["datasets"]]
+    return tuple(dict.fromkeys([*made_from, *(name for check in checks for name in check.datasets)]))
 
 
 def _drawn(row: Mapping[str, Any]) -> tuple[str, str]:
@@ -257,8 +271,8 @@ def making_of(
     -------
     dict
         ``rule``, ``seconds`` and ``log`` (relative to the run's folder) of the job that wrote it; ``steps``: rules
-        of all jobs behind it, its own first, with ``jobs``, ``seconds`` and ``settings``; ``datasets`` of the run
-        behind it; ``sources``: files that no job of the run made.
+        of all jobs behind it, its own first, with ``jobs``, ``seconds`` and ``settings``; ``sources``: files that no
+        job of the run made.
     """
     results = f"{folder.as_posix()}/"
     behind = upstream(makers, results + path)
@@ -267,8 +281,6 @@ def making_of(
     steps: dict[str, list[JobRecord]] = {}
     for job in behind:
         steps.setdefault(job.rule, []).append(job)
-    data = f"{results}data/"
-    written = (output.removeprefix(data) for job in behind for output in job.outputs if output.startswith(data))
     return {
         "rule": behind[0].rule,
         "seconds": behind[0].seconds,
@@ -282,7 +294,6 @@ def making_of(
             }
             for rule, jobs in steps.items()
         ],
-        "datasets": sorted({Path(file).parts[0] for file in written}),
         "sources": sorted({file for job in behind for file in job.inputs if file not in makers}),
     }
 

@@ -43,6 +43,7 @@ class Artefact:
     figure_path, data_path : the drawing and its data; all paths are relative to the run's folder
     figure_source : what the figure says it was made from
     table_making, data_making, figure_making : as :func:`contactid.review.report.collect.making_of` has it
+    datasets : the names of those that it and its numbers were made from
     functions : those that compute and draw it: what they do, and :func:`contactid.review.report.artefacts.text_of`
     checks : its rows, as :func:`contactid.review.report.digest.check_rows` has them
     said : what the paper says of it: ``text`` and ``where``, empty where that isn't written down
@@ -64,6 +65,7 @@ class Artefact:
     figure_source: str = ""
     data_making: dict[str, Any] | None = None
     figure_making: dict[str, Any] | None = None
+    datasets: tuple[str, ...] = ()
     functions: tuple[dict[str, Any], ...] = ()
     checks: tuple[Any, ...] = ()
     digest: Digest | None = None
@@ -81,11 +83,6 @@ class Artefact:
         """What is known about the making of its table, of its figure's data and of the drawing."""
         all_three = (("Table", self.table_making), ("Figure's data", self.data_making), ("Drawing", self.figure_making))
         return [(kind, making) for kind, making in all_three if making is not None]
-
-    @property
-    def datasets(self) -> list[str]:
-        """The datasets behind its table and its figure."""
-        return sorted({name for _, making in self.makings for name in making["datasets"]})
 
 
 @dataclass(frozen=True)

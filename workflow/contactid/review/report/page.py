@@ -21,6 +21,7 @@ from markupsafe import Markup, escape
 from contactid.core.atomic import write_text
 from contactid.output.comparison import BASES, MEANINGS, VERDICTS
 from contactid.output.fits import read_json
+from contactid.output.recordings import made_from, run_had
 from contactid.review.one_run import ONCE, is_time, shows_times
 from contactid.review.report import plots
 from contactid.review.report.collect import collect
@@ -129,6 +130,7 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         "once": once_only,
     }  # fmt: skip
     pack = Pack()
+    cards = [card["content"] for card in report.cards]
     data_table = environment.get_template("data_table.html.j2")
     job_table = environment.get_template("job_table.html.j2")
     text = environment.get_template("report.html.j2").render(
@@ -140,6 +142,9 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
         javascript=_embedded(texts["inflate.js"] + texts["report.js"]),
         playback=Markup(section) if (section := playback_section(report.playback, environment, texts)) else None,
         picture=pack.add_picture,
+        run_had=run_had("This run", cards),
+        study_had=lambda study: run_had("This study", [card for card in cards if card["study"] == study]),
+        made_from=lambda names: made_from([card for card in cards if card["name"] in map(_dataset, names)]),
         packed_table=lambda name, table: pack.add(name, data_table.render(**_table(table))),
         packed_jobs=lambda name, jobs: pack.add(name, job_table.render(jobs=jobs), once=True),
         packed_plot=lambda name, plot, once=False: pack.add(name, plot.text, once),
@@ -211,6 +216,11 @@ def _rows(report: Report, row: Callable[..., str]) -> str:
         for check in artefact.checks
     ]
     return json.dumps(found, ensure_ascii=False)
+
+
+def _dataset(name: str) -> str:
+    """A dataset's own name where a part of it is named, as in ``inhand_twin:wrist_ft``."""
+    return name.split(":")[0]
 
 
 def _checks(report: Report, study: str) -> list[Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from contactid.output.artefacts import Artefact, figure, table
+from contactid.tossing.configuration import cases, velocity_cases
 
 # who computes the tables
 _BODIES, _PREDICTIONS, _IMPACTS = "bodies:body_tables", "predictions:prediction_tables", "impacts:impact_tables"
@@ -18,42 +19,54 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
     mpec = from_impacts and any(variant["mpec"] for variant in block["velocity"]["variants"])
     rest_poses = bool(block["rest_poses"]["variants"])
     simulated = bool(block["simulators"]["names"])
+    of_tosses, of_impacts = cases(block), velocity_cases(block)
+    identified, predicted = zip(*of_tosses, strict=True)
+    impacts = [on for on, _ in of_impacts]
+    tossed = [*identified, *predicted]
+    every = [*tossed, *impacts]
     return [
         *_scenes(), *from_impacts * _impacts(), *_tosses(), *rest_poses * _distributions(),
         _table("tab01_object_properties", _BODIES,
-               "Properties of the objects, and the inertia of a homogeneous box of that size and mass"),
+               "Properties of the objects, and the inertia of a homogeneous box of that size and mass", predicted),
         _table("tab02_identified_parameters", _PREDICTIONS,
-               "Identified parameters, beside the printed ones; intervals take the body as known"),
-        _table("tab03_rest_pose_errors", _PREDICTIONS, "Errors of the predicted rest pose, beside the printed ones"),
+               "Identified parameters, beside the printed ones; intervals take the body as known",
+               [*identified, *impacts]),
+        _table("tab03_rest_pose_errors", _PREDICTIONS, "Errors of the predicted rest pose, beside the printed ones",
+               every),
         _table("tab04_rest_pose_errors_without_restitution", _PREDICTIONS,
-               "Errors of the predicted rest pose with restitution set to zero"),
-        _table("ext_identification", _PREDICTIONS, "Errors on the test tosses by scheme"),
-        _table("ext_calibration", _BODIES, "Calibrated body and length scale"),
+               "Errors of the predicted rest pose with restitution set to zero", tossed),
+        _table("ext_identification", _PREDICTIONS, "Errors on the test tosses by scheme", every),
+        _table("ext_calibration", _BODIES, "Calibrated body and length scale", identified),
         _table("ext_solver", _PREDICTIONS,
-               "Contact steps of the predicted tosses and how many of them the contact solver solved to 1e-9 m/s"),
-        _table("ext_sensitivity", _SENSITIVITY, "Change of the rest pose where one parameter is varied"),
-        _table("ext_sobol", _SENSITIVITY, "Sobol indices of the rest pose"),
-        _table("ext_moving_surface", _PREDICTIONS, "Errors on a moving surface against those on one at rest"),
-        _table("ext_no_impact", _PREDICTIONS, "Errors if every toss ended where the box first touches the surface"),
+               "Contact steps of the predicted tosses and how many of them the contact solver solved to 1e-9 m/s",
+               every),
+        _table("ext_sensitivity", _SENSITIVITY, "Change of the rest pose where one parameter is varied", tossed),
+        _table("ext_sobol", _SENSITIVITY, "Sobol indices of the rest pose", tossed),
+        _table("ext_moving_surface", _PREDICTIONS, "Errors on a moving surface against those on one at rest",
+               every),
+        _table("ext_no_impact", _PREDICTIONS, "Errors if every toss ended where the box first touches the surface",
+               predicted),
         *printed * [
             _table("ext_printed_parameters", _PREDICTIONS,
-                   "Errors of the rest pose predicted with the printed parameters, beside the printed errors"),
+                   "Errors of the rest pose predicted with the printed parameters, beside the printed errors",
+                   predicted),
         ],
         *from_impacts * [
             _table("ext_velocity_identification", _IMPACTS,
-                   "Velocity-based identification: impacts, losses and parameters"),
+                   "Velocity-based identification: impacts, losses and parameters", impacts),
             _table("ext_velocity_against_trajectory", _PREDICTIONS,
-                   "Parameters from impacts less those from trajectories"),
+                   "Parameters from impacts less those from trajectories", [*impacts, *identified]),
         ],
-        *mpec * [_table("ext_impact_mpec", _IMPACTS, "The impact MPEC in several forms")],
+        *mpec * [_table("ext_impact_mpec", _IMPACTS, "The impact MPEC in several forms", impacts)],
         *rest_poses * [
             _table("ext_rest_pose_coverage", _DISTRIBUTIONS,
-                   "Coverage of the predicted regions of the rest pose on held-out tosses"),
-            _table("ext_rest_pose_errors", _DISTRIBUTIONS, "Predicted and actual errors of every toss's rest pose"),
+                   "Coverage of the predicted regions of the rest pose on held-out tosses", tossed),
+            _table("ext_rest_pose_errors", _DISTRIBUTIONS, "Predicted and actual errors of every toss's rest pose",
+                   tossed),
         ],
         *simulated * [
             _table("ext_simulators", _PREDICTIONS,
-                   "Simulators identified and tested on the same tosses with the same budget"),
+                   "Simulators identified and tested on the same tosses with the same budget", tossed),
         ],
     ]  # fmt: skip
 
@@ -124,8 +137,8 @@ def _distributions() -> list[Artefact]:
     ]  # fmt: skip
 
 
-def _table(name: str, compute: str, caption: str) -> Artefact:
-    return table(name, "tossing_tables", f"contactid.tossing.artefacts.{compute}", caption)
+def _table(name: str, compute: str, caption: str, datasets: Sequence[str]) -> Artefact:
+    return table(name, "tossing_tables", f"contactid.tossing.artefacts.{compute}", caption, datasets=datasets)
 
 
 def _figure(name: str, compute: str, draw: str, caption: str, **settings: Any) -> Artefact:

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from contactid.output import style
 from contactid.output.computing import Shown
 from contactid.sources.motion import read_dataset
-from contactid.tossing.artefacts.data import Case, by_name, describe, identified, object_of
+from contactid.tossing.artefacts.data import Case, by_name, identified, object_of, shown
 from contactid.tossing.prepare.metrics import mean_loss
 
 
@@ -37,7 +37,7 @@ def _costs(
 ) -> Shown:
     data = by_name(prepared, datasets)
     table = costs(dict(zip(names, means, strict=True)), {name: object_of(data[name]) for name in names})
-    return Shown(table, data=describe(data, names))
+    return shown(table, data, names)
 
 
 def costs(means: Mapping[str, xr.DataArray], objects: Mapping[str, str]) -> pd.DataFrame:

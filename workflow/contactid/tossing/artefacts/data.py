@@ -11,13 +11,15 @@ Functions that compute artefacts are given by name what they ask for:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
+from contactid.output.computing import Shown
 from contactid.sources.motion import iterate_recordings, read_dataset
 
 Case = tuple[str, str]  # identified on, predicted on
@@ -48,13 +50,19 @@ def object_of(dataset: xr.Dataset) -> str:
     return str(dataset.attrs["object"])
 
 
-def describe(prepared: Mapping[str, xr.Dataset], names: Iterable[str]) -> str:
-    """A line for a figure itself: which data, of the prepared ones by name, it was made from."""
-    datasets = [prepared[name] for name in names]
+def shown(table: pd.DataFrame, prepared: Mapping[str, xr.Dataset], names: Iterable[str], more: str = "") -> Shown:
+    """A figure's table, with the datasets behind it, by name of the prepared ones, and the line that says so in it."""
+    behind = {name: prepared[name] for name in names}
+    return Shown(table, data=_describe(behind.values()) + more, datasets=[*behind])
+
+
+def _describe(datasets: Collection[xr.Dataset]) -> str:
     objects = ", ".join(dict.fromkeys(map(object_of, datasets)))
     kinds = {bool(dataset.attrs["synthetic"]) for dataset in datasets}
     sources = ", ".join(dict.fromkeys(str(dataset.attrs["source"]) for dataset in datasets))
-    return f"synthetic data: twins of {objects}" if kinds == {True} else f"recorded data: {sources}"
+    if kinds == {True}:
+        return f"synthetic data: twins of {objects}"
+    return f"{'recorded' if kinds == {False} else 'recorded and synthetic'} data: {sources}"
 
 
 def identified(cases: Sequence[Case]) -> list[str]:
@@ -62,9 +70,9 @@ def identified(cases: Sequence[Case]) -> list[str]:
     return list(dict.fromkeys(on for on, _ in cases))
 
 
-def predicted(cases: Sequence[Case]) -> list[str]:
-    """The datasets that are predicted."""
-    return list(dict.fromkeys(dataset for _, dataset in cases))
+def of_cases(cases: Iterable[Case]) -> list[str]:
+    """The datasets of cases: those that are identified on, and those that are predicted."""
+    return list(dict.fromkeys(name for case in cases for name in case))
 
 
 def example(prepared: Mapping[str, xr.Dataset], cases: Sequence[Case], wanted: str) -> str:

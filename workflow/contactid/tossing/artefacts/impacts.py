@@ -17,7 +17,7 @@ from contactid.output.computing import Shown
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv, write_report_csv
 from contactid.sources.motion import body_of, iterate_recordings
-from contactid.tossing.artefacts.data import Case, by_name, data_label, describe, identified, labels, object_of
+from contactid.tossing.artefacts.data import Case, by_name, data_label, identified, labels, object_of, shown
 from contactid.tossing.impacts.free_motion import fit_free_motion
 from contactid.tossing.impacts.impact import WEIGHTS, ImpactWindow, read_impacts
 from contactid.tossing.prepare.calibration import block_jackknife
@@ -60,8 +60,7 @@ def impact_figures(
         "fig07_simulated_velocities_substeps": (window_velocities(data[name], impact, window, finer), instead),
         "fig08_simulated_velocities": (window_velocities(data[name], impact, window, {"simulated": (found, 1)}), ""),
     }
-    said = describe(data, [name])
-    return {f"figures/{figure}": Shown(table, data=said + more) for figure, (table, more) in tables.items()}
+    return {f"figures/{figure}": shown(table, data, [name], more) for figure, (table, more) in tables.items()}
 
 
 def example_window(windows: Sequence[ImpactWindow]) -> ImpactWindow:

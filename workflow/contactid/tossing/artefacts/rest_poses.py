@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 from contactid.output import style
 from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
-from contactid.tossing.artefacts.data import Case, by_name, data_label, describe, labels, predicted, two_cases
+from contactid.tossing.artefacts.data import Case, by_name, data_label, labels, of_cases, shown, two_cases
 from contactid.tossing.artefacts.sensitivity import fill_outline
 from contactid.tossing.predict.rest_pose_distribution import coverage_table, read_scores
 
@@ -39,13 +39,13 @@ def rest_pose_figures(
 ) -> dict[str, Shown]:
     """``ext_calibration_curve`` and ``ext_rest_pose_distribution``; ``scores`` and ``outlines`` are of the cases."""
     data = by_name(prepared, datasets)
-    shown = two_cases(data, cases, figures["object"])
+    pair = two_cases(data, cases, figures["object"])
     files = dict(zip(cases, outlines, strict=True))
     curve = coverage_table(dict(map(read_scores, scores)), _CURVE)
-    distribution = pd.concat([read_csv(files[case]) for case in shown], ignore_index=True)
+    distribution = pd.concat([read_csv(files[case]) for case in pair], ignore_index=True)
     return {
-        "figures/ext_calibration_curve": Shown(curve, data=describe(data, predicted(cases))),
-        "figures/ext_rest_pose_distribution": Shown(distribution, data=describe(data, predicted(shown))),
+        "figures/ext_calibration_curve": shown(curve, data, of_cases(cases)),
+        "figures/ext_rest_pose_distribution": shown(distribution, data, of_cases(pair)),
     }
 
 

@@ -33,7 +33,7 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.computing import Shown
 from contactid.sources.motion import body_of, iterate_recordings, read_dataset
-from contactid.tossing.artefacts.data import Case, by_name, describe, example, example_toss, identified
+from contactid.tossing.artefacts.data import Case, by_name, example, example_toss, identified, shown
 from contactid.tossing.prepare.flight import fit_flight
 from contactid.tossing.prepare.poses import PlaneCorrection, in_surface_frame, vertex_positions
 
@@ -59,12 +59,11 @@ def scene_figures(
     data, known = by_name(prepared, datasets), identified(cases)
     name = example(data, cases, figures["object"])
     tosses, motion = data[name], read_dataset(motions[known.index(name)])
-    said = describe(data, [name])
     return {
-        "figures/fig01_example_toss": Shown(example_toss_scene(tosses), data=said),
-        "figures/fig02_frames": Shown(frames_scene(tosses, motion), data=said),
-        "figures/fig03_setup": Shown(setup_scene(tosses, motion), data=said),
-        "figures/fig04_boxes": Shown(boxes_scene([data[on] for on in known]), data=describe(data, known)),
+        "figures/fig01_example_toss": shown(example_toss_scene(tosses), data, [name]),
+        "figures/fig02_frames": shown(frames_scene(tosses, motion), data, [name]),
+        "figures/fig03_setup": shown(setup_scene(tosses, motion), data, [name]),
+        "figures/fig04_boxes": shown(boxes_scene([data[on] for on in known]), data, known),
     }
 
 

@@ -22,10 +22,10 @@ from contactid.tossing.artefacts.data import (
     Case,
     by_name,
     data_label,
-    describe,
     labels,
     object_of,
-    predicted,
+    of_cases,
+    shown,
     two_cases,
 )
 from contactid.tossing.predict.prediction import POSE
@@ -62,17 +62,17 @@ def sensitivity_figures(
     ``varied`` are from :func:`contactid.tossing.predict.sensitivity.vary_parameters`, ``sobol`` Sobol indices.
     """
     data = by_name(prepared, datasets)
-    shown = two_cases(data, cases, figures["object"])
+    pair = two_cases(data, cases, figures["object"])
     files = dict(zip(cases, varied, strict=True))
-    tables = {case[1]: read_csv(files[case]).astype({"toss": str}) for case in shown}
+    tables = {case[1]: read_csv(files[case]).astype({"toss": str}) for case in pair}
     outlines = variation_outlines(tables, data, figures["tosses"], figures["seed"])
     indices = pd.concat(
         [read_csv(file).assign(object=object_of(data[name])) for (_, name), file in zip(cases, sobol, strict=True)],
         ignore_index=True,
     )
     return {
-        "figures/fig14_sensitivity": Shown(outlines, data=describe(data, predicted(shown))),
-        "figures/ext_sobol": Shown(indices, data=describe(data, predicted(cases))),
+        "figures/fig14_sensitivity": shown(outlines, data, of_cases(pair)),
+        "figures/ext_sobol": shown(indices, data, of_cases(cases)),
     }
 
 

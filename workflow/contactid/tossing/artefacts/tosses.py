@@ -15,7 +15,7 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection
 from contactid.output import style
 from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
-from contactid.tossing.artefacts.data import Case, by_name, describe, example, example_toss, object_of, predicted
+from contactid.tossing.artefacts.data import Case, by_name, example, example_toss, object_of, of_cases, shown
 from contactid.tossing.predict.prediction import POSE
 from contactid.tossing.prepare.poses import top_outline, vertex_positions
 
@@ -40,12 +40,11 @@ def toss_figures(
         (dataset, "velocity"): read_csv(file)
         for (_, dataset), file in zip(impact_cases, velocity_predictions, strict=True)
     }
-    shown = rest_poses(tables, data, figures["tosses"], figures["seed"])
-    said = describe(data, [name])
+    poses = rest_poses(tables, data, figures["tosses"], figures["seed"])
     return {
-        "figures/fig10_release_and_rest": Shown(height_of_example(data[name]), data=said),
-        "figures/fig11_trajectory": Shown(trajectory_of_example(data[name]), data=said),
-        "figures/fig13_rest_poses": Shown(shown, data=describe(data, predicted(cases))),
+        "figures/fig10_release_and_rest": shown(height_of_example(data[name]), data, [name]),
+        "figures/fig11_trajectory": shown(trajectory_of_example(data[name]), data, [name]),
+        "figures/fig13_rest_poses": shown(poses, data, of_cases([*cases, *impact_cases])),
     }
 
 
