@@ -248,6 +248,11 @@ def test_a_part_that_is_new_or_gone_is_a_line_of_its_own(before, now, told):
     assert explain(f"{PARAMS}before: {before!r} now: {now!r} ") == told
 
 
+def test_what_cant_be_taken_apart_is_cut():
+    """A setting more on one side: nobody knows which is which."""
+    assert all(len(line) < 320 for line in explain(f"{PARAMS}before: {ROWS!r} now: 'new', {ROWS[1:]!r} "))
+
+
 def test_of_many_files_three_are_named():
     files = [f"results/a/{k}.csv" for k in range(40)]
     told = explain(f"Missing output files: x.csv; Input files updated by another job: {', '.join(files)}")

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from contactid.core.errors import ContactIdError, told_plainly
@@ -25,6 +26,7 @@ ENVIRONMENT = Path("envs/environment.yaml")
 _FINGERPRINT = re.compile(r"[0-9a-f]{16}")
 # three files, and those after them
 _MANY_FILES = re.compile(r"((?:[^ ,;]+, ){2}[^ ,;]+)((?:, [^ ,;]+)+)")
+_LONGEST = 140  # characters of a value, and of a reason that isn't taken apart
 _PARAMS = re.compile(r"Params have changed.*?: before: (.*) now: (.*)", re.S)
 
 
@@ -74,7 +76,7 @@ def explain(reason: str, lists: Path = LISTS) -> list[str]:
             lines += _definitions(old, new, lists)
         else:
             lines += _changes(old, new)
-    return lines if lines and len(before) == len(now) else [*lines, reason.strip()]
+    return lines if lines and len(before) == len(now) else [*lines, _cut(reason)]
 
 
 def _values(text: str) -> list[Any]:
@@ -99,7 +101,7 @@ def _changes(old: Any, new: Any, where: str = "") -> list[str]:
     if old == new:
         return []
     if type(old) is not type(new) or not isinstance(old, dict | list):
-        return [f"setting {where or 'value'}: {old!r} is now {new!r}"]
+        return [f"setting {where or 'value'}: {_cut(repr(old))} is now {_cut(repr(new))}"]
     are_artefacts = isinstance(old, list) and all(isinstance(part, dict) and "place" in part for part in old + new)
     keep_places = not are_artefacts and len(old) == len(new)
     before, now = (_parts(value, keep_places) for value in (old, new))
@@ -109,7 +111,7 @@ def _changes(old: Any, new: Any, where: str = "") -> list[str]:
             lines += _changes(before[key], now[key], f"{where}.{key}".lstrip("."))
         else:
             what = f"setting {where}" if where else "declared" if are_artefacts else "setting"
-            lines.append(f"{what}: {'new' if key in now else 'gone'} {key}")
+            lines.append(f"{what}: {'new' if key in now else 'gone'} {_cut(str(key))}")
     return lines or [f"setting {where or 'value'}: in another order"]
 
 
@@ -120,6 +122,10 @@ def _parts(value: dict[str, Any] | list[Any], keep_places: bool) -> dict[Any, An
     if keep_places:
         return dict(enumerate(value))
     return {part["place"] if isinstance(part, dict) and "place" in part else repr(part): part for part in value}
+
+
+def _cut(text: str) -> str:
+    return shorten(text, _LONGEST, placeholder=" ...")
 
 
 def _shortened(reason: str) -> str:
