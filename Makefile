@@ -83,7 +83,7 @@ impact: env ## velocity of your arm after an impact: RECORDINGS="a.mat b.csv" RE
 estimate: env ## an object held in hand: RECORDING=x.csv HULL=hull.csv NOISE=noise.yaml REPORT=report
 	@$(PACKAGE) contactid estimate --hull={HULL!} --noise={NOISE!} --report={REPORT} -- {RECORDING!}
 
-inspect: env ## what is in a file of recordings, and what would be used of it: FILE=archive.h5 (.h5, .mat, .pt, .csv)
+inspect: env ## what is in a file of recordings, and what would be used of it: FILE=archive.h5 (.h5, .mat, .pt, .csv, a folder of .pt)
 	@$(PACKAGE) contactid inspect --object={OBJECT} --surface={SURFACE} -- {FILE!}
 
 ##@ Get the public data

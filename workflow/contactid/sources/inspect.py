@@ -60,11 +60,11 @@ _TABLES = (
 
 
 def inspect(path: str | Path, object_name: str = "", surface: str = "") -> Iterator[str]:
-    """Lines about a file.
+    """Lines about a file, or about a folder of tosses.
 
     Parameters
     ----------
-    path : an HDF5 archive, a MATLAB file, a PyTorch file of a toss, or a table
+    path : an HDF5 archive, a MATLAB file, a PyTorch file of a toss or a folder of them, or a table
     object_name, surface : of an I.AM. archive, as in ``config/datasets.tsv``; empty: every box, the plane found
 
     Raises
@@ -72,6 +72,9 @@ def inspect(path: str | Path, object_name: str = "", surface: str = "") -> Itera
     ContactIdError : where the file can't be read at all, or is of no kind that is known
     """
     path = Path(path)
+    if path.is_dir():
+        yield from (_anonymous(line, path) for line in _cube_tosses(path))
+        return
     kind = path.suffix.lower()
     size = require_plain(path, None if kind in _ARCHIVES else LARGEST_FILE)
     if not size:
@@ -268,11 +271,14 @@ def _toss(path: Path) -> Iterator[str]:
         yield f"  a tensor of shape {table.shape}, {table.dtype}"
     except ContactIdError as error:
         yield f"  {error.problem}"
-    yield "as a toss of the ContactNets cube (positions in half-widths, quaternions):"
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / path.name).symlink_to(path.resolve())
-        stream = resolve(READERS["contactnets"].read)(folder, licence="")
-        yield from (line.replace(folder, path.name) for line in _decisions(stream))
+        yield from (line.replace(folder, path.name) for line in _cube_tosses(Path(folder)))
+
+
+def _cube_tosses(folder: Path) -> Iterator[str]:
+    yield "as tosses of the ContactNets cube (positions in half-widths, quaternions):"
+    yield from _decisions(resolve(READERS["contactnets"].read)(folder, licence=""))
 
 
 def _table(path: Path) -> Iterator[str]:
@@ -331,7 +337,7 @@ def _canonical(reader: str, path: Path) -> Iterator[str]:
 
 def arguments(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("file", help=".h5, .hdf5, .mat, .pt or .csv")
+    parser.add_argument("file", help=".h5, .hdf5, .mat, .pt or .csv, or a folder of .pt")
     parser.add_argument("--object", default="", help="box of an I.AM. archive (default: every one)")
     parser.add_argument("--surface", default="", help="names of its planes, in order, with commas (default: found)")
 
