@@ -31,7 +31,8 @@ def test_a_line_per_study_comes_first(tmp_path):
     studies, sections = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")], [str(tmp_path / "one.md")]
     (tmp_path / "card.json").write_text('{"of_the_paper": false, "synthetic": true}')
     cards = [str(tmp_path / "card.json")]
-    conclude("r", studies, sections, cards, str(tmp_path / "checks.csv"), str(tmp_path / "summary.md"))
+    files = [str(tmp_path / name) for name in ("checks.csv", "claims.csv", "summary.md")]
+    conclude("r", studies, sections, cards, [], *files)
     assert (tmp_path / "summary.md").read_text() == (
         "# Run r\n\nThis run had no recordings: its data (1 dataset) are synthetic twins, simulated in place of "
         "recordings.\n\n## Printed numbers (checks.csv)\n\n"

@@ -56,8 +56,8 @@ def home(tmp_path_factory):
     found = {("t", q, ""): Reproduced(1.05, naive={"mean": 3.0}) for q in "ab"}
     write_csv(compare("s", printed, found, {}), folder / "s/checks.csv")
     (folder / "section.md").write_text("## s\n")
-    files = [folder / "checks.csv", folder / "summary.md"]
-    conclude("r", [folder / "s/checks.csv"], [folder / "section.md"], [], *files)
+    files = [folder / name for name in ("checks.csv", "claims.csv", "summary.md")]
+    conclude("r", [folder / "s/checks.csv"], [folder / "section.md"], [], [], *files)
     for name in ("s/tables/tab01.csv", "s/fits.csv"):
         (folder / name).write_text("x\n1\n")
     provenance = {"git_commit": commit, "data": [], "configuration": {"run": "r"}}

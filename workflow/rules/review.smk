@@ -27,14 +27,26 @@ wildcard_constraints:
 LISTED = {study: listed(study, rows) for study, rows in ARTEFACTS.items()}
 
 
+# the sentences of a study's paper, where somebody has written them down
+LEDGERS = [
+    packaged(file)
+    for study in config["studies"]
+    if (
+        CHECKOUT / (file := f"workflow/resources/published/{study}_claims.yaml")
+    ).is_file()
+]
+
+
 rule checks:
-    """Gather every study's verdicts on its printed numbers, and say on one page what the run found."""
+    """Gather every study's verdicts on its printed numbers, judge the papers' sentences, and say on one page what the run found."""
     input:
         studies=STUDY_CHECKS,
         sections=STUDY_SUMMARIES,
         cards=[*rules.data_cards.output.cards, *STUDY_CARDS],
+        ledgers=LEDGERS,
     output:
         checks=report("<results>/checks.csv", category="verification"),
+        claims=report("<results>/claims.csv", category="verification"),
         summary=report("<results>/summary.md", category="verification"),
     log:
         "<logs>/checks.log",

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from contactid.core.atomic import write_text
+from contactid.output.claims import COLUMNS, abstract_lines, judged_claims, read_claims
 from contactid.output.comparison import NOT_COMPARABLE, REPRODUCED, VERDICTS, counted
 from contactid.output.escape import one_line
 from contactid.output.fits import read_json
@@ -20,21 +21,39 @@ _DOI = re.compile(r"\b10\.\d{4,}/[\w.:-]*\w")
 
 
 def conclude(
-    run: str, studies: Sequence[str], sections: Sequence[str], cards: Sequence[str], checks: str, summary: str
+    run: str,
+    studies: Sequence[str],
+    sections: Sequence[str],
+    cards: Sequence[str],
+    ledgers: Sequence[str],
+    checks: str,
+    claims: str,
+    summary: str,
 ) -> None:
-    """Gather every study's verdicts in one table, and say on one page what the run found.
+    """Gather every study's verdicts in one table, judge the papers' sentences, and say on one page what the run found.
 
     Parameters
     ----------
     studies, sections : the studies' tables of verdicts, and their sections of the page
     cards : the datasets' cards
+    ledgers : the sentences of the papers (:mod:`contactid.output.claims`), ``<study>_claims.yaml``
+    checks, claims, summary : the files to write
     """
     table = pd.concat([read_csv(study) for study in studies], ignore_index=True)
     write_csv(table, checks)
+    said = []
+    for ledger in ledgers:
+        study = Path(ledger).stem.removesuffix("_claims")
+        said.append(judged_claims(study, read_claims(ledger), table[table["study"] == study]))
+    sentences = pd.concat([pd.DataFrame(columns=list(COLUMNS)), *said], ignore_index=True)
+    write_csv(sentences, claims)
     texts = [Path(section).read_text(encoding="utf-8").strip() for section in sections]
     verdicts = [f"* {study}: {verdict_line(rows)}" for study, rows in table.groupby("study", sort=False)]
     had = run_had("This run", map(read_json, cards))
-    parts = [f"# Run {run}", *filter(None, [had]), "## Printed numbers (checks.csv)", "\n".join(verdicts), *texts]
+    parts = [f"# Run {run}", *filter(None, [had])]
+    for study, rows in sentences.groupby("study", sort=False):
+        parts += [f"## What the {study} paper's abstract says (claims.csv)", "\n".join(abstract_lines(rows))]
+    parts += ["## Printed numbers (checks.csv)", "\n".join(verdicts), *texts]
     write_text(summary, "\n\n".join(parts) + "\n")
 
 
