@@ -1,12 +1,14 @@
 """Search and errors of own throws: starts over J/m, a bound of friction, steps along the narrow valley of the cost."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from contactid.planar.own.body import read_own_body, read_own_throws_of
 from contactid.planar.own.geometry import fit_geometry
-from contactid.planar.own.geometry_problem import FLOORS, GeometryProblem, Known, Piece
+from contactid.planar.own.geometry_problem import FLOORS, GeometryProblem, Known, Piece, sandwich
 from contactid.planar.own.report import FOUND_RADIUS, identify_own
 from contactid.planar.own.solve import known_geometry
 from contactid.planar.simulate.geometry import Ground, Polygon
@@ -50,6 +52,37 @@ def test_slopes_tell_how_far_residuals_move_in_every_direction_that_is_told(case
         ]
         # on one side the corners may meet the ground in another order
         assert min(np.linalg.norm(r - base - s * moved) for r, s in zip(there, (1.0, -1.0), strict=True)) < 0.25
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_without_a_frame_the_normal_matrix_is_half_the_curvature_of_the_priors_cost(case, apart):
+    problem, piece, common, own = case
+    unseen = [replace(piece, seen=np.zeros(len(piece.seen), dtype=bool), apart=apart)] * 2
+    frames, own = [8, 8], np.concatenate([own, own + 0.01])
+    told = np.concatenate([problem._told(unseen[0])[:8], *(problem._told(one)[8:] for one in unseen)])
+
+    def cost(move):
+        """Of the priors alone: whatever is moved, no residual is there."""
+        there = common + problem.unit * move[:8]
+        mine = own + problem.own_unit * move[8:].reshape(own.shape)
+        return problem.cost(unseen, there, mine, frames, FLOORS[1])
+
+    system = problem.system(unseen, common, own, frames, FLOORS[1])
+    n, here = len(told), cost(np.zeros(len(told)))
+    moves = np.eye(n)
+    for i in np.flatnonzero(told):
+        ahead, behind = cost(moves[i]), cost(-moves[i])
+        assert system.gradient[i] == pytest.approx(0.25 * (ahead - behind), abs=1e-9), i
+        for j in np.flatnonzero(told):
+            both = cost(moves[i] + moves[j]) - cost(moves[i]) - cost(moves[j]) + here
+            assert system.matrix[i, j] == pytest.approx(0.5 * both, abs=1e-9), (i, j)
+
+
+def test_the_robust_covariance_of_a_mean_is_the_unbiased_estimate():
+    """n clusters of which each has one value and unit weight: the normal matrix of their mean is n."""
+    values = np.random.default_rng(5).normal(size=(4, 3)) * [1.0, 3.0, 0.2]
+    pulls = values.mean(axis=0) - values
+    assert np.allclose(sandwich(pulls, np.eye(3) / 4.0), np.cov(values.T, ddof=1) / 4.0, rtol=1e-12)
 
 
 def test_a_fit_that_starts_down_the_valley_comes_back_to_the_truth(case):

@@ -14,6 +14,12 @@ SUMMARY, PARAMETERS, PREDICTIONS = "summary.md", "parameters.json", "predictions
 _MARKS = (PARAMETERS, PREDICTIONS)  # a folder with one of them is an earlier report
 
 
+def cpu_seconds() -> float:
+    """CPU time of this process so far and of those that it ran to their ends, s."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 def refuse_missing(*paths: str | Path) -> None:
     """Tell of a path that isn't there before anything heavy is imported; an empty one isn't looked for.
 

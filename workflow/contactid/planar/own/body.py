@@ -27,6 +27,7 @@ from scipy.stats import chi2, f
 from contactid.core.configuration import check, restore_numbers
 from contactid.core.errors import ContactIdError
 from contactid.core.reading import read_yaml
+from contactid.planar.own.outliers import refuse_outliers
 from contactid.planar.readers.csv_throws import read_own_throw
 from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.bodies import GRAVITY
@@ -49,7 +50,7 @@ _HEAVIEST = 2e4  # kg/m3: denser than lead, were the body as thick as it is wide
 _MISPLACED = 5e-3  # m between the ground and the lowest point that a throw comes to
 _SHORTEST_STRETCH, _SHORTEST_LINE = 5, 3  # frames of flight, as fitted by a parabola, and by a line less gravity
 _FEWEST_DEGREES, _SELDOM = 2, 0.2  # of freedom; share of the noises that exceed what few frames are said to tell
-_FEWEST_IN_FLIGHT = 8
+FEWEST_IN_FLIGHT = 8  # frames, from which flight tells the noise
 _STEEPEST, _LEVEL = 0.35, 0.01  # rad: a ground that is found is no steeper, and level below it
 _MOST_TURNED = 0.35  # rad: axes that are turned farther belong to another description
 _LEAST_NOISE = 2e-5  # rad, and of the largest radius
@@ -96,6 +97,7 @@ class OwnThrows:
     turn : of the tracked axes as the body at rest tells, rad; 0 where it doesn't
     sigma : (3,) noise, m, m, rad
     sigma_given : whether the description says it
+    frames_in_flight : of flights long enough to tell the noise
     notes, warnings : sentences for the report
     """
 
@@ -105,6 +107,7 @@ class OwnThrows:
     turn: float
     sigma: np.ndarray
     sigma_given: bool
+    frames_in_flight: int
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -167,14 +170,16 @@ def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path]) -> OwnThrows:
     Raises
     ------
     ContactIdError
-        Two files of one name, what the reader of throws refuses, no throw that gets near the ground, y that points
-        down, and throws too short in flight to tell a noise that isn't given.
+        Two files of one name, what the reader of throws refuses, poses that no body has, no throw that gets near the
+        ground, y that points down, and throws too short in flight to tell a noise that isn't given.
     """
     read = [read_own_throw(path) for path in paths]
     names = tuple(throw.name for throw in read)
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ContactIdError(f"two throws have the name {twice}", "Rename a file, or name it once")
+    reach = float(np.linalg.norm(body.shape.outline(), axis=1).max())
+    refuse_outliers(read, body.sigma, body.gravity, reach)
     if not body.ground_given:
         body = replace(body, ground=_found_ground(body, read))
     warnings = [*_height_warnings(body, read), *_gravity_warning(body, read)]
@@ -195,6 +200,7 @@ def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path]) -> OwnThrows:
         turn=_turn_at_rest(body, read, sigma),
         sigma=sigma,
         sigma_given=body.sigma is not None,
+        frames_in_flight=frames_of(_stretches(body, read)),
         notes=tuple(notes),
         warnings=(*warnings, *noise_warnings),
     )
@@ -325,12 +331,17 @@ def _stretches(
     return found
 
 
+def frames_of(stretches: Sequence[tuple[np.ndarray, float]]) -> int:
+    """Of all stretches together."""
+    return sum(len(stretch) for stretch, _ in stretches)
+
+
 def _noise_of(body: OwnBody, throws: Sequence[PlanarThrow]) -> tuple[np.ndarray, list[str], list[str]]:
     """(3,) noise, m, m, rad, with a note and warnings: from what parabolas and lines leave of flight."""
     if body.sigma is not None:
         return body.sigma, [], []
     stretches = _stretches(body, throws)
-    if sum(len(stretch) for stretch, _ in stretches) < _FEWEST_IN_FLIGHT:
+    if frames_of(stretches) < FEWEST_IN_FLIGHT:
         return _noise_of_few(body, throws)
     leavings = [_left_by_polynomials(stretch) for stretch, _ in stretches]
     squares, freedom = np.array([left for left, _ in leavings]), np.array([free for _, free in leavings])

@@ -8,8 +8,12 @@ with summary.md, parameters.json, states.csv, two figures and, where the mass is
 
 from __future__ import annotations
 
+import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+_PACE = 2.0  # s of wall time between two lines on what is being done, at least
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -25,11 +29,11 @@ def run(given: Namespace) -> Sequence[str]:
     Raises
     ------
     ContactIdError
-        For whatever is wrong with the files; nothing is written then.
+        For whatever is wrong with the files, and where they don't determine J/m; nothing is written then.
     """
-    from contactid.output.escape import one_line
-    from contactid.output.own_report import own_report, refuse_missing
+    from contactid.output.own_report import cpu_seconds, own_report, refuse_missing
 
+    begin = cpu_seconds()
     refuse_missing(given.body, *given.throws)
     with own_report(given.report) as folder:
         from contactid.planar.own.body import read_own_body, read_own_throws_of
@@ -39,8 +43,22 @@ def run(given: Namespace) -> Sequence[str]:
         print(f"Read {len(throws.throws)} throws, {sum(map(len, throws.seen))} frames", flush=True)
         from contactid.planar.own.report import identify_own, write_files
 
-        found = identify_own(body, throws, lambda line: print(one_line(line), flush=True))
-        write_files(found, folder)
+        found = identify_own(body, throws, _paced())
+        write_files(replace(found, seconds=cpu_seconds() - begin), folder)
     for line in found.lines():
         print(line)
     return found.warnings
+
+
+def _paced() -> Callable[[str], None]:
+    """Prints a line on what begins, with the time since the first one, where the last line was printed a while ago."""
+    begin = last = time.monotonic()
+
+    def say(line: str) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= _PACE:
+            print(f"{now - begin:3.0f} s: {line}", flush=True)
+            last = now
+
+    return say

@@ -13,8 +13,9 @@ than the others': a real impact takes about a millisecond, in which a body falls
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -41,9 +42,17 @@ _NEAR = 8e-3  # m: a measured gap below it may be a contact
 
 Minimum = tuple[float, np.ndarray, np.ndarray]
 """Cost, common (8,) and own (n, 9) unknowns of a fitted motion."""
+Say = Callable[[str], None]
+"""Takes a line on what begins now."""
 
 
-def fit_geometry(known: Known, throws: Sequence[Piece], *, always: bool = False) -> GeometryFit | None:
+def silent(line: str) -> None:
+    """Say nothing."""
+
+
+def fit_geometry(
+    known: Known, throws: Sequence[Piece], *, always: bool = False, say: Say = silent
+) -> GeometryFit | None:
     """Fit all throws together: first their parts between flights, whose motion is short, then whole ones.
 
     Starts hold the geometry close to the description; others let go of it, where noise doesn't explain what those find.
@@ -54,20 +63,20 @@ def fit_geometry(known: Known, throws: Sequence[Piece], *, always: bool = False)
     found: GeometryFit | None = None
     starts: list[Minimum] = []
     for problem, candidates in zip((GeometryProblem(close), wide), _CANDIDATES, strict=True):
-        common, own, hopeless = _fit_parts(problem, [part for one in parts for part in one], candidates)
+        common, own, hopeless = _fit_parts(problem, [part for one in parts for part in one], candidates, say)
         if hopeless and not (always and problem is wide):
             continue
-        starts += _grown(problem, throws, parts, common, own)
-        found = _refined(wide, throws, starts)
+        starts += _grown(problem, throws, parts, common, own, say)
+        found = _refined(wide, throws, starts, say)
         if found.plausible:
             break
     return found
 
 
-def fit_impacts(known: Known, pieces: Sequence[Piece]) -> GeometryFit:
+def fit_impacts(known: Known, pieces: Sequence[Piece], say: Say) -> GeometryFit:
     """Fit impacts by themselves (:class:`Piece` with ``apart``) with one J/m and geometry."""
     problem = GeometryProblem(known)
-    common, own, _ = _fit_parts(problem, pieces, _CANDIDATES[1])
+    common, own, _ = _fit_parts(problem, pieces, _CANDIDATES[1], say)
     return problem.judged(pieces, common, own)
 
 
@@ -121,6 +130,7 @@ def _grown(
     parts: Sequence[Sequence[Piece]],
     common: np.ndarray,
     own: np.ndarray,
+    say: Say,
 ) -> list[Minimum]:
     """Whole throws from the parts they begin with, some more frames at a time.
 
@@ -133,6 +143,7 @@ def _grown(
     kept, so_far = [(0.0, common, own)], firsts
     for share in np.linspace(0.0, 1.0, _HORIZONS)[1:] if firsts != ends else [1.0]:
         upto = [round(n * (end / n) ** share) for n, end in zip(firsts, ends, strict=True)]
+        say(f"the first {sum(upto)} of {sum(ends)} frames")
         tried = [
             one
             for _, common, own in kept
@@ -159,7 +170,7 @@ def _best_of(
     return sorted(((cost, common, own) for common, own, cost in found), key=lambda one: one[0])
 
 
-def _refined(problem: GeometryProblem, throws: Sequence[Piece], starts: Sequence[Minimum]) -> GeometryFit:
+def _refined(problem: GeometryProblem, throws: Sequence[Piece], starts: Sequence[Minimum], say: Say) -> GeometryFit:
     """Whole throws from some starts, and from others around the best: a motion of several impacts has many minima.
 
     Motions are drawn by what the throws leave open of all unknowns together; the best of them are fitted, until some
@@ -167,9 +178,10 @@ def _refined(problem: GeometryProblem, throws: Sequence[Piece], starts: Sequence
     """
     lengths, random, unlucky = [len(throw.throw.time) for throw in throws], np.random.default_rng(1), 0
     minima = _best_of(problem, throws, [one[1:] for one in starts], lengths, FLOORS[2], _KEPT, 20)
-    for _ in range(_ROUNDS):
+    for number in range(_ROUNDS):
         if unlucky >= _UNLUCKY:
             break
+        say(f"other motions, round {number + 1} of at most {_ROUNDS}")
         cost, common, own = min(minima, key=lambda one: one[0])
         drawn = problem.drawn(throws, common, own, lengths, FLOORS[2], random, _DRAWN, _WIDTHS)
         minima += _best_of(problem, throws, drawn, lengths, FLOORS[2], _FOLLOWED, 15)
@@ -180,10 +192,13 @@ def _refined(problem: GeometryProblem, throws: Sequence[Piece], starts: Sequence
 
 
 def _fit_parts(
-    problem: GeometryProblem, parts: Sequence[Piece], candidates: int
+    problem: GeometryProblem, parts: Sequence[Piece], candidates: int, say: Say
 ) -> tuple[np.ndarray, np.ndarray, bool]:
     """Common and own unknowns of all parts, and whether noise is far from explaining them."""
-    alone = [_best_alone(problem, part, candidates) for part in parts]
+    alone = []
+    for number, part in enumerate(parts):
+        tell = partial(say, f"part {number + 1} of {len(parts)} by itself")
+        alone.append(_best_alone(problem, part, candidates, tell))
     common, own = np.median([one[0] for one in alone], axis=0), np.array([one[1] for one in alone])
     lengths, cost = [len(p.throw.time) for p in parts], alone[0][2]
     if len(parts) > 1:
@@ -192,7 +207,9 @@ def _fit_parts(
     return common, own, cost > _HOPELESS * 3.0 * sum(lengths)
 
 
-def _best_alone(problem: GeometryProblem, piece: Piece, candidates: int) -> tuple[np.ndarray, np.ndarray, float]:
+def _best_alone(
+    problem: GeometryProblem, piece: Piece, candidates: int, tell: Callable[[], None]
+) -> tuple[np.ndarray, np.ndarray, float]:
     throw, known = piece.throw, problem.known
     n = len(throw.time)
     first = min(first_horizon(known.shape, throw) + 1, n)
@@ -211,6 +228,7 @@ def _best_alone(problem: GeometryProblem, piece: Piece, candidates: int) -> tupl
             tried += [(one, starts[k][1][None], 0.0) for one in problem.radii(starts[k][0])]
     horizons = np.unique(np.round(np.geomspace(first, n, _HORIZONS if n > 3 * first else 2)).astype(int))
     for k, frames in enumerate(horizons):
+        tell()
         tried = [problem.fit([piece], c, o, [int(frames)], FLOORS[min(k, 1)], 10) for c, o, _ in tried]
         tried.sort(key=lambda one: one[2])
         tried = tried[: max(_FEWEST, int(len(tried) * (1.0 - _DROPPED)))]

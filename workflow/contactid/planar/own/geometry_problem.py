@@ -29,6 +29,11 @@ _LOWER, _OWN_MU = 7, 8
 _SIMULATED = (0, 1, 2, 3, 4, 5, RATIO, MU, E_N)
 LARGEST_MU = 1.5
 _SMALLEST_RATIO = 0.1  # of J/m, by the uniform body's
+# Means and standard deviations of normal priors, so wide that they only steer what the poses leave open: friction of
+# dry bodies is mostly between 0.1 and 1, restitution anywhere between 0 and 1.
+_RATIO_SPREAD = 0.7  # of J/m about the uniform body's, by that
+_MU_MEAN, _MU_SPREAD = 0.4, 0.7  # of friction, 1
+_E_N_MEAN, _E_N_SPREAD = 0.3, 0.5  # of restitution, 1
 _GUESSED = 1e-4  # s, time step of the motion that eq. 27 starts from
 LONGEST_STEP = 2.1e-3  # s, of the grid that the motion is handed on
 _CAP = 12.0  # residuals grow with their logarithm above that many standard deviations
@@ -153,6 +158,21 @@ class System(NamedTuple):
     ways: list[np.ndarray]
 
 
+def sandwich(pulls: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+    """(k, k) covariance of k unknowns from how n pieces pull, whatever the noise within a piece is.
+
+    The cluster-robust estimate of Liang and Zeger (1986); with the factor n / (n - 1) it is unbiased for a mean.
+
+    Parameters
+    ----------
+    pulls : (n, k) gradient of each piece's half squared residuals at the fit
+    inverse : (k, k) of the normal matrix
+    """
+    n = len(pulls)
+    moved = pulls @ inverse
+    return moved.T @ moved * n / (n - 1)
+
+
 class GeometryProblem:
     """Residuals and steps of the fit; unknowns are common (8,) and own (n, 9)."""
 
@@ -162,10 +182,15 @@ class GeometryProblem:
         ratio = shape.uniform_inertia_ratio
         self.reach = float(np.linalg.norm(shape.outline(), axis=1).max())
         radius = shape.radius if isinstance(shape, Polygon) else 0.0
-        self.mean = np.array([ratio, 0.4, known.axes, 0.0, 0.0, radius, known.ground.slope, 0.0])
+        self.mean = np.array([ratio, _MU_MEAN, known.axes, 0.0, 0.0, radius, known.ground.slope, 0.0])
         self.spread = np.array(
-            [0.7 * ratio, 0.7, known.turn, known.point, known.point, known.radius, known.slope, known.height]
-        )
+            [
+                _RATIO_SPREAD * ratio, _MU_SPREAD, known.turn, known.point, known.point, known.radius, known.slope,
+                known.height,
+            ]
+        )  # fmt: skip
+        self.own_mean = np.array([*[0.0] * 6, _E_N_MEAN, 0.0, _MU_MEAN])
+        self.own_spread = np.array([*[np.inf] * 6, _E_N_SPREAD, known.lower, _MU_SPREAD])
         self.unit = np.array([0.03 * ratio, 0.015, 2e-3, 2e-4, 2e-4, 3e-4, 2e-3, 3e-4])
         self.own_unit = np.array([3e-4, 3e-4, 3e-3, 0.03, 0.03, 0.5, 0.015, 3e-4, 0.015])
         most_round, self.inward = 0.0, None
@@ -300,13 +325,9 @@ class GeometryProblem:
         return np.where(self.free, (common - self.mean) / np.where(self.free, self.spread, 1.0), 0.0)
 
     def own_prior(self, piece: Piece, own: np.ndarray) -> np.ndarray:
-        """(9,) of e_N, the lower ground and the own friction."""
-        departures = np.zeros(_OWN)
-        departures[6] = (own[6] - 0.3) / 0.5
-        if piece.apart:
-            departures[_LOWER] = own[_LOWER] / self.known.lower
-            departures[_OWN_MU] = (own[_OWN_MU] - 0.4) / 0.7
-        return departures
+        """(9,) standardised departures of e_N and, of a piece that is apart, of the lower ground and its friction."""
+        departures = (own - self.own_mean) / self.own_spread
+        return departures if piece.apart else np.where(np.arange(_OWN) < _LOWER, departures, 0.0)
 
     def cost(self, pieces: Any, common: np.ndarray, own: np.ndarray, frames: Sequence[int], floor: np.ndarray) -> float:
         """Squared residuals over so many frames of each piece, and squared departures from what is known."""
@@ -336,21 +357,19 @@ class GeometryProblem:
         scale = np.where(self.free, self.unit / np.where(self.free, self.spread, 1.0), 0.0)
         matrix[range(8), range(8)] = scale**2 + 1e-12
         gradient[:8] = scale * self.prior(common)
+        own_scale = self.own_unit / self.own_spread
         pulls, next_ways = [], []
         for k, (piece, mine, upto, along) in enumerate(zip(pieces, own, frames, ways, strict=True)):
             at = self.residuals(piece, common, mine, upto, floor)
             slopes = self.slopes(piece, common, mine, upto, floor, along)
             by_common, by_own = slopes[:, :8], slopes[:, 8:]
             part = slice(8 + _OWN * k, 8 + _OWN * (k + 1))
-            mild = np.zeros(_OWN)
-            mild[6] = self.own_unit[6] / 0.5
-            mild[_LOWER], mild[_OWN_MU] = self.own_unit[_LOWER] / self.known.lower, self.own_unit[_OWN_MU] / 0.7
-            square = by_own.T @ by_own + np.diag(mild**2 + 1e-12)
+            square = by_own.T @ by_own + np.diag(own_scale**2 + 1e-12)
             across = by_common.T @ by_own
             matrix[:8, :8] += by_common.T @ by_common
             matrix[part, part] = square
             matrix[:8, part], matrix[part, :8] = across, across.T
-            own_gradient = by_own.T @ at + mild * self.own_prior(piece, mine)
+            own_gradient = by_own.T @ at + own_scale * self.own_prior(piece, mine)
             gradient[:8] += by_common.T @ at
             gradient[part] = own_gradient
             pulls.append(by_common.T @ at - across @ np.linalg.solve(square, own_gradient))
@@ -449,8 +468,7 @@ class GeometryProblem:
         covariance += np.diag(np.maximum(reached**2 - np.diag(covariance), 0.0))
         robust = np.zeros((8, 8))
         if len(pieces) >= 3:
-            moved = np.array(pulls) / self.unit @ inverse
-            robust = moved.T @ moved * len(pieces) / (len(pieces) - 1)
+            robust = sandwich(np.array(pulls) / self.unit, inverse)
         covariance[~self.free], covariance[:, ~self.free] = 0.0, 0.0
         alignment = Alignment(self.ground(common), float(common[_TURN]), common[_POINT].copy(), 0.0)
         throws = tuple(self._aligned(piece, common, mine, alignment) for piece, mine in zip(pieces, own, strict=True))

@@ -7,7 +7,7 @@ drag, out-of-plane motion) or the noise is larger than stated; the report then s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,10 @@ import pandas as pd
 from scipy.stats import chi2
 
 from contactid.core.atomic import write_text
+from contactid.core.errors import ContactIdError
 from contactid.output.escape import markdown
 from contactid.output.fits import write_fit
-from contactid.output.own_report import PARAMETERS, SUMMARY
+from contactid.output.own_report import PARAMETERS, SUMMARY, cpu_seconds
 from contactid.output.simulator_formats import IdentifiedBody, mjcf
 from contactid.output.style import save, styled
 from contactid.output.tables import write_report_csv
@@ -30,18 +31,28 @@ from contactid.planar.identify.fit import FitOptions, TrajectoryFit
 from contactid.planar.identify.identifiability import Flag, Identifiability, identifiability
 from contactid.planar.identify.states import ThrowStates
 from contactid.planar.models.trajectory import LARGEST_MU
-from contactid.planar.own.body import OwnBody, OwnThrows
+from contactid.planar.own.body import FEWEST_IN_FLIGHT, OwnBody, OwnThrows
 from contactid.planar.own.draw import draw_impulses, draw_trajectory
-from contactid.planar.own.geometry import fit_geometry, least_friction
+from contactid.planar.own.geometry import Say, fit_geometry, least_friction, silent
 from contactid.planar.own.geometry_problem import COMMON, GeometryFit, Piece
-from contactid.planar.own.solve import FITTED_MOTION, by_impacts, known_geometry, settled_fit, with_geometry
-from contactid.planar.simulate.geometry import Polygon, outline_at
+from contactid.planar.own.solve import (
+    FITTED_MOTION,
+    by_impacts,
+    known_geometry,
+    left_open,
+    own_impacts,
+    settled_fit,
+    with_geometry,
+)
+from contactid.planar.simulate.geometry import outline_at
 from contactid.planar.simulate.throws import MeasuredThrow
 
 _UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
 _NOT_WHOLE = 3.0  # misfit per degree of whole throws above which impacts are taken by themselves
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
+_INTERVAL = 1.96  # standard errors of an interval of 95 %
+_WIDEST = 0.5  # of all J/m that the outline allows: an interval that holds more of it is no answer
 _NEAR_BOUND = 0.98
 _WEAK = 0.2  # relative standard error
 _FEW_FRAMES = 4  # between first contact and last frame
@@ -49,6 +60,7 @@ _SLOPE_FRAMES = (3, 12)  # frames from which a velocity before or after an impac
 _OUTLINES, _DRAWN = 12, 9  # shown per throw, and throws
 FOUND_RADIUS = "The corner radius was found; on simulated throws its interval held in nine of ten."
 _HINT = ", which is likely to be far larger: check ground, shape, the tracked point, and which frames are used"
+_MORE = "Record more frames per second or more throws, or correct the noise"
 STATES, BODY = "states.csv", "body.xml"
 MM2 = 1e6  # mm2 in a m2
 
@@ -66,6 +78,7 @@ class OwnIdentification:
     options : of the fit
     diagnosis : what the identified motion can tell
     notes, warnings : sentences, those about the throws included
+    seconds : CPU time of the identification, or of the command
     """
 
     body: OwnBody
@@ -77,6 +90,7 @@ class OwnIdentification:
     diagnosis: Identifiability
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+    seconds: float
 
     @property
     def each(self) -> list[tuple[str, MeasuredThrow, ThrowStates]]:
@@ -109,33 +123,92 @@ class OwnIdentification:
 
 
 def _error(value: float) -> str:
-    if np.isinf(value):
-        return " (not determined)"
     return f" +- {value:.2g} (standard error)" if np.isfinite(value) else " (no standard error)"
 
 
-def identify_own(body: OwnBody, throws: OwnThrows, say: Callable[[str], None] = lambda line: None) -> OwnIdentification:
-    """Identify J/m and mu from all throws jointly, and judge the answer; ``say`` is told each step."""
-    say(f"Ground, tracked frame and corners of {len(throws.throws)} throws")
+def identify_own(body: OwnBody, throws: OwnThrows, say: Say = silent) -> OwnIdentification:
+    """Identify J/m and mu from all throws jointly, and judge the answer; ``say`` is told each step.
+
+    Raises
+    ------
+    ContactIdError
+        Where the throws don't determine J/m.
+    """
+    begin = cpu_seconds()
     pieces = [Piece(throw, seen) for throw, seen in zip(throws.throws, throws.seen, strict=True)]
     known = known_geometry(body, throws)
-    corners = isinstance(body.shape, Polygon)
-    geometry, names = fit_geometry(known, pieces, always=not corners), throws.names
-    if corners and (geometry is None or geometry.misfit_per_degree > _NOT_WHOLE):
-        geometry, names = by_impacts(known, throws, geometry)
-    if geometry is None:
-        geometry = fit_geometry(known, pieces, always=True)
+    usable = own_impacts(known, throws)
+    names = throws.names
+
+    def say_geometry(line: str) -> None:
+        say(f"Ground, tracked frame and corners: {line}")
+
+    geometry = fit_geometry(known, pieces, always=not usable.windows, say=say_geometry)
+    if usable.windows and (geometry is None or geometry.misfit_per_degree > _NOT_WHOLE):
+        alone, impacts = by_impacts(known, throws, usable, say_geometry)
+        if geometry is None or alone.misfit_per_degree < geometry.misfit_per_degree:
+            geometry, names = alone, impacts
     assert geometry is not None
-    say(f"J/m and friction from {len(names)} {'impacts by themselves' if geometry.apart else 'whole throws'}")
+    _refuse_open(geometry, throws)
     options = FitOptions(gravity=body.gravity)
     body = replace(body, shape=geometry.shape, ground=geometry.alignment.ground)
-    fit = with_geometry(settled_fit(body, geometry, options), geometry)
+    fit = with_geometry(settled_fit(body, geometry, options, say), geometry)
     if fit.friction_is_bound and not geometry.apart:
         fit = replace(fit, friction_mu=least_friction(known, pieces, geometry))
     diagnosis = _diagnose(body, geometry.throws, fit)
-    draft = OwnIdentification(body, throws, geometry, names, fit, options, diagnosis, (), ())
+    seconds = cpu_seconds() - begin
+    draft = OwnIdentification(body, throws, geometry, names, fit, options, diagnosis, (), (), seconds)
+    refuse_undetermined(draft)
     notes = (*throws.notes, *_notes(draft))
     return replace(draft, notes=notes, warnings=(*throws.warnings, *_warnings(draft)))
+
+
+def _refuse_open(geometry: GeometryFit, throws: OwnThrows) -> None:
+    """:func:`refuse_undetermined` where the geometry decides it already: eq. 27 along a wrong motion takes minutes."""
+    largest = float((geometry.shape.outline() ** 2).sum(axis=1).max())
+    error = float(np.sqrt(left_open(geometry)[0]))
+    if _INTERVAL * error > _WIDEST * largest:  # such an interval holds that share wherever its middle lies
+        allowed = f"a body of this outline can have anything from 0 to {MM2 * largest:.4g}"
+        raise _undetermined(throws, f"its standard error is {MM2 * error:.3g} mm2 or more, and {allowed}", _MORE)
+
+
+def _undetermined(throws: OwnThrows, problem: str, remedy: str) -> ContactIdError:
+    return ContactIdError(f"{', '.join(throws.names)}: J/m isn't determined: {problem}", remedy)
+
+
+def refuse_undetermined(found: OwnIdentification) -> None:
+    """No answer where noise and frames can't carry one.
+
+    Either J/m's interval holds most of what the outline alone allows, from a point's 0 to a ring's largest radius
+    squared. Or poses are far from the motion and no flight tells their noise: then nothing says whether the noise is
+    larger, which the error takes in, or the motion is another, which no error does.
+
+    Raises
+    ------
+    ContactIdError
+        With the reason, as far as frames or impacts tell it.
+    """
+    fit = found.fit
+    largest = float((found.body.shape.outline() ** 2).sum(axis=1).max())
+    low, high = np.clip(fit.inertia_ratio + _INTERVAL * fit.inertia_ratio_se * np.array([-1.0, 1.0]), 0.0, largest)
+    if high - low > _WIDEST * largest:
+        allowed = f"a body of this outline can have anything from 0 to {MM2 * largest:.4g}"
+        problem = f"its interval of 95 % is {MM2 * low:.4g} to {MM2 * high:.4g} mm2, and {allowed}"
+    elif found.scale > _HOPELESS and found.throws.frames_in_flight < FEWEST_IN_FLIGHT:
+        problem = (
+            f"poses are {found.scale:.2g} times as far from the best motion as noise explains, and no flight is long "
+            "enough to tell whether the noise is larger or the motion another"
+        )
+    else:
+        return
+    few, flags = _few_frames(found), found.diagnosis.flags
+    remedy = _MORE
+    if few:
+        problem += f"; {few[0]}"
+    elif Flag.NO_SPIN_CHANGE in flags:
+        problem += "; no impact changes the spin"
+        remedy = "Throw the body tilted or with spin"
+    raise _undetermined(found.throws, problem, remedy)
 
 
 def _diagnose(body: OwnBody, throws: Sequence[MeasuredThrow], fit: TrajectoryFit) -> Identifiability:
@@ -222,37 +295,26 @@ def _warnings(found: OwnIdentification) -> list[str]:
             "by themselves, each with its own height of the ground: J/m is that of a real body's impacts, which may "
             "differ from its mass distribution's by more than the error."
         )
-    return [*warnings, *_size_warnings(found), *_frame_warnings(found)]
+    relative = fit.inertia_ratio_se / fit.inertia_ratio
+    if relative > _WEAK:
+        warnings.append(f"J/m is known to {100.0 * relative:.0f} % only.")
+    return [*warnings, *(f"{text}." for text in _few_frames(found))]
 
 
-def _size_warnings(found: OwnIdentification) -> list[str]:
-    fit, warnings = found.fit, []
-    largest = float((found.body.shape.outline() ** 2).sum(axis=1).max())
-    if fit.ratio_is_limit:
-        side = "largest" if fit.inertia_ratio > 0.5 * largest else "least"
-        hint = ", or the shape is too small" if side == "largest" else ""
-        warnings.append(
-            f"J/m is at the {side} value that a body of this outline can have (0 to {MM2 * largest:.4g} mm2): the "
-            f"throws don't determine it{hint}."
-        )
-    elif fit.inertia_ratio_se > _WEAK * fit.inertia_ratio:
-        warnings.append(f"J/m is known to {100.0 * fit.inertia_ratio_se / fit.inertia_ratio:.0f} % only.")
-    return warnings
-
-
-def _frame_warnings(found: OwnIdentification) -> list[str]:
-    warnings = []
+def _few_frames(found: OwnIdentification) -> list[str]:
+    """Throws with few frames on either side of their first contact, or without one, fewest first."""
+    told = []
     for name, throw, states in found.each:
         pushes = np.flatnonzero((states.impulse_n > _PUSHES).any(axis=1))
         if not len(pushes):
-            warnings.append(f"{name}: the identified motion has no contact; the throw says nothing.")
+            told.append((0, f"{name}: the identified motion has no contact, so the throw says nothing"))
             continue
         before = int((throw.time <= states.time[pushes[0]]).sum())
         after = len(throw.time) - before
         side, few = ("before", before) if before <= after else ("after", after)
         if few < _FEW_FRAMES:
-            warnings.append(f"{name}: only {few} frames {side} the first contact.")
-    return warnings
+            told.append((few, f"{name}: only {few} frame{'s' * (few != 1)} {side} the first contact"))
+    return [text for _, text in sorted(told, key=lambda one: one[0])]
 
 
 def write_files(found: OwnIdentification, folder: Path) -> None:
@@ -350,7 +412,7 @@ def fit_record(found: OwnIdentification) -> dict[str, Any]:
             "dual_infeasibility": last.dual_infeasibility,
         },
         "iterations": fit.iterations,
-        "seconds": fit.seconds,
+        "seconds": found.seconds,
         "seed": found.options.seed,
         "data": {
             "throws": list(found.throws.names),

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_from_motion, fit_trajectories
 from contactid.planar.own.body import OwnBody, OwnThrows
-from contactid.planar.own.geometry import fit_impacts
+from contactid.planar.own.geometry import Say, fit_impacts
 from contactid.planar.own.geometry_problem import GeometryFit, Known, Piece
 from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.geometry import Polygon
 from contactid.planar.squares.events import Alignment, event_size, throw_events
 from contactid.planar.squares.flight import FlightReport, corner_radius
-from contactid.planar.squares.windows import PreparedThrows, SquareOptions, every_window
+from contactid.planar.squares.windows import PreparedThrows, SquareOptions, SquareWindow, every_window
 
 _TURNED, _TILTED, _OFF_GROUND, _LOWER = 0.02, 0.02, 3e-3, 2e-3  # rad, rad, m, m: how far a description may be off
 _OFF_CENTRE = 0.03  # of the outline's reach: how far the tracked point may lie from the centre of mass
@@ -47,18 +47,31 @@ def known_geometry(body: OwnBody, throws: OwnThrows) -> Known:
     )
 
 
-def by_impacts(
-    known: Known, throws: OwnThrows, whole: GeometryFit | None
-) -> tuple[GeometryFit | None, tuple[str, ...]]:
-    """Impacts by themselves, as the study identifies its measured square; the whole throws' fit where none is usable.
+@dataclass(frozen=True)
+class OwnImpacts:
+    """A polygon's impacts that are usable by themselves, and what they were prepared from; an ellipse has none."""
+
+    prepared: PreparedThrows | None
+    windows: tuple[SquareWindow, ...]
+
+
+def own_impacts(known: Known, throws: OwnThrows) -> OwnImpacts:
+    """Impacts as the study takes its measured square's (:mod:`contactid.planar.squares.windows`)."""
+    if not isinstance(known.shape, Polygon):
+        return OwnImpacts(None, ())
+    prepared = _prepared(known, throws)
+    windows = [window for event in prepared.events for window in every_window(event, prepared, SquareOptions.frames)]
+    return OwnImpacts(prepared, tuple(windows))
+
+
+def by_impacts(known: Known, throws: OwnThrows, usable: OwnImpacts, say: Say) -> tuple[GeometryFit, tuple[str, ...]]:
+    """The fit to impacts by themselves, and the impacts' names.
 
     Real impacts take time and restitution differs from one to the next, so short windows are all that a rigid body on a
     straight ground explains.
     """
-    prepared = _prepared(known, throws)
-    windows = [window for event in prepared.events for window in every_window(event, prepared, SquareOptions.frames)]
-    if not windows:
-        return whole, throws.names
+    prepared, windows = usable.prepared, usable.windows
+    assert prepared is not None
     near = replace(
         known,
         shape=prepared.shape,
@@ -70,17 +83,14 @@ def by_impacts(
         height=0.0,
     )
     pieces = [Piece(window.throw, np.ones(len(window.throw.time), dtype=bool), apart=True) for window in windows]
-    found = fit_impacts(near, pieces)
+    found = fit_impacts(near, pieces, say)
     alignment = replace(found.alignment, turn=found.alignment.turn + throws.turn)
-    found = replace(found, alignment=alignment)
-    if whole is not None and found.misfit_per_degree >= whole.misfit_per_degree:
-        return whole, throws.names
     count: Counter[str] = Counter()
     names = []
     for window in windows:
         count[window.name] += 1
         names.append(f"{window.name}, impact {count[window.name]}")
-    return found, tuple(names)
+    return replace(found, alignment=alignment), tuple(names)
 
 
 def _prepared(known: Known, throws: OwnThrows) -> PreparedThrows:
@@ -98,6 +108,12 @@ def _prepared(known: Known, throws: OwnThrows) -> PreparedThrows:
     else:
         error = known.radius
     return PreparedThrows(shape, error, interval, alignment, events, FlightReport(throws.sigma, known.gravity, 0.0))
+
+
+def left_open(geometry: GeometryFit) -> np.ndarray:
+    """(2,) variances of J/m (m4) and mu that the unknown geometry leaves, however well eq. 27 is solved."""
+    spread = np.diag(np.maximum(geometry.covariance, geometry.robust))[:2]
+    return np.maximum(spread - np.diag(geometry.fixed), 0.0)
 
 
 def with_geometry(fit: TrajectoryFit, geometry: GeometryFit) -> TrajectoryFit:
@@ -118,24 +134,27 @@ def with_geometry(fit: TrajectoryFit, geometry: GeometryFit) -> TrajectoryFit:
             ratio_is_limit=False,
             method=FITTED_MOTION,
         )
-    more = np.maximum(spread - np.diag(geometry.fixed), 0.0)
+    more = left_open(geometry)
     ratio = np.sqrt(fit.inertia_ratio_se**2 + more[0] + (fit.inertia_ratio - geometry.common[0]) ** 2)
     mu = np.sqrt(fit.friction_mu_se**2 + more[1] + (not geometry.apart) * (fit.friction_mu - geometry.common[1]) ** 2)
     return replace(fit, inertia_ratio_se=float(ratio), friction_mu_se=float(mu))
 
 
-def settled_fit(body: OwnBody, geometry: GeometryFit, options: FitOptions) -> TrajectoryFit:
+def settled_fit(body: OwnBody, geometry: GeometryFit, options: FitOptions, say: Say) -> TrajectoryFit:
     """A fit with standard errors: from the geometry's motion, else from a search, and once more with a finer step."""
+    say("Eq. 27 along the fitted motion")
     followed = fit_from_motion(body.shape, geometry.throws, geometry.guess, options)
     settled = followed.converged and not np.isnan(followed.inertia_ratio_se)
     as_well = followed.misfit_per_degree <= max(_AS_WELL * geometry.misfit_per_degree, _USUAL)
     if settled and (as_well or not geometry.apart):  # of a whole throw the motion itself stands beside it
         return followed
     throws, options = geometry.throws, replace(options, sequences=2, tries=2, enough=1)
+    say("Eq. 27 along other motions")
     first = fit_trajectories(body.shape, throws, options)
     first = followed if settled and followed.misfit <= first.misfit else first
     if first.converged and not np.isnan(first.inertia_ratio_se):
         return first
+    say("Eq. 27 in finer time steps")
     finer = fit_trajectories(body.shape, throws, replace(options, longest_step=options.longest_step / 1.5))
     if not first.converged:
         return finer if finer.converged else first

@@ -1,0 +1,180 @@
+"""Poses that no motion of a body has: false detections and swapped markers, found before anything is fitted.
+
+Two laws of free bodies with contacts tell them, without a ground or a shape:
+
+* *A contact pushes, it doesn't throw there and back.* Between two frames a body goes as far as its speed before or
+  after takes it. A step that is far longer is a jump; frames between a jump and the jump back are no poses of it.
+* *What flies on undisturbed was undisturbed in between.* Where the frames on both sides of a frame lie on one flight
+  (a parabola in x and y, a line in theta), no contact happened between them, and the frame lies on it, too.
+
+Frames that depart by little pass: they are the noise's, and the misfit tells of them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from contactid.core.errors import ContactIdError
+from contactid.planar.readers.throws import PlanarThrow
+from contactid.planar.squares.events import second_difference_noise
+
+_AROUND = 5  # steps before and after one, whose median speeds tell how fast the body is there
+_FASTER, _FASTER_TURN = 2.0, 3.0  # times that speed: contacts within one step may be faster in between
+_TURN = 1.0  # rad, more than a spin that comes and goes within one step turns a body; a quarter turn is more
+_SHARE, _LITTLE_TURN = 0.05, 0.1  # of the body's reach, and rad: smaller departures are left to the misfit
+_NOISE = 10.0  # standard deviations, beyond which a frame isn't noise
+_ON_FLIGHT = 4.0  # standard deviations, within which frames lie on one flight
+_BESIDE = 3  # frames on either side of some others, that must lie on one flight
+_TOGETHER = 3  # frames that may be off one after the other
+_ALIKE = 0.35  # rad: how far a jump may be from a half or a quarter turn to look like one
+_NAMED = 3  # jumps that a message names
+
+
+class Departure(NamedTuple):
+    """Consecutive frames that are off.
+
+    Attributes
+    ----------
+    first, last : frames of the throw, from 0
+    size : m, or rad where theta jumps
+    turns : whether it is theta that jumps
+    """
+
+    first: int
+    last: int
+    size: float
+    turns: bool
+
+
+def refuse_outliers(throws: Sequence[PlanarThrow], sigma: np.ndarray | None, gravity: float, reach: float) -> None:
+    """Refuse throws with poses that no body has.
+
+    Parameters
+    ----------
+    sigma : (3,) noise of x, y, theta, m, m, rad; None: as second differences tell
+    gravity : m/s2, along -y
+    reach : the outline's largest radius, m
+
+    Raises
+    ------
+    ContactIdError
+        With the file, the frames and what they look like.
+    """
+    for throw in throws:
+        found = departures(throw, sigma, gravity, reach)
+        if found:
+            named = "; ".join(_described(throw, one) for one in found[:_NAMED])
+            more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+            raise ContactIdError(
+                f"{throw.name}: {named}{more}", "Correct these rows, or take them out: lost frames are bridged"
+            )
+
+
+def departures(throw: PlanarThrow, sigma: np.ndarray | None, gravity: float, reach: float) -> list[Departure]:
+    """Frames that are off, in order of time; parameters are those of :func:`refuse_outliers`."""
+    frames = np.flatnonzero(throw.seen)
+    time, pose = throw.time[frames], throw.position[frames]
+    noise = second_difference_noise([pose]) if sigma is None else sigma
+    turned = list(_turned(frames, time, pose))
+    if turned:
+        return turned  # what theta does decides what else is read
+    moved = list(_moved(frames, time, pose, noise, reach))
+    known = {frame for one in moved for frame in range(one.first, one.last + 1)}
+    left = [one for one in _off_flights(frames, time, pose, noise, gravity, reach) if one.first not in known]
+    return sorted([*moved, *left])
+
+
+def _described(throw: PlanarThrow, one: Departure) -> str:
+    begin, end = throw.time[one.first], throw.time[one.last]
+    single = one.first == one.last
+    frames = f"frame {one.first}" if single else f"frames {one.first} to {one.last}"
+    when = f"t = {begin:.4g} s" if single else f"t = {begin:.4g} to {end:.4g} s"
+    if not one.turns:
+        lies = "lies" if single else "lie"
+        off = f"{1e3 * one.size:.3g} mm off the others"
+        return f"{frames} ({when} after the first) {lies} {off}, as in a false detection"
+    cause = "as in a false detection"
+    if abs(one.size - np.pi) < _ALIKE:
+        cause = "as where markers are swapped"
+    elif abs(one.size - 0.5 * np.pi) < _ALIKE:
+        cause = "as where one side is taken for the next"
+    if one.last == len(throw.time) - 1:
+        cause = f"and doesn't come back, {cause} or frames are lost without a gap in t"
+    return f"theta jumps by {one.size:.3g} rad in {frames} ({when} after the first), {cause}"
+
+
+def _usual(speed: np.ndarray, step: int) -> float:
+    """The larger of the median speeds of some steps before and after one."""
+    sides = speed[max(step - _AROUND, 0) : step], speed[step + 1 : step + 1 + _AROUND]
+    return max(float(np.median(side)) for side in sides if len(side))
+
+
+def _turned(frames: np.ndarray, time: np.ndarray, pose: np.ndarray) -> Iterator[Departure]:
+    """Where theta jumps; such a jump may last, since no contact turns a body so far at once."""
+    elapsed, step = np.diff(time), np.diff(pose[:, 2])
+    rate = np.abs(step) / elapsed
+    jumps = [k for k in range(len(step)) if abs(step[k]) > _FASTER_TURN * _usual(rate, k) * elapsed[k] + _TURN]
+    for away, back in itertools.zip_longest(jumps[::2], jumps[1::2], fillvalue=len(step)):
+        size = abs(float(step[away])) % (2.0 * np.pi)
+        yield Departure(int(frames[away + 1]), int(frames[back]), min(size, 2.0 * np.pi - size), True)
+
+
+def _moved(
+    frames: np.ndarray, time: np.ndarray, pose: np.ndarray, noise: np.ndarray, reach: float
+) -> Iterator[Departure]:
+    """Where the place jumps away and back; a jump that stays is time that passed without a gap in t."""
+    speed = np.hypot(*np.diff(pose[:, :2], axis=0).T) / np.diff(time)
+    margin = _SHARE * reach + _NOISE * float(np.hypot(*noise[:2]))
+
+    def too_far(start: int, end: int) -> bool:
+        """Whether the place differs by more between two frames than the speed around them takes it."""
+        way = np.hypot(*(pose[end, :2] - pose[start, :2]))
+        usual = max(_usual(speed, start), _usual(speed, end - 1))
+        return bool(way > _FASTER * usual * (time[end] - time[start]) + margin)
+
+    jumps = [k for k in range(len(speed)) if too_far(k, k + 1)]
+    after = 0
+    for away in jumps:
+        near = [j for j in jumps if j > away and j - away <= _TOGETHER]
+        back = [j for j in near if not too_far(away, j + 1)]
+        if away < after or not back:
+            continue
+        ends = [away, back[0] + 1]
+        rows = np.arange(away + 1, back[0] + 1)
+        after = ends[1]
+        between = np.column_stack([np.interp(time[rows], time[ends], pose[ends, i]) for i in range(2)])
+        size = float(np.hypot(*(pose[rows, :2] - between).T).max())
+        yield Departure(int(frames[rows[0]]), int(frames[rows[-1]]), size, False)
+
+
+def _off_flights(
+    frames: np.ndarray, time: np.ndarray, pose: np.ndarray, noise: np.ndarray, gravity: float, reach: float
+) -> Iterator[Departure]:
+    """Frames beside a flight that goes on before and after them."""
+    weightless = pose + 0.5 * gravity * time[:, None] ** 2 * np.array([0.0, 1.0, 0.0])
+    least = np.maximum(_NOISE * noise, [_SHARE * reach, _SHARE * reach, _LITTLE_TURN])
+    start = _BESIDE
+    while start < len(frames) - _BESIDE:
+        for number in range(1, _TOGETHER + 1):
+            rows = np.arange(start, start + number)
+            beside = np.r_[start - _BESIDE : start, start + number : start + number + _BESIDE]
+            if beside[-1] >= len(frames):
+                break
+            share = (time[start] - time[start - 1]) / (time[start + number] - time[start - 1])
+            between = weightless[start - 1] + share * (weightless[start + number] - weightless[start - 1])
+            if (np.abs(weightless[start] - between) < 0.5 * least).all():
+                continue  # quicker than a fit
+            line = np.polynomial.polynomial.polyfit(time[beside], weightless[beside], 1)
+            away = np.abs(weightless - line[0] - time[:, None] * line[1])
+            if (away[beside] < _ON_FLIGHT * noise).all() and (away[rows] > least).any(axis=1).all():
+                place = float(np.hypot(*away[rows, :2].T).max())
+                turns = place < _SHARE * reach
+                size = float(away[rows, 2].max()) if turns else place
+                yield Departure(int(frames[start]), int(frames[start + number - 1]), size, turns)
+                start += number
+                break
+        start += 1
