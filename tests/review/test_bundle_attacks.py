@@ -16,14 +16,17 @@ import zipfile
 
 import pandas as pd
 import pytest
+import yaml
 
 from contactid.output.comparison import Reproduced, compare
 from contactid.output.summary import conclude
 from contactid.output.tables import write_csv
-from contactid.review import contents, verify
+from contactid.review import again, contents, verify
 from contactid.review.contents import NAME
 from contactid.review.crate import UNCITED, describe, write_crate
+from contactid.review.keep import Arithmetic
 from contactid.review.provenance import git
+from contactid.review.recompute import Place
 from sealed_bundles import sealed
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fill value")  # a table whose rows have no repetitions
@@ -71,6 +74,9 @@ def home(tmp_path_factory):
         root, provenance, UNCITED, workflow="Snakefile", configuration=f"{RUN}/crate/configuration.yaml",
         results=[f"{RUN}/checks.csv", TABLE], folders={},
     )  # fmt: skip
+    (folder / "logs").mkdir()
+    (folder / "logs/all.log").write_text("")
+    (folder / "report.html").write_text("<p>As it is.</p>\n")
     paths = [root / "Snakefile", *folder.rglob("*")]
     files = {path.relative_to(root).as_posix(): path.read_bytes() for path in paths if path.is_file()}
     return root, files | {"ro-crate-metadata.json": json.dumps(described).encode(), of_job(TABLE): record()}
@@ -84,7 +90,11 @@ def attack(home, tmp_path, monkeypatch, capsys):
     (canary / "folder").mkdir(parents=True)
     (canary / "folder/kept.txt").write_text("kept")
     monkeypatch.setattr(verify, "_ROOT", root)
-    monkeypatch.setattr(verify, "recompute", lambda *_, **__: None)  # what was taken away is made again by nobody
+    # what was taken away is made again by nobody
+    monkeypatch.setattr(again, "recompute", lambda *_: None)
+    monkeypatch.setattr(again, "make_report", lambda *_: honest[f"{RUN}/report.html"])
+    monkeypatch.setattr(again, "prepare", lambda folder, *_: Place(folder, folder, (), {}))
+    monkeypatch.setattr(again, "keep", lambda *_: Arithmetic({}, {}, {}))
     started, real = [], subprocess.run
     monkeypatch.setattr(subprocess, "run", lambda command, **k: started.append(command[0]) or real(command, **k))
 
@@ -370,7 +380,7 @@ def test_a_commit_that_is_not_in_the_checkout_is_looking_only(attack, commit):
 
 def test_code_that_the_commit_has_not_is_told_and_never_unpacked(attack, monkeypatch):
     there = []
-    monkeypatch.setattr(verify, "recompute", lambda folder, *_, **__: there.extend(folder.rglob("*")))
+    monkeypatch.setattr(again, "recompute", lambda place, *_: there.extend(place.folder.rglob("*")))
     evil = {
         "Snakefile": attack.files["Snakefile"] + b"print(1)\n",
         "workflow/__pycache__/a.pyc": b"x",
@@ -389,6 +399,14 @@ def test_code_that_the_commit_has_not_is_told_and_never_unpacked(attack, monkeyp
 
 def outside(canary):
     return f"{RUN}/{'../' * 30}{str(canary)[1:]}"
+
+
+def configured(configuration):
+    """A run's two accounts of its configuration."""
+    return {
+        RECORD: json.dumps({"data": [], "configuration": configuration}).encode(),
+        f"{RUN}/crate/configuration.yaml": yaml.safe_dump(configuration).encode(),
+    }
 
 
 JOBS = {
@@ -411,8 +429,8 @@ JOBS = {
     "no times": lambda canary: {of_job(TABLE): record(starttime="soon")},
     "endless times": lambda canary: {of_job(TABLE): record(starttime=-1e308, endtime=1e308)},
     "a list": lambda canary: {of_job(TABLE): b"[1]"},
-    "another configuration": lambda canary: {RECORD: b'{"data": [], "configuration": {"run": "../q"}}'},
-    "configuration of words": lambda canary: {RECORD: b'{"data": [], "configuration": "x"}'},
+    "another configuration": lambda canary: configured({"run": "../q"}),
+    "configuration of words": lambda canary: configured("x"),
 }
 
 

@@ -76,4 +76,4 @@ print([
 def test_where_no_sandbox_starts_nothing_runs_without_being_asked(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ContactIdError, match=r"no sandbox starts here .*UNSANDBOXED=1"):
-        recompute.recompute(tmp_path, {}, [], [], sandbox=True)
+        recompute.prepare(tmp_path, {}, sandbox=True)

@@ -1,9 +1,8 @@
 """How far two versions of a file are apart, number by number.
 
-Two numbers a and b are ``|a - b| / max(|a|, |b|, 1e-12 m)`` apart, where m is the largest magnitude among the first
-version's numbers beside them (of a table's column, a JSON file's key, a netCDF variable): residuals of rounding count
-by what they are small against. Words are the same or not. What no two runs can have in common is left out, by name
-(:mod:`contactid.review.one_run`).
+Two numbers a and b are ``|a - b| / max(|a|, |b|)`` apart, and not at all where ``|a - b|`` is at most their floor: what
+rounding alone makes of a number, by the column, key or variable that it stands in (:data:`FLOORS`). Words are the same
+or not. What no two runs can have in common is left out, by name (:mod:`contactid.review.one_run`).
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import gzip
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,18 +21,56 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from contactid.review import pictures
 from contactid.review.contents import MOST_READ
 from contactid.review.one_run import OF_ONE_CRATE, OF_ONE_RUN, ONCE, TIMES, is_time
 
 # what is said of a file that was made again
-IDENTICAL, AGREES, DIFFERS = "identical", "agrees", "differs"
-_FLOOR = 1e-12
+IDENTICAL, AGREES, UNDETERMINED, DIFFERS = "identical", "agrees", "undetermined", "differs"
+#: Of the largest number beside it, or of one in its unit: double precision is 2e-16, and a sum of thousands of numbers
+#: that cancel loses three digits of it. Kernels of OpenBLAS move zeros by up to 1e-14 of their column's largest. In the
+#: default run no column of true quantities is below 1e-6, and a column of numbers below 1e-12 holds rounding alone.
+ROUNDING = 1e-12
+#: Floors of what a solve leaves over or at zero, in the column's unit, by a part of its name: solves end at IPOPT's
+#: tolerance (contactid.core.solve), and anywhere below it. And floors of drawings: what nobody sees.
+FLOORS = (
+    (re.compile(r"residual|complementarity|infeasibility|closure|impulse"), 1e-8),
+    (re.compile(rf"^{pictures.COORDINATES}$"), 1e-3),  # points, of a page of 250 to 500
+    (re.compile(rf"^{pictures.PIXELS}$"), 8.0),  # levels of 255
+)
+#: A table with one of these columns has several quantities below each other; each has a largest number of its own.
+_QUANTITIES = ("study", "artefact", "quantity", "parameter", "unit")
+#: How much further than this machine's own results by several kernels are from each other a number may be that these
+#: don't agree on: three results say little of how far a fourth one is.
+_SPREAD = 10.0
 _PIECE = 1 << 16
 _NAMED = 5  # columns
 _ONCE = re.compile(b"%b.*?%b" % tuple(mark.encode() for mark in ONCE), re.DOTALL)
 _PART = re.compile(rb'<script type="application/octet-stream" id="part-([^"]*)">([^<]*)</script>')
 _SEPARATORS = {"tex": " & ", "md": " | "}
-_READ = frozenset(("csv", "html", "json", "md", "nc", "tex"))
+_READ = frozenset(("csv", "html", "json", "md", "nc", "tex", *pictures.KINDS))
+
+
+@dataclass(frozen=True)
+class Column:
+    """How far a column, a key's values or a variable are apart.
+
+    Attributes
+    ----------
+    numbers : how many were compared
+    largest : largest relative difference; infinite where something else than a number differs
+    where : of that difference
+    spread : largest relative difference among what was made again in several ways; 0 if it was made once
+    """
+
+    numbers: int
+    largest: float
+    where: str = ""
+    spread: float = 0.0
+
+    def is_undetermined(self, tolerance: float) -> bool:
+        """Whether this machine doesn't agree with itself on these numbers, and is about as far from the others."""
+        return self.spread > tolerance and self.largest <= _SPREAD * self.spread
 
 
 @dataclass(frozen=True)
@@ -42,41 +79,68 @@ class Difference:
 
     Attributes
     ----------
-    numbers : how many were compared
-    largest : largest relative difference; infinite where something else than a number differs
-    where : of that difference
+    columns : of what was compared
     identical : the files agree byte by byte
     """
 
-    numbers: int
-    largest: float
-    where: str = ""
+    columns: tuple[Column, ...] = ()
     identical: bool = False
 
+    @property
+    def numbers(self) -> int:
+        """How many were compared."""
+        return sum(column.numbers for column in self.columns)
+
+    @property
+    def largest(self) -> float:
+        """Largest relative difference; infinite where something else than a number differs."""
+        return max((column.largest for column in self.columns), default=0.0)
+
+    @property
+    def where(self) -> str:
+        """Where that difference is."""
+        return next((column.where for column in self.columns if column.largest == self.largest), "")
+
     def verdict(self, tolerance: float) -> str:
-        """``identical``, ``agrees`` (within the tolerance) or ``differs``."""
-        return IDENTICAL if self.identical else AGREES if self.largest <= tolerance else DIFFERS
+        """``identical``, ``agrees`` (within the tolerance), ``undetermined`` or ``differs``."""
+        if self.identical:
+            return IDENTICAL
+        far = [column for column in self.columns if not column.largest <= tolerance]
+        if not far:
+            return AGREES
+        return UNDETERMINED if all(column.is_undetermined(tolerance) for column in far) else DIFFERS
 
 
-def compare(name: str, published: bytes, again: bytes) -> Difference:
-    """Compare two versions of a file of that name; what isn't a table, text, JSON or netCDF is the same or not."""
-    if name.rpartition(".")[2] not in _READ:
-        same = published == again
-        return Difference(0, 0.0 if same else np.inf, "" if same else _sizes(published, again), same)
-    if len(published) > 4 * len(again) + _PIECE:
-        return Difference(0, np.inf, _sizes(published, again))
+def other_than(where: str) -> Difference:
+    """That something else than a number differs."""
+    return Difference((Column(0, np.inf, where),))
+
+
+def compare(name: str, published: bytes, *again: bytes) -> Difference:
+    """Compare a published file of that name with what was made again, once or in several ways.
+
+    A number is as far from the published one as that of the ways which is nearest. What is neither a table, text, JSON,
+    netCDF nor a picture is the same or not.
+    """
+    kind = name.rpartition(".")[2]
+    if published in again and (kind in pictures.KINDS or kind not in _READ):
+        return Difference(identical=True)
+    if kind not in _READ or len(published) > 4 * len(again[0]) + _PIECE:
+        return other_than(_sizes(published, again[0]))
     try:
-        old, new = _parts(name, published), _parts(name, again)
+        versions = [_parts(name, content, again[0]) for content in (published, *again)]
     except (ValueError, OSError, EOFError, KeyError, RuntimeError, TypeError) as error:
-        return Difference(0, np.inf, f"not readable ({error})")
-    if list(old) != list(new):
-        return Difference(
-            0, np.inf, f"other columns: {', '.join(sorted(set(old) ^ set(new))[:_NAMED]) or 'another order'}"
-        )
-    found = [_apart(key, old[key], new[key]) for key in old if not _is_timed(key)]
-    worst = max(found, key=lambda part: part.largest, default=Difference(0, 0.0))
-    numbers = sum(part.numbers for part in found)
-    return Difference(numbers, worst.largest, worst.where, published == again)
+        return other_than(f"not readable ({error})")
+    old = versions[0]
+    new = [version for version in versions[1:] if list(version) == list(old)]
+    if not new:
+        names = sorted(set(old) ^ set(versions[1]))[:_NAMED]
+        return other_than(f"other columns: {', '.join(names) or 'another order'}")
+    quantities = _quantities(old) if kind == "csv" else None
+    columns = [
+        _apart(key, old[key], [version[key] for version in new], quantities) for key in old if not _is_timed(key)
+    ]
+    return Difference(tuple(columns), published in again)
 
 
 def _sizes(published: bytes, again: bytes) -> str:
@@ -88,9 +152,13 @@ def _is_timed(key: str) -> bool:
     return any(part in TIMES for part in key.split("."))
 
 
-def _parts(name: str, content: bytes) -> dict[str, np.ndarray]:
-    """A file's values by column, key or variable, in its order."""
+def _parts(name: str, content: bytes, ours: bytes) -> dict[str, np.ndarray]:
+    """A file's values by column, key or variable, in its order; no picture may be larger than ours is."""
     match name.rpartition(".")[2]:
+        case "svg" | "pdf" as kind:
+            return _gathered(pictures.strokes(content, kind))
+        case "png" | "gif":
+            return pictures.pixels(content, ours)
         case "csv":
             return _columns(content)
         case "json":
@@ -203,25 +271,54 @@ def _page(content: bytes) -> Iterator[tuple[str, str]]:
         yield from ((name, line) for line in _ONCE.sub(b"", part).decode().splitlines())
 
 
-def _apart(key: str, old: np.ndarray, new: np.ndarray) -> Difference:
-    if old.shape != new.shape:
-        return Difference(0, np.inf, f"{key}: {old.shape} became {new.shape}")
+def _quantities(columns: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """The number of each row's quantity, in a table that has several below each other."""
+    naming = [columns[name] for name in _QUANTITIES if name in columns]
+    if not naming:
+        return None
+    labels = ["\0".join(row) for row in zip(*naming, strict=True)]
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def _apart(key: str, old: np.ndarray, versions: Sequence[np.ndarray], quantities: np.ndarray | None) -> Column:
+    shaped = [new for new in versions if new.shape == old.shape]
+    if not shaped:
+        return Column(0, np.inf, f"{key}: {old.shape} became {versions[0].shape}")
+    floor = _floor(key, _numbers(old), quantities)
+    each = np.array([_distance(old, new, floor) for new in shaped])
+    nearest = each.min(axis=0)
+    spread = max((float(_distance(shaped[0], new, floor).max(initial=0.0)) for new in shaped[1:]), default=0.0)
+    counted = int((~np.isnan(_numbers(old))).sum())
+    if not nearest.max(initial=0.0) > 0.0:
+        return Column(counted, 0.0, spread=spread)
+    worst = np.unravel_index(int(np.argmax(nearest)), nearest.shape)
+    return Column(counted, float(nearest[worst]), f"{key}: {old[worst]!s} became {shaped[0][worst]!s}", spread)
+
+
+def _floor(key: str, published: np.ndarray, quantities: np.ndarray | None) -> np.ndarray:
+    """What rounding alone makes of each number."""
+    named = next((floor for name, floor in FLOORS if name.search(key)), 0.0)
+    finite = np.where(np.isfinite(published), np.abs(published), 0.0)
+    if quantities is not None and quantities.shape == published.shape:
+        largest = np.zeros(quantities.max(initial=0) + 1)
+        np.maximum.at(largest, quantities, finite)
+        largest = largest[quantities]
+    else:
+        largest = np.full(published.shape, finite.max(initial=0.0))
+    return np.maximum(named, ROUNDING * np.maximum(largest, 1.0))
+
+
+def _distance(old: np.ndarray, new: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    """How far each value is from the other, relative; infinite for other words and for what isn't finite in one."""
     a, b = _numbers(old), _numbers(new)
-    other = np.isnan(a) | np.isnan(b)  # words, empty cells, NaN: equal or not
-    for was, now in zip(old[other], new[other], strict=True):
-        if str(was) != str(now):
-            return Difference(0, np.inf, f"{key}: {was!s} became {now!s}")
-    equal = other | (a == b)
+    words = np.isnan(a) | np.isnan(b)  # words, empty cells, NaN: equal or not
     with np.errstate(invalid="ignore"):
-        finite = np.abs(a[np.isfinite(a)])
-        scale = np.maximum(np.maximum(np.abs(a), np.abs(b)), _FLOOR * (finite.max() if finite.size else 0.0))
-        apart = np.where(equal, 0.0, np.abs(a - b) / np.where(equal, 1.0, scale))
-    apart = np.where(np.isnan(apart), np.inf, apart)  # one of two infinities
-    counted = int((~other).sum())
-    if not counted:
-        return Difference(0, 0.0)
-    worst = np.unravel_index(int(np.argmax(apart)), apart.shape)
-    return Difference(counted, float(apart[worst]), f"{key}: {old[worst]} became {new[worst]}" if apart[worst] else "")
+        apart = np.abs(a - b)
+        equal = (a == b) | (apart <= floor)
+        found = np.where(equal, 0.0, apart / np.where(equal, 1.0, np.maximum(np.abs(a), np.abs(b))))
+    found = np.where(np.isnan(found), np.inf, found)  # one of two infinities
+    found[words] = [0.0 if str(was) == str(now) else np.inf for was, now in zip(old[words], new[words], strict=True)]
+    return found
 
 
 def _numbers(values: np.ndarray) -> np.ndarray:

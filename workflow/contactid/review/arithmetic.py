@@ -22,7 +22,8 @@ from numba.core.registry import cpu_target
 
 from contactid.core.errors import ContactIdError
 
-_OF_VECTORS = ("avx", "avx2", "avx512f", "fma", "neon", "sve")
+#: Families of vector instructions, as LLVM names them.
+OF_VECTORS = ("avx", "avx2", "avx512f", "fma", "neon", "sve")
 _CORE_NAMES = tuple(f"{prefix}openblas_get_corename{suffix}" for prefix in ("scipy_", "") for suffix in ("64_", ""))
 
 
@@ -39,7 +40,7 @@ def describe_arithmetic() -> dict[str, Any]:
     _, processor, features = cpu_target.target_context.codegen().magic_tuple()
     used = set(features.split(","))
     return {
-        "numba": " ".join([processor, *(name for name in _OF_VECTORS if f"+{name}" in used)]),
+        "numba": " ".join([processor, *(name for name in OF_VECTORS if f"+{name}" in used)]),
         "blas": _blas_kernels(),
         "numpy": _dispatched_by_numpy(),
         "libm": _values_of_libm(),

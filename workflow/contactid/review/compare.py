@@ -19,7 +19,7 @@ import pandas as pd
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.comparison import COLUMNS, NOT_COMPARABLE
 from contactid.output.tables import write_csv
-from contactid.review.apart import Difference, compare
+from contactid.review.apart import Difference, compare, other_than
 from contactid.review.check import beside, loss_of_worth, read_verdicts, row_name, tell_row
 from contactid.review.contents import plain
 from contactid.review.one_run import ABOUT_THE_RUN, shows_times
@@ -37,11 +37,11 @@ def differences(a: Path, b: Path) -> list[str]:
 def _compared(a: Path, b: Path) -> dict[str, Difference]:
     """Every file of two results folders, the least alike first, drawings after their data."""
     in_a, in_b = _files(a), _files(b)
-    found = {path: Difference(0, np.inf, f"only in {a if path in in_a else b}") for path in in_a ^ in_b}
+    found = {path: other_than(f"only in {a if path in in_a else b}") for path in in_a ^ in_b}
     for path in in_a & in_b:
         one, other = (a / path).read_bytes(), (b / path).read_bytes()
         alike = one == other or (Path(path).suffix in _DRAWINGS and shows_times((a / path).with_suffix(".csv")))
-        found[path] = Difference(0, 0.0) if alike else compare(path, one, other)
+        found[path] = Difference(identical=True) if alike else compare(path, one, other)
     return dict(sorted(found.items(), key=lambda item: (Path(item[0]).suffix in _DRAWINGS, -item[1].largest, item[0])))
 
 

@@ -12,9 +12,10 @@ import lzma
 import os
 import re
 import stat
+import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,11 +121,13 @@ def opened(path: Path) -> Iterator[Contents]:
 
     Raises
     ------
-    ContactIdError : where it is neither a folder nor a whole zip archive, a name isn't one below a folder, an entry of
-        an archive is no plain file, or there is too much of it
+    ContactIdError : where it is neither a folder nor a whole zip archive, a name isn't one below a folder, two names
+        are one on some systems, an entry of an archive is no plain file, or there is too much of it
     """
     if path.is_dir():
-        yield _of_folder(path)
+        found = _of_folder(path)
+        _refuse_equal_names(path, found.sizes)
+        yield found
         return
     if not path.is_file():
         problem = "is neither an archive nor a folder" if path.exists() else "does not exist"
@@ -156,6 +159,7 @@ def _of_archive(path: Path, archive: zipfile.ZipFile) -> Contents:
     if inside:
         raise ContactIdError(f"{path}: {inside} lies in a file", BEWARE)
     _bound(path, sizes)
+    _refuse_equal_names(path, sizes)
     return Contents(path, sizes, lambda name: archive.open(files[name]))
 
 
@@ -194,6 +198,18 @@ def _bound(path: Path, sizes: Mapping[str, int]) -> None:
         raise ContactIdError(f"{path}: has more than {MOST_FILES} files", BEWARE)
     if sum(sizes.values()) > MOST_BYTES:
         raise ContactIdError(f"{path}: holds {sum(sizes.values()) / 1e9:.1f} GB, no bundle does", BEWARE)
+
+
+def _refuse_equal_names(path: Path, names: Iterable[str]) -> None:
+    """Stop where some systems take two names for one: unpacked there, one file would replace the other.
+
+    macOS writes an accented letter in one way alone, and it and Windows ignore case.
+    """
+    first: dict[str, str] = {}
+    for name in names:
+        other = first.setdefault(unicodedata.normalize("NFC", name).casefold(), name)
+        if other != name:
+            raise ContactIdError(f"{path}: {other!a} and {name!a} are one name on some systems", BEWARE)
 
 
 def _parents(name: str) -> Iterator[str]:

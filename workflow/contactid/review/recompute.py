@@ -2,6 +2,8 @@
 
 Of a bundle come the results, Snakemake's records of the jobs and the configuration, and all of them are data: the code
 is that of the reviewer's own commit, and which files are made again is a choice among the bundle's own, by name.
+
+What people look at is always made again from the bundle's data: the report, every figure and every typeset table.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ import io
 import json
 import os
 import random
+import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -24,7 +28,12 @@ from contactid.review.provenance import git
 from contactid.review.sandbox import sandboxed, why_not
 from contactid.run.records import FOLDER, JobRecord, read_jobs
 
-COMPARED = {".csv", ".json", ".nc"}
+# what a sample is drawn from; everything that its jobs wrote is compared
+NUMERIC = {".csv", ".json", ".nc"}
+# rules that compute nothing: they draw figures and put tables under their captions
+_SHOWING = re.compile(r"\w+_(draw_\d+|typeset)")
+#: Variables by which a user says what the libraries may choose.
+ARITHMETIC = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES", "NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES")
 # what says when and where a run was made can't come out the same
 _OF_THE_RUN = {"provenance", "crate", "report"}
 # what belongs to no single study: data, and the verdicts of all of them
@@ -57,7 +66,7 @@ def candidates(folder: Path, results: str, jobs: Sequence[JobRecord], longest: f
     for file in sorted((folder / results).rglob("*")):
         path = file.relative_to(folder).as_posix()
         top = PurePosixPath(path).relative_to(results).parts[0]
-        if not file.is_file() or file.suffix not in COMPARED or file.name == "ro-crate-metadata.json":
+        if not file.is_file() or file.suffix not in NUMERIC or file.name == "ro-crate-metadata.json":
             continue
         job = made.get(path) or next((made[str(parent)] for parent in Path(path).parents if str(parent) in made), None)
         reason = _reason(folder, job, longest)
@@ -67,6 +76,11 @@ def candidates(folder: Path, results: str, jobs: Sequence[JobRecord], longest: f
             by_study.setdefault(top if (folder / results / top / "tables").is_dir() else _SHARED, []).append(path)
             maker[path] = job
     return Candidates(by_study, maker, dict(sorted(left_out.items())))
+
+
+def showing(folder: Path, jobs: Sequence[JobRecord]) -> list[JobRecord]:
+    """The jobs that drew figures and typeset tables, whose data are there."""
+    return [job for job in jobs if _SHOWING.fullmatch(job.rule) and not _reason(folder, job, float("inf"))]
 
 
 def _reason(folder: Path, job: JobRecord | None, longest: float) -> str:
@@ -108,8 +122,6 @@ def draw(found: Candidates, number: int, seed: int) -> list[str]:
 def lay_out(bundle: Contents, run: str, root: Path, commit: str, folder: Path) -> None:
     """The code of a commit of one's own checkout, with a bundle's results and records of jobs, all of one time.
 
-    Without its logs: what they say of the results would end the run before the changed one is found.
-
     Raises :class:`ContactIdError` where that fails.
     """
     code = git(root, "archive", "--format=zip", commit)
@@ -118,8 +130,7 @@ def lay_out(bundle: Contents, run: str, root: Path, commit: str, folder: Path) -
     with zipfile.ZipFile(io.BytesIO(code)) as archive:
         archive.extractall(folder)
     wanted = (f"results/{run}/", f"{FOLDER.as_posix()}/")
-    logs = f"results/{run}/logs/"
-    unpack(bundle, folder, lambda name: name.startswith(wanted) and not name.startswith(logs))
+    unpack(bundle, folder, lambda name: name.startswith(wanted))
     for found in folder.rglob("*"):
         os.utime(found, (_SECONDS, _SECONDS))
 
@@ -150,7 +161,7 @@ def take_away(folder: Path, names: Mapping[str, Any], jobs: Sequence[JobRecord])
     before = {}
     for name in names:
         if name in outputs or any(parent.as_posix() in outputs for parent in PurePosixPath(name).parents):
-            if (folder / name).suffix in COMPARED and names[name] <= MOST_READ:
+            if names[name] <= MOST_READ:
                 before[name] = (folder / name).read_bytes()
             (folder / name).unlink()
             for parent in (folder / name).parents:
@@ -160,22 +171,33 @@ def take_away(folder: Path, names: Mapping[str, Any], jobs: Sequence[JobRecord])
     return before
 
 
-def recompute(
-    folder: Path, configuration: Mapping[str, Any], paths: Sequence[str], jobs: Sequence[JobRecord], sandbox: bool
-) -> None:
-    """Let Snakemake run exactly these jobs again, by the code in ``folder / "code"``.
+@dataclass(frozen=True)
+class Place:
+    """Where jobs run again.
 
-    Rules of other jobs aren't even looked at, and times alone decide what is outdated; all files have the same time.
-
-    Parameters
+    Attributes
     ----------
     folder : the only one that is written to in the sandbox; home, temporary files and bytecode lie there
-    configuration : of the run
-    sandbox : whether to run them in one
+    settings : the run's configuration, as a file
+    sandbox : words before a command, none without a sandbox
+    environment : all variables of the jobs, but those of the arithmetic (:mod:`contactid.review.keep`)
+    """
 
-    Raises
-    ------
-    ContactIdError : where no sandbox starts, or a job fails: with the line that the job printed
+    folder: Path
+    settings: Path
+    sandbox: tuple[str, ...]
+    environment: Mapping[str, str]
+
+    @property
+    def code(self) -> Path:
+        """The checkout of the commit, with the results."""
+        return self.folder / "code"
+
+
+def prepare(folder: Path, configuration: Mapping[str, Any], sandbox: bool) -> Place:
+    """A place in an empty folder, for a run's configuration.
+
+    Raises :class:`ContactIdError` where no sandbox starts though it is asked for.
     """
     inside = {name: folder / name for name in ("home", "temporary", "bytecode", "compiled")}
     for made in inside.values():
@@ -188,12 +210,6 @@ def recompute(
             f"no sandbox starts here ({reason})",
             "Give UNSANDBOXED=1 to recompute without one, which trusts the bundle's configuration",
         )
-    command = [
-        *(sandboxed(folder) if sandbox else ()),
-        *(sys.executable, "-m", "snakemake", "--cores", "all", "--quiet", "all", "--nolock"),
-        *("--rerun-triggers", "mtime", "--configfile", str(settings)),
-        *("--allowed-rules", *sorted({job.rule for job in jobs}), "--", *paths),
-    ]
     environment = {
         "PATH": os.environ.get("PATH", os.defpath),
         "LANG": "C.UTF-8",
@@ -203,12 +219,54 @@ def recompute(
         "TMPDIR": str(inside["temporary"]),
         "PYTHONPYCACHEPREFIX": str(inside["bytecode"]),
         "NUMBA_CACHE_DIR": str(inside["compiled"]),
+        **{name: os.environ[name] for name in ARITHMETIC if name in os.environ},
     }
-    place = folder / "code"
+    return Place(folder, settings, tuple(sandboxed(folder)) if sandbox else (), environment)
+
+
+def make_report(place: Place, run: str, variables: Mapping[str, str]) -> bytes:
+    """The run's report, set again from what :func:`lay_out` put there; then the logs, which it quotes, are removed.
+
+    What logs say of the results would end the next run of Snakemake before a changed result is found.
+    """
+    name = f"results/{run}/report.html"
+    # forced, which doesn't ask the logs either
+    _snakemake(place, [name], ["report"], variables, "--forceall")
+    shutil.rmtree(place.code / f"results/{run}/logs")
+    return (place.code / name).read_bytes()
+
+
+def recompute(place: Place, paths: Sequence[str], jobs: Sequence[JobRecord], variables: Mapping[str, str]) -> None:
+    """Let Snakemake run exactly these jobs again, whose outputs were taken away.
+
+    Rules of other jobs aren't even looked at, and times alone decide what is outdated; all files have the same time.
+
+    Parameters
+    ----------
+    paths : of the jobs' outputs, those that are asked for
+    variables : of the environment, for the arithmetic
+    """
+    _snakemake(place, paths, sorted({job.rule for job in jobs}), variables)
+
+
+def _snakemake(
+    place: Place, paths: Sequence[str], rules: Sequence[str], variables: Mapping[str, str], *options: str
+) -> None:
+    """Make files by some rules.
+
+    Raises :class:`ContactIdError` where a job fails: with the line that it printed.
+    """
+    command = [
+        *place.sandbox,
+        *(sys.executable, "-m", "snakemake", "--cores", "all", "--quiet", "all", "--nolock", *options),
+        *("--rerun-triggers", "mtime", "--configfile", str(place.settings)),
+        *("--allowed-rules", *rules, "--", *paths),
+    ]
     done = subprocess.run(
-        command, cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
-    )
-    missing = [path for path in paths if not (place / path).is_file()]
+        command, cwd=place.code, env={**place.environment, **variables}, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, errors="replace",
+    )  # fmt: skip
+    missing = [path for path in paths if not (place.code / path).is_file()]
     if done.returncode or missing:
         lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
         said = next((line for line in lines if line.startswith("ERROR ")), lines[-1] if lines else "no output")

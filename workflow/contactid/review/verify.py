@@ -1,9 +1,10 @@
 """``python -m contactid.review.verify BUNDLE``: look whether a bundle is what it says (``make verify``).
 
 The bundle is an archive that ``make bundle`` wrote, or a folder that it was unpacked into. Looking reads it where it
-lies: it executes, writes and deletes nothing. With ``--recompute`` a sample of its numbers is made again by the
-checkout that this command is part of, at the bundle's commit. The exit status is 1 where a file isn't what the manifest
-or a description says, a verdict doesn't follow from the columns beside it, or a number that was made again differs.
+lies: it executes, writes and deletes nothing. With ``--recompute`` its report, its figures and a sample of its numbers
+are made again by the checkout that this command is part of, at the bundle's commit. The exit status is 1 where a file
+isn't what the manifest, a description or a log says, a verdict doesn't follow from the columns beside it or isn't the
+one accepted at the bundle's commit, or what was made again differs.
 """
 
 from __future__ import annotations
@@ -32,14 +33,21 @@ from contactid.output.comparison import (
     tried_answers,
     wrong_answers,
 )
-from contactid.output.summary import text_table, verdict_line
+from contactid.output.summary import verdict_line
 from contactid.output.tables import PRECISION
-from contactid.review.apart import DIFFERS, compare
+from contactid.review.again import Choice, make_again
 from contactid.review.check import read_verdicts, row_name
 from contactid.review.contents import AGAIN, NAME, Contents, differences, opened, plain
 from contactid.review.crate import FILE_NAME
+from contactid.review.looks import (
+    other_settings,
+    results_in,
+    unaccepted,
+    unrecorded,
+    wrong_configuration,
+    wrong_logs,
+)
 from contactid.review.provenance import git
-from contactid.review.recompute import candidates, draw, lay_out, recompute, records, take_away
 from contactid.run.records import FOLDER
 from contactid.sources.card import files_of
 from contactid.sources.registry import GENERATED
@@ -292,54 +300,42 @@ def _verify(bundle: Contents, chosen: argparse.Namespace) -> int:
     other = wrong_tables(bundle, results, checks)
     if not other:
         print(f"Tables: checks.csv is that of the studies {', '.join(map(str, checks['study'].unique()))}.")
-    wrong = _tell([*bad, *other]) or wrong
+    of_logs, of_settings = wrong_logs(bundle, results, sums), wrong_configuration(bundle, results)
+    if not of_logs:
+        print(f"Logs: {len(results_in(bundle, results))} results are what the logs of their jobs say.")
+    wrong = _tell([*bad, *other, *of_logs, *of_settings]) or wrong
     code = compare_code(bundle, results, described, _ROOT)
     print(plain(code.text))
+    if code.commit:
+        wrong = _tell(_compare_with_accepted(bundle, run, checks, code.commit)) or wrong
+    without = unrecorded(bundle.sizes, results_in(bundle, results))
+    if without:
+        print(f"WARNING {len(without)} results have no record of the job that made them, and can't be made again.")
     if chosen.recompute < 1:
-        print("Looked only: nothing was executed. RECOMPUTE=5 makes five files again.")
+        print("Looked only: nothing was executed. RECOMPUTE=5 makes report, figures and five files of numbers again.")
         return int(wrong)
     if not code.commit:
         print("WARNING Looked only: to recompute, fetch that commit into a checkout and verify from there.")
         return 1
-    return 1 if _check_numbers(bundle, run, code.commit, chosen) or wrong else 0
+    choice = Choice(chosen.recompute, chosen.seed, chosen.longest, chosen.tolerance, not chosen.unsandboxed)
+    return 1 if make_again(bundle, run, code.commit, _ROOT, choice) or wrong else 0
 
 
-def _check_numbers(bundle: Contents, run: str, commit: str, chosen: argparse.Namespace) -> int:
-    """Recompute a sample; how many files differ."""
-    results = f"results/{run}"
-    configuration = bundle.json(f"{results}/provenance.json").get("configuration")
-    if not isinstance(configuration, dict) or configuration.get("run") != run:
-        raise ContactIdError(f"{results}/provenance.json is of another run", AGAIN)
-    with tempfile.TemporaryDirectory(prefix="contactid-verify-") as temporary:
-        folder = Path(temporary).resolve()
-        code = folder / "code"
-        lay_out(bundle, run, _ROOT, commit, code)
-        of_run = {name: size for name, size in bundle.sizes.items() if name.startswith(f"{results}/")}
-        found = candidates(code, results, records(code, results, of_run), chosen.longest)
-        paths = draw(found, chosen.recompute, chosen.seed)
-        if not paths:
-            raise ContactIdError("nothing in the bundle can be recomputed in that time", "Allow more with --longest")
-        jobs = sorted({found.maker[path] for path in paths}, key=lambda job: job.outputs)
-        total = sum(len(of_study) for of_study in found.by_study.values())
-        print(
-            f"Sample: {len(paths)} of {total} files (seed {chosen.seed}), made again by {len(jobs)} jobs "
-            f"({sum(job.seconds for job in jobs):.0f} s when the run was made)."
-        )
-        for reason, number in found.left_out.items():
-            print(plain(f"  not drawn from: {number} {reason}"))
-        before = take_away(code, of_run, jobs)
-        recompute(folder, configuration, paths, jobs, sandbox=not chosen.unsandboxed)
-        rows, differing = [], 0
-        for name in sorted(before):
-            again = (code / name).read_bytes() if (code / name).is_file() else b""
-            difference = compare(name, before[name], again)
-            verdict = difference.verdict(chosen.tolerance)
-            differing += verdict == DIFFERS
-            short = name.removeprefix(f"{results}/") + (" *" if name in paths else "")
-            rows.append([short, str(difference.numbers), f"{difference.largest:.1g}", verdict, plain(difference.where)])
-    print(text_table(["file (* drawn)", "numbers", "largest difference", "verdict", "where"], rows))
-    print(f"{len(before) - differing} of {len(before)} files agree within {chosen.tolerance:g} (relative).")
-    return differing
+def _compare_with_accepted(bundle: Contents, run: str, checks: pd.DataFrame, commit: str) -> list[str]:
+    """Say which settings and verdicts are the commit's own; a line for every verdict that isn't as accepted there."""
+    settings = other_settings(bundle, f"results/{run}", _ROOT, commit)
+    if settings is None:
+        return []
+    but = f", but for {', '.join(settings)}" if settings else ""
+    print(plain(f"Configuration: the commit's default one{but}."))
+    found = unaccepted(bundle, run, checks, _ROOT, commit)
+    if found is None:
+        print(f"Accepted verdicts: the commit has none for a run {run}.")
+        return []
+    if found:
+        return found
+    print(f"Accepted verdicts: all {len(checks)} are those of the commit.")
+    return []
 
 
 if __name__ == "__main__":

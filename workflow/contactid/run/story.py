@@ -53,10 +53,19 @@ def changed(results: str | Path) -> list[tuple[str, str]]:
     found = []
     for log in sorted((folder / "logs").rglob("*.log")):
         rule = log.relative_to(folder / "logs").with_suffix("").parts[0]
-        for name, size, digest in _WROTE.findall(log.read_text(encoding="utf-8", errors="replace")):
-            file = folder / re.sub(r"^(.*?/)??results/[^/]+/", "", name)  # wherever the run was made
-            if file.is_file() and (file.stat().st_size != int(size) or _digest(file) != digest):
+        for name, size, digest in written(log.read_text(encoding="utf-8", errors="replace")):
+            file = folder / name
+            if file.is_file() and (file.stat().st_size != size or _digest(file) != digest):
                 found.append((str(file), rule))
+    return found
+
+
+def written(log: str) -> list[tuple[str, int, str]]:
+    """The outputs that a log names: path relative to the run's folder, bytes, SHA-256."""
+    found = []
+    for name, size, digest in _WROTE.findall(log):
+        within = re.sub(r"^(.*?/)??results/[^/]+/", "", name)  # wherever the run was made
+        found.append((within, int(size), digest))
     return found
 
 

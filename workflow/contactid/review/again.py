@@ -1,0 +1,190 @@
+"""Make parts of a run again, and say how they compare: report, figures, typeset tables, and a sample of numbers."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from contactid.core.errors import ContactIdError
+from contactid.output.summary import text_table
+from contactid.review.apart import DIFFERS, UNDETERMINED, Difference, compare
+from contactid.review.contents import AGAIN, Contents, plain
+from contactid.review.keep import Arithmetic, keep, other_kernels
+from contactid.review.one_run import shows_times
+from contactid.review.pictures import KINDS
+from contactid.review.recompute import (
+    Candidates,
+    Place,
+    candidates,
+    draw,
+    lay_out,
+    make_report,
+    prepare,
+    recompute,
+    records,
+    showing,
+    take_away,
+)
+from contactid.run.records import JobRecord
+
+# ways to make again what differs where the run's own arithmetic can't be kept, beside this machine's own
+_OTHER_KERNELS = 2
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is made again.
+
+    Attributes
+    ----------
+    number, seed : of the sample
+    longest : s; no sample from jobs that took longer
+    tolerance : largest relative difference between machines
+    sandbox : whether jobs run in one
+    """
+
+    number: int
+    seed: int
+    longest: float
+    tolerance: float
+    sandbox: bool
+
+
+def make_again(bundle: Contents, run: str, commit: str, root: Path, choice: Choice) -> int:
+    """Make the report, all figures and tables and a sample of the numbers again, print how they compare.
+
+    Returns how many files differ.
+
+    Parameters
+    ----------
+    root, commit : the reviewer's checkout, and the commit in it whose code does it
+
+    Raises
+    ------
+    ContactIdError : where nothing can be made again, with the reason, or a job fails
+    """
+    results = f"results/{run}"
+    record = bundle.json(f"{results}/provenance.json")
+    configuration = record.get("configuration") if isinstance(record, dict) else None
+    if not isinstance(configuration, dict) or configuration.get("run") != run:
+        raise ContactIdError(f"{results}/provenance.json is of another run", AGAIN)
+    with tempfile.TemporaryDirectory(prefix="contactid-verify-") as temporary:
+        folder = Path(temporary).resolve()
+        code = folder / "code"
+        lay_out(bundle, run, root, commit, code)
+        of_run = {name: size for name, size in bundle.sizes.items() if name.startswith(f"{results}/")}
+        jobs = records(code, results, of_run)
+        found = candidates(code, results, jobs, choice.longest)
+        paths = draw(found, choice.number, choice.seed)
+        if not paths:
+            raise _nothing(found, choice.longest)
+        place = prepare(folder, configuration, choice.sandbox)
+        arithmetic = keep(record.get("arithmetic"), place.environment)
+        print(plain(arithmetic), flush=True)
+        page = make_report(place, run, arithmetic.variables)
+        report = compare("report.html", bundle.read(f"{results}/report.html"), page)
+        print(plain(f"Report: set again from the bundle's files, {report.verdict(0.0)}. {report.where}"), flush=True)
+        sample = sorted({found.maker[path] for path in paths}, key=lambda job: job.outputs)
+        shown = showing(code, jobs)
+        _tell_sample(found, paths, sample, choice.seed)
+        targets = [*paths, *(name for job in shown for name in job.outputs if name in of_run)]
+        compared = _compared(place, targets, [*sample, *shown], of_run, arithmetic, choice.tolerance)
+    return (report.verdict(0.0) == DIFFERS) + _tell(compared, results, paths, shown, choice.tolerance)
+
+
+def _nothing(found: Candidates, longest: float) -> ContactIdError:
+    """That nothing can be made again, and why."""
+    reasons = "; ".join(f"{number} files {reason}" for reason, number in found.left_out.items())
+    slow = any(reason.startswith("by a job") for reason in found.left_out)
+    return ContactIdError(
+        f"nothing in the bundle can be recomputed: {reasons or 'it has no tables or fits'}",
+        f"Allow jobs of more than {longest:g} s with --longest"
+        if slow
+        else "Ask for a bundle that was made where the run was, with Snakemake's records of its jobs (.snakemake)",
+    )
+
+
+def _tell_sample(found: Candidates, paths: Sequence[str], jobs: Sequence[JobRecord], seed: int) -> None:
+    total = sum(len(of_study) for of_study in found.by_study.values())
+    print(
+        f"Sample: {len(paths)} of {total} files (seed {seed}), made again by {len(jobs)} jobs "
+        f"({sum(job.seconds for job in jobs):.0f} s when the run was made)."
+    )
+    for reason, number in found.left_out.items():
+        print(plain(f"  not drawn from: {number} {reason}"))
+
+
+def _compared(
+    place: Place,
+    targets: Sequence[str],
+    jobs: Sequence[JobRecord],
+    names: Mapping[str, int],
+    arithmetic: Arithmetic,
+    tolerance: float,
+) -> dict[str, Difference]:
+    """Run jobs again, and compare what they wrote with the bundle's files.
+
+    Where something differs and the run's arithmetic can't be kept here, they run again by other kernels, too: what
+    this machine doesn't agree on with itself can't be held against it.
+    """
+    published = take_away(place.code, names, jobs)
+    recompute(place, targets, jobs, arithmetic.variables)
+    versions = [_contents(place.code, published)]
+    timed = {
+        name for name in published if Path(name).suffix[1:] in KINDS and _shows_new_times(place.code, name, published)
+    }
+    compared = _all_compared(published, versions, timed)
+    if arithmetic.other and any(one.verdict(tolerance) == DIFFERS for one in compared.values()):
+        for variables in other_kernels(arithmetic, place.environment, _OTHER_KERNELS):
+            take_away(place.code, names, jobs)
+            recompute(place, targets, jobs, variables)
+            versions.append(_contents(place.code, published))
+        compared = _all_compared(published, versions, timed)
+    return compared
+
+
+def _contents(code: Path, names: Iterable[str]) -> dict[str, bytes]:
+    return {name: (code / name).read_bytes() if (code / name).is_file() else b"" for name in names}
+
+
+def _shows_new_times(code: Path, picture: str, remade: Mapping[str, bytes]) -> bool:
+    """Whether a picture shows times that were measured again."""
+    data = Path(picture).with_suffix(".csv").as_posix()
+    return picture.endswith(KINDS) and data in remade and shows_times(code / data)
+
+
+def _all_compared(
+    published: Mapping[str, bytes], versions: Sequence[Mapping[str, bytes]], without: Collection[str]
+) -> dict[str, Difference]:
+    return {
+        name: compare(name, content, *(version[name] for version in versions))
+        for name, content in sorted(published.items())
+        if name not in without
+    }
+
+
+def _tell(
+    compared: Mapping[str, Difference],
+    results: str,
+    paths: Sequence[str],
+    shown: Sequence[JobRecord],
+    tolerance: float,
+) -> int:
+    """Print a row for each file of the sample, and for what differs of the others; how many differ."""
+    drawings = {name for job in shown for name in job.outputs}
+    rows, differing = [], 0
+    for name, one in compared.items():
+        verdict = one.verdict(tolerance)
+        differing += verdict == DIFFERS
+        if name not in drawings or verdict in (DIFFERS, UNDETERMINED):
+            short = name.removeprefix(f"{results}/") + (" *" if name in paths else "")
+            rows.append([short, str(one.numbers), f"{one.largest:.1g}", verdict, plain(one.where)[:100]])
+    print(text_table(["file (* drawn)", "numbers", "largest difference", "verdict", "where"], rows))
+    print(f"Figures and typeset tables: {len(drawings & set(compared))} files were made again from their data.")
+    undetermined = [name for name, one in compared.items() if one.verdict(tolerance) == UNDETERMINED]
+    if undetermined:
+        print(f"{len(undetermined)} files hold numbers on which this machine's own kernels don't agree.")
+    print(f"{len(compared) - differing} of {len(compared)} files agree within {tolerance:g} (relative).")
+    return differing

@@ -1,0 +1,134 @@
+"""Recompute by the arithmetic that a run had: which variables have this machine's libraries choose as they chose then.
+
+``provenance.json`` says what the libraries chose (:func:`contactid.review.arithmetic.describe_arithmetic`). A variable
+that asks for kernels which this processor hasn't is either ignored or ends the process, depending on the library. So
+each is tried in a process of its own, and kept where that process lives and says that it chose as recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from llvmlite import binding
+
+from contactid.review.arithmetic import OF_VECTORS
+
+#: Kernels of OpenBLAS, of old and of new processors; each is tried where the run's own can't be kept.
+KERNELS = ("Nehalem", "Haswell", "SkylakeX", "ARMV8", "NEOVERSEN1")
+_LIBRARIES = ("blas", "numpy", "numba")
+# the kernels run, since a processor that lacks their instructions shows it only then
+_TRIAL = """
+import json
+import numba
+import numpy as np
+from scipy.linalg import lu_factor
+from contactid.review.arithmetic import describe_arithmetic
+matrix = np.eye(64) + 1e-3 * np.arange(4096.0).reshape(64, 64)
+lu_factor(matrix @ matrix)
+numba.njit(lambda values: (values * values + 1.0).sum())(matrix)
+print(json.dumps(describe_arithmetic()))
+"""
+_SECONDS = 120.0  # for one trial; it takes two
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """How a recomputation rounds.
+
+    Attributes
+    ----------
+    variables : environment variables, of which the jobs need these
+    chosen : by them, what each library chooses here
+    other : by library, what the run's chose and what is chosen here, where that isn't the same
+    """
+
+    variables: Mapping[str, str]
+    chosen: Mapping[str, Any]
+    other: Mapping[str, tuple[Any, Any]]
+
+    def __str__(self) -> str:
+        if not self.other:
+            kept = ", ".join(f"{name}={value}" for name, value in self.variables.items() if len(value) < 40)
+            return f"Arithmetic: the run's{f', kept by {kept}' if kept else ''}."
+        told = "; ".join(f"{name} was {was or 'not recorded'}, is {now}" for name, (was, now) in self.other.items())
+        return f"Arithmetic: NOT the run's, and it can't be kept here, so last digits differ: {told}"
+
+
+def keep(recorded: Any, environment: Mapping[str, str]) -> Arithmetic:
+    """The run's arithmetic, as far as this machine has it.
+
+    Parameters
+    ----------
+    recorded : ``arithmetic`` of a bundle's ``provenance.json``, whatever that is
+    environment : of the processes that recompute
+    """
+    was = {name: str(text) for name, text in recorded.items() if text is not None} if _is_whole(recorded) else {}
+    variables: dict[str, str] = {}
+    chosen = _choices(environment) or {}
+    own = dict(chosen)
+    for library in _LIBRARIES:
+        if library not in was or was[library] == chosen.get(library):
+            continue
+        tried = {**variables, **_variables_of(library, was[library], own)}
+        choices = _choices({**environment, **tried})
+        if choices and choices[library] == was[library]:
+            variables, chosen = tried, choices
+    other = {name: (was.get(name), now) for name, now in chosen.items() if was.get(name) != now}
+    return Arithmetic(variables, chosen, other)
+
+
+def other_kernels(arithmetic: Arithmetic, environment: Mapping[str, str], number: int) -> list[dict[str, str]]:
+    """Variables of so many kernels that this processor has beside those of the arithmetic."""
+    found: list[dict[str, str]] = []
+    for kernel in KERNELS:
+        tried = {**arithmetic.variables, "OPENBLAS_CORETYPE": kernel}
+        if len(found) < number and kernel != arithmetic.chosen.get("blas"):
+            choices = _choices({**environment, **tried})
+            if choices and choices["blas"] == kernel:
+                found.append(tried)
+    return found
+
+
+def _is_whole(recorded: Any) -> bool:
+    """Whether a record has names and plain short words, as :func:`describe_arithmetic` writes them."""
+    if not isinstance(recorded, Mapping):
+        return False
+    words = re.compile(r"[\w .+-]{0,500}")
+    return all(text is None or (isinstance(text, str) and words.fullmatch(text)) for text in recorded.values())
+
+
+def _variables_of(library: str, was: str, own: Mapping[str, Any]) -> dict[str, str]:
+    """Variables that ask a library for a recorded choice, given what it chooses on its own."""
+    if library == "blas":
+        return {"OPENBLAS_CORETYPE": was}
+    if library == "numpy":
+        surplus = [name for name in str(own.get("numpy", "")).split() if name not in was.split()]
+        return {"NPY_DISABLE_CPU_FEATURES": " ".join(surplus)}
+    processor, *vectors = was.split() or [""]
+    return {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": _features(vectors)}
+
+
+def _features(vectors: list[str]) -> str:
+    """This processor's features for LLVM, without the families of vector instructions that aren't among these."""
+    absent = [name for name in OF_VECTORS if name not in vectors]
+    features = binding.get_host_cpu_features()
+    for name in features:
+        if name in absent or ("avx512f" in absent and name.startswith("avx512")):
+            features[name] = False
+    return str(features.flatten())
+
+
+def _choices(environment: Mapping[str, str]) -> dict[str, Any] | None:
+    """What the libraries of a process choose; None where it ends."""
+    command = [sys.executable, "-c", _TRIAL]
+    try:
+        done = subprocess.run(command, env=dict(environment), capture_output=True, text=True, timeout=_SECONDS)
+        return dict(json.loads(done.stdout)) if done.returncode == 0 else None
+    except (OSError, ValueError, subprocess.SubprocessError):
+        return None

@@ -1,0 +1,129 @@
+"""What a bundle says of itself in two places, held against each other: logs, configuration, accepted verdicts, records.
+
+All of it is reading: nothing of a bundle is executed or written.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from contactid.core.errors import ContactIdError
+from contactid.review.check import (
+    ACCEPTED_COLUMNS,
+    chose_otherwise,
+    compare_verdicts,
+    made_with,
+    read_verdicts,
+    row_name,
+)
+from contactid.review.contents import AGAIN, Contents
+from contactid.review.provenance import git
+from contactid.run.records import FOLDER, path_of_record
+from contactid.run.story import written
+
+# what jobs don't name as their outputs
+_UNNAMED = ("logs", "benchmarks")
+_VERDICTS, _DEFAULTS = "workflow/resources/verdicts", "config/default.yaml"
+
+
+def wrong_logs(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[str]:
+    """A line for every result that isn't what the log of its job says, or that no log names."""
+    problems, named = [], set()
+    for log in sorted(name for name in bundle.sizes if name.startswith(f"{results}/logs/")):
+        for within, size, digest in written(bundle.text(log)):
+            name = f"{results}/{within}"
+            named.add(name)
+            if name in sums and (size, digest) != (bundle.sizes[name], sums[name]):
+                problems.append(f"{name}: isn't what its job wrote ({log})")
+    problems += [
+        f"{name}: no log says that a job wrote it" for name in results_in(bundle, results) if name not in named
+    ]
+    return problems
+
+
+def results_in(bundle: Contents, results: str) -> list[str]:
+    """The files of a run that jobs wrote as their outputs, sorted."""
+    ours = (name for name in sorted(bundle.sizes) if name.startswith(f"{results}/"))
+    return [name for name in ours if PurePosixPath(name).relative_to(results).parts[0] not in _UNNAMED]
+
+
+def unrecorded(names: Mapping[str, Any], results: list[str]) -> list[str]:
+    """The results of which neither the file nor a folder that it is in has a record of its job, among these names."""
+    return [
+        name
+        for name in results
+        if not any(
+            f"{FOLDER.as_posix()}/{path_of_record(str(path)).as_posix()}" in names
+            for path in (PurePosixPath(name), *PurePosixPath(name).parents)
+        )
+    ]
+
+
+def wrong_configuration(bundle: Contents, results: str) -> list[str]:
+    """A line where ``provenance.json`` has another configuration than the file that describes the run has."""
+    record, file = f"{results}/provenance.json", f"{results}/crate/configuration.yaml"
+    try:
+        configuration = bundle.json(record)["configuration"]
+        # not read as yaml, whose aliases could grow without end
+        written_as = yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True)
+    except (KeyError, TypeError, ValueError, RecursionError, yaml.YAMLError) as error:
+        raise ContactIdError(f"{record} isn't whole ({type(error).__name__}: {error})", AGAIN) from None
+    same = written_as == bundle.text(file)
+    return [] if same else [f"{record}: has another configuration than {file}"]
+
+
+def other_settings(bundle: Contents, results: str, root: Path, commit: str) -> list[str] | None:
+    """The configuration's top keys that aren't as in the default one of a commit; None where that has none."""
+    text = git(root, "show", f"{commit}:{_DEFAULTS}")
+    if text is None:
+        return None
+    ours, theirs = yaml.safe_load(text), bundle.json(f"{results}/provenance.json")["configuration"]
+    if not isinstance(theirs, dict):
+        return sorted(ours)
+    absent = object()
+    return sorted(str(key) for key in {*ours, *theirs} if ours.get(key, absent) != theirs.get(key, absent))
+
+
+def unaccepted(bundle: Contents, run: str, checks: pd.DataFrame, root: Path, commit: str) -> list[str] | None:
+    """A line for every verdict that isn't the one accepted at a commit for this run; None where it has none for it.
+
+    On a processor for which the libraries chose otherwise numbers move, as in ``make check``: these are no problem, nor
+    is a verdict that changed since a number at its tolerance's edge was rounded otherwise.
+
+    Raises :class:`ContactIdError` where the bundle's record can't be read.
+    """
+    table = git(root, "show", f"{commit}:{_VERDICTS}/{run}.csv")
+    if table is None:
+        return None
+    accepted = git(root, "show", f"{commit}:{_VERDICTS}/{run}.json")
+    with tempfile.TemporaryDirectory(prefix="contactid-verify-") as folder:
+        file, made = Path(folder, "accepted.csv"), Path(folder, "accepted.json")
+        file.write_bytes(table)
+        made.write_bytes(accepted or b"{}")
+        before = read_verdicts(file, ACCEPTED_COLUMNS, "Check the checkout with git fsck")
+        then = yaml.safe_load(made.read_text(encoding="utf-8"))  # JSON, as the checkout has it
+    try:
+        elsewhere = chose_otherwise(then, made_with(bundle.json(f"results/{run}/provenance.json")))
+        found = compare_verdicts(checks, before, elsewhere)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ContactIdError(f"the run's record isn't whole ({type(error).__name__}: {error})", AGAIN) from None
+    kinds = ["worse", "weaker", "better", "other", "new", *([] if elsewhere else ["drift"])]
+    return [
+        f"{row_name(row)}: {_of(row, '')}; accepted at that commit: {_of(row, '_was')}"
+        for kind in kinds
+        for row in found[kind].to_dict("records")
+    ]
+
+
+def _of(row: Mapping[Any, Any], which: str) -> str:
+    """A row's verdict and number, and how wide its tolerance is; nothing where there is no such row."""
+    verdict = row[f"verdict{which}"]
+    if pd.isna(verdict) or "tolerance" not in row:
+        return "no such row"
+    return f"{verdict}, {row[f'reproduced{which}']:g} with tolerance {row[f'tolerance{which}']:g}"
