@@ -132,8 +132,14 @@ def test_all_of_an_honest_bundle_is_made_again_without_a_difference(finished, ar
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(verdicts) > 30 and set(verdicts.values()) <= {"identical", "agrees"}
     assert "data/arm_twin/card.json" in verdicts and "without a record" not in done.stdout
+    assert (
+        "Arithmetic: the run's." in done.stdout
+        and "Report: set again from the bundle's files, identical" in done.stdout
+    )
     drawn, of_all = re.search(r"Sample: (\d+) of (\d+) files", done.stdout).groups()
-    assert drawn == of_all and f"{len(verdicts)} of {len(verdicts)} files agree" in done.stdout
+    shown = int(re.search(r"Figures and typeset tables: (\d+) files", done.stdout)[1])
+    in_all = len(verdicts) + shown
+    assert drawn == of_all and shown > 30 and f"{in_all} of {in_all} files agree" in done.stdout
     after = {path: path.stat().st_mtime_ns for path in finished.rglob("*") if ".git" not in path.parts}
     assert {path for path in before | after if before.get(path) != after.get(path)} <= {
         path for path in after if "__pycache__" in path.parts
@@ -192,6 +198,47 @@ def write_hostile_code(files, trace):
     files["Snakefile"] += source.encode()
     code = importlib._bootstrap_external._code_to_hash_pyc(compile(source, "x", "exec"), b"0" * 8, checked=False)
     files[importlib.util.cache_from_source("workflow/contactid/__init__.py")] = bytes(code)
+
+
+def forged(files, name, old, new):
+    assert old in files[name]
+    return files | {name: files[name].replace(old, new, 1)}
+
+
+def test_what_people_look_at_is_made_again_and_a_changed_one_is_found(finished, unpacked, tmp_path):
+    """A forger made manifest, descriptions and logs fit, so that looking finds nothing."""
+    files = {path.relative_to(unpacked).as_posix(): path.read_bytes() for path in unpacked.rglob("*") if path.is_file()}
+    figure = sorted(name for name in files if name.startswith("results/small/arm/figures/") and name.endswith(".svg"))[
+        0
+    ]
+    table = sorted(name for name in files if name.startswith("results/small/arm/tables/") and name.endswith(".tex"))[0]
+    changed = forged(files, "results/small/report.html", b"</body>", b"<script>fetch('x')</script></body>")
+    changed = forged(changed, figure, b"stroke-width: 0.", b"stroke-width: 1.")
+    changed = forged(changed, table, b"&", b"& 7")
+    sealed(tmp_path / "forged.zip", changed)
+    looked, _ = verify(finished, tmp_path / "forged.zip")
+    assert looked.returncode == 0, looked.stderr
+    done, verdicts = verify(finished, tmp_path / "forged.zip", "--recompute", 1)
+    assert done.returncode == 1 and "Report: set again from the bundle's files, differs" in done.stdout
+    differing = {f"results/small/{name}" for name, verdict in verdicts.items() if verdict == "differs"}
+    assert differing == {figure, table}
+
+
+def test_an_honest_bundle_of_another_arithmetic_agrees_and_says_so(finished, unpacked, tmp_path):
+    """Of one whose record says nothing, made again by other kernels of OpenBLAS than the run had."""
+    record = "results/small/provenance.json"
+    files = {path.relative_to(unpacked).as_posix(): path.read_bytes() for path in unpacked.rglob("*") if path.is_file()}
+    made = json.loads(files[record])
+    kernel = next(name for name in ("Nehalem", "Haswell") if name != made["arithmetic"]["blas"])
+    files[record] = json.dumps(made | {"arithmetic": None}).encode()
+    sealed(tmp_path / "silent.zip", files)
+    os.environ["OPENBLAS_CORETYPE"] = kernel
+    try:
+        done, verdicts = verify(finished, tmp_path / "silent.zip", "--recompute", 12)
+    finally:
+        del os.environ["OPENBLAS_CORETYPE"]
+    assert "NOT the run's, and it can't be kept here" in done.stdout and f"is {kernel}" in done.stdout
+    assert verdicts and "differs" not in verdicts.values(), done.stdout
 
 
 def test_what_is_not_finished_or_not_committed_is_refused_in_a_line(finished, archive):

@@ -446,6 +446,13 @@ def test_records_of_jobs(attack, kind):
     assert bool(errors) == (kind not in HARMLESS), errors
 
 
+def test_a_bundle_without_records_of_jobs_says_that_and_asks_for_no_more_time(attack):
+    status, errors, said = attack({of_job(TABLE): None})
+    assert (status, errors) == (0, []) and "results have no record of the job that made them" in said
+    status, (error,), _ = attack({of_job(TABLE): None}, arguments=("--recompute", "5"))
+    assert status == 1 and "files without a record of the job that made it" in error and "--longest" not in error
+
+
 def test_random_edits_end_in_lines(attack):
     """Bytes of what is read are replaced, cut out and doubled; whatever comes of it, nothing else happens."""
     source, noticed = random.Random(21), 0

@@ -23,8 +23,9 @@ from typing import Any
 from contactid.core.atomic import replacing
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.fits import read_json
-from contactid.review.contents import NAME, write_manifest
+from contactid.review.contents import NAME, opened, write_manifest
 from contactid.review.crate import FILE_NAME, describe, read_citation
+from contactid.review.looks import results_in, unrecorded
 from contactid.review.provenance import describe_code, git
 from contactid.run.records import FOLDER, path_of_record
 from contactid.run.story import refuse_changed
@@ -202,6 +203,14 @@ def main(arguments: list[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     path = assemble(_ROOT, chosen.run, force=chosen.force)
     print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB. To check it: make verify BUNDLE={path.name}")
+    with opened(path) as bundle:
+        without = unrecorded(bundle.sizes, results_in(bundle, f"results/{chosen.run}"))
+    if without:
+        print(
+            f"WARNING {len(without)} results have no record of the job that made them, and can't be made again from this "
+            "bundle. The records are in .snakemake: bundle the run where it was made, or make it again.",
+            file=sys.stderr,
+        )
 
 
 if __name__ == "__main__":
