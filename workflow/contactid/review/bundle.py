@@ -207,8 +207,8 @@ def main(arguments: list[str] | None = None) -> None:
         without = unrecorded(bundle.sizes, results_in(bundle, f"results/{chosen.run}"))
     if without:
         print(
-            f"WARNING {len(without)} results have no record of the job that made them, and can't be made again from this "
-            "bundle. The records are in .snakemake: bundle the run where it was made, or make it again.",
+            f"WARNING {len(without)} results have no record of the job that made them, so nobody can make them again "
+            "from this bundle. The records are in .snakemake: bundle the run where it was made, or make it again.",
             file=sys.stderr,
         )
 
