@@ -224,7 +224,7 @@ def test_what_people_look_at_is_made_again_and_a_changed_one_is_found(finished, 
     assert differing == {figure, table}
 
 
-def test_an_honest_bundle_of_another_arithmetic_agrees_and_says_so(finished, unpacked, tmp_path):
+def test_an_honest_bundle_made_again_by_another_arithmetic_agrees_and_says_so(finished, unpacked, tmp_path):
     """Of one whose record says nothing, made again by other kernels of OpenBLAS than the run had."""
     record = "results/small/provenance.json"
     files = {path.relative_to(unpacked).as_posix(): path.read_bytes() for path in unpacked.rglob("*") if path.is_file()}
