@@ -14,6 +14,7 @@ import xarray as xr
 
 from contactid.core import rotations
 from contactid.tossing.identify.trajectories import bootstrap_draws
+from contactid.tossing.predict.covariance_root import symmetric_root
 from contactid.tossing.prepare.preprocess import upper_face
 from contactid.tossing.prepare.tosses import Problem
 from contactid.tossing.simulate.batch import Runs, rest_poses
@@ -126,7 +127,7 @@ def simulate_clouds(
         toss = item.toss
         state = np.zeros((len(draws) + 1, 12))
         if covariance is not None:
-            state[1:] = random.multivariate_normal(np.zeros(12), covariance, size=len(draws), method="eigh")
+            state[1:] = random.normal(size=(len(draws), 12)) @ symmetric_root(covariance)
         center = [parameters.friction_mu, parameters.restitution_e_n]
         every = np.vstack([center, draws])
         runs = Runs.of(every[:, 0], every[:, 1], state)

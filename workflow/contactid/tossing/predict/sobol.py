@@ -32,6 +32,7 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import read_json
 from contactid.output.tables import write_csv
+from contactid.tossing.predict.covariance_root import symmetric_root
 from contactid.tossing.prepare.preprocess import TEST, upper_face
 from contactid.tossing.prepare.tosses import PreparedToss, Problem, Variant, load_problem
 from contactid.tossing.simulate.batch import RestPoses, Runs, rest_poses
@@ -91,10 +92,10 @@ def runs_from_unit(
         (slice(0, 3), slice(6, 9), "release_position", "release_velocity"),
         (slice(3, 6), slice(9, 12), "release_orientation", "release_angular_velocity"),
     ):
-        rates = spread.release * normal[rate_name] @ _root(covariance[rate, rate]).T
+        rates = spread.release * normal[rate_name] @ symmetric_root(covariance[rate, rate])
         gain = covariance[pose, rate] @ np.linalg.pinv(covariance[rate, rate])
         left = covariance[pose, pose] - gain @ covariance[rate, pose]
-        state[:, pose] = rates @ gain.T + spread.release * normal[pose_name] @ _root(left).T
+        state[:, pose] = rates @ gain.T + spread.release * normal[pose_name] @ symmetric_root(left)
         state[:, rate] = rates
     return Runs(
         friction_mu=_uniform(columns["friction_mu"][:, 0], parameters.friction_mu, spread.friction_mu, np.inf),
@@ -111,12 +112,6 @@ def runs_from_unit(
 def _uniform(unit: np.ndarray, center: float, half_width: float, highest: float) -> np.ndarray:
     low = min(max(0.0, center - half_width), highest - 2.0 * half_width)
     return low + 2.0 * half_width * unit
-
-
-def _root(covariance: np.ndarray) -> np.ndarray:
-    """A matrix whose product with its transpose is the covariance, which may be singular."""
-    values, axes = np.linalg.eigh(covariance)
-    return axes * np.sqrt(np.maximum(values, 0.0))
 
 
 def sobol_terms(f_a: np.ndarray, f_b: np.ndarray, f_ab: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
