@@ -31,7 +31,7 @@ from scipy.linalg import lu_factor
 from contactid.review.arithmetic import describe_arithmetic
 matrix = np.eye(64) + 1e-3 * np.arange(4096.0).reshape(64, 64)
 lu_factor(matrix @ matrix)
-numba.njit(lambda values: (values * values + 1.0).sum())(matrix)
+numba.jit(lambda values: (values * values + 1.0).sum())(matrix)
 print(json.dumps(describe_arithmetic()))
 """
 _SECONDS = 120.0  # for one trial; it takes two
