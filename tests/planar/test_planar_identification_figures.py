@@ -137,7 +137,7 @@ LABELS = {
     "fig19_identified_friction": [r"true friction coefficient $\mu$", "pure rolling", "printed: rolling from 0.6"],
     "fig20_rig": [rig.INSTEAD_OF_PHOTOGRAPH, "about 200 mm", "slope \N{MINUS SIGN}0.247 rad", "wooden bar"],
     "fig21_release": [rig.INSTEAD_OF_PHOTOGRAPH, "100 mm", "0.5 rad", "servo motor", "electromagnets"],
-    "fig22_real_throw": ["$x$ (mm)", "(a) identified motion", "(b) centre of mass", "measured", "identified"],
+    "fig22_real_throw": ["$x$ (mm)", "(a) identified motion", "(b) centre of mass", "frames", "identified"],
     "fig23_real_impulses": ["normal $c_n$ (m/s)", "tangential $c_t$ (m/s)", "contact 1"],
     "ext_identification_error": [
         "(b) noise: marker distance",

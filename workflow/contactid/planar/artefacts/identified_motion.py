@@ -188,6 +188,8 @@ def draw_real_throw(data: pd.DataFrame) -> Figure:
         axes.set(xlabel="$x$ (mm)", ylabel="$y$ (mm)")
         axes.set_title(f"({letter}) {title}", loc="left")
     handles, names = panels[1].get_legend_handles_labels()
+    # nobody measured a synthetic throw; its frames are frames all the same
+    names = ["frames" if name == "measured" else name for name in names]
     lapse = dict(zip(*reversed(panels[0].get_legend_handles_labels()), strict=True))
     residual = f"; residual {data['residual_mm'].iloc[0]:.2g} mm rms"
     head(
