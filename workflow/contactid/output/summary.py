@@ -51,8 +51,8 @@ def conclude(
     verdicts = [f"* {study}: {verdict_line(rows)}" for study, rows in table.groupby("study", sort=False)]
     had = run_had("This run", map(read_json, cards))
     parts = [f"# Run {run}", *filter(None, [had])]
-    for study, rows in sentences.groupby("study", sort=False):
-        parts += [f"## What the {study} paper's abstract says (claims.csv)", "\n".join(abstract_lines(rows))]
+    for name, rows in sentences.groupby("study", sort=False):
+        parts += [f"## What the {name} paper's abstract says (claims.csv)", "\n".join(abstract_lines(rows))]
     parts += ["## Printed numbers (checks.csv)", "\n".join(verdicts), *texts]
     write_text(summary, "\n\n".join(parts) + "\n")
 

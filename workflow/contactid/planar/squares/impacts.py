@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from scipy.optimize import OptimizeResult, least_squares
@@ -130,7 +131,12 @@ def _impacts(prepared: PreparedThrows, windows: Sequence[SquareWindow]) -> Impac
 
 
 def _fitted(
-    impacts: Impacts, start: np.ndarray, free: list[int], rows: np.ndarray, scale: float, loss: str = "cauchy"
+    impacts: Impacts,
+    start: np.ndarray,
+    free: list[int],
+    rows: np.ndarray,
+    scale: float,
+    loss: Literal["soft_l1", "cauchy"] = "cauchy",
 ) -> np.ndarray:
     def of(x: np.ndarray) -> np.ndarray:
         z = start.copy()
