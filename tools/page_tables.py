@@ -10,21 +10,32 @@ import pandas as pd
 import yaml
 
 from contactid.core.errors import ContactIdError
-from contactid.output.comparison import (
+from contactid.output.claims import ABSTRACT, NO_RESULT, WEAKEST_FIRST, judged_claims, read_claims
+from contactid.output.comparison import SCALES, STATEMENT, comparable, counted
+from contactid.output.verdicts import (
     BASES,
+    BETTER,
     DIFFERS,
+    FITTED,
+    INPUT,
     MEANINGS,
-    NOT_COMPARABLE,
-    SCALES,
-    STATEMENT,
+    NEEDS_ARCHIVE,
+    NEVER_PUBLISHED,
+    NOT_DONE,
+    ORIGINS,
+    PRINT_CONSISTENT,
+    PRINT_INCONSISTENT,
+    REPRODUCED,
+    UNDEFINED,
+    UNINFORMATIVE,
     VERDICTS,
-    counted,
 )
 
 ACCEPTED = "workflow/resources/verdicts/default.csv"
 MISSING = "workflow/resources/missing.csv"
 OWN_THROWS = "workflow/resources/own_throws.csv"
 OWN_IMPACTS = "workflow/resources/own_impacts.csv"
+MOVES = "workflow/resources/verdict_moves.csv"
 DIFFERENCES = "workflow/resources/published/differences.yaml"
 KEY = ["study", "artefact", "quantity", "condition"]
 _MOST = 2  # pairs of printed and found numbers that an entry lists
@@ -37,11 +48,17 @@ def all_tables(root: Path) -> dict[str, str]:
         "table_of_bases": _table(
             ["basis", "what ours rests on"], [[f"`{name}`", told] for name, told in BASES.items()]
         ),
+        "table_of_origins": _table(
+            ["origin", "where the data come from"], [[f"`{name}`", told] for name, told in ORIGINS.items()]
+        ),
         "table_of_scales": _table(["unit", "tried in place of 0"], [[u, f"+- {size:g}"] for u, size in SCALES.items()]),
         "table_of_counts": counts(_read(root / ACCEPTED)),
+        "table_of_sentences": sentences(root),
+        "table_of_papers": papers(root),
+        "table_of_moves": moves(pd.read_csv(root / MOVES, keep_default_na=False)),
         "table_of_differences": differences(entries(root), differing(root)),
         "table_of_missing": _table(
-            ["study", "artefact", "numbers", "what is missing"], _read(root / MISSING).values.tolist()
+            ["study", "artefact", "verdict", "numbers", "what is missing"], _read(root / MISSING).values.tolist()
         ),
         "table_of_own_throws": own_throws(pd.read_csv(root / OWN_THROWS)),
         "table_of_own_impacts": own_impacts(pd.read_csv(root / OWN_IMPACTS)),
@@ -90,6 +107,59 @@ def counts(accepted: pd.DataFrame) -> str:
     return _table(["study", *(name.replace("_", " ") for name in VERDICTS)], rows)
 
 
+def judged_sentences(root: Path) -> dict[str, pd.DataFrame]:
+    """What comes of each paper's sentences by the accepted verdicts, by study."""
+    accepted = _read(root / ACCEPTED)
+    found = {}
+    for study, checks in accepted.groupby("study", sort=False):
+        ledger = root / f"workflow/resources/published/{study}_claims.yaml"
+        if ledger.is_file():
+            found[str(study)] = judged_claims(str(study), read_claims(ledger), checks)
+    return found
+
+
+def sentences(root: Path) -> str:
+    """How many sentences of each paper have which verdict."""
+    order = [*reversed(WEAKEST_FIRST), INPUT, NO_RESULT]
+    rows = []
+    for study, claims in judged_sentences(root).items():
+        counts = [str((claims["verdict"] == verdict).sum()) for verdict in order]
+        rows.append([study, str(len(claims)), *counts])
+    return _table(["study", "sentences", *(name.replace("_", " ") for name in order)], rows)
+
+
+#: What a reader of one line wants of a sentence, by the verdicts that mean it.
+_PLAINLY = {
+    "shown": (REPRODUCED, BETTER),
+    "contradicted": (DIFFERS, PRINT_INCONSISTENT),
+    "need the paper's recordings": (NEEDS_ARCHIVE,),
+    "need what was never published": (NEVER_PUBLISHED,),
+    "open": (NOT_DONE, UNDEFINED, UNINFORMATIVE, PRINT_CONSISTENT, FITTED, INPUT),
+    "about other work, or an opinion": (NO_RESULT,),
+}
+
+
+def papers(root: Path) -> str:
+    """What comes of each paper's sentences, in a line: of the abstract's, and of all that can be checked."""
+    rows = []
+    for study, claims in judged_sentences(root).items():
+        in_abstract = claims["section"] == ABSTRACT
+        cells = []
+        for verdicts in _PLAINLY.values():
+            members = claims["verdict"].isin(verdicts)
+            cells.append(f"{(members & in_abstract).sum()} of {members.sum()}")
+        rows.append([study, f"{in_abstract.sum()} of {len(claims)}", *cells])
+    return _table(["study", "sentences", *_PLAINLY], rows)
+
+
+def moves(rows: pd.DataFrame) -> str:
+    """What became of the rows that there were before these rules: study, before, after, how many, and why."""
+    lines = [
+        [row["study"], row["before"], row["after"], str(row["rows"]), row["why"]] for row in rows.to_dict("records")
+    ]
+    return _table(["study", "before", "after", "rows", "why"], lines)
+
+
 def entries(root: Path) -> list[dict[str, str]]:
     """Why numbers differ, written by hand: study, artefact, quantity and condition (patterns), printed, why."""
     told = yaml.safe_load((root / DIFFERENCES).read_text(encoding="utf-8"))
@@ -97,13 +167,16 @@ def entries(root: Path) -> list[dict[str, str]]:
 
 
 def differing(root: Path) -> pd.DataFrame:
-    """The accepted rows that differ, with the printed value and its unit."""
+    """The accepted rows that differ from print, or in which print contradicts itself, with the printed value."""
     accepted = _read(root / ACCEPTED)
-    rows = accepted[accepted["verdict"] == DIFFERS]
+    rows = accepted[accepted["verdict"].isin((DIFFERS, PRINT_INCONSISTENT))]
     published = [
         _read(root / f"workflow/resources/published/{study}.csv").assign(study=study) for study in set(rows["study"])
     ]
-    return rows.merge(pd.concat(published), on=KEY, how="left") if published else rows
+    if not published:
+        return rows
+    # statements have no printed value: they stand in the ledgers of claims
+    return rows.merge(pd.concat(published), on=KEY, how="left").fillna({"value": "1", "unit": STATEMENT})
 
 
 def matched(entry: dict[str, str], rows: pd.DataFrame) -> pd.Series:
@@ -152,10 +225,10 @@ def take_missing(root: Path) -> None:
     checks = root / "results/default/checks.csv"
     if checks.is_file():
         table = _read(checks)
-        lacking = table[table["verdict"] == NOT_COMPARABLE].groupby(["study", "artefact"], sort=False)["note"]
+        lacking = table[~comparable(table)].groupby(["study", "artefact", "verdict"], sort=False)["note"]
         rows = [(*key, len(notes), "; ".join(dict.fromkeys(name for note in notes for name in _lacked(note))))
                 for key, notes in lacking]  # fmt: skip
-        found = pd.DataFrame(rows, columns=["study", "artefact", "numbers", "missing"])
+        found = pd.DataFrame(rows, columns=["study", "artefact", "verdict", "numbers", "missing"])
         found.to_csv(root / MISSING, index=False, lineterminator="\n")
 
 

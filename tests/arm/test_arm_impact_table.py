@@ -192,17 +192,13 @@ def test_other_laws_reduce_to_the_printed_one_and_friction_slows_the_tip() -> No
 def test_the_artefacts_are_made_from_files_and_the_figure_is_drawn(tmp_path: Path) -> None:
     fits = tmp_path / "methods.csv"
     recordings().assign(method="paper").to_csv(fits, index=False)
-    (tmp_path / "curves.csv").write_text("source\nsynthetic data: made here\n")
-    tables = table_ii(LWR4, BLOCK, PUBLISHED_FILE, str(fits), str(tmp_path / "curves.csv"), "paper")
-    shown = tables["tables/tab02_impact_map"]
-    assert shown.tex is not None and shown.headings is not None and len(shown.tex.columns) == len(shown.headings)
-    assert len(shown.table) == 36 and len(shown.tex) == 18 and "synthetic" in shown.data
+    tables = table_ii(LWR4, BLOCK, PUBLISHED_FILE, str(fits), "paper")
+    assert len(tables["tables/tab02_impact_map"]) == 36
     made = postures(LWR4, CORRECTIONS, BLOCK, PUBLISHED_FILE)
     assert len(made["tables/ext_postures"]) and set(made["tables/ext_links"]["inertia"]) == {"described", "corrected"}
     laws = {"friction_mu": [0.2], "restitution_e_n": [0.0], "facets": 4}
     solve_laws(LWR4, BLOCK, laws, PUBLISHED_FILE, str(tmp_path / "laws.csv"))
-    summed = impact_laws(str(tmp_path / "laws.csv"))
-    assert summed.tex is not None and len(summed.table) == 18 and len(summed.tex) == 1
+    assert len(impact_laws(str(tmp_path / "laws.csv"))) == 18
     figure = arm_figure(LWR4, BLOCK)
     with style.styled():
         style.save(draw_arm(figure), tmp_path / "fig01_arm")

@@ -4,7 +4,8 @@ WIDE, NARROW = (1280, 900), (360, 740)
 #: Addresses of views of every kind, within the page.
 VIEWS = (
     "#overview",
-    "#untrue",
+    "#differences",
+    "#words",
     "#tossing",
     "#tossing-tab03",
     "#planar-fig12",

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from contactid.inhand.artefacts.cost import differences, time_by_samples
+from contactid.inhand.artefacts.cost import choices_made, differences, time_by_samples
 from contactid.inhand.artefacts.estimates import all_estimates
 from contactid.inhand.artefacts.factor_graph import factor_graph
-from contactid.inhand.identify.cost import write_differences, write_speed
+from contactid.inhand.identify.cost import PRIOR_SHARES, write_differences, write_speed
 from contactid.inhand.identify.estimates import write_estimates
 from contactid.inhand.identify.methods import ESTIMATE_COLUMNS, GRAPH_METHODS
 from contactid.inhand.readers.recordings import write_recording
+from contactid.inhand.readers.sources import SOURCES
 from contactid.inhand.readers.twins import simulate_recording
 from contactid.output.tables import read_csv
 from contactid.sources.motion import write_dataset
@@ -59,13 +60,27 @@ def test_shards_become_the_table_of_estimates(shard):
 
 
 def test_speed_and_differences_are_kept_and_shown(tmp_path):
-    times, errors = str(tmp_path / "speed.csv"), str(tmp_path / "differences.csv")
+    times, errors, choices = (str(tmp_path / f"{name}.csv") for name in ("speed", "differences", "choices"))
     write_speed(OBJECTS_FILE, STUDY, times)
-    write_differences(OBJECTS_FILE, STUDY, errors)
+    write_differences(OBJECTS_FILE, STUDY, errors, choices)
     made = time_by_samples(times, STUDY["speed"])
     assert list(made["tables/ext_speed"]["samples"]) == [60, 90]
     assert "synthetic" in made["figures/ext_speed"]["source"].iloc[0]
     assert set(differences(errors)["scheme"]) == {"paper", "central", "fourth_order"}
+    _choices_are_of_one_recording_each(choices_made(choices))
+
+
+def _choices_are_of_one_recording_each(rows):
+    assert list(rows["source"].unique()) == list(SOURCES)
+    assert (rows.groupby("source")["object"].nunique() == 1).all() and len(rows) == 6 * len(SOURCES)
+    assert set(rows.loc[rows["estimator"] == "constraint_geodesic", "prior_share"]) == set(PRIOR_SHARES)
+    wide = rows[rows["prior_share"].isna()].pivot(index="source", columns="estimator", values="mass_error_pct")
+    # the filter smooths the forces alone, so its estimates aren't those from forces as sensed
+    assert (wide["baseline"] != wide["least squares without filter"]).all()
+    assert (wide["constraint_no_geodesic"] != wide["constraint_no_geodesic with filter"]).all()
+    # the prior is the truth here: what weighs it more is nearer
+    by_share = rows.dropna(subset="prior_share").pivot(index="source", columns="prior_share", values="mass_error_pct")
+    assert (by_share[min(PRIOR_SHARES)] < by_share[1.0]).all()
 
 
 def test_figure_3_has_circles_squares_and_lines():

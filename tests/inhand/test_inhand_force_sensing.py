@@ -16,14 +16,16 @@ from contactid.inhand.simulate.electrode_sensor import (
     simulate_sessions,
     surface_point,
 )
+from contactid.inhand.tactile import training
 from contactid.inhand.tactile.accuracy import (
     LEVELS,
+    accuracy_table,
     calibration_curve,
     magnitude_and_angle,
     scale_of,
     share_within,
 )
-from contactid.inhand.tactile.network import write_request
+from contactid.inhand.tactile.network import REPEATS, least_seconds, write_request
 from contactid.inhand.tactile.regression import fit_bayesian_features, fit_linear
 from contactid.inhand.tactile.training import simulated_samples, torch_python, train_network, write_predictions
 from contactid.output import style
@@ -217,7 +219,7 @@ def test_what_a_network_answers_is_read_back(monkeypatch, tmp_path):
     samples = {f"{part}_{kind}": np.zeros((4, 3)) for part in ("training", "validation", "test")
                for kind in ("signals", "force")}  # fmt: skip
     found = {f"{part}_{kind}": np.ones((4, 3)) for part in ("validation", "test") for kind in ("mean", "sd")}
-    np.savez(tmp_path / "kept.npz", **found, epochs=3)
+    np.savez(tmp_path / "kept.npz", **found, epochs=3, seconds=0.5)
     as_python(monkeypatch, tmp_path / "python", f"#!/bin/sh\ncp {tmp_path}/kept.npz $4\n")
     answer = train_network("plain_network", 1, BLOCK["network"], samples)
     assert answer["epochs"] == 3 and (answer["test_sd"] == 1.0).all()
@@ -232,6 +234,30 @@ def test_a_program_that_fails_is_reported_in_one_line(monkeypatch, tmp_path):
                for kind in ("signals", "force")}  # fmt: skip
     with pytest.raises(ContactIdError, match=r"training plain_network failed \(no such thing\)"):
         train_network("plain_network", 1, BLOCK["network"], samples)
+
+
+def test_a_network_s_time_is_that_of_its_fastest_prediction(monkeypatch):
+    clock = iter(np.cumsum([0.0, 3.0, 1.0, 1.0, 1.0, 2.0] + 2 * [0.0, 5.0] + 5 * [0.0]))
+    monkeypatch.setattr("time.process_time", lambda: next(clock))
+    asked = []
+
+    class Model:
+        def predict(self, inputs):
+            asked.append(inputs)
+
+    assert least_seconds(Model(), "inputs") == 1.0
+    assert asked == ["inputs"] * REPEATS
+
+
+def test_times_stand_where_a_network_is_and_nowhere_else(monkeypatch):
+    samples = simulated_samples(BLOCK)
+    answer = {f"{part}_{kind}": samples[f"{part}_force"] + 0.1 for part in ("validation", "test") for kind in ("mean",)}
+    answer |= {f"{part}_sd": np.ones_like(samples[f"{part}_force"]) for part in ("validation", "test")}
+    monkeypatch.setattr(training, "train_network", lambda *given: answer | {"epochs": 3, "seconds": 0.25})
+    found = training.train_models(samples, BLOCK | {"models": ["plain_network", "linear"], "training_seeds": [1]})
+    assert list(accuracy_table(found, 0.5)["seconds"].fillna(-1.0)) == [0.25, -1.0]
+    without = training.train_models(samples, BLOCK | {"models": ["linear"]})
+    assert "seconds" not in without and "seconds" not in accuracy_table(without, 0.5)
 
 
 def torch_or_skip():

@@ -34,20 +34,31 @@ def test_every_artefact_is_declared_once_with_all_that_follows_from_it(study):
             assert reference.startswith(f"contactid.{study}."), reference
             assert CODE.reached(reference), reference
     files = declared.artefact_files(found, "here")
-    assert len(set(files)) == len(files) and not any("tabulars" in file for file in files)
+    assert len(set(files)) == len(files)
+    for row in found:
+        printed = row.kind == "table" and not row.name.startswith("ext_")
+        assert "tex" in row.files or not printed, f"{row.name} is printed and isn't typeset"
+        assert printed or row.spread is None, row.name
 
 
 def test_files_are_handed_out_one_artefact_after_the_other():
     some = [
         declared.table("tab01_a", "r", "m:f", "A."),
-        declared.table("ext_b", "r", "m:g", "B.", files=("csv",)),
+        declared.table("ext_b", "r", "m:g", "B."),
         declared.figure("fig01_c", "r", "m:h", "m:d", "C.", data="made up"),
     ]
     files = declared.computed(some, "x")
-    assert files == ["x/tables/tab01_a.csv", "x/tabulars/tab01_a.tex", "x/tables/ext_b.csv", "x/figures/fig01_c.csv"]
+    assert files == ["x/tables/tab01_a.csv", "x/tables/ext_b.csv", "x/figures/fig01_c.csv"]
     by_place = declared.files_by_place(declared.computations(some), files)
     assert by_place["tables/ext_b"] == ["x/tables/ext_b.csv"]
     assert declared.typeset(some, "x") == ["x/tables/tab01_a.tex"]
     assert declared.drawn(some, "x") == [f"x/figures/fig01_c.{end}" for end in ("pdf", "png", "svg")]
     with pytest.raises(ValueError, match="files for the artefacts"):
         declared.files_by_place(declared.computations(some), files[:-1])
+
+
+def test_what_computes_is_told_nothing_of_captions_and_spreads():
+    spread = declared.Spread({}, "x", ("x_se",), "standard error")
+    plain = declared.table("tab01_a", "r", "m:f", "A.")
+    other = declared.table("tab01_a", "r", "m:f", "B.", files=("csv",), spread=spread)
+    assert declared.computations([plain]) == declared.computations([other])

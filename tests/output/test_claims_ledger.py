@@ -31,8 +31,12 @@ needs_papers = pytest.mark.skipif(not PAPERS.is_dir(), reason="needs the papers'
 for_every_study = pytest.mark.parametrize("study", STUDIES)
 
 
-def claims_of(study):
+def ledger_of(study):
     return yaml.safe_load((PUBLISHED / f"{study}_claims.yaml").read_text(encoding="utf-8"))
+
+
+def claims_of(study):
+    return ledger_of(study)["sentences"]
 
 
 def patterns(claim):
@@ -40,8 +44,7 @@ def patterns(claim):
 
 
 def matches(row, pattern):
-    same = row["artefact"] == pattern["artefact"] and row["quantity"] == pattern["quantity"]
-    return same and fnmatchcase(row["condition"], pattern["condition"])
+    return all(fnmatchcase(row[key], str(pattern[key])) for key in PATTERN_KEYS)
 
 
 def rows_of(table, study):
@@ -100,13 +103,9 @@ def test_what_only_calculates_with_print_reproduces_nothing(study):
 
 @for_every_study
 def test_every_statement_is_said_by_a_sentence(study):
-    published = read_csv(PUBLISHED / f"{study}.csv")
+    statements = pd.DataFrame(ledger_of(study)["statements"]).rename(columns={"name": "quantity"})
     named = [pattern for claim in claims_of(study) for pattern in patterns(claim)]
-    unsaid = [
-        row
-        for row in rows_of(published[published["unit"] == "holds"], study)
-        if not any(matches(row, pattern) for pattern in named)
-    ]
+    unsaid = [row for row in rows_of(statements, study) if not any(matches(row, pattern) for pattern in named)]
     assert not unsaid, pd.DataFrame(unsaid).to_string()
 
 

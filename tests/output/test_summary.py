@@ -16,7 +16,7 @@ def verdicts(study, *rows):
 def test_a_line_per_study_comes_first(tmp_path):
     one = verdicts(
         "one",
-        ("not_comparable", "", "rest poses (Table III) in box_c, 10.4121/17122553.v1; 10.4121/0 is another"),
+        ("needs_archive", "", "rest poses (Table III) in box_c, 10.4121/17122553.v1; 10.4121/0 is another"),
         ("differs", "", ""),
         ("fitted", "", ""),
         ("reproduced", "", ""),
@@ -36,7 +36,7 @@ def test_a_line_per_study_comes_first(tmp_path):
     assert (tmp_path / "summary.md").read_text() == (
         "# Run r\n\nThis run had no recordings: its data (1 dataset) are synthetic twins, simulated in place of "
         "recordings.\n\n## Printed numbers (checks.csv)\n\n"
-        "* one: 1 reproduced, 2 print_consistent, 1 fitted, 1 differs, 1 not_comparable"
+        "* one: 1 reproduced, 2 print_consistent, 1 fitted, 1 differs, 1 needs_archive"
         " (datasets that the run lacks: 10.4121/17122553.v1)\n"
         "* two: 0 reproduced, 1 input\n\n## one\n\nwords\n"
     )

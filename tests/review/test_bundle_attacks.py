@@ -54,10 +54,10 @@ def home(tmp_path_factory):
     commit = git(root, "rev-parse", "HEAD").decode().strip()
     folder = root / RUN
     (folder / "s/tables").mkdir(parents=True)
-    names = ["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from"]
-    printed = pd.DataFrame([("t", q, "", 1.0, "kg", 0.1, "rounding") for q in "ab"], columns=names)
+    names = ["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"]
+    printed = pd.DataFrame([("t", q, "", 1.0, "kg", 0.1, "rounding", "p. 1") for q in "ab"], columns=names)
     found = {("t", q, ""): Reproduced(1.05, naive={"mean": 3.0}) for q in "ab"}
-    write_csv(compare("s", printed, found, {}), folder / "s/checks.csv")
+    write_csv(compare("s", printed, found), folder / "s/checks.csv")
     (folder / "section.md").write_text("## s\n")
     files = [folder / name for name in ("checks.csv", "claims.csv", "summary.md")]
     conclude("r", [folder / "s/checks.csv"], [folder / "section.md"], [], [], *files)

@@ -9,28 +9,27 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contactid.output.comparison import (
+from contactid.output.comparison import COLUMNS, STATEMENT, Reproduced, tried_answers
+from contactid.output.comparison import compare as compare_numbers
+from contactid.output.tables import write_csv
+from contactid.output.verdicts import (
     BASES,
     BETTER,
-    COLUMNS,
     DIFFERS,
     FITTED,
     INPUT,
+    NEEDS_ARCHIVE,
     PRINT,
     REPRODUCED,
-    STATEMENT,
     UNINFORMATIVE,
-    Reproduced,
-    statement,
-    tried_answers,
+    Lack,
 )
-from contactid.output.comparison import compare as compare_numbers
-from contactid.output.tables import write_csv
 from contactid.review.apart import compare
 from contactid.review.check import read_verdicts
 from contactid.review.recompute import candidates, draw
 from contactid.review.verify import wrong_verdicts
 from contactid.run.records import JobRecord
+from contactid.sources.origin import Origin
 
 NUMBERS = st.floats(-1e6, 1e6).filter(lambda value: abs(value) > 1e-6)
 
@@ -118,9 +117,36 @@ def test_what_takes_long_lacks_its_data_or_has_no_record_is_left_out_with_the_re
 
 def judged(value, ours, tolerance=0.1, unit="kg"):
     """The row of one number as a run judges and writes it."""
-    names = ["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from"]
-    published = pd.DataFrame([("t", "q", "", value, unit, tolerance, "rounding")], columns=names)
-    return compare_numbers("s", published, {("t", "q", ""): ours}, {})
+    names = ["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"]
+    published = pd.DataFrame([("t", "q", "", value, unit, tolerance, "rounding", "p. 1")], columns=names)
+    return compare_numbers("s", published, {("t", "q", ""): ours}, {}, {"d": Origin(True, "an archive")})
+
+
+STATED = {
+    "quantity": "q", "unit": STATEMENT, "published": 1.0, "reproduced": 1.0, "tolerance": 0.0, "basis": "computed",
+    "origin": "simulation", "wrong_answers": "exchanged=0;no impact=0", "rejects": "exchanged;no impact",
+    "moved": "limit*0.8=1;limit*1.2=1", "cases": "3 of 4", "verdict": REPRODUCED, "note": "by rows",
+}  # fmt: skip
+LACK = Lack(NEEDS_ARCHIVE, "needs d")
+
+
+def test_a_statement_s_verdict_follows_from_its_columns(tmp_path):
+    row = judged(1.0, Reproduced(1.0)).assign(**STATED)
+    assert wrong_verdicts(reread(row, tmp_path)) == []
+    for changes, problem in (
+        ({"verdict": DIFFERS}, "says differs, where reproduced follows"),
+        ({"moved": "limit*0.8=0;limit*1.2=1"}, "where uninformative follows"),
+        ({"wrong_answers": "counterexample=0", "rejects": "counterexample"}, "where uninformative follows"),
+        ({"wrong_answers": "exchanged=1;no impact=0", "rejects": "no impact"}, "where uninformative follows"),
+        ({"rejects": "exchanged"}, "which doesn't follow from"),
+        ({"cases": "5 of 4"}, "is so in 5 of 4 cases"),
+        ({"basis": PRINT, "origin": "print"}, "where print_consistent follows"),
+        ({"reproduced": 0.0, "moved": "limit*0.8=0;limit*1.2=0"}, "where differs follows"),
+        ({"origin": "somewhere"}, "its origin is somewhere"),
+        ({"verdict": "undefined"}, "undefined, but has 4 cases"),
+    ):
+        (line,) = wrong_verdicts(reread(row.assign(**changes), tmp_path))
+        assert problem in line, (changes, line)
 
 
 def reread(table, folder, **changes):
@@ -137,22 +163,29 @@ def reread(table, folder, **changes):
     naive=NUMBERS,
     signed=st.booleans(),
     is_error=st.booleans(),
-    missing=st.sampled_from(["", "needs d"]),
+    lack=st.sampled_from([None, LACK]),
 )
 def test_whatever_a_run_judges_follows_from_its_columns(
-    value, factor, tolerance, basis, naive, signed, is_error, missing
+    value, factor, tolerance, basis, naive, signed, is_error, lack
 ):  # fmt: skip
-    ours = Reproduced(
-        value * factor, basis, "d", missing, naive={"uniform body": naive}, signed=signed, is_error=is_error
-    )
+    ours = Reproduced(value * factor, basis, "d", lack, naive={"uniform body": naive}, signed=signed, is_error=is_error)
     table = judged(value, ours, tolerance * abs(value))
     rounded = table.map(lambda cell: float(f"{cell:.6g}") if isinstance(cell, float) else cell)  # as in the file
     assert wrong_verdicts(rounded) == []
 
 
-@pytest.mark.parametrize("value", [1.1, 0.9, 1.0999999, 1.1000001])
-def test_at_the_very_edge_either_verdict_follows(tmp_path, value):
-    for verdict in (REPRODUCED, DIFFERS):
+@pytest.mark.parametrize(
+    ("value", "verdicts"),
+    [
+        (1.1, (UNINFORMATIVE,)),
+        (1.08, (REPRODUCED, UNINFORMATIVE)),
+        (1.0799999, (REPRODUCED, UNINFORMATIVE)),
+        (1.12, (DIFFERS, UNINFORMATIVE)),
+        (1.1200001, (DIFFERS, UNINFORMATIVE)),
+    ],
+)
+def test_at_the_very_edge_either_verdict_follows(tmp_path, value, verdicts):
+    for verdict in verdicts:
         assert wrong_verdicts(reread(judged(1.0, Reproduced(value)), tmp_path, verdict=verdict)) == []
 
 
@@ -165,8 +198,8 @@ def test_at_the_very_edge_either_verdict_follows(tmp_path, value):
         (Reproduced(1.05), {"verdict": FITTED}, "says fitted"),
         (Reproduced(1.05, FITTED), {"verdict": REPRODUCED}, "says reproduced"),
         (Reproduced(1.05, PRINT), {"verdict": REPRODUCED}, "says reproduced"),
-        (Reproduced(1.2), {"verdict": REPRODUCED}, "says reproduced"),
-        (Reproduced(1.2, INPUT), {"verdict": INPUT}, "says input"),
+        (Reproduced(1.3), {"verdict": REPRODUCED}, "says reproduced"),
+        (Reproduced(1.3, INPUT, "d"), {"verdict": INPUT}, "says input"),
         (Reproduced(1.5, is_error=True), {"verdict": BETTER}, "says better"),
         (Reproduced(1.05, naive={"mean": 1.02}), {"verdict": REPRODUCED}, "says reproduced"),
         (Reproduced(1.05, naive={"mean": 1.02}), {"rejects": "zero;half;twice;mean"}, "rejects zero;half;twice;mean"),
@@ -176,14 +209,12 @@ def test_at_the_very_edge_either_verdict_follows(tmp_path, value):
         (Reproduced(1.05), {"wrong_answers": "zero=0;half=0.5", "rejects": "zero;half"}, "twice is 2"),
         (Reproduced(1.05), {"wrong_answers": "zero=0;half=0.5;twice=3"}, "twice is 2, which wasn't tried"),
         (Reproduced(1.05), {"wrong_answers": "zero=0;half=b;twice=2"}, "can't be judged"),
-        (Reproduced(1.05), {"basis": ""}, "rests on nothing"),
-        (Reproduced(1.05), {"basis": "hope"}, "rests on hope"),
+        (Reproduced(1.05), {"basis": ""}, "its basis is nothing"),
+        (Reproduced(1.05), {"basis": "hope"}, "its basis is hope"),
         (Reproduced(1.05), {"reproduced": np.nan}, "reproduced without a number"),
-        (Reproduced(1.05, missing="needs d"), {"note": ""}, "not comparable without a reason"),
-        (Reproduced(1.05, missing="needs d"), {"note": "; tolerance"}, "not comparable without a reason"),
-        (Reproduced(1.05, missing="needs d"), {"rejects": "zero"}, "rejects zero"),
-        (statement(bool, True, False), {"unit": STATEMENT, "wrong_answers": "", "rejects": ""}, "counterexample"),
-        (statement(bool, True, False), {"unit": STATEMENT, "reproduced": 0.999}, "says reproduced"),
+        (Reproduced(1.05, lack=LACK), {"note": ""}, "needs_archive without a reason"),
+        (Reproduced(1.05, lack=LACK), {"note": "; tolerance"}, "needs_archive without a reason"),
+        (Reproduced(1.05, lack=LACK), {"rejects": "zero"}, "rejects zero"),
     ],
 )  # fmt: skip
 def test_a_verdict_that_does_not_follow_is_told(tmp_path, ours, changes, problem):

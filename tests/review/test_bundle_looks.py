@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from contactid.core.errors import ContactIdError
+from contactid.output.claims import judged_claims, read_claims
 from contactid.output.comparison import COLUMNS, Reproduced, compare
 from contactid.output.tables import write_csv
 from contactid.review.bundle import write_zip
@@ -21,6 +22,7 @@ from contactid.review.looks import (
     unrecorded,
     wrong_configuration,
     wrong_logs,
+    wrong_sentences,
 )
 from contactid.review.provenance import git
 from contactid.run.records import FOLDER, path_of_record
@@ -106,15 +108,15 @@ def committed(root, files):
 @pytest.fixture
 def accepted(tmp_path):
     """Checks of a run, and a checkout whose commit accepts them for the run r."""
-    names = ["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from"]
-    printed = pd.DataFrame([("t", q, "", 1.0, "kg", 0.1, "rounding") for q in "abc"], columns=names)
+    names = ["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"]
+    printed = pd.DataFrame([("t", q, "", 1.0, "kg", 0.1, "rounding", "p. 1") for q in "abc"], columns=names)
     ours = {
         ("t", q, ""): Reproduced(value, naive={"mean": 3.0})
-        for q, value in zip("abc", (1.05, 1.5, 1.0999), strict=True)
+        for q, value in zip("abc", (1.05, 1.5, 1.0799), strict=True)
     }
     folder = tmp_path / "home/workflow/resources/verdicts"
     folder.mkdir(parents=True)
-    write_csv(compare("s", printed, ours, {}), tmp_path / "checks.csv")
+    write_csv(compare("s", printed, ours), tmp_path / "checks.csv")
     checks = read_verdicts(tmp_path / "checks.csv", COLUMNS, "")
     write_csv(checks[list(ACCEPTED_COLUMNS)], folder / "r.csv")
     root, commit = committed(tmp_path / "home", {"workflow/resources/verdicts/r.json": json.dumps(made_with(HERE))})
@@ -144,13 +146,27 @@ def test_verdicts_are_those_that_the_commit_accepts(bundle, accepted, row, chang
 
 def test_on_another_processor_numbers_may_move_and_verdicts_at_the_edge_but_no_others(bundle, accepted):
     checks, root, commit = accepted
-    moved = checks.assign(reproduced=[1.08, 1.5, 1.1001], verdict=["reproduced", "differs", "differs"])
-    flipped = checks.assign(reproduced=[1.05, 1.0, 1.0999], verdict="reproduced")
+    moved = checks.assign(reproduced=[1.07, 1.5, 1.0801], verdict=["reproduced", "differs", "uninformative"])
+    flipped = checks.assign(reproduced=[1.05, 1.0, 1.0799], verdict="reproduced")
     with bundle(**{RECORD: json.dumps(ELSEWHERE).encode()}) as contents:
         assert unaccepted(contents, "r", moved, root, commit) == []
         assert len(unaccepted(contents, "r", flipped, root, commit)) == 1
     with bundle() as contents:
         assert len(unaccepted(contents, "r", moved, root, commit)) == 2
+
+
+def test_what_comes_of_sentences_follows_from_their_rows_and_the_commit_s_ledger(bundle, accepted, tmp_path):
+    checks, _, _ = accepted
+    needs = [{"artefact": "t", "quantity": "[ab]", "condition": ""}]
+    sentence = {"name": "one", "section": "abstract", "quote": "So.", "asks": "Is it so?", "needs": needs}
+    ledger = yaml.safe_dump({"statements": [], "sentences": [sentence]})
+    root, commit = committed(tmp_path / "ledger", {"workflow/resources/published/s_claims.yaml": ledger})
+    claims = judged_claims("s", read_claims(root / "workflow/resources/published/s_claims.yaml"), checks)
+    assert list(claims["verdict"]) == ["differs"]
+    for told, problems in ((claims, 0), (claims.assign(verdict="reproduced"), 2), (claims.iloc[:0], 1)):
+        write_csv(told, tmp_path / "claims.csv")
+        with bundle(**{f"{RUN}/claims.csv": (tmp_path / "claims.csv").read_bytes()}) as contents:
+            assert len(wrong_sentences(contents, RUN, checks, root, commit)) == problems
 
 
 def test_a_run_for_which_the_commit_accepts_nothing_is_no_problem(bundle, accepted):

@@ -47,6 +47,16 @@ def test_other_recordings_are_never_the_paper_s(dataset: Dataset, told: str) -> 
     assert not found.of_the_paper and told in found.told
 
 
+def test_the_kind_of_an_origin_follows_from_whose_the_data_are_and_what_they_were_made_with() -> None:
+    made_with_print = Dataset("twin", "embedded", "iam", "t.h5", study="tossing", made_from=("tab01/*",))
+    twin = Dataset("twin", "embedded", "iam", "t.h5", study="tossing")
+    own = Dataset("mine", "own", "iam", "box.h5", study="tossing")
+    kinds = [origin(one, None, synthetic=False).kind for one in (made_with_print, twin, own)]
+    assert kinds == ["twin_of_print", "twin", "recording"]
+    assert origin(REAL, locked("https://data.4tu.nl"), synthetic=False).kind == "archive"
+    assert origin(REAL, locked("https://data.4tu.nl"), synthetic=True).kind == "twin"
+
+
 def test_what_is_not_locked_is_not_the_paper_s() -> None:
     assert not origin(REAL, None, synthetic=False).of_the_paper
 

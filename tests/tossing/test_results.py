@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from contactid.core import rotations
 from contactid.core.errors import ContactIdError
-from contactid.output.tables import captioned, read_csv, tabular, write_csv
+from contactid.output.tables import read_csv, write_csv
 from contactid.tossing.identify.trajectories import Grid, bootstrap_intervals, grid_values, identify, sweep_grid
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.prepare.metrics import mean_loss, rest_position_error, rest_rotation_error
@@ -73,11 +73,8 @@ def test_bootstrap_interval_is_never_narrower_than_the_grid_and_widens_with_nois
     assert e_low >= 0 and e_high <= 1
 
 
-def test_tables_round_trip_and_tex_escapes(tmp_path):
+def test_tables_round_trip(tmp_path):
     table = pd.DataFrame({"a_b": [1.23456789, np.nan], "text": ["50 %", ""]})
     write_csv(table, tmp_path / "t.csv")
     assert (tmp_path / "t.csv").read_text() == "a_b,text\n1.23457,50 %\n,\n"
     assert list(read_csv(tmp_path / "t.csv")["text"]) == ["50 %", ""]
-    (tmp_path / "t.tex").write_text(captioned(tabular(table), "Errors & more"))
-    text = (tmp_path / "t.tex").read_text()
-    assert "a\\_b & text" in text and "50 \\%" in text and "-- & " in text and "Errors \\& more" in text

@@ -53,7 +53,7 @@ def test_every_rule_is_documented_logged_measured_and_tied_to_its_code(name):
     for directive in ("output:", "params:", "log:", "benchmark:", "resources:", "conda:", "script:"):
         assert re.search(rf"^\s+{directive}", text, re.M), f"no {directive}"
     assert '"../call.py"' in text, "the script of all rules"
-    assert re.search(r"\*\*(call|compute|draw)\(|call=.*(\n.*)*code=", text), "its function and fingerprint"
+    assert re.search(r"\*\*(call|compute|draw|judged)\(|call=.*(\n.*)*code=", text), "its function and fingerprint"
     assert "threads:" not in text, "one thread is the default"
     for directive in ("input", "output"):
         for match in re.finditer(rf"^    {directive}:\n((?:        .*\n)+)", text + "\n", re.M):

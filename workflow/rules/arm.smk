@@ -25,6 +25,7 @@ ARM_JUDGED = [
     "tables/tab02_impact_map",
     "tables/ext_left_out",
     "tables/ext_fit",
+    "tables/ext_fit_summary",
     "tables/ext_events",
     "tables/ext_damping_sweep",
     "figures/fig02_joint_velocities",
@@ -230,6 +231,8 @@ rule arm_checks:
         published=ARM_PUBLISHED,
         links=ARM_LINKS,
         card=f"<results>/data/{ARM['data']}/card.json",
+        ledger=ledger_of("arm"),
+        own_impacts=packaged("workflow/resources/own_impacts.csv"),
         tables=expand("<results>/arm/{table}.csv", table=ARM_JUDGED),
     output:
         checks="<results>/arm/checks.csv",
@@ -243,7 +246,7 @@ rule arm_checks:
         mem_mb=1000,
         runtime=5,
     params:
-        **call("contactid.arm.checks:check"),
+        **judged("arm", "contactid.arm.checks:check"),
         names=[table.partition("/")[2] for table in ARM_JUDGED],
         window=ARM["fit"]["window"],
     script:

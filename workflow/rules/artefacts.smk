@@ -1,4 +1,6 @@
-"""Tables get their captions and figures are drawn, from what the studies' rules computed; some in one process."""
+"""Tables are typeset and figures are drawn, from what the studies' rules computed; some in one process."""
+
+from contactid.output.artefacts import artefact_files, drawn, typeset, typesettings
 
 for study, rows in ARTEFACTS.items():
     folder = f"<results>/{study}"
@@ -6,13 +8,14 @@ for study, rows in ARTEFACTS.items():
     tables = [one for one in rows if "tex" in one.files]
 
     rule:
-        """Put the study's tables under their captions."""
+        """Set the study's tables for a paper, printed numbers beside ours with their verdicts."""
         name:
             f"{study}_typeset"
         input:
-            tabulars=[
-                file for file in computed(tables, folder) if file.endswith(".tex")
-            ],
+            data=[f"{folder}/{one.place}.csv" for one in tables],
+            checks=f"{folder}/checks.csv",
+            published=packaged(f"workflow/resources/published/{study}.csv"),
+            wording=packaged("workflow/resources/report/studies.yaml"),
         output:
             tables=typeset(tables, folder),
         log:
@@ -25,8 +28,9 @@ for study, rows in ARTEFACTS.items():
             mem_mb=1000,
             runtime=2,
         params:
-            **call("contactid.output.computing:typeset"),
-            captions=[one.caption for one in tables],
+            **call("contactid.output.typesetting:typeset"),
+            study=study,
+            described=typesettings(tables),
         script:
             "../call.py"
 

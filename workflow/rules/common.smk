@@ -3,6 +3,8 @@
 import shlex
 import time
 
+import yaml
+
 WORKFLOW = CHECKOUT / "workflow"
 # jobs find the package by themselves (workflow/call.py): the environment is that of all rules, a host's too
 sys.path.insert(0, str(WORKFLOW))
@@ -11,14 +13,7 @@ from contactid.core.configuration import check_configuration, restore_numbers
 from contactid.core.reading import require_bounded
 from contactid.sources.registry import check_reader, load_registry, pick, with_sizes
 from contactid.core.errors import ContactIdError, told_plainly
-from contactid.output.artefacts import (
-    artefact_files,
-    computations,
-    computed,
-    drawings,
-    drawn,
-    typeset,
-)
+from contactid.output.artefacts import computations, computed, drawings
 from contactid.run.fingerprint import LISTS, Fingerprints
 from contactid.run.renamed import refuse_old_names
 
@@ -73,6 +68,19 @@ def stored_files(name):
 def call(function, *named):
     """Params that name the function to call, as "contactid.module:function", and its fingerprint with all it calls by name."""
     return {"call": function, "code": CODE.of(function, *named)}
+
+
+def ledger_of(study):
+    """The sentences and statements of a study's paper."""
+    return packaged(f"workflow/resources/published/{study}_claims.yaml")
+
+
+def judged(study, function):
+    """Params of a rule that judges a study: its function, with all that the ledger names for the paper's statements."""
+    file = CHECKOUT / f"workflow/resources/published/{study}_claims.yaml"
+    statements = yaml.safe_load(file.read_text(encoding="utf-8"))["statements"]
+    named = [one[part] for one in statements for part in ("predicate", "evidence") if part in one]
+    return call(function, *dict.fromkeys(named))
 
 
 def compute(rule):

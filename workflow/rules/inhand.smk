@@ -149,11 +149,12 @@ rule inhand_speed:
 
 
 rule inhand_differences:
-    """Estimate noise-free recordings with every scheme of finite differences."""
+    """Estimate noise-free recordings with every scheme of finite differences, and noisy ones by section IV-B's choices."""
     input:
         objects=INHAND_OBJECTS,
     output:
         errors="<results>/inhand/sweeps/differences.csv",
+        choices="<results>/inhand/sweeps/choices.csv",
     log:
         "<logs>/inhand_differences.log",
     benchmark:
@@ -278,6 +279,7 @@ rule inhand_tables:
         recordings=inhand_twins(INHAND_SEEDS, IN_HAND),
         times=rules.inhand_speed.output.times,
         errors=rules.inhand_differences.output.errors,
+        choices=rules.inhand_differences.output.choices,
         identifiability=rules.inhand_excitation.output.identifiability,
         gains=rules.inhand_excitation.output.gains,
         trials=rules.inhand_friction.output.trials,
@@ -311,12 +313,16 @@ rule inhand_tables:
 
 
 rule inhand_checks:
-    """Hold every printed number of the study against the reproduced one."""
+    """Hold every printed number and statement of the study against what the run computed."""
     input:
         published=INHAND_PUBLISHED,
         objects=INHAND_OBJECTS,
-        tables=expand("<results>/inhand/tables/{table}.csv", table=INHAND_JUDGED),
-        forces="<results>/inhand/figures/fig09_force_scale.csv",
+        ledger=ledger_of("inhand"),
+        cards=[INHAND_CARD],
+        tables=[
+            *expand("<results>/inhand/tables/{table}.csv", table=INHAND_JUDGED),
+            f"<results>/inhand/figures/{INHAND_SCALE}.csv",
+        ],
     output:
         checks="<results>/inhand/checks.csv",
     log:
@@ -329,8 +335,8 @@ rule inhand_checks:
         mem_mb=1000,
         runtime=5,
     params:
-        **call("contactid.inhand.checks:check"),
-        names=INHAND_JUDGED,
+        **judged("inhand", "contactid.inhand.checks:check"),
+        names=[*INHAND_JUDGED, INHAND_SCALE],
     script:
         "../call.py"
 

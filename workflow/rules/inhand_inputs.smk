@@ -17,7 +17,18 @@ INHAND_CARD = "<results>/data/inhand_twin/card.json"
 INHAND_SEEDS = INHAND["estimates"]["seeds"]
 # the tables that a run is judged and summed up by
 INHAND_FOUND = [*APPENDIX_TABLES.values(), "ext_force_sensing", "ext_friction"]
-INHAND_JUDGED = [*INHAND_FOUND, "ext_differences"]
+INHAND_JUDGED = [
+    *INHAND_FOUND,
+    "ext_ablation",
+    "ext_choices",
+    "ext_differences",
+    "ext_disturbances",
+    "ext_estimates",
+    "ext_identifiability",
+    "ext_motion_strength",
+    "ext_printed_consistency",
+]
+INHAND_SCALE = "fig09_force_scale"  # a figure, whose data are judged as well
 INHAND_SUMMARISED = [*INHAND_FOUND, "ext_printed_verdicts", "ext_estimates"]
 
 _ESTIMATORS = {name: INHAND[name] for name in ("twin", "graph")}

@@ -421,14 +421,24 @@ rule planar_playback:
 
 
 rule planar_checks:
-    """Hold every printed number of the study against the reproduced one."""
+    """Hold every printed number and statement of the study against the run."""
     input:
         published=packaged("workflow/resources/published/planar.csv"),
-        measures="<results>/planar/sweeps/measures.csv",
-        drop_impulses=swept("impulses", "drop")[0],
-        throw_impulses=swept("impulses", "throw")[0],
-        convergence="<results>/planar/tables/ext_impulse_convergence.csv",
-        trajectories="<results>/planar/figures/fig17_identified_trajectories.csv",
+        ledger=ledger_of("planar"),
+        tables=[
+            "<results>/planar/sweeps/measures.csv",
+            *expand(
+                "<results>/planar/tables/ext_{table}.csv",
+                table=[
+                    "impulse_convergence",
+                    "liftoff",
+                    "reformulations",
+                    "hard_truths",
+                ],
+            ),
+            "<results>/planar/figures/fig17_identified_trajectories.csv",
+            "<results>/planar/figures/fig18_identified_impulses.csv",
+        ],
         stored=stored_files("planar_table1"),
     output:
         checks="<results>/planar/checks.csv",
@@ -442,7 +452,7 @@ rule planar_checks:
         mem_mb=1000,
         runtime=5,
     params:
-        **call("contactid.planar.checks:check"),
+        **judged("planar", "contactid.planar.checks:check"),
         block=PLANAR,
     script:
         "../call.py"

@@ -160,6 +160,7 @@ rule report:
     """Set the whole run as one page for reviewers that needs no network and no file beside it."""
     input:
         checks="<results>/checks.csv",
+        claims="<results>/claims.csv",
         provenance="<results>/provenance.json",
         artefacts="<results>/artefacts.json",
         sources=[file for files in FIGURE_SOURCES.values() for file in files],
@@ -171,6 +172,7 @@ rule report:
             packaged(f"workflow/resources/published/{study}.csv")
             for study in ARTEFACTS
         ],
+        ledgers=LEDGERS,
         quoted=packaged("workflow/resources/published/said.yaml"),
         reasons=packaged("workflow/resources/published/differences.yaml"),
         templates=sorted(

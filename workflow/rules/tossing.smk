@@ -374,7 +374,9 @@ rule tossing_checks:
     """Hold every printed number of the study against the reproduced one."""
     input:
         published=packaged("workflow/resources/published/tossing.csv"),
+        ledger=ledger_of("tossing"),
         tables=expand("<results>/tossing/tables/{table}.csv", table=TOSSING_TABLES)
+        + ["<results>/tossing/figures/fig12_trajectory_costs.csv"]
         + IMPACTS_TABLE,
         cards=expand("<results>/data/{dataset}/card.json", dataset=TOSSING_PREPARED),
     output:
@@ -389,8 +391,12 @@ rule tossing_checks:
         mem_mb=1000,
         runtime=5,
     params:
-        **call("contactid.tossing.checks:check"),
-        names=[*TOSSING_TABLES, *(["impacts"] if IMPACTS_TABLE else [])],
+        **judged("tossing", "contactid.tossing.checks:check"),
+        names=[
+            *TOSSING_TABLES,
+            "fig12_trajectory_costs",
+            *(["impacts"] if IMPACTS_TABLE else []),
+        ],
         archives={
             name: entry.source
             for name, entry in DATASETS.items()

@@ -7,13 +7,33 @@ and nothing that computes does. So a caption's edit reruns the job that writes t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any, Literal
 
 Kind = Literal["table", "figure", "animation"]
 _FOLDERS = {"table": "tables", "figure": "figures", "animation": "animations"}
+#: Files of a table that is narrow enough for a paper; wide ones are csv alone.
+TYPESET = ("csv", "tex")
 _DRAWN: dict[Kind, tuple[str, ...]] = {"table": (), "figure": ("pdf", "png", "svg"), "animation": ("gif",)}
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Where a printed table's csv file says how far ours may be off; ``{quantity}`` stands for the number's.
+
+    Attributes
+    ----------
+    keys : by key of a number's condition the column that has it
+    value : the column of ours
+    ends : the columns of the lower and the upper end, or the one of what ours may be off either way
+    words : what that is, for the caption
+    """
+
+    keys: Mapping[str, str]
+    value: str
+    ends: tuple[str, ...]
+    words: str
 
 
 @dataclass(frozen=True)
@@ -35,6 +55,7 @@ class Artefact:
     title : for the report, in place of the name's words
     settings : of the configuration, that the drawing function takes by name
     files : extensions of its files that don't wait for a drawing
+    spread : how far the numbers of a printed table may be off
     """
 
     kind: Kind
@@ -48,6 +69,7 @@ class Artefact:
     title: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
     files: tuple[str, ...] = ("csv",)
+    spread: Spread | None = None
 
     @property
     def place(self) -> str:
@@ -60,13 +82,17 @@ def table(
     rule: str,
     compute: str,
     caption: str,
-    files: tuple[str, ...] = ("csv", "tex"),
+    files: tuple[str, ...] = (),
     datasets: Iterable[str] = (),
     title: str = "",
+    spread: Spread | None = None,
 ) -> Artefact:
-    """Declare a table."""
+    """Declare a table; a printed one is typeset, others where ``files`` say so."""
+    ends = files or (("csv",) if name.startswith("ext_") else TYPESET)
     named = tuple(dict.fromkeys(datasets))
-    return Artefact("table", name, rule, compute, caption=caption, datasets=named, title=title, files=files)
+    return Artefact(
+        "table", name, rule, compute, caption=caption, datasets=named, title=title, files=ends, spread=spread
+    )
 
 
 #: Declare what is drawn: name, rule, compute, draw; by name ``caption``, ``data``, ``datasets`` ...
@@ -74,12 +100,13 @@ figure, animation = partial(Artefact, "figure"), partial(Artefact, "animation")
 
 
 def computed(artefacts: Iterable[Artefact], folder: str) -> list[str]:
-    """The files that rules compute, below a study's folder of results; of a tex file, what stands below its caption."""
-    return [
-        f"{folder}/tabulars/{one.name}.tex" if end == "tex" else f"{folder}/{one.place}.{end}"
-        for one in artefacts
-        for end in one.files
-    ]
+    """The files that rules compute, below a study's folder of results."""
+    return [f"{folder}/{one.place}.{end}" for one in artefacts for end in _computed_ends(one)]
+
+
+def _computed_ends(artefact: Artefact) -> tuple[str, ...]:
+    """A tex file is made from the csv file, by another job."""
+    return tuple(end for end in artefact.files if end != "tex")
 
 
 def typeset(artefacts: Iterable[Artefact], folder: str) -> list[str]:
@@ -94,13 +121,20 @@ def drawn(artefacts: Iterable[Artefact], folder: str) -> list[str]:
 
 def artefact_files(artefacts: Sequence[Artefact], folder: str) -> list[str]:
     """All files that a reader wants of artefacts."""
-    found = [file for file in computed(artefacts, folder) if not file.endswith(".tex")]
-    return [*found, *typeset(artefacts, folder), *drawn(artefacts, folder)]
+    return [part for files in (computed, typeset, drawn) for part in files(artefacts, folder)]
 
 
 def computations(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
     """What a rule that computes artefacts is told of them."""
-    return [{"place": one.place, "compute": one.compute, "files": one.files} for one in artefacts]
+    return [{"place": one.place, "compute": one.compute, "files": _computed_ends(one)} for one in artefacts]
+
+
+def typesettings(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
+    """What the job that makes tex files is told of its tables."""
+    return [
+        {"name": one.name, "caption": one.caption, "spread": asdict(one.spread) if one.spread else None}
+        for one in artefacts
+    ]
 
 
 def drawings(artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:

@@ -1,46 +1,55 @@
 """What comes of a paper's sentences: each takes the verdict of the weakest row that it needs.
 
-A ledger, ``resources/published/<study>_claims.yaml``, has the sentences that can be checked, word for word, and names
-the rows of the study's verdicts that judge each. A sentence is never better than the numbers that it is made of.
+A ledger, ``resources/published/<study>_claims.yaml``, has under ``sentences`` those that can be checked, word for word,
+and names the rows of the study's verdicts that judge each. A sentence is never better than the numbers that it is made
+of, and the paper's own numbers can speak against it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
 
-from contactid.output.comparison import (
+from contactid.output.statements import Pattern, matches
+from contactid.output.verdicts import (
     BETTER,
     DIFFERS,
     FITTED,
     INPUT,
-    NOT_COMPARABLE,
+    NEEDS_ARCHIVE,
+    NEVER_PUBLISHED,
+    NOT_DONE,
     PRINT_CONSISTENT,
+    PRINT_INCONSISTENT,
     REPRODUCED,
+    UNDEFINED,
     UNINFORMATIVE,
 )
 
 #: Verdicts from the weakest to the strongest. ``input`` isn't among them: what the run starts from speaks neither for a
 #: sentence nor against it.
-WEAKEST_FIRST = (DIFFERS, NOT_COMPARABLE, UNINFORMATIVE, PRINT_CONSISTENT, FITTED, BETTER, REPRODUCED)
+WEAKEST_FIRST = (
+    DIFFERS, PRINT_INCONSISTENT, NEVER_PUBLISHED, NEEDS_ARCHIVE, NOT_DONE, UNDEFINED, UNINFORMATIVE, PRINT_CONSISTENT,
+    FITTED, BETTER, REPRODUCED,
+)  # fmt: skip
+#: The verdict on what is about other work, or an opinion: nothing could be computed.
+NO_RESULT = "no_result"
 #: What a sentence without a row lacks, by the words that its ledger's ``lacks`` begins with.
 LACKING = {
-    "not done": "not_done",
-    "needs the archive": "needs_archive",
-    "never published": "never_published",
-    "literature": "no_result",
-    "opinion": "no_result",
-    "about the paper itself": "no_result",
+    "not done": NOT_DONE,
+    "needs the archive": NEEDS_ARCHIVE,
+    "never published": NEVER_PUBLISHED,
+    "literature": NO_RESULT,
+    "opinion": NO_RESULT,
+    "about the paper itself": NO_RESULT,
 }
-COLUMNS = ("study", "claim", "section", "quote", "asks", "verdict", "evidence")
+COLUMNS = ("study", "claim", "section", "quote", "asks", "verdict", "evidence", "rows")
 ABSTRACT = "abstract"
-
-Pattern = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,7 @@ class Claim:
     quote : word for word
     asks : what would have to be so, in plain words
     needs : the rows without which it isn't shown: artefact, quantity and condition, which may have wildcards
+    print : rows that only calculate with printed numbers: they can't show it, but can speak against it
     lacks : why there is no such row; empty where there is
     """
 
@@ -62,12 +72,13 @@ class Claim:
     quote: str
     asks: str
     needs: tuple[Pattern, ...] = ()
+    print: tuple[Pattern, ...] = ()
     lacks: str = ""
 
 
 def read_claims(ledger: str | Path) -> list[Claim]:
     """The claims of a study, in the paper's order."""
-    entries = yaml.safe_load(Path(ledger).read_text(encoding="utf-8"))
+    entries = yaml.safe_load(Path(ledger).read_text(encoding="utf-8"))["sentences"]
     return [
         Claim(
             name=entry["name"],
@@ -75,6 +86,7 @@ def read_claims(ledger: str | Path) -> list[Claim]:
             quote=" ".join(entry["quote"].split()),
             asks=entry["asks"],
             needs=tuple(entry.get("needs") or ()),
+            print=tuple(entry.get("print") or ()),
             lacks=entry.get("lacks") or "",
         )
         for entry in entries
@@ -82,38 +94,52 @@ def read_claims(ledger: str | Path) -> list[Claim]:
 
 
 def judged_claims(study: str, claims: Sequence[Claim], checks: pd.DataFrame) -> pd.DataFrame:
-    """A row for each claim: its verdict, and the evidence in words.
+    """A row for each claim: its verdict, the evidence in words, and the numbers of its rows.
 
     Parameters
     ----------
-    checks : the study's verdicts on its printed numbers; columns artefact, quantity, condition, verdict
+    checks : the study's verdicts on its printed numbers and statements; the index has the rows' numbers, from 0
     """
-    by_quantity: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for row in checks.fillna({"condition": ""}).to_dict("records"):
-        key = row["artefact"], row["quantity"]
-        by_quantity.setdefault(key, []).append((row["condition"], row["verdict"]))
-    rows = []
+    rows_of_checks = checks.fillna({"condition": "", "note": "", "cases": ""}).to_dict("index")
+    judged_rows = []
     for claim in claims:
-        verdicts = [
-            verdict
-            for pattern in claim.needs
-            for condition, verdict in by_quantity.get((pattern["artefact"], pattern["quantity"]), ())
-            if fnmatchcase(condition, pattern["condition"])
-        ]
-        verdict, evidence = judged(claim, verdicts)
-        rows.append((study, claim.name, claim.section, claim.quote, claim.asks, verdict, evidence))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+        needed = _found(claim.needs, rows_of_checks)
+        beside = _found(claim.print, rows_of_checks)
+        verdict, evidence = judged(claim, list(needed.values()), list(beside.values()))
+        numbers = " ".join(str(number + 1) for number in {**needed, **beside})
+        judged_rows.append((study, claim.name, claim.section, claim.quote, claim.asks, verdict, evidence, numbers))
+    return pd.DataFrame(judged_rows, columns=list(COLUMNS))
 
 
-def judged(claim: Claim, verdicts: Sequence[str]) -> tuple[str, str]:
-    """The verdict on a claim by those on the rows that it needs, and the evidence in words."""
-    if not claim.needs:
+def _found(patterns: Sequence[Pattern], rows: Mapping[Any, Mapping[Any, Any]]) -> dict[int, Mapping[Any, Any]]:
+    """The rows that one of the patterns is about, by number."""
+    return {number: row for number, row in rows.items() if any(matches(row, pattern) for pattern in patterns)}
+
+
+def judged(claim: Claim, needed: Sequence[Mapping[str, str]], beside: Sequence[Mapping[str, str]]) -> tuple[str, str]:
+    """The verdict on a claim by those on the rows that it needs and on arithmetic beside it, and the evidence."""
+    against = [row for row in beside if row["verdict"] == PRINT_INCONSISTENT]
+    rows = [*needed, *against]
+    if not claim.needs and not against:
         kind = next(words for words in LACKING if claim.lacks.startswith(words))
         return LACKING[kind], claim.lacks
+    ranked = [row for row in rows if row["verdict"] != INPUT]
+    if not ranked:
+        return (
+            (INPUT, "what the run starts from, used as printed") if rows else (NOT_DONE, "the run has none of its rows")
+        )
+    weakest = min(ranked, key=lambda row: WEAKEST_FIRST.index(row["verdict"]))
+    return weakest["verdict"], _evidence(weakest, rows)
+
+
+def _evidence(weakest: Mapping[str, str], rows: Sequence[Mapping[str, str]]) -> str:
+    """How many rows have which verdict, and what the weakest says."""
+    verdicts = [row["verdict"] for row in rows]
     counts = {verdict: verdicts.count(verdict) for verdict in (*WEAKEST_FIRST, INPUT) if verdict in verdicts}
-    evidence = ", ".join(f"{number} {verdict.replace('_', ' ')}" for verdict, number in counts.items())
-    weakest = next(iter(counts), NOT_COMPARABLE)
-    return weakest, evidence or "the run has none of its rows"
+    told = ", ".join(f"{number} {verdict.replace('_', ' ')}" for verdict, number in counts.items())
+    cases = f"in {weakest['cases']} cases" if weakest.get("cases") else ""
+    said = str(weakest.get("note", "")).split("; tolerance: ")[0]
+    return ": ".join(filter(None, (told, "; ".join(filter(None, (cases, said))))))
 
 
 def abstract_lines(claims: pd.DataFrame) -> list[str]:

@@ -1,51 +1,43 @@
 """Hold our numbers against printed ones: a row each, with what it rests on, whether it could fail, and a verdict.
 
-A printed number counts as reproduced only where ours was made without it and the same check would have refused wrong
-answers: nothing, half, twice, the other sign, and the study's naive answer.
+What must be refused before agreement says anything: nothing, half, twice, the other sign, and the study's naive answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
-# what a number of ours rests on
-COMPUTED, PREDICTED, FITTED, PRINT, INPUT = "computed", "predicted", "fitted", "print", "input"
-BASES = {
-    COMPUTED: "made without this printed number and those related to it",
-    PREDICTED: "fitted to other printed rows, held against this one",
-    FITTED: "fitted to this printed row, among others",
-    PRINT: "arithmetic on printed numbers alone",
-    INPUT: "starts from the printed number: the run uses it, or the twin behind ours was made with it or a related one",
-}
-
-REPRODUCED, PRINT_CONSISTENT, UNINFORMATIVE = "reproduced", "print_consistent", "uninformative"
-BETTER, DIFFERS, NOT_COMPARABLE = "better", "differs", "not_comparable"
-#: The verdicts, in the order in which they are told.
-VERDICTS = (REPRODUCED, PRINT_CONSISTENT, FITTED, DIFFERS, BETTER, UNINFORMATIVE, INPUT, NOT_COMPARABLE)
-MEANINGS = {
-    REPRODUCED: "computed or predicted, within the tolerance, and the check would have refused every wrong answer",
-    PRINT_CONSISTENT: "printed numbers alone give it, within the tolerance: the paper agrees with itself",
-    FITTED: "within the tolerance, but fitted to this very row",
-    DIFFERS: "further off than the tolerance",
-    BETTER: "an error that is smaller than the printed one, by more than the tolerance",
-    UNINFORMATIVE: "within the tolerance, and so is a wrong answer: it shows nothing",
-    INPUT: "what the run starts from, used as printed: it only shows that it was written down right",
-    NOT_COMPARABLE: "the run lacks the dataset or the quantity that the row's note names",
-}
-_WITHIN = {FITTED: FITTED, PRINT: PRINT_CONSISTENT, INPUT: INPUT}
+from contactid.output.verdicts import (
+    COMPUTED,
+    INPUT,
+    LACKS,
+    NOT_DONE,
+    PREDICTED,
+    PRINT,
+    PRINTED,
+    SIMULATION,
+    Lack,
+    agrees,
+    judge_number,
+)
 
 COLUMNS = (
-    "study", "artefact", "quantity", "condition", "published", "reproduced", "unit", "tolerance", "basis", "data",
-    "wrong_answers", "rejects", "repeats", "verdict", "note",
+    "study", "artefact", "quantity", "condition", "published", "reproduced", "unit", "tolerance", "basis", "origin",
+    "data", "wrong_answers", "rejects", "moved", "cases", "repeats", "verdict", "note", "where",
 )  # fmt: skip
+KEY = ("artefact", "quantity", "condition")
+NUMBERS = ("published", "reproduced", "tolerance")
 
 #: Unit of a statement that has no number: 1 where it holds, 0 where it doesn't.
 STATEMENT = "holds"
+#: The row that stands for all numbers of a table that the run starts from.
+INPUTS = "inputs_as_printed"
 #: Tried in place of a printed zero, plus and minus, by unit: the least that a reader would call more than zero.
 SCALES = {
     "%": 5.0,
@@ -63,6 +55,20 @@ SCALES = {
 Key = tuple[str, str, str]
 
 
+class Provenance(Protocol):
+    """What is asked of a dataset's origin (:class:`contactid.sources.origin.Origin`)."""
+
+    @property
+    def kind(self) -> str:
+        """One of :data:`contactid.output.verdicts.ORIGINS`."""
+
+    def rests_on(self, artefact: str, quantity: str, condition: str) -> bool:
+        """Whether the dataset was made with this printed number."""
+
+
+Origins = Mapping[str, Provenance]
+
+
 class Tolerance(NamedTuple):
     """The largest difference that agrees, and where it comes from."""
 
@@ -77,9 +83,9 @@ class Reproduced:
     Attributes
     ----------
     value : in the printed number's unit
-    basis : what it rests on, of :data:`BASES`
+    basis : what it rests on, of :data:`contactid.output.verdicts.BASES`
     data : the registry's names of the datasets that it was made from, with ``, `` between them
-    missing : why it can't be compared: the dataset or the quantity that this run lacks; empty where it can
+    lack : why it can't be compared: the dataset or the quantity that this run lacks; None where it can
     tolerance : in place of the printed number's own, where what ours is made from limits the comparison
     naive : the study's naive answers, by name
     signed : whether the number could have the other sign
@@ -91,7 +97,7 @@ class Reproduced:
     value: float
     basis: str = COMPUTED
     data: str = ""
-    missing: str = ""
+    lack: Lack | None = None
     tolerance: Tolerance | None = None
     naive: Mapping[str, float] = field(default_factory=dict)
     signed: bool = False
@@ -100,58 +106,124 @@ class Reproduced:
     note: str = ""
 
 
-def statement(
-    holds: Callable[[Any], bool], given: Any, counterexample: Any, basis: str = COMPUTED, data: str = "", note: str = ""
-) -> Reproduced:
-    """Whether a printed statement holds for what is given; what it must refuse is its counterexample."""
-    refused = {"counterexample": float(holds(counterexample))}
-    return Reproduced(float(holds(given)), basis, data, tolerance=Tolerance(0.0, "none"), naive=refused, note=note)
-
-
 def compare(
-    study: str, published: pd.DataFrame, reproduced: Mapping[Key, Reproduced], reasons: Mapping[str, str]
+    study: str,
+    published: pd.DataFrame,
+    reproduced: Mapping[Key, Reproduced],
+    reasons: Mapping[str, Lack] | None = None,
+    origins: Origins | None = None,
 ) -> pd.DataFrame:
-    """One row per printed number; the note of a comparable one ends with its tolerance's origin.
+    """One row per printed number, and one for all that the run starts from in a table.
 
     Parameters
     ----------
     published : columns artefact, quantity, condition, value, unit, tolerance, tolerance_from, where
     reproduced : our numbers by (artefact, quantity, condition)
     reasons : what is missing of an artefact's numbers without a counterpart, by artefact
+    origins : of the datasets, by name
     """
     rows = []
+    inputs: dict[str, list[tuple[Mapping[Any, Any], Reproduced]]] = {}
     for printed in published.to_dict("records"):
-        ours = reproduced.get((printed["artefact"], printed["quantity"], printed["condition"]))
+        key = (printed["artefact"], printed["quantity"], printed["condition"])
+        ours = reproduced.get(key)
         if ours is None:
-            missing = reasons.get(printed["artefact"], f"{printed['quantity']} isn't computed by this run")
-            ours = Reproduced(np.nan, basis="", missing=missing)
-        rows.append((study, *(printed[name] for name in ("artefact", "quantity", "condition")), *_held(printed, ours)))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+            lack = (reasons or {}).get(key[0]) or Lack(NOT_DONE, f"{key[1]} isn't computed by this run")
+            ours = Reproduced(np.nan, basis="", lack=lack)
+        if ours.basis == INPUT and not ours.data:
+            inputs.setdefault(key[0], []).append((printed, ours))
+        else:
+            rows.append({"study": study, **_row(printed, ours, origins or {})})
+    rows += [{"study": study, **_inputs_row(artefact, pairs)} for artefact, pairs in inputs.items()]
+    return as_table(rows)
 
 
-def _held(printed: Mapping[Any, Any], ours: Reproduced) -> tuple[Any, ...]:
-    """The columns of a row from ``published`` on."""
+def as_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    """Rows as ``checks.csv`` has them: what a row doesn't say is an empty text, or NaN where there is no number."""
+    unsaid: dict[str, Any] = {name: np.nan if name in NUMBERS else "" for name in COLUMNS}
+    return pd.DataFrame([{**unsaid, **row} for row in rows], columns=list(COLUMNS))
+
+
+def _row(printed: Mapping[Any, Any], ours: Reproduced, origins: Origins) -> dict[str, Any]:
+    """The row of a printed number, without its study."""
     published, unit = float(printed["value"]), str(printed["unit"])
-    tolerance = ours.tolerance or Tolerance(float(printed["tolerance"]), str(printed["tolerance_from"]))
-    tried = {} if np.isnan(ours.value) else wrong_answers(published, unit, ours.naive, ours.signed)
-    refused = [name for name, value in tried.items() if not agrees(value, published, tolerance.value)]
-    basis = "" if np.isnan(ours.value) else ours.basis
-    if ours.missing:
-        verdict, note = NOT_COMPARABLE, "; ".join(filter(None, (ours.missing, ours.note)))
+    own = Tolerance(float(printed["tolerance"]), str(printed["tolerance_from"]))
+    tolerance = ours.tolerance or own
+    # whichever function computed it: what is made from a printed number can't confirm it
+    basis = INPUT if rests_on_print(printed, ours.data, origins) else ours.basis
+    row = {name: printed[name] for name in (*KEY, "unit", "where")} | {
+        "published": printed["value"],
+        "reproduced": ours.value,
+        "tolerance": tolerance.value,
+        "data": ours.data,
+        "repeats": ours.repeats,
+    }
+    tried: dict[str, float] = {}
+    if not np.isnan(ours.value):
+        tried = wrong_answers(published, unit, ours.naive, ours.signed)
+        refused = [name for name, value in tried.items() if not agrees(value, published, tolerance.value)]
+        row |= {
+            "basis": basis,
+            "origin": origin_of(basis, ours.data, origins),
+            "wrong_answers": ";".join(f"{name}={value:.6g}" for name, value in tried.items()),
+            "rejects": ";".join(refused),
+        }
+    if ours.lack:
+        row["verdict"], notes = ours.lack.kind, (ours.lack.words, ours.note)
     else:
-        verdict = judge(ours.value, published, tolerance.value, ours.basis, refused == [*tried] != [], ours.is_error)
-        note = "; ".join(filter(None, (ours.note, f"tolerance: {tolerance.origin}")))
-    told = ";".join(f"{name}={value:.6g}" for name, value in tried.items())
-    return (
-        printed["value"], ours.value, unit, tolerance.value, basis, ours.data, told, ";".join(refused),
-        ours.repeats, verdict, note,
-    )  # fmt: skip
+        row["verdict"] = judge_number(ours.value, published, tolerance.value, basis, tried.values(), ours.is_error)
+        notes = (ours.note, f"tolerance: {tolerance.origin}")
+    return row | {"note": "; ".join(filter(None, notes))}
+
+
+def rests_on_print(printed: Mapping[Any, Any], data: str, origins: Origins) -> bool:
+    """Whether one of the datasets in ``data`` was made with this printed number."""
+    row = (str(printed["artefact"]), str(printed["quantity"]), str(printed["condition"]))
+    return any(origins[name].rests_on(*row) for name in datasets_of(data))
+
+
+def datasets_of(data: str) -> list[str]:
+    """The registry's names in a row's ``data``, of whose parts ``inhand_twin:wrist_ft`` is one."""
+    return list(dict.fromkeys(name.split(":")[0] for name in data.split(", ") if name))
+
+
+def origin_of(basis: str, data: str, origins: Origins) -> str:
+    """Where the data of a number come from: of several the one that speaks least for it."""
+    kinds = {origins[name].kind for name in datasets_of(data)}
+    if kinds:
+        weakest_first = ("twin_of_print", "twin", "recording", "archive")
+        return next(kind for kind in weakest_first if kind in kinds)
+    return PRINTED if basis in (PRINT, INPUT, PREDICTED) else SIMULATION
+
+
+def _inputs_row(artefact: str, pairs: Sequence[tuple[Mapping[Any, Any], Reproduced]]) -> dict[str, Any]:
+    """One row for a table's numbers that the run starts from: how many are used as printed."""
+    used = [agrees(ours.value, float(printed["value"]), float(printed["tolerance"])) for printed, ours in pairs]
+    lines = [f"{printed['quantity']},{printed['condition']},{printed['value']:.9g}" for printed, _ in pairs]
+    checksum = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
+    note = f"numbers of the table that the run starts from; sha256 of them as printed: {checksum}"
+    wrong = [printed["quantity"] for (printed, _), same in zip(pairs, used, strict=True) if not same]
+    if wrong:
+        note = f"not as printed: {', '.join(wrong)}; {note}"
+    return {
+        "artefact": artefact,
+        "quantity": INPUTS,
+        "condition": "",
+        "published": len(used),
+        "reproduced": sum(used),
+        "unit": "numbers",
+        "tolerance": 0.0,
+        "basis": INPUT,
+        "origin": PRINTED,
+        "cases": f"{sum(used)} of {len(used)}",
+        "verdict": judge_number(sum(used), len(used), 0.0, INPUT, (), is_error=False),
+        "note": note,
+        "where": pairs[0][0]["where"],
+    }
 
 
 def wrong_answers(published: float, unit: str, naive: Mapping[str, float], signed: bool = False) -> dict[str, float]:
-    """What a check must refuse before its agreement says anything, by name."""
-    if unit == STATEMENT:
-        return dict(naive)
+    """What a check of a number must refuse before its agreement says anything, by name."""
     if published == 0.0:
         return {"above": SCALES[unit], "below": -SCALES[unit], **naive}
     turned = {"sign": -published} if signed else {}
@@ -168,16 +240,9 @@ def tried_answers(told: str) -> dict[str, float]:
     return {name: float(value) for name, _, value in pairs}
 
 
-def agrees(value: float, published: float, tolerance: float) -> bool:
-    """Whether a number is within the tolerance; the last digit of a difference of rounded numbers doesn't decide."""
-    return bool(abs(value - published) <= tolerance * (1.0 + 1e-9))
-
-
-def judge(value: float, published: float, tolerance: float, basis: str, could_fail: bool, is_error: bool) -> str:
-    """The verdict on a number that can be compared; ``could_fail``: every wrong answer would be refused."""
-    if not agrees(value, published, tolerance):
-        return BETTER if is_error and abs(value) < abs(published) else DIFFERS
-    return _WITHIN.get(basis, REPRODUCED if could_fail else UNINFORMATIVE)
+def comparable(checks: pd.DataFrame) -> pd.Series:
+    """Which rows have a verdict on a number or a statement, not what is missing for one."""
+    return ~checks["verdict"].isin(LACKS)
 
 
 def counted(checks: pd.DataFrame) -> pd.DataFrame:

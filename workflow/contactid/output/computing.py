@@ -1,8 +1,4 @@
-"""Compute declared artefacts, and put tables under their captions.
-
-Rules call :func:`compute` and :func:`typeset`. What they are told of each artefact is in the rule's params
-(:mod:`contactid.output.artefacts`). Nothing but the report needs a caption, so its edit reruns one short job.
-"""
+"""Compute declared artefacts: rules call :func:`compute` with what :mod:`contactid.output.artefacts` says of each."""
 
 from __future__ import annotations
 
@@ -16,30 +12,23 @@ import pandas as pd
 from contactid.core.atomic import write_text
 from contactid.core.references import arguments, resolve
 from contactid.output.artefacts import files_by_place
-from contactid.output.escape import one_line
 from contactid.output.fits import write_json
-from contactid.output.tables import captioned, tabular, write_report_csv
-
-_DATA = "% Data: "
+from contactid.output.tables import write_report_csv
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A table that is shown in another way than it is kept.
+    """A table with more to say than its csv file holds.
 
     Attributes
     ----------
     table : what the csv file holds
-    tex : what the tex file shows; None for the same
-    headings : of the tex table, in math mode where they hold a ``$``; None for the columns' names
-    data : what it was made from, which ends a table's caption; empty where the caption says it
+    data : what a figure was made from, where only the run knows
     datasets : those of the run that a figure was made from, by name, where they aren't declared
     md : what a Markdown file says, where one is declared
     """
 
     table: pd.DataFrame
-    tex: pd.DataFrame | None = None
-    headings: Sequence[str] | None = None
     data: str = ""
     datasets: Sequence[str] = ()
     md: str = ""
@@ -77,17 +66,5 @@ def _write(shown: Shown, files: Sequence[str]) -> None:
         match Path(file).suffix:
             case ".csv":
                 write_report_csv(shown.table, file)
-            case ".tex":
-                said = f"{_DATA}{one_line(shown.data)}\n" if shown.data else ""
-                write_text(file, said + tabular(shown.table if shown.tex is None else shown.tex, shown.headings))
             case ".md":
                 write_text(file, shown.md)
-
-
-def typeset(captions: Sequence[str], tabulars: Sequence[str], tables: Sequence[str]) -> None:
-    """Put the tables that :func:`compute` left in ``tabulars`` under their captions, in tex files of the same order."""
-    for caption, file, table in zip(captions, tabulars, tables, strict=True):
-        content, said = Path(file).read_text(encoding="utf-8"), ""
-        if content.startswith(_DATA):
-            said, content = content.removeprefix(_DATA).split("\n", 1)
-        write_text(table, captioned(content, caption, said))

@@ -10,11 +10,12 @@ import pandas as pd
 
 from contactid.core.atomic import write_text
 from contactid.output.claims import COLUMNS, abstract_lines, judged_claims, read_claims
-from contactid.output.comparison import NOT_COMPARABLE, REPRODUCED, VERDICTS, counted
+from contactid.output.comparison import comparable, counted
 from contactid.output.escape import one_line
 from contactid.output.fits import read_json
 from contactid.output.recordings import run_had
 from contactid.output.tables import read_csv, write_csv
+from contactid.output.verdicts import REPRODUCED, VERDICTS
 
 _BAR = re.compile(r"(?<!\\)((?:\\\\)*)\|")  # one that isn't escaped parts two cells
 _DOI = re.compile(r"\b10\.\d{4,}/[\w.:-]*\w")
@@ -91,7 +92,7 @@ def verdict_line(checks: pd.DataFrame) -> str:
     rows = counted(checks)
     counts = rows["verdict"].value_counts()
     told = [f"{counts.get(verdict, 0)} {verdict}" for verdict in VERDICTS if verdict in counts or verdict == REPRODUCED]
-    datasets = missing_datasets(map(missing_of, rows.loc[rows["verdict"] == NOT_COMPARABLE, "note"]))
+    datasets = missing_datasets(map(missing_of, rows.loc[~comparable(rows), "note"]))
     lacks = f" (datasets that the run lacks: {', '.join(datasets)})" if datasets else ""
     return ", ".join(told) + lacks
 

@@ -1,14 +1,13 @@
-"""Write tables: csv to a stated precision, and tex that needs nothing but a plain LaTeX."""
+"""Write tables as csv to a stated precision, and read them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from contactid.core.atomic import replacing
-from contactid.output.escape import spreadsheet, tex
+from contactid.output.escape import spreadsheet
 
 #: Significant digits in csv files: enough for every comparison, few enough to hide most of a machine's rounding.
 PRECISION = 6
@@ -51,37 +50,3 @@ def write_exact(table: pd.DataFrame, path: str | Path) -> None:
 def read_exact(path: str | Path) -> pd.DataFrame:
     """Read a table that :func:`write_exact` wrote, to the last digit; empty texts become NaN."""
     return pd.read_csv(path)
-
-
-def tabular(table: pd.DataFrame, headings: Sequence[str] | None = None) -> str:
-    """A ``tabular`` environment; ``headings`` are in math mode where they hold a ``$``, None for the columns' names."""
-    names = list(headings) if headings is not None else [tex(name) for name in table.columns]
-    lines = [
-        f"\\begin{{tabular}}{{{'l' * len(names)}}}",
-        "\\hline",
-        " & ".join(names) + " \\\\",
-        "\\hline",
-        *(" & ".join(_cell(value) for value in row) + " \\\\" for row in table.itertuples(index=False)),
-        "\\hline",
-        "\\end{tabular}",
-        "",
-    ]
-    return "\n".join(lines)
-
-
-def captioned(content: str, caption: str, data: str = "") -> str:
-    """A ``table`` environment round a :func:`tabular`; the caption may hold math, the data that end it may not."""
-    for sign in "_%&":
-        caption = caption.replace(sign, f"\\{sign}")
-    said = f"{caption}. Data: {tex(data)}." if data else caption
-    return f"\\begin{{table}}\n\\caption{{{_signed(said)}}}\n{content}\\end{{table}}\n"
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return "--" if pd.isna(value) else f"{value:.4g}"
-    return _signed(tex(value))
-
-
-def _signed(text: str) -> str:
-    return text.replace("+-", "$\\pm$")

@@ -30,22 +30,22 @@ import numpy as np
 import pandas as pd
 
 from contactid.core.errors import ContactIdError, told_plainly
-from contactid.output.comparison import (
-    BETTER,
-    COLUMNS,
-    DIFFERS,
-    FITTED,
-    INPUT,
-    NOT_COMPARABLE,
-    PRINT_CONSISTENT,
-    REPRODUCED,
-    UNINFORMATIVE,
-    VERDICTS,
-    counted,
-)
+from contactid.output.comparison import COLUMNS, comparable, counted
 from contactid.output.fits import read_json, write_json
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv, write_csv
+from contactid.output.verdicts import (
+    BETTER,
+    DIFFERS,
+    FITTED,
+    INPUT,
+    LACKS,
+    PRINT_CONSISTENT,
+    PRINT_INCONSISTENT,
+    REPRODUCED,
+    UNINFORMATIVE,
+    VERDICTS,
+)
 from contactid.review.held import tell_stored
 from contactid.run.story import changed
 
@@ -67,14 +67,16 @@ _KINDS = {
     "new": ("Not among the accepted verdicts (make baseline adds them)", ""),
 }  # fmt: skip
 _SHOWN = 40  # rows of a kind of change
-# a row that is gone is worse than one that differs; from differs to not comparable and back is neither
+# a row that is gone is worse than one that differs; from differs to a row that lacks something and back is neither
 _WORTH = {
     REPRODUCED: 3, PRINT_CONSISTENT: 2, FITTED: 2, BETTER: 2, UNINFORMATIVE: 1, INPUT: 1, DIFFERS: 0,
-    NOT_COMPARABLE: 0, ABSENT: -1,
+    PRINT_INCONSISTENT: 0, **dict.fromkeys(LACKS, 0), ABSENT: -1,
 }  # fmt: skip
 # packages that compute
 _PACKAGES = ("casadi", "llvmlite", "numba", "numpy", "pandas", "pin", "pyomo", "scipy", "xarray")
-_TEXTS = (*KEY, "unit", "basis", "data", "wrong_answers", "rejects", "repeats", "note")
+_TEXTS = (
+    *KEY, "unit", "basis", "origin", "data", "wrong_answers", "rejects", "moved", "cases", "repeats", "note", "where",
+)  # fmt: skip
 
 
 class Part(NamedTuple):
@@ -135,8 +137,11 @@ def compare_verdicts(checks: pd.DataFrame, accepted: pd.DataFrame, elsewhere: bo
     known, same = rows["verdict_was"].notna(), rows["verdict_was"] == rows["verdict"]
     lost = loss_of_worth(rows)
     drifted = known & moved(rows)
-    edge = (lost > 0) & (rows["verdict"] == DIFFERS) & ~drifted & elsewhere
-    held = known & ~rows["verdict"].isin((ABSENT, NOT_COMPARABLE)) & (rows["verdict_was"] != NOT_COMPARABLE)
+    # a fifth of a tolerance lies between a verdict and its opposite, and the undecided between them has two edges
+    at_edge = rows["verdict"].isin((DIFFERS, PRINT_INCONSISTENT, UNINFORMATIVE)) & ~drifted
+    edge = (lost > 0) & at_edge & elsewhere
+    judged = comparable(rows) & (rows["verdict"] != ABSENT)
+    held = known & judged & ~rows["verdict_was"].isin(LACKS)
     return {
         "worse": rows[known & (lost > 0) & ~edge],
         "edge": rows[edge],

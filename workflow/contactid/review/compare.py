@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from contactid.core.errors import ContactIdError, told_plainly
-from contactid.output.comparison import COLUMNS, NOT_COMPARABLE
+from contactid.output.comparison import COLUMNS, comparable
 from contactid.output.tables import write_csv
 from contactid.review.apart import Difference, compare, other_than
 from contactid.review.check import beside, loss_of_worth, read_verdicts, row_name, tell_row
@@ -71,7 +71,7 @@ def moved_rows(was: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
         tolerances=(apart / tolerance).where(apart > 0.0, 0.0),
         lost=loss_of_worth(rows),
         other=rows["verdict"] != rows["verdict_was"],
-        judged=rows["verdict"] != NOT_COMPARABLE,
+        judged=comparable(rows),
     )
     rows = rows[rows["other"] | (apart > 0.0)]
     return rows.sort_values(

@@ -5,6 +5,7 @@ All of it is reading: nothing of a bundle is executed or written.
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
@@ -14,6 +15,7 @@ import pandas as pd
 import yaml
 
 from contactid.core.errors import ContactIdError
+from contactid.output.claims import COLUMNS, judged_claims, read_claims
 from contactid.review.check import (
     ACCEPTED_COLUMNS,
     chose_otherwise,
@@ -30,6 +32,7 @@ from contactid.run.story import written
 # what jobs don't name as their outputs
 _UNNAMED = ("logs", "benchmarks")
 _VERDICTS, _DEFAULTS = "workflow/resources/verdicts", "config/default.yaml"
+_LEDGERS = "workflow/resources/published"
 
 
 def wrong_logs(bundle: Contents, results: str, sums: Mapping[str, str]) -> list[str]:
@@ -119,6 +122,31 @@ def unaccepted(bundle: Contents, run: str, checks: pd.DataFrame, root: Path, com
         for kind in kinds
         for row in found[kind].to_dict("records")
     ]
+
+
+def wrong_sentences(bundle: Contents, results: str, checks: pd.DataFrame, root: Path, commit: str) -> list[str]:
+    """A line for every sentence of a paper whose verdict isn't what its rows and the commit's ledger give.
+
+    Raises :class:`ContactIdError` where ``claims.csv`` isn't there.
+    """
+    judged = []
+    with tempfile.TemporaryDirectory(prefix="contactid-verify-") as folder:
+        for study, rows in checks.groupby("study", sort=False):
+            text = git(root, "show", f"{commit}:{_LEDGERS}/{study}_claims.yaml")
+            if text is None:
+                continue
+            file = Path(folder, f"{study}.yaml")
+            file.write_bytes(text)
+            judged.append(judged_claims(str(study), read_claims(file), rows))
+    expected = pd.concat([pd.DataFrame(columns=list(COLUMNS)), *judged])
+    name = f"{results}/claims.csv"
+    written = pd.read_csv(io.BytesIO(bundle.read(name)), dtype=str, keep_default_na=False)
+    rows_of = [
+        {tuple(map(str, row)) for row in table.reindex(columns=list(COLUMNS)).to_numpy().tolist()}
+        for table in (written, expected)
+    ]
+    others = sorted(rows_of[0] ^ rows_of[1])
+    return [f"{name}: not what its rows give: {row[0]} {row[1]}" for row in others]
 
 
 def _of(row: Mapping[Any, Any], which: str) -> str:

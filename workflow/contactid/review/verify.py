@@ -24,17 +24,23 @@ import pandas as pd
 
 from contactid.core.errors import ContactIdError
 from contactid.output.comparison import (
-    BASES,
     COLUMNS,
-    NOT_COMPARABLE,
+    INPUTS,
     STATEMENT,
-    agrees,
-    judge,
     tried_answers,
     wrong_answers,
 )
 from contactid.output.summary import verdict_line
 from contactid.output.tables import PRECISION
+from contactid.output.verdicts import (
+    BASES,
+    LACKS,
+    ORIGINS,
+    UNDEFINED,
+    agrees,
+    judge_number,
+    judge_statement,
+)
 from contactid.review.again import Choice, make_again
 from contactid.review.check import read_verdicts, row_name
 from contactid.review.contents import AGAIN, NAME, Contents, differences, opened, plain
@@ -46,6 +52,7 @@ from contactid.review.looks import (
     unrecorded,
     wrong_configuration,
     wrong_logs,
+    wrong_sentences,
 )
 from contactid.review.provenance import git
 from contactid.run.records import FOLDER
@@ -72,39 +79,71 @@ def wrong_verdicts(checks: pd.DataFrame) -> list[str]:
 
 def _problem(row: Mapping[Any, Any]) -> str:
     """What doesn't follow in a row, by the code that judged it; empty where all does."""
+    verdict, lacks = row["verdict"], row["verdict"] in LACKS
+    if lacks and not row["note"].partition(";")[0]:
+        return f"{verdict} without a reason"
+    if np.isnan(float(row["reproduced"])):
+        return "" if lacks else f"{verdict} without a number"
+    for column, meanings in (("basis", BASES), ("origin", ORIGINS)):
+        if row[column] not in meanings:
+            return f"has a number, but its {column} is {row[column] or 'nothing'}"
+    return _statement_problem(row) if row["unit"] == STATEMENT else _number_problem(row)
+
+
+def _statement_problem(row: Mapping[Any, Any]) -> str:
+    """What doesn't follow in a statement's row."""
+    wrong, moved = (_answers(row[column]) for column in ("wrong_answers", "moved"))
+    refused = [name for name, answer in wrong.items() if not answer]
+    if row["rejects"] != ";".join(refused):
+        return f"rejects {row['rejects'] or 'nothing'}, which doesn't follow from {row['wrong_answers']}"
+    agree, cases = (int(count) for count in row["cases"].split(" of "))
+    if not 0 <= agree <= cases:
+        return f"is so in {row['cases']} cases"
+    if row["verdict"] in LACKS:
+        return "" if row["verdict"] != UNDEFINED or not cases else f"undefined, but has {cases} cases"
+    holds = bool(row["reproduced"])
+    follows = judge_statement(holds, row["basis"], row["origin"], wrong, moved)
+    return "" if row["verdict"] == follows else f"says {row['verdict']}, where {follows} follows"
+
+
+def _answers(written: str) -> dict[str, bool]:
+    """The answers by name, as :func:`contactid.output.statements.answers` wrote them."""
+    return {name: bool(answer) for name, answer in tried_answers(written).items()}
+
+
+def _number_problem(row: Mapping[Any, Any]) -> str:
+    """What doesn't follow in a number's row."""
     published, reproduced, tolerance = (float(row[name]) for name in ("published", "reproduced", "tolerance"))
-    verdict, tried, refused = row["verdict"], tried_answers(row["wrong_answers"]), set(row["rejects"].split(";")) - {""}
-    if verdict == NOT_COMPARABLE and not row["note"].partition(";")[0]:
-        return "not comparable without a reason"
-    if np.isnan(reproduced):
-        return "" if verdict == NOT_COMPARABLE else f"{verdict} without a number"
-    if row["basis"] not in BASES:
-        return f"has a number, but rests on {row['basis'] or 'nothing'}"
-    if row["unit"] == STATEMENT and not tried:
-        return "a statement without a counterexample"
-    for name, value in wrong_answers(published, row["unit"], {}).items():
+    tried, refused = tried_answers(row["wrong_answers"]), set(row["rejects"].split(";")) - {""}
+    by_rule = {} if row["quantity"] == INPUTS else wrong_answers(published, row["unit"], {})
+    for name, value in by_rule.items():
         if not abs(tried.get(name, np.inf) - value) <= 2.0 * _edge(value, published):
             return f"{name} is {value:g}, which wasn't tried"
     can = {name: _possible(agrees, value, published, tolerance) for name, value in tried.items()}
     wrong = [name for name, possible in can.items() if (name not in refused) not in possible]
     if wrong or refused - set(tried):
         return f"rejects {row['rejects'] or 'nothing'}, which doesn't follow from {row['wrong_answers']}"
-    if verdict == NOT_COMPARABLE:
+    if row["verdict"] in LACKS:
         return ""
-    could_fail = refused == set(tried)
     verdicts = {
-        found
+        verdict
         for is_error in (True, False)
-        for found in _possible(judge, reproduced, published, tolerance, row["basis"], could_fail, is_error)
+        for verdict in _possible(
+            judge_number, reproduced, published, tolerance, row["basis"], list(tried.values()), is_error
+        )
     }
-    apart = abs(reproduced - published)
-    return "" if verdict in verdicts else f"says {verdict}, but {reproduced:g} is {apart:g} from {published:g}"
+    distance = abs(reproduced - published)
+    if row["verdict"] in verdicts:
+        return ""
+    return f"says {row['verdict']}, but {reproduced:g} is {distance:g} from {published:g}"
 
 
 def _possible(rule: Callable[..., Any], value: float, published: float, tolerance: float, *further: Any) -> set[Any]:
     """What a rule says of a number, on either side where the file's rounding hides on which it was."""
     edge = _edge(value, published, tolerance)
-    return {rule(value, published, limit, *further) for limit in (max(tolerance - edge, 0.0), tolerance + edge)}
+    return {
+        rule(value, published, limit, *further) for limit in (max(tolerance - edge, 0.0), tolerance, tolerance + edge)
+    }
 
 
 def _edge(*numbers: float) -> float:
@@ -308,6 +347,7 @@ def _verify(bundle: Contents, chosen: argparse.Namespace) -> int:
     print(plain(code.text))
     if code.commit:
         wrong = _tell(_compare_with_accepted(bundle, run, checks, code.commit)) or wrong
+        wrong = _tell(wrong_sentences(bundle, results, checks, _ROOT, code.commit)) or wrong
     without = unrecorded(bundle.sizes, results_in(bundle, results))
     if without:
         print(f"WARNING {len(without)} results have no record of the job that made them, and can't be made again.")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from contactid.output.verdicts import ARCHIVE, RECORDING, TWIN, TWIN_OF_PRINT
 from contactid.sources import fourtu_client
 from contactid.sources.lockfile import LockedArchive
 from contactid.sources.registry import FOURTU, OWN, Dataset, parse_doi
@@ -38,6 +39,15 @@ class Origin(NamedTuple):
     of_the_paper: bool
     told: str
     made_from: Sequence[str] = ()
+
+    @property
+    def kind(self) -> str:
+        """One of :data:`contactid.output.verdicts.ORIGINS`."""
+        if self.of_the_paper:
+            return ARCHIVE
+        if self.told != SYNTHETIC:
+            return RECORDING
+        return TWIN_OF_PRINT if self.made_from else TWIN
 
     def rests_on(self, artefact: str, quantity: str, condition: str) -> bool:
         """Whether it was made with this printed number."""

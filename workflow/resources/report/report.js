@@ -55,8 +55,29 @@
   }, { rootMargin: "600px 0px" });
   all("img[data-part], [data-plot]").forEach((element) => watcher.observe(element));
   document.addEventListener("toggle", (event) => {
-    if (event.target.open) all(":scope > [data-part]", event.target).forEach(showTable);
+    if (!event.target.open) return;
+    all(":scope > [data-part]", event.target).forEach(showTable);
+    if (event.target.dataset.behind) showBehind(event.target);
   }, true);
+
+  // The rows behind a sentence.
+  function showBehind(details) {
+    const numbers = new Set(details.dataset.behind.split(" ").map(Number));
+    delete details.dataset.behind;
+    const place = document.createElement("div"), table = place.appendChild(document.createElement("table"));
+    place.className = "scroll";
+    place.setAttribute("role", "region");
+    place.tabIndex = 0;
+    place.setAttribute("aria-label", `Rows behind: ${one("q", details.closest(".claim")).textContent}`);
+    const heads = table.createTHead().insertRow();
+    for (const name of ["where", "statement or number", "printed", "ours", "verdict"]) {
+      const head = heads.appendChild(document.createElement("th"));
+      head.scope = "col";
+      head.textContent = name;
+    }
+    table.createTBody().append(...indexOf().rows.filter(({ number }) => numbers.has(number)).map(lineOf));
+    details.append(place);
+  }
 
   // Tables that are sorted by their headings.
   function makeSortable(table) {
@@ -104,7 +125,7 @@
   }
 
   // The address says what is seen: a view, a table or figure, a row of the checks, or what is searched for.
-  const search = one("#search");
+  const search = one("#search"), title = one("#overview-title").textContent;
   function follow() {
     const name = decodeURIComponent(location.hash.slice(1));
     one("#row").close();
@@ -116,6 +137,7 @@
     search.value = "";
     find.last = "";
     document.body.classList.remove("finding");
+    one("#overview-title").textContent = title;
     filterCards(null);
     const target = document.getElementById(name) ?? one("#overview");
     show(target);
@@ -130,12 +152,12 @@
     if (link && link.hash === location.hash) follow(); // the address stays, so nothing else would happen
   });
 
-  // Every row of the checks, whole: number, address, verdict, basis, words, printed, ours, and how it is set.
+  // Every row of the checks, whole: number, address, verdict, basis, words, printed, ours, where, and how it is set.
   let numbers = null;
   const rows = () => numbers ??= JSON.parse(textOf("rows"));
   function showRows(which) {
     const dialog = one("#row");
-    one("div", dialog).innerHTML = rows().filter((row) => which.includes(row[0])).map((row) => row[7]).join("<hr>");
+    one("div", dialog).innerHTML = rows().filter((row) => which.includes(row[0])).map((row) => row[8]).join("<hr>");
     if (!dialog.open) dialog.showModal();
     dialog.scrollTop = 0;
   }
@@ -143,8 +165,15 @@
     if (event.target === event.currentTarget) event.target.close(); // beside it
   });
 
-  // Search: words begin as what is searched for; "figure 12", "fig. 12", "table III", verdicts and bases are labels.
-  const plain = (text) => ` ${text.toLowerCase().replace(/[^\p{L}\p{N}.+-]+/gu, " ")} `;
+  // Search: words begin as what is searched for. "figure 12", "fig. 12", "table III" and verdicts are labels, all of
+  // which must fit; "eq. 5" and "equation 22" are words of their own; words that any question has say nothing.
+  const EMPTY = new Set(("a an and any are as at be by can do does for from has have hold holds how in is it its of on or "
+    + "paper papers reproduce that the their there this to true was were what when where which who why with").split(" "));
+  const SAME = { agx: "algoryx", mu: "μ", "in-hand": "inhand" };
+  const equations = (text) => text.replace(/\b(?:eqs?\b\.?|equations?\b)((?:(?:\s|,|and|to|-)*\(?\d+\)?)+)/g,
+    (found, numbers) => numbers.match(/\d+/g).map((number) => ` eq${number}- `).join(""));
+  const indices = (text) => text.replace(/(?<![\p{L}\p{N}])(\p{L})_/gu, "$1"); // e_N as it is typeset
+  const plain = (text) => ` ${indices(equations(text.toLowerCase())).replace(/[^\p{L}\p{N}.+-]+/gu, " ")} `;
   const roman = { i: 1, ii: 2, iii: 3, iv: 4, v: 5, vi: 6, vii: 7, viii: 8, ix: 9, x: 10 };
   function asked(text) {
     const labels = { keys: [], verdicts: [] };
@@ -153,66 +182,126 @@
       if (!number) return found;
       labels.keys.push(`-${kind}${appendix.toUpperCase()}${appendix ? number : String(number).padStart(2, "0")}`);
       return " ";
-    }).replace(/not[\s_]comparable|print[\s_]consistent|\b(?:reproduced|fitted|differs|better|uninformative|input)\b/g, (found) => {
+    }).replace(/\b(?:print[\s_]consistent|print[\s_]inconsistent|needs[\s_]archive|never[\s_]published|not[\s_]done|no[\s_]result|reproduced|fitted|differs|better|uninformative|undefined|input)\b/g, (found) => {
       labels.verdicts.push(found.replace(/\s/, "_"));
       return " ";
     });
-    return { ...labels, words: plain(rest).split(" ").filter(Boolean) };
+    const words = plain(rest).split(" ").map((word) => word.replace(/\.+$/, "")).filter((word) => word && !EMPTY.has(word));
+    return { ...labels, words: words.map((word) => SAME[word] ?? word) };
   }
-  const has = (text, words) => words.every((word) => text.includes(` ${word}`));
+  // how many of the words a text has; one more where they follow one another
+  const fit = (text, words) => words.filter((word) => text.includes(` ${word}`)).length
+    + (words.length > 1 && text.includes(` ${words.join(" ")}`) ? 1 : 0);
 
-  let heads = null;
-  const headsOf = () => heads ??= new Map(all(".card").map((card) => {
-    const article = document.getElementById(card.dataset.of);
-    const told = [one("h3", article), ...all(".said, .about, .made", article), one(".source", article.parentElement)];
-    const study = plain(`${article.parentElement.id} ${one("h2", article.parentElement).textContent}`);
-    const title = study + plain(`${card.dataset.of} ${one("h3", article).textContent}`);
-    return [card.dataset.of, { card, title, head: study + told.map((part) => plain(part.textContent)).join("") }];
-  }));
+  // What is searched: tables and figures, sentences, and rows, each once in plain letters.
+  let index = null;
+  const indexOf = () => index ??= {
+    heads: new Map(all(".index [data-of]").map((card) => {
+      const article = document.getElementById(card.dataset.of);
+      // a study by its short name alone: its title's words are in none of its tables by that
+      const title = plain(`${card.dataset.of} ${one("h2", article).textContent}`);
+      const told = all(".said, .about, .made > .inline, .made code", article);
+      const numbers = (article.dataset.equations ?? "").split(" ").map((number) => `eq. ${number}`).join(" ");
+      return [card.dataset.of, { card, title, head: title + plain(numbers) + told.map((part) => plain(part.textContent)).join("") }];
+    })),
+    said: all(".claim").map((claim) => {
+      const view = claim.closest("[data-view]");
+      return { claim, verdict: one(".chip", claim).classList[1], text: plain(`${view.id} ${claim.parentElement.previousElementSibling.textContent} ${claim.textContent}`) };
+    }),
+    rows: rows().map(([number, id, verdict, basis, told, printed, ours, where]) => (
+      { number, id, verdict, told, printed, ours, text: plain(`${told} ${basis} ${printed} ${where}`) })),
+  };
 
   function filterCards(kept) {
-    for (const [id, { card }] of headsOf()) card.hidden = kept !== null && !kept.has(id);
-    for (const section of all(".index")) section.hidden = kept !== null && !one(".card:not([hidden])", section);
-    if (kept === null) one("#hits").parentElement.hidden = true;
+    const wanted = (card) => kept === null || kept.has(card.dataset.of);
+    for (const card of all(".index [data-of]")) (card.closest("li") ?? card).hidden = !wanted(card);
+    for (const section of all(".index, .beyond")) section.hidden = !all("[data-of]", section).some(wanted);
+    if (kept === null) one("#hits").parentElement.hidden = one("#said").hidden = true;
   }
 
-  const MOST = 300;
+  // A row of the checks as one of a table.
+  function lineOf({ number, id, verdict, told, printed, ours }) {
+    const line = document.createElement("tr");
+    const label = one("b", indexOf().heads.get(id).card).textContent;
+    for (const [content, address, kind] of [[`${label}, ${id.split("-")[0].replace("inhand", "in hand")}`, id], [told, `check-${number}`], [printed, "", "num"], [ours, "", "num"]]) {
+      const cell = line.insertCell();
+      cell.className = kind ?? "";
+      const place = address ? cell.appendChild(document.createElement("a")) : cell;
+      if (address) place.href = `#${address}`;
+      place.textContent = content;
+    }
+    line.insertCell().append(chipOf(verdict));
+    return line;
+  }
+  function chipOf(verdict) {
+    const chip = document.createElement("span");
+    chip.className = `chip ${verdict}`;
+    chip.textContent = verdict.replace("_", " ");
+    return chip;
+  }
+  function sentenceOf({ claim, verdict }) {
+    const item = document.createElement("li"), told = document.createElement("div"), link = document.createElement("a");
+    link.href = `#${claim.id}`;
+    link.append(...one("q", claim).cloneNode(true).childNodes);
+    const place = document.createElement("small");
+    place.textContent = ` ${claim.parentElement.previousElementSibling.textContent}, ${one("h1", claim.closest("[data-view]")).textContent}`;
+    told.append(link, place);
+    item.append(chipOf(verdict), told);
+    return item;
+  }
+
+  // A button in place of further sentences.
+  function unfold(rest) {
+    const item = document.createElement("li"), button = item.appendChild(document.createElement("button"));
+    button.type = "button";
+    button.textContent = `${rest.length} more`;
+    button.addEventListener("click", () => {
+      const more = rest.map(sentenceOf);
+      item.replaceWith(...more);
+      one("a", more[0]).focus();
+    });
+    return item;
+  }
+
+  const MOST = 300, FIRST_SAID = 12;
   function find() {
     const text = search.value.trim();
     if (text === find.last) return;
     find.last = text;
     if (!text) return void follow();
     const { keys, verdicts, words } = asked(text);
-    const found = [...headsOf()].filter(([id]) => !keys.length || keys.some((key) => id.endsWith(key)));
-    const all_rows = rows();
-    const inside = new Map(found);
-    const hits = all_rows.filter(([, id, verdict, basis, told, printed]) => inside.has(id)
-      && (!verdicts.length || verdicts.includes(verdict))
-      && has(inside.get(id).title + plain(`${told} ${basis} ${printed}`), words));
-    const named = found.filter(([, { head }]) => !verdicts.length && has(head, words)).map(([id]) => id);
-    const kept = new Set([...named, ...hits.map(([, id]) => id)]);
+    const { heads, said, rows: all_rows } = indexOf();
+    const labelled = (id) => !keys.length || keys.some((key) => id.endsWith(key));
+    const judged = (verdict) => !verdicts.length || verdicts.includes(verdict);
+    // a sentence has no label: it is about a figure where a row of it is
+    const about = (claim) => !keys.length || all(".behind a", claim).some((link) => labelled(link.hash));
+    const graded = (some) => some.filter(([, grade]) => !words.length || grade > 0);
+    const found = {
+      heads: graded([...heads].filter(([id]) => labelled(id) && !verdicts.length).map(([id, { head }]) => [id, fit(head, words)])),
+      said: graded(said.filter(({ claim, verdict }) => about(claim) && judged(verdict)).map((one) => [one, fit(one.text, words)])),
+      rows: graded(all_rows.filter(({ id, verdict }) => labelled(id) && judged(verdict))
+        .map((row) => [row, fit(heads.get(row.id).title + row.text, words)])),
+    };
+    // all words if anything has them, else as many as anything has
+    const most = Object.values(found).flat().reduce((best, [, grade]) => Math.max(best, Math.min(grade, words.length)), 0);
+    const best = (some) => some.filter(([, grade]) => grade >= most).sort((a, b) => b[1] - a[1]).map(([one]) => one);
+    const hits = best(found.rows), sentences = best(found.said);
+    const kept = new Set([...best(found.heads), ...hits.map(({ id }) => id)]);
     document.body.classList.add("finding");
     filterCards(kept);
-    one("#found").textContent = `${kept.size} tables and figures, and ${hits.length} of ${all_rows.length} printed numbers and statements`
+    const counted = (number, name) => `${number} ${name}${number === 1 ? "" : "s"}`;
+    one("#overview-title").textContent = "What was found";
+    one("#found").textContent = `${counted(sentences.length, "sentence")}, ${kept.size === 1 ? "1 table or figure" : `${kept.size} tables and figures`}, and ${hits.length} of ${all_rows.length} printed numbers and statements`
+      + (most < words.length && most ? `, with ${most} of these ${words.length} words` : "")
       + (hits.length > MOST ? `; the first ${MOST} are below.` : ".");
     one("#hits").parentElement.hidden = !hits.length;
-    one("#hits tbody").replaceChildren(...hits.slice(0, MOST).map(([number, id, verdict, , told, printed, ours]) => {
-      const row = document.createElement("tr");
-      const label = one("b", inside.get(id).card).textContent;
-      for (const [content, address, kind] of [[`${label}, ${id.split("-")[0]}`, id], [told, `check-${number}`], [printed, "", "num"], [ours, "", "num"]]) {
-        const cell = row.insertCell();
-        cell.className = kind ?? "";
-        const place = address ? cell.appendChild(document.createElement("a")) : cell;
-        if (address) place.href = `#${address}`;
-        place.textContent = content;
-      }
-      const chip = row.insertCell().appendChild(document.createElement("span"));
-      chip.className = `chip ${verdict}`;
-      chip.textContent = verdict.replace("_", " ");
-      return row;
-    }));
+    one("#hits tbody").replaceChildren(...hits.slice(0, MOST).map(lineOf));
+    one("#said").hidden = !sentences.length;
+    const rest = sentences.slice(FIRST_SAID);
+    one("#said").replaceChildren(...sentences.slice(0, FIRST_SAID).map(sentenceOf), ...(rest.length ? [unfold(rest)] : []));
     // a single table or figure is shown itself
-    show(kept.size === 1 ? document.getElementById([...kept][0]) : one("#overview"));
+    const single = kept.size === 1 && (keys.length || !sentences.length);
+    show(single ? document.getElementById([...kept][0]) : one("#overview"));
     window.scrollTo(0, 0);
   }
 

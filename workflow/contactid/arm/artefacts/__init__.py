@@ -7,9 +7,13 @@ from functools import partial
 from typing import Any
 
 from contactid.output import artefacts
-from contactid.output.artefacts import Artefact, figure
+from contactid.output.artefacts import Artefact, Spread, figure
 
 table = partial(artefacts.table, rule="arm_tables")
+_SCATTER = Spread(
+    {name: name for name in ("dataset", "velocity_m_s", "angle_deg")}, "twin_{quantity}", ("twin_spread_{quantity}",),
+    "half of the range of several recordings",
+)  # fmt: skip
 
 
 def declare(block: Mapping[str, Any]) -> list[Artefact]:
@@ -26,22 +30,23 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             datasets=recordings,
             compute="contactid.arm.artefacts.impact_table:table_ii",
             caption="Impact map and fits: as printed, our predictions with fitted postures, and the recordings.",
+            spread=_SCATTER,
         ),
         table(
             "ext_left_out",
             compute="contactid.arm.artefacts.impact_table:table_ii",
             caption="Every row of Table II predicted from the others of its group, also by arms of random inertia.",
-            files=("csv",),
         ),
         table(
             "ext_events",
             compute="contactid.arm.artefacts.damping_sweep:sweep_artefacts",
-            caption="Events of contact in the two-mass models (s).",
+            caption="Events of contact in the two-mass models.",
         ),
         table(
             "ext_damping_sweep",
             compute="contactid.arm.artefacts.damping_sweep:sweep_artefacts",
             caption="Bouncing, settling and the one-mode fit of the two-mass models under other dampings.",
+            title="Two-mass models under other dampings",
         ),
         table(
             "ext_postures",
@@ -56,7 +61,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
         table(
             "ext_impact_laws",
             compute="contactid.arm.artefacts.impact_laws:impact_laws",
-            caption="Impacts of Table II under other laws: means over the experiments by restitution and friction.",
+            caption="Impacts of Table II under other laws, by restitution and friction.",
         ),
         table(
             "ext_fit",
@@ -69,7 +74,6 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             datasets=recordings,
             compute="contactid.arm.artefacts.fits:fit_tables",
             caption="Velocities after every recorded impact, by every method.",
-            files=("csv",),
         ),
         table(
             "ext_fit_summary",
@@ -86,6 +90,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
         table(
             "ext_fit_accuracy",
             compute="contactid.arm.artefacts.accuracy:accuracy",
+            title="Accuracy of the fits on twins that methods weren't chosen on",
             caption="Errors of the reconstructed post-impact velocity on twins that methods weren't chosen on"
             " (mm/s). Data: synthetic twins with noise samples.",
         ),
@@ -110,6 +115,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             rule="arm_tables",
             compute="contactid.arm.artefacts.model_sketch:model_sketch",
             draw="contactid.arm.artefacts.model_sketch:draw_models",
+            title="The two-mass models A, B and C",
             caption="The two-mass models A (compliant contact, flexible robot), B (rigid contact, flexible robot) and C"
             " (rigid).",
             data="drawing",
@@ -119,6 +125,7 @@ def declare(block: Mapping[str, Any]) -> list[Artefact]:
             rule="arm_tables",
             compute="contactid.arm.artefacts.two_mass:motions",
             draw="contactid.arm.artefacts.two_mass:draw_motions",
+            title="Motions of the two-mass models A, B and C",
             caption="Positions and velocities of the masses in models A, B and C over time, with the time of the impact"
             " enlarged.",
             data="simulated: two-mass models of Table I",

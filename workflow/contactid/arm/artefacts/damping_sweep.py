@@ -35,15 +35,10 @@ from contactid.arm.simulate.two_mass import (
 )
 from contactid.core.errors import ContactIdError
 from contactid.output import style
-from contactid.output.computing import Shown
 from contactid.output.tables import read_csv, write_exact
 
 CONVERGED_AFTER = 0.1  # s; the paper's "about 100 ms"
 _DECIMALS = 9  # what is smaller is rounding, and differs between machines
-_PRINTED_COLUMNS = (
-    "model", "d_rob", "d_env", "early_separations", "separations", "late_lift_off_ms", "settling_ms",
-    "departure_100ms_pct", "v_plus_rigid_m_s", "v_plus_fit_m_s", "fit_error_pct", "status",
-)  # fmt: skip
 _WINDOWS = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))
 _SETTLED_AFTER = 100.0  # ms, the paper's
 _BAR = 0.34  # of a row
@@ -216,14 +211,12 @@ def distance_between(one: TwoMassMotion, other: TwoMassMotion, span: float, reso
     return np.asarray(np.sqrt((difference**2).mean(axis=0)))
 
 
-def sweep_artefacts(events: str, damping: str, models: Mapping[str, Any]) -> dict[str, pd.DataFrame | Shown]:
+def sweep_artefacts(events: str, damping: str, models: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """Tables of events and of the sweep, and its figure, from the files of :func:`simulate_sweep`."""
     known, sweep = read_csv(events), read_csv(damping)
-    every, table = known.drop(columns="run"), sweep.drop(columns=["run", "setting"])
-    main = table.loc[table["window_s"] == models["fit"]["windows"][0], list(_PRINTED_COLUMNS)]
     return {
-        "tables/ext_events": Shown(every, every[every["setting"] == TABLE_I]),
-        "tables/ext_damping_sweep": Shown(table, main),
+        "tables/ext_events": known.drop(columns="run"),
+        "tables/ext_damping_sweep": sweep.drop(columns=["run", "setting"]),
         "figures/ext_damping_sweep": sweep_figure(sweep, known, float(models["sweep"]["duration"])),
     }
 

@@ -11,13 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from contactid.output import style
-from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
 
-_BRIEF = (
-    "experiment", "vz_minus", "vz_plus_fit", "eta_z", "vx_minus", "vx_plus_map", "vx_plus_fit", "vx_plus_fit_se",
-    "eta_x",
-)  # fmt: skip
 _SERIES: dict[str, tuple[str, dict[str, Any]]] = {
     "recording": ("recording", {"color": style.MEASURED, "lw": 1.0}),
     "fit": ("fit, eq. 7", {"color": style.LINE, "lw": 1.0, "ls": "--"}),
@@ -31,17 +26,15 @@ _SERIES: dict[str, tuple[str, dict[str, Any]]] = {
 _COLUMNS = (("z", r"normal to the table, $v_z$"), ("x", r"along the table, $v_x$"))
 
 
-def fit_tables(fits: str, modes: str, curves: str, table_method: str) -> dict[str, pd.DataFrame | Shown]:
+def fit_tables(fits: str, modes: str, curves: str, table_method: str) -> dict[str, pd.DataFrame]:
     """Tables and figure 6 from the files of :func:`contactid.arm.identify.recordings.fit_recordings`."""
-    rows, criteria, shown = read_csv(fits), read_csv(modes), read_csv(curves)
-    data = shown["source"].iloc[0]
-    own = rows[rows["method"] == table_method].drop(columns="method")
+    rows = read_csv(fits)
     return {
-        "tables/ext_fit": Shown(own, own.reindex(columns=list(_BRIEF)), data=data),
+        "tables/ext_fit": rows[rows["method"] == table_method].drop(columns="method"),
         "tables/ext_fit_methods": rows,
-        "tables/ext_fit_summary": Shown(summary_table(rows), data=data),
-        "tables/ext_modes": Shown(criteria, chosen_table(criteria), data=data),
-        "figures/fig06_cartesian_fit": shown,
+        "tables/ext_fit_summary": summary_table(rows),
+        "tables/ext_modes": read_csv(modes),
+        "figures/fig06_cartesian_fit": read_csv(curves),
     }
 
 
@@ -74,12 +67,6 @@ def summary_table(rows: pd.DataFrame) -> pd.DataFrame:
     )
     factors = {"mean_relative_x_pct": 100.0, "mean_error_x_mm_s": 1e3, "mean_error_z_mm_s": 1e3}
     return table.assign(**{name: factor * table[name] for name, factor in factors.items()}).reset_index()
-
-
-def chosen_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """``signal, modes, experiments, chosen``: how often BIC chooses each number of modes."""
-    counted = rows.groupby(["signal", "modes"], sort=False)["chosen_by_bic"].agg(["count", "sum"]).reset_index()
-    return counted.rename(columns={"count": "experiments", "sum": "chosen"})
 
 
 def draw_cartesian_fit(data: pd.DataFrame) -> Figure:

@@ -15,12 +15,11 @@ import numpy as np
 import pandas as pd
 
 from contactid.arm.artefacts.postures import PER_ANGLE, row_impacts, row_postures
-from contactid.arm.models.impact import STICKING, Contacts, ImpactLaw, solve_impact
+from contactid.arm.models.impact import Contacts, ImpactLaw, solve_impact
 from contactid.arm.rigid.impact_map import kinetic_energy
 from contactid.arm.rigid.postures import upright_postures
 from contactid.arm.rigid.printed_table import LABELS, printed_table
 from contactid.arm.rigid.robot import Robot, load_robot
-from contactid.output.computing import Shown
 from contactid.output.tables import read_csv, write_exact
 
 
@@ -69,30 +68,9 @@ def law_table(
     return pd.DataFrame(rows).sort_values([*LABELS, "restitution_e_n", "friction_mu"], ignore_index=True)
 
 
-def impact_laws(laws: str) -> Shown:
-    """``ext_impact_laws``: every impact, from the file of :func:`solve_laws`; the tex table has one row per law.
-
-    Of it experiments, converged, sticking, means of v_x+ and of the share of energy lost, least mu.
-    """
-    table = read_csv(laws)
-    known = table["converged"]
-    columns = {
-        "stuck": known & (table["state"] == STICKING),
-        "vx_plus": table["vx_plus"].where(known),
-        "lost": (table["energy_lost_j"] / table["energy_before_j"]).where(known),
-        "sticking_mu": table["sticking_mu"].where(known),
-    }
-    by_law = table.assign(**columns).groupby(["restitution_e_n", "friction_mu"])
-    summary = by_law.agg(
-        experiments=("converged", "size"),
-        converged=("converged", "sum"),
-        sticking=("stuck", "sum"),
-        vx_plus_mean=("vx_plus", "mean"),
-        energy_lost_pct=("lost", "mean"),
-        sticking_mu_least=("sticking_mu", "min"),
-        sticking_mu_largest=("sticking_mu", "max"),
-    )
-    return Shown(table, summary.assign(energy_lost_pct=100.0 * summary["energy_lost_pct"]).reset_index())
+def impact_laws(laws: str) -> pd.DataFrame:
+    """``ext_impact_laws``: every impact, from the file of :func:`solve_laws`."""
+    return read_csv(laws)
 
 
 def sticking_friction(mass: np.ndarray, jacobian: np.ndarray, velocity: np.ndarray, restitution: float) -> float:

@@ -12,22 +12,17 @@ import numpy as np
 import pandas as pd
 
 from contactid.arm.artefacts.left_out import arms, left_out_table
-from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE, RULES, predictions, row_postures
+from contactid.arm.artefacts.postures import RULES, predictions, row_postures
 from contactid.arm.rigid.postures import UprightPostures, upright_postures
-from contactid.arm.rigid.printed_table import LABELS, copied_rows, corrected_table, original_rows, printed_table
+from contactid.arm.rigid.printed_table import copied_rows, corrected_table, original_rows, printed_table
 from contactid.arm.rigid.robot import Robot, load_robot
 from contactid.core.errors import ContactIdError
-from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
 
 OURS, OURS_Z = "vx_plus_map_ours", "vz_plus_map_ours"
 # of the fits' table, in the order of the printed one
 FITTED = ("vz_minus", "vz_plus_map", "vz_plus_fit", "eta_z", "vx_minus", "vx_plus_map", "vx_plus_fit",
           "vx_plus_fit_se", "eta_x")  # fmt: skip
-_HEADINGS = (
-    "set", "speed (m/s)", "angle", "corrected", "$v_z^-$", "$v_x^-$", "$v_x^+$ map", "ours, 3 postures",
-    "ours, 6 postures", "$v_x^+$ fit", "$\\eta_x$", "recordings", "their map", "their fit",
-)  # fmt: skip
 _DECIMALS = 12
 _SAME_MOTION = 0.01  # m/s that a recording's v- may be from a row's; within a set rows are 0.027 m/s apart and more
 _CLEARLY = 0.002  # m/s that another set's row has to be further off where a recording's set isn't told
@@ -35,20 +30,17 @@ COUNT, SPREAD = "twin_recordings", "twin_spread_"
 
 
 def table_ii(
-    links: str, robot: Mapping[str, Any], published: str, fits: str, curves: str, table_method: str
-) -> dict[str, Shown | pd.DataFrame]:
+    links: str, robot: Mapping[str, Any], published: str, fits: str, table_method: str
+) -> dict[str, pd.DataFrame]:
     """Table II with the described arm, and each of its rows predicted from others.
 
-    ``fits`` are the recordings' by all methods, of which one counts; ``curves``, figure 6's, say what was recorded.
+    ``fits`` are the recordings' by all methods, of which one counts.
     """
     rows, printed = read_csv(fits), read_csv(published)
     described = load_robot(links, **robot)
     upright = upright_postures(described)
-    table = impact_table(described, printed, rows[rows["method"] == table_method], upright)
     return {
-        "tables/tab02_impact_map": Shown(
-            table, tex_table(table), _HEADINGS, data=f"last three columns: {read_csv(curves)['source'].iloc[0]}"
-        ),
+        "tables/tab02_impact_map": impact_table(described, printed, rows[rows["method"] == table_method], upright),
         "tables/ext_left_out": left_out_table(arms(described, robot), printed_table(printed), upright),
     }
 
@@ -113,17 +105,3 @@ def matched_rows(printed: pd.DataFrame, fits: pd.DataFrame) -> np.ndarray:
         if apart[best] <= _SAME_MOTION and (told or rival > apart[best] + _CLEARLY):
             owner[k] = best
     return owner
-
-
-def tex_table(table: pd.DataFrame) -> pd.DataFrame:
-    """The columns of :func:`impact_table` that are worth print: one row per experiment, both posture rules."""
-    shown = table[table["posture_rule"] == PER_ANGLE].reset_index(drop=True)
-    per_set = table[table["posture_rule"] == PER_SET_AND_ANGLE].reset_index(drop=True)
-    kept = shown[[*LABELS, "angle_deg_corrected", "vz_minus", "vx_minus", "vx_plus_map", "vx_plus_fit", "eta_x"]].copy()
-    kept["angle_deg_corrected"] = kept["angle_deg_corrected"].astype(int)
-    kept.insert(7, f"{OURS}_{PER_ANGLE}", shown[OURS].round(4))
-    kept.insert(8, f"{OURS}_{PER_SET_AND_ANGLE}", per_set[OURS].round(4))
-    kept[COUNT] = shown[COUNT]
-    for name in ("twin_vx_plus_map", "twin_vx_plus_fit"):
-        kept[name] = shown[name].round(4)
-    return kept

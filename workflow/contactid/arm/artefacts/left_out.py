@@ -3,6 +3,8 @@
 The posture behind a group of rows isn't printed, so r is fitted: to the other rows of the group, copies left out. Arms
 with the same joints but random masses and inertias are asked for the same. Where such an arm has a posture with that r
 it predicts the same velocity, and then the printed one doesn't tell the arms apart.
+
+Beside them stand the r that rounding leaves each row, and what can be predicted of v_x+ without the arm's model.
 """
 
 from __future__ import annotations
@@ -15,7 +17,14 @@ import pandas as pd
 
 from contactid.arm.artefacts.postures import PER_SET_AND_ANGLE, groups
 from contactid.arm.rigid.impact_map import impact_map
-from contactid.arm.rigid.postures import UprightPostures, fitted_ratio, joint_velocity, nearest_posture, ratio_at
+from contactid.arm.rigid.postures import (
+    UprightPostures,
+    fitted_ratio,
+    joint_velocity,
+    nearest_direction,
+    nearest_posture,
+    ratio_at,
+)
 from contactid.arm.rigid.printed_table import LABELS, copied_rows, original_rows
 from contactid.arm.rigid.robot import Robot, build_robot, random_inertias
 
@@ -41,7 +50,8 @@ def left_out_table(robots: Mapping[str, Robot], printed: pd.DataFrame, upright: 
     Columns: the labels, direction_deg, robot, others (how many rows r is fitted to), ratio_others (the r that they ask
     for), ratio (that of the posture found), vx_plus_map (as printed), vx_plus_map_ours and vz_plus_map_ours (by eq. 5),
     mean_of_others (of their vx_plus_map), rounding_m_s (how far rounding of the row and of the others can bring the
-    prediction from the printed number).
+    prediction from the printed number); ratio_least, ratio_most (:func:`ratio_intervals`), vx_plus_fit (as printed) and
+    the columns of :func:`without_model`, all of them NaN for a copied row.
     """
     rows = list(_left_out(printed))
     found = []
@@ -66,6 +76,8 @@ def left_out_table(robots: Mapping[str, Robot], printed: pd.DataFrame, upright: 
 def _left_out(printed: pd.DataFrame) -> Iterator[tuple[int, dict[str, Any]]]:
     """Printed rows and what the others of their group say of them."""
     original, copied = original_rows(printed), copied_rows(printed)
+    more = pd.concat([ratio_intervals(printed), printed["vx_plus_fit"], without_model(printed)], axis=1)
+    more[copied] = np.nan
     before, fall = printed["vx_minus"].to_numpy(), printed["vz_minus"].abs().to_numpy()
     after = printed["vx_plus_map"].to_numpy()
     for _, direction, members in groups(printed, PER_SET_AND_ANGLE):
@@ -89,7 +101,8 @@ def _left_out(printed: pd.DataFrame) -> Iterator[tuple[int, dict[str, Any]]]:
                     "ratio_others": ratio,
                     "mean_of_others": after[others].mean(),
                     "rounding_m_s": rounding,
-                },
+                }
+                | more.loc[k].to_dict(),
             )
 
 
@@ -101,3 +114,34 @@ def _rounding(fall: np.ndarray, row: int, used: np.ndarray, ratio: float) -> flo
     """
     off = HALF_DIGIT * (2.0 + abs(ratio))
     return float(off * (1.0 + fall[row] * fall[used].sum() / (fall[used] @ fall[used])))
+
+
+def ratio_intervals(printed: pd.DataFrame) -> pd.DataFrame:
+    """``ratio_least, ratio_most``: between them is ``r = (vx+ - vx-) / |vz-|`` of a row as far as its rounding goes.
+
+    For rows in which the tip gets faster by more than their rounding.
+    """
+    fall, gain = printed["vz_minus"].abs(), printed["vx_plus_map"] - printed["vx_minus"]
+    least = (gain - 2.0 * HALF_DIGIT) / (fall + HALF_DIGIT)
+    most = (gain + 2.0 * HALF_DIGIT) / (fall - HALF_DIGIT)
+    return pd.DataFrame({"ratio_least": least, "ratio_most": most})
+
+
+def without_model(printed: pd.DataFrame) -> pd.DataFrame:
+    """Predictions ``vx+ = vx- + r |vz-|`` with an r that is fitted to measured vx+, m/s.
+
+    ``vx_plus_one_ratio``: r of all other rows; ``vx_plus_other_set``: of the other set's rows of the same direction;
+    NaN without such rows.
+    """
+    before, fall = printed["vx_minus"].to_numpy(), printed["vz_minus"].abs().to_numpy()
+    after, dataset = printed["vx_plus_fit"].to_numpy(), printed["dataset"].to_numpy()
+    direction = nearest_direction(printed["vx_minus"], printed["vz_minus"])
+    original, usable = original_rows(printed), ~copied_rows(printed)
+    found = np.full((len(printed), 2), np.nan)
+    for k in range(len(printed)):
+        others = usable & (original != original[k])
+        other_set = usable & (dataset != dataset[k]) & (direction == direction[k])
+        for column, rows in enumerate((others, other_set)):
+            if rows.any():
+                found[k, column] = before[k] + fitted_ratio(before[rows], fall[rows], after[rows]) * fall[k]
+    return pd.DataFrame(found, columns=["vx_plus_one_ratio", "vx_plus_other_set"])

@@ -15,7 +15,7 @@ from contactid.inhand.readers.sources import (
     SOURCES,
     WRIST,
 )
-from contactid.output.artefacts import Artefact, figure, table
+from contactid.output.artefacts import TYPESET, Artefact, figure, table
 
 _PRINTED, _TABLES = "inhand_printed", "inhand_tables"  # rules
 _FINGERTIP, _SENSOR = "fingertip", "electrode_sensor"  # parts of the twin that aren't recordings of a motion
@@ -38,8 +38,8 @@ def _twins(*sources: str) -> tuple[str, ...]:
 
 
 def declare(block: Mapping[str, Any]) -> list[Artefact]:
-    """The artefacts of a run; they are the same whatever the study's block of the configuration says."""
-    return [*_printed(), *_estimates(), *_excitation(), *_cost(), *_fingertips()]
+    """The artefacts of a run; the study's block of the configuration says which twins some of them are made from."""
+    return [*_printed(), *_estimates(), *_excitation(block), *_cost(block), *_fingertips()]
 
 
 def _printed() -> list[Artefact]:
@@ -49,15 +49,19 @@ def _printed() -> list[Artefact]:
             "ext_printed_consistency", _PRINTED, "contactid.inhand.artefacts.printed:printed_consistency",
             "Every printed row of the appendix, its tensor about the origin, with either sign of its off-diagonals: "
             "can a rigid body have it? Margins: smallest second moment about the centre of mass over $m |c|^2$.",
+            title="Can a rigid body have the printed rows?",
         ),
         table(
             "ext_printed_verdicts", _PRINTED, "contactid.inhand.artefacts.printed:printed_consistency",
             "Printed rows that pass the tests of physical consistency, by method and sign of the off-diagonals.",
+            files=TYPESET,
         ),
         table(
             "ext_printed_conventions", _PRINTED, "contactid.inhand.artefacts.printed_conventions:convention_table",
             "Printed estimates (of 85, 40 of them with the constraint; 25, 20, 20 and 20 by table) that a rigid body "
             "can have with either sign of the off-diagonals, and ground truths (of 20) explained, by convention.",
+            title="Printed estimates under other conventions",
+            files=TYPESET,
         ),
         figure(
             "fig01_inhand", _PRINTED,
@@ -103,10 +107,8 @@ def _estimates() -> list[Artefact]:
         table(
             name, _TABLES, "contactid.inhand.artefacts.estimates:appendix",
             f"Inertial parameters, {SOURCE_LABELS[source]}: printed, and medians over recordings of the synthetic "
-            "twin. Mass in kg, centre of mass in m, tensor entries about the body frame's origin in "
-            f"${'10^{-2}' if source == SIMULATION else '10^{-5}'}$ kg m$^2$; $d$: geodesic distance to the ground "
-            "truth; uniform body: in the hull that estimates are given, with our estimate's mass"
-            + ("; " + _UNSENSED if source in IN_HAND else ""),
+            "twin; tensors about the body frame's origin" + ("; " + _UNSENSED if source in IN_HAND else ""),
+            title=f"Inertial parameters: {SOURCE_LABELS[source].partition(' (')[0]}",
             datasets=_twins(source),
         )
         for source, name in APPENDIX_TABLES.items()
@@ -119,13 +121,14 @@ def _estimates() -> list[Artefact]:
             caption=f"Geodesic error of the estimates by method for {_ERRORS_OF[name]}, with the printed rows and the "
             "uniform body in the hull; stored twins of several seeds, how many stands above each box. "
             + (_UNSENSED + "." if name in _IN_HAND_FIGURES else ""),
+            title=f"Geodesic errors: {_ERRORS_OF[name].partition(' (')[0]}",
             datasets=_twins(source),
         )
         for source, name in ERROR_FIGURES.items()
     ]  # fmt: skip
     counts = table(
         "ext_estimates", _TABLES, "contactid.inhand.artefacts.estimates:all_estimates",
-        "Estimates of inertial parameters: how many converged and are physically consistent, and their geodesic "
+        "Every estimate of inertial parameters: whether it converged and is physically consistent, and its geodesic "
         "error.",
         datasets=_twins(*SOURCES),
     )  # fmt: skip
@@ -134,6 +137,7 @@ def _estimates() -> list[Artefact]:
         "What a constant unsensed wrench (bias), the physical constraint, the hull's prior, finite differences and "
         "the errors' weights (fixed, stated, or as the recording shows them) each bring: stored estimates of three "
         "boxes in hand, kinematic twin",
+        title="What each part of an estimate brings",
         datasets=_twins(IN_HAND_KINEMATIC),
     )  # fmt: skip
     forces = table(
@@ -157,17 +161,22 @@ def _estimates() -> list[Artefact]:
         "would be in 95 % of random pairings, median size; the same of the off-diagonals alone, and how many have its "
         "sign. Printed estimates, and stored ones of twins by the paper's methods, whose tensors are known about both "
         "points.",
+        datasets=_twins(*SOURCES),
+        files=TYPESET,
     )  # fmt: skip
     constrained = table(
         "ext_tensor_constraint", _TABLES, "contactid.inhand.artefacts.printed_point:constrained_tensors",
         "Linear fits of the twins in hand, free and with a constraint on the tensor about the origin alone: smallest "
         "second moment about the origin and about the centre of mass (a body's where positive) over $m |c|^2$, cosine "
         "and size against the parallel-axis part.",
+        datasets=_twins(*IN_HAND),
+        files=TYPESET,
     )  # fmt: skip
     return [*appendix, *errors, counts, parts, forces, motions, point, constrained]
 
 
-def _excitation() -> list[Artefact]:
+def _excitation(block: Mapping[str, Any]) -> list[Artefact]:
+    moved = _twins(*dict.fromkeys(case["source"] for case in block["excitation"]["cases"]))
     return [
         table(
             "ext_identifiability", _TABLES, "contactid.inhand.artefacts.excitation:identifiability_of_recordings",
@@ -185,7 +194,7 @@ def _excitation() -> list[Artefact]:
         table(
             "ext_excitation", _TABLES, "contactid.inhand.artefacts.excitation:excitation_gains",
             "What a D-optimal motion of equal range and peak accelerations buys.",
-            datasets=_twins(IN_HAND_KINEMATIC),
+            datasets=moved,
         ),
         figure(
             "ext_excitation", _TABLES,
@@ -193,29 +202,36 @@ def _excitation() -> list[Artefact]:
             draw="contactid.inhand.artefacts.excitation:draw_excitation",
             caption="Standard errors of the inertial parameters under the motion used and under a D-optimal one.",
             data="synthetic data: the twins' motions and optimised ones, contactid inhand",
-            datasets=_twins(IN_HAND_KINEMATIC),
+            datasets=moved,
         ),
     ]  # fmt: skip
 
 
-def _cost() -> list[Artefact]:
+def _cost(block: Mapping[str, Any]) -> list[Artefact]:
+    quiet, timed = (_twins(block[name]["source"]) for name in ("differences", "speed"))
     return [
         table(
             "ext_differences", _TABLES, "contactid.inhand.artefacts.cost:differences",
             "Errors of noise-free estimates by scheme of finite differences and time step.",
-            datasets=_twins(SIMULATION),
+            datasets=quiet,
+        ),
+        table(
+            "ext_choices", _TABLES, "contactid.inhand.artefacts.cost:choices_made",
+            "Errors of estimates of a recording of each source by what section IV-B chose: forces through the "
+            "baseline's filter or as sensed, and the standard deviation of the prior as a share of the configured one.",
+            datasets=_twins(*SOURCES),
         ),
         table(
             "ext_speed", _TABLES, "contactid.inhand.artefacts.cost:time_by_samples",
             "Time of an estimate against the number of samples.",
-            datasets=_twins(SIMULATION),
+            datasets=timed,
         ),
         figure(
             "ext_speed", _TABLES,
             compute="contactid.inhand.artefacts.cost:time_by_samples",
             draw="contactid.inhand.artefacts.cost:draw_speed",
             caption="Seconds of an estimate against the number of samples, for both solvers.",
-            datasets=_twins(SIMULATION),
+            datasets=timed,
         ),
     ]  # fmt: skip
 
@@ -231,19 +247,22 @@ def _fingertips() -> list[Artefact]:
         ),
         table(
             "ext_friction_trials", _TABLES, "contactid.inhand.artefacts.friction:friction_tables",
-            "Every simulated trial of the coefficient of friction.", files=("csv",),
+            "Every simulated trial of the coefficient of friction.",
             datasets=_twins(_FINGERTIP),
         ),
         table(
             "ext_friction_direction", _TABLES, "contactid.inhand.artefacts.friction:friction_tables",
             "Errors of the coefficient of friction by the error of the force's direction, all cases",
             datasets=_twins(_FINGERTIP),
+            files=TYPESET,
         ),
         table(
             "ext_friction_kinetic", _TABLES, "contactid.inhand.artefacts.friction:friction_tables",
             "Slips found, errors of the coefficient of friction, and how often its lower bound is below the slope "
             "method's, by kinetic over static friction, all cases",
+            title="Slips found, by kinetic over static friction",
             datasets=_twins(_FINGERTIP),
+            files=TYPESET,
         ),
         figure(
             "fig06_friction", _TABLES,

@@ -8,18 +8,15 @@ import numpy as np
 import pandas as pd
 
 from contactid.inhand.artefacts.estimates import is_true
-from contactid.inhand.identify.methods import SOLVER_LABELS
 from contactid.inhand.readers.sources import ABLATED
-from contactid.output.computing import Shown
 from contactid.output.stored import read_stored
 
 _WITHIN = 1.96  # standard errors; 95 % of errors are within, if the stated ones are right
 
 
-def parts_of_estimators(stored_ablation: Sequence[str]) -> Shown:
+def parts_of_estimators(stored_ablation: Sequence[str]) -> pd.DataFrame:
     """``ext_ablation``: a row per solver and combination of parts, over boxes and seeds."""
-    table = _told(read_stored(stored_ablation)[0], ["solver", *ABLATED])
-    return Shown(table, tex=table.assign(solver=table["solver"].map(SOLVER_LABELS)))
+    return _told(read_stored(stored_ablation)[0], ["solver", *ABLATED])
 
 
 def unsensed_forces(stored_disturbances: Sequence[str]) -> pd.DataFrame:

@@ -27,6 +27,11 @@ def differences(errors: str) -> pd.DataFrame:
     return read_csv(errors)
 
 
+def choices_made(choices: str) -> pd.DataFrame:
+    """``ext_choices``, as :func:`.cost.write_differences` kept it."""
+    return read_csv(choices)
+
+
 def time_by_samples(times: str, speed: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
     """``ext_speed`` as table and figure, of what :func:`.cost.write_speed` kept and the block ``inhand: speed``."""
     table = with_lines(read_csv(times))

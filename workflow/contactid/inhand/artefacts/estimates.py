@@ -17,18 +17,14 @@ from contactid.inhand.artefacts.printed import off_diagonals_of, printed_body, p
 from contactid.inhand.identify.methods import (
     ESTIMATE_COLUMNS,
     GROUND_TRUTH,
-    METHOD_LABELS,
     METHODS,
     PARAMETER_COLUMNS,
-    PARAMETER_LABELS,
     PRIOR,
-    SOLVER_LABELS,
     SOLVERS,
     UNIFORM,
     parameter_values,
 )
-from contactid.inhand.readers.sources import APPENDIX_TABLES, OBJECTS, SIMULATION
-from contactid.output.computing import Shown
+from contactid.inhand.readers.sources import APPENDIX_TABLES, OBJECTS
 from contactid.output.tables import read_csv
 
 PRINTED = "printed"  # where a row's numbers are from, beside the solvers; and what a row of the error figures is
@@ -36,47 +32,17 @@ COLUMNS = (
     "object", "method", "origin", "runs", "converged", "physically_consistent", "geodesic_error", *PARAMETER_COLUMNS,
     "verdict",
 )  # fmt: skip
-_ORIGIN_LABELS = {
-    PRINTED: "printed", "least_squares": "least squares", "factor_graph": "graph", "likelihood": "ours",
-}  # fmt: skip
 
 
-def gathered(shards: Sequence[str]) -> pd.DataFrame:
-    """The estimates of all recordings, :data:`.methods.ESTIMATE_COLUMNS`, from the tables of the jobs."""
+def all_estimates(shards: Sequence[str]) -> pd.DataFrame:
+    """``ext_estimates``: those of all recordings, :data:`.methods.ESTIMATE_COLUMNS`, from the tables of the jobs."""
     return pd.concat([read_csv(shard) for shard in shards], ignore_index=True)[list(ESTIMATE_COLUMNS)]
 
 
-def all_estimates(shards: Sequence[str]) -> Shown:
-    """``ext_estimates``: every estimate, and shown of them counts and medians."""
-    rows = gathered(shards)
-    return Shown(rows, tex=summary_table(rows))
-
-
-def appendix(shards: Sequence[str], published: str, verdicts: str) -> dict[str, Shown]:
+def appendix(shards: Sequence[str], published: str, verdicts: str) -> dict[str, pd.DataFrame]:
     """Tables A1 to A4, of ``published/inhand.csv``, ``ext_printed_consistency.csv`` and the estimates."""
-    printed, rows, runs = printed_table(read_csv(published)), read_csv(verdicts), gathered(shards)
-    return {
-        f"tables/{name}": _typeset(appendix_table(source, printed, rows, runs), source)
-        for source, name in APPENDIX_TABLES.items()
-    }
-
-
-def summary_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """By source, method and solver: runs, converged, consistent, decided by the prior, and the median geodesic error.
-
-    The median counts an estimate that no body can have as infinitely far away.
-    """
-    columns = {
-        "runs": ("converged", "size"),
-        "converged": ("converged", "sum"),
-        "consistent": ("physically_consistent", "sum"),
-        "by the prior": ("by_the_prior", "sum"),
-        "median geodesic error": ("geodesic_error", "median"),
-    }
-    by_the_prior = rows["decided_by"] == PRIOR
-    far = rows.assign(geodesic_error=rows["geodesic_error"].fillna(np.inf), by_the_prior=by_the_prior)
-    table = far.groupby(["source", "method", "solver"], sort=False).agg(**columns).reset_index()
-    return table.assign(method=table["method"].map(METHOD_LABELS), solver=table["solver"].map(SOLVER_LABELS))
+    printed, rows, runs = printed_table(read_csv(published)), read_csv(verdicts), all_estimates(shards)
+    return {f"tables/{name}": appendix_table(source, printed, rows, runs) for source, name in APPENDIX_TABLES.items()}
 
 
 def is_true(column: pd.Series) -> pd.Series:
@@ -155,16 +121,3 @@ def median_estimate(runs: pd.DataFrame) -> dict[str, Any]:
         | medians
         | {"verdict": verdict}
     )
-
-
-def _typeset(table: pd.DataFrame, source: str) -> Shown:
-    """The table, and as it is typeset: tensors in the paper's unit, short labels."""
-    unit = 1e-2 if source == SIMULATION else 1e-5
-    shown = table.assign(
-        method=table["method"].map(METHOD_LABELS),
-        origin=table["origin"].map(_ORIGIN_LABELS),
-        **{name: table[name] / unit for name in PARAMETER_COLUMNS[4:]},
-    )
-    names = ["object", "method", "origin", *PARAMETER_COLUMNS, "geodesic_error", "verdict"]
-    headings = ["object", "method", "from", *PARAMETER_LABELS.values(), "$d$", "verdict"]
-    return Shown(table, tex=shown[names], headings=headings)

@@ -13,12 +13,10 @@ from contactid.inhand.identify.excitation_gain import OPTIMISED, RECORDED, REFER
 from contactid.inhand.identify.methods import PARAMETER_COLUMNS, PARAMETER_LABELS
 from contactid.inhand.readers.sources import IN_HAND_KINEMATIC, IN_HAND_VISION, SIMULATION, WRIST
 from contactid.output import style
-from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
 
 _TWINS = "synthetic data: twins of the recordings, contactid inhand"
 _QUIET_TWINS = "synthetic data: twins of the recordings without residual forces, contactid inhand"
-_BRIEF = ["condition_number", "se_mass_kg", "se_com_x_m", "se_com_z_m", "se_i_xx", "se_i_zz"]
 _LOOKS = {  # colour, marker and name of every source
     SIMULATION: (style.LINE, "o", "simulation, levels 1 to 4"),
     WRIST: (style.ACCENT, "s", "wrist force-torque"),
@@ -30,23 +28,19 @@ _NOISE_FREE = "noise_level_0"
 _WIDTH = 0.6  # of a parameter's column that its marks fill
 
 
-def identifiability_of_recordings(identifiability: str) -> dict[str, Shown]:
+def identifiability_of_recordings(identifiability: str) -> dict[str, pd.DataFrame]:
     """``ext_identifiability`` as table and figure, of :func:`.excitation_gain.identifiability_table`."""
     table = read_csv(identifiability)
     return {
-        "tables/ext_identifiability": Shown(table, tex=table[["source", "object", "case", *_BRIEF]]),
-        "figures/ext_identifiability": Shown(_identifiability_points(table)),
+        "tables/ext_identifiability": table,
+        "figures/ext_identifiability": _identifiability_points(table),
     }
 
 
-def excitation_gains(gains: str) -> dict[str, Shown]:
+def excitation_gains(gains: str) -> dict[str, pd.DataFrame]:
     """``ext_excitation`` as table and figure, of :func:`.excitation_gain.gain_table`."""
     table = read_csv(gains)
-    shown = table[["source", "object", "seed", "motion", *_BRIEF, "gain", "geodesic_error"]]
-    return {
-        "tables/ext_excitation": Shown(table, tex=shown),
-        "figures/ext_excitation": Shown(excitation_points(table)),
-    }
+    return {"tables/ext_excitation": table, "figures/ext_excitation": excitation_points(table)}
 
 
 def _identifiability_points(table: pd.DataFrame) -> pd.DataFrame:

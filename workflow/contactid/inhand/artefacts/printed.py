@@ -23,7 +23,6 @@ from contactid.core.inertia import InertialParameters, consistency, geodesic_dis
 from contactid.inhand.identify.methods import CONSTRAINED, GROUND_TRUTH, METHODS, PARAMETER_COLUMNS
 from contactid.inhand.readers.objects import InHandObject, load_objects, object_of
 from contactid.inhand.readers.sources import APPENDIX_TABLES, IN_HAND, IN_HAND_KINEMATIC, IN_HAND_VISION, SIMULATION
-from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
 
 # A guess: the two in-hand tables have no label. Of the second one the estimates without constraint have the better
@@ -40,10 +39,6 @@ _VERDICTS = (
 _ARITHMETIC = 1e-12  # relative; hundreds of times the rounding error of a product of P's factors
 _ROUNDS = 50  # of cutting planes, of four each
 _CLOSE = 0.9  # of the best value found, from which a bound is close enough
-_SHOWN = (
-    "source", "object", "method", "off_diagonals", "triangle_inequality", "positive_definite", "within_hull", "margin",
-    "margin_under_rounding", "geodesic_error",
-)  # fmt: skip
 
 
 def off_diagonals_of(source: str, method: str) -> str:
@@ -56,13 +51,10 @@ def off_diagonals_of(source: str, method: str) -> str:
     return PRODUCTS
 
 
-def printed_consistency(published: str, objects: str) -> dict[str, Shown]:
+def printed_consistency(published: str, objects: str) -> dict[str, pd.DataFrame]:
     """``ext_printed_consistency``, a row for every printed row and sign, and ``ext_printed_verdicts``, counts."""
     rows = consistency_table(printed_table(read_csv(published)), load_objects(objects))
-    return {
-        "tables/ext_printed_consistency": Shown(rows, tex=rows[list(_SHOWN)]),
-        "tables/ext_printed_verdicts": Shown(verdict_table(rows)),
-    }
+    return {"tables/ext_printed_consistency": rows, "tables/ext_printed_verdicts": verdict_table(rows)}
 
 
 def printed_table(published: pd.DataFrame) -> pd.DataFrame:

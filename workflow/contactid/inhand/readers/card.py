@@ -9,10 +9,19 @@ import numpy as np
 import xarray as xr
 
 from contactid.sources.card import gaps, white_noise
+from contactid.sources.origin import SYNTHETIC
+
+#: Printed numbers that the twins were made with, as ``artefact/quantity/condition`` with wildcards: the ground truths,
+#: and in hand the masses with the constraint, which the forces that no fingertip senses were chosen by.
+MADE_FROM = (
+    "tabA?/*/*;method=ground_truth",
+    "tabA3/mass_kg/*;method=constraint_*",
+    "tabA4/mass_kg/*;method=constraint_*",
+)
 
 
 def card_of(name: str, recordings: Sequence[xr.Dataset]) -> dict[str, Any]:
-    """What :func:`contactid.sources.card.make_card` tells of a dataset, of simulated recordings; without panels."""
+    """What :func:`contactid.sources.card.make_card` says of a dataset, of simulated recordings; without panels."""
     times = [recording["time"].to_numpy() for recording in recordings]
     steps = [float(np.median(np.diff(time))) for time in times]
     sources = dict.fromkeys(str(recording.attrs["source"]) for recording in recordings)
@@ -24,7 +33,8 @@ def card_of(name: str, recordings: Sequence[xr.Dataset]) -> dict[str, Any]:
         "object": ", ".join(dict.fromkeys(str(recording.attrs["object"]) for recording in recordings)),
         "synthetic": True,
         "of_the_paper": False,
-        "told": "synthetic",
+        "told": SYNTHETIC,
+        "made_from": list(MADE_FROM),
         "recordings": len(recordings),
         "samples": sum(map(len, times)),
         "duration_s": float(f"{sum(time[-1] - time[0] for time in times):.6g}"),

@@ -70,7 +70,10 @@ def scale_on_validation(trained: xr.Dataset) -> float:
 
 
 def accuracy_table(predictions: xr.Dataset, least_force: float) -> pd.DataFrame:
-    """A row per model and seed: errors, calibration as trained and after scaling, improvement over its reference."""
+    """A row per model and seed: errors, calibration as trained and after scaling, improvement over its reference.
+
+    Where a network is among them, ``seconds`` is the CPU time of a prediction of all test forces.
+    """
     truth, rows = predictions["test_force"].values, []
     for number in range(predictions.sizes["training"]):
         one = predictions.isel(training=number)
@@ -78,6 +81,7 @@ def accuracy_table(predictions: xr.Dataset, least_force: float) -> pd.DataFrame:
         model, scaled = str(one["model"].values), calibration(truth, mean, scale * sd)
         rows.append(
             {"model": model, "reference": REFERENCES.get(model, ""), "seed": int(one["seed"]), "n_test": len(truth)}
+            | ({"seconds": float(one["seconds"])} if "seconds" in one else {})
             | {"epochs": int(one["epochs"]), **magnitude_and_angle(truth, mean, least_force)}
             | {**calibration(truth, mean, sd), "validation_sd_scale": scale}
             | {f"{name}_scaled": value for name, value in scaled.items()}

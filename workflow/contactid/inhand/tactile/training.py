@@ -123,7 +123,8 @@ def train_models(samples: Mapping[str, np.ndarray], block: Mapping[str, Any]) ->
     Returns
     -------
     xarray.Dataset
-        ``model``, ``seed`` and ``epochs`` of every ``training``; on the samples of ``validation`` and ``test`` its
+        ``model``, ``seed`` and ``epochs`` of every ``training``, and where there is a network ``seconds``, CPU time of
+        its prediction of all test forces (nan of other models); on the samples of ``validation`` and ``test`` its
         predictions ``validation_mean`` and so on, standard deviations ``_sd`` as trained, and the true
         ``validation_force`` and ``test_force``, N; ``time``, s, of a session.
     """
@@ -132,20 +133,22 @@ def train_models(samples: Mapping[str, np.ndarray], block: Mapping[str, Any]) ->
         for model in block["models"]
         for seed in block["training_seeds"][: 1 if model == "linear" else None]
     ]
-    models, seeds, *predicted, epochs = (list(column) for column in zip(*runs, strict=True))
+    models, seeds, *predicted, epochs, seconds = (list(column) for column in zip(*runs, strict=True))
     variables: dict[str, Any] = {"model": ("training", models), "seed": ("training", seeds)}
     variables |= {"epochs": ("training", epochs), "time": ("sample", samples["time"], {"units": "s"})}
     for name, values in zip(ANSWERS, predicted, strict=True):
         variables[name] = (("training", name.partition("_")[0], "axis"), np.stack(values), {"units": "N"})
+    if np.isfinite(seconds).any():
+        variables["seconds"] = ("training", seconds, {"units": "s"})
     for part in PARTS[1:]:
         variables[f"{part}_force"] = ((part, "axis"), samples[f"{part}_force"], {"units": "N"})
     return xr.Dataset(variables)
 
 
 def _predictions(model: str, seed: int, samples: Mapping[str, np.ndarray], block: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Mean and standard deviation (n, 3) on validation and on test samples, and the epochs of training."""
+    """Mean and standard deviation (n, 3) on validation and on test samples, epochs, and seconds of a prediction."""
     if model in NETWORKS:
         answer = train_network(model, seed, block["network"], samples)
-        return *(answer[name] for name in ANSWERS), int(answer["epochs"])
+        return *(answer[name] for name in ANSWERS), int(answer["epochs"]), float(answer["seconds"])
     predict = fit_linear(samples) if model == "linear" else fit_bayesian_features(samples, block["features"], seed)
-    return *predict(samples["validation_signals"]), *predict(samples["test_signals"]), 0
+    return *predict(samples["validation_signals"]), *predict(samples["test_signals"]), 0, np.nan

@@ -10,15 +10,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from contactid.output.artefacts import Artefact, animation, figure, table
+from contactid.output.artefacts import TYPESET, Artefact, Spread, animation, figure, table
 
 #: The paper's own scenes; every other scene of a configuration is the user's.
 PAPER_SCENES = ("drop", "throw", "sliding", "restitution")
 
+_CONTROL = "planar_square_twin"  # of the experiments with throws of a square
 _DRAWING, _SIMULATED = "drawing", "simulated"
 _OWN = "A scene of the configuration in time lapse."
 _NOISY = "simulated: throws with noise, identified"
 _STORED = "simulated: throws with noise, identified, stored samples where there are some"
+_QUARTILES = Spread(
+    {"friction_mu": "mu", "fps": "fps"}, "error_median_pct", ("error_q25_pct", "error_q75_pct"),
+    "quartiles over noise samples",
+)  # fmt: skip
 
 
 def declare(block: Mapping[str, Any], synthetic: bool = False) -> list[Artefact]:
@@ -34,7 +39,7 @@ def declare(block: Mapping[str, Any], synthetic: bool = False) -> list[Artefact]
         *_simulators(),
         *_noisy_throws(),
         *(_from(real["squares"], _squares(kind)) if real["squares"] else []),
-        *(_from(real["squares"], _reasons(kind)) if real["squares"] and real["experiments"] else []),
+        *(_from(real["squares"], _reasons(kind), _CONTROL) if real["squares"] and real["experiments"] else []),
         *(_from(real["ellipse"], _ellipse()) if real["ellipse"] else []),
     ]
 
@@ -57,11 +62,12 @@ def _simulators() -> list[Artefact]:
         ),
         _figure(
             "fig04_friction_cones", "contact_sketches:friction_cones", "draw_friction_cones",
-            "Friction cone, its pyramid, and the planar cone.", _DRAWING,
+            "Friction cone, its pyramid, and the planar cone.", _DRAWING, title="Friction cones",
         ),
         _figure(
             "fig05_normal_gap", "contact_sketches:normal_gap", "draw_normal_gap",
             "Frames, angles and lengths in the definition of the normal gap.", _DRAWING,
+            title="Definition of the normal gap",
         ),
         _figure(
             "fig06_drop_peaks", "sweeps:swept_figures", "draw_peaks",
@@ -96,6 +102,7 @@ def _simulators() -> list[Artefact]:
         _figure(
             "fig13_restitution_motion", "time_lapse:restitution_motion", "draw_scene",
             "The thrown ellipse in time lapse, for several restitutions.",
+            title="The thrown ellipse with several restitutions in time lapse",
         ),
         _figure(
             "fig14_restitution_energy", "energy:energy_figures", "draw_energies",
@@ -104,7 +111,7 @@ def _simulators() -> list[Artefact]:
         _figure(
             "fig15_fitted_trajectory", "fit_sketches:fitted_trajectory", "draw_fitted_trajectory",
             "Captured postures with noise, and the smooth motion that a fit looks for.",
-            "simulated: a motion, and the same with noise",
+            "simulated: a motion, and the same with noise", title="Noisy postures, and the motion that a fit looks for",
         ),
         _figure(
             "fig16_time_instants", "fit_sketches:time_instants", "draw_time_instants",
@@ -119,7 +126,7 @@ def _simulators() -> list[Artefact]:
         ),
         _table(
             "ext_tangential_impulses", "energy:energy_tables",
-            "Energy that tangential impulses take and give in the motions of figure 14 (J).",
+            "Energy that tangential impulses take and give in the motions of figure 14.", files=TYPESET,
         ),
         _table(
             "ext_impulse_convergence", "sweeps:impulse_tables",
@@ -127,9 +134,12 @@ def _simulators() -> list[Artefact]:
         ),
         _table(
             "ext_impact_times", "sweeps:impulse_tables",
-            "Time of the first impact since release, simulated and printed (ms).",
+            "Time and peak impulse of the first impact since release.", files=TYPESET,
         ),
-        _table("ext_liftoff", "sweeps:swept_tables", "Friction above which the sliding ellipse leaves the ground."),
+        _table(
+            "ext_liftoff", "sweeps:swept_tables", "Friction above which the sliding ellipse leaves the ground.",
+            files=TYPESET,
+        ),
         _table(
             "ext_nlp_step", "sweeps:swept_tables", "The paper's nonlinear program for one step against the exact step."
         ),
@@ -142,7 +152,7 @@ def _noisy_throws() -> list[Artefact]:
         _table(
             "tab01_inertia_ratio_error", "noisy_throws:error_tables",
             "Errors of the identified J/m by friction and frame rate, of stored noise samples where the reading of the "
-            "noise has some (%).",
+            "noise has some (%).", spread=_QUARTILES,
         ),
         _table(
             "ext_identification_by_rate", "noisy_throws:error_tables",
@@ -165,7 +175,7 @@ def _noisy_throws() -> list[Artefact]:
         _identified(
             "fig17_identified_trajectories", "identified_motion:shown_paths", "draw_identified_trajectories",
             "Path of the centre as simulated, measured and identified at several frame rates, and the place where they "
-            "differ most.", _NOISY,
+            "differ most.", _NOISY, title="Identified paths of the centre",
         ),
         _identified(
             "fig18_identified_impulses", "identified_impulses:shown_impulses", "draw_impulses",
@@ -197,8 +207,8 @@ def _noisy_throws() -> list[Artefact]:
     ]  # fmt: skip
 
 
-def _from(dataset: str, artefacts: Iterable[Artefact]) -> Iterator[Artefact]:
-    return (replace(one, datasets=(dataset,)) for one in artefacts)
+def _from(dataset: str, artefacts: Iterable[Artefact], *others: str) -> Iterator[Artefact]:
+    return (replace(one, datasets=tuple(dict.fromkeys((dataset, *others)))) for one in artefacts)
 
 
 def _squares(kind: str) -> list[Artefact]:
@@ -212,6 +222,7 @@ def _squares(kind: str) -> list[Artefact]:
         _table(
             "ext_real_squares_left_out", "real_squares:square_tables",
             f"{kind.capitalize()} throws of a square without a usable first impact.", f"{throws}, left out",
+            files=TYPESET,
         ),
         _identified(
             "fig22_real_throw", "identified_motion:square_throw", "draw_real_throw",
@@ -235,7 +246,7 @@ def _reasons(kind: str) -> list[Artefact]:
     caption = f"Experiments on why J/m of the {kind} square is not the uniform one's."
     title = f"{kind} throws of a square, reasons"
     computed = "contactid.planar.squares.reasons:reasons_table"
-    return [table("ext_real_squares_reasons", "planar_tables", computed, caption, ("csv", "tex", "md"), title=title)]
+    return [table("ext_real_squares_reasons", "planar_tables", computed, caption, ("csv", "md"), title=title)]
 
 
 def _ellipse() -> list[Artefact]:
@@ -247,11 +258,11 @@ def _ellipse() -> list[Artefact]:
         ),
         _table(
             "ext_real_ellipse_reasons", "real_ellipse:ellipse_tables",
-            "Where real ellipse impacts depart from the impact laws.",
+            "Where real ellipse impacts depart from the impact laws.", files=TYPESET,
         ),
         _table(
             "ext_real_ellipse_ratio", "real_ellipse:ellipse_tables",
-            "J/m of the ellipse by eq. 31, with x as published and reversed.",
+            "J/m of the ellipse by eq. 31, with x as published and reversed.", files=TYPESET,
         ),
         _identified(
             "ext_real_ellipse", "real_ellipse:ellipse_impacts", "draw_real_ellipse",
@@ -261,8 +272,8 @@ def _ellipse() -> list[Artefact]:
     ]  # fmt: skip
 
 
-def _table(name: str, compute: str, caption: str, title: str = "") -> Artefact:
-    return table(name, "planar_tables", f"{__name__}.{compute}", caption, title=title)
+def _table(name: str, compute: str, caption: str, title: str = "", **more: Any) -> Artefact:
+    return table(name, "planar_tables", f"{__name__}.{compute}", caption, title=title, **more)
 
 
 def _figure(

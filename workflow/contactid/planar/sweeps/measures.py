@@ -1,7 +1,7 @@
 """What printed numbers and statements about simulations are held against: of the stated body, and of a uniform one.
 
 The uniform body, a homogeneous ellipse with ``J/m = (a^2 + b^2)/4``, is the answer of a simulator that never heard of
-J: a check that would take its number as well shows nothing.
+J: a check that would take its number as well shows nothing. What only statements ask about is of the stated body alone.
 """
 
 from __future__ import annotations
@@ -14,15 +14,20 @@ import pandas as pd
 import xarray as xr
 
 from contactid.output.tables import write_csv
+from contactid.planar.identify.cells import fit_options
 from contactid.planar.identify.contact_equations import contact_steps, spectrum
 from contactid.planar.simulate.bodies import PlanarMotion
+from contactid.planar.simulate.geometry import Ground, Shape, contacts
 from contactid.planar.simulate.motions import simulate_scene
-from contactid.planar.simulate.scenes import body_of, scene_of
-from contactid.planar.simulate.throws import body_and_ground, true_motion
+from contactid.planar.simulate.scenes import Scene, body_of, scene_of
+from contactid.planar.simulate.throws import body_and_ground, measured_throw, noise_of, true_motion
+from contactid.planar.sweeps.gap_motion import gap_motion
 from contactid.planar.sweeps.liftoff import liftoff_threshold
-from contactid.planar.sweeps.peaks import first_impact
+from contactid.planar.sweeps.peaks import SHOWN_STEPS, first_impact
+from contactid.planar.sweeps.penalty import fit_with_one_weight, spread_share
 
 STATED, UNIFORM = "stated", "uniform"
+IDENTIFICATION = "identification"  # stands for section 6.1's throw among the scenes
 _SHOWN = (1.0, 2.0, 5.0)  # ms: time steps of figures 7 and 10
 _WAITED = 1.0  # s: how long lift-off is waited for, to figure 12's end
 _CLEARANCE = 0.01  # m: from which gap on a body has left the ground
@@ -32,23 +37,61 @@ _RESTITUTIONS = (0.0, 0.2, 0.4, 0.6, 0.8)
 _REPEATED_FRICTION = 0.2  # under which restitution is varied, that of figures 17 and 18
 _STEPPED = 1e-3, 0.3  # s, friction: the motion whose matrix A of eq. 29 is looked at; it has many steps with contact
 _NOISE = 1e-3  # m and rad: of section 6.1
+_DIGITS = 9  # of a share of velocities: what is left of a gap's root is rounding
+_LIMIT_STEP = 1e-5  # s: the motion that stands for the limit of small time steps
+_OTHER_RESTITUTION = 0.2  # e_N, the next that figure 13 shows
+_COARSE_STEP = 5e-3  # s: of the drop's equations, which then have few steps with contact
+_PUSHES = 1e-6  # m/s: a fitted impulse per mass below it is the solver's tolerance
+_FRAMES_PER_SECOND = 240.0  # of figure 18
+_WEIGHTS = (1e3, 1e5)  # of eq. 26; the paper's isn't printed. Poses are fitted to their noise with both
 
 
 class Measure(NamedTuple):
-    """A value of a quantity; ``at`` is the time step (ms), duration (s), mu, e_N or noise (mm) that it belongs to."""
+    """A value of a quantity.
 
+    ``at`` is the time step (ms), duration (s), mu, e_N, noise (mm), weight or impact (s) that it belongs to; ``scene``
+    is what it depends on.
+    """
+
+    scene: str
     quantity: str
     at: float
     value: float
 
 
+class Measured:
+    """The table of :func:`write_measures`, by quantity and what it was found at."""
+
+    def __init__(self, table: pd.DataFrame) -> None:
+        keys = zip(table["body"], table["quantity"], table["at"].round(6), strict=True)
+        self._values = dict(zip(keys, table["value"].astype(float), strict=True))
+
+    def __call__(self, quantity: str, at: float, body: str = STATED) -> float:
+        """A number, of the stated body or the uniform one."""
+        return self._values[body, quantity, round(at, 6)]
+
+    def uniform(self, quantity: str, at: float) -> dict[str, float]:
+        """The naive answer: the number of the uniform body."""
+        return {"uniform body": self(quantity, at, UNIFORM)}
+
+    def of(self, quantity: str) -> dict[float, float]:
+        """All numbers of a quantity, of the stated body, ascending in what they were found at."""
+        found = {at: value for (body, name, at), value in self._values.items() if (body, name) == (STATED, quantity)}
+        return dict(sorted(found.items()))
+
+    def same_motion(self) -> dict[float, float]:
+        """For each friction of table 1 the least friction under which the body moves in the very same way."""
+        return self.of("throw_same_as_mu")
+
+
 def write_measures(block: Mapping[str, Any], table: str) -> None:
-    """Measure the paper's scenes and section 6.1's throw with both bodies: ``body, quantity, at, value``.
+    """Measure the paper's scenes and section 6.1's throw: ``body, scene, quantity, at, value``.
 
     ``block`` is the study's block of the configuration.
     """
     bodies = {STATED: block, UNIFORM: with_uniform_bodies(block)}
     rows = [(body, *one) for body, scenes in bodies.items() for one in measures(scenes)]
+    rows += [(STATED, *one) for one in [*_gap_motions(block), *penalty_measures(block)]]
     write_csv(pd.DataFrame(rows, columns=["body", *Measure._fields]), table)
 
 
@@ -79,18 +122,20 @@ def _first_impacts(block: Mapping[str, Any]) -> Iterator[Measure]:
         for h in _SHOWN:
             motion = scene.run(scene.laws[0], time_step=1e-3 * h)
             first, peak, _ = first_impact(motion)
-            yield Measure(f"{name}_peak_ns", h, peak)
-            yield Measure(f"{name}_impact_ms", h, 1e3 * float(motion.time[first]))
+            yield Measure(name, f"{name}_peak_ns", h, peak)
+            yield Measure(name, f"{name}_impact_ms", h, 1e3 * float(motion.time[first]))
+            yield Measure(name, f"{name}_second", h, strongest(scene, motion)[1])
 
 
 def _liftoff(block: Mapping[str, Any]) -> Measure:
-    return Measure("liftoff_mu", _WAITED, liftoff_threshold(scene_of(block, "sliding"), _WAITED, _CLEARANCE)[0])
+    threshold = liftoff_threshold(scene_of(block, "sliding"), _WAITED, _CLEARANCE)[0]
+    return Measure("sliding", "liftoff_mu", _WAITED, threshold)
 
 
 def sliding_measures(motions: xr.Dataset) -> Iterator[Measure]:
-    """By friction: the energy's change, its loss in the first portion (J), and its longest stretch without loss (s).
+    """By friction: the energy's change, its loss and the spin (rad/s) in the first portion, a stretch without loss (s).
 
-    The stretch lies within figure 12's time.
+    The stretch is the longest within figure 12's time.
     """
     time = motions["time"].values
     total = (motions["kinetic"] + motions["potential"]).values
@@ -98,9 +143,14 @@ def sliding_measures(motions: xr.Dataset) -> Iterator[Measure]:
     early, shown = time <= _FIRST_PORTION + 1e-12, time <= _WAITED + 1e-12
     for place, mu in enumerate(motions["friction_mu"].values):
         kept = np.diff(lost[place, shown]) <= 0.0
-        yield Measure("sliding_energy_change_pct", float(mu), 100.0 * (total[place, -1] / total[place, 0] - 1.0))
-        yield Measure("sliding_first_loss_j", float(mu), float(lost[place, early][-1]))
-        yield Measure("sliding_lossless_s", float(mu), longest_run(kept) * float(time[1] - time[0]))
+        spin = motions["velocity"].values[place, early, 2]
+        for quantity, value in (
+            ("energy_change_pct", 100.0 * (total[place, -1] / total[place, 0] - 1.0)),
+            ("first_loss_j", lost[place, early][-1]),
+            ("first_spin_rad_s", spin[-1]),
+            ("lossless_s", longest_run(kept) * float(time[1] - time[0])),
+        ):
+            yield Measure("sliding", f"sliding_{quantity}", float(mu), float(value))
 
 
 def longest_run(true: np.ndarray) -> int:
@@ -120,10 +170,13 @@ def bounce_measures(motions: xr.Dataset) -> Iterator[Measure]:
         again = left + int(np.argmax(pushed[left:])) if pushed[left:].any() else len(pushed)
         height = float(motions["position"].values[place, left:again, 1].max())
         friction = float(motions["friction"].values[place, -1])
-        yield Measure("bounce_height_m", float(e_n), height)
-        yield Measure("bounce_loss_pct", float(e_n), 100.0 * (1.0 - energy[left] / start))
-        yield Measure("bounce_energy_change_pct", float(e_n), 100.0 * (energy[-1] / start - 1.0))
-        yield Measure("bounce_friction_pct", float(e_n), 100.0 * friction / start)
+        for quantity, value in (
+            ("height_m", height),
+            ("loss_pct", 100.0 * (1.0 - energy[left] / start)),
+            ("energy_change_pct", 100.0 * (energy[-1] / start - 1.0)),
+            ("friction_pct", 100.0 * friction / start),
+        ):
+            yield Measure("restitution", f"bounce_{quantity}", float(e_n), float(value))
 
 
 def _throws(block: Mapping[str, Any]) -> Iterator[Measure]:
@@ -131,14 +184,13 @@ def _throws(block: Mapping[str, Any]) -> Iterator[Measure]:
     motions = {float(mu): true_motion(block, float(mu)) for mu in _FRICTIONS}
     for mu, motion in motions.items():
         same = min(other for other, its in motions.items() if np.array_equal(its.position, motion.position))
-        yield Measure("throw_same_as_mu", mu, same)
-    yield Measure(
-        "rolling_mu", float(block["identification"]["restitution_e_n"]), needed_friction(motions[max(motions)])
-    )
+        yield Measure(IDENTIFICATION, "throw_same_as_mu", mu, same)
+    rolling, e_n = needed_friction(motions[max(motions)]), float(block["identification"]["restitution_e_n"])
+    yield Measure(IDENTIFICATION, "rolling_mu", e_n, rolling)
     for e_n in _RESTITUTIONS:
         thrown = {**block, "identification": {**block["identification"], "restitution_e_n": e_n}}
         motion = true_motion(thrown, _REPEATED_FRICTION)
-        yield Measure("throw_contact_steps", e_n, int((motion.impulse_n > 0.0).sum()))
+        yield Measure(IDENTIFICATION, "throw_contact_steps", e_n, int((motion.impulse_n > 0.0).sum()))
 
 
 def needed_friction(motion: PlanarMotion) -> float:
@@ -157,8 +209,123 @@ def _free_directions(block: Mapping[str, Any]) -> Iterator[Measure]:
     for size in (0.0, 1.0):
         q = motion.position + size * noise
         v = np.diff(q, axis=0) / h
-        steps = contact_steps(
-            body.shape, ground, q[1:-1], v[:-1], v[1:],
-            time_step=h, gravity=float(block["gravity"]), closed=motion.impulse_n[2:] > 0.0,
-        )  # fmt: skip
-        yield Measure("free_directions", 1e3 * _NOISE * size, spectrum(steps).nullity)
+        free = free_directions(body.shape, ground, q[1:-1], v, motion.impulse_n[2:] > 0.0, h, float(block["gravity"]))
+        yield Measure(IDENTIFICATION, "free_directions", 1e3 * _NOISE * size, free)
+
+
+def free_directions(
+    shape: Shape, ground: Ground, q: np.ndarray, v: np.ndarray, closed: np.ndarray, h: float, gravity: float
+) -> int:
+    """Dimension of the null space of eq. 29's matrix.
+
+    Poses q (n, 3), velocities before each and after the last, v (n + 1, 3), closed contacts (n, n_c), time step h (s).
+    """
+    steps = contact_steps(shape, ground, q, v[:-1], v[1:], time_step=h, gravity=gravity, closed=closed)
+    return spectrum(steps).nullity
+
+
+def _gap_motions(block: Mapping[str, Any]) -> Iterator[Measure]:
+    """The drop and the throw by gap complementarity, first impacts and whole motions; and what the drop tells of J."""
+    drop, throw = scene_of(block, "drop"), scene_of(block, "throw")
+    limit = throw.run(throw.laws[0], time_step=_LIMIT_STEP)
+    for scene in (drop, throw):
+        for h in _SHOWN:
+            motion = gap_motion(scene, scene.laws[0], 1e-3 * h)
+            _, second, third = strongest(scene, motion)
+            for quantity, value in (
+                ("peak_ns", first_impact(motion)[1]),
+                ("second", second),
+                ("third", third),
+                ("separation", separation(scene, motion)),
+            ):
+                yield Measure(scene.name, f"{scene.name}_gap_{quantity}", h, value)
+            if scene is throw:
+                yield from _motions_apart(scene, motion, limit, h)
+    fall, gravity = drop.run(drop.laws[0], time_step=_COARSE_STEP), drop.laws[0].gravity
+    free = free_directions(
+        drop.body.shape, drop.ground, fall.position[:-1], fall.velocity, fall.impulse_n[1:] > 0.0, _COARSE_STEP, gravity
+    )
+    yield Measure(drop.name, "drop_free_directions", 0.0, free)
+
+
+def strongest(scene: Scene, motion: PlanarMotion) -> np.ndarray:
+    """(3,) largest impulses of a first impact in multiples of what carries the body's weight in a step, descending."""
+    first, impulse = first_impact(motion)[0], motion.impulse_n.sum(axis=1)
+    if first < 0:
+        return np.full(3, np.nan)
+    weight = scene.body.mass * scene.laws[0].gravity * float(motion.time[1])
+    descending = np.sort(np.append(impulse[first : first + SHOWN_STEPS], [0.0, 0.0]))[::-1]
+    return descending[:3] / weight
+
+
+def separation(scene: Scene, motion: PlanarMotion) -> float:
+    """Normal velocity of the contact point after a first impact of two instants, over the approach's.
+
+    0 is an inelastic impact, e_N one that obeys Newton's law. NaN where the motion ends before.
+    """
+    first = first_impact(motion)[0]
+    if not 0 < first < len(motion.time) - 1:
+        return np.nan
+    rows = contacts(scene.body.shape, scene.ground, motion.position).normal[:, 0]
+    along = (rows * motion.velocity).sum(axis=1)
+    return round(float(-along[first + 1] / along[first - 1]), _DIGITS)
+
+
+def _motions_apart(scene: Scene, by_gap: PlanarMotion, limit: PlanarMotion, h: float) -> Iterator[Measure]:
+    """How far (m) whole motions with a time step h (ms) are apart.
+
+    Both models from each other and from the limit of small steps; the paper's motion from one with another restitution,
+    and from one without friction.
+    """
+    law = scene.laws[0]
+    bouncing, frictionless = law._replace(restitution_e_n=_OTHER_RESTITUTION), law._replace(friction_mu=0.0)
+    shown, bounced, slid = (scene.run(other, time_step=1e-3 * h) for other in (law, bouncing, frictionless))
+    for quantity, motion, reference in (
+        ("models_apart_m", by_gap, shown),
+        ("gap_error_m", by_gap, limit),
+        ("restitution_error_m", shown, limit),
+        ("other_restitution_apart_m", bounced, shown),
+        ("no_friction_apart_m", slid, shown),
+    ):
+        yield Measure(scene.name, f"throw_{quantity}", h, centres_apart(motion, reference))
+
+
+def centres_apart(motion: PlanarMotion, reference: PlanarMotion) -> float:
+    """Root mean square distance (m) of the centre from its place in another motion at the same times."""
+    there = np.column_stack([np.interp(motion.time, reference.time, reference.position[:, i]) for i in (0, 1)])
+    away = motion.position[:, :2] - there
+    return float(np.sqrt((away**2).sum(axis=1).mean()))
+
+
+def penalty_measures(block: Mapping[str, Any]) -> Iterator[Measure]:
+    """What eq. 27 with one weight makes of the throw of figure 18."""
+    options, (body, ground) = block["identification"], body_and_ground(block)
+    motion, duration = true_motion(block, _REPEATED_FRICTION), float(options["duration"])
+    sigma = noise_of(block, next(iter(options["noise"])))
+    throw = measured_throw(
+        motion, ground, duration=duration, frames_per_second=_FRAMES_PER_SECOND, sigma=sigma, seed=int(options["seed"])
+    )
+    touches = motion.impulse_n[:, 0] > 0.0
+    begins = touches & ~np.append(False, touches[:-1]) & (motion.time <= duration)
+    impacts = motion.time[begins]
+
+    def least_gap_mm(poses: np.ndarray) -> float:
+        return 1e3 * float(contacts(body.shape, ground, poses).gap.min())
+
+    seconds = throw.time[:, None]
+    flight = np.add(options["position"], seconds * options["velocity"])
+    flight[:, 1] -= 0.5 * float(block["gravity"]) * throw.time**2
+    yield Measure(IDENTIFICATION, "measured_least_gap_mm", 0.0, least_gap_mm(throw.position))
+    yield Measure(IDENTIFICATION, "flight_least_gap_mm", 0.0, least_gap_mm(flight))
+    for weight in _WEIGHTS:
+        fit = fit_with_one_weight(body.shape, throw, fit_options(block), weight=weight)
+        q, v, h = fit.states.position, fit.states.velocity, float(fit.states.time[1] - fit.states.time[0])
+        pushed, gravity = fit.states.impulse_n > _PUSHES, float(block["gravity"])
+        error_pct = 100.0 * (fit.inertia_ratio * body.mass / body.inertia - 1.0)
+        yield Measure(IDENTIFICATION, "penalty_residual", weight, fit.residual)
+        yield Measure(IDENTIFICATION, "penalty_least_gap_mm", weight, 1e3 * float(fit.states.gap.min()))
+        yield Measure(IDENTIFICATION, "penalty_error_pct", weight, error_pct)
+        free = free_directions(body.shape, ground, q[:-1], v, pushed, h, gravity)
+        yield Measure(IDENTIFICATION, "penalty_free_directions", weight, free)
+        for impact, share in zip(impacts, spread_share(fit.states, impacts), strict=True):
+            yield Measure(IDENTIFICATION, f"penalty_spread_pct_{weight:g}", float(impact), 100.0 * float(share))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from contactid.core.atomic import write_text
-from contactid.output.artefacts import Artefact, computed, drawn
+from contactid.output.artefacts import Artefact, artefact_files
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -17,10 +17,7 @@ ROOT = Path(__file__).resolve().parents[4]
 def listed(study: str, artefacts: Iterable[Artefact]) -> list[dict[str, Any]]:
     """What the list says of a study's artefacts; ``files`` are relative to the run's folder."""
     keys = ("kind", "name", "place", "title", "caption", "data", "datasets", "rule", "compute", "draw")
-    return [
-        {**{key: getattr(one, key) for key in keys}, "files": computed([one], study) + drawn([one], study)}
-        for one in artefacts
-    ]
+    return [{**{key: getattr(one, key) for key in keys}, "files": artefact_files([one], study)} for one in artefacts]
 
 
 def functions_of(studies: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:

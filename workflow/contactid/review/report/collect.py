@@ -11,19 +11,23 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from contactid.output.comparison import INPUTS
 from contactid.output.fits import read_json
+from contactid.output.grids import grid_of, plain
+from contactid.output.statements import read_statements
 from contactid.output.tables import read_csv
 from contactid.review.held import tell_stored
 from contactid.review.report.artefacts import ROOT
-from contactid.review.report.digest import check_rows, digest
-from contactid.review.report.grids import grid_of
-from contactid.review.report.model import Artefact, Report, Study
+from contactid.review.report.digest import check_rows, claim_rows, digest, what_holds
+from contactid.review.report.model import Artefact, Input, Report, Study
 from contactid.review.report.solves import MOST_LISTED, group_solves, solves_of
 from contactid.run.records import JobRecord, read_benchmarks, read_jobs, upstream
 from contactid.sources.card import headline
 
 _NUMBERED = re.compile(r"(tab|fig)(A?)(\d+)_")
 _ROMAN = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X")
+# what ends the first clause of a caption
+_CLAUSE = re.compile(r"[,;:.](?:\s|$)|\s\(")
 # numbers that a paper prints in its text, not in a table
 TEXT = "text"
 _PLAYERS = {"box": "tossing/playback.json", "planar": "planar/playback.json"}
@@ -35,6 +39,7 @@ _GIVEN = re.compile(r"^With (\w+): (.*)$", re.MULTILINE)
 
 def collect(
     checks: str,
+    claims: str,
     provenance: str,
     artefacts: str,
     sources: Mapping[str, Mapping[str, Mapping[str, Any]]],
@@ -43,6 +48,7 @@ def collect(
     wording: str,
     stored: str,
     published: Sequence[str],
+    ledgers: Sequence[str],
     said: str,
     reasons: str,
 ) -> Report:
@@ -50,7 +56,8 @@ def collect(
 
     Parameters
     ----------
-    checks : the run's ``checks.csv``, relative to where Snakemake was started; its folder is the run's
+    checks, claims
+        the run's ``checks.csv`` and ``claims.csv``, relative to where Snakemake was started; their folder is the run's
     provenance, artefacts : ``provenance.json`` and ``artefacts.json``
     sources
         what figures were made from, by study and figure, where only the run knows: what they say themselves (``said``)
@@ -59,13 +66,16 @@ def collect(
     files : all files that the studies made
     wording : ``studies.yaml``
     stored : what the run found of stored results
-    published, said, reasons : the printed numbers of each study, what the papers say of their figures and tables, and
-        why numbers differ
+    published, ledgers : the printed numbers of each study, and its sentences and statements
+    said, reasons : what the papers say of their figures and tables, and why numbers differ
     """
     folder, record = Path(checks).parent, read_json(provenance)
     declared = read_json(artefacts)
     words, quoted, told = (yaml.safe_load(Path(file).read_text(encoding="utf-8")) for file in (wording, said, reasons))
-    rows = check_rows(read_csv(checks), _places(published), told)
+    names = {study: about.get("words", {}) for study, about in words.items()}
+    rows = check_rows(read_csv(checks), _asked(ledgers), told, names)
+    sentences = claim_rows(pd.read_csv(claims, dtype=str, keep_default_na=False), rows, names)
+    printed = {Path(file).stem: read_csv(file) for file in published}
     there = {Path(file).relative_to(folder).as_posix() for file in files}
     jobs = [job for job in read_jobs(Path(), folder.as_posix()) if job.rule not in _LATER]
     makers = {output: job for job in jobs for output in job.outputs}
@@ -78,6 +88,7 @@ def collect(
     studies = []
     for name in dict.fromkeys(check.study for check in rows):
         own = [check for check in rows if check.study == name]
+        said_there = tuple(claim for claim in sentences if claim.study == name)
         solves = solves_of(folder / name)
         about = words.get(name, {})
         listed = [_with_sources(row, sources.get(name, {})) for row in declared["studies"].get(name, [])]
@@ -88,8 +99,19 @@ def collect(
                 paper=about.get("paper", ""),
                 link=about.get("link", ""),
                 artefacts=artefacts_of(
-                    name, folder, listed, own, makers, functions, about, quoted.get(name, {}), settings_of
+                    name,
+                    folder,
+                    listed,
+                    own,
+                    makers,
+                    functions,
+                    about,
+                    quoted.get(name, {}),
+                    settings_of,
+                    printed[name],
                 ),
+                claims=said_there,
+                holds=what_holds(said_there),
                 digest=digest(own),
                 solve_groups=group_solves(solves),
                 solves=solves.head(MOST_LISTED).to_dict("records"),
@@ -122,11 +144,13 @@ def artefacts_of(
     about: Mapping[str, Any],
     quoted: Mapping[str, dict[str, str]],
     settings_of: _Settings,
+    published: pd.DataFrame,
 ) -> tuple[Artefact, ...]:
     """A study's artefacts as the paper has them: tables, numbers in its text, figures, and what goes beyond it.
 
     A table and a figure of one name are one artefact, and so are the printed numbers of that name.
     """
+    printed = {key: rows.to_dict("records") for key, rows in published.fillna({"condition": ""}).groupby("artefact")}
     tables, figures = ({row["name"]: row for row in declared if row["kind"] == kind} for kind in ("table", "figure"))
     by_key: dict[str, list[Any]] = {}
     for check in checks:
@@ -142,14 +166,15 @@ def artefacts_of(
         made = table or (f"{study}/checks.csv" if figure is None else None)
         own = tuple(by_key.get(key, ()))
         spec = about.get("grids", {}).get(key)
-        grid, claims = grid_of(spec, about.get("words", {}), own) if spec else (None, list(own))
+        in_print = _as_printed(own, printed.get(key, []))
+        grid, others = grid_of(spec, about.get("words", {}), in_print) if spec else (None, list(own))
         found.append(
             Artefact(
                 study=study,
                 name=name,
                 key=key,
                 label=label_of(key, about.get("numerals", "arabic")),
-                title=next((row["title"] for row in rows if row["title"]), _title(name, key)),
+                title=title_of(key, rows, own),
                 about=tuple(plain_caption(row["caption"]) for row in rows if row["caption"]),
                 table=read_csv(folder / table) if table and (folder / table).stat().st_size > 1 else None,
                 table_path=made,
@@ -171,7 +196,7 @@ def artefacts_of(
                 digest=digest(own) if own else None,
                 said=quoted.get(key, {}),
                 grid=grid,
-                claims=tuple(claims),
+                others=tuple(others),
             )
         )
     return tuple(sorted(found, key=_place))
@@ -186,9 +211,13 @@ def _with_sources(row: Mapping[str, Any], sources: Mapping[str, Mapping[str, Any
 
 
 def _datasets(rows: Iterable[Mapping[str, Any]], checks: Iterable[Any]) -> tuple[str, ...]:
-    """The datasets behind an artefact, each once: those of its table and figure, and those of its numbers."""
-    made_from = [name for row in rows for name in row["datasets"]]
-    return tuple(dict.fromkeys([*made_from, *(name for check in checks for name in check.datasets)]))
+    """The datasets that an artefact's table and figure say they were made from, each once.
+
+    Its judged numbers name theirs themselves, since they may come from another artefact's table. Where a paper's numbers
+    are in neither table nor figure of the run, the rows are the artefact, and name its datasets.
+    """
+    made = [row["datasets"] for row in rows] or [check.datasets for check in checks]
+    return tuple(dict.fromkeys(name for names in made for name in names))
 
 
 def _drawn(row: Mapping[str, Any]) -> tuple[str, str]:
@@ -227,10 +256,16 @@ def plain_caption(caption: str) -> str:
     return plain if plain.endswith(".") else f"{plain}."
 
 
-def _title(name: str, key: str) -> str:
-    if key == TEXT:
-        return "numbers in the text"
-    return name.removeprefix(f"{key}_").removeprefix("ext_").replace("_", " ")
+def title_of(key: str, rows: Sequence[Mapping[str, Any]], checks: Sequence[Any]) -> str:
+    """What an artefact is called: as it is declared, else how its caption begins, up to the first comma or the like.
+
+    What the run has no table or figure of is called by the place where its numbers are printed.
+    """
+    declared = next((row["title"] for row in rows if row["title"]), "")
+    begun = next((_CLAUSE.split(plain_caption(row["caption"]), maxsplit=1)[0] for row in rows if row["caption"]), "")
+    place = "numbers in the text" if key == TEXT else next((check.where for check in checks), "") or plain(key)
+    title = declared or begun or place
+    return title[:1].upper() + title[1:]
 
 
 def _place(artefact: Artefact) -> tuple[int, str]:
@@ -316,13 +351,26 @@ def read_runtimes(results: Path) -> tuple[list[dict[Any, Any]], list[dict[Any, A
     return rules.to_dict("records"), shown.to_dict("records")
 
 
-def _places(published: Sequence[str]) -> dict[tuple[str, ...], str]:
-    """Where numbers are printed, by study, artefact, quantity and condition."""
-    found = {}
-    for file in published:
-        table = read_csv(file)[["artefact", "quantity", "condition", "where"]].fillna("")
-        found.update({(Path(file).stem, *key): where for *key, where in table.itertuples(index=False, name=None)})
-    return found
+def _asked(ledgers: Sequence[str]) -> dict[tuple[str, ...], str]:
+    """What statements ask, by study, artefact, name and condition."""
+    return {
+        (Path(file).stem.removesuffix("_claims"), one.artefact, one.name, one.condition): one.asks
+        for file in ledgers
+        for one in read_statements(file)
+    }
+
+
+def _as_printed(checks: Sequence[Any], printed: Iterable[Mapping[Any, Any]]) -> list[Any]:
+    """An artefact's rows in printed order, with the numbers that the run starts from; then the statements."""
+    if not any(check.quantity == INPUTS for check in checks):
+        return list(checks)
+    by_number = {(check.quantity, check.condition): check for check in checks}
+    found = [
+        by_number.pop((row["quantity"], row["condition"]), None)
+        or Input(row["quantity"], row["condition"], float(row["value"]), float(row["tolerance"]), row["unit"])
+        for row in printed
+    ]
+    return [*found, *by_number.values()]
 
 
 def _card(folder: Path, file: Path) -> dict[str, Any]:

@@ -1,7 +1,8 @@
-"""The rows of ``checks.csv``, and what they say together: how many have which verdict, and what is furthest off."""
+"""The rows of ``checks.csv`` and ``claims.csv``, and what they say together."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -9,93 +10,152 @@ from typing import Any
 
 import pandas as pd
 
-from contactid.output.comparison import (
-    COLUMNS,
-    DIFFERS,
-    NOT_COMPARABLE,
-    REPRODUCED,
-    STATEMENT,
-    VERDICTS,
-    counted,
-    tried_answers,
-)
+from contactid.output.claims import ABSTRACT, NO_RESULT, WEAKEST_FIRST
+from contactid.output.comparison import COLUMNS, INPUTS, STATEMENT, counted, tried_answers
+from contactid.output.grids import plain, rounded_alike
 from contactid.output.summary import missing_datasets, missing_of
-from contactid.review.report.grids import plain, rounded_alike
-from contactid.review.report.model import Digest
+from contactid.output.verdicts import (
+    BETTER,
+    DIFFERS,
+    FITTED,
+    INPUT,
+    LACKS,
+    NEEDS_ARCHIVE,
+    NEVER_PUBLISHED,
+    NOT_DONE,
+    PRINT_CONSISTENT,
+    PRINT_INCONSISTENT,
+    REPRODUCED,
+    UNDEFINED,
+    UNINFORMATIVE,
+    VERDICTS,
+)
+from contactid.review.report.model import Claim, Digest
 
 _NUMBERS = ("published", "reproduced", "tolerance")
 KEY = ("study", "artefact", "quantity", "condition")
 # endings of quantities' names that say the unit, which has a column of its own
 _UNITS = ("_pct", "_cm", "_mm", "_mm2", "_deg", "_ms", "_ns", "_kg", "_m", "_s", "_mm_s", "_m_s", "_kg_mm2", "_kg_m3")
+# what an evidence begins with: how many rows have which verdict
+_COUNTED = re.compile(r"^\d+ [a-z ]+(?:, \d+ [a-z ]+)*(?:: |$)")
+_CASES = re.compile(r"in \d+ of \d+ cases")
+_LINE = 170  # letters: on a desktop a line and a half
+#: Verdicts that say that print isn't so.
+AGAINST = (DIFFERS, PRINT_INCONSISTENT)
+#: What comes of sentences, by verdict: of one, and of several.
+_COME_TO = {
+    REPRODUCED: ("is reproduced", "are reproduced"),
+    FITTED: ("holds of what is fitted to it", "hold of what is fitted to them"),
+    BETTER: ("comes out better than printed", "come out better than printed"),
+    PRINT_CONSISTENT: ("agrees with its own numbers", "agree with its own numbers"),
+    DIFFERS: ("doesn't hold in this run", "don't hold in this run"),
+    PRINT_INCONSISTENT: ("is contradicted by its own numbers", "are contradicted by its own numbers"),
+    UNINFORMATIVE: ("can't be told here", "can't be told here"),
+    INPUT: ("is what the run starts from", "are what the run starts from"),
+    NEEDS_ARCHIVE: ("needs the paper's recordings", "need the paper's recordings"),
+    NEVER_PUBLISHED: ("needs what was never published", "need what was never published"),
+    UNDEFINED: ("has no value", "have no value"),
+    NOT_DONE: ("isn't computed", "aren't computed"),
+}
+#: What statements ask, in plain words, by study, artefact, name and condition.
+Asked = Mapping[tuple[str, ...], str]
 
 
 def check_rows(
-    table: pd.DataFrame, places: Mapping[tuple[str, ...], str], reasons: Sequence[Mapping[str, str]]
+    table: pd.DataFrame, asked: Asked, reasons: Sequence[Mapping[str, str]], names: Mapping[str, Mapping[str, str]]
 ) -> tuple[Any, ...]:
     """The rows of ``checks.csv`` in the file's order, with their columns as attributes, and further ones.
 
-    ``number`` is the row's in the file, from 1; ``counted``: it doesn't repeat another row's experiment; ``deviation``
-    is reproduced less published, NaN where there is no such number; ``in_tolerances`` is its magnitude over the
-    tolerance, infinite where only an exact number agrees and ours isn't; ``datasets`` are the names in ``data``;
-    ``tried``: the wrong answers by name, value, and whether the check refused them; ``printed`` and ``ours``: both
-    numbers to the printed digits, statements in words; ``words``: quantity and condition; ``where`` it is printed, and
-    ``why`` it differs, where that is told.
+    ``number`` is the row's in the file, from 1; ``counted``: it doesn't repeat another row's experiment;
+    ``compared``: nothing keeps it from being judged; ``deviation`` is reproduced less published, NaN where there is no
+    such number; ``in_tolerances`` is its magnitude over the tolerance, infinite where only an exact number agrees and
+    ours isn't; ``datasets`` are the names in ``data``; ``tried``: the wrong answers by name, value, and whether the
+    check refused them; ``printed`` and ``ours``: both numbers to the printed digits, statements in words; ``name`` is
+    the quantity, or what a statement asks, ``words`` this and the condition; ``why`` it isn't as printed, where that is
+    written down.
 
     Parameters
     ----------
-    places : where numbers are printed, by study, artefact, quantity and condition
-    reasons : why numbers differ, by patterns of these four (``published/differences.yaml``)
+    asked : what statements ask
+    reasons : why rows aren't as printed, by patterns of study, artefact, quantity and condition
+        (``published/differences.yaml``)
+    names : words for quantities and for what conditions say, by study (``studies.yaml``)
     """
     rows = table[list(COLUMNS)].copy()
     for column in set(COLUMNS).difference(_NUMBERS):
         rows[column] = rows[column].astype(object).where(rows[column].notna(), "")
+    rows["note"] = [
+        in_words(note, names.get(study, {})) for note, study in zip(rows["note"], rows["study"], strict=True)
+    ]
     deviation = rows["reproduced"] - rows["published"]
     rows = rows.assign(
         number=range(1, len(rows) + 1),
         counted=rows.index.isin(counted(rows).index),
+        compared=~rows["verdict"].isin(LACKS),
         deviation=deviation,
         in_tolerances=(deviation.abs() / rows["tolerance"]).where(deviation != 0.0, 0.0),
         datasets=rows["data"].map(lambda names: tuple(filter(None, names.split(", ")))),
         tried=pd.Series(list(map(_tried, rows["wrong_answers"], rows["rejects"])), index=rows.index, dtype=object),
     )
     keys = list(rows[list(KEY)].itertuples(index=False, name=None))
+    against = rows["verdict"].isin(AGAINST)
     rows = rows.assign(
-        where=[places.get(key, "") for key in keys],
-        why=[
-            _why(key, reasons) if differs else "" for key, differs in zip(keys, rows["verdict"] == DIFFERS, strict=True)
-        ],
-        words=[_words(*key[2:]) for key in keys],
+        why=[_why(key, reasons) if differs else "" for key, differs in zip(keys, against, strict=True)],
+        name=[_name(key, asked, names.get(key[0], {})) for key in keys],
+        words="",
         printed="",
         ours="",
     )
     found: Iterable[Any] = rows.itertuples(index=False, name="Check")
-    return tuple(row._replace(**_both(row)) for row in found)
+    return tuple(row._replace(words=_with_condition(row, names.get(row.study, {})), **_both(row)) for row in found)
 
 
 def _why(key: tuple[str, ...], reasons: Sequence[Mapping[str, str]]) -> str:
     """The first reason whose patterns the row matches."""
     return next(
         (
-            told["why"]
-            for told in reasons
-            if all(fnmatchcase(of, str(told.get(name, "*"))) for name, of in zip(KEY, key, strict=True))
+            one["why"]
+            for one in reasons
+            if all(fnmatchcase(of, str(one.get(name, "*"))) for name, of in zip(KEY, key, strict=True))
         ),
         "",
     )
 
 
-def _words(quantity: str, condition: str) -> str:
-    """A quantity without its unit, and its condition in brackets."""
+def _name(key: tuple[str, ...], asked: Asked, names: Mapping[str, str]) -> str:
+    """What a statement asks, or a quantity in words without its unit."""
+    quantity = key[2]
+    if key in asked:
+        return asked[key].rstrip(".")
+    if quantity == INPUTS:
+        return "numbers that the run starts from"
     unit = max((unit for unit in _UNITS if quantity.endswith(unit)), key=len, default="")
-    name = plain(quantity.removesuffix(unit))
-    return f"{name} ({spoken(condition)})" if condition else name
+    return names.get(quantity) or plain(quantity.removesuffix(unit))
+
+
+def in_words(text: str, names: Mapping[str, str]) -> str:
+    """A text with words for the names of quantities in it, and ± as a sign.
+
+    >>> in_words("friction_mu of box_004_drops", {"friction_mu": "μ", "box": "boxes"})
+    'μ of box_004_drops'
+    """
+    return re.sub(r"\b[a-z]+(?:_[a-z0-9]+)+\b", lambda found: names.get(found[0], found[0]), text.replace("+-", "±"))
+
+
+def _with_condition(check: Any, names: Mapping[str, str]) -> str:
+    return f"{check.name} ({spoken(check.condition, names)})" if check.condition else check.name
 
 
 def _both(check: Any) -> dict[str, str]:
+    if check.quantity == INPUTS:
+        return {"printed": f"{check.published:.0f}", "ours": f"{check.cases} as printed"}
     if check.unit != STATEMENT:
         return rounded_alike(check)
-    ours = "-" if check.reproduced != check.reproduced else "holds" if check.reproduced else "doesn't hold"
-    return {"printed": "stated", "ours": ours}
+    of_several = check.cases and not check.cases.endswith(" of 1")
+    cases = f", in {check.cases} cases" if of_several else ""
+    if check.reproduced != check.reproduced:  # there is no answer
+        return {"printed": "stated", "ours": "-"}
+    return {"printed": "stated", "ours": f"{'so' if check.reproduced else 'not so'}{cases}"}
 
 
 def _tried(wrong_answers: str, rejects: str) -> tuple[tuple[str, str, bool], ...]:
@@ -104,20 +164,32 @@ def _tried(wrong_answers: str, rejects: str) -> tuple[tuple[str, str, bool], ...
     return tuple((name, f"{value:.6g}", name in refused) for name, value in tried_answers(wrong_answers).items())
 
 
+def moved_thresholds(moved: str) -> str:
+    """What the answer would be with thresholds moved by a fifth, in words.
+
+    >>> moved_thresholds("margin*0.8=1;margin*1.2=0")
+    'margin times 0.8: so; margin times 1.2: not so'
+    """
+    parts = (part.rpartition("=") for part in moved.split(";") if part)
+    return "; ".join(
+        f"{plain(name.replace('*', ' times '))}: {'so' if answer == '1' else 'not so'}" for name, _, answer in parts
+    )
+
+
 def digest(checks: Sequence[Any]) -> Digest:
     """How many have which verdict, what is furthest off, and what the run lacks; repetitions don't count."""
     own = [check for check in checks if check.counted]
     members = {verdict: [check for check in own if check.verdict == verdict] for verdict in VERDICTS}
-    sentences = [*_furthest_within(members[REPRODUCED]), *_different(members[DIFFERS])]
+    sentences = [*_furthest_within(members[REPRODUCED]), *_furthest_off(members[DIFFERS])]
     if repeats := len(checks) - len(own):
         rows = "row repeats" if repeats == 1 else "rows repeat"
         sentences.append(f"{repeats} more {rows} an experiment that is counted already.")
-    missing = Counter(missing_of(check.note) for check in members[NOT_COMPARABLE])
+    missing = Counter((kind, missing_of(check.note)) for kind in LACKS for check in members[kind])
     return Digest(
         counts={verdict: len(rows) for verdict, rows in members.items()},
         sentences=tuple(sentences),
-        missing=tuple(sorted(missing.items(), key=lambda item: (-item[1], item[0]))),
-        missing_datasets=tuple(missing_datasets(missing)),
+        missing=tuple((*of, count) for of, count in sorted(missing.items(), key=lambda item: (-item[1], item[0]))),
+        missing_datasets=tuple(missing_datasets(words for _, words in missing)),
     )
 
 
@@ -132,29 +204,122 @@ def _furthest_within(checks: Sequence[Any]) -> list[str]:
     return [f"Of the reproduced numbers the furthest off is {worst.words}: by {worst.in_tolerances:.2g} tolerances."]
 
 
-def _different(checks: Sequence[Any]) -> list[str]:
-    """Of numbers that differ, the one with the largest deviation in tolerances; every statement that doesn't hold."""
+def _furthest_off(checks: Sequence[Any]) -> list[str]:
+    """Of numbers that differ, the one with the largest deviation in tolerances."""
     numbers = [check for check in checks if check.unit != STATEMENT]
-    failing = Counter(plain(check.quantity) for check in checks if check.unit == STATEMENT)
-    cases = "; ".join(f"{name} ({count} times)" if count > 1 else name for name, count in failing.items())
-    told = [f"Stated in print, and not found: {cases}."] if failing else []
     if not numbers:
-        return told
+        return []
     worst = max(numbers, key=lambda check: check.in_tolerances)
     unit = "" if worst.unit == "1" else f" {worst.unit}"
     values = f"{worst.ours}{unit} against {worst.printed}{unit} in print"
-    return [f"Of those that differ the furthest off is {worst.words}: {values}.", *told]
+    return [f"Of those that differ the furthest off is {worst.words}: {values}."]
 
 
 def differences(checks: Sequence[Any]) -> list[dict[str, Any]]:
-    """What differs, a line for each quantity of an artefact and reason: its ``rows``, and ``why``."""
+    """What isn't as printed, a line for each verdict, quantity of an artefact and reason: its ``rows``, and ``why``."""
     lines: dict[tuple[str, ...], list[Any]] = {}
-    for check in checks:
-        if check.verdict == DIFFERS:
-            lines.setdefault((check.artefact, check.quantity, check.why), []).append(check)
-    return [{"rows": rows, "why": why, "artefact": artefact} for (artefact, _, why), rows in lines.items()]
+    for verdict in AGAINST:
+        for check in checks:
+            if check.verdict == verdict:
+                lines.setdefault((verdict, check.artefact, check.quantity, check.why), []).append(check)
+    return [
+        {"verdict": verdict, "rows": rows, "why": why, "artefact": artefact}
+        for (verdict, artefact, _, why), rows in lines.items()
+    ]
 
 
-def spoken(condition: str) -> str:
-    """``object=Box004;simulator=matlab`` as ``object Box004, simulator matlab``."""
-    return ", ".join(plain(part).replace("=", " ", 1) for part in condition.split(";") if part)
+def spoken(condition: str, names: Mapping[str, str] | None = None) -> str:
+    """What a condition says, in these words; the value stands where its key's words have ``{}``, or after them.
+
+    >>> spoken("scene=throw;throw=1;simulator=matlab", {"scene": "{}", "throw": "throw {}", "matlab": "MATLAB"})
+    'throw, throw 1, simulator MATLAB'
+    """
+    names = names or {}
+    parts = (part.partition("=") for part in condition.split(";") if part)
+    # "throw" may be a key and a value: only a key's words have a place for a value
+    values = {name: words for name, words in names.items() if "{}" not in words}
+    return ", ".join(
+        _placed(names.get(key, plain(key)), values.get(value, plain(value))).strip() for key, _, value in parts
+    )
+
+
+def _placed(key: str, value: str) -> str:
+    return key.replace("{}", value) if "{}" in key else f"{key} {value}"
+
+
+def claim_rows(table: pd.DataFrame, checks: Sequence[Any], names: Mapping[str, Mapping[str, str]]) -> tuple[Claim, ...]:
+    """The rows of ``claims.csv``: sentences, with the verdicts behind each.
+
+    Parameters
+    ----------
+    checks : all rows, as :func:`check_rows` has them
+    names : words for quantities, by study
+    """
+    by_number = {check.number: check for check in checks}
+    found = []
+    for row in table.fillna("").to_dict("records"):
+        numbers = [int(number) for number in str(row["rows"]).split()]
+        behind = tuple(by_number[number] for number in numbers)
+        counts = Counter(check.verdict for check in behind)
+        in_order = [verdict for verdict in (*WEAKEST_FIRST, INPUT) if verdict in counts]
+        evidence = in_words(row["evidence"], names.get(row["study"], {}))
+        first, rest = _cut(_COUNTED.sub("", evidence) if behind else evidence)
+        found.append(
+            Claim(
+                study=row["study"],
+                name=row["claim"],
+                section=section_words(str(row["section"])),
+                quote=row["quote"],
+                asks=row["asks"],
+                verdict=row["verdict"],
+                evidence=first,
+                rest=rest,
+                counts={verdict: counts[verdict] for verdict in in_order},
+                rows=behind,
+            )
+        )
+    return tuple(found)
+
+
+def _cut(evidence: str) -> tuple[str, str]:
+    """The first reason, no longer than a line, and what is after it."""
+    lacking = next((f"{word}: " for word in ("not done", "never published") if evidence.startswith(word)), "")
+    evidence = evidence.removeprefix(lacking)  # the badge says so
+    first, _, rest = evidence.partition("; ")
+    if _CASES.fullmatch(first) and rest:  # how often, and what that is
+        reason, _, rest = rest.partition("; ")
+        first = f"{first}: {reason}"
+    if len(first) > _LINE:
+        whole = "; ".join(filter(None, (first, rest)))
+        first = whole[:_LINE].rsplit(" ", 1)[0]
+        return f"{first} …", f"… {whole[len(first) :].strip()}"
+    return first, rest
+
+
+def section_words(section: str) -> str:
+    """``V-C2`` as ``Section V-C2``; a figure, a table and the abstract are named already.
+
+    >>> [section_words(name) for name in ("abstract", "5.2.1", "figure 6")]
+    ['Abstract', 'Section 5.2.1', 'Figure 6']
+    """
+    named = section.lower().startswith(("abstract", "figure", "table", "section"))
+    return section[:1].upper() + section[1:] if named else f"Section {section}"
+
+
+def abstract_of(claims: Iterable[Claim]) -> list[Claim]:
+    """The sentences of an abstract."""
+    return [claim for claim in claims if claim.section == section_words(ABSTRACT)]
+
+
+def what_holds(claims: Iterable[Claim]) -> str:
+    """What comes of an abstract, in a sentence; empty where none of its sentences can be checked."""
+    checkable = Counter(claim.verdict for claim in abstract_of(claims) if claim.verdict != NO_RESULT)
+    if not checkable:
+        return ""
+    total = checkable.total()
+    counted_ones = {verdict: checkable[verdict] for verdict in VERDICTS if checkable[verdict]}
+    parts = [f"{count} {_COME_TO[verdict][count > 1]}" for verdict, count in counted_ones.items()]
+    if not checkable[REPRODUCED]:
+        parts = ["none is reproduced", *parts]
+    sentences = "sentences" if total > 1 else "sentence"
+    return f"Of its {total} checkable {sentences} in the abstract {', '.join(parts)}."

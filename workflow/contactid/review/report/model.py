@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from contactid.review.report.grids import Grid
+from contactid.output.grids import Grid
 
 
 @dataclass(frozen=True)
@@ -19,14 +20,57 @@ class Digest:
     ----------
     counts : of every verdict, without rows that repeat an experiment
     sentences : what is furthest off, and how many rows repeat an experiment
-    missing : what keeps numbers from being compared, with how many lack it, most frequent first
+    missing : verdict, what is missing in words, and of how many rows, most frequent first
     missing_datasets : the DOIs in it
     """
 
     counts: dict[str, int]
     sentences: tuple[str, ...]
-    missing: tuple[tuple[str, int], ...]
+    missing: tuple[tuple[str, str, int], ...]
     missing_datasets: tuple[str, ...]
+
+
+class Input(NamedTuple):
+    """A printed number that the run starts from: it has a place in its table's grid, and no row of its own."""
+
+    quantity: str
+    condition: str
+    published: float
+    tolerance: float
+    unit: str
+    reproduced: float = math.nan
+    printed: str = ""
+    ours: str = ""
+    number: None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of a paper, and what came of it.
+
+    Attributes
+    ----------
+    section : in words, for instance ``Section V-C2``
+    evidence, rest : the verdict's first reason, and what else is said of it
+    counts : how many rows behind it have which verdict, the weakest first
+    rows : those of the checks that are behind it
+    """
+
+    study: str
+    name: str
+    section: str
+    quote: str
+    asks: str
+    verdict: str
+    evidence: str
+    rest: str
+    counts: dict[str, int]
+    rows: tuple[Any, ...]
+
+    @property
+    def id(self) -> str:
+        """Its address within the page."""
+        return f"claim-{self.study}-{self.name}"
 
 
 @dataclass(frozen=True)
@@ -47,7 +91,7 @@ class Artefact:
     functions : those that compute and draw it: what they do, and :func:`contactid.review.report.artefacts.text_of`
     checks : its rows, as :func:`contactid.review.report.digest.check_rows` has them
     said : what the paper says of it: ``text`` and ``where``, empty where that isn't written down
-    grid, claims : its rows in the paper's own rows and columns, and those that have no place there
+    grid, others : its rows in the paper's own rows and columns, and those that have no place there
     """
 
     study: str
@@ -71,7 +115,7 @@ class Artefact:
     digest: Digest | None = None
     said: dict[str, str] = field(default_factory=dict)
     grid: Grid | None = None
-    claims: tuple[Any, ...] = ()
+    others: tuple[Any, ...] = ()
 
     @property
     def id(self) -> str:
@@ -91,6 +135,8 @@ class Study:
 
     Attributes
     ----------
+    claims : the paper's sentences, in its order
+    holds : what comes of its abstract, in a sentence
     solve_groups, solves : as :mod:`contactid.review.report.solves` has them, of the solves those that are listed
     settings : its block of the configuration
     link : where the paper is; empty where no place is known
@@ -101,6 +147,8 @@ class Study:
     paper: str
     link: str
     artefacts: tuple[Artefact, ...]
+    claims: tuple[Claim, ...]
+    holds: str
     digest: Digest
     solve_groups: list[dict[Any, Any]]
     solves: list[dict[Any, Any]]

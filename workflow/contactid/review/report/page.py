@@ -9,6 +9,8 @@ import base64
 import gzip
 import json
 import math
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,20 +21,26 @@ import yaml
 from markupsafe import Markup, escape
 
 from contactid.core.atomic import write_text
-from contactid.output.comparison import BASES, MEANINGS, VERDICTS
+from contactid.output.claims import NO_RESULT
+from contactid.output.comparison import datasets_of
 from contactid.output.fits import read_json
+from contactid.output.grids import Grid, plain
 from contactid.output.recordings import made_from, run_had
+from contactid.output.verdicts import BASES, LACKS, MEANINGS, ORIGINS, VERDICTS
 from contactid.review.one_run import ONCE, is_time, shows_times
 from contactid.review.report import plots
 from contactid.review.report.collect import collect
-from contactid.review.report.digest import differences, spoken
-from contactid.review.report.grids import plain
-from contactid.review.report.model import Report
+from contactid.review.report.digest import abstract_of, differences, moved_thresholds, spoken
+from contactid.review.report.model import Artefact, Claim, Report
 from contactid.review.report.playback import playback_section
+from contactid.review.report.quotes import typeset
 
 # a drawing beyond this many bytes is shown as its png instead, which has a bounded size
 LARGEST_SVG = 1_500_000
 MOST_ROWS = 1000
+_OF_OTHERS = "about other work, or an opinion: nothing could be computed"
+# "eq. 5", "Eqs. (23)", "equation 22", and those that follow one: "eqs. 15, 16 and 18"
+_EQUATIONS = re.compile(r"\b(?:eqs?\b\.?|equations?\b)((?:(?:\s|,|and|to|-)*\(?\d+\)?)+)", re.IGNORECASE)
 
 
 class Pack:
@@ -81,6 +89,7 @@ def ratio_of(svg: bytes) -> str:
 
 def write_report(
     checks: str,
+    claims: str,
     provenance: str,
     artefacts: str,
     sources: Sequence[str],
@@ -90,6 +99,7 @@ def write_report(
     wording: str,
     stored: str,
     published: Sequence[str],
+    ledgers: Sequence[str],
     quoted: str,
     reasons: str,
     templates: Sequence[str],
@@ -100,14 +110,17 @@ def write_report(
     Parameters
     ----------
     sources, sources_of : JSON files that say what figures were made from, and the studies that they are of
-    published, quoted, reasons : printed numbers, what the papers say of figures, why numbers differ
+    published, ledgers : printed numbers, sentences and statements, by study
+    quoted, reasons : what the papers say of figures, why numbers differ
     templates : the templates, styles and scripts of the page
     """
     said: dict[str, dict[str, Any]] = {}
     for study, file in zip(sources_of, sources, strict=True):
         said.setdefault(study, {}).update(read_json(file))
     texts = {Path(file).name: Path(file).read_text(encoding="utf-8") for file in templates}
-    found = collect(checks, provenance, artefacts, said, cards, files, wording, stored, published, quoted, reasons)
+    found = collect(
+        checks, claims, provenance, artefacts, said, cards, files, wording, stored, published, ledgers, quoted, reasons
+    )
     write_text(report, render(found, texts))
 
 
@@ -127,7 +140,7 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
     )
     environment.filters |= {
         "number": number, "spoken": spoken, "plain": plain, "yaml": as_yaml, "seconds": seconds,
-        "once": once_only,
+        "once": once_only, "moved": moved_thresholds, "quote": typeset,
     }  # fmt: skip
     pack = Pack()
     cards = [card["content"] for card in report.cards]
@@ -136,20 +149,35 @@ def render(report: Report, texts: Mapping[str, str]) -> str:
     text = environment.get_template("report.html.j2").render(
         report=report,
         verdicts=VERDICTS,
-        meanings=MEANINGS,
+        meanings={**MEANINGS, NO_RESULT: _OF_OTHERS},
         bases=BASES,
+        origins=ORIGINS,
+        lacks=LACKS,
+        abstract_of=abstract_of,
+        by_section=by_section,
+        counts_of=counts_of,
+        behind=behind,
+        verdicts_in=verdicts_in,
+        alike=lambda artefact: alike(artefact.datasets, {card["name"]: card for card in cards}),
+        needed_by=needed_by(report),
+        equations=equations_of,
         css=_embedded(texts["report.css"]),
         javascript=_embedded(texts["inflate.js"] + texts["report.js"]),
         playback=Markup(section) if (section := playback_section(report.playback, environment, texts)) else None,
         picture=pack.add_picture,
         run_had=run_had("This run", cards),
         study_had=lambda study: run_had("This study", [card for card in cards if card["study"] == study]),
-        made_from=lambda names: made_from([card for card in cards if card["name"] in map(_dataset, names)]),
+        made_from=lambda names: made_from([card for card in cards if card["name"] in datasets_of(", ".join(names))]),
         packed_table=lambda name, table: pack.add(name, data_table.render(**_table(table))),
         packed_jobs=lambda name, jobs: pack.add(name, job_table.render(jobs=jobs), once=True),
         packed_plot=lambda name, plot, once=False: pack.add(name, plot.text, once),
         packed_function=pack.add_function,
-        deviations={study.name: plots.plot_deviations(_checks(report, study.name)) for study in report.studies},
+        deviations={
+            study.name: plots.plot_deviations(
+                _checks(report, study.name), {artefact.key: artefact.label for artefact in study.artefacts}
+            )
+            for study in report.studies
+        },
         runtimes=plots.plot_runtimes(report.rules),
         provenance_rows=provenance_rows,
         differences={study.name: differences(_checks(report, study.name)) for study in report.studies},
@@ -199,7 +227,7 @@ def _table(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _rows(report: Report, row: Callable[..., str]) -> str:
-    """All rows as JSON, for search and dialog: number, address, verdict, basis, words, both numbers, and all of it."""
+    """All rows as JSON: number, address, verdict, basis, words, both numbers, where it is printed, and all of it."""
     found = [
         [
             check.number,
@@ -209,6 +237,7 @@ def _rows(report: Report, row: Callable[..., str]) -> str:
             check.words,
             check.printed,
             check.ours,
+            check.where,
             row(check, artefact),
         ]
         for study in report.studies
@@ -218,9 +247,56 @@ def _rows(report: Report, row: Callable[..., str]) -> str:
     return json.dumps(found, ensure_ascii=False)
 
 
-def _dataset(name: str) -> str:
-    """A dataset's own name where a part of it is named, as in ``inhand_twin:wrist_ft``."""
-    return name.split(":")[0]
+def by_section(claims: Sequence[Claim]) -> dict[str, list[Claim]]:
+    """Sentences by the paper's sections, in the order in which each comes first."""
+    found: dict[str, list[Claim]] = {}
+    for claim in claims:
+        found.setdefault(claim.section, []).append(claim)
+    return found
+
+
+def counts_of(claims: Sequence[Claim]) -> dict[str, int]:
+    """How many sentences have which verdict."""
+    counts = Counter(claim.verdict for claim in claims)
+    return {verdict: counts[verdict] for verdict in (*VERDICTS, NO_RESULT) if counts[verdict]}
+
+
+def alike(names: Sequence[str], cards: Mapping[str, Mapping[str, Any]]) -> str:
+    """What all of several datasets are, where it is the same; else empty, as of the papers' own."""
+    of_cards = [cards.get(name.split(":")[0], {}) for name in names]  # a part of a dataset has no card of its own
+    said = {card["told"] if card and not card["of_the_paper"] else "" for card in of_cards}
+    return said.pop() if len(names) > 1 and len(said) == 1 else ""
+
+
+def verdicts_in(grid: Grid) -> list[str]:
+    """The verdicts that a grid's cells have."""
+    there = {getattr(number, "verdict", "") for _, cells in grid.rows for cell in cells for number in cell}
+    return [verdict for verdict in VERDICTS if verdict in there]
+
+
+def behind(claim: Claim) -> dict[str, Counter[str]]:
+    """How many of the rows behind a sentence have which verdict, by artefact."""
+    counts: dict[str, Counter[str]] = {}
+    for check in claim.rows:
+        counts.setdefault(check.artefact, Counter())[check.verdict] += 1
+    return counts
+
+
+def needed_by(report: Report) -> dict[int, list[Claim]]:
+    """The sentences that a row is behind, by its number."""
+    found: dict[int, list[Claim]] = {}
+    for study in report.studies:
+        for claim in study.claims:
+            for check in claim.rows:
+                found.setdefault(check.number, []).append(claim)
+    return found
+
+
+def equations_of(artefact: Artefact) -> list[str]:
+    """The numbers of equations that the functions behind an artefact name."""
+    texts = "\n".join(function["source"] for function in artefact.functions)
+    named = {number for found in _EQUATIONS.findall(texts) for number in re.findall(r"\d+", found)}
+    return sorted(named, key=int)
 
 
 def _checks(report: Report, study: str) -> list[Any]:

@@ -17,11 +17,13 @@ from bokeh.resources import Resources
 from bokeh.transform import jitter
 
 from contactid.output import style
-from contactid.output.comparison import (
+from contactid.output.comparison import STATEMENT
+from contactid.output.verdicts import (
     BETTER,
     DIFFERS,
     FITTED,
     PRINT_CONSISTENT,
+    PRINT_INCONSISTENT,
     REPRODUCED,
     UNINFORMATIVE,
 )
@@ -31,8 +33,9 @@ _LOOKS = {
     REPRODUCED: (style.LINE, "circle"),
     PRINT_CONSISTENT: (style.SKY, "square"),
     FITTED: (style.ROSE, "inverted_triangle"),
-    DIFFERS: (style.RELEASE, "diamond"),
     BETTER: (style.ACCENT, "triangle"),
+    DIFFERS: (style.RELEASE, "diamond"),
+    PRINT_INCONSISTENT: (style.RELEASE, "square_x"),
     UNINFORMATIVE: (style.SIMULATED, "plus"),
 }
 _LEAST, _MOST = 1e-2, 1e4
@@ -55,12 +58,22 @@ def script() -> str:
     return "\n".join(part for part in raw if not part.startswith("Bokeh.set_log_level"))  # it would talk on the console
 
 
-def plot_deviations(checks: Sequence[Any]) -> Plot | None:
-    """Every number of a study that is held against print: its deviation in tolerances, a line per quantity; or None."""
-    shown = [check for check in checks if check.verdict in _LOOKS and not math.isnan(check.in_tolerances)]
+def plot_deviations(checks: Sequence[Any], labels: Mapping[str, str]) -> Plot | None:
+    """Every number of a study that is held against print: its deviation in tolerances, a line per quantity; or None.
+
+    Parameters
+    ----------
+    labels : what the paper calls its tables and figures, by their keys
+    """
+    numbers = [check for check in checks if check.unit != STATEMENT and check.verdict in _LOOKS]
+    shown = [check for check in numbers if not math.isnan(check.in_tolerances)]
     if not shown:
         return None
-    lines = list(dict.fromkeys(_line(check) for check in shown))
+
+    def line_of(check: Any) -> str:
+        return f"{labels[check.artefact]}: {check.name}"
+
+    lines = list(dict.fromkeys(map(line_of, shown)))
     plot = figure(
         x_axis_type="log",
         x_range=Range1d(start=_LEAST / 1.5, end=_MOST * 1.5),
@@ -78,7 +91,7 @@ def plot_deviations(checks: Sequence[Any]) -> Plot | None:
         source = ColumnDataSource(
             {
                 "x": [min(max(check.in_tolerances, _LEAST), _MOST) for check in members],
-                "y": [_line(check) for check in members],
+                "y": list(map(line_of, members)),
                 "row": [check.number for check in members],
                 "condition": [check.condition.replace(";", ", ") or "-" for check in members],
                 "printed": [f"{check.printed} {check.unit}" for check in members],
@@ -138,10 +151,6 @@ def _hover(plot: Any, fields: Sequence[str], first: str) -> None:
     plot.add_tools(HoverTool(tooltips=[("", first), *((name, f"@{name}") for name in fields)]))
     plot.axis.axis_label_text_font_style = "normal"
     plot.ygrid.grid_line_color = "#eeeeee"
-
-
-def _line(check: Any) -> str:
-    return f"{check.artefact}: {check.quantity}"
 
 
 def _json(plot: Any) -> Plot:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from contactid.output.artefacts import Artefact, figure, table
+from contactid.output.artefacts import TYPESET, Artefact, Spread, figure, table
 from contactid.tossing.configuration import cases, velocity_cases
 
 # who computes the tables
 _BODIES, _PREDICTIONS, _IMPACTS = "bodies:body_tables", "predictions:prediction_tables", "impacts:impact_tables"
 _SENSITIVITY, _DISTRIBUTIONS = "sensitivity:sensitivity_tables", "rest_poses:rest_pose_tables"
+_CHOICES = "other_choices"
+_INTERVAL = Spread(
+    {"object": "object", "parameters": "parameters"}, "{quantity}", ("{quantity}_low", "{quantity}_high"),
+    "95 % interval, which takes the body as known",
+)  # fmt: skip
 
 
 def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
@@ -22,6 +27,7 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
     of_tosses, of_impacts = cases(block), velocity_cases(block)
     identified, predicted = zip(*of_tosses, strict=True)
     impacts = [on for on, _ in of_impacts]
+    calibrated = identified if any(variant["calibrated"] for variant in block["variants"]) else []
     tossed = [*identified, *predicted]
     every = [*tossed, *impacts]
     return [
@@ -29,23 +35,27 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
         _table("tab01_object_properties", _BODIES,
                "Properties of the objects, and the inertia of a homogeneous box of that size and mass", predicted),
         _table("tab02_identified_parameters", _PREDICTIONS,
-               "Identified parameters, beside the printed ones; intervals take the body as known",
-               [*identified, *impacts]),
+               "Identified parameters, beside the printed ones", [*identified, *impacts], spread=_INTERVAL),
         _table("tab03_rest_pose_errors", _PREDICTIONS, "Errors of the predicted rest pose, beside the printed ones",
                every),
         _table("tab04_rest_pose_errors_without_restitution", _PREDICTIONS,
                "Errors of the predicted rest pose with restitution set to zero", tossed),
         _table("ext_identification", _PREDICTIONS, "Errors on the test tosses by scheme", every),
-        _table("ext_calibration", _BODIES, "Calibrated body and length scale", identified),
+        _table("ext_calibration", _BODIES, "Calibrated body and length scale", calibrated),
         _table("ext_solver", _PREDICTIONS,
                "Contact steps of the predicted tosses and how many of them the contact solver solved to 1e-9 m/s",
-               every),
+               every, title="Contact steps that the solver solved"),
         _table("ext_sensitivity", _SENSITIVITY, "Change of the rest pose where one parameter is varied", tossed),
         _table("ext_sobol", _SENSITIVITY, "Sobol indices of the rest pose", tossed),
         _table("ext_moving_surface", _PREDICTIONS, "Errors on a moving surface against those on one at rest",
                every),
+        _table("ext_recorded_motion", "motion:motion_table",
+               "How every toss moves from release to rest, and the error of its predicted rest position", tossed),
+        _table("ext_tumbling_costs", f"{_CHOICES}:tumbling_costs",
+               "Change of the trajectory-based cost with restitution, of recorded tosses and of tosses that turn over",
+               identified, rule="tossing_figures"),
         _table("ext_no_impact", _PREDICTIONS, "Errors if every toss ended where the box first touches the surface",
-               predicted),
+               predicted, files=TYPESET),
         *printed * [
             _table("ext_printed_parameters", _PREDICTIONS,
                    "Errors of the rest pose predicted with the printed parameters, beside the printed errors",
@@ -54,6 +64,11 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
         *from_impacts * [
             _table("ext_velocity_identification", _IMPACTS,
                    "Velocity-based identification: impacts, losses and parameters", impacts),
+            _table("ext_velocity_choices", f"{_CHOICES}:impact_tables",
+                   "Velocity-based optimum with other grids, thresholds and differences", impacts,
+                   rule="tossing_figures"),
+            _table("ext_example_impacts", f"{_CHOICES}:impact_tables",
+                   "Measured and simulated velocities at one impact of every box", impacts, rule="tossing_figures"),
             _table("ext_velocity_against_trajectory", _PREDICTIONS,
                    "Parameters from impacts less those from trajectories", [*impacts, *identified]),
         ],
@@ -78,7 +93,8 @@ def _scenes() -> list[Artefact]:
                 "A box in time lapse, from its release to its rest on the surface; rendered from the data in place of "
                 "the photograph."),
         _figure("fig02_frames", scenes, "scene_drawings:draw_frames",
-                "The frames M (motion capture), C (contact surface) and B (body), and the box's contact points."),
+                "The frames M (motion capture), C (contact surface) and B (body), and the box's contact points.",
+                title="The frames of motion capture, surface and box"),
         _figure("fig03_setup", scenes, "scene_drawings:draw_setup",
                 "The set-up in overview with one toss, and the box at its release, with dimensions; rendered in place "
                 "of the photographs."),
@@ -97,12 +113,13 @@ def _impacts() -> list[Artefact]:
                 "velocities at the impact."),
         _figure("fig07_simulated_velocities_substeps", figures, "impacts:draw_velocities",
                 "Measured velocities round an impact against simulated ones with 16 steps per sample, in place of the "
-                "commercial simulator."),
+                "commercial simulator.", title="Simulated velocities round an impact, 16 steps per sample"),
         _figure("fig08_simulated_velocities", figures, "impacts:draw_velocities",
-                "Measured velocities round an impact against simulated ones with one step per sample."),
+                "Measured velocities round an impact against simulated ones with one step per sample.",
+                title="Simulated velocities round an impact, one step per sample"),
         _figure("fig09_velocity_costs", "costs:velocity_costs", "costs:draw_costs",
                 "Mean velocity loss (eqs. 16 and 17) over friction and restitution for every box, with its optimum.",
-                label=r"mean $L_\mathrm{vel}$ (m/s)"),
+                label=r"mean $L_\mathrm{vel}$ (m/s)", title="Velocity-based cost over friction and restitution"),
     ]  # fmt: skip
 
 
@@ -116,7 +133,7 @@ def _tosses() -> list[Artefact]:
                 "The measured toss from release to rest in three dimensions."),
         _figure("fig12_trajectory_costs", "costs:trajectory_costs", "costs:draw_costs",
                 "Mean trajectory loss (eqs. 16 and 18) over friction and restitution for every box, with its optimum.",
-                label=r"mean $L_\mathrm{traj}$"),
+                label=r"mean $L_\mathrm{traj}$", title="Trajectory-based cost over friction and restitution"),
         _figure("fig13_rest_poses", figures, "tosses:draw_rest_poses",
                 "Measured and predicted rest poses from above, a row per box and kind of identified parameters."),
         _figure("fig14_sensitivity", sensitivity, "sensitivity:draw_variation",
@@ -137,11 +154,13 @@ def _distributions() -> list[Artefact]:
     ]  # fmt: skip
 
 
-def _table(name: str, compute: str, caption: str, datasets: Sequence[str]) -> Artefact:
-    return table(name, "tossing_tables", f"contactid.tossing.artefacts.{compute}", caption, datasets=datasets)
+def _table(
+    name: str, compute: str, caption: str, datasets: Sequence[str], rule: str = "tossing_tables", **more: Any
+) -> Artefact:
+    return table(name, rule, f"contactid.tossing.artefacts.{compute}", caption, datasets=datasets, **more)
 
 
-def _figure(name: str, compute: str, draw: str, caption: str, **settings: Any) -> Artefact:
+def _figure(name: str, compute: str, draw: str, caption: str, title: str = "", **settings: Any) -> Artefact:
     """A figure; which data it was made from is known in the run only (``figures/sources.json``)."""
     compute, draw = (f"contactid.tossing.artefacts.{function}" for function in (compute, draw))
-    return figure(name, "tossing_figures", compute, draw, caption, settings=settings)
+    return figure(name, "tossing_figures", compute, draw, caption, title=title, settings=settings)

@@ -9,24 +9,23 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.output.computing import Shown
 from contactid.output.fits import read_json
 from contactid.sources.motion import body_of
-from contactid.tossing.artefacts.data import Case, by_name, data_label, identified, labels
+from contactid.tossing.artefacts.data import Case, by_name, data_label, identified
 
 
 def body_tables(
     prepared: Sequence[str], datasets: Sequence[str], cases: Sequence[Case], calibrations: Sequence[str]
-) -> dict[str, Shown]:
+) -> dict[str, pd.DataFrame]:
     """Table I and ``ext_calibration``; no ``calibrations`` where no variant is calibrated."""
-    data, said = by_name(prepared, datasets), labels(prepared)
+    data = by_name(prepared, datasets)
     tossed = dict.fromkeys(name for case in cases for name in case)
     calibrated = [
         (data[name], read_json(file)) for name, file in zip(identified(cases), calibrations, strict=bool(calibrations))
     ]
     return {
-        "tables/tab01_object_properties": Shown(properties_table([data[name] for name in tossed]), data=said),
-        "tables/ext_calibration": Shown(calibration_table(calibrated), data=said),
+        "tables/tab01_object_properties": properties_table([data[name] for name in tossed]),
+        "tables/ext_calibration": calibration_table(calibrated),
     }
 
 

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 
 from contactid.output import style
 from contactid.output.computing import Shown
-from contactid.sources.motion import read_dataset
 from contactid.tossing.artefacts.data import Case, by_name, identified, object_of, shown
 from contactid.tossing.prepare.metrics import mean_loss
 
@@ -21,15 +20,18 @@ def trajectory_costs(
     prepared: Sequence[str], datasets: Sequence[str], cases: Sequence[Case], sweeps: Sequence[str]
 ) -> Shown:
     """Figure 12: mean loss of eqs. 16 and 18; ``sweeps`` are files of the datasets identified on, in their order."""
-    return _costs(prepared, datasets, identified(cases), [mean_loss(read_dataset(file)) for file in sweeps])
+    names = identified(cases)
+    means = [mean_loss(swept) for swept in by_name(sweeps, names).values()]
+    return _costs(prepared, datasets, names, means)
 
 
 def velocity_costs(
     prepared: Sequence[str], datasets: Sequence[str], impact_cases: Sequence[Case], velocity_sweeps: Sequence[str]
 ) -> Shown:
     """Figure 9: mean loss of eqs. 16 and 17; files as of :func:`trajectory_costs`."""
-    means = [read_dataset(file)["loss"].mean("impact") for file in velocity_sweeps]
-    return _costs(prepared, datasets, identified(impact_cases), means)
+    names = identified(impact_cases)
+    means = [swept["loss"].mean("impact") for swept in by_name(velocity_sweeps, names).values()]
+    return _costs(prepared, datasets, names, means)
 
 
 def _costs(

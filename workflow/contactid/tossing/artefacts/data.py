@@ -40,11 +40,6 @@ def data_label(dataset: xr.Dataset) -> str:
     return "synthetic twin" if dataset.attrs["synthetic"] else str(dataset.attrs["source"])
 
 
-def labels(files: Sequence[str]) -> str:
-    """:func:`data_label` of all datasets of a run, which every table's caption ends with."""
-    return ", ".join(dict.fromkeys(data_label(_read(file)) for file in files))
-
-
 def object_of(dataset: xr.Dataset) -> str:
     """The name of what was tossed."""
     return str(dataset.attrs["object"])

@@ -17,7 +17,7 @@ from contactid.output.computing import Shown
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv, write_report_csv
 from contactid.sources.motion import body_of, iterate_recordings
-from contactid.tossing.artefacts.data import Case, by_name, data_label, identified, labels, object_of, shown
+from contactid.tossing.artefacts.data import Case, by_name, data_label, identified, object_of, shown
 from contactid.tossing.impacts.free_motion import fit_free_motion
 from contactid.tossing.impacts.impact import WEIGHTS, ImpactWindow, read_impacts
 from contactid.tossing.prepare.calibration import block_jackknife
@@ -283,7 +283,7 @@ def impact_tables(
     forms: Sequence[str],
     block: Mapping[str, Any],
     impacts: Sequence[str],
-) -> dict[str, Shown]:
+) -> dict[str, pd.DataFrame]:
     """``ext_velocity_identification``, ``ext_impact_mpec`` where there is one, and ``impacts.csv``.
 
     ``velocity_fits``, ``candidates`` and ``losses`` are files of every identification on impacts (dataset, variant),
@@ -309,4 +309,4 @@ def impact_tables(
     tables = {"tables/ext_velocity_identification": pd.DataFrame(rows)}
     if compared:
         tables["tables/ext_impact_mpec"] = pd.concat(compared, ignore_index=True)
-    return {place: Shown(table, data=labels(prepared)) for place, table in tables.items()}
+    return tables

@@ -11,11 +11,10 @@ import pandas as pd
 import xarray as xr
 from scipy.special import stdtrit
 
-from contactid.output.computing import Shown
 from contactid.output.fits import read_json
 from contactid.output.tables import read_csv, write_report_csv
 from contactid.sources.motion import iterate_recordings
-from contactid.tossing.artefacts.data import by_name, data_label, labels, object_of
+from contactid.tossing.artefacts.data import by_name, data_label, object_of
 from contactid.tossing.artefacts.simulators import (
     IDENTIFICATION_COLUMNS,
     as_identification_rows,
@@ -65,7 +64,7 @@ def prediction_tables(
     published: str,
     block: Mapping[str, Any],
     tosses: str,
-) -> dict[str, Shown]:
+) -> dict[str, pd.DataFrame]:
     """The tables of this module and ``tosses.csv``.
 
     ``toss_tables`` are tables of all tosses, used or not; ``predictions`` and ``fits`` files of every prediction
@@ -105,8 +104,7 @@ def prediction_tables(
         rows = as_identification_rows(tables["ext_simulators"])
         tables["ext_identification"] = pd.concat([tables["ext_identification"], rows], ignore_index=True)
     write_report_csv(toss_rows([read_csv(file).astype({"toss": str}) for file in toss_tables], found), tosses)
-    said = labels(prepared)
-    return {f"tables/{name}": Shown(table, data=said) for name, table in tables.items()}
+    return {f"tables/{name}": table for name, table in tables.items()}
 
 
 def printed_table(published: pd.DataFrame, artefact: str) -> pd.DataFrame:

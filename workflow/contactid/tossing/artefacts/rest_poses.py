@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 from contactid.output import style
 from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
-from contactid.tossing.artefacts.data import Case, by_name, data_label, labels, of_cases, shown, two_cases
+from contactid.tossing.artefacts.data import Case, by_name, data_label, of_cases, shown, two_cases
 from contactid.tossing.artefacts.sensitivity import fill_outline
 from contactid.tossing.predict.rest_pose_distribution import coverage_table, read_scores
 
@@ -55,7 +55,7 @@ def rest_pose_tables(
     rest_pose_cases: Sequence[tuple[str, str, str]],
     scores: Sequence[str],
     errors: Sequence[str],
-) -> dict[str, Shown]:
+) -> dict[str, pd.DataFrame]:
     """``ext_rest_pose_coverage`` and ``ext_rest_pose_errors``.
 
     ``scores`` and ``errors`` are files of (identified on, predicted on, variant), of which there are several.
@@ -71,10 +71,9 @@ def rest_pose_tables(
             read_csv(errors[k]).assign(dataset=name, scheme=variant, data=data_label(data[name]))
             for k, name in zip(places, names, strict=True)
         ]
-    said = labels(prepared)
     return {
-        "tables/ext_rest_pose_coverage": Shown(pd.concat(coverage, ignore_index=True), data=said),
-        "tables/ext_rest_pose_errors": Shown(pd.concat(rows, ignore_index=True), data=said),
+        "tables/ext_rest_pose_coverage": pd.concat(coverage, ignore_index=True),
+        "tables/ext_rest_pose_errors": pd.concat(rows, ignore_index=True),
     }
 
 

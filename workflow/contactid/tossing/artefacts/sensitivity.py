@@ -22,7 +22,6 @@ from contactid.tossing.artefacts.data import (
     Case,
     by_name,
     data_label,
-    labels,
     object_of,
     of_cases,
     shown,
@@ -84,7 +83,7 @@ def sensitivity_tables(
     profiles: Sequence[str],
     sobol: Sequence[str],
     sobol_scheme: str,
-) -> dict[str, Shown]:
+) -> dict[str, pd.DataFrame]:
     """``ext_sensitivity`` and ``ext_sobol`` of a run.
 
     ``variations`` (summaries), ``profiles`` and ``sobol`` are files of the cases; the indices are of one scheme.
@@ -99,10 +98,9 @@ def sensitivity_tables(
             read_csv(variation).assign(dataset=dataset, object=name, data=label, restitution_insensitive_below=below)
         )
         indices.append(read_csv(index).assign(dataset=dataset, object=name, scheme=sobol_scheme, data=label))
-    said = labels(prepared)
     return {
-        "tables/ext_sensitivity": Shown(pd.concat(changes, ignore_index=True), data=said),
-        "tables/ext_sobol": Shown(pd.concat(indices, ignore_index=True), data=said),
+        "tables/ext_sensitivity": pd.concat(changes, ignore_index=True),
+        "tables/ext_sobol": pd.concat(indices, ignore_index=True),
     }
 
 

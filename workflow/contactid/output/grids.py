@@ -45,7 +45,7 @@ def grid_of(spec: Mapping[str, Any], words: Mapping[str, str], checks: Iterable[
     cells: dict[tuple[Any, Any], dict[str, Any]] = {}
     others = []
     for check in checks:
-        said = {**_condition(check.condition), _QUANTITY: check.quantity}
+        said = {**parts_of(check.condition), _QUANTITY: check.quantity}
         if check.quantity not in spec["quantities"] or not {*axes[0], *axes[1]} <= said.keys():
             others.append(check)
             continue
@@ -81,7 +81,8 @@ def grid_of(spec: Mapping[str, Any], words: Mapping[str, str], checks: Iterable[
     ), others
 
 
-def _condition(condition: str) -> dict[str, str]:
+def parts_of(condition: str) -> dict[str, str]:
+    """``object=Box004;parameters=velocity`` by its keys."""
     return dict(part.split("=", 1) for part in condition.split(";") if "=" in part)
 
 

@@ -4,7 +4,7 @@ from collections import namedtuple
 
 import pytest
 
-from contactid.review.report.grids import Heading, grid_of, rounded_alike
+from contactid.output.grids import Heading, grid_of, rounded_alike
 
 Check = namedtuple("Check", "quantity condition published reproduced tolerance unit printed ours", defaults=("", ""))
 SPEC = {"rows": ["by"], "columns": ["box", "quantity"], "quantities": {"mean_cm": "pos.", "std_cm": "pos.", "i": "I"}}

@@ -1,0 +1,286 @@
+"""What papers' statements ask of numbers: predicates with named thresholds, and wrong answers that follow from a rule.
+
+A ledger of claims names one for each statement (:mod:`contactid.output.ledger`). Float fields of a predicate are its
+thresholds: numbers that the paper's words don't state, so that no verdict may hang on a fifth of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from contactid.output.verdicts import MOVES
+
+Numbers = Sequence[float]
+Pairs = Sequence[Numbers]
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A statement holds where all of its cases are as stated."""
+
+    def cases(self, given: Any) -> Sequence[bool]:
+        """Whether each case is as stated."""
+        raise NotImplementedError
+
+    def holds(self, given: Any) -> bool:
+        """Whether the statement holds; of no case it doesn't."""
+        cases = list(self.cases(given))
+        return bool(cases) and all(cases)
+
+    def opposites(self, given: Any) -> Mapping[str, Any]:
+        """What would be given if the opposite were so, by the rule's name; none where only a naive answer can say."""
+        return {}
+
+    def moved(self) -> dict[str, Predicate]:
+        """The predicate with each threshold a fifth lower and higher."""
+        thresholds = [one.name for one in fields(self) if isinstance(getattr(self, one.name), float)]
+        return {
+            f"{name}*{move:g}": replace(self, **{name: move * getattr(self, name)})
+            for name in thresholds
+            for move in MOVES
+        }
+
+
+@dataclass(frozen=True)
+class Smaller(Predicate):
+    """The first of two rows of numbers is the smaller one, in more than a share of the pairs.
+
+    Given are the two rows. A number that is smaller by less than ``margin`` is the same; ``most`` is the share of
+    cases that must be exceeded.
+    """
+
+    margin: float = 0.05
+    most: float = 0.5
+
+    def cases(self, given: Pairs) -> list[bool]:
+        """Where the first is smaller; pairs of two infinite numbers are left out."""
+        first, other = (np.asarray(row, dtype=float) for row in given)
+        known = np.isfinite(first) | np.isfinite(other)
+        return [bool(one) for one in first[known] < (1.0 - self.margin) * other[known]]
+
+    def holds(self, given: Pairs) -> bool:
+        """Whether more than ``most`` of the cases are so."""
+        cases = self.cases(given)
+        return bool(sum(cases) > self.most * len(cases))
+
+    def opposites(self, given: Pairs) -> dict[str, Any]:
+        """The rows exchanged, and no difference between them."""
+        first, other = given
+        return {"exchanged": (other, first), "no difference": (other, other)}
+
+
+@dataclass(frozen=True)
+class AllAbove(Predicate):
+    """Every number of the first row is ``times`` as large as every number of the second, or larger."""
+
+    times: float = 1.0
+
+    def cases(self, given: Pairs) -> list[bool]:
+        """Of the first row's numbers, which are above all of the second."""
+        first, other = (np.asarray(row, dtype=float) for row in given)
+        return list(first > self.times * other.max())
+
+    def opposites(self, given: Pairs) -> dict[str, Any]:
+        """The rows exchanged, and no difference between them."""
+        first, other = given
+        return {"exchanged": (other, first), "no difference": (other, other)}
+
+
+@dataclass(frozen=True)
+class Within(Predicate):
+    """No number's magnitude is above a limit."""
+
+    limit: float
+
+    def cases(self, given: Numbers) -> list[bool]:
+        """Which numbers are within it."""
+        return list(np.abs(np.asarray(given, dtype=float)) <= self.limit)
+
+
+@dataclass(frozen=True)
+class Beyond(Predicate):
+    """Every number is above a limit."""
+
+    limit: float
+
+    def cases(self, given: Numbers) -> list[bool]:
+        """Which numbers are above it."""
+        return list(np.asarray(given, dtype=float) > self.limit)
+
+
+@dataclass(frozen=True)
+class Below(Within):
+    """As :class:`Within`, with numbers on the limit's other side as its wrong answers."""
+
+    def opposites(self, given: Numbers) -> dict[str, Any]:
+        """Numbers as many times the limit as it is theirs.
+
+        Where the statement doesn't hold, only the numbers change that speak against it.
+        """
+        numbers = np.abs(np.asarray(given, dtype=float))
+        with np.errstate(divide="ignore"):
+            other = self.limit**2 / numbers
+        kept = np.array(self.cases(given)) & (not self.holds(given))
+        return {"other side of the limit": np.where(kept, numbers, other)}
+
+
+@dataclass(frozen=True)
+class Above(Beyond):
+    """As :class:`Beyond`, with numbers on the limit's other side as its wrong answers."""
+
+    def opposites(self, given: Numbers) -> dict[str, Any]:
+        """Numbers as far on the limit's other side.
+
+        Where the statement doesn't hold, only the numbers change that speak against it.
+        """
+        numbers = np.asarray(given, dtype=float)
+        kept = np.array(self.cases(given)) & (not self.holds(given))
+        other = np.where(kept, numbers, 2.0 * self.limit - numbers)
+        return {"other side of the limit": other}
+
+
+@dataclass(frozen=True)
+class All(Predicate):
+    """Every case is so; given are truth values."""
+
+    def cases(self, given: Sequence[bool]) -> list[bool]:
+        """The cases themselves."""
+        return [bool(one) for one in given]
+
+    def opposites(self, given: Sequence[bool]) -> dict[str, Any]:
+        """Each case the other way."""
+        return {"exchanged": [not one for one in given]}
+
+
+@dataclass(frozen=True)
+class Rises(Predicate):
+    """Every number is above the one before."""
+
+    def cases(self, given: Numbers) -> list[bool]:
+        """Which steps go up."""
+        return list(np.diff(np.asarray(given, dtype=float)) > 0.0)
+
+    def opposites(self, given: Numbers) -> dict[str, Any]:
+        """The numbers in reverse, and none that changes."""
+        return {"reversed": list(given)[::-1], "no difference": [given[0]] * len(given)}
+
+
+@dataclass(frozen=True)
+class Falls(Rises):
+    """Every number is below the one before."""
+
+    def cases(self, given: Numbers) -> list[bool]:
+        """Which steps go down."""
+        return list(np.diff(np.asarray(given, dtype=float)) < 0.0)
+
+
+@dataclass(frozen=True)
+class TrendFalls(Predicate):
+    """The second of pairs falls as the first rises, more than chance lets it (Kendall's tau, one-sided)."""
+
+    chance: float = 0.05
+
+    def cases(self, given: Pairs) -> list[bool]:
+        """One: the trend."""
+        from scipy.stats import kendalltau  # takes long to import, and most studies' statements need none
+
+        first, second = np.transpose(given)
+        return [bool(kendalltau(first, second, alternative="less").pvalue < self.chance)]
+
+    def opposites(self, given: Pairs) -> dict[str, Any]:
+        """The second numbers turned round, and in an order that has no trend."""
+        first, second = np.transpose(given)
+        shuffled = np.random.default_rng(1).permutation(second)
+        return {"reversed": list(zip(first, -second, strict=True)), "shuffled": list(zip(first, shuffled, strict=True))}
+
+
+@dataclass(frozen=True)
+class TrendsFall(Predicate):
+    """Each of several trends falls; given are rows of pairs."""
+
+    chance: float = 0.05
+
+    def cases(self, given: Sequence[Pairs]) -> list[bool]:
+        """Each trend."""
+        one_trend = TrendFalls(self.chance)
+        return [case for pairs in given for case in one_trend.cases(pairs)]
+
+    def opposites(self, given: Sequence[Pairs]) -> dict[str, Any]:
+        """Those of each trend."""
+        one_trend = TrendFalls(self.chance)
+        each = [one_trend.opposites(pairs) for pairs in given]
+        return {name: [one[name] for one in each] for name in each[0]}
+
+
+@dataclass(frozen=True)
+class Some(Predicate):
+    """At least one case is so; given are truth values."""
+
+    def cases(self, given: Sequence[bool]) -> list[bool]:
+        """The cases themselves."""
+        return [bool(one) for one in given]
+
+    def holds(self, given: Sequence[bool]) -> bool:
+        """Whether one is."""
+        return any(self.cases(given))
+
+    def opposites(self, given: Sequence[bool]) -> dict[str, Any]:
+        """None of them."""
+        return {"none": [False] * len(given)}
+
+
+@dataclass(frozen=True)
+class MostBelow(Predicate):
+    """More than ``most`` of the numbers are below a limit."""
+
+    limit: float
+    most: float = 0.5
+
+    def cases(self, given: Numbers) -> list[bool]:
+        """Which numbers are below it."""
+        return list(np.asarray(given, dtype=float) < self.limit)
+
+    def holds(self, given: Numbers) -> bool:
+        """Whether more than ``most`` of them are."""
+        return sum(self.cases(given)) > self.most * len(given)
+
+
+@dataclass(frozen=True)
+class InEachReading(Predicate):
+    """Every case is so, however print is read where it leaves something out (a sign).
+
+    Given are the numbers in each reading; what isn't print has one. A case that another reading answers otherwise isn't
+    counted, and none is where the statement as a whole hangs on the reading.
+    """
+
+    def answers(self, reading: Any) -> Sequence[bool | None]:
+        """Whether each case of one reading is so; None where nothing can be compared."""
+        raise NotImplementedError
+
+    def others(self, reading: Any) -> Mapping[str, Any]:
+        """Wrong answers by a rule, in one reading."""
+        raise NotImplementedError
+
+    def enough(self, cases: Sequence[bool]) -> bool:
+        """Whether the statement holds of these cases."""
+        return bool(cases) and all(cases)
+
+    def cases(self, given: Sequence[Any]) -> list[bool]:
+        """The cases that are the same in each reading."""
+        readings = [self.answers(reading) for reading in given]
+        steady = [answers[0] for answers in zip(*readings, strict=True) if len(set(answers)) == 1]
+        asked = [[one for one in cases if one is not None] for cases in (steady, *readings)]
+        return asked[0] if len({self.enough(cases) for cases in asked}) == 1 else []
+
+    def holds(self, given: Sequence[Any]) -> bool:
+        """Whether enough of them are so."""
+        return self.enough(self.cases(given))
+
+    def opposites(self, given: Sequence[Any]) -> dict[str, Any]:
+        """The same wrong answers in each reading."""
+        turned = [self.others(reading) for reading in given]
+        return {name: [one[name] for one in turned] for name in turned[0]}

@@ -1,0 +1,201 @@
+"""A paper's statements without a number of their own, judged by the predicates that its ledger names.
+
+``resources/published/<study>_claims.yaml`` has them under ``statements``. Each names the tables that it is judged by,
+the function that takes its evidence from them, the predicate with its thresholds, and wrong answers: those that follow
+from a rule come from the predicate and the evidence, a counterexample may stand beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from contactid.core.references import arguments, resolve
+from contactid.output.comparison import KEY, STATEMENT, Origins, as_table, origin_of, rests_on_print
+from contactid.output.predicates import Predicate
+from contactid.output.verdicts import (
+    COMPUTED,
+    COUNTEREXAMPLE,
+    NEEDS_ARCHIVE,
+    NOT_DONE,
+    UNDEFINED,
+    Lack,
+    judge_statement,
+)
+
+Pattern = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """An entry of a ledger's ``statements``.
+
+    Attributes
+    ----------
+    name, artefact, condition : the key of its row, whose quantity is the name
+    where : the place in the paper
+    asks : what would have to be so, in plain words
+    predicate : ``"contactid.module:Class"``, a :class:`contactid.output.predicates.Predicate`
+    thresholds : by name ``value`` and ``why``
+    evidence : ``"contactid.module:function"``, which is given what it asks for by name
+    settings : of the function, by name
+    tables : names of the tables that it is given as ``tables``, and no others
+    counterexample : what must be refused, chosen by hand; None for none
+    about : rows of printed numbers that the statement is about: a twin that was made with one of them can't confirm it
+    lacks : a kind and words, where no evidence can be had
+    """
+
+    name: str
+    artefact: str
+    condition: str
+    where: str
+    asks: str
+    predicate: str = ""
+    thresholds: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    evidence: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    tables: Sequence[str] = ()
+    counterexample: Any = None
+    about: Sequence[Pattern] = ()
+    lacks: Mapping[str, str] = field(default_factory=dict)
+
+    def made(self) -> Predicate:
+        """The predicate with its thresholds."""
+        found: Predicate = resolve(self.predicate)(**{name: one["value"] for name, one in self.thresholds.items()})
+        return found
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a statement is asked of.
+
+    Attributes
+    ----------
+    given : what its predicate takes
+    note : the evidence in words
+    basis, data : as of :class:`contactid.output.comparison.Reproduced`
+    naive : what would be given by the study's naive answers, by name
+    lack : why there is none
+    """
+
+    given: Any = None
+    note: str = ""
+    basis: str = COMPUTED
+    data: str = ""
+    naive: Mapping[str, Any] = field(default_factory=dict)
+    lack: Lack | None = None
+
+
+def missing(kind: str, words: str, note: str = "", data: str = "") -> Evidence:
+    """No evidence, and why."""
+    return Evidence(note=note, data=data, lack=Lack(kind, words))
+
+
+def read_statements(ledger: str | Path) -> list[Statement]:
+    """The statements of a study's ledger."""
+    entries = yaml.safe_load(Path(ledger).read_text(encoding="utf-8"))["statements"]
+    return [Statement(**entry) for entry in entries]
+
+
+def judge_statements(
+    study: str,
+    ledger: str | Path,
+    tables: Mapping[str, pd.DataFrame],
+    named: Mapping[str, Any],
+    origins: Origins,
+    published: pd.DataFrame,
+) -> pd.DataFrame:
+    """A row for each statement of a ledger, with the columns of :func:`contactid.output.comparison.compare`.
+
+    Parameters
+    ----------
+    tables : of the run, by name; a statement that names another one isn't judged
+    named : what else functions of evidence may ask for, by name
+    origins : of the datasets, by name
+    published : the printed numbers, among which ``about`` finds what a statement is about
+    """
+    rows = []
+    for statement in read_statements(ledger):
+        found = evidence_of(statement, tables, named)
+        if found.lack is None and (of := _made_with(statement, found, origins, published)):
+            words = f"the paper's own recordings: the twins were made with {of}, which this is about"
+            found = replace(found, lack=Lack(NEEDS_ARCHIVE, words))
+        rows.append({"study": study, **_row(statement, found, origins)})
+    return as_table(rows)
+
+
+def evidence_of(statement: Statement, tables: Mapping[str, pd.DataFrame], named: Mapping[str, Any]) -> Evidence:
+    """What a statement is asked of in this run."""
+    if statement.lacks:
+        return missing(statement.lacks["kind"], statement.lacks["words"])
+    if absent := [name for name in statement.tables if name not in tables]:
+        return missing(NOT_DONE, f"{', '.join(absent)}, which this configuration leaves out ({statement.name})")
+    function = resolve(statement.evidence)
+    own = {"tables": {name: tables[name] for name in statement.tables}, **statement.settings}
+    found: Evidence = function(**arguments(function, {**named, **own}))
+    return found
+
+
+def _made_with(statement: Statement, found: Evidence, origins: Origins, published: pd.DataFrame) -> str:
+    """The first printed number that the statement is about and its data were made with; empty for none."""
+    for row in published.to_dict("records") if statement.about else ():
+        if any(matches(row, pattern) for pattern in statement.about) and rests_on_print(row, found.data, origins):
+            return f"{row['quantity']} ({row['where']})"
+    return ""
+
+
+def matches(row: Mapping[Any, Any], pattern: Pattern) -> bool:
+    """Whether a row's artefact, quantity and condition are those of a pattern, which may have wildcards."""
+    return all(fnmatchcase(str(row[name]), str(pattern[name])) for name in KEY)
+
+
+def _row(statement: Statement, found: Evidence, origins: Origins) -> dict[str, Any]:
+    """A statement's row, without its study."""
+    row = {
+        "artefact": statement.artefact,
+        "quantity": statement.name,
+        "condition": statement.condition,
+        "where": statement.where,
+        "published": 1.0,
+        "unit": STATEMENT,
+        "tolerance": 0.0,
+        "data": found.data,
+        "note": found.note,
+    }
+    if found.lack:
+        row["verdict"] = found.lack.kind
+        row["note"] = "; ".join(filter(None, (found.lack.words, found.note)))
+    if found.given is None:
+        return row
+    predicate = statement.made()
+    cases = [bool(one) for one in predicate.cases(found.given)]
+    holds = predicate.holds(found.given)
+    tried = {**found.naive, **predicate.opposites(found.given)}
+    if statement.counterexample is not None:
+        tried[COUNTEREXAMPLE] = statement.counterexample
+    wrong = {name: predicate.holds(given) for name, given in tried.items()}
+    moved = {name: other.holds(found.given) for name, other in predicate.moved().items()}
+    origin = origin_of(found.basis, found.data, origins)
+    judged = judge_statement(holds, found.basis, origin, wrong, moved) if cases else UNDEFINED
+    return {
+        "verdict": judged,
+        **row,
+        "reproduced": float(holds),
+        "basis": found.basis,
+        "origin": origin,
+        "wrong_answers": answers(wrong),
+        "rejects": ";".join(name for name, answer in wrong.items() if not answer),
+        "moved": answers(moved),
+        "cases": f"{sum(cases)} of {len(cases)}",
+    }
+
+
+def answers(found: Mapping[str, bool]) -> str:
+    """Answers as a row has them: ``exchanged=0;uniform body=1``."""
+    return ";".join(f"{name}={answer:d}" for name, answer in found.items())

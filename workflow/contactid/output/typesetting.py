@@ -1,0 +1,337 @@
+"""Tables for a paper: LaTeX with booktabs, from a run's csv files.
+
+A printed table keeps the paper's own rows and columns: in each cell the printed number, below it ours with a mark for
+the verdict, and below that how far ours may be off. Every other one has the columns of its csv file. All are at most
+17 cm wide: wide ones aren't declared as typeset, and ``studies.yaml`` says which printed ones are in two halves.
+Nothing is computed here, so the edit of a caption or a heading reruns this short job alone.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from contactid.core.atomic import write_text
+from contactid.output import verdicts
+from contactid.output.comparison import INPUTS, KEY
+from contactid.output.escape import tex
+from contactid.output.grids import Grid, Heading, grid_of, parts_of, plain
+from contactid.output.tables import read_csv
+
+#: The verdicts' marks; a caption says those that its table has.
+MARKS = {
+    verdicts.REPRODUCED: "r", verdicts.PRINT_CONSISTENT: "c", verdicts.FITTED: "f", verdicts.BETTER: "b",
+    verdicts.DIFFERS: "d", verdicts.PRINT_INCONSISTENT: "x", verdicts.UNINFORMATIVE: "u", verdicts.INPUT: "i",
+    verdicts.NEEDS_ARCHIVE: "a", verdicts.NEVER_PUBLISHED: "n", verdicts.UNDEFINED: "v", verdicts.NOT_DONE: "o",
+}  # fmt: skip
+_NONE = "--"
+_ROUNDING = 1e-9  # of a column's largest number: what is smaller differs between machines
+_LONG = 40  # characters, from which a column of texts is broken into lines of 6 cm
+_NARROW = 5  # columns that fit into one of two columns of a page
+# endings of columns' names and the units that they are, the longest first
+_UNITS = {
+    "_m_s": "m/s", "_pct": "%", "_deg": "deg", "_cm": "cm", "_mm": "mm", "_ms": "ms", "_ns": "N s", "_kg": "kg",
+    "_m": "m", "_s": "s", "_j": "J",
+}  # fmt: skip
+_SYMBOLS = {"friction_mu": r"$\mu$", "restitution_e_n": r"$e_N$"}
+_GREEK = {"μ": r"\mu", "η": r"\eta"}
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+Line = Sequence[str]
+
+
+def typeset(
+    study: str,
+    described: Sequence[Mapping[str, Any]],
+    data: Sequence[str],
+    checks: str,
+    published: str,
+    wording: str,
+    tables: Sequence[str],
+) -> None:
+    """Write a study's tex tables.
+
+    Parameters
+    ----------
+    described : what :func:`contactid.output.artefacts.typesettings` says of each
+    data, tables : of each the csv file, and the tex file to write
+    checks, published : the study's verdicts, and the numbers that its paper prints
+    wording : ``studies.yaml``, which has the printed tables' rows and columns
+    """
+    about = yaml.safe_load(Path(wording).read_text(encoding="utf-8")).get(study, {})
+    words, grids = about.get("words", {}), about.get("grids", {})
+    judged = as_printed(read_csv(checks), read_csv(published))
+    for one, source, file in zip(described, data, tables, strict=True):
+        key, table = one["name"].split("_")[0], read_csv(source)
+        rows = judged[judged["artefact"] == key]
+        text = printed_table(rows, table, grids[key], words, one) if key in grids else own_table(table, words, one)
+        write_text(file, f"% needs \\usepackage{{booktabs}}\n{text}")
+
+
+def as_printed(checks: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """The printed numbers in their order with ours, also those that a table's one row of inputs stands for."""
+    rows = published.rename(columns={"value": "published"})[[*KEY, "published", "unit", "tolerance"]]
+    rows = rows.merge(checks[[*KEY, "reproduced", "verdict", "origin"]], how="left", on=list(KEY))
+    together = checks[checks["quantity"] == INPUTS].set_index("artefact")["verdict"]
+    inputs = rows["verdict"].isna()
+    verdict = rows["verdict"].where(~inputs, rows["artefact"].map(together))
+    used = inputs & (verdict == verdicts.INPUT)
+    return rows.assign(verdict=verdict, reproduced=rows["reproduced"].where(~used, rows["published"]))
+
+
+def printed_table(
+    rows: pd.DataFrame,
+    table: pd.DataFrame,
+    spec: Mapping[str, Any],
+    words: Mapping[str, str],
+    described: Mapping[str, Any],
+) -> str:
+    """A table in the paper's rows and columns, in two floats where ``spec`` names a key to halve it by.
+
+    Parameters
+    ----------
+    rows : of :func:`as_printed`
+    table : the run's own, which says how far ours may be off where ``described`` names its columns
+    """
+    spread = described["spread"]
+    ends = [_ends(row, table, spread) if spread else () for row in rows.to_dict("records")]
+    rows = rows.assign(ends=pd.Series(ends, index=rows.index, dtype=object), printed="", ours="")
+    floats: list[str] = []
+    for part in _halves(rows, spec.get("halves")):
+        grid, _ = grid_of(spec, words, part.itertuples(index=False, name="Check"))
+        if grid is None:
+            continue
+        shown = [check for _, cells in grid.rows for cell in cells for check in cell]
+        bracketed = f"In brackets: {spread['words']}" if any(check.ends for check in shown) else ""
+        said = [described["caption"], "In each cell the printed number, ours below it", bracketed, grid.note]
+        caption = "Continued." if floats else _sentences([*said, _origins(shown)])
+        floats.append(_float(*_grid_lines(grid), f"{caption} {_legend(shown)}", again=bool(floats)))
+    return "".join(floats)
+
+
+def _halves(rows: pd.DataFrame, key: str | None) -> list[pd.DataFrame]:
+    """The rows by the first and the second half of the values that a key of the condition has."""
+    if key is None:
+        return [rows]
+    values = pd.Series([parts_of(condition).get(key) for condition in rows["condition"]], index=rows.index)
+    distinct = values.dropna().unique()
+    first = values.isin(distinct[: -(-len(distinct) // 2)])
+    return [rows[first], rows[~first]]
+
+
+def _ends(row: Mapping[Any, Any], table: pd.DataFrame, spread: Mapping[str, Any]) -> tuple[float, ...]:
+    """How far ours may be off: two ends, or one number either way; none where the table doesn't say it.
+
+    Of the table's rows with the number's keys it is the first with our value, as both files have six digits.
+    """
+    value, *columns = (name.format(quantity=row["quantity"]) for name in (spread["value"], *spread["ends"]))
+    condition = parts_of(row["condition"])
+    if not {value, *columns} <= set(table) or not set(spread["keys"]) <= set(condition):
+        return ()
+    same = (table[value] - row["reproduced"]).abs() <= 1e-5 * abs(row["reproduced"])
+    for key, column in spread["keys"].items():
+        same &= table[column].map(lambda cell: f"{cell:g}" if isinstance(cell, float) else str(cell)) == condition[key]
+    found = table.loc[same, columns].dropna()
+    return tuple(found.iloc[0]) if len(found) else ()
+
+
+def _grid_lines(grid: Grid) -> tuple[list[str], list[list[Heading]], list[list[Line]]]:
+    """A grid's columns, lines of headings, and blocks of lines."""
+    blocks: list[list[Line]] = []
+    for headings, cells in grid.rows:
+        labels = [_pretty(head.text) if head else "" for head in headings]
+        below = ["" for _ in labels]
+        printed, ours, ends = zip(*map(_cell, cells), strict=True)
+        blocks.append([[*labels, *printed], [*below[1:], r"\textit{ours}", *ours]])
+        if any(ends):
+            blocks[-1].append([*below, *ends])
+    heads = [
+        [Heading(text if level is grid.heads[-1] else "", 1) for text in grid.corner] + [*level] for level in grid.heads
+    ]
+    pretty = [[Heading(_pretty(head.text), head.span) for head in level] for level in heads]
+    return ["l"] * len(grid.corner) + ["r"] * len(grid.rows[0][1]), pretty, blocks
+
+
+def _cell(checks: Sequence[Any]) -> tuple[str, str, str]:
+    """Printed, ours with its marks, and how far ours may be off."""
+    if not checks:
+        return _NONE, "", ""
+    ours, ends = zip(*map(_ours, checks), strict=True)
+    found = _NONE if "-" in ours else f"${_joined(ours)}$"
+    marks = ",".join(dict.fromkeys(MARKS[check.verdict] for check in checks))
+    return f"${_joined([check.printed for check in checks])}$", rf"{found}$^{{\mathrm{{{marks}}}}}$", "".join(ends)
+
+
+def _ours(check: Any) -> tuple[str, str]:
+    """Our number and how far it may be off: to the printed digits, and to more where it is known better."""
+    if not check.ends or check.ours == "-":
+        return check.ours, ""
+    half = check.ends[0] if len(check.ends) == 1 else 0.5 * (check.ends[1] - check.ends[0])
+    digits = max(len(check.printed.partition(".")[2]), error_digits(half))
+    numbers = (round(value, digits) + 0.0 for value in (check.reproduced, *check.ends))  # no "-0"
+    ours, *ends = (f"{value:.{digits}f}" for value in numbers)
+    return ours, f"[${', '.join(ends)}$]" if len(ends) > 1 else rf"[$\pm {ends[0]}$]"
+
+
+def error_digits(error: float) -> int:
+    """Digits after the point that an error allows: two of its own significant ones up to 35, one above.
+
+    >>> [error_digits(error) for error in (0.025, 0.04, 1.3, 142.0, 0.0)]
+    [3, 2, 1, 0, 0]
+    """
+    if not 0.0 < error < math.inf:
+        return 0
+    place = math.floor(math.log10(error))
+    return max(0, (1 if error / 10.0**place < 3.55 else 0) - place)
+
+
+def _legend(checks: Sequence[Any]) -> str:
+    there = {check.verdict for check in checks}
+    marks = [rf"$^{{\mathrm{{{mark}}}}}$~{plain(verdict)}" for verdict, mark in MARKS.items() if verdict in there]
+    return f"Marks: {', '.join(marks)}."
+
+
+def _origins(checks: Sequence[Any]) -> str:
+    """What our numbers are made from."""
+    there = {check.origin for check in checks if check.reproduced == check.reproduced}
+    kinds = [words.removeprefix("no data: ") for kind, words in verdicts.ORIGINS.items() if kind in there]
+    return f"Ours from {'; '.join(kinds)}" if kinds else ""
+
+
+def own_table(table: pd.DataFrame, words: Mapping[str, str], described: Mapping[str, Any]) -> str:
+    """A table with a csv's columns; what it comes from, in its column ``data``, ends the caption."""
+    kinds, heads, columns = [], [], []
+    for name in (str(name) for name in table if name != "data"):
+        columns.append(_own_cells(table[name], words))
+        longest = max(map(len, columns[-1]), default=0)
+        side = "r" if pd.api.types.is_numeric_dtype(table[name]) else "l"
+        kinds.append(side if longest <= _LONG else "p{6cm}")
+        lines = textwrap.wrap(heading_of(name), max(8, min(longest, _LONG)), break_long_words=False)
+        heads.append(Heading(rf"\shortstack[{side}]{{" + r" \\ ".join(lines) + "}", 1))
+    data = dict.fromkeys(table["data"]) if "data" in table else []
+    caption = _sentences([described["caption"], f"Data: {tex('; '.join(data))}" if data else ""])
+    return _float(kinds, [heads], [list(zip(*columns, strict=True))], caption)
+
+
+def heading_of(column: str) -> str:
+    r"""A column's name in words, with its unit.
+
+    >>> [heading_of(name) for name in ("mass_error_pct", "n_tosses", "friction_mu")]
+    ['mass error (\\%)', 'tosses', '$\\mu$']
+    """
+    if column in _SYMBOLS:
+        return _SYMBOLS[column]
+    ending = next((ending for ending in _UNITS if column.endswith(ending)), "")
+    name = plain(column.removesuffix(ending).removeprefix("n_"))
+    return tex(f"{name} ({_UNITS[ending]})" if ending else name)
+
+
+def _own_cells(column: pd.Series, words: Mapping[str, str]) -> list[str]:
+    if pd.api.types.is_bool_dtype(column):
+        return ["yes" if value else "no" for value in column]
+    if not pd.api.types.is_numeric_dtype(column):
+        named = {text: words.get(text, "{}") for text in map(str, column)}
+        return [_pretty(plain(text) if "{}" in named[text] else named[text]) for text in map(str, column)]
+    least = _ROUNDING * column.abs().replace(math.inf, 0.0).max()
+    whole = bool((column.dropna() % 1.0 == 0.0).all())
+    return [_NONE if value != value else f"${_own_number(value, least, whole)}$" for value in column]
+
+
+def _own_number(value: float, least: float, whole: bool) -> str:
+    """A number without an error, to three significant digits; what is below ``least`` is none.
+
+    >>> [_own_number(value, 1e-9, False) for value in (0.38199, 73.0, 1234.5, 1.5e-7, 1.5e-13)]
+    ['0.382', '73.0', '1230', '1.50 \\\\times 10^{-7}', '0']
+    """
+    if abs(value) < least or value == 0.0:
+        return "0"
+    if whole:
+        return f"{value:.0f}"
+    text = f"{value:#.3g}".rstrip(".")
+    return f"{float(text):.0f}" if 1e3 <= abs(value) < 1e6 else _math(text)
+
+
+# LaTeX
+
+
+def _float(
+    kinds: Sequence[str], heads: Sequence[Sequence[Heading]], blocks: Sequence[Sequence[Line]], caption: str,
+    again: bool = False,
+) -> str:  # fmt: skip
+    """A table of lines of headings and blocks of lines, with a little space below each block.
+
+    ``kinds`` are the columns' alignments; ``again`` goes on with the table before.
+    """
+    lines = [rf"\begin{{tabular}}{{@{{}}{''.join(kinds)}@{{}}}}", r"\toprule"]
+    for level in heads:
+        ends = accumulate(head.span for head in level)
+        wide = [(head.span, end) for head, end in zip(level, ends, strict=True) if head.span > 1]
+        lines.append(_line(rf"\multicolumn{{{span}}}{{c}}{{{text}}}" if span > 1 else text for text, span in level))
+        lines += [rf"\cmidrule(lr){{{end - span + 1}-{end}}}" for span, end in wide]
+    lines.append(r"\midrule")
+    for block in blocks:
+        lines += [_line(line) for line in block]
+        lines[-1] += "[2pt]"
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    kind = "table" if len(kinds) <= _NARROW else "table*"
+    style = r"\centering\footnotesize\setlength{\tabcolsep}{3pt}\setlength{\belowcaptionskip}{4pt}"
+    number = [r"\addtocounter{table}{-1}"] if again else []
+    around = [rf"\begin{{{kind}}}", style, *number, rf"\caption{{{caption}}}", *lines, rf"\end{{{kind}}}", ""]
+    return "\n".join(around)
+
+
+def _line(cells: Iterable[str]) -> str:
+    line = " & ".join(cells) + r" \\"
+    # what ends the line before would take these for its own
+    return f"{{}}{line}" if line.startswith(("[", "*")) else line
+
+
+def _joined(numbers: Sequence[str]) -> str:
+    return r" \pm ".join(map(_math, numbers))
+
+
+def _math(text: str) -> str:
+    """A number's text within math.
+
+    >>> [_math(text) for text in ("-0.5", "1e+08", "inf")]
+    ['-0.5', '1 \\\\times 10^{8}', '\\\\infty']
+    """
+    number, _, exponent = text.replace("inf", r"\infty").partition("e")
+    return rf"{number} \times 10^{{{int(exponent)}}}" if exponent else number
+
+
+def _pretty(text: str) -> str:
+    r"""A heading or a label, its indices and exponents in math.
+
+    >>> [_pretty(text) for text in ("I_xx (kg mm²)", "v_z⁺ map", "μ", "50 %")]
+    ['$I_{\\mathrm{xx}}$ (kg mm$^{2}$)', '$v_{\\mathrm{z}}^{+}$ map', '$\\mu$', '50 \\%']
+    """
+    indexed = re.sub(r"([A-Za-zμη]+)\\_([A-Za-z0-9]+)([⁻⁺]?)", _indexed, tex(text))
+    power = r"\\textasciicircum\{\}([A-Za-z0-9]|\([A-Za-z0-9+-]+\))"
+    raised = re.sub(power, lambda found: f"$^{{{found[1].strip('()')}}}$", indexed)
+    for sign, name in _GREEK.items():
+        raised = raised.replace(sign, f"${name}$")
+    return _raise(raised)
+
+
+def _indexed(found: re.Match[str]) -> str:
+    base, index, sign = found.groups()
+    top = f"^{{{sign.translate(_RAISED)}}}" if sign else ""
+    return f"${_GREEK.get(base, base)}_{{\\mathrm{{{index}}}}}{top}$"
+
+
+def _raise(text: str) -> str:
+    return re.sub(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+", lambda found: f"$^{{{found[0].translate(_RAISED)}}}$", text)
+
+
+def _sentences(texts: Sequence[str]) -> str:
+    """A caption of these parts, which may hold math without indices."""
+    shown = " ".join(f"{text.rstrip('.')}." for text in texts if text)
+    return _raise(re.sub(r"(?<!\\)([_%&])", r"\\\1", shown).replace("+-", r"$\pm$"))
