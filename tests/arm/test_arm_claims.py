@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from arm_for_tests import CONFIG, PUBLISHED
+from arm_for_tests import CONFIG, PUBLISHED, ROOT
 from contactid.arm import claims
 from contactid.arm.artefacts.joint_velocities import velocity_changes
 from contactid.arm.artefacts.two_mass import ShownMotions, motions, separations, system_of
 from contactid.arm.claims import FastAndSlow
-from contactid.arm.rigid.printed_table import copied_rows, printed_table
+from contactid.arm.rigid.printed_table import copied_rows, corrected_table, printed_table
 from contactid.arm.simulate.two_mass import IMPACT, RE_IMPACT, SEPARATION, TABLE_I, simulate
-from contactid.output.predicates import All, AllAbove, Smaller, Within
+from contactid.output.predicates import All, Smaller, Within
+from contactid.output.statements import Evidence, evidence_of, read_statements
 from contactid.output.tables import read_csv
 from contactid.output.verdicts import NEEDS_ARCHIVE, NOT_DONE, PRINT
 from contactid.sources.origin import SYNTHETIC, Origin
@@ -24,6 +25,7 @@ MODELS = CONFIG["models"]
 SYSTEM = system_of(MODELS)
 PRINTED = printed_table(read_csv(PUBLISHED))
 USED = {name: float(value) for name, value in MODELS["parameters"].items()}
+STATEMENTS = {one.name: one for one in read_statements(ROOT / "workflow/resources/published/arm_claims.yaml")}
 ORIGINS = {"twin": Origin(False, SYNTHETIC), "archive": Origin(True, "10.4121/14192429.v1")}
 
 
@@ -36,6 +38,11 @@ def figure_4() -> dict[str, pd.DataFrame]:
 def table_i(**changes: float) -> dict[str, pd.DataFrame]:
     used = USED | changes
     return {"tab01_parameters": pd.DataFrame({"parameter": list(used), "used": list(used.values())})}
+
+
+def stated(name: str, tables: dict[str, pd.DataFrame], **named: object) -> Evidence:
+    """The evidence that the ledger asks for."""
+    return evidence_of(STATEMENTS[name], tables, named)
 
 
 def events(*rows: tuple[str, str, float, float], setting: str = TABLE_I) -> dict[str, pd.DataFrame]:
@@ -142,13 +149,16 @@ def test_models_a_and_b_are_nearer_to_each_other_than_to_wrong_answers(figure_4)
 
 
 def test_table_i_says_how_stiff_and_how_damped() -> None:
-    stiff = claims.stiffness(table_i())
+    stiffer = STATEMENTS["contact_stiffer_than_coupling"].made()
+    stiff = stated("contact_stiffer_than_coupling", table_i())
     # 100 N = 1e8 d^1.5 at d = 1e-4 m, where the slope is 1.5e8 d^0.5
-    assert stiff.basis == PRINT and stiff.given[0] == pytest.approx([1.5e6])
-    assert AllAbove().holds(stiff.given) and not AllAbove().holds(claims.stiffness(table_i(k_rob=2e6)).given)
+    tangent, coupling = stiff.given
+    assert stiff.basis == PRINT and tangent == pytest.approx([1.5e6]) and coupling == pytest.approx([1e4])
+    assert stiffer.holds(stiff.given)
+    assert not stiffer.holds(stated("contact_stiffer_than_coupling", table_i(k_rob=2e6)).given)
     critical = 2.0 * np.sqrt(1e4 * 6.0 / 7.0)
-    assert claims.damping_ratio(table_i(d_rob=critical)).given == pytest.approx([1.0])
-    below, above = (claims.damping_ratio(table_i(d_rob=factor * critical)).given for factor in (0.99, 1.01))
+    assert stated("lightly_damped", table_i(d_rob=critical)).given == pytest.approx([1.0])
+    below, above = (stated("lightly_damped", table_i(d_rob=factor * critical)).given for factor in (0.99, 1.01))
     assert Within(limit=1.0).holds(below) and not Within(limit=1.0).holds(above)
 
 
@@ -168,31 +178,41 @@ def test_figure_5_is_judged_by_its_fit_and_not_by_a_line() -> None:
         assert not any(Within(limit=0.02).holds(wrong) for wrong in found.naive.values())
 
 
-def sweep(**columns: list[float]) -> dict[str, pd.DataFrame]:
-    return {"ext_damping_sweep": pd.DataFrame({"model": "A", "window_s": 0.15, **columns}), **table_i()}
-
-
 def test_the_sweep_is_read_by_the_damping_that_varies() -> None:
-    tables = sweep(
-        d_rob=[40.0, 80.0, 80.0, 150.0], d_env=[1e8, 1e8, 1e9, 1e8], v1_from_b_m_s=[0.3, 0.25, 0.15, 0.2],
-        settling_ms=[170.0, 94.0, 94.0, 50.0], fit_error_pct=[6.0, 0.1, 9.0, -3.0],
-    )  # fmt: skip
-    assert claims.nearer_to_b(tables, 1e9).given == ([0.15], [0.25])
-    assert claims.nearer_to_b(tables, 1e10).lack.kind == NOT_DONE
-    np.testing.assert_allclose(claims.fits_by_coupling(tables).given, [0.001, -0.03])  # not what settles late
+    columns = {
+        "d_rob": [40.0, 80.0, 80.0, 80.0, 150.0, 150.0], "d_env": [1e8, 1e8, 1e8, 1e9, 1e8, 1e8],
+        "window_s": [0.15] * 5 + [0.3], "v1_from_b_m_s": [0.3, 0.25, 0.25, 0.15, 0.2, 0.2],
+        "settling_ms": [170.0, 94.0, 94.0, 94.0, 50.0, 50.0], "fit_error_pct": [6.0, 0.1, 0.1, 9.0, -3.0, 7.0],
+    }  # fmt: skip
+    sweep = pd.DataFrame({"model": "A", **columns})
+    sweep = pd.concat([sweep, sweep.assign(model="B", fit_error_pct=50.0)])
+    damped, usual = stated("closer_to_b", {"ext_damping_sweep": sweep}).given
+    assert (list(damped), list(usual)) == ([0.15], [0.25])
+    left_out = stated("closer_to_b", {"ext_damping_sweep": sweep.query("d_env < 1e9")})
+    assert left_out.lack.kind == NOT_DONE and "d_env=1e9" in left_out.lack.words
+    # not what settles late, nor another window's
+    np.testing.assert_allclose(stated("similar_fits", {"ext_damping_sweep": sweep}).given, [0.001, -0.03])
+
+
+def table_ii(printed: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Table II as the study's check hands it over."""
+    corrected = corrected_table(printed)["angle_deg_corrected"]
+    return {"printed_tab02": printed.assign(copied=copied_rows(printed), angle_deg_corrected=corrected)}
 
 
 def test_labels_and_normal_velocities_of_a_table_that_is_right() -> None:
-    assert claims.labels(PRINTED).given == [False, True]
+    assert list(stated("larger_labels_fall_steeper", table_ii(PRINTED)).given) == [False, True]
     exchanged = PRINTED.assign(angle_deg=PRINTED["angle_deg"].where(PRINTED["dataset"] == 2, 90 - PRINTED["angle_deg"]))
     steep = (PRINTED["dataset"] == 1) & (PRINTED["angle_deg"] == 90)
     exchanged.loc[steep, "angle_deg"] = 90
-    assert claims.labels(exchanged).given == [True, True]
-    assert claims.normal_velocity(PRINTED).given[0] < -4.0
+    assert list(stated("larger_labels_fall_steeper", table_ii(exchanged)).given) == [True, True]
+    assert copied_rows(PRINTED).sum() == 1
+    once = PRINTED.loc[~copied_rows(PRINTED), "vz_plus_fit"]
+    error = once.std() / np.sqrt(len(once))
+    assert stated("fitted_normal_velocity_is_zero", table_ii(PRINTED)).given == pytest.approx([once.mean() / error])
     signs = np.resize([1.0, -1.0], len(PRINTED))
     alternating = PRINTED.assign(vz_plus_fit=signs * PRINTED["vz_plus_fit"].abs())
-    assert Within(limit=2.0).holds(claims.normal_velocity(alternating).given)
-    assert copied_rows(PRINTED).sum() == 1
+    assert Within(limit=2.0).holds(stated("fitted_normal_velocity_is_zero", table_ii(alternating)).given)
 
 
 def test_one_ratio_is_one_that_all_rows_of_a_group_allow() -> None:
@@ -202,8 +222,10 @@ def test_one_ratio_is_one_that_all_rows_of_a_group_allow() -> None:
             "ratio_least": [0.5, 0.55, 0.5, 0.6], "ratio_most": [0.6, 0.65, 0.59, 0.7], "vx_plus_fit": 0.1,
         }
     )  # fmt: skip
-    found = claims.one_ratio({"ext_left_out": pd.concat([rows, rows.assign(robot="random_arm_1", ratio_least=9.0)])})
-    assert found.given == [True, False] and "set 2 at 90 deg" in found.note
+    # neither another arm nor a copied row, whose fit is left out, counts
+    others = [rows.assign(robot="random_arm_1", ratio_least=9.0), rows.assign(ratio_least=9.0, vx_plus_fit=np.nan)]
+    evidence = stated("one_ratio_within_rounding", {"ext_left_out": pd.concat([rows, *others])})
+    assert list(evidence.given) == [True, False] and evidence.note.endswith("1 of 2")
 
 
 def test_a_prediction_without_the_arm_is_held_against_the_map_row_by_row() -> None:
@@ -213,26 +235,26 @@ def test_a_prediction_without_the_arm_is_held_against_the_map_row_by_row() -> No
             "vx_plus_one_ratio": [0.12, 0.22, 0.2], "vx_plus_other_set": [0.1, 0.23, 0.2],
         }
     )  # fmt: skip
-    found = claims.against_no_model({"ext_left_out": rows})
-    np.testing.assert_allclose(found.given, [[0.01] * 4, [0.02, 0.02, 0.0, 0.03]])
-    assert Smaller().cases(found.given) == [True, True, False, True]
+    evidence = stated("map_errs_less_than_no_model", {"ext_left_out": rows})
+    np.testing.assert_allclose(evidence.given, [[0.01] * 4, [0.02, 0.02, 0.0, 0.03]])
+    assert Smaller().cases(evidence.given) == [True, True, False, True]
 
 
 def test_other_arms_are_held_against_the_error_that_is_measured() -> None:
-    arms = pd.DataFrame({"kind": ["a", "a", "b"], "paper_x_mm_s": [101.0, 99.0, 80.0], "truth_x_mm_s": 100.0})
-    found = claims.other_arms({"own_impacts": arms}, 8.0)
-    assert Smaller().cases(found.given) == [True, True, False] and "a 1.0, b 20.0" in found.note
-    assert found.data == claims.OTHER_ARMS
+    arms = pd.DataFrame({"paper_x_mm_s": [101.0, 99.0, 80.0], "truth_x_mm_s": 100.0})
+    evidence = stated("other_arms_within_the_error", {"own_impacts": arms})
+    assert Smaller().cases(evidence.given) == [True, True, False]
+    assert evidence.data == "mujoco_arms"
 
 
 @pytest.mark.parametrize("data", ["twin", "archive"])
 def test_only_the_paper_s_recordings_are_evidence_of_what_it_says_of_them(data: str) -> None:
     summary = pd.DataFrame({"method": ["paper", "two_modes", "other"], "mean_eta_x_mm_s": [8.0, 5.0, 1.0]})
-    found = claims.several_modes({"ext_fit_summary": summary}, data, ORIGINS, "paper", ["two_modes", "curved"])
-    assert [list(row) for row in found.given] == [[5.0], [8.0]]
-    nothing = claims.recorded(data, ORIGINS, "the vibration")
+    evidence = stated("several_modes_err_less", {"ext_fit_summary": summary}, data=data, origins=ORIGINS)
+    assert [list(row) for row in evidence.given] == [[5.0], [8.0]]
+    nothing = claims.recorded({}, data, ORIGINS, "the vibration")
     if data == "archive":
-        assert found.lack is None and nothing.lack.kind == NOT_DONE
+        assert evidence.lack is None and nothing.lack.kind == NOT_DONE
     else:
-        assert found.lack.kind == nothing.lack.kind == NEEDS_ARCHIVE
+        assert evidence.lack.kind == nothing.lack.kind == NEEDS_ARCHIVE
         assert nothing.lack.words == "the vibration, measured in arm_icra2021, 10.4121/14192429"

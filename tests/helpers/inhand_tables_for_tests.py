@@ -47,6 +47,7 @@ DIFFERENCES = pd.DataFrame(
         "time_step_s": [0.02, 0.02, 0.01],
         "scheme": "paper",
         "estimator": ["baseline", "least squares without filter", "baseline"],
+        "converged": True,
         "mass_error_pct": [50.0, 1.0, 2.0],
     }
 )
@@ -76,14 +77,21 @@ IDENTIFIABILITY = pd.DataFrame(
 _MOTIONS = (("weak", 0.3), ("configured", 0.2), ("strong", 0.1))
 STRENGTHS = pd.DataFrame(
     [
-        {"source": source, "motion": motion, "geodesic_error": error}
+        {"source": source, "motion": motion, "converged": 20, "geodesic_error": error}
         for source in SOURCES[1:]
         for motion, error in _MOTIONS
     ]
 )
 ABLATION = pd.DataFrame(
     [
-        {"solver": "factor_graph", "bias": bias, "constraint": constraint, "hull_prior": "no", "geodesic_error": 1.0}
+        {
+            "solver": "factor_graph",
+            "bias": bias,
+            "constraint": constraint,
+            "hull_prior": "no",
+            "converged": 3,
+            "geodesic_error": 1.0,
+        }
         for bias, constraint in product(("no", "yes"), repeat=2)
     ]
 )

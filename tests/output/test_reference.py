@@ -185,6 +185,7 @@ def test_every_tolerance_has_an_origin_and_is_no_wider_than_the_rounding_that_it
             half = 0.5e-4 if "source=simulation" in row["condition"] else 0.5e-7
         if float(row["value"]).is_integer() or digits < 3:
             half = max(half, 0.05 if row["unit"] in ("1", "cm", "deg", "kg") and digits else half)
-        if row["unit"] in ("m", "m/s", "kg") and row["artefact"] != "text":  # three digits, of which zeros at the end aren't kept
+        # in tables three digits, of which zeros at the end aren't kept
+        if row["unit"] in ("m", "m/s", "kg") and row["artefact"] != "text":
             half = 0.5e-3
         assert float(row["tolerance"]) <= half * (1 + 1e-9), row

@@ -179,9 +179,7 @@ def test_what_moved_between_two_runs_is_listed_the_worst_first(folders, tmp_path
     assert told["tolerances"][2:4].tolist() == pytest.approx([0.4, 0.2])
     assert told["relative"][:4].tolist() == pytest.approx([np.inf, 0.3 / 1.3, 0.04 / 1.05, 0.02 / 1.02], rel=1e-5)
     lines = [line.strip() for line in capsys.readouterr().out.splitlines() if line.startswith("  ")]
-    assert lines[0].startswith(
-        "in one run alone: s tab01 q2: reproduced -> not_done; printed 1, reproduced 1 -> "
-    )
+    assert lines[0].startswith("in one run alone: s tab01 q2: reproduced -> not_done; printed 1, reproduced 1 -> ")
     assert lines[2].startswith("0.4 tolerances, 3.8 %: s tab01 q4: reproduced; printed 1, reproduced 1.01 -> 1.05 kg")
 
 

@@ -111,10 +111,13 @@ def test_home_has_the_abstracts_sentences_each_with_its_verdict_and_one_reason(p
 def test_a_paper_has_all_of_its_sentences_by_section_with_the_rows_behind_each(report, page):
     tossing, planar = report.studies
     assert [(claim.section, claim.verdict) for claim in tossing.claims] == [
-        ("Abstract", "differs"), ("Section I", "no_result"), ("Section I", "needs_archive"), ("Abstract", "not_done"),
-    ]  # fmt: skip
+        ("Abstract", "differs"),
+        ("Section I, introduction", "no_result"),
+        ("Section I, introduction", "needs_archive"),
+        ("Abstract", "not_done"),
+    ]
     view = page[page.index('<section id="tossing"') :].partition("<article")[0]
-    assert re.findall(r'<h2 id="tossing-said-\d+">([^<]*)<', view) == ["Abstract", "Section I"]
+    assert re.findall(r'<h2 id="tossing-said-\d+">([^<]*)<', view) == ["Abstract", "Section I, introduction"]
     assert re.findall(r'<li class="claim" id="claim-tossing-(\w+)"', view) == [
         "errors_small", "errors_again", "opinion", "data_needed",
     ]  # fmt: skip
@@ -147,15 +150,46 @@ def test_every_verdict_on_a_sentence_can_be_told(verdict):
     assert bool(told) is (verdict != NO_RESULT)
 
 
+def claim_of(verdict, evidence):
+    table = pd.DataFrame([{"study": "s", "claim": "c", "section": "I", "quote": "", "asks": "", "rows": ""}])
+    return claim_rows(table.assign(verdict=verdict, evidence=evidence), [], {})[0]
+
+
 @pytest.mark.parametrize("words", [10, 100])
 def test_evidence_is_cut_and_nothing_of_it_is_lost(words):
-    first, rest = "a reason " * words, "another; and a third"
-    table = pd.DataFrame([{"study": "s", "claim": "c", "section": "I", "quote": "", "asks": "", "verdict": "differs",
-                           "evidence": f"{first.strip()}; {rest}", "rows": ""}])  # fmt: skip
-    (claim,) = claim_rows(table, [], {})
+    first, rest = ("a reason " * words).strip(), "another; and a third"
+    claim = claim_of("differs", f"{first}; {rest}")
     assert len(claim.evidence) < 180
-    whole = " ".join(claim.evidence.split() + claim.rest.split()).replace(" … … ", " ")
-    assert whole.replace(";", "") == f"{first.strip()} {rest}".replace(";", "")
+    whole = f"{claim.evidence} {claim.rest}".replace(" … …", "")
+    assert whole.replace(";", "") == f"{first} {rest}".replace(";", "")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "evidence", "told"),
+    [
+        ("differs", "in 3 of 16 cases; why", ("in 3 of 16 cases: why", "")),
+        ("differs", "in 3 of 16 cases", ("in 3 of 16 cases", "")),
+        ("not_done", "not done: a number", ("a number", "")),
+        ("never_published", "never published: a video; more", ("needs a video", "more")),
+        ("needs_archive", "needs the archive 10.1/2: n", ("needs the archive 10.1/2: n", "")),
+        # what the run has speaks neither for it nor against it
+        (
+            "needs_archive",
+            "in 8 of 8 cases; a from b; c",
+            ("needs a from b", "on what this run has: in 8 of 8 cases; c"),
+        ),
+    ],
+)
+def test_a_reason_begins_with_what_the_verdict_rests_on(verdict, evidence, told):
+    claim = claim_of(verdict, evidence)
+    assert (claim.evidence, claim.rest) == told
+
+
+def test_quantities_in_notes_are_words_and_datasets_keep_their_names():
+    table = pd.DataFrame({"study": "s", "unit": ["s", "1", "holds"], "quantity": ["impact_time_s", "i_xx", "it_holds"]})
+    names = digest.all_names(table, {"s": {"i_xx": "I_xx"}})["s"]
+    assert digest.in_words("impact_time_s and i_xx of box_drops", names) == "impact time and I_xx of box_drops"
+    assert "it_holds" not in names
 
 
 def test_the_counts_of_numbers_lead_with_what_is_reproduced_even_where_nothing_is(page):

@@ -9,7 +9,8 @@ import pytest
 import page_tables
 import quoted
 from contactid.core.errors import ContactIdError
-from contactid.output.comparison import BASES, SCALES, VERDICTS
+from contactid.output.comparison import SCALES
+from contactid.output.verdicts import BASES, VERDICTS
 
 #: Pages that hold no number typed by hand.
 STRICT = ["README.md", "docs/findings.md", "docs/checks.md", "docs/reproduction.md"]
@@ -134,7 +135,7 @@ def test_what_cannot_be_taken_is_said_in_one_line(run, cells, problem):
 def test_make_numbers_takes_what_is_there_and_says_what_is_not(run, capsys):
     shutil.copytree(quoted.ROOT / "workflow/resources/published", run / "workflow/resources/published")
     shutil.copytree(quoted.ROOT / "workflow/resources/verdicts", run / "workflow/resources/verdicts")
-    for name in (page_tables.MISSING, page_tables.OWN_THROWS, page_tables.OWN_IMPACTS):
+    for name in (page_tables.MISSING, page_tables.OWN_THROWS, page_tables.OWN_IMPACTS, page_tables.MOVES):
         shutil.copy(quoted.ROOT / name, run / name)
     rows = [row_of(name="one", rows="k=a", value=""), row_of(name="two", run="other", value="0.5")]
     pd.DataFrame(rows).to_csv(run / quoted.QUOTED, index=False)
@@ -211,27 +212,29 @@ def test_counts_lead_with_what_could_have_failed():
     lines = page_tables.counts(accepted).strip().splitlines()
     assert lines[0].split(" | ")[1:4] == ["reproduced", "print consistent", "fitted"]
     assert len(lines[0].split("|")) == len(VERDICTS) + 3
-    assert lines[2] == "| planar | 0 | 0 | 0 | 0 | 0 | 0 | 1 | 0 |"
-    assert lines[3] == "| arm | 1 | 0 | 0 | 0 | 0 | 0 | 1 | 0 |"
+    counts = {line.split(" | ")[0].strip("| "): line.strip("| ").split(" | ")[1:] for line in lines[2:]}
+    assert counts["planar"] == ["1" if verdict == "input" else "0" for verdict in VERDICTS]
+    assert counts["arm"] == ["1" if verdict in ("input", "reproduced") else "0" for verdict in VERDICTS]
 
 
 def test_what_is_missing_is_told_by_artefact(tmp_path):
     (tmp_path / "results/default").mkdir(parents=True)
     (tmp_path / "workflow/resources").mkdir(parents=True)
     rows = [
-        ("s", "tab01", "not_comparable", "mu of Box4 (Table I) from box4 10.4121/1.v2, box5 10.4121/c.3; ours is 3"),
-        ("s", "tab01", "not_comparable", "e of Box4 (Table I), measured in box4 10.4121/1.v2"),
-        ("s", "tab01", "not_comparable", "mu of Box4 by Algoryx Dynamics (Table I), which is licensed"),
+        ("s", "tab01", "needs_archive", "mu of Box4 (Table I) from box4 10.4121/1.v2, box5 10.4121/c.3; ours is 3"),
+        ("s", "tab01", "needs_archive", "e of Box4 (Table I), measured in box4 10.4121/1.v2"),
+        ("s", "tab01", "never_published", "mu of Box4 by Algoryx Dynamics (Table I), which is licensed"),
         ("s", "tab01", "differs", "x"),
-        ("s", "tab02", "not_comparable", "the friction, which isn't printed; one"),
+        ("s", "tab02", "never_published", "the friction, which isn't printed; one"),
     ]
     checks = pd.DataFrame(rows, columns=["study", "artefact", "verdict", "note"])
     checks.to_csv(tmp_path / "results/default/checks.csv", index=False)
     page_tables.take_missing(tmp_path)
     found = pd.read_csv(tmp_path / page_tables.MISSING)
     assert found.values.tolist() == [
-        ["s", "tab01", 3, "box4 10.4121/1.v2; box5 10.4121/c.3; Algoryx Dynamics, which is licensed"],
-        ["s", "tab02", 1, "the friction, which isn't printed"],
+        ["s", "tab01", "needs_archive", 2, "box4 10.4121/1.v2; box5 10.4121/c.3"],
+        ["s", "tab01", "never_published", 1, "Algoryx Dynamics, which is licensed"],
+        ["s", "tab02", "never_published", 1, "the friction, which isn't printed"],
     ]
 
 

@@ -125,7 +125,7 @@ def standard_errors(velocity: tuple[float, ...], trajectory: tuple[float, ...]) 
     for kind, (mean, deviation, count) in (("velocity", velocity), ("trajectory", trajectory)):
         row |= {f"{kind}_position_error_mean_cm": mean, f"{kind}_position_error_std_cm": deviation}
         row |= {f"{kind}_n_tosses": count}
-    (expression,) = STATEMENTS["velocity_parameters_poor", "from=print"].settings["numbers"]
+    (expression,) = STATEMENTS["velocity_parameters_poor", "from=print"].settings["calculation"]["numbers"]
     return float(pd.DataFrame([row]).eval(expression, engine="python"))
 
 
@@ -134,6 +134,18 @@ def test_standard_errors_are_those_of_a_difference_of_means(one: float, other: f
     found = standard_errors((one, spread, n), (other, spread, n))
     assert found == pytest.approx((one - other) / np.sqrt(2.0 * spread**2 / n))
     assert standard_errors((other, spread, n), (one, spread, n)) == pytest.approx(-found)
+
+
+@pytest.mark.parametrize("angle", [0.3, 1.0, -2.0])
+def test_a_rotation_s_rows_are_orthogonal_and_the_printed_matrix_s_are_not(printed: dict, angle: float) -> None:
+    statement = STATEMENTS["relative_rest_orientation_is_a_rotation", "from=print"]
+    (expression,) = statement.settings["calculation"]["numbers"]
+    cosine, sine = np.cos(angle), np.sin(angle)
+    turned = [expression.replace("0.3", str(angle)), expression.replace("+ sin", "- sin")]  # with -sin in the first row
+    orthogonal = [bool(pd.DataFrame({"row": [0]}).eval(one, engine="python")) for one in turned]
+    assert orthogonal == [np.allclose(np.array([[cosine, sine], [sine, cosine]]) @ [cosine, sine], [1.0, 0.0]), True]
+    named = {"printed": printed, "recordings": ALL, "schemes": SCHEMES}
+    assert list(evidence_of(statement, {}, named).given) == [False]
 
 
 # the ledger
@@ -145,9 +157,10 @@ def test_every_statement_reads_tables_that_there_are_and_says_what_its_numbers_a
     for one in STATEMENTS.values():
         assert set(one.tables) <= known, one.name
         if one.evidence.endswith(":numbers_of"):
-            assert one.settings["words"] and (one.tables or one.settings["source"] == "print"), one.name
-            wanted = {"recorded", "absent"} if one.condition != "from=print" else set()
-            assert len(wanted & set(one.settings)) == len(wanted) / 2, one.name
+            calculation = one.settings["calculation"]
+            assert calculation["words"] and (one.tables or one.settings["source"] == "print"), one.name
+            lacking = [name for name in ("recorded", "absent") if name in {**one.settings, **calculation}]
+            assert len(lacking) == (one.condition != "from=print"), one.name
 
 
 def test_costs_are_alike_if_one_is_the_other_s_multiple() -> None:

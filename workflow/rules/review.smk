@@ -204,6 +204,7 @@ rule crate:
         record="<results>/provenance.json",
         results=[
             "<results>/checks.csv",
+            "<results>/claims.csv",
             "<results>/summary.md",
             "<results>/artefacts.json",
             "<results>/report.html",

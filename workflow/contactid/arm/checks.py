@@ -11,14 +11,14 @@ import pandas as pd
 from contactid.arm.artefacts.impact_table import COUNT, OURS, OURS_Z, SPREAD
 from contactid.arm.artefacts.left_out import DESCRIBED, HALF_DIGIT
 from contactid.arm.artefacts.postures import PER_ANGLE, PER_SET_AND_ANGLE, groups
-from contactid.arm.claims import OTHER_ARMS, PAPERS
+from contactid.arm.claims import of_the_paper
 from contactid.arm.rigid import printed_table as table_ii
 from contactid.arm.rigid.postures import direction_deg
 from contactid.arm.simulate.two_mass import FLEXIBLE
 from contactid.output.comparison import Key, Reproduced, Tolerance, compare
 from contactid.output.statements import judge_statements
 from contactid.output.tables import read_csv, write_csv
-from contactid.output.verdicts import INPUT, NEEDS_ARCHIVE, NOT_DONE, PREDICTED, PRINT, Lack
+from contactid.output.verdicts import INPUT, NOT_DONE, PREDICTED, PRINT, Lack
 from contactid.sources.origin import SYNTHETIC, Origin, read_origins
 
 Tables = Mapping[str, pd.DataFrame]
@@ -51,14 +51,17 @@ def check(
     [(data, origin)] = origins.items()
     numbers = inputs(by_name["tab01_parameters"], read_csv(links), window)
     numbers |= reproduced_numbers(by_name, data, origin, window)
-    # their postures meet Table II's predictions
-    origins[OTHER_ARMS] = Origin(False, SYNTHETIC, ("tab02/vx_plus_map/*",))
-    named = {"data": data, "origins": origins, "printed": table_ii.printed_table(printed)}
+    # own_impacts: their postures meet Table II's predictions
+    origins["mujoco_arms"] = Origin(False, SYNTHETIC, ("tab02/vx_plus_map/*",))
+    rows_of_table_ii = table_ii.printed_table(printed)
+    by_name["printed_tab02"] = rows_of_table_ii.assign(
+        copied=table_ii.copied_rows(rows_of_table_ii),
+        angle_deg_corrected=table_ii.corrected_table(rows_of_table_ii)["angle_deg_corrected"],
+    )
     by_name["own_impacts"] = read_csv(own_impacts)
-    rows = [
-        compare("arm", printed, numbers, {}, origins),
-        judge_statements("arm", ledger, by_name, named, origins, printed),
-    ]
+    named = {"data": data, "origins": origins}
+    statements = judge_statements("arm", ledger, by_name, named, origins, printed)
+    rows = [compare("arm", printed, numbers, {}, origins), statements]
     write_csv(pd.concat(rows, ignore_index=True), checks)
 
 
@@ -97,12 +100,9 @@ def reproduced_numbers(tables: Tables, data: str, origin: Origin, window: float)
 def _with_lack(key: Key, ours: Reproduced, origin: Origin) -> Reproduced:
     """A number from recordings, with what is missing for a comparison: the paper's own, or the number."""
     words = f"{key[1]} of the {_RECORDED[key[0]]}"
-    if not origin.of_the_paper:
-        note = "; ".join(filter(None, (f"this run reads {ours.data}: {origin.told}", ours.note)))
-        return replace(ours, lack=Lack(NEEDS_ARCHIVE, f"{words}, measured in {PAPERS}"), note=note)
     if np.isnan(ours.value):
-        return replace(ours, lack=Lack(NOT_DONE, f"{words}, which this run doesn't compute from {ours.data}"))
-    return ours
+        ours = replace(ours, lack=Lack(NOT_DONE, f"{words}, which this run doesn't compute from {ours.data}"))
+    return of_the_paper(ours, origin, words)
 
 
 def _left_out(table: pd.DataFrame) -> Numbers:
@@ -119,7 +119,7 @@ def _left_out(table: pd.DataFrame) -> Numbers:
         numbers["tab02", "vx_plus_map", condition] = Reproduced(
             float(ours[OURS]), PREDICTED, tolerance=Tolerance(ours["rounding_m_s"], _POSTURE), signed=True,
             naive={"mean_of_others": ours["mean_of_others"], **dict(others[OURS])},
-            note=f"one scalar, r = {ours['ratio_others']:.3f}, from other rows of the set and angle: {ours['others']}",
+            note=f"by one scalar r = {ours['ratio_others']:.3f} from {ours['others']} other rows of the set and angle",
         )  # fmt: skip
         numbers["tab02", "vz_plus_map", condition] = Reproduced(
             float(ours[OURS_Z]), naive=dict(others[OURS_Z]), note="by eq. 5, whose impact law is v_z+ = 0 for any arm"

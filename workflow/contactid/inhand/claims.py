@@ -7,7 +7,7 @@ paper's own way of solving; both are against the truths of tables A1 to A4.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -30,13 +30,13 @@ from contactid.inhand.identify.methods import (
 )
 from contactid.inhand.readers.objects import InHandObject, object_of
 from contactid.inhand.readers.sources import APPENDIX_TABLES, BOXES, IN_HAND_KINEMATIC, OBJECTS, WRIST
+from contactid.output.evidence import calculated
 from contactid.output.predicates import InEachReading
 from contactid.output.statements import Evidence, missing
 from contactid.output.verdicts import COMPUTED, FITTED, NOT_DONE, PRINT
 
 Tables = Mapping[str, pd.DataFrame]
 Objects = Mapping[str, InHandObject]
-Wanted = Mapping[str, Any]  # of a table's rows, by column: a value, or a list of which one will do
 RECORDINGS = "the paper's recordings (sites.google.com/view/tactile-obj-dynamics, without a DOI)"
 #: Of an estimate: eq. 38, relative error of the mass, distance of the centres of mass (m), relative error of the tensor
 #: about the origin.
@@ -241,24 +241,29 @@ def _numbers(row: Mapping[Any, Any]) -> np.ndarray:
     return np.array([row[name] for name in PARAMETER_COLUMNS], dtype=float)
 
 
-def bodies(tables: Tables, origin: str, wanted: Wanted, none: bool = False) -> Evidence:
+def bodies(tables: Tables, origin: str, rows: str, none: bool = False) -> Evidence:
     """Whether each estimate can be a body's (P of eq. 21 is positive definite); ``none``: whether not."""
-    rows = _margins(tables, origin, wanted)
-    ours = rows["solver"] == LIKELIHOOD
-    possible = (rows["margin"] > 0.0) != none
+    table = _margins(tables, origin, rows)
+    ours = table["solver"] == LIKELIHOOD
+    possible = (table["margin"] > 0.0) != none
     if ours.all():
-        return missing(NOT_DONE, f"estimates by the paper's methods ({wanted})")
-    count = f"{(rows.loc[~ours, 'margin'] > 0.0).sum()} of {(~ours).sum()} estimates are a body's"
+        return missing(NOT_DONE, f"estimates by the paper's methods ({rows})")
+    count = f"{(table.loc[~ours, 'margin'] > 0.0).sum()} of {(~ours).sum()} estimates are a body's"
     if origin == PRINT:
-        rounded = f"{(rows['margin_under_rounding'] >= 0.0).sum()} within rounding"
-        return Evidence(possible.to_list(), f"printed rows, with either sign: {count}, {rounded}", PRINT)
-    data, naive = twins_of(*rows["source"].unique()), {"a body by construction": possible[ours].to_list()}
+        rounded = f"{(table['margin_under_rounding'] >= 0.0).sum()} within rounding"
+        note = f"printed rows, with either sign: {count}, {rounded}"
+        return Evidence(possible.to_list(), note, PRINT)
+    naive = {"a body by construction": possible[ours].to_list()}
+    data = twins_of(*table["source"].unique())
     return Evidence(possible[~ours].to_list(), f"on twins, {count}", COMPUTED, data, naive)
 
 
 def shortfalls(tables: Tables, origin: str) -> Evidence:
-    """By how much of m |c|^2 an estimate isn't a body's, with the constraint and without it, where it isn't without."""
-    rows = _margins(tables, origin, {"method": [CONSTRAINED, FREE]})
+    """How far an estimate is from a body's, with the constraint and without it, as a share of m |c|^2.
+
+    Of those that aren't a body's without the constraint.
+    """
+    rows = _margins(tables, origin, f"method in ('{CONSTRAINED}', '{FREE}')")
     rows, keys = rows[rows["solver"] != LIKELIHOOD], ["source", "object", "seed"]
     if not {CONSTRAINED, FREE} <= set(rows["method"]):
         return missing(NOT_DONE, "estimates by the paper's way with the constraint and without it")
@@ -271,91 +276,41 @@ def shortfalls(tables: Tables, origin: str) -> Evidence:
     return Evidence(given, f"on twins, {note}", COMPUTED, twins_of(*rows["source"].unique()))
 
 
-def _margins(tables: Tables, origin: str, wanted: Wanted) -> pd.DataFrame:
+def _margins(tables: Tables, origin: str, wanted: str) -> pd.DataFrame:
     """Estimates with their :func:`.printed.consistency_margin`; of a printed row with the better sign."""
+    (table,) = tables.values()
+    rows = table.query(wanted, engine="python")
     if origin == PRINT:
-        rows = _where(tables["ext_printed_consistency"], wanted)
         by_row = rows.groupby(["source", "object", "method"], sort=False)
-        return by_row[["margin", "margin_under_rounding"]].max().reset_index().assign(solver=PRINTED, seed=0)
-    rows = _where(tables["ext_estimates"], wanted)
+        best = by_row[["margin", "margin_under_rounding"]].max().reset_index()
+        return best.assign(solver=PRINTED, seed=0)
     numbers = [_numbers(row) for row in rows.to_dict("records")]
     margins = [consistency_margin(InertialParameters(one[0], one[1:4], tensor(one[4:]))) for one in numbers]
     return rows.assign(margin=np.where(is_true(rows["converged"]), margins, -np.inf))
 
 
-def _where(table: pd.DataFrame, wanted: Wanted) -> pd.DataFrame:
-    """The rows that have what is wanted."""
-    keep = pd.Series(True, index=table.index)
-    for column, value in wanted.items():
-        allowed = value if isinstance(value, list) else [value]
-        keep &= table[column].astype(str).isin([str(one) for one in allowed])
-    return table[keep]
-
-
-def two_rows(
+def on_twins(
     tables: Tables,
-    pairs: Sequence[Sequence[Wanted]],
-    columns: Sequence[str],
     data: Sequence[str],
+    calculation: Mapping[str, Any],
+    errors: Sequence[str] = (),
     tuned: str = "",
-    absent: str = "",
 ) -> Evidence:
-    """Columns of some rows of a table beside those of others; errors are infinite where nothing converged.
+    """A calculation with columns (:func:`contactid.output.evidence.calculated`) of a table from twins.
 
-    ``data`` are parts of the twins, ``tuned`` is why they aren't independent of print, and ``absent`` says what brings
-    rows that the table hasn't.
+    Parameters
+    ----------
+    data : parts of the twins
+    errors : columns that are infinite where nothing converged
+    tuned : why the twins aren't independent of print
     """
     ((name, table),) = tables.items()
-    sides = [pd.concat([_where(table, wanted) for wanted in side]) for side in zip(*pairs, strict=True)]
-    if any(side.empty for side in sides):
-        return missing(NOT_DONE, absent or f"rows of {name} with {pairs}", data=twins_of(*data))
-    given = [side[list(columns)].fillna(np.inf) for side in sides]
-    for numbers_of, side in zip(given, sides, strict=True):
-        if "converged" in side:
-            numbers_of[side["converged"] == 0] = np.inf
-    medians = (f"{column} " + " / ".join(f"{side[column].median():.3g}" for side in given) for column in columns)
-    note = "; ".join(filter(None, (f"medians on twins: {', '.join(medians)}", tuned)))
-    rows = [side.to_numpy(dtype=float).ravel() for side in given]
-    return Evidence(rows, note, FITTED if tuned else COMPUTED, twins_of(*data))
-
-
-def numbers(
-    tables: Tables, wanted: Wanted, columns: Sequence[str], data: Sequence[str], naive: Mapping[str, Wanted]
-) -> Evidence:
-    """Numbers of some columns of a table's rows; ``naive``: rows that must not pass for them."""
-    ((_, table),) = tables.items()
-    every = [_where(table, rows)[list(columns)].to_numpy(dtype=float).ravel() for rows in (wanted, *naive.values())]
-    note = f"on twins, {every[0].min():.3g} to {every[0].max():.3g}"
-    return Evidence(every[0], note, COMPUTED, twins_of(*data), dict(zip(naive, every[1:], strict=True)))
-
-
-def same(tables: Tables, wanted: Wanted, column: str, value: Any, data: Sequence[str]) -> Evidence:
-    """Whether rows of a table have a value, or that of the column of this name."""
-    ((_, table),) = tables.items()
-    rows = _where(table, wanted)
-    held = rows[column] == rows.get(value, value)
-    note = f"on twins, {column} is {value} in {held.sum()} of {len(held)} rows"
-    return Evidence(held.to_list(), note, COMPUTED, twins_of(*data))
-
-
-def friction(tables: Tables, wanted: Wanted) -> Evidence:
-    """Relative errors of the median coefficients of some objects (section III-A)."""
-    rows = _where(tables["ext_friction"], wanted)
-    truth, off = rows["truth"].to_numpy(dtype=float), rows["error_median"].to_numpy(dtype=float)
-    angle = np.arctan(truth)
-    naive = {"the angle": angle / truth - 1.0, "its sine": np.sin(angle) / truth - 1.0}
-    note = f"on a simulated fingertip, medians are off by {100.0 * np.abs(off / truth).max():.2g} % at most"
-    return Evidence(off / truth, note, COMPUTED, twins_of("fingertip"), naive)
-
-
-def within_one_deviation(tables: Tables) -> Evidence:
-    """Shares of true force components outside and inside one deviation of the network with dropout (section V-A)."""
-    rows = _where(tables["ext_force_sensing"], {"model": "dropout_network"})
-    if rows.empty:
-        return missing(NOT_DONE, "standard deviations of the network with dropout (figure 5), by make tactile")
-    inside = rows["share_within_one_sd"].to_numpy(dtype=float)
-    note = f"on a simulated sensor, {np.median(inside):.2f} of the components are inside"
-    return Evidence((1.0 - inside, inside), note, COMPUTED, twins_of("electrode_sensor"))
+    for error in errors:
+        table = table.assign(**{error: table[error].where(table["converged"] > 0).fillna(np.inf)})
+    evidence = calculated({name: table}, **calculation)
+    note = "; ".join(filter(None, (evidence.note and f"on twins, {evidence.note}", tuned)))
+    basis = FITTED if tuned else COMPUTED
+    return replace(evidence, note=note, basis=basis, data=twins_of(*data))
 
 
 def force_scale(tables: Tables) -> Evidence:

@@ -15,12 +15,14 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from contactid.output.comparison import STATEMENT
 from contactid.output.statements import Pattern, matches
 from contactid.output.verdicts import (
     BETTER,
     DIFFERS,
     FITTED,
     INPUT,
+    LACKS,
     NEEDS_ARCHIVE,
     NEVER_PUBLISHED,
     NOT_DONE,
@@ -137,9 +139,18 @@ def _evidence(weakest: Mapping[str, str], rows: Sequence[Mapping[str, str]]) -> 
     verdicts = [row["verdict"] for row in rows]
     counts = {verdict: verdicts.count(verdict) for verdict in (*WEAKEST_FIRST, INPUT) if verdict in verdicts}
     told = ", ".join(f"{number} {verdict.replace('_', ' ')}" for verdict, number in counts.items())
-    cases = f"in {weakest['cases']} cases" if weakest.get("cases") else ""
     said = str(weakest.get("note", "")).split("; tolerance: ")[0]
-    return ": ".join(filter(None, (told, "; ".join(filter(None, (cases, said))))))
+    return ": ".join(filter(None, (told, "; ".join(filter(None, (_measure(weakest), said))))))
+
+
+def _measure(row: Mapping[str, Any]) -> str:
+    """In how many cases a statement is so, or both numbers; empty where there is nothing to compare."""
+    if row.get("cases"):
+        return f"in {row['cases']} cases"
+    if row["verdict"] in LACKS or "published" not in row:
+        return ""
+    unit = "" if row["unit"] in ("1", STATEMENT) else f" {row['unit']}"
+    return f"printed {float(row['published']):.4g}{unit}, ours {float(row['reproduced']):.4g}{unit}"
 
 
 def abstract_lines(claims: pd.DataFrame) -> list[str]:

@@ -9,7 +9,7 @@ the ``recordings``, and the paper's own ``schemes``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any
 
@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 
 from contactid.output.comparison import Key, datasets_of
-from contactid.output.statements import Evidence, missing
+from contactid.output.evidence import calculated
+from contactid.output.statements import Evidence
 from contactid.output.verdicts import NEEDS_ARCHIVE, NOT_DONE, PRINT, Lack
 from contactid.sources.origin import Origin
 from contactid.tossing.configuration import BOXES, SIMULATOR
@@ -130,63 +131,30 @@ def of_scheme(table: pd.DataFrame, scheme: str) -> pd.DataFrame:
 
 
 def numbers_of(
-    tables: Tables, printed: Printed, recordings: Recordings, schemes: Schemes, words: str, numbers: Sequence[str],
-    source: str = "", rows: str = "", columns: Sequence[str] = (), by: str = "", pairs: bool = False,
-    naive: Mapping[str, Sequence[str]] | None = None, recorded: Mapping[str, Any] | None = None, absent: str = "",
-) -> Evidence:  # fmt: skip
-    """Evidence that is a calculation with the columns of a table, or of several below each other.
+    tables: Tables,
+    printed: Printed,
+    recordings: Recordings,
+    schemes: Schemes,
+    calculation: Mapping[str, Any],
+    source: str = "",
+    recorded: Mapping[str, Any] | None = None,
+) -> Evidence:
+    """A calculation with columns (:func:`contactid.output.evidence.calculated`), a row per dataset.
 
     Parameters
     ----------
-    words : what the numbers are
-    numbers : expressions of the columns (:meth:`pandas.DataFrame.eval`), whose values are given
+    calculation : its settings, whose rows have schemes as ``@trajectory``
     source : ``print`` or ``run`` for Tables II to IV side by side; empty for the statement's tables
-    rows : those that count (:meth:`pandas.DataFrame.query`), with schemes as ``@trajectory``
-    columns : whose values part the others, ``<value>_<value>_<column>``; then there is a row per dataset
-    by : a column that parts the table into cases
-    pairs : give the two expressions' values as pairs
-    naive : expressions for naive answers, by name
-    recorded : what of the paper's recordings is needed (:meth:`Recordings.evidence`); None where any data will do
-    absent : what is missing where the table lacks rows or a column, and no recordings are needed
+    recorded : what of the paper's recordings is needed (:meth:`Recordings.evidence`), if any is
     """
-    if source:
-        table = of_print(printed) if source == "print" else of_run(tables, schemes)
-    else:
-        table = pd.concat(tables.values(), ignore_index=True)
-    if rows:
-        table = table.query(rows, local_dict={"velocity": "", **schemes}, engine="python")
-    if columns:
-        parted = list(columns)
-        numeric = table[["dataset", *parted, *table.select_dtypes("number").columns.difference(parted)]]
-        table = numeric.pivot_table(index="dataset", columns=parted, sort=False)
-        table.columns = ["_".join((*map(str, name[1:]), str(name[0]))) for name in table.columns]
-        table = table.reset_index()
-    parts = [part for _, part in table.groupby(by, sort=False)] if by else [table]
-
-    def values(expressions: Sequence[str]) -> np.ndarray:
-        results = [np.ravel(np.asarray(part.eval(one, engine="python"))) for part in parts for one in expressions]
-        return np.transpose(results) if pairs else np.concatenate(results)
-
-    try:
-        given = values(numbers) if len(table) else None
-    except pd.errors.UndefinedVariableError:
-        given = None
-    if given is None and not recorded:
-        return missing(NOT_DONE, absent)
-    note = words if given is None or pairs else f"{words}: {', '.join(f'{number:.3g}' for number in given)}"
     if source == "print":
-        return Evidence(given, note, PRINT)
-    names = [name for column in _DATASETS if column in table for name in table[column]]
-    wrong = {} if given is None else {name: values(ones) for name, ones in (naive or {}).items()}
-    return recordings.evidence(names, given, note, wrong, **(recorded or {}))
-
-
-def equation_20(angle: float) -> Evidence:
-    """Whether the printed matrix is orthogonal, as rotations are."""
-    cosine, sine = np.cos(angle), np.sin(angle)
-    matrix = np.array([[cosine, sine, 0.0], [sine, cosine, 0.0], [0.0, 0.0, 1.0]])
-    orthogonal = np.allclose(matrix @ matrix.T, np.eye(3))
-    return Evidence([orthogonal], f"as printed, with e_rot = {angle:g} rad", PRINT)
+        return calculated({source: of_print(printed)}, basis=PRINT, **calculation)
+    tables = {source: of_run(tables, schemes)} if source else tables
+    names = {"velocity": "", **schemes}
+    ours = calculated(tables, index="dataset", names=names, named_by=_DATASETS, **calculation)
+    data, needed = datasets_of(ours.data), recorded or {}
+    evidence = recordings.evidence(data, ours.given, ours.note, ours.naive, **needed)
+    return replace(evidence, lack=evidence.lack or ours.lack)
 
 
 def archives_at_hand(recordings: Recordings) -> Evidence:

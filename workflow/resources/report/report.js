@@ -165,11 +165,14 @@
     if (event.target === event.currentTarget) event.target.close(); // beside it
   });
 
-  // Search: words begin as what is searched for. "figure 12", "fig. 12", "table III" and verdicts are labels, all of
-  // which must fit; "eq. 5" and "equation 22" are words of their own; words that any question has say nothing.
-  const EMPTY = new Set(("a an and any are as at be by can do does for from has have hold holds how in is it its of on or "
-    + "paper papers reproduce that the their there this to true was were what when where which who why with").split(" "));
+  // Search: words begin as what is searched for. "figure 12", "fig. 12", "table III", verdicts and the studies' short
+  // names are labels, all of which must fit; "eq. 5" and "equation 22" are words of their own; words that any question
+  // has say nothing.
+  const EMPTY = new Set(("a about an and any are as at be by can do does for from has have hold holds how i in is it its "
+    + "me of on or paper papers reproduce say says sentence sentences show tell that the their there this to true was were "
+    + "what when where which who why with").split(" "));
   const SAME = { agx: "algoryx", mu: "μ", "in-hand": "inhand" };
+  const STUDIES = new Set(all(".study").map((view) => view.id));
   const equations = (text) => text.replace(/\b(?:eqs?\b\.?|equations?\b)((?:(?:\s|,|and|to|-)*\(?\d+\)?)+)/g,
     (found, numbers) => numbers.match(/\d+/g).map((number) => ` eq${number}- `).join(""));
   const indices = (text) => text.replace(/(?<![\p{L}\p{N}])(\p{L})_/gu, "$1"); // e_N as it is typeset
@@ -182,12 +185,13 @@
       if (!number) return found;
       labels.keys.push(`-${kind}${appendix.toUpperCase()}${appendix ? number : String(number).padStart(2, "0")}`);
       return " ";
-    }).replace(/\b(?:print[\s_]consistent|print[\s_]inconsistent|needs[\s_]archive|never[\s_]published|not[\s_]done|no[\s_]result|reproduced|fitted|differs|better|uninformative|undefined|input)\b/g, (found) => {
-      labels.verdicts.push(found.replace(/\s/, "_"));
+    }).replace(/\b(?:print[\s_]consistent|print[\s_]inconsistent|needs[\s_]archive|never[\s_]published|not[\s_]done|no[\s_]result|reproduced|fitted|differs?|better|uninformative|undefined|input)\b/g, (found) => {
+      labels.verdicts.push(found.replace(/\s/, "_").replace(/^differ$/, "differs"));
       return " ";
     });
-    const words = plain(rest).split(" ").map((word) => word.replace(/\.+$/, "")).filter((word) => word && !EMPTY.has(word));
-    return { ...labels, words: words.map((word) => SAME[word] ?? word) };
+    const every = plain(rest).split(" ").map((word) => word.replace(/\.+$/, "")).map((word) => SAME[word] ?? word);
+    const words = every.filter((word) => word && !EMPTY.has(word));
+    return { ...labels, studies: words.filter((word) => STUDIES.has(word)), words: words.filter((word) => !STUDIES.has(word)) };
   }
   // how many of the words a text has; one more where they follow one another
   const fit = (text, words) => words.filter((word) => text.includes(` ${word}`)).length
@@ -206,7 +210,10 @@
     })),
     said: all(".claim").map((claim) => {
       const view = claim.closest("[data-view]");
-      return { claim, verdict: one(".chip", claim).classList[1], text: plain(`${view.id} ${claim.parentElement.previousElementSibling.textContent} ${claim.textContent}`) };
+      const section = claim.parentElement.previousElementSibling.textContent;
+      // an abstract is found by its authors and title, too
+      const source = section === "Abstract" ? one(".source", view).textContent : "";
+      return { claim, study: view.id, verdict: one(".chip", claim).classList[1], text: plain(`${section} ${claim.textContent} ${source}`) };
     }),
     rows: rows().map(([number, id, verdict, basis, told, printed, ours, where]) => (
       { number, id, verdict, told, printed, ours, text: plain(`${told} ${basis} ${printed} ${where}`) })),
@@ -269,16 +276,17 @@
     if (text === find.last) return;
     find.last = text;
     if (!text) return void follow();
-    const { keys, verdicts, words } = asked(text);
+    const { keys, verdicts, studies, words } = asked(text);
     const { heads, said, rows: all_rows } = indexOf();
-    const labelled = (id) => !keys.length || keys.some((key) => id.endsWith(key));
+    const of = (study) => !studies.length || studies.includes(study);
+    const labelled = (id) => of(id.split("-")[0]) && (!keys.length || keys.some((key) => id.endsWith(key)));
     const judged = (verdict) => !verdicts.length || verdicts.includes(verdict);
     // a sentence has no label: it is about a figure where a row of it is
-    const about = (claim) => !keys.length || all(".behind a", claim).some((link) => labelled(link.hash));
+    const about = ({ claim, study }) => of(study) && (!keys.length || all(".behind a", claim).some((link) => labelled(link.hash.slice(1))));
     const graded = (some) => some.filter(([, grade]) => !words.length || grade > 0);
     const found = {
       heads: graded([...heads].filter(([id]) => labelled(id) && !verdicts.length).map(([id, { head }]) => [id, fit(head, words)])),
-      said: graded(said.filter(({ claim, verdict }) => about(claim) && judged(verdict)).map((one) => [one, fit(one.text, words)])),
+      said: graded(said.filter((one) => about(one) && judged(one.verdict)).map((one) => [one, fit(one.text, words)])),
       rows: graded(all_rows.filter(({ id, verdict }) => labelled(id) && judged(verdict))
         .map((row) => [row, fit(heads.get(row.id).title + row.text, words)])),
     };

@@ -10,7 +10,6 @@ from contactid.inhand.readers.sources import (
     ERROR_FIGURES,
     IN_HAND,
     IN_HAND_KINEMATIC,
-    SIMULATION,
     SOURCE_LABELS,
     SOURCES,
     WRIST,

@@ -18,7 +18,7 @@ from contactid.output.statements import read_statements
 from contactid.output.tables import read_csv
 from contactid.review.held import tell_stored
 from contactid.review.report.artefacts import ROOT
-from contactid.review.report.digest import check_rows, claim_rows, digest, what_holds
+from contactid.review.report.digest import all_names, check_rows, claim_rows, digest, what_holds
 from contactid.review.report.model import Artefact, Input, Report, Study
 from contactid.review.report.solves import MOST_LISTED, group_solves, solves_of
 from contactid.run.records import JobRecord, read_benchmarks, read_jobs, upstream
@@ -72,8 +72,9 @@ def collect(
     folder, record = Path(checks).parent, read_json(provenance)
     declared = read_json(artefacts)
     words, quoted, told = (yaml.safe_load(Path(file).read_text(encoding="utf-8")) for file in (wording, said, reasons))
-    names = {study: about.get("words", {}) for study, about in words.items()}
-    rows = check_rows(read_csv(checks), _asked(ledgers), told, names)
+    table = read_csv(checks)
+    names = all_names(table, {study: about.get("words", {}) for study, about in words.items()})
+    rows = check_rows(table, _asked(ledgers), told, names)
     sentences = claim_rows(pd.read_csv(claims, dtype=str, keep_default_na=False), rows, names)
     printed = {Path(file).stem: read_csv(file) for file in published}
     there = {Path(file).relative_to(folder).as_posix() for file in files}
@@ -213,8 +214,8 @@ def _with_sources(row: Mapping[str, Any], sources: Mapping[str, Mapping[str, Any
 def _datasets(rows: Iterable[Mapping[str, Any]], checks: Iterable[Any]) -> tuple[str, ...]:
     """The datasets that an artefact's table and figure say they were made from, each once.
 
-    Its judged numbers name theirs themselves, since they may come from another artefact's table. Where a paper's numbers
-    are in neither table nor figure of the run, the rows are the artefact, and name its datasets.
+    Its judged numbers name theirs themselves, since they may come from another artefact's table. Where a paper's
+    numbers are in neither table nor figure of the run, the rows are the artefact, and name its datasets.
     """
     made = [row["datasets"] for row in rows] or [check.datasets for check in checks]
     return tuple(dict.fromkeys(name for names in made for name in names))

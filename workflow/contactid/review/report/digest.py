@@ -124,13 +124,28 @@ def _why(key: tuple[str, ...], reasons: Sequence[Mapping[str, str]]) -> str:
 
 def _name(key: tuple[str, ...], asked: Asked, names: Mapping[str, str]) -> str:
     """What a statement asks, or a quantity in words without its unit."""
-    quantity = key[2]
     if key in asked:
         return asked[key].rstrip(".")
-    if quantity == INPUTS:
-        return "numbers that the run starts from"
+    return names.get(key[2]) or without_unit(key[2])
+
+
+def without_unit(quantity: str) -> str:
+    """A quantity's name in words, without its unit.
+
+    >>> [without_unit("impact_time_s"), without_unit("mass")]
+    ['impact time', 'mass']
+    """
     unit = max((unit for unit in _UNITS if quantity.endswith(unit)), key=len, default="")
-    return names.get(quantity) or plain(quantity.removesuffix(unit))
+    return plain(quantity.removesuffix(unit))
+
+
+def all_names(table: pd.DataFrame, given: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """Words for every quantity of ``checks.csv``, by study: those that are given, else the quantity's own name."""
+    found: dict[str, dict[str, str]] = {}
+    for study, rows in table[table["unit"] != STATEMENT].groupby("study"):
+        own = {quantity: without_unit(quantity) for quantity in rows["quantity"].unique()}
+        found[str(study)] = {**own, INPUTS: "numbers that the run starts from", **given.get(str(study), {})}
+    return found
 
 
 def in_words(text: str, names: Mapping[str, str]) -> str:
@@ -253,7 +268,7 @@ def claim_rows(table: pd.DataFrame, checks: Sequence[Any], names: Mapping[str, M
     Parameters
     ----------
     checks : all rows, as :func:`check_rows` has them
-    names : words for quantities, by study
+    names : words for quantities and titles of sections, by study
     """
     by_number = {check.number: check for check in checks}
     found = []
@@ -262,13 +277,14 @@ def claim_rows(table: pd.DataFrame, checks: Sequence[Any], names: Mapping[str, M
         behind = tuple(by_number[number] for number in numbers)
         counts = Counter(check.verdict for check in behind)
         in_order = [verdict for verdict in (*WEAKEST_FIRST, INPUT) if verdict in counts]
-        evidence = in_words(row["evidence"], names.get(row["study"], {}))
-        first, rest = _cut(_COUNTED.sub("", evidence) if behind else evidence)
+        words = names.get(row["study"], {})
+        evidence = in_words(row["evidence"], words)
+        first, rest = _cut(_COUNTED.sub("", evidence) if behind else evidence, row["verdict"])
         found.append(
             Claim(
                 study=row["study"],
                 name=row["claim"],
-                section=section_words(str(row["section"])),
+                section=section_words(row["section"], words.get(f"section {row['section']}", "")),
                 quote=row["quote"],
                 asks=row["asks"],
                 verdict=row["verdict"],
@@ -281,29 +297,36 @@ def claim_rows(table: pd.DataFrame, checks: Sequence[Any], names: Mapping[str, M
     return tuple(found)
 
 
-def _cut(evidence: str) -> tuple[str, str]:
+def _cut(evidence: str, verdict: str) -> tuple[str, str]:
     """The first reason, no longer than a line, and what is after it."""
-    lacking = next((f"{word}: " for word in ("not done", "never published") if evidence.startswith(word)), "")
-    evidence = evidence.removeprefix(lacking)  # the badge says so
-    first, _, rest = evidence.partition("; ")
-    if _CASES.fullmatch(first) and rest:  # how often, and what that is
-        reason, _, rest = rest.partition("; ")
-        first = f"{first}: {reason}"
+    said_by_badge = next((f"{word}: " for word in ("not done", "never published") if evidence.startswith(word)), "")
+    first, _, rest = evidence.removeprefix(said_by_badge).partition("; ")
+    cases = ""
+    if _CASES.fullmatch(first) and rest:
+        cases = first
+        first, _, rest = rest.partition("; ")
+    if verdict in (NEEDS_ARCHIVE, NEVER_PUBLISHED):
+        first = first if first.startswith("needs ") else f"needs {first}"
+        cases = f"on what this run has: {cases}" if cases else ""
+        rest = "; ".join(filter(None, (cases, rest)))  # it isn't what the verdict rests on
+    elif cases:
+        first = f"{cases}: {first}"
     if len(first) > _LINE:
-        whole = "; ".join(filter(None, (first, rest)))
-        first = whole[:_LINE].rsplit(" ", 1)[0]
-        return f"{first} …", f"… {whole[len(first) :].strip()}"
+        begun = first[:_LINE].rsplit(" ", 1)[0]
+        rest = "; ".join(filter(None, (first[len(begun) :].strip(), rest)))
+        return f"{begun} …", f"… {rest}"
     return first, rest
 
 
-def section_words(section: str) -> str:
+def section_words(section: str, title: str = "") -> str:
     """``V-C2`` as ``Section V-C2``; a figure, a table and the abstract are named already.
 
-    >>> [section_words(name) for name in ("abstract", "5.2.1", "figure 6")]
-    ['Abstract', 'Section 5.2.1', 'Figure 6']
+    >>> [section_words("abstract"), section_words("figure 6"), section_words("VII", "conclusion")]
+    ['Abstract', 'Figure 6', 'Section VII, conclusion']
     """
-    named = section.lower().startswith(("abstract", "figure", "table", "section"))
-    return section[:1].upper() + section[1:] if named else f"Section {section}"
+    named = section.lower().startswith(("abstract", "figure", "table"))
+    words = section[:1].upper() + section[1:] if named else f"Section {section}"
+    return f"{words}, {title}" if title else words
 
 
 def abstract_of(claims: Iterable[Claim]) -> list[Claim]:

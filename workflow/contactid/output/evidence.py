@@ -1,0 +1,118 @@
+"""Evidence that is a calculation with columns of tables, which a ledger states as expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from contactid.output.statements import Evidence, missing
+from contactid.output.verdicts import COMPUTED, NOT_DONE
+
+_LISTED = 16  # numbers that a note lists; of more it has the median and the range
+
+
+def calculated(
+    tables: Mapping[str, pd.DataFrame],
+    words: str,
+    numbers: Sequence[str],
+    against: Sequence[str] = (),
+    pairs: bool = False,
+    rows: str = "",
+    columns: Sequence[str] = (),
+    value: str = "",
+    index: str = "",
+    new: Mapping[str, str] | None = None,
+    by: Sequence[str] = (),
+    naive: Mapping[str, Sequence[str]] | None = None,
+    naive_rows: Mapping[str, str] | None = None,
+    names: dict[str, Any] | None = None,
+    basis: str = COMPUTED,
+    dataset: str = "",
+    named_by: Sequence[str] = (),
+    absent: str = "",
+) -> Evidence:
+    """The values of expressions of columns (:meth:`pandas.DataFrame.eval`).
+
+    Parameters
+    ----------
+    tables : taken below each other
+    words : what the numbers are
+    numbers, against : expressions of the numbers, and of a second row of them; a subscript, as in
+        ``error[method == 'a']``, takes one comparison
+    pairs : give the values of two expressions as pairs
+    rows : those that count (:meth:`pandas.DataFrame.query`)
+    columns, value, index : columns that part the numbers, then named ``<part>_<part>_<column>``,
+        or ``<part>`` of one column ``value``; there is a row per ``index``, or one in all
+    new : expressions of further columns, by name
+    by : columns that part the table into cases
+    naive, naive_rows : naive answers by name: what they have in place of ``numbers``, of ``rows``
+    names : what expressions of rows have as ``@name``
+    basis, dataset : as of :class:`contactid.output.statements.Evidence`, its basis and data
+    named_by : columns that name the datasets, in place of ``dataset``
+    absent : what is missing where a run lacks such rows or columns
+    """
+    whole = pd.concat(tables.values(), ignore_index=True)
+
+    def part(wanted: str) -> pd.DataFrame:
+        table = whole.query(wanted, local_dict=names, engine="python") if wanted else whole
+        table = _parted(table, columns, value, index) if columns else table
+        for name, expression in (new or {}).items():
+            column: Any = table.eval(expression, engine="python")
+            table = table.assign(**{name: column})
+        return table
+
+    def answer(expressions: Sequence[str], wanted: str) -> Any:
+        """What is given; None where there is nothing."""
+        table = part(wanted)
+        parts = [one for _, one in table.groupby(list(by), sort=False)] if by else [table]
+        given = [_values(parts, one, pairs) for one in (expressions, against) if one]
+        if not all(map(len, given)):
+            return None
+        return tuple(given) if against else given[0]
+
+    try:
+        given = answer(numbers, rows)
+        wrong = {name: answer(ones, rows) for name, ones in (naive or {}).items()}
+        wrong |= {name: answer(numbers, ones) for name, ones in (naive_rows or {}).items()}
+    except pd.errors.UndefinedVariableError:
+        given = None
+    if given is None:
+        return missing(NOT_DONE, absent or f"{words}, of which this run has none")
+    sides = given if against else np.transpose(given) if pairs else [given]
+    note = f"{words}: {' against '.join(map(_in_words, sides))}"
+    used = part(rows)
+    named = dict.fromkeys(name for column in named_by if column in used for name in used[column])
+    answers = {name: one for name, one in wrong.items() if one is not None}
+    return Evidence(given, note, basis, dataset or ", ".join(named), answers)
+
+
+def _parted(table: pd.DataFrame, columns: Sequence[str], value: str, index: str) -> pd.DataFrame:
+    """Numbers parted by the values of some columns."""
+    numeric = table.select_dtypes("number").columns.difference([*columns, index])
+    kept = [value] if value else list(numeric)
+    table = table.assign(**{index: table[index] if index else 0})
+    wide = table[[index, *columns, *kept]].pivot_table(index=index, columns=list(columns))
+    names = [name[1:] if value else (*name[1:], name[0]) for name in wide.columns]
+    wide.columns = pd.Index(["_".join(map(str, name)) for name in names])
+    return wide.reset_index()
+
+
+def _values(parts: Sequence[pd.DataFrame], expressions: Sequence[str], pairs: bool) -> np.ndarray:
+    """Values of expressions, of one part of a table after the other; none where one has none."""
+    asked = [(part, one) for part in parts if len(part) for one in expressions]
+    values = [np.ravel(np.asarray(part.eval(one, engine="python"))) for part, one in asked]
+    if not values or not all(map(len, values)):
+        return np.empty(0)
+    return np.transpose(values) if pairs else np.concatenate(values)
+
+
+def _in_words(numbers: np.ndarray) -> str:
+    if numbers.dtype == bool:
+        return f"{numbers.sum()} of {len(numbers)}"
+    if len(numbers) > _LISTED:
+        median = f"median {np.median(numbers):.3g} of {len(numbers)}"
+        return f"{median}, {numbers.min():.3g} to {numbers.max():.3g}"
+    return ", ".join(f"{number:.3g}" for number in numbers)
