@@ -482,7 +482,7 @@ def test_print_alone_says_where_the_paper_contradicts_itself(of_paper: pd.DataFr
         ("tab04", "similar_without_restitution", "11 of 16", PRINT_INCONSISTENT, "0.631"),  # rotation of Box007
         ("text", "accurate_without_restitution", "13 of 16", PRINT_INCONSISTENT, "1.39"),
         ("text", "parameters_differ_by_criterion", "8 of 8", PRINT_CONSISTENT, "0.15"),
-        ("text", "relative_rest_orientation_is_a_rotation", "0 of 1", PRINT_INCONSISTENT, "e_rot = 0.3 rad"),
+        ("text", "relative_rest_orientation_is_a_rotation", "0 of 1", PRINT_INCONSISTENT, "at 0.3 rad"),
     ],
 )
 def test_statements_of_print(
