@@ -42,7 +42,7 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 	data lock \
 	check compare report bundle verify release \
 	cluster plan resources \
-	lint test nightly test-public test-server test-slurm test-bundle test-robustness test-report \
+	lint test nightly test-public test-server test-slurm test-bundle test-robustness test-lineage test-report \
 	bench bench-simulator bench-reading baseline other-processor store \
 	env peers lock-env equations numbers clean help
 
@@ -159,6 +159,9 @@ test-bundle: env $(VENV)-crate/.ready ## a small run, bundled, tampered with, ve
 
 test-robustness: env ## kills, full disks, two runs at once: the same results in the end (Linux; some parts root)
 	$(BIN)/python -m pytest -m robustness tests/robustness
+
+test-lineage: env ## numbers change with a dataset if, and only if, their Data line names it: a run, and all that follows again
+	$(BIN)/python -m pytest -m lineage tests/workflow/test_lineage.py
 
 test-report: env $(VENV)-browser/.ready ## a report in headless Chromium (PAGE=file, CHROMIUM=program); by default the default run's
 	$(if $(PAGE)$(wildcard results/default/report.html results/test/report.html),,$(SNAKEMAKE) --configfile config/test.yaml \

@@ -10,7 +10,7 @@ import pandas as pd
 import yaml
 
 from contactid.core.errors import ContactIdError
-from contactid.output.claims import ABSTRACT, NO_RESULT, WEAKEST_FIRST, judged_claims, read_claims
+from contactid.output.claims import NO_RESULT, WEAKEST_FIRST, judged_claims, read_claims
 from contactid.output.comparison import SCALES, STATEMENT, comparable, counted
 from contactid.output.verdicts import (
     BASES,
@@ -132,23 +132,19 @@ def sentences(root: Path) -> str:
 _PLAINLY = {
     "shown": (REPRODUCED, BETTER),
     "contradicted": (DIFFERS, PRINT_INCONSISTENT),
-    "need the paper's recordings": (NEEDS_ARCHIVE,),
-    "need what was never published": (NEVER_PUBLISHED,),
+    "need recordings": (NEEDS_ARCHIVE,),
+    "never published": (NEVER_PUBLISHED,),
     "open": (NOT_DONE, UNDEFINED, UNINFORMATIVE, PRINT_CONSISTENT, FITTED, INPUT),
-    "about other work, or an opinion": (NO_RESULT,),
+    "no result": (NO_RESULT,),
 }
 
 
 def papers(root: Path) -> str:
-    """What comes of each paper's sentences, in a line: of the abstract's, and of all that can be checked."""
+    """What comes of each paper's sentences, in a line."""
     rows = []
     for study, claims in judged_sentences(root).items():
-        in_abstract = claims["section"] == ABSTRACT
-        cells = []
-        for verdicts in _PLAINLY.values():
-            members = claims["verdict"].isin(verdicts)
-            cells.append(f"{(members & in_abstract).sum()} of {members.sum()}")
-        rows.append([study, f"{in_abstract.sum()} of {len(claims)}", *cells])
+        counts = [str(claims["verdict"].isin(verdicts).sum()) for verdicts in _PLAINLY.values()]
+        rows.append([study, str(len(claims)), *counts])
     return _table(["study", "sentences", *_PLAINLY], rows)
 
 

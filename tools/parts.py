@@ -73,6 +73,7 @@ PARTS = {
         "make test-robustness",
         slice="missing or file_where or read_only",
     ),
+    "lineage": Part("every dataset moved, and what follows from it made again", "make test-lineage"),
     "bundle": Part("bundles, attacks on them, RO-Crate", "make test-bundle", slice="not made_again"),
     "test": Part("all that needs none of these", "make test"),
     "report": Part("the report in a browser", "make test-report", _browser, "questions"),

@@ -1,9 +1,10 @@
 """In place of workflow/call.py in a copy of the repository: calls the same, and records what that executes and opens.
 
 ``recorded/<rule>...json`` has the job's fingerprint, the place of every function of the package that ran
-(but those of an import) and every file of the repository that was read. Each function of the package says so itself,
-by a line that is put in front when its module is imported; to trace all calls takes as long again as the job.
-Compiled functions are known by their dispatchers, HDF5 files by h5py, since neither asks Python.
+(but those of an import) and every file of the repository that was read; the pickle beside it has what the job's call
+was given. Each function of the package says so itself, by a line that is put in front when its module is imported; to
+trace all calls takes as long again as the job. Compiled functions are known by their dispatchers, HDF5 files by h5py,
+since neither asks Python.
 """
 
 import ast
@@ -11,6 +12,7 @@ import builtins
 import importlib.machinery
 import json
 import os
+import pickle
 import re
 import sys
 from pathlib import Path
@@ -117,6 +119,15 @@ def watch_hdf5():
     h5py.File.__init__ = watched
 
 
+def given():
+    """What the job's call is made of, for moved_data.py, which makes it again."""
+    from contactid.run.call import _plain
+
+    parts = {"wildcards": smk.wildcards, "files_in": smk.input, "files_out": smk.output, "params": smk.params}
+    named = {part: {name: _plain(value) for name, value in items.items()} for part, items in parts.items()}
+    return {**named, "rule": smk.rule, "config": smk.config, "outputs": [str(file) for file in smk.output]}
+
+
 smk = snakemake  # noqa: F821 - Snakemake puts it there
 assert not any(name.partition(".")[0] == "contactid" for name in sys.modules)
 builtins.__at_call__ = at_call
@@ -130,6 +141,7 @@ finally:
     executed.update(dispatchers())
     name = "_".join([smk.rule, *map(str, smk.wildcards)])
     Path("recorded").mkdir(exist_ok=True)
+    Path(f"recorded/{name}.pickle").write_bytes(pickle.dumps(given()))
     Path(f"recorded/{name}.json").write_text(
         json.dumps(
             {

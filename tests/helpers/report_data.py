@@ -20,32 +20,33 @@ def contradictions(results):
     lines = _data_lines((results / "report.html").read_text(encoding="utf-8"))
     cards = {card["name"]: card for card in map(_read, results.glob("data/*/card.json"))}
     checks = pd.read_csv(results / "checks.csv", keep_default_na=False)
-    declared = _read(results / "artefacts.json")["studies"]
-    told = []
+    told, known = [], {}
     for (study, key), rows in checks.groupby(["study", "artefact"]):
-        judged = {name for names in rows["data"] for name in names.split(", ") if name}
-        if lost := judged - lines[f"{study}-{key}"][0]:
-            told.append(f"{study}-{key}: its rows have {lost}, its line hasn't")
-    for study, rows in declared.items():
-        for row in rows:
-            place = f"{study}-{key_of(row['name'])}"
-            if row["kind"] == "animation":
-                continue
-            told += _of_table(results / row["files"][0], cards, *lines[place], place)
-            if row["kind"] == "figure":
-                told += _of_figure(results / study / f"{row['place']}.svg", row, cards, *lines[place], place)
-        beyond = {key_of(row["name"]): set() for row in rows}
-        for row in rows:
-            beyond[key_of(row["name"])] |= set(row["datasets"])
-        own = results / study / "figures/sources.json"
-        for name, source in (_read(own) if own.is_file() else {}).items():
-            beyond[key_of(name)] |= set(source["datasets"])
-        for key, names in beyond.items():
-            of_rows = checks[(checks["study"] == study) & (checks["artefact"] == key)]["data"]
-            known = names | {name for joined in of_rows for name in joined.split(", ") if name}
-            if lines[f"{study}-{key}"][0] != known:
-                told.append(f"{study}-{key}: its line has {lines[f'{study}-{key}'][0]}, not {known}")
+        # the numbers of what is neither table nor figure are the rows themselves
+        known[f"{study}-{key}"] = {name for names in rows["data"] for name in names.split(", ") if name}
+    declared = list(inputs(results))
+    known |= {f"{study}-{key_of(row['name'])}": set() for study, row, _ in declared}
+    for study, row, names in declared:
+        place = f"{study}-{key_of(row['name'])}"
+        known[place] |= names
+        told += _of_table(results / row["files"][0], cards, *lines[place], place)
+        if row["kind"] == "figure":
+            told += _of_figure(results / study / f"{row['place']}.svg", row, cards, *lines[place], place)
+    for place, names in known.items():
+        if lines[place][0] != names:
+            told.append(f"{place}: its line has {lines[place][0]}, not {names}")
     return told
+
+
+def inputs(results):
+    """Of every table and figure of a run: its study, its row in the run's list, and the datasets it was made from."""
+    for study, rows in _read(results / "artefacts.json")["studies"].items():
+        file = results / study / "figures/sources.json"
+        sources = _read(file) if file.is_file() else {}
+        for row in rows:
+            if row["kind"] != "animation":
+                own = sources.get(row["name"], {}) if row["kind"] == "figure" else {}
+                yield study, row, {*row["datasets"], *own.get("datasets", [])}
 
 
 def _of_table(file, cards, names, _, place):

@@ -17,6 +17,7 @@ from contactid.output.verdicts import (
     NEEDS_ARCHIVE,
     NEVER_PUBLISHED,
     NOT_DONE,
+    PRINT,
     REPRODUCED,
     UNDEFINED,
     UNINFORMATIVE,
@@ -136,6 +137,14 @@ def test_thresholds_have_reasons_and_the_predicates_are_asked_for_no_others(ledg
             assert set(threshold) == {"value", "why"} and threshold["why"], f"{one.name}: {name}"
         if one.predicate:
             assert isinstance(one.made(), Predicate), one.name
+
+
+@pytest.mark.parametrize("ledger", LEDGERS, ids=lambda file: file.stem)
+def test_calculations_with_printed_tables_alone_rest_on_print(ledger: Path) -> None:
+    printed = {"published", "printed_tab02", "tab01_parameters"}
+    for one in read_statements(ledger):
+        if one.evidence.endswith("evidence:calculated") and set(one.tables) <= printed:
+            assert one.settings["basis"] == PRINT, one.name
 
 
 @pytest.mark.parametrize("ledger", LEDGERS, ids=lambda file: file.stem)

@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -39,26 +38,7 @@ from contactid.sources.origin import read_origins
 from recorded import unfounded
 from report_data import contradictions
 from tex_widths import tabular_widths
-
-ROOT = Path(__file__).parents[2]
-PARTS = ("Snakefile", "config", "envs", "profiles", "workflow")
-
-
-def copy_of_the_repository(folder):
-    for part in PARTS:
-        source = ROOT / part
-        if source.is_dir():
-            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(source, folder / part)
-    return folder
-
-
-def snakemake(folder, *arguments, configfile=("config/test.yaml",)):
-    # a job that dies must not be helped by a package path of the test process
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", *configfile, *arguments]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800)
+from whole_run import ROOT, snakemake, whole_run
 
 
 def to_be_done(folder):
@@ -80,14 +60,7 @@ def to_be_done(folder):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    folder = copy_of_the_repository(tmp_path_factory.mktemp("repository"))
-    # jobs record what they execute and open
-    (folder / "workflow/call.py").rename(folder / "workflow/called.py")
-    shutil.copy2(ROOT / "tests/helpers/recorded_call.py", folder / "workflow/call.py")
-    run = snakemake(folder)
-    assert run.returncode == 0, run.stdout + run.stderr
-    shutil.move(folder / "workflow/called.py", folder / "workflow/call.py")
-    return folder
+    return whole_run(tmp_path_factory)[0]
 
 
 def artefacts(folder, study):

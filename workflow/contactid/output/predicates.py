@@ -117,7 +117,7 @@ class Below(Within):
     """As :class:`Within`, with numbers on the limit's other side as its wrong answers."""
 
     def opposites(self, given: Numbers) -> dict[str, Any]:
-        """Numbers as many times the limit as it is theirs.
+        """Numbers as many times the limit as it is theirs, and twice the limit.
 
         Where the statement doesn't hold, only the numbers change that speak against it.
         """
@@ -125,7 +125,10 @@ class Below(Within):
         with np.errstate(divide="ignore"):
             other = self.limit**2 / numbers
         kept = np.array(self.cases(given)) & (not self.holds(given))
-        return {"other side of the limit": np.where(kept, numbers, other)}
+        return {
+            "other side of the limit": np.where(kept, numbers, other),
+            "twice the limit": np.full(len(numbers), 2.0 * self.limit),
+        }
 
 
 @dataclass(frozen=True)
@@ -133,14 +136,14 @@ class Above(Beyond):
     """As :class:`Beyond`, with numbers on the limit's other side as its wrong answers."""
 
     def opposites(self, given: Numbers) -> dict[str, Any]:
-        """Numbers as far on the limit's other side.
+        """Numbers as far on the limit's other side, and zero.
 
         Where the statement doesn't hold, only the numbers change that speak against it.
         """
         numbers = np.asarray(given, dtype=float)
         kept = np.array(self.cases(given)) & (not self.holds(given))
         other = np.where(kept, numbers, 2.0 * self.limit - numbers)
-        return {"other side of the limit": other}
+        return {"other side of the limit": other, "zero": np.zeros(len(numbers))}
 
 
 @dataclass(frozen=True)
