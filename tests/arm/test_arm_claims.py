@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from arm_for_tests import CONFIG, PUBLISHED, ROOT
 from contactid.arm import claims
-from contactid.arm.artefacts.joint_velocities import velocity_changes
-from contactid.arm.artefacts.two_mass import ShownMotions, motions, separations, system_of
+from contactid.arm.artefacts.shown_motions import ShownMotions, separations, velocity_changes
+from contactid.arm.artefacts.two_mass import motions, system_of
 from contactid.arm.claims import FastAndSlow
 from contactid.arm.rigid.printed_table import copied_rows, corrected_table, printed_table
 from contactid.arm.simulate.two_mass import IMPACT, RE_IMPACT, SEPARATION, TABLE_I, simulate

@@ -13,8 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from contactid.arm.artefacts.joint_velocities import velocity_changes
-from contactid.arm.artefacts.two_mass import ShownMotions, separations
+from contactid.arm.artefacts.shown_motions import ShownMotions, separations, velocity_changes
 from contactid.arm.rigid.postures import PLANE_JOINTS
 from contactid.arm.simulate.two_mass import COMPLIANT, FLEXIBLE, RIGID
 from contactid.output.comparison import Reproduced

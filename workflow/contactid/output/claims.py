@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from contactid.output.comparison import STATEMENT
-from contactid.output.statements import Pattern, matches
+from contactid.output.statements import Pattern, matches, read_ledger
 from contactid.output.verdicts import (
     BETTER,
     DIFFERS,
@@ -80,7 +79,7 @@ class Claim:
 
 def read_claims(ledger: str | Path) -> list[Claim]:
     """The claims of a study, in the paper's order."""
-    entries = yaml.safe_load(Path(ledger).read_text(encoding="utf-8"))["sentences"]
+    entries = read_ledger(ledger)["sentences"]
     return [
         Claim(
             name=entry["name"],

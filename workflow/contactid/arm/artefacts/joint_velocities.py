@@ -16,7 +16,6 @@ from contactid.sources.motion import read_dataset
 
 SHOWN_SPEED = 0.2  # m/s straight down, the paper's figure 2
 _BEFORE, _AFTER = 0.15, 0.30  # s of the recording that is drawn
-_CHANGE = 0.05  # s, before the impact and after it, over which joints are compared
 
 
 def shown_velocities(data: str, fits: str) -> pd.DataFrame:
@@ -52,15 +51,6 @@ def joint_velocities(impacts: xr.Dataset, experiment: str, impact_time: float) -
             "source": f"{made_from}: {experiment}",
         }
     )
-
-
-def velocity_changes(shown: pd.DataFrame) -> np.ndarray:
-    """(joints,) rms change of figure 2's joint velocities within 50 ms, from their mean before the impact, rad/s."""
-    since = shown["time_s"] - shown["impact_time_s"]
-    before = shown[since.between(-_CHANGE, 0.0)].groupby("joint")["velocity_rad_s"].mean()
-    after = shown[since.between(0.0, _CHANGE)]
-    squared = (after["velocity_rad_s"] - after["joint"].map(before)) ** 2
-    return np.sqrt(squared.groupby(after["joint"]).mean().to_numpy())
 
 
 _HEIGHT = 5.6  # inches

@@ -15,12 +15,7 @@ from matplotlib.figure import Figure
 
 from contactid.arm.identify.modal_fit import ModalFit, fit_modes
 from contactid.arm.simulate.two_mass import (
-    COMPLIANT,
-    IMPACT,
     MODELS,
-    RIGID,
-    SEPARATION,
-    TABLE_I,
     TwoMassMotion,
     simulate,
 )
@@ -90,54 +85,6 @@ def motions(models: Mapping[str, Any]) -> pd.DataFrame:
         table.insert(0, "model", model)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
-
-
-class ShownMotions:
-    """Figure 4's data, read as curves.
-
-    ``impact`` is when model A's bodies meet, s, and ``before`` their state then, which a compliant contact doesn't
-    change at once; ``end`` is the last time.
-    """
-
-    def __init__(self, table: pd.DataFrame) -> None:
-        models = {str(model): part.set_index("t_s") for model, part in table.groupby("model")}
-        gap = models[COMPLIANT]["x1_m"] - models[COMPLIANT]["x0_m"]
-        self.before = models[COMPLIANT][gap <= _TOUCHING].iloc[0]
-        self.impact, self.end = float(str(self.before.name)), float(table["t_s"].max())
-        self._after = {model: part[~part.index.duplicated(keep="last")] for model, part in models.items()}
-
-    def at(self, model: str, signal: str, times: np.ndarray) -> np.ndarray:
-        """(n,) ``x1``, ``x2`` (m), ``v1`` or ``v2`` (m/s) at (n,) times, s; at an event after it.
-
-        A model of another name than A, B and C hits nothing: from the impact on its masses keep their velocities.
-        """
-        column = f"{signal}_m_s" if signal[0] == "v" else f"{signal}_m"
-        if model in self._after:
-            curve = self._after[model][column]
-            return np.interp(times, curve.index, curve)
-        speed = self.before[f"v{signal[1]}_m_s"] if signal[0] == "x" else 0.0
-        return np.asarray(self.before[column] + speed * (times - self.impact))
-
-    def after(self, begin: float, end: float) -> np.ndarray:
-        """(n,) times ``begin`` to ``end`` s after the impact, between steps, as model B jumps at the impact itself."""
-        return self.impact + np.arange(begin + 0.5 * FINE, end, FINE)
-
-    def departure(self, model: str, begin: float) -> tuple[np.ndarray, np.ndarray]:
-        """Times (n,) from ``begin`` s after the impact on, and v2 less the rigid robot's there as a share of it."""
-        times = np.arange(self.impact + begin, self.end, 1e-4)
-        return times, self.at(model, "v2", times) / self.at(RIGID, "v2", times) - 1.0
-
-
-def separations(events: pd.DataFrame, model: str, setting: str = TABLE_I) -> pd.DataFrame:
-    """Separations of a motion of ``ext_events``, with their time and speed, and whether the bodies meet again.
-
-    ``after`` the impact, s; ``speed`` over the impact's; ``closes``.
-    """
-    rows = events[(events["model"] == model) & (events["setting"] == setting)]
-    hit = rows[rows["event"] == IMPACT].iloc[0]
-    after, speed = rows["t_s"] - hit["t_s"], (rows["gap_rate_m_s"] / hit["gap_rate_m_s"]).abs()
-    found = rows.assign(after=after, speed=speed, closes=rows["t_s"].shift(-1).notna())
-    return found[found["event"] == SEPARATION]
 
 
 def decompose(motion: TwoMassMotion, window: float, sample_interval: float) -> tuple[np.ndarray, ModalFit]:
