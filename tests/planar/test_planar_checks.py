@@ -31,14 +31,8 @@ from contactid.planar.printed_scenes import SAMPLES as STORED
 from contactid.planar.printed_scenes import as_printed
 from contactid.planar.simulate.bodies import PlanarMotion
 from contactid.planar.simulate.scenes import scene_of
-from contactid.planar.sweeps.measures import (
-    STATED,
-    UNIFORM,
-    Measured,
-    longest_run,
-    needed_friction,
-    with_uniform_bodies,
-)
+from contactid.planar.sweeps.measured import STATED, UNIFORM, Measured
+from contactid.planar.sweeps.measures import longest_run, needed_friction, with_uniform_bodies
 from contactid.planar.sweeps.measures import write_measures as measured
 from contactid.planar.sweeps.peaks import exact_first_impact
 from contactid.planar.table1 import UNIFORM_ERROR_PCT, sample_tolerance, table_numbers

@@ -21,13 +21,19 @@ from whole_run import ROOT, copy_of_the_repository, numbers_of, record_run, whol
 ROUNDING = 1e-5  # relative; csv files have six digits
 # the cheapest of each study
 SHORT = ("box006_validation", "planar_square_twin", "arm_twin", "inhand_twin:fingertip")
-# two boxes, so that a figure of one of them can't name the other
+# two boxes, so that a figure of one of them can't name the other; refined, since a coarse grid's best point stays
 TWO_BOXES = """
 run: two_boxes
 tossing:
   identify_on: [box005_trajectories, box006_trajectories]
   predict_on: [box005_validation, box006_validation]
-  velocity: {identify_on: [box005_drops, box006_drops]}
+  variants:
+    - {name: exact_contact, start: central_difference, substeps: 1, solver: newton, refine: true, calibrated: false}
+  velocity:
+    identify_on: [box005_drops, box006_drops]
+    variants:
+      - {name: velocity, twists: central_differences, calibrated: false, substeps: 1, refine: true,
+         largest_misfit: 2.5, largest_imbalance: 0.03, predict_with: exact_contact, mpec: true}
 """
 LONG = (
     ("box005_trajectories", "planar_square_twin", "inhand_twin:simulation"),

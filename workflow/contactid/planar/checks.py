@@ -18,7 +18,7 @@ from contactid.output.stored import read_stored
 from contactid.output.tables import read_csv, write_csv
 from contactid.output.verdicts import NEVER_PUBLISHED, NOT_DONE, Lack
 from contactid.planar.printed_scenes import SAMPLES, Tables, as_printed
-from contactid.planar.sweeps.measures import IDENTIFICATION, UNIFORM, Measured
+from contactid.planar.sweeps.measured import IDENTIFICATION, UNIFORM, Measured
 from contactid.planar.table1 import INERTIA, MASS, table_numbers
 
 _STICKING = "friction of 1, under which sticking impacts stop the contact point's tangential motion"

@@ -15,7 +15,7 @@ from scipy.stats import kendalltau
 from contactid.output.statements import Evidence
 from contactid.output.verdicts import COMPUTED, PRINT
 from contactid.planar.printed_scenes import SAMPLES, Tables
-from contactid.planar.sweeps.measures import IDENTIFICATION, Measured
+from contactid.planar.sweeps.measured import IDENTIFICATION, Measured
 from contactid.planar.table1 import LEAST_MU, UNIFORM_ERROR_PCT
 
 

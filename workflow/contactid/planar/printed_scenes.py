@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from contactid.planar.sweeps.measures import IDENTIFICATION
+from contactid.planar.sweeps.measured import IDENTIFICATION
 from contactid.planar.table1 import INERTIA, MASS, SEMI_AXES
 
 Tables = Mapping[str, pd.DataFrame]

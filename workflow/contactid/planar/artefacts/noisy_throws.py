@@ -16,7 +16,7 @@ from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.stored import read_stored
 from contactid.output.tables import read_csv
-from contactid.planar.sweeps.measures import Measured
+from contactid.planar.sweeps.measured import Measured
 
 _CELL = ["noise_model", "mu", "fps"]
 LEAST_FPS = 120.0  # of figure 19

@@ -23,11 +23,10 @@ from contactid.planar.simulate.scenes import Scene, body_of, scene_of
 from contactid.planar.simulate.throws import body_and_ground, measured_throw, noise_of, true_motion
 from contactid.planar.sweeps.gap_motion import gap_motion
 from contactid.planar.sweeps.liftoff import liftoff_threshold
+from contactid.planar.sweeps.measured import IDENTIFICATION, STATED, UNIFORM
 from contactid.planar.sweeps.peaks import SHOWN_STEPS, first_impact
 from contactid.planar.sweeps.penalty import fit_with_one_weight, spread_share
 
-STATED, UNIFORM = "stated", "uniform"
-IDENTIFICATION = "identification"  # stands for section 6.1's throw among the scenes
 _SHOWN = (1.0, 2.0, 5.0)  # ms: time steps of figures 7 and 10
 _WAITED = 1.0  # s: how long lift-off is waited for, to figure 12's end
 _CLEARANCE = 0.01  # m: from which gap on a body has left the ground
@@ -57,31 +56,6 @@ class Measure(NamedTuple):
     quantity: str
     at: float
     value: float
-
-
-class Measured:
-    """The table of :func:`write_measures`, by quantity and what it was found at."""
-
-    def __init__(self, table: pd.DataFrame) -> None:
-        keys = zip(table["body"], table["quantity"], table["at"].round(6), strict=True)
-        self._values = dict(zip(keys, table["value"].astype(float), strict=True))
-
-    def __call__(self, quantity: str, at: float, body: str = STATED) -> float:
-        """A number, of the stated body or the uniform one."""
-        return self._values[body, quantity, round(at, 6)]
-
-    def uniform(self, quantity: str, at: float) -> dict[str, float]:
-        """The naive answer: the number of the uniform body."""
-        return {"uniform body": self(quantity, at, UNIFORM)}
-
-    def of(self, quantity: str) -> dict[float, float]:
-        """All numbers of a quantity, of the stated body, ascending in what they were found at."""
-        found = {at: value for (body, name, at), value in self._values.items() if (body, name) == (STATED, quantity)}
-        return dict(sorted(found.items()))
-
-    def same_motion(self) -> dict[float, float]:
-        """For each friction of table 1 the least friction under which the body moves in the very same way."""
-        return self.of("throw_same_as_mu")
 
 
 def write_measures(block: Mapping[str, Any], table: str) -> None:
