@@ -3,8 +3,6 @@
 import shlex
 import time
 
-import yaml
-
 WORKFLOW = CHECKOUT / "workflow"
 # jobs find the package by themselves (workflow/call.py): the environment is that of all rules, a host's too
 sys.path.insert(0, str(WORKFLOW))
@@ -14,6 +12,7 @@ from contactid.core.reading import require_bounded
 from contactid.sources.registry import check_reader, load_registry, pick, with_sizes
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.artefacts import computations, computed, drawings
+from contactid.output.ledger import named_in
 from contactid.run.fingerprint import LISTS, Fingerprints
 from contactid.run.renamed import refuse_old_names
 
@@ -77,19 +76,8 @@ def ledger_of(study):
 
 def judged(study, function):
     """Params of a rule that judges a study: its function, with all that the ledger names for the paper's statements."""
-    file = CHECKOUT / f"workflow/resources/published/{study}_claims.yaml"
-    # libyaml's loader is ten times as fast, where PyYAML has it
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    statements = yaml.load(file.read_text(encoding="utf-8"), Loader=loader)[
-        "statements"
-    ]
-    named = [
-        one[part]
-        for one in statements
-        for part in ("predicate", "evidence")
-        if part in one
-    ]
-    return call(function, *dict.fromkeys(named))
+    named = named_in(CHECKOUT / f"workflow/resources/published/{study}_claims.yaml")
+    return call(function, *named)
 
 
 def compute(rule):

@@ -15,7 +15,8 @@ from typing import Any
 import pandas as pd
 
 from contactid.output.comparison import STATEMENT
-from contactid.output.statements import Pattern, matches, read_ledger
+from contactid.output.ledger import read_ledger
+from contactid.output.statements import Pattern, matches
 from contactid.output.verdicts import (
     BETTER,
     DIFFERS,

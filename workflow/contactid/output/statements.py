@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from contactid.core.references import arguments, resolve
 from contactid.output.comparison import KEY, STATEMENT, Origins, as_table, origin_of, rests_on_print
+from contactid.output.ledger import read_ledger
 from contactid.output.predicates import Predicate
 from contactid.output.verdicts import (
     COMPUTED,
@@ -95,16 +95,6 @@ class Evidence:
 def missing(kind: str, words: str, note: str = "", data: str = "") -> Evidence:
     """No evidence, and why."""
     return Evidence(note=note, data=data, lack=Lack(kind, words))
-
-
-def read_ledger(ledger: str | Path) -> dict[str, list[dict[str, Any]]]:
-    """A ledger's ``statements`` and ``sentences`` as they are written.
-
-    Ledgers are long, and libyaml's loader is ten times as fast; where PyYAML lacks it, its own reads the same.
-    """
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    content: dict[str, list[dict[str, Any]]] = yaml.load(Path(ledger).read_text(encoding="utf-8"), Loader=loader)
-    return content
 
 
 def read_statements(ledger: str | Path) -> list[Statement]:
