@@ -75,7 +75,7 @@ def ledger_of(study):
 
 
 def judged(study, function):
-    """Params of a rule that judges a study: its function, with all that the ledger names for the paper's statements."""
+    """Params of what judges a study, with all that the ledger names for the statements of its paper."""
     named = named_in(CHECKOUT / f"workflow/resources/published/{study}_claims.yaml")
     return call(function, *named)
 
