@@ -56,7 +56,7 @@ def test_a_shard_names_its_recording_and_finds_the_mass(shard):
 
 
 def test_shards_become_the_table_of_estimates(shard):
-    assert tuple(all_estimates([shard]).table.columns) == ESTIMATE_COLUMNS
+    assert tuple(all_estimates([shard]).columns) == ESTIMATE_COLUMNS
 
 
 def test_speed_and_differences_are_kept_and_shown(tmp_path):

@@ -174,13 +174,13 @@ def test_a_row_that_rounding_could_save_is_not_called_proven() -> None:
 
 def test_a_center_of_mass_outside_the_geometry_is_told_apart() -> None:
     made = printed_consistency(PUBLISHED_FILE, OBJECTS_FILE)
-    rows = made["tables/ext_printed_consistency"].table
+    rows = made["tables/ext_printed_consistency"]
     assert set(rows["within_hull"]) == {True, False} and len(rows) == 210
     far = rows[(rows["block"] == "in_hand_a") & (rows["object"] == "box_4") & (rows["method"] == "baseline_fg")]
     assert not far["within_hull"].any()
     assert rows.loc[rows["method"] == GROUND_TRUTH, "within_hull"].all()
     assert (rows.groupby(["block", "object", "method"])["as_shown"].sum() == 1).all()
-    verdicts = made["tables/ext_printed_verdicts"].table
+    verdicts = made["tables/ext_printed_verdicts"]
     assert (verdicts["consistent"] <= verdicts[["positive_definite", "within_hull"]].min(axis=1)).all()
 
 

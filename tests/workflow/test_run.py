@@ -114,8 +114,8 @@ def test_the_report_says_of_data_what_pictures_tables_and_verdicts_say(finished,
     # and what isn't so is found: a dataset too few, one too many, and another footer
     page = (results / "report.html").read_text()
     for old, new in (
-        ("<dt>Data</dt><dd>\n<a", "<dt>Data</dt><dd>\nno dataset<a"),
-        ("<dt>Data</dt><dd>\nno dataset", "<dt>Data</dt><dd>\narm_twin"),
+        ("<dt>Data</dt><dd><a", "<dt>Data</dt><dd>no dataset<a"),
+        ("<dt>Data</dt><dd>no dataset", "<dt>Data</dt><dd>arm_twin"),
         ("the figure says: drawing", "the figure says: recorded data"),
     ):
         assert page.count(old) > 0
