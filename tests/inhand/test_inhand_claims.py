@@ -50,7 +50,7 @@ def judged(printed: pd.DataFrame = PRINTED, estimates: pd.DataFrame = ESTIMATES,
     rows = CONSISTENCY if printed is PRINTED else consistency_table(printed, OBJECTS)
     found = {name: appendix_table(source, printed, rows, estimates) for source, name in APPENDIX_TABLES.items()}
     found |= {"ext_estimates": estimates, "ext_printed_consistency": rows, **MADE_UP, **tables}
-    checks = judge_statements("inhand", LEDGER, found, {"objects": OBJECTS, "printed": printed}, TWINS, PUBLISHED)
+    checks = judge_statements("inhand", LEDGER, found, {"objects": OBJECTS, "printed": printed}, TWINS)
     return checks.set_index(["quantity", "condition"])
 
 

@@ -14,7 +14,6 @@ from contactid.output.predicates import Predicate
 from contactid.output.statements import Evidence, judge_statements, missing, read_statements
 from contactid.output.verdicts import (
     DIFFERS,
-    NEEDS_ARCHIVE,
     NEVER_PUBLISHED,
     NOT_DONE,
     PRINT,
@@ -25,13 +24,8 @@ from contactid.output.verdicts import (
 from contactid.sources.origin import SYNTHETIC, Origin
 
 PUBLISHED = Path(__file__).parents[2] / "workflow/resources/published"
-PRINTED = pd.DataFrame(
-    [("tab02", "mu", "object=a", 0.3, "1", 0.05, "rounding", "Table II")],
-    columns=["artefact", "quantity", "condition", "value", "unit", "tolerance", "tolerance_from", "where"],
-)
 ORIGINS = {
     "twin": Origin(False, SYNTHETIC),
-    "twin_of_mu": Origin(False, SYNTHETIC, ("tab02/mu/*",)),
     "archive": Origin(True, "10.1/2"),
 }
 ENTRY = {
@@ -59,7 +53,7 @@ def judged(folder: Path, table: pd.DataFrame, **changes) -> pd.Series:
     ledger = folder / "ledger.yaml"
     ledger.write_text(yaml.safe_dump({"statements": [ENTRY | changes], "sentences": []}))
     tables = {"errors": table, "unnamed": table}
-    rows = judge_statements("s", ledger, tables, {}, ORIGINS, PRINTED)
+    rows = judge_statements("s", ledger, tables, {}, ORIGINS)
     assert list(rows.columns) == list(COLUMNS) and len(rows) == 1
     return rows.iloc[0]
 
@@ -94,15 +88,6 @@ def test_a_twin_decides_only_where_the_opposite_looks_otherwise(tmp_path: Path) 
     assert judged(tmp_path, same, **on_twin)["verdict"] == UNINFORMATIVE
     assert judged(tmp_path, worse, **on_twin)["verdict"] == DIFFERS
     assert judged(tmp_path, same)["verdict"] == DIFFERS, "a simulation of what the paper describes decides"
-
-
-def test_a_twin_that_was_made_with_what_a_statement_is_about_cannot_judge_it(tmp_path: Path) -> None:
-    about = [{"artefact": "tab02", "quantity": "m*", "condition": "*"}]
-    of_print = judged(tmp_path, BETTER_ROWS, about=about, settings={"data": "twin_of_mu:part"})
-    assert of_print["verdict"] == NEEDS_ARCHIVE and "mu (Table II)" in of_print["note"]
-    assert of_print["reproduced"] == 1.0 and of_print["origin"] == "twin_of_print"
-    assert judged(tmp_path, BETTER_ROWS, about=about, settings={"data": "archive"})["verdict"] == REPRODUCED
-    assert judged(tmp_path, BETTER_ROWS, settings={"data": "twin_of_mu"})["verdict"] == REPRODUCED
 
 
 def test_what_a_statement_lacks_is_said(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def check(
     )
     by_name["own_impacts"] = read_csv(own_impacts)
     named = {"data": data, "origins": origins}
-    statements = judge_statements("arm", ledger, by_name, named, origins, printed)
+    statements = judge_statements("arm", ledger, by_name, named, origins)
     rows = [compare("arm", printed, numbers, {}, origins), statements]
     write_csv(pd.concat(rows, ignore_index=True), checks)
 

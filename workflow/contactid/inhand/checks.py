@@ -62,7 +62,7 @@ def check(
     printed, things, origins = read_csv(published), load_objects(objects), read_origins(cards)
     named = {"objects": things, "printed": printed_table(printed)}
     numbers = compare("inhand", printed, reproduced_numbers(found, things), REASONS, origins)
-    statements = judge_statements("inhand", ledger, found, named, origins, printed)
+    statements = judge_statements("inhand", ledger, found, named, origins)
     write_csv(pd.concat([numbers, statements], ignore_index=True), checks)
 
 

@@ -8,7 +8,7 @@ from a rule come from the predicate and the evidence, a counterexample may stand
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,12 @@ from typing import Any
 import pandas as pd
 
 from contactid.core.references import arguments, resolve
-from contactid.output.comparison import KEY, STATEMENT, Origins, as_table, origin_of, rests_on_print
+from contactid.output.comparison import KEY, STATEMENT, Origins, as_table, origin_of
 from contactid.output.ledger import read_ledger
 from contactid.output.predicates import Predicate
 from contactid.output.verdicts import (
     COMPUTED,
     COUNTEREXAMPLE,
-    NEEDS_ARCHIVE,
     NOT_DONE,
     UNDEFINED,
     Lack,
@@ -47,7 +46,6 @@ class Statement:
     settings : of the function, by name
     tables : names of the tables that it is given as ``tables``, and no others
     counterexample : what must be refused, chosen by hand; None for none
-    about : rows of printed numbers that the statement is about: a twin that was made with one of them can't confirm it
     lacks : a kind and words, where no evidence can be had
     """
 
@@ -62,7 +60,6 @@ class Statement:
     settings: Mapping[str, Any] = field(default_factory=dict)
     tables: Sequence[str] = ()
     counterexample: Any = None
-    about: Sequence[Pattern] = ()
     lacks: Mapping[str, str] = field(default_factory=dict)
 
     def made(self) -> Predicate:
@@ -108,7 +105,6 @@ def judge_statements(
     tables: Mapping[str, pd.DataFrame],
     named: Mapping[str, Any],
     origins: Origins,
-    published: pd.DataFrame,
 ) -> pd.DataFrame:
     """A row for each statement of a ledger, with the columns of :func:`contactid.output.comparison.compare`.
 
@@ -117,14 +113,10 @@ def judge_statements(
     tables : of the run, by name; a statement that names another one isn't judged
     named : what else functions of evidence may ask for, by name
     origins : of the datasets, by name
-    published : the printed numbers, among which ``about`` finds what a statement is about
     """
     rows = []
     for statement in read_statements(ledger):
         found = evidence_of(statement, tables, named)
-        if found.lack is None and (of := _made_with(statement, found, origins, published)):
-            words = f"the paper's own recordings: the twins were made with {of}, which this is about"
-            found = replace(found, lack=Lack(NEEDS_ARCHIVE, words))
         rows.append({"study": study, **_row(statement, found, origins)})
     return as_table(rows)
 
@@ -139,14 +131,6 @@ def evidence_of(statement: Statement, tables: Mapping[str, pd.DataFrame], named:
     own = {"tables": {name: tables[name] for name in statement.tables}, **statement.settings}
     found: Evidence = function(**arguments(function, {**named, **own}))
     return found
-
-
-def _made_with(statement: Statement, found: Evidence, origins: Origins, published: pd.DataFrame) -> str:
-    """The first printed number that the statement is about and its data were made with; empty for none."""
-    for row in published.to_dict("records") if statement.about else ():
-        if any(matches(row, pattern) for pattern in statement.about) and rests_on_print(row, found.data, origins):
-            return f"{row['quantity']} ({row['where']})"
-    return ""
 
 
 def matches(row: Mapping[Any, Any], pattern: Pattern) -> bool:

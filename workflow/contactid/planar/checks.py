@@ -73,7 +73,7 @@ def all_rows(tables: Tables, printed: pd.DataFrame, ledger: str) -> pd.DataFrame
         for name in printed["artefact"].unique()
     }
     numbers = compare("planar", printed, all_numbers(tables, printed), lacks, {})
-    statements = judge_statements("planar", ledger, {**tables, "published": printed}, {}, {}, printed)
+    statements = judge_statements("planar", ledger, {**tables, "published": printed}, {}, {})
     return pd.concat([numbers, statements], ignore_index=True)
 
 

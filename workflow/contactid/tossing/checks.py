@@ -106,7 +106,7 @@ def check(
     ours = _compared(rows, chain(_from_print(values), _from_data(of_run, paper_schemes, recordings)), recordings)
     named = {"printed": values, "recordings": recordings, "schemes": paper_schemes}
     numbers = compare("tossing", printed, ours, {}, origins)
-    statements = judge_statements("tossing", ledger, of_run, named, origins, printed)
+    statements = judge_statements("tossing", ledger, of_run, named, origins)
     write_csv(pd.concat([numbers, statements], ignore_index=True), checks)
 
 
