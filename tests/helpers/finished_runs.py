@@ -21,6 +21,7 @@ EXACT = {
     "name": "exact",
     "start": "flight_fit",
     "substeps": 4,
+    "law": "newton",
     "solver": "newton",
     "refine": False,
     "calibrated": False,

@@ -20,6 +20,7 @@ VARIANT = {
     "name": "tiny",
     "start": "flight_fit",
     "substeps": 1,
+    "law": "newton",
     "solver": "newton",
     "refine": False,
     "calibrated": False,

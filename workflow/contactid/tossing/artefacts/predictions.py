@@ -24,7 +24,7 @@ from contactid.tossing.artefacts.simulators import (
     summarise,
 )
 from contactid.tossing.configuration import NO_RESTITUTION, SIMULATOR, Scheme, schemes_of, velocity_cases
-from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
+from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL
 from contactid.tossing.predict.prediction import rest_errors
 
 
@@ -97,7 +97,7 @@ def prediction_tables(
     for file in with_printed:
         tables["ext_printed_parameters"] = with_printed_table(read_csv(file), data, printed["tab03"])
     if simulated:
-        names = [OWN, OWN_TANGENTIAL, *block["simulators"]["names"]]
+        names = [OWN, OWN_INCREMENTAL, *block["simulators"]["names"]]
         tables["ext_simulators"] = simulators_table(
             simulated, names, simulator_predictions, simulator_fits, schemes, block["bootstrap"]
         )

@@ -143,7 +143,8 @@ def identify_from_impacts(
     last = best.solution.last
     errors = [None if not np.isfinite(error) else float(error) for error in spread.standard_errors] if spread else None
     return {
-        "parameters": {"friction_mu": mu, "restitution_e_n": e_n, "restitution_e_t": e_t},
+        "parameters": {"friction_mu": mu, "restitution_e_n": e_n}
+        | ({"restitution_e_t": e_t} if options.free_e_t else {}),
         "objective": best.solution.objective,
         "status": last.status,
         "converged": best.solution.converged,

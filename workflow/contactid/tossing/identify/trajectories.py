@@ -128,7 +128,8 @@ def identify(
         "seconds": time.perf_counter() - begin,
         "seed": seed,
         "data": {"dataset": dataset, "part": "identification", "n_tosses": len(problem.tosses)},
-        "model": f"rigid box, {variant.substeps} steps per sample, start by {variant.start}, {variant.solver}",
+        "model": f"rigid box, {variant.law} impacts, {variant.substeps} steps per sample, "
+        f"start by {variant.start}, {variant.solver}",
         "reformulation": "simulation and search (eqs. 16 and 18)",
         "intervals": intervals,
         "restitution_flat_to": float(flat.max()),

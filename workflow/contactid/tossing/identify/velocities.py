@@ -38,8 +38,6 @@ def simulate_windows(
     friction_mu: np.ndarray,
     restitution_e_n: np.ndarray,
     options: SteppingOptions,
-    *,
-    restitution_e_t: float = 0.0,
 ) -> np.ndarray:
     """Simulated hybrid twists (window, pair, 6) at k_im + c."""
     if not windows:
@@ -53,7 +51,6 @@ def simulate_windows(
         friction_mu,
         restitution_e_n,
         options,
-        restitution_e_t=restitution_e_t,
     )
 
 
@@ -147,7 +144,8 @@ def identify_velocities(
             "n_impacts": len(windows),
             "n_tosses": len(set(tosses)),
         },
-        "model": f"rigid box in a window round each impact, {variant['substeps']} steps per sample",
+        "model": f"rigid box in a window round each impact, {options.law} impacts, "
+        f"{variant['substeps']} steps per sample",
         "reformulation": "simulation and search (eqs. 16 and 17)",
         "intervals": intervals,
         "friction_flat_from": float(mus[first_flat]) if first_flat < len(mus) - 1 else None,
@@ -179,6 +177,7 @@ def identify_on_impacts(
     impacts: str,
     dataset: str,
     variant: dict[str, Any],
+    law: str,
     grid: dict[str, dict[str, float]],
     bootstrap: dict[str, int],
     sweep: str,
@@ -187,9 +186,11 @@ def identify_on_impacts(
 ) -> None:
     """Identify friction and restitution on a file of impacts; write the sweep, the fit and every impact's loss.
 
-    The parameters are identified on the identification part; the losses are those of all impacts.
+    The parameters are identified on the identification part; the losses are those of all impacts. ``law`` is that of
+    the trajectory variant that predicts with them.
     """
     body, windows, options = read_impacts(impacts, substeps=variant["substeps"])
+    options = replace(options, law=law)
     known = [window for window in windows if window.split == IDENTIFICATION]
     swept = sweep_velocities(body, known, Grid(**{name: grid_values(**grid[name]) for name in grid}), options)
     record = identify_velocities(body, known, swept, options, variant, dataset=dataset, **bootstrap)

@@ -206,7 +206,6 @@ def _row(item: PreparedToss, run: AgxRun, length: float) -> dict[str, object]:
         "toss": toss.name,
         "friction_mu": run.parameters.friction_mu,
         "restitution_e_n": run.parameters.restitution_e_n,
-        "restitution_e_t": run.parameters.restitution_e_t,
         **trajectory_errors(toss.position, toss.orientation, position, orientation, length),
         "rest_position_error_cm": 100.0 * float(rest_position_error(item.rest_position, position[-1])),
         "e_rot_deg": float(np.degrees(rest_rotation_error(item.rest_orientation, orientation[-1]))),

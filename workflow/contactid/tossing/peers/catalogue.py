@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from contactid.core.errors import ContactIdError
 
-OWN, OWN_TANGENTIAL = "contactid", "contactid_tangential"  # this package's own: the paper's two parameters, or three
+OWN, OWN_INCREMENTAL = "contactid", "contactid_incremental"  # this package's own, by the law of impacts
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,9 @@ _CATALOGUE: dict[str, tuple[Parameter, ...]] = {
         _friction("friction_mu", "mu of eq. 11"),
         _restitution("restitution_e_n", "e_N of eq. 7", 0.2),
     ),
-    OWN_TANGENTIAL: (
+    OWN_INCREMENTAL: (
         _friction("friction_mu", "mu of eq. 11"),
-        _restitution("restitution_e_n", "e_N of eq. 7", 0.2),
-        _restitution("restitution_e_t", "e_T of eq. 9, which the paper sets to 0", 0.1),
+        _restitution("restitution_e_n", "Poisson's restitution", 0.2),
     ),
     "mujoco": (
         _friction("friction", "geom/friction, first number"),
@@ -68,7 +67,7 @@ _CATALOGUE: dict[str, tuple[Parameter, ...]] = {
     ),
 }
 SIMULATORS: tuple[str, ...] = tuple(_CATALOGUE)
-PEERS: tuple[str, ...] = tuple(name for name in SIMULATORS if name not in (OWN, OWN_TANGENTIAL))
+PEERS: tuple[str, ...] = tuple(name for name in SIMULATORS if name not in (OWN, OWN_INCREMENTAL))
 
 
 def parameters_of(simulator: str) -> tuple[Parameter, ...]:

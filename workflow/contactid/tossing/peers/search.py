@@ -28,7 +28,7 @@ from scipy.stats import qmc
 from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_fit
 from contactid.output.tables import write_csv
-from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL, Parameter, parameters_of
+from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL, Parameter, parameters_of
 from contactid.tossing.peers.exchange import ERRORS, REST, Answer, Problem, Request
 from contactid.tossing.peers.sessions import OwnSession, PeerSession, peer_problem
 from contactid.tossing.predict.prediction import rest_errors
@@ -46,7 +46,7 @@ Session = OwnSession | PeerSession
 
 def open_session(simulator: str, problem: Problem) -> Session:
     """A session with any simulator of the catalogue, to be used by ``with``."""
-    if simulator in (OWN, OWN_TANGENTIAL):
+    if simulator in (OWN, OWN_INCREMENTAL):
         return OwnSession(problem, simulator)
     return PeerSession(simulator, problem)
 

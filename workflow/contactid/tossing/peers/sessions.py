@@ -21,7 +21,7 @@ import numpy as np
 
 from contactid.core.errors import ContactIdError
 from contactid.sources.motion import BodyProperties
-from contactid.tossing.peers.catalogue import OWN, parameters_of
+from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL, parameters_of
 from contactid.tossing.peers.exchange import ERRORS, Answer, Problem, Request, measured
 from contactid.tossing.prepare.tosses import Problem as TossingProblem
 from contactid.tossing.simulate.box import ContactParameters, State, SteppingOptions, simulate
@@ -197,25 +197,21 @@ class OwnSession:
         """Nothing is held open."""
 
     def ask(self, request: Request) -> Answer:
-        """The answer to a request; parameters ``friction_mu``, ``restitution_e_n`` and maybe ``restitution_e_t``."""
+        """The answer to a request; parameters ``friction_mu`` and ``restitution_e_n``."""
         x, y, z = (float(value) for value in self.problem.gravity)
-        options = SteppingOptions(self.problem.time_step, int(request.substeps), gravity=(x, y, z))
+        law = "incremental" if self.name == OWN_INCREMENTAL else "newton"
+        options = SteppingOptions(self.problem.time_step, int(request.substeps), law, gravity=(x, y, z))
         return self._errors(request, options) if request.want == ERRORS else self._poses(request, options)
 
     def _errors(self, request: Request, options: SteppingOptions) -> Answer:
         laws = _laws(request)
-        position = np.empty((len(laws), self.problem.n_tosses))
-        rotation, unsolved, seconds = np.empty_like(position), np.empty_like(position), np.empty(len(laws))
-        for e_t in sorted({law.restitution_e_t for law in laws}):  # sets that share it can share steps
-            rows = [row for row, law in enumerate(laws) if law.restitution_e_t == e_t]
-            mu = np.array([laws[row].friction_mu for row in rows])
-            e_n = np.array([laws[row].restitution_e_n for row in rows])
-            begin = time.perf_counter()
-            result = sweep(self._body, self._tosses, mu, e_n, options, length=self.problem.length, restitution_e_t=e_t)
-            seconds[rows] = (time.perf_counter() - begin) / len(rows)
-            position[rows], rotation[rows] = result.position_error.T, result.rotation_error.T
-            unsolved[rows] = result.failed_steps.T
-        failed = (unsolved > 0) | ~np.isfinite(position + rotation)
+        mu = np.array([law.friction_mu for law in laws])
+        e_n = np.array([law.restitution_e_n for law in laws])
+        begin = time.perf_counter()
+        result = sweep(self._body, self._tosses, mu, e_n, options, length=self.problem.length)
+        seconds = np.full(len(laws), (time.perf_counter() - begin) / len(laws))
+        position, rotation = result.position_error.T, result.rotation_error.T
+        failed = (result.failed_steps.T > 0) | ~np.isfinite(position + rotation)
         position[failed] = rotation[failed] = np.nan
         n_tosses, n_samples = self.problem.n_tosses, len(self.problem.position)
         return Answer(

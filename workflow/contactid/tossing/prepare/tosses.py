@@ -108,6 +108,7 @@ class Variant:
     name : used in file names and in the column ``scheme``
     start : ``central_difference`` (the paper) or ``flight_fit``
     substeps : simulation steps per sample; 1 in the paper
+    law : of impacts, ``newton`` (the paper's) or ``incremental``; see :class:`SteppingOptions`
     solver : ``newton`` (converged) or ``prox`` (the paper's fixed point with the authors' r and tolerance)
     refine : refine the grid's optimum continuously
     calibrated : calibrate scale, centre of mass and inertia first
@@ -116,6 +117,7 @@ class Variant:
     name: str
     start: str
     substeps: int
+    law: str
     solver: str
     refine: bool
     calibrated: bool
@@ -177,6 +179,7 @@ def set_up(prepared: xr.Dataset, variant: Variant, split: str | None) -> Problem
     options = SteppingOptions(
         time_step=1.0 / float(prepared.attrs["sample_frequency"]),
         substeps=variant.substeps,
+        law=variant.law,
         gravity=(float(gravity[0]), float(gravity[1]), float(gravity[2])),
     )
     if variant.solver == "prox":  # as the authors ran it

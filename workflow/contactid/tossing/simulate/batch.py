@@ -134,7 +134,7 @@ def _rest_poses(
         parameters = ContactLaw(
             mus[run],
             e_ns[run],
-            law.restitution_e_t,
+            law.incremental,
             law.surface_velocity,
             (gravity[run, 0], gravity[run, 1], gravity[run, 2]),
             law.solver,

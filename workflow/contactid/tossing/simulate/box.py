@@ -18,23 +18,22 @@ from contactid.tossing.simulate import box_kernel
 from contactid.tossing.simulate.box_kernel import STATE_SIZE, BodyArrays, ContactLaw
 
 GRAVITY = 9.81  # m/s2
+_LAWS = {"newton": False, "incremental": True}
 _SOLVERS = {"newton": box_kernel.NEWTON, "prox": box_kernel.PROX}
 
 
 @dataclass(frozen=True)
 class ContactParameters:
-    """Friction and restitution of eqs. 7, 9 and 11, all dimensionless."""
+    """Friction (eq. 11) and normal restitution (eq. 7), both dimensionless; e_T of eq. 9 is 0, as in the paper."""
 
     friction_mu: float
     restitution_e_n: float
-    restitution_e_t: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.friction_mu >= 0:
             raise ContactIdError(f"friction_mu is {self.friction_mu}", "It must be 0 or more")
-        for name in ("restitution_e_n", "restitution_e_t"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ContactIdError(f"{name} is {getattr(self, name)}", "It must lie in [0, 1]")
+        if not 0 <= self.restitution_e_n <= 1:
+            raise ContactIdError(f"restitution_e_n is {self.restitution_e_n}", "It must lie in [0, 1]")
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,9 @@ class SteppingOptions:
         Seconds between samples; the paper steps at the recording's own rate.
     substeps
         Steps per sample.
+    law
+        Of impacts: ``newton`` (the paper's eqs. 7 to 11) or ``incremental``, in which friction follows the slip while
+        the normal impulse grows (:mod:`contactid.tossing.simulate.incremental`). Lasting contact is the same in both.
     solver
         ``newton`` (converged, see :mod:`contactid.tossing.simulate.contact_newton`) or
         ``prox`` (the paper's fixed point).
@@ -63,6 +65,7 @@ class SteppingOptions:
 
     time_step: float
     substeps: int = 1
+    law: str = "newton"
     solver: str = "newton"
     tolerance: float = 1e-11
     max_iterations: int = 100
@@ -104,7 +107,7 @@ class Trajectory:
     contacts, iterations
         Per step ((n - 1) substeps): closed contacts and solver iterations.
     residual
-        Per step: violation of the contact law, m/s.
+        Per step: violation of the contact law, m/s; of an incremental impact, the approach that is left.
     energy
         Per step: kinetic plus potential energy after it, J.
     impulses
@@ -154,7 +157,7 @@ def contact_law(
     return ContactLaw(
         friction_mu=float(parameters.friction_mu),
         restitution_e_n=float(parameters.restitution_e_n),
-        restitution_e_t=float(parameters.restitution_e_t),
+        incremental=_LAWS[options.law],
         surface_velocity=(0.0, 0.0, 0.0) if surface_velocity is None else _vector(surface_velocity),
         gravity=_vector(options.gravity),
         solver=_SOLVERS[options.solver],

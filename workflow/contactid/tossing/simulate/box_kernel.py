@@ -6,7 +6,8 @@ One step of length h:
 
 1. half a step of motion with the old twist gives the midpoint pose, where contacts and force directions are found;
 2. free motion: gravity, and the gyroscopic term of eq. 3 by the implicit midpoint rule, which keeps the kinetic energy;
-3. impulses of the closed contacts from the impact and friction law (:mod:`contactid.tossing.simulate.contact_kernel`);
+3. impulses of the closed contacts from the impact and friction law (:mod:`contactid.tossing.simulate.contact_kernel`),
+   or, where one of them approaches and the law says so, from :mod:`contactid.tossing.simulate.incremental`;
 4. half a step of motion with the new twist.
 
 Deviation: the authors' program writes eq. 3 in the body frame and takes the term ``v x* M v`` at the start of the step,
@@ -35,6 +36,7 @@ from contactid.tossing.simulate.contact_kernel import (
     twist_of,
 )
 from contactid.tossing.simulate.contact_newton import FAILED, solve_contacts
+from contactid.tossing.simulate.incremental import RESTING, SLOWEST, collide
 
 STATE_SIZE = 14
 TOUCHING = 13  # the entry of the state that counts contacts
@@ -58,8 +60,8 @@ class ContactLaw(NamedTuple):
     """Parameters of the impact and friction law and of its solver."""
 
     friction_mu: float
-    restitution_e_n: float
-    restitution_e_t: float
+    restitution_e_n: float  # Newton's, or Poisson's in incremental impacts
+    incremental: bool  # friction follows the slip during an impact
     surface_velocity: tuple[float, float, float]  # m/s in C
     gravity: tuple[float, float, float]  # m/s2 in C
     solver: int  # NEWTON or PROX
@@ -74,7 +76,7 @@ def with_values(law, friction_mu, restitution_e_n, surface_velocity):
     return ContactLaw(
         friction_mu,
         restitution_e_n,
-        law.restitution_e_t,
+        law.incremental,
         surface_velocity,
         law.gravity,
         law.solver,
@@ -226,21 +228,30 @@ def _fly(body, law, h, state):
 
 @numba.njit(**INLINE)
 def _set_up(body, law, state, rotation, contacts, n):
-    """Fill the table with the contacts of the midpoint pose, from the state before gravity and impulses."""
+    """Fill the table with the contacts of the midpoint pose, from the state before gravity and impulses.
+
+    Returns whether it is an incremental impact: the offsets are those of the law that the step is solved by.
+    """
     w0, w1, w2 = turn(rotation, state[10], state[11], state[12])
     v0, v1, v2 = state[7], state[8], state[9]
     s0, s1, s2 = law.surface_velocity
-    e_n, e_t = law.restitution_e_n, law.restitution_e_t
+    fastest = 0.0  # normal velocity of the corner that approaches fastest
     remember = state[TOUCHING] > 0.0
     for i in range(n):
         j = int(contacts[i, VERTEX])
         x, y, z = turn(rotation, body.vertices[j, 0], body.vertices[j, 1], body.vertices[j, 2])
         contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2] = x, y, z
-        contacts[i, OFFSET] = e_t * (v0 + w1 * z - w2 * y - s0) - s0
-        contacts[i, OFFSET + 1] = e_t * (v1 + w2 * x - w0 * z - s1) - s1
-        contacts[i, OFFSET + 2] = e_n * (v2 + w0 * y - w1 * x - s2) - s2
+        normal = v2 + w0 * y - w1 * x - s2
+        fastest = min(fastest, normal)
+        contacts[i, OFFSET], contacts[i, OFFSET + 1] = -s0, -s1
+        contacts[i, OFFSET + 2] = law.restitution_e_n * normal - s2
         for k in range(3):
             contacts[i, IMPULSE + k] = contacts[j, MEMORY + k] if remember else 0.0
+    impact = law.incremental and fastest < -SLOWEST
+    if impact:
+        for i in range(n):
+            contacts[i, OFFSET + 2] = -s2
+    return impact
 
 
 @numba.njit(**INLINE)
@@ -248,14 +259,20 @@ def _touch(body, law, h, state, contacts, n, check):
     """Solve the contact problem at the midpoint pose and put the new twist into the state."""
     inverse_mass = body.inverse_mass
     rotation = rotation_of(state)
-    _set_up(body, law, state, rotation, contacts, n)
+    impact = _set_up(body, law, state, rotation, contacts, n)
     inertia, inverse_inertia = body.inertia, body.inverse_inertia
     if not body.spherical:
         inertia, inverse_inertia = turn_tensor(rotation, inertia), turn_tensor(rotation, inverse_inertia)
     _fly(body, law, h, state)
     w0, w1, w2 = turn(rotation, state[10], state[11], state[12])
     free = state[7], state[8], state[9], w0, w1, w2
-    if law.solver == NEWTON:
+    residual = 0.0
+    if impact:
+        iterations, residual, needed, twist = collide(
+            n, inverse_mass, inverse_inertia, law.friction_mu, law.restitution_e_n, free, contacts
+        )
+        iterations = 1 if residual <= RESTING else law.max_iterations + 1
+    elif law.solver == NEWTON:
         iterations, violation, needed, twist = solve_contacts(
             n, inverse_mass, inertia, inverse_inertia, law.friction_mu, law.tolerance, law.max_iterations, free,
             contacts,
@@ -269,8 +286,7 @@ def _touch(body, law, h, state, contacts, n, check):
             contacts,
         )  # fmt: skip
         needed, twist = np.inf, twist_of(n, inverse_mass, inverse_inertia, free, contacts)
-    residual = 0.0
-    if check:
+    if check and not impact:
         residual = contact_residual(n, inverse_mass, inverse_inertia, law.friction_mu, free, contacts)
     for i in range(contacts.shape[0]):
         for k in range(3):

@@ -207,7 +207,6 @@ def sweep(
     options: SteppingOptions,
     *,
     length: float | None = None,
-    restitution_e_t: float = 0.0,
     share: bool = True,
 ) -> SweepResult:
     """Simulate every toss with every pair ``(friction_mu[k], restitution_e_n[k])`` and measure its errors.
@@ -239,7 +238,7 @@ def sweep(
     if not np.isfinite(starts).all():
         raise ContactIdError("the initial state of a simulation holds a NaN", "Check the measured start of the toss")
     out = np.empty((len(tosses), mus.size, 3))
-    law = contact_law(ContactParameters(0.0, 0.0, restitution_e_t), options)
+    law = contact_law(ContactParameters(0.0, 0.0), options)
     _sweep(
         body_arrays(body),
         law,
@@ -294,8 +293,6 @@ def end_twists(
     friction_mu: np.ndarray,
     restitution_e_n: np.ndarray,
     options: SteppingOptions,
-    *,
-    restitution_e_t: float = 0.0,
 ) -> np.ndarray:
     """Hybrid twists (window, pair, 6) of B's origin in C at the end of each window.
 
@@ -311,7 +308,7 @@ def end_twists(
     mus, e_ns = np.asarray(friction_mu, dtype=float).ravel(), np.asarray(restitution_e_n, dtype=float).ravel()
     arrays, packed = body_arrays(body), pack_states(body, starts)
     out = np.empty((len(starts), len(mus), 6))
-    parameters = ContactParameters(0.0, 0.0, restitution_e_t)
+    parameters = ContactParameters(0.0, 0.0)
     for k, (gravity, velocity) in enumerate(zip(gravities, surface_velocities, strict=True)):
         x, y, z = map(float, gravity)
         law: ContactLaw = contact_law(parameters, replace(options, gravity=(x, y, z)), velocity)
