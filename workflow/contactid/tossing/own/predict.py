@@ -59,7 +59,8 @@ def predict_own(run: FinishedRun, tosses: OwnTosses, said: Callable[[str], None]
                 "identified_on": one.dataset,
             }
             about |= {"calibrated": scheme.calibrated, **asdict(law)}
-            tables.append(predict(problems.of(one, scheme), law).assign(**about))
+            table = predict(problems.of(one, scheme), law).assign(**about)
+            tables.append(table)
             said(f"{scheme.name}: {len(table)} tosses with mu = {law.friction_mu:.3g}, e_N = {law.restitution_e_n:.3g}")
     tables.append(no_impact(test_part(tosses.prepared)).assign(scheme=NO_IMPACT, parameters=NAIVE, calibrated=False))
     found = pd.concat(tables, ignore_index=True)

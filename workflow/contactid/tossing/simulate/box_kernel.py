@@ -232,8 +232,7 @@ def _set_up(body, law, state, rotation, contacts, n):
 
     Returns whether it is an incremental impact: the offsets are those of the law that the step is solved by.
     """
-    w0, w1, w2 = turn(rotation, state[10], state[11], state[12])
-    v0, v1, v2 = state[7], state[8], state[9]
+    w0, w1, _ = turn(rotation, state[10], state[11], state[12])
     s0, s1, s2 = law.surface_velocity
     fastest = 0.0  # normal velocity of the corner that approaches fastest
     remember = state[TOUCHING] > 0.0
@@ -241,7 +240,7 @@ def _set_up(body, law, state, rotation, contacts, n):
         j = int(contacts[i, VERTEX])
         x, y, z = turn(rotation, body.vertices[j, 0], body.vertices[j, 1], body.vertices[j, 2])
         contacts[i, ARM], contacts[i, ARM + 1], contacts[i, ARM + 2] = x, y, z
-        normal = v2 + w0 * y - w1 * x - s2
+        normal = state[9] + w0 * y - w1 * x - s2
         fastest = min(fastest, normal)
         contacts[i, OFFSET], contacts[i, OFFSET + 1] = -s0, -s1
         contacts[i, OFFSET + 2] = law.restitution_e_n * normal - s2

@@ -49,8 +49,8 @@ _TURNING = 2.0  # a slip slower than so many parts' friction turns or stops with
 def friction_of_part(block, slip0, slip1, mu, dp):
     """Tangential impulse (2, N s) of a part of an impact, and the friction coefficient that it asks for.
 
-    ``slip`` (m/s) is the corner's tangential velocity before the part, ``dp`` (N s) the part's normal impulse. Where the
-    corner slips, no friction coefficient is large enough: it is infinite.
+    ``slip`` (m/s) is the corner's tangential velocity before the part, ``dp`` (N s) the part's normal impulse. Where
+    the corner slips, no friction coefficient is large enough: it is infinite.
     """
     g_xx, g_xy, g_xn, g_yy, g_yn, _ = block
     limit = mu * dp
