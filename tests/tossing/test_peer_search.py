@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from contactid.core import rotations
 from contactid.tossing.artefacts.simulators import paired_difference
 from contactid.tossing.peers import search
-from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL, SIMULATORS, Parameter, parameters_of
+from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL, SIMULATORS, Parameter, parameters_of
 from contactid.tossing.peers.exchange import TRAJECTORY
 from contactid.tossing.peers.sessions import OwnSession
 from peer_problems import BUDGET, problem, start
@@ -90,7 +90,7 @@ def recorded(monkeypatch, session):
     ("simulator", "truth", "within"),
     [
         (OWN, {"friction_mu": 0.32, "restitution_e_n": 0.15}, 0.01),
-        (OWN_TANGENTIAL, {"friction_mu": 0.32, "restitution_e_n": 0.15, "restitution_e_t": 0.3}, 0.05),
+        (OWN_INCREMENTAL, {"friction_mu": 0.32, "restitution_e_n": 0.15, "restitution_e_t": 0.3}, 0.05),
     ],
 )
 def test_our_own_parameters_are_found_again(simulator, truth, within, monkeypatch):

@@ -19,7 +19,7 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.tossing.peers import search
 from contactid.tossing.peers import simulator as principal
-from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL, PEERS, SIMULATORS, parameters_of
+from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL, PEERS, SIMULATORS, parameters_of
 from contactid.tossing.peers.exchange import REST, TRAJECTORY, Answer, Problem, Request, measured, trajectory_errors
 from contactid.tossing.peers.sessions import PeerSession, peer_python, read_answer
 from peer_problems import FRICTION, HALF, LOPSIDED, MASS, RATE, TURNED, problem, start
@@ -27,7 +27,7 @@ from peer_problems import FRICTION, HALF, LOPSIDED, MASS, RATE, TURNED, problem,
 # stiff and damped, so that a cube laid down sinks by micrometres and doesn't bounce
 PARAMETERS = {
     OWN: {"friction_mu": FRICTION, "restitution_e_n": 0.0},
-    OWN_TANGENTIAL: {"friction_mu": FRICTION, "restitution_e_n": 0.0, "restitution_e_t": 0.2},
+    OWN_INCREMENTAL: {"friction_mu": FRICTION, "restitution_e_n": 0.0, "restitution_e_t": 0.2},
     "mujoco": {"friction": FRICTION, "timeconst": 0.004, "dampratio": 1.0},
     "drake": {"mu_dynamic": FRICTION, "point_contact_stiffness": 5e4, "relaxation_time": 0.01},
     "pybullet": {"lateralFriction": FRICTION, "contactStiffness": 5e4, "contactDamping": 200.0},

@@ -1,7 +1,7 @@
 """What the tossing study runs on: its cases, variants, artefacts and targets, and the files behind them."""
 
 from contactid.tossing import artefacts as tossing_artefacts
-from contactid.tossing.peers.catalogue import OWN, OWN_TANGENTIAL
+from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL
 from contactid.tossing.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
 from contactid.tossing.configuration import (
     BOXES,
@@ -63,7 +63,7 @@ REST_POSE_CASES = [
 LAST_REST_POSE_CASES = [
     case for case in REST_POSE_CASES if case[2] == TOSSING["rest_poses"]["variants"][-1]
 ]
-SIMULATORS = [OWN, OWN_TANGENTIAL, *TOSSING["simulators"]["names"]]
+SIMULATORS = [OWN, OWN_INCREMENTAL, *TOSSING["simulators"]["names"]]
 # every simulator is also given the calibrated body where the run calibrates one
 CALIBRATED_OR_NOT = {
     variant["calibrated"]: name for name, variant in TOSSING_VARIANTS.items()
