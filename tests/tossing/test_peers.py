@@ -27,7 +27,7 @@ from peer_problems import FRICTION, HALF, LOPSIDED, MASS, RATE, TURNED, problem,
 # stiff and damped, so that a cube laid down sinks by micrometres and doesn't bounce
 PARAMETERS = {
     OWN: {"friction_mu": FRICTION, "restitution_e_n": 0.0},
-    OWN_INCREMENTAL: {"friction_mu": FRICTION, "restitution_e_n": 0.0, "restitution_e_t": 0.2},
+    OWN_INCREMENTAL: {"friction_mu": FRICTION, "restitution_e_n": 0.0},
     "mujoco": {"friction": FRICTION, "timeconst": 0.004, "dampratio": 1.0},
     "drake": {"mu_dynamic": FRICTION, "point_contact_stiffness": 5e4, "relaxation_time": 0.01},
     "pybullet": {"lateralFriction": FRICTION, "contactStiffness": 5e4, "contactDamping": 200.0},

@@ -22,7 +22,8 @@ GRID = {
     "restitution_e_n": {"start": 0.0, "stop": 0.2, "step": 0.1},
 }
 EXACT = {
-    "name": "exact_contact", "start": "central_difference", "substeps": 1, "law": "newton", "solver": "newton", "refine": False,
+    "name": "exact_contact", "start": "central_difference", "substeps": 1, "law": "newton", "solver": "newton",
+    "refine": False,
     "calibrated": False,
 }  # fmt: skip
 

@@ -16,7 +16,8 @@ SETTINGS = {
         "restitution_e_n": {"start": 0.0, "stop": 0.2, "step": 0.1},
     },
     "variant": {
-        "name": "v", "start": "flight_fit", "substeps": 1, "law": "newton", "solver": "newton", "refine": False, "calibrated": True,
+        "name": "v", "start": "flight_fit", "substeps": 1, "law": "newton", "solver": "newton",
+        "refine": False, "calibrated": True,
     },
 }  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -126,13 +127,15 @@ def test_the_length_scales_the_position_error_only():
     assert (scaled.rotation_error == plain.rotation_error).all() and plain.position_error.min() > 1e-3
 
 
-def test_tangential_restitution_reaches_the_simulation():
+def test_the_law_of_impacts_reaches_the_simulation():
     box, (mu, e_n) = body(), (np.array([0.5]), np.array([0.4]))
     toss = tosses(1, 6, box)[0]
-    motion = simulate(box, toss.start, ContactParameters(0.5, 0.4, 0.7), OPTIONS, len(toss.position))
-    bouncy = MeasuredToss("bouncy", toss.start, motion.position, motion.orientation, np.zeros(3))
-    assert sweep(box, [bouncy], mu, e_n, OPTIONS, restitution_e_t=0.7).loss[0, 0] < 1e-7
-    assert sweep(box, [bouncy], mu, e_n, OPTIONS).loss[0, 0] > 1e-3
+    incremental = replace(OPTIONS, law="incremental")
+    parameters = ContactParameters(0.5, 0.4)
+    motion = simulate(box, toss.start, parameters, incremental, len(toss.position))
+    turning = MeasuredToss("turning", toss.start, motion.position, motion.orientation, np.zeros(3))
+    assert sweep(box, [turning], mu, e_n, incremental).loss[0, 0] < 1e-7
+    assert sweep(box, [turning], mu, e_n, OPTIONS).loss[0, 0] > 1e-3
 
 
 def test_failed_steps_are_counted():

@@ -103,14 +103,14 @@ def made_windows(body=BODY, n=6, seed=1, surface_velocity=None):
 def test_a_window_is_simulated_as_the_simulator_does(body, belt):
     windows = made_windows(body, surface_velocity=belt)
     mus, e_ns = np.array([0.1, 0.4, 0.4]), np.array([0.2, 0.2, 0.7])
-    found = simulate_windows(body, windows, mus, e_ns, OPTIONS, restitution_e_t=0.1)
+    found = simulate_windows(body, windows, mus, e_ns, OPTIONS)
     assert found.shape == (len(windows), 3, 6)
     touched = 0
     for window, of_window in zip(windows, found, strict=True):
         for mu, e_n, twist in zip(mus, e_ns, of_window, strict=True):
             stepping = replace(OPTIONS, gravity=tuple(window.gravity))
             run = simulate(
-                body, window.start, ContactParameters(mu, e_n, 0.1), stepping, window.n_steps + 1,
+                body, window.start, ContactParameters(mu, e_n), stepping, window.n_steps + 1,
                 window.impact.surface_velocity,
             )  # fmt: skip
             touched += run.contacts.any()

@@ -230,10 +230,12 @@ def _fly(body, law, h, state):
 def _set_up(body, law, state, rotation, contacts, n):
     """Fill the table with the contacts of the midpoint pose, from the state before gravity and impulses.
 
-    Returns whether it is an incremental impact: the offsets are those of the law that the step is solved by.
+    Returns whether it is an incremental impact. Its restitution is Poisson's, and a slow contact has none by that law:
+    with e_T = 0, Newton's would add energy.
     """
     w0, w1, _ = turn(rotation, state[10], state[11], state[12])
     s0, s1, s2 = law.surface_velocity
+    e_n = 0.0 if law.incremental else law.restitution_e_n
     fastest = 0.0  # normal velocity of the corner that approaches fastest
     remember = state[TOUCHING] > 0.0
     for i in range(n):
@@ -243,14 +245,10 @@ def _set_up(body, law, state, rotation, contacts, n):
         normal = state[9] + w0 * y - w1 * x - s2
         fastest = min(fastest, normal)
         contacts[i, OFFSET], contacts[i, OFFSET + 1] = -s0, -s1
-        contacts[i, OFFSET + 2] = law.restitution_e_n * normal - s2
+        contacts[i, OFFSET + 2] = e_n * normal - s2
         for k in range(3):
             contacts[i, IMPULSE + k] = contacts[j, MEMORY + k] if remember else 0.0
-    impact = law.incremental and fastest < -SLOWEST
-    if impact:
-        for i in range(n):
-            contacts[i, OFFSET + 2] = -s2
-    return impact
+    return law.incremental and fastest < -SLOWEST
 
 
 @numba.njit(**INLINE)

@@ -42,6 +42,7 @@ SLOWEST = 0.1  # m/s: a slower approach is left to the step's contact law, which
 RESTING = 1e-7  # m/s: a corner that approaches slower doesn't
 _OWED = AFFINE  # N s that restitution has still to give back, in a column that only Newton's method uses
 _MOST_PARTS = 100 * PARTS  # a corner that jams needs more than PARTS, but not that many
+_ROUNDING = 1e-9  # of compression's work
 _TURNING = 2.0  # a slip slower than so many parts' friction turns or stops within the next one
 
 
@@ -72,6 +73,17 @@ def friction_of_part(block, slip0, slip1, mu, dp):
     half1 = slip1 + 0.5 * g_yn * dp - push * (g_xy * slip0 + g_yy * slip1)
     speed = np.sqrt(half0 * half0 + half1 * half1)
     return -limit * half0 / speed, -limit * half1 / speed, np.inf
+
+
+@numba.njit(**INLINE)
+def _work_of_part(block, slip0, slip1, normal, q0, q1, dp):
+    """Change of kinetic energy (J) by a part's impulse, which acts at the mean of the velocities around it."""
+    g_xx, g_xy, g_xn, g_yy, g_yn, g_nn = block
+    change0 = g_xx * q0 + g_xy * q1 + g_xn * dp
+    change1 = g_xy * q0 + g_yy * q1 + g_yn * dp
+    change2 = g_xn * q0 + g_yn * q1 + g_nn * dp
+    tangential = q0 * (slip0 + 0.5 * change0) + q1 * (slip1 + 0.5 * change1)
+    return tangential + dp * (normal + 0.5 * change2)
 
 
 @numba.njit(**INLINE)
@@ -109,10 +121,13 @@ def _fastest(n, contacts, twist):
 
 @numba.njit(**INLINE)
 def _compress(n, inverse_mass, inverse_inertia, mu, contacts, twist):
-    """Push the corners until none approaches; returns (twist, parts, friction needed, normal speed at first)."""
+    """Push the corners until none approaches.
+
+    Returns (twist, parts, friction needed, normal speed at first in m/s, work in J).
+    """
     corner, normal = _fastest(n, contacts, twist)
     approach = -normal
-    parts, needed = 0, 0.0
+    parts, needed, work = 0, 0.0, 0.0
     while normal < -RESTING and parts < _MOST_PARTS:
         block = block_of(contacts, corner)
         slip0, slip1, _ = xi_of(contacts, corner, twist)
@@ -122,18 +137,24 @@ def _compress(n, inverse_mass, inverse_inertia, mu, contacts, twist):
         # a last part ends where the corner no longer approaches
         share = min(1.0, -normal / gain) if gain > 0.0 else 1.0
         q0, q1, dp = share * q0, share * q1, share * dp
+        work += _work_of_part(block, slip0, slip1, normal, q0, q1, dp)
         twist = _pushed(inverse_mass, inverse_inertia, contacts, corner, q0, q1, dp, twist)
         needed = max(needed, asked)
         parts += 1
         corner, normal = _fastest(n, contacts, twist)
-    return twist, parts, needed, approach
+    return twist, parts, needed, approach, work
 
 
 @numba.njit(**INLINE)
-def _expand(n, inverse_mass, inverse_inertia, mu, e, approach, contacts, twist):
-    """Give back e times what each corner took in compression; returns (twist, parts, friction needed)."""
+def _expand(n, inverse_mass, inverse_inertia, mu, e, approach, work, contacts, twist):
+    """Give back e times what each corner took in compression; returns (twist, parts, friction needed).
+
+    The whole impact adds no energy, ``work`` (J) being compression's: where corners take turns, one of them may have
+    overshot by a part, and e near 1 would then give back too much.
+    """
     for i in range(n):
         contacts[i, _OWED] = e * contacts[i, IMPULSE + 2]
+    most_work = -_ROUNDING * work
     parts, needed = 0, 0.0
     while parts < _MOST_PARTS:
         corner, most = 0, 0.0
@@ -144,9 +165,12 @@ def _expand(n, inverse_mass, inverse_inertia, mu, e, approach, contacts, twist):
         if most <= RESTING:
             break
         block = block_of(contacts, corner)
-        slip0, slip1, _ = xi_of(contacts, corner, twist)
+        slip0, slip1, normal = xi_of(contacts, corner, twist)
         dp = min(approach / (PARTS * block[5]), contacts[corner, _OWED])
         q0, q1, asked = friction_of_part(block, slip0, slip1, mu, dp)
+        work += _work_of_part(block, slip0, slip1, normal, q0, q1, dp)
+        if work > most_work:
+            break
         twist = _pushed(inverse_mass, inverse_inertia, contacts, corner, q0, q1, dp, twist)
         contacts[corner, _OWED] -= dp
         needed = max(needed, asked)
@@ -167,8 +191,8 @@ def collide(n, inverse_mass, inverse_inertia, mu, e, free, contacts):
         set_block(inverse_mass, inverse_inertia, contacts, i)
         for k in range(3):
             contacts[i, IMPULSE + k] = 0.0
-    twist, parts, needed, approach = _compress(n, inverse_mass, inverse_inertia, mu, contacts, free)
-    twist, more, asked = _expand(n, inverse_mass, inverse_inertia, mu, e, approach, contacts, twist)
+    twist, parts, needed, approach, work = _compress(n, inverse_mass, inverse_inertia, mu, contacts, free)
+    twist, more, asked = _expand(n, inverse_mass, inverse_inertia, mu, e, approach, work, contacts, twist)
     parts, needed = parts + more, max(needed, asked)
     corner, normal = _fastest(n, contacts, twist)
     while normal < -RESTING and parts < _MOST_PARTS:
