@@ -270,6 +270,7 @@ rule tossing_tables:
         simulator_fits=of_cases("simulators/{0}/{1}.{2}.{3}.json", SIMULATIONS),
         with_printed=["<results>/tossing/predictions/printed.csv"] if OF_BOXES else [],
         published=packaged("workflow/resources/published/tossing.csv"),
+        other_truths=OTHER_TRUTHS_TABLE,
     output:
         artefacts=computed_by("tossing_tables"),
         tosses="<results>/tossing/tosses.csv",
@@ -318,6 +319,8 @@ rule tossing_figures:
         sobol=of_cases("sensitivity/{0}/{1}.{2}.sobol.csv", SOBOL_CASES),
         scores=of_cases("rest_poses/{0}/{1}.{2}.json", LAST_REST_POSE_CASES),
         outlines=of_cases("rest_poses/{0}/{1}.{2}.outlines.csv", LAST_REST_POSE_CASES),
+        published=packaged("workflow/resources/published/tossing.csv"),
+        other_truths=OTHER_TRUTHS_TABLE,
     output:
         artefacts=computed_by("tossing_figures"),
         sources=FIGURE_SOURCES["tossing"][0],

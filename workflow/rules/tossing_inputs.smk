@@ -1,5 +1,7 @@
 """What the tossing study runs on: its cases, variants, artefacts and targets, and the files behind them."""
 
+from itertools import product
+
 from contactid.tossing import artefacts as tossing_artefacts
 from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL
 from contactid.tossing.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
@@ -222,6 +224,35 @@ STORED["tossing_splits"] = {
         if on == dataset
         for seed in TOSSING["splits"]
     ],
+}
+
+OTHER_TRUTHS = TOSSING["other_truths"]
+# by the dataset that a body is identified on: its test tosses and its drops
+TRUTH_CASES = {
+    on: (dataset, drops)
+    for (on, dataset), (drops, tested) in product(TOSSING_CASES, VELOCITY_CASES)
+    if dataset == tested
+}
+TRUTH_SETTINGS = {
+    **{key: OTHER_TRUTHS[key] for key in ("truths", "parameters")},
+    "variant": TOSSING_VARIANTS.get(OTHER_TRUTHS["identify_with"]["trajectory"]),
+    "velocity": VELOCITY_VARIANTS.get(OTHER_TRUTHS["identify_with"]["velocity"]),
+    **{key: TOSSING[key] for key in ("grid", "bootstrap", "events")},
+    **{key: TOSSING["velocity"][key] for key in ("window", "slowest")},
+}
+OTHER_TRUTHS_TABLE = packaged("workflow/resources/stored/tossing_other_truths/table.csv")
+STORED["tossing_other_truths"] = {
+    "function": "contactid.tossing.identify.other_truth:identify_other_truth",
+    "settings": TRUTH_SETTINGS,
+    "key": ["object", "truth", "seed", "parameters", "law"],
+    "value": "friction_mu",
+    "tolerance": 0.002,
+    "samples": expand(
+        "<results>/tossing/other_truths/{dataset}.{truth}.{seed}.csv",
+        dataset=TRUTH_CASES,
+        truth=OTHER_TRUTHS["truths"],
+        seed=OTHER_TRUTHS["seeds"],
+    ),
 }
 
 

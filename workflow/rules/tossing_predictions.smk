@@ -92,6 +92,34 @@ rule tossing_split:
         "../call.py"
 
 
+rule tossing_other_truth:
+    """Make a body's tosses and drops anew by another truth, and identify both ways by both laws."""
+    input:
+        trajectories="<results>/data/{dataset}/tosses.nc",
+        validation=lambda wildcards: f"<results>/data/{TRUTH_CASES[wildcards.dataset][0]}/tosses.nc",
+        impacts=lambda wildcards: (
+            f"<results>/tossing/impacts/{TRUTH_CASES[wildcards.dataset][1]}"
+            f".{OTHER_TRUTHS['identify_with']['velocity']}.nc"
+        ),
+        published=packaged("workflow/resources/published/tossing.csv"),
+    output:
+        scored="<results>/tossing/other_truths/{dataset}.{truth}.{seed}.csv",
+    log:
+        "<logs>/tossing_other_truth/{dataset}.{truth}.{seed}.log",
+    benchmark:
+        "<benchmarks>/tossing_other_truth/{dataset}.{truth}.{seed}.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1500,
+        runtime=15,
+    params:
+        **call("contactid.tossing.identify.other_truth:identify_other_truth"),
+        settings=TRUTH_SETTINGS,
+    script:
+        "../call.py"
+
+
 rule tossing_sensitivity:
     """Vary friction and restitution around their optimum and see where the box comes to rest (section VI)."""
     input:

@@ -47,9 +47,9 @@ def identify_other_truth(
     ----------
     trajectories, validation : prepared datasets of one box, whose releases are kept
     impacts : file of the box's drops, as :func:`contactid.tossing.impacts.impact.write_impacts` wrote it
-    published : printed values; the truth has table II's parameters from trajectories, tosses and drops alike
+    published : printed values; without ``parameters`` a truth has table II's from trajectories, for tosses and drops
     truth, seed : which of ``settings["truths"]``, and the seed of the noise
-    settings : ``truths`` by name, ``variant`` and ``velocity`` (blocks of the configuration), ``grid``, ``bootstrap``,
+    settings : ``truths`` by name, ``parameters``, ``variant`` and ``velocity`` (blocks of the configuration), ``grid``, ``bootstrap``,
         ``window``, ``slowest`` and ``events``
     scored : a row per way and law: the parameters with intervals, the truth's, whether the intervals hold it, and the
         mean errors at rest (eqs. 20, 21) of the test tosses predicted with them
@@ -57,11 +57,12 @@ def identify_other_truth(
     made = Truth(**settings["truths"][truth])
     prepared, tested = read_dataset(trajectories), read_dataset(validation)
     nominal, frequency = body_of(prepared), float(prepared.attrs["sample_frequency"])
-    parameters = printed_parameters(read_csv(published), str(prepared.attrs["object"]))["trajectory"]
+    parameters = _parameters(settings["parameters"], published, str(prepared.attrs["object"]))
     number = int(seed)
 
-    def anew(recorded: xr.Dataset, share: float, offset: int) -> xr.Dataset:
-        tosses = usable_tosses(recorded, start="flight_fit")
+    def anew(recorded: xr.Dataset, part: str, offset: int) -> xr.Dataset:
+        tosses = usable_tosses(recorded, start="flight_fit", split=part)
+        share = 1.0 if part == IDENTIFICATION else 0.0
         still = [item for item in tosses if not item.toss.surface_velocity.any()]
         motion = tosses_anew(still, nominal, made, parameters, frequency, number + offset)
         return preprocess(motion, share=share, **_preparation(settings))
@@ -69,8 +70,8 @@ def identify_other_truth(
     _, windows, _ = read_impacts(impacts)
     drops = drops_anew(windows, nominal, made, parameters, frequency, number + 2000)
     dropped = preprocess(drops, share=1.0, **_preparation(settings))
-    test = anew(tested, 0.0, 1000)
-    train = anew(prepared, 1.0, 0)
+    test = anew(tested, TEST, 1000)
+    train = anew(prepared, IDENTIFICATION, 0)
     rows = []
     for law in LAWS:
         variant = replace(Variant.from_config(settings["variant"]), law=law)
@@ -91,6 +92,13 @@ def identify_other_truth(
                 }
             )
     write_csv(pd.DataFrame(rows), scored)
+
+
+def _parameters(given: Mapping[str, float], published: str, name: str) -> ContactParameters:
+    """The truth's friction and restitution: as given, or those that are printed of the object."""
+    if given:
+        return ContactParameters(**given)
+    return printed_parameters(read_csv(published), name)["trajectory"]
 
 
 def _preparation(settings: Mapping[str, Any]) -> dict[str, Any]:
