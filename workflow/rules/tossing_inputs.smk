@@ -240,7 +240,9 @@ TRUTH_SETTINGS = {
     **{key: TOSSING[key] for key in ("grid", "bootstrap", "events")},
     **{key: TOSSING["velocity"][key] for key in ("window", "slowest")},
 }
-OTHER_TRUTHS_TABLE = packaged("workflow/resources/stored/tossing_other_truths/table.csv")
+OTHER_TRUTHS_TABLE = packaged(
+    "workflow/resources/stored/tossing_other_truths/table.csv"
+)
 STORED["tossing_other_truths"] = {
     "function": "contactid.tossing.identify.other_truth:identify_other_truth",
     "settings": TRUTH_SETTINGS,

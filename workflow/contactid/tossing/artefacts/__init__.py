@@ -61,6 +61,7 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
                    "Errors of the rest pose predicted with the printed parameters, beside the printed errors",
                    predicted),
         ],
+        *(printed and from_impacts) * _other_truths([*impacts, *tossed]),
         *from_impacts * [
             _table("ext_velocity_identification", _IMPACTS,
                    "Velocity-based identification: impacts, losses and parameters", impacts),
@@ -71,9 +72,6 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
                    "Measured and simulated velocities at one impact of every box", impacts, rule="tossing_figures"),
             _table("ext_velocity_against_trajectory", _PREDICTIONS,
                    "Parameters from impacts less those from trajectories", [*impacts, *identified]),
-            _table("ext_other_truth", "other_truth:other_truth_table",
-                   "Boxes made anew by other truths, identified both ways by both laws of impacts: medians over seeds",
-                   [*impacts, *tossed], title="Identified under another truth"),
         ],
         *mpec * [_table("ext_impact_mpec", _IMPACTS, "The impact MPEC in several forms", impacts)],
         *rest_poses * [
@@ -141,11 +139,20 @@ def _tosses() -> list[Artefact]:
                 "Measured and predicted rest poses from above, a row per box and kind of identified parameters."),
         _figure("fig14_sensitivity", sensitivity, "sensitivity:draw_variation",
                 "Rest poses from above where friction or restitution is varied, a row per box and parameter."),
-        _figure("ext_other_truth", "other_truth:other_truth_differences", "other_truth:draw_other_truth",
-                "Friction from impacts less friction from trajectories, of boxes made anew by one truth and identified "
-                "by Newton's law, beside table II.", title="The two ways of table II under another truth"),
         _figure("ext_sobol", sensitivity, "sensitivity:draw_sobol",
                 "Sobol indices of the rest pose, first order and total, by identified parameter and release quantity."),
+    ]  # fmt: skip
+
+
+def _other_truths(datasets: Sequence[str]) -> list[Artefact]:
+    module = "other_truth"
+    return [
+        _table("ext_other_truth", f"{module}:other_truth_table",
+               "Boxes made anew by other truths, identified both ways by both laws of impacts: medians over seeds",
+               datasets, title="Identified under another truth"),
+        _figure("ext_other_truth", f"{module}:other_truth_differences", f"{module}:draw_other_truth",
+                "Friction from impacts less friction from trajectories, of boxes made anew by one truth and identified "
+                "by Newton's law, beside table II.", title="The two ways of table II under another truth"),
     ]  # fmt: skip
 
 
