@@ -324,3 +324,27 @@ def test_substeps_are_steps_between_samples():
 def test_what_cannot_be_simulated_is_refused(wrong, text):
     with pytest.raises(ContactIdError, match=text):
         wrong()
+
+
+# mirror images
+
+
+@pytest.mark.parametrize("law", ["newton", "incremental"])
+def test_tosses_and_their_mirror_images_end_in_mirror_images(law):
+    """No handedness and no order of the corners: y -> -y of the start is y -> -y of the whole motion."""
+    mirror = np.array([1.0, -1.0, 1.0])
+    # a rotation vector and an angular velocity are axial vectors
+    axial, quaternion = -mirror, np.array([1.0, -1.0, 1.0, -1.0])
+    random = np.random.default_rng(31)
+    for _ in range(10):
+        start = random_toss(random)
+        mirrored = State(
+            mirror * start.position,
+            quaternion * start.orientation,
+            mirror * start.linear_velocity,
+            axial * start.angular_velocity,
+        )
+        motion, other = (run(cube(), one, 0.3, 0.3, 150, law=law) for one in (start, mirrored))
+        assert mirror * other.position == pytest.approx(motion.position, abs=1e-6)
+        turn = rotations.angle_between(quaternion * other.orientation, motion.orientation)
+        assert turn.max() < 1e-5
