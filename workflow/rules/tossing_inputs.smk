@@ -236,7 +236,10 @@ TRUTH_CASES = {
 TRUTH_SETTINGS = {
     **{key: OTHER_TRUTHS[key] for key in ("truths", "parameters")},
     "variant": TOSSING_VARIANTS.get(OTHER_TRUTHS["identify_with"]["trajectory"]),
-    "velocity": VELOCITY_VARIANTS.get(OTHER_TRUTHS["identify_with"]["velocity"]),
+    "velocity": {
+        **VELOCITY_VARIANTS.get(OTHER_TRUTHS["identify_with"]["velocity"], {}),
+        "largest_imbalance": OTHER_TRUTHS["largest_imbalance"],
+    },
     **{key: TOSSING[key] for key in ("grid", "bootstrap", "events")},
     **{key: TOSSING["velocity"][key] for key in ("window", "slowest")},
 }
