@@ -48,7 +48,7 @@ def write_cube(folder, count, seed, *, names=0, height=0.0, noise=3e-5, **experi
 def write_run(folder, sources, block, fits):
     """A finished run: ``sources`` has reader, path and object by dataset, ``fits`` (mu, e_N) by scheme."""
     tossing = yaml.safe_load((ROOT / "config/default.yaml").read_text())["tossing"] | block
-    tossing["mpec"] = {"facets": [], "windows": {"tosses": 0}}
+    tossing["mpec"] = {"facets": []}
     schemes, pairs = schemes_of(tossing), cases(tossing)
     for name, (reader, path, thing) in sources.items():
         data = folder / "data" / name

@@ -12,8 +12,6 @@ from contactid.tossing.configuration import (
     NO_RESTITUTION,
     TRAJECTORY,
     VELOCITY,
-    WINDOW_MPEC,
-    WINDOW_SCHEME,
     cases,
     predictions_of,
     schemes_of,
@@ -42,7 +40,6 @@ BLOCK = {
             velocity_variant("velocity_refined", "better", calibrated=True, mpec=True),
         ],
     },
-    "mpec": {"windows": {"tosses": 12, "predict_with": "refined"}},
 }
 
 
@@ -68,7 +65,6 @@ def test_every_variant_and_what_follows_from_it_is_a_scheme():
         ("refined", TRAJECTORY),
         ("better", TRAJECTORY),
         ("no_restitution", NO_RESTITUTION),
-        ("trajectory_mpec", WINDOW_MPEC),
         ("velocity", VELOCITY),
         ("velocity_refined", VELOCITY),
         ("velocity_refined_mpec", IMPACT_MPEC),
@@ -84,7 +80,6 @@ def test_a_scheme_says_where_its_parameters_come_from_and_how_it_is_stepped():
         "refined": ("trajectory", "refined", "refined"),
         "better": ("trajectory", "better", "better"),
         "no_restitution": ("trajectory", "paper", "paper"),
-        "trajectory_mpec": ("trajectory", WINDOW_SCHEME, "refined"),
         "velocity": ("velocity", "velocity", "paper"),
         "velocity_refined": ("velocity", "velocity_refined", "better"),
         "velocity_refined_mpec": ("velocity", "velocity_refined_mpec", "better"),
@@ -109,18 +104,15 @@ def test_without_impacts_there_is_no_velocity_scheme():
     assert schemes_of(changed(velocity={"identify_on": [], "variants": [velocity_variant("v", "nowhere")]}))
 
 
-def test_without_windows_there_is_no_mpec_on_trajectories():
-    assert WINDOW_SCHEME not in schemes_of(changed(mpec={"windows": {"tosses": 0, "predict_with": "nowhere"}}))
-
-
 # refusals
 
 
 def test_two_schemes_of_one_name_are_refused():
     twice = changed(velocity={"variants": [velocity_variant("paper", "paper")]})
     assert "two schemes are called paper" in refusal(twice)
-    taken = changed(variants=[trajectory_variant("paper"), trajectory_variant("no_restitution")], mpec={
-        "windows": {"tosses": 0}}, velocity={"identify_on": []})  # fmt: skip
+    taken = changed(
+        variants=[trajectory_variant("paper"), trajectory_variant("no_restitution")], velocity={"identify_on": []}
+    )
     assert "two schemes are called no_restitution" in refusal(taken)
     mpec = changed(variants=[*BLOCK["variants"], trajectory_variant("velocity_refined_mpec")])
     assert "two schemes are called velocity_refined_mpec" in refusal(mpec)
@@ -129,8 +121,6 @@ def test_two_schemes_of_one_name_are_refused():
 def test_stepping_like_an_unknown_variant_is_refused():
     said = refusal(changed(velocity={"variants": [velocity_variant("v", "refind")]}))
     assert "tossing.velocity.variants: refind is none" in said and "paper, refined, better" in said
-    said = refusal(changed(mpec={"windows": {"tosses": 3, "predict_with": "refind"}}))
-    assert "tossing.mpec.windows: refind is none" in said
 
 
 @pytest.mark.parametrize("calibrated, predict_with", [(True, "paper"), (False, "better")])

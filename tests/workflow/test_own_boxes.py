@@ -118,10 +118,3 @@ def test_the_configuration_that_the_page_shows_plans_a_run(tmp_path):
     shutil.copy2(ROOT / "examples/predict/box006.h5", tmp_path / "box.h5")
     text = snakemake(tmp_path, yaml.safe_load(text), "--dry-run", below=[shown[1]])
     assert re.search(r"^tossing_identify_1 +6$", text, re.M), text
-
-
-def test_windows_of_no_toss_are_a_part_that_is_left_out(tmp_path):
-    block = {"mpec": {"windows": {"tosses": 0}}}
-    configuration = {"run": "mine", "studies": ["tossing"], "tossing": block}
-    text = snakemake(tmp_path, configuration, "--dry-run", below=["test.yaml"])
-    assert "tossing_identify_1" in text and "window_mpec" not in text and "trajectory_mpec" not in text

@@ -324,7 +324,7 @@ EDITS = {
         "contactid/tossing/simulate/box.py", "GRAVITY = 9.81", "GRAVITY = 9.80",
         {"tossing_identify_1", "tossing_predict_trajectory", "tossing_predict_velocity", "tossing_predict_printed",
          "artefacts",
-         "tossing_velocity_identify", "tossing_impact_mpec_1", "tossing_window_mpec_1", "tossing_sensitivity",
+         "tossing_velocity_identify", "tossing_impact_mpec_1", "tossing_sensitivity",
          "tossing_sobol_1", "tossing_rest_poses_1", "tossing_tables", "tossing_figures", "tossing_draw_1",
          "tossing_draw_2", "tossing_typeset", "tossing_playback", "tossing_checks", "tossing_summary", "hold_stored",
          *JUDGED},
@@ -447,7 +447,7 @@ def test_a_finished_run_predicts_tosses_of_one_s_own(finished, tmp_path, capsys)
     run, report = finished / "results/test", tmp_path / "report"
     assert main(["predict", str(ROOT / "examples/predict/box006.h5"), "--run", str(run), "--report", str(report)]) == 0
     told = capsys.readouterr().out
-    for scheme in ("exact_contact", "no_restitution", "trajectory_mpec", "velocity", "velocity_mpec", "no_impact"):
+    for scheme in ("exact_contact", "no_restitution", "velocity", "velocity_mpec", "no_impact"):
         assert f"\n{scheme}: loss = " in told
     assert told.count("the run's own test tosses") >= 5
 

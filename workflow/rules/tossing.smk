@@ -166,44 +166,6 @@ rule tossing_cells:
 
 
 include: "tossing_impacts.smk"
-
-
-for number, group in enumerate(sharing_a_job(WINDOWS_IDENTIFIED), 1):
-
-    rule:
-        """Identify on short windows of trajectories by direct transcription."""
-        name:
-            f"tossing_window_mpec_{number}"
-        input:
-            prepared=expand("<results>/data/{dataset}/tosses.nc", dataset=group),
-            calibration=calibrations_of(
-                group, TOSSING_SCHEMES[WINDOW_SCHEME].calibrated
-            ),
-        output:
-            fit=expand(
-                f"<results>/tossing/fits/{{dataset}}.{WINDOW_SCHEME}.json",
-                dataset=group,
-            ),
-        log:
-            f"<logs>/tossing_window_mpec_{number}.log",
-        benchmark:
-            f"<benchmarks>/tossing_window_mpec_{number}.tsv"
-        conda:
-            "../../envs/environment.yaml"
-        resources:
-            mem_mb=1500,
-            runtime=10,
-        params:
-            **call("contactid.tossing.identify.window_mpec:identify_dataset_windows"),
-            each=["prepared", "calibration", "fit", "dataset"],
-            dataset=group,
-            variant=dict(TOSSING_SCHEMES[WINDOW_SCHEME].stepping),
-            tosses=TOSSING["mpec"]["windows"]["tosses"],
-            seed=TOSSING["mpec"]["windows"]["seed"],
-        script:
-            "../call.py"
-
-
 include: "tossing_predictions.smk"
 
 

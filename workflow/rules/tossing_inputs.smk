@@ -7,7 +7,6 @@ from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL
 from contactid.tossing.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
 from contactid.tossing.configuration import (
     BOXES,
-    WINDOW_SCHEME,
     cases,
     check_tossing,
     predictions_of,
@@ -32,7 +31,6 @@ with told_plainly():
     for name in TOSSING_DATASETS + VELOCITY_IDENTIFIED:
         pick(DATASETS, name)
 
-WINDOWS_IDENTIFIED = TOSSING_IDENTIFIED if WINDOW_SCHEME in TOSSING_SCHEMES else []
 TOSSING_PREPARED = list(dict.fromkeys(TOSSING_DATASETS + VELOCITY_IDENTIFIED))
 TOSSING_VARIANTS = {variant["name"]: variant for variant in TOSSING["variants"]}
 FIRST_VARIANT, SOBOL_VARIANT = [*TOSSING_VARIANTS][0], [*TOSSING_VARIANTS][-1]

@@ -19,7 +19,7 @@ RULES = {
     "tossing_draw": "tossing_draw_1", "tossing_figure_data": "tossing_figures", "tossing_impacts": "tossing_impacts_1",
     "tossing_predict": "tossing_predict_trajectory", "tossing_sweep": "tossing_identify_1",
     "tossing_identify": "tossing_identify_1", "tossing_impact_mpec": "tossing_impact_mpec_1",
-    "tossing_window_mpec": "tossing_window_mpec_1", "tossing_sobol": "tossing_sobol_1",
+    "tossing_sobol": "tossing_sobol_1",
     "tossing_rest_poses": "tossing_rest_poses_1",
     "arm_read": "read_data", "read_motion": "read_data", "read_planar": "read_data", "summary": "checks",
 }  # fmt: skip

@@ -5,7 +5,6 @@ A scheme says where friction and restitution come from (a fit record) and how a 
 * ``trajectory``: a variant of the trajectory-based identification; steps as it was identified;
 * ``velocity``: a variant of the velocity-based identification on impacts; steps as the trajectory variant it names;
 * ``impact_mpec``: friction and restitution of all impacts at once as a complementarity problem (``<velocity>_mpec``);
-* ``window_mpec``: the same for short windows of trajectories (``trajectory_mpec``);
 * ``no_restitution``: the paper's own parameters with e_N = 0 (Table IV).
 """
 
@@ -20,10 +19,7 @@ from typing import Any
 
 from contactid.core.errors import ContactIdError
 
-TRAJECTORY, VELOCITY, IMPACT_MPEC, WINDOW_MPEC, NO_RESTITUTION = (
-    "trajectory", "velocity", "impact_mpec", "window_mpec", "no_restitution",
-)  # fmt: skip
-WINDOW_SCHEME = "trajectory_mpec"
+TRAJECTORY, VELOCITY, IMPACT_MPEC, NO_RESTITUTION = "trajectory", "velocity", "impact_mpec", "no_restitution"
 BOXES = ("Box004", "Box005", "Box006", "Box007")  # of the paper's tables
 SIMULATOR = "contactid"  # our own, in the columns ``simulator``
 EQUAL_BUDGET = "_equal_budget"  # ends the scheme of a row that comes from the comparison of simulators
@@ -142,9 +138,6 @@ def schemes_of(block: Mapping[str, Any]) -> dict[str, Scheme]:
         Scheme(name, TRAJECTORY, "trajectory", name, variant, variant is first) for name, variant in variants.items()
     ]
     found.append(Scheme(NO_RESTITUTION, NO_RESTITUTION, "trajectory", first["name"], first, True))
-    if block["mpec"]["windows"]["tosses"]:
-        stepping = _named(variants, block["mpec"]["windows"]["predict_with"], "tossing.mpec.windows")
-        found.append(Scheme(WINDOW_SCHEME, WINDOW_MPEC, "trajectory", WINDOW_SCHEME, stepping, False))
     for variant in block["velocity"]["variants"] if block["velocity"]["identify_on"] else []:
         name, stepping = variant["name"], _named(variants, variant["predict_with"], "tossing.velocity.variants")
         if stepping["calibrated"] != variant["calibrated"]:

@@ -10,7 +10,7 @@ from contactid.core.atomic import write_text
 from contactid.output.escape import markdown
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv
-from contactid.tossing.configuration import EQUAL_BUDGET, NO_RESTITUTION, SIMULATOR, TRAJECTORY, WINDOW_SCHEME
+from contactid.tossing.configuration import EQUAL_BUDGET, NO_RESTITUTION, SIMULATOR, TRAJECTORY
 
 _SURE = 5.0  # standard errors
 
@@ -101,7 +101,7 @@ def _body(identification: pd.DataFrame, calibration: pd.DataFrame) -> list[str]:
 def _gain(identification: pd.DataFrame, dataset: str) -> list[str]:
     """What the calibration changes in the test loss, against the last scheme without it."""
     rows = identification[(identification["identified_on"] == dataset) & (identification["subset"] == "all")]
-    rows = rows[(rows["parameters"] == TRAJECTORY) & ~rows["scheme"].isin([NO_RESTITUTION, WINDOW_SCHEME])]
+    rows = rows[(rows["parameters"] == TRAJECTORY) & (rows["scheme"] != NO_RESTITUTION)]
     plain, calibrated = rows[~rows["calibrated"].astype(bool)], rows[rows["calibrated"].astype(bool)]
     if plain.empty or calibrated.empty:
         return []

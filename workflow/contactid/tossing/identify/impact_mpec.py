@@ -4,7 +4,7 @@ The MPEC (:mod:`contactid.tossing.models.impacts`) is solved from several starts
 held against the exact law (:mod:`contactid.tossing.models.impact_likelihood`), which knows no local minima of an
 impact's own unknowns, and restarted from there where that is better. What the record says of convergence is measured
 at the answer. :func:`compare_forms` has the program in all its forms side by side: friction disk and polyhedra, free
-e_T, the paper's own loss. The counterpart for windows of motion is :mod:`contactid.tossing.identify.window_mpec`.
+e_T, the paper's own loss.
 """
 
 from __future__ import annotations

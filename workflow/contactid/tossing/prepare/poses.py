@@ -61,27 +61,25 @@ def vertex_positions(position: np.ndarray, orientation: np.ndarray, vertices: np
     return position[:, None, :] + np.einsum("nij,vj->nvi", rotations.matrices(orientation), vertices)
 
 
-def touching_corners(heights: np.ndarray, margin: float, substeps: int = 1) -> np.ndarray:
-    """((n - 1) substeps, v) which corners may touch in a step, from their heights (n, v) at the samples.
+def touching_corners(heights: np.ndarray, margin: float) -> np.ndarray:
+    """(n - 1, v) which corners may touch between two samples, from their heights (n, v) at the samples.
 
     Between two samples a corner's path is the higher one of what the samples before and after say, extrapolated: an
-    impact bends it upwards. A corner may touch where that path dips below the ``margin`` (m) and, at the step's end,
+    impact bends it upwards. A corner may touch where that path dips below the ``margin`` (m) and, at the second sample,
     doesn't fall by more than half of it per sample.
     """
+    first, second = heights[:-1], heights[1:]
     step = np.diff(heights, axis=0)
     before = np.vstack([step[:1], step[:-1]])  # a sample's way to the next one, as the last one says
     after = np.vstack([step[1:], step[-1:]])
-    ends = np.linspace(0.0, 1.0, substeps + 1)[:, None, None]
-    onward, back = heights[:-1] + ends * before, heights[1:] - (1.0 - ends) * after
     bend = before - after
     with np.errstate(divide="ignore", invalid="ignore"):
-        meeting = np.where(bend < 0.0, (heights[1:] - after - heights[:-1]) / bend, -1.0)
-    lowest = heights[:-1] + meeting * before
-    path = np.maximum(onward, back)
-    within = (ends[:-1] <= meeting) & (meeting <= ends[1:])
-    dips = np.minimum(np.minimum(path[:-1], path[1:]), np.where(within, lowest, np.inf)) <= margin
-    onwards = np.where((bend < 0.0) & (meeting <= ends[1:]), after, before)
-    return np.swapaxes(dips & (onwards > -0.5 * margin), 0, 1).reshape(-1, heights.shape[1])
+        meeting = np.where(bend < 0.0, (second - after - first) / bend, -1.0)  # where both paths cross, in samples
+    lowest = np.where((meeting >= 0.0) & (meeting <= 1.0), first + meeting * before, np.inf)
+    start, end = np.maximum(first, second - after), np.maximum(first + before, second)
+    dips = np.minimum(np.minimum(start, end), lowest) <= margin
+    onwards = np.where((bend < 0.0) & (meeting <= 1.0), after, before)
+    return dips & (onwards > -0.5 * margin)
 
 
 def fit_plane(rest_positions: np.ndarray, rest_orientations: np.ndarray, vertices: np.ndarray) -> PlaneCorrection:
