@@ -27,6 +27,8 @@ from true_impacts import EMBEDDED, prepared_drops
 REACH, STEP = 5, 1.0 / 360.0
 FOUND = ContactParameters(0.25, 0.4)
 CURVES = {"simulated, 16 steps": (FOUND, 16), "simulated": (ContactParameters(0.1, 0.0), 1)}
+INTERVALS = {"friction_mu": [0.45, 0.6], "restitution_e_n": [0.2, 0.4]}
+PRINTED = {"friction_mu": 0.55, "restitution_e_n": 0.3}
 
 
 @pytest.fixture(scope="module")
@@ -50,20 +52,19 @@ def data(prepared, windows):
     window = example_window(windows)
     mu, e_n = np.linspace(0.0, 1.0, 5), np.linspace(0.0, 1.0, 4)
     loss = 0.2 + (mu[:, None] - 0.5) ** 2 + (e_n[None] - 1.0 / 3.0) ** 2
-    means = {
-        name: xr.DataArray(
-            np.stack([loss + shift, loss - shift]),
-            dims=("impact", "friction_mu", "restitution_e_n"),
+    tables = []
+    for name, box, shift in (("first_drops", "Box001", 0.1), ("second_drops", "Box002", 0.0)):
+        mean = xr.DataArray(
+            loss + shift,
+            dims=("friction_mu", "restitution_e_n"),
             coords={"friction_mu": mu, "restitution_e_n": e_n},
-        ).mean("impact")
-        for name, shift in (("first_drops", 0.1), ("second_drops", 0.0))
-    }
+        )
+        tables.append(costs(mean, INTERVALS, PRINTED).assign(dataset=name, object=box))
     return {
         "fig05_vertex_heights": vertex_heights(prepared, window),
         "fig06_impact_velocities": window_velocities(prepared, window, REACH, {}),
-        "fig07_simulated_velocities_substeps": window_velocities(prepared, window, REACH, dict([*CURVES.items()][:1])),
         "fig08_simulated_velocities": window_velocities(prepared, window, REACH, CURVES),
-        "fig09_velocity_costs": costs(means, {"first_drops": "Box001", "second_drops": "Box002"}),
+        "fig09_velocity_costs": pd.concat(tables, ignore_index=True),
     }
 
 
@@ -176,15 +177,17 @@ def test_an_impact_of_nothing_leaves_no_gap_to_look_for(prepared, windows):
     assert curve(window_velocities(prepared, elsewhere, REACH, {}), "fitted", "pre")[0].tolist() == [-5, -4]
 
 
-def test_costs_are_means_over_impacts_and_have_one_optimum_each(data):
+def test_costs_have_one_optimum_each_with_its_interval_and_what_is_printed(data):
     table = data["fig09_velocity_costs"]
-    assert table.columns.tolist() == ["dataset", "object", "friction_mu", "restitution_e_n", "mean_loss", "optimum"]
     assert len(table) == 2 * 5 * 4
     for name, part in table.groupby("dataset"):
         best = part[part["optimum"]]
         assert best[["friction_mu", "restitution_e_n"]].to_numpy().tolist() == [[0.5, pytest.approx(1.0 / 3.0)]]
-        assert best["mean_loss"].item() == pytest.approx(0.2)
-        assert part["object"].unique().tolist() == [{"first_drops": "Box001", "second_drops": "Box002"}[name]]
+        assert best["mean_loss"].item() == pytest.approx({"first_drops": 0.3, "second_drops": 0.2}[name])
+        for parameter, ends in INTERVALS.items():
+            said = [f"{parameter}_{what}" for what in ("low", "high", "printed")]
+            assert best[said].to_numpy().tolist() == [[*ends, PRINTED[parameter]]]
+            assert part.loc[~part["optimum"], said].isna().all(axis=None)
 
 
 # the drawings
@@ -234,25 +237,47 @@ def test_drawn_lines_end_at_minus_b_and_begin_at_c(name, data, tmp_path):
     table = data[name]
     minus_b, c = curve(table, "fitted", "pre")[0][-1], curve(table, "fitted", "post")[0][0]
     figure = drawn(name, table, tmp_path)
-    for axes in figure.axes[:2]:
+    simulated = name == "fig08_simulated_velocities"
+    assert len(figure.axes) == (2 * len(CURVES) if simulated else 2)
+    for axes in figure.axes:
         dashed = [line.get_xdata() for line in axes.lines if line.get_linestyle() == "--"]
         ends = sorted((int(x[0]), int(x[-1])) for x in dashed)
         assert ends == sorted([(-REACH, minus_b)] * 3 + [(c, REACH)] * 3)
         upright = [line.get_xdata()[0] for line in axes.lines if list(line.get_ydata()) == [0, 1]]
         assert sorted(upright) == [minus_b, c]
-        dotted = [line for line in axes.lines if line.get_linestyle() == ":"]
-        assert len(dotted) == (0 if name == "fig06_impact_velocities" else 3 * len(CURVES))
+        assert sum(line.get_linestyle() == ":" for line in axes.lines) == 3 * simulated
     marks = {text.get_text(): text.xy[0] for axes in figure.axes for text in axes.texts}
     assert marks == {"$-b$": minus_b, "$c$": c}
 
 
-def test_the_star_is_at_the_optimum(data, tmp_path):
+def test_each_simulation_has_its_own_column(data, tmp_path):
+    table = data["fig08_simulated_velocities"]
+    figure = drawn("fig08_simulated_velocities", table, tmp_path)
+    for axes, kind in zip(figure.axes[:2], CURVES, strict=True):
+        assert axes.get_title(loc="left").endswith(kind)
+        dotted = [line.get_ydata() for line in axes.lines if line.get_linestyle() == ":"]
+        assert np.allclose(dotted, curve(table, kind)[1][:, :3].T, rtol=1e-4, atol=1e-4)
+
+
+def test_optimum_interval_and_printed_optimum_are_where_the_table_says(data, tmp_path):
     figure = drawn("fig09_velocity_costs", data["fig09_velocity_costs"], tmp_path)
-    stars = [line for axes in figure.axes for line in axes.lines if line.get_marker() == "*"]
-    places = [(float(star.get_xdata()[0]), float(star.get_ydata()[0])) for star in stars]
-    titles = [axes.get_title(loc="left") for axes in figure.axes]
-    assert places == [pytest.approx((0.5, 1.0 / 3.0), abs=1e-5)] * 2
-    assert sum(title.startswith("Box00") and "0.50" in title and "0.33" in title for title in titles) == 2
+    panels = [axes for axes in figure.axes if axes.get_title(loc="left")]
+    assert len(panels) == 2 and len({tuple(axes.collections[0].levels) for axes in panels}) == 1  # one scale
+    for axes in panels:
+        assert all(said in axes.get_title(loc="left") for said in ("Box00", "0.50", "0.33"))
+        places = {line.get_marker(): line.get_xydata()[0] for line in axes.lines if line.get_marker() in "*o"}
+        assert places["*"] == pytest.approx((0.5, 1.0 / 3.0), abs=1e-5)
+        assert places["o"] == pytest.approx((PRINTED["friction_mu"], PRINTED["restitution_e_n"]))
+        bars = [lines.get_segments()[0] for lines in axes.collections if hasattr(lines, "get_segments")]
+        ends = sorted(np.ptp(bar, axis=0).max() for bar in bars)
+        assert ends == pytest.approx([0.15, 0.2], abs=1e-5)
+
+
+def test_what_is_not_printed_is_not_drawn(data, tmp_path):
+    table = data["fig09_velocity_costs"].assign(friction_mu_printed=np.nan, restitution_e_n_printed=np.nan)
+    figure = drawn("fig09_velocity_costs", table, tmp_path)
+    said = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "printed optimum" not in said and "optimum" in said
 
 
 def test_a_single_dataset_fills_a_column(data, tmp_path):

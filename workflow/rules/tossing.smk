@@ -269,6 +269,10 @@ rule tossing_figures:
             f"<results>/tossing/sweeps/{on}.{FIRST_VARIANT}.nc"
             for on in TOSSING_IDENTIFIED
         ],
+        fits=[
+            f"<results>/tossing/fits/{on}.{FIRST_VARIANT}.json"
+            for on in TOSSING_IDENTIFIED
+        ],
         predictions=of_cases("predictions/{0}/{1}.{2}.csv", FIRST_CASES),
         velocity_predictions=of_cases(
             "predictions/{0}/{1}.{2}.csv",

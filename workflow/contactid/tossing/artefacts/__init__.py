@@ -112,14 +112,13 @@ def _impacts() -> list[Artefact]:
         _figure("fig06_impact_velocities", figures, "impacts:draw_velocities",
                 "Measured velocities round an impact, with the lines fitted before and after it that give the "
                 "velocities at the impact."),
-        _figure("fig07_simulated_velocities_substeps", figures, "impacts:draw_velocities",
-                "Measured velocities round an impact against simulated ones with 16 steps per sample, in place of the "
-                "commercial simulator.", title="Simulated velocities round an impact, 16 steps per sample"),
         _figure("fig08_simulated_velocities", figures, "impacts:draw_velocities",
-                "Measured velocities round an impact against simulated ones with one step per sample.",
-                title="Simulated velocities round an impact, one step per sample"),
+                "Measured velocities round an impact against simulated ones: (a) with 16 steps per sample, in place of "
+                "the commercial simulator of figure 7, and (b) with one, as in figure 8.",
+                title="Simulated velocities round an impact, as in figures 7 and 8"),
         _figure("fig09_velocity_costs", "costs:velocity_costs", "costs:draw_costs",
-                "Mean velocity loss (eqs. 16 and 17) over friction and restitution for every box, with its optimum.",
+                "Mean velocity loss (eqs. 16 and 17) over friction and restitution for every box, with its optimum, "
+                "the optimum's 95 % interval and the printed one.",
                 label=r"mean $L_\mathrm{vel}$ (m/s)", title="Velocity-based cost over friction and restitution"),
     ]  # fmt: skip
 
@@ -130,13 +129,15 @@ def _tosses() -> list[Artefact]:
         _figure("fig10_release_and_rest", figures, "tosses:draw_height",
                 "Height of the box's centre over the samples of a toss, with the moments of release and rest that "
                 "were found."),
-        _figure("fig11_trajectory", figures, "tosses:draw_trajectory",
-                "The measured toss from release to rest in three dimensions."),
+        _figure("fig11_trajectory", "scenes:scene_figures", "scene_drawings:draw_example_toss",
+                "The measured toss from release to rest in three dimensions.", numbered=True),
         _figure("fig12_trajectory_costs", "costs:trajectory_costs", "costs:draw_costs",
-                "Mean trajectory loss (eqs. 16 and 18) over friction and restitution for every box, with its optimum.",
+                "Mean trajectory loss (eqs. 16 and 18) over friction and restitution for every box, with its optimum, "
+                "the optimum's 95 % interval and the printed one.",
                 label=r"mean $L_\mathrm{traj}$", title="Trajectory-based cost over friction and restitution"),
         _figure("fig13_rest_poses", figures, "tosses:draw_rest_poses",
-                "Measured and predicted rest poses from above, a row per box and kind of identified parameters."),
+                "Measured rest poses from above, and predicted ones by parameters from impacts (velocity) and from "
+                "trajectories, with the errors of their position and orientation; a row per box."),
         _figure("fig14_sensitivity", sensitivity, "sensitivity:draw_variation",
                 "Rest poses from above where friction or restitution is varied, a row per box and parameter."),
         _figure("ext_sobol", sensitivity, "sensitivity:draw_sobol",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -12,68 +13,120 @@ from matplotlib.figure import Figure
 
 from contactid.output import style
 from contactid.output.computing import Shown
+from contactid.output.fits import read_json
+from contactid.output.tables import read_csv
 from contactid.tossing.artefacts.data import Case, by_name, identified, object_of, shown
+from contactid.tossing.configuration import BOXES
+from contactid.tossing.predict.printed import printed_parameters
 from contactid.tossing.prepare.metrics import mean_loss
+
+_PARAMETERS = ("friction_mu", "restitution_e_n")
+_LEVELS = 15
 
 
 def trajectory_costs(
-    prepared: Sequence[str], datasets: Sequence[str], cases: Sequence[Case], sweeps: Sequence[str]
+    prepared: Sequence[str],
+    datasets: Sequence[str],
+    cases: Sequence[Case],
+    sweeps: Sequence[str],
+    fits: Sequence[str],
+    published: str,
 ) -> Shown:
-    """Figure 12: mean loss of eqs. 16 and 18; ``sweeps`` are files of the datasets identified on, in their order."""
+    """Figure 12: mean loss of eqs. 16 and 18; ``sweeps`` and ``fits`` are of the datasets identified on, in order."""
     names = identified(cases)
     means = [mean_loss(swept) for swept in by_name(sweeps, names).values()]
-    return _costs(prepared, datasets, names, means)
+    return _costs(by_name(prepared, datasets), names, means, "trajectory", fits, published)
 
 
 def velocity_costs(
-    prepared: Sequence[str], datasets: Sequence[str], impact_cases: Sequence[Case], velocity_sweeps: Sequence[str]
+    prepared: Sequence[str],
+    datasets: Sequence[str],
+    impact_cases: Sequence[Case],
+    velocity_sweeps: Sequence[str],
+    velocity_fits: Sequence[str],
+    published: str,
 ) -> Shown:
     """Figure 9: mean loss of eqs. 16 and 17; files as of :func:`trajectory_costs`."""
     names = identified(impact_cases)
     means = [swept["loss"].mean("impact") for swept in by_name(velocity_sweeps, names).values()]
-    return _costs(prepared, datasets, names, means)
+    return _costs(by_name(prepared, datasets), names, means, "velocity", velocity_fits, published)
 
 
 def _costs(
-    prepared: Sequence[str], datasets: Sequence[str], names: Sequence[str], means: Sequence[xr.DataArray]
+    data: Mapping[str, xr.Dataset],
+    names: Sequence[str],
+    means: Sequence[xr.DataArray],
+    kind: str,
+    fits: Sequence[str],
+    published: str,
 ) -> Shown:
-    data = by_name(prepared, datasets)
-    table = costs(dict(zip(names, means, strict=True)), {name: object_of(data[name]) for name in names})
-    return shown(table, data, names)
+    printed = read_csv(published)
+    tables = [
+        costs(mean, read_json(fit)["intervals"], _printed(printed, object_of(data[name]), kind)).assign(
+            dataset=name, object=object_of(data[name])
+        )
+        for name, mean, fit in zip(names, means, fits, strict=True)
+    ]
+    return shown(pd.concat(tables, ignore_index=True), data, names)
 
 
-def costs(means: Mapping[str, xr.DataArray], objects: Mapping[str, str]) -> pd.DataFrame:
-    """Mean losses over the grid by dataset, the least of each marked as its ``optimum``."""
-    tables = []
-    for dataset, mean in means.items():
-        table = mean.rename("mean_loss").to_dataframe().reset_index()
-        best = table["mean_loss"] == table["mean_loss"].min()
-        tables.append(table.assign(dataset=dataset, object=objects[dataset], optimum=best))
-    columns = ["dataset", "object", "friction_mu", "restitution_e_n", "mean_loss", "optimum"]
-    return pd.concat(tables, ignore_index=True)[columns]
+def _printed(published: pd.DataFrame, box: str, kind: str) -> dict[str, float]:
+    """Table II's optimum; none of an object that isn't the paper's."""
+    if box not in BOXES:
+        return dict.fromkeys(_PARAMETERS, np.nan)
+    law = printed_parameters(published, box)[kind]
+    return {name: getattr(law, name) for name in _PARAMETERS}
+
+
+def costs(mean: xr.DataArray, intervals: Mapping[str, Any], printed: Mapping[str, float]) -> pd.DataFrame:
+    """Mean losses over the grid; the least is the ``optimum``, and its row has its intervals and what is printed.
+
+    Returns
+    -------
+    Columns ``friction_mu``, ``restitution_e_n``, ``mean_loss``, ``optimum``, and of both parameters ``_low`` and
+    ``_high`` (95 %) and ``_printed``; these are NaN in all other rows.
+    """
+    table = mean.rename("mean_loss").to_dataframe().reset_index()
+    table["optimum"] = table["mean_loss"] == table["mean_loss"].min()
+    for name in _PARAMETERS:
+        beside = zip(("low", "high", "printed"), (*intervals[name], printed[name]), strict=True)
+        for what, value in beside:
+            table[f"{name}_{what}"] = np.where(table["optimum"], np.nan if value is None else value, np.nan)
+    return table
 
 
 def draw_costs(data: pd.DataFrame, label: str) -> Figure:
-    """One panel per dataset; ``label`` names the cost."""
+    """One panel per dataset, all with one scale of colours; ``label`` names the cost."""
     names = list(dict.fromkeys(data["dataset"]))
     columns = min(2, len(names))
     rows = -(-len(names) // columns)
     width = style.SINGLE_COLUMN if columns == 1 else style.DOUBLE_COLUMN * 0.75
-    figure, panels = plt.subplots(rows, columns, figsize=(width, 2.5 * rows), squeeze=False, sharex=True, sharey=True)
+    figure, panels = plt.subplots(rows, columns, figsize=(width, 2.4 * rows), squeeze=False, sharex=True, sharey=True)
+    levels = np.linspace(*data["mean_loss"].agg(["min", "max"]), _LEVELS)
     for panel in panels.flat[len(names) :]:
         panel.set_visible(False)
     for panel, name in zip(panels.flat, names, strict=False):
         part = data[data["dataset"] == name]
         table = part.pivot(index="restitution_e_n", columns="friction_mu", values="mean_loss")
-        levels = np.linspace(float(table.min().min()), float(table.max().max()), 15)
         mu, e_n = table.columns.to_numpy(dtype=float), table.index.to_numpy(dtype=float)
         filled = panel.contourf(mu, e_n, table.to_numpy(), levels=levels, cmap="viridis")
-        figure.colorbar(filled, ax=panel, label=label, format="%.2f")
         best = part[part["optimum"]].iloc[0]
-        panel.plot(best["friction_mu"], best["restitution_e_n"], "*", color=style.RELEASE, mec="white", mew=0.5, ms=9)
-        panel.set_title(
-            f"{best['object']}: $\\mu$ = {best['friction_mu']:.2f}, $e_N$ = {best['restitution_e_n']:.2f}", loc="left"
-        )
+        place = best[list(_PARAMETERS)].to_numpy(dtype=float)
+        ends = [[[abs(best[name] - best[f"{name}_{end}"])] for end in ("low", "high")] for name in _PARAMETERS]
+        panel.errorbar(*place, *ends[::-1], fmt="none", ecolor="white", capsize=2.5, label="95 % interval")
+        panel.plot(*place, "*", color=style.RELEASE, mec="white", mew=0.5, ms=9, label="optimum")
+        printed = best[[f"{name}_printed" for name in _PARAMETERS]].to_numpy(dtype=float)
+        if np.isfinite(printed).all():
+            panel.plot(*printed, "o", mfc="none", mec="white", mew=1.2, ms=10, label="printed optimum")
+        said = " and ".join(f"{symbol} = {value:.2f}" for symbol, value in zip((r"$\mu$", "$e_N$"), place, strict=True))
+        panel.set_title(f"{best['object']}: {said}", loc="left")
+    figure.colorbar(filled, ax=panels, label=label, format="%.2f", aspect=40)
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    legend = figure.legend(handles, labels, loc="outside upper center", ncols=3)
+    legend.set(frame_on=True)
+    legend.get_frame().set(facecolor="#414487", edgecolor="none")  # the marks are white on dark panels
+    for text in legend.get_texts():
+        text.set_color("white")
     for panel in panels[-1]:
         panel.set_xlabel(r"friction $\mu$")
     for panel in panels[:, 0]:

@@ -52,15 +52,13 @@ def impact_figures(
     name = sources[place]
     impact = example_window(read_impacts(impacts[place], split=IDENTIFICATION)[1])
     found = ContactParameters(**read_json(velocity_fits[place])["parameters"])
-    finer = {f"simulated, {_FINER} steps": (found, _FINER)}
-    instead = f"; {_FINER} steps in place of Algoryx Dynamics"
+    simulated = {f"simulated, {_FINER} steps per sample": (found, _FINER), "simulated, 1 step per sample": (found, 1)}
     tables = {
-        "fig05_vertex_heights": (vertex_heights(data[name], impact), ""),
-        "fig06_impact_velocities": (window_velocities(data[name], impact, window, {}), ""),
-        "fig07_simulated_velocities_substeps": (window_velocities(data[name], impact, window, finer), instead),
-        "fig08_simulated_velocities": (window_velocities(data[name], impact, window, {"simulated": (found, 1)}), ""),
+        "fig05_vertex_heights": vertex_heights(data[name], impact),
+        "fig06_impact_velocities": window_velocities(data[name], impact, window, {}),
+        "fig08_simulated_velocities": window_velocities(data[name], impact, window, simulated),
     }
-    return {f"figures/{figure}": shown(table, data, [name], more) for figure, (table, more) in tables.items()}
+    return {f"figures/{figure}": shown(table, data, [name]) for figure, table in tables.items()}
 
 
 def example_window(windows: Sequence[ImpactWindow]) -> ImpactWindow:
@@ -188,31 +186,42 @@ def draw_heights(data: pd.DataFrame) -> Figure:
 
 
 def draw_velocities(data: pd.DataFrame) -> Figure:
-    """Figures 6 to 8: hybrid velocities around an impact, measured, fitted, and simulated where there are any."""
+    """Figures 6 to 8: velocities around an impact, measured and fitted; a column for each simulation, if there are."""
     kinds = [kind for kind in dict.fromkeys(data["kind"]) if kind not in ("measured", "fitted")]
-    figure, panels = plt.subplots(2, 1, figsize=(style.SINGLE_COLUMN, 3.9), sharex=True)
-    for panel, (letter, label) in zip(panels, _ROWS, strict=True):
-        for axis, colour in _COLOURS.items():
-            part = data[data["component"] == f"{letter}_{axis}"]
-            measured = part[part["kind"] == "measured"]
-            panel.plot(measured["offset"], measured["value"], color=colour, label=rf"${_SYMBOLS[letter]}_{axis}$")
-            for _, side in part[part["kind"] == "fitted"].groupby("side"):
-                panel.plot(side["offset"], side["value"], "--", color="black", lw=0.9)
-            for kind in kinds:
-                run = part[part["kind"] == kind]
-                panel.plot(run["offset"], run["value"], ":", color=colour, lw=1.6)
-        _mark_sides(panel, data, named=panel is panels[0])
-        panel.set_ylabel(label)
-        panel.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=1.2)
-    panels[1].set_xlabel(r"sample $k - k_\mathrm{im}$")
-    ends = [int(offset) for offset in data["offset"].agg(["min", "max"])]
-    panels[1].set_xticks(range(ends[0], ends[1] + 1))
+    columns = kinds or [""]
+    width = style.SINGLE_COLUMN if len(columns) == 1 else style.DOUBLE_COLUMN
+    figure, panels = plt.subplots(2, len(columns), figsize=(width, 3.9), sharex=True, sharey="row", squeeze=False)
+    for column, kind in enumerate(columns):
+        for panel, (letter, label) in zip(panels[:, column], _ROWS, strict=True):
+            for axis, colour in _COLOURS.items():
+                part = data[data["component"] == f"{letter}_{axis}"]
+                measured, run = (part[part["kind"] == name] for name in ("measured", kind))
+                panel.plot(measured["offset"], measured["value"], color=colour, label=rf"${_SYMBOLS[letter]}_{axis}$")
+                for _, side in part[part["kind"] == "fitted"].groupby("side"):
+                    panel.plot(side["offset"], side["value"], "--", color="black", lw=0.9)
+                if kind:
+                    panel.plot(run["offset"], run["value"], ":", color=colour, lw=1.6)
+            _mark_sides(panel, data, named=panel is panels[0, column])
+            if column == 0:
+                panel.set_ylabel(label)
+            if column == len(columns) - 1:
+                panel.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=1.2)
+        panels[1, column].set_xlabel(r"sample $k - k_\mathrm{im}$")
+        said = f"({'ab'[column]}) {kind}" if kind else f"{data['object'].iloc[0]}, {_instant(data)}"
+        panels[0, column].set_title(said, loc="left", pad=12)
+    first, last = (int(offset) for offset in data["offset"].agg(["min", "max"]))
+    panels[1, 0].set_xticks(range(first, last + 1))
     proxies = [plt.Line2D([], [], color="black", label="measured")]
     proxies.append(plt.Line2D([], [], color="black", ls="--", lw=0.9, label="fitted"))
-    proxies.extend(plt.Line2D([], [], color="black", ls=":", lw=1.6, label=kind) for kind in kinds)
-    figure.legend(handles=proxies, loc="outside upper center", ncols=min(len(proxies), 3), columnspacing=1.0)
-    panels[0].set_title(f"{data['object'].iloc[0]}, $k_\\mathrm{{im}}$ = {data['k_im'].iloc[0]}", loc="left", pad=12)
+    if kinds:
+        proxies.append(plt.Line2D([], [], color="black", ls=":", lw=1.6, label="simulated"))
+        figure.suptitle(f"{data['object'].iloc[0]}, {_instant(data)}", x=0.01, ha="left")
+    figure.legend(handles=proxies, loc="outside upper center", ncols=3, columnspacing=1.0)
     return figure
+
+
+def _instant(data: pd.DataFrame) -> str:
+    return rf"$k_\mathrm{{im}}$ = {data['k_im'].iloc[0]}"
 
 
 def _mark_sides(panel: Axes, data: pd.DataFrame, *, named: bool) -> None:

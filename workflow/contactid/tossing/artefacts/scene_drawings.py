@@ -1,371 +1,379 @@
-"""Draw figures 1 to 4 of the tossing paper from their scenes (:mod:`contactid.tossing.artefacts.scenes`).
+"""Draw figures 1 to 4 and 11 of the tossing paper from their scenes (:mod:`contactid.tossing.artefacts.scenes`).
 
-What is seen from where, and how large, is decided here; every point, length and speed comes from the table.
+What is seen from where, and how large, is decided here; every point, length and speed comes from the table. A scene
+is turned into the view by one matrix and drawn on flat axes: faces that look away are left out, and boxes follow one
+another in a stated order. Matplotlib's axes in three dimensions need the same two steps by hand, show a square window
+that clips a long scene, and know no texts that keep a distance.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import LightSource, to_rgb
 from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+from matplotlib.transforms import ScaledTranslation
 
 from contactid.output import style
-from contactid.tossing.artefacts.camera import Camera, Canvas, looking_across, points_of
+from contactid.tossing.artefacts.scenes import points_of
 
-INSTEAD_OF_PHOTOGRAPH = "Rendered from data in place of a photograph"
-INSTEAD_OF_SKETCH = "Rendered to scale from data in place of a sketch"
+INSTEAD_OF_PHOTOGRAPH = "rendered from data in place of a photograph"
+INSTEAD_OF_SKETCH = "rendered to scale from data in place of a sketch"
 
+_GRID = 0.1  # m between the lines on the surface
 _QUIET = "#555555"
 _PLANE, _PLANE_EDGE, _PLANE_LINE = "#eef1f4", "#6b7680", "#d3d9df"
-_SHADOW = "#5b6570"
 _CARTON = "#cfcfcf"
 _AXIS_COLOURS = (style.RELEASE, style.ACCENT, style.LINE)
 _INSTANTS = {"release": style.RELEASE, "first contact": style.ACCENT, "rest": style.REST}
-_SAID = {"start": "start of recording"}
-_HEAD, _LETTERS, _FOOT = 0.40, 0.18, 0.24  # inches: title and note above, panel letters, the line about the data below
-_TALLEST = 3.0  # inches of a scene without its texts
-_FITTINGS = 30  # texts keep their size while a scene shrinks, so the right scale takes a few rounds
-_EDGE, _BETWEEN = 0.06, 0.25  # inches: at the page's edges, between panels
-_SMALL, _NORMAL = 7.0, 8.0
+_ASIDE = 100.0  # degrees between where the viewer and where the light stands, so that seen sides differ in brightness
+_HEAD = 0.50  # inches for the title above and the line about the data below
+_TALLEST = 4.2  # inches of a figure
+_CALL_OUT = 0.85  # inches that the name of an instant takes
+_NEAREST, _FARTHEST = 3.0, 15.0  # points between a name's edge and what it names
+_SMALL = 7.0
+_ABOVE, _BELOW = np.array([0.0, 1.0]), np.array([0.0, -1.0])
 
 
-def draw_example_toss(data: pd.DataFrame) -> Figure:
-    """Figure 1: a toss in time lapse."""
-    path = points_of(_part(data, "path"))
-    camera = looking_across(path[-1, :2] - path[0, :2], turn=np.radians(14.0), elevation=np.radians(24.0))
-    figure, canvas = _page(style.DOUBLE_COLUMN, camera, data)
-    _surface(canvas, data)
-    _grid_scale(canvas, data)
-    instants = _ordered(data)
-    opacity = np.linspace(0.45, 1.0, len(instants))
+def view(azimuth: float, elevation: float) -> np.ndarray:
+    """(3, 3) with the rows right, up and towards the viewer, in C, from a direction about and over the xy plane (deg).
+
+    z_C stays upright in the picture.
+    """
+    (sa, ca), (se, ce) = ((np.sin(angle), np.cos(angle)) for angle in np.radians([azimuth, elevation]))
+    return np.array([[-sa, ca, 0.0], [-ca * se, -sa * se, ce], [ca * ce, sa * ce, se]])
+
+
+class Picture:
+    """A scene on axes whose data coordinates are metres of the view, right and up."""
+
+    def __init__(self, axes: Axes, data: pd.DataFrame, azimuth: float, elevation: float) -> None:
+        self.axes, self.data, self.view = axes, data, view(azimuth, elevation)
+        self.light = LightSource(azimuth + _ASIDE, 50.0).direction
+        self._names: list[tuple[np.ndarray, str, str, np.ndarray]] = []
+        axes.set_aspect("equal")
+        axes.margins(0.005)
+        axes.set_axis_off()
+
+    def flat(self, points: np.ndarray) -> np.ndarray:
+        """Points (..., 3) in C as seen (..., 2)."""
+        return np.asarray(points) @ self.view[:2].T
+
+    def part(self, part: str, item: str | None = None) -> pd.DataFrame:
+        """Rows of one part of the scene, or of one item of it."""
+        chosen = self.data["part"] == part
+        return self.data[chosen if item is None else chosen & (self.data["item"] == item)]
+
+    def points(self, part: str, item: str | None = None) -> np.ndarray:
+        """Points (n, 3) of :meth:`part`."""
+        return points_of(self.part(part, item))
+
+    def instants(self) -> list[str]:
+        """Instants shown, in the order of time."""
+        return [str(item) for item in self.part("origin").sort_values("sample")["item"]]
+
+    def line(self, points: np.ndarray, colour: str, width: float, **more: object) -> None:
+        """A line through points (n, 3)."""
+        self.axes.plot(*self.flat(points).T, color=colour, lw=width, **more)
+
+    def surface(self, *, numbered: bool = False) -> None:
+        """The surface with its grid; ``numbered`` writes coordinates (m) along the two nearer edges."""
+        border = self.points("surface")
+        low, high = border[:, :2].min(axis=0), border[:, :2].max(axis=0)
+        self.axes.fill(*self.flat(border).T, facecolor=_PLANE, edgecolor=_PLANE_EDGE, lw=0.9, zorder=0.1)
+        for axis, other in ((0, 1), (1, 0)):
+            steps = np.arange(np.ceil(low[axis] / _GRID), np.floor(high[axis] / _GRID) + 1)
+            ends = np.zeros((len(steps), 2, 3))
+            ends[:, :, axis], ends[:, 0, other], ends[:, 1, other] = _GRID * steps[:, None], low[other], high[other]
+            for end in ends:
+                self.line(end, _PLANE_LINE, 0.4, zorder=0.2)
+            if numbered:
+                near = int(self.view[2, other] > 0.0)
+                out = self.view[:2, other] * (2 * near - 1)
+                out /= np.linalg.norm(out)
+                for step, end in zip(steps, ends[:, near], strict=True):
+                    if step % 2 == 0:
+                        self.write(self.flat(end), f"{_GRID * step + 0.0:.1f}", _QUIET, shift=9.0 * out, size=6.0)
+                self.write(self.flat(ends[:, near].mean(axis=0)), f"${'xy'[axis]}_C$ (m)", shift=30.0 * out)
+
+    def shadow(self, item: str, alpha: float) -> None:
+        """What lies straight below a box."""
+        self.axes.fill(*self.flat(self.points("shadow", item)).T, color="#5b6570", lw=0, alpha=alpha, zorder=0.3)
+
+    def box(self, item: str, colour: str, *, alpha: float = 1.0, hidden: bool = False) -> None:
+        """A box over those drawn before; ``hidden`` shows its edges at the back dashed."""
+        faces = self.points("face", item).reshape(6, 4, 3)
+        normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 1])
+        normals /= np.linalg.norm(normals, axis=1)[:, None]
+        for face, normal in zip(faces, normals, strict=True):
+            if normal @ self.view[2] > 0.0:
+                brightness = 0.62 + 0.38 * max(0.0, float(normal @ self.light))  # no side is darker than that
+                shade = tuple(brightness * np.array(to_rgb(colour)))
+                self.axes.fill(*self.flat(face).T, fc=(*shade, alpha), ec="black", lw=0.6, joinstyle="round")
+            elif hidden:
+                self.line(np.vstack([face, face[:1]]), _QUIET, 0.4, ls=(0, (3, 2)), zorder=0.9)
+
+    def mark(self, points: np.ndarray, colour: str, size: float) -> None:
+        """Round marks at points (n, 3)."""
+        self.axes.plot(*self.flat(points).T, "o", color=colour, mec="black", mew=0.6, ms=size)
+
+    def arrow(self, ends: np.ndarray, colour: str, width: float) -> None:
+        """An arrow from the first to the last of two points (2, 3)."""
+        tail, tip = self.flat(ends)
+        look = {"arrowstyle": "-|>", "color": colour, "lw": width, "shrinkA": 0.0, "shrinkB": 0.0}
+        look |= {"mutation_scale": 9.0, "path_effects": [withStroke(linewidth=width + 1.4, foreground="white")]}
+        self.axes.plot(*tip, alpha=0.0)  # an annotation alone leaves the limits as they are
+        self.axes.annotate("", tip, tail, arrowprops=look)
+
+    def write(
+        self, flat: np.ndarray, text: str, colour: str = "black", *, shift: Sequence[float] = (0.0, 0.0),
+        size: float = _SMALL, turn: float = 0.0,
+    ) -> None:  # fmt: skip
+        """A text whose middle lies ``shift`` (points) from a place in the picture (2,), ``turn`` in degrees."""
+        self.axes.annotate(
+            text, flat, shift, textcoords="offset points", color=colour, fontsize=size, rotation=turn, ha="center",
+            va="center_baseline", rotation_mode="anchor", path_effects=[withStroke(linewidth=1.8, foreground="white")],
+        )  # fmt: skip
+
+    def dimension(self, ends: np.ndarray, text: str, aside: float) -> None:
+        """A length between two places in the picture (2, 2), written ``aside`` (points) to the left of their line."""
+        first, last = ends
+        along = (last - first) / np.linalg.norm(last - first)
+        left = np.sign(aside) * np.array([-along[1], along[0]])
+        moved = abs(aside) * left / 72.0
+        there = self.axes.transData + ScaledTranslation(*moved, self.axes.figure.dpi_scale_trans)
+        look = {"arrowstyle": "|-|,widthA=0.25,widthB=0.25", "lw": 0.6, "shrinkA": 0.0, "shrinkB": 0.0}
+        self.axes.annotate("", last, first, xycoords=there, textcoords=there, arrowprops=look)
+        turn = float(np.degrees(np.arctan2(along[1], along[0])))
+        turn = turn - 180.0 if turn > 91.0 else turn + 180.0 if turn < -89.0 else turn  # never upside down
+        self.write(0.5 * (first + last), text, shift=(abs(aside) + 0.5 * _SMALL + 2.5) * left, turn=turn)
+
+    def name(self, point: np.ndarray, text: str, colour: str = "black", *, prefer: np.ndarray) -> None:
+        """A name that finds its own place near a point (3,), preferably in a direction of the picture (2,)."""
+        self._names.append((self.flat(point), text, colour, prefer / max(float(np.linalg.norm(prefer)), 1e-12)))
+
+    def place_names(self, ink: np.ndarray) -> None:
+        """Put each name where it hides least of the page's ``ink``, of (pixels up, pixels to the right)."""
+        point = self.axes.figure.dpi / 72.0
+        directions = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+        ways = np.stack([np.cos(directions), np.sin(directions)], axis=1)
+        for flat, text, colour, wish in self._names:
+            self.write(flat, text, colour, size=8.0)
+            made, start = self.axes.texts[-1], self.axes.transData.transform(flat)
+            size = made.get_window_extent()
+            half = 0.5 * np.array([size.width, size.height]) + point
+            least = np.inf
+            for away in np.linspace(_NEAREST, _FARTHEST, 4):
+                for way in ways:
+                    shift = way * (np.min(half / np.maximum(np.abs(way), 1e-9)) + away * point)
+                    low, high = (np.maximum(start + shift + side * half, 0.0).astype(int) for side in (-1, 1))
+                    under = slice(low[1], high[1]), slice(low[0], high[0])
+                    covered = float(ink[under].mean()) if ink[under].size else 1.0
+                    cost = 20.0 * covered + 0.1 * away + 1.0 - float(way @ wish)  # hiding weighs most
+                    if cost < least:
+                        least, best, taken = cost, shift / point, under
+            made.xyann = best
+            ink[taken] = True
+
+    def call_out(self, items: Sequence[str]) -> None:
+        """Name instants over everything drawn, each with its time and a thin line down to B's origin."""
+        flat = self.flat(points_of(self.data))
+        page = self.axes.get_position().size * self.axes.figure.get_size_inches()
+        inch = float((np.ptp(flat, axis=0) / page).max())  # m in the picture
+        top, last, raised = float(flat[:, 1].max()) + 0.1 * inch, -np.inf, False
+        for item in sorted(items, key=lambda item: float(self.flat(self.points("origin", item))[0, 0])):
+            (x, y), time = self.flat(self.points("origin", item))[0], self.part("origin", item)["time_s"].iloc[0]
+            raised = not raised and x - last < _CALL_OUT * inch  # its neighbour is too near for one row
+            last = x
+            said = f"{time:+.2f} s".replace("-", "\N{MINUS SIGN}") if time else "0 s"
+            self.axes.annotate(
+                f"{item}\n{said}", (x, y), (x, top + 0.32 * inch * raised), fontsize=_SMALL, ha="center", va="bottom",
+                linespacing=1.1, arrowprops={"arrowstyle": "-", "lw": 0.4, "shrinkA": 1.0, "shrinkB": 0.0},
+            )  # fmt: skip
+
+    def paths(self) -> None:
+        """The path of B's origin, dotted where the body is carried."""
+        for item, path in self.part("path").groupby("item", sort=False):
+            if item == "carried":
+                self.line(points_of(path), _QUIET, 1.2, ls=(0, (1, 1.5)))
+            else:
+                halo = [withStroke(linewidth=2.6, foreground="white")]
+                self.line(points_of(path), style.LINE, 1.2, path_effects=halo)
+
+    def belt(self) -> None:
+        """The belt's arrow, moved to the side of the surface that is nearest to the viewer."""
+        rows = self.part("belt")
+        if len(rows):
+            border = self.points("surface")
+            nearest = border[np.argsort(border @ self.view[2])[-2:]].mean(axis=0)
+            ends = points_of(rows) + 0.75 * (nearest - border.mean(axis=0))
+            self.arrow(ends, style.RELEASE, 2.0)
+            self.name(ends[1], f"belt {_measure(rows)}", style.RELEASE, prefer=_BELOW)
+
+    def frame(self, frame: str, *, named_axes: bool = True) -> None:
+        """The axes of a frame, and its letter."""
+        letter, axes = frame.split()[0], self.part("axis", frame)
+        origin = points_of(axes)[0]
+        for k, colour in enumerate(_AXIS_COLOURS):
+            ends = points_of(axes[axes["index"] == k])
+            self.arrow(ends, colour, 1.4)
+            if named_axes:
+                name = rf"$\mathbf{{{'xyz'[k]}}}_{letter}$"
+                self.name(ends[1], name, colour, prefer=np.diff(self.flat(ends), axis=0)[0])
+        self.mark(origin[None], "white", 3.0)
+        name = r"$\,\approx\,$".join(f"${part}$" for part in frame.split())
+        if named_axes:
+            self.name(origin, name, prefer=np.array([-1.0, -0.7]))
+        else:  # among boxes, the tip of z is where a name is least in the way
+            self.name(ends[1], name, prefer=_ABOVE)
+
+    def corners(self, item: str, center: np.ndarray) -> None:
+        """Contact points with their numbers, preferably on the side away from the body's middle."""
+        rows = self.part("corner", item)
+        self.mark(points_of(rows), "black", 2.4)
+        for number, point in zip(rows["index"], points_of(rows), strict=True):
+            self.name(point, rf"$\mathbf{{p}}_{number}$", prefer=self.flat(point - center))
+
+
+def draw_example_toss(data: pd.DataFrame, numbered: bool = False) -> Figure:
+    """Figure 1: a toss in time lapse, seen across its travel; figure 11 (``numbered``): from aside, with coordinates."""
+    path = points_of(data[data["part"] == "path"])
+    travel = path[-1, :2] - path[0, :2]
+    across = float(np.degrees(np.arctan2(travel[1], travel[0]))) - 90.0
+    figure, axes = plt.subplots(figsize=((0.8 if numbered else 1.0) * style.DOUBLE_COLUMN, _TALLEST))
+    picture = Picture(axes, data, across + (40.0 if numbered else 14.0), 24.0)
+    picture.surface(numbered=numbered)
+    instants = picture.instants()
     for item in instants:
-        _shadow(canvas, data, item, 0.10)
-    for item, alpha in zip(instants, opacity, strict=True):
-        _box(canvas, data, item, _INSTANTS.get(item, _CARTON), alpha=alpha)
-    _belt(canvas, data)
-    _paths(canvas, data)
+        picture.shadow(item, 0.10)
+    for item, alpha in zip(instants, np.linspace(0.45, 1.0, len(instants)), strict=True):
+        picture.box(item, _INSTANTS.get(item, _CARTON), alpha=alpha)
+    picture.belt()
+    picture.paths()
     for item in instants:
-        canvas.marker(_origin(data, item), _INSTANTS.get(item, "white"), 4.5 if item in _INSTANTS else 2.5)
-    _call_out(canvas, data, [item for item in instants if item in _INSTANTS])
-    return _finish(figure, [canvas], _title(data), INSTEAD_OF_PHOTOGRAPH)
+        picture.mark(picture.points("origin", item), _INSTANTS.get(item, "white"), 4.5 if item in _INSTANTS else 2.5)
+    picture.call_out([item for item in instants if item in _INSTANTS])
+    return _finish(figure, [picture], f"{_toss(data)}\n{INSTEAD_OF_PHOTOGRAPH}; grid {_GRID} m")
 
 
 def draw_frames(data: pd.DataFrame) -> Figure:
     """Figure 2: frames and contact points."""
-    camera = Camera(np.radians(-62.0), np.radians(22.0))
-    figure, canvas = _page(0.7 * style.DOUBLE_COLUMN, camera, data)
-    _surface(canvas, data)
-    _grid_scale(canvas, data)
-    _shadow(canvas, data, "B", 0.16)
-    origins = {name: points_of(_part(data, "axis", name))[0] for name in _frames(data)}
-    surface = next(name for name in origins if "C" in name)
-    for name in (name for name in origins if name != "B"):
-        _triad(canvas, data, name)
-    _box(canvas, data, "B", _CARTON, alpha=0.65, hidden=True)
-    if "M" in origins:
-        _position(canvas, origins["M"], origins[surface], r"${}^M\mathbf{o}_C$")
-    _position(canvas, origins[surface], origins["B"], r"${}^C\mathbf{o}_B$")
-    _triad(canvas, data, "B")
-    _corners(canvas, _part(data, "corner"), origins["B"])
-    return _finish(figure, [canvas], _title(data), INSTEAD_OF_SKETCH)
+    figure, axes = plt.subplots(figsize=(0.7 * style.DOUBLE_COLUMN, _TALLEST))
+    picture = Picture(axes, data, -62.0, 22.0)
+    picture.surface()
+    picture.shadow("B", 0.16)
+    picture.box("B", _CARTON, alpha=0.65, hidden=True)
+    frames = [str(item) for item in dict.fromkeys(picture.part("axis")["item"])]
+    origins = {name: picture.points("axis", name)[0] for name in frames}
+    surface = next(name for name in frames if "C" in name)
+    vectors = [(surface, "B", r"${}^C\mathbf{o}_B$"), *[("M", surface, r"${}^M\mathbf{o}_C$")] * ("M" in frames)]
+    for start, end, name in vectors:
+        ends = np.stack([origins[start], origins[end]])
+        picture.line(ends, _QUIET, 0.8, ls=(0, (4, 2)))
+        picture.name(ends.mean(axis=0), name, _QUIET, prefer=np.array([0.3, 1.0]))
+    for name in frames:
+        picture.frame(name)
+    picture.corners("B", origins["B"])
+    return _finish(figure, [picture], f"{_toss(data)}\n{INSTEAD_OF_SKETCH}; grid {_GRID} m")
 
 
 def draw_setup(data: pd.DataFrame) -> Figure:
     """Figure 3: the set-up in overview (a), and the body at its release (b)."""
-    everything = points_of(data)
-    middle = 0.5 * (everything.min(axis=0) + everything.max(axis=0))
-    span = float(np.ptp(everything, axis=0).max())
-    overview = Camera(np.radians(-68.0), np.radians(30.0), 2.6 * span, (middle[0], middle[1], 0.0))
-    figure, canvas = _page(0.64 * style.DOUBLE_COLUMN, overview, data)
-    _draw_overview(canvas, data)
-    title, panels = _title(data), [canvas, _detail(figure, data)]
-    return _finish(figure, panels, title, INSTEAD_OF_PHOTOGRAPH, widest=style.DOUBLE_COLUMN)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, _TALLEST), width_ratios=[0.68, 0.32])
+    pictures = [_overview(left, data), _detail(right, data)]
+    for axes, letter in zip((left, right), "ab", strict=True):
+        axes.text(0.0, 0.0, f"({letter})", transform=axes.transAxes)
+    return _finish(figure, pictures, f"{_toss(data)}\n{INSTEAD_OF_PHOTOGRAPH}; grid {_GRID} m")
 
 
-def _draw_overview(canvas: Canvas, data: pd.DataFrame) -> None:
-    _surface(canvas, data)
-    length, width, travel = (_part(data, "dimension", item) for item in ("surface length", "surface width", "travel"))
-    canvas.dimension(points_of(length), f"surface shown: {_measure(length)}", -13.0)
-    canvas.dimension(points_of(width), _measure(width), -13.0)
-    instants = _ordered(data)
+def _overview(axes: Axes, data: pd.DataFrame) -> Picture:
+    picture = Picture(axes, data, -68.0, 30.0)
+    picture.surface()
+    border, travel = picture.points("surface"), picture.part("dimension", "travel")
+    for side, what in (([0, 1], "surface shown: "), ([1, 2], "")):
+        length = float(np.linalg.norm(np.diff(border[side], axis=0)))
+        picture.dimension(picture.flat(border[side]), f"{what}{length:.2f} m", -8.0)
+    instants = picture.instants()
     for item in instants:
-        _shadow(canvas, data, item, 0.14)
-    feet = points_of(travel)
-    feet = feet[np.argsort(canvas.camera.project(feet)[:, 0])]
-    canvas.dimension(feet, f"travel {_measure(travel)}", -_reach_below(canvas, feet, data, instants) - 5.0)
-    for item in sorted(instants, key=lambda item: float(canvas.camera.nearness(_origin(data, item)))):
-        _box(canvas, data, item, _INSTANTS.get(item, _CARTON), alpha=0.9)
-    _belt(canvas, data)
-    _paths(canvas, data)
+        picture.shadow(item, 0.14)
+    feet = picture.flat(points_of(travel))
+    picture.dimension(feet[np.argsort(feet[:, 0])], f"travel {_measure(travel)}", -22.0)
+    for item in sorted(instants, key=lambda item: float(picture.points("origin", item)[0] @ picture.view[2])):
+        picture.box(item, _INSTANTS.get(item, _CARTON), alpha=0.9)
+    picture.belt()
+    picture.paths()
     for item in instants:
-        canvas.marker(_origin(data, item), _INSTANTS.get(item, "white"))
-    carried = points_of(_part(data, "path", "carried"))
+        picture.mark(picture.points("origin", item), _INSTANTS.get(item, "white"), 4.0)
+    carried = picture.points("path", "carried")
     if len(carried):
-        canvas.label(carried[len(carried) // 2], "carried", _QUIET, prefer=np.array([0.0, 1.0]), size=_SMALL)
-    for name in _frames(data):
-        _triad(canvas, data, name, named_axes=False)
-    _call_out(canvas, data, instants)
+        picture.name(carried[len(carried) // 2], "carried", _QUIET, prefer=_ABOVE)
+    for name in dict.fromkeys(picture.part("axis")["item"]):
+        picture.frame(str(name), named_axes=False)
+    picture.call_out(instants)
+    return picture
 
 
-def _reach_below(canvas: Canvas, line: np.ndarray, data: pd.DataFrame, items: list[str]) -> float:
-    """How far, in points of type, boxes reach to the right of a line (2, 3) in the picture."""
-    start, end = canvas.camera.project(line)
-    along = (end - start) / np.linalg.norm(end - start)
-    corners = canvas.camera.project(np.concatenate([points_of(_part(data, "face", item)) for item in items])) - start
-    beside = (corners @ along > 0.0) & (corners @ along < np.linalg.norm(end - start))
-    right = corners[beside] @ np.array([along[1], -along[0]])
-    return 72.0 * canvas.scale * max(0.0, float(right.max(initial=0.0)))
-
-
-def _detail(figure: Figure, data: pd.DataFrame) -> Canvas:
-    shown = pd.concat([_part(data, part, "release") for part in ("shadow", "face", "origin", "corner")])
-    camera = Camera(np.radians(-62.0), np.radians(24.0))
-    wide = pd.concat([shown, _part(data, "velocity")])
-    canvas = Canvas(figure, camera, _scale(camera, wide, 0.27 * style.DOUBLE_COLUMN))
-    _shadow(canvas, data, "release", 0.16)
-    _box(canvas, data, "release", _INSTANTS["release"], alpha=0.5, hidden=True)
-    center = points_of(_part(shown, "origin"))[0]
-    height = _part(data, "dimension", "release height")
-    feet = camera.project(points_of(_part(shown, "shadow")))[:, 0]
-    left = camera.project(center)[0] - min(feet.min(), camera.project(points_of(shown))[:, 0].min())
-    canvas.dimension(points_of(height), f"height {_measure(height)}", left * canvas.scale * 72.0 + 16.0)
-    _corners(canvas, _part(shown, "corner"), center)
+def _detail(axes: Axes, data: pd.DataFrame) -> Picture:
+    shown = data[data["item"].isin(["release", "release height", "linear", "angular"])]
+    picture = Picture(axes, shown, -62.0, 24.0)
+    picture.shadow("release", 0.16)
+    picture.box("release", _INSTANTS["release"], alpha=0.5, hidden=True)
+    center, height = picture.points("origin", "release")[0], picture.part("dimension", "release height")
+    ends = picture.flat(points_of(height))
+    ends[:, 0] = picture.flat(picture.points("face"))[:, 0].min()
+    picture.dimension(ends, f"height {_measure(height)}", 18.0)
     for item, colour, symbol in (("linear", style.LINE, r"\mathbf{v}"), ("angular", style.ACCENT, r"\mathbf{\omega}")):
-        arrow = _part(data, "velocity", item)
+        arrow = picture.part("velocity", item)
         start, end = points_of(arrow)
-        canvas.arrow(start, end, colour, 1.6)
-        text = f"$|{symbol}|$ = {arrow['value'].iloc[0]:.2f} {arrow['unit'].iloc[0]}"
-        canvas.label(end, text, colour, prefer=camera.project(end) - camera.project(start), size=_SMALL)
-    canvas.marker(center, "white")
-    return canvas
+        picture.arrow(points_of(arrow), colour, 1.6)
+        picture.name(end, f"$|{symbol}|$ = {_measure(arrow)}", colour, prefer=picture.flat(end - start))
+    picture.mark(center[None], "white", 4.0)
+    picture.corners("release", center)
+    return picture
 
 
 def draw_boxes(data: pd.DataFrame) -> Figure:
     """Figure 4: the objects to one scale."""
-    camera = Camera(np.radians(-90.0), np.radians(24.0))
-    names = list(dict.fromkeys(data["object"]))
+    names = [str(name) for name in dict.fromkeys(data["object"])]
     width = max(style.SINGLE_COLUMN, style.DOUBLE_COLUMN * min(1.0, len(names) / 4.0))
-    largest = 1.5 / float(np.ptp(points_of(data[data["object"] == names[0]])[:, 0]))
-    figure, canvas = _page(width, camera, data, largest=largest)
-    for name in names:
-        part = data[data["object"] == name]
-        _shadow(canvas, part, name, 0.18)
-        _box(canvas, part, name, _CARTON)
+    figure, axes = plt.subplots(figsize=(width, 2.4))
+    picture = Picture(axes, data, -90.0, 24.0)
+    foot = float(picture.flat(points_of(data))[:, 1].min())
+    for letter, name in zip("abcdefghijklmnopqrstuvwxyz", names, strict=False):
+        picture.data = data[data["object"] == name]
+        picture.shadow(name, 0.18)
+        picture.box(name, _CARTON)
         for item in ("length", "width", "height"):
-            side = _part(part, "dimension", item)
-            canvas.dimension(points_of(side), f"{side['value'].iloc[0]:.4g}", -7.0)
-    foot = canvas.lowest()
-    for letter, (_, mass) in zip("abcdefghijklmnopqrstuvwxyz", _part(data, "mass").iterrows(), strict=False):
-        below = np.array([canvas.camera.project(mass[["x_m", "y_m", "z_m"]].to_numpy(dtype=float))[0], foot])
-        name = f"({letter}) {mass['object']}" if len(names) > 1 else str(mass["object"])
-        canvas.note(below, name, shift=(0.0, -10.0), size=_NORMAL)
-        canvas.note(below, f"{mass['value']:.4g} {mass['unit']}", shift=(0.0, -20.0), size=_SMALL)
-    return _finish(figure, [canvas], "Objects of this run, sizes in mm", INSTEAD_OF_PHOTOGRAPH)
+            side = picture.part("dimension", item)
+            picture.dimension(picture.flat(points_of(side)), f"{side['value'].iloc[0]:.4g}", -7.0)
+        mass = picture.part("mass")
+        below = np.array([picture.flat(points_of(mass))[0, 0], foot])
+        picture.write(below, f"({letter}) {name}" if len(names) > 1 else name, shift=(0.0, -20.0), size=8.0)
+        picture.write(below, f"{mass['value'].iloc[0]:.4g} {mass['unit'].iloc[0]}", shift=(0.0, -30.0))
+    return _finish(figure, [picture], f"Sizes in mm\n{INSTEAD_OF_PHOTOGRAPH}")
 
 
-def _page(width: float, camera: Camera, data: pd.DataFrame, largest: float = np.inf) -> tuple[Figure, Canvas]:
-    """A figure of a width (inches) and a canvas as large as fits, or of the ``largest`` scale (inches per m)."""
-    figure = plt.figure(figsize=(width, _TALLEST))
-    figure.set_layout_engine("none")  # the canvases know better how much room they need
-    scale = min(largest, _scale(camera, data, width - 2.0 * _EDGE))
-    return figure, Canvas(figure, camera, scale)
-
-
-def _scale(camera: Camera, data: pd.DataFrame, width: float) -> float:
-    """Inches per metre at which a scene is as wide as said (inches), or less so that it doesn't get too tall."""
-    size = np.ptp(camera.project(points_of(data)), axis=0)
-    return float(min(width / size[0], _TALLEST / size[1]))
-
-
-def _finish(figure: Figure, panels: list[Canvas], title: str, note: str, *, widest: float | None = None) -> Figure:
-    """Give the page the size its panels need, side by side, and write above them."""
-    room = (widest or figure.get_size_inches()[0]) - 2.0 * _EDGE - _BETWEEN * (len(panels) - 1)
-    _shrink(panels, room)
-    for panel in panels:
-        panel.place_labels()
-    _shrink(panels, room)
-    sizes = [panel.size() for panel in panels]
-    content = sum(size[0] for size in sizes) + _BETWEEN * (len(panels) - 1)
-    width = max(style.SINGLE_COLUMN, content + 2.0 * _EDGE)
-    head = _HEAD + (_LETTERS if len(panels) > 1 else 0.0)
-    height = max(size[1] for size in sizes) + head + _FOOT
-    figure.set_size_inches(width, height)
-    left = 0.5 * (width - content)
-    for letter, panel, size in zip("ab", panels, sizes, strict=False):
-        panel.place(left, height - head - size[1], (width, height))
-        if len(panels) > 1:
-            figure.text(left / width, 1.0 - (head - 0.04) / height, f"({letter})", fontsize=_NORMAL)
-        left += size[0] + _BETWEEN
-    figure.text(_EDGE / width, 1.0 - 0.15 / height, title, fontsize=_NORMAL)
-    figure.text(_EDGE / width, 1.0 - 0.28 / height, note, fontsize=6, color=_QUIET)
+def _finish(figure: Figure, pictures: Sequence[Picture], title: str) -> Figure:
+    """Place the names, write the title, and cut the page to the height that the scenes need."""
+    figure.suptitle(title, x=0.01, ha="left", fontsize=_SMALL)
+    figure.canvas.draw()
+    page = np.asarray(figure.canvas.buffer_rgba())[::-1, :, :3].astype(float).sum(axis=2)
+    ink = np.hypot(*np.gradient(page)) > 40.0  # where brightness changes: lines and letters, but no plain areas
+    for picture in pictures:
+        picture.place_names(ink)
+    tallest = max(picture.axes.get_tightbbox().height for picture in pictures) / figure.dpi
+    figure.set_figheight(min(figure.get_figheight(), tallest + _HEAD))
     return figure
 
 
-def _shrink(panels: list[Canvas], room: float) -> None:
-    """Make the scenes smaller until the panels together are no wider than the room (inches)."""
-    for _ in range(_FITTINGS):
-        shrink = min(1.0, room / sum(panel.size()[0] for panel in panels))
-        for panel in panels:
-            panel.scale *= shrink
-
-
-def _part(data: pd.DataFrame, part: str, item: str | None = None) -> pd.DataFrame:
-    chosen = data["part"] == part
-    return data[chosen if item is None else chosen & (data["item"] == item)]
-
-
-def _title(data: pd.DataFrame) -> str:
+def _toss(data: pd.DataFrame) -> str:
     return f"{data['object'].iloc[0]}, toss {data['toss'].iloc[0]}"
 
 
-def _ordered(data: pd.DataFrame) -> list[str]:
-    """Instants shown, in the order of time."""
-    return [str(item) for item in _part(data, "origin").sort_values("sample")["item"]]
-
-
-def _frames(data: pd.DataFrame) -> list[str]:
-    return [str(item) for item in dict.fromkeys(_part(data, "axis")["item"])]
-
-
-def _origin(data: pd.DataFrame, item: str) -> np.ndarray:
-    """B's origin (3,) at an instant."""
-    return points_of(_part(data, "origin", item))[0]
-
-
-def _measure(dimension: pd.DataFrame) -> str:
-    return f"{dimension['value'].iloc[0]:.2f} {dimension['unit'].iloc[0]}"
-
-
-def _surface(canvas: Canvas, data: pd.DataFrame) -> None:
-    canvas.polygon(points_of(_part(data, "surface")), _PLANE)
-    grid = _part(data, "grid")
-    for _, line in grid.groupby(["item", "index"]):
-        canvas.line(points_of(line), _PLANE_LINE, 0.4)
-    border = points_of(_part(data, "surface"))
-    canvas.polygon(border, "none", edge=_PLANE_EDGE, width=0.9)
-    canvas.avoid(np.vstack([border, border[:1]]))
-
-
-def _grid_scale(canvas: Canvas, data: pd.DataFrame) -> None:
-    """A dimension between neighbouring grid lines, at the edge of the surface that is nearest to the viewer."""
-    grid = _part(data, "grid")
-    lines = [points_of(line) for _, line in grid[grid["item"] == "x"].groupby("index")][:2]
-    if len(lines) < 2:
-        return
-    near = max(range(2), key=lambda end: float(canvas.camera.nearness(lines[0][end])))
-    ends = np.stack([line[near] for line in lines])
-    if canvas.camera.project(ends[1])[0] < canvas.camera.project(ends[0])[0]:
-        ends = ends[::-1]
-    canvas.dimension(ends, f"{grid['value'].iloc[0]:g} m", -9.0)
-
-
-def _shadow(canvas: Canvas, data: pd.DataFrame, item: str, alpha: float) -> None:
-    canvas.polygon(points_of(_part(data, "shadow", item)), _SHADOW, alpha=alpha)
-
-
-def _box(
-    canvas: Canvas, data: pd.DataFrame, item: str, colour: str, *, alpha: float = 1.0, hidden: bool = False
-) -> None:
-    """A box; ``hidden`` shows its edges at the back dashed."""
-    faces = points_of(_part(data, "face", item)).reshape(6, 4, 3)
-    if hidden:
-        for face in faces[~canvas.camera.sees(faces)]:
-            canvas.line(np.vstack([face, face[:1]]), _QUIET, 0.4, ls=(0, (3, 2)))
-    canvas.box(faces, colour, alpha=alpha)
-    for face in faces[canvas.camera.sees(faces)]:
-        canvas.avoid(np.vstack([face, face[:1]]))
-
-
-def _belt(canvas: Canvas, data: pd.DataFrame) -> None:
-    """The belt's arrow, moved to the side of the surface that is nearest to the viewer."""
-    belt = _part(data, "belt")
-    if len(belt):
-        border = points_of(_part(data, "surface"))
-        nearest = border[np.argsort(canvas.camera.nearness(border))[-2:]].mean(axis=0)
-        start, end = points_of(belt) + 0.75 * (nearest - border.mean(axis=0))
-        canvas.arrow(start, end, style.RELEASE, 2.0)
-        canvas.label(end, f"belt {_measure(belt)}", style.RELEASE, prefer=np.array([0.0, -1.0]), size=_SMALL)
-
-
-def _paths(canvas: Canvas, data: pd.DataFrame) -> None:
-    for item, path in _part(data, "path").groupby("item", sort=False):
-        points = points_of(path)
-        canvas.avoid(points)
-        if item == "carried":
-            canvas.line(points, _QUIET, 1.2, ls=(0, (1, 1.5)))
-        else:
-            canvas.line(points, style.LINE, 1.2, halo=True)
-
-
-def _call_out(canvas: Canvas, data: pd.DataFrame, items: list[str]) -> None:
-    """Name instants in a row over everything drawn, each with a thin line down to B's origin."""
-    flat = np.array([canvas.camera.project(_origin(data, item)) for item in items])
-    row = canvas.highest() + 0.06 / canvas.scale
-    places = _apart(flat[:, 0], 0.8 / canvas.scale)
-    for item, point, x in zip(items, flat, places, strict=True):
-        time = float(_part(data, "origin", item)["time_s"].iloc[0])
-        label = np.array([x, row])
-        canvas.leader(np.stack([point, label]))
-        canvas.note(label, _SAID.get(item, item), shift=(0.0, 14.0), size=_SMALL)
-        canvas.note(label, _seconds(time), _QUIET, shift=(0.0, 5.0), size=6.0)
-
-
-def _seconds(time: float) -> str:
-    sign = "" if time == 0.0 else "+" if time > 0.0 else "\N{MINUS SIGN}"
-    return f"{sign}{abs(time):.2f} s"
-
-
-def _apart(wanted: np.ndarray, gap: float) -> np.ndarray:
-    """Places nearest to the wanted ones (n,), in the same order, no two closer than the gap.
-
-    Pushing neighbours apart in pairs moves the group as a whole as little as possible.
-    """
-    order = np.argsort(wanted, kind="stable")
-    places = wanted[order].astype(float)
-    for _ in range(200):
-        missing = gap - np.diff(places)
-        if (missing <= 1e-6 * gap).all():
-            break
-        push = 0.5 * np.maximum(missing, 0.0)
-        places[:-1] -= push
-        places[1:] += push
-    result = np.empty_like(places)
-    result[order] = places
-    return result
-
-
-def _triad(canvas: Canvas, data: pd.DataFrame, frame: str, *, named_axes: bool = True) -> None:
-    """The axes of a frame, and its letter."""
-    letter = frame.split()[0]
-    axes = _part(data, "axis", frame)
-    origin = points_of(axes)[0]
-    middle = canvas.camera.project(origin)
-    for k, colour in enumerate(_AXIS_COLOURS):
-        _, end = points_of(axes[axes["index"] == k])
-        canvas.arrow(origin, end, colour, 1.4)
-        if named_axes:
-            name = rf"$\mathbf{{{'xyz'[k]}}}_{letter}$"
-            canvas.label(end, name, colour, prefer=canvas.camera.project(end) - middle)
-    canvas.marker(origin, "white", 3.0)
-    name = r"$\,\approx\,$".join(f"${part}$" for part in frame.split())
-    if named_axes:
-        canvas.label(origin, name, prefer=np.array([-1.0, -0.7]))
-    else:  # among boxes, the tip of z is where a name is least in the way
-        canvas.label(end, name, prefer=np.array([0.0, 1.0]))
-
-
-def _position(canvas: Canvas, start: np.ndarray, end: np.ndarray, name: str) -> None:
-    """The vector between two frames' origins."""
-    ends = np.stack([start, end])
-    canvas.line(ends, _QUIET, 0.8, halo=True, ls=(0, (4, 2)))
-    canvas.avoid(ends)
-    canvas.label(0.5 * (start + end), name, _QUIET, prefer=np.array([0.3, 1.0]))
-
-
-def _corners(canvas: Canvas, corners: pd.DataFrame, center: np.ndarray) -> None:
-    """Contact points with their numbers, preferably on the side away from the body's middle."""
-    middle = canvas.camera.project(center)
-    for number, point in zip(corners["index"], points_of(corners), strict=True):
-        canvas.marker(point, "black", 2.4)
-        canvas.label(point, rf"$\mathbf{{p}}_{number}$", prefer=canvas.camera.project(point) - middle)
+def _measure(rows: pd.DataFrame) -> str:
+    return f"{rows['value'].iloc[0]:.2f} {rows['unit'].iloc[0]}"

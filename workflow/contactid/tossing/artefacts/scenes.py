@@ -1,4 +1,4 @@
-"""The data behind figures 1 to 4 of the tossing paper: scenes in the surface frame C, as tidy tables of points.
+"""The data behind figures 1 to 4 and 11 of the tossing paper: scenes in the surface frame C, as tidy tables of points.
 
 The paper shows photographs and a sketch; here the same things are taken from the recorded poses. A scene has one row
 per point:
@@ -7,11 +7,11 @@ per point:
 column        meaning
 ============= ==================================================================================================
 object, toss  what is shown; ``toss`` is empty where no single toss is shown
-part          ``surface`` (corners of the patch), ``grid`` (its lines), ``face`` and ``shadow`` of a box, ``corner``
-              (a contact point), ``path`` (of B's origin), ``origin`` (of B at an instant), ``axis`` (of a frame),
-              ``velocity`` (an arrow), ``belt`` (an arrow), ``dimension`` (its two ends), ``mass`` (where to write it)
+part          ``surface`` (corners of the patch), ``face`` and ``shadow`` of a box, ``corner`` (a contact point),
+              ``path`` (of B's origin), ``origin`` (of B at an instant), ``axis`` (of a frame), ``velocity`` and
+              ``belt`` (arrows), ``dimension`` (its two ends), ``mass`` (where to write it)
 item          which one: the instant, the frame, the phase of the path, the quantity
-index         face 0 to 5, corner 1 to 8 (the order of the data plus 1), axis 0 to 2, line of the grid
+index         face 0 to 5, corner 1 to 8 (the order of the data plus 1), axis 0 to 2
 order         of the point within its polygon, line or arrow
 sample        of the recording, and ``time_s`` since the release; empty for what doesn't move
 x_m, y_m, z_m in C, the surface at z = 0
@@ -40,12 +40,17 @@ from contactid.tossing.prepare.poses import PlaneCorrection, in_surface_frame, v
 COLUMNS = (
     "object", "toss", "part", "item", "index", "order", "sample", "time_s", "x_m", "y_m", "z_m", "value", "unit",
 )  # fmt: skip
+_XYZ = ["x_m", "y_m", "z_m"]
 _FEWEST_INSTANTS, _MOST_INSTANTS = 4, 7  # in the time lapse
-_GRID = 0.1  # m between the lines on the surface
 _SAME_PLACE, _SAME_DIRECTION = 5e-3, np.radians(1.0)  # closer than this (m, rad), two frames can't be drawn apart
 _YAW_ON_SHELF = np.radians(30.0)  # figure 4: turned, so that three faces are seen from the front
 _SHELF_GAP = 0.09  # m between neighbouring boxes' outlines, for the dimensions
 _BELT_SECONDS = 0.3  # the belt's arrow is as long as its way in this time
+
+
+def points_of(data: pd.DataFrame) -> np.ndarray:
+    """Points (n, 3) m of rows of a scene."""
+    return data[_XYZ].to_numpy(dtype=float)
 
 
 def scene_figures(
@@ -55,12 +60,14 @@ def scene_figures(
     motions: Sequence[str],
     figures: Mapping[str, Any],
 ) -> dict[str, Shown]:
-    """Figures 1 to 4 of a run; ``motions`` are the canonical form of the datasets that are identified on."""
+    """Figures 1 to 4 and 11 of a run; ``motions`` are the canonical form of the datasets that are identified on."""
     data, known = by_name(prepared, datasets), identified(cases)
     name = example(data, cases, figures["object"])
     tosses, motion = data[name], read_dataset(motions[known.index(name)])
+    lapse = shown(example_toss_scene(tosses), data, [name])
     return {
-        "figures/fig01_example_toss": shown(example_toss_scene(tosses), data, [name]),
+        "figures/fig01_example_toss": lapse,
+        "figures/fig11_trajectory": lapse,
         "figures/fig02_frames": shown(frames_scene(tosses, motion), data, [name]),
         "figures/fig03_setup": shown(setup_scene(tosses, motion), data, [name]),
         "figures/fig04_boxes": shown(boxes_scene([data[on] for on in known]), data, known),
@@ -84,11 +91,11 @@ def faces_of(vertices: np.ndarray) -> np.ndarray:
 
 
 def example_toss_scene(prepared: xr.Dataset) -> pd.DataFrame:
-    """Figure 1: the toss of figures 10 and 11 at up to seven instants from release to rest."""
+    """Figures 1 and 11: the toss of figure 10 at up to seven instants from release to rest."""
     scene = _Scene(prepared)
     chosen = _spread_instants(scene)
-    surface = scene.surface(scene.corners[chosen])
-    pieces = [*surface, scene.belt(surface[0])]
+    surface = scene.surface(scene.corners[chosen], margin=0.3 * scene.size)
+    pieces = [surface, scene.belt(surface)]
     for sample in chosen:
         pieces += scene.box(sample, scene.name_of(sample))
     pieces += [scene.path("flight", scene.release, scene.contact), scene.path("contact", scene.contact, scene.rest)]
@@ -106,7 +113,7 @@ def frames_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
     frames = _reference_frames(prepared, motion, scene.toss)
     floor = np.concatenate([scene.corners[sample], *(origin[None] for origin, _ in frames.values())])
     pieces = [
-        *scene.surface(floor, margin=0.6 * scene.size),
+        scene.surface(floor, margin=0.6 * scene.size),
         *scene.box(sample, "B"),
         scene.contact_points(sample, "B"),
     ]
@@ -130,8 +137,8 @@ def setup_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
             over.append(vertex_positions(*poses, scene.vertices).reshape(-1, 3))
     frames = _reference_frames(prepared, motion, scene.toss)
     surface = scene.surface(np.concatenate(over), margin=0.6 * scene.size)
-    pieces = [*surface, scene.belt(surface[0])]
-    shown = float(np.ptp(surface[0][["x_m", "y_m"]].to_numpy(), axis=0).max())
+    pieces = [surface, scene.belt(surface)]
+    shown = float(np.ptp(points_of(surface), axis=0).max())
     pieces += [_axes(name, *pose, length=max(0.6 * scene.size, 0.1 * shown)) for name, pose in frames.items()]
     for sample in sorted({0, scene.release, scene.contact, scene.rest}):
         pieces += scene.box(sample, "start" if sample == 0 < scene.release else scene.name_of(sample))
@@ -141,7 +148,7 @@ def setup_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
         scene.path("contact", scene.contact, scene.rest),
         scene.contact_points(scene.release, "release"),
         scene.release_velocity(),
-        *scene.dimensions(surface[0][["x_m", "y_m", "z_m"]].to_numpy()),
+        *scene.dimensions(),
     ]
     return scene.table(pieces)
 
@@ -211,24 +218,17 @@ class _Scene:
     def moment(self, samples: int | np.ndarray) -> dict[str, Any]:
         return {"sample": samples, "time_s": (samples - self.release) * self.time_step}
 
-    def surface(self, points: np.ndarray, margin: float | None = None) -> list[pd.DataFrame]:
-        """The patch under points (..., 3) and a margin (m), and its grid."""
-        room = 0.3 * self.size if margin is None else margin
+    def surface(self, points: np.ndarray, margin: float) -> pd.DataFrame:
+        """The patch under points (..., 3) and a margin (m)."""
         flat = points.reshape(-1, 3)[:, :2]
-        low, high = flat.min(axis=0) - room, flat.max(axis=0) + room
+        low, high = flat.min(axis=0) - margin, flat.max(axis=0) + margin
         corners = [(low[0], low[1], 0), (high[0], low[1], 0), (high[0], high[1], 0), (low[0], high[1], 0)]
-        lines = []
-        for axis in (0, 1):
-            for step in range(int(np.ceil(low[axis] / _GRID)), int(np.floor(high[axis] / _GRID)) + 1):
-                ends = np.zeros((2, 3))
-                ends[:, axis], ends[:, 1 - axis] = step * _GRID, (low[1 - axis], high[1 - axis])
-                lines.append(_rows("grid", "xy"[axis], ends, index=step, value=_GRID, unit="m"))
-        return [_rows("surface", "patch", np.array(corners, dtype=float)), *lines]
+        return _rows("surface", "patch", np.array(corners, dtype=float))
 
     def belt(self, patch: pd.DataFrame) -> pd.DataFrame:
         """The way of the belt's material in 0.3 s, about the patch's middle; no row where it stands still."""
         speed = float(np.linalg.norm(self.surface_velocity))
-        middle = patch[["x_m", "y_m", "z_m"]].to_numpy().mean(axis=0)
+        middle = points_of(patch).mean(axis=0)
         ends = middle + np.array([[-0.5], [0.5]]) * _BELT_SECONDS * self.surface_velocity
         return _rows("belt", "belt", ends if speed > 0.0 else ends[:0], value=speed, unit="m/s")
 
@@ -267,16 +267,11 @@ class _Scene:
             arrows.append(_rows("velocity", item, ends, value=size, unit=unit, **self.moment(first)))
         return pd.concat(arrows, ignore_index=True)
 
-    def dimensions(self, patch: np.ndarray) -> list[pd.DataFrame]:
-        """Sides of the patch (4, 3), height of B at release, and its way over the surface from release to rest."""
+    def dimensions(self) -> list[pd.DataFrame]:
+        """Height of B at release, and its way over the surface from release to rest."""
         start, end = self.position[self.release], self.position[self.rest]
         foot, below_rest = (place * np.array([1.0, 1.0, 0.0]) for place in (start, end))
-        ends = {
-            "surface length": patch[[0, 1]],
-            "surface width": patch[[1, 2]],
-            "release height": np.stack([foot, start]),
-            "travel": np.stack([foot, below_rest]),
-        }
+        ends = {"release height": np.stack([foot, start]), "travel": np.stack([foot, below_rest])}
         return [
             _rows("dimension", item, pair, value=float(np.linalg.norm(pair[1] - pair[0])), unit="m")
             for item, pair in ends.items()
@@ -332,7 +327,7 @@ def _shadow(item: str, corners: np.ndarray, **more: Any) -> pd.DataFrame:
 
 
 def _rows(part: str, item: str, points: np.ndarray, **more: Any) -> pd.DataFrame:
-    table = pd.DataFrame(points, columns=["x_m", "y_m", "z_m"])
+    table = pd.DataFrame(points, columns=_XYZ)
     return table.assign(**{"part": part, "item": item, "index": 0, "order": np.arange(len(points)), **more})
 
 
