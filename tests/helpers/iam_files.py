@@ -36,12 +36,11 @@ def poses(seed: int, n: int = N_FRAMES) -> tuple[np.ndarray, np.ndarray]:
     return position, rotations.continuous(rotations.exp(rng.normal(size=3) + rng.normal(size=3) * time))
 
 
-def recording(index: int, *, note: str = "toss", velocity: np.ndarray | None = None) -> ArchiveRecording:
-    plane_attributes = {} if velocity is None else {"surface_velocity": velocity}
+def recording(index: int, *, note: str = "toss") -> ArchiveRecording:
     plane = np.tile([0.1, -0.2, 0.01], (N_FRAMES + 3, 1)), np.tile(rotations.exp([0, 0.01, 0.3]), (N_FRAMES + 3, 1))
     tracked = {
         "Box006": TrackedBody(*poses(index)),
-        "ConveyorPart001": TrackedBody(*plane, attributes=plane_attributes),
+        "ConveyorPart001": TrackedBody(*plane),
     }
     return ArchiveRecording(NAMES[index], note, tracked)
 

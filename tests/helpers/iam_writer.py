@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import h5py
@@ -35,12 +35,10 @@ class TrackedBody:
     ----------
     position : (n, 3) m
     orientation : (n, 4) quaternions of R_MB, real part first
-    attributes : further attributes of the body's group, for example ``surface_velocity``
     """
 
     position: np.ndarray
     orientation: np.ndarray
-    attributes: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -121,8 +119,6 @@ def write_recording(
     set_text(_compressed(mocap, "datalog", log), "sample_frequency", f"{sample_frequency:g}")
     for name, tracked in recording.tracked.items():
         node = mocap.create_group(f"POSTPROCESSING/{name}")
-        for key, value in tracked.attributes.items():
-            node.attrs[key] = np.asarray(value, dtype=float)
         _compressed(node, "transforms", _transforms(tracked))
 
 

@@ -242,10 +242,6 @@ IAM: dict[str, tuple[Spoil, str]] = {
         altered(f"{PLANE}/transforms", set_at((0, 0, 7), 3.0)),
         "ConveyorPart001: 1 of 150 frames are",
     ),
-    "belt of two numbers": (
-        in_recording(lambda group: group[PLANE].attrs.__setitem__("surface_velocity", [1.0, 2.0])),
-        "surface_velocity is not three numbers",
-    ),
     "belt without the box": (in_recording(moving_note), "belt moves, but the box doesn't lie on it"),
     "dataset for a group": (put(f"{MOCAP}/POSTPROCESSING", np.zeros(N_FRAMES)), "is not a group"),
     "several things": (

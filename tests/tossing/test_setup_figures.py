@@ -15,12 +15,12 @@ from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.tables import read_csv, write_csv
 from contactid.sources.motion import Recording, iterate_recordings
+from contactid.tossing.artefacts.playback import faces
 from contactid.tossing.artefacts.scene_drawings import INSTEAD_OF_PHOTOGRAPH, INSTEAD_OF_SKETCH, Picture, view
 from contactid.tossing.artefacts.scenes import (
     COLUMNS,
     boxes_scene,
     example_toss_scene,
-    faces_of,
     frames_scene,
     points_of,
     setup_scene,
@@ -93,22 +93,12 @@ def test_the_viewer_stands_where_the_angles_say():
     assert np.allclose(view(90.0, 30.0)[2], [0.0, np.cos(np.pi / 6), 0.5])
 
 
-@given(sizes, st.permutations(range(8)))
-def test_faces_look_outward_whatever_the_order_of_the_vertices(size, order):
-    vertices = (CORNERS * size)[list(order)]
-    faces = vertices[faces_of(vertices)]
-    outward = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 1])
-    outward /= np.linalg.norm(outward, axis=1)[:, None]
-    expected = np.array([[-1, 0, 0], [1, 0, 0], [0, -1, 0], [0, 1, 0], [0, 0, -1], [0, 0, 1]])
-    assert np.allclose(outward, expected, atol=1e-12)
-
-
 @given(st.floats(-180.0, 180.0), st.floats(-80.0, 80.0), sizes, quaternions)
 @settings(max_examples=20, deadline=None)
 def test_the_drawn_sides_of_a_box_cover_its_outline_once(azimuth, elevation, size, quaternion):
     vertices = CORNERS * size
     corners = vertices @ rotations.matrices(quaternion).T
-    scene = pd.DataFrame(corners[faces_of(vertices)].reshape(24, 3), columns=["x_m", "y_m", "z_m"])
+    scene = pd.DataFrame(corners[np.array(faces(vertices))].reshape(24, 3), columns=["x_m", "y_m", "z_m"])
     with style.styled():
         figure, axes = plt.subplots()
         picture = Picture(axes, scene.assign(part="face", item="B"), azimuth, elevation)
@@ -177,7 +167,7 @@ def test_frames_that_coincide_are_one_frame(at_the_origin):
     assert list(dict.fromkeys(part(frames_scene(prepared, canonical), "axis")["item"])) == ["C M", "B"]
 
 
-def test_the_setup_states_lengths_and_the_velocity_at_release(tosses):
+def test_the_setup_states_travel_and_height_of_release(tosses):
     canonical, prepared = tosses
     scene = setup_scene(prepared, canonical)
     samples = usable(prepared)[scene["toss"].iloc[0]]
@@ -185,16 +175,7 @@ def test_the_setup_states_lengths_and_the_velocity_at_release(tosses):
     release, rest = int(samples["release"]), int(samples["rest"])
     stated = part(scene, "dimension").drop_duplicates("item").set_index("item")["value"]
     assert stated["travel"] == pytest.approx(np.linalg.norm((position[rest] - position[release])[:2]))
-    assert stated["release height"] == pytest.approx(position[release, 2])
-    arrows = {item: part(scene, "velocity", item) for item in ("linear", "angular")}
-    difference = (position[release + 2] - position[release]) * RATE / 2.0
-    difference[2] += 9.81 / RATE  # a central difference is the velocity one sample after the release
-    assert arrows["linear"]["value"].iloc[0] == pytest.approx(np.linalg.norm(difference), rel=0.02)
-    direction = np.diff(points_of(arrows["linear"]), axis=0)[0]
-    assert np.allclose(direction / np.linalg.norm(direction), difference / np.linalg.norm(difference), atol=0.02)
-    quaternion = samples["orientation"].values[[release, release + 1]]
-    turned = float(rotations.angle_between(quaternion[0], quaternion[1]))
-    assert arrows["angular"]["value"].iloc[0] == pytest.approx(turned * RATE, rel=0.05)
+    assert stated["height"] == pytest.approx(position[release, 2])
 
 
 def test_what_happens_before_the_release_is_shown_where_it_was_recorded(tosses, at_the_origin):

@@ -97,8 +97,8 @@ def _scenes() -> list[Artefact]:
                 "The frames M (motion capture), C (contact surface) and B (body), and the box's contact points.",
                 title="The frames of motion capture, surface and box"),
         _figure("fig03_setup", scenes, "scene_drawings:draw_setup",
-                "The set-up in overview with one toss, and the box at its release, with dimensions; rendered in place "
-                "of the photographs."),
+                "The set-up in overview: surface, frames and one toss, with dimensions; rendered in place of the "
+                "photographs."),
         _figure("fig04_boxes", scenes, "scene_drawings:draw_boxes",
                 "The boxes to one scale with size and mass; rendered in place of the photographs."),
     ]  # fmt: skip

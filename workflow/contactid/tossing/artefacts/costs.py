@@ -113,20 +113,17 @@ def draw_costs(data: pd.DataFrame, label: str) -> Figure:
         best = part[part["optimum"]].iloc[0]
         place = best[list(_PARAMETERS)].to_numpy(dtype=float)
         ends = [[[abs(best[name] - best[f"{name}_{end}"])] for end in ("low", "high")] for name in _PARAMETERS]
-        panel.errorbar(*place, *ends[::-1], fmt="none", ecolor="white", capsize=2.5, label="95 % interval")
-        panel.plot(*place, "*", color=style.RELEASE, mec="white", mew=0.5, ms=9, label="optimum")
+        panel.errorbar(*place, *ends[::-1], fmt="none", ecolor="white", capsize=2.0)
+        panel.plot(*place, "*", color=style.RELEASE, mec="white", mew=0.5, ms=7)
         printed = best[[f"{name}_printed" for name in _PARAMETERS]].to_numpy(dtype=float)
-        if np.isfinite(printed).all():
-            panel.plot(*printed, "o", mfc="none", mec="white", mew=1.2, ms=10, label="printed optimum")
+        panel.plot(*printed, "o", mfc="none", mec="white", mew=1.2, ms=11)
         said = " and ".join(f"{symbol} = {value:.2f}" for symbol, value in zip((r"$\mu$", "$e_N$"), place, strict=True))
         panel.set_title(f"{best['object']}: {said}", loc="left")
     figure.colorbar(filled, ax=panels, label=label, format="%.2f", aspect=40)
-    handles, labels = panels[0, 0].get_legend_handles_labels()
-    legend = figure.legend(handles, labels, loc="outside upper center", ncols=3)
-    legend.set(frame_on=True)
-    legend.get_frame().set(facecolor="#414487", edgecolor="none")  # the marks are white on dark panels
-    for text in legend.get_texts():
-        text.set_color("white")
+    shown = "\N{BLACK STAR} optimum and its 95 % intervals"
+    if data["friction_mu_printed"].notna().any():
+        shown += ", \N{WHITE CIRCLE} printed optimum"
+    figure.suptitle(shown, x=0.01, ha="left")
     for panel in panels[-1]:
         panel.set_xlabel(r"friction $\mu$")
     for panel in panels[:, 0]:

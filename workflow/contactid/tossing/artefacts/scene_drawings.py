@@ -36,6 +36,7 @@ _HEAD = 0.50  # inches for the title above and the line about the data below
 _TALLEST = 4.2  # inches of a figure
 _CALL_OUT = 0.85  # inches that the name of an instant takes
 _NEAREST, _FARTHEST = 3.0, 15.0  # points between a name's edge and what it names
+_INK = 40.0  # change of brightness (0 to 765) from pixel to pixel: lines and letters, but no plain areas
 _SMALL = 7.0
 _ABOVE, _BELOW = np.array([0.0, 1.0]), np.array([0.0, -1.0])
 
@@ -215,22 +216,18 @@ class Picture:
             self.arrow(ends, style.RELEASE, 2.0)
             self.name(ends[1], f"belt {_measure(rows)}", style.RELEASE, prefer=_BELOW)
 
-    def frame(self, frame: str, *, named_axes: bool = True) -> None:
+    def frame(self, frame: str) -> None:
         """The axes of a frame, and its letter."""
         letter, axes = frame.split()[0], self.part("axis", frame)
         origin = points_of(axes)[0]
         for k, colour in enumerate(_AXIS_COLOURS):
             ends = points_of(axes[axes["index"] == k])
             self.arrow(ends, colour, 1.4)
-            if named_axes:
-                name = rf"$\mathbf{{{'xyz'[k]}}}_{letter}$"
-                self.name(ends[1], name, colour, prefer=np.diff(self.flat(ends), axis=0)[0])
+            name = rf"$\mathbf{{{'xyz'[k]}}}_{letter}$"
+            self.name(ends[1], name, colour, prefer=np.diff(self.flat(ends), axis=0)[0])
         self.mark(origin[None], "white", 3.0)
         name = r"$\,\approx\,$".join(f"${part}$" for part in frame.split())
-        if named_axes:
-            self.name(origin, name, prefer=np.array([-1.0, -0.7]))
-        else:  # among boxes, the tip of z is where a name is least in the way
-            self.name(ends[1], name, prefer=_ABOVE)
+        self.name(origin, name, prefer=np.array([-1.0, -0.7]))
 
     def corners(self, item: str, center: np.ndarray) -> None:
         """Contact points with their numbers, preferably on the side away from the body's middle."""
@@ -241,7 +238,7 @@ class Picture:
 
 
 def draw_example_toss(data: pd.DataFrame, numbered: bool = False) -> Figure:
-    """Figure 1: a toss in time lapse, seen across its travel; figure 11 (``numbered``): from aside, with coordinates."""
+    """Figure 1: a toss in time lapse, from beside; figure 11 (``numbered``): from elsewhere, with coordinates."""
     path = points_of(data[data["part"] == "path"])
     travel = path[-1, :2] - path[0, :2]
     across = float(np.degrees(np.arctan2(travel[1], travel[0]))) - 90.0
@@ -258,7 +255,7 @@ def draw_example_toss(data: pd.DataFrame, numbered: bool = False) -> Figure:
     for item in instants:
         picture.mark(picture.points("origin", item), _INSTANTS.get(item, "white"), 4.5 if item in _INSTANTS else 2.5)
     picture.call_out([item for item in instants if item in _INSTANTS])
-    return _finish(figure, [picture], f"{_toss(data)}\n{INSTEAD_OF_PHOTOGRAPH}; grid {_GRID} m")
+    return _finish(figure, picture, f"{_toss(data)}\n{INSTEAD_OF_PHOTOGRAPH}; grid {_GRID} m")
 
 
 def draw_frames(data: pd.DataFrame) -> Figure:
@@ -279,32 +276,28 @@ def draw_frames(data: pd.DataFrame) -> Figure:
     for name in frames:
         picture.frame(name)
     picture.corners("B", origins["B"])
-    return _finish(figure, [picture], f"{_toss(data)}\n{INSTEAD_OF_SKETCH}; grid {_GRID} m")
+    return _finish(figure, picture, f"{_toss(data)}\n{INSTEAD_OF_SKETCH}; grid {_GRID} m")
 
 
 def draw_setup(data: pd.DataFrame) -> Figure:
-    """Figure 3: the set-up in overview (a), and the body at its release (b)."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, _TALLEST), width_ratios=[0.68, 0.32])
-    pictures = [_overview(left, data), _detail(right, data)]
-    for axes, letter in zip((left, right), "ab", strict=True):
-        axes.text(0.0, 0.0, f"({letter})", transform=axes.transAxes)
-    return _finish(figure, pictures, f"{_toss(data)}\n{INSTEAD_OF_PHOTOGRAPH}; grid {_GRID} m")
-
-
-def _overview(axes: Axes, data: pd.DataFrame) -> Picture:
+    """Figure 3: surface, frames and one toss in overview."""
+    figure, axes = plt.subplots(figsize=(style.DOUBLE_COLUMN, _TALLEST))
     picture = Picture(axes, data, -68.0, 30.0)
     picture.surface()
-    border, travel = picture.points("surface"), picture.part("dimension", "travel")
+    border = picture.points("surface")
     for side, what in (([0, 1], "surface shown: "), ([1, 2], "")):
         length = float(np.linalg.norm(np.diff(border[side], axis=0)))
         picture.dimension(picture.flat(border[side]), f"{what}{length:.2f} m", -8.0)
     instants = picture.instants()
     for item in instants:
         picture.shadow(item, 0.14)
-    feet = picture.flat(points_of(travel))
-    picture.dimension(feet[np.argsort(feet[:, 0])], f"travel {_measure(travel)}", -22.0)
     for item in sorted(instants, key=lambda item: float(picture.points("origin", item)[0] @ picture.view[2])):
         picture.box(item, _INSTANTS.get(item, _CARTON), alpha=0.9)
+    for item, aside in (("travel", -34.0), ("height", 46.0)):
+        rows = picture.part("dimension", item)
+        ends = picture.flat(points_of(rows))
+        order = np.argsort(ends @ [1.0, 0.1])  # from left to right, else upward
+        picture.dimension(ends[order], f"{item} {_measure(rows)}", aside)
     picture.belt()
     picture.paths()
     for item in instants:
@@ -313,28 +306,9 @@ def _overview(axes: Axes, data: pd.DataFrame) -> Picture:
     if len(carried):
         picture.name(carried[len(carried) // 2], "carried", _QUIET, prefer=_ABOVE)
     for name in dict.fromkeys(picture.part("axis")["item"]):
-        picture.frame(str(name), named_axes=False)
+        picture.frame(str(name))
     picture.call_out(instants)
-    return picture
-
-
-def _detail(axes: Axes, data: pd.DataFrame) -> Picture:
-    shown = data[data["item"].isin(["release", "release height", "linear", "angular"])]
-    picture = Picture(axes, shown, -62.0, 24.0)
-    picture.shadow("release", 0.16)
-    picture.box("release", _INSTANTS["release"], alpha=0.5, hidden=True)
-    center, height = picture.points("origin", "release")[0], picture.part("dimension", "release height")
-    ends = picture.flat(points_of(height))
-    ends[:, 0] = picture.flat(picture.points("face"))[:, 0].min()
-    picture.dimension(ends, f"height {_measure(height)}", 18.0)
-    for item, colour, symbol in (("linear", style.LINE, r"\mathbf{v}"), ("angular", style.ACCENT, r"\mathbf{\omega}")):
-        arrow = picture.part("velocity", item)
-        start, end = points_of(arrow)
-        picture.arrow(points_of(arrow), colour, 1.6)
-        picture.name(end, f"$|{symbol}|$ = {_measure(arrow)}", colour, prefer=picture.flat(end - start))
-    picture.mark(center[None], "white", 4.0)
-    picture.corners("release", center)
-    return picture
+    return _finish(figure, picture, f"{_toss(data)}\n{INSTEAD_OF_PHOTOGRAPH}; grid {_GRID} m")
 
 
 def draw_boxes(data: pd.DataFrame) -> Figure:
@@ -355,19 +329,17 @@ def draw_boxes(data: pd.DataFrame) -> Figure:
         below = np.array([picture.flat(points_of(mass))[0, 0], foot])
         picture.write(below, f"({letter}) {name}" if len(names) > 1 else name, shift=(0.0, -20.0), size=8.0)
         picture.write(below, f"{mass['value'].iloc[0]:.4g} {mass['unit'].iloc[0]}", shift=(0.0, -30.0))
-    return _finish(figure, [picture], f"Sizes in mm\n{INSTEAD_OF_PHOTOGRAPH}")
+    return _finish(figure, picture, f"Sizes in mm\n{INSTEAD_OF_PHOTOGRAPH}")
 
 
-def _finish(figure: Figure, pictures: Sequence[Picture], title: str) -> Figure:
-    """Place the names, write the title, and cut the page to the height that the scenes need."""
+def _finish(figure: Figure, picture: Picture, title: str) -> Figure:
+    """Place the names, write the title, and cut the page to the height that the scene needs."""
     figure.suptitle(title, x=0.01, ha="left", fontsize=_SMALL)
     figure.canvas.draw()
     page = np.asarray(figure.canvas.buffer_rgba())[::-1, :, :3].astype(float).sum(axis=2)
-    ink = np.hypot(*np.gradient(page)) > 40.0  # where brightness changes: lines and letters, but no plain areas
-    for picture in pictures:
-        picture.place_names(ink)
-    tallest = max(picture.axes.get_tightbbox().height for picture in pictures) / figure.dpi
-    figure.set_figheight(min(figure.get_figheight(), tallest + _HEAD))
+    picture.place_names(np.hypot(*np.gradient(page)) > _INK)
+    needed = picture.axes.get_tightbbox().height / figure.dpi + _HEAD
+    figure.set_figheight(min(figure.get_figheight(), needed))
     return figure
 
 

@@ -8,8 +8,8 @@ column        meaning
 ============= ==================================================================================================
 object, toss  what is shown; ``toss`` is empty where no single toss is shown
 part          ``surface`` (corners of the patch), ``face`` and ``shadow`` of a box, ``corner`` (a contact point),
-              ``path`` (of B's origin), ``origin`` (of B at an instant), ``axis`` (of a frame), ``velocity`` and
-              ``belt`` (arrows), ``dimension`` (its two ends), ``mass`` (where to write it)
+              ``path`` (of B's origin), ``origin`` (of B at an instant), ``axis`` (of a frame), ``belt`` (an arrow),
+              ``dimension`` (its two ends), ``mass`` (where to write it)
 item          which one: the instant, the frame, the phase of the path, the quantity
 index         face 0 to 5, corner 1 to 8 (the order of the data plus 1), axis 0 to 2
 order         of the point within its polygon, line or arrow
@@ -34,7 +34,7 @@ from contactid.core.errors import ContactIdError
 from contactid.output.computing import Shown
 from contactid.sources.motion import body_of, iterate_recordings, read_dataset
 from contactid.tossing.artefacts.data import Case, by_name, example, example_toss, identified, shown
-from contactid.tossing.prepare.flight import fit_flight
+from contactid.tossing.artefacts.playback import faces
 from contactid.tossing.prepare.poses import PlaneCorrection, in_surface_frame, vertex_positions
 
 COLUMNS = (
@@ -74,22 +74,6 @@ def scene_figures(
     }
 
 
-def faces_of(vertices: np.ndarray) -> np.ndarray:
-    """The six faces of a box as vertex indices (6, 4), anticlockwise seen from outside; ``vertices`` (8, 3) in B.
-
-    Faces come in the order -x, +x, -y, +y, -z, +z of B, whatever the vertices' order.
-    """
-    signs = np.where(vertices > vertices.mean(axis=0), 1, -1)
-    found = []
-    for axis in range(3):
-        first, second = (axis + 1) % 3, (axis + 2) % 3
-        for side in (-1, 1):
-            on_face = np.flatnonzero(signs[:, axis] == side)
-            around = np.arctan2(side * signs[on_face, second], signs[on_face, first])
-            found.append(on_face[np.argsort(around)])
-    return np.array(found)
-
-
 def example_toss_scene(prepared: xr.Dataset) -> pd.DataFrame:
     """Figures 1 and 11: the toss of figure 10 at up to seven instants from release to rest."""
     scene = _Scene(prepared)
@@ -126,7 +110,7 @@ def setup_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
     """Figure 3: surface, frames and one toss from before its release to its rest, with dimensions in m.
 
     The data don't tell where the conveyor ends, so the surface is the patch that the bodies of all usable tosses were
-    over between release and rest, and a margin. ``velocity`` is the state at release, fitted to the free flight.
+    over between release and rest, and a margin.
     """
     scene = _Scene(prepared)
     over = [scene.corners[scene.release : scene.rest + 1].reshape(-1, 3)]
@@ -146,8 +130,6 @@ def setup_scene(prepared: xr.Dataset, motion: xr.Dataset) -> pd.DataFrame:
         *([scene.path("carried", 0, scene.release)] if scene.release > 0 else []),
         scene.path("flight", scene.release, scene.contact),
         scene.path("contact", scene.contact, scene.rest),
-        scene.contact_points(scene.release, "release"),
-        scene.release_velocity(),
         *scene.dimensions(),
     ]
     return scene.table(pieces)
@@ -180,7 +162,7 @@ def _on_shelf(prepared: xr.Dataset) -> pd.DataFrame:
 
     name = str(prepared.attrs["object"])
     corners = placed(body.vertices)
-    pieces = [*_faces(name, corners, faces_of(body.vertices)), _shadow(name, corners)]
+    pieces = [*_faces(name, corners, faces(body.vertices)), _shadow(name, corners)]
     ends = {
         "length": [(low[0], low[1], low[2]), (high[0], low[1], low[2])],
         "width": [(low[0], high[1], low[2]), (low[0], low[1], low[2])],
@@ -205,7 +187,6 @@ class _Scene:
         self.position, self.orientation = samples["position"].values, samples["orientation"].values
         self.release, self.contact, self.rest = (int(samples[name]) for name in ("release", "contact", "rest"))
         self.surface_velocity = samples["surface_velocity"].values.astype(float)
-        self.gravity = samples["gravity"].values
         self.corners = vertex_positions(self.position, self.orientation, self.vertices)
 
     def table(self, pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -236,7 +217,7 @@ class _Scene:
         moment = self.moment(sample)
         corners = self.corners[sample]
         return [
-            *_faces(item, corners, faces_of(self.vertices), **moment),
+            *_faces(item, corners, faces(self.vertices), **moment),
             _shadow(item, corners, **moment),
             _rows("origin", item, self.position[sample][None], **moment),
         ]
@@ -248,30 +229,11 @@ class _Scene:
     def path(self, item: str, first: int, last: int) -> pd.DataFrame:
         return _rows("path", item, self.position[first : last + 1], **self.moment(np.arange(first, last + 1)))
 
-    def release_velocity(self) -> pd.DataFrame:
-        """Arrows in the directions of the hybrid velocity at release, fitted to the flight that follows (eq. 15's v).
-
-        Both are as long as the box, from B's origin; how fast is in ``value``.
-        """
-        first, flight = self.release, slice(self.release, self.contact)
-        state = fit_flight(
-            self.body, self.position[flight], self.orientation[flight], self.time_step, self.gravity
-        ).state
-        arrows = []
-        for item, vector, unit in (
-            ("linear", state.linear_velocity, "m/s"),
-            ("angular", state.angular_velocity, "rad/s"),
-        ):
-            size = float(np.linalg.norm(vector))
-            ends = self.position[first] + np.stack([np.zeros(3), self.size / max(size, 1e-12) * vector])
-            arrows.append(_rows("velocity", item, ends, value=size, unit=unit, **self.moment(first)))
-        return pd.concat(arrows, ignore_index=True)
-
     def dimensions(self) -> list[pd.DataFrame]:
         """Height of B at release, and its way over the surface from release to rest."""
         start, end = self.position[self.release], self.position[self.rest]
         foot, below_rest = (place * np.array([1.0, 1.0, 0.0]) for place in (start, end))
-        ends = {"release height": np.stack([foot, start]), "travel": np.stack([foot, below_rest])}
+        ends = {"height": np.stack([foot, start]), "travel": np.stack([foot, below_rest])}
         return [
             _rows("dimension", item, pair, value=float(np.linalg.norm(pair[1] - pair[0])), unit="m")
             for item, pair in ends.items()
@@ -316,8 +278,8 @@ def _axes(frame: str, origin: np.ndarray, directions: np.ndarray, length: float)
     return pd.concat(lines, ignore_index=True)
 
 
-def _faces(item: str, corners: np.ndarray, faces: np.ndarray, **more: Any) -> list[pd.DataFrame]:
-    return [_rows("face", item, corners[face], index=k, **more) for k, face in enumerate(faces)]
+def _faces(item: str, corners: np.ndarray, sides: Sequence[Sequence[int]], **more: Any) -> list[pd.DataFrame]:
+    return [_rows("face", item, corners[side], index=k, **more) for k, side in enumerate(sides)]
 
 
 def _shadow(item: str, corners: np.ndarray, **more: Any) -> pd.DataFrame:

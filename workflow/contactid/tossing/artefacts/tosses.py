@@ -37,11 +37,11 @@ def toss_figures(
     """Figures 10 and 13 of a run; ``predictions`` and ``velocity_predictions`` are by the paper's own schemes."""
     data = by_name(prepared, datasets)
     name = example(data, cases, figures["object"])
-    tables = {(dataset, "trajectory"): read_csv(file) for (_, dataset), file in zip(cases, predictions, strict=True)}
-    tables |= {
-        (dataset, "velocity"): read_csv(file)
-        for (_, dataset), file in zip(impact_cases, velocity_predictions, strict=True)
-    }
+    files = [
+        *zip(impact_cases, ["velocity"] * len(impact_cases), velocity_predictions, strict=True),
+        *zip(cases, ["trajectory"] * len(cases), predictions, strict=True),
+    ]
+    tables = {(dataset, kind): read_csv(file) for (_, dataset), kind, file in files}
     poses = rest_poses(tables, data, figures["tosses"], figures["seed"])
     return {
         "figures/fig10_release_and_rest": shown(height_of_example(data[name]), data, [name]),

@@ -265,7 +265,6 @@ def _read_surface(
     n_frames = len(box.track.position)
     unread: list[str] = []
     tracks: dict[str, Track] = {}
-    stated: dict[str, np.ndarray] = {}
     wanted: list[str] = []
     for name in request.surfaces:
         matches = [name] if name in tracked else [key for key in tracked if key.endswith(name)]
@@ -280,30 +279,13 @@ def _read_surface(
             continue
         said = unread if name in wanted else []
         track = read_track(node, name, said, box.time_step, n_frames=n_frames)
-        velocity = _stated_velocity(node, name, problems)
-        if problems:
-            return None
         if track is not None:
             tracks[name] = track
-        if velocity is not None:
-            stated[name] = velocity
     found: list[str] = []
-    surface = find_surface(box, tracks, stated, wanted or list(request.surfaces), request.surface_height, found)
+    surface = find_surface(box, tracks, wanted or list(request.surfaces), request.surface_height, found)
     if surface is None:
         problems.extend([*unread, *found])
     return surface
-
-
-def _stated_velocity(node: h5py.Group, name: str, problems: list[str]) -> np.ndarray | None:
-    """The belt's velocity (3,) in C where the file has it; the authors' files don't."""
-    velocity = attribute(node, "surface_velocity")
-    if velocity is None:
-        return None
-    velocity = np.asarray(velocity, dtype=float).reshape(-1)
-    if velocity.shape != (3,) or not np.isfinite(velocity).all():
-        problems.append(f"{name}: surface_velocity is not three numbers")
-        return None
-    return velocity
 
 
 def _body_of(box: h5py.Group, problems: list[str]) -> BodyProperties | None:

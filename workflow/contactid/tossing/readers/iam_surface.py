@@ -68,17 +68,13 @@ class Surface:
 
 @dataclass(frozen=True, eq=False)
 class _Place:
-    """A plane that the box may lie on: its path (n, 3) m in M, mean orientation, and whether it travels.
-
-    ``stated`` is the belt's velocity in C that the file gives.
-    """
+    """A plane that the box may lie on: its path (n, 3) m in M, mean orientation, and whether it travels."""
 
     name: str
     path: np.ndarray
     orientation: np.ndarray
     travels: bool
     measured: np.ndarray
-    stated: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +101,6 @@ class Box:
 def find_surface(
     box: Box,
     planes: Mapping[str, Track],
-    stated: Mapping[str, np.ndarray],
     wanted: Sequence[str],
     level: float | None,
     problems: list[str],
@@ -116,11 +111,10 @@ def find_surface(
     ----------
     box : what comes to rest
     planes : tracks of the other bodies, by name
-    stated : the belt's velocity (3,) m/s in C, for planes whose group has it
     wanted : names to prefer, in order, as the tracks have them
     level : height (m) of a level surface where the box lies on no plane; None where none is known
     """
-    places = {name: place for name, track in planes.items() if (place := _place(name, track, stated.get(name)))}
+    places = {name: place for name, track in planes.items() if (place := _place(name, track))}
     lying = [found for place in places.values() if (found := _lies(box, place))]
     chosen = _best(lying, wanted)
     belt = next((place for place in places.values() if _slides_on(box, place)), None)
@@ -147,7 +141,7 @@ def find_surface(
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 
 
-def _place(name: str, track: Track, stated: np.ndarray | None) -> _Place | None:
+def _place(name: str, track: Track) -> _Place | None:
     """None where the body turns, so that it is no plane."""
     if not track.measured.any():
         return None
@@ -160,9 +154,7 @@ def _place(name: str, track: Track, stated: np.ndarray | None) -> _Place | None:
         return None
     along = track.position[track.measured] @ rotations.matrices(orientation)[:, :2]
     smooth = along[: len(along) // 5 * 5].reshape(-1, 5, 2).mean(axis=1) if len(along) >= 5 else along
-    return _Place(
-        name, track.position, orientation, bool(np.ptp(smooth, axis=0).max() > _TRAVEL), track.measured, stated
-    )
+    return _Place(name, track.position, orientation, bool(np.ptp(smooth, axis=0).max() > _TRAVEL), track.measured)
 
 
 def slopes(values: np.ndarray, half: int, time_step: float) -> np.ndarray:
@@ -207,16 +199,13 @@ def _lies(box: Box, place: _Place, near: float = _NEAR) -> _Lying | None:
     least = round((_LEAST_REST_TRAVELLING if place.travels else _LEAST_REST) / box.time_step)
     still = _last_run(lying & (speed < _SLOW), heights[:, 0], height, near, least)
     carried = None
-    if not place.travels and place.stated is None:
+    if not place.travels:
         half = _half(box, _LONG_WINDOW)
         later = np.minimum(np.arange(len(origin)) + half, len(origin) - 1)
         earlier = np.maximum(np.arange(len(origin)) - half, 0)
         change = np.linalg.norm((velocity[later] - velocity[earlier])[:, :2], axis=1)
         steady = lying & (change < _STEADY) & (speed > _CARRIED)
         carried = _last_run(steady, heights[:, 0], height, near, round(_LEAST_CARRY / box.time_step))
-    if place.stated is not None and place.stated.any():
-        relative = np.linalg.norm(velocity - place.stated, axis=1)
-        still = _last_run(lying & (relative < _SLOW), heights[:, 0], height, near, least)
     run = still if carried is None or (still is not None and still[1] < carried[0]) else carried
     if run is None:
         return None
@@ -337,8 +326,6 @@ def _turn(box: Box) -> float | None:
 def _standing(box: Box, place: _Place) -> Surface:
     """A plane on which the box doesn't come to rest."""
     position = place.path[place.measured].mean(axis=0)
-    if place.stated is not None:
-        return Surface(place.name, position, place.orientation, place.stated)
     if not place.travels:
         return Surface(place.name, position, place.orientation, np.zeros(3))
     times = np.flatnonzero(place.measured) * box.time_step
@@ -359,9 +346,9 @@ def _of_lying(box: Box, found: _Lying, wanted: Sequence[str], problems: list[str
         remarks.append(f"the box lies on {place.name}, not on {' or '.join(wanted)}")
     elif not wanted:
         remarks.append(f"the box lies on {place.name}")
-    if place.travels and place.stated is None:
+    if place.travels:
         return _travelling(box, found, remarks, problems)
-    velocity = np.zeros(3) if place.stated is None else place.stated
+    velocity = np.zeros(3)
     rest = (found.first, found.last)
     if found.carried is not None:
         velocity = found.carried
