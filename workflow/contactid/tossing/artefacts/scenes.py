@@ -290,10 +290,11 @@ def _shadow(item: str, corners: np.ndarray, **more: Any) -> pd.DataFrame:
 
 def _rows(part: str, item: str, points: np.ndarray, **more: Any) -> pd.DataFrame:
     table = pd.DataFrame(points, columns=_XYZ)
-    return table.assign(**{"part": part, "item": item, "index": 0, "order": np.arange(len(points)), **more})
+    about = {"part": part, "item": item, "index": 0, "order": np.arange(len(points)), "unit": "", **more}
+    return table.assign(**about)
 
 
 def _finish(pieces: Sequence[pd.DataFrame], name: str, toss: str) -> pd.DataFrame:
     table = pd.concat([piece for piece in pieces if len(piece)], ignore_index=True)
     table = table.assign(object=name, toss=toss).reindex(columns=list(COLUMNS))
-    return table.assign(unit=table["unit"].fillna(""), sample=table["sample"].astype("Int64"))
+    return table.assign(sample=table["sample"].astype("Int64"))
