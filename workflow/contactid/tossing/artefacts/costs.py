@@ -114,7 +114,7 @@ def draw_costs(data: pd.DataFrame, label: str) -> Figure:
         place = best[list(_PARAMETERS)].to_numpy(dtype=float)
         ends = [[[abs(best[name] - best[f"{name}_{end}"])] for end in ("low", "high")] for name in _PARAMETERS]
         panel.errorbar(*place, *ends[::-1], fmt="none", ecolor="white", capsize=2.0)
-        panel.plot(*place, "*", color=style.RELEASE, mec="white", mew=0.5, ms=7)
+        panel.plot(*place, "*", color=style.RELEASE, mec="white", mew=0.5, ms=8)
         printed = best[[f"{name}_printed" for name in _PARAMETERS]].to_numpy(dtype=float)
         panel.plot(*printed, "o", mfc="none", mec="white", mew=1.2, ms=11)
         said = " and ".join(f"{symbol} = {value:.2f}" for symbol, value in zip((r"$\mu$", "$e_N$"), place, strict=True))
@@ -123,7 +123,7 @@ def draw_costs(data: pd.DataFrame, label: str) -> Figure:
     shown = "\N{BLACK STAR} optimum and its 95 % intervals"
     if data["friction_mu_printed"].notna().any():
         shown += ", \N{WHITE CIRCLE} printed optimum"
-    figure.suptitle(shown, x=0.01, ha="left")
+    figure.suptitle(shown, x=0.01, ha="left", fontsize=7)
     for panel in panels[-1]:
         panel.set_xlabel(r"friction $\mu$")
     for panel in panels[:, 0]:

@@ -46,9 +46,7 @@ def other_truth_differences(other_truths: str, published: str) -> Shown:
     """
     table = read_csv(other_truths)
     newton = table[table["law"] == "newton"]
-    wide = newton.pivot(
-        index=["object", "truth", "seed"], columns="parameters", values="friction_mu"
-    )
+    wide = newton.pivot(index=["object", "truth", "seed"], columns="parameters", values="friction_mu")
     made = (wide["velocity"] - wide["trajectory"]).rename("difference").reset_index()
     printed = printed_table(read_csv(published), "tab02")
     printed = printed[printed["simulator"] == "matlab"]

@@ -74,10 +74,6 @@ class Picture:
         """Points (n, 3) of :meth:`part`."""
         return points_of(self.part(part, item))
 
-    def instants(self) -> list[str]:
-        """Instants shown, in the order of time."""
-        return [str(item) for item in self.part("origin").sort_values("sample")["item"]]
-
     def line(self, points: np.ndarray, colour: str, width: float, **more: object) -> None:
         """A line through points (n, 3)."""
         self.axes.plot(*self.flat(points).T, color=colour, lw=width, **more)
@@ -181,14 +177,35 @@ class Picture:
             made.xyann = best
             ink[taken] = True
 
-    def call_out(self, items: Sequence[str]) -> None:
+    def toss(self, faintest: float) -> None:
+        """Boxes from the ``faintest`` (opacity) to the last, the path of B's origin, and names of the instants."""
+        instants = self.part("origin").sort_values("sample")
+        opacity = dict(zip(instants["item"], np.linspace(faintest, 1.0, len(instants)), strict=True))
+        for item in opacity:
+            self.shadow(item, 0.12)
+        for item in sorted(opacity, key=lambda item: float(self.points("origin", item)[0] @ self.view[2])):
+            self.box(item, _INSTANTS.get(item, _CARTON), alpha=opacity[item])
+        self.belt()
+        for item, path in self.part("path").groupby("item", sort=False):
+            points = points_of(path)
+            if item == "carried":
+                self.line(points, _QUIET, 1.2, ls=(0, (1, 1.5)))
+                self.name(points[len(points) // 2], "carried", _QUIET, prefer=_ABOVE)
+            else:
+                self.line(points, style.LINE, 1.2, path_effects=[withStroke(linewidth=2.6, foreground="white")])
+        for item, place in zip(instants["item"], points_of(instants), strict=True):
+            self.mark(place[None], _INSTANTS.get(item, "white"), 4.5 if item in _INSTANTS else 2.5)
+        self._call_out(instants[~instants["item"].str.startswith("between")])
+
+    def _call_out(self, instants: pd.DataFrame) -> None:
         """Name instants over everything drawn, each with its time and a thin line down to B's origin."""
         flat = self.flat(points_of(self.data))
         page = self.axes.get_position().size * self.axes.figure.get_size_inches()
         inch = float((np.ptp(flat, axis=0) / page).max())  # m in the picture
         top, last, raised = float(flat[:, 1].max()) + 0.1 * inch, -np.inf, False
-        for item in sorted(items, key=lambda item: float(self.flat(self.points("origin", item))[0, 0])):
-            (x, y), time = self.flat(self.points("origin", item))[0], self.part("origin", item)["time_s"].iloc[0]
+        places = self.flat(points_of(instants))
+        for k in np.argsort(places[:, 0], kind="stable"):
+            (x, y), item, time = places[k], instants["item"].iloc[k], instants["time_s"].iloc[k]
             raised = not raised and x - last < _CALL_OUT * inch  # its neighbour is too near for one row
             last = x
             said = f"{time:+.2f} s".replace("-", "\N{MINUS SIGN}") if time else "0 s"
@@ -196,15 +213,6 @@ class Picture:
                 f"{item}\n{said}", (x, y), (x, top + 0.32 * inch * raised), fontsize=_SMALL, ha="center", va="bottom",
                 linespacing=1.1, arrowprops={"arrowstyle": "-", "lw": 0.4, "shrinkA": 1.0, "shrinkB": 0.0},
             )  # fmt: skip
-
-    def paths(self) -> None:
-        """The path of B's origin, dotted where the body is carried."""
-        for item, path in self.part("path").groupby("item", sort=False):
-            if item == "carried":
-                self.line(points_of(path), _QUIET, 1.2, ls=(0, (1, 1.5)))
-            else:
-                halo = [withStroke(linewidth=2.6, foreground="white")]
-                self.line(points_of(path), style.LINE, 1.2, path_effects=halo)
 
     def belt(self) -> None:
         """The belt's arrow, moved to the side of the surface that is nearest to the viewer."""
@@ -245,16 +253,7 @@ def draw_example_toss(data: pd.DataFrame, numbered: bool = False) -> Figure:
     figure, axes = plt.subplots(figsize=((0.8 if numbered else 1.0) * style.DOUBLE_COLUMN, _TALLEST))
     picture = Picture(axes, data, across + (40.0 if numbered else 14.0), 24.0)
     picture.surface(numbered=numbered)
-    instants = picture.instants()
-    for item in instants:
-        picture.shadow(item, 0.10)
-    for item, alpha in zip(instants, np.linspace(0.45, 1.0, len(instants)), strict=True):
-        picture.box(item, _INSTANTS.get(item, _CARTON), alpha=alpha)
-    picture.belt()
-    picture.paths()
-    for item in instants:
-        picture.mark(picture.points("origin", item), _INSTANTS.get(item, "white"), 4.5 if item in _INSTANTS else 2.5)
-    picture.call_out([item for item in instants if item in _INSTANTS])
+    picture.toss(faintest=0.45)
     return _finish(figure, picture, f"{_toss(data)}\n{INSTEAD_OF_PHOTOGRAPH}; grid {_GRID} m")
 
 
@@ -288,26 +287,14 @@ def draw_setup(data: pd.DataFrame) -> Figure:
     for side, what in (([0, 1], "surface shown: "), ([1, 2], "")):
         length = float(np.linalg.norm(np.diff(border[side], axis=0)))
         picture.dimension(picture.flat(border[side]), f"{what}{length:.2f} m", -8.0)
-    instants = picture.instants()
-    for item in instants:
-        picture.shadow(item, 0.14)
-    for item in sorted(instants, key=lambda item: float(picture.points("origin", item)[0] @ picture.view[2])):
-        picture.box(item, _INSTANTS.get(item, _CARTON), alpha=0.9)
-    for item, aside in (("travel", -34.0), ("height", 46.0)):
+    picture.toss(faintest=0.9)
+    for item, what, aside in (("travel", "travel ", -34.0), ("height", "", 46.0)):
         rows = picture.part("dimension", item)
         ends = picture.flat(points_of(rows))
         order = np.argsort(ends @ [1.0, 0.1])  # from left to right, else upward
-        picture.dimension(ends[order], f"{item} {_measure(rows)}", aside)
-    picture.belt()
-    picture.paths()
-    for item in instants:
-        picture.mark(picture.points("origin", item), _INSTANTS.get(item, "white"), 4.0)
-    carried = picture.points("path", "carried")
-    if len(carried):
-        picture.name(carried[len(carried) // 2], "carried", _QUIET, prefer=_ABOVE)
+        picture.dimension(ends[order], f"{what}{_measure(rows)}", aside)
     for name in dict.fromkeys(picture.part("axis")["item"]):
         picture.frame(str(name))
-    picture.call_out(instants)
     return _finish(figure, picture, f"{_toss(data)}\n{INSTEAD_OF_PHOTOGRAPH}; grid {_GRID} m")
 
 
