@@ -312,7 +312,7 @@ def _spoilt(
             # in flight or in the slide, where the box moves
             at = truth.impact_sample + int(rng.integers(-_LONG_GAP - 4, 4))
             _lose(position, orientation, at, _LONG_GAP, truth.damage)
-        spoilt[name] = TrackedBody(position, orientation, body.attributes)
+        spoilt[name] = TrackedBody(position, orientation)
     return spoilt
 
 

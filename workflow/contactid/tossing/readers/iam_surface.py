@@ -186,18 +186,23 @@ def _seen_from(box: Box, place: _Place) -> tuple[np.ndarray, np.ndarray]:
     return origin, np.sort(origin[:, 2:] + upward @ box.vertices.T, axis=1)
 
 
+def _lowest_face(box: Box, place: _Place) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Of the box: origin (n, 3), lowest vertex and lowest face (n,), m over the place; whether that face is level."""
+    origin, heights = _seen_from(box, place)
+    face = heights[:, :4]
+    extent = float(np.linalg.norm(np.ptp(box.vertices, axis=0)))
+    level = (face[:, -1] - face[:, 0] < _FLAT * extent) & ~box.track.lost
+    return origin, face[:, 0], face.mean(axis=1), level
+
+
 def _lies(box: Box, place: _Place, near: float = _NEAR) -> _Lying | None:
     """How the box lies on a place after it flew: still relative to it, or carried at a constant speed."""
-    origin, heights = _seen_from(box, place)
-    corners = min(4, heights.shape[1])
-    height = heights[:, :corners].mean(axis=1)
-    extent = float(np.linalg.norm(np.ptp(box.vertices, axis=0)))
+    origin, lowest, height, lying = _lowest_face(box, place)
     velocity = slopes(origin, _half(box, _WINDOW), box.time_step)
-    lying = heights[:, corners - 1] - heights[:, 0] < _FLAT * extent
-    lying &= ~box.track.lost & (np.abs(velocity[:, 2]) < _SLOW)
+    lying &= np.abs(velocity[:, 2]) < _SLOW
     speed = np.linalg.norm(velocity[:, :2], axis=1)
     least = round((_LEAST_REST_TRAVELLING if place.travels else _LEAST_REST) / box.time_step)
-    still = _last_run(lying & (speed < _SLOW), heights[:, 0], height, near, least)
+    still = _last_run(lying & (speed < _SLOW), lowest, height, near, least)
     carried = None
     if not place.travels:
         half = _half(box, _LONG_WINDOW)
@@ -205,7 +210,7 @@ def _lies(box: Box, place: _Place, near: float = _NEAR) -> _Lying | None:
         earlier = np.maximum(np.arange(len(origin)) - half, 0)
         change = np.linalg.norm((velocity[later] - velocity[earlier])[:, :2], axis=1)
         steady = lying & (change < _STEADY) & (speed > _CARRIED)
-        carried = _last_run(steady, heights[:, 0], height, near, round(_LEAST_CARRY / box.time_step))
+        carried = _last_run(steady, lowest, height, near, round(_LEAST_CARRY / box.time_step))
     run = still if carried is None or (still is not None and still[1] < carried[0]) else carried
     if run is None:
         return None
@@ -223,15 +228,11 @@ def _slides_on(box: Box, place: _Place) -> bool:
     """Whether the place is a belt that runs under the lying box, which never keeps up with it."""
     if not place.travels:
         return False
-    _, heights = _seen_from(box, place)
-    corners = min(4, heights.shape[1])
-    extent = float(np.linalg.norm(np.ptp(box.vertices, axis=0)))
-    lying = (heights[:, corners - 1] - heights[:, 0] < _FLAT * extent) & ~box.track.lost
+    _, lowest, height, lying = _lowest_face(box, place)
     velocity = slopes(place.path, _half(box, _LONG_WINDOW), box.time_step)
     lying &= np.linalg.norm(velocity - np.median(velocity, axis=0), axis=1) < _STEADY
     lying &= np.linalg.norm(velocity, axis=1) > _CARRIED
-    height = heights[:, :corners].mean(axis=1)
-    return _last_run(lying, heights[:, 0], height, _NEAR, round(_LEAST_REST / box.time_step)) is not None
+    return _last_run(lying, lowest, height, _NEAR, round(_LEAST_REST / box.time_step)) is not None
 
 
 def _last_run(
