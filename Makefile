@@ -37,7 +37,7 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 	$(if $(OFFLINE),'offline={OFFLINE}')
 
 .DEFAULT_GOAL := run
-.PHONY: run public 4tu full simulators tactile dry-run why \
+.PHONY: run public 4tu full benchmark tactile dry-run why \
 	predict identify impact estimate inspect \
 	data lock \
 	check compare report bundle verify release \
@@ -60,8 +60,8 @@ public: env ## real data: tosses of a cube, throws of a square, impacts of an el
 full: env ## many noise samples in the planar, the arm and the in-hand study: hours on two cores; STUDY= runs one
 	$(SNAKEMAKE) --configfile config/full.yaml --config $(STUDIES)
 
-simulators: env peers ## the ContactNets cube with all simulators
-	$(SNAKEMAKE) --configfile config/public.yaml config/simulators.yaml $(SOURCES)
+benchmark: env peers ## the ContactNets cube with all simulators, other splits and fewer tosses
+	$(SNAKEMAKE) --configfile config/public.yaml config/benchmark.yaml $(SOURCES)
 
 tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in their own environment
 	$(SNAKEMAKE) --configfile config/tactile.yaml
