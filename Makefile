@@ -171,7 +171,7 @@ test-report: env $(VENV)-browser/.ready ## a report in headless Chromium (PAGE=f
 bench: env ## seconds, memory and throughput of the stages of RUN, beside peers, and cost against size (3 minutes)
 	$(TOOL) tools/bench.py --run=results/{RUN} --mirror={DATA_MIRROR} --mujoco-python $(VENV)-mujoco/bin/python
 
-bench-simulator: env $(VENV)-mujoco/.ready ## speed and accuracy against MuJoCo on the same tosses, one core
+bench-simulator: env $(VENV)-mujoco/.ready ## speed and memory against MuJoCo on the same tosses, one core
 	$(TOOL) tools/bench_simulator.py --mirror={DATA_MIRROR} --mujoco-python $(VENV)-mujoco/bin/python
 
 bench-reading: env ## peak memory of reading a 2 GB archive, written for it

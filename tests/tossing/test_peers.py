@@ -20,7 +20,7 @@ from contactid.core.errors import ContactIdError
 from contactid.tossing.peers import search
 from contactid.tossing.peers import simulator as principal
 from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL, PEERS, SIMULATORS, parameters_of
-from contactid.tossing.peers.exchange import REST, TRAJECTORY, Answer, Problem, Request, measured, trajectory_errors
+from contactid.tossing.peers.exchange import TRAJECTORY, Answer, Problem, Request, measured, trajectory_errors
 from contactid.tossing.peers.sessions import PeerSession, peer_python, read_answer
 from peer_problems import FRICTION, HALF, LOPSIDED, MASS, RATE, TURNED, problem, start
 
@@ -140,14 +140,11 @@ def test_tosses_do_not_depend_on_one_another(simulator):
 def test_errors_alone_are_those_of_the_poses(simulator):
     what = problem(start([0.0, 0.0, 0.1], [0.4, 0.0, -0.5], [3.0, 1.0, 0.0]), start([0.0, 0.0, 0.3]))
     with session(simulator, what) as opened:
-        few = search.evaluate(opened, PARAMETERS[simulator], 2, "errors")
-        rest = search.evaluate(opened, PARAMETERS[simulator], 2, REST)
+        few = search.evaluate(opened, PARAMETERS[simulator], 2)
         all_of_it = search.evaluate(opened, PARAMETERS[simulator], 2, TRAJECTORY)
-    assert few.rest_position.shape == (0, 2, 3)
-    assert rest.position.shape == (0, 120, 3)
+    assert few.position.shape == (0, 120, 3)
     # ours takes another compiled path for errors alone, whose rounding impacts amplify
     assert all_of_it.loss == pytest.approx(few.loss, abs=1e-9)
-    assert np.array_equal(rest.rest_position[0], all_of_it.position[0, [59, 119]])
     for toss in range(2):
         part = what.samples(toss)
         errors = trajectory_errors(what, toss, all_of_it.position[0, part], all_of_it.orientation[0, part])
@@ -222,10 +219,10 @@ def test_files_come_back_as_they_were_written(tmp_path):
     assert again.names.tolist() == ["toss1"] and again.rows.tolist() == [0, 7]
     assert again.starts.tolist() == [start([0, 0, 2.0]).tolist()]
     assert isinstance(again.mass, float)
-    request = Request(np.array(["a", "b"]), np.array([[1.0, 2.0]]), 4, REST)
+    request = Request(np.array(["a", "b"]), np.array([[1.0, 2.0]]), 4, TRAJECTORY)
     request.save(tmp_path / "r.npz")
     read = Request.load(tmp_path / "r.npz")
-    assert (read.substeps, read.want, read.parameters(0)) == (4, REST, {"a": 1.0, "b": 2.0})
+    assert (read.substeps, read.want, read.parameters(0)) == (4, TRAJECTORY, {"a": 1.0, "b": 2.0})
 
 
 def own_answer(what: Problem, request: Request) -> Answer:
