@@ -22,6 +22,7 @@ from contactid.tossing.peers import simulator as principal
 from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL, PEERS, SIMULATORS, parameters_of
 from contactid.tossing.peers.exchange import TRAJECTORY, Answer, Problem, Request, measured, trajectory_errors
 from contactid.tossing.peers.sessions import PeerSession, peer_python, read_answer
+from contactid.tossing.predict.benchmark import identify_by_sysid
 from peer_problems import FRICTION, HALF, LOPSIDED, MASS, RATE, TURNED, problem, start
 
 # stiff and damped, so that a cube laid down sinks by micrometres and doesn't bounce
@@ -284,3 +285,13 @@ def test_a_crash_and_a_silence_are_one_line(tmp_path):
         pytest.raises(ContactIdError, match="no readable answer"),
     ):
         opened.ask(request)
+
+
+def test_mujocos_own_identification_keeps_its_budget_and_comes_nearer():
+    """On tosses of MuJoCo itself; by its own cost, that of the catalogue's start being the first that it tries."""
+    tosses = [start([0, 0, 0.15], [0.8, 0.2 * k, -0.5], [3.0 - k, 2.0, 1.0], TURNED) for k in range(4)]
+    position, orientation = motion("mujoco", problem(*tosses), friction=0.2)
+    measured_by_it = replace(problem(*tosses), position=position, orientation=orientation)
+    found = identify_by_sysid(measured_by_it, 400, 4)
+    assert found["step"] in (0.02, np.sqrt(np.finfo(float).eps)) and 0 < found["simulated"] <= 400
+    assert abs(found["parameters"]["friction"] - 0.2) < 0.05 < abs(parameters_of("mujoco")[0].start - 0.2)

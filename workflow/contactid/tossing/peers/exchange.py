@@ -130,7 +130,7 @@ class Answer(_Archive):
     position_error, rotation_error : (k, t) the two terms of eq. 18 (tossing): over length, and rad
     failed : (k, t) bool
     message : (k,) the first failure's reason, empty where nothing failed
-    seconds : (k,) spent in the simulator's own stepping
+    seconds : (k,) CPU time spent in the simulator's own stepping
     steps : simulation steps per parameter set
     position, orientation : (k, n, 3) m and (k, n, 4); without rows unless asked for
     """

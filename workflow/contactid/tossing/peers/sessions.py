@@ -212,9 +212,9 @@ class OwnSession:
         laws = _laws(request)
         mu = np.array([law.friction_mu for law in laws])
         e_n = np.array([law.restitution_e_n for law in laws])
-        begin = time.perf_counter()
+        begin = time.process_time()
         result = sweep(self._body, self._tosses, mu, e_n, options, length=self.problem.length)
-        seconds = np.full(len(laws), (time.perf_counter() - begin) / len(laws))
+        seconds = np.full(len(laws), (time.process_time() - begin) / len(laws))
         position, rotation = result.position_error.T, result.rotation_error.T
         failed = (result.failed_steps.T > 0) | ~np.isfinite(position + rotation)
         position[failed] = rotation[failed] = np.nan
@@ -236,14 +236,14 @@ class OwnSession:
             position = np.empty_like(self.problem.position)
             orientation = np.empty_like(self.problem.orientation)
             unsolved = np.zeros(self.problem.n_tosses, dtype=bool)
-            begin = time.perf_counter()
+            begin = time.process_time()
             for index, toss in enumerate(self._tosses):
                 rows = self.problem.samples(index)
                 motion = simulate(self._body, toss.start, law, options, rows.stop - rows.start, toss.surface_velocity)
                 unsolved[index] = bool((motion.iterations > options.max_iterations).any())
                 position[rows] = np.nan if unsolved[index] else motion.position
                 orientation[rows] = np.nan if unsolved[index] else motion.orientation
-            return position, orientation, _message(self.problem, unsolved), time.perf_counter() - begin
+            return position, orientation, _message(self.problem, unsolved), time.process_time() - begin
 
         return measured(self.problem, request, self.name, map(run, _laws(request)))
 

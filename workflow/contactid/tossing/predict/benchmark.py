@@ -153,8 +153,7 @@ def score_row(
                 "simulator": fit.get("simulator", answer.simulator),
                 "body": body,
                 "parameters": "; ".join(f"{key} = {value:.4g}" for key, value in fit["parameters"].items()),
-                **{key: fit.get(key) for key in ("n_identification", "simulated", "iterations")},
-                "iterations_at_its_own_step": fit.get("iterations_at_its_own_step"),
+                **{key: fit.get(key) for key in ("n_identification", "simulated", "iterations", "step")},
                 "n_test": len(loss),
                 **summarise(100.0 * answer.position_error[0], np.degrees(answer.rotation_error[0])),
                 **_loss(loss),
@@ -185,12 +184,12 @@ def _identified(row: str, problem: PeerProblem, budget: Mapping[str, int]) -> di
         return {"parameters": _MEASURED}
     cost = {"n_identification": problem.n_tosses, "simulated": simulations(problem.n_tosses, budget)}
     if row == SYSID:
-        return {**cost, **_by_sysid(problem, cost["simulated"], budget["substeps"])}
+        return {**cost, **identify_by_sysid(problem, cost["simulated"], budget["substeps"])}
     record = identify(row, problem, budget)
     return {**cost, "parameters": record["parameters"], "simulator": record["simulator"]}
 
 
-def _by_sysid(problem: PeerProblem, budget: int, substeps: int) -> dict[str, Any]:
+def identify_by_sysid(problem: PeerProblem, budget: int, substeps: int) -> dict[str, Any]:
     """What :func:`contactid.tossing.peers.sysid.identify` finds, in MuJoCo's own environment."""
     with tempfile.TemporaryDirectory(prefix="contactid-") as folder:
         problem.save(Path(folder) / "problem.npz")
