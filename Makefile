@@ -37,7 +37,7 @@ SOURCES = --config 'data_mirror={DATA_MIRROR:list}' $(if $(FOURTU_URL),'fourtu_u
 	$(if $(OFFLINE),'offline={OFFLINE}')
 
 .DEFAULT_GOAL := run
-.PHONY: run public 4tu full simulators tactile dry-run why \
+.PHONY: run public 4tu full benchmark tactile dry-run why \
 	predict identify impact estimate inspect \
 	data lock \
 	check compare report bundle verify release \
@@ -60,8 +60,8 @@ public: env ## real data: tosses of a cube, throws of a square, impacts of an el
 full: env ## many noise samples in the planar, the arm and the in-hand study: hours on two cores; STUDY= runs one
 	$(SNAKEMAKE) --configfile config/full.yaml --config $(STUDIES)
 
-simulators: env peers ## the ContactNets cube with all simulators
-	$(SNAKEMAKE) --configfile config/public.yaml config/simulators.yaml $(SOURCES)
+benchmark: env peers ## the ContactNets cube with all simulators, other splits and fewer tosses
+	$(SNAKEMAKE) --configfile config/public.yaml config/benchmark.yaml $(SOURCES)
 
 tactile: env $(VENV)-torch/.ready ## force sensing with PyTorch's networks, in their own environment
 	$(SNAKEMAKE) --configfile config/tactile.yaml
@@ -171,7 +171,7 @@ test-report: env $(VENV)-browser/.ready ## a report in headless Chromium (PAGE=f
 bench: env ## seconds, memory and throughput of the stages of RUN, beside peers, and cost against size (3 minutes)
 	$(TOOL) tools/bench.py --run=results/{RUN} --mirror={DATA_MIRROR} --mujoco-python $(VENV)-mujoco/bin/python
 
-bench-simulator: env $(VENV)-mujoco/.ready ## speed and accuracy against MuJoCo on the same tosses, one core
+bench-simulator: env $(VENV)-mujoco/.ready ## speed and memory against MuJoCo on the same tosses, one core
 	$(TOOL) tools/bench_simulator.py --mirror={DATA_MIRROR} --mujoco-python $(VENV)-mujoco/bin/python
 
 bench-reading: env ## peak memory of reading a 2 GB archive, written for it

@@ -32,7 +32,7 @@ def simulator_row(mirror: str, mujoco_python: str) -> dict[str, Any]:
         return missing_peer(study, stage, "it needs the ContactNets tosses; set DATA_MIRROR")
     if not Path(mujoco_python).is_file():
         return missing_peer(study, stage, "MuJoCo's environment isn't there; make peers installs it")
-    train, everything, _ = bench_simulator.problems(mirror)
+    train, everything = bench_simulator.problems(mirror)
     row = bench_simulator.speed_rows(train, everything, mujoco_python)[1]
     return peer_row(study, stage, row["contactid_s"], "MuJoCo", row["mujoco_s"], row["quantity"])
 

@@ -1,4 +1,4 @@
-"""Speed and accuracy of the box simulator against MuJoCo, in one run on one core: ``make bench-simulator``.
+"""Speed and memory of the box simulator against MuJoCo, in one run on one core: ``make bench-simulator``.
 
 Both simulate the same tosses with as many steps; times are those of the compiled loops, and only their ratios are meant
 to be compared across machines.
@@ -20,11 +20,11 @@ from bench_reading import peak_bytes
 from contactid.core.errors import ContactIdError, told_plainly
 from contactid.output.tables import write_csv
 from contactid.sources.motion import read_dataset, write_motion
-from contactid.tossing.identify.trajectories import Grid, grid_values, identify, sweep_grid
+from contactid.tossing.identify.trajectories import Grid, grid_values
 from contactid.tossing.peers.exchange import Answer, Request
 from contactid.tossing.peers.exchange import Problem as PeerProblem
 from contactid.tossing.peers.sessions import PeerSession, peer_problem
-from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, preprocess
 from contactid.tossing.prepare.tosses import Problem, Variant, set_up
 from contactid.tossing.readers.contactnets import stream_contactnets
 from contactid.tossing.simulate.sweep import sweep
@@ -106,55 +106,20 @@ def memory_row(problem: Problem) -> dict[str, Any]:
             "contactid_s": (peak_bytes() - before) / 1024.0**2}  # fmt: skip
 
 
-def accuracy_rows(prepared: Any, mujoco_python: str) -> list[dict[str, Any]]:
-    """Test losses after identification on the same tosses: ours, and MuJoCo at its best setting of a search."""
-    rows = []
-    for substeps in (1, 4):
-        variant = Variant("bench", "flight_fit", substeps, "newton", True, False)
-        train, test = set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, TEST)
-        near = Grid(grid_values(0.1, 0.3, 0.02), grid_values(0.0, 0.4, 0.1))
-        ours, _ = identify(train, sweep_grid(train, near), variant, dataset="contactnets", samples=100, seed=1)
-        mu, e_n = ours["parameters"].values()
-        point = np.array([mu]), np.array([e_n])
-        losses = sweep(test.body, test.measured, *point, test.options, length=test.length).loss[:, 0]
-        pairs = [
-            (float(friction), factor * train.options.step, ratio)
-            for friction in np.arange(0.14, 0.23, 0.01)
-            for factor in (1.0, 2.0, 4.0, 8.0)
-            for ratio in (0.3, 0.6, 1.0)
-        ]
-        answer = ask_mujoco(mujoco_python, peer_problem(train), substeps, pairs)
-        best = pairs[int(np.nanargmin(answer.loss.mean(axis=1)))]
-        theirs = ask_mujoco(mujoco_python, peer_problem(test), substeps, [best]).loss[0]
-        rows.append(
-            {
-                "quantity": f"test loss, {substeps} steps per sample, fitted start",
-                "contactid_s": losses.mean(),
-                "mujoco_s": theirs.mean(),
-                "ratio": theirs.mean() / losses.mean(),
-                "note": f"{answer.simulator}: friction {best[0]:.2f}, solref ({best[1]:.4f}, {best[2]:.1f}), "
-                f"best of {len(pairs)}; standard error {losses.std(ddof=1) / np.sqrt(len(losses)):.3f}; "
-                f"paired difference {np.mean(theirs - losses):.4f} +- "
-                f"{np.std(theirs - losses, ddof=1) / np.sqrt(len(losses)):.4f}",
-            }
-        )
-    return rows
-
-
 def tosses_there(mirror: str) -> bool:
     """Whether a folder holds the ContactNets tosses."""
     return bool(mirror) and (Path(mirror) / "contactnets").is_dir()
 
 
-def problems(mirror: str) -> tuple[Problem, Problem, Any]:
-    """The ContactNets tosses to identify on, all of them, and the prepared dataset behind both."""
+def problems(mirror: str) -> tuple[Problem, Problem]:
+    """The ContactNets tosses to identify on, and all of them."""
     with tempfile.TemporaryDirectory() as folder:
         write_motion(stream_contactnets(Path(mirror) / "contactnets", licence="BSD-3-Clause"), f"{folder}/motion.nc")
         motion = read_dataset(f"{folder}/motion.nc")
     events = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}
     prepared = preprocess(motion, share=0.7, seed=20230206, exclude_tumbling=False, require_usable=True, events=events)
     variant = Variant("bench", "central_difference", 1, "newton", False, False)
-    return set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, None), prepared
+    return set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, None)
 
 
 @told_plainly()
@@ -164,12 +129,8 @@ def main(mirror: str, mujoco_python: str, output: str) -> None:
         raise ContactIdError(
             "make bench-simulator needs the ContactNets tosses", "Set DATA_MIRROR to a folder with contactnets/"
         )
-    train, everything, prepared = problems(mirror)
-    rows = [
-        memory_row(train),
-        *speed_rows(train, everything, mujoco_python),
-        *accuracy_rows(prepared, mujoco_python),
-    ]
+    train, everything = problems(mirror)
+    rows = [memory_row(train), *speed_rows(train, everything, mujoco_python)]
     table = pd.DataFrame(rows).rename(columns={"contactid_s": "contactid", "mujoco_s": "mujoco"})
     write_csv(table, output)
     print(table.to_string(index=False, float_format=lambda value: f"{value:.4g}"))

@@ -12,6 +12,7 @@ import yaml
 from contactid.core.errors import ContactIdError
 from contactid.output.claims import NO_RESULT, WEAKEST_FIRST, judged_claims, read_claims
 from contactid.output.comparison import SCALES, STATEMENT, comparable, counted
+from contactid.output.stored import RECORD, TABLE
 from contactid.output.verdicts import (
     BASES,
     BETTER,
@@ -30,6 +31,7 @@ from contactid.output.verdicts import (
     UNINFORMATIVE,
     VERDICTS,
 )
+from contactid.tossing.artefacts.benchmark import benchmark_table, learning_table
 
 ACCEPTED = "workflow/resources/verdicts/default.csv"
 MISSING = "workflow/resources/missing.csv"
@@ -37,6 +39,19 @@ OWN_THROWS = "workflow/resources/own_throws.csv"
 OWN_IMPACTS = "workflow/resources/own_impacts.csv"
 MOVES = "workflow/resources/verdict_moves.csv"
 DIFFERENCES = "workflow/resources/published/differences.yaml"
+BENCHMARK = {
+    "Drake_published": "Drake (Acosta et al.)",
+    "Bullet_published": "Bullet (Acosta et al.)",
+    "MuJoCo_published": "MuJoCo (Acosta et al.)",
+    "nominal": "ours, mu and e as measured",
+    "contactid": "ours, Newton's law",
+    "contactid_incremental": "ours, incremental law",
+    "mujoco": "MuJoCo",
+    "drake": "Drake",
+    "pybullet": "PyBullet",
+    "mujoco_sysid": "MuJoCo by mujoco.sysid",
+    "stays": "stays",
+}
 KEY = ["study", "artefact", "quantity", "condition"]
 _MOST = 2  # pairs of printed and found numbers that an entry lists
 
@@ -62,6 +77,8 @@ def all_tables(root: Path) -> dict[str, str]:
         ),
         "table_of_own_throws": own_throws(pd.read_csv(root / OWN_THROWS)),
         "table_of_own_impacts": own_impacts(pd.read_csv(root / OWN_IMPACTS)),
+        "table_of_benchmark": benchmark(benchmark_table(stored(root, "tossing_benchmark"))),
+        "table_of_few_tosses": few_tosses(learning_table(stored(root, "tossing_splits"))),
     }
 
 
@@ -93,6 +110,42 @@ def own_impacts(scored: pd.DataFrame) -> str:
     head = ["arms", "answered", "v_x+ is off by: median, worst", "v_z+ by"]
     head += ["the paper's one mode: v_x+", "v_z+", "intervals hold v_x+", "v_z+"]
     return _table(head, rows)
+
+
+def stored(root: Path, name: str) -> list[str]:
+    """Table and provenance of a stored result."""
+    folder = root / "workflow/resources/stored" / name
+    return [str(folder / file) for file in (TABLE, RECORD)]
+
+
+def benchmark(rows: pd.DataFrame) -> str:
+    """Simulators on whole files of the cube's tosses: those from the first row, then those with a fitted start."""
+    lines = []
+    for row in rows.sort_values("start", kind="stable").to_dict("records"):
+        errors = [
+            f"{row[f'{name}_{unit}']:.1f} +- {row[f'{name}_sd']:.1f}"
+            for name, unit in (("position", "pct"), ("rotation", "deg"))
+        ]
+        loss = "" if pd.isna(row["loss"]) else f"{row['loss']:.3f}"
+        time = "" if pd.isna(row["us_per_step"]) else f"{row['us_per_step']:.2g}"
+        name = BENCHMARK[row["row"]] + (", start fitted" if row["start"] != "file" else "")
+        lines.append([name, str(row["body"]), *errors, loss, time])
+    head = ["simulator", "body", "position, %", "rotation, degrees", "test loss", "us a step"]
+    return _table(head, lines)
+
+
+def few_tosses(curve: pd.DataFrame) -> str:
+    """Test losses against the number of tosses, by both laws."""
+    rows = []
+    for law, part in curve.groupby("law", sort=False):
+        told = [
+            f"{row['test_loss']:.2f} ({row['test_loss_least']:.2f} to {row['test_loss_most']:.2f})"
+            if row["draws"] > 1
+            else f"{row['test_loss']:.2f}"
+            for row in part.to_dict("records")
+        ]
+        rows.append([str(law), *told])
+    return _table(["law", *(f"{number} tosses" for number in dict.fromkeys(curve["n_tosses"]))], rows)
 
 
 def _held(told: pd.Series) -> str:

@@ -64,7 +64,7 @@ def test_shipped_configurations_are_valid(name):
             {"tossing": {"identify_on": ["a", "b"], "predict_on": ["a", "b", "c"]}},
             "has 2 entries, tossing.predict_on 3",
         ),
-        ({"tossing": {"simulators": {"refined": 2}}}, "fewer evaluations than it has starts"),
+        ({"tossing": {"benchmark": {"refined": 2}}}, "fewer evaluations than it has starts"),
         ({"tossing": {"sensitivity": {"reach": 0.01, "step": 0.02}}}, "tossing.sensitivity.step is above reach"),
         ({"tossing": {"rest_poses": {"variants": ["paper"]}}}, "tossing.rest_poses.variants: paper is stored"),
         ({"tossing": {"events": {"rule": "by_hand"}}}, "must be one of data_driven, authors"),

@@ -16,7 +16,7 @@ LOPSIDED = CUBE[0, 0] * np.array([[1.0, 0.1, 0.05], [0.1, 1.2, -0.1], [0.05, -0.
 UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 TURNED = tuple(rotations.exp(np.array([0.3, -0.2, 0.9])))
 _DEFAULT = Path(__file__).parents[2] / "config/default.yaml"
-BUDGET = yaml.safe_load(_DEFAULT.read_text(encoding="utf-8"))["tossing"]["simulators"]
+BUDGET = yaml.safe_load(_DEFAULT.read_text(encoding="utf-8"))["tossing"]["benchmark"]
 
 
 def problem(*starts, n=60, inertia=CUBE, center=(0.0, 0.0, 0.0), belt=(0.0, 0.0, 0.0), gravity=(0.0, 0.0, -9.81)):

@@ -242,3 +242,29 @@ def test_the_tables_name_everything_that_the_comparison_knows():
     tables = page_tables.all_tables(quoted.ROOT)
     assert all(f"| `{name}` |" in tables["table_of_verdicts"] for name in VERDICTS)
     assert all(f"| {unit} | +- {size:g} |" in tables["table_of_scales"] for unit, size in SCALES.items())
+
+
+def test_the_benchmark_s_table_has_what_starts_alike_together():
+    errors = {"position_pct": 9.04, "position_sd": 5.0, "rotation_deg": 8.0, "rotation_sd": 9.0}
+    rows = [
+        {"row": "mujoco", "start": start, "body": "calibrated", **errors, "loss": 0.2204, "us_per_step": 6.31}
+        for start in ("file", "flight")
+    ]
+    rows.append({"row": "Drake_published", "start": "file", "body": "nominal", **errors})
+    lines = page_tables.benchmark(pd.DataFrame(rows)).strip().splitlines()[2:]
+    assert lines == [
+        "| MuJoCo | calibrated | 9.0 +- 5.0 | 8.0 +- 9.0 | 0.220 | 6.3 |",
+        "| Drake (Acosta et al.) | nominal | 9.0 +- 5.0 | 8.0 +- 9.0 |  |  |",
+        "| MuJoCo, start fitted | calibrated | 9.0 +- 5.0 | 8.0 +- 9.0 | 0.220 | 6.3 |",
+    ]
+
+
+def test_few_tosses_stand_beside_many_with_the_range_of_their_draws():
+    curve = pd.DataFrame(
+        {
+            "law": "newton", "n_tosses": [4, 329], "draws": [5, 1], "test_loss": [0.36, 0.204],
+            "test_loss_least": [0.353, 0.204], "test_loss_most": [0.537, 0.204],
+        }
+    )  # fmt: skip
+    lines = page_tables.few_tosses(curve).strip().splitlines()
+    assert lines[0] == "| law | 4 tosses | 329 tosses |" and lines[2] == "| newton | 0.36 (0.35 to 0.54) | 0.20 |"

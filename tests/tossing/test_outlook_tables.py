@@ -1,4 +1,4 @@
-"""What goes beyond the paper: a moving surface, parameters held against each other, and other simulators' rows."""
+"""What goes beyond the paper: a moving surface, parameters held against each other, and corners that aren't sharp."""
 
 import numpy as np
 import pandas as pd
@@ -6,16 +6,13 @@ import pytest
 import xarray as xr
 
 from contactid.tossing.artefacts.impacts import velocity_row
-from contactid.tossing.artefacts.predictions import Prediction, disagreement_table, identification_table, moving_table
-from contactid.tossing.artefacts.simulators import as_identification_rows, simulator_rows
+from contactid.tossing.artefacts.predictions import Prediction, disagreement_table, moving_table
 from contactid.tossing.configuration import Scheme
-from contactid.tossing.peers.catalogue import PEERS, SIMULATORS, parameters_of
 
 VARIANT = {"name": "paper", "calibrated": False}
 PAPER = Scheme("paper", "trajectory", "trajectory", "paper", VARIANT, True)
 REFINED = Scheme("refined", "trajectory", "trajectory", "refined", {"name": "refined", "calibrated": True}, False)
 ON_IMPACTS = Scheme("velocity", "velocity", "velocity", "velocity", VARIANT, True)
-BOOTSTRAP = {"seed": 1, "samples": 200}
 
 
 def errors(moving, position, rotation):
@@ -132,79 +129,6 @@ def test_one_sided_errors_count_on_the_side_they_are_on():
     row = disagreement_table([impacts, tosses]).iloc[0]
     assert row["friction_mu_difference_low"] == pytest.approx(0.1)
     assert row["friction_mu_difference_high"] == pytest.approx(0.15)
-
-
-# other simulators
-
-
-def simulated(name, losses, parameters):
-    n = len(losses)
-    table = errors([False] * (n - 1) + [True], np.arange(n) + 1.0, np.arange(n) + 2.0)
-    table["same_face"] = [k != 1 for k in range(n)]
-    fit = {
-        "simulator": name, "parameters": parameters, "at_bound": ["solref"], "objective": 0.3, "iterations": 40,
-        "residuals": {"failed_evaluations": 1}, "seconds_per_evaluation": 0.01,
-    }  # fmt: skip
-    return table.assign(loss=losses, failed=[k == 0 for k in range(n)]), fit
-
-
-@pytest.fixture(scope="module")
-def simulators():
-    ours = simulated("contactid", [0.1, 0.2, 0.3, 0.4], {"friction_mu": 0.4, "restitution_e_n": 0.1})
-    other = simulated("other", [0.2, 0.3, 0.4, 0.5], {"mu_dynamic": 0.35, "relaxation_time": 0.02})
-    tables, fits = {"contactid": ours[0], "other": other[0]}, {"contactid": ours[1], "other": other[1]}
-    return simulator_rows(tables, fits, ("trajectories", "validation", "refined"), True, BOOTSTRAP)
-
-
-def test_each_simulator_has_a_row_per_subset(simulators):
-    assert list(zip(simulators["simulator"], simulators["subset"], strict=True)) == [
-        (name, subset) for name in ("contactid", "other") for subset in ("all", "non_tumbling")
-    ]
-    assert simulators["n_tosses"].tolist() == [4, 3, 4, 3]
-    assert simulators["mean_loss"].tolist() == pytest.approx([0.25, 0.7 / 3, 0.35, 1.0 / 3])
-    assert simulators["friction_mu"].tolist() == [0.4, 0.4, 0.35, 0.35]
-    assert simulators["failed_tosses"].tolist() == [1] * 4
-
-
-def test_each_simulators_first_parameter_is_its_friction():
-    """The column friction_mu takes the first one."""
-    first = {name: parameters_of(name)[0].name for name in SIMULATORS}
-    assert {first.pop(name) for name in PEERS} == {"friction", "mu_dynamic", "lateralFriction"}
-    assert set(first.values()) == {"friction_mu"}
-
-
-def test_simulators_are_compared_toss_by_toss(simulators):
-    """Every loss is larger by 0.1, so the paired difference is, and has no spread."""
-    for name in ("difference_to_ours", "difference_low", "difference_high"):
-        assert simulators[name].tolist() == pytest.approx([0.0, 0.0, 0.1, 0.1])
-
-
-def test_tumbling_tosses_can_be_left_out():
-    tables, fits = {}, {}
-    for name, losses in (("contactid", [0.1, 0.1, 0.1]), ("other", [0.1, 0.1, 0.4])):
-        tables[name], fits[name] = simulated(name, losses, {"friction_mu": 0.4})
-    rows = simulator_rows(tables, fits, ("trajectories", "validation", "refined"), True, BOOTSTRAP)
-    difference = rows.set_index(["simulator", "subset"])["difference_to_ours"]
-    assert difference["other", "all"] == pytest.approx(0.1) and difference["other", "non_tumbling"] == 0.0
-
-
-def test_rest_errors_are_those_of_table_iii(simulators):
-    """Of tosses on a stationary surface; angles of those that end on the predicted face."""
-    row = simulators.iloc[0]
-    assert row["position_error_mean_cm"] == pytest.approx(2.0) and row["position_error_std_cm"] == pytest.approx(1.0)
-    assert row["rotation_error_mean_deg"] == pytest.approx(3.0)
-    assert row["rotation_error_std_deg"] == pytest.approx(np.sqrt(2.0))
-
-
-def test_simulators_join_the_table_of_identifications(simulators):
-    rows = as_identification_rows(simulators)
-    assert len(rows) == len(simulators)
-    assert set(rows["parameters"]) == {"trajectory"} and set(rows["scheme"]) == {"refined_equal_budget"}
-    assert rows["calibrated"].all() and set(rows["identified_on"]) == {"trajectories"}
-    ours = identification_table([prediction("first", errors([False] * 3, [1.0] * 3, [1.0] * 3))])
-    assert [name for name in ours.columns if name != "restitution_e_n"] == rows.columns.tolist()
-    for name in ("mean_loss", "friction_mu", "n_tosses", "rest_position_error_cm"):
-        assert rows[name].tolist() == simulators[name].tolist()
 
 
 @pytest.mark.parametrize("radius", [0.0, 3.0])

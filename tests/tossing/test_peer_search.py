@@ -1,4 +1,4 @@
-"""The search that all simulators share spends its budget, finds known optima and keeps its failures; comparisons."""
+"""The search that all simulators share spends its budget, finds known optima and keeps its failures."""
 
 from __future__ import annotations
 
@@ -10,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from contactid.core import rotations
-from contactid.tossing.artefacts.simulators import paired_difference
 from contactid.tossing.peers import search
-from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL, SIMULATORS, Parameter, parameters_of
+from contactid.tossing.peers.catalogue import (
+    OWN,
+    OWN_INCREMENTAL,
+    SIMULATORS,
+    Parameter,
+    parameters_of,
+    share_of,
+    values_at,
+)
 from contactid.tossing.peers.exchange import TRAJECTORY
 from contactid.tossing.peers.sessions import OwnSession
 from peer_problems import BUDGET, problem, start
@@ -63,13 +70,14 @@ def test_stages_share_their_tosses():
     assert (len(few), len(more), len(every)) == (40, 80, 329)
     assert set(few) < set(more) < set(every)
     assert [len(part) for part in search.draw(20, BUDGET)] == [20, 20, 20]
+    assert search.simulations(329, BUDGET) == 64 * 40 + 3 * 16 * 80 + 24 * 329
 
 
 @given(st.sampled_from([one for name in SIMULATORS for one in parameters_of(name)]), st.floats(0.0, 1.0))
 def test_shares_of_a_range_come_back(parameter: Parameter, share: float):
-    value = float(search.values_at(parameter, np.array(share)))
+    value = float(values_at(parameter, np.array(share)))
     assert parameter.low * (1 - 1e-12) <= value <= parameter.high * (1 + 1e-12)
-    assert search.share_of(parameter, value) == pytest.approx(share, abs=1e-9)
+    assert share_of(parameter, value) == pytest.approx(share, abs=1e-9)
     assert parameter.low < parameter.start < parameter.high
 
 
@@ -127,22 +135,3 @@ def test_failed_tosses_count_and_are_recorded(monkeypatch):
     failures = [search.penalised(answer)[answer.failed] for answer in answers]
     assert 0 < found["residuals"]["failed_evaluations"] == sum(map(len, failures))
     assert (np.concatenate(failures) == search.FAILED_LOSS).all()
-
-
-# comparison
-
-
-def test_a_paired_interval_covers_the_difference_and_repeats():
-    random = np.random.default_rng(0)
-    hard = random.gamma(1.0, 0.3, 140)  # what both simulators find hard
-    first, second = hard + random.normal(0, 0.01, 140), hard + 0.02 + random.normal(0, 0.01, 140)
-    result = paired_difference(first, second, samples=10_000, seed=1)
-    assert result == paired_difference(first, second, samples=10_000, seed=1)
-    difference, low, high = result
-    assert 0.0 < low < difference < high
-    assert high - low < 0.01, "not the scatter of the tosses themselves"
-    assert difference == pytest.approx(second.mean() - first.mean())
-    _, wide_low, wide_high = paired_difference(first, first + random.normal(0, 1.0, 140), samples=10_000, seed=1)
-    assert wide_low <= 0.0 <= wide_high
-    standard = np.std(second - first, ddof=1) / np.sqrt(140)
-    assert high - low == pytest.approx(3.92 * standard, rel=0.1)

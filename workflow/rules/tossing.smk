@@ -8,7 +8,7 @@ wildcard_constraints:
     trajectory_variant="|".join(TOSSING_VARIANTS),
     stored_variant="|".join(TOSSING["stored"]["variants"]) or "none",
     velocity_variant="|".join(VELOCITY_VARIANTS) or "none",
-    simulator="|".join(KNOWN_SIMULATORS),
+    benchmark_row="|".join(BENCHMARK) or "none",
 
 
 rule tossing_preprocess:
@@ -169,32 +169,28 @@ include: "tossing_impacts.smk"
 include: "tossing_predictions.smk"
 
 
-rule tossing_simulator:
-    """Identify another simulator on the same tosses with the same budget, and predict the test tosses with it."""
+rule tossing_benchmark:
+    """Identify a simulator on the same tosses with the same budget, and score it on whole files of the test tosses."""
     input:
         prepared="<results>/data/{dataset}/tosses.nc",
-        identified="<results>/data/{identified_on}/tosses.nc",
-        calibration=calibration_for,
+        calibration="<results>/tossing/fits/{dataset}.calibration.json",
+        folder=lambda wildcards: raw_of(wildcards.dataset),
     output:
-        fit="<results>/tossing/simulators/{identified_on}/{dataset}.{trajectory_variant}.{simulator}.json",
-        predictions="<results>/tossing/simulators/{identified_on}/{dataset}.{trajectory_variant}.{simulator}.csv",
+        scored="<results>/tossing/benchmark/{dataset}.{benchmark_row}.csv",
     log:
-        "<logs>/tossing_simulator/{identified_on}/{dataset}.{trajectory_variant}.{simulator}.log",
+        "<logs>/tossing_benchmark/{dataset}.{benchmark_row}.log",
     benchmark:
-        "<benchmarks>/tossing_simulator/{identified_on}/{dataset}.{trajectory_variant}.{simulator}.tsv"
+        "<benchmarks>/tossing_benchmark/{dataset}.{benchmark_row}.tsv"
     conda:
         "../../envs/environment.yaml"
     resources:
         mem_mb=2000,
         runtime=60,
     params:
-        **call("contactid.tossing.peers.search:compare_simulator"),
-        variant=lambda wildcards: TOSSING_VARIANTS[wildcards.trajectory_variant],
-        budget={
-            key: value
-            for key, value in TOSSING["simulators"].items()
-            if key != "names"
-        },
+        **call("contactid.tossing.predict.benchmark:score_row"),
+        row=lambda wildcards: wildcards.benchmark_row,
+        variant=STEPPED,
+        budget=BUDGET,
     script:
         "../call.py"
 
@@ -228,8 +224,8 @@ rule tossing_tables:
         sobol=of_cases("sensitivity/{0}/{1}.{2}.sobol.csv", SOBOL_CASES),
         scores=of_cases("rest_poses/{0}/{1}.{2}.json", REST_POSE_CASES),
         errors=of_cases("rest_poses/{0}/{1}.{2}.csv", REST_POSE_CASES),
-        simulator_predictions=of_cases("simulators/{0}/{1}.{2}.{3}.csv", SIMULATIONS),
-        simulator_fits=of_cases("simulators/{0}/{1}.{2}.{3}.json", SIMULATIONS),
+        stored_benchmark=BENCHMARK_STORED,
+        stored_splits=SPLITS_STORED,
         with_printed=["<results>/tossing/predictions/printed.csv"] if OF_BOXES else [],
         published=packaged("workflow/resources/published/tossing.csv"),
         other_truths=OTHER_TRUTHS_TABLE,
@@ -254,7 +250,6 @@ rule tossing_tables:
         predicted=TOSSING_PREDICTIONS,
         identified_impacts=IMPACT_FITS,
         rest_pose_cases=REST_POSE_CASES,
-        simulated=SIMULATED_CASES,
         sobol_scheme=SOBOL_VARIANT,
     script:
         "../call.py"
@@ -282,6 +277,7 @@ rule tossing_figures:
         velocity_fits=of_cases("fits/{0}.{1}.json", FIRST_IMPACT_FITS),
         impacts=of_cases("impacts/{0}.{1}.nc", FIRST_IMPACT_FITS),
         varied=rules.tossing_sensitivity.output.varied,
+        stored_splits=SPLITS_STORED,
         sobol=of_cases("sensitivity/{0}/{1}.{2}.sobol.csv", SOBOL_CASES),
         scores=of_cases("rest_poses/{0}/{1}.{2}.json", LAST_REST_POSE_CASES),
         outlines=of_cases("rest_poses/{0}/{1}.{2}.outlines.csv", LAST_REST_POSE_CASES),

@@ -3,8 +3,6 @@
 from itertools import product
 
 from contactid.tossing import artefacts as tossing_artefacts
-from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL
-from contactid.tossing.peers.catalogue import SIMULATORS as KNOWN_SIMULATORS
 from contactid.tossing.configuration import (
     BOXES,
     cases,
@@ -63,20 +61,6 @@ REST_POSE_CASES = [
 LAST_REST_POSE_CASES = [
     case for case in REST_POSE_CASES if case[2] == TOSSING["rest_poses"]["variants"][-1]
 ]
-SIMULATORS = [OWN, OWN_INCREMENTAL, *TOSSING["simulators"]["names"]]
-# every simulator is also given the calibrated body where the run calibrates one
-CALIBRATED_OR_NOT = {
-    variant["calibrated"]: name for name, variant in TOSSING_VARIANTS.items()
-}
-SIMULATED_CASES = [
-    (on, dataset, variant)
-    for variant in CALIBRATED_OR_NOT.values()
-    for on, dataset in TOSSING_CASES
-    if TOSSING["simulators"]["names"]
-]
-
-SIMULATIONS = [(*case, name) for case in SIMULATED_CASES for name in SIMULATORS]
-
 # predicted datasets of the paper's objects, for which there are printed parameters
 OF_BOXES = [
     name
@@ -96,7 +80,7 @@ SUMMARISED = [
         "ext_velocity_identification",
         "ext_velocity_against_trajectory",
         "ext_rest_pose_coverage",
-        "ext_simulators",
+        "ext_benchmark",
     )
     if name in TOSSING_TABLES
 ]
@@ -202,27 +186,56 @@ FIRST_CALIBRATIONS = [
 ]
 
 
-# The calibrated body's test loss on several splits of the same tosses
+# A calibrated body's stepping, whatever the law, for what is computed by both laws: the first one's, whose steps are as
+# many as other simulators have in the benchmark
+CALIBRATED = [variant for variant in TOSSING_VARIANTS.values() if variant["calibrated"]]
+STEPPED = {
+    key: value
+    for variant in CALIBRATED[:1]
+    for key, value in variant.items()
+    if key not in ("name", "law")
+}
+SPLIT_ALL = [on for on, dataset in TOSSING_CASES if on == dataset]
+BENCHMARK = TOSSING["benchmark"]["rows"]
+BUDGET = {key: value for key, value in TOSSING["benchmark"].items() if key != "rows"}
 SPLIT_SETTINGS = {
     "share": TOSSING["split"]["identification_share"],
+    "draws": TOSSING["splits"]["draws"],
     **{
         key: TOSSING[key] for key in ("exclude_tumbling", "events", "grid", "bootstrap")
     },
-    "variant": TOSSING_VARIANTS.get(CALIBRATED_OR_NOT.get(True)),
+    "variant": STEPPED,
 }
 STORED["tossing_splits"] = {
     "function": "contactid.tossing.predict.splits:score_split",
     "settings": SPLIT_SETTINGS,
-    "key": ["dataset", "seed"],
+    "key": ["dataset", "seed", "law", "n_identification", "draw"],
     "value": "test_loss",
     "tolerance": 0.001,  # a tenth of its standard error
     "samples": [
-        f"<results>/tossing/splits/{on}.{seed}.csv"
-        for on, dataset in TOSSING_CASES
-        if on == dataset
-        for seed in TOSSING["splits"]
+        f"<results>/tossing/splits/{name}.{seed}.csv"
+        for name in SPLIT_ALL
+        for seed in TOSSING["splits"]["seeds"]
     ],
 }
+STORED["tossing_benchmark"] = {
+    "function": "contactid.tossing.predict.benchmark:score_row",
+    "settings": {
+        "variant": STEPPED,
+        "budget": BUDGET,
+        **{key: TOSSING[key] for key in ("split", "exclude_tumbling", "events")},
+    },
+    "key": ["row", "start"],
+    "value": "position_pct",
+    "tolerance": 0.05,  # half of the last digit that is printed of the others
+    "samples": [
+        f"<results>/tossing/benchmark/{name}.{row}.csv"
+        for name in SPLIT_ALL
+        for row in BENCHMARK
+    ],
+}
+BENCHMARK_STORED = stored_files("tossing_benchmark") if BENCHMARK else []
+SPLITS_STORED = stored_files("tossing_splits") if BENCHMARK else []
 
 OTHER_TRUTHS = TOSSING["other_truths"]
 # by the dataset that a body is identified on: its test tosses and its drops

@@ -71,9 +71,10 @@ rule tossing_predict_printed:
 
 
 rule tossing_split:
-    """Split tosses anew, calibrate and identify on one part, and predict the other."""
+    """Split tosses anew, calibrate and identify on one part by both laws, and predict the other."""
     input:
         motion="<results>/data/{dataset}/motion.nc",
+        folder=lambda wildcards: raw_of(wildcards.dataset),
     output:
         scored="<results>/tossing/splits/{dataset}.{seed}.csv",
     log:
@@ -87,6 +88,11 @@ rule tossing_split:
         runtime=10,
     params:
         **call("contactid.tossing.predict.splits:score_split"),
+        tosses=lambda wildcards: (
+            TOSSING["splits"]["tosses"]
+            if wildcards.seed == str(TOSSING["splits"]["seeds"][0])
+            else []
+        ),
         settings=SPLIT_SETTINGS,
     script:
         "../call.py"

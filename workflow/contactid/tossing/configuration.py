@@ -22,7 +22,6 @@ from contactid.core.errors import ContactIdError
 TRAJECTORY, VELOCITY, IMPACT_MPEC, NO_RESTITUTION = "trajectory", "velocity", "impact_mpec", "no_restitution"
 BOXES = ("Box004", "Box005", "Box006", "Box007")  # of the paper's tables
 SIMULATOR = "contactid"  # our own, in the columns ``simulator``
-EQUAL_BUDGET = "_equal_budget"  # ends the scheme of a row that comes from the comparison of simulators
 
 
 def check_tossing(tossing: Mapping[str, Any]) -> None:
@@ -44,9 +43,9 @@ def check_tossing(tossing: Mapping[str, Any]) -> None:
             raise ContactIdError(f"configuration: tossing.grid.{name} stops before it starts", "Swap start and stop")
     if tossing["sensitivity"]["step"] > tossing["sensitivity"]["reach"]:
         raise ContactIdError("configuration: tossing.sensitivity.step is above reach", "Give a smaller step")
-    if tossing["simulators"]["refined"] < tossing["simulators"]["starts"]:
+    if tossing["benchmark"]["refined"] < tossing["benchmark"]["starts"]:
         raise ContactIdError(
-            "configuration: tossing.simulators: a search refines with fewer evaluations than it has starts",
+            "configuration: tossing.benchmark: a search refines with fewer evaluations than it has starts",
             "Raise refined",
         )
     for name in tossing["stored"]["variants"]:

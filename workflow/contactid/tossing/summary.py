@@ -10,7 +10,7 @@ from contactid.core.atomic import write_text
 from contactid.output.escape import markdown
 from contactid.output.summary import text_table
 from contactid.output.tables import read_csv
-from contactid.tossing.configuration import EQUAL_BUDGET, NO_RESTITUTION, SIMULATOR, TRAJECTORY
+from contactid.tossing.configuration import NO_RESTITUTION, SIMULATOR, TRAJECTORY
 
 _SURE = 5.0  # standard errors
 
@@ -24,14 +24,13 @@ def section(more: Mapping[str, pd.DataFrame]) -> str:
     """Markdown: tosses used, parameters and test errors per scheme, what the calibration says; from tables by name."""
     identification, calibration, tosses = more["ext_identification"], more["ext_calibration"], more["tosses"]
     identification = identification[identification["simulator"] == SIMULATOR]
-    identification = identification[~identification["scheme"].str.endswith(EQUAL_BUDGET)]
     parts = ["## tossing", _used(tosses), _errors(identification), *_body(identification, calibration)]
     if "ext_velocity_identification" in more:
         parts.append(_impacts(more["ext_velocity_identification"], more["ext_velocity_against_trajectory"]))
     if "ext_rest_pose_coverage" in more:
         parts.append(_coverage(more["ext_rest_pose_coverage"]))
-    if "ext_simulators" in more:
-        parts.append(_simulators(more["ext_simulators"]))
+    if "ext_benchmark" in more:
+        parts.append(_benchmark(more["ext_benchmark"]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -138,19 +137,16 @@ def _coverage(coverage: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def _simulators(simulators: pd.DataFrame) -> str:
-    """Equal budgets, same tosses."""
-    every = simulators[simulators["subset"] == "all"]
+def _benchmark(benchmark: pd.DataFrame) -> str:
+    """Whole files, same tosses, same budget; from the first row, as others do."""
     rows = [
         [
-            row["dataset"],
-            row["scheme"],
-            row["simulator"],
-            f"{row['mean_loss']:.3f}",
-            f"{row['difference_to_ours']:+.3f} ({row['difference_low']:+.3f} to {row['difference_high']:+.3f})",
-            row["parameters"],
+            row["row"],
+            f"{row['position_pct']:.1f} +- {row['position_sd']:.1f}",
+            f"{row['rotation_deg']:.1f} +- {row['rotation_sd']:.1f}",
+            "" if pd.isna(row["loss"]) else f"{row['loss']:.3f}",
         ]
-        for row in every.to_dict("records")
+        for row in benchmark[benchmark["start"] == "file"].to_dict("records")
     ]
-    titles = ["dataset", "body and start of", "simulator", "test loss", "minus ours (95 %)", "parameters"]
-    return "Simulators with equal budgets:\n\n" + text_table(titles, rows)
+    titles = ["simulator", "position (% of width)", "rotation (degrees)", "test loss"]
+    return "Simulators on whole files of the cube's test tosses (stored):\n\n" + text_table(titles, rows)

@@ -23,7 +23,7 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
     from_impacts = bool(block["velocity"]["identify_on"])
     mpec = from_impacts and any(variant["mpec"] for variant in block["velocity"]["variants"])
     rest_poses = bool(block["rest_poses"]["variants"])
-    simulated = bool(block["simulators"]["names"])
+    benchmark = bool(block["benchmark"]["rows"])
     of_tosses, of_impacts = cases(block), velocity_cases(block)
     identified, predicted = zip(*of_tosses, strict=True)
     impacts = [on for on, _ in of_impacts]
@@ -80,10 +80,20 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
             _table("ext_rest_pose_errors", _DISTRIBUTIONS, "Predicted and actual errors of every toss's rest pose",
                    tossed),
         ],
-        *simulated * [
-            _table("ext_simulators", _PREDICTIONS,
-                   "Simulators identified and tested on the same tosses with the same budget", tossed),
-        ],
+        *benchmark * _benchmark(tossed),
+    ]  # fmt: skip
+
+
+def _benchmark(tossed: Sequence[str]) -> list[Artefact]:
+    return [
+        _table("ext_benchmark", "benchmark:benchmark_table",
+               "Simulators identified on the same tosses with the same budget, on whole files of the test tosses",
+               tossed),
+        _table("ext_learning_curve", "benchmark:learning_table",
+               "Test errors against the number of tosses to identify on, medians and ranges over draws", tossed),
+        _figure("ext_learning_curve", "benchmark:learning_table", "benchmark:draw_learning_curve",
+                "Errors on the test tosses against the number of tosses that the body and both parameters are "
+                "identified on, by both laws of impacts: medians over draws, with their range."),
     ]  # fmt: skip
 
 

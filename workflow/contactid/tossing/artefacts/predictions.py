@@ -15,17 +15,14 @@ from contactid.output.fits import read_json
 from contactid.output.tables import read_csv, write_report_csv
 from contactid.sources.motion import iterate_recordings
 from contactid.tossing.artefacts.data import by_name, data_label, object_of
-from contactid.tossing.artefacts.simulators import (
-    IDENTIFICATION_COLUMNS,
-    as_identification_rows,
-    errors_at_rest,
-    means_of,
-    simulators_table,
-    summarise,
-)
 from contactid.tossing.configuration import NO_RESTITUTION, SIMULATOR, Scheme, schemes_of, velocity_cases
-from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL
 from contactid.tossing.predict.prediction import rest_errors
+
+_ERRORS = ("position_error_pct", "rotation_error_deg", "rest_position_error_cm", "rest_rotation_error_deg")
+IDENTIFICATION_COLUMNS = (
+    "dataset", "identified_on", "simulator", "scheme", "parameters", "calibrated", "subset", "n_tosses",
+    "friction_mu", "restitution_e_n", "mean_loss", "sem_loss", *_ERRORS,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,9 +54,6 @@ def prediction_tables(
     predicted: Sequence[tuple[str, str, str]],
     predictions: Sequence[str],
     fits: Sequence[str],
-    simulated: Sequence[tuple[str, str, str]],
-    simulator_predictions: Sequence[str],
-    simulator_fits: Sequence[str],
     with_printed: Sequence[str],
     published: str,
     block: Mapping[str, Any],
@@ -68,9 +62,8 @@ def prediction_tables(
     """The tables of this module and ``tosses.csv``.
 
     ``toss_tables`` are tables of all tosses, used or not; ``predictions`` and ``fits`` files of every prediction
-    (identified on, predicted on, scheme). Of every simulated case (identified on, predicted on, variant) there is one
-    file for each simulator. ``with_printed`` is the file of predictions with printed parameters, if there are any
-    for the objects. ``published`` are the printed values, ``tosses`` is the file ``tosses.csv`` to write.
+    (identified on, predicted on, scheme). ``with_printed`` is the file of predictions with printed parameters, if there
+    are any for the objects. ``published`` are the printed values, ``tosses`` is the file ``tosses.csv`` to write.
     """
     data, schemes = by_name(prepared, datasets), schemes_of(block)
     found = []
@@ -96,13 +89,6 @@ def prediction_tables(
         tables["ext_velocity_against_trajectory"] = disagreement_table(found)
     for file in with_printed:
         tables["ext_printed_parameters"] = with_printed_table(read_csv(file), data, printed["tab03"])
-    if simulated:
-        names = [OWN, OWN_INCREMENTAL, *block["simulators"]["names"]]
-        tables["ext_simulators"] = simulators_table(
-            simulated, names, simulator_predictions, simulator_fits, schemes, block["bootstrap"]
-        )
-        rows = as_identification_rows(tables["ext_simulators"])
-        tables["ext_identification"] = pd.concat([tables["ext_identification"], rows], ignore_index=True)
     write_report_csv(toss_rows([read_csv(file).astype({"toss": str}) for file in toss_tables], found), tosses)
     return {f"tables/{name}": table for name, table in tables.items()}
 
@@ -300,7 +286,7 @@ def _beside_printed(ours: pd.DataFrame, published: pd.DataFrame, where: str) -> 
 
 
 ALL = "all"
-_ERRORS = ("rest_position_error_cm", "rest_rotation_error_deg")
+_AT_REST = ("rest_position_error_cm", "rest_rotation_error_deg")
 
 
 def moving_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
@@ -320,17 +306,17 @@ def moving_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
             for dataset, table in parts.items()
             if table["moving"].any() and not table["moving"].all()
         )
-    names = [f"{kind}_{name}" for name in _ERRORS for kind in ("moving", "still", "ratio")]
+    names = [f"{kind}_{name}" for name in _AT_REST for kind in ("moving", "still", "ratio")]
     return pd.DataFrame(rows, columns=["dataset", "scheme", "moving_n", "still_n", *names, "same_order", "data"])
 
 
 def _ratios(table: pd.DataFrame) -> dict[str, Any]:
     moving, still = table[table["moving"]], table[~table["moving"]]
     row: dict[str, Any] = {"moving_n": len(moving), "still_n": len(still)}
-    for name in _ERRORS:
+    for name in _AT_REST:
         row |= {f"moving_{name}": moving[name].mean(), f"still_{name}": still[name].mean()}
         row |= {f"ratio_{name}": moving[name].mean() / still[name].mean()}
-    ratio = float(row[f"ratio_{_ERRORS[0]}"])
+    ratio = float(row[f"ratio_{_AT_REST[0]}"])
     return row | {"same_order": bool(abs(np.log10(ratio)) <= 0.5)}
 
 
@@ -367,3 +353,29 @@ def disagreement_table(predictions: Sequence[Prediction]) -> pd.DataFrame:
             row |= {f"{name}_differs": bool(difference - down > 0 or difference + up < 0)}
         rows.append(row | {"data": item.data})
     return pd.DataFrame(rows)
+
+
+def errors_at_rest(still: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """What Tables III and IV are about: position errors (cm), and angles (deg) of tosses that end on the same face."""
+    return still["rest_position_error_cm"], still.loc[still["same_face"], "e_rot_deg"].abs()
+
+
+def means_of(position: pd.Series, angle: pd.Series) -> dict[str, float]:
+    """The columns of Tables III and IV, from :func:`errors_at_rest`."""
+    return {
+        "position_error_mean_cm": float(position.mean()),
+        "position_error_std_cm": float(position.std(ddof=1)),
+        "rotation_error_mean_deg": float(angle.mean()),
+        "rotation_error_std_deg": float(angle.std(ddof=1)),
+    }
+
+
+def summarise(predictions: pd.DataFrame) -> dict[str, float]:
+    """Mean errors over tosses, with the standard error of the mean loss."""
+    n = len(predictions)
+    return {
+        "n_tosses": n,
+        "mean_loss": float(predictions["loss"].mean()) if n else np.nan,
+        "sem_loss": float(predictions["loss"].std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan,
+        **{name: float(predictions[name].mean()) if n else np.nan for name in _ERRORS},
+    }

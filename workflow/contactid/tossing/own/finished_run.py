@@ -22,7 +22,7 @@ from contactid.tossing.configuration import Scheme, cases, predictions_of, schem
 from contactid.tossing.prepare.poses import PlaneCorrection
 
 _RECORD = "provenance.json"  # the run writes it when every study is done
-_COMMANDS = {"default": "make", "public": "make public", "fourtu": "make 4tu", "simulators": "make simulators"}
+_COMMANDS = {"default": "make", "public": "make public", "fourtu": "make 4tu", "benchmark": "make benchmark"}
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from contactid.core.errors import ContactIdError
 
 OWN, OWN_INCREMENTAL = "contactid", "contactid_incremental"  # this package's own, by the law of impacts
@@ -81,3 +83,19 @@ def parameters_of(simulator: str) -> tuple[Parameter, ...]:
     if simulator not in _CATALOGUE:
         raise ContactIdError(f"unknown simulator {simulator!r}", f"Choose one of {', '.join(SIMULATORS)}")
     return _CATALOGUE[simulator]
+
+
+def values_at(parameter: Parameter, share: np.ndarray) -> np.ndarray:
+    """A parameter's values at shares in [0, 1] of its range."""
+    low, high, share = parameter.low, parameter.high, np.clip(share, 0.0, 1.0)
+    if parameter.logarithmic:
+        return np.exp(np.log(low) + share * (np.log(high) - np.log(low)))
+    return low + share * (high - low)
+
+
+def share_of(parameter: Parameter, value: float) -> float:
+    """The share in [0, 1] of a parameter's value; the inverse of :func:`values_at`."""
+    low, high = parameter.low, parameter.high
+    if parameter.logarithmic:
+        return float((np.log(value) - np.log(low)) / (np.log(high) - np.log(low)))
+    return float((value - low) / (high - low))

@@ -67,13 +67,13 @@ class Drake:
         velocity = SpatialVelocity(w=start[10:13], v=start[7:10])
         self._plant.SetFreeBodySpatialVelocity(context=self._context, body=self._box, V_JpJc=velocity)
         poses = np.empty((n_samples - 1, 7))
-        begin = time.perf_counter()
+        begin = time.process_time()
         self._simulator.get_mutable_context().SetTime(0.0)
         self._simulator.Initialize()
         for sample in range(n_samples - 1):
             self._simulator.AdvanceTo((sample + 1) * substeps * self._step)
             poses[sample] = self._plant.GetPositions(self._context)  # quaternion, then position
-        self.seconds += time.perf_counter() - begin
+        self.seconds += time.process_time() - begin
         return poses[:, 4:], poses[:, :4]
 
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-ERRORS, REST, TRAJECTORY = "errors", "rest", "trajectory"
+ERRORS, TRAJECTORY = "errors", "trajectory"
 
 
 class _Archive:
@@ -105,7 +105,7 @@ class Request(_Archive):
     names : (p,) the parameters' names
     values : (k, p) one row per parameter set
     substeps : simulation steps per sample
-    want : ``errors``, ``rest`` (errors and rest poses) or ``trajectory`` (these and all poses)
+    want : ``errors`` or ``trajectory`` (these and all poses)
     """
 
     names: np.ndarray
@@ -130,9 +130,8 @@ class Answer(_Archive):
     position_error, rotation_error : (k, t) the two terms of eq. 18 (tossing): over length, and rad
     failed : (k, t) bool
     message : (k,) the first failure's reason, empty where nothing failed
-    seconds : (k,) spent in the simulator's own stepping
+    seconds : (k,) CPU time spent in the simulator's own stepping
     steps : simulation steps per parameter set
-    rest_position, rest_orientation : (k, t, 3) m and (k, t, 4), the last sample; without rows unless asked for
     position, orientation : (k, n, 3) m and (k, n, 4); without rows unless asked for
     """
 
@@ -143,8 +142,6 @@ class Answer(_Archive):
     message: np.ndarray
     seconds: np.ndarray
     steps: int
-    rest_position: np.ndarray
-    rest_orientation: np.ndarray
     position: np.ndarray
     orientation: np.ndarray
 
@@ -178,9 +175,8 @@ def measured(
     """
     n_tosses, n_samples = problem.n_tosses, len(problem.position)
     parts = [problem.samples(toss) for toss in range(n_tosses)]
-    last = np.asarray(problem.rows[1:]) - 1
     of_sets: list[np.ndarray] = []
-    messages, seconds, rests, poses = [], [], [], []
+    messages, seconds, poses = [], [], []
     for position, orientation, message, spent in runs:
         errors = np.array(
             [trajectory_errors(problem, toss, position[part], orientation[part]) for toss, part in enumerate(parts)]
@@ -189,8 +185,6 @@ def measured(
         of_sets.append(errors)
         messages.append(message)
         seconds.append(spent)
-        if request.want in (REST, TRAJECTORY):
-            rests.append((position[last], orientation[last]))
         if request.want == TRAJECTORY:
             poses.append((position, orientation))
     every = np.array(of_sets).reshape(-1, n_tosses, 2)
@@ -202,8 +196,6 @@ def measured(
         message=np.array(messages, dtype=str),
         seconds=np.array(seconds, dtype=float),
         steps=problem.n_steps * int(request.substeps),
-        rest_position=np.array([pair[0] for pair in rests]).reshape(-1, n_tosses, 3),
-        rest_orientation=np.array([pair[1] for pair in rests]).reshape(-1, n_tosses, 4),
         position=np.array([pair[0] for pair in poses]).reshape(-1, n_samples, 3),
         orientation=np.array([pair[1] for pair in poses]).reshape(-1, n_samples, 4),
     )

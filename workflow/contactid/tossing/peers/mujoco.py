@@ -45,9 +45,9 @@ class MuJoCo:
         self._data.qvel[:3] = start[7:10]
         self._data.qvel[3:] = matrices_of(start[3:7]).T @ start[10:13]  # a free joint's spin is given in the body
         mujoco.mj_getState(self._model, self._data, self._state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
-        begin = time.perf_counter()
+        begin = time.process_time()
         states, _ = rollout.rollout(self._model, self._data, self._state[None], nstep=(n_samples - 1) * substeps)
-        self.seconds += time.perf_counter() - begin
+        self.seconds += time.process_time() - begin
         if any(self._data.warning[kind].number for kind in _DIVERGED):  # the loop then stops and repeats its last state
             raise RuntimeError("the motion diverged")
         poses = states[0, substeps - 1 :: substeps, 1:8]  # a state's first number is the time

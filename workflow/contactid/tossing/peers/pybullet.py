@@ -80,12 +80,12 @@ class PyBullet:
         pybullet.resetBasePositionAndOrientation(box, list(start[:3]), _real_part_last(start[3:7]), **self._call)
         pybullet.resetBaseVelocity(box, list(start[7:10]), list(start[10:13]), **self._call)
         rows = []
-        begin = time.perf_counter()
+        begin = time.process_time()
         for _ in range(n_samples - 1):
             for _ in range(substeps):
                 step(client)
             rows.append(pose(box, client))
-        self.seconds += time.perf_counter() - begin
+        self.seconds += time.process_time() - begin
         position = np.array([row[0] for row in rows]).reshape(-1, 3)
         orientation = np.array([row[1] for row in rows]).reshape(-1, 4)
         return position, np.roll(orientation, 1, axis=1)

@@ -1,5 +1,4 @@
-"""One derivative-free search for all simulators, ours among them: the same tosses, loss, budget and code; and what the
-simulator predicts at the best parameters that were found.
+"""One derivative-free search for all simulators, ours among them: the same tosses, loss, budget and code.
 
 An evaluation is the mean loss of eq. 18 (tossing) at one parameter set. Compliant contact models have more than one
 valley, and which is deepest shows only on many tosses, so the budget is spent in three stages on ever more tosses:
@@ -9,7 +8,7 @@ valley, and which is deepest shows only on many tosses, so the budget is spent i
 2. compete: a short Nelder-Mead search from each of the best points of the first stage that lie apart, on more tosses;
 3. refine: the ends of these on all tosses, and from the best of them a Nelder-Mead search with a smaller simplex.
 
-The numbers of evaluations and the tosses (the budget: ``tossing.simulators`` of the configuration) are fixed beforehand
+The numbers of evaluations and the tosses (the budget: ``tossing.benchmark`` of the configuration) are fixed beforehand
 and the same for every simulator. The loss is continuous in the parameters but not smooth, so no gradient is used.
 """
 
@@ -21,19 +20,13 @@ from contextlib import ExitStack, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
 from contactid.core.errors import ContactIdError
-from contactid.output.fits import write_fit
-from contactid.output.tables import write_csv
-from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL, Parameter, parameters_of
-from contactid.tossing.peers.exchange import ERRORS, REST, Answer, Problem, Request
-from contactid.tossing.peers.sessions import OwnSession, PeerSession, peer_problem
-from contactid.tossing.predict.prediction import rest_errors
-from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST
-from contactid.tossing.prepare.tosses import Variant, load_problem
+from contactid.tossing.peers.catalogue import OWN, OWN_INCREMENTAL, Parameter, parameters_of, share_of, values_at
+from contactid.tossing.peers.exchange import ERRORS, Answer, Problem, Request
+from contactid.tossing.peers.sessions import OwnSession, PeerSession
 
 FAILED_LOSS = 100.0  # of a toss whose simulation failed: far above what a finite motion of the study reaches
 _WIDE, _NARROW = 0.1, 0.04  # first steps of the Nelder-Mead searches that compete and that refine, shares of the ranges
@@ -65,22 +58,6 @@ def draw(n_tosses: int, budget: Mapping[str, int]) -> tuple[np.ndarray, np.ndarr
     order = np.random.default_rng(budget["seed"]).permutation(n_tosses)[: budget["tosses"]]
     few, more = budget["screen_tosses"], max(budget["screen_tosses"], budget["compete_tosses"])
     return np.sort(order[:few]), np.sort(order[:more]), np.sort(order)
-
-
-def values_at(parameter: Parameter, share: np.ndarray) -> np.ndarray:
-    """A parameter's values at shares in [0, 1] of its range."""
-    low, high, share = parameter.low, parameter.high, np.clip(share, 0.0, 1.0)
-    if parameter.logarithmic:
-        return np.exp(np.log(low) + share * (np.log(high) - np.log(low)))
-    return low + share * (high - low)
-
-
-def share_of(parameter: Parameter, value: float) -> float:
-    """The share in [0, 1] of a parameter's value; the inverse of :func:`values_at`."""
-    low, high = parameter.low, parameter.high
-    if parameter.logarithmic:
-        return float((np.log(value) - np.log(low)) / (np.log(high) - np.log(low)))
-    return float((value - low) / (high - low))
 
 
 def sobol_points(parameters: Sequence[Parameter], count: int, seed: int) -> np.ndarray:
@@ -229,11 +206,17 @@ class _Objective:
         return means
 
 
-def evaluate(session: Session, parameters: dict[str, float], substeps: int, want: str = REST) -> Answer:
-    """Simulate the session's tosses at one parameter set: errors and, by default, rest poses."""
+def evaluate(session: Session, parameters: Mapping[str, float], substeps: int, want: str = ERRORS) -> Answer:
+    """Simulate the session's tosses at one parameter set."""
     ordered = parameters_of(session.name)
     values = np.array([[parameters[parameter.name] for parameter in ordered]])
     return session.ask(_request(ordered, values, substeps, want))
+
+
+def simulations(n_tosses: int, budget: Mapping[str, int]) -> int:
+    """How many tosses :func:`identify` simulates in all, of so many that it is given."""
+    few, more, every = map(len, draw(n_tosses, budget))
+    return budget["screened"] * few + budget["starts"] * budget["competed"] * more + budget["refined"] * every
 
 
 def penalised(answer: Answer) -> np.ndarray:
@@ -243,42 +226,3 @@ def penalised(answer: Answer) -> np.ndarray:
 
 def _request(parameters: Sequence[Parameter], values: np.ndarray, substeps: int, want: str = ERRORS) -> Request:
     return Request(np.array([parameter.name for parameter in parameters]), values, substeps, want)
-
-
-def compare_simulator(
-    prepared: str,
-    identified: str,
-    calibration: str | None,
-    variant: dict[str, Any],
-    simulator: str,
-    budget: dict[str, int],
-    fit: str,
-    predictions: str,
-) -> None:
-    """Search the simulator's own parameters within the budget, then simulate every test toss at the best ones.
-
-    ``prepared`` are tosses to predict, ``identified`` those to identify on. Written are the record and one row per test
-    toss.
-    """
-    chosen = Variant.from_config(variant)
-    test = load_problem(prepared, calibration, chosen, TEST)
-    record = identify(simulator, peer_problem(load_problem(identified, calibration, chosen, IDENTIFICATION)), budget)
-    with open_session(simulator, peer_problem(test)) as session:
-        answer = evaluate(session, record["parameters"], budget["substeps"])
-    measured = np.stack([item.rest_position for item in test.tosses])
-    orientation = np.stack([item.rest_orientation for item in test.tosses])
-    table = pd.DataFrame(
-        {
-            "toss": [item.toss.name for item in test.tosses],
-            "tumbled": [item.tumbled for item in test.tosses],
-            "moving": [bool(np.any(item.toss.surface_velocity)) for item in test.tosses],
-            "failed": answer.failed[0],
-            "loss": penalised(answer)[0],
-            "position_error_pct": 100.0 * answer.position_error[0],
-            "rotation_error_deg": np.degrees(answer.rotation_error[0]),
-            **rest_errors(measured, orientation, answer.rest_position[0], answer.rest_orientation[0]),
-        }
-    )
-    record["residuals"]["failed_test_tosses"] = int(answer.failed.sum())
-    write_csv(table, predictions)
-    write_fit(fit, record)

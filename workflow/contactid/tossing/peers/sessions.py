@@ -49,6 +49,11 @@ def peer_python(name: str) -> Path:
     return python
 
 
+def peer_environment() -> dict[str, str]:
+    """Environment variables of a process in another simulator's environment."""
+    return {**os.environ, "PYTHONPATH": str(_WORKFLOW), "OMP_NUM_THREADS": "1"}
+
+
 class PeerSession:
     """One simulator with one problem, answering requests until the session is closed.
 
@@ -87,7 +92,7 @@ class PeerSession:
             self._process = subprocess.Popen(
                 command,
                 cwd=self._scratch,  # MuJoCo leaves a log where it runs
-                env={**os.environ, "PYTHONPATH": str(_WORKFLOW), "OMP_NUM_THREADS": "1"},
+                env=peer_environment(),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
@@ -207,13 +212,13 @@ class OwnSession:
         laws = _laws(request)
         mu = np.array([law.friction_mu for law in laws])
         e_n = np.array([law.restitution_e_n for law in laws])
-        begin = time.perf_counter()
+        begin = time.process_time()
         result = sweep(self._body, self._tosses, mu, e_n, options, length=self.problem.length)
-        seconds = np.full(len(laws), (time.perf_counter() - begin) / len(laws))
+        seconds = np.full(len(laws), (time.process_time() - begin) / len(laws))
         position, rotation = result.position_error.T, result.rotation_error.T
         failed = (result.failed_steps.T > 0) | ~np.isfinite(position + rotation)
         position[failed] = rotation[failed] = np.nan
-        n_tosses, n_samples = self.problem.n_tosses, len(self.problem.position)
+        n_samples = len(self.problem.position)
         return Answer(
             simulator=self.name,
             position_error=position,
@@ -222,8 +227,6 @@ class OwnSession:
             message=np.array([_message(self.problem, row) for row in failed], dtype=str),
             seconds=seconds,
             steps=self.problem.n_steps * int(request.substeps),
-            rest_position=np.empty((0, n_tosses, 3)),
-            rest_orientation=np.empty((0, n_tosses, 4)),
             position=np.empty((0, n_samples, 3)),
             orientation=np.empty((0, n_samples, 4)),
         )
@@ -233,14 +236,14 @@ class OwnSession:
             position = np.empty_like(self.problem.position)
             orientation = np.empty_like(self.problem.orientation)
             unsolved = np.zeros(self.problem.n_tosses, dtype=bool)
-            begin = time.perf_counter()
+            begin = time.process_time()
             for index, toss in enumerate(self._tosses):
                 rows = self.problem.samples(index)
                 motion = simulate(self._body, toss.start, law, options, rows.stop - rows.start, toss.surface_velocity)
                 unsolved[index] = bool((motion.iterations > options.max_iterations).any())
                 position[rows] = np.nan if unsolved[index] else motion.position
                 orientation[rows] = np.nan if unsolved[index] else motion.orientation
-            return position, orientation, _message(self.problem, unsolved), time.perf_counter() - begin
+            return position, orientation, _message(self.problem, unsolved), time.process_time() - begin
 
         return measured(self.problem, request, self.name, map(run, _laws(request)))
 

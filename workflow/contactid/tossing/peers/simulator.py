@@ -143,7 +143,7 @@ class Simulator(Protocol):
     ----------
     name, version : of the simulator
     parameters : names of the contact parameters
-    seconds : wall time spent in the simulator's own stepping since the object was made
+    seconds : CPU time spent in the simulator's own stepping since the object was made
     """
 
     name: str

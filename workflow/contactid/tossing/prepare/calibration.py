@@ -95,6 +95,25 @@ class Calibration:
         return prepared.assign({name: prepared[name].copy(data=values) for name, values in changed.items()})
 
 
+def uncalibrated(body: BodyProperties) -> Calibration:
+    """The calibration that keeps a body as it is: applying it only puts the tosses on their surface again."""
+    unknown, inertia = (np.nan,) * 3, tuple(float(body.inertia[axes]) for axes in _SYMMETRIC)
+    return Calibration(
+        scale=1.0,
+        scale_se=np.nan,
+        scale_from_rest=1.0,
+        scale_from_rest_se=np.nan,
+        gravity=(0.0, 0.0, -_GRAVITY),
+        gravity_se=unknown,
+        center_of_mass=tuple(map(float, body.center_of_mass)),
+        center_of_mass_se=unknown,
+        inertia=inertia,
+        inertia_se=2 * unknown,
+        n_tosses=0,
+        n_impacts=0,
+    )
+
+
 def calibrate(prepared: xr.Dataset) -> Calibration:
     """Calibrate the body of a prepared dataset on the usable tosses of its identification part.
 

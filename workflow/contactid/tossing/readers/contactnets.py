@@ -137,6 +137,16 @@ def read_toss_table(path: str | Path) -> np.ndarray:
     return tensor[0].astype(float)
 
 
+def read_first_row(path: str | Path) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What a toss's file has in its first row: unit quaternion (4,) of R_MB, velocity (3,) in M, m/s, and spin (3,).
+
+    The spin is in rad/s in the body frame. The rest of the study takes its velocities from the poses.
+    """
+    row = read_toss_table(path)[0]
+    quaternion = row[3:7] / np.linalg.norm(row[3:7])
+    return quaternion, HALF_WIDTH * row[7:10], row[10:13]
+
+
 def _read_toss(path: Path, problems: list[str]) -> Recording | None:
     """One toss, or None with everything that is wrong with it added to ``problems``."""
     try:
