@@ -28,7 +28,8 @@ tossing:
   identify_on: [box005_trajectories, box006_trajectories]
   predict_on: [box005_validation, box006_validation]
   variants:
-    - {name: exact_contact, start: central_difference, substeps: 1, law: newton, solver: newton, refine: true, calibrated: false}
+    - {name: exact_contact, start: central_difference, substeps: 1, law: newton, solver: newton, refine: true,
+       calibrated: false}
   velocity:
     identify_on: [box005_drops, box006_drops]
     variants:

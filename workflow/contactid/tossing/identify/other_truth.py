@@ -49,8 +49,8 @@ def identify_other_truth(
     impacts : file of the box's drops, as :func:`contactid.tossing.impacts.impact.write_impacts` wrote it
     published : printed values; without ``parameters`` a truth has table II's from trajectories, for tosses and drops
     truth, seed : which of ``settings["truths"]``, and the seed of the noise
-    settings : ``truths`` by name, ``parameters``, ``variant`` and ``velocity`` (blocks of the configuration), ``grid``, ``bootstrap``,
-        ``window``, ``slowest`` and ``events``
+    settings : ``truths`` by name, ``parameters``, ``variant`` and ``velocity`` (blocks of the configuration), ``grid``,
+        ``bootstrap``, ``window``, ``slowest`` and ``events``
     scored : a row per way and law: the parameters with intervals, the truth's, whether the intervals hold it, and the
         mean errors at rest (eqs. 20, 21) of the test tosses predicted with them
     """
@@ -115,9 +115,7 @@ def _grid(settings: Mapping[str, Any]) -> Grid:
     return Grid(**{name: grid_values(**steps) for name, steps in settings["grid"].items()})
 
 
-def _from_trajectories(
-    prepared: xr.Dataset, variant: Variant, settings: Mapping[str, Any]
-) -> dict[str, Any]:
+def _from_trajectories(prepared: xr.Dataset, variant: Variant, settings: Mapping[str, Any]) -> dict[str, Any]:
     problem = set_up(prepared, variant, IDENTIFICATION)
     swept = sweep_grid(problem, _grid(settings))
     fit, _ = identify(problem, swept, variant, dataset="", **settings["bootstrap"])

@@ -60,9 +60,7 @@ def rounded_corners(vertices: np.ndarray, radius: float) -> np.ndarray:
     middle = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
     quarter = np.linspace(0.0, 0.5 * np.pi, _POINTS)
     polar, azimuth = (angle.ravel() for angle in np.meshgrid(quarter, quarter))
-    eighth = np.column_stack(
-        [np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)]
-    )
+    eighth = np.column_stack([np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar)])
     eighth = np.unique(np.round(eighth, 12), axis=0)
     outward = np.sign(vertices - middle)[:, None, :]
     centres = vertices[:, None, :] - radius * outward
@@ -99,14 +97,10 @@ def drops_anew(
     return _motion(starts, nominal, truth, parameters, frequency, seed)
 
 
-def _earlier(
-    body: BodyProperties, state: State, n_samples: int, frequency: float, gravity: np.ndarray
-) -> State:
+def _earlier(body: BodyProperties, state: State, n_samples: int, frequency: float, gravity: np.ndarray) -> State:
     """The state so many samples before, in flight: a flight runs backwards as it runs forwards."""
     away = np.array([0.0, 0.0, 10.0])  # m, where the surface isn't met on the way back
-    reversed_state = State(
-        state.position + away, state.orientation, -state.linear_velocity, -state.angular_velocity
-    )
+    reversed_state = State(state.position + away, state.orientation, -state.linear_velocity, -state.angular_velocity)
     options = _stepping(frequency, "newton", gravity)
     flight = simulate(body, reversed_state, ContactParameters(0.0, 0.0), options, n_samples + 1)
     return State(
