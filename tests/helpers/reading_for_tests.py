@@ -19,6 +19,7 @@ _PATIENCE = 30.0  # s
 ENTRIES = {  # fields of a registry entry for each reader
     "iam": {"reader": "iam", "object": "Box006", "surface": "ConveyorPart001"},
     "contactnets": {"reader": "contactnets"},
+    "author_plots": {"reader": "author_plots"},
     "squares": {"reader": "planar_throws"},
     "ellipse": {"reader": "planar_impacts"},
     "arm": {"reader": "arm_mat"},

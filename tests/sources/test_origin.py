@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,19 @@ def test_the_kind_of_an_origin_follows_from_whose_the_data_are_and_what_they_wer
 
 def test_what_is_not_locked_is_not_the_paper_s() -> None:
     assert not origin(REAL, None, synthetic=False).of_the_paper
+
+
+def test_what_the_authors_published_themselves_is_theirs_once_it_is_locked() -> None:
+    entry = load_registry(ROOT / "config/datasets.tsv", {})["author_plots"]
+    theirs = LockedArchive("author_plots", "github", entry.source)
+    found = origin(entry, theirs, synthetic=False)
+    assert found.kind == "archive" and found.told == entry.source
+    assert origin(entry, theirs, synthetic=True).kind == "twin"
+    elsewhere = LockedArchive("author_plots", "github", "https://example.org/a.tar.gz")
+    for other in (None, elsewhere):
+        unlocked = origin(entry, other, synthetic=False)
+        assert unlocked.kind == "recording" and "isn't in the lock file" in unlocked.told
+    assert origin(replace(entry, study="planar"), theirs, synthetic=False).kind == "recording"
 
 
 def test_the_registry_s_archives_are_the_paper_s() -> None:

@@ -306,6 +306,32 @@ rule tossing_figures:
         "../call.py"
 
 
+if PLOTTED:
+
+    rule tossing_plotted:
+        """Optima, errors and an impact from what the authors drew their figures from."""
+        input:
+            plots=f"<results>/data/{PLOTTED[0]}/plots.nc",
+            velocity_sweep=swept_as_authors(VELOCITY_IDENTIFIED, FIRST_VELOCITY),
+            trajectory_sweep=swept_as_authors(TOSSING_IDENTIFIED, [FIRST_VARIANT]),
+        output:
+            artefacts=computed_by("tossing_plotted"),
+        log:
+            "<logs>/tossing_plotted.log",
+        benchmark:
+            "<benchmarks>/tossing_plotted.tsv"
+        conda:
+            "../../envs/environment.yaml"
+        resources:
+            mem_mb=1000,
+            runtime=5,
+        params:
+            **compute("tossing_plotted"),
+            dataset=PLOTTED[0],
+        script:
+            "../call.py"
+
+
 rule tossing_playback:
     """Thin some measured tosses and their predictions for the report to play."""
     input:
@@ -343,7 +369,9 @@ rule tossing_checks:
         tables=expand("<results>/tossing/tables/{table}.csv", table=TOSSING_TABLES)
         + ["<results>/tossing/figures/fig12_trajectory_costs.csv"]
         + IMPACTS_TABLE,
-        cards=expand("<results>/data/{dataset}/card.json", dataset=TOSSING_PREPARED),
+        cards=expand(
+            "<results>/data/{dataset}/card.json", dataset=TOSSING_PREPARED + PLOTTED
+        ),
     output:
         checks="<results>/tossing/checks.csv",
     log:

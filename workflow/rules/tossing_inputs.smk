@@ -28,6 +28,9 @@ with told_plainly():
     VELOCITY_IDENTIFIED = list(dict.fromkeys(on for on, _ in VELOCITY_CASES))
     for name in TOSSING_DATASETS + VELOCITY_IDENTIFIED:
         pick(DATASETS, name)
+    PLOTTED = [TOSSING["author_plots"]] if TOSSING["author_plots"] else []
+    for name in PLOTTED:
+        check_reader(DATASETS, name, "author_plots", "tossing.author_plots")
 
 TOSSING_PREPARED = list(dict.fromkeys(TOSSING_DATASETS + VELOCITY_IDENTIFIED))
 TOSSING_VARIANTS = {variant["name"]: variant for variant in TOSSING["variants"]}
@@ -89,7 +92,7 @@ STUDY_TARGETS += [
     "<results>/tossing/playback.json",
     *IMPACTS_TABLE,
 ]
-STUDY_DATASETS += TOSSING_PREPARED
+STUDY_DATASETS += TOSSING_PREPARED + PLOTTED
 STUDY_CHECKS += ["<results>/tossing/checks.csv"]
 STUDY_SUMMARIES += ["<results>/tossing/summary.md"]
 
@@ -184,6 +187,18 @@ FIRST_CALIBRATIONS = [
     for on, _ in TOSSING_CASES
     if TOSSING_VARIANTS[FIRST_VARIANT]["calibrated"]
 ]
+
+
+def swept_as_authors(cases, names):
+    """Sweeps over the grid of the paper's recordings of the box whose costs the authors' plot data have."""
+    return of_cases(
+        "sweeps/{0}.{1}.nc",
+        [
+            (on, names[0])
+            for on in cases
+            if (DATASETS[on].kind, DATASETS[on].object) == ("4tu", "Box006")
+        ],
+    )
 
 
 # A calibrated body's stepping, whatever the law, for what is computed by both laws: the first one's, whose steps are as

@@ -46,7 +46,7 @@ class Statement:
     settings : of the function, by name
     tables : names of the tables that it is given as ``tables``, and no others
     counterexample : what must be refused, chosen by hand; None for none
-    lacks : a kind and words, where no evidence can be had
+    lacks : a kind and words, where no evidence can be had; with ``tables``, where a run hasn't them
     """
 
     name: str
@@ -123,9 +123,10 @@ def judge_statements(
 
 def evidence_of(statement: Statement, tables: Mapping[str, pd.DataFrame], named: Mapping[str, Any]) -> Evidence:
     """What a statement is asked of in this run."""
-    if statement.lacks:
+    absent = [name for name in statement.tables if name not in tables]
+    if statement.lacks and (absent or not statement.evidence):
         return missing(statement.lacks["kind"], statement.lacks["words"])
-    if absent := [name for name in statement.tables if name not in tables]:
+    if absent:
         return missing(NOT_DONE, f"{', '.join(absent)}, which this configuration leaves out ({statement.name})")
     function = resolve(statement.evidence)
     own = {"tables": {name: tables[name] for name in statement.tables}, **statement.settings}

@@ -51,10 +51,10 @@ _DEEPEST = 16  # matrices within matrices, cells within cells
 _MOST_PARTS = 1_000_000
 
 
-def _structure_problem(content: bytes) -> str | None:
-    """What is wrong with the elements of a version 5 file, or None."""
+def _structure_problem(content: bytes, most: int) -> str | None:
+    """What is wrong with the elements of a version 5 file, or None; ``most`` bytes may be in its variables."""
     order = "<" if content[126:128] == b"IM" else ">"
-    left = _Bounds()
+    left = _Bounds(most, most // 8)
     try:
         for kind, data in _elements(memoryview(content)[_HEADER:], order):
             inner: Iterable[tuple[int, memoryview]] = [(kind, data)]
@@ -71,8 +71,8 @@ def _structure_problem(content: bytes) -> str | None:
 class _Bounds:
     """How much more a file may hold: inflated bytes, numbers, and parts of whatever kind."""
 
-    inflated: int = _MOST_BYTES
-    numbers: int = _MOST_BYTES // 8
+    inflated: int
+    numbers: int
     parts: int = _MOST_PARTS
 
 
@@ -174,8 +174,8 @@ def beside(path: str | Path, name: str) -> str | None:
         ) from None
 
 
-def read_variables(content: bytes) -> dict[str, np.ndarray]:
-    """Numeric variables by flat name.
+def read_variables(content: bytes, most: int = _MOST_BYTES) -> dict[str, np.ndarray]:
+    """Numeric variables by flat name, of a file whose variables take ``most`` bytes in all.
 
     Raises
     ------
@@ -188,10 +188,10 @@ def read_variables(content: bytes) -> dict[str, np.ndarray]:
     if content[:2] == b"PK":
         raise ContactIdError("a zip file, not a MATLAB file", "Unpack it")
     if content[512:520] == _HDF5_SIGNATURE or content[:8] == _HDF5_SIGNATURE:
-        return _read_hdf5(content)
+        return _read_hdf5(content, most)
     if content[126:128] not in _V5_BYTE_ORDERS or 0 in content[:4]:  # a zero there would make it version 4
         raise ContactIdError("not readable as a MATLAB file (its header is no such file's)", "Fetch it again")
-    problem = _structure_problem(content)
+    problem = _structure_problem(content, most)
     if problem:
         raise ContactIdError(f"truncated or damaged as a MATLAB file ({problem})", "Fetch it again")
     import scipy.io  # half a second, which readers of HDF5 files can do without
@@ -256,10 +256,10 @@ def _flatten(name: str, value: Any, found: dict[str, np.ndarray]) -> None:
                 _flatten(f"{label}.{field}", entry[field], found)
 
 
-def _read_hdf5(content: bytes) -> dict[str, np.ndarray]:
+def _read_hdf5(content: bytes, most: int) -> dict[str, np.ndarray]:
     try:
         with h5py.File(io.BytesIO(content), "r") as file:
-            walk = _Hdf5Walk(file)
+            walk = _Hdf5Walk(file, most)
             for name in file:
                 if not name.startswith("#"):
                     walk.visit(name, file.get(name), 1)
@@ -272,11 +272,11 @@ def _read_hdf5(content: bytes) -> dict[str, np.ndarray]:
 class _Hdf5Walk:
     """Collects the numbers of a version 7.3 file in ``found``; a loop of references ends in an error."""
 
-    def __init__(self, file: h5py.File) -> None:
+    def __init__(self, file: h5py.File, most: int) -> None:
         self.file = file
         self.found: dict[str, np.ndarray] = {}
         self.n_nodes = 0
-        self.bytes_left = _MOST_BYTES
+        self.bytes_left = most
         self.inside: set[int] = set()
         if problem := outside(file, self.inside):
             raise ValueError(problem)

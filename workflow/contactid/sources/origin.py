@@ -1,7 +1,8 @@
 """Where a dataset comes from, and whether a number made from it may be held against the paper's measured one.
 
 One rule for all studies: it has a DOI that the paper names, its files are those of a lock that was resolved at the
-archive's own server, and no file says that it is synthetic.
+archive's own server, and no file says that it is synthetic. What the authors drew their figures from, in their own
+repository at a commit, counts as well; a lock takes that from its address alone.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from urllib.parse import urlsplit
 from contactid.output.verdicts import ARCHIVE, RECORDING, TWIN, TWIN_OF_PRINT
 from contactid.sources import fourtu_client
 from contactid.sources.lockfile import LockedArchive
-from contactid.sources.registry import FOURTU, OWN, Dataset, parse_doi
+from contactid.sources.registry import FOURTU, GITHUB, OWN, Dataset, parse_doi
 
 #: DOIs of the recordings behind the papers' numbers: tossing [21] and its parts, arm [20].
 PAPERS = {
@@ -26,6 +27,8 @@ PAPERS = {
     ),
     "arm": ("10.4121/14192429",),
 }  # fmt: skip
+#: Repositories of the papers' authors, with the data that their figures were drawn from.
+AUTHORS = {"tossing": ("https://github.com/MaartenJongeneel/Paper-Tossing/",)}
 SYNTHETIC = "synthetic"  # what is told of recordings that nobody measured
 
 
@@ -60,6 +63,9 @@ def origin(dataset: Dataset, entry: LockedArchive | None, synthetic: bool) -> Or
         return Origin(False, SYNTHETIC, dataset.made_from)
     if dataset.kind == OWN:
         return Origin(False, "recordings of your own")
+    if dataset.kind == GITHUB and dataset.source.startswith(AUTHORS.get(dataset.study, ())):
+        same = entry is not None and entry.source == dataset.source
+        return Origin(same, dataset.source if same else f"{dataset.source}, which isn't in the lock file")
     if dataset.kind != FOURTU or str(parse_doi(dataset.source)) not in PAPERS.get(dataset.study, ()):
         return Origin(False, "recordings of others than the paper's authors")
     if entry is None:

@@ -58,6 +58,11 @@ READERS = {
         read="contactid.tossing.readers.contactnets:stream_contactnets",
         signals="contactid.tossing.readers.card:toss_signals",
     ),
+    "author_plots": Reader(
+        form="plots",
+        read="contactid.tossing.readers.author_plots:read_author_plots",
+        signals="contactid.tossing.readers.author_plots:plot_signals",
+    ),
     "planar_throws": Reader(
         form="planar",
         read="contactid.planar.readers.csv_throws:read_throws",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.output.comparison import Key, Reproduced, Tolerance, compare
+from contactid.output.comparison import Key, Reproduced, Tolerance, compare, datasets_of
 from contactid.output.statements import judge_statements
 from contactid.output.tables import read_csv, write_csv
 from contactid.output.verdicts import NEVER_PUBLISHED, PRINT, Lack
@@ -27,6 +27,9 @@ _STEP = 0.05  # of the paper's grid
 _IDENTIFIED, _REST = "tab02_identified_parameters", "tab03_rest_pose_errors"
 _WITHOUT, _LOSSES = "tab04_rest_pose_errors_without_restitution", "ext_velocity_identification"
 _BY_IMPACTS, _BY_TOSSES = (condition_of("{box}", kind, "matlab") for kind in ("velocity", "trajectory"))
+_UNPUBLISHED = "whose models of the boxes aren't published"
+_PLOTTED_BOXES = {"tab02": (_EXAMPLE,), "text": (_EXAMPLE,), "tab03": ("Box005", _EXAMPLE)}  # Algoryx's, too
+_PLOTTED_AS = "object={object};parameters={parameters};simulator={simulator}"
 #: What columns of the run's tables answer to: table, kind of its scheme; artefact, condition, quantities; columns.
 _COLUMNS: tuple[tuple[str, str, str, str, Sequence[str], Sequence[str]], ...] = (
     ("tab01_object_properties", "", "tab01", "object={box}", [*_SIZE, "mass_kg"], [*_SIZE, "mass_kg"]),
@@ -66,6 +69,20 @@ _CALCULATED = {
         }.items())
     },
 }  # fmt: skip
+#: What the authors' plot data answer to: table, rows; artefact, condition, quantities; columns.
+_PLOTTED: tuple[tuple[str, str, str, str, Sequence[str], Sequence[str]], ...] = (
+    ("ext_plotted_costs", "", "tab02", _PLOTTED_AS, PARAMETERS, PARAMETERS),
+    ("ext_plotted_costs", "parameters == 'velocity'", "text", "section=IV-A;object={object};simulator={simulator}",
+     [f"velocity_{name}_in_text" for name in PARAMETERS], PARAMETERS),
+    ("ext_plotted_costs", "parameters == 'velocity' and simulator == 'matlab'", "fig09", "section=IV-A;object={object}",
+     ["friction_insensitive_above"], ["friction_flat_from"]),
+    ("ext_plotted_costs", "parameters == 'trajectory' and simulator == 'matlab'", "fig12",
+     "section=IV-B;object={object}", ["restitution_insensitive_below"], ["restitution_flat_to"]),
+    ("ext_plotted_rest_poses", "", "tab03", _PLOTTED_AS, ERRORS, ERRORS),
+    ("ext_plotted_rest_poses", "simulator == 'matlab'", "tab03", "object={object}", ["n_tosses"], ["n_tosses"]),
+    ("ext_plotted_impact", "sample == 275", "fig06", "section=IV-A;figure=6", ["impact_duration_samples"],
+     ["first_post - last_pre + 2"]),
+)  # fmt: skip
 #: Roles of the archives behind a printed number, by quantity or else by artefact; all others need both.
 _ROLES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("tab01", "tab02", "fig12"), ("trajectories",)),
@@ -103,7 +120,8 @@ def check(
     recordings = Recordings(origins, archives, dict(zip(rest["dataset"], rest["identified_on"], strict=True)))
     rows = {(row["artefact"], row["quantity"], row["condition"]): row for row in printed.to_dict("records")}
     values = {key: float(row["value"]) for key, row in rows.items()}
-    ours = _compared(rows, chain(_from_print(values), _from_data(of_run, paper_schemes, recordings)), recordings)
+    made = chain(_from_print(values), _from_data(of_run, paper_schemes, recordings), _from_plots(of_run))
+    ours = _compared(rows, made, recordings)
     named = {"printed": values, "recordings": recordings, "schemes": paper_schemes}
     numbers = compare("tossing", printed, ours, {}, origins)
     statements = judge_statements("tossing", ledger, of_run, named, origins)
@@ -134,8 +152,11 @@ def _lack(printed: Mapping[Any, Any], data: str, recordings: Recordings) -> Lack
     named = [item.removeprefix("object=") for item in condition.split(";") if item.startswith("object=")]
     what = f"{quantity} of {named[0]} ({where})" if named else f"{quantity} ({where})"
     if "simulator=algoryx" in condition:
-        words = f"{what} by Algoryx Dynamics, licensed software, whose models of the boxes aren't published"
-        return Lack(NEVER_PUBLISHED, words)
+        if data and all(recordings.origins[name].of_the_paper for name in datasets_of(data)):
+            return None  # the authors' own
+        plotted = named[0] in _PLOTTED_BOXES.get(printed["artefact"], ())
+        words = "of which the authors' plot data tell (docs/data.md)" if plotted else _UNPUBLISHED
+        return Lack(NEVER_PUBLISHED, f"{what} by Algoryx Dynamics, licensed software, {words}")
     roles = _ROLES.get(quantity) or _ROLES.get(printed["artefact"], ("trajectories", "validation"))
     if "parameters=velocity" in condition:
         roles = tuple({"trajectories": "drops"}.get(role, role) for role in roles)
@@ -165,6 +186,18 @@ def _from_data(tables: Tables, schemes: Mapping[str, str], recordings: Recording
     largest = tables["tab01_object_properties"].drop_duplicates("object").set_index("object")[[*_SIZE]].max(axis=1)
     for key, value in _ranges(kept, kept["object"].map(largest)):
         yield key, Reproduced(value, data=recordings.data_of(kept["dataset"]))
+
+
+def _from_plots(tables: Tables) -> Numbers:
+    """What the authors' plot data give, where a run has them: held against print after what was computed from data."""
+    for name, of_rows, artefact, condition, quantities, columns in _PLOTTED:
+        table = tables.get(name, pd.DataFrame())
+        part = table.query(of_rows, engine="python") if of_rows and len(table) else table
+        for quantity, column in zip(quantities, columns, strict=True) if len(part) else ():
+            values: Any = part.eval(column, engine="python")
+            for row, value in zip(part.to_dict("records"), values, strict=True):
+                ours = Reproduced(float(value), data=str(row["dataset"]), is_error=column in ERRORS)
+                yield (artefact, quantity, condition.format_map(row)), ours
 
 
 def _ranges(errors: pd.DataFrame, largest: pd.Series) -> Iterator[tuple[Key, float]]:

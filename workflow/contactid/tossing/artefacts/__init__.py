@@ -80,6 +80,7 @@ def declare(block: Mapping[str, Any], printed: bool = True) -> list[Artefact]:
             _table("ext_rest_pose_errors", _DISTRIBUTIONS, "Predicted and actual errors of every toss's rest pose",
                    tossed),
         ],
+        *bool(block["author_plots"]) * _plotted(block["author_plots"]),
         *benchmark * _benchmark(tossed),
     ]  # fmt: skip
 
@@ -176,6 +177,18 @@ def _distributions() -> list[Artefact]:
                 "Simulated rest positions of some tosses drawn from the predictive distribution, with the measured "
                 "one."),
     ]  # fmt: skip
+
+
+def _plotted(dataset: str) -> list[Artefact]:
+    captions = {
+        "costs": "Cost surfaces of Box006 as the authors drew them (figures 9 and 12): optimum and plateaus",
+        "rest_poses": "Errors of the rest poses that the authors drew (figure 13), with both simulators",
+        "impact": "Velocity losses of the impact that the authors drew (figures 6 to 8), with both simulators",
+    }
+    return [
+        _table(f"ext_plotted_{name}", "plotted:plotted_tables", caption, [dataset], rule="tossing_plotted")
+        for name, caption in captions.items()
+    ]
 
 
 def _table(
