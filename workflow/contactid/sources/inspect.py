@@ -3,20 +3,17 @@
 ``contactid inspect FILE [--object Box006] [--surface "ConveyorPart002, GroundPlane001"]``
 
 Prints the file's tree with shapes, types and units, its bodies, and for every recording whether it is used, on which
-surface and why, or what is wrong with it, one line each. The decisions are the readers' own
-(:data:`contactid.sources.registry.READERS`) and, of tosses, the preparation's, as in a default run; nothing is
-identified, and nothing is written. The text holds no path and no user's name, so it can be attached to a report of a
+surface and why, or what is wrong with it, one line each (:mod:`contactid.sources.decisions`). Nothing is identified,
+and nothing is written. The text holds no path and no user's name, so it can be attached to a report of a
 problem.
 """
 
 from __future__ import annotations
 
-import json
-import logging
 import re
 import tempfile
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,15 +23,13 @@ import numpy as np
 
 from contactid.core.errors import ContactIdError
 from contactid.core.reading import LARGEST_FILE, content_of, require_plain
-from contactid.core.references import arguments as arguments_of
 from contactid.core.references import resolve
 from contactid.output.escape import one_line
 from contactid.sources.csv_files import rows_of
+from contactid.sources.decisions import lines_of, silent_readers
 from contactid.sources.hdf5_files import outside
-from contactid.sources.left_out import NothingUsable, reason_of
+from contactid.sources.left_out import reason_of
 from contactid.sources.matlab_files import read_variables
-from contactid.sources.motion import MotionStream
-from contactid.sources.registry import READERS
 
 _ARCHIVES = (".h5", ".hdf5")
 _PATH = re.compile(r"(?:[A-Za-z]:\\|(?<![\w.])/(?=\w))[^\s'\",;:()]+")
@@ -42,16 +37,14 @@ _MOST_LINES = 200  # of a tree
 _MOST_KINDS = 10_000  # of groups and datasets by which recordings are told apart
 _DEEPEST = 32  # groups within groups that are shown; hard links may lead in a circle
 _MOST_SHAPES = 5  # kinds of recordings whose tree is shown
-_ROBOT = Path(__file__).parents[1] / "arm/robots/lwr4.csv"  # an arm's links, where a run would name its own
 _LONGEST_VALUE = 80  # characters of an attribute
 _RECORDING = "Rec_"
-_ROBOT = Path(__file__).parents[1] / "arm/robots/lwr4.csv"  # of which recordings of an arm are taken to be
 _THROW = "contactid.planar.readers.csv_throws:read_own_throw"
 # columns of a table and who reads it; a reader of a folder gets the file under a name that it looks for
 _TABLES = (
     ({"t", "x", "y", "theta"}, _THROW, "", "a planar throw of one's own"),
     ({f"q{k}" for k in range(1, 8)}, "contactid.arm.own.recordings:read_own_table", "", "an arm's recording"),
-    ({"x", "z", "th", "vx", "vz", "vth"}, READERS["planar_throws"].read, "traj_1.csv", "a planar throw of a square"),
+    ({"x", "z", "th", "vx", "vz", "vth"}, "planar_throws", "traj_1.csv", "a planar throw of a square"),
     (
         {"time", "object_position_x", "object_orientation_w"},
         "contactid.inhand.own.files:read_table", "", "a recording of an object in hand",
@@ -73,6 +66,8 @@ def inspect(path: str | Path, object_name: str = "", surface: str = "") -> Itera
     """
     path = Path(path)
     if path.is_dir():
+        if not any(path.rglob("*.pt")):
+            raise ContactIdError(f"{path.name}: no .pt file in the folder", "Give a file, or a folder of tosses")
         yield from (_anonymous(line, path) for line in _cube_tosses(path))
         return
     kind = path.suffix.lower()
@@ -105,7 +100,6 @@ def _anonymous(line: str, path: Path) -> str:
 
 
 def _archive(path: Path, object_name: str, surface: str) -> Iterator[str]:
-    reader = resolve(READERS["iam"].read)
     with resolve("contactid.tossing.readers.iam_fields:open_archive")(path) as archive:
         if problem := outside(archive):
             raise ContactIdError(f"{path.name}: {problem}", "Give one file with all of it")
@@ -119,11 +113,7 @@ def _archive(path: Path, object_name: str, surface: str) -> Iterator[str]:
     known = surface or "none named, so it is found"
     for name in [object_name] if object_name else bodies:
         yield f"recordings of {name} (surface: {known}):"
-        options = {"path": path, "object": name, "surface": surface, "licence": ""}
-        try:
-            yield from _decisions(reader(**options))
-        except ContactIdError as error:
-            yield from _none_usable(error)
+        yield from lines_of("iam", path, object=name, surface=surface)
 
 
 def _bodies(archive: h5py.File) -> dict[str, str]:
@@ -145,44 +135,6 @@ def _bodies(archive: h5py.File) -> dict[str, str]:
                 text = f"{body.mass:g} kg, {size} mm, principal moments {moments} kg m2"
             found[name] = count + 1, text or "; ".join(problems)
     return {name: f"{text} (in {count} recordings)" for name, (count, text) in sorted(found.items())}
-
-
-def _decisions(stream: MotionStream) -> Iterator[str]:
-    """One line for every recording, as its reader and the preparation of tosses decide."""
-    try:
-        tosses = resolve("contactid.tossing.own.usable:prepare_all")(stream)
-    except ContactIdError as error:
-        yield from _none_usable(error)
-        return
-    said = {key: json.loads(tosses.attrs.get(key, "{}")) for key in ("left_out", "surfaces", "remarks", "frames")}
-    lines, used = {}, 0
-    for name, frames, reason, tumbled in zip(
-        *(tosses[part].values for part in ("recording", "row_size", "reason", "tumbled")), strict=True
-    ):
-        if reason:
-            use = f"no toss of a run ({reason})"
-        elif tumbled:
-            use = "no toss of a run but with tossing.exclude_tumbling: false (tumbles onto another face)"
-        else:
-            use = "used"
-            used += 1
-        where = f" on {said['surfaces'][name]}" if name in said["surfaces"] else ""
-        remark = f"; {said['remarks'][name]}" if name in said["remarks"] else ""
-        lines[name] = f"  {name}: {use}{where}, {frames} frames{remark}"
-    impacts_alone = f"{len(lines) - used} for their impacts alone, " if used < len(lines) else ""
-    yield f"  {used} used, {impacts_alone}{len(said['left_out'])} left out, {stream.sample_frequency:g} Hz"
-    lines |= {name: f"  {name}: left out: {reason}" for name, reason in said["left_out"].items()}
-    yield from (lines[name] for name in sorted(lines))
-    if said["frames"]:
-        yield "  frames bridged: " + ", ".join(f"{kind}: {count}" for kind, count in said["frames"].items())
-
-
-def _none_usable(error: ContactIdError) -> Iterator[str]:
-    if isinstance(error, NothingUsable):
-        yield f"  0 used, {len(error.left_out)} left out"
-        yield from (f"  {name}: left out: {reason}" for name, reason in sorted(error.left_out.items()))
-    else:
-        yield f"  none is usable: {error.problem}"
 
 
 def _tree(archive: h5py.File) -> Iterator[str]:
@@ -261,8 +213,9 @@ def _matlab(path: Path) -> Iterator[str]:
         raise ContactIdError(f"{path.name}: {error.problem.removeprefix(f'{path}: ')}", error.remedy) from None
     for name, value in variables.items():
         yield f"  {name} {value.shape} {value.dtype}"
-    yield "as recordings of an arm:"
-    yield from _canonical(READERS["arm_mat"].read, path)
+    drawn = "SUMMATLAB" in variables
+    yield "as what the tossing paper's figures were drawn from:" if drawn else "as recordings of an arm:"
+    yield from lines_of("author_plots" if drawn else "arm_mat", path)
 
 
 def _toss(path: Path) -> Iterator[str]:
@@ -278,7 +231,7 @@ def _toss(path: Path) -> Iterator[str]:
 
 def _cube_tosses(folder: Path) -> Iterator[str]:
     yield "as tosses of the ContactNets cube (positions in half-widths, quaternions):"
-    yield from _decisions(resolve(READERS["contactnets"].read)(folder, licence=""))
+    yield from lines_of("contactnets", folder)
 
 
 def _table(path: Path) -> Iterator[str]:
@@ -310,29 +263,8 @@ def _as_table(path: Path, reader: str, name: str) -> Iterator[str]:
         (Path(folder) / name).symlink_to(path.resolve())
         yield from (
             line.replace(f"{folder}/", "").replace(folder, path.name).replace(name, path.name)
-            for line in _canonical(reader, Path(folder))
+            for line in lines_of(reader, Path(folder))
         )
-
-
-def _canonical(reader: str, path: Path) -> Iterator[str]:
-    """What a reader of a whole source says of its recordings."""
-    function = resolve(reader)
-    given: Mapping[str, Any] = {"path": str(path), "licence": "", "synthetic": False, "robot": _ROBOT}
-    try:
-        found = function(**arguments_of(function, given))
-    except ContactIdError as error:
-        yield from _none_usable(error)
-        return
-    left_out = json.loads(found.attrs.get("left_out", "{}"))
-    remarks = json.loads(found.attrs.get("remarks", "{}"))
-    names = [name for name in ("experiment", "throw", "impact") if name in found.dims]
-    count = found.sizes[names[0]] if names else 0
-    yield f"  {count} used, {len(left_out)} left out"
-    if names and names[0] in found.coords:
-        for name in found[names[0]].values:
-            told = f"; {remarks[name]}" if name in remarks else ""
-            yield f"  {name if isinstance(name, str) else path.name}: used{told}"
-    yield from (f"  {name}: left out: {reason}" for name, reason in left_out.items())
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -350,14 +282,10 @@ def run(given: Namespace) -> tuple[()]:
     ContactIdError
         Where the file can't be read.
     """
-    log = logging.getLogger("contactid")
-    level = log.level
-    log.setLevel(logging.CRITICAL)  # what the readers log is printed here
     try:
-        for line in inspect(given.file, given.object, given.surface):
-            print(one_line(line))
+        with silent_readers():
+            for line in inspect(given.file, given.object, given.surface):
+                print(one_line(line))
     except ContactIdError as error:
         raise ContactIdError(*(_anonymous(text, Path(given.file)) for text in (error.problem, error.remedy))) from None
-    finally:
-        log.setLevel(level)
     return ()

@@ -2,7 +2,8 @@
 
 Every downloaded dataset of the registry is resolved, downloaded for its checksums, and compared with what was locked
 before. What is locked stays locked: its own version is asked for again and compared. A newer version is told of and
-taken only on request. What can't be had is told of, and the rest is written all the same.
+taken only on request. What can't be had is told of, and the rest is written all the same. Of each archive that is here
+it then says what a run would make of it (:mod:`contactid.sources.decisions`).
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ import argparse
 import logging
 import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError, told_plainly
+from contactid.output.escape import one_line
+from contactid.sources.decisions import WARNING, decisions, silent_readers
 from contactid.sources.fetch import fetch, repository
 from contactid.sources.fourtu_client import BASE_URL, FourTuClient
 from contactid.sources.lockfile import LockedArchive, LockedFile, check_name, digest, read_lock, write_lock
@@ -69,7 +73,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
             lock[name] = entry
             write_lock(options.lock, lock)
         print(f"{name}: {entry.source}, {len(entry.files)} files")
+        report_archive(entry, [row for row in registry.values() if row.archive == name], how.store)
     return 1 if failed else 0
+
+
+def report_archive(entry: LockedArchive, datasets: Iterable[Dataset], store: Store) -> None:
+    """Say what a run would make of an archive whose files are here, before any run does.
+
+    The terminal gets the lines about each dataset as a whole, ``report.txt`` beside the receipt those about its
+    recordings, too. Without the files there is nothing to read.
+    """
+    folder = store.folder(entry)
+    if not all((folder / file.name).is_file() for file in entry.wanted):
+        return
+    report = folder.with_name("report.txt")
+    lines = [f"{entry.name}: {entry.source}, {len(entry.files)} files"]
+    for dataset in datasets:
+        fields = {**vars(dataset), "synthetic": dataset.synthetic}
+        with silent_readers():
+            found = decisions(path=folder, **{name: fields[name] for name in fields if name != "path"})
+        title = f"{dataset.name} ({dataset.object}{f' on {dataset.surface}' if dataset.surface else ''}):"
+        told = [one_line(line.replace(f"{folder}/", "")) for line in found.head]
+        head = [line if line.startswith(WARNING) else f"  {line}" for line in told]
+        head = [line.replace(WARNING, f"{WARNING} {dataset.name}:", 1) for line in head]
+        print(f"  {title}", *(f"  {line}" for line in head), sep="\n")
+        lines += [title, *head, *(one_line(f"    {line}") for line in found.recordings)]
+    write_text(report, "\n".join(lines) + "\n")
+    print(f"  recording by recording: {report}")
 
 
 @dataclass(frozen=True)

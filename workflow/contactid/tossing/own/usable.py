@@ -1,4 +1,4 @@
-"""Which recordings a run would use as tosses, by the preparation that every run does."""
+"""Which recordings a run would use as tosses, by the preparation that every run does, and what print says of a box."""
 
 from __future__ import annotations
 
@@ -7,11 +7,24 @@ from pathlib import Path
 
 import xarray as xr
 
+from contactid.output.tables import read_csv
 from contactid.sources.motion import MotionStream, read_dataset, write_motion
 from contactid.tossing.prepare.preprocess import preprocess
 
 #: As in config/default.yaml, which isn't there where the package alone is installed.
 EVENTS = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}  # m/s, m/s2
+
+_PUBLISHED = Path(__file__).parents[3] / "resources/published/tossing.csv"
+_TABLE_I = ("length_mm", "width_mm", "height_mm", "mass_kg")
+
+
+def printed_box(name: str) -> list[float] | None:
+    """Table I's length, width and height (mm) and mass (kg); None for another box, or without the repository."""
+    if not _PUBLISHED.is_file():
+        return None
+    table = read_csv(_PUBLISHED).set_index(["artefact", "quantity", "condition"])["value"]
+    keys = [("tab01", quantity, f"object={name}") for quantity in _TABLE_I]
+    return [float(table[key]) for key in keys] if keys[0] in table else None
 
 
 def prepare_all(stream: MotionStream) -> xr.Dataset:

@@ -227,6 +227,8 @@ def _uneven_time(time: np.ndarray, n_frames: int, frequency: float) -> list[str]
             f"{np.count_nonzero(uneven)} time steps are more than {_STEP_TOLERANCE:.0%} off 1/{frequency:g} s, as where"
             f" frames were dropped (first after frame {np.argmax(uneven)})"
         )
+        if np.isclose(np.median(steps) * frequency, 1e3, rtol=_STEP_TOLERANCE):
+            problems[-1] += ", so they may be in milliseconds"
     return problems
 
 

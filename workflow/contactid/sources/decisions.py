@@ -1,0 +1,204 @@
+"""What a run would make of a source of recordings, before anything is computed: what is used, and what is wrong.
+
+``make inspect`` asks this of a file, ``make lock`` of every archive as its row of the registry reads it. The decisions
+are the readers' own (:data:`contactid.sources.registry.READERS`) and, of tosses, the preparation's, by default. A line
+that begins with WARNING names what isn't as it should be: another box than the archive's title says, another plane than
+the registry names, another size than Table I has, lengths or times in other units.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+
+from contactid.core.errors import ContactIdError
+from contactid.core.references import arguments, resolve
+from contactid.sources.left_out import NothingUsable
+from contactid.sources.motion import MotionStream, iterate_recordings
+from contactid.sources.registry import READERS
+
+WARNING = "WARNING"
+_ROBOT = Path(__file__).parents[1] / "arm/robots/lwr4.csv"  # an arm's links, where a run would name its own
+_TOSSES = "contactid.tossing.own.usable"
+_POSES = {
+    "iam": "m and s; poses are 4 x 4 matrices, so there is no order of quaternions",
+    "contactnets": "half-widths (made metres) and s; quaternions have the real part first",
+}
+_GRAVITY, _FALL_WITHIN = 9.81, 0.5  # m/s2: 5 %, more than a length scale that is 2 % off, less than any other unit
+_LEAST_FLIGHT = 9  # samples: with fewer the noise of poses makes the fall
+_SIZE_WITHIN, _MASS_WITHIN = 1.0, 1e-3  # mm and kg: Table I is rounded to these
+_MOST_REASONS = 5  # that the head lists; each recording has its own line anyway
+
+
+class Decisions(NamedTuple):
+    """Lines about a source as a whole, and one about each recording."""
+
+    head: list[str]
+    recordings: list[str]
+
+
+@contextmanager
+def silent_readers() -> Iterator[None]:
+    """What readers log isn't shown: it is told here."""
+    log = logging.getLogger("contactid")
+    level = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def decisions(reader: str, path: str | Path, **fields: Any) -> Decisions:
+    """What a run would make of a source.
+
+    Parameters
+    ----------
+    reader : a name of :data:`contactid.sources.registry.READERS`
+    path : the file or folder
+    fields : of the registry's row (:class:`contactid.sources.registry.Dataset`), those that the reader asks for
+    """
+    read = resolve(READERS[reader].read)
+    given = {"object": "", "surface": "", "licence": "", "synthetic": False, "robot": _ROBOT, **fields, "path": path}
+    try:
+        found = read(**arguments(read, given))
+        if isinstance(found, MotionStream):
+            tosses = resolve(f"{_TOSSES}:prepare_all")(found)
+            return _of_tosses(tosses, found, reader, str(given["surface"]))
+        return _of_others(found, Path(path).name)
+    except NothingUsable as error:
+        lines = {name: f"left out: {reason}" for name, reason in error.left_out.items()}
+        return Decisions([f"0 used, {len(lines)} left out", *_reasons(error.left_out)], _sorted(lines))
+    except ContactIdError as error:
+        return Decisions([f"{WARNING} none is usable: {error.problem}"], [])
+
+
+def lines_of(reader: str, path: str | Path, **fields: Any) -> Iterator[str]:
+    """All lines of :func:`decisions`, indented."""
+    found = decisions(reader, path, **fields)
+    yield from (f"  {line}" for line in [*found.head, *found.recordings])
+
+
+def _of_tosses(tosses: xr.Dataset, stream: MotionStream, reader: str, wanted: str) -> Decisions:
+    said = {key: json.loads(tosses.attrs.get(key, "{}")) for key in ("left_out", "surfaces", "remarks", "frames")}
+    lines, unused, used = {}, {}, 0
+    parts = (tosses[part].values for part in ("recording", "row_size", "reason", "tumbled"))
+    for name, frames, reason, tumbled in zip(*parts, strict=True):
+        if reason:
+            use = f"no toss of a run ({reason})"
+            unused[name] = use
+        elif tumbled:
+            use = "no toss of a run but with tossing.exclude_tumbling: false (tumbles onto another face)"
+        else:
+            use = "used"
+            used += 1
+        where = f" on {said['surfaces'][name]}" if name in said["surfaces"] else ""
+        remark = f"; {said['remarks'][name]}" if name in said["remarks"] else ""
+        lines[name] = f"{use}{where}, {frames} frames{remark}"
+    impacts_alone = f"{len(lines) - used} for their impacts alone, " if used < len(lines) else ""
+    head = [
+        f"{used} used, {impacts_alone}{len(said['left_out'])} left out, {stream.sample_frequency:g} Hz",
+        *_reasons(said["left_out"]),
+        _body(stream),
+        _fall(tosses, _POSES[reader]),
+        *_planes(said["surfaces"], wanted),
+    ]
+    if said["frames"]:
+        head.append("frames bridged: " + ", ".join(f"{kind}: {count}" for kind, count in said["frames"].items()))
+    lines |= {name: f"left out: {reason}" for name, reason in said["left_out"].items()}
+    return Decisions(_warnings_first(head), _sorted(lines))
+
+
+def _sorted(lines: Mapping[str, str]) -> list[str]:
+    return [f"{name}: {lines[name]}" for name in sorted(lines)]
+
+
+def _warnings_first(lines: Sequence[str]) -> list[str]:
+    """The count stays first."""
+    return [lines[0], *sorted(lines[1:], key=lambda line: not line.startswith(WARNING))]
+
+
+def _reasons(left_out: Mapping[str, str]) -> list[str]:
+    """The commonest reasons; those that differ in their numbers alone are one, with the first's numbers."""
+    alike: dict[str, list[str]] = {}
+    for name, reason in left_out.items():
+        bare = re.sub(r"\d[\d.e+-]*", "#", reason.replace(name, ""))
+        alike.setdefault(bare, []).append(reason)
+    groups = sorted(alike.values(), key=len, reverse=True)
+    more = [f"and {len(groups) - _MOST_REASONS} other reasons"] if len(groups) > _MOST_REASONS else []
+    return [f"{WARNING} {len(group)} left out: {group[0]}" for group in groups[:_MOST_REASONS]] + more
+
+
+def _body(stream: MotionStream) -> str:
+    """Size and mass, beside Table I's where the paper has such a box."""
+    size, mass = 1e3 * np.ptp(stream.body.vertices, axis=0), stream.body.mass
+    told = f"{stream.object_name} measures {_by(size)} mm and weighs {mass:.4g} kg"
+    printed = resolve(f"{_TOSSES}:printed_box")(stream.object_name)
+    if printed is None:
+        return told
+    same = np.abs(size - printed[:3]).max() <= _SIZE_WITHIN and abs(mass - printed[3]) <= _MASS_WITHIN
+    beside = f"Table I has {_by(printed[:3])} mm and {printed[3]:.4g} kg"
+    return f"{told}, as in Table I" if same else f"{WARNING} {told}; {beside}"
+
+
+def _by(size: Sequence[float] | np.ndarray) -> str:
+    return " x ".join(f"{side:.0f}" for side in size)
+
+
+def _fall(tosses: xr.Dataset, units: str) -> str:
+    """How fast boxes fall in the lengths and times of the file: only metres and seconds give 9.81."""
+    falls = []
+    for _, toss in iterate_recordings(tosses):
+        release, contact = int(toss["release"]), int(toss["contact"])
+        if release >= 0 and contact - release >= _LEAST_FLIGHT:
+            flight = toss["position"].values[release:contact]
+            time = np.arange(len(flight)) / float(tosses.attrs["sample_frequency"])
+            falls.append(2.0 * float(np.linalg.norm(np.polyfit(time, flight, 2)[0])))
+    if not falls:
+        return f"{units}; no flight is long enough to confirm it"
+    fall = float(np.median(falls))
+    told = f"what is thrown falls at {fall:.2f} m/s2 (median of {len(falls)} flights)"
+    if abs(fall - _GRAVITY) > _FALL_WITHIN:
+        return f"{WARNING} {told}, so lengths or times aren't in m and s"
+    return f"{units}; {told}"
+
+
+def _planes(surfaces: Mapping[str, str], wanted: str) -> list[str]:
+    """On which surfaces the recordings are, and which aren't on one of those that the registry names."""
+    if not surfaces:
+        return []
+    counts = Counter(surfaces.values())
+    listed = ", ".join(f"{name} ({count})" for name, count in counts.most_common())
+    lines = [f"surfaces: {listed}"]
+    named = tuple(name.strip() for name in wanted.split(",") if name.strip())
+    level = resolve("contactid.tossing.readers.iam_surface:REFERENCE_FRAME")
+    others = {name: count for name, count in counts.items() if not name.endswith(named) and not name.startswith(level)}
+    if named and others:
+        told = ", ".join(f"{count} of {len(surfaces)} on {name}" for name, count in others.items())
+        lines.append(f"{WARNING} recordings are on another plane than {' or '.join(named)}: {told}")
+    elif named and not any(name.endswith(named) for name in counts):
+        lines.append(f"{WARNING} no recording is on {' or '.join(named)}")
+    return lines
+
+
+def _of_others(found: xr.Dataset, file: str) -> Decisions:
+    """What a reader of a whole source says of its parts."""
+    left_out = json.loads(found.attrs.get("left_out", "{}"))
+    remarks = json.loads(found.attrs.get("remarks", "{}"))
+    names = [name for name in ("experiment", "throw", "impact", "part") if name in found.dims]
+    count = found.sizes[names[0]] if names else 0
+    lines = {}
+    for name in found[names[0]].values if names and names[0] in found.coords else ():
+        told = f"; {remarks[name]}" if name in remarks else ""
+        lines[name if isinstance(name, str) else file] = f"used{told}"
+    lines |= {name: f"left out: {reason}" for name, reason in left_out.items()}
+    return Decisions([f"{count} used, {len(left_out)} left out", *_reasons(left_out)], _sorted(lines))
