@@ -59,7 +59,19 @@ def repository(server, tmp_path_factory):
         copy(ROOT / part, folder / part)
     locked = run(folder, "contactid.sources.lock", "--url", server.url, "--only", *sorted(ARCHIVES))
     assert locked.returncode == 0, locked.stderr
+    (folder / "locked.txt").write_text(locked.stdout)
     return folder
+
+
+def test_before_anything_is_computed_every_archive_is_reported(repository, server):
+    shown = (repository / "locked.txt").read_text()
+    datasets = [row for row in REGISTRY.values() if row.archive in ARCHIVES]
+    assert len(datasets) == 11
+    for row in datasets:
+        title = f"{row.name} ({row.object} on {row.surface}):"
+        held = (repository / f"data/{row.archive}/report.txt").read_text()
+        assert title in shown and title in held
+    assert "as in Table I" in shown and "what is thrown falls at 9.8" in shown and "WARNING" not in shown
 
 
 def test_every_archive_is_locked_with_both_checksums(repository, server):
