@@ -16,7 +16,7 @@ the normal speed alone, and then energy can grow: Newton's restitution with fric
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 import numba
@@ -90,10 +90,6 @@ class ImpactTable:
     def predict(self, mu: Values, e_n: Values, e_t: Values = 0.0) -> np.ndarray:
         """(n, 6) twists after the impacts."""
         return self.pre_twist + np.einsum("nij,nj->ni", self.response, self.impulses(mu, e_n, e_t))
-
-    def repeated(self, times: int) -> ImpactTable:
-        """Every impact so many times, one after the other."""
-        return ImpactTable(**{one.name: np.repeat(getattr(self, one.name), times, axis=0) for one in fields(self)})
 
 
 def impact_table(body: BodyProperties, impacts: Sequence[Impact]) -> ImpactTable:
