@@ -19,11 +19,11 @@ from contactid.core.errors import ContactIdError
 from contactid.output.fits import write_fit
 from contactid.tossing.identify.impact_mpec import identify_from_impacts
 from contactid.tossing.impacts.impact import impact_geometry
-from contactid.tossing.impacts.law import impact_table, law_residual
+from contactid.tossing.impacts.law import impact_table
 from contactid.tossing.models.impact_likelihood import likelihood, minimise
 from contactid.tossing.models.impact_uncertainty import friction_evidence, uncertainty
 from contactid.tossing.models.impacts import Friction, ImpactModelOptions, build_impact_model
-from impacts_for_tests import box, impacts, predict_post_twist
+from impacts_for_tests import box, impacts, law_residual, predict_post_twist
 
 BODY = box()
 MANY = impact_table(BODY, impacts(0, 300, 0.3, 0.3, noise=0.0))
@@ -142,7 +142,7 @@ def test_parameters_come_back_with_honest_intervals(tmp_path: Path) -> None:
         assert low <= truth[name] <= high and high - low < 0.1
     write_fit(tmp_path / "fit.json", fit)
     read = json.loads((tmp_path / "fit.json").read_text())
-    assert read["converged"] and read["residuals"]["impact_law"] < 1e-6
+    assert read["converged"] and read["residuals"]["complementarity"] < 1e-6
     assert read["multi_start"]["agreeing"] == read["multi_start"]["starts"]
 
 

@@ -338,7 +338,7 @@ def test_the_law_has_no_error_on_drops_that_follow_it(problems):
         error = model_error(
             table_of(problem.body, problem.windows), problem.truth.friction_mu, problem.truth.restitution_e_n
         )
-        assert error[0] == 0.0 and error[1] < problem.turned < 0.02
+        assert error[0] < 1e-3 and error[1] < problem.turned < 0.02
 
 
 def test_an_error_of_the_law_is_measured(problems):

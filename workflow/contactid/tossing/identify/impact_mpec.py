@@ -21,7 +21,7 @@ from contactid.output.fits import write_fit
 from contactid.output.tables import write_csv
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.impacts.impact import Impact, ImpactWindow, read_impacts
-from contactid.tossing.impacts.law import ImpactTable, impact_table, law_residual
+from contactid.tossing.impacts.law import ImpactTable, impact_table
 from contactid.tossing.models.impact_likelihood import Point, likelihood, minimise
 from contactid.tossing.models.impact_uncertainty import FrictionEvidence, Uncertainty, friction_evidence, uncertainty
 from contactid.tossing.models.impacts import Friction, ImpactModelOptions, build_impact_model
@@ -49,7 +49,6 @@ class Run:
     start, end : (mu, e_N, e_T)
     impulses : (n, 3) N s
     slip_speeds : (n,) m/s
-    violation : largest violation of the impact law, recomputed by :func:`law_residual`, m/s
     solution : of the continuation
     """
 
@@ -57,7 +56,6 @@ class Run:
     end: Point
     impulses: np.ndarray
     slip_speeds: np.ndarray
-    violation: float
     solution: MpecSolution
 
 
@@ -81,8 +79,8 @@ def identify_from_impacts(
     Returns
     -------
     The record that :func:`contactid.output.fits.write_fit` takes. ``objective`` and what is said of the solver are of
-    the best start; ``exact_objective`` is the same at the same parameters by the exact law. ``impact_law``: largest
-    violation of the impact law in m/s. ``intervals``: 95 %; mu's has no upper end where friction isn't identified.
+    the best start; ``exact_objective`` is the same at the same parameters by the exact law. ``intervals``: 95 %;
+    mu's has no upper end where friction isn't identified.
     ``law_fits``: whether impacts deviate from the law by little more than measured noise explains
     (``noise_chi_square``); where not, the intervals are those of the law's best parameters, not of the body's.
     ``multi_start``: all starts; ``agreeing`` of them converged to the same parameters.
@@ -138,7 +136,6 @@ def _of_solver(runs: Sequence[Run], best: Run, options: ImpactModelOptions) -> d
             "complementarity": solution.residual,
             "primal_infeasibility": last.primal_infeasibility,
             "dual_infeasibility": last.dual_infeasibility,
-            "impact_law": best.violation,
         },
         "iterations": sum(run.solution.iterations for run in runs),
         "seconds": sum(run.solution.seconds for run in runs),
@@ -164,9 +161,7 @@ def _runs(table: ImpactTable, options: ImpactModelOptions, starts: Sequence[Poin
     for start in starts:
         built.start_at(*start)
         solution = solve_mpec(pairs, _CONTINUATION)
-        end, impulses = built.parameters, built.impulses()
-        violation = law_residual(table.delassus, table.relative(built.pre_twists()), impulses, *end)
-        runs.append(Run(start, end, impulses, built.slip_speeds(), float(violation.max()), solution))
+        runs.append(Run(start, built.parameters, built.impulses(), built.slip_speeds(), solution))
     return runs
 
 
