@@ -12,7 +12,7 @@ high, or aren't at rest in time, and drops that don't land on one corner.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 import numpy as np
@@ -42,6 +42,29 @@ _CORNER_WINDOW = 6  # samples around a drop's first impact in which no other cor
 
 
 @dataclass(frozen=True)
+class Physics:
+    """What makes the tosses, where it isn't what an identification assumes.
+
+    Attributes
+    ----------
+    law : of impacts, as in :class:`contactid.tossing.simulate.box.SteppingOptions`
+    substeps : steps per sample
+    inertia : the true inertia over the described one
+    corner_radius : m; each corner is ten points of a sphere
+    """
+
+    law: str = "newton"
+    substeps: int = SUBSTEPS
+    inertia: float = 1.0
+    corner_radius: float = 0.0
+
+
+# of the octant of a sphere: three axes, three middles of edges, the middle, three points between
+_ROUND = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 1],
+                   [2, 1, 1], [1, 2, 1], [1, 1, 2]], dtype=float)  # fmt: skip
+
+
+@dataclass(frozen=True)
 class BoxModel:
     """A box of Table I (tossing) with what Table II found from trajectories and from impacts; SI units."""
 
@@ -51,6 +74,7 @@ class BoxModel:
     moments: tuple[float, float, float]
     from_trajectories: ContactParameters
     from_impacts: ContactParameters
+    physics: Physics = Physics()
 
     def parameters(self, role: str) -> ContactParameters:
         """What a twin of that role is made with: drops as Table II's impacts say, tosses as its trajectories do."""
@@ -61,6 +85,19 @@ class BoxModel:
         """Vertices (8, 3), mass and inertia in B, whose origin is the box's centre."""
         signs = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
         return BodyProperties(vertices=signs * self.size, mass=self.mass, inertia=np.diag(self.moments))
+
+    @property
+    def true_body(self) -> BodyProperties:
+        """The body that is tossed: :attr:`body` with what :attr:`physics` changes."""
+        body, radius = self.body, self.physics.corner_radius
+        inertia = self.physics.inertia * body.inertia
+        if radius == 0.0:
+            return replace(body, inertia=inertia)
+        outwards = np.sign(body.vertices)
+        on_sphere = radius * _ROUND / np.linalg.norm(_ROUND, axis=1, keepdims=True)
+        centers = body.vertices - radius * outwards
+        points = centers[:, None] + outwards[:, None] * on_sphere
+        return replace(body, vertices=points.reshape(-1, 3), inertia=inertia)
 
 
 def _box(name: str, size: tuple[int, int, int], mass: float, moments: tuple[int, int, int], *mu_e_n: float) -> BoxModel:
@@ -203,7 +240,7 @@ def _long_toss(box: BoxModel, style: TossStyle, around: _Surroundings, rng: np.r
     if _corner_heights(box.body, *_carried(release, hold)).min() < _LOWEST_CARRY:
         return None
     flown = _simulate(box, "trajectories", release, round(_LONGEST_TOSS * SAMPLE_FREQUENCY), around)
-    rest, impact = _rest_sample(flown, belt), _first_contact(flown)
+    rest, impact = _rest_sample(flown, belt), _first_contact(flown, box.physics.substeps)
     if rest is None or impact is None:
         return None
     tilt = np.arccos(np.clip(rotations.matrices(flown.orientation)[:, 2, 2], -1.0, 1.0))
@@ -229,7 +266,7 @@ def _drop(box: BoxModel, around: _Surroundings, rng: np.random.Generator) -> Tos
     hold = round(rng.uniform(0.06, 0.10) * SAMPLE_FREQUENCY)
     total = round(rng.uniform(0.55, 0.70) * SAMPLE_FREQUENCY)
     flown = _simulate(box, "drops", release, total - hold, around)
-    impact = _first_contact(flown)
+    impact = _first_contact(flown, box.physics.substeps)
     if impact is None or impact + _CORNER_WINDOW >= len(flown.position):
         return None
     corners = _corner_heights(box.body, flown.position, flown.orientation)
@@ -289,13 +326,16 @@ def _release_speed(parameters: ContactParameters, travel: float, clearance: floa
 
 
 def _simulate(box: BoxModel, role: str, release: State, n_samples: int, around: _Surroundings) -> Trajectory:
-    options = SteppingOptions(time_step=1.0 / SAMPLE_FREQUENCY, substeps=SUBSTEPS, gravity=around.gravity)
-    return simulate(box.body, release, box.parameters(role), options, n_samples, surface_velocity=around.belt)
+    physics = box.physics
+    options = SteppingOptions(
+        1.0 / SAMPLE_FREQUENCY, substeps=physics.substeps, law=physics.law, gravity=around.gravity
+    )
+    return simulate(box.true_body, release, box.parameters(role), options, n_samples, surface_velocity=around.belt)
 
 
-def _first_contact(flown: Trajectory) -> int | None:
+def _first_contact(flown: Trajectory, substeps: int) -> int | None:
     steps = np.flatnonzero(flown.contacts > 0)
-    return int(steps[0]) // SUBSTEPS + 1 if len(steps) else None
+    return int(steps[0]) // substeps + 1 if len(steps) else None
 
 
 def _rest_sample(flown: Trajectory, belt: np.ndarray) -> int | None:

@@ -27,7 +27,7 @@ from contactid.core import rotations
 from contactid.core.atomic import write_text
 from contactid.core.errors import ContactIdError
 from contactid.tossing.simulate.box import GRAVITY, ContactParameters, State
-from iam_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, Toss, box_model, make_toss
+from iam_tosses import BOXES, ROLES, SAMPLE_FREQUENCY, Physics, Toss, box_model, make_toss
 from iam_writer import ArchiveRecording, TrackedBody, existing_archive, new_archive, set_text, write_recording
 
 SURFACES = "ConveyorPart001, ConveyorPart002, ConveyorPart006, GroundPlane001"  # to look for in any archive
@@ -152,6 +152,7 @@ def write_twin(
     damaged: int = 0,
     append: bool = False,
     truth: ContactParameters | None = None,
+    physics: Physics | None = None,
 ) -> TwinTruth:
     """Simulate recordings of one box and write them in the layout of the I.AM. archives.
 
@@ -180,6 +181,8 @@ def write_twin(
         Add to an archive that is there, as the archives of drops hold several boxes.
     truth
         Friction and restitution of tosses, in place of the box's in Table II.
+    physics
+        What makes the tosses, where it isn't what identifications assume; the described body stays the same.
     """
     box, noise = box_model(object_name), noise or MocapNoise()
     if role not in ROLES:
@@ -190,7 +193,7 @@ def write_twin(
             "Give at least one recording, no more moving ones than that, and none for drops",
         )
     place = (BOXES.index(box), ROLES.index(role))
-    box = replace(box, from_trajectories=truth or box.from_trajectories)
+    box = replace(box, from_trajectories=truth or box.from_trajectories, physics=physics or Physics())
     setup = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(*place, 0)))
     surface_position, surface_turn = _place_surface(setup)
     start = datetime(2000, 1, 1 + place[1], place[0], tzinfo=UTC)  # plainly not a day of the experiments

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
 from contactid.sources.motion import BodyProperties
 from contactid.tossing.impacts.impact import Impact
 from contactid.tossing.impacts.law import Values, impact_table
-from contactid.tossing.models.impact_likelihood import Likelihood
 
 LINEAR, ANGULAR = 0.02, 0.1  # m/s and rad/s: customary noise of a fitted twist
 
@@ -29,7 +27,7 @@ def predict_post_twist(body: BodyProperties, impact: Impact, mu: Values, e_n: Va
     ``(*s, 6)`` hybrid twist of B's origin in C; the impact's own measured ``post_twist`` isn't looked at.
     """
     mus, normal, tangential = np.broadcast_arrays(mu, e_n, e_t)
-    table = impact_table(body, [impact]).repeated(mus.size)
+    table = impact_table(body, [impact] * mus.size)
     return table.predict(mus.ravel(), normal.ravel(), tangential.ravel()).reshape(*mus.shape, 6)
 
 
@@ -83,43 +81,21 @@ def impacts(
     return made
 
 
-@dataclass(frozen=True)
-class Minimum:
-    """The minimum of F over the parameters.
+def law_residual(
+    delassus: np.ndarray, before: np.ndarray, impulses: np.ndarray, mu: Values, e_n: Values, e_t: Values
+) -> np.ndarray:
+    """(n,) violation of the law in m/s by given impulses: the natural map of eqs. 8 and 10, zero exactly at a solution.
 
-    Attributes
-    ----------
-    mu, e_n, e_t : where
-    objective : F there
-    evaluations : of F
+    Written independently of the kernel, so that it can judge it.
     """
-
-    mu: float
-    e_n: float
-    e_t: float
-    objective: float
-    evaluations: int
-
-
-def minimise(problem: Likelihood, *, free_e_t: bool = False, largest_mu: float = 2.0) -> Minimum:
-    """Minimum of F by a grid and a simplex search within ``0 <= mu``, ``0 <= e <= 1``: no gradient, no luck."""
-    mus, restitution = np.linspace(0.0, largest_mu, 41), np.linspace(0.0, 1.0, 21)
-    values = np.array([[problem.objective(mu, e_n) for e_n in restitution] for mu in mus])
-    i, j = np.unravel_index(int(values.argmin()), values.shape)
-    start = np.array([mus[i], restitution[j], 0.0][: 3 if free_e_t else 2])
-    steps: np.ndarray = np.vstack(
-        [np.zeros(len(start)), np.diag([0.03, 0.03 if start[1] < 0.5 else -0.03, 0.05][: len(start)])]
-    )
-    bounds = [(0.0, largest_mu), (0.0, 1.0), (0.0, 1.0)][: len(start)]
-    count = values.size
-    for _ in range(2):  # a second simplex frees a search that shrank at a kink
-        search = minimize(
-            lambda point: problem.objective(*point),
-            start,
-            method="Nelder-Mead",
-            bounds=bounds,
-            options={"initial_simplex": start + steps, "xatol": 1e-7, "fatol": 1e-10, "maxfev": 1000},  # type: ignore
-        )
-        start, steps, count = search.x, 0.2 * steps, count + int(search.nfev)
-    point = [float(value) for value in search.x] + [0.0]
-    return Minimum(point[0], point[1], point[2], float(search.fun), count)
+    n = len(before)
+    restitution = np.column_stack([np.broadcast_to(value, (n,)) for value in (e_t, e_t, e_n)])
+    xi = (1.0 + restitution) * before + np.einsum("nij,nj->ni", delassus, impulses)
+    stiffness = np.trace(delassus, axis1=1, axis2=2)[:, None] / 3.0
+    normal = np.minimum(stiffness[:, 0] * impulses[:, 2], xi[:, 2])
+    trial = stiffness * impulses[:, :2] - xi[:, :2]
+    radius = stiffness[:, 0] * np.broadcast_to(mu, (n,)) * np.maximum(impulses[:, 2], 0.0)
+    size = np.linalg.norm(trial, axis=1)
+    shrink = np.where(size > radius, radius / np.where(size > 0.0, size, 1.0), 1.0)
+    tangential = stiffness * impulses[:, :2] - shrink[:, None] * trial
+    return np.maximum(np.abs(normal), np.linalg.norm(tangential, axis=1))

@@ -13,11 +13,9 @@ import pytest
 from contactid.core import rotations
 from contactid.output.tables import read_csv
 from contactid.sources.motion import body_of
-from contactid.tossing.identify.impact_mpec import identify_from_impacts
 from contactid.tossing.identify.trajectories import Grid, grid_values, identify, sweep_grid
 from contactid.tossing.identify.velocities import identify_velocities, loss_table, sweep_velocities
 from contactid.tossing.impacts.selection import SelectionOptions, find_impacts
-from contactid.tossing.models.impacts import ImpactModelOptions, Objective
 from contactid.tossing.predict.benchmark import FILE, whole_files
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.prepare.calibration import calibrate
@@ -180,20 +178,6 @@ def test_short_impacts_are_many_and_predicted_well(prepared, impacts):
     assert tuple(found["parameters"].values()) == pytest.approx((0.2, 0.2), abs=0.051)
     assert loss_table(body, test, found["parameters"], options)["loss"].mean() < 0.25
     assert found["no_impact"] > 1.0
-
-
-def test_the_impact_mpec_agrees_with_the_refined_grid_on_the_same_loss(prepared, impacts):
-    body, known = body_of(prepared), of_part(impacts, IDENTIFICATION)
-    options = ImpactModelOptions(objective=Objective.MEAN_NORM, estimate_pre_twist=False)
-    found = identify_from_impacts(body, [window.impact for window in known], options, seed=1)
-    stepping = SteppingOptions(1.0 / prepared.attrs["sample_frequency"], substeps=16)
-    grid = Grid(grid_values(0.1, 0.4, 0.05), grid_values(0.0, 0.5, 0.05))
-    swept = sweep_velocities(body, known, grid, stepping)
-    refined = by_search(body, known, swept, stepping, refine=True)
-    assert found["converged"] and found["residuals"]["complementarity"] < 1e-8
-    # the same loss at the instant of impact and at the window's end
-    for name, value in refined["parameters"].items():
-        assert found["parameters"][name] == pytest.approx(value, abs=0.05)
 
 
 def test_a_calibrated_body_reconciles_impacts_and_trajectories(prepared, calibration, losses):

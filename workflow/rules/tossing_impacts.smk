@@ -125,6 +125,5 @@ for number, group in enumerate(sharing_a_job(VELOCITY_IDENTIFIED), 1):
             each=["impacts", "fit", "forms", "dataset"],
             dataset=group,
             facets=TOSSING["mpec"]["facets"],
-            seed=TOSSING["bootstrap"]["seed"],
         script:
             "../call.py"

@@ -16,7 +16,7 @@ the normal speed alone, and then energy can grow: Newton's restitution with fric
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 import numba
@@ -91,10 +91,6 @@ class ImpactTable:
         """(n, 6) twists after the impacts."""
         return self.pre_twist + np.einsum("nij,nj->ni", self.response, self.impulses(mu, e_n, e_t))
 
-    def repeated(self, times: int) -> ImpactTable:
-        """Every impact so many times, one after the other."""
-        return ImpactTable(**{one.name: np.repeat(getattr(self, one.name), times, axis=0) for one in fields(self)})
-
 
 def impact_table(body: BodyProperties, impacts: Sequence[Impact]) -> ImpactTable:
     """Stack impacts and their geometry.
@@ -129,21 +125,3 @@ def _impulses(blocks, inverses, offsets, mus):
         b0, b1, b2 = offsets[i]
         impulses[i] = solve_contact(row, 0, b0, b1, b2, mus[i], b0, b1)
     return impulses
-
-
-def law_residual(delassus: np.ndarray, before: np.ndarray, impulses: np.ndarray, mu: Values, e_n: Values, e_t: Values):
-    """(n,) violation of the law in m/s by given impulses: the natural map of eqs. 8 and 10, zero exactly at a solution.
-
-    Written independently of the kernel, so that it can judge it.
-    """
-    n = len(before)
-    restitution = np.column_stack([np.broadcast_to(value, (n,)) for value in (e_t, e_t, e_n)])
-    xi = (1.0 + restitution) * before + np.einsum("nij,nj->ni", delassus, impulses)
-    stiffness = np.trace(delassus, axis1=1, axis2=2)[:, None] / 3.0
-    normal = np.minimum(stiffness[:, 0] * impulses[:, 2], xi[:, 2])
-    trial = stiffness * impulses[:, :2] - xi[:, :2]
-    radius = stiffness[:, 0] * np.broadcast_to(mu, (n,)) * np.maximum(impulses[:, 2], 0.0)
-    size = np.linalg.norm(trial, axis=1)
-    shrink = np.where(size > radius, radius / np.where(size > 0.0, size, 1.0), 1.0)
-    tangential = stiffness * impulses[:, :2] - shrink[:, None] * trial
-    return np.maximum(np.abs(normal), np.linalg.norm(tangential, axis=1))

@@ -37,6 +37,8 @@ _SLOWEST_CANDIDATE = 0.1  # m/s: slower dips are noise of a body that slides or 
 _NEAR = 0.005  # m, the authors' height; the way of half a sample is added, because the turning point isn't sampled
 _OFF_THE_SURFACE = 0.01  # m
 _CROWDED = "another corner touches in the window"
+_NORMAL = 1.4826  # median absolute deviation to standard deviation
+_PLAINLY = 2.0  # times what heights of impacts scatter by
 _FEWEST_HEIGHTS = 10  # kept candidates that tell at which height corners turn round
 _LARGEST_BEND = 0.06  # of the corner's change of velocity
 
@@ -81,7 +83,7 @@ def pose_noise(prepared: xr.Dataset) -> PoseNoise:
 
 
 def _robust_deviation(third_differences: np.ndarray) -> float:
-    return float(1.4826 * np.median(np.abs(third_differences)) / np.sqrt(20.0))
+    return float(_NORMAL * np.median(np.abs(third_differences)) / np.sqrt(20.0))
 
 
 def find_impacts(prepared: xr.Dataset, options: SelectionOptions | None = None) -> list[Candidate]:
@@ -102,15 +104,22 @@ def find_impacts(prepared: xr.Dataset, options: SelectionOptions | None = None) 
         raise ContactIdError(f"{prepared.attrs['source']}: no impact found", "Check the surface's pose in the data")
     known = [item for item in recordings if item.split == IDENTIFICATION] or recordings
     noise = _flight_noise(known, pose_noise(prepared), options.window)
-    found = [_judge(*place, noise, 0.0, options) for place in places]
+    level, tolerance = 0.0, max(recordings[0].plane_scatter, 3.0 * noise.position)
+    found = [_judge(*place, noise, level, tolerance, options) for place in places]
     names = {item.name for item in known}
-    heights = [item.contact_height for item in found if item.impact is not None and item.toss in names]
+    heights = np.array([item.contact_height for item in found if item.impact is not None and item.toss in names])
     if len(heights) < _FEWEST_HEIGHTS:
         return found
-    # a rounded corner or a wrong scale lets corners turn round below the surface
-    clearance = min(float(np.median(heights)), 0.0)
+    # where corners turn round says where the surface is, and how well that is known
+    middle = float(np.median(heights))
+    spread = _NORMAL * float(np.median(np.abs(heights - middle)))
+    # a rounded corner or a wrong scale lets corners turn round below the surface, plainly so; a lower level for less
+    # would hide a corner that rests
+    level, tolerance = min(middle, 0.0) if middle < -_PLAINLY * spread else 0.0, max(tolerance, spread)
     return [
-        _judge(*place, noise, clearance, options) if candidate.reason == _CROWDED else candidate
+        _judge(*place, noise, level, tolerance, options)
+        if candidate.reason == _CROWDED or _crowded(*place[:3], level, tolerance, options.window)
+        else candidate
         for place, candidate in zip(places, found, strict=True)
     ]
 
@@ -174,21 +183,16 @@ def _judge(
     vertex: int,
     speed: float,
     noise: PoseNoise,
-    clearance: float,
+    level: float,
+    tolerance: float,
     options: SelectionOptions,
 ) -> Candidate:
-    """Apply the conditions in turn.
-
-    No other vertex may touch within the window, not even between two samples: its path is extrapolated. It touches
-    below ``clearance`` (m), which is known as well as resting vertices lie in the plane.
-    """
+    """Apply the conditions in turn; ``level`` and ``tolerance`` as in :func:`_crowded`."""
     bare = Candidate(recording.name, sample, vertex, normal_speed=speed)
     window = options.window
     if sample - window < 2 or sample + window > len(recording.position) - 2:
         return replace(bare, reason="too near an end of the recording")
-    around = recording.heights[sample - window - 1 : sample + window + 2]
-    touching = touching_corners(around - clearance, max(recording.plane_scatter, 3.0 * noise.position))[1:-1]
-    if np.delete(touching, vertex, axis=1).any():
+    if _crowded(recording, sample, vertex, level, tolerance, window):
         return replace(bare, reason=_CROWDED)
     if speed < 0.5 * options.slowest:  # too slow whatever a fit would say
         return replace(bare, reason=f"slower than {options.slowest:g} m/s")
@@ -205,6 +209,16 @@ def _judge(
     else:
         return candidate
     return replace(candidate, reason=reason, impact=None)
+
+
+def _crowded(recording: Recording, sample: int, vertex: int, level: float, tolerance: float, window: int) -> bool:
+    """Whether another vertex touches within the window, be it between two samples: its path is extrapolated.
+
+    It touches below ``level`` (m), which is known to a ``tolerance`` (m).
+    """
+    around = recording.heights[max(sample - window - 1, 0) : sample + window + 2]
+    touching = touching_corners(around - level, tolerance)[1:-1]
+    return bool(np.delete(touching, vertex, axis=1).any())
 
 
 def _stands_out(orientation: np.ndarray) -> float:

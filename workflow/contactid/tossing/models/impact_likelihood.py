@@ -23,17 +23,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numba
 import numpy as np
+from scipy.optimize import minimize
 
 from contactid.tossing.impacts.law import ImpactTable
 from contactid.tossing.simulate.contact_kernel import OPTIONS
 
+Point = tuple[float, float, float]  # mu, e_N, e_T
+
 _DIRECTIONS = 48
 _GOLDEN = 0.6180339887498949
 _BISECTIONS = 40
-_LEAST_SLIP = 1e-9  # m/s
+_STEP = 1e-4  # of a parameter, for differences: far above rounding, far below what few impacts begin to slide in
+_GRID = (21, 11)  # points in mu and in e_N from which the search begins at the best one
+_FIRST_STEPS = (0.02, 0.02, 0.05)  # of the search, in mu, e_N and e_T
+_SEARCHES = 2  # a second simplex frees a search that shrank at a kink
 
 
 @dataclass(frozen=True)
@@ -42,7 +49,8 @@ class Likelihood:
 
     Attributes
     ----------
-    table : the impacts
+    table : the impacts, with the model's error in their covariance
+    measured : the impacts with the measurements' covariance alone
     start : (n, 9) r0: 6 rows of twist change, 3 of contact velocity
     change : (n, 6, 3) d(first six rows)/dP
     contact : (n, 3, 3) whitening of the contact rows
@@ -50,6 +58,7 @@ class Likelihood:
     """
 
     table: ImpactTable
+    measured: ImpactTable
     start: np.ndarray
     change: np.ndarray
     contact: np.ndarray
@@ -76,22 +85,14 @@ class Likelihood:
         """F: half the sum of squares over all impacts."""
         return float(self.fit(mu, e_n, e_t).cost.sum())
 
-    def pre_twists(self, fit: LatentFit, e_n: float, e_t: float = 0.0) -> np.ndarray:
-        """(n, 6) the pre-impact twists that belong to a fit."""
-        table = self.table
-        shrink = 1.0 / (1.0 + np.array([e_t, e_t, e_n]))
-        xi = np.column_stack([fit.unknowns[:, 3:], np.zeros(len(table))])
-        wanted = shrink * (xi - np.einsum("nij,nj->ni", table.delassus, fit.unknowns[:, :3])) + table.surface_velocity
-        pre_precision, post_precision = np.linalg.inv(table.pre_covariance), np.linalg.inv(table.post_covariance)
-        pooled = np.linalg.inv(pre_precision + post_precision)
-        after = table.post_twist - np.einsum("nij,nj->ni", table.response, fit.unknowns[:, :3])
-        free = np.einsum("nij,nj->ni", pre_precision, table.pre_twist)
-        free = np.einsum("nij,nj->ni", pooled, free + np.einsum("nij,nj->ni", post_precision, after))
-        spread = pooled @ np.swapaxes(table.jacobian, 1, 2)
-        missing = wanted - np.einsum("nij,nj->ni", table.jacobian, free)
-        return free + np.einsum(
-            "nij,nj->ni", spread, np.linalg.solve(table.jacobian @ spread, missing[..., None])[..., 0]
-        )
+    def by_noise_alone(self) -> Likelihood:
+        """The same without the model's error."""
+        return _whitened(self.measured, self.measured)
+
+    def moved(self, twist: np.ndarray) -> Likelihood:
+        """The same where ``twist`` (6,) is taken from every pre-impact twist and added to every post-impact one."""
+        before, after = self.table.pre_twist - twist, self.table.post_twist + twist
+        return _whitened(replace(self.table, pre_twist=before, post_twist=after), self.measured)
 
     def derivatives(self, fit: LatentFit, mu: float, e_n: float, e_t: float, free: Sequence[int]) -> np.ndarray:
         """(n, 9, k) derivatives of the rows by the free parameters (0 mu, 1 e_N, 2 e_T) at fixed unknowns."""
@@ -111,21 +112,21 @@ class Likelihood:
             columns.append(column)
         return np.stack([columns[index] for index in free], axis=2)
 
-    def information(self, fit: LatentFit, mu: float, e_n: float, e_t: float, free: Sequence[int]) -> np.ndarray:
-        """(n, k, k) Gauss-Newton information of each impact about the parameters, its own unknowns eliminated."""
-        rows, by_parameters = self.rows(e_n, e_t), self.derivatives(fit, mu, e_n, e_t, free)
-        sliding = fit.on_rim(mu)
-        result = np.empty((len(rows), len(free), len(free)))
-        for i, block in enumerate(by_parameters):
-            own = _own_directions(rows[i], fit.unknowns[i], mu, bool(sliding[i]))
-            basis, _ = np.linalg.qr(own)
-            left = block - basis @ (basis.T @ block)
-            result[i] = left.T @ left
-        return result
-
-    def scores(self, fit: LatentFit, mu: float, e_n: float, e_t: float, free: Sequence[int]) -> np.ndarray:
+    def scores(self, at: Point, free: Sequence[int]) -> np.ndarray:
         """(n, k) gradient of each impact's cost, by the envelope theorem."""
-        return np.einsum("nij,ni->nj", self.derivatives(fit, mu, e_n, e_t, free), fit.residuals)
+        fit = self.fit(*at)
+        return np.einsum("nij,ni->nj", self.derivatives(fit, *at, free), fit.residuals)
+
+    def curvatures(self, at: Point, free: Sequence[int]) -> np.ndarray:
+        """(n, k, k) share of each impact in F's Hessian, its own unknowns eliminated: differences of scores."""
+        columns = []
+        for k in free:
+            step = np.zeros(3)
+            step[k] = _STEP
+            ahead, behind = (self.scores(tuple(map(float, at + sign * step)), free) for sign in (1.0, -1.0))
+            columns.append((ahead - behind) / (2.0 * _STEP))
+        shares = np.stack(columns, axis=2)
+        return 0.5 * (shares + np.swapaxes(shares, 1, 2))
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,33 @@ def likelihood(table: ImpactTable, model_error: tuple[float, float] = (0.0, 0.0)
     model_error
         Standard deviations (m/s, rad/s) per axis of what the law itself gets wrong in the post-impact twist.
     """
-    table = replace(table, post_covariance=table.post_covariance_with(*model_error))
+    return _whitened(replace(table, post_covariance=table.post_covariance_with(*model_error)), table)
+
+
+def minimise(
+    problem: Likelihood, near: Point | None = None, *, free_e_t: bool = False, largest_mu: float = 2.0
+) -> Point:
+    """The parameters of least F: the best point of a grid (or ``near``), and a simplex search from there.
+
+    F is continuous and has kinks, where impacts begin to slide; so no gradient is used.
+    """
+    if near is None:
+        mus, bounces = np.linspace(0.0, largest_mu, _GRID[0]), np.linspace(0.0, 1.0, _GRID[1])
+        grid = [(float(mu), float(e_n), 0.0) for mu in mus for e_n in bounces]
+        near = min(grid, key=lambda at: problem.objective(*at))
+    k = 3 if free_e_t else 2
+    at, steps = np.array(near[:k]), np.diag(_FIRST_STEPS[:k])
+    bounds = [(0.0, largest_mu), (0.0, 1.0), (0.0, 1.0)][:k]
+    steps[1, 1] *= 1.0 if at[1] < 0.5 else -1.0  # inwards
+    for _ in range(_SEARCHES):
+        settings: Any = {"initial_simplex": np.vstack([at, at + steps]), "xatol": 1e-6, "fatol": 1e-8}
+        at = minimize(lambda x: problem.objective(*x), at, method="Nelder-Mead", bounds=bounds, options=settings).x
+        steps = 0.2 * steps
+    mu, e_n, e_t = map(float, [*at, 0.0][:3])
+    return mu, e_n, e_t
+
+
+def _whitened(table: ImpactTable, measured: ImpactTable) -> Likelihood:
     before, after = np.linalg.inv(table.pre_covariance), np.linalg.inv(table.post_covariance)
     pooled = np.linalg.inv(before + after)
     whiten = _root(np.linalg.inv(table.pre_covariance + table.post_covariance))
@@ -170,30 +197,12 @@ def likelihood(table: ImpactTable, model_error: tuple[float, float] = (0.0, 0.0)
     start = np.empty((len(table), 9))
     start[:, :6] = np.einsum("nij,nj->ni", whiten, table.pre_twist - table.post_twist)
     start[:, 6:] = np.einsum("nij,nj->ni", contact, mean)
-    return Likelihood(table, start, change, contact, -weight @ after @ table.response)
+    return Likelihood(table, measured, start, change, contact, -weight @ after @ table.response)
 
 
 def _root(matrices: np.ndarray) -> np.ndarray:
     """L^T with ``L L^T`` the given (n, k, k)."""
     return np.swapaxes(np.linalg.cholesky(matrices), 1, 2)
-
-
-def _own_directions(rows: np.ndarray, unknowns: np.ndarray, mu: float, sliding: bool) -> np.ndarray:
-    """(9, m) derivatives of the rows by an impact's own unknowns: P when it sticks; N, d and s when it slides."""
-    if not sliding:
-        return rows[:, :3]
-    size = float(np.hypot(*unknowns[:2]))
-    slip = float(np.hypot(*unknowns[3:]))
-    d = np.array([1.0, 0.0])
-    if size > 0.0:
-        d = -unknowns[:2] / size
-    elif slip > 0.0:
-        d = unknowns[3:] / slip
-    aside = np.array([-d[1], d[0]])
-    columns = [rows[:, 2] - mu * rows[:, :2] @ d, -mu * unknowns[2] * rows[:, :2] @ aside + slip * rows[:, 3:] @ aside]
-    if slip > _LEAST_SLIP:
-        columns.append(rows[:, 3:] @ d)
-    return np.column_stack(columns)
 
 
 @numba.njit(**OPTIONS)

@@ -1,24 +1,27 @@
-"""How well impacts determine friction and restitution: standard errors, intervals, and whether friction shows at all.
+"""How well impacts determine friction and restitution: intervals, whether the law fits, whether friction shows at all.
 
-Two covariances of the parameters ``p``, both at the minimum of the likelihood's F
+Two covariances of the parameters, both at the minimum of the likelihood's F
 (:mod:`contactid.tossing.models.impact_likelihood`):
 
-* information: the inverse of the Gauss-Newton Hessian in ``p`` with every impact's own unknowns eliminated (the reduced
-  Hessian). Right where the measurements' covariances are right and the impact law holds;
-* sandwich: ``H^-1 (sum_c s_c s_c^T) H^-1 (m - 1) / m`` with m tosses, ``s_c = (1 - H_c H^-1)^-1 g_c``, g_c the sum of
-  the scores of toss c and H_c its share of the Hessian H. Impacts of a toss share its calibration and its body, so
-  the toss counts, not the impact; the factor undoes what every toss pulls the optimum towards itself (the jackknife,
-  linearised). It holds whatever the size of the errors, given enough tosses.
+* sandwich, ``H^-1 (sum_c s_c s_c^T) H^-1 (m - 1) / m`` with H the Hessian, every impact's own unknowns eliminated,
+  over m tosses c: ``s_c = (1 - H_c H^-1)^-1 g_c``, g_c the sum of the scores of a toss and H_c its share of
+  H (the jackknife, linearised). Impacts of a toss share its calibration, its slow drift and its body, so the toss
+  counts, not the impact. It holds whatever the size of the errors, and is taken where tosses are enough;
+* information, ``H^-1`` times the misfit, where they aren't. With many tosses it is far too small: it takes what drifts
+  over a toss for noise of each impact.
 
 Few impacts carry most of what is known of mu: those that slide fast. Normal approximations are as good as the
 *effective* number of tosses ``(sum h)^2 / sum h^2`` is large, h being a toss's share of a parameter's information.
 Intervals take Student's quantile: with that number less one for the sandwich, whose errors are estimated; with twice
-that number for the information, whose errors are known but whose likelihood has kinks where an impact begins to
-slide.
+that number for the information, whose errors are known but whose likelihood has kinks where an impact begins to slide.
 
-Impacts that stick say of mu only that it is not small. Whether any slides is asked of the data by a likelihood ratio:
-where F without a limit on friction is not significantly larger than at the optimum, mu is not identified, and what the
-data give is a lower bound.
+Neither sees what all impacts have in common. The law's impact has no duration; a real one, and one of a simulator that
+steps, lasts. Gravity's velocity within that time is in the twist before it and in the one after it with opposite signs.
+What it does to the parameters is added as one more standard deviation.
+
+An interval under a law that the impacts refute says nothing of the body. They refute it where they deviate from it by
+more than twice what the measured noise explains. Slow drifts of the poses, which the noise doesn't have, make half of
+that.
 """
 
 from __future__ import annotations
@@ -29,8 +32,11 @@ import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 from scipy.special import chdtri, ndtri, stdtrit
 
-from contactid.tossing.models.impact_likelihood import Likelihood
+from contactid.tossing.models.impact_likelihood import Likelihood, Point
 
+_ENOUGH = 10  # tosses for a sandwich
+_LARGEST_NOISE = 4.0  # the median impact's chi-square by measured noise alone, over its own, up to which the law fits
+_MEDIAN = float(chdtri(6, 0.5))  # of the chi-square of an impact: 12 measured, 6 unknown; the law fixes the impulse
 _NO_LIMIT = 1e3  # a mu that no impact of a convex body can need
 _SIGNIFICANT = 0.5 * float(chdtri(1, 0.05))  # of F, two-sided
 _ONE_SIDED = 0.5 * float(ndtri(0.95)) ** 2
@@ -38,41 +44,34 @@ _ONE_SIDED = 0.5 * float(ndtri(0.95)) ** 2
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """Covariances at an optimum; k parameters in the order mu, e_N and, where it was free, e_T.
+    """What an optimum is worth; k parameters in the order mu, e_N and, where it was free, e_T.
 
     Attributes
     ----------
-    information, sandwich : (k, k)
-    reduced_chi_square : 2 F per degree of freedom; about 1 where noise and law are right
-    clusters : number of tosses
-    effective : (k,) number of tosses that each parameter effectively rests on
+    covariance : (k, k)
+    information : (k,) variances by the information alone, the naive answer
+    degrees : (k,) of freedom of Student's quantile
+    kind : what the covariance is
+    reduced_chi_square : 2 F per degree of freedom
+    noise_chi_square : the median impact's by measured noise alone, without the model's error; 1 is expected
     """
 
+    covariance: np.ndarray
     information: np.ndarray
-    sandwich: np.ndarray
+    degrees: np.ndarray
+    kind: str
     reduced_chi_square: float
-    clusters: int
-    effective: np.ndarray
+    noise_chi_square: float
 
     @property
-    def robust(self) -> bool:
-        """Whether the sandwich is the one to trust: the errors aren't as assumed, and there are tosses enough."""
-        return self.reduced_chi_square > 1.5 and self.clusters >= 10
+    def reach(self) -> np.ndarray:
+        """(k,) half widths of the 95 % intervals; infinite where nothing depends on a parameter."""
+        return stdtrit(self.degrees, 0.975) * np.sqrt(np.diag(self.covariance))
 
     @property
-    def covariance(self) -> np.ndarray:
-        """The one to trust; the information's is widened by the misfit where tosses are too few for the other."""
-        return self.sandwich if self.robust else self.information * max(1.0, self.reduced_chi_square)
-
-    @property
-    def standard_errors(self) -> np.ndarray:
-        """(k,) of :attr:`covariance`."""
-        return np.sqrt(np.diag(self.covariance))
-
-    @property
-    def degrees(self) -> np.ndarray:
-        """(k,) degrees of freedom of the intervals."""
-        return np.maximum(self.effective - 1.0, 1.0) if self.robust else np.maximum(2.0 * self.effective, 1.0)
+    def law_fits(self) -> bool:
+        """Whether impacts deviate from the law by little more than the measured noise explains."""
+        return self.noise_chi_square <= _LARGEST_NOISE
 
 
 @dataclass(frozen=True)
@@ -83,67 +82,65 @@ class FrictionEvidence:
     ----------
     identified : infinite friction is significantly worse than the optimum
     lower_bound : 95 % one-sided lower bound of mu, by profile likelihood
-    evidence : rise of F (scaled by the misfit) without a limit on friction
     """
 
     identified: bool
     lower_bound: float
-    evidence: float
 
 
-def uncertainty(problem: Likelihood, mu: float, e_n: float, e_t: float = 0.0, *, free_e_t: bool = False) -> Uncertainty:
-    """Both covariances at an optimum of F."""
+def uncertainty(
+    problem: Likelihood, at: Point, *, free_e_t: bool = False, lasting: np.ndarray | None = None
+) -> Uncertainty:
+    """Covariance at an optimum of F; ``lasting`` as in ``identify_from_impacts``."""
     free = (0, 1, 2) if free_e_t else (0, 1)
-    at = problem.fit(mu, e_n, e_t)
-    names, cluster = np.unique(problem.table.toss.astype(str), return_inverse=True)
-    m, k = len(names), len(free)
+    k = len(free)
+    names, toss = np.unique(problem.table.toss.astype(str), return_inverse=True)
+    m = len(names)
     shares, scores = np.zeros((m, k, k)), np.zeros((m, k))
-    np.add.at(shares, cluster, problem.information(at, mu, e_n, e_t, free))
-    np.add.at(scores, cluster, problem.scores(at, mu, e_n, e_t, free))
-    information = _inverse(shares.sum(axis=0))
-    known = np.isfinite(np.diag(information))
-    spread = np.where(np.outer(known, known), information, 0.0)
-    scores -= scores.mean(axis=0)  # their sum is zero already, but for parameters at a bound
-    freed = [np.linalg.lstsq(np.eye(k) - share @ spread, score)[0] for share, score in zip(shares, scores, strict=True)]
-    sandwich = spread @ (np.transpose(freed) @ np.array(freed)) @ spread * ((m - 1) / m)
-    sandwich[~known, ~known] = np.inf
+    np.add.at(shares, toss, problem.curvatures(at, free))
+    np.add.at(scores, toss, problem.scores(at, free))
+    inverse, seen = _inverse(shares.sum(axis=0))
+    freedom = max(6 * len(problem.table) - k, 1)  # 12 measured, 6 unknown; the law fixes the impulse
+    misfit = 2.0 * problem.objective(*at) / freedom
     parts = np.diagonal(shares, axis1=1, axis2=2)
     effective = parts.sum(axis=0) ** 2 / np.maximum((parts**2).sum(axis=0), np.finfo(float).tiny)
-    degrees = 6 * len(problem.table) - len(free)  # 12 measured, 6 unknown; the law fixes the impulse
-    chi_square = 2.0 * float(at.cost.sum()) / max(degrees, 1)
-    return Uncertainty(information, sandwich, chi_square, m, effective)
+    if m >= _ENOUGH:
+        kind, degrees, covariance = "sandwich by toss", effective - 1.0, sandwich(shares, scores, inverse)
+    else:
+        kind, degrees, covariance = "information", 2.0 * effective, inverse * max(1.0, misfit)
+    if lasting is not None:
+        moved = problem.moved(np.concatenate([lasting, np.zeros(3)]))
+        shift = inverse @ (moved.scores(at, free) - problem.scores(at, free)).sum(axis=0)
+        covariance = covariance + np.outer(shift, shift)
+    covariance[~seen, ~seen] = np.inf
+    # half of the impacts decide, not the few that the law misses altogether
+    noise = 2.0 * float(np.median(problem.by_noise_alone().fit(*at).cost)) / _MEDIAN
+    return Uncertainty(covariance, np.diag(inverse), np.maximum(degrees, 1.0), kind, misfit, noise)
 
 
-def _inverse(hessian: np.ndarray) -> np.ndarray:
-    """Inverse of an information matrix; a parameter that nothing depends on gets an infinite variance."""
+def _inverse(hessian: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Its inverse among parameters that anything depends on, 0 elsewhere; and which those are."""
     seen = np.diag(hessian) > 0.0
-    result = np.full_like(hessian, 0.0)
-    result[np.ix_(seen, seen)] = np.linalg.inv(hessian[np.ix_(seen, seen)])
-    result[~seen, ~seen] = np.inf
-    return result
+    inverse = np.zeros_like(hessian)
+    inverse[np.ix_(seen, seen)] = np.linalg.inv(hessian[np.ix_(seen, seen)])
+    return inverse, seen
 
 
-def interval(value: float, error: float, degrees: float, low: float = 0.0, high: float = np.inf) -> tuple[float, float]:
-    """95 % interval of a parameter that can only lie between ``low`` and ``high``.
-
-    Parameters
-    ----------
-    error
-        Standard error; infinite where nothing depends on the parameter.
-    degrees
-        Of freedom of Student's quantile.
-    """
-    if not np.isfinite(error):
-        return low, high
-    reach = float(stdtrit(degrees, 0.975)) * error
-    return max(value - reach, low), min(value + reach, high)
+def sandwich(shares: np.ndarray, scores: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+    """(k, k) covariance from each toss's share of the Hessian (m, k, k), its score (m, k) and the Hessian's inverse."""
+    m, k = scores.shape
+    scores = scores - scores.mean(axis=0)  # their sum is zero already, but for parameters at a bound
+    freed = [
+        np.linalg.lstsq(np.eye(k) - share @ inverse, score)[0] for share, score in zip(shares, scores, strict=True)
+    ]
+    return inverse @ (np.transpose(freed) @ np.array(freed)) @ inverse * ((m - 1) / m)
 
 
-def friction_evidence(problem: Likelihood, mu: float, e_n: float, e_t: float = 0.0) -> FrictionEvidence:
-    """Ask the likelihood whether mu is determined; ``(mu, e_n, e_t)`` is its optimum."""
-    lowest = problem.objective(mu, e_n, e_t)
-    degrees = max(6 * len(problem.table) - 2, 1)
-    scale = max(1.0, 2.0 * lowest / degrees)
+def friction_evidence(problem: Likelihood, at: Point) -> FrictionEvidence:
+    """Ask the likelihood whether mu is determined; ``at`` is its optimum."""
+    mu, e_n, e_t = at
+    lowest = problem.objective(*at)
+    scale = max(1.0, 2.0 * lowest / max(6 * len(problem.table) - 2, 1))
 
     def rise(friction: float) -> float:
         best = minimize_scalar(
@@ -152,8 +149,7 @@ def friction_evidence(problem: Likelihood, mu: float, e_n: float, e_t: float = 0
         )  # fmt: skip
         return max((min(float(best.fun), problem.objective(friction, e_n, e_t)) - lowest) / scale, 0.0)
 
-    evidence = rise(_NO_LIMIT)
     bound = 0.0
     if mu > 0.0 and rise(0.0) > _ONE_SIDED:
         bound = float(brentq(lambda friction: rise(friction) - _ONE_SIDED, 0.0, mu, xtol=1e-4))
-    return FrictionEvidence(evidence > _SIGNIFICANT, bound, evidence)
+    return FrictionEvidence(rise(_NO_LIMIT) > _SIGNIFICANT, bound)

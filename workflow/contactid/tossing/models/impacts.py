@@ -1,7 +1,7 @@
 """Identification of friction and restitution from all impacts at once, as an MPEC (eqs. 7 to 11 and 16, tossing paper).
 
-Unknowns: mu, e_N and (where freed) e_T, shared; for every impact the impulse ``P`` and, where errors in variables are
-allowed for, the pre-impact twist ``v^- = a + L z`` with ``L L^T`` the covariance of its measurement ``a``.
+Unknowns: mu, e_N and (where freed) e_T, shared; for every impact the impulse ``P`` and the pre-impact twist
+``v^- = a + L z`` with ``L L^T`` the covariance of its measurement ``a`` (errors in variables).
 Constraints are the impact law in complementarity form, all pairs scaled to the order of one by the impact's speed:
 
 * normal: ``0 <= N``  perp  ``xi_N >= 0``;
@@ -12,12 +12,9 @@ Constraints are the impact law in complementarity form, all pairs scaled to the 
   ``0 <= s``  perp  ``mu N - sum b >= 0``. The polyhedron lies within the disk, so its mu is too large by up to
   ``1 / cos(pi / n)``.
 
-Objectives:
-
-* least squares: half the squares of the pre- and post-impact twists' errors, each whitened with its covariance, the
-  latter's with an optional model error added: the likelihood;
-* mean norm: eqs. 16 and 17, mean of ``|W (v^+ - v~^+)|``, with ``sqrt(eps^2 + square)`` for the norm. Norms let few bad
-  impacts count little. Its v^- is the measured one, as in the paper.
+The objective is the likelihood: half the squares of the pre- and post-impact twists' errors, each whitened with its
+covariance, the latter's with an optional model error added. The paper's own loss, eq. 17, is that of
+:mod:`contactid.tossing.identify.velocities`.
 
 Gravity does nothing at an instant; impulses are those of eq. 3's atoms.
 """
@@ -32,18 +29,9 @@ import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
 
 from contactid.core.complementarity import Pair
-from contactid.core.errors import ContactIdError
-from contactid.tossing.impacts.impact import WEIGHTS
 from contactid.tossing.impacts.law import ImpactTable
 
 _SLOWEST = 0.05  # m/s, least scale of an impact's speed
-
-
-class Objective(Enum):
-    """What is minimised; formulas in the module's text."""
-
-    LEAST_SQUARES = "least_squares"
-    MEAN_NORM = "mean_norm"
 
 
 class Friction(Enum):
@@ -59,30 +47,18 @@ class ImpactModelOptions:
 
     Attributes
     ----------
-    objective : least squares or mean norm
     friction : exact disk or polyhedron
     facets : of the polyhedron
-    estimate_pre_twist : errors in variables; otherwise the pre-impact twists are taken as measured
     free_e_t : identify e_T, too; otherwise it is 0, as in the paper
     model_error : standard deviations (m/s, rad/s) per axis of what the law itself gets wrong
-    smoothing : eps of the smoothed norm, m/s
     largest_mu : bound
     """
 
-    objective: Objective = Objective.LEAST_SQUARES
     friction: Friction = Friction.DISK
     facets: int = 8
-    estimate_pre_twist: bool = True
     free_e_t: bool = False
     model_error: tuple[float, float] = (0.0, 0.0)
-    smoothing: float = 1e-3
     largest_mu: float = 2.0
-
-    def __post_init__(self) -> None:
-        if self.objective is Objective.MEAN_NORM and self.estimate_pre_twist:
-            raise ContactIdError(
-                "the mean of norms has no place for errors of the pre-impact twist", "Set estimate_pre_twist to false"
-            )
 
 
 @dataclass(frozen=True)
@@ -120,24 +96,18 @@ class ImpactModel:
 
     def pre_twists(self) -> np.ndarray:
         """(n, 6) at the model's present point."""
-        if not self.options.estimate_pre_twist:
-            return self.table.pre_twist
         z = _values(self.model.z, len(self.table), 6)
         return self.table.pre_twist + np.einsum("nij,nj->ni", np.linalg.cholesky(self.table.pre_covariance), z)
 
-    def start_at(self, mu: float, e_n: float, e_t: float = 0.0, pre_twists: np.ndarray | None = None) -> None:
-        """Set every variable to a feasible point: the law's exact answer at given parameters and pre-impact twists."""
+    def start_at(self, mu: float, e_n: float, e_t: float = 0.0) -> None:
+        """Set every variable to a feasible point: the law's exact answer for the measured pre-impact twists."""
         model, table = self.model, self.table
-        before = table.pre_twist if pre_twists is None or not self.options.estimate_pre_twist else pre_twists
         model.mu.set_value(mu, skip_validation=True)
         model.e_n.set_value(e_n, skip_validation=True)
         if self.options.free_e_t:
             model.e_t.set_value(e_t, skip_validation=True)
-        if self.options.estimate_pre_twist:
-            root = np.linalg.cholesky(table.pre_covariance)
-            _set(model.z, np.linalg.solve(root, (before - table.pre_twist)[..., None])[..., 0])
-        impulses = table.impulses(mu, e_n, e_t, before)
-        approach = table.relative(before)
+        _set(model.z, np.zeros((len(table), 6)))
+        impulses, approach = table.impulses(mu, e_n, e_t), table.approach
         xi = approach * (1.0 + np.array([e_t, e_t, e_n])) + np.einsum("nij,nj->ni", table.delassus, impulses)
         slip = np.linalg.norm(xi[:, :2], axis=1)
         _set(model.impulse, impulses / self.impulse_scale[:, None])
@@ -150,7 +120,7 @@ class ImpactModel:
             _set(model.share, share)
         else:
             self._start_polyhedron(impulses, share)
-        twist_error = table.post_twist - before - np.einsum("nij,nj->ni", table.response, impulses)
+        twist_error = table.post_twist - table.pre_twist - np.einsum("nij,nj->ni", table.response, impulses)
         _set(model.error, np.einsum("nij,nj->ni", _whitening(table, self.options), twist_error))
 
     def _start_polyhedron(self, impulses: np.ndarray, share: np.ndarray) -> None:
@@ -189,12 +159,12 @@ def build_impact_model(table: ImpactTable, options: ImpactModelOptions | None = 
     for i in impacts:
         model.impulse[i, 2].setlb(0.0)
         model.xi[i, 2].setlb(0.0)
-    if options.estimate_pre_twist:
-        model.z = pyo.Var(impacts, twist, initialize=0.0)
+    model.z = pyo.Var(impacts, twist, initialize=0.0)
     built = ImpactModel(model, [], table, options, scale, speed)
     _measurements(built)
     _impact_law(built)
-    _objective(built)
+    errors = [variable[i, k] for variable in (model.error, model.z) for i in impacts for k in twist]
+    model.objective = pyo.Objective(expr=0.5 * pyo.quicksum(error**2 for error in errors))
     return built
 
 
@@ -211,7 +181,7 @@ def _measurements(built: ImpactModel) -> None:
     to_error = whitening @ root
 
     def latent(coefficients: np.ndarray, i: int) -> Any:
-        return _dot(coefficients, [model.z[i, k] for k in range(6)]) if options.estimate_pre_twist else 0.0
+        return _dot(coefficients, [model.z[i, k] for k in range(6)])
 
     model.of_approach = pyo.Constraint(
         n, range(3), rule=lambda m, i, k: m.approach[i, k] == measured[i, k] + latent(to_contact[i, k], i)
@@ -276,23 +246,8 @@ def _polyhedron(built: ImpactModel) -> None:
         built.pairs.append((model.slip[i], left))
 
 
-def _objective(built: ImpactModel) -> None:
-    model, n = built.model, len(built.table)
-    if built.options.objective is Objective.LEAST_SQUARES:
-        squares = pyo.quicksum(model.error[i, k] ** 2 for i in range(n) for k in range(6))
-        if built.options.estimate_pre_twist:
-            squares += pyo.quicksum(model.z[i, k] ** 2 for i in range(n) for k in range(6))
-        model.objective = pyo.Objective(expr=0.5 * squares)
-        return
-    eps = built.options.smoothing
-    norms = (pyo.sqrt(eps**2 + sum(model.error[i, k] ** 2 for k in range(6))) for i in range(n))
-    model.objective = pyo.Objective(expr=pyo.quicksum(norms) / n)
-
-
 def _whitening(table: ImpactTable, options: ImpactModelOptions) -> np.ndarray:
-    """(n, 6, 6): whitened error per error of the post-impact twist; W of eq. 17 for the mean of norms."""
-    if options.objective is Objective.MEAN_NORM:
-        return np.broadcast_to(np.diag(WEIGHTS), (len(table), 6, 6))
+    """(n, 6, 6): whitened error per error of the post-impact twist."""
     return np.linalg.inv(np.linalg.cholesky(table.post_covariance_with(*options.model_error)))
 
 
