@@ -23,7 +23,7 @@ from report_run import TEXTS
 from tosses_for_tests import box, motion, prepare_tosses, recordings
 
 WRONG = ContactParameters(0.4, 0.3)
-PAPER = Variant("paper", "central_difference", 1, "newton", False, False)
+PAPER = Variant("paper", "central_difference", 1, "newton", "newton", False, False)
 MM = 1e3
 
 

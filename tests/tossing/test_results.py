@@ -44,7 +44,7 @@ def test_an_empty_grid_is_refused():
 def test_identification_recovers_what_the_tosses_were_made_with():
     body = box()
     prepared = prepare_tosses(motion(recordings(body, 12, seed=8), body))
-    variant = Variant("refined", "flight_fit", 4, "newton", True, False)
+    variant = Variant("refined", "flight_fit", 4, "newton", "newton", True, False)
     problem = set_up(prepared, variant, "identification")
     coarse = sweep_grid(problem, Grid(grid_values(0.1, 0.4, 0.05), grid_values(0.0, 0.3, 0.1)))
     found, _ = identify(problem, coarse, variant, dataset="d", samples=200, seed=1)
