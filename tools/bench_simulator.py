@@ -118,7 +118,7 @@ def problems(mirror: str) -> tuple[Problem, Problem]:
         motion = read_dataset(f"{folder}/motion.nc")
     events = {"rule": "data_driven", "rest_speed": 0.02, "fall_tolerance": 2.0}
     prepared = preprocess(motion, share=0.7, seed=20230206, exclude_tumbling=False, require_usable=True, events=events)
-    variant = Variant("bench", "central_difference", 1, "newton", False, False)
+    variant = Variant("bench", "central_difference", 1, "newton", "newton", False, False)
     return set_up(prepared, variant, IDENTIFICATION), set_up(prepared, variant, None)
 
 

@@ -125,7 +125,7 @@ def test_restitution_matters_more_to_tosses_that_turn_over(tmp_path: Path) -> No
     body = box()
     prepared = prepare_tosses(motion(recordings(body, 6, 3), body))
     problem = set_up(
-        prepared, Variant("exact_contact", "central_difference", 1, "newton", False, False), IDENTIFICATION
+        prepared, Variant("exact_contact", "central_difference", 1, "newton", "newton", False, False), IDENTIFICATION
     )
     steps = grid_values(0.0, 1.0, 0.1)
     files = [str(tmp_path / f"{name}.nc") for name in ("tosses", "sweep")]
