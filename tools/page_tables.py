@@ -37,6 +37,7 @@ ACCEPTED = "workflow/resources/verdicts/default.csv"
 MISSING = "workflow/resources/missing.csv"
 OWN_THROWS = "workflow/resources/own_throws.csv"
 OWN_IMPACTS = "workflow/resources/own_impacts.csv"
+OWN_REGIONS = "workflow/resources/own_regions.csv"
 MOVES = "workflow/resources/verdict_moves.csv"
 DIFFERENCES = "workflow/resources/published/differences.yaml"
 BENCHMARK = {
@@ -77,9 +78,35 @@ def all_tables(root: Path) -> dict[str, str]:
         ),
         "table_of_own_throws": own_throws(pd.read_csv(root / OWN_THROWS)),
         "table_of_own_impacts": own_impacts(pd.read_csv(root / OWN_IMPACTS)),
+<<<<<<< HEAD
         "table_of_benchmark": benchmark(benchmark_table(stored(root, "tossing_benchmark"))),
         "table_of_few_tosses": few_tosses(learning_table(stored(root, "tossing_splits"))),
+=======
+        "table_of_own_regions": own_regions(pd.read_csv(root / OWN_REGIONS)),
+>>>>>>> fdd7c01 (Faces and regions of rest poses in predict: the run keeps kernel, scores and draws; tosses in flight alone have them, too)
     }
+
+
+def own_regions(counted: pd.DataFrame) -> str:
+    """How many unseen poses at rest the regions of ``contactid predict`` hold, beside a naive answer's."""
+    rows = []
+    for (tosses, scheme), of in counted.groupby(["tosses", "scheme"], sort=False):
+        one, widest = of.iloc[0], of.iloc[-1]
+        held = [_share(row.covered, row.n_tosses) for row in of.itertuples()]
+        naive = _share(widest["naive_covered"], widest["n_tosses"])
+        area = f"{1e4 * widest['median_area_m2']:.0f} cm2"
+        right = f"{one['face_right']} ({one['face_expected']:.1f})"
+        elsewhere = f"{widest['other_face_covered']} of {one['n_tosses'] - one['face_right']}"
+        kind = f"{'real' if tosses == 'public' else f'twins, {tosses}'} ({one['n_tosses']})"
+        rows.append([kind, f"{scheme} ({one['law']})", *held, naive, area, right, elsewhere])
+    head = ["tosses", "scheme (law)", "50 % hold", "80 %", "90 %", "90 % without model error", "median area of 90 %"]
+    return _table([*head, "on the most probable face (expected)", "of the others 90 % hold"], rows)
+
+
+def _share(count: int, n: int) -> str:
+    """A percentage with its binomial standard error."""
+    share = count / n
+    return f"{100 * share:.0f} +- {100 * (share * (1 - share) / n) ** 0.5:.0f} %"
 
 
 def own_throws(scored: pd.DataFrame) -> str:

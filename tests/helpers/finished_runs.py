@@ -6,12 +6,16 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from contactid.sources.motion import read_data, read_dataset
+from contactid.output.fits import read_json
+from contactid.sources.motion import read_data, read_dataset, write_dataset
 from contactid.sources.registry import OWN, READERS, Dataset
 from contactid.tossing.configuration import cases, schemes_of
+from contactid.tossing.identify.trajectories import Grid, sweep_grid
 from contactid.tossing.predict.prediction import predict_dataset
+from contactid.tossing.predict.rest_pose_distribution import predict_rest_poses
 from contactid.tossing.prepare.calibration import calibrate_dataset
-from contactid.tossing.prepare.preprocess import prepare
+from contactid.tossing.prepare.preprocess import IDENTIFICATION, prepare
+from contactid.tossing.prepare.tosses import Variant, load_problem
 from contactid.tossing.readers.contactnets import HALF_WIDTH, stream_contactnets
 from small_files import folder_of, toss
 from tosses_for_tests import EVENTS, RATE, recordings
@@ -69,6 +73,9 @@ def write_run(folder, sources, block, fits):
         calibration = f"{folder}/tossing/fits/{on}.calibration.json"
         if any(scheme.calibrated for scheme in schemes.values()):
             calibrate_dataset(f"{folder}/data/{on}/tosses.nc", calibration)
+        for variant in tossing["variants"]:
+            if variant["name"] in tossing["rest_poses"]["variants"]:
+                write_rest_poses(folder, on, predicted, variant, tossing["rest_poses"])
         (folder / f"tossing/predictions/{on}").mkdir(parents=True)
         predict_dataset(
             f"{folder}/data/{predicted}/tosses.nc",
@@ -81,6 +88,21 @@ def write_run(folder, sources, block, fits):
     configuration = {"studies": ["tossing"], "tossing": tossing}
     (folder / "provenance.json").write_text(json.dumps({"git_commit": None, "configuration": configuration}))
     return folder
+
+
+def write_rest_poses(folder, on, predicted, variant, options):
+    """What a run keeps of rest poses by a variant, from losses on a small grid about its fit."""
+    name, tossing = variant["name"], folder / "tossing"
+    calibration = str(tossing / f"fits/{on}.calibration.json") if variant["calibrated"] else None
+    fit, swept = str(tossing / f"fits/{on}.{name}.json"), str(tossing / f"{on}.{name}.nc")
+    data, tested = (str(folder / f"data/{dataset}/tosses.nc") for dataset in (on, predicted))
+    problem = load_problem(data, calibration, Variant.from_config(variant), IDENTIFICATION)
+    parameters = read_json(fit)["parameters"]
+    near = Grid(*(parameters[key] + np.array([-0.01, 0.0, 0.01]) for key in ("friction_mu", "restitution_e_n")))
+    write_dataset(sweep_grid(problem, near), swept)
+    (tossing / f"rest_poses/{on}").mkdir(parents=True, exist_ok=True)
+    files = [str(tossing / f"rest_poses/{on}/{predicted}.{name}{end}") for end in (".json", ".csv", ".outlines.csv")]
+    predict_rest_poses(tested, data, calibration, fit, swept, variant, options["draws"], options["seed"], 3, *files)
 
 
 def names_of(run, dataset, part):

@@ -10,23 +10,28 @@ import numpy as np
 import pandas as pd
 import pinocchio
 import pytest
+from scipy.stats import betabinom
 
 from contactid.__main__ import main
 from contactid.output.tables import read_csv
 from contactid.sources.motion import iterate_recordings, read_dataset
 from contactid.tossing.own.finished_run import read_run
 from contactid.tossing.own.predict import means, predict_own
+from contactid.tossing.own.regions import NO_REGIONS, predict_regions
 from contactid.tossing.own.tosses import read_tosses
 from contactid.tossing.readers.contactnets import read_toss_table
 from example_tosses import BOX, CUBE, write_box
 from example_tosses import write_cube as write_cube_example
 from finished_runs import CALIBRATED, EXACT, names_of, write_cube, write_run
 from odd_names import IN_MARKDOWN, ODD
+from small_files import folder_of
 from tosses_for_tests import TRUTH
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples/predict"
 FILES = {"predictions.csv", "summary.md", "bodies", "losses.pdf", "losses.png", "losses.svg"}
+FITTED = ("exact", "calibrated")
+OF_REGIONS = {"regions.json", "regions.pdf", "regions.png", "regions.svg"}
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +41,7 @@ def cube(tmp_path_factory):
     tosses = write_cube(folder / "all", 40, seed=3)
     block = {"identify_on": ["cube"], "predict_on": ["cube"], "exclude_tumbling": False}
     block |= {"variants": [EXACT, CALIBRATED], "velocity": {"identify_on": []}}
+    block |= {"rest_poses": {"variants": ["exact", "calibrated"], "draws": 30, "seed": 1}}
     fits = {"exact": (TRUTH.friction_mu, TRUTH.restitution_e_n), "calibrated": (0.3, 0.2)}
     return write_run(folder / "run", {"cube": ("contactnets", tosses, "")}, block, fits), tosses
 
@@ -65,7 +71,7 @@ def test_the_run_s_own_test_tosses_have_the_run_s_own_losses(cube, tmp_path, cap
     mine = copied(tosses, tmp_path / "mine", names_of(run, "cube", "test"))
     assert main(["predict", str(mine), "--run", str(run), "--report", str(tmp_path / "report")]) == 0
     printed = capsys.readouterr().out
-    assert "WARNING" not in printed and {file.name for file in (tmp_path / "report").iterdir()} == FILES
+    assert "WARNING" not in printed and {file.name for file in (tmp_path / "report").iterdir()} == FILES | OF_REGIONS
     model = pinocchio.buildModelFromUrdf(
         str(tmp_path / "report/bodies/cube.calibrated.urdf"), pinocchio.JointModelFreeFlyer()
     )
@@ -150,6 +156,9 @@ def test_what_cannot_be_predicted_is_one_line_and_leaves_nothing(cube, tmp_path,
     (tmp_path / "empty").mkdir()
     lacking = shutil.copytree(run, tmp_path / "runs/public")
     (lacking / "tossing/fits/cube.exact.json").unlink()
+    bare = shutil.copytree(run, tmp_path / "runs/bare")
+    shutil.rmtree(bare / "tossing/rest_poses")
+    flights = in_motion(tosses, tmp_path / "flights", names_of(run, "cube", "test")[:2], 18)
     old = shutil.copytree(run, tmp_path / "runs/old")
     record = json.loads((old / "provenance.json").read_text())
     del record["configuration"]["tossing"]["velocity"]
@@ -163,12 +172,97 @@ def test_what_cannot_be_predicted_is_one_line_and_leaves_nothing(cube, tmp_path,
         ([tosses], tmp_path / "runs/none", "no such run. Finish it first (snakemake with its configuration), or name"),
         ([tosses], tmp_path / "empty", "is no finished run"),
         ([tosses], lacking, "lacks tossing/fits/cube.exact.json. Finish it first (make public)"),
+        ([flights], bare, "all recordings end in motion, and"),
         ([tosses], old, "another version of this program ('velocity' is missing)"),
     ):
         assert report_of(cube, tmp_path, *given, run=of_run) == 1
         told = capsys.readouterr().err.splitlines()
         assert len(told) == 1 and told[0].startswith("ERROR ") and words in told[0], told
         assert not (tmp_path / "report").exists()
+
+
+# Where they come to rest
+
+
+def test_regions_are_in_a_file_a_table_and_a_few_lines(cube, tmp_path, capsys):
+    run, tosses = cube
+    names = names_of(run, "cube", "test")
+    mine = copied(tosses, tmp_path / "mine", names)
+    assert report_of(cube, tmp_path, mine) == 0
+    printed = capsys.readouterr().out
+    document = json.loads((tmp_path / "report/regions.json").read_text())
+    losses = {name: read_csv(run / f"tossing/predictions/cube/cube.{name}.csv")["loss"].mean() for name in FITTED}
+    assert document["scheme"] == min(losses, key=losses.get), "of least loss on the run's own test tosses"
+    assert [toss["toss"] for toss in document["tosses"]] == [f"9{name}" for name in names]
+    table = pd.read_csv(tmp_path / "report/predictions.csv", dtype={"toss": str})
+    own = table["scheme"] == document["scheme"]
+    columns = ["simulated_face_probability", "region_50_m2", "region_80_m2", "region_90_m2"]
+    assert table.loc[own, columns].notna().all(axis=None) and table.loc[~own, columns].isna().all(axis=None)
+    by_toss = table[own].set_index("toss")
+    for toss in document["tosses"]:
+        assert sum(toss["faces"].values()) == pytest.approx(1.0) and not toss["seen"]
+        areas = [region["area_m2"] for region in toss["regions"]]
+        assert np.allclose(areas, by_toss.loc[toss["toss"], columns[1:]].astype(float), rtol=1e-5)
+        assert 0.0 < areas[0] <= areas[1] <= areas[2]
+        place = by_toss.loc[toss["toss"], ["measured_x", "measured_y"]].astype(float)
+        assert np.allclose([toss["measured"]["x"], toss["measured"]["y"]], place, atol=1e-6)
+    for k, level in enumerate((50, 80, 90)):
+        held = sum(toss["regions"][k]["covers"] for toss in document["tosses"])
+        assert f"{level} % regions by {document['scheme']} hold {held} of 12 poses at rest" in printed
+        assert f"| {level} % | {held} of 12" in (tmp_path / "report/summary.md").read_text()
+
+
+def test_regions_hold_tosses_that_the_run_has_not_seen(cube, tmp_path):
+    """28 tosses set the edges of the regions, so the count of 60 new ones is beta-binomial."""
+    run = read_run(cube[0])
+    table = predict_regions(run, read_tosses([write_cube(tmp_path / "new", 60, seed=77)], run)).coverage
+    for row in table.itertuples():
+        rank = int(np.ceil(29 * row.level))
+        low, high = betabinom.ppf([0.001, 0.999], 60, rank, 29 - rank)
+        assert low <= row.covered <= high and row.n_tosses == 60, row
+
+
+def in_motion(tosses, folder, names, frames):
+    """The beginnings of some tosses."""
+    mine = copied(tosses, folder, names)
+    for file in (mine / "tosses_processed").glob("*.pt"):
+        folder_of(mine, {file.stem: read_toss_table(file)[:frames]})
+    return mine
+
+
+def test_tosses_that_end_in_motion_have_regions_alone(cube, tmp_path, capsys):
+    run, tosses = cube
+    names = names_of(run, "cube", "test")
+    flights = in_motion(tosses, tmp_path / "flights", names, 18)
+    assert report_of(cube, tmp_path, flights) == 0
+    printed = capsys.readouterr().out
+    assert "loss" not in printed.split("Report")[0] and "12 recordings end in motion" in summary_of(tmp_path)
+    assert {file.name for file in (tmp_path / "report").iterdir()} == {"predictions.csv", "summary.md"} | OF_REGIONS
+    hidden = json.loads((tmp_path / "report/regions.json").read_text())["tosses"]
+    assert report_of(cube, tmp_path, copied(tosses, tmp_path / "whole", names)) == 0
+    whole = json.loads((tmp_path / "report/regions.json").read_text())["tosses"]
+    for one, other in zip(hidden, whole, strict=True):
+        assert one["measured"] is None and all(region["covers"] is None for region in one["regions"])
+        assert one["most_probable_face"] == other["most_probable_face"]
+        middle, known = (np.mean(toss["regions"][0]["outlines"][0]["corners"], axis=0) for toss in (one, other))
+        assert np.linalg.norm(middle - known) < 0.02, "from fewer samples of the flight"
+
+
+def test_tosses_in_motion_beside_whole_ones_have_rows_without_losses(cube, tmp_path, capsys):
+    run, tosses = cube
+    names = names_of(run, "cube", "test")
+    mine = copied(tosses, tmp_path / "mine", names[:9])
+    flight = in_motion(tosses, tmp_path / "flight", names[9:10], 18)
+    shutil.copy2(flight / f"tosses_processed/9{names[9]}.pt", mine / "tosses_processed")
+    assert report_of(cube, tmp_path, mine) == 0
+    table = pd.read_csv(tmp_path / "report/predictions.csv", dtype={"toss": str})
+    (row,) = table[table["toss"] == f"9{names[9]}"].to_dict("records")
+    assert np.isnan(row["loss"]) and 0.0 < row["region_90_m2"] < 1.0 and row["scheme"] in FITTED
+    assert "hold" in capsys.readouterr().out and "1 recordings end in motion" in summary_of(tmp_path)
+
+
+def summary_of(tmp_path):
+    return (tmp_path / "report/summary.md").read_text()
 
 
 # The example
@@ -195,6 +289,8 @@ def test_the_example_is_predicted_and_its_other_surface_noticed(box, tmp_path, c
     assert main(["predict", str(mine), "--run", str(box), "--report", str(tmp_path / "report")]) == 0
     assert f"\n{IN_MARKDOWN}.h5: " in (tmp_path / "report/summary.md").read_text()
     printed = capsys.readouterr().out
+    assert NO_REGIONS in printed and NO_REGIONS in (tmp_path / "report/summary.md").read_text()
+    assert {file.name for file in (tmp_path / "report").iterdir()} == FILES
     assert printed.startswith(f"{ODD}.h5: 6 tosses of Box006 (205 x 155 x 100 mm), 360 frames/s.")
     assert "WARNING Losses are higher than on the run's own test tosses" in printed
     summary = (tmp_path / "report/summary.md").read_text()

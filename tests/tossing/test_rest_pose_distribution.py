@@ -58,6 +58,10 @@ def clouds(count, seed, **options):
     return [cloud(random, name=f"toss{k}", **options) for k in range(count)]
 
 
+def score_of(one, kernel, n, random):
+    return score(one, kernel, draw_poses(one, kernel, n, random))[0]
+
+
 # what is uncertain of the release
 
 
@@ -199,13 +203,13 @@ def test_region_size_of_a_uniform_density():
 
 def test_scores_of_right_predictions_are_uniform():
     random = np.random.default_rng(2)
-    values = [score(each, TRUE_KERNEL, 300, random)[0] for each in clouds(150, 8)]
+    values = [score_of(each, TRUE_KERNEL, 300, random) for each in clouds(150, 8)]
     assert kstest(values, "uniform").pvalue > 0.01
 
 
 def test_scores_of_predictions_without_the_model_s_error_are_overconfident():
     random = np.random.default_rng(2)
-    values = [score(each, smoothing_kernel(each), 200, random)[0] for each in clouds(80, 8)]
+    values = [score_of(each, smoothing_kernel(each), 200, random) for each in clouds(80, 8)]
     assert np.mean(np.array(values) <= 0.9) < 0.7
 
 
@@ -214,8 +218,8 @@ def test_another_face_than_any_simulated_one_is_outside_of_every_region_without_
     unseen = np.setdiff1d(FACES, made.samples.face)[:1]
     lost = Cloud("lost", made.heading, made.samples, made.central, FlatPoses(unseen, made.samples.pose[:1]))
     random = np.random.default_rng(0)
-    assert score(lost, smoothing_kernel(lost), 100, random)[0] == 1.0
-    assert score(lost, TRUE_KERNEL, 400, random)[0] < 1.0, "a lost toss is possible"
+    assert score_of(lost, smoothing_kernel(lost), 100, random) == 1.0
+    assert score_of(lost, TRUE_KERNEL, 400, random) < 1.0, "a lost toss is possible"
 
 
 def test_smoothing_kernel_is_never_narrower_than_the_measurement():
@@ -248,7 +252,7 @@ def test_coverage_counts_by_hand():
     table = pd.DataFrame({PARAMETERS: [1.0, 1.0, 0.2, 1.0], RELEASE: [0.95, 0.85, 0.1, 1.0],
                           MODEL_ERROR: [0.49, 0.7, 0.1, 0.93]})  # fmt: skip
     table = table.assign(**{f"size_{name}": 1.0 for name in (PARAMETERS, RELEASE, MODEL_ERROR)})
-    scores = Scores(table, TRUE_KERNEL, held_out=np.linspace(0.05, 0.95, 19))
+    scores = Scores(table, TRUE_KERNEL, np.linspace(0.05, 0.95, 19), np.array([]))
     found = coverage_table({"a": scores, "b": scores}).set_index(["object", "level", "nominal_pct"])["covered"]
     assert found[("a", PARAMETERS, 90.0)] == 1 and found[("a", RELEASE, 90.0)] == 2
     assert found[("a", MODEL_ERROR, 90.0)] == 3 and found[("a", MODEL_ERROR, 95.0)] == 4

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
+from contactid.core import rotations
 from contactid.output import style
 from contactid.tossing.own.predict import NAIVE, label
+from contactid.tossing.own.regions import face_name
+from contactid.tossing.predict.rest_pose_cloud import UNKNOWN
+from contactid.tossing.predict.rest_pose_regions import RestPrediction
+from contactid.tossing.prepare.poses import top_outline
 
 _HEIGHT, _LEAST = 0.24, 2.2  # inches: of a scheme's row, of the figure
+_PANELS = 6  # tosses whose regions are shown
+_SHADES = {0.5: 0.55, 0.8: 0.3, 0.9: 0.15}  # opacity of a region by level
 
 
 def draw_predictions(predictions: pd.DataFrame, means: pd.DataFrame, scheme: str, identified_on: str) -> Figure:
@@ -65,3 +76,61 @@ def _draw_rest(axes: Axes, predictions: pd.DataFrame, scheme: str) -> None:
     axes.set_xlabel("$x_C$ (m)")
     axes.set_ylabel("$y_C$ (m)")
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize=6, handletextpad=0.2)
+
+
+def draw_regions(predictions: Sequence[RestPrediction], vertices: np.ndarray) -> Figure:
+    """Regions of a few tosses from above: half of them spread over all, half those whose face is the least sure.
+
+    ``vertices`` (v, 3) m are the body's in B.
+    """
+    by_sureness = sorted(predictions, key=lambda one: -one.faces[one.likely_face])
+    n, half = len(by_sureness), _PANELS // 2
+    unsure = range(max(n - half, 0), n)
+    spread = np.linspace(0, max(n - half - 1, 0), half).round().astype(int).tolist()
+    places = sorted({*spread, *unsure})
+    columns = min(3, len(places))
+    rows = -(-len(places) // columns)
+    size = style.DOUBLE_COLUMN / 3.0
+    figure, panels = plt.subplots(rows, columns, figsize=(size * max(columns, 2), size * rows + 0.7), squeeze=False)
+    for panel in panels.flat[len(places) :]:
+        panel.set_visible(False)
+    for panel, place in zip(panels.flat, places, strict=False):
+        _draw_toss(panel, by_sureness[place], vertices)
+    for panel in panels[:, 0]:
+        panel.set_ylabel("$y_C$ (m)")
+    for panel in panels[-1]:
+        panel.set_xlabel("$x_C$ (m)")
+    handles: list[Patch | Line2D] = [
+        Patch(facecolor=(style.LINE, _SHADES[region.level]), label=f"{100 * region.level:.0f} % region")
+        for region in predictions[0].regions
+    ]
+    handles += [
+        Line2D([], [], color=style.ACCENT, lw=0.9, ls="--", label="on another face"),
+        Patch(facecolor="none", edgecolor="black", lw=0.9, label="measured at rest"),
+        Line2D([], [], color=style.RELEASE, ls="none", marker="+", ms=6, label="by the parameters alone"),
+    ]
+    figure.legend(handles=handles, loc="outside upper center", ncols=3)
+    return figure
+
+
+def _draw_toss(panel: Axes, one: RestPrediction, vertices: np.ndarray) -> None:
+    for region in reversed(one.regions):
+        for face, corners in region.outlines:
+            if face == one.likely_face:
+                panel.fill(*corners.T, facecolor=(style.LINE, _SHADES[region.level]), edgecolor="none")
+                panel.plot(*corners.T, color=style.LINE, lw=0.6)
+            else:
+                panel.plot(*corners.T, color=style.ACCENT, lw=0.9, ls="--")
+    probability = 100 * one.faces[one.likely_face]
+    title = f"toss {one.cloud.toss}\n{face_name(one.likely_face)} up: {probability:.0f} %"
+    measured = one.cloud.measured
+    if int(measured.face[0]) != UNKNOWN:
+        quaternion = rotations.from_matrices(measured.matrices())[0]
+        outline = top_outline(np.r_[measured.pose[0, :2], 0.0, quaternion], vertices)
+        panel.fill(*outline.T, facecolor="none", edgecolor="black", lw=0.9)
+        panel.plot(*measured.pose[0, :2], "o", color="black", ms=2.5)
+        title += f", was {face_name(int(measured.face[0]))}"
+    panel.plot(*one.cloud.central.pose[0, :2], "+", color=style.RELEASE, ms=6)
+    panel.set_title(title, loc="left", fontsize=7)
+    panel.set_aspect("equal", adjustable="datalim")
+    panel.locator_params(nbins=4)

@@ -19,6 +19,7 @@ from contactid.output.fits import read_json
 from contactid.output.tables import read_csv
 from contactid.sources.motion import BodyProperties, body_of, opened_dataset
 from contactid.tossing.configuration import Scheme, cases, predictions_of, schemes_of, velocity_cases
+from contactid.tossing.predict.rest_pose_regions import RestPoseModel
 from contactid.tossing.prepare.poses import PlaneCorrection
 
 _RECORD = "provenance.json"  # the run writes it when every study is done
@@ -86,13 +87,28 @@ class FinishedRun:
 
     def own_losses(self, identified: IdentifiedBody, scheme: str) -> np.ndarray:
         """Losses (eq. 18) of the run's own test tosses by a scheme, in the digits of its tables; empty if none."""
-        found = [
+        tables = [
             read_csv(file)["loss"]
             for on, dataset, name in predictions_of(self.block)
             if (on, name) == (identified.dataset, scheme)
             and (file := self.folder / "tossing/predictions" / on / f"{dataset}.{name}.csv").is_file()
         ]
-        return pd.concat(found).to_numpy(dtype=float) if found else np.zeros(0)
+        return pd.concat(tables).to_numpy(dtype=float) if tables else np.zeros(0)
+
+    def rest_pose_model(self, identified: IdentifiedBody, scheme: str) -> RestPoseModel | None:
+        """What regions of rest poses by a scheme are made from; None where the run has none.
+
+        A run that predicts several datasets has a file for each, which differ in the test tosses'
+        scores alone; the first is taken.
+        """
+        for on, dataset in cases(self.block):
+            file = self.folder / "tossing/rest_poses" / on / f"{dataset}.{scheme}.json"
+            if on == identified.dataset and file.is_file():
+                try:
+                    return RestPoseModel.read(file)
+                except KeyError:  # an earlier version's, which didn't keep what further tosses need
+                    return None
+        return None
 
 
 def size_of(body: BodyProperties) -> str:

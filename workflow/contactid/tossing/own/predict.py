@@ -18,7 +18,6 @@ from contactid.tossing.own.tosses import OwnTosses, test_part
 from contactid.tossing.predict.prediction import POSE, predict, rest_errors
 from contactid.tossing.prepare.calibration import Calibration
 from contactid.tossing.prepare.metrics import trajectory_errors
-from contactid.tossing.prepare.preprocess import TEST
 from contactid.tossing.prepare.tosses import Problem, Variant, set_up, usable_tosses
 from contactid.tossing.simulate.box import ContactParameters
 
@@ -29,14 +28,16 @@ _WORSE = 3.0  # standard errors
 _FEW = 5  # tosses
 
 
-def predict_own(run: FinishedRun, tosses: OwnTosses, said: Callable[[str], None] = lambda line: None) -> pd.DataFrame:
+def predict_own(
+    run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None] = lambda line: None
+) -> pd.DataFrame:
     """Predict tosses from release to rest by every scheme that the run has identified for their body.
 
     Parameters
     ----------
     run, tosses
         From :func:`contactid.tossing.own.finished_run.read_run` and :func:`contactid.tossing.own.tosses.read_tosses`.
-    said
+    progress
         Called with a line of text as each scheme is done.
 
     Returns
@@ -46,7 +47,7 @@ def predict_own(run: FinishedRun, tosses: OwnTosses, said: Callable[[str], None]
     toss), and the columns of :func:`contactid.tossing.predict.prediction.predict`. The scheme ``no_impact`` is the
     naive answer: the body stays where it first touches the surface, its pose until then being the measured one.
     """
-    tables, problems = [], _Problems(run, tosses)
+    tables, problems = [], Problems(run, tosses)
     for one in tosses.identified:
         for scheme in one.schemes.values():
             record = run.fit(one, scheme)
@@ -61,20 +62,25 @@ def predict_own(run: FinishedRun, tosses: OwnTosses, said: Callable[[str], None]
             about |= {"calibrated": scheme.calibrated, **asdict(law)}
             table = predict(problems.of(one, scheme), law).assign(**about)
             tables.append(table)
-            said(f"{scheme.name}: {len(table)} tosses with mu = {law.friction_mu:.3g}, e_N = {law.restitution_e_n:.3g}")
+            progress(
+                f"{scheme.name}: {len(table)} tosses with mu = {law.friction_mu:.3g}, e_N = {law.restitution_e_n:.3g}"
+            )
     tables.append(no_impact(test_part(tosses.prepared)).assign(scheme=NO_IMPACT, parameters=NAIVE, calibrated=False))
-    found = pd.concat(tables, ignore_index=True)
-    found = found.assign(seen=found["toss"].isin(tosses.seen), identified_on=found["identified_on"].fillna(""))
+    table = pd.concat(tables, ignore_index=True)
+    table = table.assign(seen=table["toss"].isin(tosses.seen), identified_on=table["identified_on"].fillna(""))
     first = ["toss", "scheme", "parameters", "identified_on", "calibrated", "friction_mu", "restitution_e_n", "seen"]
-    return found[[*first, *(name for name in found if name not in first)]]
+    return table[[*first, *(name for name in table if name not in first)]]
 
 
-class _Problems:
-    """What schemes simulate; those that step alike on one body share it."""
+class Problems:
+    """What schemes simulate; those that step alike on one body share it.
 
-    def __init__(self, run: FinishedRun, tosses: OwnTosses) -> None:
-        self._run, self._tosses = run, tosses
-        self._bodies: dict[str, xr.Dataset] = {"": test_part(tosses.prepared)}
+    ``parts`` are those to be simulated beside the test part.
+    """
+
+    def __init__(self, run: FinishedRun, tosses: OwnTosses, *parts: str) -> None:
+        self._run, self._tosses, self._parts = run, tosses, parts
+        self._bodies: dict[str, xr.Dataset] = {"": test_part(tosses.prepared, *parts)}
         self._made: dict[tuple[str, Variant], Problem] = {}
 
     def of(self, one: IdentifiedBody, scheme: Scheme) -> Problem:
@@ -82,10 +88,11 @@ class _Problems:
         file = str(self._run.calibration(one)) if scheme.calibrated else ""
         variant = Variant.from_config(scheme.stepping)
         if file not in self._bodies:
-            self._bodies[file] = test_part(Calibration(**read_json(file)).apply(self._tosses.prepared))
+            calibrated = Calibration(**read_json(file)).apply(self._tosses.prepared)
+            self._bodies[file] = test_part(calibrated, *self._parts)
         key = file, replace(variant, name="", refine=False)
         if key not in self._made:
-            self._made[key] = set_up(self._bodies[file], variant, TEST)
+            self._made[key] = set_up(self._bodies[file], variant, None)
         return self._made[key]
 
 
@@ -156,12 +163,12 @@ def _standard_error(values: np.ndarray) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
 
 
-def doubts(predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses) -> list[str]:
-    """Sentences on what not to trust; ``summary`` is from :func:`means`."""
-    return [*tosses.warnings, *_of_the_tosses(predictions), *_of_the_schemes(predictions, summary, run, tosses)]
+def warnings_on(predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses) -> list[str]:
+    """Sentences on what not to trust, beside the tosses' own; ``summary`` is from :func:`means`."""
+    return [*_few_or_seen(predictions), *_poor_schemes(predictions, summary, run, tosses)]
 
 
-def _of_the_tosses(predictions: pd.DataFrame) -> Iterator[str]:
+def _few_or_seen(predictions: pd.DataFrame) -> Iterator[str]:
     by_toss = predictions.drop_duplicates("toss")
     n, n_seen = len(by_toss), int(by_toss["seen"].sum())
     if n_seen == n:
@@ -174,7 +181,7 @@ def _of_the_tosses(predictions: pd.DataFrame) -> Iterator[str]:
         yield f"Only {n - n_seen or n} tosses: standard errors from so few are themselves uncertain"
 
 
-def _of_the_schemes(
+def _poor_schemes(
     predictions: pd.DataFrame, summary: pd.DataFrame, run: FinishedRun, tosses: OwnTosses
 ) -> Iterator[str]:
     predicted = summary[summary["parameters"] != NAIVE]
@@ -221,17 +228,17 @@ def label(row: Mapping[str, object] | pd.Series, summary: pd.DataFrame) -> str:
 
 def lines(summary: pd.DataFrame) -> list[str]:
     """A line of text per scheme: its mean loss with standard error, its parameters, and the run's own test tosses."""
-    told = []
+    sentences = []
     for _, row in summary.iterrows():
         about = [f"{row['parameters']}-based" if row["parameters"] != NAIVE else "naive: stays where it first touches"]
         if row["parameters"] != NAIVE:
             about.append(f"mu = {row['friction_mu']:.3g}, e_N = {row['restitution_e_n']:.3g}")
         if row["run_n_tosses"]:
             about.append(f"the run's own test tosses: {with_error(row['run_mean_loss'], row['run_sem_loss'])}")
-        told.append(
+        sentences.append(
             f"{label(row, summary)}: loss = {with_error(row['mean_loss'], row['sem_loss'])} ({'; '.join(about)})"
         )
-    return told
+    return sentences
 
 
 def with_error(mean: float, error: float) -> str:

@@ -20,7 +20,14 @@ from contactid.sources.motion import BodyProperties, body_of, read_data, read_da
 from contactid.sources.registry import OWN, READERS, Dataset
 from contactid.tossing.own.finished_run import FinishedRun, IdentifiedBody, size_of
 from contactid.tossing.prepare.poses import fit_plane
-from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess, preprocess_on, toss_table
+from contactid.tossing.prepare.preprocess import (
+    IDENTIFICATION,
+    RELEASED,
+    TEST,
+    preprocess,
+    preprocess_on,
+    toss_table,
+)
 from contactid.tossing.readers.iam_fields import entered, open_archive
 from contactid.tossing.readers.iam_recording import bodies_with_inertia
 
@@ -41,8 +48,9 @@ class OwnTosses:
     name : of the file or folder
     object : what was tossed
     prepared
-        As :func:`contactid.tossing.prepare.preprocess.preprocess` makes it. These tosses are its test part; where they
-        lie on the run's own surface, the run's identification tosses are its other part.
+        As :func:`contactid.tossing.prepare.preprocess.preprocess` makes it. These tosses are its test part, and its
+        released one those that end in motion; where they lie on the run's own surface, the run's identification tosses
+        are its other part.
     identified : the run's datasets of this body
     seen : names of the tosses that the run identified on
     left_out : reason by name, of recordings that can't be used
@@ -58,11 +66,15 @@ class OwnTosses:
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 
-    def told(self) -> str:
+    def count(self, part: str) -> int:
+        """Usable tosses of a part, ``TEST`` or ``RELEASED``."""
+        return int(((self.prepared["split"] == part) & (self.prepared["reason"] == "")).sum())
+
+    def description(self) -> str:
         """What was read, as a sentence."""
-        used = int(((self.prepared["split"] == TEST) & (self.prepared["reason"] == "")).sum())
+        n = self.count(TEST) + self.count(RELEASED)
         rate = float(self.prepared.attrs["sample_frequency"])
-        return f"{self.name}: {used} tosses of {self.object} ({size_of(body_of(self.prepared))}), {rate:g} frames/s."
+        return f"{self.name}: {n} tosses of {self.object} ({size_of(body_of(self.prepared))}), {rate:g} frames/s."
 
 
 def read_tosses(paths: Sequence[str | Path], run: FinishedRun, object_name: str = "", surface: str = "") -> OwnTosses:
@@ -94,6 +106,9 @@ def read_tosses(paths: Sequence[str | Path], run: FinishedRun, object_name: str 
         name, reason = next(iter(reasons.items()))
         warnings.append(f"{len(reasons)} of {len(table)} recordings are left out; {name}: {reason}")
     notes = [] if on_the_run_s else ["The surface is fitted to the poses at rest of these tosses themselves."]
+    in_motion = int((prepared["split"] == RELEASED).sum())
+    if in_motion:
+        notes.append(f"{in_motion} recordings end in motion: they have faces and regions, but no losses.")
     if motion.attrs["assumed"]:
         notes.append(f"Without {_EXPERIMENT}: frame rate, mass and inertia are taken as published.")
     return OwnTosses(
@@ -115,8 +130,12 @@ def _prepared(
     settings = {key: run.block[key] for key in ("exclude_tumbling", "events")}
     plane = next((one.plane for one in identified if one.plane is not None), None)
     known = None if plane is None or "surfaces" in motion.attrs else preprocess_on(motion, plane, **settings)
-    if known is not None and abs(_above_the_surface(known)) <= _OFF_SURFACE:
-        return known, True, []
+    if known is not None:
+        height = _above_the_surface(known)
+        # without a pose at rest there is nothing to fit a surface to, so the run's is taken
+        released = np.isnan(height) and (known["split"] == RELEASED).any()
+        if released or abs(height) <= _OFF_SURFACE:
+            return known, True, []
     prepared = preprocess(motion, share=0.0, seed=0, require_usable=True, **settings)
     if known is None or plane is None:
         return prepared, False, []
@@ -303,7 +322,7 @@ def _poses(motion: xr.Dataset) -> Iterator[bytes]:
 
 def _above_the_surface(prepared: xr.Dataset) -> float:
     """Median height (m) of the resting faces of usable tosses above z = 0; NaN where none is usable."""
-    used = prepared["reason"].values == ""
+    used = (prepared["reason"].values == "") & (prepared["split"].values == TEST)
     resting = prepared["rest_position"].values[used], prepared["rest_orientation"].values[used]
     faces = [fit_plane(p[None], q[None], prepared["vertices"].values).height for p, q in zip(*resting, strict=True)]
     return float(np.median(faces)) if faces else np.nan
@@ -347,9 +366,9 @@ def _along(dataset: xr.Dataset, dimension: str) -> list[str]:
     return [str(name) for name in dataset.variables if dimension in dataset[name].dims]
 
 
-def test_part(prepared: xr.Dataset) -> xr.Dataset:
-    """The tosses that are to be predicted, without the run's own."""
-    return _some(prepared, prepared["split"].values == TEST)
+def test_part(prepared: xr.Dataset, *also: str) -> xr.Dataset:
+    """The tosses that are to be predicted, without the run's own; ``also`` names further parts."""
+    return _some(prepared, np.isin(prepared["split"].values.astype(str), [TEST, *also]))
 
 
 def _some(dataset: xr.Dataset, chosen: np.ndarray) -> xr.Dataset:

@@ -16,11 +16,12 @@ from contactid.core import rotations
 from contactid.tossing.identify.trajectories import bootstrap_draws
 from contactid.tossing.predict.covariance_root import symmetric_root
 from contactid.tossing.prepare.preprocess import upper_face
-from contactid.tossing.prepare.tosses import Problem
+from contactid.tossing.prepare.tosses import PreparedToss, Problem
 from contactid.tossing.simulate.batch import Runs, rest_poses
 from contactid.tossing.simulate.box import ContactParameters
 
 FACES = np.array([-3, -2, -1, 1, 2, 3])
+UNKNOWN = 0  # face of a rest pose that wasn't measured
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Cloud:
     heading : (2,) unit vector in the surface: the direction the box is tossed in
     samples : n rest poses under uncertain inputs
     central : 1 rest pose, of the identified parameters and the fitted release
-    measured : 1 rest pose
+    measured : 1 rest pose, of face ``UNKNOWN`` where it wasn't measured
     """
 
     toss: str
@@ -99,6 +100,12 @@ def parameter_draws(loss: xr.DataArray, samples: int, seed: int) -> np.ndarray:
         step = float(np.diff(values).mean()) if len(values) > 1 else 0.0
         draws[:, k] = np.clip(draws[:, k] + step * random.uniform(-0.5, 0.5, samples), values[0], values[-1])
     return draws
+
+
+def _measured(item: PreparedToss) -> FlatPoses:
+    if np.isnan(item.rest_position).any():
+        return FlatPoses(np.array([UNKNOWN]), np.full((1, 3), np.nan))
+    return FlatPoses.of(item.rest_position[None, :], item.rest_orientation[None, :])
 
 
 def simulate_clouds(
@@ -141,7 +148,7 @@ def simulate_clouds(
                 heading=velocity / speed if speed > 0.0 else np.array([1.0, 0.0]),
                 samples=flat[1:],
                 central=flat[:1],
-                measured=FlatPoses.of(item.rest_position[None, :], item.rest_orientation[None, :]),
+                measured=_measured(item),
             )
         )
     return clouds

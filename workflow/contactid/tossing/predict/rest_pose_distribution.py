@@ -105,23 +105,31 @@ def _student(square: np.ndarray, freedom: float, dimensions: int) -> np.ndarray:
 
 
 def _mixture(residuals: np.ndarray, same_face: np.ndarray, kernel: Kernel) -> np.ndarray:
-    """Mean over the samples (axis -2) of the kernel at residuals (..., n, 3); ``same_face`` (..., n)."""
-    square = ((residuals / kernel.scales) ** 2).sum(axis=-1)
-    core = np.where(same_face, _student(square, kernel.freedom, 3), 0.0) / kernel.scales.prod()
+    """Mean over the samples (axis -2) of the kernel at residuals; ``same_face`` is (..., n).
+
+    Residuals are (..., n, 3), or (..., n, 2) for the density over face and position alone: the
+    margin of a Student distribution has the same degrees of freedom.
+    """
+    dimensions = residuals.shape[-1]
+    scales = kernel.scales[:dimensions]
+    square = ((residuals / scales) ** 2).sum(axis=-1)
+    core = np.where(same_face, _student(square, kernel.freedom, dimensions), 0.0) / scales.prod()
     if kernel.lost == 0.0:
         return core.mean(axis=-1)
     far = (residuals[..., :2] ** 2).sum(axis=-1) / kernel.wide**2
-    lost = _student(far, kernel.freedom, 2) / (kernel.wide**2 * len(FACES) * 2.0 * np.pi)
+    every_face_and_yaw = len(FACES) * (2.0 * np.pi if dimensions == 3 else 1.0)
+    lost = _student(far, kernel.freedom, 2) / (kernel.wide**2 * every_face_and_yaw)
     return ((1.0 - kernel.lost) * core + kernel.lost * lost).mean(axis=-1)
 
 
-def density(cloud: Cloud, kernel: Kernel, poses: FlatPoses) -> np.ndarray:
-    """Predictive density (m,) at poses, per face, m2 and rad.
+def density(cloud: Cloud, kernel: Kernel, poses: FlatPoses, *, yaw: bool = True) -> np.ndarray:
+    """Predictive density (m,) at poses, per face, m2 and rad; without ``yaw`` per face and m2.
 
     The Student distribution in yaw is cut off at half a turn; for scales below 0.4 rad that leaves out less than 1 %.
     """
     same_face = poses.face[:, None] == cloud.samples.face[None, :]
-    return _mixture(cloud.residuals(poses), same_face, kernel)
+    residuals = cloud.residuals(poses)
+    return _mixture(residuals if yaw else residuals[..., :2], same_face, kernel)
 
 
 def draw_poses(cloud: Cloud, kernel: Kernel, n: int, random: np.random.Generator) -> FlatPoses:
@@ -175,12 +183,16 @@ def fit_kernel(clouds: Sequence[Cloud], length: float, start: Kernel | None = No
     return kernel_of(found.x)
 
 
-def score(cloud: Cloud, kernel: Kernel, n: int, random: np.random.Generator) -> tuple[float, np.ndarray]:
-    """Score of the measured rest pose, and the densities (n,) of ``n`` poses drawn, in descending order."""
-    drawn = density(cloud, kernel, draw_poses(cloud, kernel, n, random))
-    measured = density(cloud, kernel, cloud.measured)[0]
+def score(cloud: Cloud, kernel: Kernel, drawn: FlatPoses, *, yaw: bool = True) -> tuple[float, np.ndarray]:
+    """Score of the measured rest pose, and the densities (n,) of n poses drawn, in descending order.
+
+    ``drawn`` are of :func:`draw_poses`; ``yaw`` as in :func:`density`.
+    """
+    densities = density(cloud, kernel, drawn, yaw=yaw)
+    measured = density(cloud, kernel, cloud.measured, yaw=yaw)[0]
     # no density at all is outside of every region, whatever the samples' own densities underflow to
-    return (float((drawn > measured).mean()) if measured > 0.0 else 1.0), np.sort(drawn)[::-1]
+    value = float((densities > measured).mean()) if measured > 0.0 else 1.0
+    return value, np.sort(densities)[::-1]
 
 
 def region_size(densities: np.ndarray, probability: float) -> float:
@@ -195,14 +207,17 @@ class Scores:
 
     Attributes
     ----------
-    table : one row per toss: ``toss``, a column of scores per level, ``size_<level>``: of the 90 % region, cm2 deg
+    table : one row per toss: ``toss``, a column of scores per level, ``size_<level>``: of the 90 % region, cm2 deg,
+        and ``position``: scores by the density over face and position alone, whatever the yaw
     kernel : the model's error, fitted on all identification tosses
     held_out : (identification toss,) scores by kernels fitted without the toss, from which conformal regions are made
+    held_out_positions : the same by the density over face and position alone
     """
 
     table: pd.DataFrame
     kernel: Kernel
     held_out: np.ndarray
+    held_out_positions: np.ndarray
 
 
 def score_tosses(
@@ -222,21 +237,28 @@ def score_tosses(
     """
     random = np.random.default_rng(seed)
     kernel = fit_kernel(identification, length)
-    held_out = np.empty(len(identification))
+    held_out, held_out_positions = np.empty((2, len(identification)))
     part = random.permutation(len(identification)) % min(folds, len(identification))
     for k in np.unique(part):
         others = fit_kernel([identification[i] for i in np.flatnonzero(part != k).tolist()], length, kernel)
         for i in np.flatnonzero(part == k).tolist():
-            held_out[i] = score(identification[i], others, n, random)[0]
+            drawn = draw_poses(identification[i], others, n, random)
+            held_out[i] = score(identification[i], others, drawn)[0]
+            held_out_positions[i] = score(identification[i], others, drawn, yaw=False)[0]
     columns: dict[str, list[object]] = {"toss": [cloud.toss for cloud in test[RELEASE]]}
     for level in (PARAMETERS, RELEASE, MODEL_ERROR):
-        scored = [
-            score(cloud, kernel if level == MODEL_ERROR else smoothing_kernel(cloud), n, random)
-            for cloud in test[PARAMETERS if level == PARAMETERS else RELEASE]
-        ]
+        scored, positions = [], []
+        for cloud in test[PARAMETERS if level == PARAMETERS else RELEASE]:
+            spread = kernel if level == MODEL_ERROR else smoothing_kernel(cloud)
+            drawn = draw_poses(cloud, spread, n, random)
+            scored.append(score(cloud, spread, drawn))
+            if level == MODEL_ERROR:
+                positions.append(score(cloud, spread, drawn, yaw=False)[0])
         columns[level] = [value for value, _ in scored]
         columns[f"size_{level}"] = [region_size(densities, 0.9) for _, densities in scored]
-    return Scores(pd.DataFrame(columns), kernel, held_out)
+    # the last level's, which has the model's error
+    columns["position"] = positions
+    return Scores(pd.DataFrame(columns), kernel, held_out, held_out_positions)
 
 
 def conformal_quantile(held_out: np.ndarray, probability: float) -> float:
@@ -432,6 +454,10 @@ def predict_rest_poses(
         "object": name,
         "kernel": asdict(scored.kernel),
         "held_out": scored.held_out.tolist(),
+        "held_out_positions": scored.held_out_positions.tolist(),
+        # for further tosses: contactid.tossing.predict.rest_pose_regions
+        "draws": drawn.tolist(),
+        "seed": seed,
         "tosses": scored.table.to_dict("records"),
     }
     write_json(scores, record)
@@ -443,5 +469,6 @@ def predict_rest_poses(
 def read_scores(path: str | Path) -> tuple[str, Scores]:
     """Object and scores from a file that :func:`predict_rest_poses` wrote."""
     record = read_json(path)
-    scores = Scores(pd.DataFrame(record["tosses"]), Kernel(**record["kernel"]), np.array(record["held_out"]))
+    held_out, positions = np.array(record["held_out"]), np.array(record["held_out_positions"])
+    scores = Scores(pd.DataFrame(record["tosses"]), Kernel(**record["kernel"]), held_out, positions)
     return str(record["object"]), scores

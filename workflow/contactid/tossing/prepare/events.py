@@ -25,6 +25,7 @@ _WINDOW = 0.025  # s on either side: at 360 Hz and 0.2 mm noise the fitted speed
 _FEWEST_FLIGHT_SAMPLES = 5
 _FEWEST_REST_SAMPLES = 4
 _TOUCH_HEIGHT = 1e-3  # m: twice the scatter of resting vertices
+IN_MOTION = "not at rest at the end of the recording"
 _JUMP = 0.15  # m/s: a smaller jump in the velocity of the centre of mass is not told from noise
 
 
@@ -50,6 +51,7 @@ def find_events(
     rest_speed: float,
     fall_tolerance: float,
     rest: int | None = None,
+    landed: bool = True,
 ) -> Events:
     """Find release, first contact and rest of one toss.
 
@@ -67,6 +69,8 @@ def find_events(
         Largest deviation from free fall, m/s2; raised to six standard deviations where the noise needs it.
     rest
         Sample before which release and first contact lie, where the body needn't come to rest.
+    landed
+        Whether it must touch the surface; where it doesn't, the contact is behind the last sample.
     """
     half = _half_window(time_step)
     if len(position) < 2 * half + _FEWEST_REST_SAMPLES:
@@ -74,7 +78,7 @@ def find_events(
     if rest is None:
         rest = find_rest(position, orientation, vertices, time_step, surface_velocity, rest_speed)
     if rest < 0:
-        return Events(reason="not at rest at the end of the recording")
+        return Events(reason=IN_MOTION)
     if rest == 0:
         return Events(reason="at rest from the first sample on")
     heights = vertex_positions(position, orientation, vertices)[:, :, 2]
@@ -84,9 +88,9 @@ def find_events(
     mass_center = vertex_positions(position, orientation, center_of_mass[None, :])[:, 0]
     hits = np.flatnonzero(_touches(heights, mass_center, vertices, time_step, gravity))
     hits = hits[(hits > airborne[0]) & (hits <= rest)]
-    if not len(hits):
+    if not len(hits) and landed:
         return Events(reason="no impact between release and rest")
-    contact = int(hits[0])
+    contact = int(hits[0]) if len(hits) else len(position)
     release = _release(mass_center, gravity, time_step, half, contact, fall_tolerance)
     if contact - release < _FEWEST_FLIGHT_SAMPLES:
         return Events(reason=f"only {max(contact - release, 0)} samples of free flight before the first contact")

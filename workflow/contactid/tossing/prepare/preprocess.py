@@ -11,7 +11,7 @@ rest_position       m              mean over the rest
 rest_orientation    1              Karcher mean over the rest
 tumbled             0 or 1         the upper face at rest is not the one at first contact
 reason              text           why the recording is left out; empty where it is used
-split               text           ``identification`` or ``test``
+split               text           ``identification`` or ``test``; ``released``, see :func:`preprocess_on`
 events              text           the rule that release and rest are by, ``data_driven`` or ``authors``
 =================== ============== ===================================================================================
 
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,10 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
 from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset, write_dataset
-from contactid.tossing.prepare.events import Events, as_authors, find_events, find_rest
+from contactid.tossing.prepare.events import IN_MOTION, Events, as_authors, find_events, find_rest
 from contactid.tossing.prepare.poses import PlaneCorrection, fit_plane, in_surface_frame
 
-IDENTIFICATION, TEST = "identification", "test"
+IDENTIFICATION, TEST, RELEASED = "identification", "test", "released"
 _REST_MEAN_SECONDS = 101 / 360  # the authors average 101 samples at 360 Hz
 _GRAVITY = 9.81
 
@@ -121,12 +122,15 @@ def preprocess_on(
     """Prepare all recordings as test tosses on a surface that is known, with the same result as :func:`preprocess`.
 
     ``motion`` has one surface, which ``plane`` corrects; nothing is fitted. No toss need be usable.
+    A recording that ends in motion is of the part ``RELEASED``: its rest pose is NaN, its ``rest``
+    the last sample, and its ``contact`` behind that where it ends in flight.
     """
     body, tosses = body_of(motion), _tosses_of(motion)
     for toss in tosses:
         toss.correct(plane)
-        toss.judge(body, 1.0 / motion.attrs["sample_frequency"], exclude_tumbling, {**events, "rule": toss.rule})
-    return _assemble(motion, tosses, np.full(len(tosses), TEST, dtype=object), plane)
+        toss.judge(body, 1.0 / motion.attrs["sample_frequency"], exclude_tumbling, {**events, "rule": toss.rule}, True)
+    parts = [RELEASED if toss.released else TEST for toss in tosses]
+    return _assemble(motion, tosses, np.array(parts, dtype=object), plane)
 
 
 def _tosses_of(motion: xr.Dataset) -> list[_Toss]:
@@ -154,7 +158,7 @@ class _Toss:
         self.position, self.orientation, self.belt, self.gravity = position, orientation, belt, gravity
         self.events, self.rule = Events(reason="not judged yet"), "data_driven"
         self.reason = ""
-        self.tumbled = False
+        self.tumbled = self.released = False
         self.rest_position = np.full(3, np.nan)
         self.rest_orientation = np.full(4, np.nan)
 
@@ -169,13 +173,28 @@ class _Toss:
         self.position, self.orientation = plane.apply(self.position, self.orientation)
         self.gravity = plane.rotation.inv().apply(self.gravity)
 
-    def judge(self, body: BodyProperties, time_step: float, exclude_tumbling: bool, events: Mapping[str, Any]) -> None:
+    def judge(
+        self,
+        body: BodyProperties,
+        time_step: float,
+        exclude_tumbling: bool,
+        events: Mapping[str, Any],
+        may_end_in_motion: bool = False,
+    ) -> None:
         """Find events and rest pose, and say why the toss can't be used where it can't."""
-        self.events = find_events(
-            self.position, self.orientation, body.vertices, body.center_of_mass, time_step,
+        find = partial(
+            find_events, self.position, self.orientation, body.vertices, body.center_of_mass, time_step,
             gravity=self.gravity, surface_velocity=self.belt,
             rest_speed=events["rest_speed"], fall_tolerance=events["fall_tolerance"],
         )  # fmt: skip
+        self.events = find()
+        if may_end_in_motion and self.events.reason == IN_MOTION:
+            flight = find(rest=len(self.position) - 1, landed=False)
+            self.released = not flight.reason
+            self.events = flight if self.released else self.events
+        self.reason = self.events.reason
+        if self.released:
+            return
         if events["rule"] == "authors":
             theirs = as_authors(
                 self.events, self.position, self.orientation, body.vertices, time_step, self.belt, events["rest_speed"]

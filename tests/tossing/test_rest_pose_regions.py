@@ -1,0 +1,145 @@
+"""Regions of rest poses: exact shapes, laws, and whether they hold what they say on planted tosses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib.path import Path as Outline
+from scipy.stats import betabinom
+from test_rest_pose_distribution import TRUE_KERNEL, cloud, clouds
+
+from contactid.tossing.predict.rest_pose_cloud import FACES, UNKNOWN, FlatPoses
+from contactid.tossing.predict.rest_pose_distribution import (
+    PARAMETERS,
+    RELEASE,
+    Kernel,
+    density,
+    draw_poses,
+    score_tosses,
+)
+from contactid.tossing.predict.rest_pose_regions import (
+    LEVELS,
+    RestPoseModel,
+    coverage,
+    face_probabilities,
+    predict_cloud,
+)
+
+UNIFORM = np.linspace(0.0, 1.0, 1001)  # scores of right predictions
+GAUSSIAN = Kernel(0.02, 0.008, 0.15)
+
+
+def model(kernel, held_out=UNIFORM):
+    return RestPoseModel(kernel, held_out, np.zeros((0, 2)), 0, np.array([0.3, 0.85]))
+
+
+def single(seed, face=2):
+    """A cloud of one simulated rest pose."""
+    made = cloud(np.random.default_rng(seed))
+    samples = FlatPoses(np.array([face]), made.samples.pose[:1])
+    return replace(made, samples=samples, central=samples, measured=samples)
+
+
+def inside(region, poses):
+    """Which poses lie within a region's outlines, on their own face."""
+    held = np.zeros(len(poses.face), dtype=int)
+    for face, corners in region.outlines:
+        held += (poses.face == face) & Outline(corners).contains_points(poses.pose[:, :2])
+    return held % 2 == 1
+
+
+def test_the_region_of_one_normal_kernel_is_its_ellipse():
+    one = single(1)
+    found = predict_cloud(one, model(GAUSSIAN), np.random.default_rng(0))
+    for region in found.regions:
+        square = -2.0 * np.log(1.0 - region.level)  # of the radius, in standard deviations
+        area = np.pi * square * GAUSSIAN.along * GAUSSIAN.across
+        assert region.area == pytest.approx(area, rel=0.12), "1,000 draws tell where it ends"
+        ((face, corners),) = region.outlines
+        along = (corners - one.central.pose[0, :2]) @ one.heading
+        assert face == 2 and np.abs(along).max() == pytest.approx(np.sqrt(square) * GAUSSIAN.along, rel=0.1)
+        assert np.allclose(corners[0], corners[-1]) and region.covers
+
+
+def test_the_density_without_yaw_is_the_one_with_it_summed_over_the_yaw():
+    made = cloud(np.random.default_rng(4), n=10)
+    kernel = Kernel(0.02, 0.01, 0.05, 8.0, 0.2, 0.1)
+    poses = draw_poses(made, kernel, 40, np.random.default_rng(0))
+    yaw = np.linspace(-np.pi, np.pi, 721)[:-1]
+    total = np.zeros(40)
+    for angle in yaw:
+        turned = np.column_stack([poses.pose[:, :2], np.full(40, angle)])
+        total += density(made, kernel, FlatPoses(poses.face, turned)) * (yaw[1] - yaw[0])
+    assert np.allclose(density(made, kernel, poses, yaw=False), total, rtol=0.01)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.0, 0.9))
+def test_faces_are_as_probable_as_they_are_drawn(seed, lost):
+    made, kernel = cloud(np.random.default_rng(seed)), replace(TRUE_KERNEL, lost=lost)
+    faces = face_probabilities(made, kernel)
+    assert list(faces) == FACES.tolist() and sum(faces.values()) == pytest.approx(1.0, abs=1e-12)
+    drawn = draw_poses(made, kernel, 20_000, np.random.default_rng(1)).face
+    assert np.allclose([(drawn == face).mean() for face in faces], list(faces.values()), atol=0.02)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 10_000), st.floats(0.0, 0.3))
+def test_regions_grow_with_their_level_and_hold_what_is_denser_than_their_edge(seed, lost):
+    random = np.random.default_rng(seed)
+    made, kernel = cloud(random), replace(TRUE_KERNEL, lost=lost)
+    found = predict_cloud(made, model(kernel), random)
+    areas = [region.area for region in found.regions]
+    assert 0.0 < areas[0] < areas[1] < areas[2]
+    drawn = draw_poses(made, kernel, 2000, random)
+    held = [inside(region, drawn) for region in found.regions]
+    assert not (held[0] & ~held[1]).any() and not (held[1] & ~held[2]).any(), "nested"
+    for region, within in zip(found.regions, held, strict=True):
+        assert within.mean() == pytest.approx(region.level, abs=0.06)
+
+
+def test_two_faces_have_a_region_each_and_the_measured_one_must_be_right():
+    made = single(3)
+    two = FlatPoses(np.array([2, -1]), np.repeat(made.samples.pose, 2, axis=0))
+    for face, covers in ((2, True), (-1, True), (3, False)):
+        measured = FlatPoses(np.array([face]), made.samples.pose)
+        found = predict_cloud(replace(made, samples=two, measured=measured), model(GAUSSIAN), np.random.default_rng(0))
+        assert [region.covers for region in found.regions] == [covers] * 3, "the place is right, the face decides"
+        assert {outline_face for outline_face, _ in found.regions[0].outlines} == {2, -1}
+
+
+def test_without_a_measured_rest_pose_there_are_regions_but_no_answer_whether_they_hold_it():
+    unknown = FlatPoses(np.array([UNKNOWN]), np.full((1, 3), np.nan))
+    known, hidden = (
+        predict_cloud(one, model(TRUE_KERNEL), np.random.default_rng(0))
+        for one in (clouds(1, 3)[0], replace(clouds(1, 3)[0], measured=unknown))
+    )
+    assert [region.covers for region in hidden.regions] == [None] * 3 and np.isnan(hidden.naive_score)
+    assert [region.area for region in hidden.regions] == [region.area for region in known.regions]
+    assert coverage([known, hidden], model(TRUE_KERNEL))["n_tosses"].tolist() == [1, 1, 1]
+
+
+def test_too_few_identification_tosses_for_a_level_leave_everything_inside():
+    found = predict_cloud(clouds(1, 3)[0], model(TRUE_KERNEL, np.linspace(0.1, 0.9, 5)), np.random.default_rng(0))
+    half, _, most = found.regions
+    assert np.isfinite(half.area) and most.area == np.inf and most.outlines == () and most.covers
+
+
+def test_regions_calibrated_on_some_planted_tosses_hold_the_stated_share_of_others():
+    """The count of n new tosses is beta-binomial, as the quantile of N scores is itself drawn."""
+    N, n = 100, 150
+    identification, test = clouds(N, 21, n=40), clouds(n, 22, n=40)
+    scores = score_tosses(identification, {PARAMETERS: test[:1], RELEASE: test[:1]}, 0.1, n=500, folds=3)
+    fitted = model(scores.kernel, scores.held_out_positions)
+    random = np.random.default_rng(5)
+    table = coverage([predict_cloud(one, fitted, random) for one in test], fitted)
+    for level, row in zip(LEVELS, table.itertuples(), strict=True):
+        rank = int(np.ceil((N + 1) * level))
+        low, high = betabinom.ppf([0.005, 0.995], n, rank, N + 1 - rank)
+        assert low <= row.covered <= high, row
+        assert row.naive_covered < low, "without the model's error they are too small"
+    assert table["run_covered"].tolist() == [1, 1, 2]
