@@ -88,7 +88,7 @@ def test_other_files(tmp_path: Path) -> None:
     toss = next(good_tosses(tmp_path / "tosses").rglob("*.pt"))
     assert "0 used, 1 for their impacts alone, 0 left out, 148 Hz" in said(toss)
     # the folder that predict takes
-    assert "5 used, 1 for their impacts alone, 0 left out, 148 Hz" in said(ROOT / "examples/predict/cube")
+    assert "4 used, 2 for their impacts alone, 0 left out, 148 Hz" in said(ROOT / "examples/predict/cube")
     own = tmp_path / "own.csv"
     own.write_text("t,x,y,angle\n0,0,1,0\n")
     assert "1 rows of t, x, y, angle" in said(own) and "no reader knows these columns" in said(own)

@@ -21,20 +21,14 @@ from contactid.tossing.predict.rest_pose_distribution import (
     draw_poses,
     score_tosses,
 )
-from contactid.tossing.predict.rest_pose_regions import (
-    LEVELS,
-    RestPoseModel,
-    coverage,
-    face_probabilities,
-    predict_cloud,
-)
+from contactid.tossing.predict.rest_pose_regions import LEVELS, RestPoseModel, face_probabilities, predict_rest
 
 UNIFORM = np.linspace(0.0, 1.0, 1001)  # scores of right predictions
 GAUSSIAN = Kernel(0.02, 0.008, 0.15)
 
 
 def model(kernel, held_out=UNIFORM):
-    return RestPoseModel(kernel, held_out, np.zeros((0, 2)), 0, np.array([0.3, 0.85]))
+    return RestPoseModel(kernel, held_out, np.array([0.3, 0.85]), np.zeros((0, 2)), 0)
 
 
 def single(seed, face=2):
@@ -44,25 +38,25 @@ def single(seed, face=2):
     return replace(made, samples=samples, central=samples, measured=samples)
 
 
-def inside(region, poses):
-    """Which poses lie within a region's outlines, on their own face."""
+def inside(outlines, poses):
+    """Which poses lie within the outlines, on their own face."""
     held = np.zeros(len(poses.face), dtype=int)
-    for face, corners in region.outlines:
+    for face, corners in outlines:
         held += (poses.face == face) & Outline(corners).contains_points(poses.pose[:, :2])
     return held % 2 == 1
 
 
 def test_the_region_of_one_normal_kernel_is_its_ellipse():
     one = single(1)
-    found = predict_cloud(one, model(GAUSSIAN), np.random.default_rng(0))
-    for region in found.regions:
-        square = -2.0 * np.log(1.0 - region.level)  # of the radius, in standard deviations
-        area = np.pi * square * GAUSSIAN.along * GAUSSIAN.across
-        assert region.area == pytest.approx(area, rel=0.12), "1,000 draws tell where it ends"
-        ((face, corners),) = region.outlines
+    found = predict_rest(one, model(GAUSSIAN), np.random.default_rng(0))
+    for level, area, outlines, covers in zip(LEVELS, found.areas, found.outlines, found.covers, strict=True):
+        square = -2.0 * np.log(1.0 - level)  # of the radius, in standard deviations
+        ellipse = np.pi * square * GAUSSIAN.along * GAUSSIAN.across
+        assert area == pytest.approx(ellipse, rel=0.12), "1,000 draws tell where it ends"
+        ((face, corners),) = outlines
         along = (corners - one.central.pose[0, :2]) @ one.heading
         assert face == 2 and np.abs(along).max() == pytest.approx(np.sqrt(square) * GAUSSIAN.along, rel=0.1)
-        assert np.allclose(corners[0], corners[-1]) and region.covers
+        assert np.allclose(corners[0], corners[-1]) and covers
 
 
 def test_the_density_without_yaw_is_the_one_with_it_summed_over_the_yaw():
@@ -92,14 +86,13 @@ def test_faces_are_as_probable_as_they_are_drawn(seed, lost):
 def test_regions_grow_with_their_level_and_hold_what_is_denser_than_their_edge(seed, lost):
     random = np.random.default_rng(seed)
     made, kernel = cloud(random), replace(TRUE_KERNEL, lost=lost)
-    found = predict_cloud(made, model(kernel), random)
-    areas = [region.area for region in found.regions]
-    assert 0.0 < areas[0] < areas[1] < areas[2]
+    found = predict_rest(made, model(kernel), random)
+    assert 0.0 < found.areas[0] < found.areas[1] < found.areas[2]
     drawn = draw_poses(made, kernel, 2000, random)
-    held = [inside(region, drawn) for region in found.regions]
+    held = [inside(outlines, drawn) for outlines in found.outlines]
     assert not (held[0] & ~held[1]).any() and not (held[1] & ~held[2]).any(), "nested"
-    for region, within in zip(found.regions, held, strict=True):
-        assert within.mean() == pytest.approx(region.level, abs=0.06)
+    for level, within in zip(LEVELS, held, strict=True):
+        assert within.mean() == pytest.approx(level, abs=0.06)
 
 
 def test_two_faces_have_a_region_each_and_the_measured_one_must_be_right():
@@ -107,26 +100,23 @@ def test_two_faces_have_a_region_each_and_the_measured_one_must_be_right():
     two = FlatPoses(np.array([2, -1]), np.repeat(made.samples.pose, 2, axis=0))
     for face, covers in ((2, True), (-1, True), (3, False)):
         measured = FlatPoses(np.array([face]), made.samples.pose)
-        found = predict_cloud(replace(made, samples=two, measured=measured), model(GAUSSIAN), np.random.default_rng(0))
-        assert [region.covers for region in found.regions] == [covers] * 3, "the place is right, the face decides"
-        assert {outline_face for outline_face, _ in found.regions[0].outlines} == {2, -1}
+        found = predict_rest(replace(made, samples=two, measured=measured), model(GAUSSIAN), np.random.default_rng(0))
+        assert found.covers == [covers] * 3, "the place is right, the face decides"
+        assert {outlined for outlined, _ in found.outlines[0]} == {2, -1}
 
 
 def test_without_a_measured_rest_pose_there_are_regions_but_no_answer_whether_they_hold_it():
     unknown = FlatPoses(np.array([UNKNOWN]), np.full((1, 3), np.nan))
     known, hidden = (
-        predict_cloud(one, model(TRUE_KERNEL), np.random.default_rng(0))
+        predict_rest(one, model(TRUE_KERNEL), np.random.default_rng(0))
         for one in (clouds(1, 3)[0], replace(clouds(1, 3)[0], measured=unknown))
     )
-    assert [region.covers for region in hidden.regions] == [None] * 3 and np.isnan(hidden.naive_score)
-    assert [region.area for region in hidden.regions] == [region.area for region in known.regions]
-    assert coverage([known, hidden], model(TRUE_KERNEL))["n_tosses"].tolist() == [1, 1, 1]
+    assert hidden.covers == [None] * 3 and np.isnan(hidden.naive_score) and hidden.areas == known.areas
 
 
 def test_too_few_identification_tosses_for_a_level_leave_everything_inside():
-    found = predict_cloud(clouds(1, 3)[0], model(TRUE_KERNEL, np.linspace(0.1, 0.9, 5)), np.random.default_rng(0))
-    half, _, most = found.regions
-    assert np.isfinite(half.area) and most.area == np.inf and most.outlines == () and most.covers
+    found = predict_rest(clouds(1, 3)[0], model(TRUE_KERNEL, np.linspace(0.1, 0.9, 5)), np.random.default_rng(0))
+    assert np.isfinite(found.areas[0]) and found.areas[2] == np.inf and found.outlines[2] == [] and found.covers[2]
 
 
 def test_regions_calibrated_on_some_planted_tosses_hold_the_stated_share_of_others():
@@ -136,10 +126,9 @@ def test_regions_calibrated_on_some_planted_tosses_hold_the_stated_share_of_othe
     scores = score_tosses(identification, {PARAMETERS: test[:1], RELEASE: test[:1]}, 0.1, n=500, folds=3)
     fitted = model(scores.kernel, scores.held_out_positions)
     random = np.random.default_rng(5)
-    table = coverage([predict_cloud(one, fitted, random) for one in test], fitted)
-    for level, row in zip(LEVELS, table.itertuples(), strict=True):
+    predictions = [predict_rest(one, fitted, random) for one in test]
+    for k, level in enumerate(LEVELS):
         rank = int(np.ceil((N + 1) * level))
         low, high = betabinom.ppf([0.005, 0.995], n, rank, N + 1 - rank)
-        assert low <= row.covered <= high, row
-        assert row.naive_covered < low, "without the model's error they are too small"
-    assert table["run_covered"].tolist() == [1, 1, 2]
+        assert low <= sum(one.covers[k] for one in predictions) <= high, level
+        assert sum(one.naive_score <= level for one in predictions) < low, "without the model's error"

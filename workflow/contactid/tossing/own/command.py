@@ -36,6 +36,7 @@ def run(given: Namespace) -> Sequence[str]:
     refuse_missing(*given.tosses)
     from contactid.tossing.own.finished_run import read_run
     from contactid.tossing.own.predict import lines
+    from contactid.tossing.own.regions import NO_REGIONS
     from contactid.tossing.own.report import predict_and_judge, write_files
     from contactid.tossing.own.tosses import read_tosses
 
@@ -49,8 +50,7 @@ def run(given: Namespace) -> Sequence[str]:
         prediction = predict_and_judge(finished, tosses, say)
         write_files(prediction, folder)
     say("")
-    for line in lines(prediction.means):
-        say(line)
-    for line in prediction.regions.lines() if prediction.regions is not None else []:
+    rest = [f"{NO_REGIONS}."] if prediction.regions is None else prediction.regions.lines()
+    for line in [*lines(prediction.means), *rest]:
         say(line)
     return [f"{warning}." for warning in prediction.warnings]

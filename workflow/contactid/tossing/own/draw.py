@@ -17,30 +17,21 @@ from contactid.output import style
 from contactid.tossing.own.predict import NAIVE, label
 from contactid.tossing.own.regions import face_name
 from contactid.tossing.predict.rest_pose_cloud import UNKNOWN
-from contactid.tossing.predict.rest_pose_regions import RestPrediction
+from contactid.tossing.predict.rest_pose_regions import LEVELS, RestPrediction
 from contactid.tossing.prepare.poses import top_outline
 
 _HEIGHT, _LEAST = 0.24, 2.2  # inches: of a scheme's row, of the figure
 _PANELS = 6  # tosses whose regions are shown
-_SHADES = {0.5: 0.55, 0.8: 0.3, 0.9: 0.15}  # opacity of a region by level
+_SHADES = (0.55, 0.3, 0.15)  # opacity of regions by level
 
 
-def draw_predictions(predictions: pd.DataFrame, means: pd.DataFrame, scheme: str, identified_on: str) -> Figure:
-    """Losses of all schemes, and measured and predicted places at rest by one of them, seen from above.
+def draw_losses(predictions: pd.DataFrame, means: pd.DataFrame) -> Figure:
+    """Losses of all schemes.
 
     ``predictions`` and ``means`` are of :func:`contactid.tossing.own.predict.predict_own` and ``means`` there.
     """
     height = max(_LEAST, _HEIGHT * len(means) + 0.9)
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(style.DOUBLE_COLUMN, height), gridspec_kw={"width_ratios": [1.15, 1.0]}
-    )
-    _draw_losses(left, predictions, means)
-    shown = predictions[(predictions["scheme"] == scheme) & (predictions["identified_on"] == identified_on)]
-    _draw_rest(right, shown, scheme)
-    return figure
-
-
-def _draw_losses(axes: Axes, predictions: pd.DataFrame, means: pd.DataFrame) -> None:
+    figure, axes = plt.subplots(figsize=(0.7 * style.DOUBLE_COLUMN, height))
     for place, (_, row) in enumerate(means.iterrows()):
         of_scheme = predictions["scheme"] == row["scheme"]
         part = predictions[of_scheme & (predictions["identified_on"] == row["identified_on"])]
@@ -60,22 +51,7 @@ def _draw_losses(axes: Axes, predictions: pd.DataFrame, means: pd.DataFrame) -> 
     axes.legend(
         loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=6, columnspacing=0.8, handletextpad=0.2
     )
-
-
-def _draw_rest(axes: Axes, predictions: pd.DataFrame, scheme: str) -> None:
-    for _, toss in predictions.iterrows():
-        ends = [[toss[f"{kind}_{axis}"] for kind in ("measured", "simulated")] for axis in "xy"]
-        axes.plot(*ends, color=style.MEASURED, lw=0.6, zorder=1)
-    for kind, colour, name in (
-        ("measured", style.MEASURED, "measured at rest"),
-        ("simulated", style.SIMULATED, f"predicted by {scheme}"),
-    ):
-        places = predictions[f"{kind}_x"], predictions[f"{kind}_y"]
-        axes.plot(*places, "o", color=colour, ms=3.5, mew=0, zorder=2, label=name)
-    axes.set_aspect("equal", adjustable="datalim")
-    axes.set_xlabel("$x_C$ (m)")
-    axes.set_ylabel("$y_C$ (m)")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, fontsize=6, handletextpad=0.2)
+    return figure
 
 
 def draw_regions(predictions: Sequence[RestPrediction], vertices: np.ndarray) -> Figure:
@@ -83,29 +59,24 @@ def draw_regions(predictions: Sequence[RestPrediction], vertices: np.ndarray) ->
 
     ``vertices`` (v, 3) m are the body's in B.
     """
-    by_sureness = sorted(predictions, key=lambda one: -one.faces[one.likely_face])
-    n, half = len(by_sureness), _PANELS // 2
-    unsure = range(max(n - half, 0), n)
+    sorted_by_face = sorted(predictions, key=lambda one: -one.faces[one.likely_face])
+    n, half = len(predictions), _PANELS // 2
     spread = np.linspace(0, max(n - half - 1, 0), half).round().astype(int).tolist()
-    places = sorted({*spread, *unsure})
-    columns = min(3, len(places))
-    rows = -(-len(places) // columns)
-    size = style.DOUBLE_COLUMN / 3.0
-    figure, panels = plt.subplots(rows, columns, figsize=(size * max(columns, 2), size * rows + 0.7), squeeze=False)
-    for panel in panels.flat[len(places) :]:
+    shown = [sorted_by_face[place] for place in sorted({*spread, *range(max(n - half, 0), n)})]
+    rows, size = -(-len(shown) // 3), style.DOUBLE_COLUMN / 3.0
+    figure, panels = plt.subplots(rows, 3, figsize=(3.0 * size, size * rows + 0.7), squeeze=False)
+    for panel in panels.flat[len(shown) :]:
         panel.set_visible(False)
-    for panel, place in zip(panels.flat, places, strict=False):
-        _draw_toss(panel, by_sureness[place], vertices)
-    for panel in panels[:, 0]:
-        panel.set_ylabel("$y_C$ (m)")
-    for panel in panels[-1]:
-        panel.set_xlabel("$x_C$ (m)")
+    for panel, one in zip(panels.flat, shown, strict=False):
+        _draw_toss(panel, one, vertices)
+    panels[0, 0].set_ylabel("$y_C$ (m)")
+    panels[-1, 0].set(xlabel="$x_C$ (m)", ylabel="$y_C$ (m)")
     handles: list[Patch | Line2D] = [
-        Patch(facecolor=(style.LINE, _SHADES[region.level]), label=f"{100 * region.level:.0f} % region")
-        for region in predictions[0].regions
+        Patch(facecolor=(style.LINE, shade), label=f"{100 * level:.0f} % region")
+        for level, shade in zip(LEVELS, _SHADES, strict=True)
     ]
     handles += [
-        Line2D([], [], color=style.ACCENT, lw=0.9, ls="--", label="on another face"),
+        Line2D([], [], color=style.ACCENT, lw=0.9, ls="--", label="the same on another face"),
         Patch(facecolor="none", edgecolor="black", lw=0.9, label="measured at rest"),
         Line2D([], [], color=style.RELEASE, ls="none", marker="+", ms=6, label="by the parameters alone"),
     ]
@@ -114,22 +85,20 @@ def draw_regions(predictions: Sequence[RestPrediction], vertices: np.ndarray) ->
 
 
 def _draw_toss(panel: Axes, one: RestPrediction, vertices: np.ndarray) -> None:
-    for region in reversed(one.regions):
-        for face, corners in region.outlines:
-            if face == one.likely_face:
-                panel.fill(*corners.T, facecolor=(style.LINE, _SHADES[region.level]), edgecolor="none")
-                panel.plot(*corners.T, color=style.LINE, lw=0.6)
+    likely, measured = one.likely_face, one.cloud.measured
+    for outlines, shade in zip(one.outlines[::-1], _SHADES[::-1], strict=True):
+        for face, corners in outlines:
+            if face == likely:
+                panel.fill(*corners.T, facecolor=(style.LINE, shade), edgecolor=style.LINE, lw=0.6)
             else:
                 panel.plot(*corners.T, color=style.ACCENT, lw=0.9, ls="--")
-    probability = 100 * one.faces[one.likely_face]
-    title = f"toss {one.cloud.toss}\n{face_name(one.likely_face)} up: {probability:.0f} %"
-    measured = one.cloud.measured
+    title = f"toss {one.cloud.toss}\n{face_name(likely)} up: {100 * one.faces[likely]:.0f} %"
     if int(measured.face[0]) != UNKNOWN:
         quaternion = rotations.from_matrices(measured.matrices())[0]
         outline = top_outline(np.r_[measured.pose[0, :2], 0.0, quaternion], vertices)
         panel.fill(*outline.T, facecolor="none", edgecolor="black", lw=0.9)
         panel.plot(*measured.pose[0, :2], "o", color="black", ms=2.5)
-        title += f", was {face_name(int(measured.face[0]))}"
+        title += f"; measured: {face_name(int(measured.face[0]))}"
     panel.plot(*one.cloud.central.pose[0, :2], "+", color=style.RELEASE, ms=6)
     panel.set_title(title, loc="left", fontsize=7)
     panel.set_aspect("equal", adjustable="datalim")

@@ -244,9 +244,3 @@ def lines(summary: pd.DataFrame) -> list[str]:
 def with_error(mean: float, error: float) -> str:
     """``0.2051 +- 0.0098``."""
     return f"{mean:.4g} +- {error:.2g}" if np.isfinite(error) else f"{mean:.4g}"
-
-
-def best_known(summary: pd.DataFrame) -> pd.Series:
-    """The scheme of least loss on the run's own test tosses, else the first; these tosses don't choose it."""
-    known = summary.dropna(subset=["run_mean_loss"])
-    return summary.iloc[0] if known.empty else known.iloc[int(known["run_mean_loss"].argmin())]

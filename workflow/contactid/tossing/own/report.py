@@ -1,4 +1,4 @@
-"""The report on a user's own tosses: tables, a page of text and figures."""
+"""The report on a user's own tosses: a table, a page of text and a figure."""
 
 from __future__ import annotations
 
@@ -20,23 +20,13 @@ from contactid.output.own_report import PREDICTIONS, SUMMARY
 from contactid.output.style import label_data, save, styled
 from contactid.output.tables import write_report_csv
 from contactid.sources.motion import body_of
-from contactid.tossing.own.draw import draw_predictions, draw_regions
+from contactid.tossing.own.draw import draw_losses, draw_regions
 from contactid.tossing.own.finished_run import FinishedRun
-from contactid.tossing.own.predict import NAIVE, best_known, label, means, predict_own, warnings_on, with_error
+from contactid.tossing.own.predict import NAIVE, label, means, predict_own, warnings_on, with_error
 from contactid.tossing.own.regions import NO_REGIONS, OwnRegions, predict_regions
 from contactid.tossing.own.tosses import OwnTosses
 from contactid.tossing.prepare.calibration import Calibration
 from contactid.tossing.prepare.preprocess import TEST
-
-REGIONS = "regions.json"
-_LOSS_COLUMNS = (
-    "scheme", "parameters", "mu", "e_N", "mean loss (eq. 18)", "the run's own test tosses",
-    "position at rest, cm", "turned at rest, degrees", "on the right face",
-)  # fmt: skip
-_REGION_COLUMNS = (
-    "region", "holds of these tosses", "of the run's own test tosses",
-    "naive: uncertain parameters and release alone", "median area, cm2",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,8 +36,7 @@ class OwnPrediction:
     Attributes
     ----------
     run, tosses : what was predicted, and by what
-    table : of :func:`contactid.tossing.own.predict.predict_own`, with the columns of regions
-    means : of :func:`contactid.tossing.own.predict.means`; no row where no toss was measured at rest
+    table, means : of :mod:`contactid.tossing.own.predict`; no means where no toss was measured at rest
     regions : None where the run keeps none
     warnings : sentences
     """
@@ -60,59 +49,51 @@ class OwnPrediction:
     warnings: tuple[str, ...]
 
 
-def predict_and_judge(
-    run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None] = lambda line: None
-) -> OwnPrediction:
-    """Predict tosses, and say what not to trust; ``progress`` is called with lines of text.
+def predict_and_judge(run: FinishedRun, tosses: OwnTosses, progress: Callable[[str], None]) -> OwnPrediction:
+    """Losses and regions of tosses, and what not to trust; ``progress`` is called with lines of text.
 
     Raises
     ------
     ContactIdError
-        Where nothing can be said: no toss was measured at rest, and the run keeps no regions.
+        Where no toss was measured at rest, and the run keeps no regions.
     """
-    table, summary, warnings = pd.DataFrame(), pd.DataFrame(), list(tosses.warnings)
+    table, summary, warnings = pd.DataFrame(columns=["toss", "scheme", "identified_on"]), pd.DataFrame(), []
     if tosses.count(TEST):
         table = predict_own(run, tosses, progress)
         summary = means(table, run, tosses)
-        warnings += warnings_on(table, summary, run, tosses)
+        warnings = warnings_on(table, summary, run, tosses)
     regions = predict_regions(run, tosses)
-    if regions is None and summary.empty:
+    if regions is not None:
+        table, warnings = regions.beside(table), [*warnings, *regions.warnings()]
+    elif summary.empty:
         raise ContactIdError(
             f"{tosses.name}: all recordings end in motion, and {run.folder} keeps no regions of rest poses",
             "Record until the body rests, or name a run with tossing.rest_poses.variants",
         )
-    if regions is None:
-        progress(f"{NO_REGIONS}.")
-    else:
-        table = regions.beside(table)
-        warnings += regions.warnings()
-    return OwnPrediction(run, tosses, table, summary, regions, tuple(warnings))
+    return OwnPrediction(run, tosses, table, summary, regions, (*tosses.warnings, *warnings))
 
 
 def write_files(prediction: OwnPrediction, folder: Path) -> None:
-    """Write ``predictions.csv``, ``regions.json``, ``summary.md``, figures and ``bodies/`` into an empty folder."""
+    """Write ``predictions.csv``, ``summary.md``, ``regions.json``, figures and ``bodies/`` into an empty folder."""
     write_report_csv(prediction.table, folder / PREDICTIONS)
     write_text(folder / SUMMARY, summary(prediction))
-    if prediction.regions is not None:
-        write_text(folder / REGIONS, prediction.regions.document(prediction.run.name))
     with styled():
-        for name, figure in _figures(prediction):
-            label_data(figure, _data(prediction))
-            save(figure, folder / name)
-            plt.close(figure)
+        if len(prediction.means):
+            _save(draw_losses(prediction.table, prediction.means), prediction, folder / "losses")
+        if prediction.regions is not None:
+            write_text(folder / "regions.json", prediction.regions.document(prediction.run.name))
+            vertices = prediction.tosses.prepared["vertices"].values
+            _save(draw_regions(prediction.regions.predictions, vertices), prediction, folder / "regions")
     for name, body in _bodies(prediction):
         write_text(folder / f"bodies/{name}.xml", formats.mjcf(body))
         write_text(folder / f"bodies/{name}.urdf", formats.urdf(body))
 
 
-def _figures(prediction: OwnPrediction) -> Iterator[tuple[str, Figure]]:
-    if len(prediction.means):
-        shown = best_known(prediction.means)
-        scheme, on = str(shown["scheme"]), str(shown["identified_on"])
-        yield "losses", draw_predictions(prediction.table, prediction.means, scheme, on)
-    if prediction.regions is not None:
-        vertices = prediction.tosses.prepared["vertices"].values
-        yield "regions", draw_regions(prediction.regions.predictions, vertices)
+def _save(figure: Figure, prediction: OwnPrediction, stem: Path) -> None:
+    synthetic = "SYNTHETIC " if prediction.tosses.prepared.attrs["synthetic"] else ""
+    label_data(figure, f"{synthetic}{prediction.tosses.name}, by the run {prediction.run.name}")
+    save(figure, stem)
+    plt.close(figure)
 
 
 def _bodies(prediction: OwnPrediction) -> Iterator[tuple[str, formats.IdentifiedBody]]:
@@ -132,88 +113,75 @@ def _bodies(prediction: OwnPrediction) -> Iterator[tuple[str, formats.Identified
         yield name, formats.IdentifiedBody(name, body.mass, body.center_of_mass, body.inertia, *contact, box=size)
 
 
-def _data(prediction: OwnPrediction) -> str:
-    synthetic = "SYNTHETIC " if prediction.tosses.prepared.attrs["synthetic"] else ""
-    return f"{synthetic}{prediction.tosses.name}, by the run {prediction.run.name}"
-
-
 def summary(prediction: OwnPrediction) -> str:
     """The report in Markdown."""
     run, tosses = prediction.run, prediction.tosses
     commit = f" (commit {run.commit[:12]})" if run.commit else ""
-    lines = ["# Predicted tosses", "", f"{markdown(tosses.description())} Parameters: run `{run.name}`{commit}.", ""]
-    lines += _losses(prediction)
-    lines += _rest(prediction.regions)
-    lines += ["## Warnings", "", *(f"* {markdown(warning)}." for warning in prediction.warnings or ["None"]), ""]
-    lines += ["## Notes", "", *(f"* {note}" for note in [*map(markdown, tosses.notes), *_notes(prediction)]), ""]
+    lines = ["# Predicted tosses", "", f"{markdown(tosses.description())} Parameters: run `{run.name}`{commit}."]
+    lines += [*_losses(prediction), *_rest(prediction.regions)]
+    lines += ["", "## Warnings", "", *(f"* {markdown(warning)}." for warning in prediction.warnings or ["None"])]
+    lines += ["", "## Notes", "", *(f"* {note}" for note in [*map(markdown, tosses.notes), *_notes(prediction)])]
     if tosses.left_out:
         reasons = [f"* {markdown(name)}: {markdown(reason)}" for name, reason in tosses.left_out.items()]
-        lines += ["## Left out", "", *reasons, ""]
-    lines.append("`predictions.csv` has a row per toss and scheme, `bodies/` the body by each scheme as MJCF and URDF.")
+        lines += ["", "## Left out", "", *reasons]
+    lines += [
+        "",
+        "`predictions.csv` has a row per toss and scheme, `bodies/` the body by each scheme as MJCF and URDF.",
+    ]
     return "\n".join(lines) + "\n"
 
 
 def _losses(prediction: OwnPrediction) -> list[str]:
     if prediction.means.empty:
-        return ["No toss was measured at rest, so there are no losses.", ""]
-    rows = []
+        return ["", "No toss was measured at rest, so there are no losses."]
+    lines = [
+        "",
+        "| scheme | parameters | mu | e_N | mean loss (eq. 18) | the run's own test tosses | position at rest, cm "
+        "| turned at rest, degrees | on the right face |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
     for _, row in prediction.means.iterrows():
         naive = row["parameters"] == NAIVE
-        parameters = ("", "") if naive else (f"{row['friction_mu']:.3g}", f"{row['restitution_e_n']:.3g}")
+        pair = ("", "") if naive else (f"{row['friction_mu']:.3g}", f"{row['restitution_e_n']:.3g}")
         own = with_error(row["run_mean_loss"], row["run_sem_loss"]) if row["run_n_tosses"] else ""
-        losses = with_error(row["mean_loss"], row["sem_loss"]), own
-        errors = f"{row['rest_position_error_cm']:.3g}", f"{row['rest_rotation_error_deg']:.3g}"
-        right = f"{row['same_face']} of {row['n_tosses']}"
-        rows.append((label(row, prediction.means), row["parameters"], *parameters, *losses, *errors, right))
+        cells = [label(row, prediction.means), row["parameters"], *pair]
+        cells += [with_error(row["mean_loss"], row["sem_loss"]), own]
+        cells += [f"{row['rest_position_error_cm']:.3g}", f"{row['rest_rotation_error_deg']:.3g}"]
+        lines.append("| " + " | ".join([*cells, f"{row['same_face']} of {row['n_tosses']}"]) + " |")
     return [
-        *_table(_LOSS_COLUMNS, rows),
+        *lines,
+        "",
         "Errors behind +- are standard errors of means over tosses. `no_impact` is the naive answer: the body",
         "stays where it first touches the surface. Losses of a calibrated body are in true metres, those of the",
         "others in the data's own.",
         "",
-        "![losses by scheme, and where the body comes to rest](losses.png)",
-        "",
+        "![losses by scheme](losses.png)",
     ]
 
 
 def _rest(regions: OwnRegions | None) -> list[str]:
-    lines = ["## Where they come to rest", ""]
+    lines = ["", "## Where they come to rest", ""]
     if regions is None:
-        return [*lines, f"{NO_REGIONS}.", ""]
-    rows = []
+        return [*lines, f"{NO_REGIONS}."]
+    lines += [
+        f"By `{regions.scheme.name}`, of the schemes with regions the one of least loss on the run's own test tosses.",
+        "",
+        "| region | holds of these tosses | of the run's own test tosses | naive: parameters and release alone "
+        "| median area, cm2 |",
+        "|---|---|---|---|---|",
+    ]
     for row in regions.coverage.itertuples(index=False):
-        counts = [
-            f"{count} of {n} ({100 * count / n:.0f} %)" if n else ""
-            for count, n in (
-                (row.covered, row.n_tosses),
-                (row.run_covered, row.run_n_tosses),
-                (row.naive_covered, row.n_tosses),
-            )
-        ]
-        rows.append((f"{100 * row.level:.0f} %", *counts, f"{1e4 * row.median_area_m2:.3g}"))
+        own, naive = f"{row.run_covered} of {row.run_n_tosses}", f"{row.naive_covered} of {row.n_tosses}"
+        cells = f"{100 * row.level:.0f} %", f"{row.covered} of {row.n_tosses}", own, naive
+        lines.append(f"| {' | '.join(cells)} | {1e4 * row.median_area_m2:.3g} |")
     return [
         *lines,
-        f"By `{regions.scheme}`, identified on {markdown(regions.identified_on)}: of the schemes with regions the one",
-        "of least loss on the run's own test tosses.",
         "",
-        *_table(_REGION_COLUMNS, rows),
         "A region holds a toss where the body rests on one of its faces, the origin inside an outline, whatever its",
-        f"yaw. `{REGIONS}` has each toss's outlines and the probability of each face.",
-        "",
-        "Of six tosses shown three are spread over all of them, and three have the least certain faces.",
+        "yaw. `regions.json` has each toss's outlines and the probability of each face. Of the tosses shown half are",
+        "spread over all, and half have the least certain faces.",
         "",
         "![where tosses come to rest, with regions](regions.png)",
-        "",
-    ]
-
-
-def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    """A table in Markdown, and an empty line."""
-    return [
-        f"| {' | '.join(columns)} |",
-        "|" + "---|" * len(columns),
-        *(f"| {' | '.join(row)} |" for row in rows),
-        "",
     ]
 
 

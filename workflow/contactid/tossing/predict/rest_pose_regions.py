@@ -1,10 +1,9 @@
 """Where a toss will come to rest: the probability of each face, and regions of the position on it.
 
-The predictive density (:mod:`contactid.tossing.predict.rest_pose_distribution`) is taken over
-(face, x, y), whatever the yaw. The region of a level is where it is highest, over all faces at
-once. How high is decided by the run's identification tosses: the region reaches as far as is
-needed to hold that share of them, each predicted without itself (conformal regions). So nothing
-is fitted on the tosses that are predicted, and they need not have been measured at rest.
+The density of :mod:`contactid.tossing.predict.rest_pose_distribution` is taken over (face, x, y),
+whatever the yaw. The region of a level is where it is highest, over all faces at once. It reaches as
+far as is needed to hold that share of the run's identification tosses, each predicted without itself
+(conformal regions). Nothing is fitted on the tosses that are predicted.
 """
 
 from __future__ import annotations
@@ -14,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 from contourpy import contour_generator
 
 from contactid.output.fits import read_json
-from contactid.tossing.predict.rest_pose_cloud import FACES, UNKNOWN, Cloud, FlatPoses, simulate_clouds
+from contactid.tossing.predict.rest_pose_cloud import FACES, UNKNOWN, Cloud, FlatPoses
 from contactid.tossing.predict.rest_pose_distribution import (
     Kernel,
     conformal_quantile,
@@ -27,8 +25,6 @@ from contactid.tossing.predict.rest_pose_distribution import (
     score,
     smoothing_kernel,
 )
-from contactid.tossing.prepare.tosses import Problem
-from contactid.tossing.simulate.box import ContactParameters
 
 LEVELS = (0.5, 0.8, 0.9)
 Outline = tuple[int, np.ndarray]  # face, corners (n, 2) in m in C
@@ -44,51 +40,28 @@ class RestPoseModel:
     Attributes
     ----------
     kernel : the model's error
-    held_out : (identification toss,) scores over face and position
+    held_out, tested : scores over face and position of its identification and test tosses
     draws : (n, 2) of (mu, e_N) that the identification leaves possible
     seed : of all that is drawn
-    test_scores : (test toss,) scores of the run's own test tosses
     """
 
     kernel: Kernel
     held_out: np.ndarray
+    tested: np.ndarray
     draws: np.ndarray
     seed: int
-    test_scores: np.ndarray
 
     @classmethod
     def read(cls, path: str | Path) -> RestPoseModel:
         """From the scores that a run wrote; ``KeyError`` where an earlier version wrote them."""
         record = read_json(path)
-        return cls(
-            Kernel(**record["kernel"]),
-            np.array(record["held_out_positions"]),
-            np.array(record["draws"]),
-            int(record["seed"]),
-            np.array([toss["position"] for toss in record["tosses"]]),
-        )
+        tested = np.array([toss["position"] for toss in record["tosses"]])
+        held_out, draws = (np.array(record[name]) for name in ("held_out_positions", "draws"))
+        return cls(Kernel(**record["kernel"]), held_out, tested, draws, int(record["seed"]))
 
-    def largest_score(self, level: float) -> float:
-        """Of the poses in the region of a level."""
-        return conformal_quantile(self.held_out, level)
-
-
-@dataclass(frozen=True)
-class Region:
-    """Where the body rests with a probability.
-
-    Attributes
-    ----------
-    level : the probability
-    area : m2, summed over faces; infinite where the run had too few tosses for this level
-    outlines : (face, corners (n, 2) in m in C), closed; anticlockwise, and clockwise around holes
-    covers : whether the measured rest pose is inside; None where it is unknown
-    """
-
-    level: float
-    area: float
-    outlines: tuple[Outline, ...]
-    covers: bool | None
+    def limits(self) -> list[float]:
+        """Largest score inside the region of each level."""
+        return [conformal_quantile(self.held_out, level) for level in LEVELS]
 
 
 @dataclass(frozen=True)
@@ -99,13 +72,17 @@ class RestPrediction:
     ----------
     cloud : the simulated rest poses that it is made from
     faces : probability by face, which is the body axis that looks up, with its sign
-    regions : of :data:`LEVELS`, in this order
-    naive_score : of the measured rest pose by uncertain parameters and release alone; NaN where unknown
+    outlines : by level, closed; anticlockwise, and clockwise around holes
+    areas : by level, m2 over all faces; infinite where the run had too few tosses for the level
+    covers : by level, whether the measured rest pose is inside; None where it is unknown
+    naive_score : of that pose by uncertain parameters and release alone; NaN where unknown
     """
 
     cloud: Cloud
     faces: dict[int, float]
-    regions: tuple[Region, ...]
+    outlines: list[list[Outline]]
+    areas: list[float]
+    covers: list[bool | None]
     naive_score: float
 
     @property
@@ -114,30 +91,24 @@ class RestPrediction:
         return max(self.faces, key=lambda face: self.faces[face])
 
 
-def predict_rest(problem: Problem, parameters: ContactParameters, model: RestPoseModel) -> list[RestPrediction]:
-    """Predict where every toss of a problem comes to rest."""
-    covariances = problem.start_covariances()
-    clouds = simulate_clouds(problem, parameters, model.draws, covariances, model.seed)
-    random = np.random.default_rng(model.seed)
-    return [predict_cloud(cloud, model, random) for cloud in clouds]
-
-
-def predict_cloud(cloud: Cloud, model: RestPoseModel, random: np.random.Generator) -> RestPrediction:
+def predict_rest(cloud: Cloud, model: RestPoseModel, random: np.random.Generator) -> RestPrediction:
     """Faces and regions of one toss from its simulated rest poses."""
     drawn = draw_poses(cloud, model.kernel, _DRAWN, random)
     densities = density(cloud, model.kernel, drawn, yaw=False)
-    lowest = [_lowest_density(densities, model.largest_score(level)) for level in LEVELS]
-    traced = _outlines(cloud, model.kernel, drawn, densities, lowest)
-    known = int(cloud.measured.face[0]) != UNKNOWN
-    measured = density(cloud, model.kernel, cloud.measured, yaw=False)[0] if known else np.nan
-    regions = []
-    for level, limit, outlines in zip(LEVELS, lowest, traced, strict=True):
-        area = sum(_signed_area(corners) for _, corners in outlines) if limit > 0.0 else np.inf
-        regions.append(Region(level, area, outlines, bool(measured >= limit) if known else None))
-    naive = smoothing_kernel(cloud)
-    without_error = draw_poses(cloud, naive, _DRAWN, random)
-    naive_score = score(cloud, naive, without_error, yaw=False)[0] if known else np.nan
-    return RestPrediction(cloud, face_probabilities(cloud, model.kernel), tuple(regions), naive_score)
+    # a score is the share of drawn poses that are denser, so the pose behind these is the last inside
+    places = [int(np.floor(_DRAWN * limit + 1e-9)) for limit in model.limits()]
+    lowest = [np.sort(densities)[::-1][place] if place < _DRAWN else 0.0 for place in places]
+    outlines = _outlines(cloud, model.kernel, drawn, densities, lowest)
+    finite = zip(outlines, lowest, strict=True)
+    areas = [sum(map(_signed_area, traced)) if low > 0.0 else np.inf for traced, low in finite]
+    faces = face_probabilities(cloud, model.kernel)
+    covers: list[bool | None] = [None] * len(LEVELS)
+    naive_score = np.nan
+    if int(cloud.measured.face[0]) != UNKNOWN:
+        covers = (density(cloud, model.kernel, cloud.measured, yaw=False)[0] >= lowest).tolist()
+        naive = smoothing_kernel(cloud)
+        naive_score = score(cloud, naive, draw_poses(cloud, naive, _DRAWN, random), yaw=False)[0]
+    return RestPrediction(cloud, faces, outlines, areas, covers, naive_score)
 
 
 def face_probabilities(cloud: Cloud, kernel: Kernel) -> dict[int, float]:
@@ -146,80 +117,42 @@ def face_probabilities(cloud: Cloud, kernel: Kernel) -> dict[int, float]:
     return {face: (1.0 - kernel.lost) * share + kernel.lost / len(FACES) for face, share in shares.items()}
 
 
-def _lowest_density(densities: np.ndarray, largest_score: float) -> float:
-    """Where a pose has the largest score, which is the share of drawn poses above its density."""
-    above = int(np.floor(len(densities) * largest_score + 1e-9))  # of whole numbers, but for rounding
-    return float(np.sort(densities)[::-1][above]) if above < len(densities) else 0.0
-
-
 def _outlines(
     cloud: Cloud, kernel: Kernel, drawn: FlatPoses, densities: np.ndarray, lowest: Sequence[float]
-) -> list[tuple[Outline, ...]]:
+) -> list[list[Outline]]:
     """Outlines of where the density is at least each of ``lowest``; none of 0, which is everywhere.
 
     A face with no drawn pose inside is left out: its share is below one in :data:`_DRAWN`.
     """
-    traced: list[list[Outline]] = [[] for _ in lowest]
-    limits = [limit for limit in lowest if limit > 0.0]
-    inside = drawn[densities >= min(limits, default=np.inf)]
+    outlines: list[list[Outline]] = [[] for _ in lowest]
+    widest = min((low for low in lowest if low > 0.0), default=np.inf)
+    inside = drawn[densities >= widest]
     for face in np.unique(inside.face).tolist():
-        axes, values = _grid(cloud, kernel, face, inside.pose[inside.face == face, :2], min(limits))
-        lines_at = contour_generator(*axes, values).lines
-        for outlines, limit in zip(traced, lowest, strict=True):
-            if limit > 0.0:
-                outlines += [(face, np.asarray(corners)) for corners in lines_at(limit)]
-    return [tuple(outlines) for outlines in traced]
+        places = inside.pose[inside.face == face, :2]
+        lines_at = contour_generator(*_grid(cloud, kernel, face, places, widest)).lines
+        for traced, low in zip(outlines, lowest, strict=True):
+            traced += [(face, np.asarray(corners)) for corners in (lines_at(low) if low > 0.0 else [])]
+    return outlines
 
 
-def _grid(
-    cloud: Cloud, kernel: Kernel, face: int, places: np.ndarray, limit: float
-) -> tuple[list[np.ndarray], np.ndarray]:
-    """Axes x and y (m) of a grid about ``places`` (n, 2), and the densities (y, x) of one face on it.
-
-    It is wide enough for all outlines at ``limit`` to close.
-    """
+def _grid(cloud: Cloud, kernel: Kernel, face: int, places: np.ndarray, lowest: float) -> list[np.ndarray]:
+    """A grid about ``places`` (n, 2) on which all outlines close: x, y (m), and one face's densities (y, x)."""
     scales = kernel.scales[:2]
     low, high = places.min(axis=0) - 2.0 * scales.max(), places.max(axis=0) + 2.0 * scales.max()
     while True:
         # the density has no detail finer than its kernel
         counts = np.clip(np.ceil((high - low) / (0.5 * scales.min())), *_CELLS).astype(int)
         axes = [np.linspace(*ends, count) for *ends, count in zip(low, high, counts, strict=True)]
-        x, y = np.meshgrid(*axes)
-        poses = np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)])
-        values = density(cloud, kernel, FlatPoses(np.full(x.size, face), poses), yaw=False).reshape(x.shape)
-        if max(values[[0, -1]].max(), values[:, [0, -1]].max()) < limit:
-            return axes, values
+        x, y = (values.ravel() for values in np.meshgrid(*axes))
+        poses = FlatPoses(np.full(x.size, face), np.column_stack([x, y, np.zeros(x.size)]))
+        values = density(cloud, kernel, poses, yaw=False).reshape(counts[::-1])
+        if max(values[[0, -1]].max(), values[:, [0, -1]].max()) < lowest:
+            return [*axes, values]
         middle, half = 0.5 * (low + high), 0.5 * _WIDER * (high - low)
         low, high = middle - half, middle + half
 
 
-def _signed_area(corners: np.ndarray) -> float:
-    """Of a closed outline (n, 2): positive anticlockwise."""
-    x, y = corners.T
+def _signed_area(outline: Outline) -> float:
+    """Of a closed outline, m2: positive anticlockwise."""
+    x, y = outline[1].T
     return 0.5 * float(x[:-1] @ y[1:] - x[1:] @ y[:-1])
-
-
-def coverage(predictions: Sequence[RestPrediction], model: RestPoseModel) -> pd.DataFrame:
-    """How many measured rest poses the regions hold.
-
-    Returns
-    -------
-    A row per level: ``level``, ``n_tosses`` (those whose rest pose is known), ``covered``,
-    ``naive_covered`` (by regions of uncertain parameters and release alone), ``median_area_m2``,
-    ``run_covered`` and ``run_n_tosses`` (of the run's own test tosses).
-    """
-    rows = []
-    known = [one for one in predictions if one.regions[0].covers is not None]
-    for k, level in enumerate(LEVELS):
-        rows.append(
-            {
-                "level": level,
-                "n_tosses": len(known),
-                "covered": sum(bool(one.regions[k].covers) for one in known),
-                "naive_covered": sum(one.naive_score <= level for one in known),
-                "median_area_m2": float(np.median([one.regions[k].area for one in predictions])),
-                "run_covered": int((model.test_scores <= model.largest_score(level)).sum()),
-                "run_n_tosses": len(model.test_scores),
-            }
-        )
-    return pd.DataFrame(rows)
