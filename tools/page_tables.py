@@ -34,6 +34,7 @@ from contactid.output.verdicts import (
 from contactid.tossing.artefacts.benchmark import benchmark_table, learning_table
 
 ACCEPTED = "workflow/resources/verdicts/default.csv"
+STORED = "workflow/resources/stored"
 MISSING = "workflow/resources/missing.csv"
 OWN_THROWS = "workflow/resources/own_throws.csv"
 OWN_IMPACTS = "workflow/resources/own_impacts.csv"
@@ -138,7 +139,7 @@ def own_impacts(scored: pd.DataFrame) -> str:
 
 def stored(root: Path, name: str) -> list[str]:
     """Table and provenance of a stored result."""
-    folder = root / "workflow/resources/stored" / name
+    folder = root / STORED / name
     return [str(folder / file) for file in (TABLE, RECORD)]
 
 
