@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -90,7 +91,8 @@ def own_regions(counted: pd.DataFrame) -> str:
     rows = []
     for (tosses, scheme), of in counted.groupby(["tosses", "scheme"], sort=False):
         one, widest = of.iloc[0], of.iloc[-1]
-        held = [_share(row.covered, row.n_tosses) for row in of.itertuples()]
+        levels: Any = of.itertuples()
+        held = [_share(row.covered, row.n_tosses) for row in levels]
         naive = _share(widest["naive_covered"], widest["n_tosses"])
         area = f"{1e4 * widest['median_area_m2']:.0f} cm2"
         right = f"{one['face_right']} ({one['face_expected']:.1f})"
