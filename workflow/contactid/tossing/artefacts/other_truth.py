@@ -33,6 +33,7 @@ def other_truth_table(other_truths: str) -> dict[str, pd.DataFrame]:
     cases = read_csv(other_truths).groupby(_CASE, sort=False)
     table = cases[list(_MEDIANS)].median()
     for name in ("friction_mu", "restitution_e_n"):
+        table[f"{name}_error"] = table[name] - table[f"{name}_true"]
         table[f"{name}_holds"] = cases[f"{name}_holds"].sum()
     table["seeds"] = cases.size()
     table["same_face_share"] = cases["same_face"].sum() / cases["n_test"].sum()
