@@ -135,7 +135,11 @@ def test_what_cannot_be_taken_is_said_in_one_line(run, cells, problem):
 def test_make_numbers_takes_what_is_there_and_says_what_is_not(run, capsys):
     shutil.copytree(quoted.ROOT / "workflow/resources/published", run / "workflow/resources/published")
     shutil.copytree(quoted.ROOT / "workflow/resources/verdicts", run / "workflow/resources/verdicts")
-    for name in (page_tables.MISSING, page_tables.OWN_THROWS, page_tables.OWN_IMPACTS, page_tables.MOVES):
+    for name in ("tossing_benchmark", "tossing_splits"):
+        stored = f"workflow/resources/stored/{name}"
+        shutil.copytree(quoted.ROOT / stored, run / stored)
+    measured = (page_tables.OWN_THROWS, page_tables.OWN_IMPACTS, page_tables.OWN_REGIONS)
+    for name in (page_tables.MISSING, page_tables.MOVES, *measured):
         shutil.copy(quoted.ROOT / name, run / name)
     rows = [row_of(name="one", rows="k=a", value=""), row_of(name="two", run="other", value="0.5")]
     pd.DataFrame(rows).to_csv(run / quoted.QUOTED, index=False)

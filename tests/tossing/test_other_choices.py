@@ -108,7 +108,7 @@ def test_on_a_twin_s_drops_a_finer_grid_changes_little_and_kept_neighbours_chang
     limits = variant["largest_misfit"], variant["largest_imbalance"]
     select_impacts(file, None, "drops", 5, 0.3, *limits, [variant["twists"]], [impacts], [str(tmp_path / "table.csv")])
     rest = {"fit": str(tmp_path / "fit.json"), "losses": str(tmp_path / "losses.csv")}
-    identify_on_impacts(impacts, "drops", variant, BLOCK["grid"], BLOCK["bootstrap"], sweep, **rest)
+    identify_on_impacts(impacts, "drops", variant, "newton", BLOCK["grid"], BLOCK["bootstrap"], sweep, **rest)
     tables = impact_tables([file], ["drops"], [("drops", "test")], [impacts], [sweep], 5)
     choices = tables["tables/ext_velocity_choices"].set_index("scheme")
     assert (choices.loc["paper", "friction_mu"], choices.loc["paper", "restitution_e_n"]) == (0.25, 0.4)
