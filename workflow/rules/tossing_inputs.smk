@@ -249,8 +249,6 @@ STORED["tossing_benchmark"] = {
         for row in BENCHMARK
     ],
 }
-BENCHMARK_STORED = stored_files("tossing_benchmark") if BENCHMARK else []
-SPLITS_STORED = stored_files("tossing_splits") if BENCHMARK else []
 
 OTHER_TRUTHS = TOSSING["other_truths"]
 # by the dataset that a body is identified on: its test tosses and its drops
@@ -269,9 +267,6 @@ TRUTH_SETTINGS = {
     **{key: TOSSING[key] for key in ("grid", "bootstrap", "events")},
     **{key: TOSSING["velocity"][key] for key in ("window", "slowest")},
 }
-OTHER_TRUTHS_TABLE = packaged(
-    "workflow/resources/stored/tossing_other_truths/table.csv"
-)
 STORED["tossing_other_truths"] = {
     "function": "contactid.tossing.identify.other_truth:identify_other_truth",
     "settings": TRUTH_SETTINGS,
@@ -285,6 +280,19 @@ STORED["tossing_other_truths"] = {
         seed=OTHER_TRUTHS["seeds"],
     ),
 }
+
+
+def stored_for(kind):
+    """Stored results that this run's tables or figures are made of, as inputs by the name that asks for them."""
+    shown = {one.name for one in ARTEFACTS["tossing"] if one.kind == kind}
+    inputs = {}
+    if "ext_benchmark" in shown:
+        inputs["stored_benchmark"] = stored_files("tossing_benchmark")
+    if "ext_learning_curve" in shown:
+        inputs["stored_splits"] = stored_files("tossing_splits")
+    if "ext_other_truth" in shown:
+        inputs["other_truths"] = stored_files("tossing_other_truths")[0]
+    return inputs
 
 
 def of_cases(pattern, cases):
