@@ -198,6 +198,8 @@ rule tossing_benchmark:
 rule tossing_tables:
     """Tables I to IV beside the printed values, and the tables that go beyond the paper."""
     input:
+        **BENCHMARK_STORED,
+        **SPLITS_STORED,
         prepared=expand("<results>/data/{dataset}/tosses.nc", dataset=TOSSING_PREPARED),
         toss_tables=expand(
             "<results>/data/{dataset}/tosses.csv", dataset=TOSSING_DATASETS
@@ -224,8 +226,6 @@ rule tossing_tables:
         sobol=of_cases("sensitivity/{0}/{1}.{2}.sobol.csv", SOBOL_CASES),
         scores=of_cases("rest_poses/{0}/{1}.{2}.json", REST_POSE_CASES),
         errors=of_cases("rest_poses/{0}/{1}.{2}.csv", REST_POSE_CASES),
-        stored_benchmark=BENCHMARK_STORED,
-        stored_splits=SPLITS_STORED,
         with_printed=["<results>/tossing/predictions/printed.csv"] if OF_BOXES else [],
         published=packaged("workflow/resources/published/tossing.csv"),
         other_truths=OTHER_TRUTHS_TABLE,
@@ -258,6 +258,7 @@ rule tossing_tables:
 rule tossing_figures:
     """The data behind the figures."""
     input:
+        **SPLITS_STORED,
         prepared=expand("<results>/data/{dataset}/tosses.nc", dataset=TOSSING_PREPARED),
         motions=expand("<results>/data/{dataset}/motion.nc", dataset=TOSSING_IDENTIFIED),
         sweeps=[
@@ -277,7 +278,6 @@ rule tossing_figures:
         velocity_fits=of_cases("fits/{0}.{1}.json", FIRST_IMPACT_FITS),
         impacts=of_cases("impacts/{0}.{1}.nc", FIRST_IMPACT_FITS),
         varied=rules.tossing_sensitivity.output.varied,
-        stored_splits=SPLITS_STORED,
         sobol=of_cases("sensitivity/{0}/{1}.{2}.sobol.csv", SOBOL_CASES),
         scores=of_cases("rest_poses/{0}/{1}.{2}.json", LAST_REST_POSE_CASES),
         outlines=of_cases("rest_poses/{0}/{1}.{2}.outlines.csv", LAST_REST_POSE_CASES),

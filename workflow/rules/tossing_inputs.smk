@@ -249,8 +249,10 @@ STORED["tossing_benchmark"] = {
         for row in BENCHMARK
     ],
 }
-BENCHMARK_STORED = stored_files("tossing_benchmark") if BENCHMARK else []
-SPLITS_STORED = stored_files("tossing_splits") if BENCHMARK else []
+SPLITS_STORED = {"stored_splits": stored_files("tossing_splits")} if BENCHMARK else {}
+BENCHMARK_STORED = (
+    {"stored_benchmark": stored_files("tossing_benchmark")} if BENCHMARK else {}
+)
 
 OTHER_TRUTHS = TOSSING["other_truths"]
 # by the dataset that a body is identified on: its test tosses and its drops
