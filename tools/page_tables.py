@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -34,6 +35,7 @@ from contactid.output.verdicts import (
 from contactid.tossing.artefacts.benchmark import benchmark_table, learning_table
 
 ACCEPTED = "workflow/resources/verdicts/default.csv"
+STORED = "workflow/resources/stored"
 MISSING = "workflow/resources/missing.csv"
 OWN_THROWS = "workflow/resources/own_throws.csv"
 OWN_IMPACTS = "workflow/resources/own_impacts.csv"
@@ -89,7 +91,8 @@ def own_regions(counted: pd.DataFrame) -> str:
     rows = []
     for (tosses, scheme), of in counted.groupby(["tosses", "scheme"], sort=False):
         one, widest = of.iloc[0], of.iloc[-1]
-        held = [_share(row.covered, row.n_tosses) for row in of.itertuples()]
+        levels: Any = of.itertuples()
+        held = [_share(row.covered, row.n_tosses) for row in levels]
         naive = _share(widest["naive_covered"], widest["n_tosses"])
         area = f"{1e4 * widest['median_area_m2']:.3g} cm2"
         right = f"{one['face_right']} ({one['face_expected']:.1f})"
@@ -138,7 +141,7 @@ def own_impacts(scored: pd.DataFrame) -> str:
 
 def stored(root: Path, name: str) -> list[str]:
     """Table and provenance of a stored result."""
-    folder = root / "workflow/resources/stored" / name
+    folder = root / STORED / name
     return [str(folder / file) for file in (TABLE, RECORD)]
 
 

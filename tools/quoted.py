@@ -36,7 +36,7 @@ REDUCED: dict[str, Callable[[pd.Series], float]] = {
     "largest": lambda values: values.abs().max(),
     "smallest": lambda values: values.abs().min(),
     "middle": lambda values: values.abs().median(),
-    "sem": lambda values: float(values.sem()),
+    "sem": lambda values: float((values.var() / len(values)) ** 0.5),
     "rms": lambda values: float((values**2).mean() ** 0.5),
 }
 _MARKER = re.compile(r"<!--=(\w+)-->(.*?)<!--/-->", re.S)

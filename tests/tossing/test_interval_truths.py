@@ -50,6 +50,8 @@ def test_they_are_not_wide_for_nothing(table: pd.DataFrame) -> None:
 def test_a_row_of_the_table_is_computed_again(table: pd.DataFrame) -> None:
     again = pd.DataFrame(rows_of("impact MPEC", "other law", "Box004", 0))
     stored = table.merge(again[["method", "kind", "box", "seed", "parameter"]])
-    for name in ("value", "low", "high", "naive_half_width", "noise_chi_square"):
-        assert again[name].tolist() == pytest.approx(stored[name].tolist(), rel=1e-2), name
+    # one impact more or less at a threshold is no other answer
+    assert (again["experiments"] - stored["experiments"]).abs().max() <= 1
+    for name, share in (("value", 1e-3), ("low", 1e-3), ("high", 1e-3), ("noise_chi_square", 0.05)):
+        assert again[name].tolist() == pytest.approx(stored[name].tolist(), rel=share), name
     assert again["law_fits"].tolist() == stored["law_fits"].tolist() == [False, False]

@@ -180,7 +180,7 @@ def _planes(surfaces: Mapping[str, str], wanted: str) -> list[str]:
     listed = ", ".join(f"{name} ({count})" for name, count in counts.most_common())
     lines = [f"surfaces: {listed}"]
     named = tuple(name.strip() for name in wanted.split(",") if name.strip())
-    level = resolve("contactid.tossing.readers.iam_surface:REFERENCE_FRAME")
+    level = str(resolve("contactid.tossing.readers.iam_surface:REFERENCE_FRAME"))
     others = {name: count for name, count in counts.items() if not name.endswith(named) and not name.startswith(level)}
     if named and others:
         told = ", ".join(f"{count} of {len(surfaces)} on {name}" for name, count in others.items())

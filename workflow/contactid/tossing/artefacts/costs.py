@@ -102,7 +102,7 @@ def draw_costs(data: pd.DataFrame, label: str) -> Figure:
     rows = -(-len(names) // columns)
     width = style.SINGLE_COLUMN if columns == 1 else style.DOUBLE_COLUMN * 0.75
     figure, panels = plt.subplots(rows, columns, figsize=(width, 2.4 * rows), squeeze=False, sharex=True, sharey=True)
-    levels = np.linspace(*data["mean_loss"].agg(["min", "max"]), _LEVELS)
+    levels = np.linspace(float(data["mean_loss"].min()), float(data["mean_loss"].max()), _LEVELS)
     for panel in panels.flat[len(names) :]:
         panel.set_visible(False)
     for panel, name in zip(panels.flat, names, strict=False):

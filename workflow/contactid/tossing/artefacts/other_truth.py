@@ -69,8 +69,8 @@ def draw_other_truth(data: pd.DataFrame) -> Figure:
     for number, ((truth, label), colour) in enumerate(zip(_TRUTHS.items(), colours, strict=True)):
         part = data[data["truth"] == truth]
         shift = _SHIFT * (number + 1)
-        places = [objects.index(name) + shift for name in part["object"]]
-        panel.plot(places, part["difference"], "o", color=colour, ms=3, label=label)
+        beside = [objects.index(name) + shift for name in part["object"]]
+        panel.plot(beside, part["difference"], "o", color=colour, ms=3, label=label)
     panel.set_xticks(range(len(objects)), objects)
     panel.set_ylabel(r"$\mu$ from impacts less $\mu$ from trajectories")
     panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)

@@ -8,7 +8,7 @@ that clips a long scene, and know no texts that keep a distance.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -54,7 +54,8 @@ class Picture:
     """A scene on axes whose data coordinates are metres of the view, right and up."""
 
     def __init__(self, axes: Axes, data: pd.DataFrame, azimuth: float, elevation: float) -> None:
-        self.axes, self.data, self.view = axes, data, view(azimuth, elevation)
+        self.axes: Any = axes  # matplotlib's types know tuples where it takes arrays
+        self.data, self.view = data, view(azimuth, elevation)
         self.light = LightSource(azimuth + _ASIDE, 50.0).direction
         self._names: list[tuple[np.ndarray, str, str, np.ndarray]] = []
         axes.set_aspect("equal")
@@ -74,7 +75,7 @@ class Picture:
         """Points (n, 3) of :meth:`part`."""
         return points_of(self.part(part, item))
 
-    def line(self, points: np.ndarray, colour: str, width: float, **more: object) -> None:
+    def line(self, points: np.ndarray, colour: str, width: float, **more: Any) -> None:
         """A line through points (n, 3)."""
         self.axes.plot(*self.flat(points).T, color=colour, lw=width, **more)
 
@@ -128,8 +129,8 @@ class Picture:
         self.axes.annotate("", tip, tail, arrowprops=look)
 
     def write(
-        self, flat: np.ndarray, text: str, colour: str = "black", *, shift: Sequence[float] = (0.0, 0.0),
-        size: float = _SMALL, turn: float = 0.0,
+        self, flat: np.ndarray, text: str, colour: str = "black", *,
+        shift: np.ndarray | tuple[float, float] = (0.0, 0.0), size: float = _SMALL, turn: float = 0.0,
     ) -> None:  # fmt: skip
         """A text whose middle lies ``shift`` (points) from a place in the picture (2,), ``turn`` in degrees."""
         self.axes.annotate(
@@ -143,7 +144,7 @@ class Picture:
         along = (last - first) / np.linalg.norm(last - first)
         left = np.sign(aside) * np.array([-along[1], along[0]])
         moved = abs(aside) * left / 72.0
-        there = self.axes.transData + ScaledTranslation(*moved, self.axes.figure.dpi_scale_trans)
+        there = self.axes.transData + ScaledTranslation(moved[0], moved[1], self.axes.figure.dpi_scale_trans)
         look = {"arrowstyle": "|-|,widthA=0.25,widthB=0.25", "lw": 0.6, "shrinkA": 0.0, "shrinkB": 0.0}
         self.axes.annotate("", last, first, xycoords=there, textcoords=there, arrowprops=look)
         turn = float(np.degrees(np.arctan2(along[1], along[0])))
@@ -322,8 +323,9 @@ def draw_boxes(data: pd.DataFrame) -> Figure:
 def _finish(figure: Figure, picture: Picture, title: str) -> Figure:
     """Place the names, write the title, and cut the page to the height that the scene needs."""
     figure.suptitle(title, x=0.01, ha="left", fontsize=_SMALL)
-    figure.canvas.draw()
-    page = np.asarray(figure.canvas.buffer_rgba())[::-1, :, :3].astype(float).sum(axis=2)
+    canvas: Any = figure.canvas
+    canvas.draw()
+    page = np.asarray(canvas.buffer_rgba())[::-1, :, :3].astype(float).sum(axis=2)
     picture.place_names(np.hypot(*np.gradient(page)) > _INK)
     needed = picture.axes.get_tightbbox().height / figure.dpi + _HEAD
     figure.set_figheight(min(figure.get_figheight(), needed))

@@ -123,7 +123,7 @@ class Likelihood:
         for k in free:
             step = np.zeros(3)
             step[k] = _STEP
-            ahead, behind = (self.scores(tuple(map(float, at + sign * step)), free) for sign in (1.0, -1.0))
+            ahead, behind = (self.scores(_point(np.array(at) + sign * step), free) for sign in (1.0, -1.0))
             columns.append((ahead - behind) / (2.0 * _STEP))
         shares = np.stack(columns, axis=2)
         return 0.5 * (shares + np.swapaxes(shares, 1, 2))
@@ -172,16 +172,21 @@ def minimise(
         mus, bounces = np.linspace(0.0, largest_mu, _GRID[0]), np.linspace(0.0, 1.0, _GRID[1])
         grid = [(float(mu), float(e_n), 0.0) for mu in mus for e_n in bounces]
         near = min(grid, key=lambda at: problem.objective(*at))
+    cost: Any = lambda point: problem.objective(*point)  # noqa: E731
     k = 3 if free_e_t else 2
     at, steps = np.array(near[:k]), np.diag(_FIRST_STEPS[:k])
     bounds = [(0.0, largest_mu), (0.0, 1.0), (0.0, 1.0)][:k]
     steps[1, 1] *= 1.0 if at[1] < 0.5 else -1.0  # inwards
     for _ in range(_SEARCHES):
         settings: Any = {"initial_simplex": np.vstack([at, at + steps]), "xatol": 1e-6, "fatol": 1e-8}
-        at = minimize(lambda x: problem.objective(*x), at, method="Nelder-Mead", bounds=bounds, options=settings).x
+        at = minimize(cost, at, method="Nelder-Mead", bounds=bounds, options=settings).x
         steps = 0.2 * steps
-    mu, e_n, e_t = map(float, [*at, 0.0][:3])
-    return mu, e_n, e_t
+    return _point(np.append(at, 0.0))
+
+
+def _point(values: np.ndarray) -> Point:
+    """The first three of given values."""
+    return float(values[0]), float(values[1]), float(values[2])
 
 
 def _whitened(table: ImpactTable, measured: ImpactTable) -> Likelihood:

@@ -65,23 +65,30 @@ class OwnRegions:
 
     def lines(self) -> list[str]:
         """A line of text per level."""
+        rows: Any = self.coverage.itertuples(index=False)
         return [
             f"{100 * row.level:.0f} % regions by {self.scheme.name} hold {row.covered} of {row.n_tosses} poses at rest "
             f"(the run's own test tosses: {row.run_covered} of {row.run_n_tosses})"
-            for row in self.coverage.itertuples(index=False)
+            for row in rows
         ]
 
     def warnings(self) -> list[str]:
         """Levels that hold surely more or less than they should."""
+        rows: Any = self.coverage.itertuples(index=False)
         return [
             f"Regions of {100 * row.level:.0f} % hold {row.covered} of {row.n_tosses} poses at rest: they are off here"
-            for row in self.coverage.itertuples(index=False)
+            for row in rows
             if row.n_tosses and binomtest(row.covered, row.n_tosses, row.level).pvalue < _SURELY_OFF
         ]
 
     def document(self, run: str) -> str:
         """All of it as JSON, a toss a line."""
-        about = {"about": _ABOUT, "run": run, "scheme": self.scheme.name, "identified_on": self.identified_on}
+        about: dict[str, Any] = {
+            "about": _ABOUT,
+            "run": run,
+            "scheme": self.scheme.name,
+            "identified_on": self.identified_on,
+        }
         about |= {"calibrated": self.scheme.calibrated}
         about |= {"coverage": self.coverage.replace(np.inf, None).to_dict("records")}
         head = ",\n".join(f'"{key}":{compact_json(value)}' for key, value in about.items())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -170,7 +171,8 @@ def _rest(regions: OwnRegions | None) -> list[str]:
         "| median area, cm2 |",
         "|---|---|---|---|---|",
     ]
-    for row in regions.coverage.itertuples(index=False):
+    rows: Any = regions.coverage.itertuples(index=False)
+    for row in rows:
         own, naive = f"{row.run_covered} of {row.run_n_tosses}", f"{row.naive_covered} of {row.n_tosses}"
         cells = f"{100 * row.level:.0f} %", f"{row.covered} of {row.n_tosses}", own, naive
         lines.append(f"| {' | '.join(cells)} | {1e4 * row.median_area_m2:.3g} |")

@@ -97,7 +97,7 @@ def staying(prepared: xr.Dataset, problem: Problem) -> pd.DataFrame:
         whole = trajectory_errors(position, orientation, *stays, problem.length)
         of_loss = slice(end - len(item.toss.position), end)
         parts = (part[of_loss] for part in (position, orientation, *stays))
-        rows.append(whole | {"loss": trajectory_errors(*parts, problem.length)["loss"]})
+        rows.append(whole | {"loss": trajectory_errors(*parts, problem.length)["loss"]})  # type: ignore[call-arg, arg-type]
     return pd.DataFrame(rows)
 
 

@@ -257,7 +257,7 @@ def score_tosses(
         columns[level] = [value for value, _ in scored]
         columns[f"size_{level}"] = [region_size(densities, 0.9) for _, densities in scored]
     # the last level's, which has the model's error
-    columns["position"] = positions
+    columns["position"] = list(positions)
     return Scores(pd.DataFrame(columns), kernel, held_out, held_out_positions)
 
 

@@ -142,7 +142,8 @@ def _grid(cloud: Cloud, kernel: Kernel, face: int, places: np.ndarray, lowest: f
     while True:
         # the density has no detail finer than its kernel
         counts = np.clip(np.ceil((high - low) / (0.5 * scales.min())), *_CELLS).astype(int)
-        axes = [np.linspace(*ends, count) for *ends, count in zip(low, high, counts, strict=True)]
+        ends = zip(low, high, counts, strict=True)
+        axes = [np.linspace(first, last, int(count)) for first, last, count in ends]
         x, y = (values.ravel() for values in np.meshgrid(*axes))
         poses = FlatPoses(np.full(x.size, face), np.column_stack([x, y, np.zeros(x.size)]))
         values = density(cloud, kernel, poses, yaw=False).reshape(counts[::-1])

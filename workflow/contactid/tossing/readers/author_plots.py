@@ -19,6 +19,7 @@ import json
 from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -101,7 +102,7 @@ def _costs(variables: Variables) -> xr.Dataset:
             raise ContactIdError(f"{name} isn't a grid between 0 and 1", _REMEDY)
     names = [SIMULATORS[one][0] + KINDS[kind][0] for kind, one in product(KINDS, SIMULATORS)]
     surfaces = _wanted(variables, dict.fromkeys(names, (len(mu), len(e_n))))
-    axes = {"kind": [*KINDS], "simulator": [*SIMULATORS], "friction_mu": mu, "restitution_e_n": e_n}
+    axes: dict[str, Any] = {"kind": [*KINDS], "simulator": [*SIMULATORS], "friction_mu": mu, "restitution_e_n": e_n}
     cost = np.reshape(surfaces, [len(values) for values in axes.values()])
     # Algoryx's files may have named the grid, in the order of its simulations
     return xr.Dataset({"cost": ([*axes], cost)}, axes).sortby(["friction_mu", "restitution_e_n"])
@@ -130,7 +131,8 @@ def _rest_poses(variables: Variables) -> xr.Dataset:
         group = f"Val.{box}{KINDS[kind][1]}"
         names = [f"{group}.{name}" for name in ("MH_B_rest", *(one[3] for one in SIMULATORS.values()))]
         n_tosses = variables[names[0]].shape[-1] if names[0] in variables else None
-        matrices = np.moveaxis(_wanted(variables, dict.fromkeys(names, (4, 4, n_tosses))), 3, 1)
+        by_source = np.stack(_wanted(variables, dict.fromkeys(names, (4, 4, n_tosses))))
+        matrices = np.moveaxis(by_source, 3, 1)
         turns = matrices[..., :3, :3]
         if np.abs(np.swapaxes(turns, -1, -2) @ turns - np.eye(3)).max() > _RIGID:
             raise ContactIdError(f"{group} has poses that are no rigid motion", _REMEDY)
