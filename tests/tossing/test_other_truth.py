@@ -9,18 +9,18 @@ from contactid.core import rotations
 from contactid.output.tables import read_csv
 from contactid.sources.motion import iterate_recordings, write_dataset
 from contactid.tossing.artefacts.other_truth import other_truth_differences, other_truth_table
-from contactid.tossing.identify.other_truth import identify_other_truth
 from contactid.tossing.impacts.impact import write_impacts
 from contactid.tossing.impacts.selection import find_impacts
-from contactid.tossing.prepare.tosses import usable_tosses
-from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
-from contactid.tossing.simulate.retoss import (
+from contactid.tossing.predict.other_truth import identify_other_truth
+from contactid.tossing.predict.retoss import (
     Truth,
     _earlier,
     drops_anew,
     rounded_corners,
     tosses_anew,
 )
+from contactid.tossing.prepare.tosses import usable_tosses
+from contactid.tossing.simulate.box import ContactParameters, SteppingOptions, simulate
 from tosses_for_tests import EVENTS, RATE, box, motion, prepare_tosses, recordings
 
 SHARED = Truth("newton", 1.0, 0.0)

@@ -268,7 +268,7 @@ TRUTH_SETTINGS = {
     **{key: TOSSING["velocity"][key] for key in ("window", "slowest")},
 }
 STORED["tossing_other_truths"] = {
-    "function": "contactid.tossing.identify.other_truth:identify_other_truth",
+    "function": "contactid.tossing.predict.other_truth:identify_other_truth",
     "settings": TRUTH_SETTINGS,
     "key": ["object", "truth", "seed", "parameters", "law"],
     "value": "friction_mu",

@@ -120,7 +120,7 @@ rule tossing_other_truth:
         mem_mb=1500,
         runtime=15,
     params:
-        **call("contactid.tossing.identify.other_truth:identify_other_truth"),
+        **call("contactid.tossing.predict.other_truth:identify_other_truth"),
         settings=TRUTH_SETTINGS,
     script:
         "../call.py"

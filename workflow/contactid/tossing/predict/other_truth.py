@@ -22,10 +22,10 @@ from contactid.tossing.impacts.impact import read_impacts
 from contactid.tossing.impacts.selection import SelectionOptions, find_impacts
 from contactid.tossing.predict.prediction import predict
 from contactid.tossing.predict.printed import printed_parameters
+from contactid.tossing.predict.retoss import Truth, drops_anew, tosses_anew
 from contactid.tossing.prepare.preprocess import IDENTIFICATION, TEST, preprocess
 from contactid.tossing.prepare.tosses import Variant, set_up, usable_tosses
 from contactid.tossing.simulate.box import ContactParameters, SteppingOptions
-from contactid.tossing.simulate.retoss import Truth, drops_anew, tosses_anew
 
 LAWS = ("newton", "incremental")
 _PARAMETERS = ("friction_mu", "restitution_e_n")
