@@ -26,6 +26,7 @@ _FEWEST_FLIGHT_SAMPLES = 5
 _FEWEST_REST_SAMPLES = 4
 _TOUCH_HEIGHT = 1e-3  # m: twice the scatter of resting vertices
 IN_MOTION = "not at rest at the end of the recording"
+_NO_IMPACT = "no impact between release and rest"
 _JUMP = 0.15  # m/s: a smaller jump in the velocity of the centre of mass is not told from noise
 
 
@@ -51,7 +52,6 @@ def find_events(
     rest_speed: float,
     fall_tolerance: float,
     rest: int | None = None,
-    landed: bool = True,
 ) -> Events:
     """Find release, first contact and rest of one toss.
 
@@ -69,8 +69,6 @@ def find_events(
         Largest deviation from free fall, m/s2; raised to six standard deviations where the noise needs it.
     rest
         Sample before which release and first contact lie, where the body needn't come to rest.
-    landed
-        Whether it must touch the surface; where it doesn't, the contact is behind the last sample.
     """
     half = _half_window(time_step)
     if len(position) < 2 * half + _FEWEST_REST_SAMPLES:
@@ -78,7 +76,7 @@ def find_events(
     if rest is None:
         rest = find_rest(position, orientation, vertices, time_step, surface_velocity, rest_speed)
     if rest < 0:
-        return Events(reason=IN_MOTION)
+        return Events(reason="not at rest at the end of the recording")
     if rest == 0:
         return Events(reason="at rest from the first sample on")
     heights = vertex_positions(position, orientation, vertices)[:, :, 2]
@@ -88,13 +86,46 @@ def find_events(
     mass_center = vertex_positions(position, orientation, center_of_mass[None, :])[:, 0]
     hits = np.flatnonzero(_touches(heights, mass_center, vertices, time_step, gravity))
     hits = hits[(hits > airborne[0]) & (hits <= rest)]
-    if not len(hits) and landed:
+    if not len(hits):
         return Events(reason="no impact between release and rest")
-    contact = int(hits[0]) if len(hits) else len(position)
+    contact = int(hits[0])
     release = _release(mass_center, gravity, time_step, half, contact, fall_tolerance)
     if contact - release < _FEWEST_FLIGHT_SAMPLES:
         return Events(reason=f"only {max(contact - release, 0)} samples of free flight before the first contact")
     return Events(release, contact, rest)
+
+
+def find_flight(
+    position: np.ndarray,
+    orientation: np.ndarray,
+    vertices: np.ndarray,
+    center_of_mass: np.ndarray,
+    time_step: float,
+    *,
+    gravity: np.ndarray,
+    surface_velocity: np.ndarray,
+    rest_speed: float,
+    fall_tolerance: float,
+) -> Events:
+    """Release and first contact of a toss whose recording ends in motion; ``rest`` is its last sample.
+
+    Where it ends in flight, the contact is behind the last sample. Parameters as of :func:`find_events`.
+    """
+    last = len(position) - 1
+    events = find_events(
+        position, orientation, vertices, center_of_mass, time_step,
+        gravity=gravity, surface_velocity=surface_velocity,
+        rest_speed=rest_speed, fall_tolerance=fall_tolerance, rest=last,
+    )  # fmt: skip
+    if events.reason != _NO_IMPACT:
+        return events
+    mass_center = vertex_positions(position, orientation, center_of_mass[None, :])[:, 0]
+    half = _half_window(time_step)
+    release = _release(mass_center, gravity, time_step, half, last + 1, fall_tolerance)
+    in_flight = max(last + 1 - release, 0)
+    if in_flight < _FEWEST_FLIGHT_SAMPLES:
+        return Events(reason=f"only {in_flight} samples of free flight before the first contact")
+    return Events(release, last + 1, last)
 
 
 def _half_window(time_step: float) -> int:

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,10 +32,11 @@ from contactid.core import rotations
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
 from contactid.sources.motion import BodyProperties, body_of, iterate_recordings, read_dataset, write_dataset
-from contactid.tossing.prepare.events import IN_MOTION, Events, as_authors, find_events, find_rest
+from contactid.tossing.prepare.events import IN_MOTION, Events, as_authors, find_events, find_flight, find_rest
 from contactid.tossing.prepare.poses import PlaneCorrection, fit_plane, in_surface_frame
 
-IDENTIFICATION, TEST, RELEASED = "identification", "test", "released"
+IDENTIFICATION, TEST = "identification", "test"
+RELEASED = "released"  # ends in motion; predicted, never held against a rest pose
 _REST_MEAN_SECONDS = 101 / 360  # the authors average 101 samples at 360 Hz
 _GRAVITY = 9.81
 
@@ -126,11 +126,27 @@ def preprocess_on(
     the last sample, and its ``contact`` behind that where it ends in flight.
     """
     body, tosses = body_of(motion), _tosses_of(motion)
+    time_step, parts = 1.0 / motion.attrs["sample_frequency"], []
     for toss in tosses:
         toss.correct(plane)
-        toss.judge(body, 1.0 / motion.attrs["sample_frequency"], exclude_tumbling, {**events, "rule": toss.rule}, True)
-    parts = [RELEASED if toss.released else TEST for toss in tosses]
+        toss.judge(body, time_step, exclude_tumbling, {**events, "rule": toss.rule})
+        parts.append(RELEASED if _released(toss, body, time_step, events) else TEST)
     return _assemble(motion, tosses, np.array(parts, dtype=object), plane)
+
+
+def _released(toss: _Toss, body: BodyProperties, time_step: float, events: Mapping[str, Any]) -> bool:
+    """Whether a toss ends in motion after a flight, whose events it then has."""
+    if toss.reason != IN_MOTION:
+        return False
+    flight = find_flight(
+        toss.position, toss.orientation, body.vertices, body.center_of_mass, time_step,
+        gravity=toss.gravity, surface_velocity=toss.belt,
+        rest_speed=events["rest_speed"], fall_tolerance=events["fall_tolerance"],
+    )  # fmt: skip
+    if flight.reason:
+        return False
+    toss.events, toss.reason = flight, ""
+    return True
 
 
 def _tosses_of(motion: xr.Dataset) -> list[_Toss]:
@@ -158,7 +174,7 @@ class _Toss:
         self.position, self.orientation, self.belt, self.gravity = position, orientation, belt, gravity
         self.events, self.rule = Events(reason="not judged yet"), "data_driven"
         self.reason = ""
-        self.tumbled = self.released = False
+        self.tumbled = False
         self.rest_position = np.full(3, np.nan)
         self.rest_orientation = np.full(4, np.nan)
 
@@ -173,28 +189,13 @@ class _Toss:
         self.position, self.orientation = plane.apply(self.position, self.orientation)
         self.gravity = plane.rotation.inv().apply(self.gravity)
 
-    def judge(
-        self,
-        body: BodyProperties,
-        time_step: float,
-        exclude_tumbling: bool,
-        events: Mapping[str, Any],
-        may_end_in_motion: bool = False,
-    ) -> None:
+    def judge(self, body: BodyProperties, time_step: float, exclude_tumbling: bool, events: Mapping[str, Any]) -> None:
         """Find events and rest pose, and say why the toss can't be used where it can't."""
-        find = partial(
-            find_events, self.position, self.orientation, body.vertices, body.center_of_mass, time_step,
+        self.events = find_events(
+            self.position, self.orientation, body.vertices, body.center_of_mass, time_step,
             gravity=self.gravity, surface_velocity=self.belt,
             rest_speed=events["rest_speed"], fall_tolerance=events["fall_tolerance"],
         )  # fmt: skip
-        self.events = find()
-        if may_end_in_motion and self.events.reason == IN_MOTION:
-            flight = find(rest=len(self.position) - 1, landed=False)
-            self.released = not flight.reason
-            self.events = flight if self.released else self.events
-        self.reason = self.events.reason
-        if self.released:
-            return
         if events["rule"] == "authors":
             theirs = as_authors(
                 self.events, self.position, self.orientation, body.vertices, time_step, self.belt, events["rest_speed"]
