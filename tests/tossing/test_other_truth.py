@@ -8,7 +8,7 @@ import pytest
 from contactid.core import rotations
 from contactid.output.tables import read_csv
 from contactid.sources.motion import iterate_recordings, write_dataset
-from contactid.tossing.artefacts.other_truth import other_truth_differences, other_truth_table
+from contactid.tossing.artefacts.other_truth import differences, other_truth_table
 from contactid.tossing.impacts.impact import write_impacts
 from contactid.tossing.impacts.selection import find_impacts
 from contactid.tossing.predict.other_truth import identify_other_truth
@@ -122,7 +122,7 @@ def test_both_ways_and_laws_are_identified_and_only_the_truths_own_is_exact(prep
     assert table["loss"]["newton", "velocity"] > 5.0 * table["loss"]["incremental", "velocity"]
     shown = other_truth_table(scored)["tables/ext_other_truth"]
     assert len(shown) == 4 and shown["seeds"].tolist() == [1] * 4
-    drawn = other_truth_differences(scored, PUBLISHED).table.set_index("truth")["difference"]
+    drawn = differences(scored, PUBLISHED).set_index("truth")["difference"]
     assert drawn["printed"] == pytest.approx(0.25 - 0.40)
     newton = table["friction_mu"]["newton"]
     assert drawn["turning"] == pytest.approx(newton["velocity"] - newton["trajectory"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
@@ -9,6 +11,7 @@ from matplotlib.figure import Figure
 from contactid.output import style
 from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
+from contactid.tossing.artefacts.data import by_name, shown
 from contactid.tossing.artefacts.predictions import printed_table
 
 _CASE = ["object", "truth", "law", "parameters"]
@@ -40,8 +43,15 @@ def other_truth_table(other_truths: str) -> dict[str, pd.DataFrame]:
     return {"tables/ext_other_truth": table.reset_index()}
 
 
-def other_truth_differences(other_truths: str, published: str) -> Shown:
-    """``ext_other_truth`` drawn: mu from impacts less mu from trajectories, identified by Newton's law.
+def other_truth_differences(
+    other_truths: str, published: str, prepared: Sequence[str], datasets: Sequence[str]
+) -> Shown:
+    """``ext_other_truth`` drawn, of the datasets whose releases the truths begin with."""
+    return shown(differences(other_truths, published), by_name(prepared, datasets), datasets)
+
+
+def differences(other_truths: str, published: str) -> pd.DataFrame:
+    """Mu from impacts less mu from trajectories, identified by Newton's law.
 
     Columns: ``object``, ``truth`` (``printed``: table II), ``seed``, ``difference``.
     """
@@ -54,7 +64,7 @@ def other_truth_differences(other_truths: str, published: str) -> Shown:
     both = printed.pivot(index="object", columns="parameters", values="friction_mu")
     of_print = (both["velocity"] - both["trajectory"]).rename("difference").reset_index()
     of_print = of_print[of_print["object"].isin(made["object"])]
-    return Shown(pd.concat([made, of_print.assign(truth="printed")], ignore_index=True))
+    return pd.concat([made, of_print.assign(truth="printed")], ignore_index=True)
 
 
 def draw_other_truth(data: pd.DataFrame) -> Figure:
