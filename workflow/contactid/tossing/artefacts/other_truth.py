@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.figure import Figure
 
 from contactid.output import style
-from contactid.output.computing import Shown
 from contactid.output.tables import read_csv
-from contactid.tossing.artefacts.data import by_name, shown
 from contactid.tossing.artefacts.predictions import printed_table
 
 _CASE = ["object", "truth", "law", "parameters"]
@@ -43,15 +39,8 @@ def other_truth_table(other_truths: str) -> dict[str, pd.DataFrame]:
     return {"tables/ext_other_truth": table.reset_index()}
 
 
-def other_truth_differences(
-    other_truths: str, published: str, prepared: Sequence[str], datasets: Sequence[str]
-) -> Shown:
-    """``ext_other_truth`` drawn, of the datasets whose releases the truths begin with."""
-    return shown(differences(other_truths, published), by_name(prepared, datasets), datasets)
-
-
 def differences(other_truths: str, published: str) -> pd.DataFrame:
-    """Mu from impacts less mu from trajectories, identified by Newton's law.
+    """``ext_other_truth`` drawn: mu from impacts less mu from trajectories, identified by Newton's law.
 
     Columns: ``object``, ``truth`` (``printed``: table II), ``seed``, ``difference``.
     """
