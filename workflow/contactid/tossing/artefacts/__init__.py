@@ -165,7 +165,8 @@ def _other_truths() -> list[Artefact]:
                "of stored samples", [], title="Identified under another truth"),
         figure("ext_other_truth", "tossing_figures", f"{module}:differences", f"{module}:draw_other_truth",
                "Friction from impacts less friction from trajectories, of boxes made anew by one truth and identified "
-               "by Newton's law, beside table II; of stored samples.", title="The two ways of table II under another truth",
+               "by Newton's law, beside table II; of stored samples.",
+               title="The two ways of table II under another truth",
                data="synthetic data: boxes made anew by other truths, stored"),
     ]  # fmt: skip
 

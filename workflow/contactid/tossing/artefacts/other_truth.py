@@ -71,6 +71,6 @@ def draw_other_truth(data: pd.DataFrame) -> Figure:
         beside = [objects.index(name) + shift for name in part["object"]]
         panel.plot(beside, part["difference"], "o", color=colour, ms=3, label=label)
     panel.set_xticks(range(len(objects)), objects)
-    panel.set_ylabel(r"$\mu$ from impacts less $\mu$ from trajectories")
+    panel.set_ylabel(r"$\mu$ from impacts $-$ from tosses")
     panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
     return figure
