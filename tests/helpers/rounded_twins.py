@@ -21,6 +21,7 @@ _FASTEST = 5.0  # m/s: no corner is faster, so that none that is open gets into 
 _TURN = 2e-5  # rad, in a step of contact
 _SLOW = 0.03  # m/s: an approach that is slower is no impact
 _SWEEPS = 30
+LARGEST_E_N = 0.6  # drawn for an impact
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Twin:
     start : (6,) x, y, theta and their rates, along and across the ground
     corners : where the sides meet, m, about the centre of mass; of an ellipse its two semi-axes
     slope : of the ground, rad; it goes through the origin
+    varying : seed of a restitution drawn anew at each impact, from 0 to :data:`LARGEST_E_N`; None: always ``e_n``
     """
 
     radius: float
@@ -44,6 +46,7 @@ class Twin:
     start: tuple[float, ...]
     corners: Sequence[tuple[float, float]] | tuple[float, float] = CORNERS
     slope: float = 0.0
+    varying: int | None = None
 
     def _arms(self) -> list[tuple[float, float]]:
         """Centres of the corners' circles, m: along the bisector, where the circle touches both sides."""
@@ -70,6 +73,7 @@ class Twin:
         x, y, theta, v_x, v_y, omega = self.start
         pull, fall = GRAVITY * sin(self.slope), GRAVITY * cos(self.slope)
         open_before, nearest = [True] * len(centres), 1.0
+        random = None if self.varying is None else np.random.default_rng([self.varying, 31])
         touching: list[list[float]] = []
         found, frames, left = [(x, y, theta)], int(seconds * rate + 1e-9), 1.0 / rate
         while len(found) <= frames:
@@ -99,7 +103,9 @@ class Twin:
                         nearest = min(nearest, y + up)
                     continue
                 speed = v_y + across * omega
-                touching.append([across, up, -self.e_n * speed if open_before[j] and speed < -_SLOW else 0.0, 0.0, 0.0])
+                hit = open_before[j] and speed < -_SLOW
+                e_n = 0.0 if not hit else self.e_n if random is None else float(random.uniform(0.0, LARGEST_E_N))
+                touching.append([across, up, -e_n * speed, 0.0, 0.0])
                 open_before[j] = False
             for _ in range(_SWEEPS * bool(touching)):
                 for contact in touching:

@@ -207,41 +207,40 @@ def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path]) -> OwnThrows:
 
 
 def _found_ground(body: OwnBody, throws: Sequence[PlanarThrow]) -> Ground:
-    """A line under all throws: through the places where their outlines come lowest, level where these lie close."""
-    level, points = Ground(), []
+    """A line under all throws: through the places where impacts throw the body up, level where these lie close."""
+    level, places = Ground(), []
     for throw in throws:
-        if not _is_pushed(throw):
-            continue
         at = contacts(body.shape, level, throw.position)
         lowest = at.gap.argmin(axis=1)
-        height = at.gap[np.arange(len(lowest)), lowest]
-        place = at.point[np.arange(len(lowest)), lowest, 0]
-        dips = np.flatnonzero((height[1:-1] <= height[:-2]) & (height[1:-1] <= height[2:])) + 1
-        points += [(place[k], height[k]) for k in (dips if len(dips) else [int(height.argmin())])]
-    if not points:
+        frames = np.arange(len(lowest))
+        height, along = at.gap[frames, lowest], at.point[frames, lowest, 0]
+        for k in _pushed_frames(throw):
+            around = slice(max(k - 1, 0), k + 2)  # the impact is between two of these
+            deepest = around.start + int(height[around].argmin())
+            places.append((along[deepest], height[deepest]))
+    if not places:
         return level
-    x, y = np.array(points).T
+    x, y = np.array(places).T
     deepest = int(y.argmin())
-    slope, radius = 0.0, float(np.linalg.norm(body.shape.outline(), axis=1).max())
-    far = np.abs(x - x[deepest]) > 2.0 * radius
-    if far.any():
-        steepness = (y[far] - y[deepest]) / np.abs(x[far] - x[deepest])
-        other = int(np.flatnonzero(far)[steepness.argmin()])
-        slope = float(np.arctan2(y[other] - y[deepest], x[other] - x[deepest]) if x[other] > x[deepest] else 0.0)
-        if x[other] < x[deepest]:
-            slope = float(np.arctan2(y[deepest] - y[other], x[deepest] - x[other]))
-    if abs(slope) > _STEEPEST or abs(slope) < _LEVEL:
+    reach = float(np.linalg.norm(body.shape.outline(), axis=1).max())
+    far = np.flatnonzero(np.abs(x - x[deepest]) > 2.0 * reach)
+    slope = 0.0
+    if len(far):
+        rise = y[far] - y[deepest]
+        other = far[(rise / np.abs(x[far] - x[deepest])).argmin()]
+        slope = float(np.arctan((y[other] - y[deepest]) / (x[other] - x[deepest])))
+    if not _LEVEL <= abs(slope) <= _STEEPEST:
         slope = 0.0
     if slope == 0.0 and abs(y[deepest]) <= _MISPLACED:
         return level
     return Ground(slope, float(x[deepest]), float(y[deepest]))
 
 
-def _is_pushed(throw: PlanarThrow) -> bool:
-    """Whether something pushes the body upwards between two frames, by more than gravity and noise explain."""
+def _pushed_frames(throw: PlanarThrow) -> np.ndarray:
+    """Frames at which something pushes the body upwards by more than gravity and noise explain."""
     interval = 1.0 / throw.sample_frequency
     size = event_size(second_difference_noise([throw.position]), interval)[1]
-    return bool((np.diff(throw.position[:, 1], 2) / interval**2 > size).any())
+    return np.flatnonzero(np.diff(throw.position[:, 1], 2) / interval**2 > size) + 1
 
 
 def _turn_at_rest(body: OwnBody, throws: Sequence[PlanarThrow], sigma: np.ndarray) -> float:

@@ -1,0 +1,339 @@
+"""The one search: from a throw's first flight to its whole motion, an impact at a time.
+
+What happens at the first contact hangs on J/m, friction and the impact's restitution, so motions with many values of
+these are simulated over the first frames, and the best are fitted. Then the horizon grows. Each impact that comes into
+sight has a restitution that nothing told so far, so values of it are tried for each motion that is left, the best
+motions are fitted, and those that differ go on. Nothing is drawn, so there is no luck in what is found.
+
+Where fewer than three frames lie before the first contact, flights that meet on the ground give starts as well
+(:mod:`contactid.planar.engine.meeting_flights`).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.stats import chi2
+
+from contactid.planar.engine.problem import Point, Problem
+from contactid.planar.engine.unknowns import (
+    MU,
+    N_COMMON,
+    N_STATE,
+    N_UNKNOWNS,
+    POINT_X,
+    POINT_Y,
+    RADIUS,
+    RATIO,
+    TURN,
+    Geometry,
+    reach_of,
+)
+from contactid.planar.simulate.geometry import Polygon
+from contactid.planar.simulate.motion import N_RESTITUTIONS
+
+Say = Callable[[str], None]
+"""Takes a line on what begins now."""
+
+_E_N = N_COMMON + N_STATE  # place of the first impact's restitution
+FLOOR = np.array([3e-4, 3e-4, 6e-3]), np.array([1e-4, 1e-4, 2e-3])  # m, m, rad: added to the noise at first, and later
+_RATIOS = (0.3, 0.45, 0.6, 0.75, 0.9, 1.05, 1.25)  # of the uniform body's J/m
+_FRICTIONS = (0.05, 0.15, 0.3, 0.5, 0.8)
+_RESTITUTIONS = (0.0, 0.2, 0.4, 0.65)
+_TOGETHER = 3  # impacts whose restitutions are tried together
+_SEEDS = 40  # motions whose first impacts are tried with other restitutions
+_RADII = (0.01, 0.07, 0.14)  # of the reach: corners from sharp to well rounded, where no radius is stated
+_ON_FLIGHT = 0.999  # quantile of chi-square up to which noise explains how far frames are off one flight
+_AFTER = 0.03  # s after the first contact that its effect is looked at
+_FEWEST_AFTER = 5  # frames
+_FIRST, _BEAM, _FINAL = 24, 8, 4  # motions that are fitted at first, that go on, and that are fitted to the end
+_GROWTH, _LEAST_GROWTH = 0.25, 5  # of the horizon, by which it grows at a time, and frames
+_DIRECTIONS = 4  # that are left open most, along which motions are varied
+_WIDTHS, _WIDE = (1.0, 2.0), (1.0, 3.0, 8.0)  # standard deviations, on the way and at the end
+_LEAST_CURVATURE = 1e-2  # of the normal matrix in units of the scales: what isn't told is varied within ten of them
+_UNTOLD = 3  # frames after an impact that don't yet tell its restitution
+_CLOSE = {
+    "turn_error": 4e-3,
+    "point_error": 2e-4,
+    "slope_error": 3e-3,
+    "height_error": 4e-4,
+}  # rad, m, rad, m: standard deviations of the geometry at first
+_GOOD, _HOPELESS = 1.5, 40.0  # cost per residual of a good motion, and by how much more another may cost
+_ROUNDS, _NEW = 6, 1.0  # of other motions at the end, and by how much less a new one must cost
+_ALIKE, _ALIKE_IMPACTS = 1.0, 0.06  # scales and restitution: motions that differ by less are one
+
+
+@dataclass(frozen=True)
+class Search:
+    """How wide the search is.
+
+    Attributes
+    ----------
+    first, beam, final : numbers of motions that are fitted at first, that go on, and that are fitted to the end
+    pruned : whether motions that fit far worse than a good one are dropped at once
+    """
+
+    first: int = _FIRST
+    beam: int = _BEAM
+    final: int = _FINAL
+    pruned: bool = True
+
+
+def search(problem: Problem, breadth: Search | None = None, say: Say | None = None) -> list[Point]:
+    """Fitted motions of all throws that differ, best first."""
+    breadth = breadth or Search()
+    if len(problem.throws) == 1:
+        return _search_one(problem, breadth)
+    alone = []
+    for k in range(len(problem.throws)):
+        if say:
+            say(f"throw {k + 1} of {len(problem.throws)} by itself")
+        alone.append(_search_one(problem.of_throw(k), breadth))
+    if say:
+        say("all throws together")
+    return _joined(problem, alone)
+
+
+def _joined(problem: Problem, alone: Sequence[Sequence[Point]]) -> list[Point]:
+    """Motions of all throws with the common unknowns of each throw's best, and of their median, fitted together."""
+    best = np.array([points[0].common for points in alone])
+    fits = []
+    for common in (np.median(best, axis=0), *best):
+        own = [_nearest(points, common).own[0] for points in alone]
+        fits.append(problem.fit(Point(common, np.array(own)), problem.whole, FLOOR[1], 6))
+    fits.sort(key=lambda point: point.cost)
+    fits = [problem.fit(point, problem.whole, 0.0, 30) for point in fits[:_FINAL]]
+    return _distinct(problem, sorted(fits, key=lambda point: point.cost), _FINAL)
+
+
+def _nearest(points: Sequence[Point], common: np.ndarray) -> Point:
+    """The one of a throw's motions whose J/m is nearest, among those that fit about as well as the best."""
+    least = points[0].cost
+    good = [point for point in points if point.cost < least + 10.0]
+    return min(good, key=lambda point: abs(point.common[RATIO] - common[RATIO]))
+
+
+def _search_one(problem: Problem, breadth: Search) -> list[Point]:
+    """One throw: first with a geometry close to the stated one; where that fails, with any, and more motions."""
+    close = Problem(close_geometry(problem.geometry), problem.throws)
+    points = _settled(problem, _grown(close, breadth)[: breadth.final], breadth)
+    if problem.plausible(points[0]):
+        return points
+    wider = replace(breadth, first=3 * breadth.first, beam=3 * breadth.beam, pruned=False)
+    more = [_grown(one, wider)[: breadth.final] for one in (close, problem)]
+    return _settled(problem, [*points[: breadth.final], *more[0], *more[1]], breadth)
+
+
+def close_geometry(geometry: Geometry) -> Geometry:
+    """The stated geometry with less room: far from the answer the poses' misfit would pull it away."""
+    least = {name: min(getattr(geometry, name), most) for name, most in _CLOSE.items()}
+    return replace(geometry, **least)
+
+
+def _grown(problem: Problem, breadth: Search) -> list[Point]:
+    """Motions of a whole throw, from the first contact on, best first."""
+    n = problem.throws[0].n_frames
+    horizon = first_horizon(problem)
+    rows = _first_rows(problem)
+    best = _best_points(rows, problem.costs(0, rows, horizon, FLOOR[0]), problem, _SEEDS)
+    rows = np.concatenate([_with_restitutions(problem, _row(point), 0, horizon) for point in best])
+    points = _best_points(rows, problem.costs(0, rows, horizon, FLOOR[0]), problem, breadth.first)
+    points = _fitted(problem, points, horizon, FLOOR[0], 6, breadth)
+    while horizon < n:
+        before = horizon
+        horizon = min(n, horizon + max(_LEAST_GROWTH, int(_GROWTH * horizon)))
+        points = _extended(problem, points, before, horizon, breadth)
+    return points
+
+
+def first_horizon(problem: Problem) -> int:
+    """Frames up to some after the first flight."""
+    throw = problem.throws[0].measured
+    after = max(_FEWEST_AFTER, int(_AFTER / throw.frame_interval))
+    return min(len(throw.time), _flight_frames(problem) + after)
+
+
+def _flight_frames(problem: Problem) -> int:
+    """First frames that noise lets lie on one flight, at least 2."""
+    throw, seen = problem.throws[0].measured, problem.throws[0].seen
+    time, poses = throw.time - throw.time[0], _weightless(problem)
+    frames = 2
+    for n in range(3, len(time) + 1):
+        rows = np.flatnonzero(seen[:n])
+        if len(rows) < 3:
+            continue
+        line = np.polynomial.polynomial.polyfit(time[rows], poses[rows], 1)
+        departure = (poses[rows] - line[0] - time[rows, None] * line[1]) / throw.sigma
+        if (departure**2).sum() > chi2.ppf(_ON_FLIGHT, 3 * (len(rows) - 2)):
+            break
+        frames = n
+    return frames
+
+
+def _body_poses(problem: Problem) -> np.ndarray:
+    """(n, 3) poses of the first throw's body, were tracked point and axes as stated."""
+    position, mean = problem.throws[0].measured.position, problem.table.mean
+    theta = position[:, 2] - mean[TURN]
+    cos, sin = np.cos(theta), np.sin(theta)
+    x, y = mean[POINT_X], mean[POINT_Y]
+    return np.column_stack([position[:, 0] - (x * cos - y * sin), position[:, 1] - (x * sin + y * cos), theta])
+
+
+def _first_rows(problem: Problem) -> np.ndarray:
+    """(n, N_UNKNOWNS) unknowns to start from."""
+    table, shape = problem.table, problem.geometry.shape
+    rows = []
+    for state in _first_states(problem):
+        row = table.mean.copy()
+        row[N_COMMON:_E_N] = state
+        rows.append(row)
+    states = np.array(rows)
+    grid = np.array(list(itertools.product(_RATIOS, _FRICTIONS, _RESTITUTIONS)))
+    every = np.repeat(states, len(grid), axis=0)
+    every[:, RATIO] = shape.uniform_inertia_ratio * np.tile(grid[:, 0], len(states))
+    every[:, MU] = np.tile(grid[:, 1], len(states))
+    every[:, _E_N] = np.tile(grid[:, 2], len(states))
+    if isinstance(shape, Polygon) and table.free[RADIUS]:
+        radii = reach_of(shape) * np.array(_RADII)
+        every = np.repeat(every, len(radii), axis=0)
+        every[:, RADIUS] = np.tile(radii, len(every) // len(radii))
+    return np.clip(every, table.low, table.high)
+
+
+def _first_states(problem: Problem) -> list[np.ndarray]:
+    """States (6,) at the first frame: lines through the frames of the first flight, and through one or two fewer."""
+    throw, seen = problem.throws[0].measured, problem.throws[0].seen
+    time, poses = throw.time - throw.time[0], _weightless(problem)
+    frames = _flight_frames(problem)
+    states = []
+    for n in sorted({max(frames - fewer, 2) for fewer in range(3)}):
+        rows = np.flatnonzero(seen[:n])
+        if len(rows) >= 2:
+            states.append(np.polynomial.polynomial.polyfit(time[rows], poses[rows], 1).ravel())
+    return states
+
+
+def _weightless(problem: Problem) -> np.ndarray:
+    """(n, 3) poses of the first throw's body less what gravity adds since the first frame: flight is a line in them."""
+    throw = problem.throws[0].measured
+    fallen = 0.5 * problem.geometry.gravity * (throw.time - throw.time[0]) ** 2
+    return _body_poses(problem) + fallen[:, None] * np.array([0.0, 1.0, 0.0])
+
+
+def _best_points(rows: np.ndarray, costs: np.ndarray, problem: Problem, number: int) -> list[Point]:
+    """The cheapest rows that differ, as points."""
+    kept: list[Point] = []
+    for k in np.argsort(costs):
+        point = Point(rows[k, :N_COMMON].copy(), rows[k, None, N_COMMON:].copy(), float(costs[k]))
+        if not any(_alike(problem, point, other) for other in kept):
+            kept.append(point)
+        if len(kept) == number:
+            break
+    return kept
+
+
+def _fitted(
+    problem: Problem, points: Sequence[Point], horizon: int, floor: np.ndarray, iterations: int, breadth: Search
+) -> list[Point]:
+    fits = [problem.fit(point, [horizon], floor, iterations) for point in points]
+    fits.sort(key=lambda point: point.cost)
+    expected = 3.0 * horizon
+    if breadth.pruned and fits[0].cost < _GOOD * expected:  # the best explains the poses, so those that are far worse are wrong
+        fits = [point for point in fits if point.cost < fits[0].cost + _HOPELESS]
+    return _distinct(problem, fits, breadth.beam)
+
+
+def _extended(
+    problem: Problem, points: Sequence[Point], before: int, horizon: int, breadth: Search
+) -> list[Point]:
+    """Motions over a longer horizon: what the former one left open is varied, and the impacts that come into sight."""
+    interval = problem.throws[0].measured.frame_interval
+    candidates = []
+    for point in points:
+        row = _row(point)
+        candidates += [row[None], _varied(problem, point, before, FLOOR[1], _WIDTHS)]
+        # an impact just before the former end has told the poses nothing yet
+        candidates.append(_with_restitutions(problem, row, before - _UNTOLD, horizon))
+    every = np.concatenate(candidates)
+    costs = problem.costs(0, every, horizon, FLOOR[1])
+    best = _best_points(every, costs, problem, 2 * breadth.beam)
+    return _fitted(problem, best, horizon, FLOOR[1], 5, breadth)
+
+
+def _with_restitutions(problem: Problem, row: np.ndarray, begin: float, end: int) -> np.ndarray:
+    """(n, N_UNKNOWNS) a row with other restitutions of the first impacts between two frames, in every combination.
+
+    Corners hit one shortly after the other, and what the first does decides where the next one hits.
+    """
+    interval = problem.throws[0].measured.frame_interval
+    impacts = problem.impacts(0, row, end)
+    new = np.flatnonzero((impacts >= begin * interval) & (impacts < (end - 1) * interval))[:_TOGETHER]
+    if not len(new):
+        return row[None]
+    values = np.array(list(itertools.product(_RESTITUTIONS, repeat=len(new))))
+    rows = np.repeat(row[None], len(values), axis=0)
+    rows[:, _E_N + new] = values
+    return rows
+
+
+def _row(point: Point) -> np.ndarray:
+    """(N_UNKNOWNS,) of a point of one throw."""
+    return np.concatenate([point.common, point.own[0]])
+
+
+def _varied(
+    problem: Problem, point: Point, horizon: int, floor: np.ndarray | float, widths: Sequence[float]
+) -> np.ndarray:
+    """(n, N_UNKNOWNS) points to both sides of a fitted one, along the directions that the poses leave open most."""
+    table = problem.table
+    system = problem.system(point, [horizon], floor)
+    active = np.concatenate([table.free[:N_COMMON], system.active[0, N_COMMON:]])
+    scale = table.scale[active]
+    values, vectors = np.linalg.eigh(system.matrix * np.outer(scale, scale))
+    open_most = vectors[:, :_DIRECTIONS] / np.sqrt(np.maximum(values[:_DIRECTIONS], _LEAST_CURVATURE))
+    moves = [sign * width * move for move in open_most.T for width in widths for sign in (-1.0, 1.0)]
+    rows = np.repeat(_row(point)[None], len(moves), axis=0)
+    rows[:, active] += scale * np.array(moves)
+    return np.clip(rows, table.low, table.high)
+
+
+def _settled(problem: Problem, points: Sequence[Point], breadth: Search) -> list[Point]:
+    """Fitted whole motions, and others beside the best until these bring nothing new: the cost has many minima."""
+    whole = problem.whole
+    minima = [problem.fit(point, whole, 0.0, 30) for point in points]
+    for _ in range(_ROUNDS):
+        best = min(minima, key=lambda point: point.cost)
+        rows = [_varied(problem, best, whole[0], 0.0, _WIDE)]
+        impacts = problem.impacts(0, _row(best), whole[0])
+        frames = impacts[np.isfinite(impacts)] / problem.throws[0].measured.frame_interval
+        rows += [_with_restitutions(problem, _row(best), frame, whole[0]) for frame in frames]
+        every = np.concatenate(rows)
+        tried = _best_points(every, problem.costs(0, every, whole[0], FLOOR[1]), problem, breadth.final)
+        fits = [problem.fit(problem.fit(point, whole, FLOOR[1], 5), whole, 0.0, 12) for point in tried]
+        minima += fits
+        if min(point.cost for point in fits) > best.cost - _NEW:
+            break
+    return _distinct(problem, sorted(minima, key=lambda point: point.cost), 2 * breadth.final)
+
+
+def _distinct(problem: Problem, points: Sequence[Point], number: int) -> list[Point]:
+    """The first ones that aren't another one again."""
+    kept: list[Point] = []
+    for point in points:
+        if not any(_alike(problem, point, other) for other in kept):
+            kept.append(point)
+    return kept[:number]
+
+
+def _alike(problem: Problem, one: Point, other: Point) -> bool:
+    """Whether two points differ by little in all that decides what happens at the contacts."""
+    scale = problem.table.scale
+    same_common = np.abs(one.common - other.common) < _ALIKE * scale[:N_COMMON]
+    same_impacts = np.abs(one.own - other.own)[:, N_STATE:] < _ALIKE_IMPACTS
+    return bool(same_common.all() and same_impacts.all())
+
+
+assert N_UNKNOWNS == _E_N + N_RESTITUTIONS
