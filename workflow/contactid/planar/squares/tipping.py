@@ -4,7 +4,7 @@ While one rounded corner carries the body, the moment about its contact point le
 
     J/m alpha = r_t (a_y + g) - r_n a_x - couple,
 
-with a and alpha the measured accelerations (less the flight's braking), whether the corner sticks or slides. The lever
+with a and alpha the measured accelerations (less the flight's braking and gravity), whether the corner sticks or slides. The lever
 r_n reaches to the ground, rounding included. ``couple`` is what resists the turning besides: a body between plates
 leans against them, so that it may even stand on a corner. Without it J/m comes out too large, so the estimate without
 a couple is an upper bound. With one constant couple per pivot, J/m follows from how the moment varies along the pivot.
@@ -103,11 +103,11 @@ def _pivot(event: ThrowEvents, run: slice, corner: int, prepared: PreparedThrows
     if kept.stop - kept.start < _FEWEST:
         return None
     velocity = velocity[kept]
-    acceleration = acceleration[kept] + prepared.flight.braking * velocity
+    acceleration = acceleration[kept] - prepared.flight.acceleration(velocity)
     at = contacts(prepared.shape, prepared.ground, position[kept])
     arm_t, arm_n = at.normal[:, corner, 2], -at.tangent[:, corner, 2]
     way = np.sign(np.median(velocity[:, 2]))
-    moment = arm_t * (acceleration[:, 1] + GRAVITY) - arm_n * acceleration[:, 0]
+    moment = arm_t * acceleration[:, 1] - arm_n * acceleration[:, 0]
     return way * moment, way * acceleration[:, 2]
 
 
