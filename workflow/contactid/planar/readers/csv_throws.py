@@ -173,10 +173,10 @@ def read_square_throws(path: str | Path, *, licence: str, synthetic: bool = Fals
         Without files, or where none of them is as described; files and their problems are named.
     """
     folder = Path(path)
-    files = sorted(folder.glob("traj_*.csv"), key=lambda file: (len(file.stem), file.stem))
+    files = sorted(folder.glob("traj*_*.csv"), key=lambda file: (len(file.stem), file.stem))
     if not files:
         raise ContactIdError(
-            f"{folder}: no throws there (looked for traj_*.csv)",
+            f"{folder}: no throws there (looked for traj*_*.csv)",
             "Check data_mirror or fetch again; for throws of your own body give outline or semi_axes beside path",
         )
     throws: list[PlanarThrow] = []

@@ -30,8 +30,9 @@ from contactid.planar.squares.windows import PreparedThrows, SquareOptions, Squa
 TYPICAL_SCATTER = 4.5e-4
 _EFFICIENT = 2.385  # scale of Cauchy's loss by the residuals' for 95 % efficiency with normal ones (Holland 1977)
 _ROUNDS = 40  # of reweighting, at most
-_SETTLED = 1e-5  # of an unknown's unit, a step that ends them
+_SETTLED = 1e-3  # of the differences, a step that ends them
 _DRAWS = 100  # of the bootstrap over throws
+_MANY = 20  # impacts, of which a few wild ones don't count as a misfit
 _FEWEST = 8  # throws of a bootstrap; with fewer the curvature at the fit tells the errors
 _MM, _MM2 = 1e3, 1e6
 _UNITS = np.array([_MM2, _MM, 1e3, _MM, _MM, 1e3])  # unknowns are in mm2, mm, mrad, mm, mm, ms
@@ -79,6 +80,7 @@ class Impacts:
     spin : (n,) change of omega, rad/s
     before : (n, 3) velocity before, m/s and rad/s
     noise : (n, 3) standard errors of push and spin by the poses' noise, m/s and rad/s
+    aside : (n,) how far contact points lie off across the impulse, m: of synthetic impacts
     """
 
     throw: np.ndarray
@@ -89,6 +91,7 @@ class Impacts:
     spin: np.ndarray
     before: np.ndarray
     noise: np.ndarray
+    aside: np.ndarray
 
     def __len__(self) -> int:
         """Number of impacts."""
@@ -96,7 +99,11 @@ class Impacts:
 
     def of(self, rows: np.ndarray) -> Impacts:
         """Some of them, by number or by (n,) flags."""
-        return Impacts(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+        return type(self)(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+    def contact(self, phi: np.ndarray, radius: float) -> np.ndarray:
+        """(n, 2) m, contact points from the point that poses are given of, with the body turned by phi (n,)."""
+        return _turned(self.corner + radius * self.inward, phi) - [0.0, radius]
 
     def levers(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Contact points from the centre of mass (n, 2), mm, and pushes of the centre (n, 2), m/s.
@@ -104,22 +111,19 @@ class Impacts:
         ``z`` (6,) is J/m (mm2) and the numbers of a :class:`LeverGeometry`.
         """
         phi = self.theta - z[2] / _UNITS[2] + self.before[:, 2] * z[5] / _UNITS[5]
-        centre = np.tile(z[3:5] / _MM, (len(self), 1))
-        arm = _turned(self.corner + z[1] / _MM * self.inward - centre, phi) - [0.0, z[1] / _MM]
-        to_mass = _turned(centre, phi)
-        return _MM * arm, self.push + self.spin[:, None] * np.column_stack([-to_mass[:, 1], to_mass[:, 0]])
+        to_mass = _turned(np.tile(z[3:5] / _MM, (len(self), 1)), phi)
+        return _MM * (self.contact(phi, z[1] / _MM) - to_mass), self.push + self.spin[:, None] * np.column_stack([-to_mass[:, 1], to_mass[:, 0]])
 
     def moment(self, z: np.ndarray) -> np.ndarray:
         """(n,) per mass, mm2/s."""
         arm, push = self.levers(z)
-        return _MM * (arm[:, 0] * push[:, 1] - arm[:, 1] * push[:, 0])
+        return _MM * (arm[:, 0] * push[:, 1] - arm[:, 1] * push[:, 0]) + _MM2 * self.aside * np.hypot(*push.T)
 
-    def deviation(self, z: np.ndarray, scatter: float) -> np.ndarray:
-        """(n,) standard deviations of what eq. 31 leaves, mm2/s, with contact points off by ``scatter``, mm."""
+    def variances(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(n,) of what eq. 31 leaves, mm4/s2: with contact points off by 1 mm, and by the poses' noise."""
         arm, push = self.levers(z)
-        by_poses = (_MM * self.noise[:, :2] * arm[:, ::-1]) ** 2
-        by_spin = (z[0] * self.noise[:, 2]) ** 2
-        return np.sqrt(_MM2 * scatter**2 * (push**2).sum(axis=1) + by_poses.sum(axis=1) + by_spin) + 1e-9
+        by_poses = ((_MM * self.noise[:, :2] * arm[:, ::-1]) ** 2).sum(axis=1) + (z[0] * self.noise[:, 2]) ** 2
+        return _MM2 * (push**2).sum(axis=1), by_poses + 1e-12
 
     def left(self, z: np.ndarray) -> np.ndarray:
         """(n,) of eq. 31, mm2/s."""
@@ -177,6 +181,7 @@ def impacts_of(prepared: PreparedThrows, windows: Sequence[SquareWindow]) -> Imp
         spin=change[:, 2],
         before=np.column_stack([_turned(before[:, :2], level), before[:, 2]]),
         noise=np.array([window.met.error for window in windows]).reshape(-1, 3),
+        aside=np.zeros(len(change)),
     )
 
 
@@ -212,8 +217,9 @@ def fit_impacts(
         prior[:, 0] = _MM2 * ratio, 0.0
     z, spread, width = _settle(impacts, prior, None if scatter is None else _MM * scatter)
     left = impacts.left(z)
-    sized = np.abs(left) / impacts.deviation(z, width)
-    misfit = MAD * float(np.median(sized)) if scatter is None else float(np.sqrt(np.mean(sized**2)))
+    by_place, by_poses = impacts.variances(z)
+    sized = np.abs(left) / np.sqrt(by_place * width**2 + by_poses)
+    misfit = MAD * float(np.median(sized)) if len(sized) >= _MANY else float(np.sqrt(np.mean(sized**2)))
     names = np.unique(impacts.throw)
     if len(names) >= _FEWEST and draws and ratio is None:
         random, drawn = np.random.default_rng(1), []
@@ -248,9 +254,10 @@ def _settle(
     free = np.flatnonzero(prior[1] > 0.0)
     information = np.diag(1.0 / prior[1, free] ** 2)
     for turn in range(_ROUNDS):
-        width = _scatter(impacts, z) if scatter is None else scatter
-        deviation = impacts.deviation(z, width)
-        left = impacts.left(z) / deviation
+        left, (by_place, by_poses) = impacts.left(z), impacts.variances(z)
+        width = _scatter(left, by_place, by_poses) if scatter is None else scatter
+        deviation = np.sqrt(by_place * width**2 + by_poses)
+        left = left / deviation
         slopes = [(impacts.left(z + _STEPS[k] * np.eye(6)[k]) / deviation - left) / _STEPS[k] for k in free]
         slope = np.column_stack(slopes)
         weight = 1.0 / (1.0 + (left / _EFFICIENT) ** 2) ** (0.5 if turn < 5 else 1.0)  # convex at first
@@ -258,19 +265,19 @@ def _settle(
         pull = slope.T @ (weight * left) + information @ (z[free] - prior[0, free])
         step = np.linalg.solve(curvature, pull)
         z[free] -= step
-        if turn >= 5 and (np.abs(step) < _SETTLED).all():
+        if turn >= 5 and (np.abs(step) < _SETTLED * _STEPS[free]).all():
             break
     spread = np.zeros(6)
     spread[free] = np.sqrt(np.diag(np.linalg.inv(curvature)))
     return z, spread, width
 
 
-def _scatter(impacts: Impacts, z: np.ndarray) -> float:
+def _scatter(left: np.ndarray, by_place: np.ndarray, by_poses: np.ndarray) -> float:
     """Distance of contact points, mm, with which the median residual is that of a normal distribution; 0 at least."""
-    left, low, high = np.abs(impacts.left(z)), 0.0, 20.0
+    low, high = 0.0, 20.0
     for _ in range(30):
         middle = 0.5 * (low + high)
-        too_small = MAD * np.median(left / impacts.deviation(z, middle)) > 1.0
+        too_small = MAD * np.median(np.abs(left) / np.sqrt(by_place * middle**2 + by_poses)) > 1.0
         low, high = (middle, high) if too_small else (low, middle)
     return high
 
