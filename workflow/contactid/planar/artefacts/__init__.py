@@ -253,8 +253,8 @@ def _bodies() -> list[Artefact]:
         _table(
             "ext_real_bodies", "real_bodies:bodies_table",
             "J/m of the real square and ellipse by several routes and over subsets of their impacts, and what rival "
-            "causes would show on a uniform plate, in mm or ms. A rival whose largest departure is 3 standard errors or "
-            "more is refused.", "J/m of the real square and ellipse", files=TYPESET,
+            "causes (sizes in mm or ms) would show on a uniform plate. One whose largest departure is 3 standard "
+            "errors or more is refused.", "J/m of the real square and ellipse", files=TYPESET,
         ),
         _identified(
             "ext_real_bodies", "real_bodies:bodies_figure", "draw_bodies",

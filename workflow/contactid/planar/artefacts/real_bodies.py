@@ -1,4 +1,4 @@
-"""J/m of the real square and ellipse by several routes, and over subsets of their impacts beside what rivals would show.
+"""J/m of the real square and ellipse by several routes, and over subsets of their impacts, with rivals beside.
 
 The data are those of :func:`contactid.planar.squares.bodies.write_bodies`.
 """
@@ -34,7 +34,7 @@ def bodies_figure(bodies: str) -> pd.DataFrame:
 
 
 def draw_bodies(data: pd.DataFrame) -> Figure:
-    """J/m by route (a), and by subset of the impacts, measured and with rivals, of the square (b) and the ellipse (c)."""
+    """J/m by route (a), and by subset of impacts, measured and with rivals, of the square (b) and the ellipse (c)."""
     figure, panels = plt.subplots(3, 1, figsize=(style.DOUBLE_COLUMN, 7.6), height_ratios=(1.5, 1.0, 1.0))
     _draw_routes(panels[0], data)
     for letter, body, axes in (("b", SQUARE, panels[1]), ("c", ELLIPSE, panels[2])):

@@ -1,15 +1,15 @@
 """J/m of the real square and ellipse, by routes that share no assumption, and what else could have made it so low.
 
 Routes: eq. 31 over impacts (:mod:`contactid.planar.squares.impacts`), tipping about a corner without an impact
-(:mod:`contactid.planar.squares.tipping`), and braking in flight. A film between body and plates brakes every part of the
-body by its velocity, so translation by ``c``, and rotation by ``c' = c (J/m of a uniform plate) / (J/m)``.
+(:mod:`contactid.planar.squares.tipping`), and braking in flight. A film between body and plates brakes every part of
+the body by its velocity, so translation by ``c``, and rotation by ``c' = c (J/m of a uniform plate) / (J/m)``.
 
-A uniform plate could look as if its rim were light through *rivals*: a contact point off to one side, a lever of another
-instant, corners of another radius, a couple by the plates. Each is put on the same impulses and levers of a uniform
-plate, with contact points as scattered as the real ones, and goes through the same fit, at the size at which that gives
-the real body's J/m. Subsets of the impacts then tell them apart: by lever, change of spin, impulse, slip and throw a
-rival has a profile. It is refused where it lies farther from the real body's, in standard errors of a subset, than
-one J/m for all does, by three or more.
+A uniform plate could look as if its rim were light through *rivals*: a contact point off to one side, a lever of
+another instant, corners of another radius, a couple by the plates. Each is put on the same impulses and levers of a
+uniform plate, with contact points as scattered as the real ones, and goes through the same fit, at the size at which
+that gives the real body's J/m. Subsets of the impacts then tell them apart: by lever, change of spin, impulse, slip and
+throw a rival has a profile. It is refused where that lies farther from the real body's, in standard errors of a subset,
+than one J/m for all does, by three or more.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ COLUMNS = (
 REFUSED = 3.0  # standard errors between a rival's subset and the real one
 _MM, _MM2 = 1e3, 1e6
 _QUARTERS = 4
+_FEWEST_FLIGHTS = 500  # stretches of nine frames: with fewer a rate of braking is hardly known to a tenth
 _FLIGHT_DRAWS = 40  # of the bootstrap of braking over throws
 _TRIED = np.array([1.0, 1.8, 3.3, 6.0, 12.0])  # mm or ms, sizes of rivals: none is larger than a fifth of the square
 _HALVINGS = 14  # of a rival's size
@@ -188,7 +189,8 @@ def eq31_rows(body: str, impacts: Impacts, prior: LeverGeometry, error: LeverGeo
         found = fit_impacts(made, prior, error, start=plate, draws=0)
         seen = profile(made, found)
         apart = (seen["inertia_ratio_mm2"] - real["inertia_ratio_mm2"]).abs()
-        farther = apart / np.hypot(seen["inertia_ratio_se_mm2"], real["inertia_ratio_se_mm2"]) - far
+        # impulses are the same, so chance differs only by how contact points are off, in both as much
+        farther = apart / (np.sqrt(2.0) * real["inertia_ratio_se_mm2"]) - far
         nearest = {"size": size, "largest_departure_se": float(farther.max())}
         rows.append(_fitted(RIVAL, f"{name}, nearest", found) | nearest)
         rows += seen.assign(route=f"{RIVAL}, {SUBSET}", case=name + ": " + seen["case"], size=size).to_dict("records")
@@ -207,7 +209,9 @@ def _size(made: Callable[[float], Impacts], fitted: tuple[LeverGeometry, LeverGe
     crossed = np.flatnonzero(np.diff(np.sign(values)))
     if not len(crossed):
         return float(sizes[np.abs(values).argmin()])
-    k = min(crossed, key=lambda i: (abs(sizes[i] + sizes[i + 1]), sizes[i] < 0.0))  # outwards, and braking, before inwards
+    k = min(
+        crossed, key=lambda i: (abs(sizes[i] + sizes[i + 1]), sizes[i] < 0.0)
+    )  # outwards, and braking, before inwards
     low, high = float(sizes[k]), float(sizes[k + 1])
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
@@ -229,13 +233,13 @@ def flight_rows(prepared: PreparedThrows, plate: float) -> list[dict[str, Any]]:
             {"route": TIPPING, "case": case, "impacts": len(pivots), **_value(found.ratio, found.error), "size": lever}
         )
     random, events, drawn = np.random.default_rng(1), prepared.events, []
-    for _ in range(_FLIGHT_DRAWS):
+    flights = sum(1 for _ in flight_stretches(events))
+    for _ in range(_FLIGHT_DRAWS if flights >= _FEWEST_FLIGHTS else 0):
         some = [events[i] for i in random.integers(0, len(events), len(events))]
         drawn.append(plate * _braking(replace(prepared, events=tuple(some))))
-    error = float(np.std(drawn))
-    if error < plate:  # else nothing brakes it
-        value = _value(plate * _braking(prepared), error)
-        rows.append({"route": BRAKING, "case": "", "impacts": sum(1 for _ in flight_stretches(events)), **value})
+    if drawn:
+        value = _value(plate * _braking(prepared), float(np.std(drawn)))
+        rows.append({"route": BRAKING, "case": "", "impacts": flights, **value})
     return rows
 
 

@@ -25,8 +25,8 @@ import numpy as np
 from contactid.planar.squares.events import MAD
 from contactid.planar.squares.windows import PreparedThrows, SquareOptions, SquareWindow, every_window
 
-# m, standard deviation of contact points about the outline: .34 mm pooled over the real square's impacts, and so much more
-# that 95 % intervals of its single throws hold the pooled value in 94 %, wild impacts among them.
+# m, standard deviation of contact points about the outline: .34 mm pooled over the real square's impacts, and so much
+# more that 95 % intervals of its single throws hold the pooled value in 94 %, wild impacts among them.
 TYPICAL_SCATTER = 4.5e-4
 _EFFICIENT = 2.385  # scale of Cauchy's loss by the residuals' for 95 % efficiency with normal ones (Holland 1977)
 _ROUNDS = 40  # of reweighting, at most
@@ -112,7 +112,9 @@ class Impacts:
         """
         phi = self.theta - z[2] / _UNITS[2] + self.before[:, 2] * z[5] / _UNITS[5]
         to_mass = _turned(np.tile(z[3:5] / _MM, (len(self), 1)), phi)
-        return _MM * (self.contact(phi, z[1] / _MM) - to_mass), self.push + self.spin[:, None] * np.column_stack([-to_mass[:, 1], to_mass[:, 0]])
+        return _MM * (self.contact(phi, z[1] / _MM) - to_mass), self.push + self.spin[:, None] * np.column_stack(
+            [-to_mass[:, 1], to_mass[:, 0]]
+        )
 
     def moment(self, z: np.ndarray) -> np.ndarray:
         """(n,) per mass, mm2/s."""

@@ -4,8 +4,8 @@ While one rounded corner carries the body, the moment about its contact point le
 
     J/m alpha = r_t (a_y + g) - r_n a_x - couple,
 
-with a and alpha the measured accelerations (less the flight's braking and gravity), whether the corner sticks or slides. The lever
-r_n reaches to the ground, rounding included. ``couple`` is what resists the turning besides: a body between plates
+with a and alpha the measured accelerations (less what braking in flight takes), whether the corner sticks or slides.
+The lever r_n reaches to the ground, rounding included. ``couple`` is what resists besides: a body between plates
 leans against them, so that it may even stand on a corner. Without it J/m comes out too large, so the estimate without
 a couple is an upper bound. With one constant couple per pivot, J/m follows from how the moment varies along the pivot.
 """
