@@ -29,7 +29,7 @@ from contactid.planar.squares.identification import (
     write_part,
     write_squares,
 )
-from contactid.planar.squares.tipping import find_pivots, ratio_of_moments, rolling_levers, standing_couples
+from contactid.planar.squares.tipping import find_pivots, ratio_of_moments, standing_couples
 from contactid.planar.squares.windows import (
     IMPACT_FRAMES,
     PreparedThrows,
@@ -124,16 +124,6 @@ def test_a_standing_body_needs_a_couple_of_its_weight_times_its_lean() -> None:
     assert held == {"throw": pytest.approx(GRAVITY * radius * np.sin(lean))}
     flat = np.tile([0.0, 0.5 * SQUARE_SIDE, 0.0], (30, 1))
     assert standing_couples(prepared_of(replace(event_of(flat), rest=0))) == {}
-
-
-def test_slow_rolling_tells_the_height_of_the_centre() -> None:
-    radius, n = 0.005, 80
-    tilt = np.linspace(0.0, 0.1, n)
-    reach = 0.05 / np.sqrt(2.0)
-    along = -(radius * tilt + reach * np.sin(tilt))
-    pose = np.column_stack([along, radius + reach * np.cos(tilt), 0.25 * np.pi + tilt])
-    ((lever, height),) = rolling_levers(prepared_of(event_of(pose), shape=replace(SQUARE, radius=radius))).values()
-    assert lever == pytest.approx(height, rel=1e-3)
 
 
 def test_breaks_merges_contacts_and_jumps_that_touch() -> None:

@@ -16,7 +16,7 @@ from contactid.output.tables import read_exact
 from contactid.planar.squares.bodies import ELLIPSE, EQ31, PLATE, RIVAL, RIVALS, SQUARE, SUBSET
 
 _OF_RIVALS = f"{RIVAL}, {SUBSET}"
-_COLOURS = dict(zip(RIVALS, (style.RELEASE, style.SIMULATED, style.ACCENT, style.SKY, style.ROSE), strict=True))
+_COLOURS = dict(zip(RIVALS, (style.RELEASE, style.ACCENT, style.SKY, style.ROSE), strict=True))
 _GROUPS = ("|r_t|", "|change of spin|", "normal impulse", "throw", "slip", "spin")
 _VALUE, _ERROR = "inertia_ratio_mm2", "inertia_ratio_se_mm2"
 _BELOW, _ABOVE = 0.55, 1.4  # of the body's J/m, between which subsets are drawn
@@ -48,7 +48,7 @@ def _draw_routes(axes: Axes, data: pd.DataFrame) -> None:
     """One line for every route, the bodies below each other."""
     routes = data[~data["route"].isin([SUBSET, RIVAL, _OF_RIVALS]) & data["body"].isin([SQUARE, ELLIPSE])]
     routes = routes.iloc[::-1].reset_index(drop=True)
-    for place, row in routes.iterrows():
+    for place, (_, row) in enumerate(routes.iterrows()):
         colour = style.LINE if row["body"] == SQUARE else style.ACCENT
         plate = row["route"] == PLATE
         axes.errorbar(row[_VALUE], place, xerr=row[_ERROR], fmt="D" if plate else "o", ms=3.5, lw=1.0, color=colour,

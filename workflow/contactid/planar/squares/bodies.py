@@ -90,11 +90,6 @@ def _aside(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
     return _MM * size * np.sign(impacts.moment(z)) * impacts.levers(z)[1][:, 1]
 
 
-def _ahead(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
-    """The same, on the side to which the body turns before the impact, mm."""
-    return -_MM * size * np.sign(impacts.before[:, 2]) * impacts.levers(z)[1][:, 1]
-
-
 def _later(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
     """The lever of another instant, ms."""
     return impacts.moment(z + size * np.eye(6)[5]) - impacts.moment(z)
@@ -113,7 +108,6 @@ def _rubbing(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
 
 RIVALS: dict[str, tuple[Rival, str]] = {
     "contact point off with the moment": (_aside, "mm"),
-    "contact point off with the spin": (_ahead, "mm"),
     "lever of another instant": (_later, "ms"),
     "another radius": (_rounder, "mm"),
     "friction of the plates": (_rubbing, "mm"),

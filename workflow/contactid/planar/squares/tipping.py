@@ -32,7 +32,6 @@ _NOISE = 3.5  # standard deviations by which a pose may leave them
 _FEWEST = 6  # poses of a pivot
 _LEAST_TURNING = 0.5  # rad/s
 _BOOTSTRAPS = 200  # of the standard error over pivots
-_LEAST_ROLLED, _SLOW_ROLL = 0.05, 4e-3  # rad, rad per frame
 _SCALE = 2e-3  # m2/s2: moments per mass that leave the line by more count less
 
 Pivot = tuple[np.ndarray, np.ndarray]
@@ -47,13 +46,11 @@ class TippingRatio:
     ----------
     ratio, error : J/m and its standard error by a bootstrap over pivots, m2
     couple : median or given one, per mass, m2/s2
-    pivots : (n,) J/m of single pivots, m2
     """
 
     ratio: float
     error: float
     couple: float
-    pivots: np.ndarray
 
 
 def find_pivots(prepared: PreparedThrows) -> list[Pivot]:
@@ -120,11 +117,10 @@ def ratio_of_moments(pivots: Sequence[Pivot], couple: float | None) -> TippingRa
         (moment - moment.mean(), alpha - alpha.mean()) if couple is None else (moment - couple, alpha)
         for moment, alpha in pivots
     ]
-    single = np.array([float(alpha @ moment / (alpha @ alpha)) for moment, alpha in reduced])
     ratio, random = _robust(reduced), np.random.default_rng(1)
     drawn = [_robust([reduced[i] for i in random.integers(0, len(reduced), len(reduced))]) for _ in range(_BOOTSTRAPS)]
     resisting = [float((moment - ratio * alpha).mean()) for moment, alpha in pivots]
-    return TippingRatio(ratio, float(np.std(drawn)), float(np.median(resisting)) if couple is None else couple, single)
+    return TippingRatio(ratio, float(np.std(drawn)), float(np.median(resisting)) if couple is None else couple)
 
 
 def _robust(data: Sequence[Pivot]) -> float:
@@ -136,26 +132,6 @@ def _robust(data: Sequence[Pivot]) -> float:
         return (moment - z[0] * start * alpha) / _SCALE
 
     return start * float(least_squares(residuals, np.ones(1), loss="soft_l1").x[0])
-
-
-def rolling_levers(prepared: PreparedThrows) -> dict[str, tuple[float, float]]:
-    """Bodies that roll over a corner too slowly to slide: throw to (-dx/dtheta along the ground, centre's height), m.
-
-    A rounded corner that rolls moves the centre by its height over the ground, per angle; a sharp one that is lower
-    by the rounding's radius has the same heights and moves it by less.
-    """
-    ground, found = prepared.ground, {}
-    for event in prepared.events:
-        for run, _ in _steady_runs(event, prepared):
-            pose = event.position[run]
-            steps = np.abs(np.diff(pose[:, 2]))
-            turned = abs(pose[-1, 2] - pose[0, 2])
-            if turned < _LEAST_ROLLED or steps.mean() > _SLOW_ROLL or turned < 0.5 * steps.sum():
-                continue
-            along = (pose[:, :2] - [ground.x0, ground.y0]) @ ground.tangent
-            height = (pose[:, :2] - [ground.x0, ground.y0]) @ ground.normal
-            found[event.name] = -float(np.polyfit(pose[:, 2], along, 1)[0]), float(height.mean())
-    return found
 
 
 def standing_couples(prepared: PreparedThrows) -> dict[str, float]:
