@@ -9,7 +9,7 @@ from contactid.core.references import resolve
 from contactid.planar.artefacts import declare
 
 CONFIGURATION = yaml.safe_load((Path(__file__).parents[2] / "config/default.yaml").read_text(encoding="utf-8"))
-EVERYTHING = {"squares": "planar_square", "ellipse": "planar_ellipse", "experiments": True}
+EVERYTHING = {"squares": "planar_square", "ellipse": "planar_ellipse", "simulated": "planar_pybullet"}
 ROWS = declare({**CONFIGURATION["planar"], "real": EVERYTHING})
 
 

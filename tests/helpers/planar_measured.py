@@ -194,9 +194,9 @@ def first_impacts(
         Of a polygon's rounded corners, m.
     """
     shape, ground = replace(shape, radius=radius), alignment.ground
-    rows = []
+    rows, report = [], flight_report(events, interval)
     for event in events:
-        met = bridge(event, interval, IMPACT_FRAMES[0])
+        met = bridge(event, interval, IMPACT_FRAMES[0], report)
         corner = None if met is None else single_corner(contacts(shape, ground, met.position).gap)
         if met is None or corner is None:
             continue
@@ -235,7 +235,7 @@ def recorded_window(event: ThrowEvents, prepared: PreparedThrows, most: int = 8)
     frames = max(last - most + 1, SKIPPED_FRAMES), min(last + most + 1, until)
     if any(frames[0] <= jump < frames[1] for jump in event.jumps):
         raise ContactIdError(f"{event.name}: a jump in the window", "Leave the throw out")
-    met = bridge(event, prepared.interval, IMPACT_FRAMES[0])
+    met = bridge(event, prepared.interval, IMPACT_FRAMES[0], prepared.flight)
     if met is None:
         reason = "the flights before and after the first contact don't meet"
         raise ContactIdError(f"{event.name}: {reason}", "Leave the throw out")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,10 +17,10 @@ from contactid.planar.artefacts.real_squares import square_ratios, square_tables
 from contactid.planar.readers.csv_throws import read_square_throws
 from contactid.planar.readers.throws import SQUARE_SIDE, PlanarThrow, build_throws, square
 from contactid.planar.simulate.geometry import Ground, Polygon, contacts
-from contactid.planar.simulate.throws import MeasuredThrow
-from contactid.planar.squares import identification, reasons
+from contactid.planar.squares import identification
+from contactid.planar.squares.bodies import flight_rows
 from contactid.planar.squares.events import Alignment, Contact, ThrowEvents
-from contactid.planar.squares.flight import Bridge, FlightReport
+from contactid.planar.squares.flight import FlightReport
 from contactid.planar.squares.identification import (
     COLUMNS,
     FRAMES_LOST,
@@ -30,18 +29,14 @@ from contactid.planar.squares.identification import (
     write_part,
     write_squares,
 )
-from contactid.planar.squares.impacts import FORCED, FREE, LAGGED, MEASURED, every_impact, free_geometry
-from contactid.planar.squares.reasons import REAL, TWIN, UPPER, squares_reasons, squares_summary
-from contactid.planar.squares.tipping import find_pivots, ratio_of_moments, rolling_levers, standing_couples
+from contactid.planar.squares.tipping import find_pivots, ratio_of_moments, standing_couples
 from contactid.planar.squares.windows import (
     IMPACT_FRAMES,
     PreparedThrows,
     SquareOptions,
-    SquareWindow,
     SquareWindows,
     breaks,
     mend,
-    prepare_throws,
     square_windows,
 )
 from contactid.sources.motion import write_dataset
@@ -49,7 +44,6 @@ from contactid.sources.motion import write_dataset
 TWIN_FOLDER = Path(__file__).parents[2] / "workflow" / "resources" / "embedded" / "planar_square_twin"
 OPTIONS = SquareOptions(fewest_at_rest=6)
 INTERVAL, GRAVITY, RATIO = 0.004, 9.81, SQUARE_SIDE**2 / 6.0
-PYBULLET = Path(os.environ.get("DATA_MIRROR") or "../shared/data") / "planar-pybullet"
 FEW = ("traj_1", "traj_4")
 SQUARE = square(SQUARE_SIDE)
 
@@ -120,7 +114,7 @@ def test_tipping_recovers_the_ratio_and_the_couple(couple: float) -> None:
 
 
 def test_without_a_pivot_there_is_no_ratio() -> None:
-    assert find_pivots(prepared_of()) == [] and reasons._tipping(prepared_of(), 0.0) is None
+    assert find_pivots(prepared_of()) == [] and flight_rows(prepared_of(), RATIO) == []
 
 
 def test_a_standing_body_needs_a_couple_of_its_weight_times_its_lean() -> None:
@@ -130,16 +124,6 @@ def test_a_standing_body_needs_a_couple_of_its_weight_times_its_lean() -> None:
     assert held == {"throw": pytest.approx(GRAVITY * radius * np.sin(lean))}
     flat = np.tile([0.0, 0.5 * SQUARE_SIDE, 0.0], (30, 1))
     assert standing_couples(prepared_of(replace(event_of(flat), rest=0))) == {}
-
-
-def test_slow_rolling_tells_the_height_of_the_centre() -> None:
-    radius, n = 0.005, 80
-    tilt = np.linspace(0.0, 0.1, n)
-    reach = 0.05 / np.sqrt(2.0)
-    along = -(radius * tilt + reach * np.sin(tilt))
-    pose = np.column_stack([along, radius + reach * np.cos(tilt), 0.25 * np.pi + tilt])
-    ((lever, height),) = rolling_levers(prepared_of(event_of(pose), shape=replace(SQUARE, radius=radius))).values()
-    assert lever == pytest.approx(height, rel=1e-3)
 
 
 def test_breaks_merges_contacts_and_jumps_that_touch() -> None:
@@ -162,7 +146,7 @@ def test_lost_frames_are_counted_and_put_back(twin: xr.Dataset, usable: SquareWi
 
 def test_a_throw_without_a_contact_cannot_be_mended() -> None:
     with pytest.raises(ContactIdError, match="no contact"):
-        mend(event_of(np.zeros((30, 3))), INTERVAL, IMPACT_FRAMES[0])
+        mend(event_of(np.zeros((30, 3))), prepared_of(), IMPACT_FRAMES[0])
 
 
 def test_every_throw_is_usable_or_left_out_with_a_reason(twin: xr.Dataset, usable: SquareWindows) -> None:
@@ -177,88 +161,6 @@ def test_eq31_of_the_twins_impacts_is_the_truth(usable: SquareWindows) -> None:
     found = [window.moment / window.spin for window in telling]
     assert np.median(found) == pytest.approx(RATIO, rel=0.02)
     assert np.median([window.restitution for window in telling]) == pytest.approx(0.45, abs=0.02)
-
-
-def exact_impacts(
-    radius: float, turn: float, centre: tuple[float, float], lag: float = 0.0, number: int = 40
-) -> SquareWindows:
-    """Impacts of a square that is rounded by more than was measured, turned, and heavier on one side; no noise."""
-    random, body, windows = np.random.default_rng(5), replace(SQUARE, radius=radius), {}
-    for k in range(number):
-        theta, push = random.uniform(0.1, 1.4), np.array([random.uniform(-0.3, 0.3), 1.0]) * random.uniform(1.0, 3.0)
-        at = contacts(body, Ground(), (0.0, 0.0, theta))
-        corner = int(at.gap.argmin())
-        to_mass = np.array([[np.cos(theta), -np.sin(theta)], [np.sin(theta), np.cos(theta)]]) @ centre
-        arm = at.point[corner] - to_mass
-        spin = (arm[0] * push[1] - arm[1] * push[0]) / RATIO
-        after = np.array([*(push + spin * np.array([to_mass[1], -to_mass[0]])), spin])  # of the tracked centre
-        rate = random.uniform(-15.0, 15.0)  # the flights meet before the lever is that of the impulse
-        before = np.array([0.0, 0.0, rate])
-        met = Bridge(np.array([0.0, 0.0, theta + turn - lag * rate]), before, before + after, 0.0)
-        throw = MeasuredThrow(INTERVAL * np.arange(9), np.zeros((9, 3)), np.ones(3))
-        windows[str(k)] = SquareWindow(str(k), throw, corner, met, 0, at.normal[corner], at.tangent[corner])
-    return SquareWindows(prepared_of(shape=replace(SQUARE, radius=0.003)), windows, {})
-
-
-def rows_of(impacts: SquareWindows) -> pd.DataFrame:
-    return pd.DataFrame(free_geometry(impacts.prepared, list(impacts.windows.values()))).set_index("variant")
-
-
-def test_eq31_with_free_geometry_finds_the_body_and_a_held_ratio_does_not_fit() -> None:
-    impacts = exact_impacts(radius=0.005, turn=0.006, centre=(2e-4, -1e-4))
-    found = rows_of(impacts)
-    assert found.loc[FREE, "inertia_ratio_mean_mm2"] == pytest.approx(1e6 * RATIO, rel=1e-6)
-    assert found.loc[FREE, "radius_mm"] == pytest.approx(5.0, rel=1e-6)
-    assert found.loc[MEASURED, "inertia_ratio_mean_mm2"] != pytest.approx(1e6 * RATIO, rel=0.02)
-    forced = replace(impacts, prepared=prepared_of(shape=replace(SQUARE, radius=0.015)))
-    held = rows_of(forced).loc[FORCED]
-    assert held["inertia_ratio_mean_mm2"] < 0.95e6 * RATIO and held["residual_pct"] > 0.05
-
-
-def test_a_lever_that_is_taken_later_is_found_and_moves_the_answer_without_it() -> None:
-    found = rows_of(exact_impacts(radius=0.005, turn=0.006, centre=(2e-4, -1e-4), lag=1e-3))
-    assert found.loc[LAGGED, "inertia_ratio_mean_mm2"] == pytest.approx(1e6 * RATIO, rel=1e-6)
-    assert found.loc[LAGGED, "lag_ms"] == pytest.approx(1.0, rel=1e-5)
-    assert found.loc[FREE, "residual_pct"] > 0.1 > 100.0 * found.loc[LAGGED, "residual_pct"]
-
-
-def test_wild_impacts_do_not_move_the_answer() -> None:
-    impacts = exact_impacts(radius=0.005, turn=0.006, centre=(2e-4, -1e-4))
-    random = np.random.default_rng(2)
-    for name in list(impacts.windows)[::5]:
-        met = impacts.windows[name].met
-        wild = replace(met, after=met.after + random.normal(size=3) * [0.5, 0.5, 20.0])
-        impacts.windows[name] = replace(impacts.windows[name], met=wild)
-    found = rows_of(impacts)
-    assert found.loc[FREE, "inertia_ratio_mean_mm2"] == pytest.approx(1e6 * RATIO, rel=1e-3)
-
-
-def holds(found: pd.DataFrame, truth: float, systematic: float = 0.0) -> bool:
-    """Whether the range from the answer without a lag to that with one, two standard errors wider, holds the truth."""
-    value, error = (found.loc[[FREE, LAGGED], f"inertia_ratio_{name}_mm2"] for name in ("mean", "se"))
-    low, high = (value - 2.0 * error).min(), (value + 2.0 * error).max()
-    return bool((1.0 - systematic) * low < truth < (1.0 + systematic) * high)
-
-
-def test_the_range_over_all_impacts_holds_the_twins_truth(usable: SquareWindows) -> None:
-    windows = every_impact(usable.prepared)
-    assert len(windows) > len(usable.windows)
-    found = pd.DataFrame(free_geometry(usable.prepared, windows)).set_index("variant")
-    assert holds(found, 1e6 * RATIO) and not holds(found, 0.9e6 * RATIO)
-
-
-@pytest.mark.skipif(not PYBULLET.is_dir(), reason="no throws of PyBullet (set DATA_MIRROR)")
-def test_the_range_over_all_impacts_holds_another_simulators_truth_to_a_percent() -> None:
-    """Its gravity is 10 m/s2, its step as long as a frame, so that levers are off at random by up to some ms."""
-    interval, throws = INTERVAL * np.sqrt(10.0 / GRAVITY), []  # time in a unit in which it falls as the earth's
-    for file in sorted(PYBULLET.glob("*.csv")):
-        poses = np.loadtxt(file, delimiter=",", skiprows=1)[:, :3]
-        poses[:, 2] = np.unwrap(poses[:, 2])
-        throws.append(PlanarThrow(file.stem, interval * np.arange(len(poses)), poses))
-    data = build_throws(throws, SQUARE, object_name="box", source="PyBullet", licence="", synthetic=True)
-    prepared = prepare_throws(data, SquareOptions())
-    found = pd.DataFrame(free_geometry(prepared, every_impact(prepared))).set_index("variant")
-    assert holds(found, 1e6 * RATIO, 0.01) and not holds(found, 0.95e6 * RATIO, 0.01)
 
 
 def test_parts_share_the_throws(
@@ -304,21 +206,6 @@ def test_files_of_the_twin(twin: xr.Dataset, tmp_path: Path, monkeypatch: pytest
     assert {"outline", "measured"} <= set(outlines["kind"]) and set(outlines["source"].str[:9]) == {"synthetic"}
     assert len(square_impulses(fits))
     assert set(square_ratios(squares, fits)["kind"]) == {"throw", "median", "uniform"}
-
-
-def test_experiments_on_the_twin_find_nothing_wrong_with_it(
-    twin: xr.Dataset, usable: SquareWindows, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reasons, "_THROWS", 1)
-    monkeypatch.setattr(reasons, "_FRAMES", ())
-    table = identify_window(usable, FEW, OPTIONS)[0]
-    found = squares_reasons(twin, usable, table, OPTIONS, None)
-    said = squares_summary(table, found)
-    found, truth = found.set_index("variant"), 1e6 * RATIO
-    assert found.loc[REAL, "inertia_ratio_median_mm2"] == pytest.approx(truth, rel=0.03)
-    assert found.loc["eq. 31, sharp corners", "inertia_ratio_median_mm2"] == pytest.approx(truth, rel=0.03)
-    assert found.loc[UPPER, "inertia_ratio_mean_mm2"] == pytest.approx(truth, rel=0.05)
-    assert TWIN not in found.index and "mm2" in said
 
 
 def test_named_throws_of_the_twin_are_identified(usable: SquareWindows) -> None:

@@ -127,8 +127,10 @@ def test_the_committed_lock_fits_the_registry():
     for name, entry in lock.items():
         assert locked(lock, archives[name]) is entry
         assert all(len(file.sha256) == 64 and file.size for file in entry.wanted), name
-    counts = {name: len(lock[name].files) for name in ("contactnets", "planar_square", "planar_ellipse")}
-    assert counts == {"contactnets": 471, "planar_square": 400, "planar_ellipse": 5}
+    counts = {
+        name: len(lock[name].files) for name in ("contactnets", "planar_square", "planar_ellipse", "planar_pybullet")
+    }
+    assert counts == {"contactnets": 471, "planar_square": 400, "planar_ellipse": 5, "planar_pybullet": 200}
     licences = {name: (registry[name].licence, lock[name].licence) for name in ("planar_square", "planar_ellipse")}
     assert licences == {"planar_square": ("BSD-3-Clause",) * 2, "planar_ellipse": ("none stated",) * 2}
     text = (CONFIG / "datasets.lock.json").read_text(encoding="utf-8")

@@ -257,25 +257,27 @@ rule planar_squares:
         "../call.py"
 
 
-rule planar_square_reasons:
-    """Experiments on why J/m of the real square isn't the uniform one's, with the synthetic twin as control."""
+rule planar_bodies:
+    """J/m of the real square and ellipse by several routes, their subsets, and rivals on uniform plates."""
     input:
         data=REAL_THROWS,
-        twin="<results>/data/planar_square_twin/planar.nc",
+        twin=f"<results>/data/{planar_artefacts.CONTROL}/planar.nc",
+        simulated=SIMULATED_THROWS,
+        ellipse=REAL_IMPACTS,
         squares="<results>/planar/sweeps/squares.csv",
     output:
-        table="<results>/planar/sweeps/squares_reasons.csv",
+        table="<results>/planar/sweeps/bodies.csv",
     log:
-        "<logs>/planar_square_reasons.log",
+        "<logs>/planar_bodies.log",
     benchmark:
-        "<benchmarks>/planar_square_reasons.tsv"
+        "<benchmarks>/planar_bodies.tsv"
     conda:
         "../../envs/environment.yaml"
     resources:
         mem_mb=1250,
-        runtime=20,
+        runtime=10,
     params:
-        **call("contactid.planar.squares.reasons:write_reasons"),
+        **call("contactid.planar.squares.bodies:write_bodies"),
     script:
         "../call.py"
 

@@ -7,6 +7,7 @@ from contactid.planar import artefacts as planar_artefacts
 PLANAR = config["planar"]
 IDENTIFICATION, PLANAR_REAL = PLANAR["identification"], PLANAR["real"]
 REAL_SQUARES, REAL_ELLIPSE = bool(PLANAR_REAL["squares"]), bool(PLANAR_REAL["ellipse"])
+REAL_BODIES = REAL_SQUARES and REAL_ELLIPSE and bool(PLANAR_REAL["simulated"])
 
 with told_plainly():
     # jobs look at what concerns them; one that is still to be installed for them can't be asked
@@ -24,12 +25,21 @@ with told_plainly():
         check_reader(
             DATASETS, PLANAR_REAL["ellipse"], "planar_impacts", "planar.real.ellipse"
         )
+    if REAL_BODIES:
+        check_reader(
+            DATASETS,
+            PLANAR_REAL["simulated"],
+            "planar_throws",
+            "planar.real.simulated",
+        )
 
 SYNTHETIC_SQUARES = REAL_SQUARES and DATASETS[PLANAR_REAL["squares"]].synthetic
 ARTEFACTS["planar"] = planar_artefacts.declare(PLANAR, SYNTHETIC_SQUARES)
 STUDY_TARGETS += ["<results>/planar/playback.json"]
 STUDY_DATASETS += [
-    PLANAR_REAL[kind] for kind in ("squares", "ellipse") if PLANAR_REAL[kind]
+    PLANAR_REAL[kind]
+    for kind in ("squares", "ellipse", "simulated")
+    if PLANAR_REAL[kind]
 ]
 STUDY_CHECKS += ["<results>/planar/checks.csv"]
 STUDY_SUMMARIES += ["<results>/planar/summary.md"]
@@ -60,9 +70,9 @@ IDENTIFICATION_CELLS = [
     file for noise in IDENTIFICATION["noise"] for file in identified_throws(noise)
 ]
 # without a dataset nothing asks for these
-REAL_IMPACTS, REAL_THROWS = (
+REAL_IMPACTS, REAL_THROWS, SIMULATED_THROWS = (
     f"<results>/data/{PLANAR_REAL[kind] or 'none'}/planar.nc"
-    for kind in ("ellipse", "squares")
+    for kind in ("ellipse", "squares", "simulated")
 )
 # what tables and figures are made from, of measured throws and impacts
 REAL_TABLES, REAL_FITS = [], {}
@@ -70,8 +80,9 @@ if REAL_SQUARES:
     REAL_TABLES += ["squares", "squares_left_out"]
     REAL_FITS["squares"] = "<results>/planar/sweeps/squares.csv"
     REAL_FITS["square_fits"] = "<results>/planar/identification/squares.nc"
-if REAL_SQUARES and PLANAR_REAL["experiments"]:
-    REAL_TABLES += ["squares_reasons"]
+if REAL_BODIES:
+    REAL_TABLES += ["bodies"]
+    REAL_FITS["bodies"] = "<results>/planar/sweeps/bodies.csv"
 if REAL_ELLIPSE:
     REAL_TABLES += ["ellipse", "ellipse_reasons", "ellipse_ratio"]
     REAL_FITS["ellipse_impacts"] = "<results>/planar/sweeps/ellipse_impacts.csv"

@@ -15,7 +15,7 @@ from contactid.output.artefacts import TYPESET, Artefact, Spread, animation, fig
 #: The paper's own scenes; every other scene of a configuration is the user's.
 PAPER_SCENES = ("drop", "throw", "sliding", "restitution")
 
-_CONTROL = "planar_square_twin"  # of the experiments with throws of a square
+CONTROL = "planar_square_twin"  # a square of known J/m
 _DRAWING, _SIMULATED = "drawing", "simulated"
 _OWN = "A scene of the configuration in time lapse."
 _NOISY = "simulated: throws with noise, identified"
@@ -39,8 +39,8 @@ def declare(block: Mapping[str, Any], synthetic: bool = False) -> list[Artefact]
         *_simulators(),
         *_noisy_throws(),
         *(_from(real["squares"], _squares(kind)) if real["squares"] else []),
-        *(_from(real["squares"], _reasons(kind), _CONTROL) if real["squares"] and real["experiments"] else []),
         *(_from(real["ellipse"], _ellipse()) if real["ellipse"] else []),
+        *(_from(real["squares"], _bodies(), real["ellipse"], real["simulated"], CONTROL) if _both(real) else []),
     ]
 
 
@@ -242,11 +242,27 @@ def _squares(kind: str) -> list[Artefact]:
     ]  # fmt: skip
 
 
-def _reasons(kind: str) -> list[Artefact]:
-    caption = f"Experiments on why J/m of the {kind} square is not the uniform one's."
-    title = f"{kind} throws of a square, reasons"
-    computed = "contactid.planar.squares.reasons:reasons_table"
-    return [table("ext_real_squares_reasons", "planar_tables", computed, caption, ("csv", "md"), title=title)]
+def _both(real: Mapping[str, Any]) -> bool:
+    """Whether there is a square, an ellipse, and a simulator's square to hold both against."""
+    return bool(real["squares"] and real["ellipse"] and real["simulated"])
+
+
+def _bodies() -> list[Artefact]:
+    """J/m of both real bodies by several routes."""
+    return [
+        _table(
+            "ext_real_bodies", "real_bodies:bodies_table",
+            "J/m of the real square and ellipse by several routes and over subsets of their impacts, and what rival "
+            "causes (sizes in mm or ms) would show on a uniform plate. One whose largest departure is 3 standard "
+            "errors or more is refused.", "J/m of the real square and ellipse", files=TYPESET,
+        ),
+        _identified(
+            "ext_real_bodies", "real_bodies:bodies_figure", "draw_bodies",
+            "J/m of the real square and ellipse by route, and by subset of their impacts beside uniform plates with "
+            "rival causes, each as large as brings it nearest to the body.",
+            "public data: throws of a square and impacts of an ellipse", "J/m of the real square and ellipse",
+        ),
+    ]  # fmt: skip
 
 
 def _ellipse() -> list[Artefact]:

@@ -7,7 +7,8 @@ with everything that is wrong with it, where there are others.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -143,16 +144,8 @@ def read_own_throws(
     """
     folder = Path(path)
     files = sorted(folder.glob("*.csv"), key=lambda file: (len(file.stem), file.stem)) if folder.is_dir() else [folder]
-    throws: list[PlanarThrow] = []
-    left_out: dict[str, str] = {}
-    for file in files:
-        try:
-            throws.append(read_own_throw(file, frame_rate))
-        except ContactIdError as error:
-            left_out[file.name] = error.problem.removeprefix(f"{file}: ")
-    log_left_out(left_out)
-    if not throws:
-        raise nothing_usable(folder, "throws", left_out, "Give csv files with the columns t, x, y, theta")
+    remedy = "Give csv files with the columns t, x, y, theta"
+    throws, left_out = _usable(folder, files, partial(read_own_throw, frame_rate=frame_rate), remedy)
     return build_throws(
         throws, shape, object_name=object_name, source=folder.name, licence=licence, synthetic=False, left_out=left_out
     )
@@ -160,6 +153,8 @@ def read_own_throws(
 
 def read_square_throws(path: str | Path, *, licence: str, synthetic: bool = False) -> xr.Dataset:
     """Read the public throws of a square, ``traj_<id>.csv`` with the columns x, z, th, vx, vz, vth.
+
+    ``trajSim_<id>.csv``, too: those that its publishers simulated (PyBullet, gravity 10 m/s2, J/m = 600 mm2).
 
     z becomes y. The files have no time: frames are taken to be 1/250 s apart. Their velocities are the backward
     differences of the poses times 250, to the last digit; they only serve to check that. Where the camera lost frames,
@@ -173,24 +168,14 @@ def read_square_throws(path: str | Path, *, licence: str, synthetic: bool = Fals
         Without files, or where none of them is as described; files and their problems are named.
     """
     folder = Path(path)
-    files = sorted(folder.glob("traj_*.csv"), key=lambda file: (len(file.stem), file.stem))
+    files = sorted(folder.glob("traj*_*.csv"), key=lambda file: (len(file.stem), file.stem))
     if not files:
         raise ContactIdError(
-            f"{folder}: no throws there (looked for traj_*.csv)",
+            f"{folder}: no throws there (looked for traj*_*.csv)",
             "Check data_mirror or fetch again; for throws of your own body give outline or semi_axes beside path",
         )
-    throws: list[PlanarThrow] = []
-    left_out: dict[str, str] = {}
-    for file in files:
-        try:
-            throws.append(_square_throw(file))
-        except ContactIdError as error:
-            left_out[file.name] = error.problem.removeprefix(f"{file}: ")
-    log_left_out(left_out)
-    if not throws:
-        raise nothing_usable(
-            folder, "throws", left_out, "Fetch them again, or write t, x, y, theta and read them as your own"
-        )
+    remedy = "Fetch them again, or write t, x, y, theta and read them as your own"
+    throws, left_out = _usable(folder, files, _square_throw, remedy)
     shape = square(SQUARE_SIDE)
     return build_throws(
         throws,
@@ -202,6 +187,22 @@ def read_square_throws(path: str | Path, *, licence: str, synthetic: bool = Fals
         inertia_ratio=shape.uniform_inertia_ratio,
         left_out=left_out,
     )
+
+
+def _usable(
+    folder: Path, files: Sequence[Path], read: Callable[[Path], PlanarThrow], remedy: str
+) -> tuple[list[PlanarThrow], dict[str, str]]:
+    """What can be read of the files, and why the others can't; an error where none can."""
+    throws, left_out = [], {}
+    for file in files:
+        try:
+            throws.append(read(file))
+        except ContactIdError as error:
+            left_out[file.name] = error.problem.removeprefix(f"{file}: ")
+    log_left_out(left_out)
+    if not throws:
+        raise nothing_usable(folder, "throws", left_out, remedy)
+    return throws, left_out
 
 
 def _square_throw(path: Path) -> PlanarThrow:

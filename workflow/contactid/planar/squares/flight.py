@@ -1,17 +1,18 @@
 """What the free flight and the impacts of measured planar throws tell (planar paper, sections 5.2 and 6.2).
 
 Flight is cut into short stretches, so that slow disturbances (air, plates, lens) stay below the noise: in each, x and y
-follow parabolas and theta a line. What is left is the noise; what the parabolas' curvature says about gravity and
-braking is ``a = -g e_y - c v``, one rate c for x and y, which a robust line over all stretches gives.
+follow parabolas and theta a line. What is left is the noise. What curvatures say of gravity and braking is
+``a = -g e_y - (c + q |v|) v`` and ``alpha = -(c' + q' |omega|) omega``, by robust lines over all stretches.
 
-Impacts of a single corner are bridged by two such fits of a few frames, before and after, that must meet: what isn't
-one brief impact doesn't. Both sides of eq. 31 follow from them.
+Impacts of a single corner are bridged by two fits of a few frames, before and after, that must meet: what isn't one
+brief impact doesn't. Both sides of eq. 31 follow from them, so each flight has its own acceleration: with 10 ms between
+a flight's middle and the impact, braking by 0.5 /s or more would move a change of spin by a percent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -26,6 +27,8 @@ DEGREES = (2, 2, 1)  # of the polynomials in x, y, theta
 SETTLING = 5  # frames after an impact within which the fit after it must begin
 _CLEAR = 6e-3  # m: lowest gap in flight
 _MEETING = np.array([5e-4, 1.5e-3, 0.03])  # m, m, rad: how far apart the flights around an impact may be at it
+# What few stretches leave open stays at no braking: plates or air brake by 1 /s at most, mean and standard deviation.
+_BRAKING, _QUADRATIC, _SPIN_QUADRATIC = (0.0, 1.0), (0.0, 0.3), (0.0, 0.1)
 _DRAWS = 200  # of the radius's bootstrap
 _CLEAR_CORNER = 5e-3  # m: how much lower the touching corner must be than the next
 
@@ -38,12 +41,23 @@ class FlightReport:
     ----------
     sigma : (3,) noise of x, y (m) and theta (rad), from what the polynomials leave
     gravity : m/s2, at no speed
-    braking : c, 1/s
+    braking, quadratic : c of x and y, 1/s, and q, 1/m
+    spin_braking, spin_quadratic : c' of theta, 1/s, and q', 1/rad
     """
 
     sigma: np.ndarray
     gravity: float
     braking: float
+    quadratic: float = 0.0
+    spin_braking: float = 0.0
+    spin_quadratic: float = 0.0
+
+    def acceleration(self, velocity: np.ndarray) -> np.ndarray:
+        """(..., 3) of a body that flies with velocity (..., 3), m/s2 and rad/s2."""
+        slowing = (self.braking + self.quadratic * np.hypot(velocity[..., 0], velocity[..., 1]))[..., None]
+        spin = (self.spin_braking + self.spin_quadratic * np.abs(velocity[..., 2]))[..., None]
+        rate = np.concatenate([slowing, slowing, spin], axis=-1)
+        return -rate * velocity - np.array([0.0, self.gravity, 0.0])
 
 
 def flight_stretches(events: Sequence[ThrowEvents]) -> Iterator[np.ndarray]:
@@ -94,21 +108,36 @@ def flight_report(events: Sequence[ThrowEvents], interval: float) -> FlightRepor
     fits = [np.polynomial.polynomial.polyfit(time, stretches[calm][..., i].T, 2) for i in range(3)]
     velocity = np.stack([fit[1] for fit in fits], axis=1)
     acceleration = np.stack([2.0 * fit[2] for fit in fits], axis=1)
-    gravity, braking = _gravity_and_braking(acceleration, velocity)
-    return FlightReport(np.sqrt(variance[:, calm].mean(axis=1)), gravity, braking)
+    return FlightReport(np.sqrt(variance[:, calm].mean(axis=1)), *_gravity_and_braking(acceleration, velocity))
 
 
-def _gravity_and_braking(acceleration: np.ndarray, velocity: np.ndarray) -> np.ndarray:
-    """(2,) g and c of robust ``a_x = -c v_x``, ``a_y = -g - c v_y``."""
-    n = len(acceleration)
-    design = np.column_stack([np.repeat([0.0, -1.0], n), -np.concatenate([velocity[:, 0], velocity[:, 1]])])
-    value = np.concatenate([acceleration[:, 0], acceleration[:, 1]])
-    scale = np.concatenate([np.full(n, spread(acceleration[:, 0])), np.full(n, spread(acceleration[:, 1]))])
+def _gravity_and_braking(acceleration: np.ndarray, velocity: np.ndarray) -> tuple[float, ...]:
+    """g, c, q, c' and q' of the accelerations (n, 3) of flights with these velocities (n, 3)."""
+    speed, spin = np.hypot(velocity[:, 0], velocity[:, 1]), velocity[:, 2]
+    fall = np.repeat([[0.0], [-1.0]], len(speed), axis=0)
+    along = np.concatenate([velocity[:, 0], velocity[:, 1]])
+    plane = _robust_line(
+        np.column_stack([fall, -along, -along * np.tile(speed, 2)]),
+        np.concatenate([acceleration[:, 0], acceleration[:, 1]]),
+        np.repeat([spread(acceleration[:, 0]), spread(acceleration[:, 1])], len(speed)),
+        np.array([[GRAVITY, 1.0], _BRAKING, _QUADRATIC]),
+    )
+    turning = _robust_line(
+        np.column_stack([-spin, -spin * np.abs(spin)]),
+        acceleration[:, 2],
+        np.full(len(spin), spread(acceleration[:, 2])),
+        np.array([_BRAKING, _SPIN_QUADRATIC]),
+    )
+    return *plane, *turning
 
-    def misfit(parameters: np.ndarray) -> np.ndarray:
-        return (design @ parameters - value) / scale
 
-    return least_squares(misfit, np.array([GRAVITY, 0.0]), loss="soft_l1").x
+def _robust_line(design: np.ndarray, value: np.ndarray, scale: np.ndarray, prior: np.ndarray) -> tuple[float, ...]:
+    """Robust coefficients (k,) of ``value = design @ coefficients``; prior (k, 2) means and standard deviations."""
+
+    def misfit(coefficients: np.ndarray) -> np.ndarray:
+        return np.concatenate([(design @ coefficients - value) / scale, (coefficients - prior[:, 0]) / prior[:, 1]])
+
+    return tuple(float(one) for one in least_squares(misfit, prior[:, 0], loss="soft_l1").x)
 
 
 def spread(values: np.ndarray) -> float:
@@ -167,12 +196,14 @@ class Bridge:
     position : (3,) where, m and rad
     before, after : (3,) velocities there, m/s and rad/s
     instant : s after the last frame before the contact
+    error : (3,) standard errors of after minus before, by the poses' noise; 0 where it isn't stated
     """
 
     position: np.ndarray
     before: np.ndarray
     after: np.ndarray
     instant: float
+    error: np.ndarray = field(default_factory=lambda: np.zeros(3))
 
 
 def single_corner(gap: np.ndarray) -> int | None:
@@ -181,7 +212,7 @@ def single_corner(gap: np.ndarray) -> int | None:
     return None if gap[order[1]] - gap[order[0]] < _CLEAR_CORNER else int(order[0])
 
 
-def bridge(event: ThrowEvents, interval: float, frames: int, lost: int = 0) -> Bridge | None:
+def bridge(event: ThrowEvents, interval: float, frames: int, report: FlightReport, lost: int = 0) -> Bridge | None:
     """Where the flights before and after the first contact meet; None where they don't: it was no brief impact.
 
     Parameters
@@ -190,6 +221,8 @@ def bridge(event: ThrowEvents, interval: float, frames: int, lost: int = 0) -> B
         Time between frames, s.
     frames
         Of each flight.
+    report
+        How these flights accelerate, and the poses' noise.
     lost
         Frames of the contact that were put back, which may last that much longer.
     """
@@ -203,18 +236,21 @@ def bridge(event: ThrowEvents, interval: float, frames: int, lost: int = 0) -> B
     if first_after - last > SETTLING + lost or any(start <= jump <= first_after + frames for jump in event.jumps):
         return None
 
-    def fit(flight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        time = (flight - last) * interval
-        straight = event.position[flight].copy()
-        straight[:, 1] += 0.5 * GRAVITY * time**2
-        at_zero, slope = np.polynomial.polynomial.polyfit(time, straight, 1)
-        return at_zero, slope
+    def fit(flight: np.ndarray) -> np.ndarray:
+        """(3, 3) position, velocity and half the acceleration at the last frame before the contact."""
+        time, position = (flight - last) * interval, event.position[flight]
+        half = 0.5 * report.acceleration(np.polynomial.polynomial.polyfit(time - time.mean(), position, 1)[1])
+        line = np.polynomial.polynomial.polyfit(time, position - half * time[:, None] ** 2, 1)
+        return np.vstack([line, half])
 
-    (here, before), (there, after) = fit(np.arange(start, last + 1)), fit(np.arange(first_after, first_after + frames))
-    apart, closing = (there - here) / _MEETING, (before - after) / _MEETING
-    instant = float(apart @ closing / (closing @ closing))
-    missed = np.abs(apart - closing * instant)
-    if (missed > 1.0).any() or not -interval < instant < (first_after - last + 1) * interval:
+    one, two = fit(np.arange(start, last + 1)), fit(np.arange(first_after, first_after + frames))
+    instant = 0.0
+    for _ in range(3):  # both curvatures are nearly the same
+        apart = (two[0] - one[0] + (two[2] - one[2]) * instant**2) / _MEETING
+        closing = (one[1] - two[1]) / _MEETING
+        instant = float(apart @ closing / (closing @ closing))
+    if (np.abs(apart - closing * instant) > 1.0).any() or not -interval < instant < (first_after - last + 1) * interval:
         return None
-    fall = np.array([0.0, GRAVITY * instant, 0.0])
-    return Bridge(here + before * instant - 0.5 * fall * instant, before - fall, after - fall, instant)
+    error = report.sigma * np.sqrt(24.0 / (frames * (frames**2 - 1.0))) / interval
+    before, after = (flight[1] + 2.0 * flight[2] * instant for flight in (one, two))
+    return Bridge(one[0] + one[1] * instant + one[2] * instant**2, before, after, instant, error)

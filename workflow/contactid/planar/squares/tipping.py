@@ -4,8 +4,8 @@ While one rounded corner carries the body, the moment about its contact point le
 
     J/m alpha = r_t (a_y + g) - r_n a_x - couple,
 
-with a and alpha the measured accelerations (less the flight's braking), whether the corner sticks or slides. The lever
-r_n reaches to the ground, rounding included. ``couple`` is what resists the turning besides: a body between plates
+with a and alpha the measured accelerations (less what braking in flight takes), whether the corner sticks or slides.
+The lever r_n reaches to the ground, rounding included. ``couple`` is what resists besides: a body between plates
 leans against them, so that it may even stand on a corner. Without it J/m comes out too large, so the estimate without
 a couple is an upper bound. With one constant couple per pivot, J/m follows from how the moment varies along the pivot.
 """
@@ -32,7 +32,6 @@ _NOISE = 3.5  # standard deviations by which a pose may leave them
 _FEWEST = 6  # poses of a pivot
 _LEAST_TURNING = 0.5  # rad/s
 _BOOTSTRAPS = 200  # of the standard error over pivots
-_LEAST_ROLLED, _SLOW_ROLL = 0.05, 4e-3  # rad, rad per frame
 _SCALE = 2e-3  # m2/s2: moments per mass that leave the line by more count less
 
 Pivot = tuple[np.ndarray, np.ndarray]
@@ -47,13 +46,11 @@ class TippingRatio:
     ----------
     ratio, error : J/m and its standard error by a bootstrap over pivots, m2
     couple : median or given one, per mass, m2/s2
-    pivots : (n,) J/m of single pivots, m2
     """
 
     ratio: float
     error: float
     couple: float
-    pivots: np.ndarray
 
 
 def find_pivots(prepared: PreparedThrows) -> list[Pivot]:
@@ -103,11 +100,11 @@ def _pivot(event: ThrowEvents, run: slice, corner: int, prepared: PreparedThrows
     if kept.stop - kept.start < _FEWEST:
         return None
     velocity = velocity[kept]
-    acceleration = acceleration[kept] + prepared.flight.braking * velocity
+    acceleration = acceleration[kept] - prepared.flight.acceleration(velocity)
     at = contacts(prepared.shape, prepared.ground, position[kept])
     arm_t, arm_n = at.normal[:, corner, 2], -at.tangent[:, corner, 2]
     way = np.sign(np.median(velocity[:, 2]))
-    moment = arm_t * (acceleration[:, 1] + GRAVITY) - arm_n * acceleration[:, 0]
+    moment = arm_t * acceleration[:, 1] - arm_n * acceleration[:, 0]
     return way * moment, way * acceleration[:, 2]
 
 
@@ -120,11 +117,10 @@ def ratio_of_moments(pivots: Sequence[Pivot], couple: float | None) -> TippingRa
         (moment - moment.mean(), alpha - alpha.mean()) if couple is None else (moment - couple, alpha)
         for moment, alpha in pivots
     ]
-    single = np.array([float(alpha @ moment / (alpha @ alpha)) for moment, alpha in reduced])
     ratio, random = _robust(reduced), np.random.default_rng(1)
     drawn = [_robust([reduced[i] for i in random.integers(0, len(reduced), len(reduced))]) for _ in range(_BOOTSTRAPS)]
     resisting = [float((moment - ratio * alpha).mean()) for moment, alpha in pivots]
-    return TippingRatio(ratio, float(np.std(drawn)), float(np.median(resisting)) if couple is None else couple, single)
+    return TippingRatio(ratio, float(np.std(drawn)), float(np.median(resisting)) if couple is None else couple)
 
 
 def _robust(data: Sequence[Pivot]) -> float:
@@ -136,26 +132,6 @@ def _robust(data: Sequence[Pivot]) -> float:
         return (moment - z[0] * start * alpha) / _SCALE
 
     return start * float(least_squares(residuals, np.ones(1), loss="soft_l1").x[0])
-
-
-def rolling_levers(prepared: PreparedThrows) -> dict[str, tuple[float, float]]:
-    """Bodies that roll over a corner too slowly to slide: throw to (-dx/dtheta along the ground, centre's height), m.
-
-    A rounded corner that rolls moves the centre by its height over the ground, per angle; a sharp one that is lower
-    by the rounding's radius has the same heights and moves it by less.
-    """
-    ground, found = prepared.ground, {}
-    for event in prepared.events:
-        for run, _ in _steady_runs(event, prepared):
-            pose = event.position[run]
-            steps = np.abs(np.diff(pose[:, 2]))
-            turned = abs(pose[-1, 2] - pose[0, 2])
-            if turned < _LEAST_ROLLED or steps.mean() > _SLOW_ROLL or turned < 0.5 * steps.sum():
-                continue
-            along = (pose[:, :2] - [ground.x0, ground.y0]) @ ground.tangent
-            height = (pose[:, :2] - [ground.x0, ground.y0]) @ ground.normal
-            found[event.name] = -float(np.polyfit(pose[:, 2], along, 1)[0]), float(height.mean())
-    return found
 
 
 def standing_couples(prepared: PreparedThrows) -> dict[str, float]:

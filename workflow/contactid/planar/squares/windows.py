@@ -31,7 +31,6 @@ import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.readers.throws import shape_of
-from contactid.planar.simulate.bodies import GRAVITY
 from contactid.planar.simulate.geometry import Ground, Polygon, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import (
@@ -215,7 +214,7 @@ def _usable(event: ThrowEvents, prepared: PreparedThrows, most: int) -> SquareWi
     problems = []
     for frames in IMPACT_FRAMES:
         try:
-            return cut_window(*mend(event, prepared.interval, frames), prepared, most)
+            return cut_window(*mend(event, prepared, frames), prepared, most)
         except ContactIdError as error:
             problems.append(error)
     raise problems[0]
@@ -273,7 +272,7 @@ def breaks(event: ThrowEvents) -> list[Contact]:
     return merged
 
 
-def mend(event: ThrowEvents, interval: float, frames: int) -> tuple[ThrowEvents, Bridge, int]:
+def mend(event: ThrowEvents, prepared: PreparedThrows, frames: int) -> tuple[ThrowEvents, Bridge, int]:
     """The throw with as many frames put back as let its flights meet, their meeting, and how many (mostly none).
 
     Its contacts after the first are whatever breaks the flight next.
@@ -282,8 +281,8 @@ def mend(event: ThrowEvents, interval: float, frames: int) -> tuple[ThrowEvents,
     ----------
     event
         Aligned.
-    interval
-        Time between frames, s.
+    prepared
+        How it flies, and the time between its frames.
     frames
         Of the flights before and after the impact.
 
@@ -304,9 +303,9 @@ def mend(event: ThrowEvents, interval: float, frames: int) -> tuple[ThrowEvents,
         raise _unusable("too few frames until the next contact")
     for lost in range(_MOST_LOST + 1):
         longer = _put_back(event, before, after, rest, lost)
-        met = bridge(longer, interval, frames, lost)
+        met = bridge(longer, prepared.interval, frames, prepared.flight, lost)
         if met is not None:
-            return replace(longer, position=_filled(event, before, after, lost, met, interval)), met, lost
+            return replace(longer, position=_filled(event, before, after, lost, met, prepared)), met, lost
     raise _unusable("the flights before and after the first contact don't meet, with or without lost frames")
 
 
@@ -322,15 +321,17 @@ def _put_back(event: ThrowEvents, before: int, after: int, rest: Sequence[Contac
     )
 
 
-def _filled(event: ThrowEvents, before: int, after: int, lost: int, met: Bridge, interval: float) -> np.ndarray:
+def _filled(
+    event: ThrowEvents, before: int, after: int, lost: int, met: Bridge, prepared: PreparedThrows
+) -> np.ndarray:
     """All poses, the measured ones between the flights where they fit best; wild ones are replaced."""
     inner = event.position[before + 1 : after]
     n = len(inner) + lost
     if n == 0:
         return event.position
-    since = (interval * np.arange(1, n + 1) - met.instant)[:, None]
+    since = (prepared.interval * np.arange(1, n + 1) - met.instant)[:, None]
     velocity = np.where(since < 0.0, met.before, met.after)
-    flown = met.position + velocity * since - 0.5 * np.array([0.0, GRAVITY, 0.0]) * since**2
+    flown = met.position + velocity * since + 0.5 * prepared.flight.acceleration(velocity) * since**2
     # lost frames follow one another; the measured ones lie before and after them
     places = [np.r_[0:k, k + lost : n] for k in range(len(inner) + 1)]
     kept = min(places, key=lambda place: float((np.abs(inner - flown[place]) / _WILD).sum()))
