@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from contactid.planar.engine.problem import DIFFERENCES, Point, Problem, System
 from contactid.planar.engine.profile import Profile, profile
 from contactid.planar.engine.search import Say, Search, search
-from contactid.planar.engine.unknowns import MU, N_COMMON, RADIUS, RATIO
-from contactid.planar.simulate.geometry import Polygon, Shape
+from contactid.planar.engine.unknowns import HEIGHT, MU, N_COMMON, RADIUS, RATIO, SLOPE
+from contactid.planar.simulate.geometry import Ground, Polygon, Shape
 
 DEVIATIONS = 1.96  # standard deviations of an interval that holds the truth 95 times of 100
 _ONE_SIDED = 1.645  # the same of a bound
 _UNLIKELY = 0.95  # quantile of chi-square up to which a misfit is noise
+_LEAST_EXCESS = 0.25  # of the misfit per degree, down to which estimated noise is corrected
 _FEWEST_CLUSTERS = 3  # throws from which their scatter tells an error
 
 
@@ -54,6 +55,13 @@ class Answer:
         return replace(shape, radius=float(self.point.common[RADIUS])) if isinstance(shape, Polygon) else shape
 
     @property
+    def ground(self) -> Ground:
+        """With the fitted slope and height."""
+        ground, slope = self.problem.geometry.ground, float(self.point.common[SLOPE])
+        lift = float(self.point.common[HEIGHT])
+        return Ground(slope, ground.x0 - lift * float(np.sin(slope)), ground.y0 + lift * float(np.cos(slope)))
+
+    @property
     def misfit_per_degree(self) -> float:
         """About 1 where noise is all there is."""
         return self.squares / self.degrees
@@ -61,17 +69,38 @@ class Answer:
     @property
     def plausible(self) -> bool:
         """Whether noise explains the misfit."""
-        return self.squares <= float(chi2.ppf(_UNLIKELY, self.degrees))
+        return self.squares <= float(chdtri(self.degrees, 1.0 - _UNLIKELY))
 
 
-def identify(problem: Problem, breadth: Search | None = None, say: Say | None = None) -> Answer:
-    """Search, fit and judge."""
-    minima = search(problem, breadth, say)
+def identify(
+    problem: Problem,
+    breadth: Search | None = None,
+    *,
+    noise_stated: bool = True,
+    start: Point | None = None,
+    say: Say | None = None,
+) -> Answer:
+    """Search, fit and judge.
+
+    Parameters
+    ----------
+    problem
+        Geometry and throws.
+    breadth
+        Of the search.
+    noise_stated
+        Whether the throws' noise is stated. An estimated one may be too large, too: then the misfit tells the noise.
+    start
+        A motion to follow; no search is made then.
+    say
+        Takes a line on what begins.
+    """
+    minima = search(problem, breadth, say) if start is None else [problem.fit(start, problem.whole)]
     best = minima[0]
     if say:
         say("how far J/m and friction may be off")
     squares, degrees = problem.misfit(best)
-    excess = max(1.0, squares / degrees)
+    excess = max(1.0 if noise_stated else _LEAST_EXCESS, squares / degrees)
     ratio, best = profile(problem, best, RATIO, DEVIATIONS**2 * excess)
     friction, best = profile(problem, best, MU, DEVIATIONS**2 * excess)
     is_bound = friction.high_open

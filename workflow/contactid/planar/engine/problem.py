@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from contactid.planar.engine.unknowns import (
     HEIGHT,
@@ -284,7 +284,7 @@ class Problem:
     def plausible(self, point: Point) -> bool:
         """Whether noise explains the misfit."""
         squares, degrees = self.misfit(point)
-        return squares <= float(chi2.ppf(_PLAUSIBLE, degrees))
+        return squares <= float(chdtri(degrees, 1.0 - _PLAUSIBLE))
 
     def _moved(self, point: Point, system: System, move: np.ndarray) -> Point:
         """The point after a move of its active unknowns, within their bounds."""

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from contactid.planar.engine.problem import Point, Problem
 from contactid.planar.engine.unknowns import (
@@ -167,7 +167,7 @@ def _flight_frames(problem: Problem) -> int:
             continue
         line = np.polynomial.polynomial.polyfit(time[rows], poses[rows], 1)
         departure = (poses[rows] - line[0] - time[rows, None] * line[1]) / throw.sigma
-        if (departure**2).sum() > chi2.ppf(_ON_FLIGHT, 3 * (len(rows) - 2)):
+        if (departure**2).sum() > chdtri(3 * (len(rows) - 2), 1.0 - _ON_FLIGHT):
             break
         frames = n
     return frames

@@ -7,6 +7,8 @@ The description is a small YAML file; lengths are in m, angles in rad, everythin
     ground: {slope: 0.0, start: [0, 0]}        # optional: angle, and a point of the ground; else it is found
     noise: {position: 0.001, orientation: 0.001}     # optional: standard deviations of x, y and of theta
     gravity: 9.81                              # optional, m/s2 along -y
+    centre: [0.0, 0.0]                         # optional: centre of mass in the body's axes, from the tracked point
+    turn: 0.0                                  # optional: theta as tracked less that of the body's axes
 
 A polygon is counter-clockwise about the centre of mass. Its points are where the sides would meet: ``corner_radius``
 (optional, else it is found) rounds each corner by an arc that touches both sides. A few tenths of a millimetre matter.
@@ -22,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2, f
+from scipy.special import chdtri, fdtr
 
 from contactid.core.configuration import check, restore_numbers
 from contactid.core.errors import ContactIdError
 from contactid.core.reading import read_yaml
-from contactid.planar.own.outliers import refuse_outliers
+from contactid.planar.own.outliers import without_outliers
 from contactid.planar.readers.csv_throws import read_own_throw
 from contactid.planar.readers.throws import PlanarThrow
 from contactid.planar.simulate.bodies import GRAVITY
@@ -74,6 +76,8 @@ class OwnBody:
     mass : kg, or None
     gravity : m/s2, along -y
     radius_given, ground_given : whether the description says them; else they are found
+    centre : (2,) centre of mass in the body's axes, from the tracked point, m; None: near it
+    turn : of the tracked axes against the body's, rad; None: little
     """
 
     shape: Shape
@@ -83,6 +87,8 @@ class OwnBody:
     gravity: float
     radius_given: bool = True
     ground_given: bool = True
+    centre: tuple[float, float] | None = None
+    turn: float | None = None
 
 
 @dataclass(frozen=True)
@@ -150,6 +156,8 @@ def _body_of(content: Mapping[str, Any]) -> OwnBody:
         float(content.get("gravity", GRAVITY)),
         radius_given="ellipse" in content["shape"] or "corner_radius" in content["shape"],
         ground_given=bool(content.get("ground")),
+        centre=None if content.get("centre") is None else tuple(map(float, content["centre"])),
+        turn=None if content.get("turn") is None else float(content["turn"]),
     )
 
 
@@ -179,10 +187,10 @@ def read_own_throws_of(body: OwnBody, paths: Sequence[str | Path]) -> OwnThrows:
         twice = next(name for name in names if names.count(name) > 1)
         raise ContactIdError(f"two throws have the name {twice}", "Rename a file, or name it once")
     reach = float(np.linalg.norm(body.shape.outline(), axis=1).max())
-    refuse_outliers(read, body.sigma, body.gravity, reach)
+    read, outliers = without_outliers(read, body.sigma, body.gravity, reach)
     if not body.ground_given:
         body = replace(body, ground=_found_ground(body, read))
-    warnings = [*_height_warnings(body, read), *_gravity_warning(body, read)]
+    warnings = [*outliers, *_height_warnings(body, read), *_gravity_warning(body, read)]
     sigma, noise_notes, noise_warnings = _noise_of(body, read)
     notes, cut, seen = [*noise_notes, *(note for throw in read for note in throw.notes)], [], []
     for throw in read:
@@ -368,7 +376,7 @@ def _pooled(squares: np.ndarray, freedom: np.ndarray) -> np.ndarray:
     """(3,) standard deviations; x and y have one where theirs differ by no more than chance lets them."""
     variance = squares / freedom
     ratio = variance[0] / max(variance[1], 1e-300)
-    if _PLAIN < f.cdf(ratio, freedom[0], freedom[1]) < 1.0 - _PLAIN:
+    if _PLAIN < fdtr(freedom[0], freedom[1], ratio) < 1.0 - _PLAIN:
         variance[:2] = squares[:2].sum() / freedom[:2].sum()
     return np.sqrt(variance)
 
@@ -393,7 +401,7 @@ def _noise_of_few(body: OwnBody, throws: Sequence[PlanarThrow]) -> tuple[np.ndar
             f"{', '.join(throw.name for throw in throws)}: too few frames in flight to tell the noise",
             "Give noise: {position: ..., orientation: ...} in the description",
         )
-    position, orientation = np.sqrt(squares / chi2.ppf(_SELDOM, freedom))
+    position, orientation = np.sqrt(squares / chdtri(freedom, 1.0 - _SELDOM))
     sigma = np.maximum([position, position, orientation], _least_noise(body))
     note = (
         f"Noise, at most, from few frames of flight: {1e3 * sigma[0]:.3g} mm in x and y, {1e3 * sigma[2]:.3g} mrad in "

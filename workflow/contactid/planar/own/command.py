@@ -41,7 +41,8 @@ def run(given: Namespace) -> Sequence[str]:
         body = read_own_body(given.body)
         throws = read_own_throws_of(body, given.throws)
         print(f"Read {len(throws.throws)} throws, {sum(map(len, throws.seen))} frames", flush=True)
-        from contactid.planar.own.report import identify_own, write_files
+        from contactid.planar.own.identify import identify_own
+        from contactid.planar.own.report import write_files
 
         found = identify_own(body, throws, _paced())
         write_files(replace(found, seconds=cpu_seconds() - begin), folder)

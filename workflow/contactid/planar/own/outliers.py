@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ _ON_FLIGHT = 4.0  # standard deviations, within which frames lie on one flight
 _BESIDE = 3  # frames on either side of some others, that must lie on one flight
 _TOGETHER = 3  # frames that may be off one after the other
 _ALIKE = 0.35  # rad: how far a jump may be from a half or a quarter turn to look like one
+_MOST = 0.15  # share of a throw's frames that may be off
 _NAMED = 3  # jumps that a message names
 
 
@@ -50,8 +52,10 @@ class Departure(NamedTuple):
     turns: bool
 
 
-def refuse_outliers(throws: Sequence[PlanarThrow], sigma: np.ndarray | None, gravity: float, reach: float) -> None:
-    """Refuse throws with poses that no body has.
+def without_outliers(
+    throws: Sequence[PlanarThrow], sigma: np.ndarray | None, gravity: float, reach: float
+) -> tuple[list[PlanarThrow], list[str]]:
+    """Throws whose frames with poses that no body has count as lost, and a warning for each run of such frames.
 
     Parameters
     ----------
@@ -62,20 +66,38 @@ def refuse_outliers(throws: Sequence[PlanarThrow], sigma: np.ndarray | None, gra
     Raises
     ------
     ContactIdError
-        With the file, the frames and what they look like.
+        Where more than a few frames are off, or a jump doesn't come back, with the file, the frames and what they look
+        like.
     """
+    cleaned, warnings = [], []
     for throw in throws:
-        found = departures(throw, sigma, gravity, reach)
-        if found:
-            named = "; ".join(_described(throw, one) for one in found[:_NAMED])
-            more = f"; and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        off = departures(throw, sigma, gravity, reach)
+        frames = sum(one.last - one.first + 1 for one in off)
+        lasts = any(one.last == len(throw.time) - 1 for one in off)
+        if lasts or frames > _MOST * len(throw.time):
+            named = "; ".join(_described(throw, one) for one in off[:_NAMED])
+            more = f"; and {len(off) - _NAMED} more" if len(off) > _NAMED else ""
             raise ContactIdError(
                 f"{throw.name}: {named}{more}", "Correct these rows, or take them out: lost frames are bridged"
             )
+        lost = ~throw.seen
+        for one in off:
+            lost[one.first : one.last + 1] = True
+            warnings.append(f"{throw.name}: {_described(throw, one)}: left out.")
+        cleaned.append(_bridged(throw, lost) if off else throw)
+    return cleaned, warnings
+
+
+def _bridged(throw: PlanarThrow, lost: np.ndarray) -> PlanarThrow:
+    """The throw with poses between its other ones in the frames ``lost`` (n,)."""
+    position = throw.position.copy()
+    for i in range(3):
+        position[lost, i] = np.interp(throw.time[lost], throw.time[~lost], throw.position[~lost, i])
+    return replace(throw, position=position, lost=lost)
 
 
 def departures(throw: PlanarThrow, sigma: np.ndarray | None, gravity: float, reach: float) -> list[Departure]:
-    """Frames that are off, in order of time; parameters are those of :func:`refuse_outliers`."""
+    """Frames that are off, in order of time; parameters are those of :func:`without_outliers`."""
     frames = np.flatnonzero(throw.seen)
     time, pose = throw.time[frames], throw.position[frames]
     noise = second_difference_noise([pose]) if sigma is None else sigma

@@ -1,0 +1,372 @@
+"""How a user's throws are identified: whole throws by the engine, or a polygon's impacts by eq. 31.
+
+Both judge themselves: an answer whose interval holds most of what the outline alone allows, or whose misfit nothing
+explains, is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.special import chdtr, chdtrc
+
+from contactid.core.errors import ContactIdError
+from contactid.output.own_report import cpu_seconds
+from contactid.planar.engine.answer import DEVIATIONS, Answer, identify
+from contactid.planar.engine.problem import Problem, Throw
+from contactid.planar.engine.search import Say
+from contactid.planar.engine.unknowns import LARGEST_MU, RADIUS, Geometry, reach_of, unknowns_of
+from contactid.planar.identify.states import ThrowStates
+from contactid.planar.own.body import FEWEST_IN_FLIGHT, OwnBody, OwnThrows
+from contactid.planar.own.impacts import OwnImpacts, identify_impacts
+from contactid.planar.simulate.geometry import Polygon, contacts
+from contactid.planar.simulate.throws import MeasuredThrow
+from contactid.planar.squares.events import Alignment
+
+# How far a description may be off where it states nothing better (standard deviations).
+_TURNED, _TILTED, _OFF_GROUND = 0.02, 0.02, 3e-3  # rad, rad, m
+_OFF_CENTRE = 0.03  # of the outline's reach
+_ROUND = 0.06, 0.08  # mean and standard deviation of a radius that isn't stated, by the reach
+_STATED_TURN, _STATED_CENTRE = 1e-3, 1e-4  # rad, m: what a stated frame may still be off by
+_NOT_WHOLE = 3.0  # misfit per degree above which no rigid body on a straight ground explains whole throws
+_HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
+_UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
+_WIDEST = 0.5  # of all J/m that the outline allows: an interval that holds more of it is no answer
+_WILD, _MOST_WILD = 5.0, 0.05  # standard deviations of a pose that is none, and the share of frames that may be such
+_NEAR_BOUND = 0.98  # of the largest friction
+_WEAK = 0.2  # relative standard error
+_FEW_FRAMES = 4  # between first contact and last frame
+_PUSHES = 1e-4  # m/s: impulses per mass below it are none
+_MORE = "Record more frames per second or more throws, or correct the noise"
+FOUND_RADIUS = "The corner radius was found; on simulated throws its interval held in nine of ten."
+_HINT = ", which is likely to be far larger: check ground, shape, the tracked point, and which frames are used"
+MM2 = 1e6  # mm2 in a m2
+
+
+@dataclass(frozen=True)
+class OwnFit:
+    """The numbers of an answer.
+
+    Attributes
+    ----------
+    inertia_ratio, inertia_ratio_se : J/m and its standard error, m2
+    friction_mu, friction_mu_se : friction; a lower bound without an error where ``friction_is_bound``
+    corner_radius, corner_radius_se : m
+    squares, degrees : squared residuals in units of noise, and degrees of freedom
+    alignment : ground, and how the tracked frame lies in the body
+    states : the identified motion of each name
+    by_impacts : whether impacts were taken by themselves
+    """
+
+    inertia_ratio: float
+    inertia_ratio_se: float
+    friction_mu: float
+    friction_mu_se: float
+    friction_is_bound: bool
+    corner_radius: float
+    corner_radius_se: float
+    squares: float
+    degrees: int
+    alignment: Alignment
+    states: tuple[ThrowStates, ...] = field(repr=False)
+    by_impacts: bool = False
+
+    @property
+    def misfit_per_degree(self) -> float:
+        """About 1 where noise is all there is."""
+        return self.squares / self.degrees
+
+
+@dataclass(frozen=True)
+class OwnIdentification:
+    """An identified body with what to think of it.
+
+    Attributes
+    ----------
+    body : with the fitted corners and ground
+    throws : what it was identified from
+    names, measured : of the throws, or of their impacts, and their poses as the body's
+    fit : the answer
+    notes, warnings : sentences, those about the throws included
+    seconds : CPU time of the identification, or of the command
+    """
+
+    body: OwnBody
+    throws: OwnThrows
+    names: tuple[str, ...]
+    measured: tuple[MeasuredThrow, ...]
+    fit: OwnFit
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def each(self) -> list[tuple[str, MeasuredThrow, ThrowStates]]:
+        """Name, measured poses and identified motion of each throw."""
+        return list(zip(self.names, self.measured, self.fit.states, strict=True))
+
+    @property
+    def scale(self) -> float:
+        """Factor by which the misfit enlarges the standard errors, at least 1."""
+        return max(1.0, float(np.sqrt(self.fit.misfit_per_degree)))
+
+    @property
+    def bound(self) -> str:
+        """What a least mu is: of whole throws by how smaller ones fit, of impacts the median ratio of impulses."""
+        return "lower bound" if self.fit.by_impacts else "lower bound of 95 %"
+
+    def lines(self) -> list[str]:
+        """The results, for a terminal."""
+        fit = self.fit
+        lines = [f"J/m = {MM2 * fit.inertia_ratio:.5g} mm2{_error(MM2 * fit.inertia_ratio_se)}"]
+        if self.body.mass is not None:
+            lines[0] += f", J = {self.body.mass * fit.inertia_ratio:.4g} kg m2"
+        if fit.friction_is_bound:
+            lines.append(f"mu >= {fit.friction_mu:.3g} (no contact slides: only a {self.bound})")
+        else:
+            lines.append(f"mu = {fit.friction_mu:.4g}{_error(fit.friction_mu_se)}")
+        if not self.body.radius_given:
+            radius, error = 1e3 * fit.corner_radius, 1e3 * fit.corner_radius_se
+            lines.append(f"corner radius = {radius:.3g} mm +- {error:.2g} (standard error)")
+        return lines
+
+
+def _error(value: float) -> str:
+    return f" +- {value:.2g} (standard error)" if np.isfinite(value) else " (no standard error)"
+
+
+def stated_geometry(body: OwnBody, throws: OwnThrows) -> Geometry:
+    """What the description says of the geometry, and how far the truth may be from it."""
+    shape, reach = body.shape, reach_of(body.shape)
+    if isinstance(shape, Polygon) and not body.radius_given:
+        shape = replace(shape, radius=_ROUND[0] * reach)
+    centre = body.centre or (0.0, 0.0)
+    return Geometry(
+        shape=shape,
+        ground=throws.throws[0].ground,
+        gravity=body.gravity,
+        turn=throws.turn if body.turn is None else body.turn,
+        point=(-centre[0], -centre[1]),
+        turn_error=_TURNED if body.turn is None else _STATED_TURN,
+        point_error=_OFF_CENTRE * reach if body.centre is None else _STATED_CENTRE,
+        radius_error=0.0 if body.radius_given else _ROUND[1] * reach,
+        slope_error=_TILTED,
+        height_error=_OFF_GROUND,
+    )
+
+
+def identify_own(body: OwnBody, throws: OwnThrows, say: Say | None = None) -> OwnIdentification:
+    """Identify J/m and mu from all throws jointly, and judge the answer; ``say`` takes a line on each step.
+
+    Raises
+    ------
+    ContactIdError
+        Where the throws don't determine J/m.
+    """
+    begin = cpu_seconds()
+    geometry = stated_geometry(body, throws)
+    tracked = [Throw(throw, seen) for throw, seen in zip(throws.throws, throws.seen, strict=True)]
+    problem = Problem(geometry, tracked)
+    impacts = identify_impacts(geometry, throws)
+    answer = identify(problem, noise_stated=throws.sigma_given, say=say)
+    answer, wild = _without_wild_poses(answer, throws, say)
+    if impacts is not None and answer.misfit_per_degree > _NOT_WHOLE:
+        fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
+        body = replace(body, shape=impacts.shape)
+    else:
+        fit, names, measured = _of_whole(answer), throws.names, _aligned(answer)
+        body = replace(body, shape=answer.shape, ground=fit.alignment.ground)
+    draft = OwnIdentification(body, throws, names, measured, fit)
+    refuse_undetermined(draft)
+    return replace(
+        draft,
+        notes=(*throws.notes, *_notes(draft)),
+        warnings=(*throws.warnings, *wild, *_warnings(draft)),
+        seconds=cpu_seconds() - begin,
+    )
+
+
+def _without_wild_poses(answer: Answer, throws: OwnThrows, say: Say | None) -> tuple[Answer, list[str]]:
+    """The answer without poses that are far from an otherwise good motion, and a warning of each."""
+    problem, warnings, cleaned = answer.problem, [], []
+    for k, throw in enumerate(problem.throws):
+        row = np.concatenate([answer.point.common, answer.point.own[k]])
+        residual = problem.residuals(k, row[None], throw.n_frames, limit=0.0)[0].reshape(-1, 3)
+        wild = np.abs(residual).max(axis=1) > _WILD
+        if wild.sum() > max(1, int(_MOST_WILD * throw.n_frames)):
+            wild[:] = False  # that many tell of the motion, not of the poses
+        warnings += [
+            f"{throws.names[k]}: frame {frame} is {np.abs(residual[frame]).max():.2g} standard deviations of the noise "
+            "off the identified motion, and was left out."
+            for frame in np.flatnonzero(wild)
+        ]
+        cleaned.append(replace(throw, seen=throw.seen & ~wild))
+    if not warnings:
+        return answer, []
+    fewer = Problem(problem.geometry, cleaned)
+    return identify(fewer, noise_stated=throws.sigma_given, start=answer.point, say=say), warnings
+
+
+def _of_whole(answer: Answer) -> OwnFit:
+    common = answer.point.common
+    shape_names = {row.name: k for k, row in enumerate(unknowns_of(answer.problem.geometry)[: len(common)])}
+    turn, x, y = (float(common[shape_names[name]]) for name in ("turn", "point_x", "point_y"))
+    alignment = Alignment(answer.ground, turn, np.array([x, y]), 0.0)
+    motions = [answer.problem.motion(answer.point, k) for k in range(len(answer.problem.throws))]
+    states = []
+    for motion in motions:
+        at = contacts(answer.shape, answer.ground, motion.position)
+        sliding = (at.tangent[:-1] * motion.velocity[1:, None, :]).sum(axis=-1)
+        states.append(
+            ThrowStates(
+                motion.time, motion.frame, motion.position, motion.velocity, motion.impulse_n, motion.impulse_t,
+                at.gap, sliding,
+            )
+        )  # fmt: skip
+    return OwnFit(
+        inertia_ratio=float(common[0]),
+        inertia_ratio_se=float(answer.errors[0]),
+        friction_mu=answer.mu,
+        friction_mu_se=float("nan") if answer.friction_is_bound else float(answer.errors[1]),
+        friction_is_bound=answer.friction_is_bound,
+        corner_radius=float(common[RADIUS]),
+        corner_radius_se=float(answer.errors[RADIUS]),
+        squares=answer.squares,
+        degrees=answer.degrees,
+        alignment=alignment,
+        states=tuple(states),
+    )
+
+
+def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
+    fit, n = impacts.fit, len(impacts.windows)
+    return OwnFit(
+        inertia_ratio=fit.ratio,
+        inertia_ratio_se=fit.ratio_se,
+        friction_mu=impacts.friction,
+        friction_mu_se=float("nan"),
+        friction_is_bound=True,
+        corner_radius=fit.geometry.radius,
+        corner_radius_se=fit.geometry_se.radius,
+        squares=fit.misfit**2 * n,
+        degrees=n,
+        alignment=Alignment(geometry.ground, geometry.turn, np.array(geometry.point), 0.0),
+        states=tuple(impacts.states()),
+        by_impacts=True,
+    )
+
+
+def _aligned(answer: Answer) -> tuple[MeasuredThrow, ...]:
+    """Poses of the body's centre and axes; frames that weren't measured lie on the identified motion."""
+    alignment = _of_whole(answer).alignment
+    aligned = []
+    for k, throw in enumerate(answer.problem.throws):
+        position = alignment.body_position(throw.measured.position)
+        motion = answer.problem.motion(answer.point, k)
+        position[~throw.seen] = motion.position[motion.frame][~throw.seen]
+        aligned.append(replace(throw.measured, position=position, ground=answer.ground))
+    return tuple(aligned)
+
+
+def refuse_undetermined(found: OwnIdentification) -> None:
+    """No answer where noise and frames can't carry one.
+
+    Either J/m's interval holds most of what the outline alone allows, from a point's 0 to a ring's largest radius
+    squared. Or poses are far from the motion and no flight tells their noise: then nothing says whether the noise is
+    larger, which the error takes in, or the motion is another, which no error does.
+
+    Raises
+    ------
+    ContactIdError
+        With the reason, as far as frames or impacts tell it.
+    """
+    fit, largest = found.fit, reach_of(found.body.shape) ** 2
+    ends = fit.inertia_ratio + DEVIATIONS * fit.inertia_ratio_se * np.array([-1.0, 1.0])
+    low, high = np.clip(ends, 0.0, largest)
+    if not high - low <= _WIDEST * largest:
+        allowed = f"a body of this outline can have anything from 0 to {MM2 * largest:.4g}"
+        problem = f"its interval of 95 % is {MM2 * low:.4g} to {MM2 * high:.4g} mm2, and {allowed}"
+    elif found.scale > _HOPELESS and found.throws.frames_in_flight < FEWEST_IN_FLIGHT:
+        problem = (
+            f"poses are {found.scale:.2g} times as far from the best motion as noise explains, and no flight is long "
+            "enough to tell whether the noise is larger or the motion another"
+        )
+    else:
+        return
+    few, remedy = _few_frames(found), _MORE
+    if few:
+        problem += f"; {few[0]}"
+    elif not _spin_changes(found):
+        problem += "; no impact changes the spin"
+        remedy = "Throw the body tilted or with spin"
+    names = ", ".join(found.throws.names)
+    raise ContactIdError(f"{names}: J/m isn't determined: {problem}", remedy)
+
+
+def _spin_changes(found: OwnIdentification) -> bool:
+    """Whether an impulse changes the spin by more than the noise of two slopes over a few frames."""
+    for throw, states in zip(found.measured, found.fit.states, strict=True):
+        pushes = (states.impulse_n > _PUSHES).any(axis=1)
+        change = np.abs(np.diff(states.velocity[:, 2]))[pushes]
+        if (change > 3.0 * throw.sigma[2] / throw.frame_interval).any():
+            return True
+    return False
+
+
+def _notes(found: OwnIdentification) -> list[str]:
+    fit = found.fit
+    notes = [f"Impacts in the identified motion: {sum(states.n_impacts for states in fit.states)}."]
+    if chdtr(fit.degrees, fit.squares) < _UNLIKELY:
+        notes.append(
+            f"Poses are fitted better than the noise lets expect (squared residuals {fit.squares:.4g}, expected "
+            f"{fit.degrees}): it is smaller than stated, and standard errors are on the safe side."
+        )
+    return notes
+
+
+def _warnings(found: OwnIdentification) -> list[str]:
+    fit, warnings = found.fit, []
+    if not fit.by_impacts and chdtrc(fit.degrees, fit.squares) < _UNLIKELY:
+        warnings.append(
+            f"Poses are fitted worse than their noise explains (squared residuals {fit.squares:.4g}, expected "
+            f"{fit.degrees}): the body departs from the model or the noise is larger. Standard errors are enlarged "
+            f"{found.scale:.2g} times, and don't cover a systematic error{_HINT if found.scale > _HOPELESS else ''}."
+        )
+    if not any(states.n_impacts for states in fit.states):
+        warnings.append("No contact: the motion says nothing about J/m and friction.")
+    elif not _spin_changes(found):
+        warnings.append("No impact changes the spin by more than the noise: J/m hangs on little.")
+    if fit.friction_is_bound:
+        warnings.append(f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g} ({found.bound}).")
+    elif fit.friction_mu > _NEAR_BOUND * LARGEST_MU:
+        warnings.append(f"mu is at the largest value that is looked at, {LARGEST_MU:g}.")
+    if not found.body.radius_given:
+        warnings.append(FOUND_RADIUS)
+    if fit.by_impacts:
+        warnings.append(
+            f"No rigid body on a straight ground explains whole throws, so {len(found.names)} impacts were taken "
+            "by themselves (eq. 31): J/m is that of a real body's impacts, which may differ from its mass "
+            "distribution's by more than the error."
+        )
+    relative = fit.inertia_ratio_se / fit.inertia_ratio
+    if relative > _WEAK:
+        warnings.append(f"J/m is known to {100.0 * relative:.0f} % only.")
+    return [*warnings, *(f"{text}." for text in _few_frames(found))]
+
+
+def _few_frames(found: OwnIdentification) -> list[str]:
+    """Throws with few frames on either side of their first contact, or without one, fewest first."""
+    few: list[tuple[int, str]] = []
+    for name, throw, states in found.each:
+        pushes = np.flatnonzero((states.impulse_n > _PUSHES).any(axis=1))
+        if not len(pushes):
+            few.append((0, f"{name}: the identified motion has no contact, so the throw says nothing"))
+            continue
+        before = int((throw.time - throw.time[0] <= states.time[pushes[0]] - states.time[0]).sum())
+        after = len(throw.time) - before
+        side, frames = ("before", before) if before <= after else ("after", after)
+        if frames < _FEW_FRAMES:
+            few.append((frames, f"{name}: only {frames} frame{'s' * (frames != 1)} {side} the first contact"))
+    return [text for _, text in sorted(few, key=lambda one: one[0])]
+

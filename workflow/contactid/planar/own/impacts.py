@@ -1,0 +1,158 @@
+"""A polygon's impacts by themselves: eq. 31 where no rigid body explains whole throws.
+
+Real impacts take time, and plates brake the flight. Between two short flights that meet at a corner eq. 31 asks for
+neither a contact law nor a whole motion (:mod:`contactid.planar.squares.impacts`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from contactid.core.errors import ContactIdError
+from contactid.planar.engine.unknowns import Geometry
+from contactid.planar.identify.states import ThrowStates
+from contactid.planar.own.body import OwnThrows
+from contactid.planar.readers.throws import PlanarThrow
+from contactid.planar.simulate.geometry import Polygon, contacts
+from contactid.planar.simulate.throws import MeasuredThrow
+from contactid.planar.squares.events import Alignment, event_size, throw_events
+from contactid.planar.squares.flight import FlightReport, corner_radius, flight_report
+from contactid.planar.squares.impacts import TYPICAL_SCATTER, ImpactFit, LeverGeometry, fit_impacts, impacts_of
+from contactid.planar.squares.windows import PreparedThrows, SquareOptions, SquareWindow, every_window
+
+# What is stated holds to a little, as no outline is exact to less: m, rad, m.
+_STATED = LeverGeometry(radius=2e-4, turn=2e-3, centre=(1e-4, 1e-4))
+
+
+@dataclass(frozen=True)
+class OwnImpacts:
+    """Impacts between two flights, and J/m by them.
+
+    Attributes
+    ----------
+    windows : the impacts
+    names : theirs
+    fit : J/m and geometry
+    shape : with its corners' radius
+    gravity : m/s2
+    """
+
+    windows: tuple[SquareWindow, ...]
+    names: tuple[str, ...]
+    fit: ImpactFit
+    shape: Polygon
+    gravity: float
+
+    @property
+    def measured(self) -> tuple[MeasuredThrow, ...]:
+        """Poses of each window."""
+        return tuple(window.throw for window in self.windows)
+
+    @property
+    def friction(self) -> float:
+        """The median ratio of tangential to normal impulses: friction is at least that in half of the impacts."""
+        pushes = np.array([window.impulse for window in self.windows])
+        return float(np.median(np.abs(pushes[:, 1]) / pushes[:, 0]))
+
+    def states(self) -> list[ThrowStates]:
+        """Two flights and an impulse between them, for each impact."""
+        return [_states(window, self.shape, self.gravity) for window in self.windows]
+
+
+def identify_impacts(geometry: Geometry, throws: OwnThrows) -> OwnImpacts | None:
+    """J/m from all single-corner impacts; None where there is none, or the body is no polygon.
+
+    ``geometry`` is what is stated, with how far it may be off.
+    """
+    if not isinstance(geometry.shape, Polygon):
+        return None
+    prepared = _prepared(geometry, throws)
+    windows = [window for event in prepared.events for window in every_window(event, prepared, SquareOptions.frames)]
+    windows = [window for window in windows if window.impulse[0] > 0.0]
+    if not windows:
+        return None
+    ratio = geometry.shape.uniform_inertia_ratio
+    fit = fit_impacts(
+        impacts_of(prepared, windows),
+        LeverGeometry(radius=prepared.shape.radius),
+        _lever_error(geometry, prepared),
+        start=ratio,
+        scatter=TYPICAL_SCATTER,
+    )
+    count: Counter[str] = Counter()
+    names = []
+    for window in windows:
+        count[window.name] += 1
+        names.append(f"{window.name}, impact {count[window.name]}")
+    return OwnImpacts(tuple(windows), tuple(names), fit, prepared.shape, geometry.gravity)
+
+
+def _lever_error(geometry: Geometry, prepared: PreparedThrows) -> LeverGeometry:
+    """Standard errors of the levers' geometry: what the description leaves, and no less than any outline does."""
+    radius = prepared.radius_error if geometry.radius_error else 0.0
+    point = max(geometry.point_error, _STATED.centre[0])
+    return LeverGeometry(
+        radius=max(radius, _STATED.radius),
+        turn=max(geometry.turn_error, _STATED.turn),
+        centre=(point, point),
+    )
+
+
+def _prepared(geometry: Geometry, throws: OwnThrows) -> PreparedThrows:
+    """The study's preparation of measured squares with the noise and the alignment that are known already."""
+    shape, interval = geometry.shape, throws.throws[0].frame_interval
+    assert isinstance(shape, Polygon)
+    alignment = Alignment(geometry.ground, geometry.turn, np.array(geometry.point), 0.0)
+    size = event_size(throws.sigma, interval)
+    read = [
+        PlanarThrow(name, throw.time, throw.position)
+        for name, throw in zip(throws.names, throws.throws, strict=True)
+    ]
+    events = tuple(throw_events(throw, shape, alignment, size) for throw in read)
+    radius, error = shape.radius, 0.0
+    if geometry.radius_error:
+        measured, spread = corner_radius(events, replace(shape, radius=0.0), alignment)
+        radius, error = (measured, spread) if measured > 0.0 and spread > 0.0 else (radius, geometry.radius_error)
+    shape = replace(shape, radius=radius)
+    try:
+        report = replace(flight_report(events, interval), sigma=throws.sigma, gravity=geometry.gravity)
+    except ContactIdError:  # too little flight to tell braking
+        report = FlightReport(throws.sigma, geometry.gravity, 0.0)
+    return PreparedThrows(shape, error, interval, alignment, events, report)
+
+
+def _states(window: SquareWindow, shape: Polygon, gravity: float) -> ThrowStates:
+    """The window's flights with the impact's instant between its frames."""
+    met, throw = window.met, window.throw
+    step, n = throw.frame_interval, len(throw.time)
+
+    def flown(last: int) -> np.ndarray:
+        """(n, 3) poses of the frames, were frame ``last`` the one before the impact."""
+        since = ((np.arange(n) - last) * step - met.instant)[:, None]
+        velocity = np.where(since < 0.0, met.before, met.after)
+        return met.position + velocity * since - 0.5 * gravity * since**2 * np.array([0.0, 1.0, 0.0])
+
+    last = min(range(n - 1), key=lambda k: float((((flown(k) - throw.position) / throw.sigma) ** 2).sum()))
+    place = last + 1
+    time = np.insert(throw.time, place, throw.time[last] + met.instant)
+    order = np.argsort(time, kind="stable")
+    position = np.insert(flown(last), place, met.position, axis=0)[order]
+    velocity = np.where((time[order] <= time[place])[:, None], met.before, met.after)
+    velocity[:, 1] -= gravity * (time[order] - time[place])
+    at = contacts(shape, throw.ground, position)
+    impulse = np.zeros((2, n, shape.n_contacts))
+    row = int(np.flatnonzero(order == place)[0])
+    impulse[:, min(row, n - 1), window.corner] = window.impulse
+    return ThrowStates(
+        time=time[order],
+        frame=np.flatnonzero(order != place),
+        position=position,
+        velocity=velocity,
+        impulse_n=impulse[0],
+        impulse_t=impulse[1],
+        gap=at.gap,
+        sliding=(at.tangent[:-1] * velocity[1:, None, :]).sum(axis=-1),
+    )
