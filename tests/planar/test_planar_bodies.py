@@ -174,12 +174,12 @@ def test_rivals_are_refused_on_a_body_that_is_no_plate_and_not_on_their_own_plat
     nearest = rows[(rows["route"] == RIVAL) & rows["case"].str.endswith("nearest")]
     assert len(nearest) == len(RIVALS) and (nearest["largest_departure_se"] > REFUSED).all()
     assert rows.loc[rows["route"] == EQ31, "largest_departure_se"].iloc[0] < REFUSED
-    rival = RIVALS["lever of another instant"][0]
+    rival = RIVALS["contact point off with the moment"][0]
     fit = fit_impacts(off(exact_impacts(number=450), 2e-4), START, FREE, draws=0)
     rows = eq31_rows(
         "body", plate_with(rival, 1.0, off(exact_impacts(number=450), 2e-4), fit, RATIO), START, FREE, RATIO
     )
-    own = rows[(rows["route"] == RIVAL) & (rows["case"] == "lever of another instant, nearest")].iloc[0]
+    own = rows[(rows["route"] == RIVAL) & (rows["case"] == "contact point off with the moment, nearest")].iloc[0]
     assert own["largest_departure_se"] < REFUSED and own["size"] == pytest.approx(1.0, abs=0.4)
 
 
