@@ -163,7 +163,7 @@ def test_a_plate_is_flat_over_subsets_and_each_rival_is_not() -> None:
         away = found["inertia_ratio_mm2"] / found["inertia_ratio_mm2"].mean() - 1.0
         steepness[name] = float(away.abs().max())
     assert all(steep > 0.02 for steep in steepness.values()), steepness
-    moment = plate_with(RIVALS["contact point off with the moment"][0], 1.0, impacts, fit, RATIO)
+    moment = plate_with(RIVALS["contact patch"][0], 1.0, impacts, fit, RATIO)
     low, high = profile(moment, fit)["inertia_ratio_mm2"].iloc[[0, 3]]
     assert low < high < 1e6 * RATIO  # a patch matters most where the lever is short
 
@@ -171,16 +171,16 @@ def test_a_plate_is_flat_over_subsets_and_each_rival_is_not() -> None:
 def test_rivals_are_refused_on_a_body_that_is_no_plate_and_not_on_their_own_plate() -> None:
     impacts = off(exact_impacts(number=450, ratio=0.75 * RATIO), 1e-4)
     rows = eq31_rows("body", impacts, START, FREE, RATIO)
-    nearest = rows[(rows["route"] == RIVAL) & rows["case"].str.endswith("nearest")]
-    assert len(nearest) == len(RIVALS) and (nearest["largest_departure_se"] > REFUSED).all()
-    assert rows.loc[rows["route"] == EQ31, "largest_departure_se"].iloc[0] < REFUSED
-    rival = RIVALS["lever of another instant"][0]
+    nearest = rows[(rows["route"] == RIVAL) & rows["case"].str.endswith("sized")]
+    assert len(nearest) == len(RIVALS) and (nearest["departure_se"] > REFUSED).all()
+    assert rows.loc[rows["route"] == EQ31, "departure_se"].iloc[0] < REFUSED
+    rival = RIVALS["contact patch"][0]
     fit = fit_impacts(off(exact_impacts(number=450), 2e-4), START, FREE, draws=0)
     rows = eq31_rows(
         "body", plate_with(rival, 1.0, off(exact_impacts(number=450), 2e-4), fit, RATIO), START, FREE, RATIO
     )
-    own = rows[(rows["route"] == RIVAL) & (rows["case"] == "lever of another instant, nearest")].iloc[0]
-    assert own["largest_departure_se"] < REFUSED and own["size"] == pytest.approx(1.0, abs=0.4)
+    own = rows[(rows["route"] == RIVAL) & (rows["case"] == "contact patch, sized")].iloc[0]
+    assert own["departure_se"] < REFUSED and own["size"] == pytest.approx(1.0, abs=0.4)
 
 
 def test_an_ellipse_has_its_levers_by_the_support_function() -> None:

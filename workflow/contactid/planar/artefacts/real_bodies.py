@@ -17,7 +17,6 @@ from contactid.planar.squares.bodies import ELLIPSE, EQ31, PLATE, RIVAL, RIVALS,
 
 _OF_RIVALS = f"{RIVAL}, {SUBSET}"
 _COLOURS = dict(zip(RIVALS, (style.RELEASE, style.ACCENT, style.SKY, style.ROSE), strict=True))
-_GROUPS = ("|r_t|", "|change of spin|", "normal impulse", "throw", "slip", "spin")
 _VALUE, _ERROR = "inertia_ratio_mm2", "inertia_ratio_se_mm2"
 _BELOW, _ABOVE = 0.55, 1.4  # of the body's J/m, between which subsets are drawn
 
@@ -77,16 +76,21 @@ def _draw_subsets(axes: Axes, data: pd.DataFrame) -> None:
                  label="uniform plate")  # fmt: skip
     axes.set_xticks(place, [_short(case) for case in real["case"]], fontsize=6)
     axes.set(ylabel="$J/m$ (mm²)", ylim=(_BELOW * value, _ABOVE * value))
-    for group in _GROUPS:
-        inside = place[real["case"].str.startswith(group).to_numpy()]
-        axes.text(inside.mean(), -0.17, group.replace("|r_t|", "$|r_t|$"), transform=axes.get_xaxis_transform(),
+    groups = _groups(real["case"])
+    for group in groups.unique():
+        inside = place[(groups == group).to_numpy()]
+        axes.text(inside.mean(), -0.17, group.replace("lever", "$|r_t|$"), transform=axes.get_xaxis_transform(),
                   ha="center", va="top", fontsize=7)  # fmt: skip
 
 
 def _places(cases: pd.Series) -> np.ndarray:
     """Along the axis, with a space between groups."""
-    groups = cases.str.replace(r"(, quarter.*| towards.*| away.*)", "", regex=True)
+    groups = _groups(cases)
     return np.arange(len(cases)) + 1.0 * (groups != groups.shift()).cumsum().to_numpy()
+
+
+def _groups(cases: pd.Series) -> pd.Series:
+    return cases.str.replace(r", quarter.*| towards| away", "", regex=True)
 
 
 def _short(case: str) -> str:

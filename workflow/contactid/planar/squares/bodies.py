@@ -42,14 +42,14 @@ from contactid.planar.squares.windows import PreparedThrows, prepare_throws
 from contactid.sources.motion import read_dataset
 
 SQUARE, ELLIPSE = "square", "ellipse"
-PYBULLET, TWIN = "square in PyBullet", "square, synthetic twin"
-EQ31, EQ31_LAG, REVERSED = "eq. 31", "eq. 31, lag free", "eq. 31, spin by moment"
-SUBSET, RIVAL, PLATE, STATED = "eq. 31 of a subset", "rival", "uniform plate", "publishers"
-TIPPING, BRAKING, EQ27 = "tipping", "braking in flight", "eq. 27, median of throws"
-NO_COUPLE, STANDING, FITTED = "no couple", "couple of the body that stands", "couple of each pivot"
+PYBULLET, TWIN = "PyBullet", "twin"
+EQ31, EQ31_LAG, REVERSED = "eq. 31", "eq. 31, lag free", "eq. 31, reversed"
+SUBSET, RIVAL, PLATE, STATED = "subset", "rival", "uniform plate", "publishers"
+TIPPING, BRAKING, EQ27 = "tipping", "braking in flight", "eq. 27, median"
+NO_COUPLE, STANDING, FITTED = "no couple", "couple as it stands", "couple of each pivot"
 COLUMNS = (
     "body", "route", "case", "impacts", "inertia_ratio_mm2", "inertia_ratio_se_mm2", "radius_mm", "size",
-    "largest_departure_se", "residual_pct",
+    "departure_se", "residual_pct",
 )  # fmt: skip
 REFUSED = 3.0  # standard errors between a rival's subset and the real one
 _MM, _MM2 = 1e3, 1e6
@@ -91,7 +91,7 @@ def _aside(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
 
 
 def _later(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
-    """The lever of another instant, ms."""
+    """The another instant, ms."""
     return impacts.moment(z + size * np.eye(6)[5]) - impacts.moment(z)
 
 
@@ -107,10 +107,10 @@ def _rubbing(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
 
 
 RIVALS: dict[str, tuple[Rival, str]] = {
-    "contact point off with the moment": (_aside, "mm"),
-    "lever of another instant": (_later, "ms"),
+    "contact patch": (_aside, "mm"),
+    "another instant": (_later, "ms"),
     "another radius": (_rounder, "mm"),
-    "friction of the plates": (_rubbing, "mm"),
+    "plates' friction": (_rubbing, "mm"),
 }
 
 
@@ -118,7 +118,7 @@ def subsets(impacts: Impacts, z: np.ndarray) -> dict[str, np.ndarray]:
     """Flags (n,) of the impacts by lever, change of spin, normal impulse, slip, spin and throw."""
     arm, push = impacts.levers(z)
     found = {}
-    values = {"|r_t|": np.abs(arm[:, 0]), "|change of spin|": np.abs(impacts.spin), "normal impulse": push[:, 1]}
+    values = {"lever": np.abs(arm[:, 0]), "spin change": np.abs(impacts.spin), "impulse": push[:, 1]}
     values["throw"] = np.unique(impacts.throw, return_inverse=True)[1].astype(float)
     for name, value in values.items():
         edges = np.quantile(value, np.linspace(0.0, 1.0, _QUARTERS + 1)[1:-1])
@@ -126,8 +126,8 @@ def subsets(impacts: Impacts, z: np.ndarray) -> dict[str, np.ndarray]:
             found[f"{name}, quarter {quarter + 1}"] = np.searchsorted(edges, value, "right") == quarter
     slip = impacts.before[:, 0] - arm[:, 1] / _MM * impacts.before[:, 2]
     for name, value in {"slip": slip, "spin": impacts.before[:, 2]}.items():
-        found[f"{name} towards the contact"] = value * arm[:, 0] > 0.0
-        found[f"{name} away from the contact"] = value * arm[:, 0] < 0.0
+        found[f"{name} towards"] = value * arm[:, 0] > 0.0
+        found[f"{name} away"] = value * arm[:, 0] < 0.0
     return found
 
 
@@ -170,7 +170,7 @@ def eq31_rows(body: str, impacts: Impacts, prior: LeverGeometry, error: LeverGeo
     moment = impacts.moment(z)
     other_way = float((weight * moment) @ moment / ((weight * moment) @ impacts.spin)) / _MM2
     rows = [
-        _fitted(EQ31, "", fit) | {"largest_departure_se": float(far.max())},
+        _fitted(EQ31, "", fit) | {"departure_se": float(far.max())},
         _fitted(EQ31_LAG, "", lagged) | {"size": _MM * lagged.geometry.lag},
         {"route": REVERSED, "case": "", "impacts": len(impacts), **_value(other_way)},
         *real.assign(route=SUBSET).to_dict("records"),
@@ -185,8 +185,8 @@ def eq31_rows(body: str, impacts: Impacts, prior: LeverGeometry, error: LeverGeo
         apart = (seen["inertia_ratio_mm2"] - real["inertia_ratio_mm2"]).abs()
         # impulses are the same, so chance differs only by how contact points are off, in both as much
         farther = apart / (np.sqrt(2.0) * real["inertia_ratio_se_mm2"]) - far
-        nearest = {"size": size, "largest_departure_se": float(farther.max())}
-        rows.append(_fitted(RIVAL, f"{name}, nearest", found) | nearest)
+        nearest = {"size": size, "departure_se": float(farther.max())}
+        rows.append(_fitted(RIVAL, f"{name}, sized", found) | nearest)
         rows += seen.assign(route=f"{RIVAL}, {SUBSET}", case=name + ": " + seen["case"], size=size).to_dict("records")
     return pd.DataFrame(rows).assign(body=body)
 
@@ -296,7 +296,7 @@ def write_bodies(data: str, twin: str, simulated: str, ellipse: str, squares: st
     stated = [
         {"route": PLATE, "case": "", **_value(plate)},
         {"route": STATED, "case": "radius of gyration", **_value(float(published["inertia_ratio"]))},
-        {"route": STATED, "case": "(a^2 + b^2)/5 of an ellipsoid", **_value(0.2 * (a**2 + b**2))},
+        {"route": STATED, "case": "as of an ellipsoid", **_value(0.2 * (a**2 + b**2))},
     ]
     parts.append(pd.DataFrame(stated).assign(body=ELLIPSE))
     write_exact(pd.concat(parts, ignore_index=True)[list(COLUMNS)], table)
