@@ -20,7 +20,8 @@ import yaml
 from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_csv
 from contactid.planar.own.body import read_own_body, read_own_throws_of
-from contactid.planar.own.report import fit_record, identify_own
+from contactid.planar.own.identify import identify_own
+from contactid.planar.own.report import fit_record
 from contactid.planar.simulate.geometry import Shape, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from rounded_twins import CORNERS, GRAVITY, Twin, drawn_twin
@@ -97,7 +98,7 @@ def identified(kind: str, seed: int, folder: Path) -> dict[str, Any]:
     fit, record = found.fit, fit_record(found)
     naive = [impact_ratio(body.shape, throw) for throw in throws.throws]
     row |= {
-        "answered": bool(fit.converged and np.isfinite(fit.inertia_ratio_se)),
+        "answered": bool(np.isfinite(fit.inertia_ratio_se)),
         "found_mm2": 1e6 * fit.inertia_ratio,
         "error_mm2": 1e6 * fit.inertia_ratio_se,
         "departure_pct": 100.0 * abs(fit.inertia_ratio / truth.ratio - 1.0),
@@ -111,7 +112,7 @@ def identified(kind: str, seed: int, folder: Path) -> dict[str, Any]:
             truth.mu >= 0.98 * fit.friction_mu if fit.friction_is_bound
             else abs(fit.friction_mu - truth.mu) <= 1.96 * fit.friction_mu_se
         ),
-        "misfit_per_degree": found.geometry.misfit_per_degree,
+        "misfit_per_degree": found.fit.misfit_per_degree,
         "warnings": len(found.warnings),
         "seconds": round(time.process_time() - begin, 1),
     }  # fmt: skip

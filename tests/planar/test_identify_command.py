@@ -28,7 +28,8 @@ from contactid.output.own_report import cpu_seconds
 from contactid.output.own_report import own_report as own_report_folder
 from contactid.planar.own import report as own_report
 from contactid.planar.own.body import OwnBody, read_own_body, read_own_throws_of
-from contactid.planar.own.report import identify_own, write_files
+from contactid.planar.own.identify import identify_own
+from contactid.planar.own.report import write_files
 from contactid.planar.simulate.events import event_motion
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
 from contactid.planar.simulate.kernel import outline_of

@@ -13,7 +13,7 @@ from contactid.core.errors import ContactIdError
 from contactid.output.own_report import cpu_seconds
 from contactid.planar.own import command
 from contactid.planar.own.body import read_own_body, read_own_throws_of
-from contactid.planar.own.report import identify_own
+from contactid.planar.own.identify import identify_own
 from identify_example import RATIO, tracked
 from own_throws import TABLE
 

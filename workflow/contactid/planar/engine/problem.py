@@ -30,7 +30,15 @@ from contactid.planar.engine.unknowns import (
     Table,
     unknowns_of,
 )
-from contactid.planar.simulate.motion import COARSE, FINE, N_RESTITUTIONS, EventMotion, event_motion, outline_of, tracked_residuals
+from contactid.planar.simulate.motion import (
+    COARSE,
+    FINE,
+    N_RESTITUTIONS,
+    EventMotion,
+    event_motion,
+    outline_of,
+    tracked_residuals,
+)
 from contactid.planar.simulate.throws import MeasuredThrow
 
 LARGE_RESIDUAL = 6.0  # standard deviations above which a residual counts with its logarithm: no noise is so large

@@ -62,9 +62,7 @@ def profile(problem: Problem, best: Point, unknown: int, rise: float) -> tuple[P
     return Profile(low, high, low_open, high_open, tuple(inside)), best
 
 
-def _side(
-    problem: Problem, best: Point, unknown: int, rise: float, sign: float
-) -> tuple[Sequence[Point], float, bool]:
+def _side(problem: Problem, best: Point, unknown: int, rise: float, sign: float) -> tuple[Sequence[Point], float, bool]:
     """Fitted points on one side, the interval's end there, and whether that is a bound."""
     table, held = problem.table, problem.holding(unknown)
     bound = float(table.low[unknown] if sign < 0.0 else table.high[unknown])

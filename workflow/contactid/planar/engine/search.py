@@ -62,6 +62,7 @@ _CLOSE = {
     "height_error": 4e-4,
 }  # rad, m, rad, m: standard deviations of the geometry at first
 _GOOD, _HOPELESS = 1.5, 40.0  # cost per residual of a good motion, and by how much more another may cost
+_BEYOND = 50.0  # cost per residual: failed searches of true models end below 30, the real square above 100
 _ROUNDS, _NEW = 6, 1.0  # of other motions at the end, and by how much less a new one must cost
 _ALIKE, _ALIKE_IMPACTS = 1.0, 0.06  # scales and restitution: motions that differ by less are one
 
@@ -120,11 +121,20 @@ def _search_one(problem: Problem, breadth: Search) -> list[Point]:
     """One throw: first with a geometry close to the stated one; where that fails, with any, and more motions."""
     close = Problem(close_geometry(problem.geometry), problem.throws)
     points = _settled(problem, _grown(close, breadth)[: breadth.final], breadth)
-    if problem.plausible(points[0]):
+    if problem.plausible(points[0]) or _is_beyond(problem, points[0]):
         return points
-    wider = replace(breadth, first=3 * breadth.first, beam=3 * breadth.beam, pruned=False)
-    more = [_grown(one, wider)[: breadth.final] for one in (close, problem)]
-    return _settled(problem, [*points[: breadth.final], *more[0], *more[1]], breadth)
+    wider = replace(breadth, first=2 * breadth.first, beam=2 * breadth.beam, pruned=False)
+    for geometry in (close, problem):
+        more = _grown(geometry, wider)[: breadth.final]
+        points = _settled(problem, [*points[: breadth.final], *more], breadth)
+        if problem.plausible(points[0]):
+            break
+    return points
+
+
+def _is_beyond(problem: Problem, point: Point) -> bool:
+    """Whether a motion is so far from the poses that other starts won't help: the body isn't as the model has it."""
+    return point.cost > _BEYOND * 3.0 * sum(problem.whole)
 
 
 def close_geometry(geometry: Geometry) -> Geometry:
@@ -241,14 +251,14 @@ def _fitted(
     fits = [problem.fit(point, [horizon], floor, iterations) for point in points]
     fits.sort(key=lambda point: point.cost)
     expected = 3.0 * horizon
-    if breadth.pruned and fits[0].cost < _GOOD * expected:  # the best explains the poses, so those that are far worse are wrong
+    if (
+        breadth.pruned and fits[0].cost < _GOOD * expected
+    ):  # the best explains the poses, so those that are far worse are wrong
         fits = [point for point in fits if point.cost < fits[0].cost + _HOPELESS]
     return _distinct(problem, fits, breadth.beam)
 
 
-def _extended(
-    problem: Problem, points: Sequence[Point], before: int, horizon: int, breadth: Search
-) -> list[Point]:
+def _extended(problem: Problem, points: Sequence[Point], before: int, horizon: int, breadth: Search) -> list[Point]:
     """Motions over a longer horizon: what the former one left open is varied, and the impacts that come into sight."""
     interval = problem.throws[0].measured.frame_interval
     candidates = []
@@ -306,6 +316,8 @@ def _settled(problem: Problem, points: Sequence[Point], breadth: Search) -> list
     minima = [problem.fit(point, whole, 0.0, 30) for point in points]
     for _ in range(_ROUNDS):
         best = min(minima, key=lambda point: point.cost)
+        if _is_beyond(problem, best):
+            break
         rows = [_varied(problem, best, whole[0], 0.0, _WIDE)]
         impacts = problem.impacts(0, _row(best), whole[0])
         frames = impacts[np.isfinite(impacts)] / problem.throws[0].measured.frame_interval

@@ -16,7 +16,19 @@ from contactid.output.own_report import cpu_seconds
 from contactid.planar.engine.answer import DEVIATIONS, Answer, identify
 from contactid.planar.engine.problem import Problem, Throw
 from contactid.planar.engine.search import Say
-from contactid.planar.engine.unknowns import LARGEST_MU, RADIUS, Geometry, reach_of, unknowns_of
+from contactid.planar.engine.unknowns import (
+    HEIGHT,
+    LARGEST_MU,
+    MU,
+    POINT_X,
+    POINT_Y,
+    RADIUS,
+    RATIO,
+    SLOPE,
+    TURN,
+    Geometry,
+    reach_of,
+)
 from contactid.planar.identify.states import ThrowStates
 from contactid.planar.own.body import FEWEST_IN_FLIGHT, OwnBody, OwnThrows
 from contactid.planar.own.impacts import OwnImpacts, identify_impacts
@@ -55,6 +67,7 @@ class OwnFit:
     corner_radius, corner_radius_se : m
     squares, degrees : squared residuals in units of noise, and degrees of freedom
     alignment : ground, and how the tracked frame lies in the body
+    geometry_errors : (5,) standard errors of turn (rad), centre (2,) (m), slope (rad) and height (m)
     states : the identified motion of each name
     by_impacts : whether impacts were taken by themselves
     """
@@ -69,6 +82,7 @@ class OwnFit:
     squares: float
     degrees: int
     alignment: Alignment
+    geometry_errors: np.ndarray
     states: tuple[ThrowStates, ...] = field(repr=False)
     by_impacts: bool = False
 
@@ -210,8 +224,7 @@ def _without_wild_poses(answer: Answer, throws: OwnThrows, say: Say | None) -> t
 
 def _of_whole(answer: Answer) -> OwnFit:
     common = answer.point.common
-    shape_names = {row.name: k for k, row in enumerate(unknowns_of(answer.problem.geometry)[: len(common)])}
-    turn, x, y = (float(common[shape_names[name]]) for name in ("turn", "point_x", "point_y"))
+    turn, x, y = (float(common[place]) for place in (TURN, POINT_X, POINT_Y))
     alignment = Alignment(answer.ground, turn, np.array([x, y]), 0.0)
     motions = [answer.problem.motion(answer.point, k) for k in range(len(answer.problem.throws))]
     states = []
@@ -225,22 +238,24 @@ def _of_whole(answer: Answer) -> OwnFit:
             )
         )  # fmt: skip
     return OwnFit(
-        inertia_ratio=float(common[0]),
-        inertia_ratio_se=float(answer.errors[0]),
+        inertia_ratio=float(common[RATIO]),
+        inertia_ratio_se=float(answer.errors[RATIO]),
         friction_mu=answer.mu,
-        friction_mu_se=float("nan") if answer.friction_is_bound else float(answer.errors[1]),
+        friction_mu_se=float("nan") if answer.friction_is_bound else float(answer.errors[MU]),
         friction_is_bound=answer.friction_is_bound,
         corner_radius=float(common[RADIUS]),
         corner_radius_se=float(answer.errors[RADIUS]),
         squares=answer.squares,
         degrees=answer.degrees,
         alignment=alignment,
+        geometry_errors=answer.errors[[TURN, POINT_X, POINT_Y, SLOPE, HEIGHT]],
         states=tuple(states),
     )
 
 
 def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
     fit, n = impacts.fit, len(impacts.windows)
+    turn = geometry.turn + fit.geometry.turn
     return OwnFit(
         inertia_ratio=fit.ratio,
         inertia_ratio_se=fit.ratio_se,
@@ -251,7 +266,8 @@ def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
         corner_radius_se=fit.geometry_se.radius,
         squares=fit.misfit**2 * n,
         degrees=n,
-        alignment=Alignment(geometry.ground, geometry.turn, np.array(geometry.point), 0.0),
+        alignment=Alignment(geometry.ground, turn, np.array(geometry.point) - fit.geometry.centre, 0.0),
+        geometry_errors=np.array([fit.geometry_se.turn, *fit.geometry_se.centre, np.nan, np.nan]),
         states=tuple(impacts.states()),
         by_impacts=True,
     )
@@ -369,4 +385,3 @@ def _few_frames(found: OwnIdentification) -> list[str]:
         if frames < _FEW_FRAMES:
             few.append((frames, f"{name}: only {frames} frame{'s' * (frames != 1)} {side} the first contact"))
     return [text for _, text in sorted(few, key=lambda one: one[0])]
-

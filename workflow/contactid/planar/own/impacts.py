@@ -108,8 +108,7 @@ def _prepared(geometry: Geometry, throws: OwnThrows) -> PreparedThrows:
     alignment = Alignment(geometry.ground, geometry.turn, np.array(geometry.point), 0.0)
     size = event_size(throws.sigma, interval)
     read = [
-        PlanarThrow(name, throw.time, throw.position)
-        for name, throw in zip(throws.names, throws.throws, strict=True)
+        PlanarThrow(name, throw.time, throw.position) for name, throw in zip(throws.names, throws.throws, strict=True)
     ]
     events = tuple(throw_events(throw, shape, alignment, size) for throw in read)
     radius, error = shape.radius, 0.0

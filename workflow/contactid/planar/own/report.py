@@ -37,7 +37,7 @@ def write_files(found: OwnIdentification, folder: Path) -> None:
     drawn = states[states["throw"].isin(found.names[:_DRAWN])]
     with styled():
         for name, figure in {"trajectory": draw_trajectory(scene), "impulses": draw_impulses(drawn)}.items():
-            save(figure, folder / name)
+            save(figure, folder / name, ("png", "svg"))
             plt.close(figure)
 
 
@@ -139,6 +139,12 @@ def fit_record(found: OwnIdentification) -> dict[str, Any]:
             "slope": alignment.ground.slope,
             "ground_x": alignment.ground.x0,
             "ground_y": alignment.ground.y0,
+        },
+        "geometry_standard_errors": {
+            name: None if np.isnan(error) else float(error)
+            for name, error in zip(
+                ("turn", "centre_x", "centre_y", "slope", "height"), fit.geometry_errors, strict=True
+            )
         },
         "warnings": list(found.warnings),
         "notes": list(found.notes),
