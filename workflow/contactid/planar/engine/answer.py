@@ -18,6 +18,7 @@ DEVIATIONS = 1.96  # standard deviations of an interval that holds the truth 95 
 _ONE_SIDED = 1.645  # the same of a bound
 _UNLIKELY = 0.95  # quantile of chi-square up to which a misfit is noise
 _LEAST_EXCESS = 0.25  # of the misfit per degree, down to which estimated noise is corrected
+_WIDE = 1.0  # of the unknowns' scales: differences that average over the kinks of many contacts
 _FEWEST_CLUSTERS = 3  # throws from which their scatter tells an error
 
 
@@ -101,14 +102,31 @@ def identify(
         say("how far J/m and friction may be off")
     squares, degrees = problem.misfit(best)
     excess = max(1.0 if noise_stated else _LEAST_EXCESS, squares / degrees)
-    ratio, best = profile(problem, best, RATIO, DEVIATIONS**2 * excess)
-    friction, best = profile(problem, best, MU, DEVIATIONS**2 * excess)
+    orders = _choice_of_order(problem, best)
+    rise = (DEVIATIONS**2 + orders) * excess
+    ratio, best = profile(problem, best, RATIO, rise)
+    friction, best = profile(problem, best, MU, rise)
     is_bound = friction.high_open
     if is_bound:
-        friction = profile(problem, best, MU, _ONE_SIDED**2 * excess)[0]
-    points = [*ratio.points, *friction.points, *_as_good(minima, best, DEVIATIONS**2 * excess)]
+        friction = profile(problem, best, MU, (_ONE_SIDED**2 + orders) * excess)[0]
+    points = [*ratio.points, *friction.points, *_as_good(minima, best, rise)]
     squares, degrees = problem.misfit(best)
     return Answer(problem, best, _errors(problem, best, points, excess), ratio, friction, is_bound, squares, degrees)
+
+
+def _choice_of_order(problem: Problem, best: Point) -> float:
+    """By how much more the best cost is below the truth's, where the poses also choose in which order corners hit.
+
+    Each impact after a throw's first can be that of another corner, or not be there: the best of 2^k orders costs less
+    than the true one by up to 2 log(2^k), without being any truer.
+    """
+    if not isinstance(problem.geometry.shape, Polygon):
+        return 0.0  # one contact: nothing to choose
+    impacts = 0
+    for k, throw in enumerate(problem.throws):
+        row = np.concatenate([best.common, best.own[k]])
+        impacts += max(int(np.isfinite(problem.impacts(k, row, throw.n_frames)).sum()) - 1, 0)
+    return 2.0 * float(np.log(2.0)) * impacts
 
 
 def _as_good(minima: Sequence[Point], best: Point, rise: float) -> list[Point]:
@@ -125,7 +143,7 @@ def _errors(problem: Problem, best: Point, points: Sequence[Point], excess: floa
     free = np.flatnonzero(problem.table.free[:N_COMMON])
     reached = np.abs([point.common - best.common for point in points]).max(axis=0)
     variance = (reached[free] / DEVIATIONS) ** 2
-    for difference in DIFFERENCES:  # at a kink of the cost the curvature of either side counts
+    for difference in (*DIFFERENCES, _WIDE):  # at a kink of the cost the curvature of either side counts
         system = problem.system(best, problem.whole, 0.0, difference)
         inverse = _inverse(system)
         variance = np.maximum(variance, excess * np.diag(inverse)[: len(free)])

@@ -9,14 +9,14 @@ from there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from contactid.planar.engine.problem import Point, Problem
 
 _STEP = 0.7  # standard deviations from one value to the next, as the cost tells
-_FIRST = 0.3  # of an unknown's scale: the first step
+_FIRST = 0.1  # of an unknown's scale: the first step
 _STEPS = 40  # to one side
 _RESTARTS = 4  # from a better answer
 _BETTER = 0.1  # of the cost, by which an answer is better
@@ -74,8 +74,9 @@ def _side(problem: Problem, best: Point, unknown: int, rise: float, sign: float)
             return points, bound, True
         former, former_at = value, at
         value = float(np.clip(value + sign * step, table.low[unknown], table.high[unknown]))
-        start = problem.followed(points[-1], unknown, value)
-        point = held.fit(start, problem.whole, 0.0, _ITERATIONS)
+        starts = [problem.followed(points[-1], unknown, value), _moved(points[-1], unknown, value)]
+        fits = [held.fit(start, problem.whole, 0.0, _ITERATIONS) for start in starts]
+        point = min(fits, key=lambda fit: fit.cost)
         points.append(point)
         if point.cost < best.cost - _BETTER:
             return points, value, False
@@ -85,3 +86,10 @@ def _side(problem: Problem, best: Point, unknown: int, rise: float, sign: float)
             return points, float(former + share * (value - former)), False
         step *= float(np.clip(_STEP * np.sqrt(rise) / 1.96 / max(at - former_at, 1e-3), 0.5, 3.0))
     return points, value, False
+
+
+def _moved(point: Point, unknown: int, value: float) -> Point:
+    """The point with one common unknown elsewhere."""
+    common = point.common.copy()
+    common[unknown] = value
+    return replace(point, common=common)

@@ -251,16 +251,14 @@ def _fitted(
     fits = [problem.fit(point, [horizon], floor, iterations) for point in points]
     fits.sort(key=lambda point: point.cost)
     expected = 3.0 * horizon
-    if (
-        breadth.pruned and fits[0].cost < _GOOD * expected
-    ):  # the best explains the poses, so those that are far worse are wrong
+    if breadth.pruned and fits[0].cost < _GOOD * expected:
+        # the best explains the poses, so those that are far worse are wrong
         fits = [point for point in fits if point.cost < fits[0].cost + _HOPELESS]
     return _distinct(problem, fits, breadth.beam)
 
 
 def _extended(problem: Problem, points: Sequence[Point], before: int, horizon: int, breadth: Search) -> list[Point]:
     """Motions over a longer horizon: what the former one left open is varied, and the impacts that come into sight."""
-    interval = problem.throws[0].measured.frame_interval
     candidates = []
     for point in points:
         row = _row(point)

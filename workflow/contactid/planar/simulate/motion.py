@@ -100,8 +100,8 @@ def frames_of_motions(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Poses (n, n_frames + 1, 3) at frames of n motions with ``parameters`` (n, :data:`N_PARAMETERS`), in SI units.
 
-    Lasting contact is stepped by ``lasting``, s. The second array (n, :data:`N_RESTITUTIONS`) has the time of each impact with a restitution of its own, s; infinite
-    where there are fewer.
+    Lasting contact is stepped by ``lasting``, s. The second array (n, :data:`N_RESTITUTIONS`) has the time of each
+    impact with a restitution of its own, s; infinite where there are fewer.
     """
     poses = np.empty((len(parameters), n_frames + 1, 3))
     impacts = np.full((len(parameters), N_RESTITUTIONS), np.inf)
