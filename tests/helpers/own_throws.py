@@ -26,10 +26,15 @@ from contactid.planar.simulate.geometry import Shape, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from rounded_twins import CORNERS, GRAVITY, Twin, drawn_twin
 
-KINDS = ("stated radius", "unknown radius", "misaligned", "two throws", "ellipse", "rectangle")
+KINDS = (
+    "stated radius", "unknown radius", "misaligned", "two throws", "ellipse", "rectangle",
+    "ellipse, e_N varies", "square, e_N varies",
+)  # fmt: skip
 SCORED = range(180, 200)  # the bound of friction was mended after a look at these, all else was chosen on others
 TABLE = Path(__file__).parents[2] / "workflow/resources/own_throws.csv"
 _SECONDS = 0.35
+_VIDEO, _FRICTIONS = (240.0, 1e-3, 1e-3), (0.2, 0.3, 0.5)  # of throws whose restitution varies: frames/s, m, rad
+_THROWN = (0.0, 0.1, -0.785, 3.0, -5.0, 0.0)  # the ellipse of table 1
 _CAMERAS = ((250.0, 1e-4), (120.0, 3e-4))  # frames/s; m, and 10 rad/m as much of theta
 _AXES = (0.05, 0.025)  # m
 _RECTANGLE = ((-0.04, -0.025), (0.04, -0.025), (0.04, 0.025), (-0.04, 0.025))
@@ -42,6 +47,13 @@ def twins_of(kind: str, seed: int) -> list[Twin]:
     random = np.random.default_rng([seed, 7])
     if kind in ("stated radius", "unknown radius"):
         return [first]
+    if kind.endswith("varies"):
+        varying = replace(first, mu=_FRICTIONS[seed % 3], varying=seed)
+        if kind.startswith("square"):
+            return [varying]
+        start = np.array(_THROWN) + random.normal(size=6) * [0.0, 0.0, 0.3, 0.5, 0.5, 3.0]
+        ratio = float(random.uniform(0.6, 1.3)) * (_AXES[0] ** 2 + _AXES[1] ** 2) / 4.0
+        return [replace(varying, radius=0.0, corners=_AXES, ratio=ratio, start=tuple(map(float, start)))]
     slope = float(_SLOPE * random.normal())
     if kind == "ellipse":
         start = (0.0, first.start[1] + 0.01, *first.start[2:])
@@ -57,29 +69,32 @@ def twins_of(kind: str, seed: int) -> list[Twin]:
 def write_case(folder: Path, kind: str, seed: int) -> tuple[list[Path], Path, Twin]:
     """Write the throws and the description of a case; returns their files and a twin with the truth."""
     rate, sigma = _CAMERAS[seed % 2]
+    turning = 10.0 * sigma
+    if kind.endswith("varies"):
+        rate, sigma, turning = _VIDEO
     random, twins, files = np.random.default_rng([seed, 3]), twins_of(kind, seed), []
-    off = kind not in KINDS[:2]
+    off = kind in KINDS[2:6]
     turn, height = off * _TURN * random.normal(), off * _HEIGHT * random.normal()
     x, y = off * _POINT * random.normal(size=2)
     for k, twin in enumerate(twins):
-        q = twin.poses(_SECONDS, rate)
+        q = twin.poses(_SECONDS if not kind.endswith("varies") else 0.25, rate)
         cos, sin = np.cos(q[:, 2]), np.sin(q[:, 2])
         q += np.column_stack([x * cos - y * sin, x * sin + y * cos + height, np.full(len(q), turn)])
-        q += random.normal(size=q.shape) * [sigma, sigma, 10.0 * sigma]
+        q += random.normal(size=q.shape) * [sigma, sigma, turning]
         kept = (random.random(len(q)) > off * _LOST) | (np.arange(len(q)) < 2)
         table = np.column_stack([np.arange(len(q)) / rate, q])[kept]
         files.append(folder / f"throw{k}.csv")
         np.savetxt(files[-1], table, fmt="%.7f", delimiter=",", header="t,x,y,theta", comments="")
     shape: dict[str, Any] = {"polygon": [list(map(float, corner)) for corner in CORNERS]}
-    if kind == "ellipse":
+    if kind.startswith("ellipse"):
         shape = {"ellipse": dict(zip("ab", _AXES, strict=True))}
     elif kind == "rectangle":
         shape = {"polygon": [list(corner) for corner in _RECTANGLE]}
-    elif kind == "stated radius":
+    elif kind in ("stated radius", "square, e_N varies"):
         shape["corner_radius"] = twins[0].radius
     body: dict[str, Any] = {"shape": shape}
-    if seed % 2:  # too few frames in flight to tell it
-        body["noise"] = {"position": sigma, "orientation": 10.0 * sigma}
+    if seed % 2 or kind.endswith("varies"):  # too few frames in flight to tell it
+        body["noise"] = {"position": sigma, "orientation": turning}
     (folder / "body.yaml").write_text(yaml.safe_dump(body))
     return files, folder / "body.yaml", twins[0]
 
