@@ -168,20 +168,20 @@ rule planar_identify_shown:
 
 
 rule planar_reformulations:
-    """Identify the same throws by each reformulation of complementarity."""
+    """Identify the same throws by each reformulation of complementarity, from the same starts."""
     output:
-        table="<results>/planar/identification/reformulations.{friction}.csv",
+        table="<results>/planar/identification/reformulations.{throws}.csv",
     log:
-        "<logs>/planar_reformulations/mu{friction}.log",
+        "<logs>/planar_reformulations/{throws}.log",
     benchmark:
-        "<benchmarks>/planar_reformulations/mu{friction}.tsv"
+        "<benchmarks>/planar_reformulations/{throws}.tsv"
     conda:
         "../../envs/environment.yaml"
     resources:
         mem_mb=1500,
         runtime=30,
     params:
-        **call("contactid.planar.identify.cells:write_reformulations"),
+        **call("contactid.planar.identify.contest:write_reformulations"),
         block=identification_block(IDENTIFIED_NOISE[0], "reformulations"),
     script:
         "../call.py"

@@ -164,11 +164,22 @@ def _noisy_throws() -> list[Artefact]:
             "Identifications that did not converge, or whose misfit noise does not explain.",
         ),
         _table(
-            "ext_reformulations", "noisy_throws:stored_tables",
-            "Reformulations of complementarity on the same throws, one solve each, of stored samples.",
+            "ext_reformulations", "reformulations:contest_table",
+            "Ways to write complementarity on the same throws from the same starts, good ones and bad ones, of stored "
+            "samples.",
         ),
         _table(
-            "ext_hard_truths", "noisy_throws:stored_tables",
+            "ext_step_equations", "step_equations:step_equations",
+            "What the steps of table 1's throw say about J/m by themselves, by the noise of their velocities: the "
+            "dynamic matrix A of eq. 29, J/m of single steps, and (total) least squares of eq. 31.",
+        ),
+        _figure(
+            "ext_step_equations", "step_equations:step_equations", "draw_step_equations",
+            "Singular values of the dynamic matrix A (eq. 29), and J/m of the steps of table 1's throw, against the "
+            "noise of their velocities.", rule="planar_tables",
+        ),
+        _table(
+            "ext_hard_truths", "noisy_throws:stored_hard_truths",
             "Identification where the truth isn't what a start assumes: another body, other impacts, and noise stated "
             "wrong; of stored samples.",
         ),
@@ -200,9 +211,9 @@ def _noisy_throws() -> list[Artefact]:
             "with a friction of 0.2 or more that are printed.", _STORED,
         ),
         _identified(
-            "ext_reformulations", "noisy_throws:reformulation_figure", "draw_reformulations",
-            "Error, residual and time of the contact-sequence method and of seven ways to write complementarity, on "
-            "the same throws.", _NOISY,
+            "ext_reformulations", "reformulations:contest_figure", "draw_reformulations",
+            "Success, misfit and time of the contact-sequence method and of seven ways to write complementarity, by "
+            "their start.", _STORED,
         ),
     ]  # fmt: skip
 

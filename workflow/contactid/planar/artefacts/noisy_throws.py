@@ -54,12 +54,9 @@ def error_tables(
     }
 
 
-def stored_tables(reformulations: str, hard_truths: str) -> dict[str, pd.DataFrame]:
-    """``ext_reformulations`` and ``ext_hard_truths``, of the stored samples of both."""
-    return {
-        "tables/ext_reformulations": reformulation_table(read_csv(reformulations)),
-        "tables/ext_hard_truths": hard_truth_table(read_csv(hard_truths)),
-    }
+def stored_hard_truths(hard_truths: str) -> pd.DataFrame:
+    """``ext_hard_truths``, of the stored samples."""
+    return hard_truth_table(read_csv(hard_truths))
 
 
 def error_figures(errors: str) -> dict[str, pd.DataFrame]:
@@ -69,11 +66,6 @@ def error_figures(errors: str) -> dict[str, pd.DataFrame]:
         "figures/fig19_identified_friction": identified_friction(table),
         "figures/ext_identification_error": identification_error(table),
     }
-
-
-def reformulation_figure(reformulation_table: str) -> pd.DataFrame:
-    """``ext_reformulations``, of the table."""
-    return ranked_reformulations(read_csv(reformulation_table))
 
 
 def error_table(cells: pd.DataFrame, published: pd.DataFrame, same_motion: Mapping[float, float]) -> pd.DataFrame:
@@ -196,30 +188,6 @@ def failed_table(cells: pd.DataFrame, same_motion: Mapping[float, float]) -> pd.
     return cells.loc[failed, wanted].reset_index(drop=True)
 
 
-def reformulation_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """A row per reformulation: accuracy, success, residual, iterations and seconds on the same cells."""
-    rows = []
-    for reformulation, table in cells.groupby("reformulation", sort=False):
-        good = table[table["converged"]]
-        rows.append(
-            {
-                "reformulation": reformulation,
-                "n": len(table),
-                "n_converged": len(good),
-                "n_plausible": int(good["plausible"].sum()),
-                "error_abs_median_pct": _median(good["error_pct"].abs()),
-                "error_abs_median_all_pct": _median(table["error_pct"].abs()),
-                "misfit_median": table["misfit"].median(),
-                "complementarity_median": table["complementarity"].median(),
-                "complementarity_largest": table["complementarity"].max(),
-                "iterations_median": table["iterations"].median(),
-                "seconds_median": table["seconds"].median(),
-                "interval_coverage": covered(good).mean(),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
 def published_errors(published: pd.DataFrame) -> dict[tuple[float, float], float]:
     """(mu, frames/s) to the printed error of J/m, %."""
     rows = published[(published["quantity"] == "inertia_ratio_error_pct") & (published["artefact"] == "tab01")]
@@ -293,20 +261,6 @@ def identification_error(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table.sort_values(["mu", "fps"], kind="stable"), summary], ignore_index=True)
 
 
-def ranked_reformulations(table: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy, success and time of each row of ``ext_reformulations``, the most successful first, then the most exact.
-
-    Returns
-    -------
-    ``reformulation, n, n_converged, error_abs_median_pct, complementarity_median, seconds_median, success_pct``
-    """
-    kept = [
-        "reformulation", "n", "n_converged", "error_abs_median_pct", "complementarity_median", "seconds_median",
-    ]  # fmt: skip
-    found = table[kept].assign(success_pct=100.0 * table["n_converged"] / table["n"])
-    return found.sort_values(["success_pct", "error_abs_median_pct"], ascending=[False, True], ignore_index=True)
-
-
 def _first_of_tail(cells: pd.DataFrame) -> float:
     """Least friction from which on every cell is a bound; NaN without one."""
     free = cells.loc[~cells["is_bound"], "mu"].max()
@@ -353,35 +307,6 @@ def draw_identification_error(data: pd.DataFrame) -> Figure:
     _error_scale(panels[0], data)
     handles, names = panels[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside right center", handlelength=1.8)
-    return figure
-
-
-def draw_reformulations(data: pd.DataFrame) -> Figure:
-    """Error, success and time of each reformulation."""
-    figure, panels = plt.subplots(1, 3, figsize=(style.DOUBLE_COLUMN, 0.24 * len(data) + 1.1), sharey=True)
-    places = np.arange(len(data))[::-1]
-    said = (
-        ("a", "error_abs_median_pct", "median error of $J/m$, size (%)", "log"),
-        ("b", "success_pct", "converged (%)", "linear"),
-        ("c", "seconds_median", "median time (s)", "log"),
-    )
-    for (letter, column, label, scale), axes in zip(said, panels, strict=True):
-        values = data[column].to_numpy(dtype=float)
-        axes.set_xscale(scale)
-        known = np.isfinite(values)
-        axes.plot(values[known], places[known], "o", color=style.LINE, ms=4.0, zorder=3)
-        axes.hlines(places, 0.0, 1.0, transform=axes.get_yaxis_transform(), color=_SHADE, lw=0.8, zorder=1)
-        if scale == "log":
-            _decades(axes, values[known & (values > 0.0)])
-        else:
-            axes.set_xlim(-4.0, 104.0)
-        axes.set_xlabel(label)
-        axes.set_title(f"({letter})", loc="left")
-    for place, converged, n in zip(places, data["n_converged"], data["n"], strict=True):
-        panels[1].annotate(f"{converged:.0f}/{n:.0f}", (0.0, place), (2.0, 5.0), fontsize=6, color=_QUIET,
-                           textcoords="offset points", ha="left", va="center")  # fmt: skip
-    panels[0].set_yticks(places, [_plain(name) for name in data["reformulation"]])
-    panels[0].set_ylim(-0.7, len(data) - 0.3)
     return figure
 
 
@@ -441,17 +366,6 @@ def _error_scale(axes: Axes, data: pd.DataFrame) -> None:
     axes.minorticks_off()
     axes.set_ylim(0.0, 2.0 * max(top, _LINEAR))
     axes.set_ylabel("size of the error of $J/m$, median (%)")
-
-
-def _decades(axes: Axes, values: np.ndarray) -> None:
-    """Limits around values and plain numbers on a logarithmic axis."""
-    if len(values):
-        axes.set_xlim(0.6 * float(values.min()), 1.7 * float(values.max()))
-    low, high = axes.get_xlim()
-    inside = [tick for tick in _ticks(-6, 8) if low <= tick <= high]
-    axes.set_xticks(inside if len(inside) <= 6 else [tick for tick in inside if f"{tick:e}"[0] == "1"])
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.minorticks_off()
 
 
 def _ticks(first: int, end: int) -> list[float]:

@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.core.complementarity import Continuation, Reformulation
 from contactid.output.tables import write_csv
 from contactid.planar.identify.fit import (
-    CONTACT_SEQUENCE,
-    RECOMMENDED,
     FitOptions,
     TrajectoryFit,
     fit_trajectories,
@@ -23,7 +20,6 @@ from contactid.planar.identify.states import write_fits
 from contactid.planar.simulate.hard_truths import hard_throw
 from contactid.planar.simulate.throws import body_and_ground, measured_throw, noise_of, true_motion, truth_of
 
-_COMPARED = (CONTACT_SEQUENCE, *(one.value for one in Reformulation))
 _OF_A_FIT = (
     "ratio_is_limit", "friction_mu", "friction_mu_se", "friction_is_bound", "misfit", "degrees", "complementarity",
     "solved_roughly",
@@ -73,16 +69,6 @@ def fit_record(fit: TrajectoryFit) -> dict[str, Any]:
     }
 
 
-def only_by(block: Mapping[str, Any], method: str) -> FitOptions:
-    """A single try by one method: the start's contact sequence, or a reformulation with our stages or its customary."""
-    if method == CONTACT_SEQUENCE:
-        return fit_options(block, continuations=(), sequences=1)
-    ours = RECOMMENDED[0]
-    other = Continuation(Reformulation(method), tolerance=ours.tolerance)
-    way = ours if other.reformulation is ours.reformulation else other
-    return fit_options(block, continuations=(way,), sequences=0, tries=1)
-
-
 def write_cells(block: Mapping[str, Any], frictions: Sequence[float], seeds: Sequence[int], table: str) -> None:
     """Identify throws under the block's noise at every frame rate, and write a row per friction, rate and seed.
 
@@ -105,11 +91,12 @@ def identify_hard_truth(block: Mapping[str, Any], truth: str, seeds: Sequence[in
 
     Beside the answer are the best start and what comes of following that start's contact sequence, and no more.
     """
+    alone = fit_options(block, continuations=(), sequences=1)
     rows = []
     for seed in seeds:
         body, throw = hard_throw(block, truth, seed)
         fit = fit_trajectories(body.shape, [throw], fit_options(block))
-        followed = fit_trajectories(body.shape, [throw], only_by(block, CONTACT_SEQUENCE))
+        followed = fit_trajectories(body.shape, [throw], alone)
         ratio = body.inertia / body.mass
         errors = {"start": followed.start_ratio, "sequence": followed.inertia_ratio, "": fit.inertia_ratio}
         rows.append(
@@ -144,14 +131,3 @@ def write_shown(block: Mapping[str, Any], fits: str, table: str) -> None:
         rows.append(cell | {"seed": shown["seed"]} | fit_record(fit) | {"error_pct": error_pct})
     write_fits(found, fits)
     write_csv(pd.DataFrame(rows), table)
-
-
-def write_reformulations(block: Mapping[str, Any], friction: str, table: str) -> None:
-    """Identify throws of one friction by the block's reformulations, all where it names none; a try and row each."""
-    compared = block["identification"]["reformulations"]
-    rates, seeds = compared["frames_per_second"], range(1, int(compared["seeds"]) + 1)
-    cells = [
-        identify_cells(block, float(friction), rates, seeds, only_by(block, method)).assign(reformulation=method)
-        for method in compared["methods"] or _COMPARED
-    ]
-    write_csv(pd.concat(cells, ignore_index=True), table)

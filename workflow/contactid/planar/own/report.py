@@ -246,8 +246,8 @@ def _notes(found: OwnIdentification) -> list[str]:
         f"Impacts in the identified motion: {sum(impacts)}. Time steps with contact: {diagnosis.n_steps}, with a "
         f"single one: {diagnosis.n_single}."
     ]
-    if diagnosis.friction is not None and diagnosis.friction.slides.any():
-        notes.append(f"{int(diagnosis.friction.slides.sum())} of these steps slide, which is what tells mu.")
+    if diagnosis.n_sliding:
+        notes.append(f"{diagnosis.n_sliding} of these steps slide, which is what tells mu.")
     told = [Flag.SEVERAL_CONTACTS] * bool(diagnosis.n_single) + [Flag.SINGLE_STEP]
     notes += [diagnosis.flags[flag] for flag in told if flag in diagnosis.flags]
     if chi2.cdf(2.0 * fit.misfit, fit.degrees) < _UNLIKELY:
