@@ -151,6 +151,7 @@ rule planar_identify_shown:
     output:
         fits="<results>/planar/identification/shown.nc",
         table="<results>/planar/identification/shown.csv",
+        paths="<results>/planar/identification/shown_paths.csv",
     log:
         "<logs>/planar_identify_shown.log",
     benchmark:
@@ -163,6 +164,26 @@ rule planar_identify_shown:
     params:
         **call("contactid.planar.identify.cells:write_shown"),
         block=identification_block(IDENTIFIED_NOISE[0], "shown"),
+    script:
+        "../call.py"
+
+
+rule planar_rig_twin:
+    """Identify a simulated twin of the throw in figures 22 and 23, whose recording was never published."""
+    output:
+        fits="<results>/planar/identification/rig_twin.nc",
+    log:
+        "<logs>/planar_rig_twin.log",
+    benchmark:
+        "<benchmarks>/planar_rig_twin.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=10,
+    params:
+        **call("contactid.planar.identify.cells:write_rig_twin"),
+        block=identification_block(IDENTIFIED_NOISE[0]),
     script:
         "../call.py"
 
@@ -379,6 +400,8 @@ rule planar_identified_figures:
     input:
         **REAL_FITS,
         shown_fits="<results>/planar/identification/shown.nc",
+        path_samples=stored_files("planar_paths"),
+        twin_fits="<results>/planar/identification/rig_twin.nc",
         errors="<results>/planar/tables/tab01_inertia_ratio_error.csv",
         reformulation_table="<results>/planar/tables/ext_reformulations.csv",
     output:

@@ -144,6 +144,13 @@ STORED["planar_table1"] = {
     "samples": identified_throws(IDENTIFIED_NOISE[0])
     or ["<results>/planar/identification/shown.csv"],
 }
+STORED["planar_paths"] = {
+    **STORED["planar_table1"],
+    "function": "contactid.planar.identify.cells:write_shown",
+    "key": ["noise_model", "mu", "fps", "seed", "time_ms"],
+    "value": "distance_mm",
+    "samples": ["<results>/planar/identification/shown_paths.csv"],
+}
 STORED["planar_reformulations"] = {
     **STORED["planar_table1"],
     "function": "contactid.planar.identify.contest:write_reformulations",

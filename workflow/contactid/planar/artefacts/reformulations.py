@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from contactid.output import style
 from contactid.output.tables import read_csv
@@ -86,6 +87,10 @@ def draw_reformulations(data: pd.DataFrame) -> Figure:
     panels[0].set(xlim=(-4.0, 104.0), xlabel="converged and plausible (%)")
     panels[1].set(xscale="log", xlabel="misfit over the best found, median")
     panels[2].set(xscale="log", xlabel="CPU time (s), median")
+    for axes in panels[1:]:
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=6))
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(NullFormatter())
     for letter, axes in zip("abc", panels, strict=True):
         axes.set_title(f"({letter})", loc="left")
         axes.grid(axis="y", lw=0.5, color="#ececec")

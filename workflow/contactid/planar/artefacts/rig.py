@@ -32,18 +32,14 @@ from matplotlib.figure import Figure
 from contactid.output import style
 from contactid.planar.artefacts import pen
 from contactid.planar.artefacts.time_lapse import polyline
-from contactid.planar.simulate.geometry import Ellipse, Ground, contacts, outline_at
+from contactid.planar.simulate.geometry import Ground, outline_at
+from contactid.planar.simulate.rig import BAR_SLOPE, FALL, PLYWOOD, RELEASED_AT, release_pose
 
 COLUMNS = ["panel", "part", "item", "material", "order", "x_mm", "y_mm", "given"]
 PAPER, ASSUMED = "paper", "assumed"
-PLYWOOD = Ellipse(0.050, 0.025)  # m, section 6
-BAR_SLOPE = -0.247  # rad, section 6.2
-RELEASED_AT = 0.5  # rad, section 6.2
-FALL = 0.200  # m, section 6.2
 _MM = 1e3  # per m
 _SHEETS = (440.0, 420.0)  # width and height of the sheets, mm
 _BAR = (400.0, 20.0)  # length and height of the bar, mm
-_ALONG = -0.070  # m from the bar's middle to below the release
 _MAGNETS_APART, _MAGNET = 35.0, 10.0  # mm between the holes, and across one
 _THICK, _SHEET, _LOOSE = 20.0, 4.0, 1.0  # mm of ellipse and bar, of a sheet, and between the two
 _LEVEL = 20.0  # mm: where the slope's angle is drawn
@@ -82,14 +78,6 @@ def rig() -> pd.DataFrame:
 def release() -> pd.DataFrame:
     """Figure 21: the end-effector from the front (1) and from the side (2); the servo's axis is at the origin."""
     return _table([*_gripper_from_front(), *_gripper_from_side()])
-
-
-def release_pose(ground: Ground) -> np.ndarray:
-    """(3,) configuration from which the ellipse falls 0.2 m, turned by 0.5 rad, before it touches the ground."""
-    q = np.array([*(_ALONG * ground.tangent), RELEASED_AT])
-    gap = float(contacts(PLYWOOD, ground, q).gap[0])
-    q[1] += FALL - gap / np.cos(ground.slope)
-    return q
 
 
 def _from_front(ground: Ground, q: np.ndarray) -> list[pd.DataFrame]:
