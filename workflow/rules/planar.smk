@@ -401,6 +401,7 @@ rule planar_identified_figures:
         **REAL_FITS,
         shown_fits="<results>/planar/identification/shown.nc",
         path_samples=stored_files("planar_paths"),
+        rig_shapes=packaged("workflow/resources/planar/rig.yaml"),
         twin_fits="<results>/planar/identification/rig_twin.nc",
         errors="<results>/planar/tables/tab01_inertia_ratio_error.csv",
         reformulation_table="<results>/planar/tables/ext_reformulations.csv",
