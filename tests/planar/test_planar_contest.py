@@ -67,7 +67,7 @@ def test_a_rival_that_starts_at_the_answer_stays_there(method, throw, answer):
 
 
 def test_an_attempt_repeats_though_its_start_is_rounded(throw, starts):
-    """Fischer and Burmeister's customary first stage, from a start that differs by 1e-13, ends somewhere else."""
+    """A first stage that lets go of the start wanders, and rounding decides where it ends."""
     start = starts[FITTED_MOTION]
     rounded = replace(start, inertia_ratio=start.inertia_ratio * (1.0 + 1e-13))
     first, again = (attempt(BODY.shape, throw, guess, "fischer_burmeister", OPTIONS) for guess in (start, rounded))
