@@ -187,7 +187,7 @@ def _noisy_throws() -> list[Artefact]:
         _identified(
             "fig17_identified_trajectories", "identified_motion:shown_paths", "draw_identified_trajectories",
             "Path of the centre as simulated, measured and identified at several frame rates, and how far the "
-            "identified one is from the simulated one: this throw, and median and quartiles of stored noise samples.",
+            "identified one is from the simulated one: median and quartiles of stored noise samples.",
             _NOISY, title="Identified paths of the centre",
         ),
         _identified(
