@@ -87,7 +87,8 @@ def _points(shape: Mapping[str, Any]) -> np.ndarray:
     if "disc" in shape:
         x, y, radius = shape["disc"]
         return _around(x, y, radius, radius, 0.0, angle)
-    return _around(*shape["ellipse"], angle)
+    x, y, a, b, turn = shape["ellipse"]
+    return _around(x, y, a, b, turn, angle)
 
 
 def _around(x: float, y: float, a: float, b: float, turn: float, angle: np.ndarray) -> np.ndarray:
