@@ -126,7 +126,8 @@ def _nlp_step(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:
 
 
 def _reformulations(table: pd.DataFrame) -> list[tuple[float, str, float, str]]:
-    first, *others = table.to_dict("records")
+    rows = table[(table["throws"] == table["throws"].iloc[0]) & (table["start"] == table["start"].iloc[0])]
+    first, *others = rows.to_dict("records")
     against = f"against {first['reformulation']}"
     return [
         (

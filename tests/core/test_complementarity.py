@@ -18,7 +18,7 @@ from contactid.core.complementarity import (
     solve_mpec,
 )
 from contactid.core.errors import ContactIdError
-from contactid.core.reformulations import STAGES, rounded_absolute_value, set_parameter
+from contactid.core.reformulations import STAGES, parameter_allowing, rounded_absolute_value, set_parameter
 
 EVERY = list(Reformulation)
 PENALTIES = [Reformulation.L1_PENALTY, Reformulation.SQUARED_PENALTY]
@@ -104,6 +104,11 @@ def test_an_early_stop_is_not_converged(reformulation: Reformulation) -> None:
     model = nearest(np.array([[1.0, 1.0]]))
     found = solve_mpec(attached(model, reformulation), Continuation(reformulation, stages=(0.01,), settle=False))
     assert not found.converged and 1e-6 < found.residual <= BOUNDS[reformulation](0.01) * 1.001
+
+
+@pytest.mark.parametrize("reformulation", list(BOUNDS))
+def test_a_parameter_allows_the_residual_that_it_is_for(reformulation: Reformulation) -> None:
+    assert BOUNDS[reformulation](parameter_allowing(reformulation, 0.01)) == pytest.approx(0.01)
 
 
 def test_settling_that_fails_leaves_the_point_alone() -> None:

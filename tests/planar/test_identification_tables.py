@@ -13,8 +13,8 @@ from contactid.planar.artefacts.noisy_throws import (
     hard_truth_table,
     published_errors,
     rate_table,
-    reformulation_table,
 )
+from contactid.planar.artefacts.reformulations import reformulation_table
 
 TRUTH = 750.0
 ALONE = {0.1: 0.1, 0.3: 0.3, 0.5: 0.5, 0.6: 0.6, 0.7: 0.6}
@@ -126,9 +126,28 @@ def test_of_a_hard_truth_starts_and_answers_are_told():
     assert (row["n"], row["n_intervals"], row["n_held"], row["methods"]) == (2, 2, 1, "l1_penalty 2")
 
 
-def test_reformulations_are_judged_on_all_solves_too():
-    table = reformulation_table(cells([1.0, 90.0], converged=[True, False]))
-    assert table.loc[0, "error_abs_median_pct"] == 1.0 and table.loc[0, "error_abs_median_all_pct"] == 45.5
+def attempts(rows):
+    """Attempts at one throw: start, method, converged, success, misfit, error in %."""
+    columns = ["start", "reformulation", "converged", "success", "misfit", "error_pct"]
+    table = pd.DataFrame(rows, columns=columns).assign(
+        truth="as_table_1", mu=0.3, fps=240.0, seed=1, complementarity=1e-9, iterations=10, seconds=1.0
+    )
+    return table.assign(answer_error_pct=table["error_pct"].where(table["success"]))
+
+
+def test_a_misfit_is_held_against_the_best_that_any_method_found_from_any_start():
+    rows = [
+        ("good", "scholtes", True, True, 80.0, 1.0),
+        ("bad", "scholtes", True, False, 800.0, -90.0),
+        ("bad", "l1_penalty", True, True, 75.0, 2.0),
+        ("bad", "lin_fukushima", False, False, 10.0, 3.0),
+    ]
+    table = reformulation_table(attempts(rows)).set_index(["start", "reformulation"])
+    assert table["n_success"].tolist() == [1, 0, 1, 0]
+    assert table["n_at_best"].tolist() == [0, 0, 1, 0], "what didn't converge is no best"
+    assert table.loc[("good", "scholtes"), "misfit_over_best_median"] == pytest.approx(80.0 / 75.0)
+    failed = table.loc[("bad", "scholtes")]
+    assert np.isnan(failed["error_abs_median_pct"]) and failed["error_abs_median_all_pct"] == 90.0
 
 
 def test_printed_errors_have_their_cells():

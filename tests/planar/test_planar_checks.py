@@ -25,7 +25,8 @@ from contactid.output.verdicts import (
     UNDEFINED,
     UNINFORMATIVE,
 )
-from contactid.planar.artefacts.noisy_throws import stored_tables
+from contactid.planar.artefacts.noisy_throws import stored_hard_truths
+from contactid.planar.artefacts.reformulations import contest_table
 from contactid.planar.checks import all_numbers, all_rows
 from contactid.planar.printed_scenes import SAMPLES as STORED
 from contactid.planar.printed_scenes import as_printed
@@ -206,9 +207,10 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pd.DataFrame]:
     measured(BLOCK, str(file))
     cells = [(mu, fps) for mu in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6) for fps in (30, 60, 120, 200, 240)]
     found = pd.concat([samples(mu, fps, 100.0 / fps * np.linspace(-1, 1, 20)) for mu, fps in cells])
-    stored = stored_tables(
-        *(str(RESOURCES / f"stored/planar_{name}/table.csv") for name in ("reformulations", "hard_truths"))
-    )
+    stored = {
+        "tables/ext_reformulations": contest_table(str(RESOURCES / "stored/planar_reformulations/table.csv")),
+        "tables/ext_hard_truths": stored_hard_truths(str(RESOURCES / "stored/planar_hard_truths/table.csv")),
+    }
     return {
         "measures": pd.read_csv(file),
         "ext_impulse_convergence": CONVERGENCE,

@@ -196,7 +196,9 @@ def test_other_columns_of_stored_tables() -> None:
     ours, one = stated("one_restitution_spoils_the_fit", {"ext_hard_truths": truths}).given
     assert ours.tolist() == [0.2, 0.8] and one.tolist() == [1.6, 18.0]
     ways = ["contact_sequence", "l1_penalty", "scholtes", "squared_penalty", "pyomo_mpec"]
-    table = pd.DataFrame({"reformulation": ways, "iterations_median": [9.0, 5.0, 50.0, 6.0, 60.0]})
+    good = pd.DataFrame({"reformulation": ways, "iterations_median": [9.0, 5.0, 50.0, 6.0, 60.0]})
+    good = good.assign(throws="table_1", start="fitted_motion")
+    table = pd.concat([good, good.assign(start="measured_poses", iterations_median=1.0)])
     slow, fast = stated("penalty_converges_faster", {"ext_reformulations": table}).given
     assert slow.tolist() == [50.0, 60.0] and fast.tolist() == [5.0, 6.0]
 

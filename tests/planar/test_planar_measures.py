@@ -19,7 +19,6 @@ from contactid.planar.simulate.throws import body_and_ground, measured_throw, no
 from contactid.planar.sweeps.gap_motion import gap_motion
 from contactid.planar.sweeps.measures import centres_apart, separation, strongest
 from contactid.planar.sweeps.penalty import fit_with_one_weight, spread_share
-from contactid.planar.sweeps.stepping import simulate_igc
 
 ROOT = Path(__file__).parents[2]
 BLOCK = yaml.safe_load((ROOT / "config/default.yaml").read_text(encoding="utf-8"))["planar"]
@@ -41,19 +40,6 @@ def test_a_step_obeys_complementarity_and_friction(theta, velocity, slope, mu) -
     assert (np.abs(gap[c_n > 0.0]) < 1e-9).all()
     assert (np.abs(c_t) <= mu * c_n + 1e-12).all()
     np.testing.assert_allclose(np.diff(motion.position, axis=0), 0.01 * motion.velocity[1:], atol=1e-12)
-
-
-@pytest.mark.parametrize("name", ["drop", "throw"])
-def test_a_solver_finds_the_same_motion(name) -> None:
-    thrown, steps = scene_of(BLOCK, name), 75
-    law, h = thrown.laws[0], 0.02
-    solved = simulate_igc(
-        thrown.body, thrown.ground, law, thrown.position, thrown.velocity, time_step=h, steps=steps
-    ).motion
-    ours = gap_motion(thrown, law, h)
-    assert (solved.impulse_n > 0.0).sum() > 3
-    np.testing.assert_allclose(ours.position[: steps + 1], solved.position, atol=1e-9)
-    np.testing.assert_allclose(ours.impulse_t[: steps + 1], solved.impulse_t, atol=1e-6)
 
 
 def test_restitution_has_no_part_in_it_and_the_impact_is_inelastic() -> None:

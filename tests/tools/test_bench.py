@@ -64,8 +64,12 @@ def test_peers_stand_beside_ours_on_the_same_problem(run):
     )  # fmt: skip
     write_csv(speed, run / "inhand/tables/ext_speed.csv")
     forms = pd.DataFrame(
-        [("contact_sequence", 3, 3, 1.5), ("scholtes", 3, 2, 6.0)],
-        columns=["reformulation", "n", "n_converged", "seconds_median"],
+        [
+            ("table_1", "fitted_motion", "contact_sequence", 3, 3, 1.5),
+            ("table_1", "fitted_motion", "scholtes", 3, 2, 6.0),
+            ("table_1", "measured_poses", "scholtes", 3, 0, 9.0),
+        ],
+        columns=["throws", "start", "reformulation", "n", "n_converged", "seconds_median"],
     )
     write_csv(forms, run / "planar/tables/ext_reformulations.csv")
     table = peer_rows(run).set_index("stage")

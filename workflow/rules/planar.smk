@@ -151,6 +151,7 @@ rule planar_identify_shown:
     output:
         fits="<results>/planar/identification/shown.nc",
         table="<results>/planar/identification/shown.csv",
+        paths="<results>/planar/identification/shown_paths.csv",
     log:
         "<logs>/planar_identify_shown.log",
     benchmark:
@@ -167,21 +168,41 @@ rule planar_identify_shown:
         "../call.py"
 
 
-rule planar_reformulations:
-    """Identify the same throws by each reformulation of complementarity."""
+rule planar_rig_twin:
+    """Identify a simulated twin of the throw in figures 22 and 23, whose recording was never published."""
     output:
-        table="<results>/planar/identification/reformulations.{friction}.csv",
+        fits="<results>/planar/identification/rig_twin.nc",
     log:
-        "<logs>/planar_reformulations/mu{friction}.log",
+        "<logs>/planar_rig_twin.log",
     benchmark:
-        "<benchmarks>/planar_reformulations/mu{friction}.tsv"
+        "<benchmarks>/planar_rig_twin.tsv"
+    conda:
+        "../../envs/environment.yaml"
+    resources:
+        mem_mb=1250,
+        runtime=10,
+    params:
+        **call("contactid.planar.identify.cells:write_rig_twin"),
+        block=identification_block(IDENTIFIED_NOISE[0]),
+    script:
+        "../call.py"
+
+
+rule planar_reformulations:
+    """Identify the same throws by each reformulation of complementarity, from the same starts."""
+    output:
+        table="<results>/planar/identification/reformulations.{throws}.csv",
+    log:
+        "<logs>/planar_reformulations/{throws}.log",
+    benchmark:
+        "<benchmarks>/planar_reformulations/{throws}.tsv"
     conda:
         "../../envs/environment.yaml"
     resources:
         mem_mb=1500,
         runtime=30,
     params:
-        **call("contactid.planar.identify.cells:write_reformulations"),
+        **call("contactid.planar.identify.contest:write_reformulations"),
         block=identification_block(IDENTIFIED_NOISE[0], "reformulations"),
     script:
         "../call.py"
@@ -381,6 +402,9 @@ rule planar_identified_figures:
     input:
         **REAL_FITS,
         shown_fits="<results>/planar/identification/shown.nc",
+        path_samples=stored_files("planar_paths"),
+        rig_shapes=packaged("workflow/resources/planar/rig.yaml"),
+        twin_fits="<results>/planar/identification/rig_twin.nc",
         errors="<results>/planar/tables/tab01_inertia_ratio_error.csv",
         reformulation_table="<results>/planar/tables/ext_reformulations.csv",
     output:

@@ -155,13 +155,22 @@ STORED["planar_table1"] = {
     "samples": identified_throws(IDENTIFIED_NOISE[0])
     or ["<results>/planar/identification/shown.csv"],
 }
+STORED["planar_paths"] = {
+    **STORED["planar_table1"],
+    "function": "contactid.planar.identify.cells:write_shown",
+    "key": ["noise_model", "mu", "fps", "seed", "time_ms"],
+    "value": "distance_mm",
+    "samples": ["<results>/planar/identification/shown_paths.csv"],
+}
 STORED["planar_reformulations"] = {
     **STORED["planar_table1"],
-    "function": "contactid.planar.identify.cells:write_reformulations",
-    "key": ["mu", "fps", "seed", "reformulation"],
+    "function": "contactid.planar.identify.contest:write_reformulations",
+    "key": ["truth", "mu", "fps", "seed", "start", "reformulation"],
+    "value": "answer_error_pct",  # of successes: where a solve that failed ends is a matter of rounding
     "samples": expand(
-        "<results>/planar/identification/reformulations.{friction}.csv",
-        friction=IDENTIFICATION["reformulations"]["friction_mu"],
+        "<results>/planar/identification/reformulations.{throws}.csv",
+        throws=IDENTIFICATION["reformulations"]["friction_mu"]
+        + IDENTIFICATION["reformulations"]["truths"],
     ),
 }
 STORED["planar_hard_truths"] = {

@@ -69,6 +69,23 @@ STAGES: dict[Reformulation, tuple[float, ...]] = {
 """Customary parameters of a continuation, in order."""
 
 
+def parameter_allowing(reformulation: Reformulation, residual: float) -> float:
+    """The t or w with which a residual ``|min(a, b)|`` of this size is just allowed.
+
+    Of a relaxation or smoothing it is the bound that its docstring states, solved for t. A penalty allows everything;
+    with this w a pair of sides 1 and ``residual`` costs one unit of the objective.
+    """
+    return {
+        Reformulation.L1_PENALTY: 1.0 / residual,
+        Reformulation.SQUARED_PENALTY: 1.0 / residual**2,
+        Reformulation.SCHOLTES: residual**2,
+        Reformulation.LIN_FUKUSHIMA: residual,
+        Reformulation.STEFFENSEN_ULBRICH: 16.0 / 3.0 * residual,
+        Reformulation.FISCHER_BURMEISTER: residual,
+        Reformulation.PYOMO_MPEC: residual**2,
+    }[reformulation]
+
+
 def reformulate(block: Any, pairs: Sequence[Pair], reformulation: Reformulation, objective: Any) -> None:
     """Fill an empty, concrete block with the reformulated pairs; a penalty deactivates the objective.
 

@@ -122,7 +122,7 @@ def paths(tables: Tables, at_frames: bool) -> Evidence:
     Of all of the fitted path; or of its places at the frames, and of the measured ones.
     """
     rows = {}
-    for fps, part in tables["fig17_identified_trajectories"].dropna().groupby("fps"):
+    for fps, part in tables["fig17_identified_trajectories"].dropna(subset="x_mm").groupby("fps"):
         times = part.query(f"kind == '{'measured' if at_frames else 'identified'}'")["time_ms"]
         path = {kind: one.set_index("time_ms") for kind, one in part.groupby("kind")}
         at = {

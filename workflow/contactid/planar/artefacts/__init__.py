@@ -19,6 +19,7 @@ CONTROL = "planar_square_twin"  # a square of known J/m
 _DRAWING, _SIMULATED = "drawing", "simulated"
 _OWN = "A scene of the configuration in time lapse."
 _NOISY = "simulated: throws with noise, identified"
+_TWIN = "simulated: a twin of the throw on the paper's rig, identified"
 _STORED = "simulated: throws with noise, identified, stored samples where there are some"
 _QUARTILES = Spread(
     {"friction_mu": "mu", "fps": "fps"}, "error_median_pct", ("error_q25_pct", "error_q75_pct"),
@@ -164,18 +165,30 @@ def _noisy_throws() -> list[Artefact]:
             "Identifications that did not converge, or whose misfit noise does not explain.",
         ),
         _table(
-            "ext_reformulations", "noisy_throws:stored_tables",
-            "Reformulations of complementarity on the same throws, one solve each, of stored samples.",
+            "ext_reformulations", "reformulations:contest_table",
+            "Ways to write complementarity on the same throws from the same starts, good ones and bad ones, of stored "
+            "samples.",
         ),
         _table(
-            "ext_hard_truths", "noisy_throws:stored_tables",
+            "ext_step_equations", "step_equations:step_equations",
+            "What the steps of table 1's throw say about J/m by themselves, by the noise of their velocities: the "
+            "dynamic matrix A of eq. 29, J/m of single steps, and (total) least squares of eq. 31.",
+        ),
+        _figure(
+            "ext_step_equations", "step_equations:step_equations", "draw_step_equations",
+            "Singular values of the dynamic matrix A (eq. 29), and J/m of the steps of table 1's throw, against the "
+            "noise of their velocities.", rule="planar_tables",
+        ),
+        _table(
+            "ext_hard_truths", "noisy_throws:stored_hard_truths",
             "Identification where the truth isn't what a start assumes: another body, other impacts, and noise stated "
             "wrong; of stored samples.",
         ),
         _identified(
             "fig17_identified_trajectories", "identified_motion:shown_paths", "draw_identified_trajectories",
-            "Path of the centre as simulated, measured and identified at several frame rates, and the place where they "
-            "differ most.", _NOISY, title="Identified paths of the centre",
+            "Path of the centre as simulated, measured and identified at several frame rates, and how far the "
+            "identified one is from the simulated one: median and quartiles of stored noise samples.",
+            _NOISY, title="Identified paths of the centre",
         ),
         _identified(
             "fig18_identified_impulses", "identified_impulses:shown_impulses", "draw_impulses",
@@ -183,8 +196,8 @@ def _noisy_throws() -> list[Artefact]:
         ),
         _identified(
             "fig19_identified_friction", "noisy_throws:error_figures", "draw_identified_friction",
-            "Identified against true friction at high frame rates; from some friction on the body rolls and friction "
-            "is only bounded.", _STORED,
+            "Identified against true friction at high frame rates, medians and bands between the quartiles of noise "
+            "samples; from some friction on the body rolls and friction is only bounded.", _STORED,
         ),
         _identified(
             "fig20_rig", "rig:rig", "draw_rig",
@@ -195,14 +208,25 @@ def _noisy_throws() -> list[Artefact]:
             "The end-effector that releases the body, from the front and from the side.", _DRAWING,
         ),
         _identified(
-            "ext_identification_error", "noisy_throws:error_figures", "draw_identification_error",
-            "Error of the identified J/m by friction and frame rate, beside the printed one. Means are over the cells "
-            "with a friction of 0.2 or more that are printed.", _STORED,
+            "fig22_real_throw", "identified_motion:twin_throw", "draw_real_throw",
+            "In place of the paper's recorded throw a simulated twin: its ellipse falls onto its sloped bar. The "
+            "identified motion in time lapse, and the path of the centre.", _TWIN,
+            title="A simulated twin of the throw on the rig",
         ),
         _identified(
-            "ext_reformulations", "noisy_throws:reformulation_figure", "draw_reformulations",
-            "Error, residual and time of the contact-sequence method and of seven ways to write complementarity, on "
-            "the same throws.", _NOISY,
+            "fig23_real_impulses", "identified_impulses:twin_impulses", "draw_impulses",
+            "Identified and simulated contact impulses of the simulated twin in figure 22.", _TWIN,
+            title="Impulses of the simulated twin on the rig",
+        ),
+        _identified(
+            "ext_identification_error", "noisy_throws:error_figures", "draw_identification_error",
+            "Size of the error of the identified J/m in table 1's grid, medians of noise samples, beside the printed "
+            "one. Means are over the cells with a friction of 0.2 or more that are printed.", _STORED,
+        ),
+        _identified(
+            "ext_reformulations", "reformulations:contest_figure", "draw_reformulations",
+            "Success, misfit and time of the contact-sequence method and of seven ways to write complementarity, by "
+            "their start.", _STORED,
         ),
     ]  # fmt: skip
 
@@ -225,12 +249,12 @@ def _squares(kind: str) -> list[Artefact]:
             files=TYPESET,
         ),
         _identified(
-            "fig22_real_throw", "identified_motion:square_throw", "draw_real_throw",
+            "ext_square_throw", "identified_motion:square_throw", "draw_real_throw",
             f"A {kind} throw of a square, its identified motion in time lapse, and the path of its centre.",
             title=f"a {kind} throw of a square",
         ),
         _identified(
-            "fig23_real_impulses", "identified_impulses:square_impulses", "draw_impulses",
+            "ext_square_impulses", "identified_impulses:square_impulses", "draw_impulses",
             f"Identified contact impulses per mass of a {kind} throw of a square.",
             title=f"impulses of a {kind} throw of a square",
         ),

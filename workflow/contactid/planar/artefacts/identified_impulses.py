@@ -28,8 +28,13 @@ def shown_impulses(shown_fits: str) -> pd.DataFrame:
     return identified_impulses(read_fits(shown_fits)[-1])
 
 
+def twin_impulses(twin_fits: str) -> pd.DataFrame:
+    """Figure 23, of the twin on the paper's rig."""
+    return identified_impulses(read_fits(twin_fits)[0])
+
+
 def square_impulses(square_fits: str) -> pd.DataFrame:
-    """Figure 23, of the first throw of a file."""
+    """``ext_square_impulses``, of the first throw of a file."""
     first = read_fits(square_fits)[0]
     return real_impulses(first).assign(source=source_of(first))
 
@@ -59,7 +64,7 @@ def identified_impulses(fit: StoredFit) -> pd.DataFrame:
 
 
 def real_impulses(fit: StoredFit) -> pd.DataFrame:
-    """Figure 23: as :func:`identified_impulses`, with ``impulse_m_s``, per mass, in place of ``impulse_ns``."""
+    """As :func:`identified_impulses` without a mass: ``impulse_m_s``, per mass, in place of ``impulse_ns``."""
     return with_result(_identified(fit), fit)
 
 

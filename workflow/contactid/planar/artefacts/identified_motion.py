@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.escape import mathtext
+from contactid.output.stored import read_stored
 from contactid.planar.artefacts.time_lapse import View, draw_outlines, evenly, ground_below, polyline
 from contactid.planar.identify.states import StoredFit, read_fits
 from contactid.planar.simulate.geometry import outline_at
@@ -28,8 +28,7 @@ from contactid.planar.simulate.geometry import outline_at
 MM, MS = 1e3, 1e3  # per m, per s
 MM2 = 1e6  # per m2
 _POINTS = 800  # of a simulated path
-_DETAIL = 0.09  # of the path's length, the width of figure 17's detail
-_DETAIL_HEIGHT = 0.6  # of its width
+_BAND = {"q25": 0.25, "median": 0.5, "q75": 0.75}  # quantiles over noise samples
 _GROUND = "#e4e4e4"
 _LOOKS: dict[str, dict[str, Any]] = {
     "simulated": {"color": "black", "ls": "--", "lw": 0.8, "zorder": 2},
@@ -44,13 +43,19 @@ _DEEP = 0.05  # of a view's longer side, the least that is shown below the groun
 _OPACITY = 0.08
 
 
-def shown_paths(shown_fits: str) -> pd.DataFrame:
-    """Figure 17, of a file of identified throws."""
-    return identified_trajectories(read_fits(shown_fits))
+def shown_paths(shown_fits: str, path_samples: Sequence[str]) -> pd.DataFrame:
+    """Figure 17, of a file of identified throws, and the stored distances of other noise samples' paths."""
+    distances, _ = read_stored(path_samples)
+    return identified_trajectories(read_fits(shown_fits), distances)
+
+
+def twin_throw(twin_fits: str) -> pd.DataFrame:
+    """Figure 22, of the twin on the paper's rig."""
+    return real_throw(read_fits(twin_fits)[0])
 
 
 def square_throw(square_fits: str) -> pd.DataFrame:
-    """Figure 22, of the first throw of a file."""
+    """``ext_square_throw``, of the first throw of a file."""
     first = read_fits(square_fits)[0]
     return real_throw(first).assign(source=source_of(first))
 
@@ -60,13 +65,18 @@ def source_of(fit: StoredFit) -> str:
     return f"{fit.label.split(',')[0]}, identified"
 
 
-def identified_trajectories(fits: Sequence[StoredFit]) -> pd.DataFrame:
+def identified_trajectories(fits: Sequence[StoredFit], distances: pd.DataFrame) -> pd.DataFrame:
     """Figure 17: paths of the centre of mass, one throw seen at several frame rates.
+
+    Parameters
+    ----------
+    distances : ``fps, seed, time_ms, distance_mm`` of several noise samples
 
     Returns
     -------
-    ``fps, kind, time_ms, x_mm, y_mm``: the rows of one ``fps`` and ``kind`` (``simulated``, ``measured``,
-    ``identified``) are a path; ``detail`` is two corners of the view in which simulated and identified differ most.
+    ``fps, kind, time_ms, x_mm, y_mm, distance_mm``: the rows of one ``fps`` and ``kind`` (``simulated``, ``measured``,
+    ``identified``) are a path, without a distance; those of ``median``, ``q25`` and ``q75`` are the samples' distances
+    between identified and simulated centre, without a place.
 
     Raises
     ------
@@ -77,73 +87,68 @@ def identified_trajectories(fits: Sequence[StoredFit]) -> pd.DataFrame:
         raise ContactIdError("there is no identified throw to draw", "Give one per frame rate")
     ordered = sorted(fits, key=lambda fit: fit.frames_per_second)
     parts = [path for fit in ordered for path in _paths(fit)]
-    parts.append(polyline(MM * _detail(ordered), "mm", fps=np.nan, kind="detail", time_ms=np.nan))
+    rates = [fit.frames_per_second for fit in fits]
+    by_time = distances[distances["fps"].isin(rates)].groupby(["fps", "time_ms"])["distance_mm"]
+    for kind, quantile in _BAND.items():
+        parts.append(by_time.quantile(quantile).reset_index().assign(kind=kind))
     return pd.concat(parts, ignore_index=True)
 
 
 def _paths(fit: StoredFit) -> list[pd.DataFrame]:
     """The paths of one frame rate, in the order in which they're drawn."""
     throw, states, truth = fit.throw, fit.states, fit.truth
-    found = {"measured": (throw.time, throw.position), "identified": (states.time, states.position)}
+    paths = {
+        "measured": (throw.time, throw.position),
+        "identified": (states.time, states.position),
+    }
     if truth is not None:
         inside = np.flatnonzero((truth.time >= throw.time[0]) & (truth.time <= throw.time[-1] + 1e-9))
         shown = evenly(inside, _POINTS)
-        found = {"simulated": (truth.time[shown], truth.position[shown]), **found}
+        paths = {"simulated": (truth.time[shown], truth.position[shown]), **paths}
     return [
         polyline(MM * q[:, :2], "mm", fps=fit.frames_per_second, kind=kind, time_ms=MS * (time - throw.time[0]))
-        for kind, (time, q) in found.items()
+        for kind, (time, q) in paths.items()
     ]
 
 
-def _detail(fits: Sequence[StoredFit]) -> np.ndarray:
-    """(2, 2) corners of a view about the place where identified and simulated centres are farthest apart, m."""
-    farthest, centre = -1.0, fits[0].states.position[0, :2]
-    for fit in fits:
-        truth = fit.truth
-        if truth is None:
-            continue
-        place = np.column_stack([np.interp(fit.states.time, truth.time, truth.position[:, i]) for i in (0, 1)])
-        away = np.linalg.norm(fit.states.position[:, :2] - place, axis=1)
-        if away.max() > farthest:
-            farthest, centre = float(away.max()), place[int(np.argmax(away))]
-    steps = np.diff(fits[-1].states.position[:, :2], axis=0)
-    half = 0.5 * _DETAIL * float(np.linalg.norm(steps, axis=1).sum()) * np.array([1.0, _DETAIL_HEIGHT])
-    return np.array([centre - half, centre + half])
-
-
 def draw_identified_trajectories(data: pd.DataFrame) -> Figure:
-    """Figure 17: the centre's path per frame rate, and below it the place where identified and simulated differ most.
+    """Figure 17: the centre's path per frame rate, and below how far it is from the simulated one over time.
 
     ``data`` is what :func:`identified_trajectories` returns.
     """
-    width = style.DOUBLE_COLUMN
-    detail = data[data["kind"] == "detail"]
-    paths = data[data["kind"] != "detail"]
+    paths, bands = data[data["distance_mm"].isna()], data[data["distance_mm"].notna()]
     rates = sorted(paths["fps"].unique())
-    whole, part = _view(paths, _AROUND / 2.0), _view(detail, 0.0)
-    tall, low = (width - 0.7) / whole.aspect, (width / len(rates) - 0.35) / part.aspect
-    figure = plt.figure(figsize=(width, len(rates) * (tall + 0.28) + low + 1.15))
-    heights = len(rates) * (tall + 0.28) + 0.6, low + 0.55
+    view = _view(paths, _AROUND / 2.0)
+    tall = (style.DOUBLE_COLUMN - 0.7) / view.aspect + 0.28
+    figure = plt.figure(figsize=(style.DOUBLE_COLUMN, len(rates) * tall + 2.6))
+    heights = len(rates) * tall + 0.6, 2.0
     upper, lower = figure.subfigures(2, 1, squeeze=False, height_ratios=heights)[:, 0]
     panels = upper.subplots(len(rates), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
-    details = lower.subplots(1, len(rates), sharex=True, sharey=True, squeeze=False)[0]
-    for rate, axes, close in zip(rates, panels, details, strict=True):
-        shown = paths[paths["fps"] == rate]
-        for place, view, enlarged in ((axes, whole, ""), (close, part, ", enlarged")):
-            _draw_paths(place, shown)
-            _frame(place, view)
-            place.set_title(f"{rate:g} frames/s{enlarged}", loc="left", pad=3.0)
+    distances = lower.subplots(1, len(rates), sharex=True, sharey=True, squeeze=False)[0]
+    for rate, axes, below in zip(rates, panels, distances, strict=True):
+        _draw_paths(axes, paths[paths["fps"] == rate])
+        _frame(axes, view)
+        axes.set_title(f"{rate:g} frames/s", loc="left", pad=3.0)
         axes.set_ylabel("$y$ (mm)")
-        corner = part.x[0], part.y[0]
-        axes.add_patch(Rectangle(corner, *np.ptp([part.x, part.y], axis=1), fc="none", ec=style.RELEASE, lw=0.8))
-        close.set_xlabel("$x$ (mm)")
-        close.spines[:].set(visible=True, color=style.RELEASE)
+        _draw_distance(below, bands[bands["fps"] == rate])
+        below.set_title(f"{rate:g} frames/s, samples", loc="left", pad=3.0)
+        below.set_xlabel("time (ms)")
     panels[-1].set_xlabel("$x$ (mm)")
-    details[0].set_ylabel("$y$ (mm)")
+    distances[0].set_ylabel("distance (mm)")
     handles, names = panels[0].get_legend_handles_labels()
     named = ["measured, with noise" if name == "measured" else name for name in names]
     upper.legend(handles, named, loc="outside upper center", ncols=3)
     return figure
+
+
+def _draw_distance(axes: Axes, data: pd.DataFrame) -> None:
+    """Median and quartiles over noise samples of how far identified and simulated centre are from each other."""
+    wide = data.pivot_table(index="time_ms", columns="kind", values="distance_mm")
+    if wide.empty:
+        return
+    axes.fill_between(wide.index, wide["q25"], wide["q75"], color=style.LINE, alpha=0.25, lw=0.0)
+    axes.plot(wide.index, wide["median"], color=style.LINE, lw=1.0)
+    axes.set_ylim(bottom=0.0)
 
 
 def real_throw(fit: StoredFit, outlines: int = 6) -> pd.DataFrame:

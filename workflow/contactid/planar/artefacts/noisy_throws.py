@@ -9,7 +9,9 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+import seaborn as sns  # type: ignore[import-untyped]
 from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from contactid.core.errors import ContactIdError
@@ -25,12 +27,11 @@ PRINTED_ROLLING_MU = 0.6  # from which on the paper's ellipse rolls
 MOSTLY = 0.5  # share of seeds from which on a cell's friction counts as a bound
 _QUIET, _SHADE = "#555555", "#ececec"
 _RATES = ((style.LINE, "o"), (style.RELEASE, "s"), (style.ACCENT, "^"), (style.SIMULATED, "D"))
-_MEAN = r"mean, $\mu \geq 0.2$," + "\nprinted cells"
+_MEAN = "mean"
 _APART = 0.016  # of friction, between the marks of frame rates at one true value
-_BESIDE = 0.05  # frame rates, between lines of neighbouring friction
 _FREE = 0.05  # of friction, around what figure 19 shows
-_LINEAR = 1.0  # %: below it the scale of errors is linear, so that an error of zero can be shown
-_DARKEST, _LIGHTEST = 0.0, 0.9  # of the colour map of friction
+_ERROR_SCALE = 0.3, 100.0  # %: from what fast cameras reach to J/m unknown; beyond both ends the end's colour
+_ERROR_COLOURS = "rocket_r"
 
 
 def error_tables(
@@ -54,12 +55,9 @@ def error_tables(
     }
 
 
-def stored_tables(reformulations: str, hard_truths: str) -> dict[str, pd.DataFrame]:
-    """``ext_reformulations`` and ``ext_hard_truths``, of the stored samples of both."""
-    return {
-        "tables/ext_reformulations": reformulation_table(read_csv(reformulations)),
-        "tables/ext_hard_truths": hard_truth_table(read_csv(hard_truths)),
-    }
+def stored_hard_truths(hard_truths: str) -> pd.DataFrame:
+    """``ext_hard_truths``, of the stored samples."""
+    return hard_truth_table(read_csv(hard_truths))
 
 
 def error_figures(errors: str) -> dict[str, pd.DataFrame]:
@@ -69,11 +67,6 @@ def error_figures(errors: str) -> dict[str, pd.DataFrame]:
         "figures/fig19_identified_friction": identified_friction(table),
         "figures/ext_identification_error": identification_error(table),
     }
-
-
-def reformulation_figure(reformulation_table: str) -> pd.DataFrame:
-    """``ext_reformulations``, of the table."""
-    return ranked_reformulations(read_csv(reformulation_table))
 
 
 def error_table(cells: pd.DataFrame, published: pd.DataFrame, same_motion: Mapping[float, float]) -> pd.DataFrame:
@@ -196,30 +189,6 @@ def failed_table(cells: pd.DataFrame, same_motion: Mapping[float, float]) -> pd.
     return cells.loc[failed, wanted].reset_index(drop=True)
 
 
-def reformulation_table(cells: pd.DataFrame) -> pd.DataFrame:
-    """A row per reformulation: accuracy, success, residual, iterations and seconds on the same cells."""
-    rows = []
-    for reformulation, table in cells.groupby("reformulation", sort=False):
-        good = table[table["converged"]]
-        rows.append(
-            {
-                "reformulation": reformulation,
-                "n": len(table),
-                "n_converged": len(good),
-                "n_plausible": int(good["plausible"].sum()),
-                "error_abs_median_pct": _median(good["error_pct"].abs()),
-                "error_abs_median_all_pct": _median(table["error_pct"].abs()),
-                "misfit_median": table["misfit"].median(),
-                "complementarity_median": table["complementarity"].median(),
-                "complementarity_largest": table["complementarity"].max(),
-                "iterations_median": table["iterations"].median(),
-                "seconds_median": table["seconds"].median(),
-                "interval_coverage": covered(good).mean(),
-            }
-        )
-    return pd.DataFrame(rows)
-
-
 def published_errors(published: pd.DataFrame) -> dict[tuple[float, float], float]:
     """(mu, frames/s) to the printed error of J/m, %."""
     rows = published[(published["quantity"] == "inertia_ratio_error_pct") & (published["artefact"] == "tab01")]
@@ -293,20 +262,6 @@ def identification_error(cells: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([table.sort_values(["mu", "fps"], kind="stable"), summary], ignore_index=True)
 
 
-def ranked_reformulations(table: pd.DataFrame) -> pd.DataFrame:
-    """Accuracy, success and time of each row of ``ext_reformulations``, the most successful first, then the most exact.
-
-    Returns
-    -------
-    ``reformulation, n, n_converged, error_abs_median_pct, complementarity_median, seconds_median, success_pct``
-    """
-    kept = [
-        "reformulation", "n", "n_converged", "error_abs_median_pct", "complementarity_median", "seconds_median",
-    ]  # fmt: skip
-    found = table[kept].assign(success_pct=100.0 * table["n_converged"] / table["n"])
-    return found.sort_values(["success_pct", "error_abs_median_pct"], ascending=[False, True], ignore_index=True)
-
-
 def _first_of_tail(cells: pd.DataFrame) -> float:
     """Least friction from which on every cell is a bound; NaN without one."""
     free = cells.loc[~cells["is_bound"], "mu"].max()
@@ -314,75 +269,101 @@ def _first_of_tail(cells: pd.DataFrame) -> float:
 
 
 def draw_identified_friction(data: pd.DataFrame) -> Figure:
-    """Figure 19: identified against true friction, medians and quartiles; a panel per noise model of several truths."""
+    """Figure 19: identified against true friction, and below their difference, a column per noise model.
+
+    Marks are medians over noise samples, bands reach from quartile to quartile. A bound has no difference.
+    """
     models = [str(model) for model, of in data.groupby("noise_model", sort=False)["mu"] if of.nunique() > 1]
     models = models or list(dict.fromkeys(data["noise_model"]))
     whole = min(style.SINGLE_COLUMN * len(models), style.DOUBLE_COLUMN)
-    figure, panels = plt.subplots(1, len(models), figsize=(whole, 3.6), sharex=True, sharey=True, squeeze=False)
+    figure, panels = plt.subplots(
+        2,
+        len(models),
+        figsize=(whole, 5.2),
+        sharex=True,
+        sharey="row",
+        squeeze=False,
+        height_ratios=(2.0, 1.0),
+    )
     reach = 0.0, float(data[["mu", "mu_q75"]].max().max()) + _FREE
-    for letter, model, axes in zip("abcdef", models, panels[0], strict=False):
-        _draw_friction(axes, data[data["noise_model"] == model], reach)
-        axes.set(xlabel=r"true friction coefficient $\mu$", xlim=reach, ylim=reach, aspect="equal")
-        axes.set_title(
-            f"({letter}) noise: {_plain(model)}" if len(models) > 1 else f"noise: {_plain(model)}", loc="left"
-        )
+    for letter, model, (axes, below) in zip("abcdef", models, panels.T, strict=False):
+        cells = data[data["noise_model"] == model]
+        _draw_friction(axes, cells, reach)
+        _draw_difference(below, cells)
+        axes.set(xlim=reach, ylim=reach)
+        below.set_xlabel(r"true friction coefficient $\mu$")
+        numbered = f"({letter}) " if len(models) > 1 else ""
+        axes.set_title(f"{numbered}noise: {_plain(model)}", loc="left")
     panels[0, 0].set_ylabel(r"identified $\mu$")
+    panels[1, 0].set_ylabel(r"identified less true $\mu$")
     handles, names = panels[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=2 if len(models) == 1 else 4, columnspacing=1.0)
+    columns = 2 if len(models) == 1 else 4
+    figure.legend(handles, names, loc="outside upper center", ncols=columns, columnspacing=1.0)
     return figure
 
 
+def _draw_difference(axes: Axes, cells: pd.DataFrame) -> None:
+    """Medians and quartiles of identified less true friction, where the body slides."""
+    axes.axhline(0.0, color="black", ls="--", lw=0.7)
+    sliding = cells[~cells["is_bound"].to_numpy(dtype=bool)]
+    for (_, part), (colour, marker) in zip(sliding.groupby("fps"), _RATES, strict=False):
+        low, middle, high = (part[name] - part["mu"] for name in ("mu_q25", "mu_median", "mu_q75"))
+        axes.fill_between(part["mu"], low, high, color=colour, alpha=0.2, lw=0.0)
+        axes.plot(part["mu"], middle, marker, ls="-", color=colour, ms=3.0, lw=0.7)
+
+
 def draw_identification_error(data: pd.DataFrame) -> Figure:
-    """Size of the error of J/m by frame rate: a panel per noise model with several truths, and the printed Table 1."""
+    """Size of the error of J/m in table 1's grid: a panel per noise model with several truths, and the printed one."""
     cells = (data["series"] == "cell") & (data["n_seeds"] > 0)
     models = list(dict.fromkeys(data.loc[cells, "noise_model"])) or list(data["noise_model"][:1])
     shown = [(f"noise: {_plain(model)}", model, "error_abs_pct") for model in models]
     shown.append(("printed (Table 1)", models[0], "published_abs_pct"))
-    figure, panels = plt.subplots(1, len(shown), figsize=(style.DOUBLE_COLUMN, 3.4), sharex=True, sharey=True)
-    rates = sorted(data["fps"].unique())
+    figure, panels = plt.subplots(1, len(shown), figsize=(style.DOUBLE_COLUMN, 3.4), sharey=True)
     for letter, (title, model, column), axes in zip("abcdef", shown, panels, strict=False):
         part = data[data["noise_model"] == model]
-        _draw_errors(axes, part, column, rates)
+        _draw_grid(axes, part, column)
         axes.set_title(f"({letter}) {title}", loc="left")
-        axes.set(xlabel="frames per second", xlim=(-0.3, len(rates) - 0.7))
-        axes.set_xticks(range(len(rates)), [f"{rate:g}" for rate in rates])
         if column == "error_abs_pct":
             own = part[part["series"] == "cell"]
-            said = f"{own['n_converged'].sum():.0f} of {own['n_seeds'].sum():.0f} identifications converged"
-            axes.text(0.02, 0.985, said, transform=axes.transAxes, va="top", fontsize=6, color=_QUIET)
-    _error_scale(panels[0], data)
-    handles, names = panels[0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside right center", handlelength=1.8)
+            converged = f"{own['n_converged'].sum():.0f} of {own['n_seeds'].sum():.0f} converged"
+            axes.set_xlabel(f"frames per second\n{converged}")
+    panels[0].set_ylabel(r"friction coefficient $\mu$")
+    colours = plt.cm.ScalarMappable(LogNorm(*_ERROR_SCALE), _ERROR_COLOURS)
+    bar = figure.colorbar(colours, ax=list(panels), extend="both", format="{x:g}", pad=0.02)
+    bar.set_label("size of the error of $J/m$, median (%)")
     return figure
 
 
-def draw_reformulations(data: pd.DataFrame) -> Figure:
-    """Error, success and time of each reformulation."""
-    figure, panels = plt.subplots(1, 3, figsize=(style.DOUBLE_COLUMN, 0.24 * len(data) + 1.1), sharey=True)
-    places = np.arange(len(data))[::-1]
-    said = (
-        ("a", "error_abs_median_pct", "median error of $J/m$, size (%)", "log"),
-        ("b", "success_pct", "converged (%)", "linear"),
-        ("c", "seconds_median", "median time (s)", "log"),
+def _draw_grid(axes: Axes, data: pd.DataFrame, column: str) -> None:
+    """Errors of the cells of one noise model by friction and frame rate, and in the last row their means."""
+    cells = data[data["series"] == "cell"].pivot_table(index="mu", columns="fps", values=column, dropna=False)
+    means = data[data["series"] == "mean"].set_index("fps")[column]
+    grid = cells.sort_index()
+    grid.index = [f"{mu:g}" for mu in grid.index]
+    grid.loc[_MEAN] = means.reindex(grid.columns)
+    grid.columns = [f"{rate:g}" for rate in grid.columns]
+    annotations = grid.map(_short)
+    sns.heatmap(
+        grid,
+        ax=axes,
+        annot=annotations,
+        fmt="",
+        annot_kws={"size": 6},
+        cmap=_ERROR_COLOURS,
+        norm=LogNorm(*_ERROR_SCALE),
+        cbar=False,
+        linewidths=0.5,
     )
-    for (letter, column, label, scale), axes in zip(said, panels, strict=True):
-        values = data[column].to_numpy(dtype=float)
-        axes.set_xscale(scale)
-        known = np.isfinite(values)
-        axes.plot(values[known], places[known], "o", color=style.LINE, ms=4.0, zorder=3)
-        axes.hlines(places, 0.0, 1.0, transform=axes.get_yaxis_transform(), color=_SHADE, lw=0.8, zorder=1)
-        if scale == "log":
-            _decades(axes, values[known & (values > 0.0)])
-        else:
-            axes.set_xlim(-4.0, 104.0)
-        axes.set_xlabel(label)
-        axes.set_title(f"({letter})", loc="left")
-    for place, converged, n in zip(places, data["n_converged"], data["n"], strict=True):
-        panels[1].annotate(f"{converged:.0f}/{n:.0f}", (0.0, place), (2.0, 5.0), fontsize=6, color=_QUIET,
-                           textcoords="offset points", ha="left", va="center")  # fmt: skip
-    panels[0].set_yticks(places, [_plain(name) for name in data["reformulation"]])
-    panels[0].set_ylim(-0.7, len(data) - 0.3)
-    return figure
+    axes.axhline(len(grid) - 1, color="white", lw=3.0)
+    axes.set(xlabel="frames per second", ylabel="")
+    axes.tick_params(length=0, labelrotation=0)
+
+
+def _short(error: float) -> str:
+    """A number in a cell of the grid."""
+    if np.isnan(error):
+        return ""
+    return f"{error:.0f}" if error >= 10.0 else f"{error:.2g}"
 
 
 def _draw_friction(axes: Axes, cells: pd.DataFrame, reach: tuple[float, float]) -> None:
@@ -398,7 +379,6 @@ def _draw_friction(axes: Axes, cells: pd.DataFrame, reach: tuple[float, float]) 
         colour, marker = _RATES[place % len(_RATES)]
         part = cells[cells["fps"] == rate]
         at = part["mu"].to_numpy() + _APART * (place - 0.5 * (len(rates) - 1))
-        axes.vlines(at, part["mu_q25"], part["mu_q75"], color=colour, lw=0.9, zorder=2)
         for bound in (False, True):
             shown = part["is_bound"].to_numpy(dtype=bool) == bound
             axes.plot(
@@ -406,56 +386,6 @@ def _draw_friction(axes: Axes, cells: pd.DataFrame, reach: tuple[float, float]) 
                 mew=0.8, zorder=3, label=None if bound else f"{rate:g} frames/s",
             )  # fmt: skip
     axes.plot([], [], "o", color=_QUIET, mfc="white", ms=3.6, mew=0.8, label=r"least $\mu$ only (a bound)")
-
-
-def _draw_errors(axes: Axes, data: pd.DataFrame, column: str, rates: list[float]) -> None:
-    """A line per friction coefficient, and their means; the printed means are in every panel."""
-    cells = data[data["series"] == "cell"]
-    values = sorted(cells["mu"].unique())
-    shades = plt.get_cmap("viridis")(np.linspace(_DARKEST, _LIGHTEST, len(values)))
-    hollow = column == "published_abs_pct"
-    for place, (value, shade) in enumerate(zip(values, shades, strict=True)):
-        part = cells[cells["mu"] == value]
-        # throws that only roll are the same for every friction: their lines would hide each other
-        apart = 0.0 if hollow else _BESIDE * (place - 0.5 * (len(values) - 1))
-        axes.plot(
-            [rates.index(rate) + apart for rate in part["fps"]], part[column], marker="o", ms=3.4, mew=0.8, lw=0.6,
-            color=shade, mfc="none" if hollow else shade, label=rf"$\mu$ = {value:g}", zorder=2, clip_on=False,
-        )  # fmt: skip
-    means = data[data["series"] == "mean"].sort_values("fps")
-    at = [rates.index(rate) for rate in means["fps"]]
-    if not hollow:
-        axes.plot(at, means[column], color="black", lw=1.8, marker="s", ms=4.0, zorder=4, label=_MEAN)
-    axes.plot(
-        at, means["published_abs_pct"], color="black", lw=1.2, ls="--", marker="s", mfc="white", ms=4.0, zorder=3,
-        label="the same, printed",
-    )  # fmt: skip
-
-
-def _error_scale(axes: Axes, data: pd.DataFrame) -> None:
-    """A scale for errors from zero to more than a hundred percent."""
-    axes.set_yscale("symlog", linthresh=_LINEAR, linscale=0.5)
-    top = float(np.nanmax(data[["error_abs_pct", "published_abs_pct"]].to_numpy()))
-    axes.set_yticks([tick for tick in [0.0, *_ticks(0, 4)] if tick <= 2.0 * top])
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.minorticks_off()
-    axes.set_ylim(0.0, 2.0 * max(top, _LINEAR))
-    axes.set_ylabel("size of the error of $J/m$, median (%)")
-
-
-def _decades(axes: Axes, values: np.ndarray) -> None:
-    """Limits around values and plain numbers on a logarithmic axis."""
-    if len(values):
-        axes.set_xlim(0.6 * float(values.min()), 1.7 * float(values.max()))
-    low, high = axes.get_xlim()
-    inside = [tick for tick in _ticks(-6, 8) if low <= tick <= high]
-    axes.set_xticks(inside if len(inside) <= 6 else [tick for tick in inside if f"{tick:e}"[0] == "1"])
-    axes.xaxis.set_major_formatter("{x:g}")
-    axes.xaxis.minorticks_off()
-
-
-def _ticks(first: int, end: int) -> list[float]:
-    return [digit * 10.0**power for power in range(first, end) for digit in (1, 2, 5)]
 
 
 def _plain(name: str) -> str:

@@ -81,8 +81,6 @@ def convergence_table(peaks: Mapping[str, pd.DataFrame], errors: Mapping[str, pd
                 "peak_least_ns": part["peak_impulse_ns"].min(),
                 "peak_largest_ns": part["peak_impulse_ns"].max(),
                 "split_median": float((1.0 - part["peak_impulse_ns"] / part["total_impulse_ns"]).median()),
-                "steps_solved": int(part["steps_solved"].sum()),
-                "steps_converged": int(part["steps_converged"].sum()),
             }
         )
     return pd.DataFrame(rows)

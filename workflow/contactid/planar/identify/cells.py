@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from contactid.core.complementarity import Continuation, Reformulation
 from contactid.output.tables import write_csv
 from contactid.planar.identify.fit import (
-    CONTACT_SEQUENCE,
-    RECOMMENDED,
     FitOptions,
     TrajectoryFit,
     fit_trajectories,
@@ -21,13 +18,14 @@ from contactid.planar.identify.fit import (
 )
 from contactid.planar.identify.states import write_fits
 from contactid.planar.simulate.hard_truths import hard_throw
-from contactid.planar.simulate.throws import body_and_ground, measured_throw, noise_of, true_motion, truth_of
+from contactid.planar.simulate.rig import rig_throw
+from contactid.planar.simulate.throws import Truth, body_and_ground, measured_throw, noise_of, true_motion, truth_of
 
-_COMPARED = (CONTACT_SEQUENCE, *(one.value for one in Reformulation))
 _OF_A_FIT = (
     "ratio_is_limit", "friction_mu", "friction_mu_se", "friction_is_bound", "misfit", "degrees", "complementarity",
     "solved_roughly",
 )  # fmt: skip
+_PATH_INTERVAL = 0.01  # s: as fine as figure 17 shows
 _OF_A_SOLVE = ("accepted", "tries", "iterations", "seconds", "build_seconds")
 
 
@@ -73,16 +71,6 @@ def fit_record(fit: TrajectoryFit) -> dict[str, Any]:
     }
 
 
-def only_by(block: Mapping[str, Any], method: str) -> FitOptions:
-    """A single try by one method: the start's contact sequence, or a reformulation with our stages or its customary."""
-    if method == CONTACT_SEQUENCE:
-        return fit_options(block, continuations=(), sequences=1)
-    ours = RECOMMENDED[0]
-    other = Continuation(Reformulation(method), tolerance=ours.tolerance)
-    way = ours if other.reformulation is ours.reformulation else other
-    return fit_options(block, continuations=(way,), sequences=0, tries=1)
-
-
 def write_cells(block: Mapping[str, Any], frictions: Sequence[float], seeds: Sequence[int], table: str) -> None:
     """Identify throws under the block's noise at every frame rate, and write a row per friction, rate and seed.
 
@@ -105,11 +93,12 @@ def identify_hard_truth(block: Mapping[str, Any], truth: str, seeds: Sequence[in
 
     Beside the answer are the best start and what comes of following that start's contact sequence, and no more.
     """
+    alone = fit_options(block, continuations=(), sequences=1)
     rows = []
     for seed in seeds:
         body, throw = hard_throw(block, truth, seed)
         fit = fit_trajectories(body.shape, [throw], fit_options(block))
-        followed = fit_trajectories(body.shape, [throw], only_by(block, CONTACT_SEQUENCE))
+        followed = fit_trajectories(body.shape, [throw], alone)
         ratio = body.inertia / body.mass
         errors = {"start": followed.start_ratio, "sequence": followed.inertia_ratio, "": fit.inertia_ratio}
         rows.append(
@@ -126,32 +115,50 @@ def write_hard_truth(block: Mapping[str, Any], truth: str, seeds: int, table: st
     write_csv(identify_hard_truth(block, truth, range(1, seeds + 1)), table)
 
 
-def write_shown(block: Mapping[str, Any], fits: str, table: str) -> None:
-    """Identify the throws of figures 17 and 18; write their states and impulses, and a row each as table 1 has them."""
+def write_shown(block: Mapping[str, Any], fits: str, table: str, paths: str) -> None:
+    """Identify the throws of figures 17 and 18; write their states and impulses, and a row each as table 1 has them.
+
+    ``paths`` is how far the identified centre is from the simulated one, for as many noise samples as figure 17 shows.
+    """
     options = block["identification"]
     shown, duration = options["shown"], float(options["duration"])
+    noise, friction = next(iter(options["noise"])), float(shown["friction_mu"])
     body, ground = body_and_ground(block)
-    motion, sigma = true_motion(block, float(shown["friction_mu"])), noise_of(block, next(iter(options["noise"])))
-    truth, found, rows = truth_of(motion, body.mass, duration), [], []
-    for rate in shown["frames_per_second"]:
-        throw = measured_throw(
-            motion, ground, duration=duration, frames_per_second=float(rate), sigma=sigma, seed=int(shown["seed"])
-        )
-        fit = fit_trajectories(body.shape, [throw], fit_options(block))
-        found.append(stored(f"{rate:g} frames/s", body.shape, throw, fit, truth=truth, mass=body.mass))
-        error_pct = 100.0 * (fit.inertia_ratio * body.mass / body.inertia - 1.0)
-        cell = {"noise_model": next(iter(options["noise"])), "mu": shown["friction_mu"], "fps": float(rate)}
-        rows.append(cell | {"seed": shown["seed"]} | fit_record(fit) | {"error_pct": error_pct})
-    write_fits(found, fits)
+    motion, sigma = true_motion(block, friction), noise_of(block, noise)
+    truth, first = truth_of(motion, body.mass, duration), int(shown["seed"])
+    shown_fits, rows, distances = [], [], []
+    for seed in range(first, first + int(shown["path_seeds"])):
+        for rate in map(float, shown["frames_per_second"]):
+            throw = measured_throw(motion, ground, duration=duration, frames_per_second=rate, sigma=sigma, seed=seed)
+            fit = fit_trajectories(body.shape, [throw], fit_options(block))
+            cell = {"noise_model": noise, "mu": friction, "fps": rate, "seed": seed}
+            distances.append(_path_distance(fit, truth).assign(**cell))
+            if seed > first:
+                continue
+            label = f"{rate:g} frames/s"
+            shown_fits.append(stored(label, body.shape, throw, fit, truth=truth, mass=body.mass))
+            error_pct = 100.0 * (fit.inertia_ratio * body.mass / body.inertia - 1.0)
+            rows.append(cell | fit_record(fit) | {"error_pct": error_pct})
+    write_fits(shown_fits, fits)
     write_csv(pd.DataFrame(rows), table)
+    write_csv(pd.concat(distances, ignore_index=True), paths)
 
 
-def write_reformulations(block: Mapping[str, Any], friction: str, table: str) -> None:
-    """Identify throws of one friction by the block's reformulations, all where it names none; a try and row each."""
-    compared = block["identification"]["reformulations"]
-    rates, seeds = compared["frames_per_second"], range(1, int(compared["seeds"]) + 1)
-    cells = [
-        identify_cells(block, float(friction), rates, seeds, only_by(block, method)).assign(reformulation=method)
-        for method in compared["methods"] or _COMPARED
+def _path_distance(fit: TrajectoryFit, truth: Truth) -> pd.DataFrame:
+    """How far the identified centre of one throw is from the simulated one, every 10 ms."""
+    states = fit.throws[0]
+    time = np.arange(0.0, float(states.time[-1]) + 1e-9, _PATH_INTERVAL)
+    offset = [
+        np.interp(time, states.time, states.position[:, i]) - np.interp(time, truth.time, truth.position[:, i])
+        for i in (0, 1)
     ]
-    write_csv(pd.concat(cells, ignore_index=True), table)
+    return pd.DataFrame({"time_ms": np.round(1e3 * time, 6), "distance_mm": 1e3 * np.hypot(*offset)})
+
+
+def write_rig_twin(block: Mapping[str, Any], fits: str) -> None:
+    """Identify the twin of the throw in figures 22 and 23, and write its states and impulses."""
+    body, motion, throw = rig_throw(block, seed=1)
+    fit = fit_trajectories(body.shape, [throw], fit_options(block))
+    truth = truth_of(motion, body.mass, float(throw.time[-1]))
+    label = "Simulated twin on the paper's rig"
+    write_fits([stored(label, body.shape, throw, fit, truth=truth, mass=body.mass)], fits)

@@ -1,26 +1,25 @@
-"""What a measured motion can tell about J/m and friction, before anything is fitted (planar paper, sections 5.2, 5.3).
+"""What a measured motion can tell about J/m before anything is fitted (planar paper, sections 5.2 and 5.3).
 
 Eliminating the impulses of eq. 28: one contact's G^k (3, 2) has one left null vector, the moment about the contact
-point, so a step leaves one equation, ``k . (GQ x a) = J/m d_omega`` (eq. 31), useless where the spin stays. Two
-contacts' G^k has rank 3: such a step says nothing about J/m, and how they share their impulse is undetermined.
+point, so a step leaves one equation, ``k . (GQ x a) = J/m d_omega`` (eq. 31), useless where the spin stays. Eq. 32 asks
+the same J/m of every step. Two contacts' G^k has rank 3: such a step says nothing about J/m, and how they share their
+impulse is undetermined.
 
 Both sides of eq. 31 are measured. Plain least squares of ``k . (GQ x a)`` on d_omega takes d_omega as exact; noise in
 it adds to ``sum d_omega^2`` and not to the products, so the slope is biased towards 0 however many steps there are.
 Total least squares weighs each residual by its own variance, which depends on J/m, and has no such bias.
-
-Friction needs no J: along a straight ground the impulses' sums obey ``c_t/c_n = a_t/a_n``. A step that slides at its
-end has ``|c_t| = mu c_n``; one that doesn't only says ``mu >= |c_t|/c_n``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 from scipy import optimize, stats
 
-from contactid.planar.identify.contact_equations import ROUNDING, ContactSteps, Spectrum, spectrum
+from contactid.planar.identify.contact_equations import ROUNDING, ContactSteps
 from contactid.planar.simulate.geometry import contacts
 
 _RESOLVED = 3.0  # standard deviations: above them a noisy quantity isn't 0
@@ -36,9 +35,6 @@ class Flag(StrEnum):
     NO_SPIN_CHANGE = "no change of spin"
     CENTRAL_IMPULSES = "impulses through the centre of mass"
     SINGLE_STEP = "a single informative step"
-    INCONSISTENT = "steps disagree"
-    STICKING = "sticking throughout"
-    SLIDING = "sliding"
 
 
 @dataclass(frozen=True)
@@ -135,14 +131,17 @@ def _total_least_squares(equations: RatioEquations) -> float:
     moment, spin = equations.moment, equations.spin
     unit = np.sqrt(np.mean(equations.covariance[:, 0, 0]) / np.mean(equations.covariance[:, 1, 1]))
 
-    def cost(angle: float) -> float:  # J/m = unit tan(angle): also finite where J/m is not
+    k = equations.covariance
+
+    def cost(angle: Any) -> Any:
+        """Of J/m = unit tan(angle), at one angle or (n, 1): finite also where J/m is not."""
         s, c = unit * np.sin(angle), np.cos(angle)
-        k = equations.covariance
         variance = c * c * k[:, 0, 0] - 2.0 * s * c * k[:, 0, 1] + s * s * k[:, 1, 1]
-        return float(np.sum((c * moment - s * spin) ** 2 / variance))
+        return np.sum((c * moment - s * spin) ** 2 / variance, axis=-1)
 
     step = np.pi / _GRID
-    best = min((-0.5 * np.pi + step * i for i in range(_GRID)), key=cost)
+    angles = -0.5 * np.pi + step * np.arange(_GRID)
+    best = angles[np.argmin(cost(angles[:, None]))]
     found = optimize.minimize_scalar(
         cost, bounds=(best - step, best + step), method="bounded", options={"xatol": 1e-12}
     )
@@ -160,123 +159,43 @@ def fit_ratio(equations: RatioEquations) -> RatioFit:
     return RatioFit(total, float(stats.chi2.sf(chi_square, m - 1)) if known else np.nan)
 
 
-@dataclass(frozen=True)
-class FrictionEvidence:
-    """What the n steps say about mu, for any J/m and any number of contacts on one straight ground.
-
-    Attributes
-    ----------
-    pushes : (n,) steps whose normal impulse is resolved; the others are left out
-    slides : (n,) of these, the ones whose closed contacts all have a resolved ``u_t^+``, of one sign, at the step's end
-    friction_mu : least squares of ``-sign(u_t^+) c_t`` on c_n over sliding steps; not a number without one
-    mean, spread : of ``-sign(u_t^+) c_t/c_n`` over sliding steps; the spread needs two
-    along_slip : number of sliding steps in which friction acts along ``u_t^+``: their sliding reversed within the step
-    least_mu : largest ``|c_t|/c_n``, less three standard deviations where the noise is known: a lower bound of mu
-    """
-
-    pushes: np.ndarray
-    slides: np.ndarray
-    friction_mu: float
-    mean: float
-    spread: float
-    along_slip: int
-    least_mu: float
-
-
-def friction_evidence(steps: ContactSteps, covariance: np.ndarray | None = None) -> FrictionEvidence:
-    """Friction from impulse ratios; ``covariance`` as in :func:`ratio_equations`.
+def sliding_steps(steps: ContactSteps, covariance: np.ndarray | None = None) -> np.ndarray:
+    """(n,) steps that push, and end with all closed contacts sliding one way; ``covariance`` as in ratio_equations.
 
     The variance of ``v^(k+1)`` is taken as half the change's, which is right for equal independent errors before and
-    after, and too much for differenced poses. Where sliding reverses within a real impact, or e_T isn't 0, a step that
-    ends with slip can have a smaller ratio than mu.
+    after, and too much for differenced poses.
     """
-    c, known = change_covariance(steps, covariance), covariance is not None
-    frame = np.stack([steps.ground.normal, steps.ground.tangent])
-    normal, along = (steps.change[:, :2] @ frame.T).T
-    var_n, cov_nt, _, var_t = (frame @ c[:, :2, :2] @ frame.T).reshape(-1, 4).T
-    slip = np.einsum("kji,ki->kj", steps.tangent, steps.after)
+    errors = change_covariance(steps, covariance)
+    normal = np.array([*steps.ground.normal, 0.0])
     largest = np.abs(steps.after * [1.0, 1.0, steps.length]).max(initial=0.0)
     rounding = ROUNDING * max(largest, steps.speed)
-    pushes = normal > (_RESOLVED * np.sqrt(var_n) if known else rounding)
-    variance = 0.5 * np.einsum("kji,kil,kjl->kj", steps.tangent, c, steps.tangent)
-    level = _RESOLVED * np.sqrt(variance) if known else rounding
-    forwards = (~steps.closed | (slip > level)).all(axis=1)
-    backwards = (~steps.closed | (slip < -level)).all(axis=1)
-    slides = pushes & (forwards | backwards)
-    over = np.where(pushes, normal, 1.0)
-    ratio = np.where(pushes, along / over, np.nan)
-    error = np.sqrt(var_t - 2.0 * ratio * cov_nt + ratio**2 * var_n) / over if known else np.zeros_like(ratio)
-    opposing, held = np.where(forwards, -along, along)[slides], normal[slides]
-    sample = opposing / held
-    return FrictionEvidence(
-        pushes=pushes,
-        slides=slides,
-        friction_mu=float(opposing @ held / (held @ held)) if len(held) else np.nan,
-        mean=float(sample.mean()) if len(held) else np.nan,
-        spread=float(sample.std(ddof=1)) if len(held) > 1 else np.nan,
-        along_slip=int((sample < -_RESOLVED * error[slides] - ROUNDING).sum()),
-        least_mu=max(0.0, float((np.abs(ratio) - _RESOLVED * error)[pushes].max())) if pushes.any() else np.nan,
-    )
+    least_push = least_slip = np.array(rounding)
+    if covariance is not None:
+        variance = 0.5 * np.einsum("kji,kil,kjl->kj", steps.tangent, errors, steps.tangent)
+        least_slip = _RESOLVED * np.sqrt(variance)
+        least_push = _RESOLVED * np.sqrt(np.einsum("i,kil,l->k", normal, errors, normal))
+    slip = np.einsum("kji,ki->kj", steps.tangent, steps.after)
+    forwards = (~steps.closed | (slip > least_slip)).all(axis=1)
+    backwards = (~steps.closed | (slip < -least_slip)).all(axis=1)
+    return (steps.change @ normal > least_push) & (forwards | backwards)
 
 
 @dataclass(frozen=True)
 class Identifiability:
-    """Everything section 5.2 can say about a motion.
+    """What section 5.2 says about a motion.
 
     Attributes
     ----------
-    n_steps, n_single : steps with contact, and those with one contact
-    n_informative : of the latter, those whose moment or spin change isn't 0
-    spectrum, ratio, friction : of the steps; none without contact
+    n_steps, n_single, n_sliding : steps with contact, those with one contact, and those that slide
+    ratio : J/m of the steps with one contact; none without contact
     flags : what limits the information, each with a sentence
     """
 
     n_steps: int
     n_single: int
-    n_informative: int
-    spectrum: Spectrum | None
+    n_sliding: int
     ratio: RatioFit | None
-    friction: FrictionEvidence | None
     flags: dict[Flag, str]
-
-
-def _ratio_flags(steps: ContactSteps, equations: RatioEquations, fit: RatioFit, informative: int) -> dict[Flag, str]:
-    flags, several = {}, len(steps) - len(equations.spin)
-    if several:
-        flags[Flag.SEVERAL_CONTACTS] = (
-            f"{several} of {len(steps)} steps have several contacts: how they share the impulse is undetermined, "
-            "and these steps give no equation for J/m."
-        )
-    if not len(equations.spin):
-        return flags
-    moments_vanish, spins_vanish = equations.vanishing(steps)
-    if spins_vanish:
-        flags[Flag.NO_SPIN_CHANGE] = "No impulse of a single contact changes the spin: J/m is not identifiable."
-    if moments_vanish:
-        flags[Flag.CENTRAL_IMPULSES] = (
-            "Every impulse of a single contact passes through the centre of mass, so none can change the spin."
-        )
-    if not spins_vanish and informative == 1:
-        flags[Flag.SINGLE_STEP] = "One step alone carries the information: whether steps agree can't be checked."
-    elif fit.p_value < _SIGNIFICANCE:
-        flags[Flag.INCONSISTENT] = (
-            f"The steps disagree about J/m (p = {fit.p_value:.2g}): the noise is larger than stated, or the impacts "
-            "aren't single frictional point impacts of a rigid body."
-        )
-    return flags
-
-
-def _friction_flags(evidence: FrictionEvidence) -> dict[Flag, str]:
-    pushing, sliding = int(evidence.pushes.sum()), int(evidence.slides.sum())
-    if sliding:
-        spread = "" if np.isnan(evidence.spread) else f" with a spread of {evidence.spread:.2g}"
-        sentence = f"{sliding} of {pushing} steps slide: mu is {evidence.mean:.4g}{spread} from |c_t|/c_n."
-        if evidence.along_slip:
-            sentence += f" In {evidence.along_slip} of them friction acts along the slip: this mean isn't Coulomb's mu."
-        return {Flag.SLIDING: sentence}
-    if pushing:
-        return {Flag.STICKING: f"No step slides: friction is only bounded, mu >= {evidence.least_mu:.4g}."}
-    return {}
 
 
 def identifiability(
@@ -285,16 +204,29 @@ def identifiability(
     """Diagnose a motion's steps; noise as in :func:`ratio_equations`."""
     if not len(steps):
         sentence = "No step has contact: free flight says nothing about J/m, m or friction."
-        return Identifiability(0, 0, 0, None, None, None, {Flag.NO_CONTACT: sentence})
+        return Identifiability(0, 0, 0, None, {Flag.NO_CONTACT: sentence})
     equations = ratio_equations(steps, covariance, angle_deviation=angle_deviation)
-    fit, evidence = fit_ratio(equations), friction_evidence(steps, covariance)
-    informative = int(np.logical_or(*equations.resolved(steps)).sum())
-    return Identifiability(
-        n_steps=len(steps),
-        n_single=len(equations.spin),
-        n_informative=informative,
-        spectrum=spectrum(steps),
-        ratio=fit,
-        friction=evidence,
-        flags={**_ratio_flags(steps, equations, fit, informative), **_friction_flags(evidence)},
-    )
+    single, sliding = len(equations.spin), int(sliding_steps(steps, covariance).sum())
+    flags = _flags(steps, equations)
+    return Identifiability(len(steps), single, sliding, fit_ratio(equations), flags)
+
+
+def _flags(steps: ContactSteps, equations: RatioEquations) -> dict[Flag, str]:
+    flags, single = {}, len(equations.spin)
+    if len(steps) > single:
+        flags[Flag.SEVERAL_CONTACTS] = (
+            f"{len(steps) - single} of {len(steps)} steps have several contacts: how they share the impulse is "
+            "undetermined, and these steps give no equation for J/m."
+        )
+    if not single:
+        return flags
+    moments_vanish, spins_vanish = equations.vanishing(steps)
+    if spins_vanish:
+        flags[Flag.NO_SPIN_CHANGE] = "No impulse of a single contact changes the spin: J/m is not identifiable."
+    if moments_vanish:
+        flags[Flag.CENTRAL_IMPULSES] = (
+            "Every impulse of a single contact passes through the centre of mass, so none can change the spin."
+        )
+    if not spins_vanish and np.logical_or(*equations.resolved(steps)).sum() == 1:
+        flags[Flag.SINGLE_STEP] = "One step alone carries the information: whether steps agree can't be checked."
+    return flags

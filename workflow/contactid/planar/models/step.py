@@ -1,8 +1,7 @@
-"""One step of a planar body as an optimisation problem: impulse-restitution (eq. 20) and impulse-gap complementarity.
+"""One step of a planar body as the paper's optimisation problem (eq. 20).
 
-Both problems share the implicit Euler scheme (eqs. 16, 17) and Coulomb friction (eq. 18), with N and T at ``q^k``. They
-differ in what ends an approach: the restitution of contacts that are closed at ``q^k`` (eq. 19), or
-``0 <= c_n perp g_n(q^(k+1)) >= 0`` with the gap of the shape itself, which has no restitution.
+It is made of the implicit Euler scheme (eqs. 16, 17), Coulomb friction (eq. 18) with N and T at ``q^k``, and the
+restitution of contacts that are closed at ``q^k`` (eq. 19).
 
 A model is built once. State, directions, toggles and scales are mutable parameters, so that a step only sets numbers.
 ``q^(k+1)`` is a variable through its change over the step, which rounding far from the origin doesn't spoil. Normal
@@ -31,18 +30,10 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo  # type: ignore[import-untyped]
 
-from contactid.core.complementarity import (
-    Complementarities,
-    Continuation,
-    Pair,
-    Reformulation,
-    attach,
-    settle,
-    solve_mpec,
-)
+from contactid.core.complementarity import Complementarities, Pair, Reformulation, settle
 from contactid.core.solve import SolverOptions, solve
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw
-from contactid.planar.simulate.geometry import Contacts, Ground, contacts
+from contactid.planar.simulate.geometry import Contacts, Ground
 from contactid.planar.simulate.kernel import CLOSING
 
 BIG = 1e6  # the paper's H, in multiples of the step's scales
@@ -55,7 +46,7 @@ _SETTLING_SOLVER = replace(
 )
 _WEIGHTS = (1e2, 1e6)  # of eq. 20's objective; a further one only where the point before couldn't be settled
 TOLERANCE = 1e-6  # complementarity residual up to which a step counts as converged
-_LEAST_WEIGHT, _LEAST_SLIP = 1e-4, 1e-6
+_LEAST_SLIP = 1e-6  # of the speed scale: where nothing could slip, its pairs still need a unit
 _AXES = range(3)
 
 
@@ -85,13 +76,11 @@ class StepSolution:
 
 @dataclass(frozen=True)
 class StepModel:
-    """A step's model and its pairs; made by :func:`build_irc_step` or :func:`build_igc_step`.
+    """A step's model and its pairs of friction; made by :func:`build_irc_step`.
 
     Attributes
     ----------
     model : variables ``move`` (``q^(k+1) - q^k``), ``v_next, c_n, c_plus, c_minus, slip`` (lambda)
-    pairs : of friction; for impulse-gap complementarity those of impulse and gap too
-    penalised : the same with the weights that impulse-gap complementarity is solved with
     """
 
     model: pyo.ConcreteModel
@@ -100,7 +89,6 @@ class StepModel:
     ground: Ground
     law: PlanarLaw
     time_step: float
-    penalised: Complementarities | None = None
 
     def free(self, v: np.ndarray) -> np.ndarray:
         """(3,) velocity after the step without contact."""
@@ -213,59 +201,6 @@ def solve_irc_step(step: StepModel, q: np.ndarray, v: np.ndarray, at: Contacts) 
     return step.solution(q, iterations, solved, unsettled)
 
 
-def build_igc_step(body: PlanarBody, ground: Ground, law: PlanarLaw, time_step: float) -> StepModel:
-    """Eqs. 16 to 18 with ``0 <= c_n perp g_n(q^(k+1)) >= 0`` in place of eq. 19 (section 4; restitution has no part).
-
-    Gaps are multiples of ``gap_scale``, one per contact. There is nothing to minimise but the products of the pairs. In
-    that sum friction must not outweigh the gap, or it has minima that are no solutions: the products of friction get
-    the weight that they have in power, or less.
-    """
-    model, pairs = _scheme(body, law, time_step)
-    contact = model.c_n.index_set()
-    model.gap_scale = pyo.Param(contact, initialize=1.0, mutable=True)
-    model.height = pyo.Param(initialize=0.0, mutable=True)
-    model.theta = pyo.Param(initialize=0.0, mutable=True)
-    gaps = _gaps(body, ground, model)
-    normal: list[Pair] = [(model.c_n[j], gaps[j] / model.gap_scale[j]) for j in contact]
-    model.nothing = pyo.Objective(expr=0.0 * model.c_n[0])
-    model.friction_weight = pyo.Param(initialize=1.0, mutable=True)
-    weighted = normal + [(a, model.friction_weight * b) for a, b in pairs]
-    penalised = attach(model, weighted, Reformulation.L1_PENALTY)
-    held = replace(penalised, pairs=tuple(normal + pairs))
-    return StepModel(model, held, body, ground, law, time_step, penalised)
-
-
-def solve_igc_step(step: StepModel, q: np.ndarray, v: np.ndarray, at: Contacts) -> StepSolution:
-    """Solve an impulse-gap step from state q, v (3,) with the contacts ``at`` q; the free motion must close a gap.
-
-    Two starts that slide one way and the other follow where the neutral one fails.
-    """
-    model, h = step.model, step.time_step
-    gap = contacts(step.body.shape, step.ground, q + h * step.free(v)).gap
-    depth = _positive(float(-gap.min()), q)
-    model.theta.set_value(q[2])
-    model.height.set_value(at.gap[0] + at.tangent[0, 2])  # T = (t, -r_n)
-    once = Continuation(Reformulation.L1_PENALTY, (1.0,), TOLERANCE, settle=False)
-    iterations, unsettled = 0, float("nan")
-    for c_plus, c_minus in ((0.25, 0.25), (0.9, 0.05), (0.05, 0.9)):
-        step.start(v, at, (-gap / h).clip(min=0.0), depth / h)
-        for j in model.c_n:
-            model.gap_scale[j] = max(depth, float(gap[j]))
-            model.c_plus[j].set_value(c_plus)
-            model.c_minus[j].set_value(c_minus)
-        relative = pyo.value(model.speed_scale) / (depth / h)
-        model.friction_weight.set_value(max(step.law.friction_mu * min(1.0, relative), _LEAST_WEIGHT))
-        found = solve_mpec(step.penalised or step.pairs, once, _SOLVER)
-        iterations, solved = iterations + found.iterations, found.converged
-        unsettled = step.pairs.residual()
-        settled = settle(step.pairs, _SETTLING_SOLVER)
-        if settled is not None:
-            iterations, solved = iterations + settled.iterations, True
-        if solved and step.pairs.residual() <= TOLERANCE:
-            break
-    return step.solution(q, iterations, solved, unsettled)
-
-
 def _positive(scale: float, size: np.ndarray) -> float:
     """A scale, or what rounding makes of the difference that it comes from where that is more."""
     return max(scale, _ROUNDING * (1.0 + float(np.abs(size).max())))
@@ -302,11 +237,3 @@ def _scheme(body: PlanarBody, law: PlanarLaw, time_step: float) -> tuple[pyo.Con
             (model.slip[j], model.c_n[j] - model.c_plus[j] - model.c_minus[j]),
         ]
     return model, pairs
-
-
-def _gaps(body: PlanarBody, ground: Ground, model: pyo.ConcreteModel) -> list[Any]:
-    """Gaps at ``q^(k+1)``, m: the centre's height over the ground and the arms' normal parts there."""
-    normal = ground.normal
-    phi = model.theta + model.move[2] - ground.slope
-    height = model.height + float(normal[0]) * model.move[0] + float(normal[1]) * model.move[1]
-    return [height + r_n for _, r_n in body.shape.arms(pyo.sin(phi), pyo.cos(phi))]

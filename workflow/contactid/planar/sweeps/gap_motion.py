@@ -1,8 +1,7 @@
 """A whole motion by impulse-gap complementarity (section 4), of a body with one potential contact.
 
 A step has one unknown, the normal impulse that closes the gap at its end, so that its root is found
-without a solver. :mod:`contactid.planar.sweeps.stepping` solves the same steps as optimisation
-problems, for any number of contacts.
+without a solver.
 """
 
 from __future__ import annotations

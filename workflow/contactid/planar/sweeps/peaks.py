@@ -1,12 +1,13 @@
 """The first impact's normal impulse against the time step (figures 6 to 8 and 10): IRC converges, IGC doesn't.
 
 IRC is impulse-restitution complementarity, the exact step of :mod:`contactid.planar.simulate.bodies`; IGC is
-impulse-gap complementarity, one MPEC per step (:mod:`contactid.planar.models.step`).
+impulse-gap complementarity, whose step is solved by root finding (:mod:`contactid.planar.sweeps.gap_motion`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from contactid.planar.simulate.bodies import PlanarMotion
 from contactid.planar.simulate.geometry import contacts
 from contactid.planar.simulate.kernel import contact_impulse
 from contactid.planar.simulate.scenes import Scene, scene_of
-from contactid.planar.sweeps.stepping import simulate_igc
+from contactid.planar.sweeps.gap_motion import gap_motion
 
 IRC, IGC = "IRC", "IGC"
 SHOWN_STEPS = 8  # after the first impact, in figures 7 and 10
@@ -81,34 +82,26 @@ def peak_sweep(scene: Scene, time_steps: Sequence[float], shown: Sequence[float]
     Returns
     -------
     peaks
-        ``model, time_step_ms, impact_time_ms, peak_impulse_ns, total_impulse_ns, limit_ns, steps_solved,
-        steps_converged``; steps without contact need no solver and aren't counted.
+        ``model, time_step_ms, impact_time_ms, peak_impulse_ns, total_impulse_ns, limit_ns``
     impulses
         ``model, time_step_ms, time_ms, impulse_ns`` from two steps before the impact on, for the steps ``shown``, s.
     """
     moment, limit = exact_first_impact(scene)
     peaks, impulses, law = [], [], scene.laws[0]
     for h in sorted({*time_steps, *shown}):
-        steps = int(np.ceil(moment / h)) + SHOWN_STEPS + 2
-        exact = scene.run(law, time_step=h, duration=steps * h)
-        stepped = simulate_igc(
-            scene.body, scene.ground, law, scene.position, scene.velocity,
-            time_step=h, steps=steps, stop_after_impact=SHOWN_STEPS,
-        )  # fmt: skip
-        for model, motion, counts in (
-            (IRC, exact, (0, 0)),
-            (IGC, stepped.motion, (stepped.n_solved, stepped.n_solved - stepped.n_failed)),
-        ):
+        duration = (int(np.ceil(moment / h)) + SHOWN_STEPS + 2) * h
+        motions = {
+            IRC: scene.run(law, time_step=h, duration=duration),
+            IGC: gap_motion(replace(scene, duration=duration), law, h),
+        }
+        for model, motion in motions.items():
             first, peak, total = first_impact(motion)
-            peaks.append((model, 1e3 * h, 1e3 * motion.time[first], peak, total, limit, *counts))
+            peaks.append((model, 1e3 * h, 1e3 * motion.time[first], peak, total, limit))
             if h in shown:
                 part = slice(max(first - 2, 0), first + SHOWN_STEPS // 2)
                 around = {"time_ms": 1e3 * motion.time[part], "impulse_ns": motion.impulse_n[part].sum(axis=1)}
                 impulses.append(pd.DataFrame({"model": model, "time_step_ms": 1e3 * h, **around}))
-    columns = [
-        "model", "time_step_ms", "impact_time_ms", "peak_impulse_ns", "total_impulse_ns", "limit_ns", "steps_solved",
-        "steps_converged",
-    ]  # fmt: skip
+    columns = ["model", "time_step_ms", "impact_time_ms", "peak_impulse_ns", "total_impulse_ns", "limit_ns"]
     return pd.DataFrame(peaks, columns=columns), pd.concat(impulses, ignore_index=True)
 
 

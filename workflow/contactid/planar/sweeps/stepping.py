@@ -1,80 +1,46 @@
-"""Simulate planar bodies by solving an optimisation problem in every step (:mod:`contactid.planar.models.step`).
+"""The paper's nonlinear program (eq. 20) in every step of a motion, flight as well, against the exact step.
 
-Flight has a closed form: without contact ``c = 0`` and ``lambda = |u_t|`` solve either problem. It is computed for many
-steps at once, in the same order of additions as the compiled simulator's, and searched for the step where it ends.
-
-The paper's nonlinear program (eq. 20) is held against the exact step: agreement, convergence and speed.
+What is compared: agreement, convergence and speed.
 """
 
 from __future__ import annotations
 
 import timeit
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from contactid.output.tables import write_csv
-from contactid.planar.models.step import (
-    StepModel,
-    StepSolution,
-    build_igc_step,
-    build_irc_step,
-    solve_igc_step,
-    solve_irc_step,
-)
+from contactid.planar.models.step import StepSolution, build_irc_step, solve_irc_step
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, PlanarMotion, first_states
-from contactid.planar.simulate.geometry import Contacts, Ground, contacts
+from contactid.planar.simulate.geometry import Ground, contacts
 from contactid.planar.simulate.scenes import Scene, scene_of
 
-_FIRST_STRETCH, _LONGEST_STRETCH = 16, 4096  # steps of flight computed at once
-_Build = Callable[[PlanarBody, Ground, PlanarLaw, float], StepModel]
-_Solve = Callable[[StepModel, np.ndarray, np.ndarray, Contacts], StepSolution]
-_Flight = Callable[[StepModel, np.ndarray, np.ndarray], np.ndarray]
 _State = np.ndarray | Sequence[float]
 _REPEATS = 20  # of the compiled simulation, for its time; the fastest counts
 
 
 @dataclass(frozen=True)
 class SteppedMotion:
-    """A motion and what its steps cost and are worth; row k belongs to the step that led to state k, all (n + 1,).
-
-    The motion ends early at ``stop_after_impact`` or where a step leaves no state.
-
-    Attributes
-    ----------
-    solved : a solver ran; the start and steps of flight in closed form have False
-    converged : of a solved step; True elsewhere
-    iterations : of the solver, 0 elsewhere
-    residual : largest ``|min(a, b)|`` over the step's pairs, from the returned point, in its scales; 0 elsewhere
-    unsettled_residual : the same before settling, of eq. 20's own solution; NaN where no solver ran
-    """
+    """A motion of n steps, and what came of each; it ends early where a step leaves no finite state."""
 
     motion: PlanarMotion
-    solved: np.ndarray
-    converged: np.ndarray
-    iterations: np.ndarray
-    residual: np.ndarray
-    unsettled_residual: np.ndarray
-
-    @property
-    def n_solved(self) -> int:
-        """Steps in which a solver ran."""
-        return int(self.solved.sum())
+    solutions: tuple[StepSolution, ...]
 
     @property
     def n_failed(self) -> int:
-        """Solved steps that didn't converge."""
-        return int((~self.converged).sum())
+        """Steps that didn't converge."""
+        return sum(not solution.converged for solution in self.solutions)
+
+    def each(self, name: str) -> np.ndarray:
+        """(n,) a number of every step's solution."""
+        return np.array([getattr(solution, name) for solution in self.solutions])
 
 
-def step_through(
-    build: _Build,
-    solve: _Solve,
-    flight: _Flight | None,
+def simulate_irc_nlp(
     body: PlanarBody,
     ground: Ground,
     law: PlanarLaw,
@@ -83,19 +49,8 @@ def step_through(
     *,
     time_step: float,
     steps: int,
-    stop_after_impact: int | None = None,
 ) -> SteppedMotion:
-    """Step a body from q (3,) and v (3,) by an optimisation problem, of eq. 20 or of impulse-gap complementarity.
-
-    Parameters
-    ----------
-    build, solve
-        The problem of a step.
-    flight
-        Says for states (m + 1, 3) without contact which of their m steps are right, and taken in closed form; without
-        it every step is solved.
-    stop_after_impact
-        End so many steps after the first one with an impulse.
+    """Step a body from q (3,) and v (3,) by eq. 20.
 
     Raises
     ------
@@ -103,62 +58,21 @@ def step_through(
         A start inside the ground or not finite, a time step or a number of steps that isn't positive.
     """
     q, v = first_states(body.shape, ground, position, velocity, time_step, steps, fewest=1)
-    step, shape = build(body, ground, law, time_step), body.shape
-    solutions: dict[int, StepSolution] = {}
-    k, stretch, end = 0, _FIRST_STRETCH, steps
-    while k < end:
-        if flight is not None:
-            flown_q, flown_v = _fly(step, q[k], v[k], min(stretch, end - k))
-            right = flight(step, flown_q, flown_v)
-            taken = len(right) if right.all() else int(np.argmin(right))
-            q[k + 1 : k + taken + 1], v[k + 1 : k + taken + 1] = flown_q[1 : taken + 1], flown_v[1 : taken + 1]
-            k += taken
-            if taken == len(right):
-                stretch = min(2 * stretch, _LONGEST_STRETCH)
-                continue
-            stretch = _FIRST_STRETCH
-        found = solve(step, q[k], v[k], contacts(shape, ground, q[k]))
-        k += 1
-        q[k], v[k], solutions[k] = found.position, found.velocity, found
-        if not np.isfinite([*found.position, *found.velocity]).all():
-            end = k
-        elif end == steps and stop_after_impact is not None and (found.impulse_n > 0.0).any():
-            end = min(k + stop_after_impact, steps)
-
-    def of_steps(name: str, elsewhere: Any, *size: int) -> np.ndarray:
-        values = np.full((end + 1, *size), elsewhere)
-        for row, solution in solutions.items():
-            values[row] = getattr(solution, name)
-        return values
-
-    impulse_n, impulse_t = (of_steps(name, 0.0, shape.n_contacts) for name in ("impulse_n", "impulse_t"))
-    q, v, times = q[: end + 1], v[: end + 1], time_step * np.arange(end + 1)
-    return SteppedMotion(
-        PlanarMotion(times, q, v, impulse_n, impulse_t, contacts(shape, ground, q).gap),
-        solved=np.isin(np.arange(end + 1), list(solutions)),
-        converged=of_steps("converged", True),
-        iterations=of_steps("iterations", 0),
-        residual=of_steps("residual", 0.0),
-        unsettled_residual=of_steps("unsettled_residual", np.nan),
-    )
-
-
-def _fly(step: StepModel, q: np.ndarray, v: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """(n + 1, 3) states of n steps without contact."""
-    change = np.broadcast_to([0.0, -step.time_step * step.law.gravity, 0.0], (n, 3))
-    velocity = np.cumsum(np.vstack([v, change]), axis=0)
-    return np.cumsum(np.vstack([q, step.time_step * velocity[1:]]), axis=0), velocity
-
-
-def _gaps_stay_open(step: StepModel, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """(m,) whether ``c = 0`` solves the steps of impulse-gap complementarity."""
-    return np.asarray((contacts(step.body.shape, step.ground, q[1:]).gap >= 0.0).all(axis=1))
-
-
-#: The paper's optimisation problem in every step, flight as well (eq. 20).
-simulate_irc_nlp = partial(step_through, build_irc_step, solve_irc_step, None)
-#: Impulse-gap complementarity; the law's ``e_N`` has no part in it.
-simulate_igc = partial(step_through, build_igc_step, solve_igc_step, _gaps_stay_open)
+    impulse_n, impulse_t = np.zeros((2, steps + 1, body.shape.n_contacts))
+    step = build_irc_step(body, ground, law, time_step)
+    solutions: list[StepSolution] = []
+    for k in range(steps):
+        solution = solve_irc_step(step, q[k], v[k], contacts(body.shape, ground, q[k]))
+        solutions.append(solution)
+        q[k + 1], v[k + 1] = solution.position, solution.velocity
+        impulse_n[k + 1], impulse_t[k + 1] = solution.impulse_n, solution.impulse_t
+        if not np.isfinite([*solution.position, *solution.velocity]).all():
+            break
+    rows = slice(len(solutions) + 1)
+    time = time_step * np.arange(len(solutions) + 1)
+    gap = contacts(body.shape, ground, q[rows]).gap
+    motion = PlanarMotion(time, q[rows], v[rows], impulse_n[rows], impulse_t[rows], gap)
+    return SteppedMotion(motion, tuple(solutions))
 
 
 def nlp_agreement(scene: Scene, h: float, duration: float) -> dict[str, float]:
@@ -175,18 +89,18 @@ def nlp_agreement(scene: Scene, h: float, duration: float) -> dict[str, float]:
     begin = timeit.default_timer()
     got = simulate_irc_nlp(scene.body, scene.ground, law, scene.position, scene.velocity, time_step=h, steps=steps)
     nlp_seconds = timeit.default_timer() - begin
-    apart = np.abs(got.motion.position - exact.position[: len(got.motion.time)])
-    unsettled = got.unsettled_residual[np.isfinite(got.unsettled_residual)]
+    difference = np.abs(got.motion.position - exact.position[: len(got.motion.time)])
+    unsettled = got.each("unsettled_residual")
     return {
         "time_step_ms": 1e3 * h,
         "friction_mu": law.friction_mu,
         "steps": steps,
-        "converged": int((got.solved & got.converged).sum()),
+        "converged": len(got.solutions) - got.n_failed,
         "steps_in_contact": int((exact.impulse_n > 0.0).any(axis=1).sum()),
-        "largest_position_difference_m": float(apart.max()) if len(apart) > steps else np.nan,
-        "largest_residual": float(got.residual.max()),
-        "largest_residual_unsettled": float(unsettled.max()) if len(unsettled) else np.nan,
-        "iterations_median": float(np.median(got.iterations[got.solved])),
+        "largest_position_difference_m": float(difference.max()) if len(difference) > steps else np.nan,
+        "largest_residual": float(got.each("residual").max()),
+        "largest_residual_unsettled": float(unsettled.max()),
+        "iterations_median": float(np.median(got.each("iterations"))),
         "seconds_per_step_nlp": nlp_seconds / steps,
         "seconds_per_step_exact": seconds / steps,
         "speed_ratio": nlp_seconds / seconds,
