@@ -156,9 +156,13 @@ def _body_of(content: Mapping[str, Any]) -> OwnBody:
         float(content.get("gravity", GRAVITY)),
         radius_given="ellipse" in content["shape"] or "corner_radius" in content["shape"],
         ground_given=bool(content.get("ground")),
-        centre=None if content.get("centre") is None else tuple(map(float, content["centre"])),
+        centre=_pair(content.get("centre")),
         turn=None if content.get("turn") is None else float(content["turn"]),
     )
+
+
+def _pair(values: Sequence[float] | None) -> tuple[float, float] | None:
+    return None if values is None else (float(values[0]), float(values[1]))
 
 
 def _shape(content: Mapping[str, Any]) -> Shape:
