@@ -11,7 +11,6 @@ from scipy.integrate import solve_ivp
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, Shape, contacts
 from contactid.planar.simulate.motion import (
     COARSE,
-    FINE,
     N_RESTITUTIONS,
     EventMotion,
     event_motion,
@@ -146,10 +145,9 @@ class Thrown:
             before = motion.velocity[row]
             after = before + inverse * (c_n @ at.normal + c_t @ at.tangent)
             u_n, u_t = at.normal @ before, at.tangent @ before
-            flies = bool((at.normal[closed] @ after > 2.0 * FINE * GRAVITY).all())
             if (-self.e_n[k] * u_n[closed]).max() < FAST:
                 continue  # contact lasts from the same instant on, or nearly
-            if closed.sum() > 1 and not flies and -1e-9 < (at.normal[closed] @ after).min() < 2.0 * FINE * GRAVITY:
+            if closed.sum() > 1 and abs((at.normal[closed] @ after).min()) < 0.5 * FAST:
                 continue  # so does that of one of several
             assert (c_n[~closed] == 0.0).all()
             yield k, c_n[closed], c_t[closed], (u_n[closed], u_t[closed]), at.normal[closed] @ after, (

@@ -28,7 +28,7 @@ def twin_of(seed, kind, mu):
     return replace(twin, corners=AXES, radius=0.0, ratio=700e-6 + seed % 5 * 40e-6, start=start)
 
 
-def files_of(folder, twin, seed, centre=(0.0, 0.0), turn=0.0, **stated):
+def files_of(folder, twin, seed, centre=(0.0, 0.0), turn=0.0, stated=None):
     """A throw and its body's description; ``centre`` and ``turn`` are how the tracked frame lies."""
     q = twin.poses(SECONDS, RATE)
     cos, sin = np.cos(q[:, 2]), np.sin(q[:, 2])
@@ -40,7 +40,7 @@ def files_of(folder, twin, seed, centre=(0.0, 0.0), turn=0.0, **stated):
     shape = {"ellipse": dict(zip("ab", AXES, strict=True))}
     if twin.radius:
         shape = {"polygon": [list(corner) for corner in CORNERS], "corner_radius": twin.radius}
-    described = {"shape": shape, "noise": {"position": SIGMA, "orientation": SIGMA}, **stated}
+    described = {"shape": shape, "noise": {"position": SIGMA, "orientation": SIGMA}, **(stated or {})}
     (folder / "body.yaml").write_text(yaml.safe_dump(described))
     body = read_own_body(folder / "body.yaml")
     return body, read_own_throws_of(body, [folder / "throw.csv"])
@@ -110,7 +110,7 @@ def test_a_stated_tracked_frame_is_used_and_makes_the_answer_no_less_sure(tmp_pa
     found = {}
     for name, stated in {"found": {}, "stated": {"centre": list(centre), "turn": turn}}.items():
         (tmp_path / name).mkdir()
-        body, throws = files_of(tmp_path / name, twin, seed, centre, turn, **stated)
+        body, throws = files_of(tmp_path / name, twin, seed, centre, turn, stated)
         found[name] = identify_own(body, throws).fit
     for fit in found.values():
         assert abs(fit.inertia_ratio - twin.ratio) < 3.0 * fit.inertia_ratio_se
