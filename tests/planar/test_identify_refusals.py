@@ -98,7 +98,7 @@ def test_a_video_of_30_frames_per_second_is_no_answer_and_says_so(tmp_path, caps
     words = ["identify", sliding, "--body", str(EXAMPLE / "body.yaml"), "--report", str(tmp_path / "report")]
     assert main(words) == 1 and cpu_seconds() - before < 60.0
     printed = capsys.readouterr()
-    assert " s: Ground, tracked frame and corners: part 1 of 1 by itself\n" in printed.out
+    assert " s: how far J/m and friction may be off\n" in printed.out
     assert printed.err.startswith("ERROR sliding: J/m isn't determined: ") and printed.err.count("\n") == 1
     assert "only 2 frames before the first contact. Record more frames per second or more throws" in printed.err
     assert not (tmp_path / "report").exists() and not list(tmp_path.glob(".report*"))

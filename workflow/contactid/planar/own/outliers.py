@@ -91,6 +91,7 @@ def without_outliers(
 def _bridged(throw: PlanarThrow, lost: np.ndarray) -> PlanarThrow:
     """The throw with poses between its other ones in the frames ``lost`` (n,)."""
     position = throw.position.copy()
+    position[~lost, 2] = np.unwrap(position[~lost, 2])  # a jump there and back may have come back by a whole turn off
     for i in range(3):
         position[lost, i] = np.interp(throw.time[lost], throw.time[~lost], throw.position[~lost, i])
     return replace(throw, position=position, lost=lost)
