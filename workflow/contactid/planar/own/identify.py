@@ -51,6 +51,7 @@ _WEAK = 0.2  # relative standard error
 _FEW_FRAMES = 4  # between first contact and last frame
 _PUSHES = 1e-4  # m/s: impulses per mass below it are none
 _MORE = "Record more frames per second or more throws, or correct the noise"
+_BOUND = "lower bound of 95 %"
 FOUND_RADIUS = "The corner radius was found; on simulated throws its interval held in nine of ten."
 _HINT = ", which is likely to be far larger: check ground, shape, the tracked point, and which frames are used"
 MM2 = 1e6  # mm2 in a m2
@@ -125,19 +126,16 @@ class OwnIdentification:
         """Factor by which the misfit enlarges the standard errors, at least 1."""
         return max(1.0, float(np.sqrt(self.fit.misfit_per_degree)))
 
-    @property
-    def bound(self) -> str:
-        """What a least mu is: of whole throws by how smaller ones fit, of impacts the median ratio of impulses."""
-        return "lower bound" if self.fit.by_impacts else "lower bound of 95 %"
-
     def lines(self) -> list[str]:
         """The results, for a terminal."""
         fit = self.fit
         lines = [f"J/m = {MM2 * fit.inertia_ratio:.5g} mm2{_error(MM2 * fit.inertia_ratio_se)}"]
         if self.body.mass is not None:
             lines[0] += f", J = {self.body.mass * fit.inertia_ratio:.4g} kg m2"
-        if fit.friction_is_bound:
-            lines.append(f"mu >= {fit.friction_mu:.3g} (no contact slides: only a {self.bound})")
+        if fit.by_impacts:
+            lines.append(f"mu >= {fit.friction_mu:.3g} in half of the impacts")
+        elif fit.friction_is_bound:
+            lines.append(f"mu >= {fit.friction_mu:.3g} (no contact slides: only a {_BOUND})")
         else:
             lines.append(f"mu = {fit.friction_mu:.4g}{_error(fit.friction_mu_se)}")
         if not self.body.radius_given:
@@ -353,8 +351,8 @@ def _warnings(found: OwnIdentification) -> list[str]:
         warnings.append("No contact: the motion says nothing about J/m and friction.")
     elif not _spin_changes(found):
         warnings.append("No impact changes the spin by more than the noise: J/m hangs on little.")
-    if fit.friction_is_bound:
-        warnings.append(f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g} ({found.bound}).")
+    if fit.friction_is_bound and not fit.by_impacts:
+        warnings.append(f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g} ({_BOUND}).")
     elif fit.friction_mu > _NEAR_BOUND * LARGEST_MU:
         warnings.append(f"mu is at the largest value that is looked at, {LARGEST_MU:g}.")
     if not found.body.radius_given:

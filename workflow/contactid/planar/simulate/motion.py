@@ -38,6 +38,7 @@ _LOCATED = 1e-12  # m: gap at the located instant; larger ones would show in dif
 _SLOW = 0.03  # m/s: slower approaches end without a bounce, which no camera sees (0.05 mm high)
 _MOST_IMPACTS = 30  # within one frame: bounces that pile up end there
 _AWAY = 1e6  # weighted residual of poses that aren't finite
+_CUTS = 12  # of a step of lasting contact, until it ends where another corner closes
 _CORRECTED = 0.1  # share of a gap in lasting contact that a step takes back
 
 
@@ -250,8 +251,9 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
     ratio, mu, radius, slope = parameters[RATIO], parameters[MU], parameters[RADIUS], parameters[SLOPE]
     restitutions = parameters[HEIGHT + 1 :]
     sin_a, cos_a = np.sin(slope), np.cos(slope)
-    arms, middle = np.empty((n_contacts, 2)), np.empty((n_contacts, 2))
+    arms, middle, ahead = np.empty((n_contacts, 2)), np.empty((n_contacts, 2)), np.empty((n_contacts, 2))
     u_n, u_t = np.zeros(n_contacts), np.zeros(n_contacts)
+    mean_n, mean_t = np.zeros(n_contacts), np.zeros(n_contacts)
     c_n, c_t = np.zeros(n_contacts), np.zeros(n_contacts)
     closed = np.empty(n_contacts, dtype=np.int64)
     offset = sin_a * outline.x0 - cos_a * outline.y0 - parameters[HEIGHT]
@@ -332,16 +334,33 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                 if not lasts:
                     v_y -= step * gravity
             if lasts:
-                fall, along = step * gravity * cos_a, step * gravity * sin_a
-                # impulses act where contacts are in the middle of the step, and leave them no approach at its end
-                _arms(outline, radius, theta + 0.5 * step * omega - slope, middle)
-                for i in range(n_closed):
-                    j = closed[i]
-                    u_n[j] += _CORRECTED * (height + arms[j, 1]) / step + 2.0 * (middle[j, 0] - arms[j, 0]) * omega
-                    u_t[j] -= 2.0 * (middle[j, 1] - arms[j, 1]) * omega
-                push_n, push_t, twist = _impulses(
-                    middle, closed, n_closed, ratio, mu, 0.0, fall, along, u_n, u_t, c_n, c_t
-                )
+                for _ in range(_CUTS):
+                    fall, along = step * gravity * cos_a, step * gravity * sin_a
+                    # impulses act where contacts are in the middle of the step, and leave them no approach at its end
+                    _arms(outline, radius, theta + 0.5 * step * omega - slope, middle)
+                    for i in range(n_closed):
+                        j = closed[i]
+                        c_n[j] = c_t[j] = 0.0
+                        turned_t, turned_n = middle[j, 0] - arms[j, 0], middle[j, 1] - arms[j, 1]
+                        correction = _CORRECTED * (height + arms[j, 1]) / step
+                        mean_n[j] = u_n[j] + correction + 2.0 * turned_t * omega
+                        mean_t[j] = u_t[j] - 2.0 * turned_n * omega
+                    push_n, push_t, twist = _impulses(
+                        middle, closed, n_closed, ratio, mu, 0.0, fall, along, mean_n, mean_t, c_n, c_t
+                    )
+                    change_x = -sin_a * push_n + cos_a * push_t
+                    change_y = cos_a * push_n + sin_a * push_t - step * gravity
+                    new_x, new_y = x + step * (v_x + 0.5 * change_x), y + step * (v_y + 0.5 * change_y)
+                    new_theta = theta + step * (omega + 0.5 * twist / ratio)
+                    new_height = -sin_a * new_x + cos_a * new_y + offset
+                    new_gap = new_height + _arms(outline, radius, new_theta - slope, ahead)
+                    open_gap, deep = 0.0, 0.0
+                    for j in range(n_contacts):
+                        if height + arms[j, 1] > _TOUCHING and new_height + ahead[j, 1] < deep:
+                            open_gap, deep = height + arms[j, 1], new_height + ahead[j, 1]
+                    if deep > -_LOCATED:
+                        break
+                    step *= open_gap / (open_gap - deep)  # up to where another corner closes
                 if keep:
                     if push_n > 0.0 and trace.time[row] < now:
                         row += 1
@@ -349,13 +368,8 @@ def _run(outline, parameters, gravity, interval, lasting, poses, impacts, trace)
                     for i in range(n_closed):
                         trace.impulse_n[row, closed[i]] += c_n[closed[i]]
                         trace.impulse_t[row, closed[i]] += c_t[closed[i]]
-                change_x = -sin_a * push_n + cos_a * push_t
-                change_y = cos_a * push_n + sin_a * push_t - step * gravity
-                new_x, new_y = x + step * (v_x + 0.5 * change_x), y + step * (v_y + 0.5 * change_y)
-                new_theta = theta + step * (omega + 0.5 * twist / ratio)
                 v_x, v_y, omega = v_x + change_x, v_y + change_y, omega + twist / ratio
-                new_height = -sin_a * new_x + cos_a * new_y + offset
-                new_gap = new_height + _arms(outline, radius, new_theta - slope, arms)
+                arms[:] = ahead
             x, y, theta, height, gap = new_x, new_y, new_theta, new_height, new_gap
             rest = rest - step if rest - step > 1e-12 else 0.0
             now = (f - 1) * interval + (interval - rest)
