@@ -13,7 +13,7 @@ The description is a small YAML file; lengths are in m, angles in rad, everythin
 A polygon is counter-clockwise about the centre of mass. Its points are where the sides would meet: ``corner_radius``
 (optional, else it is found) rounds each corner by an arc that touches both sides. A few tenths of a millimetre matter.
 What the description says of the ground, and that the tracked point is the centre of mass, is where the fit of the
-geometry begins (:mod:`contactid.planar.own.geometry`).
+geometry begins (:mod:`contactid.planar.engine`).
 """
 
 from __future__ import annotations
