@@ -165,7 +165,7 @@ def test_a_square_with_rounded_corners_comes_back_by_its_stated_radius(tmp_path,
     assert main(["identify", file, "--body", body, "--report", str(tmp_path / "report")]) == 0
     record = json.loads((tmp_path / "report" / "parameters.json").read_text())
     found, error = record["parameters"]["inertia_ratio"], record["standard_errors"]["inertia_ratio"]
-    assert abs(found - twin.ratio) < 3.0 * error < 0.06 * twin.ratio
+    assert abs(found - twin.ratio) < 3.0 * error < 0.1 * twin.ratio
 
 
 # the example

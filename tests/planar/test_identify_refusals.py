@@ -76,7 +76,7 @@ def test_a_bad_description_is_named_with_a_remedy(tmp_path, text, message):
 def test_no_scored_throw_would_be_refused():
     scored = pd.read_csv(TABLE).query("answered")
     least = 1.2e3  # mm2: no scored body's largest radius squared is smaller
-    assert len(scored) == 120 and (2.0 * 1.96 * scored["error_mm2"] < 0.5 * least).all()
+    assert len(scored) == 158 and (2.0 * 1.96 * scored["error_mm2"] < 0.5 * least).all()
     assert (scored["misfit_per_degree"] < 3.0**2).all()
 
 
@@ -107,4 +107,4 @@ def test_a_video_of_30_frames_per_second_is_no_answer_and_says_so(tmp_path, caps
 def test_at_60_frames_per_second_the_example_is_an_answer(tmp_path):
     body = read_own_body(EXAMPLE / "body.yaml")
     found = identify_own(body, read_own_throws_of(body, decimated(tmp_path, 4)))
-    assert abs(found.fit.inertia_ratio - RATIO) < 2.0 * found.fit.inertia_ratio_se < 0.05 * RATIO
+    assert abs(found.fit.inertia_ratio - RATIO) < 2.0 * found.fit.inertia_ratio_se < 0.08 * RATIO

@@ -17,6 +17,7 @@ from contactid.planar.engine.problem import Point, Problem
 
 _STEP = 0.7  # standard deviations from one value to the next, as the cost tells
 _FIRST = 0.1  # of an unknown's scale: the first step
+_BEYOND, _SHORTER = 1.5, 0.3  # of the rise's root, beyond which a step was too long, and what is left of it
 _STEPS = 40  # to one side
 _RESTARTS = 4  # from a better answer
 _BETTER = 0.1  # of the cost, by which an answer is better
@@ -77,10 +78,14 @@ def _side(problem: Problem, best: Point, unknown: int, rise: float, sign: float)
         starts = [problem.followed(points[-1], unknown, value), _moved(points[-1], unknown, value)]
         fits = [held.fit(start, problem.whole, 0.0, _ITERATIONS) for start in starts]
         point = min(fits, key=lambda fit: fit.cost)
-        points.append(point)
         if point.cost < best.cost - _BETTER:
-            return points, value, False
+            return [*points, point], value, False
         at = float(np.sqrt(max(point.cost - best.cost, 0.0)))
+        if at > _BEYOND * np.sqrt(rise) and step > _FIRST * table.scale[unknown]:
+            value, at = former, former_at  # far beyond the end: the same with a shorter step
+            step *= _SHORTER
+            continue
+        points.append(point)
         if at**2 > rise:
             share = (np.sqrt(rise) - former_at) / (at - former_at)
             return points, float(former + share * (value - former)), False
