@@ -41,7 +41,9 @@ _TURNED, _TILTED, _OFF_GROUND = 0.02, 0.02, 3e-3  # rad, rad, m
 _OFF_CENTRE = 0.03  # of the outline's reach
 _ROUND = 0.06, 0.08  # mean and standard deviation of a radius that isn't stated, by the reach
 _STATED_TURN, _STATED_CENTRE = 1e-3, 1e-4  # rad, m: what a stated frame may still be off by
-_NOT_WHOLE = 16.0  # misfit per degree above which whole throws have no rigid motion: noise four times as large is one still
+_NOT_WHOLE = (
+    16.0  # misfit per degree above which whole throws have no rigid motion: noise four times as large is one still
+)
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
 _UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
 _WIDEST = 0.5  # of all J/m that the outline allows: an interval that holds more of it is no answer
