@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import chdtri
 
 from contactid.planar.engine.problem import DIFFERENCES, Point, Problem, System
-from contactid.planar.engine.profile import Profile, profile
+from contactid.planar.engine.profile import DEVIATIONS, Profile, profile
 from contactid.planar.engine.search import Say, Search, search
 from contactid.planar.engine.unknowns import HEIGHT, MU, N_COMMON, RADIUS, RATIO, SLOPE
 from contactid.planar.simulate.geometry import Ground, Polygon, Shape
 
-DEVIATIONS = 1.96  # standard deviations of an interval that holds the truth 95 times of 100
-_ONE_SIDED = 1.645  # the same of a bound
-_UNLIKELY = 0.95  # quantile of chi-square up to which a misfit is noise
+_ONE_SIDED = 1.645  # standard deviations of a bound that holds 95 times of 100
+_SETTLED = 0.1  # of the cost, that a last fit may still gain
 _LEAST_EXCESS = 0.25  # of the misfit per degree, down to which estimated noise is corrected
 _WIDE = 1.0  # of the unknowns' scales: differences that average over the kinks of many contacts
 _FEWEST_CLUSTERS = 3  # throws from which their scatter tells an error
@@ -33,6 +31,7 @@ class Answer:
     ratio, friction : profiles of J/m and mu
     friction_is_bound : whether the poses set no upper end of mu: then ``mu`` is a lower bound of 95 %
     squares, degrees : squared residuals in units of noise, and their degrees of freedom
+    converged : whether one more fit gains nothing
     """
 
     problem: Problem
@@ -43,6 +42,7 @@ class Answer:
     friction_is_bound: bool
     squares: float
     degrees: int
+    converged: bool
 
     @property
     def mu(self) -> float:
@@ -70,7 +70,7 @@ class Answer:
     @property
     def plausible(self) -> bool:
         """Whether noise explains the misfit."""
-        return self.squares <= float(chdtri(self.degrees, 1.0 - _UNLIKELY))
+        return self.problem.plausible(self.point)
 
 
 def identify(
@@ -105,13 +105,17 @@ def identify(
     orders = _choice_of_order(problem, best)
     rise = (DEVIATIONS**2 + orders) * excess
     ratio, best = profile(problem, best, RATIO, rise)
-    friction, best = profile(problem, best, MU, rise)
+    friction, better = profile(problem, best, MU, rise)
+    if better is not best:
+        ratio, best = profile(problem, better, RATIO, rise)
     is_bound = friction.high_open
     if is_bound:
         friction = profile(problem, best, MU, (_ONE_SIDED**2 + orders) * excess)[0]
-    points = [*ratio.points, *friction.points, *_as_good(minima, best, rise)]
+    points = [point for point in (*ratio.points, *friction.points, *minima) if point.cost <= best.cost + rise]
+    errors = _errors(problem, best, points, {RATIO: ratio, MU: friction}, excess)
     squares, degrees = problem.misfit(best)
-    return Answer(problem, best, _errors(problem, best, points, excess), ratio, friction, is_bound, squares, degrees)
+    converged = best.cost - problem.fit(best, problem.whole).cost < _SETTLED
+    return Answer(problem, best, errors, ratio, friction, is_bound, squares, degrees, converged)
 
 
 def _choice_of_order(problem: Problem, best: Point) -> float:
@@ -129,26 +133,28 @@ def _choice_of_order(problem: Problem, best: Point) -> float:
     return 2.0 * float(np.log(2.0)) * impacts
 
 
-def _as_good(minima: Sequence[Point], best: Point, rise: float) -> list[Point]:
-    """Other motions that explain the poses about as well."""
-    return [point for point in minima if point.cost <= best.cost + rise]
+def _errors(
+    problem: Problem, best: Point, points: Sequence[Point], profiles: Mapping[int, Profile], excess: float
+) -> np.ndarray:
+    """(N_COMMON,) standard errors: how far the unknowns go in points that fit as well, and what the curvature adds.
 
-
-def _errors(problem: Problem, best: Point, points: Sequence[Point], excess: float) -> np.ndarray:
-    """(N_COMMON,) standard errors: how far the unknowns go along the profiles, and what the curvature adds.
+    An unknown with a profile goes as far as its longer side does.
 
     From three throws on their scatter counts, too, where it is larger: noise may not be all that differs (a sandwich;
     Liang and Zeger 1986).
     """
     free = np.flatnonzero(problem.table.free[:N_COMMON])
     reached = np.abs([point.common - best.common for point in points]).max(axis=0)
+    for unknown, walked in profiles.items():
+        value = best.common[unknown]
+        reached[unknown] = max(reached[unknown], value - walked.low, walked.high - value)
     variance = (reached[free] / DEVIATIONS) ** 2
-    for difference in (*DIFFERENCES, _WIDE):  # at a kink of the cost the curvature of either side counts
-        system = problem.system(best, problem.whole, 0.0, difference)
-        inverse = _inverse(system)
-        variance = np.maximum(variance, excess * np.diag(inverse)[: len(free)])
+    systems = [problem.system(best, problem.whole, 0.0, width) for width in (*DIFFERENCES, _WIDE)]
+    for system in systems:  # at a kink of the cost the curvature of either side counts
+        variance = np.maximum(variance, excess * np.diag(_inverse(system))[: len(free)])
     if len(problem.throws) >= _FEWEST_CLUSTERS:
-        variance = np.maximum(variance, np.diag(sandwich(system.pulls, inverse[: len(free), : len(free)])))
+        common = _inverse(systems[0])[: len(free), : len(free)]
+        variance = np.maximum(variance, np.diag(sandwich(systems[0].pulls, common)))
     errors = np.zeros(N_COMMON)
     errors[free] = np.sqrt(variance)
     return errors

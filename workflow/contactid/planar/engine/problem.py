@@ -16,10 +16,9 @@ from scipy.special import chdtri
 
 from contactid.planar.engine.unknowns import (
     HEIGHT,
+    MU,
     N_COMMON,
-    N_OWN,
     N_STATE,
-    N_UNKNOWNS,
     POINT_X,
     POINT_Y,
     RADIUS,
@@ -317,8 +316,5 @@ class Problem:
 def _parameters(rows: np.ndarray) -> np.ndarray:
     """(n, N_PARAMETERS) of motions, in the order of :mod:`contactid.planar.simulate.motion`."""
     state, restitutions = rows[:, N_COMMON : N_COMMON + N_STATE], rows[:, -N_RESTITUTIONS:]
-    body = rows[:, [RATIO, RATIO + 1, RADIUS, SLOPE, HEIGHT]]
+    body = rows[:, [RATIO, MU, RADIUS, SLOPE, HEIGHT]]
     return np.concatenate([state, body, restitutions], axis=1)
-
-
-assert N_OWN + N_COMMON == N_UNKNOWNS

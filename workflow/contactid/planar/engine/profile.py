@@ -8,13 +8,14 @@ from there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from contactid.planar.engine.problem import Point, Problem
 
+DEVIATIONS = 1.96  # standard deviations of an interval that holds the truth 95 times of 100
 _STEP = 0.7  # standard deviations from one value to the next, as the cost tells
 _FIRST = 0.1  # of an unknown's scale: the first step
 _BEYOND, _SHORTER = 1.5, 0.3  # of the rise's root, beyond which a step was too long, and what is left of it
@@ -42,55 +43,70 @@ class Profile:
     points: tuple[Point, ...]
 
 
+class _Side(NamedTuple):
+    """Fitted points on one side of the best, the interval's end there, and whether that is a bound."""
+
+    points: list[Point]
+    end: float
+    is_open: bool
+
+
 def profile(problem: Problem, best: Point, unknown: int, rise: float) -> tuple[Profile, Point]:
-    """The profile of a common unknown up to a rise of the cost, and the best point, which may be a new one."""
-    for _ in range(_RESTARTS):
-        sides = []
+    """The profile of a common unknown up to a rise of the cost, and the best point, which may be a new one.
+
+    Where each of several walks comes to a better point, the last one goes on to both ends all the same.
+    """
+    for restart in range(_RESTARTS + 1):
+        may_restart = restart < _RESTARTS
+        sides: list[_Side] = []
         for sign in (-1.0, 1.0):
-            points, end, is_open = _side(problem, best, unknown, rise, sign)
-            sides.append((points, end, is_open))
-            least = min(points, key=lambda point: point.cost)
-            if least.cost < best.cost - _BETTER:
+            side = _side(problem, best, unknown, rise, sign, may_restart)
+            least = min(side.points, key=lambda point: point.cost)
+            if may_restart and least.cost < best.cost - _BETTER:
                 best = problem.fit(least, problem.whole, 0.0, 20)
                 break
+            sides.append(side)
         else:
             break
-    while len(sides) < 2:  # the last restart's other side
-        sides.append(_side(problem, best, unknown, rise, 1.0))
-    (below, low, low_open), (above, high, high_open) = sides
-    inside = [point for point in (*below, *above) if point.cost <= best.cost + rise]
+    below, above = sides
+    inside = [point for point in (*below.points, *above.points) if point.cost <= best.cost + rise]
     inside.sort(key=lambda point: point.common[unknown])
-    return Profile(low, high, low_open, high_open, tuple(inside)), best
+    return Profile(below.end, above.end, below.is_open, above.is_open, tuple(inside)), best
 
 
-def _side(problem: Problem, best: Point, unknown: int, rise: float, sign: float) -> tuple[Sequence[Point], float, bool]:
-    """Fitted points on one side, the interval's end there, and whether that is a bound."""
+def _side(problem: Problem, best: Point, unknown: int, rise: float, sign: float, may_restart: bool) -> _Side:
+    """Walk to one side of the best, up to the interval's end, or to a better point where a restart may follow.
+
+    Where the steps run out, the poses set no end within reach, and the bound is the end.
+    """
     table, held = problem.table, problem.holding(unknown)
     bound = float(table.low[unknown] if sign < 0.0 else table.high[unknown])
-    step = _FIRST * float(table.scale[unknown])
-    value, at = float(best.common[unknown]), 0.0  # ``at``: standard deviations that the cost has risen by
+    shortest = _FIRST * float(table.scale[unknown])
+    step, limit = shortest, float(np.sqrt(rise))
+    value, at = float(best.common[unknown]), 0.0  # ``at``: root of the cost's rise so far
     points = [best]
     for _ in range(_STEPS):
         if value == bound:
-            return points, bound, True
+            break
         former, former_at = value, at
         value = float(np.clip(value + sign * step, table.low[unknown], table.high[unknown]))
         starts = [problem.followed(points[-1], unknown, value), _moved(points[-1], unknown, value)]
         fits = [held.fit(start, problem.whole, 0.0, _ITERATIONS) for start in starts]
         point = min(fits, key=lambda fit: fit.cost)
-        if point.cost < best.cost - _BETTER:
-            return [*points, point], value, False
         at = float(np.sqrt(max(point.cost - best.cost, 0.0)))
-        if at > _BEYOND * np.sqrt(rise) and step > _FIRST * table.scale[unknown]:
+        if at > _BEYOND * limit and step > shortest:
             value, at = former, former_at  # far beyond the end: the same with a shorter step
             step *= _SHORTER
             continue
         points.append(point)
-        if at**2 > rise:
-            share = (np.sqrt(rise) - former_at) / (at - former_at)
-            return points, float(former + share * (value - former)), False
-        step *= float(np.clip(_STEP * np.sqrt(rise) / 1.96 / max(at - former_at, 1e-3), 0.5, 3.0))
-    return points, value, False
+        if may_restart and point.cost < best.cost - _BETTER:
+            return _Side(points, value, False)
+        if at > limit:
+            share = (limit - former_at) / (at - former_at)
+            return _Side(points, float(former + share * (value - former)), False)
+        wanted = _STEP * limit / DEVIATIONS / max(at - former_at, 1e-3)
+        step *= float(np.clip(wanted, 0.5, 3.0))
+    return _Side(points, bound, True)
 
 
 def _moved(point: Point, unknown: int, value: float) -> Point:

@@ -5,8 +5,8 @@ these are simulated over the first frames, and the best are fitted. Then the hor
 sight has a restitution that nothing told so far, so values of it are tried for each motion that is left, the best
 motions are fitted, and those that differ go on. Nothing is drawn, so there is no luck in what is found.
 
-Where fewer than three frames lie before the first contact, flights that meet on the ground give starts as well
-(:mod:`contactid.planar.engine.meeting_flights`).
+It begins with a line through the first frames. Where fewer than three lie before the first contact, that line tells the
+velocity badly, and so does the search.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from contactid.planar.engine.unknowns import (
     MU,
     N_COMMON,
     N_STATE,
-    N_UNKNOWNS,
     POINT_X,
     POINT_Y,
     RADIUS,
@@ -33,7 +32,6 @@ from contactid.planar.engine.unknowns import (
     reach_of,
 )
 from contactid.planar.simulate.geometry import Polygon
-from contactid.planar.simulate.motion import N_RESTITUTIONS
 
 Say = Callable[[str], None]
 """Takes a line on what begins now."""
@@ -49,7 +47,6 @@ _RADII = (0.01, 0.07, 0.14)  # of the reach: corners from sharp to well rounded,
 _ON_FLIGHT = 0.999  # quantile of chi-square up to which noise explains how far frames are off one flight
 _AFTER = 0.03  # s after the first contact that its effect is looked at
 _FEWEST_AFTER = 5  # frames
-_FIRST, _BEAM, _FINAL = 24, 8, 4  # motions that are fitted at first, that go on, and that are fitted to the end
 _GROWTH, _LEAST_GROWTH = 0.25, 5  # of the horizon, by which it grows at a time, and frames
 _DIRECTIONS = 4  # that are left open most, along which motions are varied
 _WIDTHS, _WIDE = (1.0, 2.0), (1.0, 3.0, 8.0)  # standard deviations, on the way and at the end
@@ -77,9 +74,9 @@ class Search:
     pruned : whether motions that fit far worse than a good one are dropped at once
     """
 
-    first: int = _FIRST
-    beam: int = _BEAM
-    final: int = _FINAL
+    first: int = 24
+    beam: int = 8
+    final: int = 4
     pruned: bool = True
 
 
@@ -95,19 +92,21 @@ def search(problem: Problem, breadth: Search | None = None, say: Say | None = No
         alone.append(_search_one(problem.of_throw(k), breadth))
     if say:
         say("all throws together")
-    return _joined(problem, alone)
+    return _joined(problem, alone, breadth.final)
 
 
-def _joined(problem: Problem, alone: Sequence[Sequence[Point]]) -> list[Point]:
+def _joined(problem: Problem, alone: Sequence[Sequence[Point]], number: int) -> list[Point]:
     """Motions of all throws with the common unknowns of each throw's best, and of their median, fitted together."""
     best = np.array([points[0].common for points in alone])
-    fits = []
+    starts = []
     for common in (np.median(best, axis=0), *best):
-        own = [_nearest(points, common).own[0] for points in alone]
-        fits.append(problem.fit(Point(common, np.array(own)), problem.whole, FLOOR[1], 6))
-    fits.sort(key=lambda point: point.cost)
-    fits = [problem.fit(point, problem.whole, 0.0, 30) for point in fits[:_FINAL]]
-    return _distinct(problem, sorted(fits, key=lambda point: point.cost), _FINAL)
+        own = np.array([_nearest(points, common).own[0] for points in alone])
+        starts.append(Point(common, own, problem.cost(Point(common, own), problem.whole, FLOOR[1])))
+    starts.sort(key=lambda point: point.cost)
+    fits = [
+        problem.fit(problem.fit(point, problem.whole, FLOOR[1], 6), problem.whole, 0.0, 30) for point in starts[:number]
+    ]
+    return _distinct(problem, sorted(fits, key=lambda point: point.cost), number)
 
 
 def _nearest(points: Sequence[Point], common: np.ndarray) -> Point:
@@ -119,7 +118,7 @@ def _nearest(points: Sequence[Point], common: np.ndarray) -> Point:
 
 def _search_one(problem: Problem, breadth: Search) -> list[Point]:
     """One throw: first with a geometry close to the stated one; where that fails, with any, and more motions."""
-    close = Problem(close_geometry(problem.geometry), problem.throws)
+    close = Problem(_close_geometry(problem.geometry), problem.throws)
     points = _settled(problem, _grown(close, breadth)[: breadth.final], breadth)
     if problem.plausible(points[0]) or _is_beyond(problem, points[0]):
         return points
@@ -137,7 +136,7 @@ def _is_beyond(problem: Problem, point: Point) -> bool:
     return point.cost > _BEYOND * 3.0 * sum(problem.whole)
 
 
-def close_geometry(geometry: Geometry) -> Geometry:
+def _close_geometry(geometry: Geometry) -> Geometry:
     """The stated geometry with less room: far from the answer the poses' misfit would pull it away."""
     least = {name: min(getattr(geometry, name), most) for name, most in _CLOSE.items()}
     return replace(geometry, **least)
@@ -146,7 +145,7 @@ def close_geometry(geometry: Geometry) -> Geometry:
 def _grown(problem: Problem, breadth: Search) -> list[Point]:
     """Motions of a whole throw, from the first contact on, best first."""
     n = problem.throws[0].n_frames
-    horizon = first_horizon(problem)
+    horizon = _first_horizon(problem)
     rows = _first_rows(problem)
     best = _best_points(rows, problem.costs(0, rows, horizon, FLOOR[0]), problem, _SEEDS)
     rows = np.concatenate([_with_restitutions(problem, _row(point), 0, horizon) for point in best])
@@ -159,7 +158,7 @@ def _grown(problem: Problem, breadth: Search) -> list[Point]:
     return points
 
 
-def first_horizon(problem: Problem) -> int:
+def _first_horizon(problem: Problem) -> int:
     """Frames up to some after the first flight."""
     throw = problem.throws[0].measured
     after = max(_FEWEST_AFTER, int(_AFTER / throw.frame_interval))
@@ -344,6 +343,3 @@ def _alike(problem: Problem, one: Point, other: Point) -> bool:
     same_common = np.abs(one.common - other.common) < _ALIKE * scale[:N_COMMON]
     same_impacts = np.abs(one.own - other.own)[:, N_STATE:] < _ALIKE_IMPACTS
     return bool(same_common.all() and same_impacts.all())
-
-
-assert N_UNKNOWNS == _E_N + N_RESTITUTIONS

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from contactid.planar.simulate.geometry import Ground, Polygon, Shape
-from contactid.planar.simulate.motion import N_RESTITUTIONS
+from contactid.planar.simulate.motion import N_RESTITUTIONS, inward_of
 
 RATIO, MU, TURN, POINT_X, POINT_Y, RADIUS, SLOPE, HEIGHT = range(8)
 """Places of the common unknowns."""
@@ -106,14 +106,11 @@ def _largest_radius(shape: Shape) -> float:
     """Of the corners, so that every side keeps a straight part, m."""
     if not isinstance(shape, Polygon):
         return 0.0
-    sharp = Polygon(shape.vertices)
-    corners = sharp.centres
+    corners, inward = Polygon(shape.vertices).centres, inward_of(shape)
     sides = np.roll(corners, -1, axis=0) - corners
-    small = 1e-3 * float(np.linalg.norm(sides, axis=1).min())
-    moved = (corners - Polygon(shape.vertices, small).centres) / small
-    shortened = (moved - np.roll(moved, -1, axis=0)) * -sides
-    lengths = np.linalg.norm(sides, axis=1)
-    return 0.99 * float((lengths / np.abs(shortened.sum(axis=1) / lengths)).min())
+    squared_lengths = (sides**2).sum(axis=1)
+    shortened = ((inward - np.roll(inward, -1, axis=0)) * sides).sum(axis=1)  # by a radius of 1, times the length
+    return 0.99 * float((squared_lengths / np.abs(shortened)).min())
 
 
 class Table:

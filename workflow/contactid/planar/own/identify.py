@@ -72,6 +72,7 @@ class OwnFit:
     alignment : ground, and how the tracked frame lies in the body
     geometry_errors : (5,) standard errors of turn (rad), centre (2,) (m), slope (rad) and height (m)
     states : the identified motion of each name
+    converged : whether one more step gains nothing
     by_impacts : whether impacts were taken by themselves
     """
 
@@ -87,6 +88,7 @@ class OwnFit:
     alignment: Alignment
     geometry_errors: np.ndarray
     states: tuple[ThrowStates, ...] = field(repr=False)
+    converged: bool
     by_impacts: bool = False
 
     @property
@@ -182,14 +184,15 @@ def identify_own(body: OwnBody, throws: OwnThrows, say: Say | None = None) -> Ow
     geometry = stated_geometry(body, throws)
     tracked = [Throw(throw, seen) for throw, seen in zip(throws.throws, throws.seen, strict=True)]
     problem = Problem(geometry, tracked)
-    impacts = identify_impacts(geometry, throws)
     answer = identify(problem, noise_stated=throws.sigma_given, say=say)
     answer, wild = _without_wild_poses(answer, throws, say)
-    if impacts is not None and answer.misfit_per_degree > _NOT_WHOLE:
+    impacts = identify_impacts(geometry, throws) if answer.misfit_per_degree > _NOT_WHOLE else None
+    if impacts is not None:
         fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
         body = replace(body, shape=impacts.shape)
     else:
-        fit, names, measured = _of_whole(answer), throws.names, _aligned(answer)
+        fit, names = _of_whole(answer), throws.names
+        measured = _aligned(answer, fit)
         body = replace(body, shape=answer.shape, ground=fit.alignment.ground)
     draft = OwnIdentification(body, throws, names, measured, fit)
     refuse_undetermined(draft)
@@ -250,6 +253,7 @@ def _of_whole(answer: Answer) -> OwnFit:
         alignment=alignment,
         geometry_errors=answer.errors[[TURN, POINT_X, POINT_Y, SLOPE, HEIGHT]],
         states=tuple(states),
+        converged=answer.converged,
     )
 
 
@@ -269,18 +273,17 @@ def _of_impacts(geometry: Geometry, impacts: OwnImpacts) -> OwnFit:
         alignment=Alignment(geometry.ground, turn, np.array(geometry.point) - fit.geometry.centre, 0.0),
         geometry_errors=np.array([fit.geometry_se.turn, *fit.geometry_se.centre, np.nan, np.nan]),
         states=tuple(impacts.states()),
+        converged=fit.converged,
         by_impacts=True,
     )
 
 
-def _aligned(answer: Answer) -> tuple[MeasuredThrow, ...]:
+def _aligned(answer: Answer, fit: OwnFit) -> tuple[MeasuredThrow, ...]:
     """Poses of the body's centre and axes; frames that weren't measured lie on the identified motion."""
-    alignment = _of_whole(answer).alignment
     aligned = []
-    for k, throw in enumerate(answer.problem.throws):
-        position = alignment.body_position(throw.measured.position)
-        motion = answer.problem.motion(answer.point, k)
-        position[~throw.seen] = motion.position[motion.frame][~throw.seen]
+    for throw, states in zip(answer.problem.throws, fit.states, strict=True):
+        position = fit.alignment.body_position(throw.measured.position)
+        position[~throw.seen] = states.position[states.frame][~throw.seen]
         aligned.append(replace(throw.measured, position=position, ground=answer.ground))
     return tuple(aligned)
 
@@ -343,6 +346,8 @@ def _notes(found: OwnIdentification) -> list[str]:
 
 def _warnings(found: OwnIdentification) -> list[str]:
     fit, warnings = found.fit, []
+    if not fit.converged:
+        warnings.append("The identification did not converge: don't use these numbers.")
     if not fit.by_impacts and chdtrc(fit.degrees, fit.squares) < _UNLIKELY:
         warnings.append(
             f"Poses are fitted worse than their noise explains (squared residuals {fit.squares:.4g}, expected "

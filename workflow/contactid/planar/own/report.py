@@ -111,8 +111,8 @@ def fit_record(found: OwnIdentification) -> dict[str, Any]:
     return {
         "parameters": parameters,
         "objective": 0.5 * fit.squares,
-        "status": "solved",
-        "converged": True,
+        "status": "solved" if fit.converged else "not converged",
+        "converged": fit.converged,
         "residuals": {"misfit_per_degree": fit.misfit_per_degree},
         "iterations": None,
         "seconds": found.seconds,

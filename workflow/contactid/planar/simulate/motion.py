@@ -11,12 +11,12 @@ with the impulse where the contact is in the middle of a step, which makes it ac
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numba
 import numpy as np
 
+from contactid.planar.simulate.events import EventMotion
 from contactid.planar.simulate.geometry import Ellipse, Polygon, Shape, ellipse_arm, vertex_arm
 from contactid.planar.simulate.kernel import OPTIONS, contact_impulse
 from contactid.planar.simulate.polygon import solve_contacts
@@ -65,35 +65,20 @@ class Trace(NamedTuple):
     frame: np.ndarray  # (n_frames + 1,) rows at which frames lie
 
 
-@dataclass(frozen=True)
-class EventMotion:
-    """A motion at its frames and at the instants between at which contacts act.
-
-    Attributes
-    ----------
-    time : (m + 1,) s
-    position, velocity : (m + 1, 3) q and v, m, rad, m/s, rad/s; v is the one before an impulse at the instant
-    impulse_n, impulse_t : (m, n_c) from one instant to the next, per mass, m/s
-    frame : (n_frames + 1,) indices of the instants at which frames lie
-    """
-
-    time: np.ndarray
-    position: np.ndarray
-    velocity: np.ndarray
-    impulse_n: np.ndarray
-    impulse_t: np.ndarray
-    frame: np.ndarray
-
-
 def outline_of(shape: Shape, point: tuple[float, float]) -> Outline:
     """A shape over the ground through ``point``; its own radius doesn't matter, the parameters have one."""
     if isinstance(shape, Ellipse):
         none = np.zeros((0, 2))
         return Outline(float(shape.a), float(shape.b), none, none, *point, max(float(shape.a), float(shape.b)))
+    corners = Polygon(shape.vertices).centres
+    return Outline(0.0, 0.0, corners, inward_of(shape), *point, float(np.linalg.norm(corners, axis=1).max()))
+
+
+def inward_of(shape: Polygon) -> np.ndarray:
+    """(n_c, 2) by which the centres of the corners' arcs move away from the corners, per length of the radius."""
     sharp = Polygon(shape.vertices)
     radius = 1e-3 * float(np.linalg.norm(sharp.centres, axis=1).min())  # any will do: centres move in proportion
-    inward = (sharp.centres - replace(sharp, radius=radius).centres) / radius
-    return Outline(0.0, 0.0, sharp.centres, inward, *point, float(np.linalg.norm(sharp.centres, axis=1).max()))
+    return (sharp.centres - Polygon(shape.vertices, radius).centres) / radius
 
 
 def frames_of_motions(
@@ -141,7 +126,10 @@ def tracked_residuals(
 def event_motion(
     outline: Outline, parameters: np.ndarray, gravity: float, interval: float, n_frames: int
 ) -> EventMotion:
-    """The whole motion of one set of parameters; arguments as of :func:`frames_of_motions`."""
+    """The whole motion of one set of parameters, at frames and where contacts act.
+
+    Arguments are those of :func:`frames_of_motions`. Velocities are those before an impulse at the instant.
+    """
     steps = int(np.ceil(interval / FINE)) + 2 * _MOST_IMPACTS
     most = n_frames * steps + 1
     n_contacts = max(1, len(outline.vertices))

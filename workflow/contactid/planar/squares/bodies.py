@@ -91,7 +91,7 @@ def _aside(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
 
 
 def _later(impacts: Impacts, z: np.ndarray, size: float) -> np.ndarray:
-    """The another instant, ms."""
+    """A lever of another instant, ms."""
     return impacts.moment(z + size * np.eye(6)[5]) - impacts.moment(z)
 
 

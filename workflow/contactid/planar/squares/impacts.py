@@ -144,6 +144,7 @@ class ImpactFit:
     misfit : robust size of the residuals by their standard deviations
     left : (n,) residuals, m2/s
     residual : median size of residuals by that of the moments
+    converged : whether the reweighting came to an end
     """
 
     ratio: float
@@ -154,6 +155,7 @@ class ImpactFit:
     misfit: float
     left: np.ndarray
     residual: float
+    converged: bool
 
     @property
     def numbers(self) -> np.ndarray:
@@ -217,7 +219,7 @@ def fit_impacts(
     prior = np.array([np.concatenate([[_MM2 * start], geometry.numbers()]), [np.inf, *error.numbers()]])
     if ratio is not None:
         prior[:, 0] = _MM2 * ratio, 0.0
-    z, spread, width = _settle(impacts, prior, None if scatter is None else _MM * scatter)
+    z, spread, width, converged = _settle(impacts, prior, None if scatter is None else _MM * scatter)
     left = impacts.left(z)
     by_place, by_poses = impacts.variances(z)
     sized = np.abs(left) / np.sqrt(by_place * width**2 + by_poses)
@@ -238,6 +240,7 @@ def fit_impacts(
     return ImpactFit(
         float(found[0]), float(errors[0]) if ratio is None else float("nan"), _geometry(found), _geometry(errors),
         width / _MM, misfit, left / _MM2, float(np.median(np.abs(left)) / np.median(np.abs(impacts.moment(z)))),
+        converged,
     )  # fmt: skip
 
 
@@ -247,8 +250,10 @@ def _geometry(z: np.ndarray) -> LeverGeometry:
 
 def _settle(
     impacts: Impacts, prior: np.ndarray, scatter: float | None, start: np.ndarray | None = None
-) -> tuple[np.ndarray, np.ndarray, float]:
-    """Unknowns (6,), their standard errors by the curvature, and the scatter, mm: Cauchy's loss by reweighting.
+) -> tuple[np.ndarray, np.ndarray, float, bool]:
+    """Unknowns (6,), their standard errors by the curvature, the scatter (mm), and whether the steps have ended.
+
+    Cauchy's loss by reweighting.
 
     ``prior`` (2, 6) has means and standard deviations.
     """
@@ -267,11 +272,12 @@ def _settle(
         pull = slope.T @ (weight * left) + information @ (z[free] - prior[0, free])
         step = np.linalg.solve(curvature, pull)
         z[free] -= step
-        if turn >= 5 and (np.abs(step) < _SETTLED * _STEPS[free]).all():
+        converged = turn >= 5 and bool((np.abs(step) < _SETTLED * _STEPS[free]).all())
+        if converged:
             break
     spread = np.zeros(6)
     spread[free] = np.sqrt(np.diag(np.linalg.inv(curvature)))
-    return z, spread, width
+    return z, spread, width, converged
 
 
 def _scatter(left: np.ndarray, by_place: np.ndarray, by_poses: np.ndarray) -> float:
