@@ -9,10 +9,18 @@ import pytest
 import yaml
 
 from contactid.core.errors import ContactIdError
+from contactid.planar.engine.answer import identify
+from contactid.planar.engine.problem import Problem, Throw
+from contactid.planar.engine.unknowns import RATIO, Geometry
+from contactid.planar.identify.fit import FitOptions, fit_from_motion
+from contactid.planar.identify.starts import StepBody, simulated_throw
+from contactid.planar.models.trajectory import Guess, sub_steps_of
 from contactid.planar.own.body import read_own_body, read_own_throws_of
 from contactid.planar.own.identify import identify_own
+from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon
+from contactid.planar.simulate.throws import MeasuredThrow
 from own_throws import impact_ratio
-from rounded_twins import CORNERS, drawn_twin
+from rounded_twins import CORNERS, GRAVITY, drawn_twin
 
 RATE, SECONDS, SIGMA = 240.0, 0.3, 1e-3  # 1/s, s, m and rad
 AXES = (0.05, 0.025)
@@ -75,6 +83,33 @@ def test_the_median_error_is_small_and_far_below_that_of_the_clearest_impact_alo
     errors = [abs(found.fit.inertia_ratio / twin.ratio - 1.0) for twin, found, _ in answers.values()]
     naive = [abs(ratio / twin.ratio - 1.0) for twin, _, ratio in answers.values()]
     assert np.median(errors) < 0.02 and np.median(errors) < 0.1 * np.median(naive)
+
+
+# the exact program
+
+
+@pytest.mark.parametrize(("seed", "kind"), [(61, "ellipse"), (64, "square"), (66, "square"), (67, "ellipse")])
+def test_the_exact_program_started_at_the_answer_agrees(seed, kind):
+    """Eq. 27 by IPOPT, geometry held in both: J/m within the larger standard error, and a misfit that isn't larger.
+
+    The program's steps are 2 ms and its impulses free, so it follows the noise a little farther.
+    """
+    twin = twin_of(seed, kind, 0.3 if seed % 3 == 0 else 0.2)
+    shape = Ellipse(*AXES) if kind == "ellipse" else Polygon(CORNERS, twin.radius)
+    q = twin.poses(0.2, RATE)
+    q += np.random.default_rng(seed).normal(size=q.shape) * SIGMA
+    throw = MeasuredThrow(np.arange(len(q)) / RATE, q, np.full(3, SIGMA), Ground())
+    problem = Problem(Geometry(shape, Ground(), GRAVITY), [Throw(throw, np.ones(len(q), dtype=bool))])
+    answer = identify(problem)
+    ratio, options = float(answer.point.common[RATIO]), FitOptions(gravity=GRAVITY)
+    motion, body = problem.motion(answer.point, 0), StepBody(ratio, answer.mu, GRAVITY)
+    start = simulated_throw(shape, throw, sub_steps_of(throw, options.longest_step), motion, body)
+    exact = fit_from_motion(shape, [throw], Guess(ratio, answer.mu, (start,)), options)
+    assert exact.converged and answer.converged
+    error = max(float(answer.errors[RATIO]), exact.inertia_ratio_se)
+    assert abs(exact.inertia_ratio - ratio) < error < 0.05 * twin.ratio
+    assert exact.friction_mu == pytest.approx(answer.mu, abs=0.01)
+    assert 2.0 * exact.misfit < answer.squares + 1.0
 
 
 # the description's centre and turn
