@@ -17,6 +17,13 @@ TABLE_1, HARD_TRUTHS = "table_1", "hard_truths"
 # Of half the sum of squared residuals. An answer that is likelier by a factor exp(2) than another is better; noise
 # decides between two that are nearer.
 _ALIKE = 2.0
+_SHOWN = {
+    "scholtes": "Scholtes",
+    "lin_fukushima": "Lin-Fukushima",
+    "steffensen_ulbrich": "Steffensen-Ulbrich",
+    "fischer_burmeister": "Fischer-Burmeister",
+    "pyomo_mpec": "Pyomo's",
+}
 _LOOKS = {
     (TABLE_1, "fitted_motion"): ("fitted motion", style.LINE, "o"),
     (TABLE_1, "other_inertia"): ("the same, half its $J/m$", style.ACCENT, "s"),
@@ -95,7 +102,7 @@ def draw_reformulations(data: pd.DataFrame) -> Figure:
         axes.set_title(f"({letter})", loc="left")
         axes.grid(axis="y", lw=0.5, color="#ececec")
         axes.set_axisbelow(True)
-    panels[0].set_yticks(range(len(methods)), [name.replace("_", " ") for name in methods])
+    panels[0].set_yticks(range(len(methods)), [_SHOWN.get(name, name.replace("_", " ")) for name in methods])
     panels[0].set_ylim(-0.6, len(methods) - 0.4)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, columnspacing=1.0)
