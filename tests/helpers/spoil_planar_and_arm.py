@@ -61,7 +61,7 @@ def row(number: int, text: str) -> Spoil:
 
 POSE = turning()[1]
 SQUARES: dict[str, tuple[Spoil, str]] = {
-    "no folder": (nothing("absent"), "absent: no throws there (looked for traj_*.csv)"),
+    "no folder": (nothing("absent"), "absent: no throws there (looked for traj_*.csv and trajSim_*.csv)"),
     "empty folder": (empty_folder("raw"), "raw: no throws there"),
     "folder for a throw": (folder_for_a_throw, "traj_1.csv: cannot be read (a folder instead of a file)"),
     "empty file": (throw_bytes(b""), "traj_1.csv: an empty file"),

@@ -81,7 +81,24 @@ def energies(name, values):
     return pd.concat([pd.DataFrame({name: v, "time_s": time, "energy_j": 100.0 - v * time}) for v in values])
 
 
+def step_equations():
+    kinds = ["null_vector", "single_steps", "least_squares", "total_least_squares"]
+    rows = itertools.product((0.0, 0.001, 0.1), kinds)
+    table = pd.DataFrame(rows, columns=["noise_m_s", "estimate"])
+    return table.assign(
+        n_steps=100,
+        smallest_singular=table["noise_m_s"],
+        margin=0.2,
+        ratio_median_mm2=2000.0,
+        ratio_q25_mm2=1500.0,
+        ratio_q75_mm2=2500.0,
+        true_mm2=2000.0,
+        differenced_noise_m_s=0.6,
+    )
+
+
 TABLES = {
+    "ext_step_equations": step_equations(),
     "fig06_drop_peaks": peaks(),
     "fig07_drop_impulses": impulses(),
     "fig08_throw_peaks": peaks(),

@@ -112,7 +112,7 @@ def draw_step_equations(data: pd.DataFrame) -> Figure:
     once = noisy.drop_duplicates("noise_m_s")
     panels[0].loglog(once["noise_m_s"], once["smallest_singular"], "o-", color=style.LINE, ms=3.0, label="smallest")
     panels[0].loglog(once["noise_m_s"], once["margin"], "s--", color=style.RELEASE, ms=3.0, label="the next")
-    panels[0].set(ylabel="singular value of $A_{N_I}$, relative")
+    panels[0].set(ylabel="singular value of $A_{N_I}$ (relative)")
     panels[0].set_title("(a) no null vector is left", loc="left")
     for kind, (label, colour) in _KINDS.items():
         rows = noisy[noisy["estimate"] == kind]
@@ -122,7 +122,7 @@ def draw_step_equations(data: pd.DataFrame) -> Figure:
         )
     truth = float(data["true_mm2"].iloc[0])
     panels[1].axhline(truth, color="black", ls="--", lw=0.7, label="true")
-    panels[1].set(ylabel="$J/m$ (mm²), median and quartiles", ylim=(0.0, 2.0 * truth))
+    panels[1].set(ylabel="$J/m$, median and quartiles (mm²)", ylim=(0.0, 2.0 * truth))
     panels[1].set_title("(b) what the steps say", loc="left")
     for axes in panels:
         _mark_differences(axes, float(data["differenced_noise_m_s"].iloc[0]))

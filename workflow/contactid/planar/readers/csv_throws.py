@@ -168,10 +168,11 @@ def read_square_throws(path: str | Path, *, licence: str, synthetic: bool = Fals
         Without files, or where none of them is as described; files and their problems are named.
     """
     folder = Path(path)
-    files = sorted(folder.glob("traj*_*.csv"), key=lambda file: (len(file.stem), file.stem))
+    named = [*folder.glob("traj_*.csv"), *folder.glob("trajSim_*.csv")]
+    files = sorted(named, key=lambda file: (len(file.stem), file.stem))
     if not files:
         raise ContactIdError(
-            f"{folder}: no throws there (looked for traj*_*.csv)",
+            f"{folder}: no throws there (looked for traj_*.csv and trajSim_*.csv)",
             "Check data_mirror or fetch again; for throws of your own body give outline or semi_axes beside path",
         )
     remedy = "Fetch them again, or write t, x, y, theta and read them as your own"
