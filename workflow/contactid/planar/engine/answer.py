@@ -7,16 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from contactid.planar.engine.problem import DIFFERENCES, Point, Problem, System
+from contactid.planar.engine.problem import Point, Problem, System
 from contactid.planar.engine.profile import DEVIATIONS, Profile, profile
-from contactid.planar.engine.search import Say, Search, search
+from contactid.planar.engine.search import Say, search
 from contactid.planar.engine.unknowns import HEIGHT, MU, N_COMMON, RADIUS, RATIO, SLOPE
 from contactid.planar.simulate.geometry import Ground, Polygon, Shape
 
 _ONE_SIDED = 1.645  # standard deviations of a bound that holds 95 times of 100
-_SETTLED = 0.1  # of the cost, that a last fit may still gain
-_LEAST_EXCESS = 0.25  # of the misfit per degree, down to which estimated noise is corrected
-_WIDE = 1.0  # of the unknowns' scales: differences that average over the kinks of many contacts
 _FEWEST_CLUSTERS = 3  # throws from which their scatter tells an error
 
 
@@ -67,15 +64,9 @@ class Answer:
         """About 1 where noise is all there is."""
         return self.squares / self.degrees
 
-    @property
-    def plausible(self) -> bool:
-        """Whether noise explains the misfit."""
-        return self.problem.plausible(self.point)
-
 
 def identify(
     problem: Problem,
-    breadth: Search | None = None,
     *,
     noise_stated: bool = True,
     start: Point | None = None,
@@ -87,8 +78,6 @@ def identify(
     ----------
     problem
         Geometry and throws.
-    breadth
-        Of the search.
     noise_stated
         Whether the throws' noise is stated. An estimated one may be too large, too: then the misfit tells the noise.
     start
@@ -96,12 +85,12 @@ def identify(
     say
         Takes a line on what begins.
     """
-    minima = search(problem, breadth, say) if start is None else [problem.fit(start, problem.whole)]
+    minima = search(problem, say) if start is None else [problem.fit(start, problem.whole)]
     best = minima[0]
     if say:
         say("how far J/m and friction may be off")
     squares, degrees = problem.misfit(best)
-    excess = max(1.0 if noise_stated else _LEAST_EXCESS, squares / degrees)
+    excess = max(1.0 if noise_stated else problem.steering.least_excess, squares / degrees)
     orders = _choice_of_order(problem, best)
     rise = (DEVIATIONS**2 + orders) * excess
     ratio, best = profile(problem, best, RATIO, rise)
@@ -114,7 +103,7 @@ def identify(
     points = [point for point in (*ratio.points, *friction.points, *minima) if point.cost <= best.cost + rise]
     errors = _errors(problem, best, points, {RATIO: ratio, MU: friction}, excess)
     squares, degrees = problem.misfit(best)
-    converged = best.cost - problem.fit(best, problem.whole).cost < _SETTLED
+    converged = best.cost - problem.fit(best, problem.whole).cost < problem.steering.better
     return Answer(problem, best, errors, ratio, friction, is_bound, squares, degrees, converged)
 
 
@@ -149,7 +138,9 @@ def _errors(
         value = best.common[unknown]
         reached[unknown] = max(reached[unknown], value - walked.low, walked.high - value)
     variance = (reached[free] / DEVIATIONS) ** 2
-    systems = [problem.system(best, problem.whole, 0.0, width) for width in (*DIFFERENCES, _WIDE)]
+    steering = problem.steering
+    widths = steering.difference, steering.wide_difference, steering.kink_difference
+    systems = [problem.system(best, problem.whole, 0.0, width) for width in widths]
     for system in systems:  # at a kink of the cost the curvature of either side counts
         variance = np.maximum(variance, excess * np.diag(_inverse(system))[: len(free)])
     if len(problem.throws) >= _FEWEST_CLUSTERS:

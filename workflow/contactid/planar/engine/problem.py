@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import chdtri
 
+from contactid.planar.engine.steering import STEERING, Steering
 from contactid.planar.engine.unknowns import (
     HEIGHT,
     MU,
@@ -30,8 +31,6 @@ from contactid.planar.engine.unknowns import (
     unknowns_of,
 )
 from contactid.planar.simulate.motion import (
-    COARSE,
-    FINE,
     N_RESTITUTIONS,
     EventMotion,
     event_motion,
@@ -40,14 +39,6 @@ from contactid.planar.simulate.motion import (
 )
 from contactid.planar.simulate.throws import MeasuredThrow
 
-LARGE_RESIDUAL = 6.0  # standard deviations above which a residual counts with its logarithm: no noise is so large
-# Of an unknown's scale, by which slopes are differences: far below what changes the contacts' order. Where a contact
-# is at the edge of sliding the cost has a kink, along whose bottom no such slope leads: wider ones average its sides.
-DIFFERENCES = (1e-4, 0.2)
-_DAMPING, _LEAST_DAMPING, _DAMPED = 1e-2, 1e-7, 5.0  # of Levenberg and Marquardt's step: first, least, and factor
-_TRIES = 6  # of a step, each more damped
-_CONVERGED = 0.02  # of the cost, which an iteration must gain
-_PLAUSIBLE = 0.95  # quantile of chi-square up to which a misfit is noise
 _TINY = 1e-9  # added to the normal matrix: an unknown that moves nothing stays
 
 
@@ -99,25 +90,31 @@ class System:
 
 
 class Problem:
-    """Throws of one body.
+    """Throws of one body, and the numbers that steer its fit; a ``held`` common unknown stays where it is.
 
     Horizons are the numbers of frames of each throw that count. ``floor`` (3,) m, m, rad is added to the noise, which
     smooths the cost far from its minimum.
     """
 
-    def __init__(self, geometry: Geometry, throws: Sequence[Throw], held: int | None = None) -> None:
-        self.geometry, self.throws = geometry, list(throws)
-        self.table = Table(unknowns_of(geometry), held)
+    def __init__(
+        self,
+        geometry: Geometry,
+        throws: Sequence[Throw],
+        steering: Steering = STEERING,
+        held: int | None = None,
+    ) -> None:
+        self.geometry, self.throws, self.steering = geometry, list(throws), steering
+        self.table = Table(unknowns_of(geometry, steering), held)
         ground = geometry.ground
         self.outline = outline_of(geometry.shape, (ground.x0, ground.y0))
 
     def of_throw(self, number: int) -> Problem:
         """The problem of one of its throws."""
-        return Problem(self.geometry, [self.throws[number]])
+        return Problem(self.geometry, [self.throws[number]], self.steering)
 
     def holding(self, unknown: int) -> Problem:
         """The problem in which a common unknown stays where it is; its prior still counts."""
-        return Problem(self.geometry, self.throws, unknown)
+        return Problem(self.geometry, self.throws, self.steering, unknown)
 
     @property
     def whole(self) -> list[int]:
@@ -125,14 +122,20 @@ class Problem:
         return [throw.n_frames for throw in self.throws]
 
     def residuals(
-        self, k: int, rows: np.ndarray, horizon: int, floor: np.ndarray | float = 0.0, limit: float = LARGE_RESIDUAL
+        self,
+        k: int,
+        rows: np.ndarray,
+        horizon: int,
+        floor: np.ndarray | float = 0.0,
+        *,
+        limited: bool = True,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Residuals (n, 3 horizon) of throw k with unknowns ``rows`` (n, N_UNKNOWNS), in units of its noise.
 
-        The second array (n, N_RESTITUTIONS) has the times of its impacts, s. Residuals above ``limit`` grow with their
-        logarithm.
+        The second array (n, N_RESTITUTIONS) has the times of its impacts, s. Where ``limited``, large residuals grow
+        with their logarithm.
         """
-        throw = self.throws[k]
+        throw, steering = self.throws[k], self.steering
         measured = throw.measured
         smoothed = bool(np.any(np.asarray(floor) > 0.0))
         weight = throw.seen[:horizon, None] / (measured.sigma + floor)
@@ -142,10 +145,10 @@ class Problem:
             np.ascontiguousarray(rows[:, [TURN, POINT_X, POINT_Y]]),
             self.geometry.gravity,
             measured.frame_interval,
-            COARSE if smoothed else FINE,
+            steering.lasting_step_of_search if smoothed else steering.lasting_step,
             np.ascontiguousarray(measured.position[:horizon]),
             weight,
-            limit,
+            steering.large_residual if limited else 0.0,
         )
 
     def impacts(self, k: int, row: np.ndarray, horizon: int) -> np.ndarray:
@@ -170,20 +173,27 @@ class Problem:
         return total
 
     def slopes(
-        self, k: int, row: np.ndarray, horizon: int, floor: np.ndarray | float = 0.0, difference: float = DIFFERENCES[0]
+        self,
+        k: int,
+        row: np.ndarray,
+        horizon: int,
+        floor: np.ndarray | float = 0.0,
+        difference: float | None = None,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Limited residuals (3 horizon,) of throw k, their slopes (3 horizon, active), and the active unknowns.
 
-        An impact's restitution is active where the impact happens within the horizon.
+        An impact's restitution is active where the impact happens within the horizon. The ``difference`` is in units of
+        the unknowns' scales; wide ones are taken to both sides.
         """
-        table = self.table
+        table, small = self.table, self.steering.difference
+        difference = difference or small
         here, impacts = self.residuals(k, row[None], horizon, floor)
         end = (horizon - 1) * self.throws[k].measured.frame_interval
         active = table.free.copy()
         active[N_COMMON + N_STATE :] &= impacts[0] < end
         step = np.diag(difference * table.scale)[active]
         beside = np.clip(row + step, table.low, table.high)
-        if difference > DIFFERENCES[0]:
+        if difference > small:
             opposite = np.clip(row - step, table.low, table.high)
         else:
             at_bound = (beside == row).all(axis=1)
@@ -200,7 +210,7 @@ class Problem:
         point: Point,
         horizons: Sequence[int],
         floor: np.ndarray | float = 0.0,
-        difference: float = DIFFERENCES[0],
+        difference: float | None = None,
     ) -> System:
         """The normal equations of all throws."""
         table = self.table
@@ -237,27 +247,30 @@ class Problem:
         self, point: Point, horizons: Sequence[int], floor: np.ndarray | float = 0.0, iterations: int = 20
     ) -> Point:
         """Levenberg and Marquardt's steps from a point, within the bounds."""
+        steering = self.steering
+        # where a contact is at the edge of sliding the cost has a kink, along whose bottom no narrow slope leads
+        widths = (steering.difference, steering.wide_difference)
         point = replace(point, cost=self.cost(point, horizons, floor))
-        damping, width = _DAMPING, 0
+        damping, width = steering.damping, 0
         for _ in range(iterations):
-            system = self.system(point, horizons, floor, DIFFERENCES[width])
+            system = self.system(point, horizons, floor, widths[width])
             better, damping = self._better(point, system, damping, horizons, floor)
-            if better is not None and point.cost - better.cost >= _CONVERGED:
-                damping = max(damping / _DAMPED, _LEAST_DAMPING)
+            if better is not None and point.cost - better.cost >= steering.converged:
+                damping = max(damping / steering.damped, steering.least_damping)
             else:
                 width += 1
-                damping = _DAMPING
+                damping = steering.damping
             point = better or point
-            if width == len(DIFFERENCES):
+            if width == len(widths):
                 break
         return point
 
     def followed(self, point: Point, unknown: int, value: float) -> Point:
         """The point with a common unknown elsewhere, and all others moved as the normal equations say they follow."""
-        system = self.system(point, self.whole, 0.0, DIFFERENCES[-1])
+        system = self.system(point, self.whole, 0.0, self.steering.wide_difference)
         moved = int(self.table.free[:unknown].sum())
         rest = np.arange(len(system.gradient)) != moved
-        damped = system.matrix + np.diag(_LEAST_DAMPING * np.diag(system.matrix) + _TINY)
+        damped = system.matrix + np.diag(self.steering.least_damping * np.diag(system.matrix) + _TINY)
         move = np.empty(len(rest))
         move[moved] = 1.0
         move[rest] = -np.linalg.solve(damped[np.ix_(rest, rest)], damped[rest, moved])
@@ -268,13 +281,13 @@ class Problem:
     ) -> tuple[Point | None, float]:
         """The first cheaper point of steps that are damped more and more, and its damping."""
         diagonal = np.diag(system.matrix)
-        for _ in range(_TRIES):
+        for _ in range(self.steering.tries):
             damped = system.matrix + np.diag(damping * diagonal + _TINY)
             trial = self._moved(point, system, -np.linalg.solve(damped, system.gradient))
             cost = self.cost(trial, horizons, floor)
             if cost < point.cost:
                 return replace(trial, cost=cost), damping
-            damping *= _DAMPED
+            damping *= self.steering.damped
         return None, damping
 
     def misfit(self, point: Point) -> tuple[float, int]:
@@ -282,7 +295,7 @@ class Problem:
         squares, seen, active = 0.0, 0, int(self.table.free[:N_COMMON].sum())
         for k, throw in enumerate(self.throws):
             row = np.concatenate([point.common, point.own[k]])
-            residual, impacts = self.residuals(k, row[None], throw.n_frames, limit=0.0)
+            residual, impacts = self.residuals(k, row[None], throw.n_frames, limited=False)
             squares += float((residual**2).sum())
             seen += 3 * int(throw.seen.sum())
             active += N_STATE + int(np.isfinite(impacts[0]).sum())
@@ -291,7 +304,7 @@ class Problem:
     def plausible(self, point: Point) -> bool:
         """Whether noise explains the misfit."""
         squares, degrees = self.misfit(point)
-        return squares <= float(chdtri(degrees, 1.0 - _PLAUSIBLE))
+        return squares <= float(chdtri(degrees, self.steering.plausible_tail))
 
     def _moved(self, point: Point, system: System, move: np.ndarray) -> Point:
         """The point after a move of its active unknowns, within their bounds."""
@@ -309,7 +322,12 @@ class Problem:
         row = np.concatenate([point.common, point.own[k]])
         throw = self.throws[k].measured
         return event_motion(
-            self.outline, _parameters(row[None])[0], self.geometry.gravity, throw.frame_interval, throw.n_frames
+            self.outline,
+            _parameters(row[None])[0],
+            self.geometry.gravity,
+            throw.frame_interval,
+            throw.n_frames,
+            self.steering.lasting_step,
         )
 
 

@@ -16,13 +16,7 @@ import numpy as np
 from contactid.planar.engine.problem import Point, Problem
 
 DEVIATIONS = 1.96  # standard deviations of an interval that holds the truth 95 times of 100
-_STEP = 0.7  # standard deviations from one value to the next, as the cost tells
-_FIRST = 0.1  # of an unknown's scale: the first step
 _BEYOND, _SHORTER = 1.5, 0.3  # of the rise's root, beyond which a step was too long, and what is left of it
-_STEPS = 40  # to one side
-_RESTARTS = 4  # from a better answer
-_BETTER = 0.1  # of the cost, by which an answer is better
-_ITERATIONS = 12  # of the fit at each value
 
 
 @dataclass(frozen=True)
@@ -56,13 +50,14 @@ def profile(problem: Problem, best: Point, unknown: int, rise: float) -> tuple[P
 
     Where each of several walks comes to a better point, the last one goes on to both ends all the same.
     """
-    for restart in range(_RESTARTS + 1):
-        may_restart = restart < _RESTARTS
+    steering = problem.steering
+    for restart in range(steering.profile_restarts + 1):
+        may_restart = restart < steering.profile_restarts
         sides: list[_Side] = []
         for sign in (-1.0, 1.0):
             side = _side(problem, best, unknown, rise, sign, may_restart)
             least = min(side.points, key=lambda point: point.cost)
-            if may_restart and least.cost < best.cost - _BETTER:
+            if may_restart and least.cost < best.cost - steering.better:
                 best = problem.fit(least, problem.whole, 0.0, 20)
                 break
             sides.append(side)
@@ -79,19 +74,19 @@ def _side(problem: Problem, best: Point, unknown: int, rise: float, sign: float,
 
     Where the steps run out, the poses set no end within reach, and the bound is the end.
     """
-    table, held = problem.table, problem.holding(unknown)
+    table, held, steering = problem.table, problem.holding(unknown), problem.steering
     bound = float(table.low[unknown] if sign < 0.0 else table.high[unknown])
-    shortest = _FIRST * float(table.scale[unknown])
+    shortest = steering.profile_start * float(table.scale[unknown])
     step, limit = shortest, float(np.sqrt(rise))
     value, at = float(best.common[unknown]), 0.0  # ``at``: root of the cost's rise so far
     points = [best]
-    for _ in range(_STEPS):
+    for _ in range(steering.profile_steps):
         if value == bound:
             break
         former, former_at = value, at
         value = float(np.clip(value + sign * step, table.low[unknown], table.high[unknown]))
         starts = [problem.followed(points[-1], unknown, value), _moved(points[-1], unknown, value)]
-        fits = [held.fit(start, problem.whole, 0.0, _ITERATIONS) for start in starts]
+        fits = [held.fit(start, problem.whole, 0.0, steering.profile_iterations) for start in starts]
         point = min(fits, key=lambda fit: fit.cost)
         at = float(np.sqrt(max(point.cost - best.cost, 0.0)))
         if at > _BEYOND * limit and step > shortest:
@@ -99,12 +94,12 @@ def _side(problem: Problem, best: Point, unknown: int, rise: float, sign: float,
             step *= _SHORTER
             continue
         points.append(point)
-        if may_restart and point.cost < best.cost - _BETTER:
+        if may_restart and point.cost < best.cost - steering.better:
             return _Side(points, value, False)
         if at > limit:
             share = (limit - former_at) / (at - former_at)
             return _Side(points, float(former + share * (value - former)), False)
-        wanted = _STEP * limit / DEVIATIONS / max(at - former_at, 1e-3)
+        wanted = steering.profile_step * limit / DEVIATIONS / max(at - former_at, 1e-3)
         step *= float(np.clip(wanted, 0.5, 3.0))
     return _Side(points, bound, True)
 

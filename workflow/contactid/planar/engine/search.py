@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import chdtri
 
 from contactid.planar.engine.problem import Point, Problem
+from contactid.planar.engine.steering import Steering
 from contactid.planar.engine.unknowns import (
     MU,
     N_COMMON,
@@ -37,74 +38,34 @@ Say = Callable[[str], None]
 """Takes a line on what begins now."""
 
 _E_N = N_COMMON + N_STATE  # place of the first impact's restitution
-FLOOR = np.array([3e-4, 3e-4, 6e-3]), np.array([1e-4, 1e-4, 2e-3])  # m, m, rad: added to the noise at first, and later
-_RATIOS = (0.3, 0.45, 0.6, 0.75, 0.9, 1.05, 1.25)  # of the uniform body's J/m
-_FRICTIONS = (0.05, 0.15, 0.3, 0.5, 0.8)
-_RESTITUTIONS = (0.0, 0.2, 0.4, 0.65)
-_TOGETHER = 3  # impacts whose restitutions are tried together
-_SEEDS = 40  # motions whose first impacts are tried with other restitutions
-_RADII = (0.01, 0.07, 0.14)  # of the reach: corners from sharp to well rounded, where no radius is stated
-_ON_FLIGHT = 0.999  # quantile of chi-square up to which noise explains how far frames are off one flight
-_AFTER = 0.03  # s after the first contact that its effect is looked at
-_FEWEST_AFTER = 5  # frames
-_GROWTH, _LEAST_GROWTH = 0.25, 5  # of the horizon, by which it grows at a time, and frames
-_DIRECTIONS = 4  # that are left open most, along which motions are varied
-_WIDTHS, _WIDE = (1.0, 2.0), (1.0, 3.0, 8.0)  # standard deviations, on the way and at the end
-_LEAST_CURVATURE = 1e-2  # of the normal matrix in units of the scales: what isn't told is varied within ten of them
-_UNTOLD = 3  # frames after an impact that don't yet tell its restitution
-_CLOSE = {
-    "turn_error": 4e-3,
-    "point_error": 2e-4,
-    "slope_error": 3e-3,
-    "height_error": 4e-4,
-}  # rad, m, rad, m: standard deviations of the geometry at first
-_GOOD, _HOPELESS = 1.5, 40.0  # cost per residual of a good motion, and by how much more another may cost
-_BEYOND = 50.0  # cost per residual: failed searches of true models end below 30, the real square above 100
-_ROUNDS, _NEW = 6, 1.0  # of other motions at the end, and by how much less a new one must cost
-_ALIKE, _ALIKE_IMPACTS = 1.0, 0.06  # scales and restitution: motions that differ by less are one
+_TURNING = np.array([1.0, 1.0, 20.0])  # rad/m of the last: the noise's floor of theta by that of a position
 
 
-@dataclass(frozen=True)
-class Search:
-    """How wide the search is.
-
-    Attributes
-    ----------
-    first, beam, final : numbers of motions that are fitted at first, that go on, and that are fitted to the end
-    pruned : whether motions that fit far worse than a good one are dropped at once
-    """
-
-    first: int = 24
-    beam: int = 8
-    final: int = 4
-    pruned: bool = True
-
-
-def search(problem: Problem, breadth: Search | None = None, say: Say | None = None) -> list[Point]:
+def search(problem: Problem, say: Say | None = None) -> list[Point]:
     """Fitted motions of all throws that differ, best first."""
-    breadth = breadth or Search()
     if len(problem.throws) == 1:
-        return _search_one(problem, breadth)
+        return _search_one(problem)
     alone = []
     for k in range(len(problem.throws)):
         if say:
             say(f"throw {k + 1} of {len(problem.throws)} by itself")
-        alone.append(_search_one(problem.of_throw(k), breadth))
+        alone.append(_search_one(problem.of_throw(k)))
     if say:
         say("all throws together")
-    return _joined(problem, alone, breadth.final)
+    return _joined(problem, alone)
 
 
-def _joined(problem: Problem, alone: Sequence[Sequence[Point]], number: int) -> list[Point]:
+def _joined(problem: Problem, alone: Sequence[Sequence[Point]]) -> list[Point]:
     """Motions of all throws with the common unknowns of each throw's best, and of their median, fitted together."""
+    floor, number = _floor(problem), problem.steering.final
     best = np.array([points[0].common for points in alone])
     starts = []
     for common in (np.median(best, axis=0), *best):
         own = np.array([_nearest(points, common).own[0] for points in alone])
-        starts.append(Point(common, own, problem.cost(Point(common, own), problem.whole, FLOOR[1])))
+        starts.append(Point(common, own, problem.cost(Point(common, own), problem.whole, floor)))
     starts.sort(key=lambda point: point.cost)
     fits = [
-        problem.fit(problem.fit(point, problem.whole, FLOOR[1], 6), problem.whole, 0.0, 30) for point in starts[:number]
+        problem.fit(problem.fit(point, problem.whole, floor, 6), problem.whole, 0.0, 30) for point in starts[:number]
     ]
     return _distinct(problem, sorted(fits, key=lambda point: point.cost), number)
 
@@ -116,16 +77,17 @@ def _nearest(points: Sequence[Point], common: np.ndarray) -> Point:
     return min(good, key=lambda point: abs(point.common[RATIO] - common[RATIO]))
 
 
-def _search_one(problem: Problem, breadth: Search) -> list[Point]:
+def _search_one(problem: Problem) -> list[Point]:
     """One throw: first with a geometry close to the stated one; where that fails, with any, and more motions."""
-    close = Problem(_close_geometry(problem.geometry), problem.throws)
-    points = _settled(problem, _grown(close, breadth)[: breadth.final], breadth)
+    steering, final = problem.steering, problem.steering.final
+    close = _close_geometry(problem.geometry, steering)
+    points = _settled(problem, _grown(Problem(close, problem.throws, steering))[:final])
     if problem.plausible(points[0]) or _is_beyond(problem, points[0]):
         return points
-    wider = replace(breadth, first=2 * breadth.first, beam=2 * breadth.beam, pruned=False)
-    for geometry in (close, problem):
-        more = _grown(geometry, wider)[: breadth.final]
-        points = _settled(problem, [*points[: breadth.final], *more], breadth)
+    wider = replace(steering, first=2 * steering.first, beam=2 * steering.beam, hopeless=np.inf)
+    for geometry in (close, problem.geometry):
+        more = _grown(Problem(geometry, problem.throws, wider))[:final]
+        points = _settled(problem, [*points[:final], *more])
         if problem.plausible(points[0]):
             break
     return points
@@ -133,35 +95,46 @@ def _search_one(problem: Problem, breadth: Search) -> list[Point]:
 
 def _is_beyond(problem: Problem, point: Point) -> bool:
     """Whether a motion is so far from the poses that other starts won't help: the body isn't as the model has it."""
-    return point.cost > _BEYOND * 3.0 * sum(problem.whole)
+    return point.cost > problem.steering.beyond * 3.0 * sum(problem.whole)
 
 
-def _close_geometry(geometry: Geometry) -> Geometry:
+def _close_geometry(geometry: Geometry, steering: Steering) -> Geometry:
     """The stated geometry with less room: far from the answer the poses' misfit would pull it away."""
-    least = {name: min(getattr(geometry, name), most) for name, most in _CLOSE.items()}
-    return replace(geometry, **least)
+    return replace(
+        geometry,
+        turn_error=min(geometry.turn_error, steering.close_turn),
+        point_error=min(geometry.point_error, steering.close_point),
+        slope_error=min(geometry.slope_error, steering.close_slope),
+        height_error=min(geometry.height_error, steering.close_height),
+    )
 
 
-def _grown(problem: Problem, breadth: Search) -> list[Point]:
+def _floor(problem: Problem) -> np.ndarray:
+    """(3,) what is added to the noise on the way, m, m, rad."""
+    return problem.steering.floor * _TURNING
+
+
+def _grown(problem: Problem) -> list[Point]:
     """Motions of a whole throw, from the first contact on, best first."""
-    n = problem.throws[0].n_frames
+    steering, n = problem.steering, problem.throws[0].n_frames
+    floor = steering.first_floor * _TURNING
     horizon = _first_horizon(problem)
     rows = _first_rows(problem)
-    best = _best_points(rows, problem.costs(0, rows, horizon, FLOOR[0]), problem, _SEEDS)
+    best = _best_points(rows, problem.costs(0, rows, horizon, floor), problem, steering.seeds)
     rows = np.concatenate([_with_restitutions(problem, _row(point), 0, horizon) for point in best])
-    points = _best_points(rows, problem.costs(0, rows, horizon, FLOOR[0]), problem, breadth.first)
-    points = _fitted(problem, points, horizon, FLOOR[0], 6, breadth)
+    points = _best_points(rows, problem.costs(0, rows, horizon, floor), problem, steering.first)
+    points = _fitted(problem, points, horizon, floor, steering.first_iterations)
     while horizon < n:
         before = horizon
-        horizon = min(n, horizon + max(_LEAST_GROWTH, int(_GROWTH * horizon)))
-        points = _extended(problem, points, before, horizon, breadth)
+        horizon = min(n, horizon + max(steering.least_growth, int(steering.growth * horizon)))
+        points = _extended(problem, points, before, horizon)
     return points
 
 
 def _first_horizon(problem: Problem) -> int:
     """Frames up to some after the first flight."""
-    throw = problem.throws[0].measured
-    after = max(_FEWEST_AFTER, int(_AFTER / throw.frame_interval))
+    throw, steering = problem.throws[0].measured, problem.steering
+    after = max(steering.fewest_after, int(steering.after_contact / throw.frame_interval))
     return min(len(throw.time), _flight_frames(problem) + after)
 
 
@@ -176,7 +149,7 @@ def _flight_frames(problem: Problem) -> int:
             continue
         line = np.polynomial.polynomial.polyfit(time[rows], poses[rows], 1)
         departure = (poses[rows] - line[0] - time[rows, None] * line[1]) / throw.sigma
-        if (departure**2).sum() > chdtri(3 * (len(rows) - 2), 1.0 - _ON_FLIGHT):
+        if (departure**2).sum() > chdtri(3 * (len(rows) - 2), problem.steering.flight_tail):
             break
         frames = n
     return frames
@@ -193,20 +166,20 @@ def _body_poses(problem: Problem) -> np.ndarray:
 
 def _first_rows(problem: Problem) -> np.ndarray:
     """(n, N_UNKNOWNS) unknowns to start from."""
-    table, shape = problem.table, problem.geometry.shape
+    table, shape, steering = problem.table, problem.geometry.shape, problem.steering
     rows = []
     for state in _first_states(problem):
         row = table.mean.copy()
         row[N_COMMON:_E_N] = state
         rows.append(row)
     states = np.array(rows)
-    grid = np.array(list(itertools.product(_RATIOS, _FRICTIONS, _RESTITUTIONS)))
+    grid = np.array(list(itertools.product(steering.ratios, steering.frictions, steering.restitutions)))
     every = np.repeat(states, len(grid), axis=0)
     every[:, RATIO] = shape.uniform_inertia_ratio * np.tile(grid[:, 0], len(states))
     every[:, MU] = np.tile(grid[:, 1], len(states))
     every[:, _E_N] = np.tile(grid[:, 2], len(states))
     if isinstance(shape, Polygon) and table.free[RADIUS]:
-        radii = reach_of(shape) * np.array(_RADII)
+        radii = reach_of(shape) * np.array(steering.radii)
         every = np.repeat(every, len(radii), axis=0)
         every[:, RADIUS] = np.tile(radii, len(every) // len(radii))
     return np.clip(every, table.low, table.high)
@@ -244,30 +217,29 @@ def _best_points(rows: np.ndarray, costs: np.ndarray, problem: Problem, number: 
     return kept
 
 
-def _fitted(
-    problem: Problem, points: Sequence[Point], horizon: int, floor: np.ndarray, iterations: int, breadth: Search
-) -> list[Point]:
+def _fitted(problem: Problem, points: Sequence[Point], horizon: int, floor: np.ndarray, iterations: int) -> list[Point]:
+    steering = problem.steering
     fits = [problem.fit(point, [horizon], floor, iterations) for point in points]
     fits.sort(key=lambda point: point.cost)
-    expected = 3.0 * horizon
-    if breadth.pruned and fits[0].cost < _GOOD * expected:
+    n_residuals = 3.0 * horizon
+    if fits[0].cost < steering.good * n_residuals:
         # the best explains the poses, so those that are far worse are wrong
-        fits = [point for point in fits if point.cost < fits[0].cost + _HOPELESS]
-    return _distinct(problem, fits, breadth.beam)
+        fits = [point for point in fits if point.cost < fits[0].cost + steering.hopeless]
+    return _distinct(problem, fits, steering.beam)
 
 
-def _extended(problem: Problem, points: Sequence[Point], before: int, horizon: int, breadth: Search) -> list[Point]:
+def _extended(problem: Problem, points: Sequence[Point], before: int, horizon: int) -> list[Point]:
     """Motions over a longer horizon: what the former one left open is varied, and the impacts that come into sight."""
+    steering, floor = problem.steering, _floor(problem)
     candidates = []
     for point in points:
         row = _row(point)
-        candidates += [row[None], _varied(problem, point, before, FLOOR[1], _WIDTHS)]
-        # an impact just before the former end has told the poses nothing yet
-        candidates.append(_with_restitutions(problem, row, before - _UNTOLD, horizon))
+        candidates += [row[None], _varied(problem, point, before, floor, steering.widths)]
+        candidates.append(_with_restitutions(problem, row, before - steering.quiet_frames, horizon))
     every = np.concatenate(candidates)
-    costs = problem.costs(0, every, horizon, FLOOR[1])
-    best = _best_points(every, costs, problem, 2 * breadth.beam)
-    return _fitted(problem, best, horizon, FLOOR[1], 5, breadth)
+    costs = problem.costs(0, every, horizon, floor)
+    best = _best_points(every, costs, problem, 2 * steering.beam)
+    return _fitted(problem, best, horizon, floor, steering.growing_iterations)
 
 
 def _with_restitutions(problem: Problem, row: np.ndarray, begin: float, end: int) -> np.ndarray:
@@ -277,10 +249,11 @@ def _with_restitutions(problem: Problem, row: np.ndarray, begin: float, end: int
     """
     interval = problem.throws[0].measured.frame_interval
     impacts = problem.impacts(0, row, end)
-    new = np.flatnonzero((impacts >= begin * interval) & (impacts < (end - 1) * interval))[:_TOGETHER]
+    new = np.flatnonzero((impacts >= begin * interval) & (impacts < (end - 1) * interval))
+    new = new[: problem.steering.together]
     if not len(new):
         return row[None]
-    values = np.array(list(itertools.product(_RESTITUTIONS, repeat=len(new))))
+    values = np.array(list(itertools.product(problem.steering.restitutions, repeat=len(new))))
     rows = np.repeat(row[None], len(values), axis=0)
     rows[:, _E_N + new] = values
     return rows
@@ -295,37 +268,38 @@ def _varied(
     problem: Problem, point: Point, horizon: int, floor: np.ndarray | float, widths: Sequence[float]
 ) -> np.ndarray:
     """(n, N_UNKNOWNS) points to both sides of a fitted one, along the directions that the poses leave open most."""
-    table = problem.table
+    table, steering = problem.table, problem.steering
     system = problem.system(point, [horizon], floor)
     active = np.concatenate([table.free[:N_COMMON], system.active[0, N_COMMON:]])
     scale = table.scale[active]
     values, vectors = np.linalg.eigh(system.matrix * np.outer(scale, scale))
-    open_most = vectors[:, :_DIRECTIONS] / np.sqrt(np.maximum(values[:_DIRECTIONS], _LEAST_CURVATURE))
+    curvature = np.maximum(values[: steering.directions], steering.least_curvature)
+    open_most = vectors[:, : steering.directions] / np.sqrt(curvature)
     moves = [sign * width * move for move in open_most.T for width in widths for sign in (-1.0, 1.0)]
     rows = np.repeat(_row(point)[None], len(moves), axis=0)
     rows[:, active] += scale * np.array(moves)
     return np.clip(rows, table.low, table.high)
 
 
-def _settled(problem: Problem, points: Sequence[Point], breadth: Search) -> list[Point]:
+def _settled(problem: Problem, points: Sequence[Point]) -> list[Point]:
     """Fitted whole motions, and others beside the best until these bring nothing new: the cost has many minima."""
-    whole = problem.whole
+    steering, whole, floor = problem.steering, problem.whole, _floor(problem)
     minima = [problem.fit(point, whole, 0.0, 30) for point in points]
-    for _ in range(_ROUNDS):
+    for _ in range(steering.rounds):
         best = min(minima, key=lambda point: point.cost)
         if _is_beyond(problem, best):
             break
-        rows = [_varied(problem, best, whole[0], 0.0, _WIDE)]
+        rows = [_varied(problem, best, whole[0], 0.0, steering.final_widths)]
         impacts = problem.impacts(0, _row(best), whole[0])
         frames = impacts[np.isfinite(impacts)] / problem.throws[0].measured.frame_interval
         rows += [_with_restitutions(problem, _row(best), frame, whole[0]) for frame in frames]
         every = np.concatenate(rows)
-        tried = _best_points(every, problem.costs(0, every, whole[0], FLOOR[1]), problem, breadth.final)
-        fits = [problem.fit(problem.fit(point, whole, FLOOR[1], 5), whole, 0.0, 12) for point in tried]
+        tried = _best_points(every, problem.costs(0, every, whole[0], floor), problem, steering.final)
+        fits = [problem.fit(problem.fit(point, whole, floor, 5), whole, 0.0, 12) for point in tried]
         minima += fits
-        if min(point.cost for point in fits) > best.cost - _NEW:
+        if min(point.cost for point in fits) > best.cost - steering.new:
             break
-    return _distinct(problem, sorted(minima, key=lambda point: point.cost), 2 * breadth.final)
+    return _distinct(problem, sorted(minima, key=lambda point: point.cost), 2 * steering.final)
 
 
 def _distinct(problem: Problem, points: Sequence[Point], number: int) -> list[Point]:
@@ -339,7 +313,7 @@ def _distinct(problem: Problem, points: Sequence[Point], number: int) -> list[Po
 
 def _alike(problem: Problem, one: Point, other: Point) -> bool:
     """Whether two points differ by little in all that decides what happens at the contacts."""
-    scale = problem.table.scale
-    same_common = np.abs(one.common - other.common) < _ALIKE * scale[:N_COMMON]
-    same_impacts = np.abs(one.own - other.own)[:, N_STATE:] < _ALIKE_IMPACTS
+    scale, steering = problem.table.scale, problem.steering
+    same_common = np.abs(one.common - other.common) < steering.alike * scale[:N_COMMON]
+    same_impacts = np.abs(one.own - other.own)[:, N_STATE:] < steering.alike_restitution
     return bool(same_common.all() and same_impacts.all())

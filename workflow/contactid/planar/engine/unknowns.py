@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from contactid.planar.engine.steering import Steering
 from contactid.planar.simulate.geometry import Ground, Polygon, Shape
 from contactid.planar.simulate.motion import N_RESTITUTIONS, inward_of
 
@@ -20,8 +21,6 @@ RATIO, MU, TURN, POINT_X, POINT_Y, RADIUS, SLOPE, HEIGHT = range(8)
 N_COMMON, N_STATE = 8, 6
 N_OWN = N_STATE + N_RESTITUTIONS
 N_UNKNOWNS = N_COMMON + N_OWN
-LARGEST_MU = 1.5  # dry bodies have less
-_SMALLEST_RATIO = 0.1  # of the uniform body's J/m: a rod's core, which no throw of a plate comes near
 
 
 @dataclass(frozen=True)
@@ -76,17 +75,21 @@ def reach_of(shape: Shape) -> float:
     return float(np.linalg.norm(shape.outline(), axis=1).max())
 
 
-def unknowns_of(geometry: Geometry) -> list[Unknown]:
+def unknowns_of(geometry: Geometry, steering: Steering) -> list[Unknown]:
     """The table: :data:`N_COMMON` common rows, then :data:`N_OWN` of a throw."""
     shape, free = geometry.shape, np.inf
     ratio, reach = shape.uniform_inertia_ratio, reach_of(shape)
     radius = shape.radius if isinstance(shape, Polygon) else 0.0
     x, y = geometry.point
     slope = geometry.ground.slope
+    least_ratio = steering.smallest_ratio * ratio
+    largest_ratio = 0.99 * reach**2  # no body within the outline has more than a ring's
+    ratio_spread = steering.ratio_spread * ratio
+    largest_mu, mu, mu_spread = steering.largest_friction, steering.friction_prior, steering.friction_spread
+    e_n, e_n_spread = steering.restitution_prior, steering.restitution_spread
     common = [
-        # no body within the outline has more than a ring's J/m
-        Unknown("inertia_ratio", "m2", _SMALLEST_RATIO * ratio, 0.99 * reach**2, ratio, 0.7 * ratio, 0.03 * ratio),
-        Unknown("friction_mu", "1", 0.0, LARGEST_MU, 0.4, 0.7, 0.015),
+        Unknown("inertia_ratio", "m2", least_ratio, largest_ratio, ratio, ratio_spread, 0.03 * ratio),
+        Unknown("friction_mu", "1", 0.0, largest_mu, mu, mu_spread, 0.015),
         Unknown("turn", "rad", -free, free, geometry.turn, geometry.turn_error, 3e-3),
         Unknown("point_x", "m", -free, free, x, geometry.point_error, 3e-4),
         Unknown("point_y", "m", -free, free, y, geometry.point_error, 3e-4),
@@ -98,7 +101,7 @@ def unknowns_of(geometry: Geometry) -> list[Unknown]:
     start.append(Unknown("theta", "rad", -free, free, 0.0, free, 3e-3))
     start += [Unknown(name, "m/s", -free, free, 0.0, free, 0.03) for name in ("v_x", "v_y")]
     start.append(Unknown("omega", "rad/s", -free, free, 0.0, free, 0.5))
-    impacts = [Unknown(f"e_n_{k + 1}", "1", 0.0, 1.0, 0.3, 0.5, 0.015) for k in range(N_RESTITUTIONS)]
+    impacts = [Unknown(f"e_n_{k + 1}", "1", 0.0, 1.0, e_n, e_n_spread, 0.015) for k in range(N_RESTITUTIONS)]
     return [*common, *start, *impacts]
 
 

@@ -16,9 +16,9 @@ from contactid.output.own_report import cpu_seconds
 from contactid.planar.engine.answer import DEVIATIONS, Answer, identify
 from contactid.planar.engine.problem import Problem, Throw
 from contactid.planar.engine.search import Say
+from contactid.planar.engine.steering import STEERING, Steering
 from contactid.planar.engine.unknowns import (
     HEIGHT,
-    LARGEST_MU,
     MU,
     POINT_X,
     POINT_Y,
@@ -36,18 +36,9 @@ from contactid.planar.simulate.geometry import Polygon, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import Alignment
 
-# How far a description may be off where it states nothing better (standard deviations).
-_TURNED, _TILTED, _OFF_GROUND = 0.02, 0.02, 3e-3  # rad, rad, m
-_OFF_CENTRE = 0.03  # of the outline's reach
-_ROUND = 0.06, 0.08  # mean and standard deviation of a radius that isn't stated, by the reach
-_STATED_TURN, _STATED_CENTRE = 1e-3, 1e-4  # rad, m: what a stated frame may still be off by
-_NOT_WHOLE = (
-    16.0  # misfit per degree above which whole throws have no rigid motion: noise four times as large is one still
-)
 _HOPELESS = 3.0  # factor of the standard errors above which the model is plainly not the body's
 _UNLIKELY = 1e-3  # probability of a misfit below which noise doesn't explain it
 _WIDEST = 0.5  # of all J/m that the outline allows: an interval that holds more of it is no answer
-_WILD, _MOST_WILD = 5.0, 0.05  # standard deviations of a pose that is none, and the share of frames that may be such
 _NEAR_BOUND = 0.98  # of the largest friction
 _WEAK = 0.2  # relative standard error
 _FEW_FRAMES = 4  # between first contact and last frame
@@ -152,11 +143,11 @@ def _error(value: float) -> str:
     return f" +- {value:.2g} (standard error)" if np.isfinite(value) else " (no standard error)"
 
 
-def stated_geometry(body: OwnBody, throws: OwnThrows) -> Geometry:
+def stated_geometry(body: OwnBody, throws: OwnThrows, steering: Steering = STEERING) -> Geometry:
     """What the description says of the geometry, and how far the truth may be from it."""
     shape, reach = body.shape, reach_of(body.shape)
     if isinstance(shape, Polygon) and not body.radius_given:
-        shape = replace(shape, radius=_ROUND[0] * reach)
+        shape = replace(shape, radius=steering.radius_prior * reach)
     centre = body.centre or (0.0, 0.0)
     return Geometry(
         shape=shape,
@@ -164,15 +155,17 @@ def stated_geometry(body: OwnBody, throws: OwnThrows) -> Geometry:
         gravity=body.gravity,
         turn=throws.turn if body.turn is None else body.turn,
         point=(-centre[0], -centre[1]),
-        turn_error=_TURNED if body.turn is None else _STATED_TURN,
-        point_error=_OFF_CENTRE * reach if body.centre is None else _STATED_CENTRE,
-        radius_error=0.0 if body.radius_given else _ROUND[1] * reach,
-        slope_error=_TILTED,
-        height_error=_OFF_GROUND,
+        turn_error=steering.turn_error if body.turn is None else steering.stated_turn_error,
+        point_error=steering.point_error * reach if body.centre is None else steering.stated_point_error,
+        radius_error=0.0 if body.radius_given else steering.radius_error * reach,
+        slope_error=steering.slope_error,
+        height_error=steering.height_error,
     )
 
 
-def identify_own(body: OwnBody, throws: OwnThrows, say: Say | None = None) -> OwnIdentification:
+def identify_own(
+    body: OwnBody, throws: OwnThrows, say: Say | None = None, steering: Steering = STEERING
+) -> OwnIdentification:
     """Identify J/m and mu from all throws jointly, and judge the answer; ``say`` takes a line on each step.
 
     Raises
@@ -181,12 +174,12 @@ def identify_own(body: OwnBody, throws: OwnThrows, say: Say | None = None) -> Ow
         Where the throws don't determine J/m.
     """
     begin = cpu_seconds()
-    geometry = stated_geometry(body, throws)
+    geometry = stated_geometry(body, throws, steering)
     tracked = [Throw(throw, seen) for throw, seen in zip(throws.throws, throws.seen, strict=True)]
-    problem = Problem(geometry, tracked)
+    problem = Problem(geometry, tracked, steering)
     answer = identify(problem, noise_stated=throws.sigma_given, say=say)
     answer, wild = _without_wild_poses(answer, throws, say)
-    impacts = identify_impacts(geometry, throws) if answer.misfit_per_degree > _NOT_WHOLE else None
+    impacts = identify_impacts(geometry, throws) if answer.misfit_per_degree > steering.not_whole else None
     if impacts is not None:
         fit, names, measured = _of_impacts(geometry, impacts), impacts.names, impacts.measured
         body = replace(body, shape=impacts.shape)
@@ -207,11 +200,12 @@ def identify_own(body: OwnBody, throws: OwnThrows, say: Say | None = None) -> Ow
 def _without_wild_poses(answer: Answer, throws: OwnThrows, say: Say | None) -> tuple[Answer, list[str]]:
     """The answer without poses that are far from an otherwise good motion, and a warning of each."""
     problem, warnings, cleaned = answer.problem, [], []
+    steering = problem.steering
     for k, throw in enumerate(problem.throws):
         row = np.concatenate([answer.point.common, answer.point.own[k]])
-        residual = problem.residuals(k, row[None], throw.n_frames, limit=0.0)[0].reshape(-1, 3)
-        wild = np.abs(residual).max(axis=1) > _WILD
-        if wild.sum() > max(1, int(_MOST_WILD * throw.n_frames)):
+        residual = problem.residuals(k, row[None], throw.n_frames, limited=False)[0].reshape(-1, 3)
+        wild = np.abs(residual).max(axis=1) > steering.wild
+        if wild.sum() > max(1, int(steering.most_wild * throw.n_frames)):
             wild[:] = False  # that many tell of the motion, not of the poses
         warnings += [
             f"{throws.names[k]}: frame {frame} is {np.abs(residual[frame]).max():.2g} standard deviations of the noise "
@@ -221,7 +215,7 @@ def _without_wild_poses(answer: Answer, throws: OwnThrows, say: Say | None) -> t
         cleaned.append(replace(throw, seen=throw.seen & ~wild))
     if not warnings:
         return answer, []
-    fewer = Problem(problem.geometry, cleaned)
+    fewer = Problem(problem.geometry, cleaned, steering)
     return identify(fewer, noise_stated=throws.sigma_given, start=answer.point, say=say), warnings
 
 
@@ -360,8 +354,8 @@ def _warnings(found: OwnIdentification) -> list[str]:
         warnings.append("No impact changes the spin by more than the noise: J/m hangs on little.")
     if fit.friction_is_bound and not fit.by_impacts:
         warnings.append(f"No contact slides: mu is only bounded, mu >= {fit.friction_mu:.3g} ({_BOUND}).")
-    elif fit.friction_mu > _NEAR_BOUND * LARGEST_MU:
-        warnings.append(f"mu is at the largest value that is looked at, {LARGEST_MU:g}.")
+    elif fit.friction_mu > _NEAR_BOUND * STEERING.largest_friction:
+        warnings.append(f"mu is at the largest value that is looked at, {STEERING.largest_friction:g}.")
     if not found.body.radius_given:
         warnings.append(FOUND_RADIUS)
     if fit.by_impacts:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from contactid.core.errors import ContactIdError
+from contactid.planar.engine.steering import STEERING
 from contactid.planar.engine.unknowns import Geometry
 from contactid.planar.identify.states import ThrowStates
 from contactid.planar.own.body import OwnThrows
@@ -22,9 +23,6 @@ from contactid.planar.squares.events import Alignment, event_size, throw_events
 from contactid.planar.squares.flight import FlightReport, corner_radius, flight_report
 from contactid.planar.squares.impacts import TYPICAL_SCATTER, ImpactFit, LeverGeometry, fit_impacts, impacts_of
 from contactid.planar.squares.windows import PreparedThrows, SquareOptions, SquareWindow, every_window
-
-# What is stated holds to a little, as no outline is exact to less: m, rad, m.
-_STATED = LeverGeometry(radius=2e-4, turn=2e-3, centre=(1e-4, 1e-4))
 
 
 @dataclass(frozen=True)
@@ -91,13 +89,11 @@ def identify_impacts(geometry: Geometry, throws: OwnThrows) -> OwnImpacts | None
 
 
 def _lever_error(geometry: Geometry, prepared: PreparedThrows) -> LeverGeometry:
-    """Standard errors of the levers' geometry: what the description leaves, and no less than any outline does."""
+    """Standard errors of the levers' geometry: what the description leaves open."""
     radius = prepared.radius_error if geometry.radius_error else 0.0
-    point = max(geometry.point_error, _STATED.centre[0])
+    point = geometry.point_error
     return LeverGeometry(
-        radius=max(radius, _STATED.radius),
-        turn=max(geometry.turn_error, _STATED.turn),
-        centre=(point, point),
+        radius=max(radius, STEERING.stated_radius_error), turn=geometry.turn_error, centre=(point, point)
     )
 
 

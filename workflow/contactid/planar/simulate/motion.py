@@ -30,8 +30,8 @@ X, Y, THETA, V_X, V_Y, OMEGA, RATIO, MU, RADIUS, SLOPE, HEIGHT = range(11)
 N_PARAMETERS = 11 + N_RESTITUTIONS
 
 _FLIGHT = 1e-3  # s, of flight near the ground between two looks for a contact
-COARSE, FINE = 2.5e-4, 1e-4
-"""Steps of lasting contact, s: a search's and a result's, whose poses are exact to some micrometres."""
+FINE = 1e-4
+"""Step of lasting contact, s, with which poses are exact to some micrometres."""
 _TOUCHING = 1e-6  # m: a contact whose gap is smaller takes part in another one's impact, and may last
 _CLOSED = 1e-7  # m: a contact whose gap is smaller is closed
 _LOCATED = 1e-12  # m: gap at the located instant; larger ones would show in differences over tiny steps
@@ -124,13 +124,13 @@ def tracked_residuals(
 
 
 def event_motion(
-    outline: Outline, parameters: np.ndarray, gravity: float, interval: float, n_frames: int
+    outline: Outline, parameters: np.ndarray, gravity: float, interval: float, n_frames: int, lasting: float = FINE
 ) -> EventMotion:
     """The whole motion of one set of parameters, at frames and where contacts act.
 
     Arguments are those of :func:`frames_of_motions`. Velocities are those before an impulse at the instant.
     """
-    steps = int(np.ceil(interval / FINE)) + 2 * _MOST_IMPACTS
+    steps = int(np.ceil(interval / lasting)) + 2 * _MOST_IMPACTS
     most = n_frames * steps + 1
     n_contacts = max(1, len(outline.vertices))
     trace = Trace(
@@ -142,7 +142,7 @@ def event_motion(
         frame=np.zeros(n_frames + 1, dtype=np.int64),
     )
     poses, impacts = np.empty((n_frames + 1, 3)), np.empty(N_RESTITUTIONS)
-    last = _run(outline, np.ascontiguousarray(parameters), gravity, interval, FINE, poses, impacts, trace)
+    last = _run(outline, np.ascontiguousarray(parameters), gravity, interval, lasting, poses, impacts, trace)
     rows = slice(last + 1)
     return EventMotion(
         trace.time[rows],
