@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.core.errors import ContactIdError
 from contactid.planar.identify.contact_equations import ContactSteps, contact_steps
 from contactid.planar.identify.identifiability import Flag, Identifiability, RatioEquations, fit_ratio
 from contactid.planar.simulate.bodies import PlanarMotion
@@ -27,7 +26,6 @@ from contactid.planar.squares.flight import (
 from contactid.planar.squares.windows import (
     IMPACT_FRAMES,
     PreparedThrows,
-    SquareOptions,
     SquareWindow,
     cut_window,
     prepare_throws,
@@ -226,23 +224,19 @@ class RecordedWindow:
         return getattr(self.window, name)
 
 
-def recorded_window(event: ThrowEvents, prepared: PreparedThrows, most: int = 8) -> RecordedWindow:
-    """The window of a throw without putting a frame back; the reason is raised where it has none."""
+def recorded_window(event: ThrowEvents, prepared: PreparedThrows, most: int = 8) -> RecordedWindow | None:
+    """The window of a throw without putting a frame back; None where it has none."""
     if not event.contacts:
-        raise ContactIdError(f"{event.name}: no contact", "Leave the throw out")
+        return None
     last = event.contacts[0].before
     until = event.contacts[1].before + 1 if len(event.contacts) > 1 else len(event.position)
     frames = max(last - most + 1, SKIPPED_FRAMES), min(last + most + 1, until)
-    if any(frames[0] <= jump < frames[1] for jump in event.jumps):
-        raise ContactIdError(f"{event.name}: a jump in the window", "Leave the throw out")
     met = bridge(event, prepared.interval, IMPACT_FRAMES[0], prepared.flight)
-    if met is None:
-        reason = "the flights before and after the first contact don't meet"
-        raise ContactIdError(f"{event.name}: {reason}", "Leave the throw out")
-    try:
-        window = cut_window(event, met, 0, prepared, most)
-    except ContactIdError as error:
-        raise ContactIdError(f"{event.name}: {error.problem}", error.remedy) from None
+    if met is None or any(frames[0] <= jump < frames[1] for jump in event.jumps):
+        return None
+    window = cut_window(event, met, 0, prepared, most)
+    if window is None:
+        return None
     assert len(window.throw.time) == frames[1] - frames[0]
     lowered = (prepared.ground.y0 - window.throw.ground.y0) * np.cos(prepared.ground.slope)
     return RecordedWindow(window, frames, (last - frames[0]) * prepared.interval + met.instant, float(lowered))
@@ -250,23 +244,17 @@ def recorded_window(event: ThrowEvents, prepared: PreparedThrows, most: int = 8)
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows by which throws could be identified as they are recorded, and why the others have none."""
+    """First impacts' windows of throws as they are recorded."""
 
     prepared: PreparedThrows
     windows: tuple[RecordedWindow, ...]
-    left_out: dict[str, str]
 
 
-def throw_windows(data: xr.Dataset, options: SquareOptions | None = None) -> Windows:
+def throw_windows(data: xr.Dataset, most: int = 8) -> Windows:
     """All windows of a dataset, without mending a throw."""
-    options = options or SquareOptions()
-    prepared, windows, left_out = prepare_throws(data, options), [], {}
-    for event in prepared.events:
-        try:
-            windows.append(recorded_window(event, prepared, options.frames))
-        except ContactIdError as error:
-            left_out[event.name] = error.problem.removeprefix(f"{event.name}: ")
-    return Windows(prepared, tuple(windows), left_out)
+    prepared = prepare_throws(data)
+    found = [recorded_window(event, prepared, most) for event in prepared.events]
+    return Windows(prepared, tuple(window for window in found if window is not None))
 
 
 @dataclass(frozen=True)

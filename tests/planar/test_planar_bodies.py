@@ -41,7 +41,7 @@ from contactid.planar.squares.impacts import (
     fit_impacts,
     impacts_of,
 )
-from contactid.planar.squares.windows import SquareOptions, prepare_throws
+from contactid.planar.squares.windows import prepare_throws
 from contactid.sources.motion import write_dataset
 
 RATIO, SQUARE = SQUARE_SIDE**2 / 6.0, square(SQUARE_SIDE)
@@ -197,7 +197,7 @@ def test_an_ellipse_has_its_levers_by_the_support_function() -> None:
 
 
 def test_the_default_twin_has_its_j_over_m() -> None:
-    prepared = prepare_throws(read_square_throws(TWIN_FOLDER, licence="CC0-1.0"), SquareOptions(fewest_at_rest=6))
+    prepared = prepare_throws(read_square_throws(TWIN_FOLDER, licence="CC0-1.0"))
     impacts = impacts_of(prepared, every_impact(prepared))
     for error in (LeverGeometry(), FREE, LAGGED):
         fit = fit_impacts(impacts, LeverGeometry(radius=prepared.shape.radius), error)
@@ -207,7 +207,7 @@ def test_the_default_twin_has_its_j_over_m() -> None:
 @pytest.mark.skipif(not PYBULLET.is_dir(), reason="no throws of PyBullet (set DATA_MIRROR)")
 def test_another_simulators_throws_have_its_j_over_m_pooled_and_one_by_one() -> None:
     """Its damping of .04 /s and .04 a metre or radian and its gravity of 10 m/s2 are measured on the way."""
-    prepared = prepare_throws(read_square_throws(PYBULLET, licence="BSD-3-Clause"), SquareOptions())
+    prepared = prepare_throws(read_square_throws(PYBULLET, licence="BSD-3-Clause"))
     flight = prepared.flight
     braking = [flight.braking, flight.quadratic, flight.spin_braking, flight.spin_quadratic]
     assert braking == pytest.approx([0.04] * 4, abs=0.003) and flight.gravity == pytest.approx(10.0, abs=0.01)
@@ -227,7 +227,7 @@ def test_the_table_and_the_figure_of_bodies(tmp_path: Path, monkeypatch: pytest.
     twin = read_square_throws(TWIN_FOLDER, licence="CC0-1.0")
     write_dataset(twin, tmp_path / "twin.nc")
     write_dataset(ellipse_impacts(), tmp_path / "ellipse.nc")
-    squares = pd.DataFrame({"inertia_ratio_mm2": [590.0, 610.0], "counted": [True, False]})
+    squares = pd.DataFrame({"inertia_ratio_mm2": [590.0, 610.0]})
     squares.to_csv(tmp_path / "squares.csv", index=False)
     files = [str(tmp_path / name) for name in ("twin.nc", "twin.nc", "twin.nc", "ellipse.nc", "squares.csv", "out.csv")]
     write_bodies(*files)

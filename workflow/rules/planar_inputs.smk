@@ -77,8 +77,7 @@ REAL_IMPACTS, REAL_THROWS, SIMULATED_THROWS = (
 # what tables and figures are made from, of measured throws and impacts
 REAL_TABLES, REAL_FITS = [], {}
 if REAL_SQUARES:
-    REAL_TABLES += ["squares", "squares_left_out"]
-    REAL_FITS["squares"] = "<results>/planar/sweeps/squares.csv"
+    REAL_TABLES += ["squares"]
     REAL_FITS["square_fits"] = "<results>/planar/identification/squares.nc"
 if REAL_BODIES:
     REAL_TABLES += ["bodies"]

@@ -1,6 +1,6 @@
 """J/m of the real square and ellipse by several routes, and over subsets of their impacts, with rivals beside.
 
-The data are those of :func:`contactid.planar.squares.bodies.write_bodies`.
+The data are those of :mod:`contactid.planar.squares.bodies` and :mod:`contactid.planar.squares.identification`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,11 @@ def bodies_table(bodies: str) -> dict[str, pd.DataFrame]:
     """``ext_real_bodies``, without the subsets of rivals, which its figure shows."""
     table = read_exact(bodies)
     return {"tables/ext_real_bodies": table[table["route"] != _OF_RIVALS].reset_index(drop=True)}
+
+
+def square_table(squares: str) -> pd.DataFrame:
+    """``ext_real_squares``, of :func:`contactid.planar.squares.identification.write_squares`."""
+    return read_exact(squares)
 
 
 def bodies_figure(bodies: str) -> pd.DataFrame:

@@ -26,7 +26,7 @@ from contactid.output.tables import read_exact, write_exact
 from contactid.planar.readers.throws import SQUARE_SIDE
 from contactid.planar.simulate.bodies import GRAVITY
 from contactid.planar.squares.flight import STRETCH, flight_report, flight_stretches
-from contactid.planar.squares.identification import median_error, options_for
+from contactid.planar.squares.identification import median_error
 from contactid.planar.squares.impacts import (
     FREE,
     LAGGED,
@@ -266,40 +266,56 @@ def write_bodies(data: str, twin: str, simulated: str, ellipse: str, squares: st
     table
         File to write.
     """
-    parts, each = [], read_exact(squares)
-    for body, path in ((SQUARE, data), (TWIN, twin), (PYBULLET, simulated)):
-        throws = read_dataset(path)
-        prepared = prepare_throws(throws, options_for(throws))
-        impacts, prior = impacts_of(prepared, every_impact(prepared)), LeverGeometry(radius=prepared.shape.radius)
-        plate = prepared.shape.uniform_inertia_ratio
-        if body != SQUARE:
-            fit, lagged = fit_impacts(impacts, prior, FREE), fit_impacts(impacts, prior, LAGGED)
-            rows = [_fitted(EQ31, "", fit), _fitted(EQ31_LAG, "", lagged) | {"size": _MM * lagged.geometry.lag}]
-            parts.append(pd.DataFrame(rows).assign(body=body))
-            continue
-        parts.append(eq31_rows(body, impacts, prior, FREE, plate))
-        rows = flight_rows(prepared, plate)
-        for case, some in (("all throws", each), ("spin changes", each[each["counted"]])):
-            ratios = some["inertia_ratio_mm2"].dropna().to_numpy(dtype=float)
-            value = {"inertia_ratio_mm2": float(np.median(ratios)), "inertia_ratio_se_mm2": median_error(ratios)}
-            rows.append({"route": EQ27, "case": case, "impacts": len(ratios), **value})
-        rows += [
-            {"route": PLATE, "case": "sharp corners", **_value(SQUARE_SIDE**2 / 6.0)},
-            {"route": PLATE, "case": "rounded corners", **_value(plate), "radius_mm": _MM * prepared.shape.radius},
-        ]
-        parts.append(pd.DataFrame(rows).assign(body=body))
-    published = read_dataset(ellipse)
+    parts = [
+        _square_rows(read_dataset(data), read_exact(squares)["inertia_ratio_mm2"].to_numpy(dtype=float)),
+        *(_known_rows(body, read_dataset(path)) for body, path in ((TWIN, twin), (PYBULLET, simulated))),
+        _ellipse_rows(read_dataset(ellipse)),
+    ]
+    write_exact(pd.concat(parts, ignore_index=True)[list(COLUMNS)], table)
+
+
+def _impacts_of(prepared: PreparedThrows) -> tuple[Impacts, LeverGeometry]:
+    """All impacts, and the corners' radius as the preparation measured it."""
+    return impacts_of(prepared, every_impact(prepared)), LeverGeometry(radius=prepared.shape.radius)
+
+
+def _square_rows(throws: xr.Dataset, by_eq27: np.ndarray) -> pd.DataFrame:
+    """All routes of the real square; ``by_eq27`` (n,) is J/m of single impacts, mm2."""
+    prepared = prepare_throws(throws)
+    plate = prepared.shape.uniform_inertia_ratio
+    median = {"inertia_ratio_mm2": float(np.median(by_eq27)), "inertia_ratio_se_mm2": median_error(by_eq27)}
+    rows = [
+        *flight_rows(prepared, plate),
+        {"route": EQ27, "case": "", "impacts": len(by_eq27), **median},
+        {"route": PLATE, "case": "sharp corners", **_value(SQUARE_SIDE**2 / 6.0)},
+        {"route": PLATE, "case": "rounded corners", **_value(plate), "radius_mm": _MM * prepared.shape.radius},
+    ]
+    by_eq31 = eq31_rows(SQUARE, *_impacts_of(prepared), FREE, plate)
+    return pd.concat([by_eq31, pd.DataFrame(rows).assign(body=SQUARE)], ignore_index=True)
+
+
+def _known_rows(body: str, throws: xr.Dataset) -> pd.DataFrame:
+    """Eq. 31 of a square whose J/m is known."""
+    impacts, prior = _impacts_of(prepare_throws(throws))
+    lagged = fit_impacts(impacts, prior, LAGGED)
+    rows = [
+        _fitted(EQ31, "", fit_impacts(impacts, prior, FREE)),
+        _fitted(EQ31_LAG, "", lagged) | {"size": _MM * lagged.geometry.lag},
+    ]
+    return pd.DataFrame(rows).assign(body=body)
+
+
+def _ellipse_rows(published: xr.Dataset) -> pd.DataFrame:
+    """All routes of the real ellipse."""
     a, b = (float(axis) for axis in published["semi_axes"].values)
     plate = 0.25 * (a**2 + b**2)
-    impacts = ellipse_impacts_of(published)
-    parts.append(eq31_rows(ELLIPSE, impacts, LeverGeometry(), replace(FREE, radius=0.0), plate))
+    by_eq31 = eq31_rows(ELLIPSE, ellipse_impacts_of(published), LeverGeometry(), replace(FREE, radius=0.0), plate)
     stated = [
         {"route": PLATE, "case": "", **_value(plate)},
         {"route": STATED, "case": "radius of gyration", **_value(float(published["inertia_ratio"]))},
         {"route": STATED, "case": "as of an ellipsoid", **_value(0.2 * (a**2 + b**2))},
     ]
-    parts.append(pd.DataFrame(stated).assign(body=ELLIPSE))
-    write_exact(pd.concat(parts, ignore_index=True)[list(COLUMNS)], table)
+    return pd.concat([by_eq31, pd.DataFrame(stated).assign(body=ELLIPSE)], ignore_index=True)
 
 
 def _value(ratio: float, error: float = float("nan")) -> dict[str, float]:
