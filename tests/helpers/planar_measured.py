@@ -7,8 +7,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.planar.identify.contact_equations import ContactSteps, contact_steps
-from contactid.planar.identify.identifiability import Flag, Identifiability, RatioEquations, fit_ratio
+from contactid.planar.identify.contact_equations import (
+    ContactSteps,
+    RatioEquations,
+    contact_steps,
+    total_least_squares,
+)
 from contactid.planar.simulate.bodies import PlanarMotion
 from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
 from contactid.planar.squares.events import SKIPPED_FRAMES, Alignment, ThrowEvents
@@ -53,13 +57,12 @@ def ratios_by_step(equations: RatioEquations) -> tuple[np.ndarray, np.ndarray]:
     turns = equations.spin != 0.0
     spin = np.where(turns, equations.spin, 1.0)
     ratio = np.where(turns, equations.moment / spin, np.nan)
-    error = np.sqrt(equations.residual_variance(ratio)) / np.abs(spin)
-    return ratio, error if equations.noise_known else np.full_like(error, np.nan)
+    return ratio, np.sqrt(equations.residual_variance(ratio)) / np.abs(spin)
 
 
 @dataclass(frozen=True)
 class RatioDetail:
-    """What :func:`fit_ratio` doesn't tell of J/m over all steps with one contact; not numbers without known noise.
+    """What :func:`total_least_squares` doesn't tell of J/m over all steps with one contact.
 
     Attributes
     ----------
@@ -78,21 +81,15 @@ class RatioDetail:
 def ratio_detail(equations: RatioEquations) -> RatioDetail:
     """Plain least squares and its bias, and how well total least squares is known."""
     moment, spin, covariance = equations.moment, equations.spin, equations.covariance
-    weight, total = 1.0 / covariance[:, 0, 0], fit_ratio(equations).total
+    weight, total = 1.0 / covariance[:, 0, 0], total_least_squares(equations)
     information = float(np.sum(spin**2 / equations.residual_variance(total)))
     excess = weight @ (covariance[:, 0, 1] / total - covariance[:, 1, 1])
-    known = 1.0 if equations.noise_known else np.nan
     return RatioDetail(
         plain=float(weight @ (moment * spin) / (weight @ spin**2)),
-        bias=known * float(excess / (weight @ spin**2)),
-        information=known * information,
-        deviation=known * information**-0.5,
+        bias=float(excess / (weight @ spin**2)),
+        information=information,
+        deviation=information**-0.5,
     )
-
-
-def ratio_identifiable(found: Identifiability) -> bool:
-    """Whether some step with one contact changes the spin."""
-    return found.n_single > 0 and Flag.NO_SPIN_CHANGE not in found.flags
 
 
 def rest_gaps(events: Sequence[ThrowEvents]) -> np.ndarray:

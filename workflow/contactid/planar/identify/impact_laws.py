@@ -32,7 +32,7 @@ from scipy import optimize
 
 from contactid.core.complementarity import Continuation, attach, solve_mpec
 from contactid.core.errors import ContactIdError
-from contactid.planar.identify.identifiability import RatioEquations, fit_ratio
+from contactid.planar.identify.contact_equations import RatioEquations, total_least_squares
 from contactid.planar.models.impacts import (
     LARGEST_MU,
     PlanarImpacts,
@@ -183,7 +183,7 @@ def ratio_estimates(impacts: PlanarImpacts) -> dict[str, float]:
         raise ContactIdError("no impact changes the spin", "J/m takes impacts beside the centre of mass")
     return {
         "least squares": float(moment @ spin / (spin @ spin)),
-        "total least squares": fit_ratio(RatioEquations(moment, spin, covariance, noise_known=False)).total,
+        "total least squares": total_least_squares(RatioEquations(moment, spin, covariance)),
         "median": float(np.median(moment[turned] / spin[turned])),
     }
 
