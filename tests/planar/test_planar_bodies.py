@@ -18,6 +18,7 @@ from contactid.planar.readers.throws import SQUARE_SIDE, square
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
 from contactid.planar.squares import bodies
 from contactid.planar.squares.bodies import (
+    AS_PUBLISHED,
     COLUMNS,
     ELLIPSE,
     EQ31,
@@ -223,7 +224,7 @@ def test_another_simulators_throws_have_its_j_over_m_pooled_and_one_by_one() -> 
 
 
 def test_the_table_and_the_figure_of_bodies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "_HALVINGS", 3)
+    monkeypatch.setattr(bodies, "_SIZED", 0.5)
     twin = read_square_throws(TWIN_FOLDER, licence="CC0-1.0")
     write_dataset(twin, tmp_path / "twin.nc")
     write_dataset(ellipse_impacts(), tmp_path / "ellipse.nc")
@@ -236,6 +237,8 @@ def test_the_table_and_the_figure_of_bodies(tmp_path: Path, monkeypatch: pytest.
     found = table[(table["route"] == EQ31) & (table["body"] != ELLIPSE)]
     assert len(found) == 3 and found["inertia_ratio_mm2"].to_numpy() == pytest.approx(600.0, rel=0.02)
     assert (table["route"] == SUBSET).sum() > 30
+    (mirrored,) = table.loc[table["route"] == AS_PUBLISHED, "residual_pct"]
+    assert mirrored > 20.0 > table.loc[(table["route"] == EQ31) & (table["body"] == ELLIPSE), "residual_pct"].iloc[0]
     with styled():
         figure = draw_bodies(bodies_figure(files[-1]))
     assert len(figure.axes) == 3

@@ -20,7 +20,6 @@ from contactid.planar.identify.impact_laws import (
     identify,
     place_knots,
     published_fit,
-    ratio_estimates,
 )
 from contactid.planar.identify.impact_tables import departures, ellipse_tables
 from contactid.planar.models.impacts import (
@@ -233,16 +232,9 @@ def test_no_law_beats_the_best_impulse(seed):
             assert (least <= impacts.errors(impacts.pushed(RATIO, law(impacts, RATIO, mu, e_n))) + 1e-12).all()
 
 
-def test_eq_31_needs_the_right_handedness():
+def test_restitution_and_impulse_ratios_are_those_of_the_law():
     impacts = impacts_of(200, 10, 0.2, 0.6)
-    assert list(ratio_estimates(impacts).values()) == pytest.approx([RATIO] * 3, rel=1e-6)
-    assert ratio_estimates(impacts.mirrored())["least squares"] > 1.3 * RATIO
     assert np.allclose(impacts.restitution, 0.6) and np.abs(impulse_ratios(impacts)).max() == pytest.approx(0.2)
-    still = PlanarImpacts(
-        impacts.before, impacts.before * [1, -1, 1], impacts.normal, impacts.tangent, impacts.place, 1.0
-    )
-    with pytest.raises(ContactIdError, match="spin"):
-        ratio_estimates(still)
 
 
 # tables and figure
@@ -281,8 +273,6 @@ def test_tables_are_whole_and_tell_the_reason(tables):
     assert explained["place of the contact"] > 0.8 > 0.3 > explained["approach speed"]
     turned = reasons[reasons["quantity"] == "median impulse ratio"]
     assert turned["impacts"].sum() == 60 and set(reasons) == set(departures(data, _laws(impacts)))
-    ratios = made["ext_real_ellipse_ratio"].set_index(["x", "estimator"])["inertia_ratio_mm2"]
-    assert ratios["x reversed", "least squares"] == pytest.approx(1e6 * RATIO, rel=0.02)
 
 
 def test_no_impact_is_predicted_by_a_fit_that_saw_it():

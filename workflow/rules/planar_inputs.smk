@@ -83,7 +83,7 @@ if REAL_BODIES:
     REAL_TABLES += ["bodies"]
     REAL_FITS["bodies"] = "<results>/planar/sweeps/bodies.csv"
 if REAL_ELLIPSE:
-    REAL_TABLES += ["ellipse", "ellipse_reasons", "ellipse_ratio"]
+    REAL_TABLES += ["ellipse", "ellipse_reasons"]
     REAL_FITS["ellipse_impacts"] = "<results>/planar/sweeps/ellipse_impacts.csv"
 
 

@@ -55,7 +55,7 @@ rule planar_ellipse:
     output:
         tables=expand(
             "<results>/planar/sweeps/{table}.csv",
-            table=["ellipse", "ellipse_impacts", "ellipse_reasons", "ellipse_ratio"],
+            table=["ellipse", "ellipse_impacts", "ellipse_reasons"],
         ),
     log:
         "<logs>/planar_ellipse.log",

@@ -290,10 +290,6 @@ def _ellipse() -> list[Artefact]:
             "ext_real_ellipse_reasons", "real_ellipse:ellipse_tables",
             "Where real ellipse impacts depart from the impact laws.", files=TYPESET,
         ),
-        _table(
-            "ext_real_ellipse_ratio", "real_ellipse:ellipse_tables",
-            "J/m of the ellipse by eq. 31, with x as published and reversed.", files=TYPESET,
-        ),
         _identified(
             "ext_real_ellipse", "real_ellipse:ellipse_impacts", "draw_real_ellipse",
             "Velocity errors of identified impact laws and of published models on measured impacts of an ellipse.",

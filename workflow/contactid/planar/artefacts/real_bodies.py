@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from contactid.output import style
 from contactid.output.tables import read_exact
-from contactid.planar.squares.bodies import ELLIPSE, EQ31, PLATE, RIVAL, RIVALS, SQUARE, SUBSET
+from contactid.planar.squares.bodies import AS_PUBLISHED, ELLIPSE, EQ31, PLATE, RIVAL, RIVALS, SQUARE, SUBSET
 
 _OF_RIVALS = f"{RIVAL}, {SUBSET}"
 _COLOURS = dict(zip(RIVALS, (style.RELEASE, style.ACCENT, style.SKY, style.ROSE), strict=True))
@@ -50,7 +50,7 @@ def draw_bodies(data: pd.DataFrame) -> Figure:
 
 def _draw_routes(axes: Axes, data: pd.DataFrame) -> None:
     """One line for every route, the bodies below each other."""
-    routes = data[~data["route"].isin([SUBSET, RIVAL, _OF_RIVALS]) & data["body"].isin([SQUARE, ELLIPSE])]
+    routes = data[~data["route"].isin([SUBSET, RIVAL, _OF_RIVALS, AS_PUBLISHED]) & data["body"].isin([SQUARE, ELLIPSE])]
     routes = routes.iloc[::-1].reset_index(drop=True)
     for place, (_, row) in enumerate(routes.iterrows()):
         colour = style.LINE if row["body"] == SQUARE else style.ACCENT

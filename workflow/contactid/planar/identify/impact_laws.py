@@ -15,8 +15,7 @@ For each, restitution is a single number or depends on the place on the ground. 
 * the six published predictions as they are. They were computed for a body of the wrong handedness
   (:mod:`contactid.planar.readers.impacts`). Two of them are reproduced here on that body, which tells their
   parameters: Anitescu-Potra (Newton) is the step law, Wang-Mason the incremental law. So these two are predicted again
-  for the body as it is, at the published parameters. Of all six the impulses are also mirrored (v_x changes as it did)
-  and applied to it; that isn't what the models would predict, as friction opposed another slip.
+  for the body as it is, at the published parameters.
 
 Laws at given parameters are compared in the mean of ``sqrt(eps^2 + error^2)``, the MPEC's objective.
 """
@@ -32,7 +31,6 @@ from scipy import optimize
 
 from contactid.core.complementarity import Continuation, attach, solve_mpec
 from contactid.core.errors import ContactIdError
-from contactid.planar.identify.contact_equations import RatioEquations, total_least_squares
 from contactid.planar.models.impacts import (
     LARGEST_MU,
     PlanarImpacts,
@@ -166,35 +164,13 @@ def best_impulses(impacts: PlanarImpacts, ratio: float) -> np.ndarray:
     return impacts.pushed(ratio, impulses)
 
 
-def ratio_estimates(impacts: PlanarImpacts) -> dict[str, float]:
-    """Eq. 31's J/m in m2 over all impacts: by least squares, total least squares, and the median of single impacts.
-
-    Total least squares takes equal noise for the changes of v_x, v_y and length times omega.
-    """
-    change = impacts.after - impacts.before
-    lever = np.stack([impacts.normal[:, 2] * impacts.normal[:, 1], impacts.tangent[:, 2]], axis=1)
-    moment = np.einsum("ij,ij->i", lever, change[:, [1, 0]])
-    covariance = np.zeros((len(impacts), 2, 2))
-    covariance[:, 0, 0] = (lever**2).sum(axis=1)
-    covariance[:, 1, 1] = impacts.length**-2
-    spin = change[:, 2]
-    turned = spin != 0.0
-    if not turned.any():
-        raise ContactIdError("no impact changes the spin", "J/m takes impacts beside the centre of mass")
-    return {
-        "least squares": float(moment @ spin / (spin @ spin)),
-        "total least squares": total_least_squares(RatioEquations(moment, spin, covariance)),
-        "median": float(np.median(moment[turned] / spin[turned])),
-    }
-
-
 @dataclass(frozen=True)
 class Prediction:
     """One model's v^+ for all n impacts (n, 3), and what it was made with.
 
     Attributes
     ----------
-    kind : identified, bound, published, recomputed or mirrored
+    kind : identified, bound, published or recomputed
     e_n : (n,) of every impact, not numbers where the model has none
     """
 
@@ -233,7 +209,7 @@ def _best_friction(impacts: PlanarImpacts, ratio: float, e_n: np.ndarray) -> flo
 
 def fixed_predictions(data: xr.Dataset) -> list[Prediction]:
     """Everything that needs no training: the bounds, the published models, and what can be made of these."""
-    impacts, given = ellipse_impacts(data), ellipse_impacts(data, published_rows=True)
+    impacts = ellipse_impacts(data)
     ratio, none = float(data["inertia_ratio"]), np.full(len(impacts), np.nan)
     own = np.clip(impacts.restitution, 0.0, 1.0)
     mu = _best_friction(impacts, ratio, own)
@@ -248,9 +224,6 @@ def fixed_predictions(data: xr.Dataset) -> list[Prediction]:
     for name in (str(value) for value in data["model"].values):
         after = data["predicted"].sel(model=name).values
         rows.append(Prediction(name, "published", after, theirs, np.nan, none))
-        pushed = after - given.before  # x is right here, so their c_t along their x is already mirrored
-        impulses = np.column_stack([pushed[:, 1], pushed[:, 0]])
-        rows.append(Prediction(name, "mirrored", given.pushed(theirs, impulses), theirs, np.nan, none))
     for name in _REPRODUCED:
         fit = published_fit(data, name)
         rows.append(Prediction(name, "recomputed", fit.predict(impacts), theirs, fit.mu, fit.restitution(impacts)))

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.optimize import brentq
 
 from contactid.output.tables import read_exact, write_exact
 from contactid.planar.readers.throws import SQUARE_SIDE
@@ -44,6 +45,7 @@ from contactid.sources.motion import read_dataset
 SQUARE, ELLIPSE = "square", "ellipse"
 PYBULLET, TWIN = "PyBullet", "twin"
 EQ31, EQ31_LAG, REVERSED = "eq. 31", "eq. 31, lag free", "eq. 31, reversed"
+AS_PUBLISHED = "eq. 31, x as published"
 SUBSET, RIVAL, PLATE, STATED = "subset", "rival", "uniform plate", "publishers"
 TIPPING, BRAKING, EQ27 = "tipping", "braking in flight", "eq. 27, median"
 NO_COUPLE, STANDING, FITTED = "no couple", "couple as it stands", "couple of each pivot"
@@ -57,7 +59,7 @@ _QUARTERS = 4
 _FEWEST_FLIGHTS = 500  # stretches of nine frames: with fewer a rate of braking is hardly known to a tenth
 _FLIGHT_DRAWS = 40  # of the bootstrap of braking over throws
 _TRIED = np.array([1.0, 1.8, 3.3, 6.0, 12.0])  # mm or ms, sizes of rivals: none is larger than a fifth of the square
-_HALVINGS = 14  # of a rival's size
+_SIZED = 1e-3  # mm or ms, to which a rival's size is found
 
 
 @dataclass(frozen=True)
@@ -203,14 +205,9 @@ def _size(made: Callable[[float], Impacts], fitted: tuple[LeverGeometry, LeverGe
     crossed = np.flatnonzero(np.diff(np.sign(values)))
     if not len(crossed):
         return float(sizes[np.abs(values).argmin()])
-    k = min(
-        crossed, key=lambda i: (abs(sizes[i] + sizes[i + 1]), sizes[i] < 0.0)
-    )  # outwards, and braking, before inwards
-    low, high = float(sizes[k]), float(sizes[k + 1])
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if (above(middle) > 0.0) == (values[k] > 0.0) else (low, middle)
-    return low
+    # outwards, and braking, before inwards
+    nearest = min(crossed, key=lambda i: (abs(sizes[i] + sizes[i + 1]), sizes[i] < 0.0))
+    return float(brentq(above, sizes[nearest], sizes[nearest + 1], xtol=_SIZED))
 
 
 def flight_rows(prepared: PreparedThrows, plate: float) -> list[dict[str, Any]]:
@@ -306,15 +303,18 @@ def _known_rows(body: str, throws: xr.Dataset) -> pd.DataFrame:
 
 
 def _ellipse_rows(published: xr.Dataset) -> pd.DataFrame:
-    """All routes of the real ellipse."""
+    """All routes of the real ellipse, and what eq. 31 makes of it in the frame of the published files."""
     a, b = (float(axis) for axis in published["semi_axes"].values)
-    plate = 0.25 * (a**2 + b**2)
-    by_eq31 = eq31_rows(ELLIPSE, ellipse_impacts_of(published), LeverGeometry(), replace(FREE, radius=0.0), plate)
+    plate, impacts, error = 0.25 * (a**2 + b**2), ellipse_impacts_of(published), replace(FREE, radius=0.0)
+    other_x = np.array([-1.0, 1.0])
+    mirrored = replace(impacts, push=impacts.push * other_x, before=impacts.before * [*other_x, 1.0])
     stated = [
+        _fitted(AS_PUBLISHED, "", fit_impacts(mirrored, LeverGeometry(), error)),
         {"route": PLATE, "case": "", **_value(plate)},
         {"route": STATED, "case": "radius of gyration", **_value(float(published["inertia_ratio"]))},
         {"route": STATED, "case": "as of an ellipsoid", **_value(0.2 * (a**2 + b**2))},
     ]
+    by_eq31 = eq31_rows(ELLIPSE, impacts, LeverGeometry(), error, plate)
     return pd.concat([by_eq31, pd.DataFrame(stated).assign(body=ELLIPSE)], ignore_index=True)
 
 
