@@ -5,16 +5,13 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
-from matplotlib.text import Text
 from PIL import Image
 
 from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.tables import read_csv, write_csv
-from contactid.planar.artefacts import energy, time_lapse
+from contactid.planar.artefacts import time_lapse
 from contactid.planar.artefacts.animate import LONGEST, SHORTEST, animate
 from contactid.planar.own.draw import draw_impulses, draw_trajectory
 from odd_names import ODD
@@ -250,39 +247,13 @@ def test_impulses_are_stems_at_their_instants_with_their_values(drawn):
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
 
 
-@pytest.mark.parametrize("name", ["friction_mu", "restitution_e_n"])
-def test_each_energy_is_named_at_its_end(name, drawn):
-    values = [0.0, 0.1, 0.5, 1.0]  # the ends of the first two nearly meet
-    drawing = DRAWINGS["fig12_sliding_energy" if name == "friction_mu" else "fig14_restitution_energy"]
-    (axes,) = drawn(drawing, energies(name, values)).axes
-    assert len(axes.get_lines()) == 4
-    assert [text.get_text() for text in axes.texts] == [
-        "1",
-        "0.5",
-        "0.1",
-        "0",
-        r"$\mu$" if name == "friction_mu" else r"$e_N$",
-    ]
-    named = [Text.get_window_extent(text) for text in axes.texts]  # without the lines that lead to them
-    for below, above in itertools.pairwise(named):
-        assert below.y1 <= above.y0 + 1.0
-    colours = [line.get_color() for line in axes.get_lines()]
-    assert len({tuple(colour) for colour in colours}) == 4
-
-
-def test_many_energies_have_a_legend_instead(drawn):
-    figure = drawn(DRAWINGS["fig12_sliding_energy"], energies("friction_mu", np.linspace(0.0, 1.0, 41)))
-    assert len(legend_of(figure)) == 41 and not figure.axes[0].texts
-
-
-@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=10), st.floats(0.0, 0.1))
-def test_spread_places_keep_order_and_distance_within_bounds(values, apart):
-    ends = np.sort(values)
-    places = energy.spread(ends, apart, 0.0, 1.0)
-    assert (np.diff(places) >= apart - 1e-12).all()
-    assert places.min() >= -1e-12 and places.max() <= 1.0 + 1e-12
-    if (np.diff(ends) >= apart).all():
-        assert np.allclose(places, ends)
+@pytest.mark.parametrize("values", [[0.0, 0.1, 0.5, 1.0], np.linspace(0.0, 1.0, 41)])
+def test_each_energy_has_a_colour_and_a_name(values, drawn):
+    figure = drawn(DRAWINGS["fig12_sliding_energy"], energies("friction_mu", values))
+    assert legend_of(figure) == [f"{value:g}" for value in values]
+    assert figure.legends[0].get_title().get_text() == r"$\mu$"
+    colours = [line.get_color() for line in figure.axes[0].get_lines()]
+    assert len({tuple(colour) for colour in colours}) == len(values)
 
 
 # animations

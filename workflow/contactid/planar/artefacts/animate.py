@@ -15,6 +15,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from PIL import Image
 
 from contactid.core.atomic import replacing
@@ -67,16 +68,11 @@ class _Panel:
         outlines = motion[motion["kind"] == "outline"].groupby("frame")[["x_m", "y_m"]]
         self.axes, self.frames = axes, np.array(list(outlines.groups))
         self.outlines = [part.to_numpy() for _, part in outlines]
-        look = {"facecolor": style.REST, "edgecolor": style.REST_EDGE, "lw": 1.0}
-        (self.body,) = axes.fill(*self.outlines[0].T, label=BODY, **look)
-        self.trails = []
-        for kind, colour, dashes, name in (
-            ("com", style.LINE, "-", COM),
-            ("reference", style.RELEASE, "--", REFERENCE),
-        ):
-            points = motion[motion["kind"] == kind].sort_values("frame")[["x_m", "y_m"]].to_numpy()
-            look = {"color": colour, "ls": dashes, "lw": 1.0, "marker": "o", "ms": 3.0, "mew": 0.0, "markevery": [-1]}
-            self.trails.append((*axes.plot([], [], label=name, **look), points))
+        (self.body,) = axes.fill(
+            *self.outlines[0].T, facecolor=style.REST, edgecolor=style.REST_EDGE, lw=1.0, label=BODY
+        )
+        com, reference = (motion[motion["kind"] == kind] for kind in ("com", "reference"))
+        self.trails = [_trail(axes, com, style.LINE, "-", COM), _trail(axes, reference, style.RELEASE, "--", REFERENCE)]
 
     @property
     def artists(self) -> list[Artist]:
@@ -89,6 +85,14 @@ class _Panel:
         self.body.set_xy(self.outlines[past - 1])
         for line, points in self.trails:
             line.set_data(*points[:past].T)
+
+
+def _trail(axes: Axes, rows: pd.DataFrame, colour: str, dashes: str, name: str) -> tuple[Line2D, np.ndarray]:
+    """A line that ends in a dot, and the points (n, 2) that it goes through in the end."""
+    (line,) = axes.plot(
+        [], [], color=colour, ls=dashes, lw=1.0, marker="o", ms=3.0, mew=0.0, markevery=[-1], label=name
+    )
+    return line, rows.sort_values("frame")[["x_m", "y_m"]].to_numpy()
 
 
 class _Canvas:

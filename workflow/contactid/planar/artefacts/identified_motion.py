@@ -229,14 +229,14 @@ def titled(row: pd.Series) -> str:
 
 def head(figure: Figure, title: str, *panels: Axes, words: Mapping[str, str] | None = None) -> None:
     """A title over the figure, and below it a legend of what panels name, each name once; ``words`` replaces some."""
-    handles = {}
+    handles: dict[str, Any] = {}
     for axes in panels:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
     if handles:
         names = [(words or {}).get(name, name) for name in handles]
         columns = min(len(handles), 4)
-        figure.legend(list(handles.values()), names, loc="outside upper center", ncols=columns, title=title)
+        figure.legend([*handles.values()], names, loc="outside upper center", ncols=columns, title=title)
     else:
         figure.suptitle(title, fontsize=8)
 
