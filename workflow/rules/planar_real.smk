@@ -65,7 +65,7 @@ rule planar_ellipse:
         "../../envs/environment.yaml"
     resources:
         mem_mb=1250,
-        runtime=30,
+        runtime=5,
     params:
         **call("contactid.planar.identify.impact_tables:write_ellipse"),
         seeds=PLANAR_REAL["splits"],

@@ -18,7 +18,7 @@ from contactid.planar.identify.impact_laws import (
     fixed_predictions,
     trained_predictions,
 )
-from contactid.planar.models.impacts import PlanarImpacts, impulse_ratios
+from contactid.planar.identify.impacts import PlanarImpacts, impulse_ratios
 from contactid.sources.motion import read_dataset
 
 _BOOTSTRAP = 500
