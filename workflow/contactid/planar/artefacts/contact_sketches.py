@@ -32,12 +32,11 @@ from contactid.planar.artefacts.pen import (
     say,
 )
 from contactid.planar.simulate.bodies import PlanarLaw, simulate
-from contactid.planar.simulate.geometry import Contacts, Ellipse, Ground, Polygon, contacts, outline_at
+from contactid.planar.simulate.geometry import Contacts, Ellipse, Ground, contacts, outline_at
 
 _XYZ = ("x", "y", "z")
 CONE_FRICTION = 0.6
 PYRAMID_SIDES = 6
-_CORNERS = 360  # of the polygon that stands for a smooth body
 _TOUCHED_AT = (-125, -30, 110)  # figure 1: directions of the outward normals in S, degrees
 _CASES = (
     (0.018, 0.2, -0.35),
@@ -61,18 +60,16 @@ _NAMED = {
 
 def contact_frames() -> pd.DataFrame:
     """Figure 1: frames {Q; t, n} where three grounds touch a smooth convex body, and one contact force."""
-    body, turned = _smooth_body(), 20
-    q = np.array([0.085, 0.075, np.radians(turned)])
+    body, q = Ellipse(0.055, 0.036), np.array([0.085, 0.075, np.radians(20.0)])
     rows = [*sketch.frame("S", (0.0, 0.0), 0.0), sketch.point("O", (0.0, 0.0)), sketch.point("G", q[:2])]
     rows += sketch.line("outline", outline_at(body, q))
     for j, direction in enumerate(_TOUCHED_AT, start=1):
-        corner = outline_at(body, q)[(direction - turned) % _CORNERS]
-        ground = Ground(np.radians(direction + 90.0), *corner)
+        slope = np.radians(direction + 90.0)
+        ground = Ground(slope, *contacts(body, Ground(slope), q).point[0])
         at = contacts(body, ground, q)
-        nearest = int(np.argmin(at.gap))
-        foot, normal, tangent = at.point[nearest], at.normal[nearest, :2], at.tangent[nearest, :2]
+        foot, normal, tangent = at.point[0], at.normal[0, :2], at.tangent[0, :2]
         rows += sketch.line(f"ground {j}", foot + np.outer([-0.022, 0.022], tangent))
-        rows += [sketch.point(f"Q {j}", foot), sketch.number(f"gap {j}", at.gap[nearest], "m")]
+        rows += [sketch.point(f"Q {j}", foot), sketch.number(f"gap {j}", at.gap[0], "m")]
         rows += [sketch.arrow(f"n {j}", foot, normal, "1"), sketch.arrow(f"t {j}", foot, tangent, "1")]
         if j == 2:
             pushing, rubbing = 1.4 * normal, 0.4 * tangent
@@ -318,23 +315,6 @@ def draw_normal_gap(data: pd.DataFrame) -> Figure:
     pen.dot("Q*", "$Q$", (-8, -5))
     pen.dot("Q_E*", "$Q_E$", (-3, -17))
     return figure
-
-
-def _smooth_body() -> Polygon:
-    """A convex body without symmetry, its corners a degree of the outward normal apart, about its centre of mass.
-
-    The support function is ``H = r (1 + c_2 cos 2 psi + c_3 cos(3 psi - p))``; its points are ``H u + H' u'``.
-    """
-    psi = 2.0 * np.pi * np.arange(_CORNERS) / _CORNERS
-    r, c_2, c_3, p = 0.045, 0.16, 0.05, 0.9
-    height = r * (1.0 + c_2 * np.cos(2.0 * psi) + c_3 * np.cos(3.0 * psi - p))
-    slope = -r * (2.0 * c_2 * np.sin(2.0 * psi) + 3.0 * c_3 * np.sin(3.0 * psi - p))
-    outward = np.column_stack([np.cos(psi), np.sin(psi)])
-    points = height[:, None] * outward + slope[:, None] * np.column_stack([-np.sin(psi), np.cos(psi)])
-    following = np.roll(points, -1, axis=0)
-    cross = points[:, 0] * following[:, 1] - points[:, 1] * following[:, 0]
-    center = (cross[:, None] * (points + following)).sum(axis=0) / (3.0 * cross.sum())
-    return Polygon(tuple((float(x), float(y)) for x, y in points - center))
 
 
 def _velocity(at: Contacts, u_t: float, u_n: float, omega: float) -> np.ndarray:
