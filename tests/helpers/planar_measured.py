@@ -174,6 +174,13 @@ class FirstImpacts:
         return (change * self.tangent[:, :2]).sum(axis=1) / (change * self.normal[:, :2]).sum(axis=1)
 
 
+def _jumps_at_impact(event: ThrowEvents) -> bool:
+    """Whether the camera lost the body in a flight around the first contact."""
+    frames = IMPACT_FRAMES[0]
+    ends = event.contacts[:1]
+    return any(before - frames < jump <= after + frames for before, after in ends for jump in event.jumps)
+
+
 def first_impacts(
     events: Sequence[ThrowEvents], shape: Polygon, alignment: Alignment, interval: float, radius: float = 0.0
 ) -> FirstImpacts:
@@ -191,7 +198,7 @@ def first_impacts(
     shape, ground = replace(shape, radius=radius), alignment.ground
     rows, report = [], flight_report(events, interval)
     for event in events:
-        met = bridge(event, interval, IMPACT_FRAMES[0], report)
+        met = None if _jumps_at_impact(event) else bridge(event, interval, IMPACT_FRAMES[0], report)
         corner = None if met is None else single_corner(contacts(shape, ground, met.position).gap)
         if met is None or corner is None:
             continue

@@ -22,7 +22,6 @@ same holds for single wild poses within the impact.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,7 +41,6 @@ from contactid.planar.squares.events import (
     find_events,
 )
 from contactid.planar.squares.flight import (
-    SETTLING,
     Bridge,
     FlightReport,
     bridge,
@@ -206,48 +204,39 @@ def breaks(event: ThrowEvents) -> list[Contact]:
 def mend(event: ThrowEvents, prepared: PreparedThrows, frames: int) -> tuple[ThrowEvents, Bridge, int] | None:
     """The throw with as many frames put back as let its flights meet, their meeting, and how many (mostly none).
 
-    Its contacts after the first are whatever breaks the flight next. None where there is no contact, a flight has too
-    few frames, or the flights meet with no number of lost frames.
+    None where there is no contact, or the flights meet with no number of lost frames.
 
     Parameters
     ----------
     event
-        Aligned.
+        Aligned; its contacts are whatever breaks the flight.
     prepared
         How it flies, and the time between its frames.
     frames
         Of the flights before and after the impact.
     """
-    if not event.contacts:
-        return None
-    (before, after), *rest = breaks(event)
-    end = rest[0][0] + 1 if rest else len(event.position)
-    if before - frames + 1 < SKIPPED_FRAMES or after - before > SETTLING or after + frames > end:
-        return None
-    for lost in range(_MOST_LOST + 1):
-        longer = _put_back(event, before, after, rest, lost)
+    for lost in range(_MOST_LOST + 1 if event.contacts else 0):
+        longer = _put_back(event, lost)
         met = bridge(longer, prepared.interval, frames, prepared.flight, lost)
         if met is not None:
-            return replace(longer, position=_filled(event, before, after, lost, met, prepared)), met, lost
+            return replace(longer, position=_filled(event, lost, met, prepared)), met, lost
     return None
 
 
-def _put_back(event: ThrowEvents, before: int, after: int, rest: Sequence[Contact], lost: int) -> ThrowEvents:
+def _put_back(event: ThrowEvents, lost: int) -> ThrowEvents:
     """With so many frames, still without poses, before the first frame after the impact."""
+    (before, after), *rest = event.contacts
     return replace(
         event,
         position=np.insert(event.position, after, np.zeros((lost, 3)), axis=0),
         gap=np.insert(event.gap, after, np.full((lost, event.gap.shape[1]), np.nan), axis=0),
         contacts=(Contact(before, after + lost), *(Contact(b + lost, a + lost) for b, a in rest)),
-        jumps=(),
-        rest=None if event.rest is None else event.rest + lost,
     )
 
 
-def _filled(
-    event: ThrowEvents, before: int, after: int, lost: int, met: Bridge, prepared: PreparedThrows
-) -> np.ndarray:
+def _filled(event: ThrowEvents, lost: int, met: Bridge, prepared: PreparedThrows) -> np.ndarray:
     """All poses, the measured ones between the flights where they fit best; wild ones are replaced."""
+    before, after = event.contacts[0]
     inner = event.position[before + 1 : after]
     n = len(inner) + lost
     if n == 0:
