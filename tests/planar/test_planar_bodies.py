@@ -22,7 +22,6 @@ from contactid.planar.squares.bodies import (
     COLUMNS,
     ELLIPSE,
     EQ31,
-    REFUSED,
     RIVAL,
     RIVALS,
     SUBSET,
@@ -50,6 +49,7 @@ TWIN_FOLDER = Path(__file__).parents[2] / "workflow" / "resources" / "embedded" 
 PYBULLET = Path(os.environ.get("DATA_MIRROR") or "../shared/data") / "planar-pybullet"
 TRUTH = LeverGeometry(radius=0.005, turn=0.006, centre=(2e-4, -1e-4))
 START = LeverGeometry(radius=0.003)
+REFUSED = 3.0  # standard errors, from which on the table's caption refuses a rival
 
 
 def exact_impacts(geometry: LeverGeometry = TRUTH, number: int = 60, ratio: float = RATIO) -> Impacts:
@@ -114,13 +114,6 @@ def test_a_lag_is_found_and_moves_the_answer_without_it() -> None:
     fit = fit_impacts(impacts, START, LAGGED)
     assert fit.ratio == pytest.approx(RATIO, rel=1e-4) and fit.geometry.lag == pytest.approx(1e-3, rel=1e-3)
     assert fit_impacts(impacts, START, FREE).residual > 1e-3 > 10.0 * fit.residual
-
-
-def test_a_ratio_that_is_held_wrong_leaves_more() -> None:
-    impacts = off(exact_impacts(number=150), 2e-4)
-    right, wrong = (fit_impacts(impacts, START, FREE, ratio=ratio) for ratio in (RATIO, 0.7 * RATIO))
-    assert np.isnan(wrong.ratio_se) and wrong.ratio == 0.7 * RATIO
-    assert wrong.residual > 1.5 * right.residual
 
 
 def test_wild_impacts_do_not_move_the_answer() -> None:

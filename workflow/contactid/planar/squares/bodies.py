@@ -53,7 +53,6 @@ COLUMNS = (
     "body", "route", "case", "impacts", "inertia_ratio_mm2", "inertia_ratio_se_mm2", "radius_mm", "size",
     "departure_se", "residual_pct",
 )  # fmt: skip
-REFUSED = 3.0  # standard errors between a rival's subset and the real one
 _MM, _MM2 = 1e3, 1e6
 _QUARTERS = 4
 _FEWEST_FLIGHTS = 500  # stretches of nine frames: with fewer a rate of braking is hardly known to a tenth
