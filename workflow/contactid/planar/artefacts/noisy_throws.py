@@ -277,13 +277,7 @@ def draw_identified_friction(data: pd.DataFrame) -> Figure:
     models = models or list(dict.fromkeys(data["noise_model"]))
     whole = min(style.SINGLE_COLUMN * len(models), style.DOUBLE_COLUMN)
     figure, panels = plt.subplots(
-        2,
-        len(models),
-        figsize=(whole, 5.2),
-        sharex=True,
-        sharey="row",
-        squeeze=False,
-        height_ratios=(2.0, 1.0),
+        2, len(models), figsize=(whole, 5.2), sharex=True, sharey="row", squeeze=False, height_ratios=(2.0, 1.0)
     )
     reach = 0.0, float(data[["mu", "mu_q75"]].max().max()) + _FREE
     for letter, model, (axes, below) in zip("abcdef", models, panels.T, strict=False):
@@ -342,18 +336,8 @@ def _draw_grid(axes: Axes, data: pd.DataFrame, column: str) -> None:
     grid.index = [f"{mu:g}" for mu in grid.index]
     grid.loc[_MEAN] = means.reindex(grid.columns)
     grid.columns = [f"{rate:g}" for rate in grid.columns]
-    annotations = grid.map(_short)
-    sns.heatmap(
-        grid,
-        ax=axes,
-        annot=annotations,
-        fmt="",
-        annot_kws={"size": 6},
-        cmap=_ERROR_COLOURS,
-        norm=LogNorm(*_ERROR_SCALE),
-        cbar=False,
-        linewidths=0.5,
-    )
+    look: Any = {"cmap": _ERROR_COLOURS, "norm": LogNorm(*_ERROR_SCALE), "linewidths": 0.5, "cbar": False}
+    sns.heatmap(grid, ax=axes, annot=grid.map(_short), fmt="", annot_kws={"size": 6}, **look)
     axes.axhline(len(grid) - 1, color="white", lw=3.0)
     axes.set(xlabel="frames per second", ylabel="")
     axes.tick_params(length=0, labelrotation=0)
