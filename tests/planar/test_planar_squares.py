@@ -160,6 +160,16 @@ def test_a_body_without_corners_is_refused(twin: xr.Dataset) -> None:
         prepare_throws(round_body)
 
 
+def test_throws_without_an_impact_between_two_flights_are_refused(
+    twin: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_dataset(twin.assign_attrs(synthetic=1), tmp_path / "twin.nc")
+    monkeypatch.setattr(identification, "every_impact", lambda prepared: [])
+    with pytest.raises(ContactIdError, match="no impact of a single corner between two flights"):
+        write_squares(str(tmp_path / "twin.nc"), str(tmp_path / "squares.csv"), str(tmp_path / "fits.nc"))
+    assert [file.name for file in tmp_path.iterdir()] == ["twin.nc"]
+
+
 def test_files_of_the_twin(twin: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The control for the real square: here the same steps find J/m and friction."""
     monkeypatch.setattr(identification, "FITTED", 4)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from contactid.core.errors import ContactIdError
 from contactid.output.tables import write_exact
 from contactid.planar.identify.fit import FitOptions, TrajectoryFit, fit_trajectories, stored
 from contactid.planar.identify.states import write_fits
@@ -50,12 +51,23 @@ def median_error(values: np.ndarray) -> float:
 
 
 def write_squares(data: str, table: str, fits: str) -> None:
-    """Identify a square from single impacts of a canonical file; write a row each, and the states of typical ones."""
+    """Identify a square from single impacts of a canonical file; write a row each, and the states of typical ones.
+
+    Raises
+    ------
+    ContactIdError
+        Without such an impact, and as :func:`contactid.planar.squares.windows.prepare_throws`.
+    """
     dataset = read_dataset(data)
     prepared = prepare_throws(dataset)
     named = SYNTHETIC if dataset.attrs["synthetic"] else PUBLIC
+    windows = largest_turns(every_impact(prepared))
+    if not windows:
+        raise ContactIdError(
+            f"{dataset.attrs['source']}: no impact of a single corner between two flights", "Throw higher, and tilted"
+        )
     rows, states = [], []
-    for window in largest_turns(every_impact(prepared)):
+    for window in windows:
         fit = fit_trajectories(prepared.shape, [window.throw], FitOptions(longest_step=_LONGEST_STEP))
         rows.append(_row(window, fit))
         states.append(stored(f"{named}, {window.name}", prepared.shape, window.throw, fit))
