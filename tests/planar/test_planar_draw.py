@@ -51,14 +51,6 @@ def scene(labels, **options):
     return pd.concat([glide(panel, label, **options) for panel, label in enumerate(labels)], ignore_index=True)
 
 
-def moving(labels, instants=4):
-    """The same as frames of an animation."""
-    lapse = scene(labels, instants=instants)
-    ground = lapse["kind"] == "ground"
-    frame = np.where(ground, 0, np.round(lapse["time_s"] / STEP)).astype(int)
-    return lapse.drop(columns="item").assign(frame=frame)
-
-
 def peaks(**changed):
     table = {"model": ["IRC", "IRC", "IGC", "IGC"], "time_step_ms": [0.1, 1.0] * 2}
     return pd.DataFrame({**table, "peak_impulse_ns": [132.9, 133.2, 70.0, 99.0], "limit_ns": 132.86, **changed})
@@ -273,7 +265,7 @@ def near(pixels, colour):
 
 def test_an_animation_moves_the_body_and_leaves_its_path(tmp_path):
     path = tmp_path / "glide.gif"
-    animate(moving([""], instants=6), path, source="Simulated")
+    animate(scene([""], instants=6), path, source="Simulated")
     shown = list(frames_of(path))
     assert len(shown) == 6
     centres = [np.nonzero(near(pixels, style.REST))[1].mean() for pixels, _ in shown]
@@ -288,8 +280,8 @@ def test_an_animation_moves_the_body_and_leaves_its_path(tmp_path):
 
 
 def test_equal_motions_are_equal_files_and_panels_may_end_early(tmp_path):
-    table = moving(["$a$", "$b$"], instants=3)
-    table = table[(table["panel"] == 0) | (table["frame"] < 2)]
+    table = scene(["$a$", "$b$"], instants=3)
+    table = table[(table["panel"] == 0) | (table["time_s"] < 1.5 * STEP)]
     write_csv(table, tmp_path / "frames.csv")
     for name in ("one.gif", "two.gif"):
         animate(read_csv(tmp_path / "frames.csv"), tmp_path / name)
@@ -299,13 +291,13 @@ def test_equal_motions_are_equal_files_and_panels_may_end_early(tmp_path):
 
 @pytest.mark.parametrize(("apart", "shown"), [(0.01, SHORTEST), (0.05, 50), (0.2, LONGEST)])
 def test_an_animation_plays_in_real_time_where_a_gif_can(apart, shown, tmp_path):
-    table = moving([""], instants=3)
-    animate(table.assign(time_s=apart * table["frame"]), tmp_path / "glide.gif")
+    table = scene([""], instants=3)
+    animate(table.assign(time_s=apart / STEP * table["time_s"]), tmp_path / "glide.gif")
     assert next(frames_of(tmp_path / "glide.gif"))[1] == shown
 
 
 def test_an_animation_of_nothing_is_refused(tmp_path):
-    table = moving([""])
+    table = scene([""])
     with pytest.raises(ContactIdError, match="no frame"):
         animate(table[table["kind"] == "ground"], tmp_path / "none.gif")
     assert not list(tmp_path.iterdir())

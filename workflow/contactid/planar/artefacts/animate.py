@@ -1,7 +1,6 @@
-"""Animate motions of planar bodies, all panels at once, as a gif that loops.
+"""Animate time lapses of planar bodies, all panels at once, as a gif that loops.
 
-The table has the columns ``panel, label, frame, time_s, kind, x_m, y_m``: at each frame an ``outline`` (a polyline in
-S) and one point each of ``com`` and ``reference``, whose history is their path; the ``ground`` is drawn at every frame.
+The scene is that of :mod:`contactid.planar.artefacts.time_lapse`, with an outline for each picture.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from PIL import Image
 
 from contactid.core.atomic import replacing
@@ -28,8 +26,8 @@ SHORTEST, LONGEST = 40, 70  # ms of a frame: real time where that lies between
 _HELD = 1000  # ms of the last frame
 
 
-def animate(frames: pd.DataFrame, path: str | Path, *, source: str = "") -> None:
-    """Write a looping gif of the motions; it plays in real time where frames are 40 to 70 ms apart.
+def animate(scene: pd.DataFrame, path: str | Path, *, source: str = "") -> None:
+    """Write a looping gif of the motions; it plays in real time where outlines are 40 to 70 ms apart.
 
     A panel that ends before the others stays as it ends. ``source`` is printed in the picture.
 
@@ -38,23 +36,22 @@ def animate(frames: pd.DataFrame, path: str | Path, *, source: str = "") -> None
     ContactIdError
         Nothing to show, or a path that can't be written.
     """
-    moving = frames[frames["kind"] != "ground"]
-    if moving.empty:
+    instants = scene[scene["kind"] == "outline"].groupby("item")["time_s"].max()
+    if instants.empty:
         raise ContactIdError(f"{path}: there is no frame to animate", "Give a motion of one step or more")
-    instants = moving.groupby("frame")["time_s"].max()
     with style.styled():
-        figure, axes_of = scene_panels(frames.assign(item=0))
+        figure, axes_of = scene_panels(scene)
         figure.set_dpi(DPI)
         if source:
             style.label_data(figure, source)
-        panels = [_Panel(axes, moving[moving["panel"] == panel]) for panel, axes in axes_of.items()]
+        panels = [_Panel(axes, scene[scene["panel"] == panel]) for panel, axes in axes_of.items()]
         name_lines(figure, panels[0].axes)
         clock = figure.text(0.01, 0.01, _time(instants.iloc[-1]), fontsize=8.0)
         canvas = _Canvas(figure, [*(artist for panel in panels for artist in panel.artists), clock])
         pictures = []
-        for frame, instant in zip(instants.index.to_numpy(dtype=int), instants, strict=True):
+        for instant in instants:
             for panel in panels:
-                panel.show(frame)
+                panel.show(instant)
             clock.set_text(_time(instant))
             pictures.append(canvas.picture())
         plt.close(figure)
@@ -62,37 +59,36 @@ def animate(frames: pd.DataFrame, path: str | Path, *, source: str = "") -> None
 
 
 class _Panel:
-    """One motion's artists, moved from frame to frame."""
+    """One motion's artists, moved from picture to picture."""
 
     def __init__(self, axes: Axes, motion: pd.DataFrame) -> None:
-        outlines = motion[motion["kind"] == "outline"].groupby("frame")[["x_m", "y_m"]]
-        self.axes, self.frames = axes, np.array(list(outlines.groups))
-        self.outlines = [part.to_numpy() for _, part in outlines]
+        outlines = motion[motion["kind"] == "outline"].groupby("item")
+        self.axes, self.times = axes, outlines["time_s"].first().to_numpy()
+        self.outlines = [part.to_numpy() for _, part in outlines[["x_m", "y_m"]]]
         (self.body,) = axes.fill(
             *self.outlines[0].T, facecolor=style.REST, edgecolor=style.REST_EDGE, lw=1.0, label=BODY
         )
-        com, reference = (motion[motion["kind"] == kind] for kind in ("com", "reference"))
-        self.trails = [_trail(axes, com, style.LINE, "-", COM), _trail(axes, reference, style.RELEASE, "--", REFERENCE)]
+        self.trails = []
+        for kind, colour, dashes, name in (
+            ("com", style.LINE, "-", COM),
+            ("reference", style.RELEASE, "--", REFERENCE),
+        ):
+            (line,) = axes.plot([], [], color=colour, ls=dashes, lw=1.0, label=name)
+            line.set(marker="o", markersize=3.0, markeredgewidth=0.0, markevery=[-1])  # a dot at its end
+            self.trails.append((line, motion[motion["kind"] == kind]))
 
     @property
     def artists(self) -> list[Artist]:
         """What moves, from back to front."""
         return [self.body, *(line for line, _ in self.trails)]
 
-    def show(self, frame: int) -> None:
-        """Take the state of a frame, or the last one before it."""
-        past = max(int(np.searchsorted(self.frames, frame, side="right")), 1)
-        self.body.set_xy(self.outlines[past - 1])
-        for line, points in self.trails:
-            line.set_data(*points[:past].T)
-
-
-def _trail(axes: Axes, rows: pd.DataFrame, colour: str, dashes: str, name: str) -> tuple[Line2D, np.ndarray]:
-    """A line that ends in a dot, and the points (n, 2) that it goes through in the end."""
-    (line,) = axes.plot(
-        [], [], color=colour, ls=dashes, lw=1.0, marker="o", ms=3.0, mew=0.0, markevery=[-1], label=name
-    )
-    return line, rows.sort_values("frame")[["x_m", "y_m"]].to_numpy()
+    def show(self, instant: float) -> None:
+        """Take the state at an instant, or the last one before it."""
+        place = max(int((self.times <= instant).sum()) - 1, 0)
+        self.body.set_xy(self.outlines[place])
+        for line, path in self.trails:
+            past = path[path["time_s"] <= instant]
+            line.set_data(past["x_m"], past["y_m"])
 
 
 class _Canvas:

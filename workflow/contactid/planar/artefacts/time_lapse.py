@@ -139,7 +139,7 @@ def time_lapse(
 ) -> pd.DataFrame:
     """A scene's table; a panel is a run, a label, a span (s) and a number of outlines, at even times."""
     parts: list[pd.DataFrame] = []
-    time = motions["time"].values
+    time, beyond = motions["time"].values, _BEYOND * float(np.ptp(scene.body.shape.outline()[:, 0]))
     for panel, (run, label, (begin, end), outlines) in enumerate(panels):
         inside = np.flatnonzero((time >= begin - 1e-12) & (time <= end + 1e-12))
         position = motions["position"].values[run]
@@ -149,7 +149,7 @@ def time_lapse(
         lines += [
             ("com", 0, time[path], position[path, :2]),
             ("reference", 0, time[path], reference_point(scene, position[path])),
-            ("ground", 0, time[inside[0]], _ground_below(scene, np.concatenate(bodies))),
+            ("ground", 0, time[inside[0]], ground_below(scene.ground, np.concatenate(bodies), beyond)),
         ]
         parts += [
             polyline(points, panel=panel, label=label, kind=kind, item=item, time_s=moments)
@@ -169,29 +169,10 @@ def polyline(points: np.ndarray, unit: str = "m", **columns: Any) -> pd.DataFram
 
 
 def animation_frames(scene: Scene, motions: xr.Dataset, runs: Sequence[int], frames_per_second: float) -> pd.DataFrame:
-    """Outlines and points at every frame, one panel per run; ``panel, label, frame, time_s, kind, x_m, y_m``."""
-    time = motions["time"].values
-    count = max(2, round(min(scene.duration, float(time[-1])) * frames_per_second) + 1)
-    shown = np.searchsorted(time, np.arange(count) / frames_per_second - 1e-12).clip(0, len(time) - 1)
-    parts = []
-    for panel, run in enumerate(runs):
-        position, label = motions["position"].values[run], law_label(motions, run)
-        reference = reference_point(scene, position)
-        bodies = [outline_at(scene.body.shape, position[k]) for k in shown]
-        for frame, (k, body) in enumerate(zip(shown, bodies, strict=True)):
-            for kind, points in (
-                ("outline", body),
-                ("com", position[k : k + 1, :2]),
-                ("reference", reference[k : k + 1]),
-                *([("ground", _ground_below(scene, np.concatenate(bodies)))] if frame == 0 else []),
-            ):
-                parts.append(polyline(points, panel=panel, label=label, frame=frame, time_s=time[k], kind=kind))
-    return pd.concat(parts, ignore_index=True)
-
-
-def _ground_below(scene: Scene, points: np.ndarray) -> np.ndarray:
-    """(2, 2) ends of the ground's part under points (n, 2), with a margin."""
-    return ground_below(scene.ground, points, _BEYOND * float(np.ptp(scene.body.shape.outline()[:, 0])))
+    """A time lapse with a panel per run, and an outline for each picture of an animation."""
+    end = float(motions["time"][-1])
+    pictures = max(2, round(end * frames_per_second) + 1)
+    return time_lapse(scene, motions, [(run, law_label(motions, run), (0.0, end), pictures) for run in runs])
 
 
 def ground_below(ground: Ground, points: np.ndarray, margin: float = 0.0) -> np.ndarray:
