@@ -162,7 +162,10 @@ def test_a_plate_is_flat_over_subsets_and_each_rival_is_not() -> None:
     assert low < high < 1e6 * RATIO  # a patch matters most where the lever is short
 
 
-def test_rivals_are_refused_on_a_body_that_is_no_plate_and_not_on_their_own_plate() -> None:
+def test_rivals_are_refused_on_a_body_that_is_no_plate_and_not_on_their_own_plate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bodies, "_TRIED", np.array([1.8, 12.0]))
     impacts = off(exact_impacts(number=450, ratio=0.75 * RATIO), 1e-4)
     rows = eq31_rows("body", impacts, START, FREE, RATIO)
     nearest = rows[(rows["route"] == RIVAL) & rows["case"].str.endswith("sized")]
@@ -218,6 +221,7 @@ def test_another_simulators_throws_have_its_j_over_m_pooled_and_one_by_one() -> 
 
 def test_the_table_and_the_figure_of_bodies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "_SIZED", 0.5)
+    monkeypatch.setattr(bodies, "_TRIED", np.array([1.0, 6.0]))
     twin = read_square_throws(TWIN_FOLDER, licence="CC0-1.0")
     write_dataset(twin, tmp_path / "twin.nc")
     write_dataset(ellipse_impacts(), tmp_path / "ellipse.nc")

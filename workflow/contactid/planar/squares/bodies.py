@@ -45,7 +45,7 @@ from contactid.sources.motion import read_dataset
 SQUARE, ELLIPSE = "square", "ellipse"
 PYBULLET, TWIN = "PyBullet", "twin"
 EQ31, EQ31_LAG, REVERSED = "eq. 31", "eq. 31, lag free", "eq. 31, reversed"
-AS_PUBLISHED = "eq. 31, x as published"
+AS_PUBLISHED, OF_ONE = "eq. 31, x as published", "rival of 1 mm or ms"
 SUBSET, RIVAL, PLATE, STATED = "subset", "rival", "uniform plate", "publishers"
 TIPPING, BRAKING, EQ27 = "tipping", "braking in flight", "eq. 27, median"
 NO_COUPLE, STANDING, FITTED = "no couple", "couple as it stands", "couple of each pivot"
@@ -178,7 +178,7 @@ def eq31_rows(body: str, impacts: Impacts, prior: LeverGeometry, error: LeverGeo
     ]
     for name, (rival, unit) in RIVALS.items():
         small = fit_impacts(plate_with(rival, 1.0, impacts, fit, plate), prior, error, start=plate, draws=0)
-        rows.append(_fitted(RIVAL, f"{name}, 1 {unit}", small) | {"size": 1.0})
+        rows.append(_fitted(OF_ONE, f"{name}, 1 {unit}", small) | {"size": 1.0})
         size = _size(lambda x, rival=rival: plate_with(rival, x, impacts, fit, plate), (prior, error, fit.ratio), plate)  # type: ignore[misc]
         made = plate_with(rival, size, impacts, fit, plate)
         found = fit_impacts(made, prior, error, start=plate, draws=0)
