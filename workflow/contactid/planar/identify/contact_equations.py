@@ -23,6 +23,7 @@ Its ``c_{t,+} - c_{t,+}`` is read as ``c_{t,+} - c_{t,-}``, the impulse along t;
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -243,14 +244,15 @@ def total_least_squares(equations: RatioEquations) -> float:
         return float("nan")
     unit = float(np.sqrt(np.mean(k[:, 0, 0]) / np.mean(k[:, 1, 1])))
 
-    def cost(angle: float) -> float:
-        """Of J/m = unit tan(angle), which is finite also where J/m is not."""
+    def cost(angle: Any) -> Any:
+        """Of J/m = unit tan(angle), at one angle or (n, 1): finite also where J/m is not."""
         s, c = unit * np.sin(angle), np.cos(angle)
         variance = c * c * k[:, 0, 0] - 2.0 * s * c * k[:, 0, 1] + s * s * k[:, 1, 1]
-        return float(np.sum((c * moment - s * spin) ** 2 / variance))
+        return np.sum((c * moment - s * spin) ** 2 / variance, axis=-1)
 
     step = np.pi / _GRID
-    best = min(-0.5 * np.pi + step * np.arange(_GRID), key=cost)
+    angles = -0.5 * np.pi + step * np.arange(_GRID)
+    best = angles[np.argmin(cost(angles[:, None]))]
     ends = best - step, best + step
     found = minimize_scalar(cost, bounds=ends, method="bounded", options={"xatol": 1e-12})
     return float(unit * np.tan(found.x))
