@@ -48,7 +48,7 @@ _ITEMS: Mapping[str, Items] = {
     "tossing_identify_1": Items("tossing/sweeps/*.nc", "simulated tosses per CPU second", _grid),
     "tossing_preprocess": Items("data/*/tosses.csv", "tosses per CPU second", _rows),
     "planar_identify": Items("planar/identification/*.mu*.csv", "throws per CPU minute", _rows),
-    "planar_square_part": Items("planar/identification/squares.*.csv", "throws per CPU minute", _rows),
+    "planar_squares": Items("planar/sweeps/squares.csv", "impacts per CPU minute", _rows),
     "arm_fit_samples": Items("arm/fits/samples_*.csv", "fits per CPU minute", _rows),
     "inhand_estimate": Items("inhand/fits/*.csv", "estimates per CPU minute", _rows),
 }

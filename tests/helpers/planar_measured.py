@@ -7,9 +7,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from contactid.core.errors import ContactIdError
-from contactid.planar.identify.contact_equations import ContactSteps, contact_steps
-from contactid.planar.identify.identifiability import Flag, Identifiability, RatioEquations, fit_ratio
+from contactid.planar.identify.contact_equations import (
+    ContactSteps,
+    RatioEquations,
+    contact_steps,
+    total_least_squares,
+)
 from contactid.planar.simulate.bodies import PlanarMotion
 from contactid.planar.simulate.geometry import Ground, Polygon, Shape, contacts
 from contactid.planar.squares.events import SKIPPED_FRAMES, Alignment, ThrowEvents
@@ -27,7 +30,6 @@ from contactid.planar.squares.flight import (
 from contactid.planar.squares.windows import (
     IMPACT_FRAMES,
     PreparedThrows,
-    SquareOptions,
     SquareWindow,
     cut_window,
     prepare_throws,
@@ -55,13 +57,12 @@ def ratios_by_step(equations: RatioEquations) -> tuple[np.ndarray, np.ndarray]:
     turns = equations.spin != 0.0
     spin = np.where(turns, equations.spin, 1.0)
     ratio = np.where(turns, equations.moment / spin, np.nan)
-    error = np.sqrt(equations.residual_variance(ratio)) / np.abs(spin)
-    return ratio, error if equations.noise_known else np.full_like(error, np.nan)
+    return ratio, np.sqrt(equations.residual_variance(ratio)) / np.abs(spin)
 
 
 @dataclass(frozen=True)
 class RatioDetail:
-    """What :func:`fit_ratio` doesn't tell of J/m over all steps with one contact; not numbers without known noise.
+    """What :func:`total_least_squares` doesn't tell of J/m over all steps with one contact.
 
     Attributes
     ----------
@@ -80,21 +81,15 @@ class RatioDetail:
 def ratio_detail(equations: RatioEquations) -> RatioDetail:
     """Plain least squares and its bias, and how well total least squares is known."""
     moment, spin, covariance = equations.moment, equations.spin, equations.covariance
-    weight, total = 1.0 / covariance[:, 0, 0], fit_ratio(equations).total
+    weight, total = 1.0 / covariance[:, 0, 0], total_least_squares(equations)
     information = float(np.sum(spin**2 / equations.residual_variance(total)))
     excess = weight @ (covariance[:, 0, 1] / total - covariance[:, 1, 1])
-    known = 1.0 if equations.noise_known else np.nan
     return RatioDetail(
         plain=float(weight @ (moment * spin) / (weight @ spin**2)),
-        bias=known * float(excess / (weight @ spin**2)),
-        information=known * information,
-        deviation=known * information**-0.5,
+        bias=float(excess / (weight @ spin**2)),
+        information=information,
+        deviation=information**-0.5,
     )
-
-
-def ratio_identifiable(found: Identifiability) -> bool:
-    """Whether some step with one contact changes the spin."""
-    return found.n_single > 0 and Flag.NO_SPIN_CHANGE not in found.flags
 
 
 def rest_gaps(events: Sequence[ThrowEvents]) -> np.ndarray:
@@ -179,6 +174,13 @@ class FirstImpacts:
         return (change * self.tangent[:, :2]).sum(axis=1) / (change * self.normal[:, :2]).sum(axis=1)
 
 
+def _jumps_at_impact(event: ThrowEvents) -> bool:
+    """Whether the camera lost the body in a flight around the first contact."""
+    frames = IMPACT_FRAMES[0]
+    ends = event.contacts[:1]
+    return any(before - frames < jump <= after + frames for before, after in ends for jump in event.jumps)
+
+
 def first_impacts(
     events: Sequence[ThrowEvents], shape: Polygon, alignment: Alignment, interval: float, radius: float = 0.0
 ) -> FirstImpacts:
@@ -196,7 +198,7 @@ def first_impacts(
     shape, ground = replace(shape, radius=radius), alignment.ground
     rows, report = [], flight_report(events, interval)
     for event in events:
-        met = bridge(event, interval, IMPACT_FRAMES[0], report)
+        met = None if _jumps_at_impact(event) else bridge(event, interval, IMPACT_FRAMES[0], report)
         corner = None if met is None else single_corner(contacts(shape, ground, met.position).gap)
         if met is None or corner is None:
             continue
@@ -226,23 +228,19 @@ class RecordedWindow:
         return getattr(self.window, name)
 
 
-def recorded_window(event: ThrowEvents, prepared: PreparedThrows, most: int = 8) -> RecordedWindow:
-    """The window of a throw without putting a frame back; the reason is raised where it has none."""
+def recorded_window(event: ThrowEvents, prepared: PreparedThrows, most: int = 8) -> RecordedWindow | None:
+    """The window of a throw without putting a frame back; None where it has none."""
     if not event.contacts:
-        raise ContactIdError(f"{event.name}: no contact", "Leave the throw out")
+        return None
     last = event.contacts[0].before
     until = event.contacts[1].before + 1 if len(event.contacts) > 1 else len(event.position)
     frames = max(last - most + 1, SKIPPED_FRAMES), min(last + most + 1, until)
-    if any(frames[0] <= jump < frames[1] for jump in event.jumps):
-        raise ContactIdError(f"{event.name}: a jump in the window", "Leave the throw out")
     met = bridge(event, prepared.interval, IMPACT_FRAMES[0], prepared.flight)
-    if met is None:
-        reason = "the flights before and after the first contact don't meet"
-        raise ContactIdError(f"{event.name}: {reason}", "Leave the throw out")
-    try:
-        window = cut_window(event, met, 0, prepared, most)
-    except ContactIdError as error:
-        raise ContactIdError(f"{event.name}: {error.problem}", error.remedy) from None
+    if met is None or any(frames[0] <= jump < frames[1] for jump in event.jumps):
+        return None
+    window = cut_window(event, met, 0, prepared, most)
+    if window is None:
+        return None
     assert len(window.throw.time) == frames[1] - frames[0]
     lowered = (prepared.ground.y0 - window.throw.ground.y0) * np.cos(prepared.ground.slope)
     return RecordedWindow(window, frames, (last - frames[0]) * prepared.interval + met.instant, float(lowered))
@@ -250,23 +248,17 @@ def recorded_window(event: ThrowEvents, prepared: PreparedThrows, most: int = 8)
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows by which throws could be identified as they are recorded, and why the others have none."""
+    """First impacts' windows of throws as they are recorded."""
 
     prepared: PreparedThrows
     windows: tuple[RecordedWindow, ...]
-    left_out: dict[str, str]
 
 
-def throw_windows(data: xr.Dataset, options: SquareOptions | None = None) -> Windows:
+def throw_windows(data: xr.Dataset, most: int = 8) -> Windows:
     """All windows of a dataset, without mending a throw."""
-    options = options or SquareOptions()
-    prepared, windows, left_out = prepare_throws(data, options), [], {}
-    for event in prepared.events:
-        try:
-            windows.append(recorded_window(event, prepared, options.frames))
-        except ContactIdError as error:
-            left_out[event.name] = error.problem.removeprefix(f"{event.name}: ")
-    return Windows(prepared, tuple(windows), left_out)
+    prepared = prepare_throws(data)
+    found = [recorded_window(event, prepared, most) for event in prepared.events]
+    return Windows(prepared, tuple(window for window in found if window is not None))
 
 
 @dataclass(frozen=True)

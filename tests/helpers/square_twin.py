@@ -5,8 +5,8 @@ the ground is a little sloped and not at zero, and poses are noisy. It lacks wha
 are sharp, impacts are those of the contact law, nothing brakes the flight, and the camera never loses the body. What
 an identification finds here tells how much of its result on the real throws is due to the method.
 
-Equally many throws come to rest on each side. With the 24 that come with the repository that is 6 per side, fewer than
-:func:`contactid.planar.squares.events.align` asks for by default: align them with ``fewest_at_rest=6``.
+Equally many throws come to rest on each side. With the 24 that come with the repository that is 6 per side, as many as
+:func:`contactid.planar.squares.events.align` asks for.
 """
 
 from __future__ import annotations

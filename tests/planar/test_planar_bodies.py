@@ -18,10 +18,10 @@ from contactid.planar.readers.throws import SQUARE_SIDE, square
 from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
 from contactid.planar.squares import bodies
 from contactid.planar.squares.bodies import (
+    AS_PUBLISHED,
     COLUMNS,
     ELLIPSE,
     EQ31,
-    REFUSED,
     RIVAL,
     RIVALS,
     SUBSET,
@@ -41,7 +41,7 @@ from contactid.planar.squares.impacts import (
     fit_impacts,
     impacts_of,
 )
-from contactid.planar.squares.windows import SquareOptions, prepare_throws
+from contactid.planar.squares.windows import prepare_throws
 from contactid.sources.motion import write_dataset
 
 RATIO, SQUARE = SQUARE_SIDE**2 / 6.0, square(SQUARE_SIDE)
@@ -49,6 +49,7 @@ TWIN_FOLDER = Path(__file__).parents[2] / "workflow" / "resources" / "embedded" 
 PYBULLET = Path(os.environ.get("DATA_MIRROR") or "../shared/data") / "planar-pybullet"
 TRUTH = LeverGeometry(radius=0.005, turn=0.006, centre=(2e-4, -1e-4))
 START = LeverGeometry(radius=0.003)
+REFUSED = 3.0  # standard errors, from which on the table's caption refuses a rival
 
 
 def exact_impacts(geometry: LeverGeometry = TRUTH, number: int = 60, ratio: float = RATIO) -> Impacts:
@@ -115,13 +116,6 @@ def test_a_lag_is_found_and_moves_the_answer_without_it() -> None:
     assert fit_impacts(impacts, START, FREE).residual > 1e-3 > 10.0 * fit.residual
 
 
-def test_a_ratio_that_is_held_wrong_leaves_more() -> None:
-    impacts = off(exact_impacts(number=150), 2e-4)
-    right, wrong = (fit_impacts(impacts, START, FREE, ratio=ratio) for ratio in (RATIO, 0.7 * RATIO))
-    assert np.isnan(wrong.ratio_se) and wrong.ratio == 0.7 * RATIO
-    assert wrong.residual > 1.5 * right.residual
-
-
 def test_wild_impacts_do_not_move_the_answer() -> None:
     impacts = off(exact_impacts(number=150), 1e-5)
     spin = impacts.spin.copy()
@@ -168,7 +162,10 @@ def test_a_plate_is_flat_over_subsets_and_each_rival_is_not() -> None:
     assert low < high < 1e6 * RATIO  # a patch matters most where the lever is short
 
 
-def test_rivals_are_refused_on_a_body_that_is_no_plate_and_not_on_their_own_plate() -> None:
+def test_rivals_are_refused_on_a_body_that_is_no_plate_and_not_on_their_own_plate(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bodies, "_TRIED", np.array([1.8, 12.0]))
     impacts = off(exact_impacts(number=450, ratio=0.75 * RATIO), 1e-4)
     rows = eq31_rows("body", impacts, START, FREE, RATIO)
     nearest = rows[(rows["route"] == RIVAL) & rows["case"].str.endswith("sized")]
@@ -197,7 +194,7 @@ def test_an_ellipse_has_its_levers_by_the_support_function() -> None:
 
 
 def test_the_default_twin_has_its_j_over_m() -> None:
-    prepared = prepare_throws(read_square_throws(TWIN_FOLDER, licence="CC0-1.0"), SquareOptions(fewest_at_rest=6))
+    prepared = prepare_throws(read_square_throws(TWIN_FOLDER, licence="CC0-1.0"))
     impacts = impacts_of(prepared, every_impact(prepared))
     for error in (LeverGeometry(), FREE, LAGGED):
         fit = fit_impacts(impacts, LeverGeometry(radius=prepared.shape.radius), error)
@@ -207,7 +204,7 @@ def test_the_default_twin_has_its_j_over_m() -> None:
 @pytest.mark.skipif(not PYBULLET.is_dir(), reason="no throws of PyBullet (set DATA_MIRROR)")
 def test_another_simulators_throws_have_its_j_over_m_pooled_and_one_by_one() -> None:
     """Its damping of .04 /s and .04 a metre or radian and its gravity of 10 m/s2 are measured on the way."""
-    prepared = prepare_throws(read_square_throws(PYBULLET, licence="BSD-3-Clause"), SquareOptions())
+    prepared = prepare_throws(read_square_throws(PYBULLET, licence="BSD-3-Clause"))
     flight = prepared.flight
     braking = [flight.braking, flight.quadratic, flight.spin_braking, flight.spin_quadratic]
     assert braking == pytest.approx([0.04] * 4, abs=0.003) and flight.gravity == pytest.approx(10.0, abs=0.01)
@@ -223,11 +220,12 @@ def test_another_simulators_throws_have_its_j_over_m_pooled_and_one_by_one() -> 
 
 
 def test_the_table_and_the_figure_of_bodies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "_HALVINGS", 3)
+    monkeypatch.setattr(bodies, "_SIZED", 0.5)
+    monkeypatch.setattr(bodies, "_TRIED", np.array([1.0, 6.0]))
     twin = read_square_throws(TWIN_FOLDER, licence="CC0-1.0")
     write_dataset(twin, tmp_path / "twin.nc")
     write_dataset(ellipse_impacts(), tmp_path / "ellipse.nc")
-    squares = pd.DataFrame({"inertia_ratio_mm2": [590.0, 610.0], "counted": [True, False]})
+    squares = pd.DataFrame({"inertia_ratio_mm2": [590.0, 610.0]})
     squares.to_csv(tmp_path / "squares.csv", index=False)
     files = [str(tmp_path / name) for name in ("twin.nc", "twin.nc", "twin.nc", "ellipse.nc", "squares.csv", "out.csv")]
     write_bodies(*files)
@@ -236,6 +234,8 @@ def test_the_table_and_the_figure_of_bodies(tmp_path: Path, monkeypatch: pytest.
     found = table[(table["route"] == EQ31) & (table["body"] != ELLIPSE)]
     assert len(found) == 3 and found["inertia_ratio_mm2"].to_numpy() == pytest.approx(600.0, rel=0.02)
     assert (table["route"] == SUBSET).sum() > 30
+    (mirrored,) = table.loc[table["route"] == AS_PUBLISHED, "residual_pct"]
+    assert mirrored > 20.0 > table.loc[(table["route"] == EQ31) & (table["body"] == ELLIPSE), "residual_pct"].iloc[0]
     with styled():
         figure = draw_bodies(bodies_figure(files[-1]))
     assert len(figure.axes) == 3

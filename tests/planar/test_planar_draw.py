@@ -5,16 +5,13 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
-from matplotlib.text import Text
 from PIL import Image
 
 from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.tables import read_csv, write_csv
-from contactid.planar.artefacts import energy, time_lapse
+from contactid.planar.artefacts import time_lapse
 from contactid.planar.artefacts.animate import LONGEST, SHORTEST, animate
 from contactid.planar.own.draw import draw_impulses, draw_trajectory
 from odd_names import ODD
@@ -52,14 +49,6 @@ def glide(panel=0, label="", instants=4, slope=0.0):
 
 def scene(labels, **options):
     return pd.concat([glide(panel, label, **options) for panel, label in enumerate(labels)], ignore_index=True)
-
-
-def moving(labels, instants=4):
-    """The same as frames of an animation."""
-    lapse = scene(labels, instants=instants)
-    ground = lapse["kind"] == "ground"
-    frame = np.where(ground, 0, np.round(lapse["time_s"] / STEP)).astype(int)
-    return lapse.drop(columns="item").assign(frame=frame)
 
 
 def peaks(**changed):
@@ -250,39 +239,13 @@ def test_impulses_are_stems_at_their_instants_with_their_values(drawn):
     assert figure.axes[0].get_ylim() == figure.axes[1].get_ylim()
 
 
-@pytest.mark.parametrize("name", ["friction_mu", "restitution_e_n"])
-def test_each_energy_is_named_at_its_end(name, drawn):
-    values = [0.0, 0.1, 0.5, 1.0]  # the ends of the first two nearly meet
-    drawing = DRAWINGS["fig12_sliding_energy" if name == "friction_mu" else "fig14_restitution_energy"]
-    (axes,) = drawn(drawing, energies(name, values)).axes
-    assert len(axes.get_lines()) == 4
-    assert [text.get_text() for text in axes.texts] == [
-        "1",
-        "0.5",
-        "0.1",
-        "0",
-        r"$\mu$" if name == "friction_mu" else r"$e_N$",
-    ]
-    named = [Text.get_window_extent(text) for text in axes.texts]  # without the lines that lead to them
-    for below, above in itertools.pairwise(named):
-        assert below.y1 <= above.y0 + 1.0
-    colours = [line.get_color() for line in axes.get_lines()]
-    assert len({tuple(colour) for colour in colours}) == 4
-
-
-def test_many_energies_have_a_legend_instead(drawn):
-    figure = drawn(DRAWINGS["fig12_sliding_energy"], energies("friction_mu", np.linspace(0.0, 1.0, 41)))
-    assert len(legend_of(figure)) == 41 and not figure.axes[0].texts
-
-
-@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=10), st.floats(0.0, 0.1))
-def test_spread_places_keep_order_and_distance_within_bounds(values, apart):
-    ends = np.sort(values)
-    places = energy.spread(ends, apart, 0.0, 1.0)
-    assert (np.diff(places) >= apart - 1e-12).all()
-    assert places.min() >= -1e-12 and places.max() <= 1.0 + 1e-12
-    if (np.diff(ends) >= apart).all():
-        assert np.allclose(places, ends)
+@pytest.mark.parametrize("values", [[0.0, 0.1, 0.5, 1.0], np.linspace(0.0, 1.0, 41)])
+def test_each_energy_has_a_colour_and_a_name(values, drawn):
+    figure = drawn(DRAWINGS["fig12_sliding_energy"], energies("friction_mu", values))
+    assert legend_of(figure) == [f"{value:g}" for value in values]
+    assert figure.legends[0].get_title().get_text() == r"$\mu$"
+    colours = [line.get_color() for line in figure.axes[0].get_lines()]
+    assert len({tuple(colour) for colour in colours}) == len(values)
 
 
 # animations
@@ -302,7 +265,7 @@ def near(pixels, colour):
 
 def test_an_animation_moves_the_body_and_leaves_its_path(tmp_path):
     path = tmp_path / "glide.gif"
-    animate(moving([""], instants=6), path, source="Simulated")
+    animate(scene([""], instants=6), path, source="Simulated")
     shown = list(frames_of(path))
     assert len(shown) == 6
     centres = [np.nonzero(near(pixels, style.REST))[1].mean() for pixels, _ in shown]
@@ -317,8 +280,8 @@ def test_an_animation_moves_the_body_and_leaves_its_path(tmp_path):
 
 
 def test_equal_motions_are_equal_files_and_panels_may_end_early(tmp_path):
-    table = moving(["$a$", "$b$"], instants=3)
-    table = table[(table["panel"] == 0) | (table["frame"] < 2)]
+    table = scene(["$a$", "$b$"], instants=3)
+    table = table[(table["panel"] == 0) | (table["time_s"] < 1.5 * STEP)]
     write_csv(table, tmp_path / "frames.csv")
     for name in ("one.gif", "two.gif"):
         animate(read_csv(tmp_path / "frames.csv"), tmp_path / name)
@@ -328,13 +291,13 @@ def test_equal_motions_are_equal_files_and_panels_may_end_early(tmp_path):
 
 @pytest.mark.parametrize(("apart", "shown"), [(0.01, SHORTEST), (0.05, 50), (0.2, LONGEST)])
 def test_an_animation_plays_in_real_time_where_a_gif_can(apart, shown, tmp_path):
-    table = moving([""], instants=3)
-    animate(table.assign(time_s=apart * table["frame"]), tmp_path / "glide.gif")
+    table = scene([""], instants=3)
+    animate(table.assign(time_s=apart / STEP * table["time_s"]), tmp_path / "glide.gif")
     assert next(frames_of(tmp_path / "glide.gif"))[1] == shown
 
 
 def test_an_animation_of_nothing_is_refused(tmp_path):
-    table = moving([""])
+    table = scene([""])
     with pytest.raises(ContactIdError, match="no frame"):
         animate(table[table["kind"] == "ground"], tmp_path / "none.gif")
     assert not list(tmp_path.iterdir())

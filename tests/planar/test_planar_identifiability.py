@@ -1,4 +1,4 @@
-"""Simulated motions obey eq. 28 exactly, lose their null vector to noise, and raise the flags they were built for."""
+"""Simulated motions obey eq. 28 exactly and lose their null vector to noise; eq. 31 with it and without."""
 
 from __future__ import annotations
 
@@ -10,27 +10,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.artefacts import step_equations
 from contactid.planar.identify.contact_equations import (
     ContactSteps,
+    RatioEquations,
     contact_steps,
     dynamic_matrix,
-    spectrum,
-)
-from contactid.planar.identify.identifiability import (
-    Flag,
-    RatioEquations,
-    fit_ratio,
-    identifiability,
     ratio_equations,
-    sliding_steps,
+    spectrum,
+    total_least_squares,
 )
 from contactid.planar.simulate.bodies import GRAVITY, PlanarBody, PlanarLaw, PlanarMotion, simulate
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts
-from planar_measured import difference_covariance, motion_steps, ratio_detail, ratio_identifiable, ratios_by_step
+from planar_measured import difference_covariance, motion_steps, ratio_detail, ratios_by_step
 
 LEVEL = Ground()
 RATIO = 756e-6  # m2, the plywood ellipse's
@@ -154,22 +148,17 @@ def test_every_single_contact_step_obeys_the_moment_about_its_contact(case):
     equations = ratio_equations(steps)
     unit = steps.length * np.abs(steps.change).max(initial=0.0)
     assert equations.moment == pytest.approx(ratio * equations.spin, abs=1e-11 * unit)
-    if len(steps):
-        slides = sliding_steps(steps)
-        along, normal = (steps.change[slides, :2] @ axis for axis in (ground.tangent, ground.normal))
-        assert np.abs(along) == pytest.approx(law.friction_mu * normal, abs=1e-8 * unit)
 
 
 @pytest.mark.parametrize("mu", np.arange(0.1, 0.95, 0.1))
 def test_every_step_of_the_throw_gives_the_true_ratio(mu):
     equations = ratio_equations(thrown(mu))
-    ratios, errors = ratios_by_step(equations)
+    ratios, _ = ratios_by_step(equations)
     turning = np.abs(equations.spin) > 1e-6
-    assert turning.any() and np.isnan(errors).all()
+    assert turning.any()
     assert ratios[turning] == pytest.approx(RATIO, rel=1e-7)
-    fit, detail = fit_ratio(equations), ratio_detail(equations)
-    assert fit.total == pytest.approx(RATIO, rel=1e-7) and detail.plain == pytest.approx(RATIO, rel=1e-10)
-    assert np.isnan([detail.deviation, fit.p_value, detail.bias]).all()
+    assert total_least_squares(equations) == pytest.approx(RATIO, rel=1e-7)
+    assert ratio_detail(equations).plain == pytest.approx(RATIO, rel=1e-10)
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
@@ -188,30 +177,17 @@ def test_the_standard_error_of_a_step_is_that_of_repeated_noise(sign):
     assert np.std(ratios_by_step(ratio_equations(many))[0]) == pytest.approx(error[0], rel=0.03)
 
 
-def test_an_uncertain_angle_moves_the_arms():
-    motion = run(BODY, PlanarLaw(0.4, 0.2), *THROW, steps=30)
-    k, deviation = int(np.flatnonzero(motion.impulse_n[1:, 0])[0]), 0.01
-    q = np.repeat(motion.position[k : k + 1], 20000, axis=0)
-    q[:, 2] += np.random.default_rng(4).normal(0.0, deviation, len(q))
-    speeds = [np.repeat(motion.velocity[i : i + 1], len(q), axis=0) for i in (k, k + 1)]
-    closed = np.ones((len(q), 1), dtype=bool)
-    many = contact_steps(BODY.shape, LEVEL, q, *speeds, time_step=1e-3, gravity=GRAVITY, closed=closed)
-    tiny = 1e-12 * np.eye(3)
-    error = ratios_by_step(ratio_equations(thrown(0.4, steps=30), tiny, angle_deviation=deviation))[1]
-    assert np.std(ratios_by_step(ratio_equations(many))[0]) == pytest.approx(error[0], rel=0.03)
-
-
 @pytest.fixture(scope="module")
 def repeated():
     """Fits of one motion under 200 noise samples with their details, and its noise-free equations."""
     steps = thrown(0.4)
     equations = [ratio_equations(noisy(steps, NOISE, seed), NOISE) for seed in range(200)]
-    return [(fit_ratio(item), ratio_detail(item)) for item in equations], ratio_equations(steps, NOISE)
+    return [(total_least_squares(item), ratio_detail(item)) for item in equations], ratio_equations(steps, NOISE)
 
 
 def test_plain_least_squares_is_low_and_total_least_squares_is_not(repeated):
     fits, clean = repeated
-    plain, total = np.array([[detail.plain, fit.total] for fit, detail in fits]).T
+    plain, total = np.array([[detail.plain, total] for total, detail in fits]).T
     weight = 1.0 / clean.covariance[:, 0, 0]
     kept = weight @ clean.spin**2 / (weight @ (clean.spin**2 + clean.covariance[:, 1, 1]))
     assert kept < 0.97, "the noise must matter"
@@ -222,11 +198,10 @@ def test_plain_least_squares_is_low_and_total_least_squares_is_not(repeated):
     assert np.mean([detail.bias for _, detail in fits]) == pytest.approx(kept - 1.0, rel=0.1)
 
 
-def test_standard_errors_and_p_values_are_calibrated(repeated):
+def test_standard_errors_are_calibrated(repeated):
     fits, clean = repeated
-    pulls = np.array([(fit.total - RATIO) / detail.deviation for fit, detail in fits])
+    pulls = np.array([(total - RATIO) / detail.deviation for total, detail in fits])
     assert pulls.std() == pytest.approx(1.0, abs=0.15)
-    assert stats.kstest([fit.p_value for fit, _ in fits], "uniform").pvalue > 0.01
     exact = ratio_detail(clean)
     assert exact.information == pytest.approx(np.sum(clean.spin**2 / clean.residual_variance(RATIO)), rel=1e-6)
     assert exact.deviation == pytest.approx(exact.information**-0.5)
@@ -241,8 +216,8 @@ def test_with_equal_noise_total_least_squares_is_the_least_singular_direction(se
     covariance = np.array([[noise_ratio**2, correlation * noise_ratio], [correlation * noise_ratio, 1.0]])
     whitener = np.linalg.inv(np.linalg.cholesky(covariance))
     normal = np.linalg.svd(pairs @ whitener.T)[2][-1] @ whitener
-    fit = fit_ratio(RatioEquations(pairs[:, 0], pairs[:, 1], np.broadcast_to(covariance, (12, 2, 2)), noise_known=True))
-    assert fit.total == pytest.approx(-normal[1] / normal[0], rel=1e-5, abs=1e-6 * noise_ratio)
+    total = total_least_squares(RatioEquations(pairs[:, 0], pairs[:, 1], np.broadcast_to(covariance, (12, 2, 2))))
+    assert total == pytest.approx(-normal[1] / normal[0], rel=1e-5, abs=1e-6 * noise_ratio)
 
 
 def test_differenced_poses_have_six_times_their_variance():
@@ -269,79 +244,22 @@ def test_corners_one_at_a_time_determine_the_ratio_in_spite_of_splits():
     found = spectrum(steps)
     assert found.split == int((~steps.single).sum()) > 0 and rank_lack(found) == 1
     assert found.per_mass[1] == pytest.approx(600e-6, rel=1e-9)
-    result = identifiability(steps)
-    assert ratio_identifiable(result) and Flag.SEVERAL_CONTACTS in result.flags
-    assert result.ratio.total == pytest.approx(600e-6, rel=1e-7)
+    assert total_least_squares(ratio_equations(steps)) == pytest.approx(600e-6, rel=1e-7)
 
 
-# flags
-
-
-def flags_of(body, law, q, v, ground=LEVEL, steps=300, covariance=None):
-    motion = run(body, law, q, v, ground, steps)
-    return identifiability(motion_steps(body.shape, ground, motion, GRAVITY), covariance)
-
-
-def test_free_flight():
-    result = flags_of(BODY, PlanarLaw(0.3, 0.2), (0.0, 5.0, 0.0), (1.0, 0.0, 3.0), steps=50)
-    assert set(result.flags) == {Flag.NO_CONTACT} and not ratio_identifiable(result)
-
-
-@pytest.mark.parametrize("covariance", [None, 1e-6 * np.eye(3)])
-def test_a_flat_drop(covariance):
-    result = flags_of(BODY, PlanarLaw(0.3, 0.2), (0.0, 0.1, 0.0), (0.0, 0.0, 0.0), covariance=covariance)
-    assert set(result.flags) == {Flag.NO_SPIN_CHANGE, Flag.CENTRAL_IMPULSES}
-    assert not ratio_identifiable(result) and result.n_sliding == 0
-
-
-def test_a_flat_drop_under_noise_shows_no_change_of_spin():
-    motion = run(BODY, PlanarLaw(0.3, 0.2), (0.0, 0.1, 0.0), (0.0, 0.0, 0.0))
-    steps = noisy(motion_steps(BODY.shape, LEVEL, motion, GRAVITY), NOISE, 6)
-    result = identifiability(steps, NOISE)
-    assert {Flag.NO_SPIN_CHANGE, Flag.CENTRAL_IMPULSES} <= set(result.flags)
-
-
-def test_a_smooth_disk_slides_without_turning():
-    result = flags_of(DISK, PlanarLaw(0.0, 0.5), (0.0, 0.1, 0.0), (2.0, 0.0, 5.0))
-    assert set(result.flags) == {Flag.NO_SPIN_CHANGE, Flag.CENTRAL_IMPULSES} and result.n_sliding == result.n_steps
-
-
-def test_a_rolling_disk_shows_its_inertia_and_does_not_slide():
-    slope = 0.3
+@pytest.mark.parametrize(("mu", "slope"), [(0.8, 0.3), (0.25, 0.0)])
+def test_a_disk_that_rolls_or_slides_shows_its_inertia(mu, slope):
     ground = Ground(slope)
-    q = np.array([*(0.04 - 1e-10) * ground.normal, 0.0])
-    result = flags_of(DISK, PlanarLaw(0.8, 0.0), q, (0.0, 0.0, 0.0), ground)
-    assert not result.flags and ratio_identifiable(result) and result.n_sliding == 0
-    assert result.ratio.total == pytest.approx(700e-6, rel=1e-7)
+    q, v = np.array([*(0.04 - 1e-10) * ground.normal, 0.0]), (0.0 if slope else 5.0, 0.0, 0.0)
+    motion = run(DISK, PlanarLaw(mu, 0.0), q, v, ground, steps=100)
+    equations = ratio_equations(motion_steps(DISK.shape, ground, motion, GRAVITY))
+    assert total_least_squares(equations) == pytest.approx(700e-6, rel=1e-7)
 
 
-def test_a_sliding_disk_slides_in_every_step():
-    result = flags_of(DISK, PlanarLaw(0.25, 0.0), (0.0, 0.04 - 1e-9, 0.0), (5.0, 0.0, 0.0), steps=100)
-    assert not result.flags and result.n_sliding == result.n_steps > 10
-    assert result.ratio.total == pytest.approx(700e-6, rel=1e-7)
-
-
-def test_a_single_impact_cannot_be_checked():
-    result = identifiability(thrown(0.4, steps=30))
-    assert set(result.flags) == {Flag.SINGLE_STEP} and result.n_steps == result.n_sliding == 1
-    assert np.isnan(result.ratio.p_value) and ratio_identifiable(result)
-
-
-def test_a_flat_throw_of_a_square():
-    result = flags_of(SQUARE, PlanarLaw(0.3, 0.2), (0.0, 0.08, 0.0), (1.0, -1.0, 0.0), steps=150)
-    assert Flag.SEVERAL_CONTACTS in result.flags and not ratio_identifiable(result) and result.n_single == 0
-
-
-def test_understated_noise_shows_in_the_p_value():
-    steps = noisy(thrown(0.4), NOISE, 7)
-    assert identifiability(steps, NOISE).ratio.p_value > 0.01
-    assert identifiability(steps, NOISE / 4.0).ratio.p_value < 1e-3
-
-
-def test_steps_that_drown_in_noise_do_not_count_as_sliding():
-    steps, noise = thrown(0.2), NOISE / 25.0
-    found = identifiability(noisy(steps, noise, 8), noise)
-    assert 0 < found.n_sliding < int(sliding_steps(steps).sum())
+def test_a_flat_drop_says_nothing():
+    motion = run(BODY, PlanarLaw(0.3, 0.2), (0.0, 0.1, 0.0), (0.0, 0.0, 0.0))
+    equations = ratio_equations(motion_steps(BODY.shape, LEVEL, motion, GRAVITY))
+    assert len(equations.spin) and np.isnan(total_least_squares(equations))
 
 
 # section 5.2 as a table

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.tables import read_csv, write_csv
-from contactid.planar.artefacts import identified_impulses, identified_motion, noisy_throws, real_squares, rig
+from contactid.planar.artefacts import identified_impulses, identified_motion, noisy_throws, rig
 from contactid.planar.identify.states import StoredFit, ThrowStates
 from contactid.planar.simulate.bodies import PlanarBody, PlanarLaw, simulate
 from contactid.planar.simulate.geometry import Ellipse, Ground, Polygon, contacts, outline_at
@@ -91,19 +91,6 @@ def cells(models=("milliradian",), rates=(30, 60, 120, 200, 240), seeds=20):
     return pd.DataFrame(rows)
 
 
-def squares():
-    values = np.array([700.0, 500.0, np.nan, 650.0, 4000.0])
-    return pd.DataFrame(
-        {
-            "throw": ["12", "7", "9", "30", "31"],
-            "counted": [True, True, False, True, False],
-            "inertia_ratio_mm2": values,
-            "inertia_ratio_se_mm2": [20.0, 30.0, np.nan, 15.0, np.nan],
-            "friction_mu": [0.2, 0.1, np.nan, 0.15, 0.3],
-        }
-    )
-
-
 def reformulated():
     rows = [("contact_sequence", 10, 0.5), ("l1_penalty", 10, 2.0), ("scholtes", 8, 4.0)]
     table = pd.DataFrame(rows, columns=["reformulation", "n_success", "seconds_median"])
@@ -133,7 +120,6 @@ TABLES = {
     "ext_square_impulses": lambda: identified_impulses.real_impulses(identified(SQUARE, known=False)),
     "ext_identification_error": lambda: noisy_throws.identification_error(cells(("milliradian", "marker_distance"))),
     "ext_reformulations": reformulated,
-    "ext_real_squares": lambda: real_squares.real_squares(squares()),
 }
 DRAWINGS = drawings(TABLES)
 LABELS = {
@@ -148,7 +134,6 @@ LABELS = {
     "ext_square_impulses": ["normal $c_n$ (m/s)", "tangential $c_t$ (m/s)", "contact 1"],
     "ext_identification_error": ["(b) noise: marker distance", "frames per second", "mean", "0.9", "(c) printed"],
     "ext_reformulations": ["l1 penalty", "converged and plausible (%)", "measured poses", "CPU time (s), median"],
-    "ext_real_squares": ["$J/m$ (mm²)", "median, 675 ±", "uniform body, 600 mm²", "1 without a value"],
 }
 
 
@@ -276,17 +261,6 @@ def test_means_of_errors_leave_out_low_friction_and_missing_cells():
     assert means["n_converged"][30] == 4 * 19 and means["n_seeds"][30] == 4 * 20
     single = table[table["series"] == "cell"]
     assert len(single) == 45 and (single["published_abs_pct"].dropna() > 0.0).all()
-
-
-def test_throws_are_ranked_and_nothing_is_dropped():
-    table = real_squares.real_squares(squares())
-    for quantity in ("inertia_ratio_mm2", "friction_mu"):
-        throws = table[(table["quantity"] == quantity) & (table["kind"] == "throw")]
-        assert throws["rank"].tolist() == [1, 2, 3, 4, 5]
-        assert throws["value"].dropna().is_monotonic_increasing and throws["throw"].iloc[-1] == "9"
-    middle = table[table["kind"] == "median"].set_index("quantity")
-    assert middle["value"].tolist() == [675.0, pytest.approx(0.175)] and middle["rank"].isna().all()
-    assert table.loc[table["kind"] == "uniform", "value"].tolist() == [600.0]
 
 
 def test_the_released_ellipse_falls_two_decimetres_onto_a_bar_of_the_stated_slope():

@@ -86,8 +86,8 @@ def test_a_contact_frame_is_right_handed_and_its_normal_points_into_the_body(j):
     assert t[0] * n[1] - t[1] * n[0] == pytest.approx(1.0)
     outline = line(table, "outline")
     heights = (outline - foot) @ n
-    assert heights.min() == pytest.approx(0.0, abs=1e-8) and (heights > 1e-8).sum() > 0.9 * len(heights)
-    assert np.linalg.norm(outline[np.argmin(heights)] - foot) < 1e-8
+    assert heights.min() == pytest.approx(0.0, abs=2e-5) and (heights > 2e-5).sum() > 0.9 * len(heights)
+    assert np.linalg.norm(outline[np.argmin(heights)] - foot) < 2e-3  # half the way between its points
     assert number(table, f"gap {j}") == 0.0
     ground = line(table, f"ground {j}")
     assert np.allclose((ground - foot) @ n, 0.0, atol=1e-8) and (ground[1] - ground[0]) @ t > 0.0

@@ -6,14 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.artefacts.identified_impulses import square_impulses
 from contactid.planar.artefacts.identified_motion import square_throw
-from contactid.planar.artefacts.real_squares import square_ratios, square_tables
+from contactid.planar.artefacts.real_bodies import square_table
 from contactid.planar.readers.csv_throws import read_square_throws
 from contactid.planar.readers.throws import SQUARE_SIDE, PlanarThrow, build_throws, square
 from contactid.planar.simulate.geometry import Ground, Polygon, contacts
@@ -21,30 +20,21 @@ from contactid.planar.squares import identification
 from contactid.planar.squares.bodies import flight_rows
 from contactid.planar.squares.events import Alignment, Contact, ThrowEvents
 from contactid.planar.squares.flight import FlightReport
-from contactid.planar.squares.identification import (
-    COLUMNS,
-    FRAMES_LOST,
-    LARGEST_LEVER,
-    identify_window,
-    write_part,
-    write_squares,
-)
+from contactid.planar.squares.identification import largest_turns, write_squares
+from contactid.planar.squares.impacts import every_impact
 from contactid.planar.squares.tipping import find_pivots, ratio_of_moments, standing_couples
 from contactid.planar.squares.windows import (
     IMPACT_FRAMES,
     PreparedThrows,
-    SquareOptions,
-    SquareWindows,
+    SquareWindow,
     breaks,
     mend,
-    square_windows,
+    prepare_throws,
 )
 from contactid.sources.motion import write_dataset
 
 TWIN_FOLDER = Path(__file__).parents[2] / "workflow" / "resources" / "embedded" / "planar_square_twin"
-OPTIONS = SquareOptions(fewest_at_rest=6)
 INTERVAL, GRAVITY, RATIO = 0.004, 9.81, SQUARE_SIDE**2 / 6.0
-FEW = ("traj_1", "traj_4")
 SQUARE = square(SQUARE_SIDE)
 
 
@@ -54,8 +44,13 @@ def twin() -> xr.Dataset:
 
 
 @pytest.fixture(scope="module")
-def usable(twin: xr.Dataset) -> SquareWindows:
-    return square_windows(twin, OPTIONS)
+def prepared(twin: xr.Dataset) -> PreparedThrows:
+    return prepare_throws(twin)
+
+
+@pytest.fixture(scope="module")
+def windows(prepared: PreparedThrows) -> list[SquareWindow]:
+    return every_impact(prepared)
 
 
 def without_frames(data: xr.Dataset, name: str, first: int, number: int) -> xr.Dataset:
@@ -132,86 +127,61 @@ def test_breaks_merges_contacts_and_jumps_that_touch() -> None:
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_lost_frames_are_counted_and_put_back(twin: xr.Dataset, usable: SquareWindows, number: int) -> None:
-    name = FEW[0]
-    whole = usable.windows[name]
+def test_lost_frames_are_counted_and_put_back(
+    twin: xr.Dataset, prepared: PreparedThrows, windows: list[SquareWindow], number: int
+) -> None:
+    whole = windows[0]
     assert whole.lost == 0
-    event = next(event for event in usable.prepared.events if event.name == name)
+    event = next(event for event in prepared.events if event.name == whole.name)
     first = event.contacts[0].before + int(np.ceil(whole.met.instant / INTERVAL))
-    lost = square_windows(without_frames(twin, name, first, number), OPTIONS).windows[name]
-    assert lost.lost == number
+    lost = every_impact(prepare_throws(without_frames(twin, whole.name, first, number)))[0]
+    assert lost.name == whole.name and lost.lost == number
     assert lost.moment / lost.spin == pytest.approx(whole.moment / whole.spin, rel=0.02)
     assert lost.throw.position == pytest.approx(whole.throw.position, abs=5e-3)
 
 
 def test_a_throw_without_a_contact_cannot_be_mended() -> None:
-    with pytest.raises(ContactIdError, match="no contact"):
-        mend(event_of(np.zeros((30, 3))), prepared_of(), IMPACT_FRAMES[0])
+    assert mend(event_of(np.zeros((30, 3))), prepared_of(), IMPACT_FRAMES[0]) is None
 
 
-def test_every_throw_is_usable_or_left_out_with_a_reason(twin: xr.Dataset, usable: SquareWindows) -> None:
-    assert set(usable.windows) | set(usable.left_out) == {str(name) for name in twin["throw"].values}
-    assert not set(usable.windows) & set(usable.left_out)
-    assert all(usable.left_out.values())
-    assert all(name == window.name for name, window in usable.windows.items())
-
-
-def test_eq31_of_the_twins_impacts_is_the_truth(usable: SquareWindows) -> None:
-    telling = [window for window in usable.windows.values() if window.lever < LARGEST_LEVER]
+def test_impacts_that_turn_the_body_most_tell_the_twins_truth_by_eq31(windows: list[SquareWindow]) -> None:
+    telling = largest_turns(windows)
+    names = [window.name for window in telling]
+    assert len(set(names)) == len(names) > 10
+    assert abs(telling[0].spin) == max(abs(window.spin) for window in windows if not window.lost)
     found = [window.moment / window.spin for window in telling]
     assert np.median(found) == pytest.approx(RATIO, rel=0.02)
     assert np.median([window.restitution for window in telling]) == pytest.approx(0.45, abs=0.02)
 
 
-def test_parts_share_the_throws(
-    usable: SquareWindows, twin: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_dataset(twin, tmp_path / "twin.nc")
-    shares: list[str] = []
-
-    def shared(_usable: SquareWindows, names: list[str], _options: SquareOptions) -> tuple[pd.DataFrame, list[str]]:
-        shares.extend(names)
-        return pd.DataFrame({"throw": names}), names
-
-    monkeypatch.setattr(identification, "identify_window", shared)
-    for part in range(3):
-        write_part(str(tmp_path / "twin.nc"), str(part), 3, str(tmp_path / f"{part}.csv"))
-    assert sorted(shares) == sorted(usable.windows)
-
-
 def test_a_body_without_corners_is_refused(twin: xr.Dataset) -> None:
     round_body = twin.drop_vars("vertices").assign(semi_axes=("axis", np.array([0.03, 0.02])))
     with pytest.raises(ContactIdError, match="no corners"):
-        square_windows(round_body, OPTIONS)
+        prepare_throws(round_body)
+
+
+def test_throws_without_an_impact_between_two_flights_are_refused(
+    twin: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_dataset(twin.assign_attrs(synthetic=1), tmp_path / "twin.nc")
+    monkeypatch.setattr(identification, "every_impact", lambda prepared: [])
+    with pytest.raises(ContactIdError, match="no impact of a single corner between two flights"):
+        write_squares(str(tmp_path / "twin.nc"), str(tmp_path / "squares.csv"), str(tmp_path / "fits.nc"))
+    assert [file.name for file in tmp_path.iterdir()] == ["twin.nc"]
 
 
 def test_files_of_the_twin(twin: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(identification, "_SHOWN", 2)
-    data, part = tmp_path / "twin.nc", tmp_path / "part.csv"
+    """The control for the real square: here the same steps find J/m and friction."""
+    monkeypatch.setattr(identification, "FITTED", 4)
+    data, squares, fits = (str(tmp_path / name) for name in ("twin.nc", "squares.csv", "fits.nc"))
     write_dataset(twin.assign_attrs(synthetic=1), data)
-    write_part(str(data), "0", 6, str(part))
-    squares, without, fits = (str(tmp_path / name) for name in ("squares.csv", "left_out.csv", "fits.nc"))
-    write_squares(str(data), [str(part)], squares, without, fits)
-    table, left_out = square_tables(squares, without).values()
-    assert list(table.columns) == list(COLUMNS)
-    assert len(table) and table["converged"].all()
+    write_squares(data, squares, fits)
+    table = square_table(squares)
+    assert len(table) == 4 and table["converged"].all() and table["plausible"].all()
     assert table["complementarity"].max() < 1e-6
-    truth = 1e6 * RATIO
-    told = table[table["counted"]]
-    assert len(told) >= 2
-    assert told["inertia_ratio_mm2"].to_numpy() == pytest.approx(truth, rel=0.03)
-    assert table["residual_mm"].max() < 0.1 and not (table["windows"] == FRAMES_LOST).any()
-    assert list(left_out.columns) == ["throw", "reason"] and len(left_out)
+    for column in ("inertia_ratio_mm2", "eq31_mm2"):
+        assert table[column].to_numpy() == pytest.approx(1e6 * RATIO, rel=0.03)
+    assert table["friction_mu"].median() == pytest.approx(0.15, abs=0.02)
     outlines = square_throw(fits)
     assert {"outline", "measured"} <= set(outlines["kind"]) and set(outlines["source"].str[:9]) == {"synthetic"}
     assert len(square_impulses(fits))
-    assert set(square_ratios(squares, fits)["kind"]) == {"throw", "median", "uniform"}
-
-
-def test_named_throws_of_the_twin_are_identified(usable: SquareWindows) -> None:
-    table, fits = identify_window(usable, FEW[:1], OPTIONS)
-    row = table.iloc[0]
-    assert row["throw"] == FEW[0] and row["plausible"] and row["counted"]
-    assert row["inertia_ratio_mm2"] == pytest.approx(1e6 * RATIO, rel=0.02)
-    assert row["friction_mu"] == pytest.approx(0.15, abs=0.02)
-    assert [fit.label for fit in fits] == [FEW[0]]

@@ -14,7 +14,6 @@ from contactid.planar.identify.fit import fit_trajectories
 from contactid.planar.readers.csv_throws import columns_of, read_square_throws
 from contactid.planar.readers.throws import SQUARE_FREQUENCY, iterate_throws
 from contactid.planar.simulate.geometry import contacts
-from contactid.planar.squares.windows import SquareOptions
 from contactid.sources.registry import load_registry
 from planar_measured import flight_detail, throw_windows
 from square_twin import (
@@ -44,7 +43,7 @@ def made(tmp_path_factory):
 @pytest.fixture(scope="module")
 def prepared():
     data = read_square_throws(EMBEDDED / EMBEDDED_FOLDER, licence="CC0-1.0")
-    return throw_windows(data, SquareOptions(fewest_at_rest=6))
+    return throw_windows(data)
 
 
 def test_the_embedded_files_are_what_the_code_makes(made):

@@ -8,7 +8,6 @@ wildcard_constraints:
     noise="|".join(IDENTIFIED_NOISE),
     friction=r"[0-9.e+_-]+",
     shard=r"[0-9]+",
-    part=r"[0-9]+",
 
 
 rule planar_simulate:

@@ -77,14 +77,13 @@ REAL_IMPACTS, REAL_THROWS, SIMULATED_THROWS = (
 # what tables and figures are made from, of measured throws and impacts
 REAL_TABLES, REAL_FITS = [], {}
 if REAL_SQUARES:
-    REAL_TABLES += ["squares", "squares_left_out"]
-    REAL_FITS["squares"] = "<results>/planar/sweeps/squares.csv"
+    REAL_TABLES += ["squares"]
     REAL_FITS["square_fits"] = "<results>/planar/identification/squares.nc"
 if REAL_BODIES:
     REAL_TABLES += ["bodies"]
     REAL_FITS["bodies"] = "<results>/planar/sweeps/bodies.csv"
 if REAL_ELLIPSE:
-    REAL_TABLES += ["ellipse", "ellipse_reasons", "ellipse_ratio"]
+    REAL_TABLES += ["ellipse", "ellipse_reasons"]
     REAL_FITS["ellipse_impacts"] = "<results>/planar/sweeps/ellipse_impacts.csv"
 
 

@@ -1,39 +1,12 @@
 """The planar study's rules for measured throws and impacts."""
 
 
-rule planar_square_part:
-    """Identify a share of the measured throws of a square, one by one."""
-    input:
-        data=REAL_THROWS,
-    output:
-        table="<results>/planar/identification/squares.{part}.csv",
-    log:
-        "<logs>/planar_square_part/{part}.log",
-    benchmark:
-        "<benchmarks>/planar_square_part/{part}.tsv"
-    conda:
-        "../../envs/environment.yaml"
-    resources:
-        mem_mb=1500,
-        runtime=10,
-    params:
-        **call("contactid.planar.squares.identification:write_part"),
-        parts=PLANAR_REAL["parts"],
-    script:
-        "../call.py"
-
-
 rule planar_squares:
-    """Gather what the throws of the square say, and keep the states of some."""
+    """Identify a measured square from the impacts that change its spin most, each by itself (eq. 27)."""
     input:
         data=REAL_THROWS,
-        parts=expand(
-            "<results>/planar/identification/squares.{part}.csv",
-            part=range(PLANAR_REAL["parts"]),
-        ),
     output:
         table="<results>/planar/sweeps/squares.csv",
-        left_out="<results>/planar/sweeps/squares_left_out.csv",
         fits="<results>/planar/identification/squares.nc",
     log:
         "<logs>/planar_squares.log",
@@ -82,7 +55,7 @@ rule planar_ellipse:
     output:
         tables=expand(
             "<results>/planar/sweeps/{table}.csv",
-            table=["ellipse", "ellipse_impacts", "ellipse_reasons", "ellipse_ratio"],
+            table=["ellipse", "ellipse_impacts", "ellipse_reasons"],
         ),
     log:
         "<logs>/planar_ellipse.log",
@@ -92,7 +65,7 @@ rule planar_ellipse:
         "../../envs/environment.yaml"
     resources:
         mem_mb=1250,
-        runtime=30,
+        runtime=5,
     params:
         **call("contactid.planar.identify.impact_tables:write_ellipse"),
         seeds=PLANAR_REAL["splits"],

@@ -16,7 +16,7 @@ from contactid.output.statements import Evidence
 from contactid.output.verdicts import COMPUTED, PRINT
 from contactid.planar.printed_scenes import SAMPLES, Tables
 from contactid.planar.sweeps.measured import IDENTIFICATION, Measured
-from contactid.planar.table1 import LEAST_MU, UNIFORM_ERROR_PCT
+from contactid.planar.table1 import LEAST_MU, UNIFORM_ERROR_PCT, printed_cells
 
 
 # ---------------------------------------------------------------- section 4: simulated motions
@@ -86,18 +86,13 @@ def _cells(tables: Tables) -> pd.DataFrame:
 def error_trends(tables: Tables, along: Sequence[str], of: Sequence[str]) -> Evidence:
     """Sizes of errors of J/m or their standard errors, as printed or ours, by frame rate or friction."""
     printed = "published" in tables
-    cells = _printed_cells(tables["published"]) if printed else _cells(tables)
+    cells = printed_cells(tables["published"]) if printed else _cells(tables)
+    cells = cells.assign(size=cells["printed"].abs()) if printed else cells
     pairs = [(cells[x], cells[y]) for x in along for y in of]
     taus = [f"{kendalltau(x, y).statistic:.2f} ({y.name} along {x.name})" for x, y in pairs]
     note = f"Kendall's tau over {len(cells)} cells: {', '.join(taus)}"
     given = [np.column_stack(pair).tolist() for pair in pairs]
     return Evidence(given, note, PRINT if printed else COMPUTED)
-
-
-def _printed_cells(published: pd.DataFrame) -> pd.DataFrame:
-    rows = published.query("artefact == 'tab01' and quantity == 'inertia_ratio_error_pct'")
-    cells = rows["condition"].str.extract("friction_mu=(?P<mu>[^;]+);fps=(?P<fps>.+)")
-    return cells.astype(float).assign(size=rows["value"].abs())
 
 
 def found_friction(tables: Tables) -> Evidence:

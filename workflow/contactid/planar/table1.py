@@ -25,6 +25,13 @@ _UNDETERMINED = 0.5  # share of samples whose ratio runs to its limit
 _PERFECT = {"perfect estimator": 0.0}
 
 
+def printed_cells(published: pd.DataFrame) -> pd.DataFrame:
+    """Table 1 in print: ``mu, fps, condition, printed``, the error of J/m in %."""
+    rows = published[(published["artefact"] == "tab01") & (published["quantity"] == "inertia_ratio_error_pct")]
+    cells = rows["condition"].str.extract("friction_mu=(?P<mu>[^;]+);fps=(?P<fps>.+)").astype(float)
+    return cells.assign(condition=rows["condition"], printed=rows["value"].astype(float))
+
+
 def table_numbers(
     published: pd.DataFrame, samples: pd.DataFrame, same_motion: Mapping[float, float]
 ) -> dict[Key, Reproduced]:
@@ -35,9 +42,7 @@ def table_numbers(
     samples : columns mu, fps, seed, converged, error_pct, ratio_is_limit
     same_motion : the least friction with the same motion, by the frictions of table 1; its throws count once
     """
-    rows = published[(published["artefact"] == "tab01") & (published["quantity"] == "inertia_ratio_error_pct")]
-    found = rows["condition"].str.extract("friction_mu=(?P<mu>[^;]+);fps=(?P<fps>.+)").astype(float)
-    cells = found.assign(condition=rows["condition"], printed=rows["value"].astype(float))
+    cells = printed_cells(published)
     cells["motion"] = [same_motion[mu] for mu in cells["mu"]]
     good = samples[samples["converged"] & (samples["mu"].map(same_motion) == samples["mu"])]
     errors = {(float(str(mu)), float(str(fps))): part for (mu, fps), part in good.groupby(["mu", "fps"])}

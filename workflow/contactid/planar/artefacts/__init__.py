@@ -237,16 +237,11 @@ def _from(dataset: str, artefacts: Iterable[Artefact], *others: str) -> Iterator
 
 def _squares(kind: str) -> list[Artefact]:
     """Section 6.2 with throws of a square, whose ``kind`` is ``measured`` or ``synthetic``."""
-    throws = f"{kind} throws of a square"
     return [
         _table(
-            "ext_real_squares", "real_squares:square_tables",
-            f"J/m and friction from each {kind} throw of a square.", throws,
-        ),
-        _table(
-            "ext_real_squares_left_out", "real_squares:square_tables",
-            f"{kind.capitalize()} throws of a square without a usable first impact.", f"{throws}, left out",
-            files=TYPESET,
+            "ext_real_squares", "real_bodies:square_table",
+            f"J/m by eq. 27 from single impacts of the {kind} throws of a square, those that change its spin most, "
+            "beside eq. 31 on the same.", f"{kind} throws of a square",
         ),
         _identified(
             "ext_square_throw", "identified_motion:square_throw", "draw_real_throw",
@@ -257,11 +252,6 @@ def _squares(kind: str) -> list[Artefact]:
             "ext_square_impulses", "identified_impulses:square_impulses", "draw_impulses",
             f"Identified contact impulses per mass of a {kind} throw of a square.",
             title=f"impulses of a {kind} throw of a square",
-        ),
-        _identified(
-            "ext_real_squares", "real_squares:square_ratios", "draw_real_squares",
-            f"J/m and friction of every {kind} throw of a square with their standard errors, and the medians.",
-            title=throws,
         ),
     ]  # fmt: skip
 
@@ -299,10 +289,6 @@ def _ellipse() -> list[Artefact]:
         _table(
             "ext_real_ellipse_reasons", "real_ellipse:ellipse_tables",
             "Where real ellipse impacts depart from the impact laws.", files=TYPESET,
-        ),
-        _table(
-            "ext_real_ellipse_ratio", "real_ellipse:ellipse_tables",
-            "J/m of the ellipse by eq. 31, with x as published and reversed.", files=TYPESET,
         ),
         _identified(
             "ext_real_ellipse", "real_ellipse:ellipse_impacts", "draw_real_ellipse",

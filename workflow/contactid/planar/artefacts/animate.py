@@ -1,7 +1,6 @@
-"""Animate motions of planar bodies, all panels at once, as a gif that loops.
+"""Animate time lapses of planar bodies, all panels at once, as a gif that loops.
 
-The table has the columns ``panel, label, frame, time_s, kind, x_m, y_m``: at each frame an ``outline`` (a polyline in
-S) and one point each of ``com`` and ``reference``, whose history is their path; the ``ground`` is drawn at every frame.
+The scene is that of :mod:`contactid.planar.artefacts.time_lapse`, with an outline for each picture.
 """
 
 from __future__ import annotations
@@ -15,9 +14,6 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
-from matplotlib.legend import Legend
-from matplotlib.text import Text
 from PIL import Image
 
 from contactid.core.atomic import replacing
@@ -28,11 +24,10 @@ from contactid.planar.artefacts.time_lapse import BODY, COM, REFERENCE, name_lin
 DPI = 100
 SHORTEST, LONGEST = 40, 70  # ms of a frame: real time where that lies between
 _HELD = 1000  # ms of the last frame
-_CLOCK = 0.2  # inches of the line with the time
 
 
-def animate(frames: pd.DataFrame, path: str | Path, *, source: str = "") -> None:
-    """Write a looping gif of the motions; it plays in real time where frames are 40 to 70 ms apart.
+def animate(scene: pd.DataFrame, path: str | Path, *, source: str = "") -> None:
+    """Write a looping gif of the motions; it plays in real time where outlines are 40 to 70 ms apart.
 
     A panel that ends before the others stays as it ends. ``source`` is printed in the picture.
 
@@ -41,22 +36,22 @@ def animate(frames: pd.DataFrame, path: str | Path, *, source: str = "") -> None
     ContactIdError
         Nothing to show, or a path that can't be written.
     """
-    moving = frames[frames["kind"] != "ground"]
-    if moving.empty:
+    instants = scene[scene["kind"] == "outline"].groupby("item")["time_s"].max()
+    if instants.empty:
         raise ContactIdError(f"{path}: there is no frame to animate", "Give a motion of one step or more")
-    instants = moving.groupby("frame")["time_s"].max()
     with style.styled():
-        figure, axes_of = scene_panels(frames.assign(item=0), above=_CLOCK)
+        figure, axes_of = scene_panels(scene)
         figure.set_dpi(DPI)
         if source:
             style.label_data(figure, source)
-        panels = [_Panel(axes, moving[moving["panel"] == panel]) for panel, axes in axes_of.items()]
-        clock = _clock(figure, name_lines(figure, panels[0].axes), _time(instants.iloc[-1]))
+        panels = [_Panel(axes, scene[scene["panel"] == panel]) for panel, axes in axes_of.items()]
+        name_lines(figure, panels[0].axes)
+        clock = figure.text(0.01, 0.01, _time(instants.iloc[-1]), fontsize=8.0)
         canvas = _Canvas(figure, [*(artist for panel in panels for artist in panel.artists), clock])
         pictures = []
-        for frame, instant in zip(instants.index.to_numpy(dtype=int), instants, strict=True):
+        for instant in instants:
             for panel in panels:
-                panel.show(frame)
+                panel.show(instant)
             clock.set_text(_time(instant))
             pictures.append(canvas.picture())
         plt.close(figure)
@@ -64,44 +59,36 @@ def animate(frames: pd.DataFrame, path: str | Path, *, source: str = "") -> None
 
 
 class _Panel:
-    """One motion's artists, moved from frame to frame."""
+    """One motion's artists, moved from picture to picture."""
 
     def __init__(self, axes: Axes, motion: pd.DataFrame) -> None:
-        outlines = motion[motion["kind"] == "outline"].groupby("frame")[["x_m", "y_m"]]
-        self.axes, self.outlines = axes, {int(str(frame)): part.to_numpy() for frame, part in outlines}
+        outlines = motion[motion["kind"] == "outline"].groupby("item")
+        self.axes, self.times = axes, outlines["time_s"].first().to_numpy()
+        self.outlines = [part.to_numpy() for _, part in outlines[["x_m", "y_m"]]]
         (self.body,) = axes.fill(
-            *self.outlines[min(self.outlines)].T, facecolor=style.REST, edgecolor=style.REST_EDGE, lw=1.0, label=BODY
+            *self.outlines[0].T, facecolor=style.REST, edgecolor=style.REST_EDGE, lw=1.0, label=BODY
         )
-        com, reference = (motion[motion["kind"] == kind] for kind in ("com", "reference"))
-        self.trails = [_Trail(axes, com, style.LINE, "-", COM), _Trail(axes, reference, style.RELEASE, "--", REFERENCE)]
+        self.trails = []
+        for kind, colour, dashes, name in (
+            ("com", style.LINE, "-", COM),
+            ("reference", style.RELEASE, "--", REFERENCE),
+        ):
+            (line,) = axes.plot([], [], color=colour, ls=dashes, lw=1.0, label=name)
+            line.set(marker="o", markersize=3.0, markeredgewidth=0.0, markevery=[-1])  # a dot at its end
+            self.trails.append((line, motion[motion["kind"] == kind]))
 
     @property
     def artists(self) -> list[Artist]:
         """What moves, from back to front."""
-        return [self.body, *(artist for trail in self.trails for artist in (trail.line, trail.dot))]
+        return [self.body, *(line for line, _ in self.trails)]
 
-    def show(self, frame: int) -> None:
-        """Take the state of a frame, or the last one before it."""
-        until = [known for known in self.outlines if known <= frame]
-        self.body.set_xy(self.outlines[max(until, default=min(self.outlines))])
-        for trail in self.trails:
-            trail.show(frame)
-
-
-class _Trail:
-    """A point and the path it has left."""
-
-    def __init__(self, axes: Axes, rows: pd.DataFrame, colour: str, dashes: str, name: str) -> None:
-        rows = rows.sort_values("frame")
-        self.frames, self.points = rows["frame"].to_numpy(), rows[["x_m", "y_m"]].to_numpy()
-        (self.line,) = axes.plot([], [], dashes, color=colour, lw=1.0, label=name)
-        (self.dot,) = axes.plot([], [], "o", color=colour, ms=3.0, mew=0.0)
-
-    def show(self, frame: int) -> None:
-        """The path up to a frame."""
-        past = self.points[: np.searchsorted(self.frames, frame, side="right")]
-        self.line.set_data(*past.T)
-        self.dot.set_data(*past[-1:].T)
+    def show(self, instant: float) -> None:
+        """Take the state at an instant, or the last one before it."""
+        place = max(int((self.times <= instant).sum()) - 1, 0)
+        self.body.set_xy(self.outlines[place])
+        for line, path in self.trails:
+            past = path[path["time_s"] <= instant]
+            line.set_data(past["x_m"], past["y_m"])
 
 
 class _Canvas:
@@ -110,6 +97,8 @@ class _Canvas:
     def __init__(self, figure: Figure, artists: list[Artist]) -> None:
         assert isinstance(figure.canvas, FigureCanvasAgg)
         self.figure, self.canvas, self.artists = figure, figure.canvas, artists
+        self.canvas.draw()
+        figure.set_layout_engine("none")
         for artist in artists:
             artist.set_animated(True)
         self.canvas.draw()
@@ -121,17 +110,6 @@ class _Canvas:
         for artist in self.artists:
             self.figure.draw_artist(artist)
         return np.array(self.canvas.buffer_rgba())[..., :3]
-
-
-def _clock(figure: Figure, legend: Legend, longest: str) -> Text:
-    """A text over the legend, where its title would be; the figure's layout is fixed from here on."""
-    legend.set_title(longest, prop=FontProperties(size=8.0))
-    figure.canvas.draw()
-    figure.set_layout_engine("none")
-    title = legend.get_title()
-    place = figure.transFigure.inverted().transform_bbox(title.get_window_extent())
-    title.set_alpha(0.0)
-    return figure.text(place.x0, place.y0, longest, fontsize=8.0, va="bottom")
 
 
 def _time(instant: float) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contactid.output import style
@@ -19,7 +19,8 @@ _POINTS = 800  # of a drawn curve
 _SLIPPING = 1.0 - 1e-9  # share of mu c_n from which a tangential impulse lies on the cone's edge
 SLIDING_END = 1.0  # s, as in figure 12
 _DARKEST, _LIGHTEST = 0.0, 0.88  # of the colour map; its end is too light for lines on white
-_LETTERS = 9.0  # points from one line's name to the next
+_DASHES = "-", (0, (4, 1)), (0, (1, 1))  # of lines one after the other, whose colours are alike
+_MOST = 20  # names in a column of the legend
 
 
 def energy_figures(sliding_motions: str, restitution_motions: str) -> dict[str, pd.DataFrame]:
@@ -112,39 +113,10 @@ def draw_energies(data: pd.DataFrame, *, parameter: str, symbol: str) -> Figure:
     figure, axes = plt.subplots(figsize=(style.SINGLE_COLUMN, 2.7))
     values = sorted(data[parameter].unique())
     shades = plt.get_cmap("viridis")(np.linspace(_DARKEST, _LIGHTEST, len(values)))
-    for value, shade in zip(values, shades, strict=True):
+    for value, shade, dashes in zip(values, shades, itertools.cycle(_DASHES), strict=False):
         part = data[data[parameter] == value]
-        axes.plot(part["time_s"], part["energy_j"], color=shade, lw=1.1, label=f"{value:g}")
+        axes.plot(part["time_s"], part["energy_j"], color=shade, ls=dashes, lw=1.1, label=f"{value:g}")
     axes.set(xlabel="time (s)", ylabel="mechanical energy (J)")
     axes.margins(x=0.0, y=0.06)
-    height = 72.0 * 0.7 * figure.get_figheight()
-    if _LETTERS * len(values) <= height:
-        _name_ends(axes, symbol, height)
-    else:
-        figure.legend(title=symbol, loc="outside right center", ncols=2, columnspacing=0.8, handlelength=1.0)
+    figure.legend(title=symbol, loc="outside right center", ncols=1 + len(values) // _MOST, handlelength=1.0)
     return figure
-
-
-def _name_ends(axes: Axes, symbol: str, height: float) -> None:
-    """Each line's value beside its end, moved apart where ends are closer than letters; axes ``height`` in points."""
-    low, high = axes.get_ylim()
-    apart = _LETTERS / height * (high - low)
-    lines = sorted(axes.get_lines(), key=lambda line: float(np.asarray(line.get_ydata())[-1]))
-    ends = np.array([float(np.asarray(line.get_ydata())[-1]) for line in lines])
-    for line, end, place in zip(lines, ends, spread(ends, apart, low, high), strict=True):
-        at = float(np.asarray(line.get_xdata())[-1])
-        axes.annotate(
-            str(line.get_label()), (at, end), (14.0, (place - end) / (high - low) * height), va="center", fontsize=7,
-            textcoords="offset points", color=line.get_color(), annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "lw": 0.5, "color": line.get_color(), "shrinkA": 0.5, "shrinkB": 0.5},
-        )  # fmt: skip
-    axes.annotate(symbol, (1.0, 1.0), (14.0, 4.0), xycoords="axes fraction", textcoords="offset points", fontsize=7)
-
-
-def spread(values: np.ndarray, apart: float, low: float, high: float) -> np.ndarray:
-    """Places (n,) nearest to ascending values that keep ``apart`` from each other and within ``low`` and ``high``."""
-    from scipy.optimize import isotonic_regression  # takes long to import, and what computes energies needs none
-
-    steps = apart * np.arange(len(values))
-    places = isotonic_regression(values - steps).x
-    return np.clip(places, low, max(low, high - float(steps[-1]))) + steps

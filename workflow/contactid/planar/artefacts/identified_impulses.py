@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -136,7 +134,7 @@ def draw_impulses(data: pd.DataFrame) -> Figure:
         grid[0, 1].set_title("(b) small impulses, enlarged", loc="left")
     for axes in grid[1]:
         axes.set(xlabel="time since the first frame (ms)", xlim=(-_BESIDE * end, (1.0 + _BESIDE) * end))
-    head(figure, titled(data.iloc[0]), *_legend_of(*grid[:, 0]))
+    head(figure, titled(data.iloc[0]), *grid[:, 0])
     return figure
 
 
@@ -179,12 +177,3 @@ def _draw_stems(axes: Axes, part: pd.DataFrame, column: str) -> None:
         label = ", ".join(filter(None, [known, f"contact {int(contact) + 1}" if several else ""]))
         axes.plot(one["time_ms"], tops, "o", color=colour, ms=2.6, mew=0.0, zorder=3)
         axes.plot([], [], "o", color=colour, ms=2.6, mew=0.0, ls="-", lw=1.2, label=label or None)
-
-
-def _legend_of(*panels: Axes) -> tuple[list[Any], list[str]]:
-    """Each name once, of all panels."""
-    found: dict[str, Any] = {}
-    for axes in panels:
-        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
-            found.setdefault(name, handle)
-    return list(found.values()), list(found)

@@ -7,7 +7,7 @@ friction_mu, friction_is_bound``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,15 @@ from contactid.core.errors import ContactIdError
 from contactid.output import style
 from contactid.output.escape import mathtext
 from contactid.output.stored import read_stored
-from contactid.planar.artefacts.time_lapse import View, draw_outlines, evenly, ground_below, polyline
+from contactid.planar.artefacts.time_lapse import (
+    View,
+    draw_ground,
+    draw_outlines,
+    evenly,
+    ground_below,
+    polyline,
+    view_of,
+)
 from contactid.planar.identify.states import StoredFit, read_fits
 from contactid.planar.simulate.geometry import outline_at
 
@@ -29,7 +37,6 @@ MM, MS = 1e3, 1e3  # per m, per s
 MM2 = 1e6  # per m2
 _POINTS = 800  # of a simulated path
 _BAND = {"q25": 0.25, "median": 0.5, "q75": 0.75}  # quantiles over noise samples
-_GROUND = "#e4e4e4"
 _LOOKS: dict[str, dict[str, Any]] = {
     "simulated": {"color": "black", "ls": "--", "lw": 0.8, "zorder": 2},
     "measured": {
@@ -38,8 +45,6 @@ _LOOKS: dict[str, dict[str, Any]] = {
     "identified": {"color": style.LINE, "lw": 1.0, "zorder": 3},
 }  # fmt: skip
 _TALLEST = 3.4  # inches of a panel with equal scales
-_AROUND = 0.04  # of a view's longer side, left free around what is shown
-_DEEP = 0.05  # of a view's longer side, the least that is shown below the ground
 _OPACITY = 0.08
 
 
@@ -118,7 +123,7 @@ def draw_identified_trajectories(data: pd.DataFrame) -> Figure:
     """
     paths, bands = data[data["distance_mm"].isna()], data[data["distance_mm"].notna()]
     rates = sorted(paths["fps"].unique())
-    view = _view(paths, _AROUND / 2.0)
+    view = view_of(paths, "mm")
     tall = (style.DOUBLE_COLUMN - 0.7) / view.aspect + 0.28
     figure = plt.figure(figsize=(style.DOUBLE_COLUMN, len(rates) * tall + 2.6))
     heights = len(rates) * tall + 0.6, 2.0
@@ -182,27 +187,22 @@ def draw_real_throw(data: pd.DataFrame) -> Figure:
 
     ``data`` is what :func:`real_throw` returns.
     """
-    kind = data["kind"]
-    views = _view(data[kind != "ground"], _AROUND, data), _view(data[kind.isin(["identified", "measured"])], _AROUND)
-    figure, panels = _beside_or_below(views, style.DOUBLE_COLUMN)
-    _draw_ground(panels[0], data, views[0])
-    _draw_lapse(panels[0], data)
-    _draw_paths(panels[1], data)
-    for letter, title, axes, view in zip("ab", ("identified motion", "centre of mass"), panels, views, strict=True):
+    centres = data[data["kind"].isin(["identified", "measured"])]
+    views = view_of(data, "mm"), view_of(centres, "mm")
+    aspects = [view.aspect for view in views]
+    height = min((style.DOUBLE_COLUMN - 1.4) / sum(aspects), _TALLEST)
+    figure, panels = plt.subplots(1, 2, figsize=(style.DOUBLE_COLUMN, height + 1.2), width_ratios=aspects)
+    for axes, view, title in zip(panels, views, ("(a) identified motion", "(b) centre of mass"), strict=True):
         _frame(axes, view)
         axes.set(xlabel="$x$ (mm)", ylabel="$y$ (mm)")
-        axes.set_title(f"({letter}) {title}", loc="left")
-    handles, names = panels[1].get_legend_handles_labels()
+        axes.set_title(title, loc="left")
+    draw_ground(panels[0], data, "mm")
+    _draw_lapse(panels[0], data)
+    _draw_paths(panels[1], data)
     # nobody measured a synthetic throw; its frames are frames all the same
-    names = ["frames" if name == "measured" else name for name in names]
-    lapse = dict(zip(*reversed(panels[0].get_legend_handles_labels()), strict=True))
+    words = {"body": "body, darker later", "mark": "its mark", "measured": "frames"}
     residual = f"; residual {data['residual_mm'].iloc[0]:.2g} mm rms"
-    head(
-        figure,
-        titled(data.iloc[0]) + residual,
-        [lapse["body"], lapse["mark"], *handles],
-        ["body, darker later", "its mark", *names],
-    )
+    head(figure, titled(data.iloc[0]) + residual, *panels, words=words)
     return figure
 
 
@@ -227,10 +227,16 @@ def titled(row: pd.Series) -> str:
     return rf"{label}{rate}: {ratio}, $\mu {sign} {row['friction_mu']:.2f}$"
 
 
-def head(figure: Figure, title: str, handles: Sequence[Any], names: Sequence[str]) -> None:
-    """A title over the figure, and below it a legend where there's something to name."""
-    if len(handles):
-        figure.legend(handles, names, loc="outside upper center", ncols=min(len(handles), 4), title=title)
+def head(figure: Figure, title: str, *panels: Axes, words: Mapping[str, str] | None = None) -> None:
+    """A title over the figure, and below it a legend of what panels name, each name once; ``words`` replaces some."""
+    handles: dict[str, Any] = {}
+    for axes in panels:
+        for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(name, handle)
+    if handles:
+        names = [(words or {}).get(name, name) for name in handles]
+        columns = min(len(handles), 4)
+        figure.legend([*handles.values()], names, loc="outside upper center", ncols=columns, title=title)
     else:
         figure.suptitle(title, fontsize=8)
 
@@ -253,42 +259,7 @@ def _draw_lapse(axes: Axes, data: pd.DataFrame) -> None:
     axes.plot(path["x_mm"], path["y_mm"], **_LOOKS["identified"])
 
 
-def _draw_ground(axes: Axes, data: pd.DataFrame, view: View) -> None:
-    """The ground across the whole view."""
-    ends = data.loc[data["kind"] == "ground", ["x_mm", "y_mm"]].to_numpy()
-    along = (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
-    reach = 2.0 * (view.x[1] - view.x[0] + view.y[1] - view.y[0])
-    line = np.array([ends[0] - reach * along, ends[1] + reach * along])
-    below = line[::-1] + reach * np.array([along[1], -along[0]])
-    axes.fill(*np.vstack([line, below]).T, fc=_GROUND, lw=0.0, zorder=0)
-    axes.plot(*line.T, color="black", lw=0.8, zorder=0.5)
-
-
-def _view(data: pd.DataFrame, margin: float, whole: pd.DataFrame | None = None) -> View:
-    """What holds the points with a margin; and the ground's, where ``whole`` has one."""
-    points = data[["x_mm", "y_mm"]].to_numpy(dtype=float)
-    low, high = points.min(axis=0), points.max(axis=0)
-    edge = margin * float((high - low).max())
-    if whole is not None:
-        ground = whole.loc[whole["kind"] == "ground", "y_mm"]
-        low[1] = min(low[1], float(ground.min()) + edge - _DEEP * float((high - low).max()))
-    (left, bottom), (right, top) = low - edge, high + edge
-    return View((float(left), float(right)), (float(bottom), float(top)))
-
-
 def _frame(axes: Axes, view: View) -> None:
     axes.set(xlim=view.x, ylim=view.y, aspect="equal")
     axes.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10], min_n_ticks=2))
-
-
-def _beside_or_below(views: Sequence[View], width: float) -> tuple[Figure, list[Axes]]:
-    """Two panels to their own scales, beside each other unless both are wide."""
-    aspects = [view.aspect for view in views]
-    if min(aspects) > 2.0:
-        heights = [(width - 0.6) / aspect for aspect in aspects]
-        figure, panels = plt.subplots(2, 1, figsize=(width, sum(heights) + 1.7), height_ratios=heights)
-    else:
-        height = min((width - 1.4) / sum(aspects), _TALLEST)
-        figure, panels = plt.subplots(1, 2, figsize=(width, height + 1.2), width_ratios=aspects)
-    return figure, list(panels)

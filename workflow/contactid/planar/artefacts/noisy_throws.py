@@ -19,10 +19,10 @@ from contactid.output import style
 from contactid.output.stored import read_stored
 from contactid.output.tables import read_csv
 from contactid.planar.sweeps.measured import Measured
+from contactid.planar.table1 import LEAST_MU, printed_cells
 
 _CELL = ["noise_model", "mu", "fps"]
 LEAST_FPS = 120.0  # of figure 19
-LEAST_MU = 0.2  # of the paper's summary of Table 1
 PRINTED_ROLLING_MU = 0.6  # from which on the paper's ellipse rolls
 MOSTLY = 0.5  # share of seeds from which on a cell's friction counts as a bound
 _QUIET, _SHADE = "#555555", "#ececec"
@@ -125,7 +125,7 @@ def rate_table(samples: pd.DataFrame, published: pd.DataFrame, same_motion: Mapp
         columns=["cell", "mu", "fps", "published"],
     )
     motions = samples.assign(mu=[same_motion.get(mu, mu) for mu in samples["mu"]])
-    counted = motions.drop_duplicates([*_CELL, "seed"]).merge(printed[printed["cell"] > 0.15], on=["mu", "fps"])
+    counted = motions.drop_duplicates([*_CELL, "seed"]).merge(printed[printed["cell"] > LEAST_MU], on=["mu", "fps"])
     rows = []
     for (noise, fps), part in counted.groupby(["noise_model", "fps"]):
         size, distinct = part.loc[part["converged"], "error_pct"].abs(), part.drop_duplicates(["mu", "seed"])
@@ -191,9 +191,8 @@ def failed_table(cells: pd.DataFrame, same_motion: Mapping[float, float]) -> pd.
 
 def published_errors(published: pd.DataFrame) -> dict[tuple[float, float], float]:
     """(mu, frames/s) to the printed error of J/m, %."""
-    rows = published[(published["quantity"] == "inertia_ratio_error_pct") & (published["artefact"] == "tab01")]
-    numbers = rows["condition"].str.extract("friction_mu=(?P<mu>[^;]+);fps=(?P<fps>.+)").astype(float)
-    return dict(zip(zip(numbers["mu"], numbers["fps"], strict=True), rows["value"].astype(float), strict=True))
+    cells = printed_cells(published)
+    return dict(zip(zip(cells["mu"], cells["fps"], strict=True), cells["printed"], strict=True))
 
 
 def _median(values: pd.Series) -> float:
@@ -255,7 +254,7 @@ def identification_error(cells: pd.DataFrame) -> pd.DataFrame:
         series="cell", error_abs_pct=cells["error_abs_median_pct"], published_abs_pct=cells["published_pct"].abs()
     )[kept]
     table.loc[cells["mu"] != cells["motion_mu"], counts] = 0
-    shared = (table["mu"] >= LEAST_MU - 1e-9) & table["published_abs_pct"].notna()
+    shared = (table["mu"] > LEAST_MU) & table["published_abs_pct"].notna()
     grouped = table[shared].groupby(["noise_model", "fps"], as_index=False, sort=False)
     means = grouped.agg(dict.fromkeys(sizes, "mean") | dict.fromkeys(counts, "sum"))
     summary = means.assign(series="mean", mu=np.nan)[kept]
@@ -277,13 +276,7 @@ def draw_identified_friction(data: pd.DataFrame) -> Figure:
     models = models or list(dict.fromkeys(data["noise_model"]))
     whole = min(style.SINGLE_COLUMN * len(models), style.DOUBLE_COLUMN)
     figure, panels = plt.subplots(
-        2,
-        len(models),
-        figsize=(whole, 5.2),
-        sharex=True,
-        sharey="row",
-        squeeze=False,
-        height_ratios=(2.0, 1.0),
+        2, len(models), figsize=(whole, 5.2), sharex=True, sharey="row", squeeze=False, height_ratios=(2.0, 1.0)
     )
     reach = 0.0, float(data[["mu", "mu_q75"]].max().max()) + _FREE
     for letter, model, (axes, below) in zip("abcdef", models, panels.T, strict=False):
@@ -342,18 +335,8 @@ def _draw_grid(axes: Axes, data: pd.DataFrame, column: str) -> None:
     grid.index = [f"{mu:g}" for mu in grid.index]
     grid.loc[_MEAN] = means.reindex(grid.columns)
     grid.columns = [f"{rate:g}" for rate in grid.columns]
-    annotations = grid.map(_short)
-    sns.heatmap(
-        grid,
-        ax=axes,
-        annot=annotations,
-        fmt="",
-        annot_kws={"size": 6},
-        cmap=_ERROR_COLOURS,
-        norm=LogNorm(*_ERROR_SCALE),
-        cbar=False,
-        linewidths=0.5,
-    )
+    look: Any = {"cmap": _ERROR_COLOURS, "norm": LogNorm(*_ERROR_SCALE), "linewidths": 0.5, "cbar": False}
+    sns.heatmap(grid, ax=axes, annot=grid.map(_short), fmt="", annot_kws={"size": 6}, **look)
     axes.axhline(len(grid) - 1, color="white", lw=3.0)
     axes.set(xlabel="frames per second", ylabel="")
     axes.tick_params(length=0, labelrotation=0)

@@ -1,6 +1,6 @@
 """J/m of the real square and ellipse by several routes, and over subsets of their impacts, with rivals beside.
 
-The data are those of :func:`contactid.planar.squares.bodies.write_bodies`.
+The data are those of :mod:`contactid.planar.squares.bodies` and :mod:`contactid.planar.squares.identification`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,20 @@ from matplotlib.figure import Figure
 
 from contactid.output import style
 from contactid.output.tables import read_exact
-from contactid.planar.squares.bodies import ELLIPSE, EQ31, PLATE, RIVAL, RIVALS, SQUARE, SUBSET
+from contactid.planar.squares.bodies import (
+    AS_PUBLISHED,
+    ELLIPSE,
+    EQ31,
+    OF_ONE,
+    PLATE,
+    RIVAL,
+    RIVALS,
+    SQUARE,
+    SUBSET,
+)
 
 _OF_RIVALS = f"{RIVAL}, {SUBSET}"
+_NO_ROUTES = [SUBSET, RIVAL, OF_ONE, _OF_RIVALS, AS_PUBLISHED]
 _COLOURS = dict(zip(RIVALS, (style.RELEASE, style.ACCENT, style.SKY, style.ROSE), strict=True))
 _VALUE, _ERROR = "inertia_ratio_mm2", "inertia_ratio_se_mm2"
 _BELOW, _ABOVE = 0.55, 1.4  # of the body's J/m, between which subsets are drawn
@@ -25,6 +36,11 @@ def bodies_table(bodies: str) -> dict[str, pd.DataFrame]:
     """``ext_real_bodies``, without the subsets of rivals, which its figure shows."""
     table = read_exact(bodies)
     return {"tables/ext_real_bodies": table[table["route"] != _OF_RIVALS].reset_index(drop=True)}
+
+
+def square_table(squares: str) -> pd.DataFrame:
+    """``ext_real_squares``, of :func:`contactid.planar.squares.identification.write_squares`."""
+    return read_exact(squares)
 
 
 def bodies_figure(bodies: str) -> pd.DataFrame:
@@ -45,7 +61,7 @@ def draw_bodies(data: pd.DataFrame) -> Figure:
 
 def _draw_routes(axes: Axes, data: pd.DataFrame) -> None:
     """One line for every route, the bodies below each other."""
-    routes = data[~data["route"].isin([SUBSET, RIVAL, _OF_RIVALS]) & data["body"].isin([SQUARE, ELLIPSE])]
+    routes = data[~data["route"].isin(_NO_ROUTES) & data["body"].isin([SQUARE, ELLIPSE])]
     routes = routes.iloc[::-1].reset_index(drop=True)
     for place, (_, row) in enumerate(routes.iterrows()):
         colour = style.LINE if row["body"] == SQUARE else style.ACCENT

@@ -31,12 +31,11 @@ _SHOWN = (0.5, 99.5)  # percentiles of the impacts that axes show
 _LARGEST = 3.2  # m/s, room for the legend beside the curves
 
 
-def ellipse_tables(ellipse: str, ellipse_reasons: str, ellipse_ratio: str) -> dict[str, pd.DataFrame]:
+def ellipse_tables(ellipse: str, ellipse_reasons: str) -> dict[str, pd.DataFrame]:
     """The tables of :func:`contactid.planar.identify.impact_tables.ellipse_tables`."""
     return {
         "tables/ext_real_ellipse": read_exact(ellipse),
         "tables/ext_real_ellipse_reasons": read_exact(ellipse_reasons),
-        "tables/ext_real_ellipse_ratio": read_exact(ellipse_ratio),
     }
 
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -75,20 +74,17 @@ def _table(shapes: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 def _points(shape: Mapping[str, Any]) -> np.ndarray:
     """(n, 2) of a rectangle, disc, ellipse, arc or points, mm."""
-    if "points" in shape:
-        return np.array(shape["points"], dtype=float)
-    if "rectangle" in shape:
-        left, low, right, top = shape["rectangle"]
-        return np.array([[left, low], [right, low], [right, top], [left, top], [left, low]])
-    if "arc" in shape:
-        x, y, radius, start, end = shape["arc"]
-        return np.vstack([[x, y], _around(x, y, radius, radius, 0.0, np.linspace(start, end, _CORNERS))])
-    angle = np.linspace(0.0, 2.0 * np.pi, _CORNERS)
-    if "disc" in shape:
-        x, y, radius = shape["disc"]
-        return _around(x, y, radius, radius, 0.0, angle)
-    x, y, a, b, turn = shape["ellipse"]
-    return _around(x, y, a, b, turn, angle)
+    whole = np.linspace(0.0, 2.0 * np.pi, _CORNERS)
+    match shape:
+        case {"rectangle": [left, low, right, top]}:
+            return np.array([[left, low], [right, low], [right, top], [left, top], [left, low]])
+        case {"arc": [x, y, radius, start, end]}:
+            return np.vstack([[x, y], _around(x, y, radius, radius, 0.0, np.linspace(start, end, _CORNERS))])
+        case {"disc": [x, y, radius]}:
+            return _around(x, y, radius, radius, 0.0, whole)
+        case {"ellipse": [x, y, a, b, turn]}:
+            return _around(x, y, a, b, turn, whole)
+    return np.array(shape["points"], dtype=float)
 
 
 def _around(x: float, y: float, a: float, b: float, turn: float, angle: np.ndarray) -> np.ndarray:
@@ -110,16 +106,12 @@ def draw_release(data: pd.DataFrame) -> Figure:
 
 
 def _draw_views(data: pd.DataFrame, titles: Sequence[str]) -> Figure:
-    """Panels beside each other, of one scale."""
-    parts, width = [part for _, part in data.groupby("panel")], style.DOUBLE_COLUMN
-    boxes = [part[["x_mm", "y_mm"]].agg(["min", "max"]).to_numpy() + _AROUND for part in parts]
-    wide = [float(box[1, 0] - box[0, 0]) for box in boxes]
-    low, top = min(box[0, 1] for box in boxes), max(box[1, 1] for box in boxes)
-    height = (width - 0.2) * (top - low) / sum(wide) + _HEAD + 0.15
-    figure, panels = plt.subplots(1, len(parts), figsize=(width, height), width_ratios=wide, squeeze=False)
-    for axes, part, box, title in zip(panels[0], parts, boxes, titles, strict=True):
-        axes.set(xlim=box[:, 0], ylim=(low, top), aspect="equal")
-        axes.set_axis_off()
+    """Panels beside each other, of one scale and height."""
+    parts = [part for _, part in data.groupby("panel")]
+    low, high = data["y_mm"].min() + _AROUND[0, 1], data["y_mm"].max() + _AROUND[1, 1]
+    sides = [part["x_mm"].agg(["min", "max"]).to_numpy() + _AROUND[:, 0] for part in parts]
+    figure, panels = pen.page(style.DOUBLE_COLUMN, [((left, low), (right, high)) for left, right in sides], _HEAD)
+    for axes, part, title in zip(panels, parts, titles, strict=True):
         axes.set_title(title, loc="left")
         for place, (_, item) in enumerate(part.groupby(["part", "item"], sort=False)):
             _draw_item(axes, item, 1.0 + 0.01 * place)

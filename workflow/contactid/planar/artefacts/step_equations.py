@@ -17,8 +17,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from contactid.output import style
-from contactid.planar.identify.contact_equations import ContactSteps, contact_steps, spectrum
-from contactid.planar.identify.identifiability import fit_ratio, ratio_equations
+from contactid.planar.identify.contact_equations import (
+    ContactSteps,
+    contact_steps,
+    ratio_equations,
+    spectrum,
+    total_least_squares,
+    turning_steps,
+)
 from contactid.planar.simulate.bodies import PlanarLaw, simulate
 from contactid.planar.simulate.throws import body_and_ground, noise_of
 
@@ -82,13 +88,13 @@ def _rows_of(exact: ContactSteps, noise: float) -> pd.DataFrame:
         errors = deviation * rng.normal(size=exact.change.shape)
         steps = replace(exact, change=exact.change + errors)
         values, equations = spectrum(steps), ratio_equations(steps, covariance)
-        _, turns = equations.resolved(steps)
+        turns = turning_steps(steps, equations, noise > 0.0)
         moment, spin = equations.moment, equations.spin
         singular.append((values.smallest, values.margin))
         found["null_vector"].append(values.per_mass[1])
         found["single_steps"] += (moment[turns] / spin[turns]).tolist()
         found["least_squares"].append(moment @ spin / (spin @ spin))
-        found["total_least_squares"].append(fit_ratio(equations).total)
+        found["total_least_squares"].append(total_least_squares(equations))
     smallest, margin = np.median(singular, axis=0)
     quartiles = {kind: 1e6 * np.quantile(values, [0.25, 0.5, 0.75]) for kind, values in found.items()}
     return pd.DataFrame(

@@ -139,7 +139,7 @@ def time_lapse(
 ) -> pd.DataFrame:
     """A scene's table; a panel is a run, a label, a span (s) and a number of outlines, at even times."""
     parts: list[pd.DataFrame] = []
-    time = motions["time"].values
+    time, beyond = motions["time"].values, _BEYOND * float(np.ptp(scene.body.shape.outline()[:, 0]))
     for panel, (run, label, (begin, end), outlines) in enumerate(panels):
         inside = np.flatnonzero((time >= begin - 1e-12) & (time <= end + 1e-12))
         position = motions["position"].values[run]
@@ -149,7 +149,7 @@ def time_lapse(
         lines += [
             ("com", 0, time[path], position[path, :2]),
             ("reference", 0, time[path], reference_point(scene, position[path])),
-            ("ground", 0, time[inside[0]], _ground_below(scene, np.concatenate(bodies))),
+            ("ground", 0, time[inside[0]], ground_below(scene.ground, np.concatenate(bodies), beyond)),
         ]
         parts += [
             polyline(points, panel=panel, label=label, kind=kind, item=item, time_s=moments)
@@ -169,29 +169,10 @@ def polyline(points: np.ndarray, unit: str = "m", **columns: Any) -> pd.DataFram
 
 
 def animation_frames(scene: Scene, motions: xr.Dataset, runs: Sequence[int], frames_per_second: float) -> pd.DataFrame:
-    """Outlines and points at every frame, one panel per run; ``panel, label, frame, time_s, kind, x_m, y_m``."""
-    time = motions["time"].values
-    count = max(2, round(min(scene.duration, float(time[-1])) * frames_per_second) + 1)
-    shown = np.searchsorted(time, np.arange(count) / frames_per_second - 1e-12).clip(0, len(time) - 1)
-    parts = []
-    for panel, run in enumerate(runs):
-        position, label = motions["position"].values[run], law_label(motions, run)
-        reference = reference_point(scene, position)
-        bodies = [outline_at(scene.body.shape, position[k]) for k in shown]
-        for frame, (k, body) in enumerate(zip(shown, bodies, strict=True)):
-            for kind, points in (
-                ("outline", body),
-                ("com", position[k : k + 1, :2]),
-                ("reference", reference[k : k + 1]),
-                *([("ground", _ground_below(scene, np.concatenate(bodies)))] if frame == 0 else []),
-            ):
-                parts.append(polyline(points, panel=panel, label=label, frame=frame, time_s=time[k], kind=kind))
-    return pd.concat(parts, ignore_index=True)
-
-
-def _ground_below(scene: Scene, points: np.ndarray) -> np.ndarray:
-    """(2, 2) ends of the ground's part under points (n, 2), with a margin."""
-    return ground_below(scene.ground, points, _BEYOND * float(np.ptp(scene.body.shape.outline()[:, 0])))
+    """A time lapse with a panel per run, and an outline for each picture of an animation."""
+    end = float(motions["time"][-1])
+    pictures = max(2, round(end * frames_per_second) + 1)
+    return time_lapse(scene, motions, [(run, law_label(motions, run), (0.0, end), pictures) for run in runs])
 
 
 def ground_below(ground: Ground, points: np.ndarray, margin: float = 0.0) -> np.ndarray:
@@ -223,7 +204,7 @@ def draw_scene(data: pd.DataFrame, *, columns: int | None = None, shared: bool =
 
 
 def scene_panels(
-    data: pd.DataFrame, *, columns: int | None = None, shared: bool = True, above: float = 0.0
+    data: pd.DataFrame, *, columns: int | None = None, shared: bool = True
 ) -> tuple[Figure, dict[int, Axes]]:
     """Axes by panel, of equal aspect with limits, labels and ground, and their figure.
 
@@ -233,13 +214,11 @@ def scene_panels(
         Panels beside each other, on a narrower page; as few as fit a whole one where it isn't given.
     shared
         Whether all panels show the same part of the plane.
-    above
-        Inches beyond the height of the panels.
     """
     width = style.DOUBLE_COLUMN if columns is None else _NARROW * style.DOUBLE_COLUMN
     names = [int(panel) for panel in dict.fromkeys(data["panel"])]
     letters = string.ascii_lowercase if 1 < len(names) <= len(string.ascii_lowercase) else ""
-    views = {panel: _view(data if shared else data[data["panel"] == panel]) for panel in names}
+    views = {panel: view_of(data if shared else data[data["panel"] == panel]) for panel in names}
     columns = columns or _fewest_columns(len(names), min(view.aspect for view in views.values()), width)
     rows = -(-len(names) // columns)
     heights = _row_heights(list(views.values()), columns, width / columns - _BESIDE)
@@ -247,7 +226,7 @@ def scene_panels(
     figure, grid = plt.subplots(
         rows, columns, sharex=shared, sharey=shared, squeeze=False, height_ratios=heights,
         layout=ConstrainedLayoutEngine(compress=True, h_pad=_BETWEEN if shared else 2.0 * _BETWEEN),
-        figsize=(float(np.clip(used, style.SINGLE_COLUMN, width)), sum(heights) + rows * _ABOVE + _AROUND + above),
+        figsize=(float(np.clip(used, style.SINGLE_COLUMN, width)), sum(heights) + rows * _ABOVE + _AROUND),
     )  # fmt: skip
     for axes in grid.flat[len(names) :]:
         axes.set_visible(False)
@@ -308,33 +287,36 @@ def _frame(axes: Axes, data: pd.DataFrame, view: View, letter: str) -> None:
     named = "" if pd.isna(label) else str(label)  # a csv has no other empty text in a column of nothing else
     axes.set_title(" ".join(part for part in (letter and f"({letter})", named) if part), loc="left")
     axes.locator_params(nbins=6, axis="y", steps=[1, 2, 5, 10])
-    for origin, tangent in _grounds(data):
-        reach = 2.0 * (np.ptp(view.x) + np.ptp(view.y) + np.abs(origin - [view.x[0], view.y[0]]).sum())
-        ends = origin + np.outer([-reach, reach], tangent)
-        below = ends[::-1] - reach * _normal(tangent)
-        axes.fill(*np.vstack([ends, below]).T, fc=_GROUND, ec=_GROUND_EDGE, hatch="//////", lw=0.0, zorder=0)
-        axes.plot(*ends.T, color="black", lw=0.8, zorder=0.5)
+    draw_ground(axes, data, hatch="//////")
 
 
-def _grounds(data: pd.DataFrame) -> list[tuple[np.ndarray, np.ndarray]]:
-    """A point (2,) and the unit tangent (2,) of each ground."""
-    grounds = data[data["kind"] == "ground"].groupby(["panel", "item"])[["x_m", "y_m"]]
-    ends = [ground.to_numpy() for _, ground in grounds]
-    return [(first, (last - first) / np.linalg.norm(last - first)) for first, last in ends]
+def draw_ground(axes: Axes, data: pd.DataFrame, unit: str = "m", **look: Any) -> None:
+    """The scene's ground across the whole view, and what lies below it."""
+    x = np.array(axes.get_xlim())
+    y = _above_ground(data, unit)(x)
+    bottom = min(axes.get_ylim()[0], *y)
+    axes.fill([*x, *x[::-1]], [*y, bottom, bottom], fc=_GROUND, ec=_GROUND_EDGE, lw=0.0, zorder=0, **look)
+    axes.plot(x, y, color="black", lw=0.8, zorder=0.5)
 
 
-def _normal(tangent: np.ndarray) -> np.ndarray:
-    """(2,) unit vector out of the ground."""
-    return np.array([-tangent[1], tangent[0]])
+def _above_ground(data: pd.DataFrame, unit: str) -> np.polynomial.Polynomial:
+    """Height of the ground by the place along x."""
+    (x, other_x), (y, other_y) = data.loc[data["kind"] == "ground", [f"x_{unit}", f"y_{unit}"]].to_numpy()[:2].T
+    slope = (other_y - y) / (other_x - x)
+    return np.polynomial.Polynomial([y - slope * x, slope])
 
 
-def _view(data: pd.DataFrame) -> View:
-    """The smallest view of a motion and of the ground nearest to it, with a margin."""
-    moving = data.loc[data["kind"] != "ground", ["x_m", "y_m"]].to_numpy()
-    feet = [
-        moving - np.outer((moving - origin) @ _normal(tangent), _normal(tangent)) for origin, tangent in _grounds(data)
-    ]
-    shown = np.vstack([moving, *feet])
+def view_of(data: pd.DataFrame, unit: str = "m") -> View:
+    """The smallest view of what moves, and of the ground nearest to it where there is one, with a margin."""
+    places = [f"x_{unit}", f"y_{unit}"]
+    moving = data.loc[data["kind"] != "ground", places].to_numpy(dtype=float)
+    feet = moving[:0]
+    if (data["kind"] == "ground").any():
+        line = _above_ground(data, unit)
+        slope = line.coef[1]
+        depth = (moving[:, 1] - line(moving[:, 0])) / (1.0 + slope**2)
+        feet = moving + np.outer(depth, [slope, -1.0])
+    shown = np.vstack([moving, feet])
     margin = _MARGIN * float(np.ptp(shown, axis=0).max())
     (left, bottom), (right, top) = shown.min(axis=0) - margin, shown.max(axis=0) + margin
     return View((float(left), float(right)), (float(bottom), float(top)))

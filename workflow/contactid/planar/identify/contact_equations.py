@@ -9,6 +9,13 @@ Stacked over the steps they read ``A w = 0`` (eqs. 29, 30). The motion of a rigi
 A one null vector ``(1, J/m, c/m)``: only ratios to m are identifiable. Noise takes it away as soon as there are two
 steps. Each step with several contacts adds null vectors of its own, impulses that cancel each other out.
 
+Eliminating the impulses of eq. 28: one contact's G^k (3, 2) has one left null vector, the moment about the contact
+point, so a step leaves one equation, ``k . (GQ x a) = J/m d_omega`` (eq. 31), useless where the spin stays. Eq. 32 asks
+the same J/m of every step. Two contacts' G^k has rank 3: such a step says nothing about J/m. Both sides of eq. 31 are
+measured. Plain least squares takes d_omega as exact; noise in it adds to ``sum d_omega^2`` and not to the products, so
+the slope is biased towards 0 however many steps there are. Total least squares weighs each residual by its own
+variance, which depends on J/m, and has no such bias.
+
 Deviation: g is a magnitude here and acts along -y, hence ``dv_y + h g``; eq. 28's ``dv_y - h g`` holds for g = -9.81.
 Its ``c_{t,+} - c_{t,+}`` is read as ``c_{t,+} - c_{t,-}``, the impulse along t; the y component of GQ has a sine.
 """
@@ -16,13 +23,17 @@ Its ``c_{t,+} - c_{t,+}`` is read as ``c_{t,+} - c_{t,-}``, the impulse along t;
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from contactid.core.errors import ContactIdError
 from contactid.planar.simulate.geometry import Ground, Shape, contacts
 
 ROUNDING = 1e-9  # relative: below it a noise-free quantity is 0
+_RESOLVED = 3.0  # standard deviations: above them a noisy quantity isn't 0
+_GRID = 720  # angles at which the total least squares cost is scanned
 
 
 @dataclass(frozen=True)
@@ -180,3 +191,68 @@ def spectrum(steps: ContactSteps) -> Spectrum:
     known = nullity - split <= 1 and null[0] > ROUNDING
     per_mass = null * units / null[0] if known else np.full(len(units), np.nan)
     return Spectrum(singular, nullity, split, per_mass)
+
+
+@dataclass(frozen=True)
+class RatioEquations:
+    """Eq. 31 without the division, ``moment = J/m spin``, for m steps with one contact.
+
+    Attributes
+    ----------
+    moment : (m,) ``k . (GQ x a)``, m2/s
+    spin : (m,) d_omega, rad/s
+    covariance : (m, 2, 2) of (moment, spin); where no noise is known that of equal noise of v and L omega, in any unit
+    """
+
+    moment: np.ndarray
+    spin: np.ndarray
+    covariance: np.ndarray
+
+    def residual_variance(self, ratio: float | np.ndarray) -> np.ndarray:
+        """(m,) variance of ``moment - ratio spin``."""
+        c = self.covariance
+        return c[:, 0, 0] - 2.0 * ratio * c[:, 0, 1] + ratio**2 * c[:, 1, 1]
+
+
+def ratio_equations(steps: ContactSteps, covariance: np.ndarray | None = None) -> RatioEquations:
+    """Eq. 28 with the impulses eliminated, for the steps with one contact.
+
+    ``covariance`` (3, 3) is that of the changes ``v^(k+1) - v^k``, (m/s, m/s, rad/s); None if there is no noise.
+    """
+    one = steps.single
+    rows, which = np.flatnonzero(one), steps.closed[one].argmax(axis=1)
+    r_t, minus_r_n = steps.normal[rows, which, 2:], steps.tangent[rows, which, 2:]
+    lever = np.zeros((len(rows), 2, 3))  # from a change to (moment, spin)
+    lever[:, 0, :2] = r_t * steps.ground.normal + minus_r_n * steps.ground.tangent
+    lever[:, 1, 2] = 1.0
+    change = np.diag([1.0, 1.0, steps.length**-2]) if covariance is None else covariance
+    moment, spin = np.einsum("kij,kj->ik", lever, steps.change[one])
+    return RatioEquations(moment, spin, lever @ change @ lever.transpose(0, 2, 1))
+
+
+def turning_steps(steps: ContactSteps, equations: RatioEquations, noise_known: bool) -> np.ndarray:
+    """(m,) steps whose spin changes by more than three deviations, or without noise by more than rounding."""
+    deviation = np.sqrt(equations.covariance[:, 1, 1])
+    level = _RESOLVED * deviation if noise_known else ROUNDING * steps.speed / steps.length
+    return np.abs(equations.spin) > level
+
+
+def total_least_squares(equations: RatioEquations) -> float:
+    """J/m of m equations, m2, each residual over its variance at this J/m; NaN where every spin is exactly 0."""
+    moment, spin, k = equations.moment, equations.spin, equations.covariance
+    if not spin.any():
+        return float("nan")
+    unit = float(np.sqrt(np.mean(k[:, 0, 0]) / np.mean(k[:, 1, 1])))
+
+    def cost(angle: Any) -> Any:
+        """Of J/m = unit tan(angle), at one angle or (n, 1): finite also where J/m is not."""
+        s, c = unit * np.sin(angle), np.cos(angle)
+        variance = c * c * k[:, 0, 0] - 2.0 * s * c * k[:, 0, 1] + s * s * k[:, 1, 1]
+        return np.sum((c * moment - s * spin) ** 2 / variance, axis=-1)
+
+    step = np.pi / _GRID
+    angles = -0.5 * np.pi + step * np.arange(_GRID)
+    best = angles[np.argmin(cost(angles[:, None]))]
+    ends = best - step, best + step
+    found = minimize_scalar(cost, bounds=ends, method="bounded", options={"xatol": 1e-12})
+    return float(unit * np.tan(found.x))

@@ -2,9 +2,8 @@
 
 Two laws, each with friction and restitution identified:
 
-* the *step law* of the paper (eqs. 18 and 19), by the MPEC of :mod:`contactid.planar.models.impacts`: sticking or
-  sliding is decided once, at the end of the impact;
-* the *incremental law* (Routh's construction with Poisson's restitution, ``incremental_impulses`` there): friction
+* the *step law* of the paper (eqs. 18 and 19): sticking or sliding is decided once, at the end of the impact;
+* the *incremental law* (Routh's construction with Poisson's restitution): friction
   follows the sliding velocity, which may stop or reverse within the impact, and the impulse ends at ``1 + e`` times its
   value at the greatest compression.
 
@@ -15,28 +14,25 @@ For each, restitution is a single number or depends on the place on the ground. 
 * the six published predictions as they are. They were computed for a body of the wrong handedness
   (:mod:`contactid.planar.readers.impacts`). Two of them are reproduced here on that body, which tells their
   parameters: Anitescu-Potra (Newton) is the step law, Wang-Mason the incremental law. So these two are predicted again
-  for the body as it is, at the published parameters. Of all six the impulses are also mirrored (v_x changes as it did)
-  and applied to it; that isn't what the models would predict, as friction opposed another slip.
+  for the body as it is, at the published parameters.
 
-Laws at given parameters are compared in the mean of ``sqrt(eps^2 + error^2)``, the MPEC's objective.
+A law has three to eight parameters and an answer in closed form (:mod:`contactid.planar.identify.impacts`), so a direct
+search finds the least mean of ``sqrt(eps^2 + error^2)``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from scipy import optimize
 
-from contactid.core.complementarity import Continuation, attach, solve_mpec
 from contactid.core.errors import ContactIdError
-from contactid.planar.identify.identifiability import RatioEquations, fit_ratio
-from contactid.planar.models.impacts import (
-    LARGEST_MU,
+from contactid.planar.identify.impacts import (
     PlanarImpacts,
-    build_impact_model,
     impulse_ratios,
     incremental_impulses,
     place_weights,
@@ -48,7 +44,6 @@ from contactid.planar.simulate.geometry import Ellipse, Ground, contacts
 Law = Callable[[PlanarImpacts, float, float, float | np.ndarray], np.ndarray]
 
 N_PLACES = 6  # knots of a restitution that depends on the place
-_CONTINUATION = Continuation(stages=(1.0, 10.0, 100.0, 1e3))  # settling does the rest; after 100 it may choose wrongly
 _REPRODUCED: dict[str, Law] = {"Anitescu-Potra (Newton)": step_impulses, "Wang-Mason": incremental_impulses}
 
 
@@ -111,49 +106,31 @@ def _weights(impacts: PlanarImpacts, knots: np.ndarray | None) -> np.ndarray:
     return np.ones((len(impacts), 1)) if knots is None else place_weights(impacts.place, knots)
 
 
-def fit_law(impacts: PlanarImpacts, law: Law, ratio: float, knots: np.ndarray | None = None) -> LawFit:
-    """Least mean smoothed error over mu and e_N by direct search, J/m (m2) given."""
-    weights = _weights(impacts, knots)
+def fit_law(impacts: PlanarImpacts, law: Law, ratio: float | None, knots: np.ndarray | None = None) -> LawFit:
+    """Least mean smoothed error over mu, e_N and, where it isn't given, J/m (m2), by direct search."""
+    weights, unit = _weights(impacts, knots), impacts.length**2
+    places = weights.shape[1]
+
+    def parameters(z: np.ndarray) -> tuple[float, np.ndarray, float]:
+        """mu, e_N, J/m."""
+        return float(z[0]), z[1 : 1 + places], unit * float(z[-1]) if ratio is None else ratio
 
     def loss(z: np.ndarray) -> float:
-        if z.min() < 0.0 or z[1:].max() > 1.0:
+        mu, e_n, inertia = parameters(z)
+        if z.min() < 0.0 or e_n.max() > 1.0:
             return 10.0 * float(np.abs(impacts.approach).max()) + float(np.abs(z).sum())
-        return smoothed_mean(impacts.errors(impacts.pushed(ratio, law(impacts, ratio, z[0], weights @ z[1:]))))
+        return smoothed_mean(impacts.errors(impacts.pushed(inertia, law(impacts, inertia, mu, weights @ e_n))))
 
-    mu = float(np.quantile(np.abs(impulse_ratios(impacts)), 0.75))
-    start = np.array([mu, *np.full(weights.shape[1], _typical_restitution(impacts))])
-    for _ in range(2):  # a simplex that has shrunk is begun anew
-        found = optimize.minimize(
-            loss, start, method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-9, "maxiter": 4000, "adaptive": True}
-        )
-        start = found.x
-    return LawFit(law, ratio, float(start[0]), start[1:], float(found.fun), bool(found.success), knots)
-
-
-def identify(impacts: PlanarImpacts, ratio: float | None, knots: np.ndarray | None = None) -> LawFit:
-    """The step law's parameters by the MPEC; J/m (m2) is identified, too, where it isn't given.
-
-    Raises
-    ------
-    ContactIdError
-        Where the solver comes to no feasible point.
-    """
-    weights = _weights(impacts, knots)
-    built = build_impact_model(impacts, weights, ratio)
     # sliding impacts have a ratio of impulses at mu, sticking ones below
-    mu = float(np.clip(np.quantile(np.abs(impulse_ratios(impacts)), 0.9), 0.01, 0.9 * LARGEST_MU))
-    e_n = np.full(weights.shape[1], _typical_restitution(impacts))
-    built.start_at(impacts.length**2 if ratio is None else ratio, mu, e_n)
-    solution = solve_mpec(attach(built.model, built.pairs, _CONTINUATION.reformulation), _CONTINUATION)
-    if solution.last.primal_infeasibility > 1e-2:
-        raise ContactIdError("the impact MPEC comes to no feasible point", "Look at the solver's log")
-    found, mu, e_n = built.parameters
-    exact = impacts.pushed(found, step_impulses(impacts, found, mu, weights @ e_n))
-    return LawFit(step_impulses, found, mu, e_n, smoothed_mean(impacts.errors(exact)), solution.converged, knots)
-
-
-def _typical_restitution(impacts: PlanarImpacts) -> float:
-    return float(np.clip(np.median(impacts.restitution), 0.02, 0.98))
+    mu = float(np.quantile(np.abs(impulse_ratios(impacts)), 0.75))
+    e_n = np.full(places, np.clip(np.median(impacts.restitution), 0.02, 0.98))
+    start = np.array([mu, *e_n, *([1.0] if ratio is None else [])])
+    options: Any = {"xatol": 1e-6, "fatol": 1e-9, "maxiter": 4000, "adaptive": True}
+    for _ in range(2):  # a simplex that has shrunk is begun anew
+        found = optimize.minimize(loss, start, method="Nelder-Mead", options=options)
+        start = found.x
+    mu, e_n, inertia = parameters(start)
+    return LawFit(law, inertia, mu, e_n, float(found.fun), bool(found.success), knots)
 
 
 def best_impulses(impacts: PlanarImpacts, ratio: float) -> np.ndarray:
@@ -166,35 +143,13 @@ def best_impulses(impacts: PlanarImpacts, ratio: float) -> np.ndarray:
     return impacts.pushed(ratio, impulses)
 
 
-def ratio_estimates(impacts: PlanarImpacts) -> dict[str, float]:
-    """Eq. 31's J/m in m2 over all impacts: by least squares, total least squares, and the median of single impacts.
-
-    Total least squares takes equal noise for the changes of v_x, v_y and length times omega.
-    """
-    change = impacts.after - impacts.before
-    lever = np.stack([impacts.normal[:, 2] * impacts.normal[:, 1], impacts.tangent[:, 2]], axis=1)
-    moment = np.einsum("ij,ij->i", lever, change[:, [1, 0]])
-    covariance = np.zeros((len(impacts), 2, 2))
-    covariance[:, 0, 0] = (lever**2).sum(axis=1)
-    covariance[:, 1, 1] = impacts.length**-2
-    spin = change[:, 2]
-    turned = spin != 0.0
-    if not turned.any():
-        raise ContactIdError("no impact changes the spin", "J/m takes impacts beside the centre of mass")
-    return {
-        "least squares": float(moment @ spin / (spin @ spin)),
-        "total least squares": fit_ratio(RatioEquations(moment, spin, covariance, noise_known=False)).total,
-        "median": float(np.median(moment[turned] / spin[turned])),
-    }
-
-
 @dataclass(frozen=True)
 class Prediction:
     """One model's v^+ for all n impacts (n, 3), and what it was made with.
 
     Attributes
     ----------
-    kind : identified, bound, published, recomputed or mirrored
+    kind : identified, bound, published or recomputed
     e_n : (n,) of every impact, not numbers where the model has none
     """
 
@@ -233,7 +188,7 @@ def _best_friction(impacts: PlanarImpacts, ratio: float, e_n: np.ndarray) -> flo
 
 def fixed_predictions(data: xr.Dataset) -> list[Prediction]:
     """Everything that needs no training: the bounds, the published models, and what can be made of these."""
-    impacts, given = ellipse_impacts(data), ellipse_impacts(data, published_rows=True)
+    impacts = ellipse_impacts(data)
     ratio, none = float(data["inertia_ratio"]), np.full(len(impacts), np.nan)
     own = np.clip(impacts.restitution, 0.0, 1.0)
     mu = _best_friction(impacts, ratio, own)
@@ -248,9 +203,6 @@ def fixed_predictions(data: xr.Dataset) -> list[Prediction]:
     for name in (str(value) for value in data["model"].values):
         after = data["predicted"].sel(model=name).values
         rows.append(Prediction(name, "published", after, theirs, np.nan, none))
-        pushed = after - given.before  # x is right here, so their c_t along their x is already mirrored
-        impulses = np.column_stack([pushed[:, 1], pushed[:, 0]])
-        rows.append(Prediction(name, "mirrored", given.pushed(theirs, impulses), theirs, np.nan, none))
     for name in _REPRODUCED:
         fit = published_fit(data, name)
         rows.append(Prediction(name, "recomputed", fit.predict(impacts), theirs, fit.mu, fit.restitution(impacts)))
@@ -262,9 +214,9 @@ def trained_predictions(impacts: PlanarImpacts, training: np.ndarray, ratio: flo
     part = impacts.part(training)
     knots = place_knots(part.place)
     fits = {
-        "step law, J/m identified": identify(part, None),
-        "step law": identify(part, ratio),
-        "step law, e_N by place": identify(part, ratio, knots),
+        "step law, J/m identified": fit_law(part, step_impulses, None),
+        "step law": fit_law(part, step_impulses, ratio),
+        "step law, e_N by place": fit_law(part, step_impulses, ratio, knots),
         "incremental law": fit_law(part, incremental_impulses, ratio),
         "incremental law, e_N by place": fit_law(part, incremental_impulses, ratio, knots),
     }

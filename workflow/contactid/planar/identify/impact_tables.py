@@ -16,10 +16,9 @@ from contactid.planar.identify.impact_laws import (
     Prediction,
     ellipse_impacts,
     fixed_predictions,
-    ratio_estimates,
     trained_predictions,
 )
-from contactid.planar.models.impacts import PlanarImpacts, impulse_ratios
+from contactid.planar.identify.impacts import PlanarImpacts, impulse_ratios
 from contactid.sources.motion import read_dataset
 
 _BOOTSTRAP = 500
@@ -50,8 +49,6 @@ def ellipse_tables(data: xr.Dataset, seeds: Sequence[int]) -> dict[str, pd.DataF
         A row per impact; predictions come from the first split's half without it.
     ``ext_real_ellipse_reasons``
         Where impacts depart from the laws: :func:`departures`.
-    ``ext_real_ellipse_ratio``
-        Eq. 31's J/m with x right and with x as published, from N and T as published.
     """
     impacts, ratio, n = ellipse_impacts(data), float(data["inertia_ratio"]), len(data["impact"])
     if n < 4 * N_PLACES:
@@ -69,7 +66,6 @@ def ellipse_tables(data: xr.Dataset, seeds: Sequence[int]) -> dict[str, pd.DataF
         "ext_real_ellipse": pd.DataFrame(rows),
         "ext_real_ellipse_impacts": _impact_table(data, impacts, [*crossed, *fixed]),
         "ext_real_ellipse_reasons": departures(data, {model.name: model for model in crossed}),
-        "ext_real_ellipse_ratio": _ratio_table(data),
     }
 
 
@@ -139,15 +135,6 @@ def _impact_table(data: xr.Dataset, impacts: PlanarImpacts, models: Sequence[Pre
 
 def _velocities(name: str, values: np.ndarray) -> dict[str, np.ndarray]:
     return dict(zip((f"{name}: v_x_m_s", f"{name}: v_y_m_s", f"{name}: omega_rad_s"), values.T, strict=True))
-
-
-def _ratio_table(data: xr.Dataset) -> pd.DataFrame:
-    given = ellipse_impacts(data, published_rows=True)
-    rows = []
-    for frame, impacts in (("x as published", given.mirrored()), ("x reversed", given)):
-        for estimator, ratio in ratio_estimates(impacts).items():
-            rows.append({"x": frame, "estimator": estimator, "inertia_ratio_mm2": 1e6 * ratio, "impacts": len(impacts)})
-    return pd.DataFrame(rows).assign(published_mm2=1e6 * float(data["inertia_ratio"]))
 
 
 def departures(data: xr.Dataset, models: dict[str, Prediction]) -> pd.DataFrame:

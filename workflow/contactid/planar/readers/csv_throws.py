@@ -256,14 +256,7 @@ def read_own_throw(path: str | Path, frame_rate: float | None = None) -> PlanarT
     problems += _unit_problems(interval, position[finite])
     if problems:
         raise _bad(path, problems)
-    return _even_throw(path, time, np.column_stack([position[:, :2], _unwrapped(position[:, 2])]), interval)
-
-
-def _unwrapped(theta: np.ndarray) -> np.ndarray:
-    """Continuous angles, NaN where there is none."""
-    found, finite = theta.copy(), np.isfinite(theta)
-    found[finite] = np.unwrap(theta[finite])
-    return found
+    return _even_throw(path, time, _continuous(position), interval)
 
 
 def _even_throw(path: Path, time: np.ndarray, position: np.ndarray, interval: float) -> PlanarThrow:
@@ -280,13 +273,11 @@ def _even_throw(path: Path, time: np.ndarray, position: np.ndarray, interval: fl
     if away.max() > _JITTER or (np.diff(places[good]) < 1).any():
         worst = int(np.flatnonzero(good)[np.argmax(away)])
         step = np.diff(time)
-        raise _bad(
-            path,
-            [
-                f"t is not evenly spaced (row {worst + 1} is {1e3 * away.max() * slope:.3g} ms from an even time, the "
-                f"median step is {1e3 * np.median(step):.3g} ms): give every frame its own time, or resample"
-            ],
+        problem = (
+            f"t is not evenly spaced (row {worst + 1} is {1e3 * away.max() * slope:.3g} ms from an even time, the "
+            f"median step is {1e3 * np.median(step):.3g} ms): give every frame its own time, or resample"
         )
+        raise _bad(path, [problem])
     frames = (places[good] - places[good][0]).astype(int)
     n = int(frames[-1]) + 1
     lost = np.ones(n, dtype=bool)
@@ -348,4 +339,7 @@ def _unit_problems(interval: float, position: np.ndarray) -> list[str]:
 
 
 def _continuous(position: np.ndarray) -> np.ndarray:
-    return np.column_stack([position[:, :2], np.unwrap(position[:, 2])])
+    """Poses (n, 3) with angles that don't jump by whole turns; NaN where there is none."""
+    found, finite = position.copy(), np.isfinite(position[:, 2])
+    found[finite, 2] = np.unwrap(position[finite, 2])
+    return found

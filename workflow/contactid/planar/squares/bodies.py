@@ -21,12 +21,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
+from scipy.optimize import brentq
 
 from contactid.output.tables import read_exact, write_exact
 from contactid.planar.readers.throws import SQUARE_SIDE
 from contactid.planar.simulate.bodies import GRAVITY
 from contactid.planar.squares.flight import STRETCH, flight_report, flight_stretches
-from contactid.planar.squares.identification import median_error, options_for
+from contactid.planar.squares.identification import median_error
 from contactid.planar.squares.impacts import (
     FREE,
     LAGGED,
@@ -44,6 +45,7 @@ from contactid.sources.motion import read_dataset
 SQUARE, ELLIPSE = "square", "ellipse"
 PYBULLET, TWIN = "PyBullet", "twin"
 EQ31, EQ31_LAG, REVERSED = "eq. 31", "eq. 31, lag free", "eq. 31, reversed"
+AS_PUBLISHED, OF_ONE = "eq. 31, x as published", "rival of 1 mm or ms"
 SUBSET, RIVAL, PLATE, STATED = "subset", "rival", "uniform plate", "publishers"
 TIPPING, BRAKING, EQ27 = "tipping", "braking in flight", "eq. 27, median"
 NO_COUPLE, STANDING, FITTED = "no couple", "couple as it stands", "couple of each pivot"
@@ -51,13 +53,12 @@ COLUMNS = (
     "body", "route", "case", "impacts", "inertia_ratio_mm2", "inertia_ratio_se_mm2", "radius_mm", "size",
     "departure_se", "residual_pct",
 )  # fmt: skip
-REFUSED = 3.0  # standard errors between a rival's subset and the real one
 _MM, _MM2 = 1e3, 1e6
 _QUARTERS = 4
 _FEWEST_FLIGHTS = 500  # stretches of nine frames: with fewer a rate of braking is hardly known to a tenth
 _FLIGHT_DRAWS = 40  # of the bootstrap of braking over throws
 _TRIED = np.array([1.0, 1.8, 3.3, 6.0, 12.0])  # mm or ms, sizes of rivals: none is larger than a fifth of the square
-_HALVINGS = 14  # of a rival's size
+_SIZED = 1e-3  # mm or ms, to which a rival's size is found
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ def eq31_rows(body: str, impacts: Impacts, prior: LeverGeometry, error: LeverGeo
     ]
     for name, (rival, unit) in RIVALS.items():
         small = fit_impacts(plate_with(rival, 1.0, impacts, fit, plate), prior, error, start=plate, draws=0)
-        rows.append(_fitted(RIVAL, f"{name}, 1 {unit}", small) | {"size": 1.0})
+        rows.append(_fitted(OF_ONE, f"{name}, 1 {unit}", small) | {"size": 1.0})
         size = _size(lambda x, rival=rival: plate_with(rival, x, impacts, fit, plate), (prior, error, fit.ratio), plate)  # type: ignore[misc]
         made = plate_with(rival, size, impacts, fit, plate)
         found = fit_impacts(made, prior, error, start=plate, draws=0)
@@ -203,14 +204,9 @@ def _size(made: Callable[[float], Impacts], fitted: tuple[LeverGeometry, LeverGe
     crossed = np.flatnonzero(np.diff(np.sign(values)))
     if not len(crossed):
         return float(sizes[np.abs(values).argmin()])
-    k = min(
-        crossed, key=lambda i: (abs(sizes[i] + sizes[i + 1]), sizes[i] < 0.0)
-    )  # outwards, and braking, before inwards
-    low, high = float(sizes[k]), float(sizes[k + 1])
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if (above(middle) > 0.0) == (values[k] > 0.0) else (low, middle)
-    return low
+    # outwards, and braking, before inwards
+    nearest = min(crossed, key=lambda i: (abs(sizes[i] + sizes[i + 1]), sizes[i] < 0.0))
+    return float(brentq(above, sizes[nearest], sizes[nearest + 1], xtol=_SIZED))
 
 
 def flight_rows(prepared: PreparedThrows, plate: float) -> list[dict[str, Any]]:
@@ -266,40 +262,59 @@ def write_bodies(data: str, twin: str, simulated: str, ellipse: str, squares: st
     table
         File to write.
     """
-    parts, each = [], read_exact(squares)
-    for body, path in ((SQUARE, data), (TWIN, twin), (PYBULLET, simulated)):
-        throws = read_dataset(path)
-        prepared = prepare_throws(throws, options_for(throws))
-        impacts, prior = impacts_of(prepared, every_impact(prepared)), LeverGeometry(radius=prepared.shape.radius)
-        plate = prepared.shape.uniform_inertia_ratio
-        if body != SQUARE:
-            fit, lagged = fit_impacts(impacts, prior, FREE), fit_impacts(impacts, prior, LAGGED)
-            rows = [_fitted(EQ31, "", fit), _fitted(EQ31_LAG, "", lagged) | {"size": _MM * lagged.geometry.lag}]
-            parts.append(pd.DataFrame(rows).assign(body=body))
-            continue
-        parts.append(eq31_rows(body, impacts, prior, FREE, plate))
-        rows = flight_rows(prepared, plate)
-        for case, some in (("all throws", each), ("spin changes", each[each["counted"]])):
-            ratios = some["inertia_ratio_mm2"].dropna().to_numpy(dtype=float)
-            value = {"inertia_ratio_mm2": float(np.median(ratios)), "inertia_ratio_se_mm2": median_error(ratios)}
-            rows.append({"route": EQ27, "case": case, "impacts": len(ratios), **value})
-        rows += [
-            {"route": PLATE, "case": "sharp corners", **_value(SQUARE_SIDE**2 / 6.0)},
-            {"route": PLATE, "case": "rounded corners", **_value(plate), "radius_mm": _MM * prepared.shape.radius},
-        ]
-        parts.append(pd.DataFrame(rows).assign(body=body))
-    published = read_dataset(ellipse)
+    parts = [
+        _square_rows(read_dataset(data), read_exact(squares)["inertia_ratio_mm2"].to_numpy(dtype=float)),
+        *(_known_rows(body, read_dataset(path)) for body, path in ((TWIN, twin), (PYBULLET, simulated))),
+        _ellipse_rows(read_dataset(ellipse)),
+    ]
+    write_exact(pd.concat(parts, ignore_index=True)[list(COLUMNS)], table)
+
+
+def _impacts_of(prepared: PreparedThrows) -> tuple[Impacts, LeverGeometry]:
+    """All impacts, and the corners' radius as the preparation measured it."""
+    return impacts_of(prepared, every_impact(prepared)), LeverGeometry(radius=prepared.shape.radius)
+
+
+def _square_rows(throws: xr.Dataset, by_eq27: np.ndarray) -> pd.DataFrame:
+    """All routes of the real square; ``by_eq27`` (n,) is J/m of single impacts, mm2."""
+    prepared = prepare_throws(throws)
+    plate = prepared.shape.uniform_inertia_ratio
+    median = {"inertia_ratio_mm2": float(np.median(by_eq27)), "inertia_ratio_se_mm2": median_error(by_eq27)}
+    rows = [
+        *flight_rows(prepared, plate),
+        {"route": EQ27, "case": "", "impacts": len(by_eq27), **median},
+        {"route": PLATE, "case": "sharp corners", **_value(SQUARE_SIDE**2 / 6.0)},
+        {"route": PLATE, "case": "rounded corners", **_value(plate), "radius_mm": _MM * prepared.shape.radius},
+    ]
+    by_eq31 = eq31_rows(SQUARE, *_impacts_of(prepared), FREE, plate)
+    return pd.concat([by_eq31, pd.DataFrame(rows).assign(body=SQUARE)], ignore_index=True)
+
+
+def _known_rows(body: str, throws: xr.Dataset) -> pd.DataFrame:
+    """Eq. 31 of a square whose J/m is known."""
+    impacts, prior = _impacts_of(prepare_throws(throws))
+    lagged = fit_impacts(impacts, prior, LAGGED)
+    rows = [
+        _fitted(EQ31, "", fit_impacts(impacts, prior, FREE)),
+        _fitted(EQ31_LAG, "", lagged) | {"size": _MM * lagged.geometry.lag},
+    ]
+    return pd.DataFrame(rows).assign(body=body)
+
+
+def _ellipse_rows(published: xr.Dataset) -> pd.DataFrame:
+    """All routes of the real ellipse, and what eq. 31 makes of it in the frame of the published files."""
     a, b = (float(axis) for axis in published["semi_axes"].values)
-    plate = 0.25 * (a**2 + b**2)
-    impacts = ellipse_impacts_of(published)
-    parts.append(eq31_rows(ELLIPSE, impacts, LeverGeometry(), replace(FREE, radius=0.0), plate))
+    plate, impacts, error = 0.25 * (a**2 + b**2), ellipse_impacts_of(published), replace(FREE, radius=0.0)
+    other_x = np.array([-1.0, 1.0])
+    mirrored = replace(impacts, push=impacts.push * other_x, before=impacts.before * [*other_x, 1.0])
     stated = [
+        _fitted(AS_PUBLISHED, "", fit_impacts(mirrored, LeverGeometry(), error)),
         {"route": PLATE, "case": "", **_value(plate)},
         {"route": STATED, "case": "radius of gyration", **_value(float(published["inertia_ratio"]))},
         {"route": STATED, "case": "as of an ellipsoid", **_value(0.2 * (a**2 + b**2))},
     ]
-    parts.append(pd.DataFrame(stated).assign(body=ELLIPSE))
-    write_exact(pd.concat(parts, ignore_index=True)[list(COLUMNS)], table)
+    by_eq31 = eq31_rows(ELLIPSE, impacts, LeverGeometry(), error, plate)
+    return pd.concat([by_eq31, pd.DataFrame(stated).assign(body=ELLIPSE)], ignore_index=True)
 
 
 def _value(ratio: float, error: float = float("nan")) -> dict[str, float]:

@@ -28,7 +28,7 @@ from contactid.planar.simulate.bodies import GRAVITY
 from contactid.planar.simulate.geometry import Ground, Polygon, contacts
 
 MAD = 1.4826  # median absolute deviation to standard deviation
-FEWEST_AT_REST = 10  # throws per side and in all, below which turn, point and slope are not fitted
+_FEWEST_AT_REST = 6  # throws per side and in all, below which turn, point and slope are not fitted
 REST_FRAMES = 10  # last ones, that tell whether and where a throw came to rest
 SKIPPED_FRAMES = 2  # at the start of a throw, disturbed by the release
 REST_MOTION = np.array([5e-4, 5e-4, 0.01])  # m, m, rad: largest in the last frames of a throw at rest
@@ -97,7 +97,7 @@ def at_rest(throw: PlanarThrow, still: np.ndarray = REST_MOTION) -> bool:
     return bool((np.ptp(throw.position[-REST_FRAMES:], axis=0) < still).all())
 
 
-def align(data: xr.Dataset, shape: Polygon, fewest_at_rest: int = FEWEST_AT_REST) -> Alignment:
+def align(data: xr.Dataset, shape: Polygon) -> Alignment:
     """Ground, turn and point from the throws at rest.
 
     Raises
@@ -118,11 +118,11 @@ def align(data: xr.Dataset, shape: Polygon, fewest_at_rest: int = FEWEST_AT_REST
         np.radians(2.0), 6.0 * MAD * np.median(np.abs(tilt - np.median(tilt)))
     )
     poses, side, tilt = poses[typical], side[typical], tilt[typical]
-    everywhere = np.bincount(side, minlength=len(angles)).min() >= fewest_at_rest
+    everywhere = np.bincount(side, minlength=len(angles)).min() >= _FEWEST_AT_REST
     distance = (corners * np.column_stack([np.cos(angles), np.sin(angles)])).sum(axis=1)
     up = -np.column_stack([np.cos(angles), np.sin(angles)])[side]
     height = poses[:, 1] - distance[side]
-    sloped = len(poses) >= fewest_at_rest and np.ptp(poses[:, 0]) >= 0.05
+    sloped = len(poses) >= _FEWEST_AT_REST and np.ptp(poses[:, 0]) >= 0.05
     ground, point, scatter = _fit_height(height, poses[:, 0], sloped, up if everywhere else None)
     turn = float(np.median(tilt)) - ground.slope if everywhere else 0.0
     return Alignment(ground, turn, point, scatter)

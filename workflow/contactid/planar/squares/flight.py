@@ -24,7 +24,7 @@ from contactid.planar.squares.events import MAD, SKIPPED_FRAMES, Alignment, Thro
 
 STRETCH = 9  # frames of one stretch of flight
 DEGREES = (2, 2, 1)  # of the polynomials in x, y, theta
-SETTLING = 5  # frames after an impact within which the fit after it must begin
+_SETTLING = 5  # frames after an impact within which the fit after it must begin
 _CLEAR = 6e-3  # m: lowest gap in flight
 _MEETING = np.array([5e-4, 1.5e-3, 0.03])  # m, m, rad: how far apart the flights around an impact may be at it
 # What few stretches leave open stays at no braking: plates or air brake by 1 /s at most, mean and standard deviation.
@@ -233,7 +233,7 @@ def bridge(event: ThrowEvents, interval: float, frames: int, report: FlightRepor
     start = last - frames + 1
     if start < SKIPPED_FRAMES or first_after + frames > min(next_contact + 1, len(event.position)):
         return None
-    if first_after - last > SETTLING + lost or any(start <= jump <= first_after + frames for jump in event.jumps):
+    if first_after - last > _SETTLING + lost:
         return None
 
     def fit(flight: np.ndarray) -> np.ndarray:

@@ -138,7 +138,7 @@ class ImpactFit:
 
     Attributes
     ----------
-    ratio, ratio_se : J/m and its standard error, m2; the error is NaN where J/m was held
+    ratio, ratio_se : J/m and its standard error, m2
     geometry, geometry_se : common to all impacts, and standard errors
     scatter : how far contact points lie off, standard deviation, m
     misfit : robust size of the residuals by their standard deviations
@@ -195,7 +195,6 @@ def fit_impacts(
     error: LeverGeometry,
     *,
     start: float = 500e-6,
-    ratio: float | None = None,
     scatter: float | None = None,
     draws: int = _DRAWS,
 ) -> ImpactFit:
@@ -209,23 +208,19 @@ def fit_impacts(
         What is known of the geometry beforehand, and its standard errors: 0 holds, :data:`FREE` leaves free.
     start
         J/m to begin with, m2.
-    ratio
-        J/m to hold, m2: only the geometry is fitted.
     scatter
         Of contact points, m; None: as large as residuals need it, which takes many impacts.
     draws
         Of the bootstrap over throws, where there are enough of them.
     """
     prior = np.array([np.concatenate([[_MM2 * start], geometry.numbers()]), [np.inf, *error.numbers()]])
-    if ratio is not None:
-        prior[:, 0] = _MM2 * ratio, 0.0
     z, spread, width, converged = _settle(impacts, prior, None if scatter is None else _MM * scatter)
     left = impacts.left(z)
     by_place, by_poses = impacts.variances(z)
     sized = np.abs(left) / np.sqrt(by_place * width**2 + by_poses)
     misfit = MAD * float(np.median(sized)) if len(sized) >= _MANY else float(np.sqrt(np.mean(sized**2)))
     names = np.unique(impacts.throw)
-    if len(names) >= _FEWEST and draws and ratio is None:
+    if len(names) >= _FEWEST and draws:
         random, drawn = np.random.default_rng(1), []
         rows_of = [np.flatnonzero(impacts.throw == name) for name in names]
         near = np.array([z, prior[1]])
@@ -238,7 +233,7 @@ def fit_impacts(
         spread = spread * max(1.0, misfit)
     found, errors = z / _UNITS, spread / _UNITS
     return ImpactFit(
-        float(found[0]), float(errors[0]) if ratio is None else float("nan"), _geometry(found), _geometry(errors),
+        float(found[0]), float(errors[0]), _geometry(found), _geometry(errors),
         width / _MM, misfit, left / _MM2, float(np.median(np.abs(left)) / np.median(np.abs(impacts.moment(z)))),
         converged,
     )  # fmt: skip

@@ -1,6 +1,6 @@
-"""From measured throws of a polygon to what an identification takes: a shape, and short windows around first impacts.
+"""From measured throws of a polygon to what eq. 31 and eq. 27 take: a shape, and short windows around impacts.
 
-A window is a few frames before and after the first impact of a single corner. It exists where two short flights meet in
+A window is a few frames before and after an impact of a single corner. It exists where two short flights meet in
 one instant (:func:`contactid.planar.squares.flight.bridge`) that lies no higher than any frame: slaps on a side, and a
 second contact within a few frames don't leave a window.
 
@@ -13,7 +13,7 @@ Two things make it fit for a rigid body on a straight ground:
   through the touching corner at that instant: an error of 0.1 mm there is one of several standard deviations of the
   measured height afterwards.
 
-In many throws the camera lost frames at the first impact; they are mended.
+In many throws the camera lost frames at an impact; they are mended.
 A body that turns fast in an impact is lost by the camera for a frame or two, and the file goes on without a gap. Both
 flights are as good as any other's: with m frames put back between them they meet in one instant, for one m alone, as
 a frame is 14 mm of height at 3.5 m/s. The poses put back are those of the two flights, so they tell nothing new; the
@@ -22,8 +22,6 @@ same holds for single wild poses within the impact.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,7 +32,6 @@ from contactid.planar.readers.throws import shape_of
 from contactid.planar.simulate.geometry import Ground, Polygon, contacts
 from contactid.planar.simulate.throws import MeasuredThrow
 from contactid.planar.squares.events import (
-    FEWEST_AT_REST,
     SKIPPED_FRAMES,
     Alignment,
     Contact,
@@ -44,7 +41,6 @@ from contactid.planar.squares.events import (
     find_events,
 )
 from contactid.planar.squares.flight import (
-    SETTLING,
     Bridge,
     FlightReport,
     bridge,
@@ -61,20 +57,9 @@ _DEEPEST = 5e-4  # m: a frame of a window may lie that far below the ground
 
 @dataclass(frozen=True)
 class SquareOptions:
-    """How real throws are identified, as far as experiments change it.
+    """How windows are cut: ``frames`` at most before and after the impact."""
 
-    Attributes
-    ----------
-    fewest_at_rest : throws per side and in all, below which turn, point and slope are not fitted
-    frames : of a window, at most, before and after the first contact
-    radius : of the rounded corners, m; None: measured
-    longest_step : of the identification of a throw by itself, s
-    """
-
-    fewest_at_rest: int = FEWEST_AT_REST
     frames: int = 8
-    radius: float | None = None
-    longest_step: float = 2.1e-3
 
 
 @dataclass(frozen=True)
@@ -84,7 +69,7 @@ class PreparedThrows:
     Attributes
     ----------
     shape : to identify with, its corners rounded
-    radius_error : standard error of their radius, m; 0 where it isn't measured
+    radius_error : standard error of their radius, m
     interval : time between frames, s
     alignment, events, flight : what windows are cut from
     """
@@ -104,7 +89,7 @@ class PreparedThrows:
 
 @dataclass(frozen=True)
 class SquareWindow:
-    """A short piece of a throw around its first impact, and what its two flights say of the impact.
+    """A short piece of a throw around an impact, and what its two flights say of the impact.
 
     Attributes
     ----------
@@ -142,56 +127,12 @@ class SquareWindow:
         return float(self.met.after[2] - self.met.before[2])
 
     @property
-    def lever(self) -> float:
-        """Change of J/m per change of the contact point's place, m2/m."""
-        return float(np.hypot(*self.impulse)) / max(abs(self.spin), 1e-9)
-
-    @property
     def restitution(self) -> float:
         """Minus the ratio of the corner's normal velocities."""
         return -float(self.normal @ self.met.after) / float(self.normal @ self.met.before)
 
 
-@dataclass(frozen=True)
-class SquareWindows:
-    """All usable throws.
-
-    Attributes
-    ----------
-    prepared : what they were prepared from
-    windows : one per usable throw, by its name
-    left_out : name of every other throw to the reason
-    """
-
-    prepared: PreparedThrows
-    windows: dict[str, SquareWindow]
-    left_out: dict[str, str]
-
-
-def square_windows(data: xr.Dataset, options: SquareOptions) -> SquareWindows:
-    """Usable throws of a canonical dataset of a thrown polygon.
-
-    Raises
-    ------
-    ContactIdError
-        Where no throw is usable, and as :func:`prepare_throws`.
-    """
-    prepared = prepare_throws(data, options)
-    windows, left_out = {}, {}
-    for event in prepared.events:
-        try:
-            windows[event.name] = _usable(event, prepared, options.frames)
-        except ContactIdError as error:
-            left_out[event.name] = error.problem
-    if not windows:
-        raise ContactIdError(
-            f"{data.attrs['source']}: no throw has a first impact of a single corner between two flights",
-            f"Throw higher; the first: {next(iter(left_out.values()))}",
-        )
-    return SquareWindows(prepared, windows, left_out)
-
-
-def prepare_throws(data: xr.Dataset, options: SquareOptions) -> PreparedThrows:
+def prepare_throws(data: xr.Dataset) -> PreparedThrows:
     """Events, noise, ground and shape of a canonical dataset of throws.
 
     Raises
@@ -202,26 +143,15 @@ def prepare_throws(data: xr.Dataset, options: SquareOptions) -> PreparedThrows:
     outline, interval = shape_of(data), 1.0 / float(data.attrs["sample_frequency"])
     if not isinstance(outline, Polygon):
         raise ContactIdError(f"{data.attrs['source']}: the body has no corners", "Give throws of a polygon")
-    alignment = align(data, outline, options.fewest_at_rest)
+    alignment = align(data, outline)
     events = find_events(data, outline, alignment)
     report = flight_report(events, interval)
-    radius, error = (options.radius, 0.0) if options.radius is not None else corner_radius(events, outline, alignment)
+    radius, error = corner_radius(events, outline, alignment)
     return PreparedThrows(replace(outline, radius=radius), error, interval, alignment, tuple(events), report)
 
 
-def _usable(event: ThrowEvents, prepared: PreparedThrows, most: int) -> SquareWindow:
-    """The window with the longest flights that meet."""
-    problems = []
-    for frames in IMPACT_FRAMES:
-        try:
-            return cut_window(*mend(event, prepared, frames), prepared, most)
-        except ContactIdError as error:
-            problems.append(error)
-    raise problems[0]
-
-
 def every_window(event: ThrowEvents, prepared: PreparedThrows, most: int) -> list[SquareWindow]:
-    """One window for each impact of a throw that is usable like the first: of a single corner, between two flights."""
+    """One window for each impact of a throw that is of a single corner, between two flights."""
     found, all_breaks = [], breaks(event)
     for k in range(len(all_breaks)):
         start = max(all_breaks[k - 1].after - SKIPPED_FRAMES, 0) if k else 0
@@ -229,36 +159,35 @@ def every_window(event: ThrowEvents, prepared: PreparedThrows, most: int) -> lis
         part = replace(
             event, position=event.position[start:], gap=event.gap[start:], contacts=later, jumps=(), rest=None
         )
-        with contextlib.suppress(ContactIdError):
-            found.append(_usable(part, prepared, most))
+        # the longest flights that meet
+        windows = (_window(part, prepared, frames, most) for frames in IMPACT_FRAMES)
+        found += [window for window in windows if window is not None][:1]
     return found
 
 
-def cut_window(event: ThrowEvents, met: Bridge, lost: int, prepared: PreparedThrows, most: int) -> SquareWindow:
+def _window(event: ThrowEvents, prepared: PreparedThrows, frames: int, most: int) -> SquareWindow | None:
+    mended = mend(event, prepared, frames)
+    return None if mended is None else cut_window(*mended, prepared, most)
+
+
+def cut_window(event: ThrowEvents, met: Bridge, lost: int, prepared: PreparedThrows, most: int) -> SquareWindow | None:
     """Cut at most so many frames on either side of the first contact, without the release and the second contact.
 
-    Raises
-    ------
-    ContactIdError
-        Where the impact isn't of a single corner, or doesn't lie below all frames.
+    None where the impact isn't of a single corner, or doesn't lie below all frames.
     """
     at = contacts(prepared.shape, prepared.ground, met.position)
     corner = single_corner(at.gap)
     if corner is None:
-        raise _unusable("the first contact is not of a single corner")
+        return None
     last = event.contacts[0].before
     until = event.contacts[1].before + 1 if len(event.contacts) > 1 else len(event.position)
     position = event.position[max(last - most + 1, SKIPPED_FRAMES) : min(last + most + 1, until)]
     lowered = -float(at.gap[corner])
     own = replace(prepared.ground, y0=float(prepared.ground.y0 - lowered / np.cos(prepared.ground.slope)))
     if -float(contacts(prepared.shape, own, position).gap.min()) > _DEEPEST:
-        raise _unusable("a frame below the ground that its impact tells")
+        return None
     throw = MeasuredThrow(np.arange(len(position)) * prepared.interval, position, prepared.flight.sigma, own)
     return SquareWindow(event.name, throw, corner, met, lost, at.normal[corner], at.tangent[corner])
-
-
-def _unusable(reason: str) -> ContactIdError:
-    return ContactIdError(reason, "Leave the throw out")
 
 
 def breaks(event: ThrowEvents) -> list[Contact]:
@@ -272,59 +201,42 @@ def breaks(event: ThrowEvents) -> list[Contact]:
     return merged
 
 
-def mend(event: ThrowEvents, prepared: PreparedThrows, frames: int) -> tuple[ThrowEvents, Bridge, int]:
+def mend(event: ThrowEvents, prepared: PreparedThrows, frames: int) -> tuple[ThrowEvents, Bridge, int] | None:
     """The throw with as many frames put back as let its flights meet, their meeting, and how many (mostly none).
 
-    Its contacts after the first are whatever breaks the flight next.
+    None where there is no contact, or the flights meet with no number of lost frames.
 
     Parameters
     ----------
     event
-        Aligned.
+        Aligned; its contacts are whatever breaks the flight.
     prepared
         How it flies, and the time between its frames.
     frames
         Of the flights before and after the impact.
-
-    Raises
-    ------
-    ContactIdError
-        Where no number of lost frames lets the flights meet; the reason is said.
     """
-    if not event.contacts:
-        raise _unusable("no contact")
-    (before, after), *rest = breaks(event)
-    if before - frames + 1 < SKIPPED_FRAMES:
-        raise _unusable("too few frames before the first contact")
-    if after - before > SETTLING:
-        raise _unusable("the first contact lasts too long")
-    end = rest[0][0] + 1 if rest else len(event.position)
-    if after + frames > end:
-        raise _unusable("too few frames until the next contact")
-    for lost in range(_MOST_LOST + 1):
-        longer = _put_back(event, before, after, rest, lost)
+    for lost in range(_MOST_LOST + 1 if event.contacts else 0):
+        longer = _put_back(event, lost)
         met = bridge(longer, prepared.interval, frames, prepared.flight, lost)
         if met is not None:
-            return replace(longer, position=_filled(event, before, after, lost, met, prepared)), met, lost
-    raise _unusable("the flights before and after the first contact don't meet, with or without lost frames")
+            return replace(longer, position=_filled(event, lost, met, prepared)), met, lost
+    return None
 
 
-def _put_back(event: ThrowEvents, before: int, after: int, rest: Sequence[Contact], lost: int) -> ThrowEvents:
+def _put_back(event: ThrowEvents, lost: int) -> ThrowEvents:
     """With so many frames, still without poses, before the first frame after the impact."""
+    (before, after), *rest = event.contacts
     return replace(
         event,
         position=np.insert(event.position, after, np.zeros((lost, 3)), axis=0),
         gap=np.insert(event.gap, after, np.full((lost, event.gap.shape[1]), np.nan), axis=0),
         contacts=(Contact(before, after + lost), *(Contact(b + lost, a + lost) for b, a in rest)),
-        jumps=(),
-        rest=None if event.rest is None else event.rest + lost,
     )
 
 
-def _filled(
-    event: ThrowEvents, before: int, after: int, lost: int, met: Bridge, prepared: PreparedThrows
-) -> np.ndarray:
+def _filled(event: ThrowEvents, lost: int, met: Bridge, prepared: PreparedThrows) -> np.ndarray:
     """All poses, the measured ones between the flights where they fit best; wild ones are replaced."""
+    before, after = event.contacts[0]
     inner = event.position[before + 1 : after]
     n = len(inner) + lost
     if n == 0:

@@ -295,10 +295,8 @@ def penalty_measures(block: Mapping[str, Any]) -> Iterator[Measure]:
         fit = fit_with_one_weight(body.shape, throw, fit_options(block), weight=weight)
         q, v, h = fit.states.position, fit.states.velocity, float(fit.states.time[1] - fit.states.time[0])
         pushed, gravity = fit.states.impulse_n > _PUSHES, float(block["gravity"])
-        error_pct = 100.0 * (fit.inertia_ratio * body.mass / body.inertia - 1.0)
         yield Measure(IDENTIFICATION, "penalty_residual", weight, fit.residual)
         yield Measure(IDENTIFICATION, "penalty_least_gap_mm", weight, 1e3 * float(fit.states.gap.min()))
-        yield Measure(IDENTIFICATION, "penalty_error_pct", weight, error_pct)
         free = free_directions(body.shape, ground, q[:-1], v, pushed, h, gravity)
         yield Measure(IDENTIFICATION, "penalty_free_directions", weight, free)
         for impact, share in zip(impacts, spread_share(fit.states, impacts), strict=True):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import timeit
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,23 +22,6 @@ _State = np.ndarray | Sequence[float]
 _REPEATS = 20  # of the compiled simulation, for its time; the fastest counts
 
 
-@dataclass(frozen=True)
-class SteppedMotion:
-    """A motion of n steps, and what came of each; it ends early where a step leaves no finite state."""
-
-    motion: PlanarMotion
-    solutions: tuple[StepSolution, ...]
-
-    @property
-    def n_failed(self) -> int:
-        """Steps that didn't converge."""
-        return sum(not solution.converged for solution in self.solutions)
-
-    def each(self, name: str) -> np.ndarray:
-        """(n,) a number of every step's solution."""
-        return np.array([getattr(solution, name) for solution in self.solutions])
-
-
 def simulate_irc_nlp(
     body: PlanarBody,
     ground: Ground,
@@ -49,8 +31,8 @@ def simulate_irc_nlp(
     *,
     time_step: float,
     steps: int,
-) -> SteppedMotion:
-    """Step a body from q (3,) and v (3,) by eq. 20.
+) -> tuple[PlanarMotion, list[StepSolution]]:
+    """Step a body from q (3,) and v (3,) by eq. 20; it ends early where a step leaves no finite state.
 
     Raises
     ------
@@ -71,8 +53,7 @@ def simulate_irc_nlp(
     rows = slice(len(solutions) + 1)
     time = time_step * np.arange(len(solutions) + 1)
     gap = contacts(body.shape, ground, q[rows]).gap
-    motion = PlanarMotion(time, q[rows], v[rows], impulse_n[rows], impulse_t[rows], gap)
-    return SteppedMotion(motion, tuple(solutions))
+    return PlanarMotion(time, q[rows], v[rows], impulse_n[rows], impulse_t[rows], gap), solutions
 
 
 def nlp_agreement(scene: Scene, h: float, duration: float) -> dict[str, float]:
@@ -87,20 +68,20 @@ def nlp_agreement(scene: Scene, h: float, duration: float) -> dict[str, float]:
     # the whole exact simulation, as a caller sees it; it is compiled already
     seconds = min(timeit.repeat(lambda: scene.run(law, time_step=h, duration=duration), number=1, repeat=_REPEATS))
     begin = timeit.default_timer()
-    got = simulate_irc_nlp(scene.body, scene.ground, law, scene.position, scene.velocity, time_step=h, steps=steps)
+    start = scene.position, scene.velocity
+    motion, solutions = simulate_irc_nlp(scene.body, scene.ground, law, *start, time_step=h, steps=steps)
     nlp_seconds = timeit.default_timer() - begin
-    difference = np.abs(got.motion.position - exact.position[: len(got.motion.time)])
-    unsettled = got.each("unsettled_residual")
+    difference = np.abs(motion.position - exact.position[: len(motion.time)])
     return {
         "time_step_ms": 1e3 * h,
         "friction_mu": law.friction_mu,
         "steps": steps,
-        "converged": len(got.solutions) - got.n_failed,
+        "converged": sum(solution.converged for solution in solutions),
         "steps_in_contact": int((exact.impulse_n > 0.0).any(axis=1).sum()),
         "largest_position_difference_m": float(difference.max()) if len(difference) > steps else np.nan,
-        "largest_residual": float(got.each("residual").max()),
-        "largest_residual_unsettled": float(unsettled.max()),
-        "iterations_median": float(np.median(got.each("iterations"))),
+        "largest_residual": max(solution.residual for solution in solutions),
+        "largest_residual_unsettled": max(solution.unsettled_residual for solution in solutions),
+        "iterations_median": float(np.median([solution.iterations for solution in solutions])),
         "seconds_per_step_nlp": nlp_seconds / steps,
         "seconds_per_step_exact": seconds / steps,
         "speed_ratio": nlp_seconds / seconds,
